@@ -1,0 +1,90 @@
+"""The error tree: everything that uavsim raises on purpose, with its exit code.
+
+UavsimError                     1
+|-- InputError                  2   a file, key, name or argument is wrong; nothing was written
+|   |-- ConfigError             2   a YAML file: file, key, what is wrong
+|   `-- UnknownNameError        2   a name that is not there, with the nearest that is
+|-- SystemFailure               3   the simulator or the machine
+|   |-- SimulatorError          3   not there, another version, another map, refused
+|   |   |-- SimulatorLost       3   it answered before and does not any more
+|   |   `-- MissedTick          3   an image or state that is not of the tick asked for
+|   |-- SceneVoid               3   the scene cannot be used as flown (a drone left its formation, ...)
+|   `-- StorageError            3   disk full, read-only, not ours
+|-- DatasetError                4   a data set that breaks a promise
+`-- FrameError                  1   our own mistake: a reflection or a wrong shape where a rotation belongs
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+__all__ = [
+    "ConfigError",
+    "DatasetError",
+    "FrameError",
+    "InputError",
+    "MissedTick",
+    "SceneVoid",
+    "SimulatorError",
+    "SimulatorLost",
+    "StorageError",
+    "SystemFailure",
+    "UavsimError",
+    "UnknownNameError",
+]
+
+
+class UavsimError(Exception):
+    """Anything that uavsim raises on purpose; the message is one line that says what to do."""
+
+    exit_code: ClassVar[int] = 1
+
+
+class InputError(UavsimError):
+    """What the user gave is wrong; nothing was written."""
+
+    exit_code: ClassVar[int] = 2
+
+
+class ConfigError(InputError):
+    """A YAML file is wrong: the message starts with the file and names the key."""
+
+
+class UnknownNameError(InputError):
+    """A name that is not there; the message ends with the nearest one that is."""
+
+
+class SystemFailure(UavsimError):
+    """The simulator, the machine or the storage failed."""
+
+    exit_code: ClassVar[int] = 3
+
+
+class SimulatorError(SystemFailure):
+    """A simulator is not there, is of another version or map, or refuses."""
+
+
+class SimulatorLost(SimulatorError):
+    """A simulator that answered before does not answer any more."""
+
+
+class MissedTick(SimulatorError):
+    """An image or a state does not belong to the tick that was asked for."""
+
+
+class SceneVoid(SystemFailure):
+    """The scene cannot be used as flown; the message is the reason."""
+
+
+class StorageError(SystemFailure):
+    """The output cannot be written: disk full, read-only, or a folder that is not ours."""
+
+
+class DatasetError(UavsimError):
+    """A data set breaks a promise."""
+
+    exit_code: ClassVar[int] = 4
+
+
+class FrameError(UavsimError, ValueError):
+    """A matrix that is not a proper rotation, or a wrong shape: our own mistake."""

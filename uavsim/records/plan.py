@@ -1,0 +1,198 @@
+"""What ``plan`` hands to ``simulate`` and ``capture``: one scene, decided to the last number before anything flies.
+
+Time is integer microseconds since the scene's first tick; step ``k`` of the trajectory is at ``k * step_us``. Frames are
+those of ``geometry/frames.py``: ``map`` (right-handed, z up, metres) and ``flu`` (body). A plan is pure data: it travels
+between processes as msgpack (``records/codec.py``).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from uavsim.typing import FloatArray
+
+__all__ = [
+    "CameraSpec",
+    "DegradationPlan",
+    "ImageFormat",
+    "ScenePlan",
+    "SensorKind",
+    "SwarmTrajectory",
+    "Topology",
+    "TownSite",
+    "TrafficPlan",
+    "WeatherTrack",
+]
+
+Topology = Literal["carla", "bridge", "merged"]
+SensorKind = Literal["rgb", "instance", "depth", "lidar"]
+
+
+@dataclass(frozen=True, slots=True)
+class CameraSpec:
+    """One camera pose of the rig, the same on every drone.
+
+    Attributes:
+        name: ``FRONT``, ``LEFT``, ``RIGHT``, ``BACK``, ``BOTTOM`` or any word of A-Z, 0-9 and _.
+        mount_t_m: (x, y, z) in the drone's flu frame, metres.
+        mount_rpy_deg: CARLA's (roll, pitch, yaw) of the mount, degrees: pitch -45 looks down, yaw +90 looks right.
+        sensors: what is read at this pose.
+    """
+
+    name: str
+    mount_t_m: tuple[float, float, float]
+    mount_rpy_deg: tuple[float, float, float]
+    width_px: int
+    height_px: int
+    fov_deg: float
+    sensors: tuple[SensorKind, ...] = ("rgb", "instance")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SwarmTrajectory:
+    """Where every drone is meant to be at every physics step.
+
+    Attributes:
+        drone_ids: (D,) ids as they appear in channel names; id 0 is the centre (ego).
+        map_t_flu_m: (K, D, 3) positions, K = total steps + 1 (step 0 is the scene's first tick).
+        map_q_flu_wxyz: (K, D, 4) unit quaternions, scalar first.
+    """
+
+    drone_ids: tuple[int, ...]
+    map_t_flu_m: FloatArray
+    map_q_flu_wxyz: FloatArray
+
+
+@dataclass(frozen=True, slots=True)
+class TrafficPlan:
+    """What drives and walks; counts are what is asked for, the recording tells what spawned."""
+
+    vehicles: int
+    walkers: int
+    blueprints: tuple[str, ...]  # allowed vehicle blueprints of the server's version; empty: every four-wheeler
+    hybrid_physics: bool = True
+    speed_difference_percent: float = 0.0  # Traffic Manager: negative drives faster than the limit
+    following_distance_m: float = 2.5
+    spawn_on_waypoints: bool = True  # fill up on lane waypoints when the map has too few spawn points
+    label_parked: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class WeatherTrack:
+    """The 14 CARLA weather parameters over the scene, linear between keys.
+
+    Attributes:
+        name: of the weather YAML or CARLA preset.
+        times_us: (N,) increasing, N >= 1.
+        values: (N, 14) in the order of CARLA's WeatherParameters on the wire (cloudiness, precipitation,
+            precipitation_deposits, wind_intensity, sun_azimuth_angle, sun_altitude_angle, fog_density, fog_distance,
+            fog_falloff, wetness, scattering_intensity, mie_scattering_scale, rayleigh_scattering_scale, dust_storm).
+    """
+
+    name: str
+    times_us: tuple[int, ...]
+    values: FloatArray
+
+
+@dataclass(frozen=True, slots=True)
+class ImageFormat:
+    """How RGB images are stored; masks are always lossless PNG."""
+
+    kind: Literal["png", "jpeg"] = "png"
+    jpeg_quality: int = 95
+    png_level: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class TownSite:
+    """The town as the plan needs it.
+
+    Attributes:
+        name: as in town_configs (``Town10HD``).
+        carla_map: the map name asked of the server (``Town10HD`` or ``Town10HD_Opt``).
+        map_bounds_m: (x_min, y_min, x_max, y_max) in the map frame.
+        ground_z_m: height of the ground under the drones.
+        airsim_origin_ue_m: AirSim's PlayerStart in CARLA's frame, metres (merged and bridge).
+        mask_origin_map_m: (x, y) that the data set's map mask has at its bottom-left pixel.
+    """
+
+    name: str
+    carla_map: str
+    map_bounds_m: tuple[float, float, float, float]
+    ground_z_m: float
+    airsim_origin_ue_m: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    mask_origin_map_m: tuple[float, float] = (0.0, 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class DegradationPlan:
+    """What the agents' sensors get wrong, on purpose and recorded; the truth stays in the tables. Off by default."""
+
+    seed: int = 0
+    position_noise_m: float = 0.0
+    position_bias_m: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    yaw_noise_deg: float = 0.0
+    clock_offset_us: int = 0
+    latency_us: int = 0
+    drop_probability: float = 0.0
+    pixel_noise_sigma: float = 0.0
+    blur_sigma_px: float = 0.0
+    exposure_stops: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ScenePlan:
+    """One scene of a data set.
+
+    The scene's clock: ``warmup_ticks`` ticks bring the traffic to speed; then step 0 is the first capture. Images are
+    taken at steps ``0, image_every_steps, 2 * image_every_steps, ...``; every ``image_every_steps *
+    (sweeps_per_keyframe + 1)`` steps is a keyframe (a nuScenes sample). ``samples`` keyframes are captured.
+    """
+
+    dataset: str
+    scene_name: str
+    scene_index: int
+    description: str
+    town: TownSite
+    route_name: str
+    formation_name: str
+    rig_name: str
+    topology: Topology
+    seed: int
+    start_timestamp_us: int  # of step 0, on the data set's clock; scenes never overlap
+    step_us: int
+    warmup_ticks: int
+    samples: int
+    keyframe_every_steps: int
+    sweeps_per_keyframe: int
+    rig: tuple[CameraSpec, ...]
+    swarm: SwarmTrajectory
+    traffic: TrafficPlan
+    weather: WeatherTrack
+    images: ImageFormat
+    splits: tuple[str, ...]  # split names that hold this scene
+    version: str  # nuScenes version folder, v1.0-mini
+    degradations: DegradationPlan | None = None
+    max_formation_error_m: float = 5.0  # bridge: a drone farther than this from its place voids the scene
+    wind_map_mps: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    extra: dict[str, Any] = field(default_factory=dict)  # goes into the scene's log as it is
+
+    @property
+    def image_every_steps(self) -> int:
+        """Steps between two images of one camera."""
+        return self.keyframe_every_steps // (self.sweeps_per_keyframe + 1)
+
+    @property
+    def capture_steps(self) -> range:
+        """Steps at which images are taken, keyframes and sweeps."""
+        return range(0, (self.samples - 1) * self.keyframe_every_steps + 1, self.image_every_steps)
+
+    def channel(self, *, camera: str, drone_id: int) -> str:
+        """Name the channel as UAV3D does: ``CAMERA_FRONT_id_0``."""
+        return f"CAMERA_{camera}_id_{drone_id}"
+
+    @property
+    def channels(self) -> tuple[str, ...]:
+        """All channels in UAV3D's order: drone by drone, cameras in the rig's order."""
+        return tuple(self.channel(camera=c.name, drone_id=d) for d in self.swarm.drone_ids for c in self.rig)

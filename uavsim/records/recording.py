@@ -1,0 +1,164 @@
+"""What ``capture`` leaves behind and ``annotate`` reads: a scene as flown, before any label.
+
+Everything here is in the ``map`` frame (right-handed, z up, metres, radians) and integer microseconds. The simulator's own
+left-handed frame was left at the simulator's door; positions and angles convert back by sign flips without loss.
+A recording on disk is ``log.msgpack`` plus images; ``capture/spool.py`` writes and reads it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from uavsim.records.plan import ScenePlan
+from uavsim.typing import FloatArray, IntArray
+
+__all__ = ["ActorInfo", "ActorStates", "CameraShot", "DroneState", "RecordedFrame", "Recording", "SessionFacts"]
+
+
+@dataclass(frozen=True, slots=True)
+class ActorInfo:
+    """What does not change about one actor during a scene.
+
+    Attributes:
+        instance_id: 1..65535, given in spawn order within the scene, the same in every run of the same plan; it is the
+            id in the masks on disk (G + 256 * B) and the key of ``ActorStates``.
+        simulator_actor_id: the id that the simulator used in this run; differs from run to run, never reaches tables.
+        kind: vehicle, walker, or environment (a parked vehicle that is no actor).
+        blueprint: CARLA blueprint id as the server reports it, ``vehicle.lincoln.mkz_2020``.
+        base_type: CARLA's ``base_type`` attribute (car, truck, van, bus, motorcycle, bicycle) or "".
+        half_extent_m: (x, y, z) half sizes: length/2, width/2, height/2, as CARLA's bounding box.
+        actor_t_box_m: (x, y, z) box centre from the actor's origin, in the actor's flu frame (y flipped from CARLA's).
+        actor_q_box_wxyz: rotation of the box in the actor's flu frame; identity for every known blueprint.
+        semantic_tag: CARLA's 28-tag palette (14 car, 15 truck, 16 bus, 18 motorcycle, 19 bicycle, 12 pedestrian).
+        attributes: the blueprint attributes as strings (colour, role_name, number_of_wheels, ...).
+    """
+
+    instance_id: int
+    simulator_actor_id: int
+    kind: Literal["vehicle", "walker", "environment"]
+    blueprint: str
+    base_type: str
+    half_extent_m: tuple[float, float, float]
+    actor_t_box_m: tuple[float, float, float]
+    actor_q_box_wxyz: tuple[float, float, float, float]
+    semantic_tag: int
+    attributes: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ActorStates:
+    """All actors alive at one tick, from that tick's snapshot; rows sorted by instance id.
+
+    Attributes:
+        instance_id: (N,).
+        map_t_actor_m: (N, 3) actor origin (for vehicles: bottom centre, as CARLA has it).
+        map_q_actor_wxyz: (N, 4) map <- actor flu.
+        map_euler_deg: (N, 3) the simulator's own (roll, pitch, yaw) in its left-handed frame, float32 values exactly
+            as sent: what the uav3d dialect writes, kept so that it is not rounded twice.
+        velocity_map_mps: (N, 3).
+        angular_velocity_map_radps: (N, 3).
+        acceleration_map_mps2: (N, 3).
+    """
+
+    instance_id: IntArray
+    map_t_actor_m: FloatArray
+    map_q_actor_wxyz: FloatArray
+    map_euler_deg: FloatArray
+    velocity_map_mps: FloatArray
+    angular_velocity_map_radps: FloatArray
+    acceleration_map_mps2: FloatArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DroneState:
+    """One drone at one tick; ``planned_*`` is where the plan wanted it (the same in topology ``carla``)."""
+
+    drone_id: int
+    map_t_flu_m: FloatArray  # (3,)
+    map_q_flu_wxyz: FloatArray  # (4,)
+    velocity_map_mps: FloatArray  # (3,)
+    planned_map_t_flu_m: FloatArray  # (3,)
+    planned_map_q_flu_wxyz: FloatArray  # (4,)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CameraShot:
+    """The images of one camera pose at one tick; paths are relative to the recording's folder, None where not taken.
+
+    Attributes:
+        map_t_optical_m: (3,) camera centre.
+        map_q_optical_wxyz: (4,) map <- optical (x right, y down, z forward).
+        camera_euler_deg: (roll, pitch, yaw) in the simulator's left-handed frame, as commanded.
+        intrinsic: (3, 3).
+        degradation: what was done to the degraded copy of the image, empty when nothing.
+    """
+
+    channel: str
+    drone_id: int
+    camera: str
+    map_t_optical_m: FloatArray
+    map_q_optical_wxyz: FloatArray
+    camera_euler_deg: tuple[float, float, float]
+    intrinsic: FloatArray
+    width_px: int
+    height_px: int
+    rgb: str | None
+    mask: str | None
+    depth: str | None
+    lidar: str | None = None
+    degradation: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RecordedFrame:
+    """Everything of one capture tick.
+
+    Attributes:
+        step: plan step, see ``ScenePlan``.
+        timestamp_us: ``plan.start_timestamp_us + step * plan.step_us``; the simulator's elapsed time was checked against it.
+        simulator_frame: the simulator's frame number in this run; differs from run to run, never reaches tables.
+        sample_index: keyframe number 0.., or None for a sweep.
+    """
+
+    step: int
+    timestamp_us: int
+    simulator_frame: int
+    sample_index: int | None
+    drones: tuple[DroneState, ...]
+    shots: tuple[CameraShot, ...]
+    actors: ActorStates
+    weather: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SessionFacts:
+    """What the run met: goes into the scene's log.
+
+    Attributes:
+        mask_ids: ``actor_id`` when the simulator's mask ids were proven to be actor ids, ``voted`` when they were
+            matched to actors by where they lie in the pictures.
+    """
+
+    simulator: str  # "mock" or "unreal"
+    client_version: str
+    server_version: str
+    topology: str
+    vehicles_asked: int
+    vehicles_spawned: int
+    walkers_asked: int
+    walkers_spawned: int
+    mask_ids: str
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Recording:
+    """One scene as flown. Frames are in time order and complete: a scene with a missing image was never recorded."""
+
+    folder: Path
+    plan: ScenePlan
+    facts: SessionFacts
+    actors: tuple[ActorInfo, ...]  # sorted by instance id; every actor that was alive in any frame
+    frames: tuple[RecordedFrame, ...]

@@ -1,0 +1,18 @@
+"""Array aliases; shapes and units are told in names and docstrings."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["AnyArray", "BoolArray", "FloatArray", "IntArray", "JsonDict", "UInt8Array", "UInt16Array"]
+
+FloatArray: TypeAlias = npt.NDArray[np.float64]
+IntArray: TypeAlias = npt.NDArray[np.int64]
+BoolArray: TypeAlias = npt.NDArray[np.bool_]
+UInt8Array: TypeAlias = npt.NDArray[np.uint8]
+UInt16Array: TypeAlias = npt.NDArray[np.uint16]
+AnyArray: TypeAlias = npt.NDArray[Any]
+JsonDict: TypeAlias = dict[str, Any]
