@@ -1,0 +1,191 @@
+"""Pictures to bytes and back: with ``draw.py`` and ``raster.py`` the only door to cv2.
+
+Arrays are RGB everywhere in uavsim; cv2's BGR stays in here. Three kinds of file:
+
+    rgb     PNG or JPEG, 8 bit.
+    mask    PNG in CARLA's instance encoding: R = semantic tag, G = id & 255, B = id >> 8; 0 where no labelled actor is.
+    depth   PNG, one channel of 16 bit, centimetres along the optical axis; 65535 = 655.35 m or farther (the sky).
+
+Encoders are deterministic: the same array gives the same bytes. cv2 releases the GIL while it works.
+"""
+
+from __future__ import annotations
+
+import struct
+from pathlib import Path
+from typing import Any, Final, Literal, TypeAlias, cast
+
+import cv2
+import numpy as np
+import numpy.typing as npt
+
+from uavsim.errors import DatasetError, InputError
+from uavsim.typing import UInt8Array, UInt16Array
+
+__all__ = [
+    "DEPTH_FAR_M",
+    "ChannelOrder",
+    "Float32Image",
+    "ImageSource",
+    "decode_depth",
+    "decode_rgb",
+    "encode_depth",
+    "encode_image",
+    "encode_jpeg",
+    "encode_mask",
+    "encode_mask_ids",
+    "encode_png",
+    "image_size",
+    "mask_ids_and_tags",
+]
+
+ImageSource: TypeAlias = bytes | str | Path
+Float32Image: TypeAlias = npt.NDArray[np.float32]
+ChannelOrder: TypeAlias = Literal["rgb", "bgr"]
+
+DEPTH_FAR_M: Final = 655.35
+_PNG_SIGNATURE: Final = b"\x89PNG\r\n\x1a\n"
+_JPEG_SIGNATURE: Final = b"\xff\xd8"
+_JPEG_FRAME_MARKERS: Final = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
+
+
+def encode_png(pixels: npt.NDArray[Any], *, level: int = 1, order: ChannelOrder = "rgb") -> bytes:
+    """Encode (H, W) or (H, W, 3) uint8, or (H, W) uint16, as PNG.
+
+    Args:
+        pixels: the picture.
+        level: zlib level 0..9; 1 is fast and near the best size for rendered pictures.
+        order: of the three channels in ``pixels``.
+    """
+    return _encode(".png", _to_bgr(pixels, order=order), [cv2.IMWRITE_PNG_COMPRESSION, level])
+
+
+def encode_jpeg(pixels: UInt8Array, *, quality: int = 95, order: ChannelOrder = "rgb") -> bytes:
+    """Encode (H, W, 3) or (H, W) uint8 as JPEG with 4:2:0 chroma."""
+    return _encode(".jpg", _to_bgr(pixels, order=order), [cv2.IMWRITE_JPEG_QUALITY, quality])
+
+
+def encode_image(
+    pixels: UInt8Array, *, kind: Literal["png", "jpeg"], png_level: int = 1, jpeg_quality: int = 95
+) -> bytes:
+    """Encode (H, W, 3) RGB as the data set's YAML asks for."""
+    if kind == "jpeg":
+        return encode_jpeg(pixels, quality=jpeg_quality)
+    return encode_png(pixels, level=png_level)
+
+
+def encode_mask(tag_id_pixels: UInt8Array, *, level: int = 1) -> bytes:
+    """Encode (H, W, 3) uint8 that is already (tag, id & 255, id >> 8), as instance cameras deliver it."""
+    return encode_png(tag_id_pixels, level=level)
+
+
+def encode_mask_ids(ids: UInt16Array, tags: UInt8Array, *, level: int = 1) -> bytes:
+    """Encode (H, W) instance ids and (H, W) semantic tags as a mask file."""
+    wide = ids.astype(np.uint16, copy=False)
+    bgr = np.stack([(wide >> 8).astype(np.uint8), (wide & 255).astype(np.uint8), tags], axis=-1)
+    return encode_png(bgr, level=level, order="bgr")
+
+
+def mask_ids_and_tags(source: ImageSource) -> tuple[UInt16Array, UInt8Array]:
+    """Read a mask file: (H, W) uint16 instance ids and (H, W) uint8 semantic tags.
+
+    Raises:
+        DatasetError: not a readable three-channel 8-bit image.
+    """
+    bgr = _decode(source, cv2.IMREAD_UNCHANGED)
+    if bgr.ndim != 3 or bgr.dtype != np.uint8:
+        raise DatasetError(f"{_name(source)}: a mask has three channels of 8 bits, this has {bgr.shape} {bgr.dtype}")
+    ids = bgr[..., 0].astype(np.uint16)
+    ids <<= 8
+    ids |= bgr[..., 1]
+    return ids, np.ascontiguousarray(bgr[..., 2])
+
+
+def encode_depth(depth_m: npt.NDArray[np.floating[Any]], *, level: int = 1) -> bytes:
+    """Encode (H, W) metres along the optical axis as 16-bit centimetres; +inf and far values saturate."""
+    centimetres = np.clip(np.nan_to_num(depth_m, nan=0.0, posinf=DEPTH_FAR_M), 0.0, DEPTH_FAR_M) * 100.0
+    return encode_png(np.rint(centimetres).astype(np.uint16), level=level)
+
+
+def decode_depth(source: ImageSource) -> Float32Image:
+    """Read a depth file: (H, W) float32 metres, +inf at and beyond ``DEPTH_FAR_M``.
+
+    Raises:
+        DatasetError: not a readable 16-bit image of one channel.
+    """
+    raw = _decode(source, cv2.IMREAD_UNCHANGED)
+    if raw.ndim != 2 or raw.dtype != np.uint16:
+        raise DatasetError(f"{_name(source)}: depth has one channel of 16 bits, this has {raw.shape} {raw.dtype}")
+    depth_m = raw.astype(np.float32) / np.float32(100.0)
+    depth_m[raw == 65535] = np.inf
+    return depth_m
+
+
+def decode_rgb(source: ImageSource) -> UInt8Array:
+    """Read a picture as (H, W, 3) uint8 RGB.
+
+    Raises:
+        DatasetError: missing, truncated or not an image.
+    """
+    return cast(UInt8Array, cv2.cvtColor(_decode(source, cv2.IMREAD_COLOR), cv2.COLOR_BGR2RGB))
+
+
+def image_size(source: ImageSource) -> tuple[int, int]:
+    """Read (width, height) in pixels from the file's header alone.
+
+    Raises:
+        DatasetError: neither PNG nor JPEG, or too short.
+    """
+    head = source if isinstance(source, bytes) else _read(source, first_bytes=65536)
+    if head[:8] == _PNG_SIGNATURE and len(head) >= 24:
+        width, height = struct.unpack(">II", head[16:24])
+        return int(width), int(height)
+    if head[:2] == _JPEG_SIGNATURE:
+        return _jpeg_size(head, source)
+    raise DatasetError(f"{_name(source)}: neither PNG nor JPEG")
+
+
+def _jpeg_size(head: bytes, source: ImageSource) -> tuple[int, int]:
+    at = 2
+    while at + 9 <= len(head) and head[at] == 0xFF:
+        marker, length = head[at + 1], int.from_bytes(head[at + 2 : at + 4], "big")
+        if marker in _JPEG_FRAME_MARKERS:
+            height, width = struct.unpack(">HH", head[at + 5 : at + 9])
+            return int(width), int(height)
+        at += 2 + length
+    raise DatasetError(f"{_name(source)}: a JPEG without a frame header")
+
+
+def _to_bgr(pixels: npt.NDArray[Any], *, order: ChannelOrder) -> npt.NDArray[Any]:
+    if pixels.ndim not in {2, 3} or (pixels.ndim == 3 and pixels.shape[2] != 3) or pixels.size == 0:
+        raise InputError(f"a picture is (H, W) or (H, W, 3) and not empty, this has shape {pixels.shape}")
+    if pixels.ndim == 2 or order == "bgr":
+        return np.ascontiguousarray(pixels)
+    return cast("npt.NDArray[Any]", cv2.cvtColor(np.ascontiguousarray(pixels), cv2.COLOR_RGB2BGR))
+
+
+def _encode(suffix: str, pixels: npt.NDArray[Any], options: list[int]) -> bytes:
+    done, data = cv2.imencode(suffix, pixels, options)
+    if not done:
+        raise InputError(f"cannot encode {pixels.shape} {pixels.dtype} as {suffix}")
+    return data.tobytes()
+
+
+def _decode(source: ImageSource, flag: int) -> npt.NDArray[Any]:
+    data = source if isinstance(source, bytes) else _read(source)
+    pixels = cv2.imdecode(np.frombuffer(data, dtype=np.uint8), flag) if data else None
+    if pixels is None:
+        raise DatasetError(f"{_name(source)}: not a readable image")
+    return cast("npt.NDArray[Any]", pixels)
+
+
+def _read(path: str | Path, *, first_bytes: int = -1) -> bytes:
+    try:
+        with Path(path).open("rb") as file:
+            return file.read(first_bytes)
+    except OSError as error:
+        raise DatasetError(f"{path}: cannot be read: {error.strerror}") from error
+
+
+def _name(source: ImageSource) -> str:
+    return f"{len(source)} bytes" if isinstance(source, bytes) else str(source)
