@@ -1,0 +1,56 @@
+"""The place a data set is written to: a folder, or an object store behind the same few verbs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Protocol
+
+__all__ = ["Output"]
+
+
+class Output(Protocol):
+    """Where committed scenes go. Keys are ``/``-separated paths relative to the data set's root.
+
+    Every verb raises ``StorageError`` when the place cannot be read or written.
+    """
+
+    @property
+    def address(self) -> str:
+        """The place as people name it: a folder or a URL without credentials."""
+
+    @property
+    def root(self) -> Path:
+        """Local folder for the run's own files; for a folder on disk, the data set itself."""
+
+    @property
+    def is_local(self) -> bool:
+        """Whether ``root`` is the data set itself."""
+
+    def read(self, key: str) -> bytes | None:
+        """Return the bytes at ``key``, or None when nothing is there."""
+
+    def replace(self, key: str, data: bytes) -> None:
+        """Write ``key`` whole or not at all; after the return it is durable."""
+
+    def create(self, key: str, data: bytes) -> bool:
+        """Write ``key`` unless it exists; exactly one of several writers gets True."""
+
+    def keys(self, folder: str) -> list[str]:
+        """Return every key below ``folder``, sorted; empty when the folder is not there."""
+
+    def remove(self, keys: Iterable[str]) -> None:
+        """Remove keys; those that are gone already are fine."""
+
+    def adopt(self, folder: Path, *, moves: Mapping[str, str]) -> None:
+        """Take files from a local folder: ``moves`` maps names in ``folder`` to keys; durable on return."""
+
+    def lock(self, scene: str) -> AbstractContextManager[bool]:
+        """Hold the scene for this process as long as the context lasts; yields False when another holds it.
+
+        The kernel drops the lock when its holder dies, however it dies.
+        """
+
+    def sweep_leftovers(self) -> list[str]:
+        """Remove what interrupted writes left behind; returns the keys."""
