@@ -1,0 +1,1 @@
+"""Bodies of everything that moves: sizes in ``catalogue``, meshes in ``library``."""
