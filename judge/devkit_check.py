@@ -1,0 +1,285 @@
+"""Let the unmodified nuScenes devkit judge a strict data set; prints one JSON report.
+
+    .venv-judge/bin/python judge/devkit_check.py DATAROOT VERSION [--split NAME] [--renders N --pictures FOLDER]
+
+Exit codes: 0 everything holds, 4 a check failed. Each check is {"ok": bool, ...figures...}.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import sys
+import tempfile
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import matplotlib
+
+matplotlib.use("Agg")
+
+import devkit_metrics as metrics
+import matplotlib.pyplot as plt
+import numpy as np
+from nuscenes.nuscenes import NuScenes
+from nuscenes.utils.data_classes import Box
+from nuscenes.utils.geometry_utils import view_points
+
+STRAIGHT_RAD = 0.02  # a car whose heading turns less than this over both neighbouring samples drives straight
+STRAIGHT_MPS2 = 0.5
+VELOCITY_AGREES_MPS = 0.3
+VELOCITY_FIELDS = ("uav_velocity", "uav_velocity_map_mps", "velocity")
+
+Check = Callable[[NuScenes, argparse.Namespace], dict[str, Any]]
+
+
+def walk_tables(nusc: NuScenes, _: argparse.Namespace) -> dict[str, Any]:
+    """Follow every chain from first to last through the devkit's own ``get``."""
+    problems: list[str] = []
+    counts = {name: len(getattr(nusc, name)) for name in nusc.table_names}
+    for scene in nusc.scene:
+        steps = _chain(nusc, "sample", scene["first_sample_token"])
+        if len(steps) != scene["nbr_samples"] or steps[-1] != scene["last_sample_token"]:
+            problems.append(f"scene {scene['name']}: {len(steps)} samples in the chain, {scene['nbr_samples']} stated")
+    for instance in nusc.instance:
+        steps = _chain(nusc, "sample_annotation", instance["first_annotation_token"])
+        if len(steps) != instance["nbr_annotations"] or steps[-1] != instance["last_annotation_token"]:
+            problems.append(
+                f"instance {instance['token']}: chain of {len(steps)}, {instance['nbr_annotations']} stated"
+            )
+    walked = 0
+    for row in nusc.sample_data:
+        walked += 0 if row["prev"] else len(_chain(nusc, "sample_data", row["token"]))
+    if walked != len(nusc.sample_data):
+        problems.append(f"sample_data: {walked} of {len(nusc.sample_data)} rows reached from the chains' heads")
+    for sample in nusc.sample:
+        if "LIDAR_TOP" not in sample["data"]:
+            problems.append(f"sample {sample['token']}: no LIDAR_TOP, evaluation would stop here")
+    return {"ok": not problems, "rows": counts, "problems": problems[:20]}
+
+
+def _chain(nusc: NuScenes, table: str, first: str) -> list[str]:
+    tokens, token = [], first
+    while token:
+        tokens.append(token)
+        token = nusc.get(table, token)["next"]
+        if len(tokens) > 10_000_000:
+            raise ValueError(f"{table} {first}: the chain is a ring")
+    return tokens
+
+
+def render(nusc: NuScenes, options: argparse.Namespace) -> dict[str, Any]:
+    """Draw samples and annotations into PNG files, as a user would."""
+    folder = Path(options.pictures)
+    folder.mkdir(parents=True, exist_ok=True)
+    files, skipped = [], 0
+    step = max(1, len(nusc.sample) // max(1, options.renders))
+    for sample in nusc.sample[::step][: options.renders]:
+        cameras = sorted(name for name in sample["data"] if nusc.get("sample_data", sample["data"][name])["width"])
+        channel = cameras[len(files) % len(cameras)]
+        path = folder / f"sample_{sample['token'][:8]}_{channel}.png"
+        nusc.render_sample_data(sample["data"][channel], out_path=str(path), verbose=False, underlay_map=False)
+        files.append(path)
+        path = folder / f"lidar_{sample['token'][:8]}.png"
+        nusc.render_sample_data(sample["data"]["LIDAR_TOP"], out_path=str(path), verbose=False, underlay_map=False)
+        files.append(path)
+        seen = _annotation_in_six_cameras(nusc, sample, cameras)
+        if seen is None:
+            skipped += 1
+        else:
+            path = folder / f"annotation_{seen[:8]}.png"
+            nusc.render_annotation(seen, out_path=str(path))
+            files.append(path)
+        plt.close("all")
+    empty = [path.name for path in files if path.stat().st_size < 5_000]
+    annotations = sum(path.name.startswith("annotation") for path in files)
+    ok = bool(files) and not empty and (annotations > 0 or not nusc.sample_annotation)
+    return {"ok": ok, "pictures": len(files), "annotations": annotations, "skipped": skipped, "empty": empty}
+
+
+def _annotation_in_six_cameras(nusc: NuScenes, sample: dict[str, Any], cameras: list[str]) -> str | None:
+    """Pick an annotation that ``render_annotation`` finds: it asks every channel with CAM in its name."""
+    for token in sorted(sample["anns"], key=lambda a: -nusc.get("sample_annotation", a)["num_lidar_pts"])[:20]:
+        for camera in cameras:
+            _, boxes, _ = nusc.get_sample_data(sample["data"][camera], selected_anntokens=[token])
+            if len(boxes) == 1:
+                return str(token)
+    return None
+
+
+def velocities(nusc: NuScenes, _: argparse.Namespace) -> dict[str, Any]:
+    """Compare ``box_velocity`` with the simulator's velocity that the annotation carries."""
+    field = next((f for f in VELOCITY_FIELDS if nusc.sample_annotation and f in nusc.sample_annotation[0]), None)
+    not_finite, alone, errors = [], 0, []
+    for row in nusc.sample_annotation:
+        speed = nusc.box_velocity(row["token"])
+        if not row["prev"] and not row["next"]:
+            alone += 1  # one annotation has no displacement: the devkit says nan
+        elif not np.all(np.isfinite(speed)):
+            not_finite.append(row["token"])
+        elif field and _drives_straight(nusc, row, field):
+            errors.append(float(np.linalg.norm(speed[:2] - np.asarray(row[field])[:2])))
+    worst = max(errors, default=0.0)
+    return {
+        "ok": not not_finite and worst <= VELOCITY_AGREES_MPS and (bool(errors) or field is None),
+        "field": field,
+        "not_finite": len(not_finite),
+        "single_annotation_tracks": alone,
+        "compared": len(errors),
+        "worst_mps": worst,
+        "median_mps": float(np.median(errors)) if errors else None,
+    }
+
+
+def _drives_straight(nusc: NuScenes, row: dict[str, Any], field: str) -> bool:
+    if not row["prev"] or not row["next"]:
+        return False
+    around = [nusc.get("sample_annotation", row[key]) for key in ("prev", "next")]
+    yaws = [_yaw(r["rotation"]) for r in (*around, row)]
+    turn = max(abs(math.remainder(yaw - yaws[-1], math.tau)) for yaw in yaws)
+    gap_s = (_time_us(nusc, around[1]) - _time_us(nusc, around[0])) * 1e-6
+    change = max(np.linalg.norm(np.asarray(r[field]) - np.asarray(row[field])) for r in around) / gap_s * 2
+    return row["category_name"] == "vehicle.car" and turn < STRAIGHT_RAD and change < STRAIGHT_MPS2
+
+
+def _time_us(nusc: NuScenes, annotation: dict[str, Any]) -> int:
+    return int(nusc.get("sample", annotation["sample_token"])["timestamp"])
+
+
+def _yaw(wxyz: list[float]) -> float:
+    w, x, y, z = wxyz
+    return math.atan2(2 * (w * z + x * y), 1 - 2 * (y * y + z * z))
+
+
+def corners(nusc: NuScenes, options: argparse.Namespace) -> dict[str, Any]:
+    """Write the devkit's projection of every box's corners into every camera of some samples, to be compared."""
+    step = max(1, len(nusc.sample) // max(1, options.corner_samples))
+    tokens, data_tokens, pixels = [], [], []
+    for sample in nusc.sample[::step][: options.corner_samples]:
+        for channel in sorted(sample["data"]):
+            data = nusc.get("sample_data", sample["data"][channel])
+            if not data["width"]:
+                continue
+            _, boxes, intrinsic = nusc.get_sample_data(data["token"], box_vis_level=0)
+            for box in _all_boxes(nusc, data, sample) if options.all_boxes else boxes:
+                tokens.append(box.token)
+                data_tokens.append(data["token"])
+                seen = view_points(box.corners(), np.asarray(intrinsic), normalize=True)
+                pixels.append(np.vstack([seen[:2], box.corners()[2:]]).T)
+    target = Path(options.corners)
+    np.savez_compressed(
+        target, annotation=np.array(tokens), sample_data=np.array(data_tokens), uv_depth=np.array(pixels)
+    )
+    return {"ok": bool(tokens) or not nusc.sample_annotation, "boxes": len(tokens), "file": target.name}
+
+
+def _all_boxes(nusc: NuScenes, data: dict[str, Any], sample: dict[str, Any]) -> list[Box]:
+    """Do what ``get_sample_data`` does, without its test of what lies in the image."""
+    from pyquaternion import Quaternion
+
+    pose = nusc.get("ego_pose", data["ego_pose_token"])
+    camera = nusc.get("calibrated_sensor", data["calibrated_sensor_token"])
+    boxes = [nusc.get_box(token) for token in sample["anns"]]
+    for box in boxes:
+        for frame in (pose, camera):
+            box.translate(-np.array(frame["translation"]))
+            box.rotate(Quaternion(frame["rotation"]).inverse)
+    return boxes
+
+
+def detection(nusc: NuScenes, options: argparse.Namespace) -> dict[str, Any]:
+    """DetectionEval with the ground truth as predictions: AP is 1 for every class that is there."""
+    return _evaluate(nusc, options, task="detection", good=lambda r: all(abs(c["ap"] - 1) < 1e-9 for c in r.values()))
+
+
+def tracking(nusc: NuScenes, options: argparse.Namespace) -> dict[str, Any]:
+    """TrackingEval with the ground truth as predictions: AMOTA is 1 and no identity is ever switched."""
+    return _evaluate(
+        nusc, options, task="tracking", good=lambda r: all(c["amota"] > 1 - 1e-9 and c["ids"] == 0 for c in r.values())
+    )
+
+
+def _evaluate(
+    nusc: NuScenes, options: argparse.Namespace, *, task: str, good: Callable[[dict[str, Any]], bool]
+) -> dict[str, Any]:
+    scenes = _scenes(nusc, options)
+    with tempfile.TemporaryDirectory() as folder:
+        work = Path(folder)
+        truth = metrics.truth_as_predictions(nusc, metrics.samples_of(nusc, scenes), task=task)
+        result = work / "truth.json"
+        result.write_text(json.dumps(truth))
+        dataroot = Path(options.dataroot)
+        with metrics.shown_with_split(dataroot, options.version, scenes, work) as linked:
+            root, split = (dataroot, options.split) if options.split else (linked, metrics.OWN_SPLIT)
+            kept, nusc.dataroot = nusc.dataroot, str(root)
+            if task == "detection":
+                report = metrics.detection(nusc, result, split, work)
+            else:
+                report = metrics.tracking(root, options.version, result, split, work)
+            nusc.dataroot = kept
+    return {"ok": bool(report["classes"]) and good(report["classes"]), "scenes": len(scenes), **report}
+
+
+def _scenes(nusc: NuScenes, options: argparse.Namespace) -> list[str]:
+    if not options.split:
+        return [scene["name"] for scene in nusc.scene]
+    splits = json.loads((Path(options.dataroot) / options.version / "splits.json").read_text())
+    return list(splits[options.split])
+
+
+CHECKS: dict[str, Check] = {
+    "tables": walk_tables,
+    "render": render,
+    "velocity": velocities,
+    "corners": corners,
+    "detection": detection,
+    "tracking": tracking,
+}
+
+
+def main() -> int:
+    """Run the checks asked for; an exception of the devkit's is that check's failure, told as it is."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("dataroot")
+    parser.add_argument("version")
+    parser.add_argument("--split", help="a name in splits.json; default: every scene")
+    parser.add_argument("--only", action="append", choices=sorted(CHECKS))
+    parser.add_argument("--renders", type=int, default=3, help="samples to draw")
+    parser.add_argument("--pictures", help="folder for the drawings; default: a temporary one")
+    parser.add_argument("--corners", help="write projected corners of all boxes and cameras to this .npz")
+    parser.add_argument("--corner-samples", type=int, default=1)
+    parser.add_argument("--all-boxes", action="store_true", help="corners of boxes outside the image as well")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder, metrics.prints_to_stderr():
+        options.pictures = options.pictures or f"{folder}/pictures"
+        options.corners = options.corners or f"{folder}/corners.npz"
+        report = _judge(options)
+    json.dump(report, sys.stdout, indent=1)
+    sys.stdout.write("\n")
+    return 0 if report["ok"] else 4
+
+
+def _judge(options: argparse.Namespace) -> dict[str, Any]:
+    try:
+        nusc = NuScenes(version=options.version, dataroot=options.dataroot, verbose=False)
+    except Exception as error:  # noqa: BLE001 - whatever the devkit raises is its verdict
+        return {"ok": False, "checks": {"load": _failure(error)}}
+    checks: dict[str, dict[str, Any]] = {"load": {"ok": True}}
+    for name in options.only or CHECKS:
+        try:
+            checks[name] = CHECKS[name](nusc, options)
+        except Exception as error:  # noqa: BLE001 - whatever the devkit raises is its verdict
+            checks[name] = _failure(error)
+    return {"ok": all(check["ok"] for check in checks.values()), "checks": checks}
+
+
+def _failure(error: Exception) -> dict[str, Any]:
+    where = traceback.extract_tb(error.__traceback__)[-1]
+    return {"ok": False, "problems": [f"{type(error).__name__}: {error} ({Path(where.filename).name}:{where.lineno})"]}
+
+
+if __name__ == "__main__":
+    sys.exit(main())
