@@ -1,0 +1,168 @@
+"""Whose pixels are these: from the simulator's mask ids to the scene's instance ids.
+
+Instance cameras give 16 bits an object. In the headless simulator they are CARLA's actor ids. Unreal may number objects by
+its own ids instead, so nothing is believed: actor ids are proven by where their pixels lie, and when they are not actor
+ids, each mask id is matched to the actor in whose projected box its pixels lie. On disk only the scene's own instance ids
+remain; what belongs to no labelled actor has id 0 and keeps its semantic tag.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from uavsim.errors import MissedTick
+from uavsim.geometry import cuboid, pinhole, quaternion
+from uavsim.records.recording import ActorInfo, ActorStates
+from uavsim.simulate.ports import CameraPose
+from uavsim.typing import BoolArray, FloatArray, IntArray, UInt8Array, UInt16Array
+
+__all__ = ["MaskBinder", "MaskView", "split_mask"]
+
+MOVER_TAGS: Final = (12, 13, 14, 15, 16, 17, 18, 19)  # pedestrian .. bicycle in CARLA's palette
+_ENOUGH_PIXELS: Final = 40  # fewer say little about where an object is
+_SLACK_PX: Final = 3.0
+_PROVEN_SHARE: Final = 0.95
+_WON_SHARE: Final = 0.6
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MaskView:
+    """One camera's mask as it came, (H, W) ids and tags, with the camera's pose and (3, 3) intrinsics."""
+
+    pose: CameraPose
+    intrinsic: FloatArray
+    ids: UInt16Array
+    tags: UInt8Array
+
+
+def split_mask(bgra: UInt8Array) -> tuple[UInt16Array, UInt8Array]:
+    """Split CARLA's instance encoding: (H, W, 3 or 4) blue first -> (H, W) ids and tags."""
+    ids = bgra[..., 0].astype(np.uint16)
+    ids <<= 8
+    ids |= bgra[..., 1]
+    return ids, bgra[..., 2]
+
+
+class MaskBinder:
+    """Learns, once a scene, which mask id is which actor; then translates masks by one table look-up."""
+
+    def __init__(self, actors: Sequence[ActorInfo]) -> None:
+        """Start with nothing proven."""
+        self._actors = {info.instance_id: info for info in actors}
+        self.mode = ""  # "actor_id" or "voted" once known
+        self._table = np.zeros(65536, dtype=np.uint16)
+        self._votes = np.zeros((0, 0), dtype=np.int64)
+
+    def learn(self, views: Sequence[MaskView], states: ActorStates) -> None:
+        """Prove actor ids by this tick's masks, or vote.
+
+        Raises:
+            MissedTick: ids were proven before and these masks do not fit the boxes: pixels of another tick.
+        """
+        seen = [_sightings(view) for view in views]
+        boxes = [self._rectangles(view, states) for view in views]
+        if self.mode in {"", "actor_id"}:
+            proven = self._identity_holds(seen, boxes, states)
+            if proven is None:
+                return
+            if proven:
+                self._adopt_actor_ids()
+                return
+            if self.mode == "actor_id":
+                raise MissedTick("masks and boxes do not fit: the pictures are not of this tick")
+        self.mode = "voted"
+        self._vote(seen, boxes, states)
+
+    def translate(self, ids: UInt16Array) -> UInt16Array:
+        """Return (H, W) instance ids, 0 where no labelled actor is."""
+        return np.take(self._table, ids)
+
+    def _adopt_actor_ids(self) -> None:
+        self.mode = "actor_id"
+        for instance_id, info in self._actors.items():
+            self._table[info.simulator_actor_id & 0xFFFF] = instance_id
+
+    def _rectangles(self, view: MaskView, states: ActorStates) -> FloatArray:
+        """Rows (u_min, v_min, u_max, v_max) of every actor's projected box; NaN where it is not all in front."""
+        infos = [self._actors[int(i)] for i in states.instance_id]
+        half = np.array([info.half_extent_m for info in infos]).reshape(-1, 3)
+        offset = np.array([info.actor_t_box_m for info in infos]).reshape(-1, 3)
+        centre = states.map_t_actor_m + quaternion.rotate(states.map_q_actor_wxyz, offset)
+        corners_m = cuboid.corners(centre, states.map_q_actor_wxyz, size_lwh_m=2 * half)  # (N, 8, 3)
+        camera = corners_m.reshape(-1, 3) - view.pose.map_t_optical_m
+        optical = quaternion.rotate(quaternion.conjugate(view.pose.map_q_optical_wxyz[None]), camera)
+        pixels = pinhole.project(optical, intrinsic=view.intrinsic).reshape(-1, 8, 2)
+        behind = (optical[:, 2].reshape(-1, 8) < 0.1).any(axis=1)
+        pixels[behind] = np.nan
+        return np.concatenate([pixels.min(axis=1), pixels.max(axis=1)], axis=1)
+
+    def _identity_holds(
+        self, seen: Sequence[_Sightings], boxes: Sequence[FloatArray], states: ActorStates
+    ) -> bool | None:
+        """Tell whether ids that are actor ids lie in those actors' boxes; None when nothing is there to tell by."""
+        row_of = {self._actors[int(i)].simulator_actor_id & 0xFFFF: row for row, i in enumerate(states.instance_id)}
+        fits = strangers = misfits = 0
+        for sighting, rectangles in zip(seen, boxes, strict=True):
+            for mask_id, centre in zip(sighting.ids.tolist(), sighting.centre_px, strict=True):
+                row = row_of.get(mask_id)
+                if row is None:
+                    strangers += bool(_inside(centre, rectangles).any())
+                elif np.isfinite(rectangles[row]).all():
+                    good = bool(_inside(centre, rectangles[row : row + 1])[0])
+                    fits, misfits = fits + good, misfits + (not good)
+        total = fits + misfits
+        if total == 0:
+            return None if strangers == 0 else False
+        return fits >= _PROVEN_SHARE * total
+
+    def _vote(self, seen: Sequence[_Sightings], boxes: Sequence[FloatArray], states: ActorStates) -> None:
+        """Give each mask id to the actor in whose box it lies most often, one id an actor, one actor an id."""
+        if not self._votes.size:
+            self._votes = np.zeros((65536, max(self._actors, default=0) + 1), dtype=np.int64)
+        for sighting, rectangles in zip(seen, boxes, strict=True):
+            for mask_id, centre, tag in zip(sighting.ids, sighting.centre_px, sighting.tags, strict=True):
+                inside = np.flatnonzero(_inside(centre, rectangles))
+                same = [r for r in inside if self._actors[int(states.instance_id[r])].semantic_tag in (0, int(tag))]
+                if same:
+                    middle = (rectangles[same, :2] + rectangles[same, 2:]) / 2
+                    best = same[int(np.argmin(np.sum((middle - centre) ** 2, axis=1)))]
+                    self._votes[int(mask_id), int(states.instance_id[best])] += 1
+        self._table[:] = 0
+        voted_ids = np.flatnonzero(self._votes.any(axis=1))
+        for mask_id in voted_ids:
+            row = self._votes[mask_id]
+            winner = int(row.argmax())
+            column = self._votes[:, winner]
+            if row[winner] >= _WON_SHARE * row.sum() and column[mask_id] == column.max():
+                self._table[mask_id] = winner
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Sightings:
+    """Objects with enough pixels in one mask: ids (N,), tags (N,), mean pixel (N, 2)."""
+
+    ids: IntArray
+    tags: IntArray
+    centre_px: FloatArray
+
+
+def _sightings(view: MaskView) -> _Sightings:
+    rows, columns = np.nonzero(np.isin(view.tags, MOVER_TAGS))
+    ids = view.ids[rows, columns]
+    count = np.bincount(ids, minlength=1)
+    found = np.flatnonzero(count >= _ENOUGH_PIXELS)
+    u = np.bincount(ids, weights=columns + 0.5, minlength=1)[found] / count[found]
+    v = np.bincount(ids, weights=rows + 0.5, minlength=1)[found] / count[found]
+    tag_sum = np.bincount(ids, weights=view.tags[rows, columns], minlength=1)[found]
+    tags = np.rint(tag_sum / count[found]).astype(np.int64)
+    return _Sightings(found.astype(np.int64), tags, np.stack([u, v], axis=1))
+
+
+def _inside(point_px: FloatArray, rectangles: FloatArray) -> BoolArray:
+    low = point_px >= rectangles[:, :2] - _SLACK_PX
+    high = point_px <= rectangles[:, 2:] + _SLACK_PX
+    return np.asarray((low & high).all(axis=1), dtype=np.bool_)

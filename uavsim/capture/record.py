@@ -1,0 +1,80 @@
+"""Fly one scene and leave a recording: plan in, folder out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from uavsim.capture.masks import MaskBinder
+from uavsim.capture.rig import camera_poses
+from uavsim.capture.shutter import develop
+from uavsim.capture.spool import Spool
+from uavsim.records.plan import ScenePlan
+from uavsim.records.recording import RecordedFrame, SessionFacts
+from uavsim.simulate.ports import Beat, SceneTraffic
+from uavsim.simulate.session import Session
+
+__all__ = ["SampleTaken", "record_scene"]
+
+SampleTaken = Callable[[int, int], None]
+"""Called with (samples taken, images taken) after every capture."""
+
+
+def record_scene(
+    session: Session, plan: ScenePlan, folder: Path, *, beat: Beat, sample_taken: SampleTaken
+) -> SessionFacts:
+    """Fly ``plan`` and write its recording into ``folder``.
+
+    Args:
+        session: connected; any scenes may have been flown in it before.
+        plan: of the scene.
+        folder: empty or not there yet.
+        beat: told of every tick.
+        sample_taken: told of every capture.
+
+    Raises:
+        MissedTick: an image or a state was not of the tick asked for; nothing of the scene is to be used.
+        SceneVoid: the scene cannot be used as flown.
+        StorageError: the folder cannot be written.
+    """
+    lockstep, traffic = session.begin_scene(plan, beat=beat)
+    binder = MaskBinder(traffic.actors)
+    samples = 0
+    with Spool(folder, plan) as spool:
+        for step in plan.capture_steps:
+            drones, poses, state, images = lockstep.capture(step, poses_of=lambda places: camera_poses(plan, places))
+            exposures = develop(plan, poses=poses, images=images, states=state.actors, binder=binder)
+            shots = spool.put(exposures, step=step)
+            keyframe = step % plan.keyframe_every_steps == 0
+            spool.add(
+                RecordedFrame(
+                    step=step,
+                    timestamp_us=plan.start_timestamp_us + step * plan.step_us,
+                    simulator_frame=state.frame,
+                    sample_index=step // plan.keyframe_every_steps if keyframe else None,
+                    drones=drones,
+                    shots=shots,
+                    actors=state.actors,
+                    weather=lockstep.weather_now(),
+                )
+            )
+            samples += keyframe
+            sample_taken(samples, spool.images_written)
+        facts = _facts(session, traffic, binder)
+        spool.finish(facts, traffic.actors)
+    return facts
+
+
+def _facts(session: Session, traffic: SceneTraffic, binder: MaskBinder) -> SessionFacts:
+    world = session.world
+    return SessionFacts(
+        simulator=world.kind,
+        client_version=world.client_version,
+        server_version=world.server_version,
+        topology=session.topology,
+        vehicles_asked=traffic.vehicles_asked,
+        vehicles_spawned=traffic.vehicles_spawned,
+        walkers_asked=traffic.walkers_asked,
+        walkers_spawned=traffic.walkers_spawned,
+        mask_ids=binder.mode or "none seen",
+    )

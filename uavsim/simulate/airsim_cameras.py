@@ -1,0 +1,240 @@
+"""Images from AirSim while everything is paused (topology ``merged``; a ``CameraPort``).
+
+One call takes all images of a vehicle, one client and thread serve each vehicle. AirSim's segmentation gives every object a
+number 0..255, shown as a colour. Neither the colours nor their channel order are assumed: the palette is measured once a
+session by giving one number after the other to everything and looking. Numbers 1..28 stand for the classes of what does not
+move, the rest for single vehicles and walkers; past those, movers share their class's number and have no instance masks.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Final
+
+import numpy as np
+
+from uavsim.errors import MissedTick, SimulatorError
+from uavsim.geometry import unreal
+from uavsim.records.plan import ScenePlan, SensorKind
+from uavsim.records.recording import ActorInfo
+from uavsim.simulate.airsim_swarm import AirSimLink, AirSimPoses, pose_close, vehicle_name
+from uavsim.simulate.ports import CameraPose, RawImage, SceneTraffic, TickState
+from uavsim.typing import AnyArray, FloatArray, UInt8Array, UInt16Array
+
+__all__ = ["AirSimCameras"]
+
+_KINDS: Final[tuple[SensorKind, ...]] = ("rgb", "instance", "depth")
+_FIRST_INSTANCE: Final = 29  # after CARLA's 28 semantic tags
+_LAST_INSTANCE: Final = 254
+_NEAR_ACTOR_M: Final = 1.0  # an object this near an actor's origin is that actor
+_STATIC_TAGS: Final = (  # names of CARLA's Unreal objects, first match wins; what matches nothing has tag 0
+    (r"road_?line|marking", 24),
+    (r"side_?walk|kerb|curb", 2),
+    (r"road|street|asphalt", 1),
+    (r"traffic_?light", 7),
+    (r"sign", 8),
+    (r"pole|lamp|light", 6),
+    (r"veg|tree|bush|grass|plant", 9),
+    (r"build|house|apartment|skyscraper|tower", 3),
+    (r"wall", 4),
+    (r"fence", 5),
+    (r"terrain|landscape|ground", 10),
+    (r"water", 23),
+)
+
+
+class AirSimCameras:
+    """The rig's cameras, mounted on AirSim's vehicles by its settings.json."""
+
+    def __init__(self, host: str, port: int, *, swarm: AirSimPoses) -> None:
+        """Read images from where ``swarm`` is placed."""
+        self._endpoint, self._swarm = (host, port), swarm
+        self._links: dict[int, AirSimLink] = {}  # one client a vehicle, made and used in that vehicle's own thread
+        self._threads: dict[int, ThreadPoolExecutor] = {}
+        self._palette: UInt16Array | None = None  # colour code -> object number, 65535 where no number
+        self.notes: list[str] = []
+
+    def begin(self, plan: ScenePlan, *, traffic: SceneTraffic) -> None:
+        """See ``CameraPort``."""
+        self._plan, self._traffic = plan, traffic
+        self._links = {}  # the origin may be another town's
+        self._meaning: tuple[UInt16Array, UInt8Array] | None = None
+
+    def place(self, poses: Sequence[CameraPose]) -> None:
+        """See ``CameraPort``; the swarm has placed the vehicles, this is what their cameras must report."""
+        self._poses = list(poses)
+
+    def collect(self, state: TickState) -> list[RawImage]:
+        """See ``CameraPort``."""
+        if self._wants("instance"):
+            if self._palette is None:
+                self._palette = self._measure_palette(self._main())
+            if self._meaning is None:
+                self._meaning = self._number_objects(self._main(), state)
+        jobs = []
+        for drone_id in self._plan.swarm.drone_ids:
+            if drone_id not in self._threads:
+                self._threads[drone_id] = ThreadPoolExecutor(1, thread_name_prefix=vehicle_name(drone_id))
+            poses = [p for p in self._poses if p.drone_id == drone_id]
+            jobs.append(self._threads[drone_id].submit(self._shoot, drone_id, poses, state.frame))
+        return [image for job in jobs for image in job.result()]
+
+    def _main(self) -> AirSimLink:
+        assert self._swarm.link is not None
+        return self._swarm.link
+
+    def _wants(self, sensor: SensorKind) -> bool:
+        return any(sensor in spec.sensors for spec in self._plan.rig)
+
+    def _shoot(self, drone_id: int, poses: Sequence[CameraPose], frame: int) -> list[RawImage]:
+        """Take one vehicle's images in its own thread with its own client."""
+        link = self._link_of(drone_id)
+        sensors = {spec.name: [s for s in _KINDS if s in spec.sensors] for spec in self._plan.rig}
+        wanted = [(pose, sensor) for pose in poses for sensor in sensors[pose.camera]]
+        name = vehicle_name(drone_id)
+        replies = link.images(name, link.image_requests([(pose.camera, sensor) for pose, sensor in wanted]))
+        if len(replies) != len(wanted):
+            raise MissedTick(f"tick {frame}: {name} answered {len(replies)} images of {len(wanted)}")
+        return [
+            self._raw(link, pose, sensor, reply=reply, frame=frame)
+            for (pose, sensor), reply in zip(wanted, replies, strict=True)
+        ]
+
+    def _link_of(self, drone_id: int) -> AirSimLink:
+        if drone_id not in self._links:
+            self._links[drone_id] = AirSimLink(*self._endpoint, origin_ue_m=self._plan.town.airsim_origin_ue_m)
+        return self._links[drone_id]
+
+    def _raw(self, link: AirSimLink, pose: CameraPose, sensor: SensorKind, *, reply: Any, frame: int) -> RawImage:
+        name = vehicle_name(pose.drone_id)
+        spec = next(s for s in self._plan.rig if s.name == pose.camera)
+        what = f"tick {frame}: {pose.channel} {sensor}"
+        if (reply.width, reply.height) != (spec.width_px, spec.height_px):
+            raise MissedTick(
+                f"{what} came as {reply.width}x{reply.height}, the rig has {spec.width_px}x{spec.height_px}"
+            )
+        got = link.world_pose(reply.camera_position, reply.camera_orientation, home=name)
+        body_q = unreal.map_q_flu_from_ue_euler(np.array([pose.ue_euler_deg]))[0]
+        wanted = link.from_map(pose.map_t_optical_m, body_q)
+        if not pose_close(got, wanted):
+            off_m = float(np.linalg.norm(got.ned_t_m - wanted.ned_t_m))
+            raise MissedTick(f"{what} was taken {off_m:.3f} m from the pose asked for, or turned")
+        if sensor == "depth":
+            depth_m = np.asarray(reply.image_data_float, dtype=np.float32).reshape(spec.height_px, spec.width_px)
+            return RawImage(pose.channel, sensor, depth_m)
+        bgr = np.frombuffer(reply.image_data_uint8, dtype=np.uint8)
+        if bgr.size != spec.width_px * spec.height_px * 3:
+            raise MissedTick(f"{what} has {bgr.size} bytes, not {spec.width_px * spec.height_px * 3}")
+        bgr = bgr.reshape(spec.height_px, spec.width_px, 3)
+        return RawImage(pose.channel, sensor, self._as_carla_mask(bgr, what) if sensor == "instance" else bgr)
+
+    def _as_carla_mask(self, colours: UInt8Array, what: str) -> AnyArray:
+        """Turn palette colours into CARLA's instance encoding, (H, W, 3) blue first: id >> 8, id & 255, tag."""
+        assert self._palette is not None
+        assert self._meaning is not None
+        numbers = np.take(self._palette, _colour_code(colours))
+        if (numbers > _LAST_INSTANCE + 1).any():
+            raise MissedTick(f"{what} shows a colour that is of no object number")
+        id_of, tag_of = self._meaning
+        ids, tags = np.take(id_of, numbers), np.take(tag_of, numbers)
+        return np.stack([(ids >> 8).astype(np.uint8), (ids & 255).astype(np.uint8), tags], axis=-1)
+
+    def _measure_palette(self, link: AirSimLink) -> UInt16Array:
+        """Give everything one number after the other and look at what colour that is."""
+        drone_id, camera = self._plan.swarm.drone_ids[0], self._plan.rig[-1].name
+        name = vehicle_name(drone_id)
+        request = link.image_requests([(camera, "instance")])
+        palette = np.full(2**24, 65535, dtype=np.uint16)
+        pixel: int | None = None
+        before: AnyArray | None = None
+        for number in (1, *range(256)):  # the first picture only tells which pixel changes with the number
+            with link.translated("measuring the segmentation palette"):
+                link.client.simSetSegmentationObjectID(".*", number, True)
+            reply = link.images(name, request)[0]
+            codes = _colour_code(np.frombuffer(reply.image_data_uint8, np.uint8).reshape(-1, 3))
+            if before is not None and pixel is None:
+                changed = np.flatnonzero(codes != before)
+                if not changed.size:
+                    raise SimulatorError(
+                        "AirSim's segmentation does not follow the numbers given; is it a custom build?"
+                    )
+                pixel = int(changed[len(changed) // 2])
+            before = codes
+            if pixel is not None:
+                palette[codes[pixel]] = number
+        if len(np.unique(palette)) != 257:
+            raise SimulatorError("AirSim shows two object numbers in one colour; instance masks cannot be read")
+        return palette
+
+    def _number_objects(self, link: AirSimLink, state: TickState) -> tuple[UInt16Array, UInt8Array]:
+        """Number every object in AirSim's segmentation; returns (mask id, semantic tag) by number, (256,) each."""
+        ids, tags = np.zeros(256, dtype=np.uint16), np.zeros(256, dtype=np.uint8)
+        tags[1:_FIRST_INSTANCE] = np.arange(1, _FIRST_INSTANCE)
+        infos = {info.instance_id: info for info in self._traffic.actors}
+        places = {int(i): t for i, t in zip(state.actors.instance_id, state.actors.map_t_actor_m, strict=True)}
+        with link.translated("numbering objects"):
+            link.client.simSetSegmentationObjectID(".*", 0, True)
+            names = [str(n) for n in link.client.simListSceneObjects(".*")]
+        owners = self._owners(link, names, places)
+        free = _FIRST_INSTANCE
+        number_of: dict[int, int] = {}
+        for object_name in names:
+            owner = owners.get(object_name)
+            if owner is None:
+                number = next(
+                    (tag for pattern, tag in _STATIC_TAGS if re.search(pattern, object_name, re.IGNORECASE)), 0
+                )
+            else:
+                number, free = self._number_of(infos[owner], number_of, free)
+                if number >= _FIRST_INSTANCE:
+                    ids[number], tags[number] = infos[owner].simulator_actor_id & 0xFFFF, infos[owner].semantic_tag
+            if number:
+                with link.translated(f"numbering {object_name}"):
+                    link.client.simSetSegmentationObjectID(object_name, number, False)
+        lost = len(infos) - len(set(owners.values()))
+        if lost:
+            self.notes.append(f"{lost} actors are no objects that AirSim lists: they have no masks")
+        if len(set(owners.values())) > _LAST_INSTANCE - _FIRST_INSTANCE + 1:
+            self.notes.append("more actors than segmentation numbers: the rest have class masks only")
+        return ids, tags
+
+    @staticmethod
+    def _number_of(info: ActorInfo, number_of: dict[int, int], free: int) -> tuple[int, int]:
+        if info.instance_id in number_of:
+            return number_of[info.instance_id], free
+        if free > _LAST_INSTANCE:
+            return info.semantic_tag, free
+        number_of[info.instance_id] = free
+        return free, free + 1
+
+    @staticmethod
+    def _owners(link: AirSimLink, names: Sequence[str], places: dict[int, FloatArray]) -> dict[str, int]:
+        """Match scene objects to actors by place: Unreal's names of CARLA's actors are not to be relied on."""
+        if not places:
+            return {}
+        instance_ids = np.array(list(places))
+        actors_m = np.stack(list(places.values()))
+        owners: dict[str, int] = {}
+        for name in names:
+            here_m = link.object_map_m(name)
+            if not np.isfinite(here_m).all():
+                continue
+            off_m = np.linalg.norm(actors_m - here_m, axis=1)
+            nearest = int(off_m.argmin())
+            if off_m[nearest] < _NEAR_ACTOR_M and not re.match(r"uav\d+$", name):
+                owners[name] = int(instance_ids[nearest])
+        return owners
+
+    def close(self) -> None:
+        """See ``CameraPort``."""
+        for thread in self._threads.values():
+            thread.shutdown(wait=True)
+        self._threads, self._links = {}, {}
+
+
+def _colour_code(colours: UInt8Array) -> AnyArray:
+    """Pack (..., 3) uint8 into one int32 each, channel order as it came."""
+    wide = colours.astype(np.int32)
+    return wide[..., 0] | (wide[..., 1] << 8) | (wide[..., 2] << 16)

@@ -1,0 +1,347 @@
+"""AirSim through its own client: the only module that imports ``airsim``, and the two ways in which a swarm uses it.
+
+AirSim's calls speak each vehicle's own home frame: NED axes whose origin is where that vehicle spawned. ``AirSimLink`` adds
+the spawn offset and the town's measured origin, so that nothing above it knows of either. One client serves one thread.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import socket
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import airsim
+import msgpackrpc
+import numpy as np
+
+from uavsim.errors import SceneVoid, SimulatorError, SimulatorLost
+from uavsim.geometry import frames, unreal
+from uavsim.records.plan import ScenePlan
+from uavsim.records.recording import DroneState
+from uavsim.simulate.ports import Beat
+from uavsim.simulate.swarm import PlannedSwarm, on_grid, planned_velocity_mps
+from uavsim.typing import AnyArray, FloatArray
+
+__all__ = ["AirSimFlight", "AirSimLink", "AirSimPoses", "NedPose", "vehicle_name"]
+
+_TIMEOUT_S = 20  # simGetImages is known to hang for ever; the client's own time-out comes before the supervisor's
+_SETTLE_STEPS = 100  # at most, after the drones were put at the start of the route
+_SETTLED_M = 0.3
+_POSITION_GAIN_PER_S = 1.5  # pulls a drone back to its place; the plan's own velocity is fed forward
+_CATCH_UP_MPS = 4.0  # at most, on top of the plan's velocity
+_CLOCK_SLACK = 0.5  # of a step: AirSim's real clock is not exact
+
+
+def vehicle_name(drone_id: int) -> str:
+    """Name the drone in AirSim's settings: ``uav0``."""
+    return f"uav{drone_id}"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NedPose:
+    """A pose in AirSim's world: metres north-east-down from PlayerStart, quaternion scalar first."""
+
+    ned_t_m: FloatArray
+    ned_q_frd_wxyz: FloatArray
+
+
+class AirSimLink:
+    """One connection, to be used by one thread."""
+
+    def __init__(self, host: str, port: int, *, origin_ue_m: Sequence[float] = (0.0, 0.0, 0.0)) -> None:
+        """Connect.
+
+        Raises:
+            SimulatorError: nobody answers there.
+        """
+        self._where = f"{host}:{port}"
+        try:
+            socket.create_connection((host, port), timeout=5).close()
+        except OSError as error:
+            raise SimulatorError(f"no AirSim at {self._where} ({error.strerror or error}); is it started?") from error
+        self.client: Any = airsim.MultirotorClient(ip=host, port=port, timeout_value=_TIMEOUT_S)
+        self._map_SE3_ned = frames.map_SE3_ned(airsim_origin_ue_m=np.asarray(origin_ue_m, dtype=np.float64))
+        self._ned_SE3_map = self._map_SE3_ned.inverse()
+        with self.translated("connecting"):
+            if not self.client.ping():
+                raise SimulatorError(f"AirSim at {self._where} does not answer a ping")
+            self.vehicles: list[str] = [str(name) for name in self.client.listVehicles()]
+            settings = json.loads(self.client.getSettingsString() or "{}")
+        self._homes = {
+            name: np.array([float(spec.get(axis) or 0.0) for axis in ("X", "Y", "Z")])
+            for name, spec in (settings.get("Vehicles") or {}).items()
+        }
+
+    @contextlib.contextmanager
+    def translated(self, doing: str) -> Iterator[None]:
+        """Turn the RPC library's errors into ours."""
+        try:
+            yield
+        except (msgpackrpc.error.TimeoutError, msgpackrpc.error.TransportError, OSError) as error:
+            raise SimulatorLost(f"AirSim at {self._where} stopped answering while {doing}: {error}") from error
+        except msgpackrpc.error.RPCError as error:
+            text = " ".join(str(error).split())
+            raise SimulatorError(f"AirSim at {self._where} refused {doing}: {text}") from error
+
+    def require(self, drone_ids: Sequence[int]) -> None:
+        """Check that every drone is there.
+
+        Raises:
+            SimulatorError: a vehicle is missing in AirSim's settings.
+        """
+        missing = [vehicle_name(d) for d in drone_ids if vehicle_name(d) not in self.vehicles]
+        if missing:
+            raise SimulatorError(
+                f"AirSim at {self._where} has no vehicle {missing[0]!r} (it has {', '.join(self.vehicles) or 'none'}); "
+                "write its settings.json with `uavsim airsim-settings` and restart it"
+            )
+
+    def home_ned_m(self, name: str) -> FloatArray:
+        """Where a vehicle spawned, (3,) NED metres from PlayerStart."""
+        return self._homes.get(name, np.zeros(3))
+
+    def to_map(self, pose: NedPose) -> tuple[FloatArray, FloatArray]:
+        """Return (map_t (3,), map_q_flu (4,)) of an AirSim world pose."""
+        return self._map_SE3_ned.apply(pose.ned_t_m), frames.quat_map_from_ned(pose.ned_q_frd_wxyz)
+
+    def object_map_m(self, name: str) -> FloatArray:
+        """Where a scene object is, (3,) map; NaN where AirSim does not know it. They are of the world."""
+        with self.translated(f"looking for {name}"):
+            return self._map_SE3_ned.apply(_xyz(self.client.simGetObjectPose(name).position))
+
+    def from_map(self, map_t_m: FloatArray, map_q_flu_wxyz: FloatArray) -> NedPose:
+        """Return the AirSim world pose of a map pose."""
+        return NedPose(self._ned_SE3_map.apply(map_t_m), frames.quat_ned_from_map(map_q_flu_wxyz))
+
+    def world_pose(self, position: Any, orientation: Any, *, home: str) -> NedPose:
+        """Read a pose of the wire, which is in ``home``'s frame."""
+        return NedPose(_xyz(position) + self.home_ned_m(home), _wxyz(orientation))
+
+    def put(self, name: str, pose: NedPose) -> None:
+        """Place a vehicle."""
+        t_m, q = pose.ned_t_m - self.home_ned_m(name), pose.ned_q_frd_wxyz
+        wire = airsim.Pose(
+            airsim.Vector3r(*(float(v) for v in t_m)),
+            airsim.Quaternionr(float(q[1]), float(q[2]), float(q[3]), float(q[0])),
+        )
+        with self.translated(f"placing {name}"):
+            self.client.simSetVehiclePose(wire, True, name)
+
+    def kinematics(self, name: str) -> tuple[NedPose, FloatArray, int]:
+        """Return a vehicle's true pose, its velocity (3,) NED m/s, and AirSim's time stamp in ns."""
+        with self.translated(f"reading {name}"):
+            state = self.client.getMultirotorState(name)
+            truth = self.client.simGetGroundTruthKinematics(name)
+        pose = self.world_pose(truth.position, truth.orientation, home=name)
+        velocity = _xyz(truth.linear_velocity)
+        if not (np.isfinite(pose.ned_t_m).all() and np.isfinite(pose.ned_q_frd_wxyz).all()):
+            raise SimulatorLost(f"AirSim's pose of {name} is not a number; restart it")
+        return pose, velocity, int(state.timestamp)
+
+    def image_requests(self, wanted: Sequence[tuple[str, str]]) -> list[Any]:
+        """Make requests from (camera, kind) pairs; kind is rgb, instance or depth."""
+        kinds = {
+            "rgb": (airsim.ImageType.Scene, False),
+            "instance": (airsim.ImageType.Segmentation, False),
+            "depth": (airsim.ImageType.DepthPlanar, True),
+        }
+        return [airsim.ImageRequest(camera, kinds[kind][0], kinds[kind][1], False) for camera, kind in wanted]
+
+    def images(self, name: str, requests: Sequence[Any]) -> list[Any]:
+        """Take all images of one vehicle in one call: AirSim promises one moment for one call only."""
+        with self.translated(f"taking {name}'s images"):
+            return list(self.client.simGetImages(list(requests), name))
+
+
+class AirSimPoses:
+    """A swarm that AirSim only shows (topology ``merged``): paused, placed exactly as planned, read back."""
+
+    def __init__(self, host: str, port: int) -> None:
+        """Remember where AirSim is; the connection is made with the first scene, whose town tells the origin."""
+        self.endpoint = (host, port)
+        self.link: AirSimLink | None = None
+        self._plan_follower = PlannedSwarm()
+
+    def begin(self, plan: ScenePlan, *, beat: Beat) -> None:
+        """See ``SwarmPort``."""
+        beat("swarm", 0)
+        self._plan_follower.begin(plan, beat=beat)
+        self.link = link = AirSimLink(*self.endpoint, origin_ue_m=plan.town.airsim_origin_ue_m)
+        link.require(plan.swarm.drone_ids)
+        with link.translated("pausing"):
+            link.client.simPause(True)
+        self.advance(0)
+
+    def advance(self, step: int) -> tuple[DroneState, ...]:
+        """See ``SwarmPort``; every drone's pose is read back and must be the one that was set."""
+        assert self.link is not None
+        drones = self._plan_follower.advance(step)
+        for drone in drones:
+            wanted = self.link.from_map(drone.map_t_flu_m, drone.map_q_flu_wxyz)
+            name = vehicle_name(drone.drone_id)
+            self.link.put(name, wanted)
+            with self.link.translated(f"reading {name}"):
+                reply = self.link.client.simGetVehiclePose(name)
+            got = self.link.world_pose(reply.position, reply.orientation, home=name)
+            if not pose_close(got, wanted):
+                off_m = float(np.linalg.norm(got.ned_t_m - wanted.ned_t_m))
+                raise SceneVoid(f"AirSim shows {name} {off_m:.3f} m from where it was put at step {step}")
+        return drones
+
+    def close(self) -> None:
+        """See ``SwarmPort``."""
+        if self.link is not None:
+            with self.link.translated("giving the clock back"):
+                self.link.client.simPause(False)
+
+
+class AirSimFlight:
+    """A swarm that AirSim flies (topology ``bridge``): real attitude and lag, stepped with CARLA's tick."""
+
+    def __init__(self, host: str, port: int) -> None:
+        """Remember where AirSim is."""
+        self._endpoint = (host, port)
+        self._link: AirSimLink | None = None
+
+    def begin(self, plan: ScenePlan, *, beat: Beat) -> None:
+        """Take off, go to the start of the route and settle there, all in AirSim's own time.
+
+        The way from the spawn point to the start of the route is a jump: it is not part of the scene, and a straight
+        flight could hit the town.
+        """
+        self._plan = plan
+        self._step_s = plan.step_us / 1e6
+        self._link = link = AirSimLink(*self._endpoint, origin_ue_m=plan.town.airsim_origin_ue_m)
+        link.require(plan.swarm.drone_ids)
+        self._names = [vehicle_name(d) for d in plan.swarm.drone_ids]
+        with link.translated("taking off"):
+            link.client.reset()
+            link.client.simPause(True)
+            wind_ned = frames.NED_SE3_MAP.rotate(np.array(plan.wind_map_mps))
+            link.client.simSetWind(airsim.Vector3r(*(float(v) for v in wind_ned)))
+            for name in self._names:
+                link.client.enableApiControl(True, name)
+                link.client.armDisarm(True, name)
+            lifts = [link.client.takeoffAsync(vehicle_name=name) for name in self._names]
+            for n in range(20):  # 20 x 0.25 s of AirSim's time: a take-off takes about 3 s
+                link.client.simContinueForTime(0.25)
+                beat("swarm", n)
+            flying = [link.client.getMultirotorState(name).landed_state for name in self._names]
+            del lifts
+        for name, state in zip(self._names, flying, strict=True):
+            if state != airsim.LandedState.Flying:
+                raise SceneVoid(f"{name} did not take off")
+        start_t, start_q = plan.swarm.map_t_flu_m[0], plan.swarm.map_q_flu_wxyz[0]
+        for row, name in enumerate(self._names):
+            link.put(name, link.from_map(start_t[row], start_q[row]))
+        self._clock_ns = link.kinematics(self._names[0])[2]
+        self._settle(beat)
+        self.worst_lag_m = 0.0
+
+    def _settle(self, beat: Beat) -> None:
+        for n in range(_SETTLE_STEPS):
+            drones = self._fly_one_step(0)
+            beat("swarm", n)
+            lag_m = max(float(np.linalg.norm(d.map_t_flu_m - d.planned_map_t_flu_m)) for d in drones)
+            speed_off = max(float(np.linalg.norm(d.velocity_map_mps)) for d in drones)
+            if n >= 20 and lag_m < _SETTLED_M and speed_off < _SETTLED_M:
+                return
+
+    def advance(self, step: int) -> tuple[DroneState, ...]:
+        """See ``SwarmPort``.
+
+        Raises:
+            SceneVoid: a drone is farther from its place than the plan allows.
+        """
+        drones = self._fly_one_step(step)
+        for drone in drones:
+            lag_m = float(np.linalg.norm(drone.map_t_flu_m - drone.planned_map_t_flu_m))
+            self.worst_lag_m = max(self.worst_lag_m, lag_m)
+            if lag_m > self._plan.max_formation_error_m:
+                raise SceneVoid(
+                    f"drone {drone.drone_id} is {lag_m:.1f} m from its place at step {step}; "
+                    f"at most {self._plan.max_formation_error_m:g} m are allowed"
+                )
+        return drones
+
+    def _fly_one_step(self, step: int) -> tuple[DroneState, ...]:
+        """Command velocities towards the plan's places at ``step``, let AirSim run one step, and read back."""
+        assert self._link is not None
+        link, plan = self._link, self._plan
+        wanted_mps = planned_velocity_mps(plan, step)
+        yaw_deg = on_grid(unreal.ue_euler_from_map_q_flu(plan.swarm.map_q_flu_wxyz[step]))[:, 2]
+        for row, name in enumerate(self._names):
+            pose, _, _ = link.kinematics(name)
+            here_m, _ = link.to_map(pose)
+            gap_m = plan.swarm.map_t_flu_m[step, row] - here_m
+            command = frames.NED_SE3_MAP.rotate(
+                _limited(wanted_mps[row] + _POSITION_GAIN_PER_S * gap_m, wanted_mps[row])
+            )
+            with link.translated(f"steering {name}"):
+                link.client.moveByVelocityAsync(
+                    *(float(v) for v in command),
+                    duration=10 * self._step_s,
+                    drivetrain=airsim.DrivetrainType.MaxDegreeOfFreedom,
+                    yaw_mode=airsim.YawMode(is_rate=False, yaw_or_rate=float(yaw_deg[row])),
+                    vehicle_name=name,
+                )
+        with link.translated("stepping"):
+            link.client.simContinueForTime(self._step_s)
+        return self._read(step)
+
+    def _read(self, step: int) -> tuple[DroneState, ...]:
+        assert self._link is not None
+        plan, drones = self._plan, []
+        for row, (drone_id, name) in enumerate(zip(plan.swarm.drone_ids, self._names, strict=True)):
+            pose, velocity_ned, stamp_ns = self._link.kinematics(name)
+            if row == 0:
+                self._check_clock(stamp_ns)
+            t_m, q = self._link.to_map(pose)
+            drones.append(
+                DroneState(
+                    drone_id=drone_id,
+                    map_t_flu_m=t_m,
+                    map_q_flu_wxyz=q,
+                    velocity_map_mps=frames.MAP_SE3_NED.rotate(velocity_ned),
+                    planned_map_t_flu_m=plan.swarm.map_t_flu_m[step, row],
+                    planned_map_q_flu_wxyz=plan.swarm.map_q_flu_wxyz[step, row],
+                )
+            )
+        return tuple(drones)
+
+    def _check_clock(self, stamp_ns: int) -> None:
+        went_s = (stamp_ns - self._clock_ns) / 1e9
+        self._clock_ns = stamp_ns
+        if abs(went_s - self._step_s) > _CLOCK_SLACK * self._step_s:
+            raise SceneVoid(f"AirSim advanced {went_s:.4f} s in a step of {self._step_s:.4f} s; set ClockSpeed to 1")
+
+    def close(self) -> None:
+        """See ``SwarmPort``."""
+        if self._link is not None:
+            with self._link.translated("giving the clock back"):
+                self._link.client.simPause(False)
+
+
+def pose_close(got: NedPose, wanted: NedPose, *, tolerance_m: float = 5e-3, tolerance_rad: float = 2e-3) -> bool:
+    """Tell whether two poses agree to what float32 on the wire can carry."""
+    off_q = 1.0 - abs(float(np.dot(got.ned_q_frd_wxyz, wanted.ned_q_frd_wxyz)))
+    near = float(np.linalg.norm(got.ned_t_m - wanted.ned_t_m)) <= tolerance_m
+    return near and off_q <= tolerance_rad**2 / 8
+
+
+def _limited(velocity_mps: FloatArray, planned_mps: FloatArray) -> FloatArray:
+    extra = velocity_mps - planned_mps
+    size = float(np.linalg.norm(extra))
+    return velocity_mps if size <= _CATCH_UP_MPS else planned_mps + extra * (_CATCH_UP_MPS / size)
+
+
+def _xyz(vector: Any) -> FloatArray:
+    return np.array([vector.x_val, vector.y_val, vector.z_val], dtype=np.float64)
+
+
+def _wxyz(quaternion: Any) -> AnyArray:
+    q = np.array([quaternion.w_val, quaternion.x_val, quaternion.y_val, quaternion.z_val], dtype=np.float64)
+    return q / np.linalg.norm(q)

@@ -1,0 +1,393 @@
+"""CARLA through its own client: the only module that imports ``carla``.
+
+libcarla can abort or deadlock the interpreter that it lives in; nothing here runs outside a pilot process that a
+supervisor may kill. Every vendor exception is translated where it enters.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import carla
+import numpy as np
+
+from uavsim.errors import MissedTick, SimulatorError, SimulatorLost
+from uavsim.geometry import unreal
+from uavsim.records.plan import CameraSpec, ScenePlan, SensorKind
+from uavsim.records.recording import ActorInfo, ActorStates
+from uavsim.simulate import traffic
+from uavsim.simulate.ports import Beat, SceneTraffic, TickState
+from uavsim.typing import FloatArray
+
+__all__ = ["CLIENT_VERSION", "CarlaWorld"]
+
+CLIENT_VERSION = "0.9.16"
+SENSOR_BLUEPRINT: dict[SensorKind, str] = {
+    "rgb": "sensor.camera.rgb",
+    "instance": "sensor.camera.instance_segmentation",
+    "depth": "sensor.camera.depth",
+}
+_VEHICLE_GAP_M = 8.0  # between spawn places: a bus is 10 m long, and the Traffic Manager wants room to start
+_LOAD_TIMEOUT_S = 120.0
+_CALL_TIMEOUT_S = 20.0
+
+
+@contextlib.contextmanager
+def _translated(doing: str) -> Iterator[None]:
+    """Turn libcarla's exceptions into ours, with what was tried."""
+    try:
+        yield
+    except RuntimeError as error:
+        text = " ".join(str(error).split())
+        kind = SimulatorLost if "time-out" in text or "timeout" in text else SimulatorError
+        raise kind(f"CARLA failed while {doing}: {text}") from error
+
+
+class CarlaWorld:
+    """One CARLA server, its town, traffic and clock (a ``WorldPort``)."""
+
+    def __init__(self, host: str, port: int) -> None:
+        """Connect and compare versions.
+
+        Raises:
+            SimulatorError: nobody answers there, or a server of another version does.
+        """
+        self._where = f"{host}:{port}"
+        try:
+            socket.create_connection((host, port), timeout=5).close()
+        except OSError as error:
+            raise SimulatorError(
+                f"no simulator at {self._where} ({error.strerror or error}); is CARLA started?"
+            ) from error
+        self._client = carla.Client(host, port)
+        self._client.set_timeout(_CALL_TIMEOUT_S)
+        with _translated(f"asking {self._where} for its version"):
+            self.server_version: str = self._client.get_server_version()
+        self.client_version: str = self._client.get_client_version()
+        if self.server_version.split("-")[0] != CLIENT_VERSION:
+            raise SimulatorError(
+                f"the server at {self._where} is CARLA {self.server_version}, the client speaks {CLIENT_VERSION}; "
+                f"start carlasim/carla:{CLIENT_VERSION}"
+            )
+        with _translated("opening the world"):
+            self._world = self._client.get_world()
+            # the headless simulator says who it is in its spectator's attributes; Unreal has no such attribute
+            self.kind: str = str(self._world.get_spectator().attributes.get("simulator", "unreal"))
+        self.generation = 0  # counts loaded worlds: cameras of an older one are gone
+        self._step_s = 0.0
+        self._rendering = True
+        self._traffic_manager: Any = None
+        self._vehicles: list[int] = []
+        self._walkers: list[int] = []
+        self._controllers: list[int] = []
+        self._instance_of: dict[int, int] = {}
+        self._was = self._world.get_settings()
+
+    # ------------------------------------------------------------------ town and clock
+    @property
+    def map_name(self) -> str:
+        """The loaded map without its folder: ``Town10HD``."""
+        with _translated("reading the map"):
+            return str(self._world.get_map().name).rsplit("/", 1)[-1]
+
+    def opendrive(self) -> str:
+        """Return the town's OpenDRIVE text."""
+        with _translated("reading the map"):
+            return str(self._world.get_map().to_opendrive())
+
+    def prepare(self, plan: ScenePlan, *, beat: Beat) -> None:
+        """See ``WorldPort``."""
+        beat("load", 0)
+        wanted = plan.town.carla_map
+        if self.map_name != wanted:
+            self._load(wanted)
+        beat("load", 1)
+        self._step_s = plan.step_us / 1e6
+        self._rendering = False
+        self._apply_settings()
+
+    def _load(self, wanted: str) -> None:
+        with _translated("listing maps"):
+            maps = sorted({name.rsplit("/", 1)[-1] for name in self._client.get_available_maps()})
+        if wanted not in maps:
+            raise SimulatorError(f"the server at {self._where} has no map {wanted!r}; it has {', '.join(maps)}")
+        self._client.set_timeout(_LOAD_TIMEOUT_S)
+        with _translated(f"loading {wanted}"):
+            self._world = self._client.load_world(wanted)
+        self._client.set_timeout(_CALL_TIMEOUT_S)
+        self.generation += 1
+        self._vehicles, self._walkers, self._controllers = [], [], []
+        self._traffic_manager = None
+        if self.map_name != wanted:
+            raise SimulatorError(f"asked the server at {self._where} for {wanted}, it loaded {self.map_name}")
+
+    def _apply_settings(self) -> None:
+        with _translated("setting the clock"):
+            settings = self._world.get_settings()
+            settings.synchronous_mode = True
+            settings.fixed_delta_seconds = self._step_s
+            settings.no_rendering_mode = not self._rendering
+            settings.deterministic_ragdolls = True
+            self._world.apply_settings(settings)
+
+    def render(self, on: bool) -> None:
+        """See ``WorldPort``."""
+        if on != self._rendering:
+            self._rendering = on
+            self._apply_settings()
+
+    def set_weather(self, values: Sequence[float]) -> None:
+        """See ``WorldPort``."""
+        with _translated("setting the weather"):
+            self._world.set_weather(carla.WeatherParameters(*(float(v) for v in values)))
+
+    def tick(self) -> TickState:
+        """See ``WorldPort``."""
+        with _translated("ticking"):
+            frame = int(self._world.tick(_CALL_TIMEOUT_S))
+            snapshot = self._world.get_snapshot()
+        if snapshot.frame != frame:
+            raise MissedTick(f"asked for tick {frame}, the snapshot is of {snapshot.frame}")
+        if abs(snapshot.timestamp.delta_seconds - self._step_s) > 1e-6:
+            raise MissedTick(
+                f"tick {frame} took {snapshot.timestamp.delta_seconds} s of simulation, not {self._step_s}"
+            )
+        return TickState(frame, float(snapshot.timestamp.elapsed_seconds), self._states(snapshot))
+
+    def _states(self, snapshot: Any) -> ActorStates:
+        rows: list[tuple[float, ...]] = []
+        for actor in snapshot:
+            instance = self._instance_of.get(actor.id)
+            if instance is None:
+                continue
+            pose, v, w, a = (
+                actor.get_transform(),
+                actor.get_velocity(),
+                actor.get_angular_velocity(),
+                actor.get_acceleration(),
+            )
+            p, r = pose.location, pose.rotation
+            rows.append((instance, p.x, p.y, p.z, r.roll, r.pitch, r.yaw, v.x, v.y, v.z, w.x, w.y, w.z, a.x, a.y, a.z))
+        table = np.array(sorted(rows), dtype=np.float64).reshape(-1, 16)
+        if not np.isfinite(table).all():
+            bad = int(table[~np.isfinite(table).all(axis=1)][0, 0])
+            raise MissedTick(f"tick {snapshot.frame}: the pose of actor {bad} is not a number")
+        return _states_from_table(table)
+
+    # ------------------------------------------------------------------ traffic
+    def populate(self, plan: ScenePlan, *, beat: Beat) -> SceneTraffic:
+        """See ``WorldPort``."""
+        beat("spawn", 0)
+        self._clear()
+        rng = np.random.default_rng([plan.seed, 1])
+        with _translated("starting the Traffic Manager"):
+            self._start_traffic_manager(plan)
+        with _translated("spawning vehicles"):
+            self._spawn_vehicles(plan, rng)
+        beat("spawn", 1)
+        with _translated("spawning walkers"):
+            self._spawn_walkers(plan, rng)
+        actors = self._describe()
+        beat("spawn", 2)
+        return SceneTraffic(
+            actors, plan.traffic.vehicles, len(self._vehicles), plan.traffic.walkers, len(self._walkers)
+        )
+
+    def _start_traffic_manager(self, plan: ScenePlan) -> None:
+        if self._traffic_manager is None:
+            self._traffic_manager = self._client.get_trafficmanager(_free_port())
+            self._traffic_manager.set_synchronous_mode(True)
+        manager, wanted = self._traffic_manager, plan.traffic
+        manager.set_hybrid_physics_mode(wanted.hybrid_physics)
+        if wanted.hybrid_physics:
+            manager.set_hybrid_physics_radius(0.0)
+        manager.set_global_distance_to_leading_vehicle(wanted.following_distance_m)
+        manager.global_percentage_speed_difference(wanted.speed_difference_percent)
+        manager.set_random_device_seed(plan.seed % 2**31)  # also restarts the traffic lights' phases
+        self._world.set_pedestrians_seed(plan.seed % 2**31)
+
+    def _places(self, plan: ScenePlan, rng: np.random.Generator) -> list[Any]:
+        """Recommended spawn points, then lane waypoints where the map has too few."""
+        town = self._world.get_map()
+        places = list(town.get_spawn_points())
+        if len(places) >= plan.traffic.vehicles or not plan.traffic.spawn_on_waypoints:
+            return places
+        more = [w.transform for w in town.generate_waypoints(_VEHICLE_GAP_M) if not w.is_junction]
+        more = [more[i] for i in rng.permutation(len(more))]
+        for pose in more:
+            pose.location.z += 0.5
+        kept = traffic.thin_out(_locations(more), taken_m=_locations(places), gap_m=_VEHICLE_GAP_M)
+        return places + [more[i] for i in kept]
+
+    def _spawn_vehicles(self, plan: ScenePlan, rng: np.random.Generator) -> None:
+        library = self._world.get_blueprint_library()
+        known = [_facts(b) for b in library.filter("vehicle.*")]
+        choices = traffic.choose_blueprints(plan.traffic.blueprints, known)
+        places = self._places(plan, rng)
+        orders = traffic.order_vehicles(count=plan.traffic.vehicles, choices=choices, places=len(places), rng=rng)
+        port = self._traffic_manager.get_port()
+        commands = []
+        for order in orders:
+            blueprint = library.find(order.blueprint)
+            for name, value in order.attributes.items():
+                if blueprint.has_attribute(name):
+                    blueprint.set_attribute(name, value)
+            spawn = carla.command.SpawnActor(blueprint, places[order.place])
+            commands.append(spawn.then(carla.command.SetAutopilot(carla.command.FutureActor, True, port)))
+        replies = self._client.apply_batch_sync(commands, False)
+        self._vehicles = [int(r.actor_id) for r in replies if not r.error]
+        self._world.tick(_CALL_TIMEOUT_S)
+
+    def _spawn_walkers(self, plan: ScenePlan, rng: np.random.Generator) -> None:
+        wanted = plan.traffic.walkers
+        if not wanted:
+            return
+        library = self._world.get_blueprint_library()
+        kinds = sorted(library.filter("walker.pedestrian.*"), key=lambda b: str(b.id))
+        commands = []
+        for _ in range(wanted):
+            place = self._world.get_random_location_from_navigation()
+            blueprint = kinds[int(rng.integers(0, len(kinds)))]
+            if place is not None:
+                commands.append(carla.command.SpawnActor(blueprint, carla.Transform(place)))
+        self._walkers = [int(r.actor_id) for r in self._client.apply_batch_sync(commands, False) if not r.error]
+        brain = library.find("controller.ai.walker")
+        commands = [carla.command.SpawnActor(brain, carla.Transform(), w) for w in self._walkers]
+        self._controllers = [int(r.actor_id) for r in self._client.apply_batch_sync(commands, False) if not r.error]
+        self._world.tick(_CALL_TIMEOUT_S)
+        for controller in self._world.get_actors(self._controllers):
+            controller.start()
+            controller.go_to_location(self._world.get_random_location_from_navigation())
+            controller.set_max_speed(float(rng.uniform(0.8, 1.8)))
+
+    def _describe(self) -> tuple[ActorInfo, ...]:
+        """Give instance ids in spawn order and read what does not change."""
+        ids = self._vehicles + self._walkers
+        self._instance_of = {actor_id: n for n, actor_id in enumerate(ids, start=1)}
+        with _translated("reading the actors"):
+            return tuple(
+                _info(a, self._instance_of[a.id]) for a in self._world.get_actors(ids) if a.id in self._instance_of
+            )
+
+    def _clear(self) -> None:
+        with _translated("clearing the last scene"):
+            for controller in self._world.get_actors(self._controllers) if self._controllers else ():
+                controller.stop()
+            doomed = self._controllers + self._walkers + self._vehicles
+            if doomed:
+                self._client.apply_batch_sync([carla.command.DestroyActor(i) for i in doomed], False)
+                self._world.tick(_CALL_TIMEOUT_S)
+        self._vehicles, self._walkers, self._controllers, self._instance_of = [], [], [], {}
+
+    # ------------------------------------------------------------------ cameras (for carla_cameras.py)
+    def spawn_camera(self, spec: CameraSpec, sensor: SensorKind, on_image: Callable[[Any], None]) -> Any:
+        """Spawn one unattached camera and listen to it; returns the actor."""
+        with _translated(f"spawning a {sensor} camera"):
+            blueprint = self._world.get_blueprint_library().find(SENSOR_BLUEPRINT[sensor])
+            wanted = {
+                "image_size_x": spec.width_px,
+                "image_size_y": spec.height_px,
+                "fov": spec.fov_deg,
+                "sensor_tick": 0.0,
+            }
+            for name, value in wanted.items():
+                blueprint.set_attribute(name, str(value))
+            if blueprint.has_attribute("motion_blur_intensity"):
+                blueprint.set_attribute("motion_blur_intensity", "0.0")  # cameras jump between captures
+            camera = self._world.spawn_actor(blueprint, carla.Transform(carla.Location(z=500.0)))
+            camera.listen(on_image)
+            return camera
+
+    def move(self, actor_ids: Sequence[int], ue_location_m: FloatArray, ue_euler_deg: FloatArray) -> None:
+        """Teleport actors in one synchronous batch; takes effect in the next tick.
+
+        Args:
+            actor_ids: (N) ids.
+            ue_location_m: (N, 3).
+            ue_euler_deg: (N, 3) roll, pitch, yaw.
+        """
+        commands = [
+            carla.command.ApplyTransform(
+                i, carla.Transform(carla.Location(*p), carla.Rotation(pitch=e[1], yaw=e[2], roll=e[0]))
+            )
+            for i, p, e in zip(actor_ids, ue_location_m.tolist(), ue_euler_deg.tolist(), strict=True)
+        ]
+        with _translated("moving the cameras"):
+            replies = self._client.apply_batch_sync(commands, False)
+        failed = [r.error for r in replies if r.error]
+        if failed:
+            raise SimulatorError(f"{len(failed)} of {len(commands)} cameras could not be moved: {failed[0]}")
+
+    def destroy(self, actors: Sequence[Any]) -> None:
+        """Stop and remove sensors."""
+        with _translated("removing cameras"):
+            for actor in actors:
+                actor.stop()
+            self._client.apply_batch_sync([carla.command.DestroyActor(a.id) for a in actors], False)
+
+    def close(self) -> None:
+        """See ``WorldPort``."""
+        self._clear()
+        with _translated("giving the clock back"):
+            if self._traffic_manager is not None:
+                self._traffic_manager.set_synchronous_mode(False)
+                self._traffic_manager.shut_down()
+                self._traffic_manager = None
+            self._world.apply_settings(self._was)
+
+
+def _states_from_table(table: FloatArray) -> ActorStates:
+    """Convert rows (instance, xyz, roll pitch yaw, v, w in deg/s, a) of the simulator's frame."""
+    euler_deg = table[:, 4:7]
+    return ActorStates(
+        instance_id=table[:, 0].astype(np.int64),
+        map_t_actor_m=unreal.map_vector_from_ue(table[:, 1:4]),
+        map_q_actor_wxyz=unreal.map_q_flu_from_ue_euler(euler_deg),
+        map_euler_deg=euler_deg,
+        velocity_map_mps=unreal.map_vector_from_ue(table[:, 7:10]),
+        angular_velocity_map_radps=unreal.map_axial_from_ue(np.radians(table[:, 10:13])),
+        acceleration_map_mps2=unreal.map_vector_from_ue(table[:, 13:16]),
+    )
+
+
+def _info(actor: Any, instance_id: int) -> ActorInfo:
+    box, kind = actor.bounding_box, str(actor.type_id).split(".")[0]
+    offset = unreal.map_vector_from_ue(np.array([[box.location.x, box.location.y, box.location.z]]))[0]
+    turn = unreal.map_q_flu_from_ue_euler(np.array([[box.rotation.roll, box.rotation.pitch, box.rotation.yaw]]))[0]
+    return ActorInfo(
+        instance_id=instance_id,
+        simulator_actor_id=int(actor.id),
+        kind="walker" if kind == "walker" else "vehicle",
+        blueprint=str(actor.type_id),
+        base_type=str(actor.attributes.get("base_type", "")),
+        half_extent_m=(box.extent.x, box.extent.y, box.extent.z),
+        actor_t_box_m=(float(offset[0]), float(offset[1]), float(offset[2])),
+        actor_q_box_wxyz=(float(turn[0]), float(turn[1]), float(turn[2]), float(turn[3])),
+        semantic_tag=int(actor.semantic_tags[0]) if actor.semantic_tags else 0,
+        attributes={str(k): str(v) for k, v in sorted(actor.attributes.items())},
+    )
+
+
+def _facts(blueprint: Any) -> traffic.BlueprintFacts:
+    recommended = {
+        name: tuple(str(v) for v in blueprint.get_attribute(name).recommended_values)
+        for name in ("color", "driver_id")
+        if blueprint.has_attribute(name)
+    }
+    wheels = int(blueprint.get_attribute("number_of_wheels"))
+    base = str(blueprint.get_attribute("base_type")) if blueprint.has_attribute("base_type") else ""
+    return traffic.BlueprintFacts(str(blueprint.id), wheels, base, recommended)
+
+
+def _locations(poses: Sequence[Any]) -> FloatArray:
+    return np.array([(p.location.x, p.location.y, p.location.z) for p in poses], dtype=np.float64).reshape(-1, 3)
+
+
+def _free_port() -> int:
+    """A port for the Traffic Manager's own server, which libcarla opens inside this process."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])

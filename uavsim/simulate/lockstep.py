@@ -1,0 +1,87 @@
+"""One clock for everybody: the scene's steps are the simulator's ticks, one by one, none lost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from uavsim.errors import MissedTick
+from uavsim.records.plan import ScenePlan, WeatherTrack
+from uavsim.records.recording import DroneState
+from uavsim.simulate.ports import Beat, CameraPort, CameraPose, RawImage, SwarmPort, TickState, WorldPort
+
+__all__ = ["Lockstep", "weather_at"]
+
+_CLOCK_TOLERANCE_S = 1e-4  # the simulator adds float steps; a lost tick is 0.05 s
+
+
+def weather_at(track: WeatherTrack, time_us: int) -> tuple[float, ...]:
+    """Interpolate the 14 parameters at a time, constant before the first and after the last key."""
+    return tuple(float(np.interp(time_us, track.times_us, column)) for column in track.values.T)
+
+
+class Lockstep:
+    """Drives world, swarm and cameras through one scene; a capture is one tick of all three."""
+
+    def __init__(self, plan: ScenePlan, *, world: WorldPort, swarm: SwarmPort, cameras: CameraPort, beat: Beat) -> None:
+        """Take the three ports of a set-up that is prepared for ``plan``."""
+        self._plan, self._beat = plan, beat
+        self._world, self._swarm, self._cameras = world, swarm, cameras
+        self._next = 0
+        self._zero_s = 0.0
+        self._weather: tuple[float, ...] = ()
+
+    def warm_up(self) -> None:
+        """Let the traffic come to speed, pictures off; the weather is that of step 0."""
+        self._world.render(False)
+        self._set_weather(0)
+        for tick in range(self._plan.warmup_ticks):
+            self._world.tick()
+            self._beat("warmup", tick)
+
+    def capture(
+        self, step: int, *, poses_of: Callable[[Sequence[DroneState]], list[CameraPose]]
+    ) -> tuple[tuple[DroneState, ...], list[CameraPose], TickState, list[RawImage]]:
+        """Advance to ``step`` and take all images in its very tick.
+
+        Args:
+            step: a plan step after the last one captured.
+            poses_of: tells where the cameras must be for the drones' places.
+        """
+        while self._next < step:
+            self._swarm.advance(self._next)
+            self._advance_world()
+        self._world.render(True)
+        drones = self._swarm.advance(step)
+        poses = poses_of(drones)
+        self._cameras.place(poses)
+        state = self._advance_world()
+        images = self._cameras.collect(state)
+        self._world.render(False)
+        return drones, poses, state, images
+
+    def weather_now(self) -> tuple[float, ...]:
+        """Tell the 14 parameters that were set last."""
+        return self._weather
+
+    def _advance_world(self) -> TickState:
+        step = self._next
+        self._set_weather(step)
+        state = self._world.tick()
+        if step == 0:
+            self._zero_s = state.elapsed_s
+        elapsed_s, wanted_s = state.elapsed_s - self._zero_s, step * self._plan.step_us / 1e6
+        if abs(elapsed_s - wanted_s) > _CLOCK_TOLERANCE_S:
+            raise MissedTick(
+                f"step {step} is {elapsed_s:.6f} s into the scene by the simulator's clock, not {wanted_s:.6f}"
+            )
+        self._next = step + 1
+        self._beat("fly", step)
+        return state
+
+    def _set_weather(self, step: int) -> None:
+        weather = weather_at(self._plan.weather, step * self._plan.step_us)
+        if weather != self._weather:
+            self._world.set_weather(weather)
+            self._weather = weather

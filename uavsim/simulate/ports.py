@@ -1,0 +1,161 @@
+"""What a simulator set-up must offer; ``session.py`` knows nothing else of CARLA or AirSim.
+
+A set-up is a ``WorldPort`` (town, traffic, clock, truth), a ``SwarmPort`` (where the drones are) and a ``CameraPort``
+(images). The three topologies differ only in which of them is behind each port:
+
+    topology   world   swarm                    cameras
+    carla      CARLA   the plan itself          CARLA cameras moved before the tick
+    bridge     CARLA   AirSim flight, stepped   CARLA cameras at the poses that AirSim reports
+    merged     CARLA   AirSim, placed           AirSim simGetImages while paused
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from uavsim.records.plan import ScenePlan, SensorKind
+from uavsim.records.recording import ActorInfo, ActorStates, DroneState
+from uavsim.typing import AnyArray, FloatArray
+
+__all__ = ["Beat", "CameraPort", "CameraPose", "RawImage", "SceneTraffic", "SwarmPort", "TickState", "WorldPort"]
+
+Beat = Callable[[str, int], None]
+"""Called with (phase, tick) whenever there is progress; a supervisor that hears none ends the process."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CameraPose:
+    """Where one camera has to be at the next tick.
+
+    Attributes:
+        channel: ``CAMERA_FRONT_id_0``.
+        ue_location_m: (3,) float32-exact location in the simulator's frame.
+        ue_euler_deg: (roll, pitch, yaw) float32-exact, the simulator's frame.
+        map_t_optical_m: (3,), the same pose in our frame.
+        map_q_optical_wxyz: (4,).
+    """
+
+    channel: str
+    drone_id: int
+    camera: str
+    ue_location_m: FloatArray
+    ue_euler_deg: tuple[float, float, float]
+    map_t_optical_m: FloatArray
+    map_q_optical_wxyz: FloatArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RawImage:
+    """One image, proven to be of the tick and pose asked for.
+
+    Attributes:
+        pixels: rgb: (H, W, 3 or 4) uint8, blue first; instance: the same, with CARLA's encoding (red the tag, green the
+            id's low byte, blue its high byte); depth: (H, W) float32 metres along the optical axis.
+        owner: whatever keeps ``pixels`` alive.
+    """
+
+    channel: str
+    sensor: SensorKind
+    pixels: AnyArray
+    owner: object = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TickState:
+    """The world after one tick.
+
+    Attributes:
+        frame: the simulator's frame number.
+        elapsed_s: the simulator's clock.
+        actors: every labelled actor alive, rows sorted by instance id.
+    """
+
+    frame: int
+    elapsed_s: float
+    actors: ActorStates
+
+
+@dataclass(frozen=True, slots=True)
+class SceneTraffic:
+    """What spawned for a scene; ``actors`` in spawn order, instance ids 1, 2, ..."""
+
+    actors: tuple[ActorInfo, ...]
+    vehicles_asked: int
+    vehicles_spawned: int
+    walkers_asked: int
+    walkers_spawned: int
+
+
+class WorldPort(Protocol):
+    """The town, its traffic and its clock."""
+
+    client_version: str
+    server_version: str
+
+    @property
+    def kind(self) -> str:
+        """``mock`` for the headless simulator, else ``unreal``."""
+
+    @property
+    def map_name(self) -> str:
+        """The loaded map."""
+
+    def prepare(self, plan: ScenePlan, *, beat: Beat) -> None:
+        """Load the plan's town when another is loaded, and take over the clock (synchronous, ``plan.step_us``)."""
+
+    def populate(self, plan: ScenePlan, *, beat: Beat) -> SceneTraffic:
+        """Clear the last scene's actors and spawn this one's, every random choice from ``plan.seed``."""
+
+    def set_weather(self, values: Sequence[float]) -> None:
+        """Set the 14 parameters in wire order."""
+
+    def render(self, on: bool) -> None:
+        """Switch picture taking off between captures, so that no simulator time is spent on unused images."""
+
+    def tick(self) -> TickState:
+        """Advance one step and return the state of that very step.
+
+        Raises:
+            MissedTick: the snapshot is not of the tick that was asked for.
+        """
+
+    def opendrive(self) -> str:
+        """Return the town's OpenDRIVE text."""
+
+    def close(self) -> None:
+        """Give the clock back and remove what was spawned."""
+
+
+class SwarmPort(Protocol):
+    """The drones' flight."""
+
+    def begin(self, plan: ScenePlan, *, beat: Beat) -> None:
+        """Put every drone at step 0."""
+
+    def advance(self, step: int) -> tuple[DroneState, ...]:
+        """Fly to plan step ``step`` (one more than the last) and tell where the drones are then."""
+
+    def close(self) -> None:
+        """Leave the drones in peace."""
+
+
+class CameraPort(Protocol):
+    """The images."""
+
+    def begin(self, plan: ScenePlan, *, traffic: SceneTraffic) -> None:
+        """Have every camera of the rig ready; cameras that are there from the last scene are kept."""
+
+    def place(self, poses: Sequence[CameraPose]) -> None:
+        """Move the cameras; takes effect in the next tick."""
+
+    def collect(self, state: TickState) -> list[RawImage]:
+        """Return all images of that tick, rig order, rgb before instance before depth.
+
+        Raises:
+            MissedTick: an image is missing, late, or not of the pose asked for.
+        """
+
+    def close(self) -> None:
+        """Remove the cameras."""

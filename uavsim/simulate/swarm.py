@@ -1,0 +1,64 @@
+"""The swarm that flies exactly as planned (topology ``carla``)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from uavsim.geometry import unreal
+from uavsim.records.plan import ScenePlan
+from uavsim.records.recording import DroneState
+from uavsim.simulate.ports import Beat
+from uavsim.typing import FloatArray
+
+__all__ = ["PlannedSwarm", "on_grid"]
+
+_GRID = (
+    1024.0  # 1/1024 m and degree: exact in the float32 that CARLA's transforms carry, so that nothing is rounded twice
+)
+
+
+def on_grid(values: FloatArray) -> FloatArray:
+    """Round to multiples of 1/1024, which float32 holds exactly up to 16384."""
+    return np.asarray(np.round(values * _GRID) / _GRID, dtype=np.float64)
+
+
+class PlannedSwarm:
+    """Drones are where the plan has them, to a millimetre and a thousandth of a degree."""
+
+    def begin(self, plan: ScenePlan, *, beat: Beat) -> None:
+        """See ``SwarmPort``."""
+        beat("swarm", 0)
+        self._plan = plan
+        swarm = plan.swarm
+        steps, drones = swarm.map_t_flu_m.shape[:2]
+        self._t_m = on_grid(swarm.map_t_flu_m)
+        euler_deg = on_grid(unreal.ue_euler_from_map_q_flu(swarm.map_q_flu_wxyz.reshape(-1, 4)))
+        self._q_wxyz = unreal.map_q_flu_from_ue_euler(euler_deg).reshape(steps, drones, 4)
+
+    def advance(self, step: int) -> tuple[DroneState, ...]:
+        """See ``SwarmPort``."""
+        velocity = planned_velocity_mps(self._plan, step)
+        swarm = self._plan.swarm
+        return tuple(
+            DroneState(
+                drone_id=drone_id,
+                map_t_flu_m=self._t_m[step, row],
+                map_q_flu_wxyz=self._q_wxyz[step, row],
+                velocity_map_mps=velocity[row],
+                planned_map_t_flu_m=swarm.map_t_flu_m[step, row],
+                planned_map_q_flu_wxyz=swarm.map_q_flu_wxyz[step, row],
+            )
+            for row, drone_id in enumerate(swarm.drone_ids)
+        )
+
+    def close(self) -> None:
+        """See ``SwarmPort``; nothing is held."""
+
+
+def planned_velocity_mps(plan: ScenePlan, step: int) -> FloatArray:
+    """Velocity of every drone at a step, (D, 3), by central difference of the planned trajectory."""
+    t_m = plan.swarm.map_t_flu_m
+    before, after = max(step - 1, 0), min(step + 1, len(t_m) - 1)
+    if before == after:
+        return np.zeros_like(t_m[0])
+    return np.asarray((t_m[after] - t_m[before]) / ((after - before) * plan.step_us / 1e6), dtype=np.float64)
