@@ -1,0 +1,114 @@
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as npst
+
+from tests.geometry.strategies import quaternions, vectors_m
+from uavsim.geometry import cuboid, quaternion
+
+sizes_m = npst.arrays(np.float64, (3,), elements=st.floats(0.1, 20))
+
+
+def test_corners_of_a_turned_box_worked_on_paper():
+    # 4 long, 2 wide, 1 high, nose to +y: length lies along y
+    corners = cuboid.corners(
+        np.array([10.0, 20.0, 0.5]), quaternion.from_yaw(np.pi / 2), size_lwh_m=np.array([4.0, 2.0, 1.0])
+    )
+    np.testing.assert_allclose(corners[0], [9, 22, 1], atol=1e-12)  # front left top
+    np.testing.assert_allclose(corners[1], [11, 22, 1], atol=1e-12)  # front right top
+    np.testing.assert_allclose(corners[2], [11, 22, 0], atol=1e-12)  # front right bottom
+    np.testing.assert_allclose(corners[7], [9, 18, 0], atol=1e-12)  # back left bottom
+
+
+def test_corners_are_in_the_devkits_order():
+    # Box.corners of nuscenes-devkit 1.2.0, written out
+    length, w, h = 4.0, 2.0, 1.0
+    x = length / 2 * np.array([1, 1, 1, 1, -1, -1, -1, -1])
+    y = w / 2 * np.array([1, -1, -1, 1, 1, -1, -1, 1])
+    z = h / 2 * np.array([1, 1, -1, -1, 1, 1, -1, -1])
+    corners = cuboid.corners(np.zeros(3), quaternion.IDENTITY, size_lwh_m=np.array([length, w, h]))
+    np.testing.assert_array_equal(corners, np.stack([x, y, z], axis=1))
+
+
+@given(vectors_m, quaternions, sizes_m)
+def test_corner_distances(centre, q, size):
+    corners = cuboid.corners(centre, quaternion.normalise(q), size_lwh_m=size)
+    np.testing.assert_allclose(corners.mean(axis=0), centre, atol=1e-9)
+    np.testing.assert_allclose(np.linalg.norm(corners - centre, axis=1), np.linalg.norm(size) / 2, atol=1e-9)
+    np.testing.assert_allclose(np.linalg.norm(corners[0] - corners[4]), size[0], atol=1e-9)
+    np.testing.assert_allclose(np.linalg.norm(corners[0] - corners[1]), size[1], atol=1e-9)
+    np.testing.assert_allclose(np.linalg.norm(corners[0] - corners[3]), size[2], atol=1e-9)
+
+
+def test_many_boxes_at_once():
+    q = quaternion.from_yaw(np.linspace(0, 3, 6))
+    centres = np.arange(18.0).reshape(6, 3)
+    sizes = np.tile([4.0, 2.0, 1.0], (6, 1))
+    together = cuboid.corners(centres, q, size_lwh_m=sizes)
+    one = cuboid.corners(centres[4], q[4], size_lwh_m=sizes[4])
+    assert together.shape == (6, 8, 3)
+    np.testing.assert_array_equal(together[4], one)
+
+
+def test_swaps():
+    np.testing.assert_array_equal(cuboid.wlh_from_lwh(np.array([4.0, 2.0, 1.0])), [2, 4, 1])
+    np.testing.assert_array_equal(cuboid.lwh_from_wlh(np.array([[2.0, 4.0, 1.0]])), [[4, 2, 1]])
+
+
+def test_seen_by_the_devkits_rule():
+    px = np.full((5, 8, 2), 100.0)
+    deep = np.full((5, 8, 3), 5.0)
+    px[1, :7] = -50.0  # one corner inside is enough
+    px[2] = -50.0
+    deep[3, 0, 2] = 0.05  # a corner at the lens
+    deep[4, :, 2] = 0.9  # all nearer than 1 m
+    seen = cuboid.boxes_in_image(deep, px, width_px=800, height_px=450)
+    assert seen.tolist() == [True, True, False, False, False]
+    whole = cuboid.boxes_in_image(deep, px, width_px=800, height_px=450, every_corner=True)
+    assert whole.tolist() == [True, False, False, False, False]
+
+
+def test_hull_worked_on_paper():
+    square_and_inside = np.array([[0.0, 0], [2, 0], [1, 1], [2, 2], [0, 2], [1, 0], [0.5, 1.5], [2, 2]])
+    hull = cuboid.convex_hulls(square_and_inside)
+    np.testing.assert_array_equal(hull[:4], [[0, 0], [2, 0], [2, 2], [0, 2]])
+    np.testing.assert_array_equal(hull[4:], np.tile([0.0, 2.0], (4, 1)))
+    assert cuboid.polygon_area(hull) == 4.0
+
+
+@given(npst.arrays(np.float64, (5, 8, 2), elements=st.floats(-1000, 1000)))
+def test_hull_laws(points):
+    hulls = cuboid.convex_hulls(points)
+    edge = np.roll(hulls, -1, axis=1) - hulls
+    to_point = points[:, None] - hulls[:, :, None]
+    side = edge[:, :, None, 0] * to_point[..., 1] - edge[:, :, None, 1] * to_point[..., 0]
+    assert (side >= -1e-4).all()  # every point is left of every edge
+    assert (cuboid.polygon_area(hulls) >= -1e-6).all()
+
+
+def test_hull_of_nan_and_of_one_point():
+    sets = np.ones((2, 8, 2))
+    sets[1, 3, 0] = np.nan
+    hulls = cuboid.convex_hulls(sets)
+    np.testing.assert_array_equal(hulls[0], np.ones((8, 2)))
+    assert np.isnan(hulls[1]).all()
+
+
+def test_footprint_of_a_flat_and_of_a_tilted_box():
+    size = np.array([[4.0, 2.0, 1.0], [4.0, 2.0, 1.0]])
+    on_its_nose = quaternion.from_axis_angle(np.array([0.0, 1.0, 0.0]), np.pi / 2)
+    q = np.stack([quaternion.from_yaw(0.3), on_its_nose])
+    areas = cuboid.polygon_area(cuboid.footprints(np.zeros((2, 3)), q, size_lwh_m=size))
+    np.testing.assert_allclose(areas, [8.0, 2.0])
+
+
+@given(st.floats(-3, 3), st.floats(-1, 1), npst.arrays(np.float64, (40, 2), elements=st.floats(-4, 4)))
+def test_points_in_the_shadow_are_points_in_the_hull(yaw, tilt, points):
+    q = quaternion.multiply(quaternion.from_yaw(yaw), quaternion.from_axis_angle(np.array([1.0, 0.0, 0.0]), tilt))
+    shadow = cuboid.corners(np.zeros(3), q, size_lwh_m=np.array([4.0, 2.0, 1.5]))[:, :2]
+    hull = cuboid.convex_hulls(shadow)
+    edge, to_point = np.roll(hull, -1, axis=0) - hull, points[:, None] - hull
+    side = edge[:, 0] * to_point[..., 1] - edge[:, 1] * to_point[..., 0]
+    clear = (np.abs(side).min(axis=1, where=np.linalg.norm(edge, axis=1) > 0, initial=np.inf)) > 1e-6
+    expected = (side >= 0).all(axis=1)
+    np.testing.assert_array_equal(cuboid.points_in_faces(points, shadow)[clear], expected[clear])

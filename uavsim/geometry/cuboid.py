@@ -1,0 +1,136 @@
+"""Boxes: corners in the devkit's order, which boxes a camera sees, hulls and footprints; many boxes at once.
+
+A box frame is flu: length along x, width along y, height along z, origin at the centre. ``size_lwh_m`` is (length, width,
+height); nuScenes files write (width, length, height).
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+
+from uavsim.geometry import quaternion
+from uavsim.geometry.pinhole import pixel_in_image
+from uavsim.typing import BoolArray, FloatArray
+
+__all__ = [
+    "FACES",
+    "boxes_in_image",
+    "convex_hulls",
+    "corners",
+    "footprints",
+    "lwh_from_wlh",
+    "points_in_faces",
+    "polygon_area",
+    "wlh_from_lwh",
+]
+
+_SIGNS: Final[FloatArray] = np.array(
+    [[1, 1, 1], [1, -1, 1], [1, -1, -1], [1, 1, -1], [-1, 1, 1], [-1, -1, 1], [-1, -1, -1], [-1, 1, -1]],
+    dtype=np.float64,
+)
+FACES: Final = np.array([[0, 1, 2, 3], [4, 5, 6, 7], [0, 1, 5, 4], [3, 2, 6, 7], [0, 3, 7, 4], [1, 2, 6, 5]])
+"""(6, 4) corner numbers of front, back, top, bottom, left and right, each going around its face."""
+
+
+def corners(centre_m: FloatArray, q_wxyz: FloatArray, *, size_lwh_m: FloatArray) -> FloatArray:
+    """Return (..., 8, 3) corners in the frame that the boxes are posed in.
+
+    Order of the nuScenes devkit (``Box.corners``): four of the front face (left top, right top, right bottom, left bottom),
+    then the four behind them.
+
+    Args:
+        centre_m: (..., 3) box centres.
+        q_wxyz: (..., 4) orientation.
+        size_lwh_m: (..., 3) length, width, height.
+    """
+    half_m = np.asarray(size_lwh_m, dtype=np.float64)[..., None, :] / 2.0
+    turned = quaternion.rotate(np.asarray(q_wxyz, dtype=np.float64)[..., None, :], half_m * _SIGNS)
+    return np.asarray(centre_m, dtype=np.float64)[..., None, :] + turned
+
+
+def lwh_from_wlh(size_wlh_m: FloatArray) -> FloatArray:
+    """Swap nuScenes' (width, length, height) to (length, width, height), (..., 3)."""
+    return np.asarray(size_wlh_m, dtype=np.float64)[..., [1, 0, 2]]
+
+
+def wlh_from_lwh(size_lwh_m: FloatArray) -> FloatArray:
+    """Swap (length, width, height) to nuScenes' (width, length, height), (..., 3)."""
+    return np.asarray(size_lwh_m, dtype=np.float64)[..., [1, 0, 2]]
+
+
+def boxes_in_image(
+    corners_optical_m: FloatArray, corners_px: FloatArray, *, width_px: int, height_px: int, every_corner: bool = False
+) -> BoolArray:
+    """Tell which boxes a camera sees, by the devkit's rule.
+
+    A corner counts when it is inside the picture and deeper than 1 m; one such corner is enough, or all eight with
+    ``every_corner``; and every corner must be more than 0.1 m in front of the camera.
+
+    Args:
+        corners_optical_m: (..., 8, 3).
+        corners_px: (..., 8, 2) their projections.
+        width_px: of the picture.
+        height_px: of the picture.
+        every_corner: the devkit's BoxVisibility.ALL instead of ANY.
+
+    Source: nuScenes devkit 1.2.0, ``geometry_utils.box_in_image``.
+    """
+    depth_m = corners_optical_m[..., 2]
+    seen = pixel_in_image(corners_px, width_px=width_px, height_px=height_px) & (depth_m > 1.0)
+    counted = seen.all(axis=-1) if every_corner else seen.any(axis=-1)
+    return np.asarray(counted & (depth_m > 0.1).all(axis=-1))
+
+
+def footprints(centre_m: FloatArray, q_wxyz: FloatArray, *, size_lwh_m: FloatArray) -> FloatArray:
+    """Return (..., 8, 2) what the boxes cover seen from above: convex, counter-clockwise, last corner repeated."""
+    return convex_hulls(corners(centre_m, q_wxyz, size_lwh_m=size_lwh_m)[..., :2])
+
+
+def convex_hulls(points: FloatArray) -> FloatArray:
+    """Return the convex hulls of (..., K, 2) point sets as (..., K, 2), counter-clockwise (y up), last corner repeated.
+
+    Walks around all sets at once: from each corner on to the point that has every other on its left; of points in one
+    line the farthest. The walk starts at the smallest x (of those, the smallest y). Meant for few points a
+    set; a set with a NaN has a hull of NaN.
+    """
+    sets = np.asarray(points, dtype=np.float64)
+    flat = sets.reshape(-1, *sets.shape[-2:])
+    rows, count = np.arange(len(flat)), flat.shape[1]
+    slack = 1e-12 * np.maximum(np.abs(flat).max(axis=(1, 2), initial=0.0), 1.0) ** 2
+    first = np.lexsort((flat[..., 1], flat[..., 0]), axis=-1)[:, 0]
+    current, done = first, np.zeros(len(flat), dtype=np.bool_)
+    hull = np.empty_like(flat)
+    for corner in range(count):
+        hull[:, corner] = flat[rows, current]
+        step = flat - flat[rows, current][:, None]
+        cross = step[:, :, None, 0] * step[:, None, :, 1] - step[:, :, None, 1] * step[:, None, :, 0]
+        others_left = (cross >= -slack[:, None, None]).all(axis=2)
+        reach = np.where(others_left, np.linalg.norm(step, axis=-1), -1.0)
+        following = reach.argmax(axis=1)
+        at_start = (np.abs(flat[rows, following] - flat[rows, first]) <= slack[:, None]).all(axis=1)
+        done |= at_start
+        current = np.where(done, current, following)
+    hull[np.isnan(flat).any(axis=(1, 2))] = np.nan
+    return hull.reshape(sets.shape)
+
+
+def polygon_area(polygons: FloatArray) -> FloatArray:
+    """Return the area (...) of simple polygons (..., K, 2); positive when they go counter-clockwise."""
+    x, y = polygons[..., 0], polygons[..., 1]
+    return np.asarray(0.5 * np.sum(x * np.roll(y, -1, axis=-1) - np.roll(x, -1, axis=-1) * y, axis=-1))
+
+
+def points_in_faces(points: FloatArray, corners_2d: FloatArray) -> BoolArray:
+    """Tell which of (P, 2) points lie in the shadow of one box: (8, 2) projected corners, in the order of ``corners``.
+
+    A convex body's picture is the union of its faces' pictures, so no hull is needed.
+    """
+    quads = corners_2d[FACES]  # (6, 4, 2)
+    edges = np.roll(quads, -1, axis=1) - quads
+    to_point = np.asarray(points, dtype=np.float64)[:, None, None, :] - quads
+    side = edges[..., 0] * to_point[..., 1] - edges[..., 1] * to_point[..., 0]  # (P, 6, 4)
+    flat_on = np.abs(polygon_area(quads)) > 1e-12
+    inside = (side >= 0.0).all(axis=2) | (side <= 0.0).all(axis=2)
+    return np.asarray((inside & flat_on).any(axis=1))

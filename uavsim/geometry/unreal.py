@@ -1,0 +1,108 @@
+"""CARLA's left-handed frame to ours and back; nowhere else is a mirror.
+
+CARLA's frame ``ue`` has x forward, y right, z up, metres; a rotation is (roll, pitch, yaw) in degrees, in that order here, and
+its matrix is ``M = Rz(yaw) Ry(-pitch) Rx(-roll)`` (what ``carla.Transform.get_matrix`` returns). The map is ``ue`` with y
+flipped, F = diag(1, -1, 1). A body's flu flips the same way, so
+
+    map_R_flu = F M F = Rz(-yaw) Ry(-pitch) Rx(roll)        map_t = F ue_t        velocity: F v
+    angular velocity is axial: -F w, because a mirror turns the sense of every rotation.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+
+from uavsim.geometry import quaternion
+from uavsim.typing import FloatArray
+
+__all__ = [
+    "map_axial_from_ue",
+    "map_q_flu_from_ue_euler",
+    "map_q_optical_from_ue_euler",
+    "map_vector_from_ue",
+    "optical_from_flu",
+    "ue_axial_from_map",
+    "ue_euler_from_map_q_flu",
+    "ue_euler_from_map_q_optical",
+    "ue_matrix",
+    "ue_vector_from_map",
+]
+
+_FLIP_Y: Final[FloatArray] = np.array([1.0, -1.0, 1.0])
+_FLU_Q_OPTICAL: Final[FloatArray] = np.array([0.5, -0.5, 0.5, -0.5])  # of [[0, 0, 1], [-1, 0, 0], [0, -1, 0]]
+_POLE: Final = 1e-8  # radians from pitch +-90 where yaw and roll turn about the same axis: roll is then told as 0
+
+
+def map_vector_from_ue(vectors_ue: FloatArray) -> FloatArray:
+    """Take (..., 3) locations, velocities or accelerations from CARLA's frame to the map."""
+    return np.asarray(vectors_ue, dtype=np.float64) * _FLIP_Y + 0.0
+
+
+def ue_vector_from_map(vectors_map: FloatArray) -> FloatArray:
+    """Take (..., 3) locations, velocities or accelerations from the map to CARLA's frame."""
+    return np.asarray(vectors_map, dtype=np.float64) * _FLIP_Y + 0.0
+
+
+def map_axial_from_ue(axial_ue: FloatArray) -> FloatArray:
+    """Take (..., 3) angular velocities from CARLA's frame to the map; units stay."""
+    return np.asarray(axial_ue, dtype=np.float64) * -_FLIP_Y + 0.0
+
+
+def ue_axial_from_map(axial_map: FloatArray) -> FloatArray:
+    """Take (..., 3) angular velocities from the map to CARLA's frame; units stay."""
+    return np.asarray(axial_map, dtype=np.float64) * -_FLIP_Y + 0.0
+
+
+def map_q_flu_from_ue_euler(euler_deg: FloatArray) -> FloatArray:
+    """Turn (..., 3) CARLA (roll, pitch, yaw) degrees into (..., 4) map <- body flu."""
+    roll, pitch, yaw = np.moveaxis(np.radians(np.asarray(euler_deg, dtype=np.float64)), -1, 0) / 2.0
+    cr, sr, cp, sp, cy, sy = np.cos(roll), np.sin(roll), np.cos(pitch), np.sin(pitch), np.cos(yaw), np.sin(yaw)
+    product = [  # (cos, 0, 0, -sin)(yaw) * (cos, 0, -sin, 0)(pitch) * (cos, sin, 0, 0)(roll)
+        cy * cp * cr + sy * sp * sr,
+        cy * cp * sr - sy * sp * cr,
+        -cy * sp * cr - sy * cp * sr,
+        cy * sp * sr - sy * cp * cr,
+    ]
+    return quaternion.normalise(np.stack(product, axis=-1))
+
+
+def map_q_optical_from_ue_euler(euler_deg: FloatArray) -> FloatArray:
+    """Turn (..., 3) CARLA (roll, pitch, yaw) degrees of a camera into (..., 4) map <- optical."""
+    return quaternion.multiply(map_q_flu_from_ue_euler(euler_deg), _FLU_Q_OPTICAL)
+
+
+def optical_from_flu(map_q_flu_wxyz: FloatArray) -> FloatArray:
+    """Turn (..., 4) map <- camera flu into map <- optical of the same camera."""
+    return quaternion.multiply(map_q_flu_wxyz, _FLU_Q_OPTICAL)
+
+
+def ue_euler_from_map_q_flu(map_q_flu_wxyz: FloatArray) -> FloatArray:
+    """Turn (..., 4) map <- body flu into (..., 3) CARLA (roll, pitch, yaw) degrees; pitch in [-90, 90].
+
+    Roll is read after yaw and pitch were taken off, so that near the poles, where each of the two is ill-defined, together
+    they still give back the rotation. At the poles roll is 0.
+    """
+    m = quaternion.to_matrix(quaternion.normalise(map_q_flu_wxyz))
+    level = np.hypot(m[..., 0, 0], m[..., 1, 0])
+    at_pole = level < _POLE
+    yaw = np.where(at_pole, np.arctan2(-m[..., 0, 1], m[..., 1, 1]), np.arctan2(m[..., 1, 0], m[..., 0, 0]))
+    pitch = np.arctan2(-m[..., 2, 0], level)
+    c, s = np.cos(yaw), np.sin(yaw)
+    roll = np.arctan2(s * m[..., 0, 2] - c * m[..., 1, 2], c * m[..., 1, 1] - s * m[..., 0, 1])
+    roll = np.where(at_pole, 0.0, roll)
+    return np.asarray(np.degrees(np.stack([roll, -pitch, -yaw], axis=-1)) + 0.0)
+
+
+def ue_euler_from_map_q_optical(map_q_optical_wxyz: FloatArray) -> FloatArray:
+    """Turn (..., 4) map <- optical into (..., 3) CARLA (roll, pitch, yaw) degrees of the camera."""
+    return ue_euler_from_map_q_flu(quaternion.multiply(map_q_optical_wxyz, quaternion.conjugate(_FLU_Q_OPTICAL)))
+
+
+def ue_matrix(euler_deg: FloatArray) -> FloatArray:
+    """Return (..., 3, 3) CARLA's own matrix of (..., 3) (roll, pitch, yaw) degrees: left-handed, ue <- body.
+
+    It is F map_R_flu F; use it only where a file speaks of CARLA's frame.
+    """
+    return quaternion.to_matrix(map_q_flu_from_ue_euler(euler_deg)) * np.outer(_FLIP_Y, _FLIP_Y)
