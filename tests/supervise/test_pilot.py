@@ -1,0 +1,85 @@
+"""Nothing that a pilot does may hang or fool its supervisor."""
+
+import sys
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+from uavsim.errors import MissedTick, SceneVoid, SimulatorError, SimulatorLost, StorageError
+from uavsim.supervise.pilot import Deadlines, Pilot
+
+FAKE = Path(__file__).with_name("fake_pilot.py")
+SHORT = Deadlines(connect_s=5, load_s=1.0, spawn_s=1.0, tick_s=0.5, scene_s=3.0)
+
+
+def start(tmp_path: Path, behaviour: str, deadlines: Deadlines = SHORT) -> Pilot:
+    return Pilot(
+        [sys.executable, str(FAKE), behaviour], log=tmp_path / "log", deadlines=deadlines, home=tmp_path / "home"
+    )
+
+
+def fly(pilot: Pilot, tmp_path: Path) -> list[dict]:
+    plan = tmp_path / "plan.msgpack"
+    plan.write_bytes(b"plan")
+    events: list[dict] = []
+    pilot.wait_ready()
+    flown = pilot.fly(plan, out=tmp_path / "scene", on_event=events.append)
+    assert flown.facts == {"vehicles": 90, "vehicles_asked": 200, "images": 25}
+    assert flown.recording == tmp_path / "scene"
+    return events
+
+
+def test_a_good_pilot_flies_several_scenes(tmp_path: Path) -> None:
+    with start(tmp_path, "good") as pilot:
+        events = fly(pilot, tmp_path)
+        assert [e["event"] for e in events] == ["beat", "beat", "sample", "done"]
+        assert pilot.probe().server == "0.9.16"
+        pilot.fly(tmp_path / "plan.msgpack", out=tmp_path / "scene2", on_event=events.append)
+        assert pilot.scenes_flown == 2
+        assert pilot.rss_bytes > 1_000_000
+    assert not pilot.alive
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "error", "words"),
+    [
+        ("hang", SimulatorLost, "silent for 0.5 s in phase fly"),
+        ("segfault", SimulatorLost, "killed by SIGSEGV in phase fly"),
+        ("die", SimulatorLost, "ended with code 134 in phase fly: libcarla: terminate called"),
+        ("nonsense", SimulatorLost, "silent for 0.5 s in phase fly"),
+        ("endless-line", SimulatorLost, "nonsense"),
+        ("slow", SimulatorLost, "not finished in time"),
+        ("closed", SimulatorLost, "killed in phase fly"),
+        ("error", MissedTick, "told to: error"),
+        ("void", SceneVoid, "told to: void"),
+        ("storage", StorageError, "told to: storage"),
+        ("odd-error", SimulatorError, "__import__: line one line two"),
+        ("connect@hang", SimulatorLost, "in phase connect"),
+        ("connect@version", SimulatorError, "told to: version"),
+        ("connect@die", SimulatorLost, "code 134"),
+    ],
+)
+def test_every_misbehaviour_ends_in_our_error_with_the_pilot_dead(
+    tmp_path: Path, behaviour: str, error: type[Exception], words: str
+) -> None:
+    deadlines = Deadlines(connect_s=1.0, load_s=1.0, spawn_s=1.0, tick_s=0.5, scene_s=3.0)
+    began = time.monotonic()
+    with start(tmp_path, behaviour, deadlines) as pilot:
+        child = psutil.Process(pilot._process.pid)
+        with pytest.raises(error, match=words) as caught:
+            fly(pilot, tmp_path)
+    assert type(caught.value) is error
+    assert "\n" not in str(caught.value)
+    assert time.monotonic() - began < 20
+    psutil.wait_procs([child], timeout=5)
+    assert not child.is_running()
+
+
+def test_a_pilot_that_cannot_start(tmp_path: Path) -> None:
+    with (
+        Pilot(["/no/such/python"], log=tmp_path / "log", deadlines=SHORT, home=tmp_path / "home") as pilot,
+        pytest.raises(SimulatorLost, match="cannot run /no/such/python"),
+    ):
+        pilot.wait_ready()

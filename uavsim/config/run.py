@@ -1,0 +1,103 @@
+"""How a data set is run: which simulators, how they are started, how long they may take, when they are given up.
+
+Nothing here reaches a table or an image: the same data set comes out whatever this says.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from uavsim.errors import InputError
+
+__all__ = ["DeadlineConfig", "RunConfig", "SimulatorConfig", "parse_simulator"]
+
+_ENDPOINT = re.compile(r"(?P<host>\[[0-9a-fA-F:]+\]|[A-Za-z0-9_.-]+):(?P<carla>\d{1,5})(:(?P<airsim>\d{1,5}))?")
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class SimulatorConfig(_Strict):
+    """One simulator: where it listens and, unless it is only attached to, how it is started."""
+
+    kind: Literal["mock", "attach", "command", "docker"] = Field(
+        default="mock",
+        description="mock: the headless simulator; attach: somebody else starts it; command, docker: the run starts and stops it",
+    )
+    name: str = Field(default="", pattern=r"^[A-Za-z0-9_-]{0,40}$", description="in logs and on the screen")
+    host: str = Field(default="127.0.0.1", pattern=r"^[A-Za-z0-9_.:\[\]-]+$")
+    carla_port: int = Field(
+        default=0, ge=0, le=65533, description="0: a free one (not for attach); CARLA also uses the next two"
+    )
+    airsim_port: int | None = Field(default=None, ge=0, le=65535, description="none: there is no AirSim server")
+    command: tuple[str, ...] = Field(
+        default=(), description="kind command: what to run; {carla_port}, {airsim_port} and {gpu} are filled in"
+    )
+    image: str = Field(default="carlasim/carla:0.9.16", description="kind docker")
+    docker_options: tuple[str, ...] = Field(default=(), description="kind docker: more options of docker run")
+    arguments: tuple[str, ...] = Field(default=(), description="added to the command line of mock, command or docker")
+    gpu: int | None = Field(default=None, ge=0, description="index of the graphics card")
+    ready_s: float = Field(default=180.0, gt=0, description="from start until it answers")
+    restart: bool = Field(default=True, description="start it again when it is lost")
+    recycle_scenes: int = Field(default=100, ge=1, description="restart it after so many scenes: servers leak")
+    recycle_rss_mb: float = Field(default=16_000.0, gt=0, description="restart it when it holds more memory")
+
+    @model_validator(mode="after")
+    def _kind_has_what_it_needs(self) -> Self:
+        if self.kind == "attach" and not self.carla_port:
+            raise ValueError("kind attach needs carla_port")
+        if self.kind == "command" and not self.command:
+            raise ValueError("kind command needs command")
+        if self.kind in {"attach", "mock"} and self.command:
+            raise ValueError(f"kind {self.kind} takes no command")
+        if self.kind in {"mock", "command", "docker"} and self.host != "127.0.0.1":
+            raise ValueError(f"kind {self.kind} is started on this machine: host must stay 127.0.0.1")
+        return self
+
+
+class DeadlineConfig(_Strict):
+    """How long a pilot may be silent in each phase, and a scene may take, seconds."""
+
+    connect_s: float = Field(default=60.0, gt=0)
+    load_s: float = Field(default=300.0, gt=0, description="a real server needs one to two minutes for a large map")
+    spawn_s: float = Field(default=180.0, gt=0)
+    tick_s: float = Field(default=60.0, gt=0)
+    scene_s: float = Field(default=7200.0, gt=0)
+
+
+class RunConfig(_Strict):
+    """A run: everything that may differ between two runs of one data set."""
+
+    simulators: tuple[SimulatorConfig, ...] = Field(default=(SimulatorConfig(),), min_length=1)
+    attempts: int = Field(default=3, ge=1, description="failures after which a scene is quarantined")
+    retry_delay_s: float = Field(default=2.0, ge=0, description="before the second attempt; doubled each time")
+    pilot_recycle_scenes: int = Field(default=50, ge=1, description="restart the client process after so many scenes")
+    pilot_recycle_rss_mb: float = Field(default=4_000.0, gt=0)
+    deadlines: DeadlineConfig = DeadlineConfig()
+    label_threads: int = Field(default=1, ge=1, le=16, description="scenes labelled while the simulators fly on")
+    scratch: Path | None = Field(
+        default=None, description="local folder for scenes in flight when the output is an object store"
+    )
+
+
+def parse_simulator(text: str) -> SimulatorConfig:
+    """Read ``--simulator``: ``mock`` or ``HOST:CARLA_PORT[:AIRSIM_PORT]``.
+
+    Raises:
+        InputError: it is neither.
+    """
+    if text == "mock":
+        return SimulatorConfig()
+    match = _ENDPOINT.fullmatch(text)
+    carla = int(match["carla"]) if match else 0
+    airsim = int(match["airsim"]) if match and match["airsim"] else None
+    if match is None or not 1 <= carla <= 65533 or not (airsim is None or 1 <= airsim <= 65535):
+        raise InputError(
+            f"--simulator {text!r}: write mock or HOST:CARLA_PORT[:AIRSIM_PORT], for example 127.0.0.1:2000:41451"
+        )
+    return SimulatorConfig(kind="attach", host=match["host"].strip("[]"), carla_port=carla, airsim_port=airsim)

@@ -1,0 +1,180 @@
+"""One guarded child process: started under ``guard.py``, logged to a file, stopped for certain."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+
+from uavsim.errors import StorageError
+from uavsim.write.atomic import storage_errors
+
+__all__ = ["GuardedProcess", "exit_text", "own_lifeline_fd", "rss_bytes"]
+
+_GUARD = Path(__file__).with_name("guard.py")
+_GUARD_GRACE_S = 40.0  # the guard may be running a stop command
+_lifeline_lock = threading.Lock()
+_lifeline: tuple[int, int] | None = None
+
+
+def own_lifeline_fd() -> int:
+    """Return the reading end of this process's lifeline; its writing end closes when this process dies."""
+    global _lifeline
+    with _lifeline_lock:
+        if _lifeline is None:
+            _lifeline = os.pipe2(os.O_CLOEXEC)
+        return _lifeline[0]
+
+
+class GuardedProcess:
+    """A child that dies with us, with everything that it started.
+
+    Args:
+        command: what to run.
+        log: file that gets the child's stderr (and stdout, unless ``pipes``); appended to.
+        env: added to this process's environment.
+        pipes: stdin and stdout are pipes (``stdin``, ``stdout_fd``); otherwise stdin is empty.
+        stop_command: run by the guard after the child was killed.
+        cwd: working folder.
+
+    Raises:
+        StorageError: the log cannot be written.
+    """
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        *,
+        log: Path,
+        env: Mapping[str, str] | None = None,
+        pipes: bool = False,
+        stop_command: Sequence[str] = (),
+        cwd: Path | None = None,
+    ) -> None:
+        self.command = tuple(command)
+        self.log = log
+        with storage_errors(f"write the log {log}"):
+            log.parent.mkdir(parents=True, exist_ok=True)
+            self._log_start = log.stat().st_size if log.exists() else 0
+            log_file = log.open("ab")
+        lifeline = own_lifeline_fd()
+        guard = [sys.executable, "-I", "-S", str(_GUARD), str(lifeline), json.dumps(list(stop_command))]
+        with log_file:
+            self._process = subprocess.Popen(
+                [*guard, *command],
+                stdin=subprocess.PIPE if pipes else subprocess.DEVNULL,
+                stdout=subprocess.PIPE if pipes else log_file,
+                stderr=log_file,
+                pass_fds=[lifeline],
+                start_new_session=True,
+                env={**os.environ, **(env or {})},
+                cwd=cwd,
+            )
+
+    def __enter__(self) -> GuardedProcess:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop(grace_s=2.0)
+
+    @property
+    def pid(self) -> int:
+        """Of the guard, whose death ends all."""
+        return self._process.pid
+
+    @property
+    def child_pid(self) -> int | None:
+        """Of the command itself, or None when it is gone."""
+        with contextlib.suppress(OSError, ValueError):
+            children = Path(f"/proc/{self.pid}/task/{self.pid}/children").read_text().split()
+            return int(children[0]) if children else None
+        return None
+
+    @property
+    def stdout_fd(self) -> int:
+        """The reading end of the child's standard output."""
+        assert self._process.stdout is not None, "started without pipes"
+        return self._process.stdout.fileno()
+
+    def send_line(self, line: str) -> None:
+        """Write one line to the child's standard input.
+
+        Raises:
+            BrokenPipeError: the child is gone.
+        """
+        assert self._process.stdin is not None, "started without pipes"
+        self._process.stdin.write(line.encode() + b"\n")
+        self._process.stdin.flush()
+
+    def poll(self) -> int | None:
+        """Return the exit code (minus the signal's number for a signal), or None while it runs."""
+        return self._process.poll()
+
+    def wait(self, timeout_s: float) -> int | None:
+        """Wait for the end; None when it still runs after ``timeout_s``."""
+        try:
+            return self._process.wait(timeout_s)
+        except subprocess.TimeoutExpired:
+            return None
+
+    def stop(self, *, grace_s: float) -> int:
+        """End the child and everything it started: SIGTERM, then after ``grace_s`` SIGKILL. Returns the exit code."""
+        if self._process.poll() is None and grace_s > 0:
+            self._process.terminate()
+            self.wait(grace_s)
+        code = self.kill()
+        for pipe in (self._process.stdin, self._process.stdout):
+            if pipe is not None:
+                with contextlib.suppress(BrokenPipeError):
+                    pipe.close()
+        return code
+
+    def kill(self) -> int:
+        """Kill the child with everything it started, now."""
+        if self._process.poll() is None:
+            self._process.send_signal(signal.SIGUSR1)
+        code = self.wait(_GUARD_GRACE_S)
+        if code is None:
+            self._process.kill()  # a guard that is stuck; its death takes the child along
+            code = self._process.wait()
+        return code
+
+    def log_tail(self, *, lines: int = 12) -> str:
+        """Return the last lines that this child logged."""
+        try:
+            with self.log.open("rb") as file:
+                size = file.seek(0, os.SEEK_END)
+                file.seek(max(self._log_start, size - 16_384))
+                return "\n".join(file.read().decode(errors="replace").splitlines()[-lines:])
+        except OSError as error:
+            raise StorageError(f"cannot read the log {self.log}: {error.strerror}") from error
+
+
+def exit_text(code: int) -> str:
+    """Say an exit code in words: ``ended with code 3``, ``killed by SIGSEGV``."""
+    if code >= 0:
+        return f"ended with code {code}"
+    try:
+        return f"killed by {signal.Signals(-code).name}"
+    except ValueError:
+        return f"killed by signal {-code}"
+
+
+def rss_bytes(pid: int | None) -> int:
+    """Return the resident memory of a process; 0 when it is gone."""
+    if pid is None:
+        return 0
+    try:
+        pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
+    except (OSError, IndexError):
+        return 0
+    return pages * os.sysconf("SC_PAGESIZE")

@@ -1,0 +1,201 @@
+"""A station: one simulator with one pilot, flying one scene at a time and rebuilt when it fails."""
+
+from __future__ import annotations
+
+import contextlib
+import queue
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+from uavsim.config.run import RunConfig, SimulatorConfig
+from uavsim.errors import SceneVoid, SimulatorError, UavsimError
+from uavsim.supervise.pilot import Deadlines, Flown, Pilot, PilotFacts, pilot_command
+from uavsim.supervise.simulator import Simulator
+from uavsim.typing import JsonDict
+
+__all__ = ["Station", "StationPool", "StationStatus"]
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class StationStatus:
+    """For people."""
+
+    name: str
+    address: str
+    scenes_flown: int
+    pilot_restarts: int
+    simulator_restarts: int
+
+
+class Station:
+    """One simulator, one pilot.
+
+    Args:
+        config: of the simulator.
+        run: deadlines and recycling.
+        topology: given to the pilot.
+        name: for logs.
+        logs: folder for what the two processes print.
+        home: $HOME of the pilot: CARLA's client writes its cache there.
+        command: makes the pilot's command line from ``carla`` and ``airsim``; replaced in tests.
+    """
+
+    def __init__(
+        self,
+        config: SimulatorConfig,
+        *,
+        run: RunConfig,
+        topology: str,
+        name: str,
+        logs: Path,
+        home: Path,
+        command: Callable[..., list[str]] = pilot_command,
+    ) -> None:
+        self.name = name
+        self.simulator = Simulator(config, name=name, logs=logs)
+        self._run, self._topology, self._home, self._command = run, topology, home, command
+        self._pilot_log = logs / f"{name}-pilot.log"
+        self._pilot: Pilot | None = None
+        self.town = ""
+        self.facts: PilotFacts | None = None
+        self.scenes_flown = self.pilot_starts = self.simulator_starts = 0
+
+    def ready(self) -> PilotFacts:
+        """Bring up simulator and pilot and ask for a sign of life; cheap when both are up.
+
+        Raises:
+            SimulatorError: not there, another version, dead.
+        """
+        self._recycle_if_due()
+        if self._pilot is not None and self._pilot.alive:
+            self.facts = self._guarded(self._pilot.probe)
+            return self.facts
+        fresh = self.simulator.is_ours and self.simulator.pid is None
+        endpoints = self.simulator.ensure()
+        self.simulator_starts += fresh
+        self._pilot = Pilot(
+            self._command(carla=endpoints.carla, airsim=endpoints.airsim, topology=self._topology),
+            log=self._pilot_log,
+            deadlines=Deadlines(**self._run.deadlines.model_dump()),
+            home=self._home,
+        )
+        self.pilot_starts += 1
+        self.facts = self._guarded(self._pilot.wait_ready)
+        return self.facts
+
+    def fly(self, plan: Path, *, out: Path, town: str, on_event: Callable[[JsonDict], None]) -> Flown:
+        """Fly one scene; after an error the station is torn down as far as needed and may be used again.
+
+        Raises:
+            UavsimError: see ``Pilot.fly`` and ``ready``.
+        """
+        self.ready()
+        pilot = self._pilot
+        assert pilot is not None
+        flown = self._guarded(lambda: pilot.fly(plan, out=out, on_event=on_event))
+        self.town = town
+        self.scenes_flown += 1
+        self.simulator.scenes_flown += 1
+        return flown
+
+    def pilot_log_tail(self) -> str:
+        """Return the last lines that the pilot printed."""
+        if not self._pilot_log.exists():
+            return ""
+        return "\n".join(self._pilot_log.read_text(errors="replace").splitlines()[-20:])
+
+    def status(self) -> StationStatus:
+        """Say how it stands."""
+        address = self.simulator.config.kind
+        restarts = max(self.pilot_starts - 1, 0), max(self.simulator_starts - 1, 0)
+        return StationStatus(self.name, address, self.scenes_flown, *restarts)
+
+    def close(self) -> None:
+        """End pilot and simulator."""
+        self._stop_pilot(grace_s=5.0)
+        self.simulator.stop()
+
+    def _guarded(self, act: Callable[[], T]) -> T:
+        try:
+            return act()
+        except UavsimError as error:
+            self._stop_pilot(grace_s=0.5)
+            if isinstance(error, SimulatorError) and not isinstance(error, SceneVoid):
+                self.simulator.lost()
+            raise
+
+    def _recycle_if_due(self) -> None:
+        pilot = self._pilot
+        heavy = pilot is not None and pilot.rss_bytes > self._run.pilot_recycle_rss_mb * 1e6
+        if pilot is not None and (heavy or pilot.scenes_flown >= self._run.pilot_recycle_scenes):
+            self._stop_pilot(grace_s=5.0)
+        if self.simulator.due_for_recycling:
+            self._stop_pilot(grace_s=5.0)
+            self.simulator.stop()
+
+    def _stop_pilot(self, *, grace_s: float) -> None:
+        if self._pilot is not None:
+            self._pilot.stop(grace_s=grace_s)
+        self._pilot = None
+
+
+class StationPool:
+    """The stations of a run; a scene borrows one and gives it back. Threads may borrow at the same time."""
+
+    def __init__(self, stations: Sequence[Station]) -> None:
+        self.stations = tuple(stations)
+        self._free = list(self.stations)
+        self._changed = threading.Condition()
+
+    def __enter__(self) -> StationPool:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @contextlib.contextmanager
+    def borrow(self, *, town: str) -> Iterator[Station]:
+        """Wait for a free station; one that has the town loaded is preferred, because loading a map is slow and leaks."""
+        with self._changed:
+            while not self._free:
+                self._changed.wait()
+            station = min(self._free, key=lambda s: (s.town != town, s.town != ""))
+            self._free.remove(station)
+        try:
+            yield station
+        finally:
+            with self._changed:
+                self._free.append(station)
+                self._changed.notify()
+
+    def ready_all(self) -> None:
+        """Bring up every station, all at the same time.
+
+        Raises:
+            UavsimError: the first failure.
+        """
+        failures: queue.SimpleQueue[UavsimError] = queue.SimpleQueue()
+
+        def bring_up(station: Station) -> None:
+            try:
+                station.ready()
+            except UavsimError as error:
+                failures.put(error)
+
+        threads = [threading.Thread(target=bring_up, args=(s,), name=f"ready-{s.name}") for s in self.stations]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        if not failures.empty():
+            raise failures.get()
+
+    def close(self) -> None:
+        """End every pilot and every simulator that is ours."""
+        for station in self.stations:
+            station.close()
