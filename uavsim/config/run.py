@@ -27,7 +27,7 @@ class SimulatorConfig(_Strict):
 
     kind: Literal["mock", "attach", "command", "docker"] = Field(
         default="mock",
-        description="mock: the headless simulator; attach: somebody else starts it; command, docker: the run starts and stops it",
+        description="mock: the headless simulator; attach: somebody else starts it; command, docker: the run starts it",
     )
     name: str = Field(default="", pattern=r"^[A-Za-z0-9_-]{0,40}$", description="in logs and on the screen")
     host: str = Field(default="127.0.0.1", pattern=r"^[A-Za-z0-9_.:\[\]-]+$")
