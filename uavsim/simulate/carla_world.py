@@ -107,7 +107,8 @@ class CarlaWorld:
         beat("load", 1)
         self._step_s = plan.step_us / 1e6
         self._rendering = False
-        self._apply_settings()
+        with _translated("setting the clock"):
+            self._apply_settings()
 
     def _load(self, wanted: str) -> None:
         with _translated("listing maps"):
@@ -125,30 +126,34 @@ class CarlaWorld:
             raise SimulatorError(f"asked the server at {self._where} for {wanted}, it loaded {self.map_name}")
 
     def _apply_settings(self) -> None:
-        with _translated("setting the clock"):
-            settings = self._world.get_settings()
-            settings.synchronous_mode = True
-            settings.fixed_delta_seconds = self._step_s
-            settings.no_rendering_mode = not self._rendering
-            settings.deterministic_ragdolls = True
-            self._world.apply_settings(settings)
-
-    def render(self, on: bool) -> None:
-        """See ``WorldPort``."""
-        if on != self._rendering:
-            self._rendering = on
-            self._apply_settings()
+        """Set clock and rendering. In libcarla this ticks: until the step is right, and then once more."""
+        settings = self._world.get_settings()
+        settings.synchronous_mode = True
+        settings.fixed_delta_seconds = self._step_s
+        settings.no_rendering_mode = not self._rendering
+        settings.deterministic_ragdolls = True
+        self._world.apply_settings(settings)
 
     def set_weather(self, values: Sequence[float]) -> None:
         """See ``WorldPort``."""
         with _translated("setting the weather"):
             self._world.set_weather(carla.WeatherParameters(*(float(v) for v in values)))
 
-    def tick(self) -> TickState:
-        """See ``WorldPort``."""
+    def tick(self, *, render: bool) -> TickState:
+        """See ``WorldPort``.
+
+        Switching rendering costs no tick of its own: ``apply_settings`` sets the switch and then ticks once, and that
+        is the tick asked for. The caller's clock check sees it if a version of libcarla should tick more or less.
+        """
         with _translated("ticking"):
-            frame = int(self._world.tick(_CALL_TIMEOUT_S))
-            snapshot = self._world.get_snapshot()
+            if render == self._rendering:
+                frame = int(self._world.tick(_CALL_TIMEOUT_S))
+                snapshot = self._world.get_snapshot()
+            else:
+                self._rendering = render
+                self._apply_settings()
+                snapshot = self._world.get_snapshot()
+                frame = int(snapshot.frame)
         if snapshot.frame != frame:
             raise MissedTick(f"asked for tick {frame}, the snapshot is of {snapshot.frame}")
         if abs(snapshot.timestamp.delta_seconds - self._step_s) > 1e-6:

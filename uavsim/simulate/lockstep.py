@@ -34,10 +34,9 @@ class Lockstep:
 
     def warm_up(self) -> None:
         """Let the traffic come to speed, pictures off; the weather is that of step 0."""
-        self._world.render(False)
         self._set_weather(0)
         for tick in range(self._plan.warmup_ticks):
-            self._world.tick()
+            self._world.tick(render=False)
             self._beat("warmup", tick)
 
     def capture(
@@ -51,24 +50,22 @@ class Lockstep:
         """
         while self._next < step:
             self._swarm.advance(self._next)
-            self._advance_world()
-        self._world.render(True)
+            self._advance_world(render=False)
         drones = self._swarm.advance(step)
         poses = poses_of(drones)
         self._cameras.place(poses)
-        state = self._advance_world()
+        state = self._advance_world(render=True)
         images = self._cameras.collect(state)
-        self._world.render(False)
         return drones, poses, state, images
 
     def weather_now(self) -> tuple[float, ...]:
         """Tell the 14 parameters that were set last."""
         return self._weather
 
-    def _advance_world(self) -> TickState:
+    def _advance_world(self, *, render: bool) -> TickState:
         step = self._next
         self._set_weather(step)
-        state = self._world.tick()
+        state = self._world.tick(render=render)
         if step == 0:
             self._zero_s = state.elapsed_s
         elapsed_s, wanted_s = state.elapsed_s - self._zero_s, step * self._plan.step_us / 1e6

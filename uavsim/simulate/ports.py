@@ -111,11 +111,11 @@ class WorldPort(Protocol):
     def set_weather(self, values: Sequence[float]) -> None:
         """Set the 14 parameters in wire order."""
 
-    def render(self, on: bool) -> None:
-        """Switch picture taking off between captures, so that no simulator time is spent on unused images."""
-
-    def tick(self) -> TickState:
+    def tick(self, *, render: bool) -> TickState:
         """Advance one step and return the state of that very step.
+
+        Args:
+            render: take pictures in this tick; off between captures, so that no time is spent on images nobody reads.
 
         Raises:
             MissedTick: the snapshot is not of the tick that was asked for.
