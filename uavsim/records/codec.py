@@ -1,0 +1,147 @@
+"""Records to msgpack values and back, without loss: plans and recordings travel between processes and wait on disk.
+
+A value is what msgpack knows, with three rules: an array is a tuple; a map without ``~`` is a dict; a map with ``~`` is
+something of ours, named there:
+
+| ``~`` | rest of the map | is |
+|---|---|---|
+| a record's class name | its fields | that dataclass of ``records`` |
+| ``ndarray`` | ``dtype`` (``<f8``), ``shape``, ``data`` (raw, little-endian, C order) | numpy array |
+| ``list`` | ``items`` | list |
+
+A field that a reader does not know is refused; one that is missing takes its default: old readers never misread new files.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import sys
+from typing import Any, Final
+
+import msgpack
+import numpy as np
+
+from uavsim.errors import DatasetError
+from uavsim.records import plan, recording
+from uavsim.records.plan import ScenePlan
+from uavsim.typing import AnyArray
+
+__all__ = ["pack_plan", "pack_value", "unpack_plan", "unpack_value"]
+
+_FORMAT: Final = "uavsim-plan-1"
+_KIND: Final = "~"
+_PLAIN: Final = (bool, int, float, str, bytes, type(None))
+_RECORDS: Final[dict[str, type]] = {
+    name: getattr(module, name)
+    for module in (plan, recording)
+    for name in module.__all__
+    if dataclasses.is_dataclass(getattr(module, name))
+}
+
+
+def pack_plan(plan: ScenePlan) -> bytes:
+    """Write a plan as bytes; equal plans are equal bytes."""
+    return bytes(msgpack.packb({"format": _FORMAT, "plan": pack_value(plan)}))
+
+
+def unpack_plan(data: bytes) -> ScenePlan:
+    """Read what ``pack_plan`` wrote.
+
+    Raises:
+        DatasetError: not a plan, or one of another version.
+    """
+    try:
+        head = msgpack.unpackb(data)
+    except (msgpack.UnpackException, ValueError) as error:
+        raise DatasetError(f"not a scene plan: {error}") from error
+    if not isinstance(head, dict) or head.get("format") != _FORMAT:
+        raise DatasetError(f"not a scene plan of this version ({_FORMAT}): plan the scene again")
+    scene = unpack_value(head.get("plan"))
+    if not isinstance(scene, ScenePlan):
+        raise DatasetError("not a scene plan: it holds something else")
+    return scene
+
+
+def pack_value(value: Any) -> Any:
+    """Turn a record, array, tuple, list, dict or plain value into what msgpack writes.
+
+    Raises:
+        TypeError: something that is none of these, or a dict whose keys are not strings: our own mistake.
+    """
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, _PLAIN):
+        return value
+    if isinstance(value, tuple):
+        return [pack_value(item) for item in value]
+    if isinstance(value, np.ndarray):
+        return _pack_array(value)
+    if isinstance(value, list):
+        return {_KIND: "list", "items": [pack_value(item) for item in value]}
+    if isinstance(value, dict):
+        return _pack_dict(value)
+    record = _RECORDS.get(type(value).__name__)
+    if record is type(value):
+        return {_KIND: record.__name__} | {
+            f.name: pack_value(getattr(value, f.name)) for f in dataclasses.fields(record)
+        }
+    raise TypeError(f"records hold no {type(value).__name__}")
+
+
+def unpack_value(value: Any) -> Any:
+    """Turn what ``pack_value`` made, after msgpack, back into what it was; arrays are fresh and writable.
+
+    Raises:
+        DatasetError: not something that ``pack_value`` makes, or a record of another version.
+    """
+    if isinstance(value, (list, tuple)):
+        return tuple(unpack_value(item) for item in value)
+    if not isinstance(value, dict):
+        return value
+    if _KIND not in value:
+        return {key: unpack_value(item) for key, item in value.items()}
+    kind, rest = value[_KIND], {key: item for key, item in value.items() if key != _KIND}
+    if kind == "ndarray":
+        return _unpack_array(rest)
+    if kind == "list":
+        return [unpack_value(item) for item in rest.get("items", ())]
+    return _unpack_record(kind, rest)
+
+
+def _pack_dict(value: dict[Any, Any]) -> dict[str, Any]:
+    bad = [key for key in value if not isinstance(key, str) or key == _KIND]
+    if bad:
+        raise TypeError(f"a dict in a record has words for keys, not {bad[0]!r}")
+    return {key: pack_value(item) for key, item in value.items()}
+
+
+def _pack_array(array: AnyArray) -> dict[str, Any]:
+    if array.dtype.kind not in "biuf":
+        raise TypeError(f"records hold no arrays of {array.dtype}")
+    little = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<")).reshape(array.shape)
+    return {_KIND: "ndarray", "dtype": little.dtype.str, "shape": list(array.shape), "data": little.tobytes()}
+
+
+def _unpack_array(rest: dict[str, Any]) -> AnyArray:
+    try:
+        dtype = np.dtype(rest["dtype"])
+        if dtype.kind not in "biuf":
+            raise TypeError(f"dtype {dtype}")
+        array = np.frombuffer(rest["data"], dtype=dtype).reshape([int(n) for n in rest["shape"]])
+    except (KeyError, TypeError, ValueError) as error:
+        raise DatasetError(f"not an array: {error}") from error
+    return array.astype(dtype.newbyteorder("=") if sys.byteorder != "little" else dtype)
+
+
+def _unpack_record(kind: object, rest: dict[str, Any]) -> Any:
+    record = _RECORDS.get(str(kind))
+    if record is None:
+        raise DatasetError(f"no record is called {kind!r}: written by another version of uavsim?")
+    known = {f.name for f in dataclasses.fields(record)}
+    strangers = sorted(set(rest) - known)
+    if strangers:
+        raise DatasetError(f"{kind} has no {strangers[0]!r}: written by a newer version of uavsim?")
+    try:
+        return record(**{name: unpack_value(item) for name, item in rest.items()})
+    except TypeError as error:
+        raise DatasetError(f"{kind} is not complete: {error}") from error
