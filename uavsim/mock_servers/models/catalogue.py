@@ -343,3 +343,8 @@ _PROPS: Final = (
 )
 
 PROPS: Final[dict[str, PropSpec]] = {spec.blueprint: spec for spec in _PROPS}
+
+OTHERS: Final[dict[str, PropSpec]] = {
+    "drone.quadrotor": PropSpec("drone.quadrotor", (0.45, 0.45, 0.14), "drone", (46, 48, 52), ORANGE, _DYNAMIC),
+}
+"""Bodies that are no blueprint of CARLA's: a drone, seen by the other drones' cameras."""
