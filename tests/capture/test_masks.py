@@ -1,0 +1,92 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.plans import scene_plan
+from uavsim.capture.masks import MaskBinder, MaskView, split_mask
+from uavsim.capture.rig import camera_poses
+from uavsim.capture.shutter import intrinsics
+from uavsim.errors import MissedTick
+from uavsim.geometry import pinhole, quaternion
+from uavsim.records.recording import ActorInfo, ActorStates
+from uavsim.simulate.swarm import PlannedSwarm
+
+ACTOR_IDS = [301, 77, 1042]
+
+
+def _infos() -> list[ActorInfo]:
+    return [
+        ActorInfo(n, actor_id, "vehicle", "vehicle.audi.tt", "car", (2.1, 1.0, 0.7), (0, 0, 0.7), (1, 0, 0, 0), 14)
+        for n, actor_id in enumerate(ACTOR_IDS, start=1)
+    ]
+
+
+def _states(shift_m: float = 0.0) -> ActorStates:
+    t_m = np.array([[-10.0, -30.0, 0.0], [8.0, -24.0, 0.0], [-22.0, -38.0, 0.0]]) + [shift_m, 0, 0]
+    zero = np.zeros((3, 3))
+    q = np.tile([1.0, 0, 0, 0], (3, 1))
+    return ActorStates(np.array([1, 2, 3]), t_m, q, zero, zero, zero, zero)
+
+
+def _views(shown_ids: list[int], states: ActorStates) -> list[MaskView]:
+    """Paint a square of each actor's id where its middle projects, plus a parked car that is no actor."""
+    plan = scene_plan()
+    swarm = PlannedSwarm()
+    swarm.begin(plan, beat=lambda _phase, _tick: None)
+    matrices = intrinsics(plan)
+    views = []
+    for pose in camera_poses(plan, swarm.advance(0)):
+        ids, tags = np.zeros((180, 320), np.uint16), np.ones((180, 320), np.uint8)
+        ids[:8, :8], tags[:8, :8] = 0x8123, 14
+        points = states.map_t_actor_m + [0, 0, 0.7] - pose.map_t_optical_m
+        optical = quaternion.rotate(quaternion.conjugate(pose.map_q_optical_wxyz), points)
+        for shown, (u, v) in zip(shown_ids, pinhole.project(optical, intrinsic=matrices[pose.camera]), strict=True):
+            if 5 < u < 315 and 5 < v < 175:
+                ids[int(v) - 3 : int(v) + 4, int(u) - 3 : int(u) + 4] = shown
+                tags[int(v) - 3 : int(v) + 4, int(u) - 3 : int(u) + 4] = 14
+        views.append(MaskView(pose, matrices[pose.camera], ids, tags))
+    return views
+
+
+def test_actor_ids_are_proven_and_become_instance_ids() -> None:
+    binder = MaskBinder(_infos())
+    views = _views(ACTOR_IDS, _states())
+    binder.learn(views, _states())
+    assert binder.mode == "actor_id"
+    np.testing.assert_array_equal(
+        binder.translate(np.array([[301, 77, 1042, 0x8123, 0]], np.uint16)), [[1, 2, 3, 0, 0]]
+    )
+
+
+def test_unreal_ids_are_matched_by_place() -> None:
+    binder = MaskBinder(_infos())
+    binder.learn(_views([5001, 5002, 5003], _states()), _states())
+    assert binder.mode == "voted"
+    np.testing.assert_array_equal(binder.translate(np.array([[5001, 5002, 5003, 301]], np.uint16)), [[1, 2, 3, 0]])
+
+
+def test_unreal_ids_that_look_like_other_actors_ids_are_not_believed() -> None:
+    """The ids are actor ids, but of the wrong actors."""
+    binder = MaskBinder(_infos())
+    binder.learn(_views([77, 1042, 301], _states()), _states())
+    assert binder.mode == "voted"
+    np.testing.assert_array_equal(binder.translate(np.array([[77, 1042, 301]], np.uint16)), [[1, 2, 3]])
+
+
+def test_masks_of_another_tick_are_refused_once_ids_are_proven() -> None:
+    binder = MaskBinder(_infos())
+    binder.learn(_views(ACTOR_IDS, _states()), _states())
+    with pytest.raises(MissedTick, match="not of this tick"):
+        binder.learn(_views(ACTOR_IDS, _states()), _states(shift_m=12.0))
+
+
+def test_nothing_seen_proves_nothing() -> None:
+    binder = MaskBinder(_infos())
+    binder.learn([], _states())
+    assert binder.mode == ""
+
+
+def test_split_mask_reads_carlas_order() -> None:
+    ids, tags = split_mask(np.array([[[0x12, 0x34, 14, 255]]], np.uint8))
+    assert (int(ids[0, 0]), int(tags[0, 0])) == (0x1234, 14)

@@ -1,0 +1,90 @@
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import pytest
+
+from tests.plans import scene_plan
+from uavsim.errors import MissedTick
+from uavsim.records.plan import WeatherTrack
+from uavsim.records.recording import ActorStates
+from uavsim.simulate.lockstep import Lockstep, weather_at
+from uavsim.simulate.ports import CameraPose, RawImage, TickState
+from uavsim.simulate.swarm import PlannedSwarm, planned_velocity_mps
+
+
+@dataclass
+class ScriptedWorld:
+    """A world whose clock may lose or gain ticks."""
+
+    extra_ticks_at: dict[int, int] = field(default_factory=dict)
+    ticks: int = 0
+    rendered: list[int] = field(default_factory=list)
+    weathers: list[tuple[float, ...]] = field(default_factory=list)
+
+    def set_weather(self, values: Sequence[float]) -> None:
+        self.weathers.append(tuple(values))
+
+    def tick(self, *, render: bool) -> TickState:
+        self.ticks += 1 + self.extra_ticks_at.get(self.ticks, 0)
+        if render:
+            self.rendered.append(self.ticks)
+        none = np.zeros((0, 3))
+        states = ActorStates(np.zeros(0, np.int64), none, np.zeros((0, 4)), none, none, none, none)
+        return TickState(1000 + self.ticks, self.ticks * 0.05, states)
+
+
+@dataclass
+class Cameras:
+    placed: int = 0
+    collected: list[int] = field(default_factory=list)
+
+    def place(self, poses: Sequence[CameraPose]) -> None:
+        self.placed += 1
+
+    def collect(self, state: TickState) -> list[RawImage]:
+        self.collected.append(state.frame)
+        return []
+
+
+def _fly(world: ScriptedWorld) -> Cameras:
+    plan = scene_plan(samples=3, warmup_ticks=4)
+    swarm, cameras = PlannedSwarm(), Cameras()
+    swarm.begin(plan, beat=lambda _phase, _tick: None)
+    lockstep = Lockstep(plan, world=world, swarm=swarm, cameras=cameras, beat=lambda _phase, _tick: None)  # type: ignore[arg-type]
+    lockstep.warm_up()
+    for step in plan.capture_steps:
+        lockstep.capture(step, poses_of=lambda _drones: [])
+    return cameras
+
+
+def test_one_tick_a_step_and_pictures_only_where_captured() -> None:
+    world = ScriptedWorld()
+    cameras = _fly(world)
+    assert world.ticks == 4 + 21  # warm-up, then steps 0..20
+    assert world.rendered == [5, 15, 25]
+    assert cameras.collected == [1005, 1015, 1025]
+    assert len(world.weathers) == 1  # it does not change, so it is set once
+
+
+@pytest.mark.parametrize("at", [5, 12, 23])
+def test_a_tick_too_many_is_noticed(at: int) -> None:
+    with pytest.raises(MissedTick, match="simulator's clock"):
+        _fly(ScriptedWorld(extra_ticks_at={at: 1}))
+
+
+def test_weather_is_linear_between_keys() -> None:
+    values = np.zeros((2, 14))
+    values[1] = np.arange(14)
+    track = WeatherTrack("w", (1_000_000, 3_000_000), values)
+    assert weather_at(track, 0) == (0.0,) * 14
+    assert weather_at(track, 2_000_000)[13] == pytest.approx(6.5)
+    assert weather_at(track, 9_000_000)[13] == 13.0
+
+
+def test_planned_velocity_is_the_slope_of_the_plan() -> None:
+    plan = scene_plan()
+    np.testing.assert_allclose(planned_velocity_mps(plan, 5)[0], [5.0, 2.0, 0.0], atol=1e-9)
+    np.testing.assert_allclose(planned_velocity_mps(plan, 0)[3], [5.0, 2.0, 0.0], atol=1e-9)
