@@ -176,7 +176,7 @@ class AirSimCameras:
         places = {int(i): t for i, t in zip(state.actors.instance_id, state.actors.map_t_actor_m, strict=True)}
         with link.translated("numbering objects"):
             link.client.simSetSegmentationObjectID(".*", 0, True)
-            names = [str(n) for n in link.client.simListSceneObjects(".*")]
+        names = link.object_names()
         owners = self._owners(link, names, places)
         free = _FIRST_INSTANCE
         number_of: dict[int, int] = {}

@@ -107,6 +107,11 @@ class AirSimLink:
         """Return (map_t (3,), map_q_flu (4,)) of an AirSim world pose."""
         return self._map_SE3_ned.apply(pose.ned_t_m), frames.quat_map_from_ned(pose.ned_q_frd_wxyz)
 
+    def object_names(self) -> list[str]:
+        """List the scene's objects."""
+        with self.translated("listing objects"):
+            return [str(name) for name in self.client.simListSceneObjects(".*")]
+
     def object_map_m(self, name: str) -> FloatArray:
         """Where a scene object is, (3,) map; NaN where AirSim does not know it. They are of the world."""
         with self.translated(f"looking for {name}"):

@@ -15,10 +15,9 @@ import carla
 import numpy as np
 
 from uavsim.errors import MissedTick, SimulatorError, SimulatorLost
-from uavsim.geometry import unreal
 from uavsim.records.plan import CameraSpec, ScenePlan, SensorKind
 from uavsim.records.recording import ActorInfo, ActorStates
-from uavsim.simulate import traffic
+from uavsim.simulate import carla_read, traffic
 from uavsim.simulate.ports import Beat, SceneTraffic, TickState
 from uavsim.typing import FloatArray
 
@@ -163,24 +162,12 @@ class CarlaWorld:
         return TickState(frame, float(snapshot.timestamp.elapsed_seconds), self._states(snapshot))
 
     def _states(self, snapshot: Any) -> ActorStates:
-        rows: list[tuple[float, ...]] = []
-        for actor in snapshot:
-            instance = self._instance_of.get(actor.id)
-            if instance is None:
-                continue
-            pose, v, w, a = (
-                actor.get_transform(),
-                actor.get_velocity(),
-                actor.get_angular_velocity(),
-                actor.get_acceleration(),
-            )
-            p, r = pose.location, pose.rotation
-            rows.append((instance, p.x, p.y, p.z, r.roll, r.pitch, r.yaw, v.x, v.y, v.z, w.x, w.y, w.z, a.x, a.y, a.z))
+        rows = carla_read.snapshot_rows(snapshot, self._instance_of)
         table = np.array(sorted(rows), dtype=np.float64).reshape(-1, 16)
         if not np.isfinite(table).all():
             bad = int(table[~np.isfinite(table).all(axis=1)][0, 0])
             raise MissedTick(f"tick {snapshot.frame}: the pose of actor {bad} is not a number")
-        return _states_from_table(table)
+        return carla_read.states_from_table(table)
 
     # ------------------------------------------------------------------ traffic
     def populate(self, plan: ScenePlan, *, beat: Beat) -> SceneTraffic:
@@ -224,12 +211,12 @@ class CarlaWorld:
         more = [more[i] for i in rng.permutation(len(more))]
         for pose in more:
             pose.location.z += 0.5
-        kept = traffic.thin_out(_locations(more), taken_m=_locations(places), gap_m=_VEHICLE_GAP_M)
+        kept = traffic.thin_out(carla_read.locations(more), taken_m=carla_read.locations(places), gap_m=_VEHICLE_GAP_M)
         return places + [more[i] for i in kept]
 
     def _spawn_vehicles(self, plan: ScenePlan, rng: np.random.Generator) -> None:
         library = self._world.get_blueprint_library()
-        known = [_facts(b) for b in library.filter("vehicle.*")]
+        known = [carla_read.blueprint_facts(b) for b in library.filter("vehicle.*")]
         choices = traffic.choose_blueprints(plan.traffic.blueprints, known)
         places = self._places(plan, rng)
         orders = traffic.order_vehicles(count=plan.traffic.vehicles, choices=choices, places=len(places), rng=rng)
@@ -274,7 +261,9 @@ class CarlaWorld:
         self._instance_of = {actor_id: n for n, actor_id in enumerate(ids, start=1)}
         with _translated("reading the actors"):
             return tuple(
-                _info(a, self._instance_of[a.id]) for a in self._world.get_actors(ids) if a.id in self._instance_of
+                carla_read.actor_info(a, self._instance_of[a.id])
+                for a in self._world.get_actors(ids)
+                if a.id in self._instance_of
             )
 
     def _clear(self) -> None:
@@ -333,6 +322,27 @@ class CarlaWorld:
                 actor.stop()
             self._client.apply_batch_sync([carla.command.DestroyActor(a.id) for a in actors], False)
 
+    def spawn_prop(self, blueprint: str, ue_location_m: FloatArray) -> Any:
+        """Put a prop that does not fall at a place, and let a tick pass so that everybody sees it."""
+        with _translated(f"spawning {blueprint}"):
+            place = carla.Transform(carla.Location(*(float(v) for v in ue_location_m)))
+            prop = self._world.spawn_actor(self._world.get_blueprint_library().find(blueprint), place)
+            prop.set_simulate_physics(False)
+            self._pass_a_tick()
+            return prop
+
+    def remove_prop(self, prop: Any) -> None:
+        """Take a prop away again."""
+        with _translated("removing a prop"):
+            prop.destroy()
+            self._pass_a_tick()
+
+    def _pass_a_tick(self) -> None:
+        if self._world.get_settings().synchronous_mode:
+            self._world.tick(_CALL_TIMEOUT_S)
+        else:
+            self._world.wait_for_tick(_CALL_TIMEOUT_S)
+
     def close(self) -> None:
         """See ``WorldPort``."""
         self._clear()
@@ -342,53 +352,6 @@ class CarlaWorld:
                 self._traffic_manager.shut_down()
                 self._traffic_manager = None
             self._world.apply_settings(self._was)
-
-
-def _states_from_table(table: FloatArray) -> ActorStates:
-    """Convert rows (instance, xyz, roll pitch yaw, v, w in deg/s, a) of the simulator's frame."""
-    euler_deg = table[:, 4:7]
-    return ActorStates(
-        instance_id=table[:, 0].astype(np.int64),
-        map_t_actor_m=unreal.map_vector_from_ue(table[:, 1:4]),
-        map_q_actor_wxyz=unreal.map_q_flu_from_ue_euler(euler_deg),
-        map_euler_deg=euler_deg,
-        velocity_map_mps=unreal.map_vector_from_ue(table[:, 7:10]),
-        angular_velocity_map_radps=unreal.map_axial_from_ue(np.radians(table[:, 10:13])),
-        acceleration_map_mps2=unreal.map_vector_from_ue(table[:, 13:16]),
-    )
-
-
-def _info(actor: Any, instance_id: int) -> ActorInfo:
-    box, kind = actor.bounding_box, str(actor.type_id).split(".")[0]
-    offset = unreal.map_vector_from_ue(np.array([[box.location.x, box.location.y, box.location.z]]))[0]
-    turn = unreal.map_q_flu_from_ue_euler(np.array([[box.rotation.roll, box.rotation.pitch, box.rotation.yaw]]))[0]
-    return ActorInfo(
-        instance_id=instance_id,
-        simulator_actor_id=int(actor.id),
-        kind="walker" if kind == "walker" else "vehicle",
-        blueprint=str(actor.type_id),
-        base_type=str(actor.attributes.get("base_type", "")),
-        half_extent_m=(box.extent.x, box.extent.y, box.extent.z),
-        actor_t_box_m=(float(offset[0]), float(offset[1]), float(offset[2])),
-        actor_q_box_wxyz=(float(turn[0]), float(turn[1]), float(turn[2]), float(turn[3])),
-        semantic_tag=int(actor.semantic_tags[0]) if actor.semantic_tags else 0,
-        attributes={str(k): str(v) for k, v in sorted(actor.attributes.items())},
-    )
-
-
-def _facts(blueprint: Any) -> traffic.BlueprintFacts:
-    recommended = {
-        name: tuple(str(v) for v in blueprint.get_attribute(name).recommended_values)
-        for name in ("color", "driver_id")
-        if blueprint.has_attribute(name)
-    }
-    wheels = int(blueprint.get_attribute("number_of_wheels"))
-    base = str(blueprint.get_attribute("base_type")) if blueprint.has_attribute("base_type") else ""
-    return traffic.BlueprintFacts(str(blueprint.id), wheels, base, recommended)
-
-
-def _locations(poses: Sequence[Any]) -> FloatArray:
-    return np.array([(p.location.x, p.location.y, p.location.z) for p in poses], dtype=np.float64).reshape(-1, 3)
 
 
 def _free_port() -> int:

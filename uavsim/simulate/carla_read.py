@@ -1,0 +1,83 @@
+"""Read what CARLA's client hands out: its objects come in, our records go out. Imports no vendor."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from uavsim.geometry import unreal
+from uavsim.records.recording import ActorInfo, ActorStates
+from uavsim.simulate import traffic
+from uavsim.typing import FloatArray
+
+__all__ = ["actor_info", "blueprint_facts", "locations", "snapshot_rows", "states_from_table"]
+
+
+def snapshot_rows(snapshot: Iterable[Any], instance_of: Mapping[int, int]) -> list[tuple[float, ...]]:
+    """Return one row an actor that has an instance id: (instance, xyz, roll pitch yaw, v, w in deg/s, a), as sent."""
+    rows: list[tuple[float, ...]] = []
+    for actor in snapshot:
+        instance = instance_of.get(actor.id)
+        if instance is None:
+            continue
+        pose, v, w, a = (
+            actor.get_transform(),
+            actor.get_velocity(),
+            actor.get_angular_velocity(),
+            actor.get_acceleration(),
+        )
+        p, r = pose.location, pose.rotation
+        rows.append((instance, p.x, p.y, p.z, r.roll, r.pitch, r.yaw, v.x, v.y, v.z, w.x, w.y, w.z, a.x, a.y, a.z))
+    return rows
+
+
+def states_from_table(table: FloatArray) -> ActorStates:
+    """Convert rows (instance, xyz, roll pitch yaw, v, w in deg/s, a) of the simulator's frame."""
+    euler_deg = table[:, 4:7]
+    return ActorStates(
+        instance_id=table[:, 0].astype(np.int64),
+        map_t_actor_m=unreal.map_vector_from_ue(table[:, 1:4]),
+        map_q_actor_wxyz=unreal.map_q_flu_from_ue_euler(euler_deg),
+        map_euler_deg=euler_deg,
+        velocity_map_mps=unreal.map_vector_from_ue(table[:, 7:10]),
+        angular_velocity_map_radps=unreal.map_axial_from_ue(np.radians(table[:, 10:13])),
+        acceleration_map_mps2=unreal.map_vector_from_ue(table[:, 13:16]),
+    )
+
+
+def actor_info(actor: Any, instance_id: int) -> ActorInfo:
+    """Describe one actor; its bounding box is asked of the server."""
+    box, kind = actor.bounding_box, str(actor.type_id).split(".")[0]
+    offset = unreal.map_vector_from_ue(np.array([[box.location.x, box.location.y, box.location.z]]))[0]
+    turn = unreal.map_q_flu_from_ue_euler(np.array([[box.rotation.roll, box.rotation.pitch, box.rotation.yaw]]))[0]
+    return ActorInfo(
+        instance_id=instance_id,
+        simulator_actor_id=int(actor.id),
+        kind="walker" if kind == "walker" else "vehicle",
+        blueprint=str(actor.type_id),
+        base_type=str(actor.attributes.get("base_type", "")),
+        half_extent_m=(box.extent.x, box.extent.y, box.extent.z),
+        actor_t_box_m=(float(offset[0]), float(offset[1]), float(offset[2])),
+        actor_q_box_wxyz=(float(turn[0]), float(turn[1]), float(turn[2]), float(turn[3])),
+        semantic_tag=int(actor.semantic_tags[0]) if actor.semantic_tags else 0,
+        attributes={str(k): str(v) for k, v in sorted(actor.attributes.items())},
+    )
+
+
+def blueprint_facts(blueprint: Any) -> traffic.BlueprintFacts:
+    """Describe one vehicle blueprint."""
+    recommended = {
+        name: tuple(str(v) for v in blueprint.get_attribute(name).recommended_values)
+        for name in ("color", "driver_id")
+        if blueprint.has_attribute(name)
+    }
+    wheels = int(blueprint.get_attribute("number_of_wheels"))
+    base = str(blueprint.get_attribute("base_type")) if blueprint.has_attribute("base_type") else ""
+    return traffic.BlueprintFacts(str(blueprint.id), wheels, base, recommended)
+
+
+def locations(poses: Sequence[Any]) -> FloatArray:
+    """Return (N, 3) locations of transforms, the simulator's frame."""
+    return np.array([(p.location.x, p.location.y, p.location.z) for p in poses], dtype=np.float64).reshape(-1, 3)
