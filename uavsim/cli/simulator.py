@@ -1,24 +1,84 @@
-"""``uavsim mock-sim``: start the headless simulator."""
+"""``uavsim mock-sim``, ``airsim-settings`` and ``calibrate``: the simulators and what they must be told."""
 
 from __future__ import annotations
 
+import json
 import os
+import subprocess
 import sys
+from pathlib import Path
+from typing import Annotated
 
 import typer
+from rich.console import Console
+
+from uavsim.errors import InputError, SimulatorError, StorageError
 
 __all__ = ["register"]
+
+_CALIBRATION_TIMEOUT_S = 180
 
 
 def register(app: typer.Typer) -> None:
     """Add the commands of this module to ``app``."""
     app.command(
         name="mock-sim",
-        help="Serve CARLA's and AirSim's real protocols with no GPU (uavsim mock-sim --help for its options).",
+        help="Serve CARLA's and AirSim's real protocols with no GPU.",
         context_settings={"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []},
     )(mock_sim)
+    app.command(name="airsim-settings", help="Write AirSim's settings.json for a formation and rig.")(airsim_settings)
+    app.command(name="calibrate", help="Measure where AirSim's origin lies in CARLA's town.")(calibrate)
 
 
 def mock_sim(context: typer.Context) -> None:
     """Become the headless simulator's process: it is an island, so nothing of it is imported here."""
     os.execv(sys.executable, [sys.executable, "-m", "uavsim.mock_servers", *context.args])
+
+
+def airsim_settings(
+    out: Annotated[Path, typer.Option(help="file to write; AirSim reads ~/Documents/AirSim/settings.json")],
+    dataset: Annotated[str, typer.Option(help="dataset YAML whose formation and rig are meant")] = "uav3d",
+    town: Annotated[str | None, typer.Option(help="town, when the dataset has several")] = None,
+) -> None:
+    """Write the file whole or not at all."""
+    from uavsim.plan import plan_scenes  # scipy takes a moment to import
+    from uavsim.simulate.airsim_settings import airsim_settings as settings_of
+
+    plan = plan_scenes(dataset, town=town, scenes=[0])[0]
+    text = json.dumps(settings_of(plan), indent=2) + "\n"
+    part = out.with_name(out.name + ".part")
+    try:
+        part.write_text(text, encoding="utf-8")
+        part.replace(out)
+    except OSError as error:
+        raise StorageError(f"{out}: cannot be written: {error.strerror}") from error
+    Console().print(f"{out}: {len(plan.swarm.drone_ids)} drones x {len(plan.rig)} cameras; restart AirSim to use it")
+
+
+def calibrate(
+    simulator: Annotated[str, typer.Option(help="HOST:CARLA_PORT:AIRSIM_PORT of a running merged simulator")],
+    town: Annotated[str, typer.Option(help="town whose YAML the result belongs into")],
+) -> None:
+    """Measure in a process of its own: libcarla may take its process down with it."""
+    host, *ports = simulator.split(":")
+    if len(ports) != 2 or not all(port.isdigit() for port in ports):
+        raise InputError(f"--simulator {simulator!r} is not HOST:CARLA_PORT:AIRSIM_PORT")
+    command = [sys.executable, "-m", "uavsim.simulate.calibrate"]
+    command += ["--carla", f"{host}:{ports[0]}", "--airsim", f"{host}:{ports[1]}"]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=_CALIBRATION_TIMEOUT_S, check=False)
+    except subprocess.TimeoutExpired as error:
+        raise SimulatorError(
+            f"the simulator at {simulator} did not answer within {_CALIBRATION_TIMEOUT_S} s"
+        ) from error
+    if not done.stdout.strip():
+        raise SimulatorError(f"the measuring process died: {done.stderr.strip().splitlines()[-1:] or 'without a word'}")
+    answer = json.loads(done.stdout)
+    if "error" in answer:
+        raise SimulatorError(answer["error"])
+    found = answer["measurement"]
+    origin = ", ".join(f"{v:.3f}" for v in found["origin_ue_m"])
+    console = Console()
+    console.print(f"{found['points']} places, residual {found['residual_m']:.4f} m, worst {found['worst_m']:.4f} m, "
+                  f"turn {found['turn_deg']:.4f} degrees")  # fmt: skip
+    console.print(f"town_configs/{town.lower()}.yaml:  airsim_origin_ue_m: [{origin}]", highlight=False)

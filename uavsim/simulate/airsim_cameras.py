@@ -19,7 +19,8 @@ from uavsim.errors import MissedTick, SimulatorError
 from uavsim.geometry import unreal
 from uavsim.records.plan import ScenePlan, SensorKind
 from uavsim.records.recording import ActorInfo
-from uavsim.simulate.airsim_swarm import AirSimLink, AirSimPoses, pose_close, vehicle_name
+from uavsim.simulate.airsim_swarm import AirSimLink, AirSimPoses, pose_close
+from uavsim.simulate.names import vehicle_name
 from uavsim.simulate.ports import CameraPose, RawImage, SceneTraffic, TickState
 from uavsim.typing import AnyArray, FloatArray, UInt8Array, UInt16Array
 

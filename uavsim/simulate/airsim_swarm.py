@@ -21,11 +21,12 @@ from uavsim.errors import SceneVoid, SimulatorError, SimulatorLost
 from uavsim.geometry import frames, unreal
 from uavsim.records.plan import ScenePlan
 from uavsim.records.recording import DroneState
+from uavsim.simulate.names import vehicle_name
 from uavsim.simulate.ports import Beat
 from uavsim.simulate.swarm import PlannedSwarm, on_grid, planned_velocity_mps
 from uavsim.typing import AnyArray, FloatArray
 
-__all__ = ["AirSimFlight", "AirSimLink", "AirSimPoses", "NedPose", "vehicle_name"]
+__all__ = ["AirSimFlight", "AirSimLink", "AirSimPoses", "NedPose"]
 
 _TIMEOUT_S = 20  # simGetImages is known to hang for ever; the client's own time-out comes before the supervisor's
 _SETTLE_STEPS = 100  # at most, after the drones were put at the start of the route
@@ -33,11 +34,6 @@ _SETTLED_M = 0.3
 _POSITION_GAIN_PER_S = 1.5  # pulls a drone back to its place; the plan's own velocity is fed forward
 _CATCH_UP_MPS = 4.0  # at most, on top of the plan's velocity
 _CLOCK_SLACK = 0.5  # of a step: AirSim's real clock is not exact
-
-
-def vehicle_name(drone_id: int) -> str:
-    """Name the drone in AirSim's settings: ``uav0``."""
-    return f"uav{drone_id}"
 
 
 @dataclass(frozen=True, slots=True, eq=False)

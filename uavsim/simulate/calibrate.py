@@ -21,7 +21,7 @@ from uavsim.geometry import unreal
 from uavsim.simulate.airsim_swarm import AirSimLink
 from uavsim.simulate.carla_world import CarlaWorld
 from uavsim.simulate.session import Endpoint
-from uavsim.typing import FloatArray
+from uavsim.typing import FloatArray, JsonDict
 
 __all__ = ["OriginMeasurement", "measure_origin", "solve_origin"]
 
@@ -59,7 +59,7 @@ def solve_origin(places_ue_m: FloatArray, places_ned_m: FloatArray) -> OriginMea
     Raises:
         SimulatorError: fewer than three points.
     """
-    if len(places_ue_m) < 3:  # noqa: PLR2004 - a plane needs three points
+    if len(places_ue_m) < 3:
         raise SimulatorError(f"an origin needs three measured places, there are {len(places_ue_m)}")
     mirrored = places_ned_m * (1.0, 1.0, -1.0)
     origin = (places_ue_m - mirrored).mean(axis=0)
@@ -114,7 +114,8 @@ def main() -> None:
         measured = measure_origin(
             Endpoint.parse(options.carla, what="--carla"), Endpoint.parse(options.airsim, what="--airsim")
         )
-        answer, code = {"measurement": asdict(measured)}, 0
+        answer: JsonDict = {"measurement": asdict(measured)}
+        code = 0
     except UavsimError as error:
         answer, code = {"error": str(error)}, error.exit_code
     out.write(json.dumps(answer) + "\n")
