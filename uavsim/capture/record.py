@@ -44,7 +44,7 @@ def record_scene(
         for step in plan.capture_steps:
             drones, poses, state, images = lockstep.capture(step, poses_of=lambda places: camera_poses(plan, places))
             exposures = develop(plan, poses=poses, images=images, states=state.actors, binder=binder)
-            shots = spool.put(exposures, step=step)
+            shots = spool.put(exposures, step=step, drones=drones)
             keyframe = step % plan.keyframe_every_steps == 0
             spool.add(
                 RecordedFrame(

@@ -16,6 +16,7 @@ from typing import Any
 
 import msgpack
 
+from uavsim.capture import degrade
 from uavsim.capture.shutter import Exposure
 from uavsim.errors import DatasetError, StorageError
 from uavsim.images import codec
@@ -24,10 +25,12 @@ from uavsim.records.plan import ImageFormat, ScenePlan
 from uavsim.records.recording import (
     ActorInfo,
     CameraShot,
+    DroneState,
     RecordedFrame,
     Recording,
     SessionFacts,
 )
+from uavsim.typing import AnyArray
 
 __all__ = ["LOG_NAME", "Spool", "read_recording"]
 
@@ -64,15 +67,26 @@ class Spool:
     def __exit__(self, *_: object) -> None:
         self._pool.shutdown(wait=True, cancel_futures=True)
 
-    def put(self, exposures: Sequence[Exposure], *, step: int) -> tuple[CameraShot, ...]:
-        """Queue one tick's images for writing; returns their shots with paths."""
+    def put(
+        self, exposures: Sequence[Exposure], *, step: int, drones: Sequence[DroneState] = ()
+    ) -> tuple[CameraShot, ...]:
+        """Queue one tick's images for writing; returns their shots with paths.
+
+        Args:
+            exposures: of this tick.
+            step: plan step.
+            drones: of this tick; needed when the plan degrades what they report.
+        """
         while len(self._pending) >= self._ticks_ahead:
             self._wait_for(self._pending.popleft())
         shots, jobs = [], []
+        by_id = {drone.drone_id: drone for drone in drones}
         for exposure in exposures:
-            shot, paths = self._shot(exposure, step=step)
+            shot, paths = self._shot(exposure, step=step, drone=by_id.get(exposure.pose.drone_id))
             shots.append(shot)
             jobs.append(self._pool.submit(_write_images, exposure, paths, self._plan.images))
+            if "degraded" in paths:
+                jobs.append(self._pool.submit(_write_degraded, exposure, paths["degraded"], self._plan, step))
             self.images_written += exposure.rgb is not None
         self._pending.append(jobs)
         return tuple(shots)
@@ -106,13 +120,16 @@ class Spool:
         for job in jobs:
             job.result()
 
-    def _shot(self, exposure: Exposure, *, step: int) -> tuple[CameraShot, dict[str, Path]]:
+    def _shot(self, exposure: Exposure, *, step: int, drone: DroneState | None) -> tuple[CameraShot, dict[str, Path]]:
         pose, suffix = exposure.pose, "jpg" if self._plan.images.kind == "jpeg" else "png"
         names = {
             "rgb": f"rgb/{pose.channel}/{step:06d}.{suffix}" if exposure.rgb is not None else None,
             "mask": f"mask/{pose.channel}/{step:06d}.png" if exposure.mask_ids is not None else None,
             "depth": f"depth/{pose.channel}/{step:06d}.png" if exposure.depth_m is not None else None,
         }
+        view = degrade.agent_view(self._plan, drone, channel=pose.channel, step=step) if drone is not None else {}
+        if exposure.rgb is not None and view and not view["dropped"] and degrade.picture_changes(self._plan):
+            names["degraded"] = view["file"] = f"degraded/{pose.channel}/{step:06d}.{suffix}"
         shot = CameraShot(
             channel=pose.channel,
             drone_id=pose.drone_id,
@@ -126,21 +143,30 @@ class Spool:
             rgb=names["rgb"],
             mask=names["mask"],
             depth=names["depth"],
+            degradation=view,
         )
         return shot, {kind: self._folder / name for kind, name in names.items() if name is not None}
 
 
 def _write_images(exposure: Exposure, paths: dict[str, Path], images: ImageFormat) -> None:
     if exposure.rgb is not None:
-        if images.kind == "jpeg":
-            data = codec.encode_jpeg(exposure.rgb, quality=images.jpeg_quality, order="bgr")
-        else:
-            data = codec.encode_png(exposure.rgb, level=images.png_level, order="bgr")
-        _write_file(paths["rgb"], data)
+        _write_file(paths["rgb"], _encoded(exposure.rgb, images))
     if exposure.mask_ids is not None and exposure.mask_tags is not None:
         _write_file(paths["mask"], codec.encode_mask_ids(exposure.mask_ids, exposure.mask_tags))
     if exposure.depth_m is not None:
         _write_file(paths["depth"], codec.encode_depth(exposure.depth_m))
+
+
+def _write_degraded(exposure: Exposure, path: Path, plan: ScenePlan, step: int) -> None:
+    assert exposure.rgb is not None
+    worse = degrade.degraded_picture(plan, exposure.rgb, channel=exposure.pose.channel, step=step)
+    _write_file(path, _encoded(worse, plan.images))
+
+
+def _encoded(bgr: AnyArray, images: ImageFormat) -> bytes:
+    if images.kind == "jpeg":
+        return codec.encode_jpeg(bgr, quality=images.jpeg_quality, order="bgr")
+    return codec.encode_png(bgr, level=images.png_level, order="bgr")
 
 
 def _write_file(path: Path, data: bytes) -> None:

@@ -1,0 +1,58 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from tests.plans import scene_plan
+from uavsim.capture.degrade import agent_view, degraded_picture, picture_changes
+from uavsim.records.plan import DegradationPlan
+from uavsim.records.recording import DroneState
+
+T = np.array([10.0, -20.0, 60.0])
+DRONE = DroneState(3, T, np.array([1.0, 0, 0, 0]), np.zeros(3), T, np.array([1.0, 0, 0, 0]))
+
+
+def test_nothing_is_degraded_by_default() -> None:
+    assert agent_view(scene_plan(), DRONE, channel="CAMERA_FRONT_id_3", step=0) == {}
+    assert not picture_changes(scene_plan())
+
+
+def test_noise_has_the_size_asked_for_and_the_bias() -> None:
+    wanted = DegradationPlan(
+        seed=5, position_noise_m=0.5, position_bias_m=(1.0, 0.0, -2.0), clock_offset_us=40_000, latency_us=100_000
+    )
+    plan = replace(scene_plan(), degradations=wanted)
+    views = [agent_view(plan, DRONE, channel="CAMERA_FRONT_id_3", step=step) for step in range(0, 4000, 2)]
+    off = np.array([v["reported_translation"] for v in views]) - T
+    np.testing.assert_allclose(off.mean(axis=0), [1.0, 0.0, -2.0], atol=0.05)
+    np.testing.assert_allclose(off.std(axis=0), 0.5, rtol=0.08)
+    clocks = {v["reported_timestamp_us"] - v["arrival_timestamp_us"] + 100_000 for v in views}
+    assert len(clocks) == 1  # an agent's clock is off by the same all along
+    assert abs(clocks.pop()) <= 40_000
+
+
+def test_cameras_of_one_drone_report_one_pose() -> None:
+    plan = replace(scene_plan(), degradations=DegradationPlan(seed=5, position_noise_m=0.5, yaw_noise_deg=1.0))
+    front, left = (agent_view(plan, DRONE, channel=f"CAMERA_{c}_id_3", step=10) for c in ("FRONT", "LEFT"))
+    assert front["reported_translation"] == left["reported_translation"]
+    assert front["reported_rotation"] == left["reported_rotation"]
+
+
+def test_dropped_share() -> None:
+    plan = replace(scene_plan(), degradations=DegradationPlan(seed=1, drop_probability=0.25))
+    dropped = [agent_view(plan, DRONE, channel="CAMERA_FRONT_id_3", step=s)["dropped"] for s in range(2000)]
+    assert np.mean(dropped) == pytest.approx(0.25, abs=0.04)
+
+
+def test_pictures_get_noise_and_light_and_repeat() -> None:
+    plan = replace(scene_plan(), degradations=DegradationPlan(seed=1, pixel_noise_sigma=6.0, exposure_stops=-1.0))
+    grey = np.full((120, 160, 3), 128, np.uint8)
+    first = degraded_picture(plan, grey, channel="CAMERA_FRONT_id_0", step=0)
+    again = degraded_picture(plan, grey, channel="CAMERA_FRONT_id_0", step=0)
+    other = degraded_picture(plan, grey, channel="CAMERA_FRONT_id_0", step=10)
+    np.testing.assert_array_equal(first, again)
+    assert not np.array_equal(first, other)
+    assert first.std() == pytest.approx(6.0, rel=0.05)
+    assert first.mean() == pytest.approx(128 * 0.5 ** (1 / 2.2), abs=0.6)  # half the light

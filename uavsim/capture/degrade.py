@@ -1,0 +1,70 @@
+"""What an agent would have known: a worse pose, a later clock, a lost or noisy picture. The truth stays beside it.
+
+Everything is drawn from the degradations' own seed, the scene, the drone and the step, so that one image's fate does not
+hang on another's.
+"""
+
+from __future__ import annotations
+
+import zlib
+from typing import Any
+
+import numpy as np
+
+from uavsim.geometry import quaternion
+from uavsim.images.degrade import degrade_picture
+from uavsim.records.plan import DegradationPlan, ScenePlan
+from uavsim.records.recording import DroneState
+from uavsim.typing import UInt8Array
+
+__all__ = ["agent_view", "degraded_picture", "picture_changes"]
+
+
+def _generator(plan: ScenePlan, wanted: DegradationPlan, *what: int) -> np.random.Generator:
+    return np.random.default_rng([wanted.seed, zlib.crc32(plan.scene_name.encode()), *what])
+
+
+def agent_view(plan: ScenePlan, drone: DroneState, *, channel: str, step: int) -> dict[str, Any]:
+    """Tell what drone and channel would report at a step; empty when the plan degrades nothing.
+
+    Keys: ``reported_translation`` (map, metres), ``reported_rotation`` (wxyz), ``reported_timestamp_us`` (the agent's clock),
+    ``arrival_timestamp_us`` (when others have it, on the true clock), ``dropped``.
+    """
+    wanted = plan.degradations
+    if wanted is None:
+        return {}
+    of_drone = _generator(plan, wanted, 1, drone.drone_id)
+    offset_us = int(round(of_drone.uniform(-1.0, 1.0) * wanted.clock_offset_us))
+    of_pose = _generator(plan, wanted, 2, drone.drone_id, step)
+    shift_m = of_pose.normal(0.0, 1.0, 3) * wanted.position_noise_m + np.array(wanted.position_bias_m)
+    turn_rad = np.radians(of_pose.normal(0.0, 1.0) * wanted.yaw_noise_deg)
+    of_channel = _generator(plan, wanted, 3, zlib.crc32(channel.encode()), step)
+    now_us = plan.start_timestamp_us + step * plan.step_us
+    return {
+        "reported_translation": [float(v) for v in drone.map_t_flu_m + shift_m],
+        "reported_rotation": [
+            float(v) for v in quaternion.multiply(quaternion.from_yaw(float(turn_rad)), drone.map_q_flu_wxyz)
+        ],
+        "reported_timestamp_us": now_us + offset_us,
+        "arrival_timestamp_us": now_us + wanted.latency_us,
+        "dropped": bool(of_channel.random() < wanted.drop_probability),
+    }
+
+
+def picture_changes(plan: ScenePlan) -> bool:
+    """Tell whether degraded copies of the pictures are to be written."""
+    wanted = plan.degradations
+    return wanted is not None and any((wanted.pixel_noise_sigma, wanted.blur_sigma_px, wanted.exposure_stops))
+
+
+def degraded_picture(plan: ScenePlan, pixels: UInt8Array, *, channel: str, step: int) -> UInt8Array:
+    """Return the degraded copy of one picture, (H, W, 3)."""
+    wanted = plan.degradations
+    assert wanted is not None
+    return degrade_picture(
+        pixels,
+        rng=_generator(plan, wanted, 4, zlib.crc32(channel.encode()), step),
+        exposure_stops=wanted.exposure_stops,
+        blur_sigma_px=wanted.blur_sigma_px,
+        noise_sigma=wanted.pixel_noise_sigma,
+    )

@@ -1,0 +1,44 @@
+"""What a worse camera would have made of a picture: exposure, blur and sensor noise, in that order, all seeded."""
+
+from __future__ import annotations
+
+from typing import cast
+
+import cv2
+import numpy as np
+
+from uavsim.typing import UInt8Array
+
+__all__ = ["degrade_picture"]
+
+_GAMMA = 2.2  # pictures are stored for screens; light adds up in linear values
+
+
+def degrade_picture(
+    pixels: UInt8Array,
+    *,
+    rng: np.random.Generator,
+    exposure_stops: float = 0.0,
+    blur_sigma_px: float = 0.0,
+    noise_sigma: float = 0.0,
+) -> UInt8Array:
+    """Return a degraded copy of a picture.
+
+    Args:
+        pixels: (H, W, 3) uint8, either channel order.
+        rng: of this picture alone, so that its noise does not depend on other pictures.
+        exposure_stops: +1 doubles the light, -1 halves it.
+        blur_sigma_px: standard deviation of a Gaussian blur.
+        noise_sigma: standard deviation of the sensor noise, in 8-bit steps.
+    """
+    out = np.ascontiguousarray(pixels)
+    if exposure_stops:
+        light = (np.arange(256) / 255.0) ** _GAMMA * 2.0**exposure_stops
+        table = np.rint(np.clip(light, 0.0, 1.0) ** (1 / _GAMMA) * 255.0).astype(np.uint8)
+        out = np.take(table, out)
+    if blur_sigma_px:
+        out = cast(UInt8Array, cv2.GaussianBlur(out, (0, 0), blur_sigma_px))
+    if noise_sigma:
+        noise = rng.standard_normal(out.shape, dtype=np.float32) * np.float32(noise_sigma)
+        out = np.rint(np.clip(out + noise, 0.0, 255.0)).astype(np.uint8)
+    return out
