@@ -34,7 +34,7 @@ def agent_view(plan: ScenePlan, drone: DroneState, *, channel: str, step: int) -
     if wanted is None:
         return {}
     of_drone = _generator(plan, wanted, 1, drone.drone_id)
-    offset_us = int(round(of_drone.uniform(-1.0, 1.0) * wanted.clock_offset_us))
+    offset_us = round(of_drone.uniform(-1.0, 1.0) * wanted.clock_offset_us)
     of_pose = _generator(plan, wanted, 2, drone.drone_id, step)
     shift_m = of_pose.normal(0.0, 1.0, 3) * wanted.position_noise_m + np.array(wanted.position_bias_m)
     turn_rad = np.radians(of_pose.normal(0.0, 1.0) * wanted.yaw_noise_deg)
