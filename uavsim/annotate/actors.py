@@ -1,0 +1,48 @@
+"""Which actors of a recording get labels, and what does not change about them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from uavsim.annotate.classes import NUSCENES_CATEGORY, label_of, uav3d_category
+from uavsim.annotate.options import AnnotateOptions
+from uavsim.annotate.sizes import size_of
+from uavsim.records.labels import LabelledActor
+from uavsim.records.recording import ActorInfo, Recording
+
+__all__ = ["labelled_actors"]
+
+
+def labelled_actors(recording: Recording, options: AnnotateOptions) -> tuple[LabelledActor, ...]:
+    """Return every actor of a chosen class that was alive at a keyframe, by instance id."""
+    gone = _removed_at(recording)
+    labelled = []
+    for info in sorted(recording.actors, key=lambda one: one.instance_id):
+        label = label_of(info)
+        parked_scenery = info.kind == "environment" and not options.label_parked
+        if label in options.classes and not parked_scenery and info.instance_id in gone:
+            labelled.append(_labelled(info, label, removed_at_sample=gone[info.instance_id]))
+    return tuple(labelled)
+
+
+def _labelled(info: ActorInfo, label: str, *, removed_at_sample: int | None) -> LabelledActor:
+    half_extent_m, actor_t_box_m, source = size_of(info)
+    return LabelledActor(
+        info=info,
+        label=label,
+        category=NUSCENES_CATEGORY[label],
+        uav3d_category=uav3d_category(info.blueprint),
+        half_extent_m=half_extent_m,
+        actor_t_box_m=actor_t_box_m,
+        size_source=source,
+        removed_at_sample=removed_at_sample,
+    )
+
+
+def _removed_at(recording: Recording) -> dict[int, int | None]:
+    """Return, for each instance alive at a keyframe, the first keyframe after its last; None if alive to the end."""
+    keyframes = [frame for frame in recording.frames if frame.sample_index is not None]
+    last: dict[int, int] = {}
+    for number, frame in enumerate(keyframes):
+        last |= dict.fromkeys(np.asarray(frame.actors.instance_id).tolist(), number)
+    return {i: None if k == len(keyframes) - 1 else k + 1 for i, k in last.items()}

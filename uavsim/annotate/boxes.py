@@ -1,0 +1,116 @@
+"""Boxes and tracks: where every labelled actor is at every keyframe, all from that tick's snapshot."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from uavsim.annotate.attributes import attributes_of_track
+from uavsim.annotate.options import AnnotateOptions
+from uavsim.geometry import quaternion
+from uavsim.records.labels import BoxLabels, LabelledActor
+from uavsim.records.recording import RecordedFrame, Recording
+from uavsim.typing import FloatArray, IntArray
+
+__all__ = ["boxes_of_scene"]
+
+
+def boxes_of_scene(recording: Recording, actors: Sequence[LabelledActor], options: AnnotateOptions) -> BoxLabels:
+    """Return the boxes of all keyframes, visibility still empty.
+
+    Args:
+        recording: the scene.
+        actors: who gets labels, by instance id.
+        options: range and thresholds.
+    """
+    keyframes = [frame for frame in recording.frames if frame.sample_index is not None]
+    ids = np.array([a.info.instance_id for a in actors], dtype=np.int64)
+    chosen = [_rows_in_range(frame, ids, range_m=options.range_m) for frame in keyframes]
+    states = {name: _column(keyframes, chosen, name) for name in _STATE_COLUMNS}
+    instance_id = states["instance_id"].astype(np.int64)
+    sample_index = np.repeat(np.arange(len(keyframes)), [len(rows) for rows in chosen])
+    actor_row = np.searchsorted(ids, instance_id)
+    offset = np.array([a.actor_t_box_m for a in actors], dtype=np.float64).reshape(-1, 3)
+    turn = np.array([a.info.actor_q_box_wxyz for a in actors], dtype=np.float64).reshape(-1, 4)
+    map_q_actor = states["map_q_actor_wxyz"]
+    empty = np.zeros(len(instance_id), dtype=np.int64)
+    return BoxLabels(
+        sample_index=sample_index,
+        instance_id=instance_id,
+        actor_row=actor_row,
+        map_t_box_m=states["map_t_actor_m"] + quaternion.rotate(map_q_actor, offset[actor_row]),
+        map_q_box_wxyz=quaternion.multiply(map_q_actor, turn[actor_row]),
+        map_t_actor_m=states["map_t_actor_m"],
+        map_euler_deg=states["map_euler_deg"],
+        velocity_map_mps=states["velocity_map_mps"],
+        angular_velocity_map_radps=states["angular_velocity_map_radps"],
+        acceleration_map_mps2=states["acceleration_map_mps2"],
+        attribute=_attributes(actors, actor_row, states, options),
+        visible_px=empty,
+        amodal_px=empty,
+        visibility=np.ones_like(empty),
+        missed_samples=_missed(sample_index, instance_id),
+    )
+
+
+_STATE_COLUMNS = {
+    "instance_id": (),
+    "map_t_actor_m": (3,),
+    "map_q_actor_wxyz": (4,),
+    "map_euler_deg": (3,),
+    "velocity_map_mps": (3,),
+    "angular_velocity_map_radps": (3,),
+    "acceleration_map_mps2": (3,),
+}
+
+
+def _rows_in_range(frame: RecordedFrame, ids: IntArray, *, range_m: float) -> IntArray:
+    """Return rows of ``frame.actors``, by instance id, that are labelled and near enough to a drone."""
+    states = frame.actors
+    if not len(states.instance_id):
+        return np.zeros(0, dtype=np.int64)
+    drones_m = np.array([drone.map_t_flu_m[:2] for drone in frame.drones]).reshape(-1, 2)
+    away_m = np.linalg.norm(states.map_t_actor_m[:, None, :2] - drones_m[None], axis=2)
+    near = (away_m <= range_m).any(axis=1)
+    rows = np.flatnonzero(near & np.isin(states.instance_id, ids))
+    return rows[np.argsort(states.instance_id[rows], kind="stable")]
+
+
+def _column(keyframes: Sequence[RecordedFrame], chosen: Sequence[IntArray], name: str) -> FloatArray:
+    shape = _STATE_COLUMNS[name]
+    parts = [
+        np.asarray(getattr(frame.actors, name), dtype=np.float64).reshape(-1, *shape)[rows]
+        for frame, rows in zip(keyframes, chosen, strict=True)
+    ]
+    return np.concatenate(parts) if parts else np.zeros((0, *shape))
+
+
+def _attributes(
+    actors: Sequence[LabelledActor], actor_row: IntArray, states: dict[str, FloatArray], options: AnnotateOptions
+) -> IntArray:
+    speed_mps = np.linalg.norm(states["velocity_map_mps"], axis=1)
+    attribute = np.full(len(actor_row), -1, dtype=np.int64)
+    order = np.argsort(actor_row, kind="stable")
+    ends = np.searchsorted(actor_row[order], np.arange(len(actors) + 1))
+    for number, actor in enumerate(actors):
+        rows = order[ends[number] : ends[number + 1]]
+        if len(rows):
+            attribute[rows] = attributes_of_track(
+                actor.info,
+                actor.label,
+                speed_mps=speed_mps[rows],
+                map_t_m=states["map_t_actor_m"][rows],
+                options=options,
+            )
+    return attribute
+
+
+def _missed(sample_index: IntArray, instance_id: IntArray) -> IntArray:
+    """Return how many keyframes lie between each box and the one before it in its track."""
+    order = np.argsort(instance_id, kind="stable")
+    same = instance_id[order][1:] == instance_id[order][:-1]
+    missed = np.zeros(len(instance_id), dtype=np.int64)
+    gaps = sample_index[order][1:] - sample_index[order][:-1] - 1
+    missed[order[1:][same]] = gaps[same]
+    return missed

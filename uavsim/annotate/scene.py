@@ -1,0 +1,77 @@
+"""From a recording to labels: pure, repeatable, needs no simulator.
+
+``annotate(read_recording(folder))`` may be run again years later with other options; the same recording and options give the
+same labels.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from uavsim.annotate.actors import labelled_actors
+from uavsim.annotate.boxes import boxes_of_scene
+from uavsim.annotate.options import AnnotateOptions, options_of_plan
+from uavsim.annotate.views import views_of_scene
+from uavsim.dataset.vocabulary import VISIBILITY_EDGES
+from uavsim.errors import DatasetError
+from uavsim.records.labels import BoxLabels, SceneLabels, ViewLabels
+from uavsim.records.recording import Recording
+from uavsim.typing import FloatArray, IntArray
+
+__all__ = ["annotate", "visibility_levels"]
+
+
+def annotate(recording: Recording, *, options: AnnotateOptions | None = None) -> SceneLabels:
+    """Label every keyframe of a recording.
+
+    Args:
+        recording: with its masks (and depth, if taken) still in ``recording.folder``.
+        options: what gets labels; by default what the plan asks for.
+
+    Raises:
+        DatasetError: a mask is missing or damaged, or the recording has no keyframe.
+    """
+    chosen = options or options_of_plan(recording.plan)
+    if not any(frame.sample_index is not None for frame in recording.frames):
+        raise DatasetError(f"{recording.folder}: the recording has no keyframe")
+    actors = labelled_actors(recording, chosen)
+    boxes = boxes_of_scene(recording, actors, chosen)
+    views = views_of_scene(recording, actors, boxes)
+    return SceneLabels(
+        plan=recording.plan,
+        facts=recording.facts,
+        actors=actors,
+        frames=recording.frames,
+        boxes=_with_visibility(boxes, views),
+        views=views,
+        notes=_notes(recording, actors_count=len(actors), options=chosen),
+    )
+
+
+def visibility_levels(visible_px: IntArray, amodal_px: IntArray) -> IntArray:
+    """Return nuScenes' visibility token 1..4 of (N,) boxes from their pixels in all cameras of the sample."""
+    share: FloatArray = visible_px / np.maximum(amodal_px, 1)
+    return np.searchsorted(np.array(VISIBILITY_EDGES), share, side="right") + 1
+
+
+def _with_visibility(boxes: BoxLabels, views: ViewLabels) -> BoxLabels:
+    """Fill in what is summed over the sample's cameras."""
+    count = len(boxes)
+    visible_px = np.bincount(views.box_row, weights=views.visible_px, minlength=count).astype(np.int64)
+    amodal_px = np.bincount(views.box_row, weights=views.amodal_px, minlength=count).astype(np.int64)
+    columns = {name: getattr(boxes, name) for name in BoxLabels.__dataclass_fields__}
+    columns |= {
+        "visible_px": visible_px,
+        "amodal_px": amodal_px,
+        "visibility": visibility_levels(visible_px, amodal_px),
+    }
+    return BoxLabels(**columns)
+
+
+def _notes(recording: Recording, *, actors_count: int, options: AnnotateOptions) -> tuple[str, ...]:
+    environment = sum(info.kind == "environment" for info in recording.actors)
+    parked = "labelled" if options.label_parked else "left out"
+    return (
+        f"{actors_count} objects labelled within {options.range_m:g} m of a drone: {', '.join(options.classes)}",
+        f"{environment} parked vehicles that are parts of the town: {parked}",
+    )

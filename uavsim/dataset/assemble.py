@@ -1,0 +1,196 @@
+"""Assemble a data set's tables from its scenes' fragments: copying text, so time grows with the bytes and memory does not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+
+from uavsim.dataset import layout
+from uavsim.dataset.fragment import FragmentHead, PackedFragment, open_fragment
+from uavsim.dataset.strict import EXTRA_TABLES
+from uavsim.dataset.tables import TableWriter, write_json, write_rows
+from uavsim.dataset.tokens import token
+from uavsim.dataset.vocabulary import TABLES, attribute_rows, category_rows, visibility_rows
+from uavsim.errors import DatasetError
+from uavsim.images import codec
+from uavsim.typing import JsonDict
+
+__all__ = ["DATASET_INFO", "METRES_PER_MAP_PIXEL", "AssembledVersion", "assemble", "versions_of"]
+
+DATASET_INFO: Final = "uav_dataset.json"
+METRES_PER_MAP_PIXEL: Final = 0.1
+_SHARED_TABLES: Final = ("category", "attribute", "visibility", "sensor", "map")
+_SCENE_TABLES: Final = (*(name for name in TABLES if name not in _SHARED_TABLES), *EXTRA_TABLES)
+_SPLIT_ORDER: Final = ("uav_train", "uav_val", "uav_test")
+
+NUM_LIDAR_PTS_MEANING: Final = (
+    "num_lidar_pts is the number of pixels of the object in the instance masks, summed over all cameras of the sample; "
+    "0 means that no camera sees it. There is no lidar: LIDAR_TOP is a virtual sensor on the ground under drone 0, turned "
+    "with its heading, that gives evaluations their range centre."
+)
+
+
+@dataclass(slots=True)
+class AssembledVersion:
+    """What one version folder holds: scene names in table order and rows of each table."""
+
+    version: str
+    scenes: list[str] = field(default_factory=list)
+    row_count: dict[str, int] = field(default_factory=dict)
+
+
+def versions_of(head: FragmentHead) -> tuple[str, ...]:
+    """Return the version folders that hold a scene.
+
+    As in UAV3D, ``v1.0-trainval`` holds every scene in order of its number, and ``v1.0-test`` the test scenes once more.
+    """
+    if head.version == "v1.0-trainval" and "uav_test" in head.splits:
+        return (head.version, "v1.0-test")
+    return (head.version,)
+
+
+def assemble(
+    root: Path,
+    fragments: Iterable[bytes | PackedFragment],
+    *,
+    map_masks: Mapping[str, bytes] | None = None,
+    info: JsonDict | None = None,
+) -> list[AssembledVersion]:
+    """Write all tables, ``splits.json``, the map masks and the data set's description.
+
+    The fragments are read once, one at a time. Tables appear in their places only after the last fragment was read.
+
+    Args:
+        root: the data set's folder.
+        fragments: packed, in the order of their scene numbers.
+        map_masks: town -> PNG, as from ``map_mask.draw_map_mask``; towns without one get a blank mask.
+        info: goes into ``uav_dataset.json`` (name, seed, versions of the tools).
+
+    Raises:
+        DatasetError: no scene at all, a scene twice, or scenes out of order.
+        StorageError: a file cannot be written.
+    """
+    with ExitStack() as stack:
+        folders: dict[str, _VersionFolder] = {}
+        for data in fragments:
+            fragment = open_fragment(data) if isinstance(data, bytes) else data
+            for version in versions_of(fragment.head):
+                if version not in folders:
+                    folders[version] = _VersionFolder(root, version, stack)
+                folders[version].add(fragment)
+        if not folders:
+            raise DatasetError(f"{root}: no scene to assemble")
+        blank = _write_masks(root, sorted({t for f in folders.values() for t in f.towns}), map_masks or {})
+        return [folder.keep(info or {}, blank_maps=blank) for folder in folders.values()]
+
+
+class _VersionFolder:
+    """The tables of one version while scenes are added."""
+
+    def __init__(self, root: Path, version: str, stack: ExitStack) -> None:
+        self._folder = root / version
+        self._writers = {
+            name: stack.enter_context(TableWriter(self._folder / f"{name}.json")) for name in _SCENE_TABLES
+        }
+        self._sensors: dict[str, str] = {}
+        self._splits: dict[str, list[str]] = {}
+        self._last_index = -1
+        self.towns: dict[str, tuple[tuple[float, float], list[str]]] = {}
+        self.result = AssembledVersion(version)
+
+    def add(self, fragment: PackedFragment) -> None:
+        head = fragment.head
+        if head.scene_index <= self._last_index:
+            raise DatasetError(f"scene {head.scene} (number {head.scene_index}) comes twice or out of order")
+        self._last_index = head.scene_index
+        for name, writer in self._writers.items():
+            writer.add_lines(fragment.lines(name), count=fragment.row_count[name])
+        self._sensors |= dict(head.channels)
+        for split in head.splits:
+            self._splits.setdefault(split, []).append(head.scene)
+        self.towns.setdefault(head.town, (head.mask_origin_map_m, []))[1].append(head.log_token)
+        self.result.scenes.append(head.scene)
+
+    def keep(self, info: JsonDict, *, blank_maps: list[str]) -> AssembledVersion:
+        count = self.result.row_count
+        for name, writer in self._writers.items():
+            writer.keep()
+            count[name] = writer.row_count
+        shared = {
+            "category": category_rows(),
+            "attribute": attribute_rows(),
+            "visibility": visibility_rows(),
+            "sensor": _sensor_rows(self._sensors),
+            "map": _map_rows(self.towns),
+        }
+        for name, rows in shared.items():
+            count[name] = write_rows(self._folder / f"{name}.json", rows)
+        write_json(self._folder / "splits.json", {name: self._splits[name] for name in _split_names(self._splits)})
+        write_json(
+            self._folder / DATASET_INFO, _description(info, self.result, towns=list(self.towns), blank=blank_maps)
+        )
+        return self.result
+
+
+def _split_names(splits: Iterable[str]) -> list[str]:
+    known = [name for name in _SPLIT_ORDER if name in splits]
+    return known + sorted(name for name in splits if name not in _SPLIT_ORDER)
+
+
+def _sensor_rows(sensors: Mapping[str, str]) -> list[JsonDict]:
+    cameras_first = sorted(sensors.items(), key=lambda item: item[1] != "camera")  # stable: channels keep their order
+    return [{"token": token("sensor", name), "channel": name, "modality": modality} for name, modality in cameras_first]
+
+
+def _map_rows(towns: Mapping[str, tuple[tuple[float, float], list[str]]]) -> list[JsonDict]:
+    return [
+        {
+            "token": token("map", town),
+            "log_tokens": logs,
+            "category": "semantic_prior",
+            "filename": layout.map_path(town),
+            "uav_town": town,
+            "uav_mask_origin": list(origin),
+            "uav_metres_per_pixel": METRES_PER_MAP_PIXEL,
+        }
+        for town, (origin, logs) in towns.items()
+    ]
+
+
+def _write_masks(root: Path, towns: list[str], masks: Mapping[str, bytes]) -> list[str]:
+    """Write what map masks there are; return the towns whose mask is blank."""
+    blank = codec.encode_png(np.zeros((16, 16), dtype=np.uint8))
+    empty = []
+    for town in towns:
+        path = root / layout.map_path(town)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if town in masks:
+            path.write_bytes(masks[town])
+        elif not path.exists():
+            path.write_bytes(blank)
+        if path.read_bytes() == blank:
+            empty.append(town)
+    return empty
+
+
+def _description(info: JsonDict, version: AssembledVersion, *, towns: list[str], blank: list[str]) -> JsonDict:
+    notes = [NUM_LIDAR_PTS_MEANING]
+    notes += [f"{layout.map_path(town)} is blank: the town's map was not drawn." for town in towns if town in blank]
+    notes.append(
+        "Map masks have 0.1 m a pixel; their bottom left pixel is at uav_mask_origin of the table map, not at (0, 0): "
+        "draw with underlay_map=False, or shift."
+    )
+    return {
+        **info,
+        "dialect": "strict",
+        "version": version.version,
+        "scenes": len(version.scenes),
+        "towns": towns,
+        "rows": dict(sorted(version.row_count.items())),
+        "notes": notes,
+    }

@@ -1,0 +1,149 @@
+"""A scene's rows of every table, on their way from one annotated scene to the data set's tables.
+
+Packed, each table is one compressed run of JSON rows, one a line, exactly as it will stand in the table's file: assembling a
+data set is then copying, and takes time and memory that grow with nothing but the bytes.
+"""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import msgpack
+
+from uavsim.errors import DatasetError
+from uavsim.typing import JsonDict
+
+__all__ = [
+    "Fragment",
+    "FragmentHead",
+    "PackedFragment",
+    "json_row",
+    "open_fragment",
+    "pack_fragment",
+    "unpack_fragment",
+]
+
+_FORMAT: Final = "uavsim-fragment-1"
+_LEVEL: Final = 1  # rows are mostly digits: higher levels cost much and gain little
+
+
+@dataclass(frozen=True, slots=True)
+class FragmentHead:
+    """What the shared tables need to know about one scene.
+
+    Attributes:
+        scene: name, unique in the data set.
+        scene_index: place in the tables.
+        dataset: name of the data set.
+        version: version folder, ``v1.0-mini``.
+        splits: names of ``splits.json`` that hold the scene.
+        town: name of the map mask.
+        mask_origin_map_m: (x, y) of the mask's bottom-left pixel.
+        log_token: of the scene's log.
+        channels: (channel, modality) in the order of the table ``sensor``.
+    """
+
+    scene: str
+    scene_index: int
+    dataset: str
+    version: str
+    splits: tuple[str, ...]
+    town: str
+    mask_origin_map_m: tuple[float, float]
+    log_token: str
+    channels: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Fragment:
+    """One scene's rows: table name -> rows in table order."""
+
+    head: FragmentHead
+    rows: dict[str, list[JsonDict]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PackedFragment:
+    """A fragment whose rows are still text: what ``assemble`` copies."""
+
+    head: FragmentHead
+    compressed: dict[str, bytes]
+    row_count: dict[str, int]
+
+    def lines(self, table: str) -> bytes:
+        """Return the rows of one table as they stand in its file: one JSON object a line, without the last newline."""
+        return zlib.decompress(self.compressed[table])
+
+    def rows(self, table: str) -> list[JsonDict]:
+        """Return the rows of one table."""
+        text = self.lines(table)
+        return [json.loads(line) for line in text.split(b"\n")] if text else []
+
+
+def json_row(row: JsonDict) -> str:
+    """Return one row as it stands in a table: compact, ASCII, floats that read back to the same bits.
+
+    Raises:
+        ValueError: nan or infinity, which JSON does not have.
+    """
+    return json.dumps(row, separators=(",", ":"), allow_nan=False)
+
+
+def pack_fragment(fragment: Fragment) -> bytes:
+    """Serialise a fragment; the same fragment gives the same bytes."""
+    head = fragment.head
+    value = {
+        "format": _FORMAT,
+        "head": {name: getattr(head, name) for name in FragmentHead.__dataclass_fields__},
+        "rows": {table: len(rows) for table, rows in fragment.rows.items()},
+        "tables": {table: _compressed(rows) for table, rows in fragment.rows.items()},
+    }
+    return bytes(msgpack.packb(value, use_bin_type=True))
+
+
+def unpack_fragment(data: bytes) -> Fragment:
+    """Read a packed fragment with its rows.
+
+    Raises:
+        DatasetError: not a fragment of this version.
+    """
+    packed = open_fragment(data)
+    return Fragment(head=packed.head, rows={table: packed.rows(table) for table in packed.compressed})
+
+
+def open_fragment(data: bytes) -> PackedFragment:
+    """Read a packed fragment, leaving its rows as they are.
+
+    Raises:
+        DatasetError: not a fragment of this version.
+    """
+    try:
+        value = msgpack.unpackb(data, raw=False)
+    except (msgpack.UnpackException, ValueError) as error:
+        raise DatasetError(f"not the table rows of a scene: {error}") from error
+    if not isinstance(value, dict) or value.get("format") != _FORMAT:
+        raise DatasetError(f"not the table rows of a scene in this version's form ({_FORMAT}); annotate it again")
+    return PackedFragment(head=_head(value["head"]), compressed=value["tables"], row_count=value["rows"])
+
+
+def _head(value: dict[str, Any]) -> FragmentHead:
+    x, y = value["mask_origin_map_m"]
+    return FragmentHead(
+        scene=value["scene"],
+        scene_index=value["scene_index"],
+        dataset=value["dataset"],
+        version=value["version"],
+        splits=tuple(value["splits"]),
+        town=value["town"],
+        mask_origin_map_m=(x, y),
+        log_token=value["log_token"],
+        channels=tuple((channel, modality) for channel, modality in value["channels"]),
+    )
+
+
+def _compressed(rows: Iterable[JsonDict]) -> bytes:
+    return zlib.compress("\n".join(map(json_row, rows)).encode("ascii"), _LEVEL)

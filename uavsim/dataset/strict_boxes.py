@@ -1,0 +1,204 @@
+"""Boxes of the strict dialect: annotations, instances and what each camera saw of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from uavsim.dataset.tokens import token
+from uavsim.dataset.vocabulary import ATTRIBUTES, attribute_token, category_token
+from uavsim.records.labels import LabelledActor, SceneLabels
+from uavsim.typing import AnyArray, IntArray, JsonDict
+
+__all__ = ["box_rows", "detail_rows", "instance_rows"]
+
+
+def box_rows(labels: SceneLabels, sample_tokens: list[str]) -> list[JsonDict]:
+    """Return the table ``sample_annotation``: true box centre, size as width, length, height."""
+    boxes, plan = labels.boxes, labels.plan
+    base = (plan.dataset, plan.scene_name)
+    own = [
+        token(*base, "annotation", k, i)
+        for k, i in zip(boxes.sample_index.tolist(), boxes.instance_id.tolist(), strict=True)
+    ]
+    before, after = _neighbours(boxes.instance_id)
+    actors = [_ActorColumns(a, instance=token(*base, "instance", a.info.instance_id)) for a in labels.actors]
+    attributes = [[attribute_token(name)] for name, _ in ATTRIBUTES] + [[]]  # [-1] is "none"
+    seen_by = _seen_by(labels)
+    columns = zip(
+        own,
+        boxes.sample_index.tolist(),
+        boxes.actor_row.tolist(),
+        before.tolist(),
+        after.tolist(),
+        boxes.visibility.tolist(),
+        boxes.attribute.tolist(),
+        boxes.map_t_box_m.tolist(),
+        boxes.map_q_box_wxyz.tolist(),
+        boxes.visible_px.tolist(),
+        boxes.amodal_px.tolist(),
+        boxes.map_t_actor_m.tolist(),
+        boxes.map_euler_deg.tolist(),
+        boxes.velocity_map_mps.tolist(),
+        boxes.angular_velocity_map_radps.tolist(),
+        boxes.acceleration_map_mps2.tolist(),
+        boxes.missed_samples.tolist(),
+        seen_by,
+        strict=True,
+    )
+    return [
+        {
+            "token": own_token,
+            "sample_token": sample_tokens[k],
+            "instance_token": actors[actor].instance,
+            "visibility_token": str(visibility),
+            "attribute_tokens": attributes[attribute],
+            "translation": centre,
+            "size": actors[actor].size_wlh,
+            "rotation": rotation,
+            "prev": own[prev_row] if prev_row >= 0 else "",
+            "next": own[next_row] if next_row >= 0 else "",
+            "num_lidar_pts": visible_px,
+            "num_radar_pts": 0,
+            "uav_instance_id": actors[actor].instance_id,
+            "uav_blueprint": actors[actor].blueprint,
+            "uav_actor_translation": origin,
+            "uav_bbox_offset": actors[actor].offset,
+            "uav_euler_deg": euler_deg,
+            "uav_velocity": velocity,
+            "uav_angular_velocity": turning,
+            "uav_acceleration": acceleration,
+            "uav_amodal_px": amodal_px,
+            "uav_seen_by": seen,
+            "uav_missed_samples": missed,
+        }
+        for (
+            own_token,
+            k,
+            actor,
+            prev_row,
+            next_row,
+            visibility,
+            attribute,
+            centre,
+            rotation,
+            visible_px,
+            amodal_px,
+            origin,
+            euler_deg,
+            velocity,
+            turning,
+            acceleration,
+            missed,
+            seen,
+        ) in columns
+    ]
+
+
+def instance_rows(labels: SceneLabels, annotations: list[JsonDict]) -> list[JsonDict]:
+    """Return the table ``instance`` for the boxes of ``box_rows``."""
+    rows_of_actor: list[list[int]] = [[] for _ in labels.actors]
+    for row, actor in enumerate(labels.boxes.actor_row.tolist()):
+        rows_of_actor[actor].append(row)
+    return [
+        {
+            "token": annotations[rows[0]]["instance_token"],
+            "category_token": category_token(actor.category),
+            "nbr_annotations": len(rows),
+            "first_annotation_token": annotations[rows[0]]["token"],
+            "last_annotation_token": annotations[rows[-1]]["token"],
+            "uav_instance_id": actor.info.instance_id,
+            "uav_label": actor.label,
+            "uav_category": actor.uav3d_category,
+            "uav_blueprint": actor.info.blueprint,
+            "uav_base_type": actor.info.base_type,
+            "uav_kind": actor.info.kind,
+            "uav_semantic_tag": actor.info.semantic_tag,
+            "uav_color": actor.info.attributes.get("color", ""),
+            "uav_size_source": actor.size_source,
+            "uav_removed_at_sample": actor.removed_at_sample,
+        }
+        for actor, rows in zip(labels.actors, rows_of_actor, strict=True)
+        if rows
+    ]
+
+
+def detail_rows(labels: SceneLabels, annotations: list[JsonDict]) -> list[JsonDict]:
+    """Return the table ``visibility_detail``: one row a box, one entry a camera image that the box reaches into."""
+    views, plan = labels.views, labels.plan
+    keyframes = [f.timestamp_us for f in labels.frames if f.sample_index is not None]
+    channels = plan.channels
+    sample_of_view = labels.boxes.sample_index[views.box_row] if len(views) else np.zeros(0, np.int64)
+    sample_data = [[token(plan.dataset, plan.scene_name, "sample_data", c, t) for c in channels] for t in keyframes]
+    entries: list[list[JsonDict]] = [[] for _ in annotations]
+    columns = zip(
+        views.box_row.tolist(),
+        sample_of_view.tolist(),
+        views.channel_index.tolist(),
+        views.visible_px.tolist(),
+        views.amodal_px.tolist(),
+        np.round(views.occlusion, 4).tolist(),
+        np.round(views.truncation, 4).tolist(),
+        views.visible_box_px.tolist(),
+        np.round(views.amodal_box_px, 2).tolist(),
+        strict=True,
+    )
+    for row, k, channel, visible_px, amodal_px, occlusion, truncation, visible_box, amodal_box in columns:
+        entries[row].append(
+            {
+                "sample_data_token": sample_data[k][channel],
+                "channel": channels[channel],
+                "visible_px": visible_px,
+                "amodal_px": amodal_px,
+                "occlusion": occlusion,
+                "truncation": truncation,
+                "visible_box": visible_box if visible_px else None,
+                "amodal_box": amodal_box,
+            }
+        )
+    return [
+        {
+            "token": annotation["token"],
+            "sample_annotation_token": annotation["token"],
+            "seen_by": annotation["uav_seen_by"],
+            "views": seen,
+        }
+        for annotation, seen in zip(annotations, entries, strict=True)
+    ]
+
+
+class _ActorColumns:
+    """What every box of one actor repeats."""
+
+    def __init__(self, actor: LabelledActor, *, instance: str) -> None:
+        half_length, half_width, half_height = actor.half_extent_m
+        self.instance = instance
+        self.instance_id = actor.info.instance_id
+        self.blueprint = actor.info.blueprint
+        self.size_wlh = [2 * half_width, 2 * half_length, 2 * half_height]
+        self.offset = list(actor.actor_t_box_m)
+
+
+def _neighbours(instance_id: IntArray) -> tuple[IntArray, IntArray]:
+    """Return each row's previous and next row of the same instance, -1 at the ends; rows are sorted by sample."""
+    order = np.argsort(instance_id, kind="stable")
+    same = instance_id[order][1:] == instance_id[order][:-1]
+    before = np.full(len(instance_id), -1, dtype=np.int64)
+    after = np.full(len(instance_id), -1, dtype=np.int64)
+    before[order[1:][same]] = order[:-1][same]
+    after[order[:-1][same]] = order[1:][same]
+    return before, after
+
+
+def _seen_by(labels: SceneLabels) -> list[list[int]]:
+    """Return, for each box, the drones that see at least one pixel of it."""
+    drones = labels.plan.swarm.drone_ids
+    cameras = max(len(labels.plan.rig), 1)
+    seen: AnyArray = np.zeros((len(labels.boxes), len(drones)), dtype=bool)
+    visible = labels.views.visible_px > 0
+    seen[labels.views.box_row[visible], labels.views.channel_index[visible] // cameras] = True
+    lists: list[list[Any]] = [[] for _ in range(len(labels.boxes))]
+    for row, column in zip(*(axis.tolist() for axis in np.nonzero(seen)), strict=True):
+        lists[row].append(drones[column])
+    return lists

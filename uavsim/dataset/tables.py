@@ -1,0 +1,171 @@
+"""Table files: one JSON array, one row a line, written and read as a stream.
+
+Any JSON reader takes such a file as the array that it is; a reader that knows takes it line by line and needs memory for one
+row. Tables that others wrote (all in one line, or indented) are read whole.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import BinaryIO, Self, cast
+
+from uavsim.dataset.fragment import json_row
+from uavsim.errors import DatasetError, StorageError
+from uavsim.typing import JsonDict
+
+__all__ = ["TableWriter", "iter_rows", "read_rows", "write_json", "write_rows"]
+
+_OPEN, _BETWEEN, _CLOSE = b"[\n", b",\n", b"\n]\n"
+
+
+class TableWriter:
+    """Writes one table beside its final place; ``keep`` puts it there in one step."""
+
+    def __init__(self, path: Path) -> None:
+        """Open a temporary file in ``path``'s folder.
+
+        Raises:
+            StorageError: it cannot be written.
+        """
+        self.path = path
+        self.row_count = 0
+        self._temporary = path.with_name(f".{path.name}.part")
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._file: BinaryIO = self._temporary.open("wb", buffering=1 << 18)
+        except OSError as error:
+            raise StorageError(f"{path}: cannot be written: {error.strerror}") from error
+        self._write(_OPEN)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.discard()
+
+    def add(self, row: JsonDict) -> None:
+        """Append one row."""
+        self.add_lines(json_row(row).encode("ascii"), count=1)
+
+    def add_lines(self, lines: bytes, *, count: int) -> None:
+        """Append ``count`` rows that are already text, one a line, no newline at the end."""
+        if not count:
+            return
+        if self.row_count:
+            self._write(_BETWEEN)
+        self._write(lines.replace(b"\n", _BETWEEN))
+        self.row_count += count
+
+    def keep(self) -> None:
+        """Finish the table and put it in its place."""
+        self._write(_CLOSE if self.row_count else b"]\n")
+        try:
+            self._file.flush()
+            os.fsync(self._file.fileno())
+            self._file.close()
+            self._temporary.replace(self.path)
+        except OSError as error:
+            raise StorageError(f"{self.path}: cannot be written: {error.strerror}") from error
+
+    def discard(self) -> None:
+        """Remove the temporary file; after ``keep`` there is none."""
+        self._file.close()
+        self._temporary.unlink(missing_ok=True)
+
+    def _write(self, data: bytes) -> None:
+        try:
+            self._file.write(data)
+        except OSError as error:
+            raise StorageError(f"{self.path}: cannot be written: {error.strerror}") from error
+
+
+def write_rows(path: Path, rows: Iterable[JsonDict]) -> int:
+    """Write a whole table; returns the number of rows."""
+    with TableWriter(path) as table:
+        for row in rows:
+            table.add(row)
+        table.keep()
+    return table.row_count
+
+
+def write_json(path: Path, value: JsonDict) -> None:
+    """Write a small JSON object, indented for people, in one step.
+
+    Raises:
+        StorageError: it cannot be written.
+    """
+    temporary = path.with_name(f".{path.name}.part")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        temporary.write_text(json.dumps(value, indent=1, allow_nan=False) + "\n", encoding="ascii")
+        temporary.replace(path)
+    except OSError as error:
+        raise StorageError(f"{path}: cannot be written: {error.strerror}") from error
+
+
+def iter_rows(path: Path) -> Iterator[JsonDict]:
+    """Yield a table's rows; a table in our form takes memory for one row only.
+
+    Raises:
+        DatasetError: missing, or no JSON array of objects.
+    """
+    try:
+        with path.open("rb") as file:
+            first = file.readline()
+            if first.strip() == b"[":
+                yield from _iter_lines(file, path)
+                return
+        rows = json.loads(path.read_bytes())
+    except OSError as error:
+        raise DatasetError(f"{path}: cannot be read: {error.strerror}") from error
+    except ValueError as error:
+        raise DatasetError(f"{path}: not JSON: {error}") from error
+    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+        raise DatasetError(f"{path}: a table is a JSON array of objects")
+    yield from rows
+
+
+def read_rows(path: Path) -> list[JsonDict]:
+    """Return all rows of a table.
+
+    Raises:
+        DatasetError: missing, or no JSON array of objects.
+    """
+    return list(iter_rows(path))
+
+
+def _iter_lines(file: BinaryIO, path: Path) -> Iterator[JsonDict]:
+    """Yield rows from a file that has one object a line; fall back to reading all of it where it has not."""
+    at = file.tell()
+    for line in file:
+        text = line.strip()
+        if text == b"]":
+            return
+        row = _row_of_line(text)
+        if row is None:
+            break
+        at += len(line)
+        yield row
+    else:
+        raise DatasetError(f"{path}: ends in the middle of the table")
+    yield from _rest(file, path, at=at)
+
+
+def _row_of_line(text: bytes) -> JsonDict | None:
+    try:
+        row = json.loads(text.removesuffix(b","))
+    except ValueError:
+        return None
+    return row if isinstance(row, dict) else None
+
+
+def _rest(file: BinaryIO, path: Path, *, at: int) -> Iterator[JsonDict]:
+    file.seek(at)
+    rows = json.loads(b"[" + file.read())
+    if not all(isinstance(row, dict) for row in rows):
+        raise DatasetError(f"{path}: a table is a JSON array of objects")
+    yield from cast("list[JsonDict]", rows)

@@ -1,0 +1,16 @@
+"""Tokens: the primary keys of every table, the same in every run and in both dialects."""
+
+from __future__ import annotations
+
+import hashlib
+
+__all__ = ["token"]
+
+
+def token(*parts: object) -> str:
+    """Return 32 hex digits for what ``parts`` name: ``token(dataset, scene, "sample", 3)``.
+
+    MD5 is an identifier here, not a protection.
+    """
+    text = "|".join(str(part) for part in parts)
+    return hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()

@@ -1,0 +1,116 @@
+"""The words of the strict dialect that are the same in every data set: categories, attributes, visibility levels.
+
+Names, indices and colours are nuScenes' own (nuscenes-devkit: ``utils/color_map.py``, lidarseg's category table), so that the
+unmodified devkit evaluates and draws them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from uavsim.dataset.tokens import token
+from uavsim.typing import JsonDict
+
+__all__ = [
+    "ATTRIBUTES",
+    "CATEGORIES",
+    "TABLES",
+    "VISIBILITY_EDGES",
+    "Category",
+    "attribute_rows",
+    "attribute_token",
+    "category_rows",
+    "category_token",
+    "visibility_rows",
+]
+
+TABLES: Final = (
+    "category",
+    "attribute",
+    "visibility",
+    "instance",
+    "sensor",
+    "calibrated_sensor",
+    "ego_pose",
+    "log",
+    "scene",
+    "sample",
+    "sample_data",
+    "sample_annotation",
+    "map",
+)
+"""The 13 tables that the devkit opens."""
+
+
+@dataclass(frozen=True, slots=True)
+class Category:
+    """One strict category with nuScenes' index and colour."""
+
+    name: str
+    index: int
+    colour_rgb: tuple[int, int, int]
+    description: str
+
+
+CATEGORIES: Final = (
+    Category("human.pedestrian.adult", 2, (0, 0, 230), "Adult on foot."),
+    Category("vehicle.bicycle", 14, (220, 20, 60), "Bicycle, with its rider."),
+    Category("vehicle.bus.rigid", 16, (255, 69, 0), "Bus."),
+    Category("vehicle.car", 17, (255, 158, 0), "Car, van, jeep, pick-up or taxi."),
+    Category("vehicle.motorcycle", 21, (255, 61, 99), "Motorcycle or scooter, with its rider."),
+    Category("vehicle.truck", 23, (255, 99, 71), "Lorry, fire engine, ambulance or other heavy vehicle."),
+)
+
+ATTRIBUTES: Final = (
+    ("vehicle.moving", "Vehicle is moving."),
+    ("vehicle.stopped", "Vehicle with a driver is at a stop."),
+    ("vehicle.parked", "Vehicle stands without a driver."),
+    ("cycle.with_rider", "Somebody rides the bicycle or motorcycle."),
+    ("cycle.without_rider", "Nobody rides the bicycle or motorcycle."),
+    ("pedestrian.moving", "Walks or runs."),
+    ("pedestrian.standing", "Stands still."),
+)
+"""(name, description), all of them names that the devkit's detection evaluation knows."""
+
+VISIBILITY_EDGES: Final = (0.4, 0.6, 0.8)
+_VISIBILITY: Final = (
+    ("1", "v0-40", "visibility of whole object is between 0 and 40%"),
+    ("2", "v40-60", "visibility of whole object is between 40 and 60%"),
+    ("3", "v60-80", "visibility of whole object is between 60 and 80%"),
+    ("4", "v80-100", "visibility of whole object is between 80 and 100%"),
+)
+
+
+def category_token(name: str) -> str:
+    """Return the token of a category, in either dialect."""
+    return token("category", name)
+
+
+def attribute_token(name: str) -> str:
+    """Return the token of an attribute."""
+    return token("attribute", name)
+
+
+def category_rows() -> list[JsonDict]:
+    """Return the table ``category``; ``color`` and ``index`` are for whoever colours semantic masks."""
+    return [
+        {
+            "token": category_token(c.name),
+            "name": c.name,
+            "description": c.description,
+            "index": c.index,
+            "color": list(c.colour_rgb),
+        }
+        for c in CATEGORIES
+    ]
+
+
+def attribute_rows() -> list[JsonDict]:
+    """Return the table ``attribute``."""
+    return [{"token": attribute_token(n), "name": n, "description": d} for n, d in ATTRIBUTES]
+
+
+def visibility_rows() -> list[JsonDict]:
+    """Return the table ``visibility``."""
+    return [{"token": t, "level": level, "description": text} for t, level, text in _VISIBILITY]

@@ -1,0 +1,138 @@
+"""What ``annotate`` hands to ``dataset``: the labels of one scene, in no dialect yet.
+
+Everything is in the ``map`` frame (right-handed, z up, metres) and integer microseconds; tables of many rows are held as
+columns. The rows of ``BoxLabels`` are sorted by (sample, instance id), those of ``ViewLabels`` by (box, channel): the order
+in which both dialects write them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from uavsim.records.plan import ScenePlan
+from uavsim.records.recording import ActorInfo, RecordedFrame, SessionFacts
+from uavsim.typing import FloatArray, IntArray
+
+__all__ = ["BoxLabels", "LabelledActor", "SceneLabels", "SizeSource", "ViewLabels"]
+
+SizeSource = Literal["simulator", "table"]
+
+
+@dataclass(frozen=True, slots=True)
+class LabelledActor:
+    """One actor that gets labels, with what does not change during the scene.
+
+    Attributes:
+        info: as recorded.
+        label: car, van, truck, bus, motorcycle, bicycle or pedestrian.
+        category: strict nuScenes category, ``vehicle.car``.
+        uav3d_category: UAV3D's category, the blueprint id under the name that CARLA 0.9.10 gave it.
+        half_extent_m: (x, y, z) half sizes that the labels use.
+        actor_t_box_m: (x, y, z) box centre in the actor's flu frame that the labels use.
+        size_source: ``table`` when the simulator's extent is known to be wrong and the size table replaced it.
+        removed_at_sample: number of the first keyframe at which an actor that was alive before is gone; None if it stayed.
+    """
+
+    info: ActorInfo
+    label: str
+    category: str
+    uav3d_category: str
+    half_extent_m: tuple[float, float, float]
+    actor_t_box_m: tuple[float, float, float]
+    size_source: SizeSource
+    removed_at_sample: int | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BoxLabels:
+    """All boxes of all keyframes, one row each.
+
+    Attributes:
+        sample_index: (N,) keyframe number.
+        instance_id: (N,).
+        actor_row: (N,) row in ``SceneLabels.actors``.
+        map_t_box_m: (N, 3) box centre.
+        map_q_box_wxyz: (N, 4) map <- box, scalar first, scalar part not negative.
+        map_t_actor_m: (N, 3) the simulator's actor origin.
+        map_euler_deg: (N, 3) roll, pitch, yaw as the simulator tells them, in its left-handed frame.
+        velocity_map_mps: (N, 3) from the simulator.
+        angular_velocity_map_radps: (N, 3).
+        acceleration_map_mps2: (N, 3).
+        attribute: (N,) index into ``annotate.attributes.ATTRIBUTES``, -1 for none.
+        visible_px: (N,) pixels of the instance in all cameras of the sample.
+        amodal_px: (N,) pixels it would have in them with nothing in front.
+        visibility: (N,) 1..4, nuScenes' visibility token.
+        missed_samples: (N,) keyframes without this instance since its last box; 0 in an unbroken track.
+    """
+
+    sample_index: IntArray
+    instance_id: IntArray
+    actor_row: IntArray
+    map_t_box_m: FloatArray
+    map_q_box_wxyz: FloatArray
+    map_t_actor_m: FloatArray
+    map_euler_deg: FloatArray
+    velocity_map_mps: FloatArray
+    angular_velocity_map_radps: FloatArray
+    acceleration_map_mps2: FloatArray
+    attribute: IntArray
+    visible_px: IntArray
+    amodal_px: IntArray
+    visibility: IntArray
+    missed_samples: IntArray
+
+    def __len__(self) -> int:
+        return len(self.instance_id)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ViewLabels:
+    """Each box in each camera image that it reaches into, one row each.
+
+    Attributes:
+        box_row: (M,) row in ``BoxLabels``.
+        channel_index: (M,) index into ``plan.channels``.
+        visible_px: (M,) pixels of the instance in the mask.
+        amodal_px: (M,) pixels that it would have with nothing in front, an estimate (never below ``visible_px``).
+        occlusion: (M,) 1 - visible / amodal.
+        truncation: (M,) share of the projected box that lies outside of the image.
+        visible_box_px: (M, 4) tight x_min, y_min, x_max, y_max of the mask's pixels, pixel edges (a single pixel has
+            width 1); zeros where nothing is visible.
+        amodal_box_px: (M, 4) bounds of the projected box, clipped to the image.
+    """
+
+    box_row: IntArray
+    channel_index: IntArray
+    visible_px: IntArray
+    amodal_px: IntArray
+    occlusion: FloatArray
+    truncation: FloatArray
+    visible_box_px: IntArray
+    amodal_box_px: FloatArray
+
+    def __len__(self) -> int:
+        return len(self.box_row)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SceneLabels:
+    """One scene's labels with what the tables also need of the recording.
+
+    Attributes:
+        plan: as flown.
+        facts: of the run; only what is the same in every run of the plan reaches tables.
+        actors: every labelled actor that has a box, by instance id.
+        frames: as recorded, keyframes and sweeps, without the images.
+        boxes: rows of all keyframes.
+        views: rows of all boxes in all images.
+        notes: what a reader of the data set should know about this scene.
+    """
+
+    plan: ScenePlan
+    facts: SessionFacts
+    actors: tuple[LabelledActor, ...]
+    frames: tuple[RecordedFrame, ...]
+    boxes: BoxLabels
+    views: ViewLabels
+    notes: tuple[str, ...] = ()
