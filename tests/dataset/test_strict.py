@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.factories import UE_TO_OPTICAL, F, camera_pose_ue, shape_of, street, ue_matrix
+from tests.factories import UE_TO_OPTICAL, F, camera_pose_ue, make_plan, shape_of, street, ue_matrix
 from uavsim.dataset import Fragment
 from uavsim.dataset.vocabulary import attribute_token, category_token
 from uavsim.records.labels import SceneLabels
