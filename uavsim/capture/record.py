@@ -61,7 +61,7 @@ def record_scene(
             samples += keyframe
             sample_taken(samples, spool.images_written)
         facts = _facts(session, traffic, binder)
-        spool.finish(facts, traffic.actors)
+        spool.finish(facts, traffic.actors, drivable_map_m=session.world.drivable())
     return facts
 
 

@@ -30,7 +30,7 @@ from uavsim.records.recording import (
     Recording,
     SessionFacts,
 )
-from uavsim.typing import AnyArray
+from uavsim.typing import AnyArray, FloatArray
 
 __all__ = ["LOG_NAME", "Spool", "read_recording"]
 
@@ -95,22 +95,29 @@ class Spool:
         """Add a frame whose images were put before."""
         self._frames.append(frame)
 
-    def finish(self, facts: SessionFacts, actors: Sequence[ActorInfo]) -> Path:
+    def finish(
+        self, facts: SessionFacts, actors: Sequence[ActorInfo], *, drivable_map_m: FloatArray | None = None
+    ) -> Path:
         """Wait for all images, write the log and return the recording's folder.
+
+        Args:
+            facts: what the run met.
+            actors: everything that has an instance id.
+            drivable_map_m: see ``Recording``.
 
         Raises:
             StorageError: something could not be written; the message says what.
         """
         while self._pending:
             self._wait_for(self._pending.popleft())
-        values: list[Any] = [
-            {
-                "format": _FORMAT,
-                "plan": pack_plan(self._plan),
-                "facts": pack_value(facts),
-                "actors": pack_value(tuple(actors)),
-            }
-        ]
+        head = {
+            "format": _FORMAT,
+            "plan": pack_plan(self._plan),
+            "facts": pack_value(facts),
+            "actors": pack_value(tuple(actors)),
+            "drivable": pack_value(drivable_map_m),
+        }
+        values: list[Any] = [head]
         values += [pack_value(frame) for frame in self._frames]
         values.append({"end": len(self._frames)})
         _write_file(self._folder / LOG_NAME, b"".join(msgpack.packb(value, use_bin_type=True) for value in values))
@@ -206,4 +213,5 @@ def read_recording(folder: Path) -> Recording:
         facts=unpack_value(head["facts"]),
         actors=unpack_value(head["actors"]),
         frames=tuple(unpack_value(frame) for frame in frames),
+        drivable_map_m=unpack_value(head["drivable"]),
     )

@@ -155,10 +155,15 @@ class SessionFacts:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Recording:
-    """One scene as flown. Frames are in time order and complete: a scene with a missing image was never recorded."""
+    """One scene as flown. Frames are in time order and complete: a scene with a missing image was never recorded.
+
+    Attributes:
+        drivable_map_m: (N, 4, 2) quadrilaterals that cover the town's driving lanes, for the map mask.
+    """
 
     folder: Path
     plan: ScenePlan
     facts: SessionFacts
     actors: tuple[ActorInfo, ...]  # sorted by instance id; every actor that was alive in any frame
     frames: tuple[RecordedFrame, ...]
+    drivable_map_m: FloatArray | None = None

@@ -12,7 +12,7 @@ from uavsim.records.recording import ActorInfo, ActorStates
 from uavsim.simulate import traffic
 from uavsim.typing import FloatArray
 
-__all__ = ["actor_info", "blueprint_facts", "locations", "snapshot_rows", "states_from_table"]
+__all__ = ["actor_info", "blueprint_facts", "lane_quads", "locations", "snapshot_rows", "states_from_table"]
 
 
 def snapshot_rows(snapshot: Iterable[Any], instance_of: Mapping[int, int]) -> list[tuple[float, ...]]:
@@ -81,3 +81,19 @@ def blueprint_facts(blueprint: Any) -> traffic.BlueprintFacts:
 def locations(poses: Sequence[Any]) -> FloatArray:
     """Return (N, 3) locations of transforms, the simulator's frame."""
     return np.array([(p.location.x, p.location.y, p.location.z) for p in poses], dtype=np.float64).reshape(-1, 3)
+
+
+def lane_quads(waypoints: Iterable[Any], *, length_m: float) -> FloatArray:
+    """Return (N, 4, 2) map quadrilaterals, one a waypoint: its lane's width across, a little over ``length_m`` along."""
+    rows = []
+    for waypoint in waypoints:
+        place, yaw = waypoint.transform.location, waypoint.transform.rotation.yaw
+        rows.append((place.x, place.y, yaw, waypoint.lane_width))
+    table = np.array(rows, dtype=np.float64).reshape(-1, 4)
+    yaw_rad = np.radians(-table[:, 2])  # the map's y is flipped
+    ahead = np.stack([np.cos(yaw_rad), np.sin(yaw_rad)], axis=1) * (0.6 * length_m)
+    left = np.stack([-np.sin(yaw_rad), np.cos(yaw_rad)], axis=1) * table[:, 3:4] / 2
+    centre = table[:, :2] * (1.0, -1.0)
+    return np.stack(
+        [centre + ahead + left, centre - ahead + left, centre - ahead - left, centre + ahead - left], axis=1
+    )

@@ -32,6 +32,7 @@ SENSOR_BLUEPRINT: dict[SensorKind, str] = {
 _VEHICLE_GAP_M = 8.0  # between spawn places: a bus is 10 m long, and the Traffic Manager wants room to start
 _LOAD_TIMEOUT_S = 120.0
 _CALL_TIMEOUT_S = 20.0
+_LANE_PIECE_M = 2.0
 
 
 @contextlib.contextmanager
@@ -92,10 +93,12 @@ class CarlaWorld:
         with _translated("reading the map"):
             return str(self._world.get_map().name).rsplit("/", 1)[-1]
 
-    def opendrive(self) -> str:
-        """Return the town's OpenDRIVE text."""
+    def drivable(self) -> FloatArray:
+        """See ``WorldPort``; lanes are cut into pieces of 2 m."""
         with _translated("reading the map"):
-            return str(self._world.get_map().to_opendrive())
+            return carla_read.lane_quads(
+                self._world.get_map().generate_waypoints(_LANE_PIECE_M), length_m=_LANE_PIECE_M
+            )
 
     def prepare(self, plan: ScenePlan, *, beat: Beat) -> None:
         """See ``WorldPort``."""

@@ -121,8 +121,8 @@ class WorldPort(Protocol):
             MissedTick: the snapshot is not of the tick that was asked for.
         """
 
-    def opendrive(self) -> str:
-        """Return the town's OpenDRIVE text."""
+    def drivable(self) -> FloatArray:
+        """Return (N, 4, 2) map quadrilaterals that cover the town's driving lanes."""
 
     def close(self) -> None:
         """Give the clock back and remove what was spawned."""
