@@ -1,7 +1,4 @@
-"""How a data set is run: which simulators, how they are started, how long they may take, when they are given up.
-
-Nothing here reaches a table or an image: the same data set comes out whatever this says.
-"""
+"""How a data set is run: which simulators, how they are started, how long they may take, when they are given up."""
 
 from __future__ import annotations
 
@@ -9,8 +6,9 @@ import re
 from pathlib import Path
 from typing import Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import ConfigDict, Field, model_validator
 
+from uavsim.config.base import Model, Name, Reference, Text
 from uavsim.errors import InputError
 
 __all__ = ["DeadlineConfig", "RunConfig", "SimulatorConfig", "parse_simulator"]
@@ -18,8 +16,9 @@ __all__ = ["DeadlineConfig", "RunConfig", "SimulatorConfig", "parse_simulator"]
 _ENDPOINT = re.compile(r"(?P<host>\[[0-9a-fA-F:]+\]|[A-Za-z0-9_.-]+):(?P<carla>\d{1,5})(:(?P<airsim>\d{1,5}))?")
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+class _Strict(Model):
+    # Prefect hands these over as JSON, where a tuple is a list and a path is text.
+    model_config = ConfigDict(strict=False)
 
 
 class SimulatorConfig(_Strict):
@@ -71,8 +70,16 @@ class DeadlineConfig(_Strict):
 
 
 class RunConfig(_Strict):
-    """A run: everything that may differ between two runs of one data set."""
+    """A run, as ``uavsim generate --run FILE`` reads it; the command line's options go before its keys.
 
+    Everything but ``dataset``, ``seed`` and ``topology`` may differ between two runs of one data set.
+    """
+
+    dataset: Reference | None = Field(default=None, description="name in flight_plans/datasets, or a YAML file")
+    out: Text | None = Field(default=None, description="folder, or fsspec URL")
+    towns: tuple[Name, ...] = Field(default=(), description="of the data set's; all of them by default")
+    topology: Literal["carla", "bridge", "merged"] | None = Field(default=None, description="instead of the data set's")
+    seed: int | None = Field(default=None, ge=0, le=2**31 - 1, description="instead of the data set's")
     simulators: tuple[SimulatorConfig, ...] = Field(default=(SimulatorConfig(),), min_length=1)
     attempts: int = Field(default=3, ge=1, description="failures after which a scene is quarantined")
     retry_delay_s: float = Field(default=2.0, ge=0, description="before the second attempt; doubled each time")
