@@ -1,0 +1,78 @@
+"""What every configuration model shares: frozen, strict about types, unknown keys refused, numbers finite."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, ClassVar, Final
+
+from pydantic import BaseModel, ConfigDict, Field, GetJsonSchemaHandler, StringConstraints
+from pydantic_core import CoreSchema
+
+__all__ = [
+    "BLUEPRINT",
+    "PATTERNS",
+    "CameraName",
+    "Metres2",
+    "Metres3",
+    "Model",
+    "Name",
+    "Reference",
+    "Seconds",
+    "Speed",
+    "Text",
+]
+
+_NAME: Final = r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"
+_REFERENCE: Final = r"^[^\x00-\x1f\x7f]{1,500}$"
+_CAMERA: Final = r"^[A-Z0-9][A-Z0-9_]{0,31}$"
+BLUEPRINT: Final = r"^(all|uav3d|vehicle\.[a-z0-9_-]+\.[a-z0-9_-]+)$"
+PATTERNS: Final = {
+    BLUEPRINT: "a vehicle blueprint (vehicle.audi.a2) or a group of them: all, uav3d",
+    _NAME: "a name: letters, digits and _ . - only, a letter or digit first, 64 at most",
+    _REFERENCE: "a name or a path: 1 to 500 printable characters",
+    _CAMERA: "a camera's name: A-Z, 0-9 and _ only, 32 at most",
+}
+"""What a pattern asks for, in words."""
+
+Name = Annotated[str, StringConstraints(pattern=_NAME)]
+"""A word that may become part of a file name: it cannot climb out of a folder."""
+
+Reference = Annotated[str, StringConstraints(pattern=_REFERENCE)]
+"""The name of another file of its kind (``cross``), or a path to one (``my/star.yaml``)."""
+
+CameraName = Annotated[str, StringConstraints(pattern=_CAMERA)]
+"""Part of a channel's name: ``CAMERA_<name>_id_0``."""
+
+Text = Annotated[str, StringConstraints(max_length=2000)]
+Coordinate = Annotated[float, Field(ge=-1e5, le=1e5)]
+Metres2 = tuple[Coordinate, Coordinate]
+Metres3 = tuple[Coordinate, Coordinate, Coordinate]
+Seconds = Annotated[float, Field(ge=0, le=3600)]
+Speed = Annotated[float, Field(gt=0, le=50)]
+
+
+class Model(BaseModel):
+    """Parsed once, then never changed; a key that it does not know is an error, and so is ``"5"`` where a number goes."""
+
+    model_config = ConfigDict(
+        frozen=True,
+        extra="forbid",
+        strict=True,
+        allow_inf_nan=False,
+        use_attribute_docstrings=True,
+        validate_by_name=True,
+    )
+
+    shorthand: ClassVar[dict[str, Any] | None] = None
+    """JSON Schema of what may be written instead of the whole mapping."""
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, core: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        """Tell editors of the short form too."""
+        schema = handler(core)
+        if cls.shorthand is None:
+            return schema
+        whole = handler.resolve_ref_schema(schema)
+        inner = dict(whole)
+        whole.clear()
+        whole.update({"anyOf": [cls.shorthand, inner], "title": inner.pop("title", cls.__name__)})
+        return schema

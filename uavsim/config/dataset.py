@@ -1,0 +1,226 @@
+"""``flight_plans/datasets/*.yaml``: what a data set is made of."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, ClassVar, Literal, Self
+
+from pydantic import Field, StringConstraints, model_validator
+
+from uavsim.config.base import BLUEPRINT, Metres3, Model, Name, Reference, Seconds, Text
+from uavsim.config.routes import Altitude
+
+__all__ = [
+    "AltitudeSchedule",
+    "DatasetConfig",
+    "Degradations",
+    "Images",
+    "NameSchedule",
+    "Splits",
+    "TownShare",
+    "Traffic",
+]
+
+BlueprintId = Annotated[str, StringConstraints(pattern=BLUEPRINT)]
+Share = Annotated[float, Field(ge=0, le=1)]
+RESERVED_SPLITS = ("train", "val", "test", "mini_train", "mini_val", "train_detect", "train_track")
+
+
+class NameSchedule(Model):
+    """Which file each scene uses; a plain name is the same for all scenes."""
+
+    shorthand: ClassVar = {"type": "string"}
+
+    fixed: Reference | None = None
+    cycle: tuple[Reference, ...] = ()
+    """One after the other, scene by scene."""
+    draw: dict[Reference, Annotated[float, Field(gt=0, le=1e6)]] = Field(default_factory=dict)
+    """Drawn for each scene from the data set's seed, with these weights."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_word(cls, value: Any) -> Any:
+        return {"fixed": value} if isinstance(value, str) else value
+
+    @model_validator(mode="after")
+    def _one_rule(self) -> Self:
+        if sum((self.fixed is not None, bool(self.cycle), bool(self.draw))) != 1:
+            raise ValueError("give one name, or cycle: [names], or draw: {name: weight}")
+        return self
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Every name that a scene may get."""
+        return (self.fixed,) if self.fixed is not None else self.cycle or tuple(self.draw)
+
+
+class AltitudeSchedule(Model):
+    """Altitude of each scene, metres above the ground; a plain number is the same for all."""
+
+    shorthand: ClassVar = {"type": "number", "exclusiveMinimum": 0}
+
+    fixed: Altitude | None = None
+    cycle: tuple[Altitude, ...] = ()
+    draw: tuple[Altitude, ...] = ()
+    """Drawn for each scene, all equally often."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_number(cls, value: Any) -> Any:
+        return {"fixed": value} if isinstance(value, (int, float)) and not isinstance(value, bool) else value
+
+    @model_validator(mode="after")
+    def _one_rule(self) -> Self:
+        if sum((self.fixed is not None, bool(self.cycle), bool(self.draw))) != 1:
+            raise ValueError("give one altitude, or cycle: [altitudes], or draw: [altitudes]")
+        return self
+
+
+class TownShare(Model):
+    """What one town gives to the data set."""
+
+    scenes: Annotated[int, Field(ge=1, le=100_000)]
+    """Made when no ``--scenes`` is given."""
+    first_scene: Annotated[int, Field(ge=0, le=10_000_000)] | None = None
+    """Number of the town's first scene; after the town before by default."""
+    most_scenes: Annotated[int, Field(ge=1, le=100_000)] | None = None
+    """As many as ``--scenes`` may ask for; ``scenes`` by default."""
+    vehicles: Annotated[int, Field(ge=0, le=2000)] | None = None
+    """Instead of the data set's number."""
+
+    @model_validator(mode="after")
+    def _most_is_most(self) -> Self:
+        if self.most_scenes is not None and self.most_scenes < self.scenes:
+            raise ValueError(f"most_scenes={self.most_scenes} is less than scenes={self.scenes}")
+        return self
+
+
+class Blueprints(Model):
+    """Vehicle blueprints: a group (``all``, ``uav3d``) or a list of groups and CARLA ids."""
+
+    shorthand: ClassVar = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}, "minItems": 1}]}
+
+    ids: Annotated[tuple[BlueprintId, ...], Field(min_length=1, max_length=500)]
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_list(cls, value: Any) -> Any:
+        if isinstance(value, str):
+            return {"ids": (value,)}
+        return {"ids": value} if isinstance(value, tuple) else value
+
+
+class Traffic(Model):
+    """What drives and walks."""
+
+    vehicles: Annotated[int, Field(ge=0, le=2000)] = 60
+    walkers: Annotated[int, Field(ge=0, le=2000)] = 0
+    blueprints: Blueprints = Blueprints(ids=("all",))
+    """``uav3d``: its 17 cars; ``all``: every four-wheeler; or a list of CARLA blueprint ids."""
+    hybrid_physics: bool = False
+    speed_difference_percent: Annotated[float, Field(ge=-300, le=100)] = 0.0
+    """Below the speed limit; negative drives faster."""
+    following_distance_m: Annotated[float, Field(ge=0, le=100)] = 2.5
+    spawn_on_waypoints: bool = True
+    """Fill up on lanes when the map has too few spawn points."""
+    label_parked: bool = False
+
+
+class Images(Model):
+    """How pictures are stored; masks are always lossless."""
+
+    format: Literal["png", "jpeg"] = "png"
+    jpeg_quality: Annotated[int, Field(ge=1, le=100)] = 95
+    png_level: Annotated[int, Field(ge=0, le=9)] = 1
+
+
+class Splits(Model):
+    """Which split each scene is in."""
+
+    rule: Literal["uav3d"] | None = None
+    """UAV3D's own: by the last two digits of the scene's number, 70 % uav_train, 15 % uav_val, 15 % uav_test."""
+    scenes: dict[Name, tuple[Annotated[int, Field(ge=0)], ...]] = Field(default_factory=dict)
+    """Scene numbers by split."""
+    rest: Name | None = None
+    """Every scene that ``scenes`` does not name."""
+
+    @model_validator(mode="after")
+    def _the_devkit_reads_them(self) -> Self:
+        for name in (*self.scenes, *([self.rest] if self.rest else [])):
+            if name in RESERVED_SPLITS:
+                raise ValueError(f"the nuScenes devkit keeps the split name {name!r} for itself; call it uav_{name}")
+        if self.rule and (self.scenes or self.rest):
+            raise ValueError("give either rule, or scenes and rest")
+        return self
+
+
+class Degradations(Model):
+    """What the agents' sensors get wrong; the truth stays in the tables and clean pictures are kept."""
+
+    position_noise_m: Annotated[float, Field(ge=0, le=100)] = 0.0
+    """Standard deviation on each axis of the reported position."""
+    position_bias_m: Metres3 = (0.0, 0.0, 0.0)
+    """Added to the reported position, map frame."""
+    yaw_noise_deg: Annotated[float, Field(ge=0, le=180)] = 0.0
+    clock_offset_s: Annotated[float, Field(ge=-10, le=10)] = 0.0
+    """Largest offset of an agent's clock; each gets its own, drawn once a scene."""
+    latency_s: Annotated[float, Field(ge=0, le=10)] = 0.0
+    """Between a picture and its arrival at the ego."""
+    drop_probability: Share = 0.0
+    """Of a picture that never arrives."""
+    pixel_noise_sigma: Annotated[float, Field(ge=0, le=255)] = 0.0
+    """Grey levels."""
+    blur_sigma_px: Annotated[float, Field(ge=0, le=100)] = 0.0
+    exposure_stops: Annotated[float, Field(ge=-10, le=10)] = 0.0
+    """+1 doubles the light."""
+
+
+class DatasetConfig(Model):
+    """A data set: towns, scenes, time, swarm, traffic, weather and how it is stored."""
+
+    description: Text = ""
+    seed: Annotated[int, Field(ge=0, le=2**31 - 1)] = 0
+    version: Literal["v1.0-mini", "v1.0-trainval", "v1.0-test"] = "v1.0-mini"
+    """nuScenes version folder."""
+    towns: Annotated[dict[Name, TownShare], Field(min_length=1, max_length=100)]
+    """In the order in which scenes are numbered."""
+    scene_digits: Annotated[int, Field(ge=1, le=8)] = 4
+    """scene_0007 has four."""
+    samples: Annotated[int, Field(ge=1, le=10_000)] = 20
+    """Keyframes of a scene."""
+    keyframe_s: Annotated[float, Field(gt=0, le=60)] = 0.5
+    """Between two keyframes; above 1.5 s the devkit has no velocities."""
+    sweeps_per_keyframe: Annotated[int, Field(ge=0, le=100)] = 0
+    """Pictures between two keyframes."""
+    step_s: Annotated[float, Field(ge=0.001, le=0.1)] = 0.05
+    """Of the simulation."""
+    warmup_s: Seconds = 4.0
+    """Traffic gets up to speed before the first picture."""
+    scenes_per_route: Annotated[int, Field(ge=1, le=100_000)] = 1
+    """Scenes that fly one route before the next route's turn; they start evenly spread along it."""
+    formation: NameSchedule
+    rig: Reference
+    weather: NameSchedule = NameSchedule(fixed="ClearNoon")
+    altitude_m: AltitudeSchedule | None = None
+    """Instead of the routes' and the formation's."""
+    topology: Literal["carla", "bridge", "merged"] = "carla"
+    traffic: Traffic = Traffic()
+    images: Images = Images()
+    splits: Splits = Splits()
+    degradations: Degradations | None = None
+    wind_mps: Metres3 = (0.0, 0.0, 0.0)
+    """On the drones, map frame; bridge."""
+    max_formation_error_m: Annotated[float, Field(gt=0, le=1000)] = 5.0
+    """bridge: a drone farther than this from its place voids the scene."""
+
+    @model_validator(mode="after")
+    def _time_divides(self) -> Self:
+        steps = self.keyframe_s / self.step_s
+        if abs(steps - round(steps)) > 1e-6:
+            raise ValueError(f"keyframe_s={self.keyframe_s:g} is not a multiple of step_s={self.step_s:g}")
+        if round(steps) % (self.sweeps_per_keyframe + 1):
+            raise ValueError(
+                f"sweeps_per_keyframe={self.sweeps_per_keyframe} does not divide the {round(steps)} steps of a keyframe evenly"
+            )
+        if abs(self.step_s * 1e6 - round(self.step_s * 1e6)) > 1e-6:
+            raise ValueError(f"step_s={self.step_s:g} is not a whole number of microseconds")
+        return self

@@ -1,0 +1,130 @@
+"""From pydantic's list of errors to the one line that helps: what is wrong, what was there, what was probably meant."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, Final, TypeAlias, get_args
+
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
+
+from uavsim.config.base import PATTERNS, Model
+from uavsim.registry import nearest
+
+__all__ = ["Place", "a_kind", "first", "key", "quoted"]
+
+Place: TypeAlias = tuple[str | int, ...]
+_LONGEST: Final = 60
+_NUMBER: Final = "must be a number"
+_SAID: Final = {
+    "float_type": _NUMBER,
+    "int_type": "must be a whole number",
+    "int_from_float": "must be a whole number",
+    "bool_type": "must be true or false",
+    "string_type": "must be text",
+    "finite_number": "must be a finite number",
+    "dict_type": "must hold keys and values",
+    "model_type": "must hold keys and values",
+    "model_attributes_type": "must hold keys and values",
+    "tuple_type": "must be a list",
+}
+
+
+def key(place: Place) -> str:
+    """Write a place as people do: ``towns.Town10HD.scenes``, ``cameras[2].fov_deg``."""
+    text = ""
+    for step in place:
+        text += f"[{step}]" if isinstance(step, int) else f"{'.' if text else ''}{_clean(step)}"
+    return text
+
+
+def a_kind(value: object) -> str:
+    """Name the kind of a YAML value: "a list", "a number"."""
+    if value is None:
+        return "empty"
+    if isinstance(value, bool):
+        return "true or false"
+    if isinstance(value, (int, float)):
+        return "a number"
+    if isinstance(value, str):
+        return "text"
+    return "a list" if isinstance(value, (tuple, list)) else "a mapping"
+
+
+def quoted(value: object) -> str:
+    """Show a value on one short line."""
+    if isinstance(value, (dict, tuple, list)) or value is None:
+        return {"empty": "nothing"}.get(a_kind(value), a_kind(value))
+    text = repr(value) if isinstance(value, str) else str(value)
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 4]}...{text[-1]}"
+
+
+def first(error: ValidationError, model: type[Model], *, line_of: Callable[[Place], int]) -> tuple[Place, str]:
+    """Return where and what the first error is; a misspelt key comes before the missing one that it causes."""
+    details = error.errors(include_url=False)
+    details.sort(key=lambda d: (d["type"] != "extra_forbidden", d["type"] == "missing", line_of(_place(d))))
+    detail = details[0]
+    more = len({key(_place(d)) for d in details}) - 1
+    tail = f" (and {more} more {'error' if more == 1 else 'errors'} in this file)" if more > 0 else ""
+    return _place(detail), _say(detail, model) + tail
+
+
+def _place(detail: ErrorDetails) -> Place:
+    """Drop what pydantic adds to a place: the mark of a key."""
+    return tuple(step for step in detail["loc"] if step != "[key]")
+
+
+def _say(detail: ErrorDetails, model: type[Model]) -> str:
+    kind, value, context = detail["type"], detail["input"], detail.get("ctx", {})
+    if kind == "missing":
+        place = _place(detail)
+        return "is missing" if not (place and isinstance(place[-1], int)) else "the list is too short"
+    if kind == "extra_forbidden":
+        return "unknown key" + _guess(str(_place(detail)[-1]), _fields_at(model, _place(detail)[:-1]))
+    if kind == "literal_error":
+        choices = [c.strip("'") for c in str(context.get("expected", "")).replace(" or ", ", ").split(", ")]
+        return f"unknown value {quoted(value)}" + _guess(str(value), choices)
+    if kind == "value_error":
+        return " ".join(str(context.get("error", detail["msg"])).split())
+    if kind == "string_pattern_mismatch":
+        return f"{quoted(value)} is not {PATTERNS.get(str(context.get('pattern')), 'of the form that is needed here')}"
+    said = _SAID.get(kind) or _pydantics_words(detail["msg"])
+    return f"{said}, got {quoted(value)}"
+
+
+def _pydantics_words(said: str) -> str:
+    for theirs, ours in (
+        ("Input should", "must"),
+        ("Tuple should", "the list must"),
+        ("Dictionary should", "must"),
+        ("String should", "must"),
+    ):
+        said = said.replace(theirs, ours)
+    return f"{said[:1].lower()}{said[1:]}".replace(" after validation", "")
+
+
+def _guess(word: str, known: list[str]) -> str:
+    guess = nearest(word, known)
+    return f"; did you mean {guess!r}?" if guess else f"; known: {', '.join(known)}" if known else ""
+
+
+def _fields_at(model: type[Model], place: Place) -> list[str]:
+    """Return the keys allowed at a place: steps that are no fields are keys of a mapping or numbers of a list."""
+    here: list[type[Model]] = [model]
+    for step in place:
+        fields = [f for m in here for n, f in m.model_fields.items() if step in (n, f.alias)]
+        if fields:
+            here = [m for f in fields for m in _models_in(f.annotation)]
+    return sorted({f.alias or name for m in here for name, f in m.model_fields.items()})
+
+
+def _models_in(annotation: Any) -> Iterator[type[Model]]:
+    if isinstance(annotation, type) and issubclass(annotation, Model):
+        yield annotation
+    for part in get_args(annotation):
+        yield from _models_in(part)
+
+
+def _clean(word: str) -> str:
+    """Keep a key on one short line."""
+    return word if word.isprintable() and len(word) <= _LONGEST else quoted(word)

@@ -1,0 +1,182 @@
+"""Where configurations are found: the user's folders first, then what comes with uavsim.
+
+A folder of the search path holds ``flight_plans/`` and ``town_configs/``, or is itself a ``flight_plans`` folder. Inside:
+``datasets/ formations/ rigs/ weather/`` and one ``<town>.yaml`` of routes a town. A name is looked up by its file's stem,
+whatever its case; what ends in ``.yaml`` or ``.yml`` is a path, from the current folder or from the file that names it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, TypeVar
+
+from uavsim.config.base import Model
+from uavsim.config.dataset import DatasetConfig
+from uavsim.config.formation import Formation
+from uavsim.config.load import Loaded, load, shown
+from uavsim.config.rig import Rig
+from uavsim.config.routes import RoutesConfig
+from uavsim.config.run import RunConfig
+from uavsim.config.town import TownConfig
+from uavsim.config.weather import Weather
+from uavsim.errors import ConfigError, InputError, UnknownNameError
+from uavsim.registry import pick
+
+__all__ = ["KINDS", "Library", "kind_of", "packaged_root"]
+
+M = TypeVar("M", bound=Model)
+_SUFFIXES: Final = (".yaml", ".yml")
+
+KINDS: Final[dict[str, type[Model]]] = {
+    "town": TownConfig,
+    "routes": RoutesConfig,
+    "formation": Formation,
+    "rig": Rig,
+    "weather": Weather,
+    "dataset": DatasetConfig,
+    "run": RunConfig,
+}
+_FOLDERS: Final = {
+    "formation": "formations",
+    "rig": "rigs",
+    "weather": "weather",
+    "dataset": "datasets",
+    "routes": ".",
+    "run": "runs",
+}
+
+
+def packaged_root() -> Path:
+    """Return the folder with the ``flight_plans`` and ``town_configs`` that come with uavsim."""
+    package = Path(__file__).resolve().parents[1]
+    installed = package / "_data"
+    return installed if installed.is_dir() else package.parent
+
+
+def kind_of(path: Path) -> str | None:
+    """Tell what a YAML file is by where it lies; None when that says nothing."""
+    folders = {folder: kind for kind, folder in _FOLDERS.items() if folder != "."}
+    parent = path.resolve().parent.name
+    if parent in folders:
+        return folders[parent]
+    return {"flight_plans": "routes", "town_configs": "town"}.get(parent)
+
+
+@dataclass(frozen=True, slots=True)
+class Library:
+    """Finds and loads configurations by name.
+
+    Args:
+        roots: pairs of (flight_plans folder, town_configs folder) in search order.
+    """
+
+    roots: tuple[tuple[Path, Path], ...]
+
+    @classmethod
+    def of(cls, search_dirs: Iterable[Path] = ()) -> Library:
+        """Make a library of the given folders, the current folder and what comes with uavsim, in this order."""
+        folders = [*(Path(d) for d in search_dirs), Path(), packaged_root()]
+        for folder in folders[:-2]:
+            if not folder.is_dir():
+                raise InputError(f"{folder}: no such folder to search for configurations")
+        return cls(tuple(dict.fromkeys(_pair(folder) for folder in folders)))
+
+    def beside(self, path: Path) -> Library:
+        """Return a library that searches first where ``path``, a file of a flight_plans folder, lies."""
+        folder = path.resolve().parent
+        if folder.name in _FOLDERS.values():
+            folder = folder.parent
+        return Library(tuple(dict.fromkeys((_pair(folder), *self.roots))))
+
+    def names(self, kind: str) -> dict[str, Path]:
+        """Return the files of one kind by name; where two have the same name, the first found."""
+        files: dict[str, Path] = {}
+        for flight_plans, town_configs in self.roots:
+            folder = town_configs if kind == "town" else flight_plans / _FOLDERS[kind]
+            found = sorted(f for f in folder.iterdir() if f.suffix in _SUFFIXES) if folder.is_dir() else []
+            files = {file.stem: file for file in found} | files
+        return files
+
+    def dataset(self, name: str) -> Loaded[DatasetConfig]:
+        """Load a data set by name or path."""
+        return self._by_name("dataset", name, DatasetConfig)
+
+    def formation(self, name: str, *, named_in: Path | None = None) -> Loaded[Formation]:
+        """Load a formation by name or path; paths start at the current folder or at the file that names it."""
+        return self._by_name("formation", name, Formation, named_in=named_in)
+
+    def rig(self, name: str, *, named_in: Path | None = None) -> Loaded[Rig]:
+        """Load a rig by name or path."""
+        return self._by_name("rig", name, Rig, named_in=named_in)
+
+    def weather(
+        self, name: str, *, named_in: Path | None = None, presets: Sequence[str] = ()
+    ) -> Loaded[Weather] | None:
+        """Load a weather by name or path; None when the name is one of ``presets`` and no file."""
+        if name in presets and name not in self.names("weather"):
+            return None
+        return self._by_name("weather", name, Weather, named_in=named_in, also=presets)
+
+    def town(self, name: str) -> Loaded[TownConfig]:
+        """Load a town by name or path."""
+        return self._by_name("town", name, TownConfig)
+
+    def routes(self, town: str) -> Loaded[RoutesConfig]:
+        """Load the routes of a town.
+
+        Raises:
+            ConfigError: the file speaks of another town.
+        """
+        routes = self._by_name("routes", town, RoutesConfig)
+        if routes.model.town.casefold() != town.casefold() and not town.endswith(_SUFFIXES):
+            raise routes.error(("town",), f"these are routes of {routes.model.town!r}, not of {town!r}")
+        return routes
+
+    def run(self, name: str) -> Loaded[RunConfig]:
+        """Load a run by name or path."""
+        return self._by_name("run", name, RunConfig)
+
+    def _by_name(
+        self, kind: str, name: str, model: type[M], *, named_in: Path | None = None, also: Sequence[str] = ()
+    ) -> Loaded[M]:
+        if name.endswith(_SUFFIXES):
+            return load(_file(name, named_in), model)
+        files = {stem.casefold(): (stem, path) for stem, path in self.names(kind).items()}
+        if name.casefold() in files:
+            return load(files[name.casefold()][1], model)
+        known = dict.fromkeys([stem for stem, _ in files.values()] + list(also))
+        if kind in ("town", "routes"):
+            known = dict.fromkeys(_town_names(self.names(kind), kind))
+        what = {"dataset": "data set", "routes": "town (it has no routes)"}.get(kind, kind)
+        pick(known, name, what=what)
+        raise UnknownNameError(f"unknown {what} {name!r}")  # pick has raised
+
+
+def _town_names(files: dict[str, Path], kind: str) -> list[str]:
+    """Return the towns' own names where their files can be read, else the stems."""
+    names = []
+    for stem, path in files.items():
+        try:
+            model = load(path, KINDS[kind]).model
+            names.append(str(getattr(model, "name" if kind == "town" else "town")))
+        except ConfigError:
+            names.append(stem)
+    return names
+
+
+def _pair(folder: Path) -> tuple[Path, Path]:
+    if not (folder / "flight_plans").is_dir() and (folder.name == "flight_plans" or (folder / "datasets").is_dir()):
+        return folder, folder.parent / "town_configs"
+    return folder / "flight_plans", folder / "town_configs"
+
+
+def _file(name: str, named_in: Path | None) -> Path:
+    path = Path(name)
+    beside = (named_in.parent / path) if named_in is not None else path
+    if path.is_file() or not beside.is_file():
+        if not path.is_file():
+            raise ConfigError(f"{shown(path)}: no such file")
+        return path
+    return beside

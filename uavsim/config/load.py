@@ -1,0 +1,260 @@
+"""The only door to YAML: a file becomes a frozen model, or one line that names file, line and key.
+
+Safe against what a file may hold: size, depth and the growth by aliases are bounded, keys twice in one mapping, tags and
+anything that is no plain data are refused. Words and numbers are read by YAML 1.2's core rules: ``no``, ``12:30`` and
+``2024-01-01`` are words, ``1e3`` is a number.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final, Generic, TypeVar
+
+import yaml
+from pydantic import ValidationError
+
+from uavsim.config import explain
+from uavsim.config.base import Model
+from uavsim.errors import ConfigError
+
+__all__ = ["Loaded", "Source", "load", "parse", "shown"]
+
+MAX_BYTES: Final = 2_000_000
+MAX_DEPTH: Final = 24
+MAX_VALUES: Final = 100_000
+_PARSER: Final = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+_NULL: Final = re.compile(r"|~|null|Null|NULL")
+_BOOL: Final = re.compile(r"true|True|TRUE|false|False|FALSE")
+_INT: Final = re.compile(r"[-+]?[0-9]{1,40}")
+_FLOAT: Final = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?|[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)")
+
+M = TypeVar("M", bound=Model)
+
+
+@dataclass(slots=True)
+class _Node:
+    """One value of the file and where it stands; ``plain`` until it has parts."""
+
+    line: int
+    plain: Any = None
+    items: list[_Node] | None = None
+    entries: dict[str, tuple[int, _Node]] | None = None
+    open: bool = True  # an alias inside it would be a circle
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where a configuration came from: makes errors that point at the line."""
+
+    path: Path
+    root: _Node = field(repr=False)
+
+    def line(self, place: tuple[str | int, ...]) -> int:
+        """Return the line of a value given by its keys; of the nearest one above when it is not in the file."""
+        node, line = self.root, self.root.line
+        for step in place:
+            if isinstance(step, str) and node.entries is not None and step in node.entries:
+                line, node = node.entries[step]
+            elif isinstance(step, int) and node.items is not None and step < len(node.items):
+                node = node.items[step]
+                line = node.line
+        return line
+
+    def error(self, place: tuple[str | int, ...], what: str) -> ConfigError:
+        """Make the error ``FILE:LINE: KEY: what``."""
+        key = explain.key(place)
+        return ConfigError(f"{shown(self.path)}:{self.line(place)}: {key + ': ' if key else ''}{what}")
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded(Generic[M]):
+    """A configuration with its name (the file's stem) and its source."""
+
+    name: str
+    model: M
+    source: Source
+
+    def error(self, place: tuple[str | int, ...], what: str) -> ConfigError:
+        """See ``Source.error``."""
+        return self.source.error(place, what)
+
+
+def shown(path: Path) -> str:
+    """Return the path as a person knows it: relative when it is below the current folder."""
+    try:
+        return str(path.resolve().relative_to(Path.cwd()))
+    except (ValueError, OSError):
+        return str(path)
+
+
+def load(path: Path, model: type[M]) -> Loaded[M]:
+    """Read one file.
+
+    Raises:
+        ConfigError: it cannot be read, is not YAML, or does not fit the model; one line with file, line and key.
+    """
+    source = Source(path, _read(path))
+    value = _plain(source.root, _Budget(path))
+    if not isinstance(value, dict):
+        raise source.error((), f"must hold keys and values, but is {explain.a_kind(value)}")
+    try:
+        return Loaded(path.stem, model.model_validate(value), source)
+    except ValidationError as error:
+        place, what = explain.first(error, model, line_of=source.line)
+        raise source.error(place, what) from None
+
+
+def parse(path: Path) -> Any:
+    """Read one file as plain dicts, tuples and values, without a model."""
+    return _plain(_read(path), _Budget(path))
+
+
+def _read(path: Path) -> _Node:
+    """Read the file into nodes, checking what can be checked before anything is expanded."""
+    try:
+        with path.open("rb") as file:
+            data = file.read(MAX_BYTES + 1)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or "not a file name"
+        raise ConfigError(f"{shown(path)}: cannot be read: {reason}") from error
+    if len(data) > MAX_BYTES:
+        raise ConfigError(f"{shown(path)}:1: larger than {MAX_BYTES // 1_000_000} MB: not a configuration")
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise ConfigError(f"{shown(path)}:{line}: not UTF-8 text (byte {error.start})") from error
+    return _compose(path, text)
+
+
+def _compose(path: Path, text: str) -> _Node:
+    try:
+        loader = _PARSER(text)
+        try:
+            return _Composer(path, _events(loader)).document()
+        finally:
+            loader.dispose()
+    except yaml.reader.ReaderError as error:
+        position = error.position if isinstance(error.position, int) else 0
+        line = text.count("\n", 0, position) + 1
+        raise ConfigError(f"{shown(path)}:{line}: not YAML: a character that text cannot hold") from error
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        line = mark.line + 1 if mark is not None else 1
+        what = " ".join(str(part) for part in (error.context, error.problem) if part)
+        raise ConfigError(f"{shown(path)}:{line}: not YAML: {' '.join(what.split())}") from error
+    except yaml.YAMLError as error:
+        raise ConfigError(f"{shown(path)}:1: not YAML: {' '.join(str(error).split())}") from error
+
+
+def _events(loader: Any) -> Iterator[Any]:
+    while loader.check_event():
+        yield loader.get_event()
+
+
+class _Composer:
+    """Makes nodes of parser events; never deeper than ``MAX_DEPTH``, so that no input can overflow the stack."""
+
+    def __init__(self, path: Path, events: Iterator[Any]) -> None:
+        self._path, self._events = path, events
+        self._anchors: dict[str, _Node] = {}
+        self._count = 0
+
+    def document(self) -> _Node:
+        root: _Node | None = None
+        for event in self._events:
+            if isinstance(event, (yaml.StreamStartEvent, yaml.StreamEndEvent, yaml.DocumentStartEvent)):
+                continue
+            if isinstance(event, yaml.DocumentEndEvent):
+                continue
+            if root is not None:
+                raise self._error(event, "a second document starts; one file holds one")
+            root = self._node(event, depth=0)
+        return root or _Node(line=1, open=False)
+
+    def _node(self, event: Any, *, depth: int) -> _Node:
+        if isinstance(event, yaml.AliasEvent):
+            return self._alias(event)
+        self._count += 1
+        if depth > MAX_DEPTH or self._count > MAX_VALUES:
+            raise self._error(event, f"nested deeper than {MAX_DEPTH}" if depth > MAX_DEPTH else "too many values")
+        node = _Node(line=event.start_mark.line + 1)
+        if event.anchor is not None:
+            self._anchors[event.anchor] = node
+        if isinstance(event, yaml.ScalarEvent):
+            node.plain = self._scalar(event)
+        elif isinstance(event, yaml.SequenceStartEvent):
+            self._refuse_tag(event, "seq")
+            node.items = []
+            while not isinstance(part := next(self._events), yaml.SequenceEndEvent):
+                node.items.append(self._node(part, depth=depth + 1))
+        else:
+            self._refuse_tag(event, "map")
+            self._fill_mapping(node, depth=depth)
+        node.open = False
+        return node
+
+    def _fill_mapping(self, node: _Node, *, depth: int) -> None:
+        node.entries = {}
+        while not isinstance(part := next(self._events), yaml.MappingEndEvent):
+            key = self._node(part, depth=depth + 1).plain
+            if not isinstance(key, str) or not key:
+                raise self._error(part, f"a key must be a word, not {explain.a_kind(key)}")
+            if key in node.entries:
+                first = node.entries[key][0]
+                raise self._error(part, f"{explain.key((key,))}: is here twice (first in line {first})")
+            node.entries[key] = (part.start_mark.line + 1, self._node(next(self._events), depth=depth + 1))
+
+    def _alias(self, event: Any) -> _Node:
+        node = self._anchors.get(event.anchor)
+        if node is None:
+            raise self._error(event, f"*{event.anchor} is not an anchor of this file")
+        if node.open:
+            raise self._error(event, f"*{event.anchor} stands inside itself")
+        return node
+
+    def _scalar(self, event: Any) -> Any:
+        self._refuse_tag(event, "str")
+        text: str = event.value
+        if not event.implicit[0]:
+            return text  # in quotes, or tagged as text
+        if _NULL.fullmatch(text):
+            return None
+        if _BOOL.fullmatch(text):
+            return text[0] in "tT"
+        if _INT.fullmatch(text):
+            return int(text)
+        if _FLOAT.fullmatch(text):
+            return float(text.lower().replace(".inf", "inf").replace(".nan", "nan"))
+        return text
+
+    def _refuse_tag(self, event: Any, kind: str) -> None:
+        if event.tag not in (None, "!", f"tag:yaml.org,2002:{kind}"):
+            raise self._error(event, f"the tag {event.tag!r} is not allowed: plain values only")
+
+    def _error(self, event: Any, what: str) -> ConfigError:
+        return ConfigError(f"{shown(self._path)}:{event.start_mark.line + 1}: {what}")
+
+
+@dataclass(slots=True)
+class _Budget:
+    """How many values aliases may still unfold to."""
+
+    path: Path
+    left: int = MAX_VALUES
+
+
+def _plain(node: _Node, budget: _Budget) -> Any:
+    """Turn nodes into dicts, tuples and values; aliases are unfolded and counted."""
+    budget.left -= 1
+    if budget.left < 0:
+        raise ConfigError(f"{shown(budget.path)}:{node.line}: aliases unfold to more than {MAX_VALUES} values")
+    if node.entries is not None:
+        return {key: _plain(value, budget) for key, (_, value) in node.entries.items()}
+    if node.items is not None:
+        return tuple(_plain(item, budget) for item in node.items)
+    return node.plain

@@ -1,0 +1,51 @@
+"""``flight_plans/rigs/*.yaml``: the cameras that every drone carries."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, model_validator
+
+from uavsim.config.base import CameraName, Metres3, Model, Text
+
+__all__ = ["Camera", "Fov", "Pixels", "Rig", "Sensors"]
+
+Pixels = Annotated[int, Field(ge=16, le=8192)]
+Fov = Annotated[float, Field(ge=5, le=170)]
+Sensors = Annotated[tuple[Literal["rgb", "instance", "depth", "lidar"], ...], Field(min_length=1)]
+
+
+class Camera(Model):
+    """One camera; what it leaves out it takes from the rig."""
+
+    mount_m: Metres3 = (0.0, 0.0, 0.0)
+    """On the drone: x forward, y left, z up."""
+    pitch_deg: Annotated[float, Field(ge=-90, le=90)] = 0.0
+    """-45 looks down at an angle, -90 straight down."""
+    yaw_deg: Annotated[float, Field(ge=-360, le=360)] = 0.0
+    """Clockwise seen from above, as CARLA has it: 90 looks right."""
+    roll_deg: Annotated[float, Field(ge=-180, le=180)] = 0.0
+    width_px: Pixels | None = None
+    height_px: Pixels | None = None
+    fov_deg: Fov | None = None
+    sensors: Sensors | None = None
+
+
+class Rig(Model):
+    """Cameras by name, in the order of the data set's channels; the numbers here hold for every camera without its own."""
+
+    width_px: Pixels = 800
+    height_px: Pixels = 450
+    fov_deg: Fov = 90.0
+    """Horizontal."""
+    sensors: Sensors = ("rgb", "instance")
+    cameras: Annotated[dict[CameraName, Camera], Field(min_length=1, max_length=16)]
+    notes: Text = ""
+
+    @model_validator(mode="after")
+    def _masks_come_with_pictures(self) -> Self:
+        for name, camera in self.cameras.items():
+            sensors = camera.sensors or self.sensors
+            if len(set(sensors)) != len(sensors):
+                raise ValueError(f"camera {name} names a sensor twice")
+        return self

@@ -1,0 +1,80 @@
+"""``flight_plans/<town>.yaml``: the routes of one town."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Annotated, Any, ClassVar, Literal, Self
+
+from pydantic import Field, model_validator
+
+from uavsim.config.base import Metres2, Model, Name, Seconds, Speed, Text
+
+__all__ = ["Altitude", "Orbit", "PathItem", "Route", "RoutesConfig"]
+
+Altitude = Annotated[float, Field(gt=0, le=1000, description="metres above the town's ground")]
+
+
+class Orbit(Model):
+    """Circle around a point, entered where the path meets the circle first."""
+
+    centre: Metres2
+    radius_m: Annotated[float, Field(gt=1, le=2000)]
+    turns: Annotated[float, Field(gt=0, le=20)] = 1.0
+    direction: Literal["left", "right"] = "left"
+    """``left``: counter-clockwise seen from above."""
+
+
+class PathItem(Model):
+    """One piece of a path: a waypoint (``[x, y]`` for short) or an orbit."""
+
+    shorthand: ClassVar = {"type": "array", "items": {"type": "number"}, "minItems": 2, "maxItems": 2}
+
+    at: Metres2 | None = None
+    """Waypoint in the map frame."""
+    orbit: Orbit | None = None
+    altitude_m: Altitude | None = None
+    """Height here; the path climbs smoothly from one height to the next."""
+    speed_mps: Speed | None = None
+    """On the way here; the route's speed by default."""
+    hover_s: Seconds = 0.0
+    """Stop here for so long."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_pair(cls, value: Any) -> Any:
+        return {"at": value} if isinstance(value, (tuple, list)) else value
+
+    @model_validator(mode="after")
+    def _one_kind(self) -> Self:
+        if (self.at is None) == (self.orbit is None):
+            raise ValueError("a piece of a path is either a waypoint (at: [x, y]) or an orbit")
+        return self
+
+
+class Route(Model):
+    """A path that the formation's reference point follows, in the map frame, at constant speed between stops."""
+
+    path: Annotated[tuple[PathItem, ...], Field(min_length=1, max_length=1000)]
+    closed: bool = False
+    """Go back to the first waypoint and around again; else the swarm hovers at the last one."""
+    speed_mps: Speed = 5.0
+    altitude_m: Altitude | None = None
+    """The formation's altitude by default."""
+    notes: Text = ""
+
+    @model_validator(mode="after")
+    def _leads_somewhere(self) -> Self:
+        places = [item.at for item in self.path if item.at is not None]
+        doubled = [a for a, b in itertools.pairwise(places) if a == b]
+        if doubled:
+            raise ValueError(f"waypoint {list(doubled[0])} follows itself; use hover_s to stay")
+        if self.closed and (len(places) < 3 or any(item.orbit for item in self.path)):
+            raise ValueError("a closed route needs three waypoints or more, and no orbit")
+        return self
+
+
+class RoutesConfig(Model):
+    """All routes of one town, in the order in which scenes use them."""
+
+    town: Name
+    routes: Annotated[dict[Name, Route], Field(min_length=1, max_length=10_000)]

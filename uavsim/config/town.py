@@ -1,0 +1,64 @@
+"""``town_configs/<town>.yaml``: a town as the planner and the simulators need it."""
+
+from __future__ import annotations
+
+from typing import Annotated, Self
+
+from pydantic import Field, model_validator
+
+from uavsim.config.base import Metres2, Metres3, Model, Name, Text
+
+__all__ = ["Obstacle", "TownConfig"]
+
+
+class Obstacle(Model):
+    """An upright box that no drone may touch: a tower, a crane, a row of houses."""
+
+    name: Text
+    x_m: Metres2
+    """From and to, in the map frame."""
+    y_m: Metres2
+    """From and to, in the map frame (y up on the map: minus CARLA's y)."""
+    top_m: Annotated[float, Field(gt=0, le=1000)]
+    """Height of its roof above the town's ground."""
+
+    @model_validator(mode="after")
+    def _ends_in_order(self) -> Self:
+        if self.x_m[0] >= self.x_m[1] or self.y_m[0] >= self.y_m[1]:
+            raise ValueError("x_m and y_m are [from, to] with from smaller than to")
+        return self
+
+
+class TownConfig(Model):
+    """One town. All places are in the map frame: the town's OpenDRIVE frame, metres, y = minus CARLA's y."""
+
+    name: Name
+    """As ``--town`` takes it."""
+    carla_map: Name
+    """The map asked of the simulator."""
+    short_name: Name
+    """In route names: ``town10`` in ``town10_row1``."""
+    x_m: Metres2
+    """West and east end of what may be flown over."""
+    y_m: Metres2
+    """South and north end of what may be flown over."""
+    margin_m: Annotated[float, Field(ge=0, le=500)] = 5.0
+    """No drone comes nearer than this to an end."""
+    ground_z_m: Annotated[float, Field(ge=-1000, le=1000)] = 0.0
+    """Height of the ground; altitudes are above it."""
+    airsim_origin_ue_m: Metres3 = (0.0, 0.0, 0.0)
+    """AirSim's PlayerStart in CARLA's own left-handed frame, as ``uavsim calibrate`` measures it."""
+    spawn_points: Annotated[int, Field(ge=0)] = 0
+    """How many the map has; more vehicles than this are placed on lanes."""
+    obstacles: tuple[Obstacle, ...] = ()
+    """What stands as high as drones fly."""
+    notes: Text = ""
+
+    @model_validator(mode="after")
+    def _ends_in_order(self) -> Self:
+        if self.x_m[0] >= self.x_m[1] or self.y_m[0] >= self.y_m[1]:
+            raise ValueError("x_m and y_m are [from, to] with from smaller than to")
+        room_m = min(self.x_m[1] - self.x_m[0], self.y_m[1] - self.y_m[0])
+        if room_m <= 2 * self.margin_m:
+            raise ValueError(f"margin_m={self.margin_m:g} leaves nothing of a town {room_m:g} m across")
+        return self
