@@ -1,0 +1,177 @@
+"""One raster pass over the world: depth, ids and classes; colour shaded from them."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+
+from uavsim.mock_servers.models import ModelLibrary
+from uavsim.mock_servers.render.camera import pack
+from uavsim.mock_servers.render.light import exp_table, light_of, noise_texture, tone_curve
+from uavsim.mock_servers.render.pack import ModelPack, ModelStore
+from uavsim.mock_servers.render.raster import draw_movers, draw_static, model_frames
+from uavsim.mock_servers.render.resolve import mover_tables, resolve, resolve_normals
+from uavsim.mock_servers.render.shade import shade
+from uavsim.mock_servers.render.tiles import linear, sort_into_tiles
+from uavsim.mock_servers.scene import (
+    SIGNAL_GREEN,
+    SIGNAL_RED,
+    SIGNAL_YELLOW,
+    Float32,
+    Float64,
+    Int32,
+    Mesh,
+    Movers,
+    Picture,
+    SignalHead,
+    UInt8,
+    UInt16,
+    UInt32,
+    View,
+    Weather,
+)
+
+_NO_HEIGHTS: Final[UInt16] = np.zeros(4, dtype=np.uint16)
+
+
+class _Scratch(threading.local):
+    """Buffers that a thread keeps between frames."""
+
+    def __init__(self) -> None:
+        self._arrays: dict[str, np.ndarray[tuple[int, ...], np.dtype[np.generic]]] = {}
+
+    def get(self, name: str, shape: tuple[int, ...], kind: type) -> np.ndarray[tuple[int, ...], np.dtype[np.generic]]:
+        size = int(np.prod(shape))
+        flat = self._arrays.get(name)
+        if flat is None or flat.size < size:
+            flat = self._arrays[name] = np.empty(max(size, 1), dtype=kind)
+        return flat[:size].reshape(shape)
+
+
+class Renderer:
+    """Draws a town and its movers; thread-safe, and the kernels run without the GIL.
+
+    Args:
+        town_mesh: everything static.
+        models: bodies of the movers.
+        signals: the town's traffic lights, in the order of ``render``'s ``signals``; without them no lamp is lit.
+    """
+
+    def __init__(self, town_mesh: Mesh, models: ModelLibrary, signals: Sequence[SignalHead] = ()) -> None:
+        self._scene = sort_into_tiles(town_mesh)
+        self._models = ModelStore(models)
+        self._scratch = _Scratch()
+        self._tile_vertices = int(np.diff(self._scene.tile_points).max(initial=0))
+        self._lamps = self._find_lamps(town_mesh, signals)
+
+    def _find_lamps(self, mesh: Mesh, signals: Sequence[SignalHead]) -> tuple[Int32, Int32, UInt8]:
+        """Place in the scene, signal number and the state in which it is lit, for each lamp triangle."""
+        triangles = [np.asarray(signal.lamp_triangles, dtype=np.int32) for signal in signals]
+        lamps = np.concatenate([np.zeros(0, np.int32), *triangles])
+        owner = np.repeat(np.arange(len(triangles), dtype=np.int32), [len(part) for part in triangles])
+        lit_in = (
+            (mesh.material[lamps].astype(np.int32) - SIGNAL_RED).clip(0, SIGNAL_GREEN - SIGNAL_RED).astype(np.uint8)
+        )
+        assert SIGNAL_RED + 1 == SIGNAL_YELLOW == SIGNAL_GREEN - 1  # states 0, 1, 2 are red, yellow, green
+        return self._scene.place[lamps], owner, lit_in
+
+    def render(
+        self,
+        view: View,
+        movers: Movers,
+        *,
+        weather: Weather,
+        signals: UInt8,
+        time_s: float,
+        want_bgra: bool,
+        want_normal: bool = False,
+        into: Picture | None = None,
+    ) -> Picture:
+        """Draw one view.
+
+        Args:
+            view: the camera.
+            movers: everything that moves.
+            weather: changes ``bgra`` only.
+            signals: state of each traffic light (0 red, 1 yellow, 2 green, 3 off).
+            time_s: simulation time; moves rain.
+            want_bgra: shade a colour picture too.
+            want_normal: give world normals too.
+            into: a picture of the same size whose buffers are used again.
+
+        Raises:
+            ValueError: the camera's numbers are out of range.
+        """
+        camera = pack(view)
+        picture = _picture(view, want_bgra=want_bgra, want_normal=want_normal, into=into)
+        models = self._models.pack(movers.model)
+        size = view.width * view.height
+        inverse_depth: Float32 = self._scratch.get("inverse depth", (size,), np.float32)  # type: ignore[assignment]
+        seen: Int32 = self._scratch.get("seen", (size,), np.int32)  # type: ignore[assignment]
+        inverse_depth.fill(0.0)
+        seen.fill(-1)
+        scene = self._scene
+        screen: Float64 = self._scratch.get("screen", (3, self._screen_width(models)), np.float64)  # type: ignore[assignment]
+        draw_static(
+            inverse_depth, seen, view.width, view.height, camera,
+            scene.points_m, scene.corners, scene.tile_box_m, scene.tile_points, scene.tile_triangles, screen,
+        )  # fmt: skip
+        world: Float64 = self._scratch.get("world", (len(movers.model), 3, 4), np.float64)  # type: ignore[assignment]
+        model_frames(movers.pose, world)
+        model = models.place[movers.model]
+        drawn: Int32 = self._scratch.get("drawn", (len(movers.model), 2), np.int32)  # type: ignore[assignment]
+        used = draw_movers(
+            inverse_depth, seen, view.width, view.height, camera, world, model, models.points_m, models.corners,
+            models.first_point, models.first_triangle, models.sphere, len(scene.corners), drawn, screen,
+        )  # fmt: skip
+        surface: Float32 = self._scratch.get("surface", (used, 6), np.float32)  # type: ignore[assignment]
+        material: UInt8 = self._scratch.get("material", (used,), np.uint8)  # type: ignore[assignment]
+        tag: UInt8 = self._scratch.get("tag", (used,), np.uint8)  # type: ignore[assignment]
+        ids: UInt32 = self._scratch.get("ids", (used,), np.uint32)  # type: ignore[assignment]
+        owner: Int32 = self._scratch.get("owner", (used,), np.int32)  # type: ignore[assignment]
+        mover_tables(
+            drawn, world, model, models.first_triangle, models.surface, models.material, models.tag,
+            movers.actor_id, linear(movers.colour_rgb), surface, material, tag, ids, owner,
+        )  # fmt: skip
+        resolve(
+            inverse_depth, seen, len(scene.corners), scene.ids, scene.tag, ids, tag,
+            picture.depth_m.ravel(), picture.ids.ravel(), picture.tag.ravel(),
+        )  # fmt: skip
+        if picture.normal is not None and want_normal:
+            resolve_normals(seen, len(scene.corners), scene.surface, surface, picture.normal.reshape(-1, 3))
+        if picture.bgra is not None and want_bgra:
+            light = light_of(weather)
+            shade(
+                inverse_depth, seen, view.width, view.height, camera, len(scene.corners),
+                scene.surface, scene.material, self._glow(signals), surface, material, owner, movers.lights,
+                light.numbers, noise_texture().ravel(), exp_table(), tone_curve(),
+                _NO_HEIGHTS, _NO_HEIGHTS, np.zeros(10, dtype=np.float32), picture.bgra.reshape(-1).view(np.uint32),
+            )  # fmt: skip
+        return picture
+
+    def _screen_width(self, models: ModelPack) -> int:
+        return max(self._tile_vertices, int(np.diff(models.first_point).max(initial=0)), 1)
+
+    def _glow(self, signals: UInt8) -> UInt8:
+        glow = np.zeros(len(self._scene.corners), dtype=np.uint8)
+        place, owner, lit_in = self._lamps
+        known = owner < len(signals)
+        glow[place[known]] = np.asarray(signals, dtype=np.uint8)[owner[known]] == lit_in[known]
+        return glow
+
+
+def _picture(view: View, *, want_bgra: bool, want_normal: bool, into: Picture | None) -> Picture:
+    """The caller's picture with what it lacks added, or a new one."""
+    shape = (view.height, view.width)
+    if into is None:
+        into = Picture(np.empty(shape, np.float32), np.empty(shape, np.uint32), np.empty(shape, np.uint8))
+    elif into.depth_m.shape != shape:
+        raise ValueError(f"the picture to draw into is {into.depth_m.shape}, the view {shape}")
+    if want_bgra and into.bgra is None:
+        into.bgra = np.empty((*shape, 4), np.uint8)
+    if want_normal and into.normal is None:
+        into.normal = np.empty((*shape, 3), np.float32)
+    return into
