@@ -1,0 +1,128 @@
+"""What a data set holds, and the promises about how much: something in every scene, what was asked for spawned, no leaks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Final
+
+import numpy as np
+
+from uavsim.typing import JsonDict
+from uavsim.validate.dataset import DataSet, follow
+from uavsim.validate.evidence import Evidence
+from uavsim.validate.findings import Finding
+
+__all__ = ["coverage_facts", "scenes_not_empty", "scenes_unique", "spawned_as_asked", "splits_disjoint", "splits_known"]
+
+SPAWNED_SHARE: Final = 0.5
+_DISTANCE_EDGES_M: Final = (0, 25, 50, 75, 100, 150, np.inf)
+_HELD_OUT: Final = ("val", "test")
+
+
+def coverage_facts(evidence: Evidence) -> JsonDict:
+    """Return what there is of classes, distances, visibility, weather, vehicles and pictures."""
+    data = evidence.data
+    table, images = data["sample_annotation"], data["sample_data"]
+    category = follow(table["instance_token"], data["instance"]["category_token"])
+    names = data["category"]["name"]
+    counts = np.bincount(category[category >= 0], minlength=len(names))
+    levels = data["visibility"].tokens
+    seen = np.bincount(table["visibility_token"][table["visibility_token"] >= 0], minlength=len(levels))
+    pairs = evidence.pairs
+    return {
+        "scenes": len(data["scene"]),
+        "samples": len(data["sample"]),
+        "pictures": len(evidence.looks),
+        "keyframe_pictures": int(images["is_key_frame"][evidence.cameras.rows].sum()),
+        "channels": len(data["sensor"]),
+        "boxes": len(table),
+        "instances": len(data["instance"]),
+        "boxes_by_category": {name: int(n) for name, n in zip(names, counts, strict=True)},
+        "boxes_by_visibility": {token: int(n) for token, n in zip(levels, seen, strict=True)},
+        "boxes_by_distance_m": _by_distance(evidence),
+        "boxes_seen_by_none": int((table["num_lidar_pts"] == 0).sum()),
+        "scenes_by_location": _tally(
+            [data["log"]["location"][i] for i in data["scene"]["log_token"].tolist() if i >= 0]
+        ),
+        "box_views_with_pixels": len(pairs),
+        "pixels_inside_boxes": round(float(pairs.inside_px.sum() / max(pairs.visible_px.sum(), 1)), 5),
+        "pictures_decoded": evidence.pixels,
+        "masks": evidence.has_masks,
+    }
+
+
+def _by_distance(evidence: Evidence) -> dict[str, int]:
+    """Count boxes by their distance on the ground from the sample's first camera."""
+    data = evidence.data
+    sample = data["sample_data"]["sample_token"][evidence.cameras.rows]
+    place = np.full((len(data["sample"]), 2), np.nan)
+    place[sample[::-1]] = evidence.cameras.position_m[::-1, :2]
+    of_box = data["sample_annotation"]["sample_token"]
+    good = evidence.boxes.usable & (of_box >= 0)
+    away = np.linalg.norm(evidence.boxes.centre_m[good, :2] - place[of_box[good]], axis=1)
+    counts, _ = np.histogram(away[np.isfinite(away)], bins=_DISTANCE_EDGES_M)
+    names = [f"{low}-{high}" for low, high in pairwise(_DISTANCE_EDGES_M)]
+    return {name: int(n) for name, n in zip(names, counts, strict=True)}
+
+
+def _tally(words: list[str]) -> dict[str, int]:
+    return {word: words.count(word) for word in sorted(set(words))}
+
+
+def scenes_not_empty(evidence: Evidence) -> Iterator[Finding]:
+    """Every scene has samples, and boxes in them."""
+    data = evidence.data
+    samples = np.bincount(
+        data["sample"]["scene_token"][data["sample"]["scene_token"] >= 0], minlength=len(data["scene"])
+    )
+    scene = data.scene_of_annotation
+    boxes = np.bincount(scene[scene >= 0], minlength=len(data["scene"]))
+    for row in np.flatnonzero(samples == 0).tolist():
+        yield Finding("coverage.empty", "scene without samples", **data.scene_place(row))
+    for row in np.flatnonzero((boxes == 0) & (samples > 0)).tolist():
+        yield Finding("coverage.empty", "scene without a single box", severity="warning", **data.scene_place(row))
+
+
+def spawned_as_asked(evidence: Evidence) -> Iterator[Finding]:
+    """At least half of the vehicles and walkers asked for were there, where the log tells both."""
+    data = evidence.data
+    for kind in ("vehicles", "walkers"):
+        if f"uav_{kind}_asked" not in data["log"]:
+            continue
+        asked, spawned = data["log"][f"uav_{kind}_asked"], data["log"][f"uav_{kind}_spawned"]
+        for row, log in enumerate(data["scene"]["log_token"].tolist()):
+            if log >= 0 and spawned[log] < SPAWNED_SHARE * asked[log]:
+                message = f"{int(spawned[log])} of {int(asked[log])} {kind} spawned"
+                numbers = {"asked": int(asked[log]), "spawned": int(spawned[log])}
+                yield Finding("coverage.spawned", message, severity="warning", numbers=numbers, **data.scene_place(row))
+
+
+def scenes_unique(data: DataSet) -> Iterator[Finding]:
+    """Scene names are unique."""
+    seen: set[str] = set()
+    for row, name in enumerate(data["scene"]["name"]):
+        if name in seen:
+            yield Finding("splits.name", f"scene name {name!r} stands twice", **data.scene_place(row))
+        seen.add(name)
+
+
+def splits_known(data: DataSet) -> Iterator[Finding]:
+    """``splits.json`` names scenes that some version of the data set has."""
+    known = set(data["scene"]["name"])
+    for split, scenes in data.splits.items():
+        lost = sorted(set(scenes) - known)
+        if lost and len(lost) < len(scenes):  # a split of another version folder has none of them here
+            yield Finding("splits.unknown", f"split {split} names {lost[0]!r}, which is not there", scene=lost[0])
+
+
+def splits_disjoint(data: DataSet) -> Iterator[Finding]:
+    """No scene that is trained on is held out as well: x_train shares none with x_val and x_test."""
+    for name, scenes in data.splits.items():
+        stem, _, last = name.rpartition("_")
+        if last != "train":
+            continue
+        for held_out in _HELD_OUT:
+            other = f"{stem}_{held_out}" if stem else held_out
+            for scene in sorted(set(scenes) & set(data.splits.get(other, []))):
+                yield Finding("splits.leak", f"scene is in {name} and in {other}", scene=scene)

@@ -1,0 +1,195 @@
+"""A data set as the judge sees it: tables as columns, references as row numbers, places by name."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final, Literal, TypedDict
+
+import numpy as np
+
+from uavsim.errors import DatasetError
+from uavsim.registry import pick
+from uavsim.typing import BoolArray, IntArray
+from uavsim.validate.findings import Finding
+from uavsim.validate.schema import EXTRA, TABLES
+from uavsim.validate.tables import Table, hashes, read_table, resolve
+
+__all__ = ["DIALECTS", "DataSet", "Dialect", "Place", "open_dataset", "versions_of"]
+
+Dialect = Literal["strict", "uav3d"]
+DIALECTS: Final[dict[str, Dialect]] = {"strict": "strict", "uav3d": "uav3d"}
+BEV_CHANNEL: Final = "LIDAR_TOP"
+
+
+class Place(TypedDict, total=False):
+    """Where a finding is: keyword arguments of ``Finding``."""
+
+    scene: str
+    sample: str
+    channel: str
+
+
+@dataclass(slots=True)
+class DataSet:
+    """One version folder, read. References in ``Table.columns`` are row numbers (NONE and DANGLING below 0)."""
+
+    root: Path
+    version: str
+    dialect: Dialect
+    tables: dict[str, Table]
+    splits: dict[str, list[str]]
+    load_findings: list[Finding] = field(default_factory=list)
+
+    def __getitem__(self, table: str) -> Table:
+        return self.tables[table]
+
+    @property
+    def sensor_of_data(self) -> IntArray:
+        """(N,) sensor row of each sample_data row, below 0 where the chain of references is broken."""
+        return follow(self["sample_data"]["calibrated_sensor_token"], self["calibrated_sensor"]["sensor_token"])
+
+    @property
+    def scene_of_data(self) -> IntArray:
+        """(N,) scene row of each sample_data row."""
+        return follow(self["sample_data"]["sample_token"], self["sample"]["scene_token"])
+
+    @property
+    def scene_of_annotation(self) -> IntArray:
+        """(N,) scene row of each annotation."""
+        return follow(self["sample_annotation"]["sample_token"], self["sample"]["scene_token"])
+
+    @property
+    def channels(self) -> list[str]:
+        """Channel of each sensor row."""
+        names: list[str] = self["sensor"]["channel"]
+        return names
+
+    @property
+    def is_camera(self) -> BoolArray:
+        """(sensors,) which sensors take pictures."""
+        return np.array([m == "camera" for m in self["sensor"]["modality"]], bool)
+
+    @property
+    def camera_rows(self) -> IntArray:
+        """Rows of sample_data that are pictures with all their references whole."""
+        sensor = self.sensor_of_data
+        good = (sensor >= 0) & (self.scene_of_data >= 0) & (self["sample_data"]["ego_pose_token"] >= 0)
+        camera = np.zeros(len(sensor), bool)
+        camera[good] = self.is_camera[sensor[good]]
+        return np.flatnonzero(camera)
+
+    def scene_place(self, row: int) -> Place:
+        """Name a scene row."""
+        return Place(scene=self["scene"]["name"][row]) if row >= 0 else Place()
+
+    def sample_place(self, row: int) -> Place:
+        """Name a sample row and its scene."""
+        if row < 0:
+            return Place()
+        return Place(**self.scene_place(int(self["sample"]["scene_token"][row])), sample=self["sample"].tokens[row])
+
+    def data_place(self, row: int) -> Place:
+        """Name a sample_data row: scene, sample, channel."""
+        sensor = int(self.sensor_of_data_row(row))
+        place = self.sample_place(int(self["sample_data"]["sample_token"][row]))
+        if sensor >= 0:
+            place["channel"] = self.channels[sensor]
+        return place
+
+    def sensor_of_data_row(self, row: int) -> int:
+        """Return the sensor row of one sample_data row."""
+        calibration = int(self["sample_data"]["calibrated_sensor_token"][row])
+        return int(self["calibrated_sensor"]["sensor_token"][calibration]) if calibration >= 0 else -1
+
+    def annotation_place(self, row: int) -> Place:
+        """Name an annotation row's sample and scene."""
+        return self.sample_place(int(self["sample_annotation"]["sample_token"][row]))
+
+    def place(self, table: str, row: int) -> Place:
+        """Name the place of a row of any table, as far as it has one."""
+        if table == "sample_data":
+            return self.data_place(row)
+        if table == "sample_annotation":
+            return self.annotation_place(row)
+        if table == "sample":
+            return self.sample_place(row)
+        if table == "scene":
+            return self.scene_place(row)
+        if table == "instance":
+            first = int(self["instance"]["first_annotation_token"][row])
+            return self.annotation_place(first) if first >= 0 else Place()
+        return Place()
+
+
+def follow(first: IntArray, second: IntArray) -> IntArray:
+    """Return ``second[first]``, keeping what is below 0 in ``first``."""
+    if not len(second):
+        return np.minimum(first, -1)
+    return np.where(first >= 0, second[np.maximum(first, 0)], first)
+
+
+def versions_of(root: Path) -> list[str]:
+    """Return the version folders: those with a sample_data table.
+
+    Raises:
+        DatasetError: none there.
+    """
+    found = sorted(path.parent.name for path in root.glob("*/sample_data.json")) if root.is_dir() else []
+    if not found:
+        raise DatasetError(f"{root}: no version folder with a sample_data.json; is this the data set's own folder?")
+    return found
+
+
+def open_dataset(root: Path, version: str, *, dialect: str | None = None) -> DataSet:
+    """Read one version folder; what is wrong with its tables is in the tables' ``findings``.
+
+    Args:
+        root: the data set's folder.
+        version: of ``versions_of``.
+        dialect: read it as this; default: what it looks like.
+
+    Raises:
+        DatasetError: the folder is not there.
+        UnknownNameError: no such dialect.
+    """
+    folder = root / version
+    if not folder.is_dir():
+        raise DatasetError(f"{folder}: no such version folder; there are: {', '.join(versions_of(root))}")
+    present = {name: fields for name, fields in EXTRA.items() if (folder / f"{name}.json").is_file()}
+    schema = TABLES | present
+    tables = {name: read_table(folder / f"{name}.json", name, fields) for name, fields in schema.items()}
+    for name, fields in schema.items():
+        for spec in fields:
+            if spec.kind == "ref":
+                columns = tables[name].columns
+                columns[spec.name] = resolve(columns[spec.name], tables[spec.table])
+            elif spec.kind == "refs":
+                flat, lengths = tables[name].lists[spec.name]
+                tables[name].lists[spec.name] = (resolve(flat, tables[spec.table]), lengths)
+    splits, findings = _read_splits(folder / "splits.json")
+    chosen = pick(DIALECTS, dialect, what="dialect") if dialect else _dialect(tables)
+    return DataSet(root, version, chosen, tables, splits, findings)
+
+
+def _dialect(tables: dict[str, Table]) -> Dialect:
+    """Tell the dialects apart: UAV3D has one calibration an image and ego poses that never turn."""
+    identity = np.array([1.0, 0.0, 0.0, 0.0])
+    poses, images = tables["ego_pose"]["rotation"], len(tables["sample_data"])
+    unturned = np.mean(np.abs(poses - identity).max(axis=1) < 1e-9) if len(poses) else 0.0
+    own_calibration = len(tables["calibrated_sensor"]) >= 0.9 * images > 0
+    has_bev = hash(BEV_CHANNEL) in hashes(tables["sensor"]["channel"]).tolist()
+    return "uav3d" if own_calibration and unturned > 0.9 and not has_bev else "strict"
+
+
+def _read_splits(path: Path) -> tuple[dict[str, list[str]], list[Finding]]:
+    if not path.is_file():
+        return {}, []
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        return {}, [Finding("schema.table", f"splits.json cannot be read: {error}")]
+    if not isinstance(content, dict) or not all(isinstance(v, list) for v in content.values()):
+        return {}, [Finding("schema.table", "splits.json must map split names to lists of scene names")]
+    return {str(k): [str(name) for name in v] for k, v in content.items()}, []

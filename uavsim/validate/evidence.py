@@ -1,0 +1,176 @@
+"""Everything that the checks look at, gathered once: geometry in the map and what was measured in the pictures."""
+
+from __future__ import annotations
+
+import multiprocessing
+from collections import deque
+from collections.abc import Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+
+from uavsim.typing import BoolArray, FloatArray, IntArray
+from uavsim.validate.dataset import DataSet
+from uavsim.validate.frames import Boxes, Cameras, boxes_of, cameras_of
+from uavsim.validate.look import FrameLook, FrameTask, TrackTask, look_at_track
+from uavsim.validate.temporal import time_unit_us
+
+__all__ = ["Evidence", "Pairs", "gather"]
+
+_POOL_FROM_IMAGES: Final = 400  # below, starting processes costs more than it saves
+_AHEAD: Final = 8  # tasks in flight for each worker: keeps memory flat on big data sets
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pairs:
+    """Every (view, box) with pixels in the view's mask, over the whole data set.
+
+    Attributes:
+        view: (P,) index into ``Evidence.looks``.
+        box: (P,) row of sample_annotation.
+        others: as in ``FrameLook``.
+    """
+
+    view: IntArray
+    box: IntArray
+    visible_px: IntArray
+    inside_px: IntArray
+    mask_box_px: IntArray
+    box_px: FloatArray
+    cut: BoolArray
+    tag: IntArray
+
+    def __len__(self) -> int:
+        return len(self.view)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Evidence:
+    """One version of a data set, read and looked at.
+
+    Attributes:
+        looks: one a picture, by scene, channel and time; empty file states where pictures were not opened.
+        track: (looks,) number of the scene-and-channel that a look belongs to.
+        cameras: of the looks, row by row.
+        has_masks: instance masks are there and boxes have ids, so that pixels can judge boxes.
+        pixels: pictures were decoded.
+    """
+
+    data: DataSet
+    boxes: Boxes
+    cameras: Cameras
+    looks: tuple[FrameLook, ...]
+    track: IntArray
+    pairs: Pairs
+    has_masks: bool
+    pixels: bool
+
+
+def gather(data: DataSet, *, pixels: bool, workers: int) -> Evidence:
+    """Place boxes and cameras, and look at every picture.
+
+    Args:
+        data: the tables.
+        pixels: decode pictures and masks; otherwise only look whether the files are whole and of the stated size.
+        workers: processes that look at pictures.
+    """
+    boxes = boxes_of(data, unit_us=time_unit_us(data))
+    rows = data.camera_rows
+    scene, sensor = data.scene_of_data[rows], data.sensor_of_data[rows]
+    time = data["sample_data"]["timestamp"][rows]
+    rows = rows[np.lexsort((time, sensor, scene))]
+    cameras = cameras_of(data, rows)
+    _, track = np.unique(np.stack([data.scene_of_data[rows], data.sensor_of_data[rows]]), axis=1, return_inverse=True)
+    track = track.reshape(-1)
+    masks = _mask_files(data)
+    ids = data["sample_annotation"].get("uav_instance_id")
+    tasks = _tasks(data, boxes, cameras, track, masks if ids is not None else {}, pixels=pixels)
+    looks = tuple(look for found in _run(tasks, workers if len(rows) >= _POOL_FROM_IMAGES else 1) for look in found)
+    has_masks = pixels and ids is not None and bool(masks)
+    return Evidence(data, boxes, cameras, looks, track, _pairs(looks), has_masks, pixels)
+
+
+def _mask_files(data: DataSet) -> dict[int, Path]:
+    """Return the instance mask of each sample_data row: from the table ``layer``, or beside ``samples/`` by name."""
+    if "layer" in data.tables:
+        layer = data["layer"]
+        owner = layer["sample_data_token"].tolist()
+        named = zip(owner, layer["kind"], layer["filename"], strict=True)
+        return {row: data.root / filename for row, kind, filename in named if row >= 0 and kind == "instance"}
+    if not (data.root / "masks").is_dir():
+        return {}
+    files = {}
+    for row, filename in enumerate(data["sample_data"]["filename"]):
+        root, _, rest = filename.partition("/")
+        if root in {"samples", "sweeps"}:
+            path = (data.root / "masks" / rest).with_suffix(".png")
+            if path.is_file():
+                files[row] = path
+    return files
+
+
+def _tasks(
+    data: DataSet, boxes: Boxes, cameras: Cameras, track: IntArray, masks: dict[int, Path], *, pixels: bool
+) -> Iterator[TrackTask]:
+    table, images = data["sample_annotation"], data["sample_data"]
+    ids = table["uav_instance_id"] if masks else np.zeros(len(table), np.int64)
+    usable = np.flatnonzero(boxes.usable)
+    usable = usable[np.argsort(table["sample_token"][usable], kind="stable")]
+    sample_of_box = table["sample_token"][usable]
+    nothing = np.zeros(0, np.int64)
+    for views in np.split(np.arange(len(track)), np.flatnonzero(np.diff(track)) + 1) if len(track) else []:
+        frames = []
+        for view in views.tolist():
+            row, sample = int(cameras.rows[view]), int(images["sample_token"][cameras.rows[view]])
+            low, high = np.searchsorted(sample_of_box, [sample, sample + 1])
+            judged = bool(images["is_key_frame"][row]) and bool(cameras.usable[view])
+            own = usable[low:high] if judged else nothing
+            frames.append(
+                FrameTask(
+                    row=row,
+                    picture=data.root / images["filename"][row],
+                    mask=masks.get(row),
+                    box_row=own,
+                    instance_id=ids[own],
+                    centre_m=boxes.centre_m[own],
+                    rotation=boxes.rotation[own],
+                    half_lwh_m=boxes.half_lwh_m[own],
+                    position_m=cameras.position_m[view],
+                    camera_rotation=cameras.rotation[view],
+                    intrinsic=cameras.intrinsic[view],
+                )
+            )
+        yield TrackTask(tuple(frames), pixels=pixels)
+
+
+def _run(tasks: Iterator[TrackTask], workers: int) -> Iterator[list[FrameLook]]:
+    """Run tasks in order with a bounded number of them in flight."""
+    if workers <= 1:
+        yield from map(look_at_track, tasks)
+        return
+    context = multiprocessing.get_context("spawn")  # a fork would copy the threads' locks of whoever calls us
+    with ProcessPoolExecutor(workers, mp_context=context) as pool:
+        flying: deque[Future[list[FrameLook]]] = deque()
+        for task in tasks:
+            flying.append(pool.submit(look_at_track, task))
+            if len(flying) > _AHEAD * workers:
+                yield flying.popleft().result()
+        while flying:
+            yield flying.popleft().result()
+
+
+def _pairs(looks: tuple[FrameLook, ...]) -> Pairs:
+    count = [len(look.box_row) for look in looks]
+    return Pairs(
+        view=np.repeat(np.arange(len(looks)), count),
+        box=np.concatenate([np.zeros(0, np.int64), *(look.box_row for look in looks)]),
+        visible_px=np.concatenate([np.zeros(0, np.int64), *(look.visible_px for look in looks)]),
+        inside_px=np.concatenate([np.zeros(0, np.int64), *(look.inside_px for look in looks)]),
+        mask_box_px=np.concatenate([np.zeros((0, 4), np.int64), *(look.mask_box_px for look in looks)]),
+        box_px=np.concatenate([np.zeros((0, 4)), *(look.box_px for look in looks)]),
+        cut=np.concatenate([np.zeros(0, bool), *(look.cut for look in looks)]),
+        tag=np.concatenate([np.zeros(0, np.int64), *(look.tag for look in looks)]),
+    )

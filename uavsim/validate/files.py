@@ -1,0 +1,97 @@
+"""Promises about files: each one named is there, whole, and of the size and format stated."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+from typing import Final
+
+import numpy as np
+
+from uavsim.validate.evidence import Evidence
+from uavsim.validate.findings import Finding
+
+__all__ = ["formats_told", "lidar_files_there", "maps_there", "masks_whole", "paths_inside", "pictures_whole"]
+
+_POINT_BYTES: Final = 20  # float32 x, y, z, intensity, ring
+_FORMATS: Final = {".png": {"png"}, ".jpg": {"jpg", "jpeg"}, ".jpeg": {"jpg", "jpeg"}, ".bin": {"pcd", "bin"}}
+_WORDS: Final = {
+    "missing": ("files.missing", "is not there"),
+    "truncated": ("files.truncated", "has no end: it was cut off"),
+    "unreadable": ("files.decode", "cannot be decoded"),
+}
+
+
+def pictures_whole(evidence: Evidence) -> Iterator[Finding]:
+    """Every picture is there, whole, and as large as its row says."""
+    data = evidence.data
+    images = data["sample_data"]
+    for look in evidence.looks:
+        name, place = images["filename"][look.row], data.data_place(look.row)
+        if look.state in _WORDS:
+            code, words = _WORDS[look.state]
+            yield Finding(code, f"{name} {words}", **place)
+        stated = (int(images["width"][look.row]), int(images["height"][look.row]))
+        if look.state not in {"missing", "unreadable"} and look.found_px != stated:
+            found = f"{look.found_px[0]} x {look.found_px[1]}"
+            message = f"{name} is {found}, its row says {stated[0]} x {stated[1]}"
+            yield Finding("files.size", message, **place)
+
+
+def masks_whole(evidence: Evidence) -> Iterator[Finding]:
+    """Every mask named is there, whole, and as large as its picture."""
+    for look in evidence.looks:
+        place = evidence.data.data_place(look.row)
+        if look.mask_state in _WORDS:
+            code, words = _WORDS[look.mask_state]
+            yield Finding(code, f"mask of {evidence.data['sample_data']['filename'][look.row]} {words}", **place)
+        elif look.mask_state == "good" and look.state == "good" and look.mask_px != look.found_px:
+            message = (
+                f"mask is {look.mask_px[0]} x {look.mask_px[1]}, its picture {look.found_px[0]} x {look.found_px[1]}"
+            )
+            yield Finding("files.size", message, **place)
+
+
+def lidar_files_there(evidence: Evidence) -> Iterator[Finding]:
+    """Point clouds are there and hold whole points of five float32."""
+    data = evidence.data
+    images, sensor = data["sample_data"], data.sensor_of_data
+    camera = data.is_camera
+    for row in np.flatnonzero(sensor >= 0).tolist():
+        if camera[sensor[row]]:
+            continue
+        path = data.root / images["filename"][row]
+        if not path.is_file():
+            yield Finding("files.missing", f"{images['filename'][row]} is not there", **data.data_place(row))
+        elif path.name.endswith(".pcd.bin") and path.stat().st_size % _POINT_BYTES:
+            message = f"{images['filename'][row]} is no whole number of points of {_POINT_BYTES} bytes"
+            yield Finding("files.size", message, **data.data_place(row))
+
+
+def maps_there(evidence: Evidence) -> Iterator[Finding]:
+    """Map masks exist: the devkit looks for them when it loads."""
+    for filename in evidence.data["map"]["filename"]:
+        if not (evidence.data.root / filename).is_file():
+            yield Finding("files.missing", f"map {filename} is not there: the devkit cannot load the data set")
+
+
+def formats_told(evidence: Evidence) -> Iterator[Finding]:
+    """``fileformat`` is that of the file name, and no two rows share a file."""
+    data = evidence.data
+    images = data["sample_data"]
+    seen: dict[str, int] = {}
+    for row, (name, told) in enumerate(zip(images["filename"], images["fileformat"], strict=True)):
+        usual = _FORMATS.get(PurePosixPath(name).suffix.lower())
+        if usual and told not in usual:
+            yield Finding("files.format", f"{name}: fileformat says {told!r}", **data.data_place(row))
+        if name in seen:
+            yield Finding("files.shared", f"{name} stands in two rows", **data.data_place(row))
+        seen[name] = row
+
+
+def paths_inside(evidence: Evidence) -> Iterator[Finding]:
+    """File names are relative and stay in the data set's folder."""
+    data = evidence.data
+    for row, name in enumerate(data["sample_data"]["filename"]):
+        if name.startswith("/") or ".." in PurePosixPath(name).parts or "\\" in name:
+            yield Finding("files.path", f"{name} leaves the data set's folder", **data.data_place(row))

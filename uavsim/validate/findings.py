@@ -1,0 +1,105 @@
+"""What the judge says: findings with a place and numbers, and the report around them."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields
+from typing import Final, Literal
+
+from uavsim.typing import JsonDict
+
+__all__ = ["MAX_PER_CODE", "Finding", "Report", "Severity", "collect"]
+
+Severity = Literal["error", "warning"]
+MAX_PER_CODE: Final = 1000  # findings of one code that a report spells out; the counts are always complete
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One broken promise, and where.
+
+    Attributes:
+        code: ``group.promise``, a key of ``judge.CHECKS`` or of its own family (``files.missing``).
+        scene: scene name, "" where it concerns the data set.
+        sample: sample token, or "".
+        channel: sensor channel, or "".
+        message: one line that says what is wrong.
+        numbers: what was measured, and tokens of the rows concerned.
+    """
+
+    code: str
+    message: str
+    severity: Severity = "error"
+    scene: str = ""
+    sample: str = ""
+    channel: str = ""
+    numbers: Mapping[str, object] = field(default_factory=dict)
+
+    @property
+    def place(self) -> str:
+        """Scene / sample / channel in one word, for tables people read."""
+        return " / ".join(part for part in (self.scene, self.sample[:8], self.channel) if part) or "data set"
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """The verdict on one version folder of a data set.
+
+    Attributes:
+        findings: at most ``MAX_PER_CODE`` of each code, in the order of the checks.
+        counts: findings of each code, complete.
+        errors: number of findings with severity error, complete.
+        facts: what the data set holds (``coverage``) and how much was looked at.
+        skipped: check -> why it could not be made (no masks, no simulator velocity, ...).
+    """
+
+    folder: str
+    version: str
+    dialect: str
+    findings: tuple[Finding, ...]
+    counts: dict[str, int]
+    errors: int
+    facts: JsonDict
+    skipped: dict[str, str]
+
+    @property
+    def ok(self) -> bool:
+        """No error; warnings are allowed."""
+        return self.errors == 0
+
+    def as_json(self) -> JsonDict:
+        """Return the report as plain JSON values; numbers that are not finite become text."""
+        return {
+            "ok": self.ok,
+            "folder": self.folder,
+            "version": self.version,
+            "dialect": self.dialect,
+            "errors": self.errors,
+            "counts": self.counts,
+            "facts": self.facts,
+            "skipped": self.skipped,
+            "findings": [_as_json(f) for f in self.findings],
+        }
+
+
+def collect(findings: Iterable[Finding]) -> tuple[tuple[Finding, ...], dict[str, int], int]:
+    """Return (kept findings, count of each code, number of errors)."""
+    counts: Counter[str] = Counter()
+    kept, errors = [], 0
+    for finding in findings:
+        counts[finding.code] += 1
+        errors += finding.severity == "error"
+        if counts[finding.code] <= MAX_PER_CODE:
+            kept.append(finding)
+    return tuple(kept), dict(counts), errors
+
+
+def _as_json(finding: Finding) -> JsonDict:
+    row: JsonDict = {f.name: getattr(finding, f.name) for f in fields(finding)}
+    return row | {"numbers": {name: _plain(value) for name, value in finding.numbers.items()}}
+
+
+def _plain(value: object) -> object:
+    return str(value) if isinstance(value, float) and not math.isfinite(value) else value

@@ -1,0 +1,134 @@
+"""Boxes and cameras of either dialect in one frame: the map (right-handed, z up), sizes as length, width, height.
+
+strict: boxes and ego poses are in the map already, ``map_T_optical`` = ego pose x calibration.
+uav3d (docs/formats.md): CARLA's left-handed axes, y flipped; quaternions of the NED frame, so (w, x, -y, -z) and not their
+matrix; translation is the actor's origin; size is length, width, height; the calibration is the camera's global pose.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from uavsim.geometry import quaternion
+from uavsim.typing import BoolArray, FloatArray, IntArray
+from uavsim.validate.dataset import DataSet, follow
+from uavsim.validate.tables import Table
+
+__all__ = ["Boxes", "Cameras", "boxes_of", "cameras_of"]
+
+_FLIP_Y: Final = np.array([1.0, -1.0, 1.0])
+_NED_TO_FLU: Final = np.array([1.0, 1.0, -1.0, -1.0])
+_FLU_R_OPTICAL: Final = np.array([[0.0, 0.0, 1.0], [-1.0, 0.0, 0.0], [0.0, -1.0, 0.0]])
+_NOT_UNIT: Final = 1e-3
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Boxes:
+    """All annotations, row by row as in the table.
+
+    Attributes:
+        centre_m: (N, 3) of the box in the map.
+        rotation: (N, 3, 3) map <- box (x along the length, y left, z up); nan where the quaternion is none.
+        half_lwh_m: (N, 3) half length, width, height.
+        velocity_mps: (N, 3) the simulator's, or None where the data set has none.
+        time_s: (N,) of the sample.
+        usable: (N,) all of the above is finite and positive.
+    """
+
+    centre_m: FloatArray
+    rotation: FloatArray
+    half_lwh_m: FloatArray
+    velocity_mps: FloatArray | None
+    time_s: FloatArray
+    usable: BoolArray
+
+    @property
+    def bottom_z_m(self) -> FloatArray:
+        """(N,) height of the centre of the box's lower face."""
+        low: FloatArray = self.centre_m[:, 2] - self.rotation[:, 2, 2] * self.half_lwh_m[:, 2]
+        return low
+
+    @property
+    def yaw_rad(self) -> FloatArray:
+        """(N,) heading, counter-clockwise from x."""
+        return np.arctan2(self.rotation[:, 1, 0], self.rotation[:, 0, 0])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Cameras:
+    """The cameras of some sample_data rows.
+
+    Attributes:
+        rows: (V,) rows of sample_data.
+        position_m: (V, 3) in the map.
+        rotation: (V, 3, 3) map <- optical (x right, y down, z forward).
+        intrinsic: (V, 3, 3).
+        usable: (V,) everything is finite.
+    """
+
+    rows: IntArray
+    position_m: FloatArray
+    rotation: FloatArray
+    intrinsic: FloatArray
+    usable: BoolArray
+
+
+def boxes_of(data: DataSet, *, unit_us: float) -> Boxes:
+    """Place every annotation in the map."""
+    table = data["sample_annotation"]
+    half = table["size"] / 2
+    velocity = table.get("uav_velocity")
+    if data.dialect == "strict":
+        rotation = rotations(table["rotation"])
+        centre, half = table["translation"], half[:, [1, 0, 2]]
+    else:
+        rotation = rotations(table["rotation"] * _NED_TO_FLU)
+        offset = _offset(table, half)
+        centre = table["translation"] * _FLIP_Y + np.einsum("nij,nj->ni", rotation, offset)
+    stamps = follow(table["sample_token"], data["sample"]["timestamp"])
+    time_s = np.where(table["sample_token"] >= 0, (stamps - _first(data)) * (unit_us * 1e-6), np.nan)
+    finite = np.isfinite(np.concatenate([centre, rotation.reshape(-1, 9), half, time_s[:, None]], axis=1)).all(axis=1)
+    return Boxes(centre, rotation, half, velocity, time_s, finite & (half > 0).all(axis=1))
+
+
+def _first(data: DataSet) -> int:
+    stamps = data["sample"]["timestamp"]
+    return int(stamps.min()) if len(stamps) else 0
+
+
+def _offset(table: Table, half: FloatArray) -> FloatArray:
+    """Return the box centre seen from the actor's origin, in its flu frame: told, or straight up by half the height."""
+    up: FloatArray = half * np.array([0.0, 0.0, 1.0])
+    if "uav_bbox_offset" not in table:
+        return up
+    told: FloatArray = table["uav_bbox_offset"]
+    return np.where(np.isfinite(told), told, up)
+
+
+def cameras_of(data: DataSet, rows: IntArray) -> Cameras:
+    """Place the cameras of sample_data rows in the map; ``rows`` as ``DataSet.camera_rows``."""
+    images, calibrations, poses = data["sample_data"], data["calibrated_sensor"], data["ego_pose"]
+    calibration = images["calibrated_sensor_token"][rows]
+    t, q = calibrations["translation"][calibration], calibrations["rotation"][calibration]
+    if data.dialect == "strict":
+        pose = images["ego_pose_token"][rows]
+        map_R_flu = rotations(poses["rotation"][pose])
+        position = poses["translation"][pose] + np.einsum("nij,nj->ni", map_R_flu, t)
+        rotation = map_R_flu @ rotations(q)
+    else:
+        position, rotation = t * _FLIP_Y, rotations(q * _NED_TO_FLU) @ _FLU_R_OPTICAL
+    intrinsic = calibrations["camera_intrinsic"][calibration]
+    flat = np.concatenate([position, rotation.reshape(-1, 9), intrinsic.reshape(-1, 9)], axis=1)
+    return Cameras(rows, position, rotation, intrinsic, np.isfinite(flat).all(axis=1))
+
+
+def rotations(wxyz: FloatArray) -> FloatArray:
+    """Return (N, 3, 3); nan where a quaternion is not of length 1 (to 1e-3) or not finite."""
+    length = np.linalg.norm(wxyz, axis=-1)
+    good = np.isfinite(length) & (np.abs(length - 1) < _NOT_UNIT)
+    out = np.full((len(wxyz), 3, 3), np.nan)
+    out[good] = quaternion.to_matrix(wxyz[good] / length[good, None])
+    return out

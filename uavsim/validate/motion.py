@@ -1,0 +1,174 @@
+"""Promises about motion: nothing jumps, velocities are those of the displacement, noses point where things go."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from uavsim.typing import BoolArray, FloatArray, IntArray
+from uavsim.validate.dataset import DataSet, follow
+from uavsim.validate.evidence import Evidence
+from uavsim.validate.findings import Finding
+
+__all__ = ["cameras_fly_smoothly", "headings_follow_motion", "nothing_jumps", "velocities_are_displacements"]
+
+STRONG_MPS2: Final = 8.0  # emergency braking: what may change between two samples without being told
+NOISE_M: Final = 0.35
+SLACK_MPS: Final = 0.5
+DRIVES_MPS: Final = 2.0
+SIDEWAYS_RAD: Final = np.radians(60.0)
+CAMERA_STEP: Final = 6.0  # times the usual change of a camera's step
+CAMERA_NOISE_M: Final = 2.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Neighbours:
+    """Each annotation with the ones before and after on its track.
+
+    Attributes:
+        before, after: (N,) rows, below 0 where there is none or it cannot be used.
+        back_s, ahead_s: (N,) seconds to them, nan where none.
+    """
+
+    before: IntArray
+    after: IntArray
+    back_s: FloatArray
+    ahead_s: FloatArray
+
+
+def _neighbours(evidence: Evidence) -> _Neighbours:
+    table, boxes = evidence.data["sample_annotation"], evidence.boxes
+    sides = []
+    for link in ("prev", "next"):
+        row = table[link]
+        same = follow(row, table["instance_token"]) == table["instance_token"]
+        usable = (row >= 0) & boxes.usable & same
+        usable[usable] &= boxes.usable[row[usable]]
+        gap = np.where(usable, np.abs(boxes.time_s - boxes.time_s[np.maximum(row, 0)]), np.nan)
+        usable &= gap > 0
+        sides.append((np.where(usable, row, -1), np.where(usable, gap, np.nan)))
+    (before, back_s), (after, ahead_s) = sides
+    return _Neighbours(before, after, back_s, ahead_s)
+
+
+def nothing_jumps(evidence: Evidence) -> Iterator[Finding]:
+    """A box is where its neighbours on the track and their velocities expect it."""
+    data, boxes = evidence.data, evidence.boxes
+    off, allowed = _off_track(evidence)
+    near = _neighbours(evidence)
+    beside = np.maximum(
+        np.where(near.before >= 0, np.nan_to_num(off[near.before]), 0),
+        np.where(near.after >= 0, np.nan_to_num(off[near.after]), 0),
+    )
+    jumps = boxes.usable & np.isfinite(off) & (off > allowed) & (off >= beside)  # neighbours of a jump are off as well
+    for row in np.flatnonzero(jumps).tolist():
+        message = f"box is {off[row]:.1f} m from where its track expects it ({allowed[row]:.1f} m allowed)"
+        numbers = {"token": data["sample_annotation"].tokens[row], "off_m": round(float(off[row]), 3)}
+        yield Finding("motion.jump", message, numbers=numbers, **data.annotation_place(row))
+
+
+def _off_track(evidence: Evidence) -> tuple[FloatArray, FloatArray]:
+    """Return (N,) distance from the expected place, nan where nothing is expected, and (N,) what is allowed.
+
+    Between two neighbours: their mean, bent by their velocities (the cubic through both). At the end of a track: from the one
+    neighbour with the mean of both velocities.
+    """
+    boxes, near = evidence.boxes, _neighbours(evidence)
+    p, v = boxes.centre_m, boxes.velocity_mps
+    before, after = near.before, near.after
+    share = (near.back_s / (near.back_s + near.ahead_s))[:, None]
+    middle = p[before] * (1 - share) + p[after] * share
+    short = np.fmin(near.back_s, near.ahead_s)
+    if v is not None:
+        span = (near.back_s + near.ahead_s)[:, None]
+        cubic = _hermite(p[before], p[after], v[before], v[after], span=span, share=share)
+        middle = np.where(np.isfinite(cubic), cubic, middle)
+        at_end = p[before] + (v[before] + v) / 2 * near.back_s[:, None]
+        at_start = p[after] - (v[after] + v) / 2 * near.ahead_s[:, None]
+        expected = np.where((before >= 0)[:, None], at_end, np.where((after >= 0)[:, None], at_start, np.nan))
+        expected = np.where(((before >= 0) & (after >= 0))[:, None], middle, expected)
+        allowed = NOISE_M + STRONG_MPS2 * short**2 * np.where((before >= 0) & (after >= 0), 0.15, 0.25)
+    else:
+        expected = np.where(((before >= 0) & (after >= 0))[:, None], middle, np.nan)
+        allowed = NOISE_M + STRONG_MPS2 * short**2 / 2
+    return np.linalg.norm(p - expected, axis=1), allowed
+
+
+def _hermite(
+    p0: FloatArray, p1: FloatArray, v0: FloatArray, v1: FloatArray, *, span: FloatArray, share: FloatArray
+) -> FloatArray:
+    """Return the cubic through two points with their velocities, at ``share`` of the time between."""
+    s = share
+    place: FloatArray = (
+        (1 + 2 * s) * (1 - s) ** 2 * p0 + s**2 * (3 - 2 * s) * p1 + span * (s * (1 - s) ** 2 * v0 - s**2 * (1 - s) * v1)
+    )
+    return place
+
+
+def velocities_are_displacements(evidence: Evidence) -> Iterator[Finding]:
+    """The simulator's velocity lies between those that the displacements before and after show."""
+    data, boxes, near = evidence.data, evidence.boxes, _neighbours(evidence)
+    if boxes.velocity_mps is None:
+        return
+    p, told = boxes.centre_m, boxes.velocity_mps
+    back = (p - p[near.before]) / near.back_s[:, None]
+    ahead = (p[near.after] - p) / near.ahead_s[:, None]
+    both = (near.before >= 0) & (near.after >= 0)
+    shown = np.where(both[:, None], (back + ahead) / 2, np.where((near.before >= 0)[:, None], back, ahead))
+    change = np.where(both, np.linalg.norm(ahead - back, axis=1) / 2, 0.0)
+    gap = np.fmax(near.back_s, near.ahead_s)
+    allowed = SLACK_MPS + np.nan_to_num(change) + STRONG_MPS2 * gap * np.where(both, 0.25, 0.5)
+    off = np.linalg.norm(told - shown, axis=1)
+    for row in np.flatnonzero(boxes.usable & np.isfinite(off) & (off > allowed)).tolist():
+        speed, moved = float(np.linalg.norm(told[row])), float(np.linalg.norm(shown[row]))
+        message = f"velocity says {speed:.1f} m/s, the displacement {moved:.1f} m/s ({off[row]:.1f} m/s apart)"
+        numbers = {"token": data["sample_annotation"].tokens[row], "told_mps": speed, "shown_mps": moved}
+        yield Finding("motion.velocity", message, numbers=numbers, **data.annotation_place(row))
+
+
+def headings_follow_motion(evidence: Evidence) -> Iterator[Finding]:
+    """Vehicles that drive point where they go."""
+    data, boxes, near = evidence.data, evidence.boxes, _neighbours(evidence)
+    p = boxes.centre_m
+    start = np.where(near.before >= 0, near.before, np.arange(len(p)))
+    end = np.where(near.after >= 0, near.after, np.arange(len(p)))
+    span = np.nan_to_num(near.back_s) + np.nan_to_num(near.ahead_s)
+    moved = (p[end] - p[start])[:, :2]
+    speed = np.linalg.norm(moved, axis=1) / np.maximum(span, 1e-9)
+    drives = boxes.usable & (span > 0) & (speed > DRIVES_MPS) & _is_vehicle(data)
+    if boxes.velocity_mps is not None:
+        drives &= np.linalg.norm(boxes.velocity_mps[:, :2], axis=1) > DRIVES_MPS
+    course = np.arctan2(moved[:, 1], moved[:, 0])
+    aside = np.abs((boxes.yaw_rad - course + np.pi) % (2 * np.pi) - np.pi)
+    for row in np.flatnonzero(drives & (aside > SIDEWAYS_RAD)).tolist():
+        message = f"drives at {speed[row]:.1f} m/s, {np.degrees(aside[row]):.0f} degrees off its nose"
+        numbers = {"token": data["sample_annotation"].tokens[row], "aside_deg": round(float(np.degrees(aside[row])), 1)}
+        yield Finding("motion.heading", message, numbers=numbers, **data.annotation_place(row))
+
+
+def _is_vehicle(data: DataSet) -> BoolArray:
+    category = follow(data["sample_annotation"]["instance_token"], data["instance"]["category_token"])
+    vehicle = np.array([name.startswith("vehicle.") for name in data["category"]["name"]] + [False], bool)
+    return np.asarray(vehicle[np.where(category >= 0, category, -1)])
+
+
+def cameras_fly_smoothly(evidence: Evidence) -> Iterator[Finding]:
+    """A camera's place changes evenly from picture to picture: a stale pose stands still and then leaps."""
+    position, track, data = evidence.cameras.position_m, evidence.track, evidence.data
+    time = data["sample_data"]["timestamp"][evidence.cameras.rows]
+    if len(position) < 3:
+        return
+    inner = np.flatnonzero((track[2:] == track[:-2]) & (time[2:] > time[:-2])) + 1
+    share = ((time[inner] - time[inner - 1]) / (time[inner + 1] - time[inner - 1]))[:, None]
+    off = np.linalg.norm(position[inner] - position[inner - 1] * (1 - share) - position[inner + 1] * share, axis=1)
+    usual = float(np.nanmedian(off)) if np.isfinite(off).any() else 0.0
+    level = np.zeros(len(position))
+    level[inner] = np.nan_to_num(off)
+    peak = (level[inner] >= level[inner - 1]) & (level[inner] >= level[inner + 1])
+    for at in np.flatnonzero(peak & (off > CAMERA_STEP * usual + CAMERA_NOISE_M)).tolist():
+        row = int(evidence.cameras.rows[inner[at]])
+        message = f"camera is {off[at]:.1f} m off the line between its neighbours in time"
+        yield Finding("motion.camera", message, numbers={"off_m": round(float(off[at]), 3)}, **data.data_place(row))

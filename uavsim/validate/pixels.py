@@ -1,0 +1,186 @@
+"""Promises that pixels keep: each box is where its instance is seen, as large as it is seen, and counted as it is seen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from uavsim.typing import BoolArray, FloatArray, IntArray
+from uavsim.validate.evidence import Evidence
+from uavsim.validate.findings import Finding
+
+__all__ = [
+    "boxes_cover_masks",
+    "boxes_fill_silhouettes",
+    "counts_are_the_masks",
+    "masks_belong_to_views",
+    "masks_without_box",
+    "tags_fit_categories",
+]
+
+MIN_PX: Final = 40  # fewer pixels say too little about a box
+OUTSIDE_SHARE: Final = 0.05  # of an instance's pixels that may lie outside its box
+OUTSIDE_PX: Final = 6
+VIEW_SHARE: Final = 0.5  # of a view's boxes that miss their masks: then it is the view that is wrong
+FULL_PX: Final = 200
+MIN_IOU: Final = 0.5
+STRAY_PX: Final = 30
+_TAGS: Final = {
+    "vehicle.bicycle": {13, 19},
+    "vehicle.motorcycle": {13, 18},
+    "human.pedestrian": {12},
+    "vehicle.car": {14, 15, 16},
+    "vehicle.truck": {14, 15, 16},
+    "vehicle.bus": {14, 15, 16},
+}
+"""CARLA's 28-tag palette; its vans, lorries and buses change tags between versions, two-wheelers and people never."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Misses:
+    """Which (view, box) pairs disagree, and whose fault it is.
+
+    Attributes:
+        judged: (P,) enough pixels to tell.
+        bad: (P,) too many of them outside the box.
+        outside: (P,) share outside.
+        view_bad: (looks,) the whole view disagrees.
+    """
+
+    judged: BoolArray
+    bad: BoolArray
+    outside: FloatArray
+    view_bad: BoolArray
+    view_judged: IntArray
+    view_misses: IntArray
+
+
+def _misses(evidence: Evidence) -> _Misses:
+    pairs = evidence.pairs
+    outside_px = pairs.visible_px - pairs.inside_px
+    outside = outside_px / np.maximum(pairs.visible_px, 1)
+    judged = pairs.visible_px >= MIN_PX
+    bad = judged & (outside > OUTSIDE_SHARE) & (outside_px >= OUTSIDE_PX)
+    views, boxes = len(evidence.looks), len(evidence.data["sample_annotation"])
+    of_view = np.bincount(pairs.view[judged], minlength=views)
+    bad_of_view = np.bincount(pairs.view[bad], minlength=views)
+    seen_well = np.bincount(pairs.box[judged & ~bad], minlength=boxes)
+    acquitted = np.bincount(pairs.view[bad & (seen_well[pairs.box] > 0)], minlength=views)  # good in another view
+    many = (of_view >= 3) & (bad_of_view > VIEW_SHARE * of_view)
+    few = (bad_of_view > 0) & (bad_of_view > VIEW_SHARE * of_view) & (acquitted == bad_of_view)
+    return _Misses(judged, bad, outside, many | few, of_view, bad_of_view)
+
+
+def masks_belong_to_views(evidence: Evidence) -> Iterator[Finding]:
+    """A view's mask, pose and intrinsics fit each other: not most of its boxes miss their pixels."""
+    misses = _misses(evidence)
+    for view in np.flatnonzero(misses.view_bad).tolist():
+        wrong, judged = int(misses.view_misses[view]), int(misses.view_judged[view])
+        message = f"{wrong} of {judged} boxes miss their pixels: wrong mask, camera pose, intrinsics or tick"
+        place = evidence.data.data_place(evidence.looks[view].row)
+        yield Finding("pixels.view", message, numbers={"missed": wrong, "judged": judged}, **place)
+
+
+def boxes_cover_masks(evidence: Evidence) -> Iterator[Finding]:
+    """At least 95 % of an instance's pixels in a view lie inside its projected box."""
+    misses, pairs, data = _misses(evidence), evidence.pairs, evidence.data
+    bad = np.flatnonzero(misses.bad & ~misses.view_bad[pairs.view])
+    worst_first = bad[np.argsort(-misses.outside[bad], kind="stable")]
+    _, first = np.unique(pairs.box[worst_first], return_index=True)
+    for pair in worst_first[np.sort(first)].tolist():
+        row = int(pairs.box[pair])
+        place = data.annotation_place(row)
+        place["channel"] = data.data_place(evidence.looks[pairs.view[pair]].row).get("channel", "")
+        share, pixels = float(misses.outside[pair]), int(pairs.visible_px[pair])
+        message = f"{share:.0%} of {pixels} visible pixels lie outside the box"
+        numbers = {"token": data["sample_annotation"].tokens[row], "outside": round(share, 4), "visible_px": pixels}
+        yield Finding("pixels.box", message, numbers=numbers, **place)
+
+
+def boxes_fill_silhouettes(evidence: Evidence) -> Iterator[Finding]:
+    """Over its track, a box is no larger than what is seen: at its best views, hull and mask agree."""
+    pairs, data = evidence.pairs, evidence.data
+    full = (pairs.visible_px >= FULL_PX) & ~pairs.cut & ~_misses(evidence).view_bad[pairs.view]
+    rows = np.flatnonzero(full)
+    iou = _iou(pairs.mask_box_px[rows], pairs.box_px[rows])
+    best = np.full(len(data["sample_annotation"]), -1.0)
+    np.maximum.at(best, pairs.box[rows], iou)
+    judged = np.flatnonzero(best >= 0)
+    instance = data["sample_annotation"]["instance_token"]
+    judged = judged[instance[judged] >= 0]
+    order = judged[np.lexsort((best[judged], instance[judged]))]
+    groups = np.split(order, np.flatnonzero(np.diff(instance[order])) + 1) if len(order) else []
+    for group in groups:
+        middle = float(best[group[len(group) // 2]])
+        if len(group) >= 3 and middle < MIN_IOU:
+            row = int(group[0])
+            message = f"over {len(group)} samples the box's outline overlaps the visible one by {middle:.2f} at best"
+            numbers = {"token": data["instance"].tokens[int(instance[row])], "iou": round(middle, 3)}
+            yield Finding("pixels.outline", message, numbers=numbers, **data.annotation_place(row))
+
+
+def _iou(mask_box: IntArray, box: FloatArray) -> FloatArray:
+    low = np.maximum(mask_box[:, :2], box[:, :2])
+    high = np.minimum(mask_box[:, 2:], box[:, 2:])
+    shared = np.prod(np.maximum(high - low + 1, 0), axis=1)
+    both = np.prod(mask_box[:, 2:] - mask_box[:, :2] + 1, axis=1) + np.prod(box[:, 2:] - box[:, :2] + 1, axis=1)
+    iou: FloatArray = np.nan_to_num(shared / (both - shared), nan=0.0)
+    return iou
+
+
+def counts_are_the_masks(evidence: Evidence) -> Iterator[Finding]:
+    """``num_lidar_pts`` is the number of the instance's pixels in the masks of its sample (docs/formats.md)."""
+    data, pairs = evidence.data, evidence.pairs
+    table = data["sample_annotation"]
+    counted = np.bincount(pairs.box, weights=pairs.visible_px, minlength=len(table)).astype(np.int64)
+    stated = table["num_lidar_pts"]
+    complete = _samples_with_all_masks(evidence)
+    sample = table["sample_token"]
+    known = (sample >= 0) & evidence.boxes.usable & (stated >= 0) & (table["uav_instance_id"] > 0)
+    known[known] &= complete[sample[known]]
+    for row in np.flatnonzero(known & (counted != stated)).tolist():
+        message = f"num_lidar_pts says {int(stated[row])} visible pixels, the masks have {int(counted[row])}"
+        numbers = {"token": table.tokens[row], "stated": int(stated[row]), "counted": int(counted[row])}
+        yield Finding("pixels.count", message, numbers=numbers, **data.annotation_place(row))
+
+
+def _samples_with_all_masks(evidence: Evidence) -> BoolArray:
+    """(samples,) every keyframe picture of the sample has a readable mask that fits its view."""
+    images, complete = evidence.data["sample_data"], np.ones(len(evidence.data["sample"]), bool)
+    view_bad = _misses(evidence).view_bad
+    for view, look in enumerate(evidence.looks):
+        if images["is_key_frame"][look.row] and (look.mask_state != "good" or view_bad[view]):
+            complete[images["sample_token"][look.row]] = False
+    return complete
+
+
+def masks_without_box(evidence: Evidence) -> Iterator[Finding]:
+    """What a mask shows has a box in that sample."""
+    images = evidence.data["sample_data"]
+    for look in evidence.looks:
+        lost = {number: pixels for number, pixels in look.stray_ids.items() if pixels >= STRAY_PX}
+        if not lost or not images["is_key_frame"][look.row]:
+            continue
+        number = max(lost, key=lambda n: lost[n])
+        message = f"{len(lost)} instances in the mask have no box, the largest is {number} with {lost[number]} pixels"
+        numbers = {"instances": len(lost), "instance_id": number, "pixels": lost[number]}
+        yield Finding("pixels.no_box", message, numbers=numbers, **evidence.data.data_place(look.row))
+
+
+def tags_fit_categories(evidence: Evidence) -> Iterator[Finding]:
+    """The semantic tag under a box is one that its category can have."""
+    data, pairs = evidence.data, evidence.pairs
+    instance = data["sample_annotation"]["instance_token"][pairs.box]
+    known = np.flatnonzero((instance >= 0) & (pairs.visible_px >= MIN_PX))
+    category = data["instance"]["category_token"]
+    combos = np.unique(np.stack([instance[known], pairs.tag[known]]), axis=1).T.tolist()
+    for owner, tag in combos:
+        name = data["category"]["name"][category[owner]] if category[owner] >= 0 else ""
+        allowed = next((tags for start, tags in _TAGS.items() if name.startswith(start)), None)
+        if data.dialect == "strict" and allowed is not None and tag not in allowed:
+            message = f"category {name}, but its pixels have semantic tag {tag}"
+            numbers = {"token": data["instance"].tokens[owner], "tag": tag}
+            yield Finding("pixels.tag", message, numbers=numbers, **data.place("instance", owner))

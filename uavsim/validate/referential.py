@@ -1,0 +1,275 @@
+"""Promises between tables: every token leads somewhere, chains are whole, counts are right."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+import numpy as np
+
+from uavsim.typing import BoolArray, IntArray
+from uavsim.validate.dataset import BEV_CHANNEL, DataSet, Place, follow
+from uavsim.validate.findings import Finding
+from uavsim.validate.schema import EXTRA, TABLES
+from uavsim.validate.tables import DANGLING, NONE
+
+__all__ = [
+    "attributes_single",
+    "calibrations_fit_channels",
+    "chains_whole",
+    "counts_right",
+    "instances_in_one_scene",
+    "logs_in_maps",
+    "names_known",
+    "one_keyframe_per_channel",
+    "references_lead_somewhere",
+    "schema_kept",
+    "tokens_unique",
+]
+
+_EVALUATED: Final = frozenset(
+    {f"vehicle.{kind}" for kind in ("car", "truck", "trailer", "construction", "motorcycle", "bicycle")}
+    | {"vehicle.bus.rigid", "vehicle.bus.bendy", "vehicle.emergency.ambulance", "vehicle.emergency.police"}
+    | {f"human.pedestrian.{k}" for k in ("adult", "child", "construction_worker", "police_officer")}
+    | {f"human.pedestrian.{k}" for k in ("personal_mobility", "stroller", "wheelchair")}
+    | {f"movable_object.{k}" for k in ("trafficcone", "barrier", "debris", "pushable_pullable")}
+    | {"static_object.bicycle_rack", "animal"}
+)
+"""nuScenes' own categories: the devkit draws no other."""
+
+
+def schema_kept(data: DataSet) -> Iterator[Finding]:
+    """Every field is there and of its type."""
+    yield from data.load_findings
+    for table in data.tables.values():
+        for finding in table.findings:
+            row = finding.numbers.get("row")
+            place = data.place(table.name, row) if isinstance(row, int) and row < len(table) else Place()
+            yield Finding(finding.code, finding.message, numbers=finding.numbers, **place)
+
+
+def tokens_unique(data: DataSet) -> Iterator[Finding]:
+    """No token stands twice in a table: the devkit would silently keep the last row."""
+    for name, table in data.tables.items():
+        order = np.argsort(table.keys, kind="stable")
+        again = order[1:][table.keys[order][1:] == table.keys[order][:-1]]
+        for row in np.sort(again).tolist():
+            token = table.tokens[row]
+            message = f"{name}: token {token or 'that is empty'} stands more than once"
+            yield Finding("referential.token", message, numbers={"token": token}, **data.place(name, row))
+
+
+def references_lead_somewhere(data: DataSet) -> Iterator[Finding]:
+    """Every foreign key names a row that is there."""
+    for name, table in data.tables.items():
+        for spec in (TABLES | EXTRA)[name]:
+            if spec.kind == "ref":
+                bad = table[spec.name] == DANGLING
+                if not spec.empty:
+                    bad = bad | (table[spec.name] == NONE)
+            elif spec.kind == "refs":
+                flat, lengths = table.lists[spec.name]
+                bad = np.zeros(len(table), bool)
+                bad[np.repeat(np.arange(len(lengths)), lengths)[flat < 0]] = True
+            else:
+                continue
+            for row in np.flatnonzero(bad).tolist():
+                message = f"{name}.{spec.name} of {table.tokens[row]} names no row of {spec.table}"
+                yield Finding("referential.key", message, numbers={"token": table.tokens[row]}, **data.place(name, row))
+
+
+def chains_whole(data: DataSet) -> Iterator[Finding]:
+    """``prev`` and ``next`` mirror each other, stay in their scene, channel or instance, and run forward in time."""
+    sample, images, boxes = data["sample"], data["sample_data"], data["sample_annotation"]
+    box_time = follow(boxes["sample_token"], sample["timestamp"])
+    yield from _chain(data, "sample", group=[sample["scene_token"]], time=sample["timestamp"])
+    yield from _chain(data, "sample_data", group=[data.scene_of_data, data.sensor_of_data], time=images["timestamp"])
+    yield from _chain(data, "sample_annotation", group=[boxes["instance_token"]], time=box_time)
+
+
+def _chain(data: DataSet, name: str, *, group: list[IntArray], time: IntArray) -> Iterator[Finding]:
+    table = data[name]
+    rows = np.arange(len(table))
+    before, after = table["prev"], table["next"]
+    for here, there, word in ((after, before, "next"), (before, after, "prev")):
+        linked = np.flatnonzero(here >= 0)
+        target = here[linked]
+        wrong = there[target] != rows[linked]
+        strange = np.zeros(len(linked), bool)
+        for column in group:
+            strange |= column[linked] != column[target]
+        backward = time[linked] >= time[target] if word == "next" else np.zeros(len(linked), bool)
+        for reason, bad in (
+            (f"is not answered by its {'prev' if word == 'next' else 'next'}", wrong),
+            ("leaves the scene, channel or instance", strange & ~wrong),
+            ("does not run forward in time", backward & ~wrong & ~strange),
+        ):
+            for row in linked[bad].tolist():
+                message = f"{name}.{word} of {table.tokens[row]} {reason}"
+                yield Finding(
+                    "referential.chain", message, numbers={"token": table.tokens[row]}, **data.place(name, row)
+                )
+    yield from _one_chain_each(data, name, group=group)
+
+
+def _one_chain_each(data: DataSet, name: str, *, group: list[IntArray]) -> Iterator[Finding]:
+    """Each scene, channel or instance is one chain: exactly one row without ``prev``."""
+    table = data[name]
+    if not len(table):
+        return
+    key, first_row = _groups(group)
+    heads = np.bincount(key[table["prev"] == NONE], minlength=len(first_row))
+    for g in np.flatnonzero(heads != 1).tolist():
+        message = f"{name}: {int(heads[g])} rows without prev where one chain is meant to start"
+        yield Finding(
+            "referential.chain", message, numbers={"heads": int(heads[g])}, **data.place(name, int(first_row[g]))
+        )
+
+
+def _groups(columns: list[IntArray]) -> tuple[IntArray, IntArray]:
+    _, first_row, key = np.unique(np.stack(columns, axis=1), axis=0, return_index=True, return_inverse=True)
+    return key.reshape(-1), first_row
+
+
+def counts_right(data: DataSet) -> Iterator[Finding]:
+    """Scenes and instances state how many rows they have, and which are first and last."""
+    yield from _ends(
+        data, "scene", "sample", "scene_token", names=("nbr_samples", "first_sample_token", "last_sample_token")
+    )
+    yield from _ends(
+        data,
+        "instance",
+        "sample_annotation",
+        "instance_token",
+        names=("nbr_annotations", "first_annotation_token", "last_annotation_token"),
+    )
+
+
+def _ends(data: DataSet, owner: str, member: str, key: str, *, names: tuple[str, str, str]) -> Iterator[Finding]:
+    owners, members = data[owner], data[member]
+    count, first, last = names
+    belongs = members[key]
+    have = np.bincount(belongs[belongs >= 0], minlength=len(owners))[: len(owners)]
+    for row in np.flatnonzero(have != owners[count]).tolist():
+        stated = int(owners[count][row])
+        message = f"{owner} {_label(data, owner, row)} states {count} {stated}, there are {int(have[row])}"
+        yield Finding(
+            "referential.count", message, numbers={"stated": stated, "found": int(have[row])}, **data.place(owner, row)
+        )
+    for name, link in ((first, "prev"), (last, "next")):
+        end = owners[name]
+        known = np.flatnonzero(end >= 0)
+        wrong = (belongs[end[known]] != known) | (members[link][end[known]] >= 0)
+        for row in known[wrong].tolist():
+            message = f"{owner} {_label(data, owner, row)}: {name} is not the end of its chain"
+            yield Finding("referential.end", message, **data.place(owner, row))
+
+
+def _label(data: DataSet, table: str, row: int) -> str:
+    return str(data[table]["name"][row]) if "name" in data[table] else data[table].tokens[row]
+
+
+def one_keyframe_per_channel(data: DataSet) -> Iterator[Finding]:
+    """Each sample has exactly one keyframe of every channel that its scene uses; the strict dialect has LIDAR_TOP."""
+    images, sensors = data["sample_data"], len(data["sensor"])
+    sample, sensor, scene = images["sample_token"], data.sensor_of_data, data.scene_of_data
+    good = (sample >= 0) & (sensor >= 0) & images["is_key_frame"]
+    have = np.zeros((len(data["sample"]), sensors), np.int64)
+    np.add.at(have, (sample[good], sensor[good]), 1)
+    used = np.zeros((len(data["scene"]), sensors), bool)
+    whole = good & (scene >= 0)
+    used[scene[whole], sensor[whole]] = True
+    scene_of_sample = data["sample"]["scene_token"]
+    known = np.flatnonzero(scene_of_sample >= 0)
+    wanted = np.zeros_like(have, dtype=bool)
+    wanted[known] = used[scene_of_sample[known]]
+    if data.dialect == "strict":
+        yield from _bev_missing(data, have)
+        wanted &= np.array([c != BEV_CHANNEL for c in data.channels], bool)
+    for row, column in np.argwhere((have > 1) | ((have == 0) & wanted)).tolist():
+        number = int(have[row, column])
+        message = f"{number} keyframes of {data.channels[column]} in one sample, one is meant"
+        place = data.sample_place(row)
+        place["channel"] = data.channels[column]
+        yield Finding("referential.keyframes", message, numbers={"keyframes": number}, **place)
+
+
+def _bev_missing(data: DataSet, have: IntArray) -> Iterator[Finding]:
+    columns = [i for i, channel in enumerate(data.channels) if channel == BEV_CHANNEL]
+    without = have[:, columns].sum(axis=1) == 0
+    for row in np.flatnonzero(without).tolist():
+        place = data.sample_place(row)
+        place["channel"] = BEV_CHANNEL
+        message = "sample without LIDAR_TOP: the devkit's evaluation stops here"
+        yield Finding("referential.lidar_top", message, **place)
+
+
+def calibrations_fit_channels(data: DataSet) -> Iterator[Finding]:
+    """The channel that a picture's calibration belongs to is the one that its file name tells."""
+    sensor, names = data.sensor_of_data, data.channels
+    known = frozenset(names)
+    for row, filename in enumerate(data["sample_data"]["filename"]):
+        told = _channel_in(filename, known)
+        if told and sensor[row] >= 0 and names[sensor[row]] != told:
+            message = f"{filename} is calibrated as {names[sensor[row]]}"
+            place = data.data_place(row)
+            place["channel"] = told
+            yield Finding("referential.calibration", message, **place)
+
+
+def _channel_in(filename: str, known: frozenset[str]) -> str:
+    parts = [part for part in filename.split("/")[:-1] if part in known]
+    return parts[-1] if parts else ""
+
+
+def instances_in_one_scene(data: DataSet) -> Iterator[Finding]:
+    """An instance is not shared by scenes."""
+    instance, scene = data["sample_annotation"]["instance_token"], data.scene_of_annotation
+    good = (instance >= 0) & (scene >= 0)
+    low = np.full(len(data["instance"]), np.iinfo(np.int64).max)
+    high = np.full(len(data["instance"]), -1)
+    np.minimum.at(low, instance[good], scene[good])
+    np.maximum.at(high, instance[good], scene[good])
+    for row in np.flatnonzero((high >= 0) & (low != high)).tolist():
+        message = f"instance {data['instance'].tokens[row]} has boxes in more than one scene"
+        yield Finding("referential.instance", message, **data.scene_place(int(high[row])))
+
+
+def logs_in_maps(data: DataSet) -> Iterator[Finding]:
+    """Every log belongs to a map: the devkit stops with a KeyError where one does not."""
+    if not len(data["map"]):
+        yield Finding("referential.map", "the table map is empty: the devkit cannot load the data set")
+    flat, _ = data["map"].lists["log_tokens"]
+    covered = np.zeros(len(data["log"]), bool)
+    covered[flat[flat >= 0]] = True
+    scene_of_log = {int(log): row for row, log in enumerate(data["scene"]["log_token"].tolist())}
+    for row in np.flatnonzero(~covered).tolist():
+        message = f"log {data['log'].tokens[row]} belongs to no map: the devkit cannot load the data set"
+        yield Finding("referential.map", message, **data.scene_place(scene_of_log.get(row, -1)))
+
+
+def attributes_single(data: DataSet) -> Iterator[Finding]:
+    """A box has at most one attribute: the devkit's evaluation refuses more."""
+    if data.dialect != "strict":
+        return
+    _, lengths = data["sample_annotation"].lists["attribute_tokens"]
+    yield from _boxes(data, lengths > 1, "referential.attributes", "box {token} has more than one attribute")
+
+
+def names_known(data: DataSet) -> Iterator[Finding]:
+    """The strict dialect uses nuScenes' category names and the two modalities that the devkit tells apart."""
+    for row, modality in enumerate(data["sensor"]["modality"]):
+        if modality not in {"camera", "lidar", "radar"}:
+            message = f"sensor {data.channels[row]}: modality {modality!r} is not camera, lidar or radar"
+            yield Finding("referential.name", message, channel=data.channels[row])
+    used = data["instance"]["category_token"]
+    for row, name in enumerate(data["category"]["name"]):
+        if data.dialect == "strict" and name not in _EVALUATED and (used == row).any():
+            message = f"category {name!r} is none of nuScenes': the devkit neither evaluates nor draws it"
+            yield Finding("referential.name", message, numbers={"instances": int((used == row).sum())})
+
+
+def _boxes(data: DataSet, bad: BoolArray, code: str, message: str) -> Iterator[Finding]:
+    for row in np.flatnonzero(bad).tolist():
+        token = data["sample_annotation"].tokens[row]
+        yield Finding(code, message.format(token=token), numbers={"token": token}, **data.annotation_place(row))

@@ -1,0 +1,125 @@
+"""The fields that each table must have, as the devkit reads them, and the extra ones that the judge can use.
+
+Source: nuScenes schema (nuscenes-devkit, docs/schema_nuscenes.md); extra fields: docs/formats.md.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, Literal
+
+__all__ = ["EXTRA", "TABLES", "Field"]
+
+Kind = Literal["token", "ref", "refs", "text", "int", "bool", "vector", "matrix"]
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One column.
+
+    Attributes:
+        kind: how it is read: ``ref`` a token of ``table``, ``refs`` a list of them, ``vector`` ``length`` numbers,
+            ``matrix`` 3 x 3 or [].
+        table: what a reference points into.
+        empty: a reference may be "".
+        optional: the column may be missing from the file; then nothing is checked with it.
+    """
+
+    name: str
+    kind: Kind
+    table: str = ""
+    length: int = 0
+    empty: bool = False
+    optional: bool = False
+
+
+def _text(*names: str) -> tuple[Field, ...]:
+    return tuple(Field(name, "text") for name in names)
+
+
+_TOKEN: Final = Field("token", "token")
+_ROTATION: Final = Field("rotation", "vector", length=4)
+_TRANSLATION: Final = Field("translation", "vector", length=3)
+
+
+def _chain(table: str) -> tuple[Field, ...]:
+    return (Field("prev", "ref", table=table, empty=True), Field("next", "ref", table=table, empty=True))
+
+
+TABLES: Final[dict[str, tuple[Field, ...]]] = {
+    "category": (_TOKEN, *_text("name")),
+    "attribute": (_TOKEN, *_text("name")),
+    "visibility": (_TOKEN, Field("level", "text", optional=True)),
+    "sensor": (_TOKEN, *_text("channel", "modality")),
+    "log": (
+        _TOKEN,
+        *_text("logfile", "vehicle", "date_captured", "location"),
+        *(
+            Field(f"uav_{kind}_{what}", "int", optional=True)
+            for kind in ("vehicles", "walkers")
+            for what in ("asked", "spawned")
+        ),
+    ),
+    "map": (_TOKEN, *_text("category", "filename"), Field("log_tokens", "refs", table="log")),
+    "calibrated_sensor": (
+        _TOKEN,
+        Field("sensor_token", "ref", table="sensor"),
+        _TRANSLATION,
+        _ROTATION,
+        Field("camera_intrinsic", "matrix"),
+    ),
+    "ego_pose": (_TOKEN, Field("timestamp", "int"), _TRANSLATION, _ROTATION),
+    "scene": (
+        _TOKEN,
+        *_text("name", "description"),
+        Field("log_token", "ref", table="log"),
+        Field("nbr_samples", "int"),
+        Field("first_sample_token", "ref", table="sample"),
+        Field("last_sample_token", "ref", table="sample"),
+    ),
+    "sample": (_TOKEN, Field("timestamp", "int"), Field("scene_token", "ref", table="scene"), *_chain("sample")),
+    "sample_data": (
+        _TOKEN,
+        Field("sample_token", "ref", table="sample"),
+        Field("ego_pose_token", "ref", table="ego_pose"),
+        Field("calibrated_sensor_token", "ref", table="calibrated_sensor"),
+        Field("timestamp", "int"),
+        Field("is_key_frame", "bool"),
+        Field("height", "int"),
+        Field("width", "int"),
+        *_text("fileformat", "filename"),
+        *_chain("sample_data"),
+    ),
+    "instance": (
+        _TOKEN,
+        Field("category_token", "ref", table="category"),
+        Field("nbr_annotations", "int"),
+        Field("first_annotation_token", "ref", table="sample_annotation"),
+        Field("last_annotation_token", "ref", table="sample_annotation"),
+    ),
+    "sample_annotation": (
+        _TOKEN,
+        Field("sample_token", "ref", table="sample"),
+        Field("instance_token", "ref", table="instance"),
+        Field("visibility_token", "ref", table="visibility", empty=True),
+        Field("attribute_tokens", "refs", table="attribute"),
+        _TRANSLATION,
+        Field("size", "vector", length=3),
+        _ROTATION,
+        Field("num_lidar_pts", "int"),
+        Field("num_radar_pts", "int"),
+        *_chain("sample_annotation"),
+        Field("uav_instance_id", "int", optional=True),
+        Field("uav_blueprint", "text", optional=True),
+        Field("uav_actor_translation", "vector", length=3, optional=True),
+        Field("uav_bbox_offset", "vector", length=3, optional=True),
+        Field("uav_velocity", "vector", length=3, optional=True),
+        Field("uav_amodal_px", "int", optional=True),
+    ),
+}
+"""The 13 tables that the devkit opens; ``uav_*`` are extra."""
+
+EXTRA: Final[dict[str, tuple[Field, ...]]] = {
+    "layer": (_TOKEN, Field("sample_data_token", "ref", table="sample_data"), *_text("kind", "filename")),
+}
+"""Tables that the devkit does not know and a data set of others' does not have."""

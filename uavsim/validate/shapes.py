@@ -1,0 +1,327 @@
+"""Promises about single boxes: rotations are rotations, sizes are possible and the same along a track, on the ground."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+import numpy as np
+from scipy.spatial import cKDTree
+
+from uavsim.typing import BoolArray, FloatArray, IntArray
+from uavsim.validate.dataset import DataSet, Place, follow
+from uavsim.validate.evidence import Evidence
+from uavsim.validate.findings import Finding
+
+__all__ = [
+    "boxes_on_ground",
+    "boxes_upright",
+    "categories_agree",
+    "intrinsics_plausible",
+    "no_twins",
+    "rotations_unit",
+    "sizes_constant",
+    "sizes_known",
+    "sizes_plausible",
+    "visibility_told",
+]
+
+UNIT_TOLERANCE: Final = 1e-6
+SIZE_STEP_M: Final = 0.01
+GROUND_NEIGHBOURS: Final = 12
+GROUND_REACH_M: Final = 25.0
+GROUND_STEP_M: Final = 1.0
+GROUND_SLOPE: Final = 0.15
+TWIN_M: Final = 0.5
+TABLE_SHARE: Final = 0.25  # versions of CARLA differ by a few per cent; half, double or swapped sizes by far more
+_RANGE_M: Final = {  # (length, width, height) low and high
+    "vehicle.car": ((2.0, 1.2, 1.0), (7.0, 3.2, 3.0)),
+    "vehicle.truck": ((4.0, 1.7, 1.7), (20.0, 4.0, 5.0)),
+    "vehicle.bus": ((4.5, 1.8, 2.0), (20.0, 4.5, 5.0)),
+    "vehicle.bicycle": ((1.0, 0.2, 0.8), (2.6, 1.2, 2.4)),
+    "vehicle.motorcycle": ((1.2, 0.3, 0.8), (3.2, 1.6, 2.4)),
+    "human.pedestrian": ((0.2, 0.2, 0.8), (1.6, 1.6, 2.4)),
+    "vehicle.": ((1.0, 0.2, 0.6), (20.0, 4.5, 5.0)),
+    "walker.": ((0.2, 0.2, 0.8), (1.6, 1.6, 2.4)),
+}
+_KNOWN_HALF_M: Final = {  # CARLA's bounding boxes, half length, width, height
+    "vehicle.audi.a2": (1.853, 0.894, 0.775),
+    "vehicle.audi.etron": (2.428, 1.016, 0.825),
+    "vehicle.audi.tt": (2.091, 0.997, 0.693),
+    "vehicle.bmw.grandtourer": (2.306, 1.121, 0.834),
+    "vehicle.carlamotors.carlacola": (2.601, 1.308, 1.233),
+    "vehicle.chevrolet.impala": (2.679, 1.017, 0.705),
+    "vehicle.citroen.c3": (1.994, 0.926, 0.809),
+    "vehicle.dodge.charger_police": (2.487, 1.019, 0.771),
+    "vehicle.ford.mustang": (2.359, 0.947, 0.651),
+    "vehicle.jeep.wrangler_rubicon": (1.933, 0.953, 0.939),
+    "vehicle.lincoln.mkz_2017": (2.451, 1.064, 0.755),
+    "vehicle.mercedes.coupe": (2.513, 1.076, 0.825),
+    "vehicle.mini.cooper_s": (1.903, 0.985, 0.738),
+    "vehicle.nissan.micra": (1.817, 0.923, 0.751),
+    "vehicle.nissan.patrol": (2.302, 0.966, 0.927),
+    "vehicle.seat.leon": (2.096, 0.908, 0.737),
+    "vehicle.tesla.cybertruck": (3.137, 1.195, 1.049),
+    "vehicle.tesla.model3": (2.396, 1.082, 0.744),
+    "vehicle.toyota.prius": (2.257, 1.003, 0.762),
+    "vehicle.volkswagen.t2": (2.240, 1.035, 1.019),
+}
+
+
+def rotations_unit(evidence: Evidence) -> Iterator[Finding]:
+    """Quaternions have length 1."""
+    data = evidence.data
+    for name in ("sample_annotation", "ego_pose", "calibrated_sensor"):
+        length = np.linalg.norm(data[name]["rotation"], axis=1)
+        for row in np.flatnonzero(np.abs(length - 1) > UNIT_TOLERANCE).tolist():
+            message = f"{name}.rotation of {data[name].tokens[row]} has length {length[row]:.6g}"
+            place = data.place(name, row) or _place_of_pose(data, name, row)
+            yield Finding("shape.rotation", message, numbers={"length": float(length[row])}, **place)
+
+
+def _place_of_pose(data: DataSet, name: str, row: int) -> Place:
+    column = {"ego_pose": "ego_pose_token", "calibrated_sensor": "calibrated_sensor_token"}[name]
+    users = np.flatnonzero(data["sample_data"][column] == row)
+    return data.data_place(int(users[0])) if len(users) else Place()
+
+
+def intrinsics_plausible(evidence: Evidence) -> Iterator[Finding]:
+    """A pinhole's matrix: square pixels, upper triangular, principal point in the image, the same in every scene."""
+    data, cameras = evidence.data, evidence.cameras
+    k = cameras.intrinsic
+    width, height = data["sample_data"]["width"][cameras.rows], data["sample_data"]["height"][cameras.rows]
+    centred = (k[:, 0, 2] > 0) & (k[:, 0, 2] < width) & (k[:, 1, 2] > 0) & (k[:, 1, 2] < height)
+    pinhole = (
+        (k[:, 0, 0] > 0) & (k[:, 1, 1] > 0) & (k[:, 2, 2] == 1) & (k[:, 1, 0] == 0) & (k[:, 2, :2] == 0).all(axis=1)
+    )
+    _, first = np.unique(data["sample_data"]["calibrated_sensor_token"][cameras.rows], return_index=True)
+    for view in np.sort(first).tolist():
+        if not (centred[view] and pinhole[view]):
+            yield Finding("shape.intrinsic", "no pinhole of this picture", **data.data_place(int(cameras.rows[view])))
+    yield from _intrinsics_constant(evidence, first)
+
+
+def _intrinsics_constant(evidence: Evidence, views: IntArray) -> Iterator[Finding]:
+    data, cameras = evidence.data, evidence.cameras
+    sensor = data.sensor_of_data[cameras.rows[views]]
+    flat = cameras.intrinsic[views].reshape(-1, 9)
+    for channel in np.unique(sensor).tolist():
+        own = np.flatnonzero(sensor == channel)
+        usual = np.median(flat[own], axis=0)
+        off = np.abs(flat[own] - usual).max(axis=1) > 1e-6
+        for view in views[own[off]].tolist() if len(own) > 2 else []:
+            place = data.data_place(int(cameras.rows[view]))
+            focal = float(cameras.intrinsic[view, 0, 0])
+            message = f"focal length {focal:g} px, this channel has {usual[0]:g} elsewhere"
+            yield Finding("shape.intrinsic", message, severity="warning", numbers={"focal_px": focal}, **place)
+
+
+def sizes_plausible(evidence: Evidence) -> Iterator[Finding]:
+    """Sizes are positive, of the order that their category has, and longer than wide."""
+    data, half = evidence.data, evidence.boxes.half_lwh_m
+    names = _category_names(data)
+    size = 2 * half
+    bad: BoolArray = np.logical_not((size > 0).all(axis=1))
+    yield from _size_findings(data, bad, size, "shape.size", "size {size} is not positive")
+    for start, (low, high) in _RANGE_M.items():
+        own = np.array([_range_of(name) == start for name in data["category"]["name"]] + [False], bool)[names] & ~bad
+        odd = own & ((size < low) | (size > high)).any(axis=1)
+        yield from _size_findings(
+            data, odd, size, "shape.size", f"size {{size}} (l, w, h) is none of a {start.strip('.')}"
+        )
+        if start.startswith("vehicle"):
+            wide = own & ~odd & (size[:, 1] > 1.05 * size[:, 0])
+            words = "wider than long, {size} (l, w, h): width and length swapped"
+            yield from _size_findings(data, wide, size, "shape.size_order", words)
+
+
+def _range_of(name: str) -> str:
+    return next((start for start in _RANGE_M if name.startswith(start)), "")
+
+
+def _category_names(data: DataSet) -> IntArray:
+    """(N,) category row of each annotation, -1 (the last of a list with one more) where unknown."""
+    category = follow(data["sample_annotation"]["instance_token"], data["instance"]["category_token"])
+    return np.where(category >= 0, category, -1)
+
+
+def _size_findings(data: DataSet, bad: BoolArray, size: FloatArray, code: str, words: str) -> Iterator[Finding]:
+    for row in np.flatnonzero(bad).tolist():
+        told = " x ".join(f"{value:.2f}" for value in size[row])
+        numbers = {"token": data["sample_annotation"].tokens[row]}
+        yield Finding(code, words.format(size=told), numbers=numbers, **data.annotation_place(row))
+
+
+def sizes_constant(evidence: Evidence) -> Iterator[Finding]:
+    """A thing keeps its size along its track, and things of one blueprint have one size."""
+    data, size = evidence.data, 2 * evidence.boxes.half_lwh_m
+    instance = data["sample_annotation"]["instance_token"]
+    yield from _against_majority(
+        data, instance, size, "shape.size_changes", "size {size} differs from its track's {usual}"
+    )
+    usual_of_track = _medians(instance, size, len(data["instance"]))
+    numbers = _blueprint_numbers(data)
+    first = data["instance"]["first_annotation_token"]
+    own = np.where(first >= 0, numbers[np.maximum(first, 0)], -1) if len(numbers) else np.full(len(first), -1)
+    yield from _against_blueprint(data, own, usual_of_track)
+
+
+def _blueprint_numbers(data: DataSet) -> IntArray:
+    table = data["sample_annotation"]
+    if "uav_blueprint" not in table:
+        return _category_names(data) if data.dialect == "uav3d" else np.full(len(table), -1)
+    names = {name: i for i, name in enumerate(sorted(set(table["uav_blueprint"])))}
+    return np.array([names[name] if name else -1 for name in table["uav_blueprint"]], np.int64)
+
+
+def _medians(group: IntArray, values: FloatArray, groups: int) -> FloatArray:
+    """(groups, k) medians of the rows of each group, nan where a group has none."""
+    out = np.full((groups, values.shape[1]), np.nan)
+    order = np.argsort(group, kind="stable")
+    order = order[group[order] >= 0]
+    starts = np.flatnonzero(np.diff(group[order], prepend=-1))
+    for part in np.split(order, starts[1:]) if len(starts) else []:
+        out[group[part[0]]] = np.median(values[part], axis=0)
+    return out
+
+
+def _against_majority(data: DataSet, group: IntArray, size: FloatArray, code: str, words: str) -> Iterator[Finding]:
+    usual = _medians(group, size, int(group.max(initial=-1)) + 1)
+    known = np.flatnonzero(group >= 0)
+    off = known[np.abs(size[known] - usual[group[known]]).max(axis=1) > SIZE_STEP_M]
+    for row in off.tolist():
+        told, should = (" x ".join(f"{v:.2f}" for v in s) for s in (size[row], usual[group[row]]))
+        numbers = {"token": data["sample_annotation"].tokens[row]}
+        yield Finding(code, words.format(size=told, usual=should), numbers=numbers, **data.annotation_place(row))
+
+
+def _against_blueprint(data: DataSet, blueprint: IntArray, size: FloatArray) -> Iterator[Finding]:
+    known = (blueprint >= 0) & np.isfinite(size).all(axis=1)
+    usual = _medians(np.where(known, blueprint, -1), size, int(blueprint.max(initial=-1)) + 1)
+    count = np.bincount(blueprint[known], minlength=len(usual))
+    for row in np.flatnonzero(known).tolist():
+        off = np.abs(size[row] - usual[blueprint[row]]).max()
+        if count[blueprint[row]] >= 3 and off > SIZE_STEP_M:
+            message = f"instance {data['instance'].tokens[row]} is {off:.2f} m off the size of its blueprint's others"
+            yield Finding("shape.blueprint", message, numbers={"off_m": float(off)}, **data.place("instance", row))
+
+
+def sizes_known(evidence: Evidence) -> Iterator[Finding]:
+    """Vehicles that CARLA has always had are as large as CARLA says."""
+    data = evidence.data
+    table, first = data["sample_annotation"], data["instance"]["first_annotation_token"]
+    for row in np.flatnonzero(first >= 0).tolist():
+        name = _blueprint_of(data, row)
+        known = _KNOWN_HALF_M.get(name)
+        half = evidence.boxes.half_lwh_m[first[row]]
+        if known and not np.all(np.abs(half / known - 1) < TABLE_SHARE):
+            told = " x ".join(f"{2 * value:.2f}" for value in half)
+            message = f"{name} with {told} m (l, w, h); CARLA's is {' x '.join(f'{2 * v:.2f}' for v in known)} m"
+            numbers = {"token": table.tokens[int(first[row])]}
+            yield Finding("shape.blueprint", message, numbers=numbers, **data.place("instance", row))
+
+
+def _blueprint_of(data: DataSet, instance: int) -> str:
+    table, first = data["sample_annotation"], int(data["instance"]["first_annotation_token"][instance])
+    if "uav_blueprint" in table and first >= 0:
+        return str(table["uav_blueprint"][first])
+    category = int(data["instance"]["category_token"][instance])
+    return str(data["category"]["name"][category]) if category >= 0 and data.dialect == "uav3d" else ""
+
+
+def categories_agree(evidence: Evidence) -> Iterator[Finding]:
+    """Instances of one blueprint have one category."""
+    data = evidence.data
+    category = data["instance"]["category_token"]
+    blueprints = [_blueprint_of(data, row) for row in range(len(data["instance"]))]
+    for blueprint in sorted(set(blueprints) - {""}):
+        rows = np.array([i for i, name in enumerate(blueprints) if name == blueprint and category[i] >= 0], np.int64)
+        counts = np.bincount(category[rows], minlength=1)
+        usual = int(np.argmax(counts))
+        for row in rows[category[rows] != usual].tolist() if counts[usual] * 2 > len(rows) else []:
+            names = data["category"]["name"]
+            message = f"{blueprint} is {names[category[row]]} here and {names[usual]} elsewhere"
+            numbers = {"token": data["instance"].tokens[row]}
+            yield Finding("shape.category", message, numbers=numbers, **data.place("instance", row))
+
+
+def boxes_upright(evidence: Evidence) -> Iterator[Finding]:
+    """Nothing stands on its side."""
+    up = evidence.boxes.rotation[:, 2, 2]
+    for row in np.flatnonzero(evidence.boxes.usable & (up < 0.7)).tolist():
+        message = f"box leans by {np.degrees(np.arccos(np.clip(up[row], -1, 1))):.0f} degrees"
+        numbers = {"token": evidence.data["sample_annotation"].tokens[row]}
+        yield Finding("shape.upright", message, numbers=numbers, **evidence.data.annotation_place(row))
+
+
+def boxes_on_ground(evidence: Evidence) -> Iterator[Finding]:
+    """Lower faces lie at the height of some other thing's nearby: the ground that all of them share."""
+    data, boxes = evidence.data, evidence.boxes
+    scene = data.scene_of_annotation
+    location = data["log"]["location"]
+    town_of_scene = [location[log] if log >= 0 else "" for log in data["scene"]["log_token"].tolist()]
+    towns = np.array([town_of_scene[s] if s >= 0 else "" for s in scene.tolist()], object)
+    for town in sorted(set(towns.tolist())):
+        rows = np.flatnonzero(boxes.usable & (towns == town))
+        yield from _ground_of_town(evidence, rows)
+
+
+def _ground_of_town(evidence: Evidence, rows: IntArray) -> Iterator[Finding]:
+    """Compare each track's boxes with those of other tracks; a track's own stand on the same mistake."""
+    data, boxes = evidence.data, evidence.boxes
+    instance = data["sample_annotation"]["instance_token"][rows]
+    ground = np.column_stack([boxes.centre_m[rows, :2], boxes.bottom_z_m[rows]])
+    thinned = np.unique(np.column_stack([np.round(ground[:, :2] / 2), instance]), axis=0, return_index=True)[1]
+    if len(thinned) < GROUND_NEIGHBOURS:
+        return
+    reach, near = cKDTree(ground[thinned, :2]).query(ground[:, :2], k=GROUND_NEIGHBOURS)
+    near = thinned[near]
+    other = (instance[near] != instance[:, None]) & (reach < GROUND_REACH_M)
+    step = np.abs(ground[near, 2] - ground[:, None, 2]) - GROUND_SLOPE * reach
+    best = np.where(other, step, np.inf).min(axis=1)
+    off = (other.sum(axis=1) >= 3) & (best > GROUND_STEP_M)
+    for at in np.flatnonzero(off).tolist():
+        row = int(rows[at])
+        lower = float(np.median(ground[near[at][other[at]], 2]) - ground[at, 2])
+        message = f"box's lower face is {abs(lower):.1f} m {'below' if lower > 0 else 'above'} the ground around it"
+        numbers = {"token": data["sample_annotation"].tokens[row], "below_m": round(lower, 3)}
+        yield Finding("shape.ground", message, numbers=numbers, **data.annotation_place(row))
+
+
+def no_twins(evidence: Evidence) -> Iterator[Finding]:
+    """No two boxes of a sample are in one place."""
+    data, boxes = evidence.data, evidence.boxes
+    sample = data["sample_annotation"]["sample_token"]
+    rows = np.flatnonzero(boxes.usable & (sample >= 0))
+    apart = np.column_stack([boxes.centre_m[rows], sample[rows] * 1e4])
+    pairs = cKDTree(apart).query_pairs(TWIN_M, output_type="ndarray") if len(rows) else np.zeros((0, 2), np.int64)
+    for one, other in rows[pairs].tolist():
+        distance = float(np.linalg.norm(boxes.centre_m[one] - boxes.centre_m[other]))
+        message = f"two boxes {distance:.2f} m apart in one sample"
+        tokens = data["sample_annotation"].tokens
+        numbers = {"token": tokens[one], "other": tokens[other]}
+        yield Finding("shape.twins", message, numbers=numbers, **data.annotation_place(one))
+
+
+def visibility_told(evidence: Evidence) -> Iterator[Finding]:
+    """The visibility level is that of the share of the object's pixels that are seen, where both are told."""
+    data = evidence.data
+    table = data["sample_annotation"]
+    if "uav_amodal_px" not in table or "level" not in data["visibility"]:
+        return
+    bounds = np.array([_bounds(level) for level in data["visibility"]["level"]] + [(-1.0, 2.0)])
+    level = table["visibility_token"]
+    amodal, seen = table["uav_amodal_px"], table["num_lidar_pts"]
+    share = np.minimum(seen / np.maximum(amodal, 1), 1.0)
+    low, high = bounds[level].T
+    off = (level >= 0) & (amodal > 0) & (seen >= 0) & ((share < low - 0.005) | (share > high + 0.005))
+    for row in np.flatnonzero(off).tolist():
+        told = data["visibility"]["level"][level[row]]
+        message = f"visibility {told}, but {share[row]:.0%} of its pixels are seen"
+        numbers = {"token": table.tokens[row], "share": round(float(share[row]), 4)}
+        yield Finding("shape.visibility", message, numbers=numbers, **data.annotation_place(row))
+
+
+def _bounds(level: str) -> tuple[float, float]:
+    low, dash, high = level.removeprefix("v").partition("-")
+    return (int(low) / 100, int(high) / 100) if dash and low.isdigit() and high.isdigit() else (-1.0, 2.0)

@@ -1,0 +1,258 @@
+"""Read tables of any size into columns: rows stream through, only columns stay.
+
+A token stays as text once, where it is the row's own; references become row numbers. Whatever does not fit the schema is
+a finding, and the row gets a value that later checks pass over (nan, -1, "").
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from uavsim.errors import DatasetError
+from uavsim.typing import AnyArray, IntArray, JsonDict
+from uavsim.validate.findings import Finding
+from uavsim.validate.schema import Field
+
+__all__ = ["DANGLING", "NONE", "Table", "read_table", "resolve", "rows_of"]
+
+NONE: Final = -1  # a reference that is "", or a row left out
+DANGLING: Final = -2
+_BLOCK_BYTES: Final = 1 << 22
+_CHUNK_ROWS: Final = 8192
+_SAID: Final = 20  # findings about one column that are spelled out
+
+
+@dataclass(slots=True)
+class Table:
+    """One table as columns.
+
+    Attributes:
+        tokens: own tokens, row by row.
+        keys: (N,) int64 hashes of ``tokens``.
+        columns: by field: int64, float64 (N, length), bool, list[str]; references as hashes until ``resolve``.
+        lists: for ``refs``: (flat hashes, (N,) lengths).
+    """
+
+    name: str
+    tokens: list[str] = field(default_factory=list)
+    keys: IntArray = field(default_factory=lambda: np.zeros(0, np.int64))
+    columns: dict[str, Any] = field(default_factory=dict)
+    lists: dict[str, tuple[IntArray, IntArray]] = field(default_factory=dict)
+    findings: list[Finding] = field(default_factory=list)
+
+    def __len__(self) -> int:
+        return len(self.tokens)
+
+    def __getitem__(self, name: str) -> Any:
+        return self.columns[name]
+
+    def get(self, name: str) -> Any:
+        """Return a column, or None where the data set does not have it."""
+        return self.columns.get(name)
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.columns
+
+
+def rows_of(path: Path) -> Iterator[JsonDict]:
+    """Stream the objects of a JSON array from disk.
+
+    Raises:
+        DatasetError: missing, or not a JSON array of objects.
+    """
+    decoder = json.JSONDecoder()
+    try:
+        with path.open(encoding="utf-8") as file:
+            text = file.read(_BLOCK_BYTES)
+            at = _skip(text, 0)
+            if not text.startswith("[", at):
+                raise DatasetError(f"{path.name}: not a JSON array")
+            at += 1
+            while True:
+                at = _skip(text, at)
+                if text.startswith("]", at):
+                    return
+                try:
+                    row, at = decoder.raw_decode(text, at)
+                except json.JSONDecodeError as error:
+                    more = file.read(max(_BLOCK_BYTES, len(text) - at))
+                    if not more:
+                        raise DatasetError(f"{path.name}: broken JSON ({error.msg} near the end)") from error
+                    text, at = text[at:] + more, 0
+                    continue
+                if not isinstance(row, dict):
+                    raise DatasetError(f"{path.name}: a row is no JSON object")
+                yield row
+    except (OSError, UnicodeDecodeError) as error:
+        raise DatasetError(f"{path.name}: cannot be read: {error}") from error
+
+
+def _skip(text: str, at: int) -> int:
+    while at < len(text) and text[at] in " \t\r\n,":
+        at += 1
+    return at
+
+
+def read_table(path: Path, name: str, fields: tuple[Field, ...]) -> Table:
+    """Read one table; a broken file is a finding and an empty table."""
+    table = Table(name)
+    parts: dict[str, list[Any]] = {f.name: [] for f in fields}
+    try:
+        rows = rows_of(path)
+        while chunk := list(islice(rows, _CHUNK_ROWS)):
+            for spec in fields:
+                _read_column(table, spec, chunk, parts[spec.name])
+            table.tokens += [str(row.get("token", "")) for row in chunk]
+    except DatasetError as error:
+        table.findings.append(Finding("schema.table", str(error), numbers={"table": name}))
+    table.keys = hashes(table.tokens)
+    for spec in fields:
+        if spec.kind != "token" and (parts[spec.name] or not spec.optional):
+            _finish(table, spec, parts[spec.name])
+    return table
+
+
+def hashes(tokens: list[str]) -> IntArray:
+    """Return 64-bit keys of tokens, good within this process; "" is 0."""
+    return np.fromiter(map(hash, tokens), np.int64, len(tokens))
+
+
+def _read_column(table: Table, spec: Field, chunk: list[JsonDict], into: list[Any]) -> None:
+    values = [row.get(spec.name) for row in chunk]
+    missing = sum(value is None for value in values)
+    if spec.optional and missing == len(values) and not into:
+        return
+    column = _READERS[spec.kind](table, spec, values)
+    if spec.kind != "token":  # kept once, as ``Table.tokens``
+        into.append(column)
+
+
+def _complain(table: Table, spec: Field, row: int, what: str) -> None:
+    if sum(f.numbers.get("field") == spec.name for f in table.findings) < _SAID:
+        token = table.tokens[row] if row < len(table.tokens) else f"row {row}"
+        message = f"{table.name}.{spec.name} {what}"
+        numbers = {"table": table.name, "field": spec.name, "row": row, "token": token}
+        table.findings.append(Finding("schema.field", message, numbers=numbers))
+
+
+def _typed(
+    table: Table, spec: Field, values: list[Any], *, allowed: frozenset[type], instead: Any, words: str
+) -> list[Any]:
+    if set(map(type, values)) <= allowed:
+        return values
+    for row, value in enumerate(values):
+        if type(value) not in allowed:
+            _complain(table, spec, len(table.tokens) + row, f"must be {words}, is {_short(value)}")
+            values[row] = instead
+    return values
+
+
+def _short(value: Any) -> str:
+    return "missing" if value is None else f"{type(value).__name__} {str(value)[:40]}"
+
+
+def _read_text(table: Table, spec: Field, values: list[Any]) -> list[str]:
+    if spec.optional:
+        values = ["" if value is None else value for value in values]
+    return _typed(table, spec, values, allowed=frozenset({str}), instead="", words="text")
+
+
+def _read_int(table: Table, spec: Field, values: list[Any]) -> IntArray:
+    if spec.optional:
+        values = [-1 if value is None else value for value in values]
+    return np.array(_typed(table, spec, values, allowed=frozenset({int}), instead=-1, words="an integer"), np.int64)
+
+
+def _read_bool(table: Table, spec: Field, values: list[Any]) -> AnyArray:
+    return np.array(_typed(table, spec, values, allowed=frozenset({bool}), instead=False, words="true or false"), bool)
+
+
+def _read_ref(table: Table, spec: Field, values: list[Any]) -> IntArray:
+    return hashes(_typed(table, spec, values, allowed=frozenset({str}), instead="", words="a token"))
+
+
+def _read_refs(table: Table, spec: Field, values: list[Any]) -> tuple[IntArray, IntArray]:
+    lists = _typed(table, spec, values, allowed=frozenset({list}), instead=[], words="a list of tokens")
+    flat = [str(token) for token in chain.from_iterable(lists)]
+    return hashes(flat), np.fromiter(map(len, lists), np.int64, len(lists))
+
+
+def _read_vector(table: Table, spec: Field, values: list[Any]) -> AnyArray:
+    nothing = [np.nan] * spec.length
+    if spec.optional:
+        values = [nothing if value is None else value for value in values]
+    good = set(map(type, values)) == {list} and set(map(len, values)) == {spec.length}
+    if not good or not set(map(type, chain.from_iterable(values))) <= {int, float}:
+        for row, value in enumerate(values):
+            if not _is_vector(value, spec.length):
+                _complain(table, spec, len(table.tokens) + row, f"must be {spec.length} numbers, is {_short(value)}")
+                values[row] = nothing
+    array = np.array(values, np.float64).reshape(-1, spec.length)
+    for row in np.flatnonzero(~np.isfinite(array).all(axis=1)).tolist():
+        if not spec.optional and values[row] is not nothing:
+            _complain(table, spec, len(table.tokens) + row, "is not finite")
+    return array
+
+
+def _is_vector(value: Any, length: int) -> bool:
+    return isinstance(value, list) and len(value) == length and all(type(v) in {int, float} for v in value)
+
+
+def _read_matrix(table: Table, spec: Field, values: list[Any]) -> AnyArray:
+    """Return (N, 3, 3), nan where the matrix is []."""
+    out = np.full((len(values), 3, 3), np.nan)
+    for row, value in enumerate(values):
+        if isinstance(value, list) and len(value) == 3 and all(_is_vector(line, 3) for line in value):
+            out[row] = value
+        elif value != []:
+            _complain(table, spec, len(table.tokens) + row, f"must be 3 x 3 numbers or [], is {_short(value)}")
+    return out
+
+
+_READERS: Final = {
+    "token": lambda table, spec, values: _typed(
+        table, spec, values, allowed=frozenset({str}), instead="", words="a token"
+    ),
+    "text": _read_text,
+    "int": _read_int,
+    "bool": _read_bool,
+    "ref": _read_ref,
+    "refs": _read_refs,
+    "vector": _read_vector,
+    "matrix": _read_matrix,
+}
+_EMPTY: Final[dict[str, AnyArray]] = {
+    "int": np.zeros(0, np.int64),
+    "bool": np.zeros(0, bool),
+    "ref": np.zeros(0, np.int64),
+    "matrix": np.zeros((0, 3, 3)),
+}
+
+
+def _finish(table: Table, spec: Field, parts: list[Any]) -> None:
+    if spec.kind == "text":
+        table.columns[spec.name] = list(chain.from_iterable(parts))
+    elif spec.kind == "refs":
+        flat = [part[0] for part in parts] or [np.zeros(0, np.int64)]
+        lengths = [part[1] for part in parts] or [np.zeros(0, np.int64)]
+        table.lists[spec.name] = (np.concatenate(flat), np.concatenate(lengths))
+    else:
+        empty = np.zeros((0, spec.length)) if spec.kind == "vector" else _EMPTY[spec.kind]
+        table.columns[spec.name] = np.concatenate(parts) if parts else empty
+
+
+def resolve(keys: IntArray, target: Table) -> IntArray:
+    """Turn hashes into row numbers of ``target``: NONE for "", DANGLING for a token that is not there."""
+    if not len(target):
+        return np.where(keys == 0, NONE, DANGLING)
+    order = np.argsort(target.keys, kind="stable")
+    at = np.minimum(np.searchsorted(target.keys[order], keys), len(order) - 1)
+    rows = order[at]
+    return np.where(keys == 0, NONE, np.where(target.keys[rows] == keys, rows, DANGLING))

@@ -1,0 +1,117 @@
+"""Promises about time: one clock, one tick a sample, even steps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+import numpy as np
+
+from uavsim.typing import IntArray
+from uavsim.validate.dataset import DataSet, follow
+from uavsim.validate.findings import Finding
+
+__all__ = ["cameras_share_the_tick", "clock_in_microseconds", "keyframes_even", "poses_of_the_tick", "time_unit_us"]
+
+_NANOSECONDS_FROM: Final = 10**17  # 1973 in ns, the year 5138 in us
+_SECONDS_BELOW: Final = 10**11
+_UNEVEN_SHARE: Final = (
+    0.5  # more steps than this off the usual one: recorded by a real vehicle, not a defect of single rows
+)
+_DEVKIT_GAP_US: Final = 1_500_000  # farther apart, the devkit's box_velocity is nan
+
+
+def time_unit_us(data: DataSet) -> float:
+    """Return how many microseconds one unit of the timestamps is: 1, or 0.001 where they are nanoseconds."""
+    stamps = data["sample"]["timestamp"]
+    return 1e-3 if len(stamps) and np.median(stamps) > _NANOSECONDS_FROM else 1.0
+
+
+def clock_in_microseconds(data: DataSet) -> Iterator[Finding]:
+    """Timestamps are microseconds; only uav3d, whose authors wrote nanoseconds, may have those, and then everywhere."""
+    nanoseconds = time_unit_us(data) < 1
+    if nanoseconds and data.dialect == "strict":
+        message = "timestamps are nanoseconds: the devkit takes them for microseconds and every velocity is nan"
+        yield Finding("temporal.unit", message, numbers={"timestamp": int(np.median(data["sample"]["timestamp"]))})
+        return
+    for name in ("sample", "sample_data", "ego_pose"):
+        stamps = data[name]["timestamp"]
+        strange = (stamps > _NANOSECONDS_FROM) != nanoseconds
+        for row in np.flatnonzero(strange | ((stamps >= 0) & (stamps < 1))).tolist():
+            message = f"{name} {data[name].tokens[row]}: timestamp {int(stamps[row])} is of another unit than the rest"
+            yield Finding("temporal.unit", message, **data.place(name, row))
+
+
+def cameras_share_the_tick(data: DataSet) -> Iterator[Finding]:
+    """All keyframes of a sample carry the sample's timestamp, and sweeps lie between its neighbours."""
+    images, stamps = data["sample_data"], data["sample"]["timestamp"]
+    own = follow(images["sample_token"], stamps)
+    before_row = follow(images["sample_token"], data["sample"]["prev"])
+    known = images["sample_token"] >= 0
+    off = known & images["is_key_frame"] & (images["timestamp"] != own)
+    earliest = (
+        np.where(before_row >= 0, stamps[np.maximum(before_row, 0)], np.iinfo(np.int64).min) if len(stamps) else own
+    )
+    outside = known & ~images["is_key_frame"] & ((images["timestamp"] >= own) | (images["timestamp"] <= earliest))
+    for bad, word in ((off, "keyframe not at its sample's time"), (outside, "sweep not between its samples")):
+        for row in np.flatnonzero(bad).tolist():
+            late = int(images["timestamp"][row] - own[row])
+            yield Finding(
+                "temporal.tick", f"{word}: {late:+d} away", numbers={"difference": late}, **data.data_place(row)
+            )
+
+
+def poses_of_the_tick(data: DataSet) -> Iterator[Finding]:
+    """The ego pose of an image was taken when the image was."""
+    images = data["sample_data"]
+    pose_time = follow(images["ego_pose_token"], data["ego_pose"]["timestamp"])
+    stale = (images["ego_pose_token"] >= 0) & (pose_time != images["timestamp"])
+    for row in np.flatnonzero(stale).tolist():
+        late = int(pose_time[row] - images["timestamp"][row])
+        message = f"ego pose is {late:+d} away from its image"
+        yield Finding("temporal.ego_pose", message, numbers={"difference": late}, **data.data_place(row))
+
+
+def keyframes_even(data: DataSet) -> Iterator[Finding]:
+    """Samples of a scene and images of a channel follow each other at one interval; no keyframe is missing."""
+    sample = data["sample"]
+    yield from _even(data, "sample", [sample["scene_token"]], sample["timestamp"])
+    images = data["sample_data"]
+    scene, sensor = data.scene_of_data, data.sensor_of_data
+    for channel in range(len(data.channels)):
+        own = np.where(sensor == channel, scene, -1)
+        yield from _even(data, "sample_data", [own], images["timestamp"])
+    if data.dialect == "strict" and len(sample):
+        after = sample["next"]
+        gap = np.where(after >= 0, sample["timestamp"][np.maximum(after, 0)] - sample["timestamp"], 0)
+        if np.median(gap[after >= 0]) > _DEVKIT_GAP_US if (after >= 0).any() else False:
+            seconds = float(np.median(gap[after >= 0])) / 1e6
+            message = f"samples are {seconds:g} s apart: the devkit's box_velocity is nan beyond 1.5 s"
+            yield Finding("temporal.devkit_gap", message, severity="warning", numbers={"seconds": seconds})
+
+
+def _even(data: DataSet, name: str, groups: list[IntArray], time: IntArray) -> Iterator[Finding]:
+    usable = np.flatnonzero(np.all([column >= 0 for column in groups], axis=0))
+    order = usable[np.lexsort((time[usable], *(column[usable] for column in reversed(groups))))]
+    same = np.all([column[order][1:] == column[order][:-1] for column in groups], axis=0)
+    step = np.diff(time[order])
+    if not same.any():
+        return
+    usual = _usual_step(step[same])
+    bad = np.flatnonzero(same & (step != usual))
+    if len(bad) > _UNEVEN_SHARE * same.sum():
+        low, high = int(step[same].min()), int(step[same].max())
+        message = f"{name}: steps vary from {low} to {high}, this data set keeps no interval"
+        yield Finding("temporal.interval", message, severity="warning", numbers={"low": low, "high": high})
+        return
+    for at in bad.tolist():
+        row = int(order[at + 1])
+        message = f"{name}: {int(step[at])} after the one before, the usual step is {usual}"
+        yield Finding(
+            "temporal.interval", message, numbers={"step": int(step[at]), "usual": usual}, **data.place(name, row)
+        )
+
+
+def _usual_step(steps: IntArray) -> int:
+    values, counts = np.unique(steps, return_counts=True)
+    return int(values[np.argmax(counts)])

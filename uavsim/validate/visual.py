@@ -1,0 +1,125 @@
+"""Promises about what a picture shows: not black, not frozen, not another camera's, not another tick's, evenly exposed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+import numpy as np
+
+from uavsim.typing import BoolArray, FloatArray
+from uavsim.validate.evidence import Evidence
+from uavsim.validate.findings import Finding
+
+__all__ = ["exposure_steady", "not_black", "not_duplicate", "not_frozen", "of_this_tick"]
+
+BLANK_SPREAD: Final = 1.0
+BLACK_MEAN: Final = 2.0
+MOVED_M: Final = 0.02
+TURNED: Final = 1e-3
+JUMP: Final = np.log(1.6)
+MIN_PAIRS: Final = 150
+BETTER: Final = 1.2  # a neighbouring tick's mask fits this much better than the own one
+MIN_CONTRAST: Final = 4.0
+
+
+def not_black(evidence: Evidence) -> Iterator[Finding]:
+    """A picture shows something."""
+    for look in evidence.looks:
+        if look.state == "good" and (look.spread < BLANK_SPREAD or look.mean < BLACK_MEAN):
+            message = (
+                f"picture is {'black' if look.mean < 10 else 'blank'}: mean {look.mean:.1f}, spread {look.spread:.1f}"
+            )
+            numbers = {"mean": round(look.mean, 2), "spread": round(look.spread, 2)}
+            yield Finding("visual.black", message, numbers=numbers, **evidence.data.data_place(look.row))
+
+
+def not_frozen(evidence: Evidence) -> Iterator[Finding]:
+    """A picture is not the one before again, when the camera moved or something in its mask did."""
+    changed = _changed_since_before(evidence)
+    for view in range(1, len(evidence.looks)):
+        look, before = evidence.looks[view], evidence.looks[view - 1]
+        same = evidence.track[view] == evidence.track[view - 1] and look.digest == before.digest
+        if same and look.digest and changed[view]:
+            yield Finding(
+                "visual.frozen", "picture is byte for byte the one before", **evidence.data.data_place(look.row)
+            )
+
+
+def _changed_since_before(evidence: Evidence) -> BoolArray:
+    position, rotation = evidence.cameras.position_m, evidence.cameras.rotation
+    changed = np.zeros(len(position), bool)
+    if len(position) > 1:
+        moved = np.linalg.norm(np.diff(position, axis=0), axis=1) > MOVED_M
+        turned = np.abs(np.diff(rotation, axis=0)).max(axis=(1, 2)) > TURNED
+        changed[1:] = moved | turned
+    for view in np.flatnonzero(~changed).tolist():
+        if view:
+            one, other = evidence.looks[view], evidence.looks[view - 1]
+            changed[view] = not np.array_equal(one.mask_box_px, other.mask_box_px)
+    return changed
+
+
+def not_duplicate(evidence: Evidence) -> Iterator[Finding]:
+    """No two cameras, ticks or scenes have the same picture; one camera's neighbouring ticks are ``not_frozen``'s."""
+    seen: dict[str, int] = {}
+    for view, look in enumerate(evidence.looks):
+        if not look.digest or look.spread < BLANK_SPREAD:
+            continue
+        first = seen.setdefault(look.digest, view)
+        if first != view and evidence.track[first] != evidence.track[view]:
+            other = evidence.data["sample_data"]["filename"][evidence.looks[first].row]
+            yield Finding("visual.duplicate", f"same picture as {other}", **evidence.data.data_place(look.row))
+
+
+def exposure_steady(evidence: Evidence) -> Iterator[Finding]:
+    """A picture is not far brighter or darker than both its neighbours in time."""
+    level = np.log(np.maximum([look.mean for look in evidence.looks], 1.0)) if evidence.looks else np.zeros(0)
+    good = np.array([look.state == "good" and look.spread >= BLANK_SPREAD for look in evidence.looks], bool)
+    for view in np.flatnonzero(_spikes(level, good, evidence)).tolist():
+        neighbours = [v for v in (view - 1, view + 1) if _same_track(evidence, view, v)]
+        usual = float(np.exp(np.mean(level[neighbours])))
+        mean = evidence.looks[view].mean
+        message = f"mean brightness {mean:.0f} between neighbours of {usual:.0f}"
+        numbers = {"mean": round(mean, 1), "usual": round(usual, 1)}
+        yield Finding("visual.exposure", message, numbers=numbers, **evidence.data.data_place(evidence.looks[view].row))
+
+
+def _same_track(evidence: Evidence, view: int, other: int) -> bool:
+    return 0 <= other < len(evidence.track) and evidence.track[other] == evidence.track[view]
+
+
+def _spikes(level: FloatArray, good: BoolArray, evidence: Evidence) -> BoolArray:
+    """(looks,) the level jumps away from both neighbours, or from the one and its neighbour at an end of the track."""
+    track, count = evidence.track, len(level)
+    spike = np.zeros(count, bool)
+    for view in np.flatnonzero(good).tolist():
+        near = [
+            v
+            for v in (view - 2, view - 1, view + 1, view + 2)
+            if 0 <= v < count and track[v] == track[view] and good[v]
+        ]
+        beside = [v for v in near if abs(v - view) == 1]
+        judges = near[:2] if len(beside) == 1 and view > near[0] else near[-2:] if len(beside) == 1 else beside
+        steps = level[view] - level[judges]
+        agree = len(judges) == 2 and abs(level[judges[0]] - level[judges[1]]) < JUMP / 2
+        spike[view] = agree and bool(np.all(steps > JUMP) or np.all(steps < -JUMP))
+    return spike
+
+
+def of_this_tick(evidence: Evidence) -> Iterator[Finding]:
+    """A picture's edges lie on its own mask's borders, not on those of the tick before or after."""
+    for view, look in enumerate(evidence.looks):
+        own, *others = look.edge_contrast
+        best = np.nanmax(others) if np.isfinite(others).any() else np.nan
+        if look.edge_pairs < MIN_PAIRS or not np.isfinite(best) or not np.isfinite(own):
+            continue
+        if best > max(BETTER * own, MIN_CONTRAST) and look.digest != _digest(evidence, view - 1):
+            which = "before" if others[0] == best else "after"
+            message = f"picture fits the mask of the tick {which} ({best:.0f}) better than its own ({own:.0f})"
+            numbers = {"own": round(own, 2), "other": round(float(best), 2)}
+            yield Finding("visual.other_tick", message, numbers=numbers, **evidence.data.data_place(look.row))
+
+
+def _digest(evidence: Evidence, view: int) -> str:
+    return evidence.looks[view].digest if view >= 0 else ""
