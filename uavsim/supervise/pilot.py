@@ -7,6 +7,7 @@ errors with the pilot dead.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import select
@@ -136,11 +137,10 @@ class Pilot:
     def stop(self, *, grace_s: float = 5.0) -> None:
         """Ask the pilot to leave, then make it leave."""
         if self.alive and grace_s > 0:
-            try:
+            with contextlib.suppress(BrokenPipeError, ValueError):
                 self._process.send_line('{"cmd": "quit"}')
-                self._process.wait(grace_s)
-            except BrokenPipeError:
-                pass
+            self._process.close_stdin()
+            self._process.wait(grace_s)
         self._process.stop(grace_s=0)
 
     def _send(self, command: JsonDict) -> None:

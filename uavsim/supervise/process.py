@@ -115,6 +115,12 @@ class GuardedProcess:
         self._process.stdin.write(line.encode() + b"\n")
         self._process.stdin.flush()
 
+    def close_stdin(self) -> None:
+        """End the child's standard input."""
+        if self._process.stdin is not None:
+            with contextlib.suppress(BrokenPipeError):
+                self._process.stdin.close()
+
     def poll(self) -> int | None:
         """Return the exit code (minus the signal's number for a signal), or None while it runs."""
         return self._process.poll()

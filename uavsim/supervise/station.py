@@ -11,14 +11,19 @@ from pathlib import Path
 from typing import TypeVar
 
 from uavsim.config.run import RunConfig, SimulatorConfig
-from uavsim.errors import SceneVoid, SimulatorError, UavsimError
+from uavsim.errors import SceneVoid, SimulatorError, SystemFailure, UavsimError
 from uavsim.supervise.pilot import Deadlines, Flown, Pilot, PilotFacts, pilot_command
 from uavsim.supervise.simulator import Simulator
 from uavsim.typing import JsonDict
 
-__all__ = ["Station", "StationPool", "StationStatus"]
+__all__ = ["NoStationLeft", "Station", "StationPool", "StationStatus"]
 
 T = TypeVar("T")
+_STATION_ATTEMPTS = 3
+
+
+class NoStationLeft(SystemFailure):
+    """Every simulator of the run was given up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +68,8 @@ class Station:
         self._pilot: Pilot | None = None
         self.town = ""
         self.facts: PilotFacts | None = None
-        self.scenes_flown = self.pilot_starts = self.simulator_starts = 0
+        self.scenes_flown = self.pilot_starts = self.simulator_starts = self.failures = 0
+        self.given_up = False
 
     def ready(self) -> PilotFacts:
         """Bring up simulator and pilot and ask for a sign of life; cheap when both are up.
@@ -151,6 +157,7 @@ class StationPool:
         self.stations = tuple(stations)
         self._free = list(self.stations)
         self._changed = threading.Condition()
+        self._last_failure: UavsimError | None = None
 
     def __enter__(self) -> StationPool:
         return self
@@ -159,19 +166,49 @@ class StationPool:
         self.close()
 
     @contextlib.contextmanager
-    def borrow(self, *, town: str) -> Iterator[Station]:
-        """Wait for a free station; one that has the town loaded is preferred, because loading a map is slow and leaks."""
-        with self._changed:
-            while not self._free:
-                self._changed.wait()
-            station = min(self._free, key=lambda s: (s.town != town, s.town != ""))
-            self._free.remove(station)
+    def borrow_ready(self, *, town: str, journal: Callable[..., None]) -> Iterator[Station]:
+        """Wait for a station that is up; one that has the town loaded is preferred: loading a map is slow and leaks.
+
+        A station that cannot be brought up three times in a row is given up. That is its failure, not the scene's.
+
+        Args:
+            town: that is to be flown.
+            journal: told of stations that fail.
+
+        Raises:
+            NoStationLeft: every station was given up; the message is the last reason.
+        """
+        station = self._take(town)
         try:
+            while True:
+                try:
+                    station.ready()
+                    station.failures = 0
+                    break
+                except UavsimError as error:
+                    station.failures += 1
+                    journal("station failed", station=station.name, times=station.failures, reason=str(error))
+                    self._last_failure = error
+                if station.failures >= _STATION_ATTEMPTS:
+                    station.given_up = True
+                    station.close()
+                    station = self._take(town)
             yield station
         finally:
             with self._changed:
-                self._free.append(station)
-                self._changed.notify()
+                if not station.given_up:
+                    self._free.append(station)
+                self._changed.notify_all()
+
+    def _take(self, town: str) -> Station:
+        with self._changed:
+            while not self._free:
+                if all(station.given_up for station in self.stations):
+                    raise NoStationLeft(f"no simulator is left: {self._last_failure}") from self._last_failure
+                self._changed.wait()
+            station = min(self._free, key=lambda s: (s.town != town, s.town != ""))
+            self._free.remove(station)
+            return station
 
     def ready_all(self) -> None:
         """Bring up every station, all at the same time.
