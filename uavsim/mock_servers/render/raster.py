@@ -19,7 +19,7 @@ from uavsim.mock_servers.scene import Float32, Float64, Int32
 
 
 @kernel()
-def _fill(
+def fill(
     inverse_depth: Float32,
     seen: Int32,
     width: int,
@@ -112,7 +112,7 @@ def _clip_and_fill(
         cut[i, 1] = cy + focal * cut[i, 1] * w
         cut[i, 2] = w
     for i in range(1, count - 1):
-        _fill(
+        fill(
             inverse_depth, seen, width, height,
             cut[0, 0], cut[0, 1], cut[0, 2], cut[i, 0], cut[i, 1], cut[i, 2], cut[i + 1, 0], cut[i + 1, 1], cut[i + 1, 2],
             number,
@@ -177,7 +177,7 @@ def _draw_group(
                 continue  # between pixel centres
             if cull_back and (x1 - x0) * (y2 - y0) <= (x2 - x0) * (y1 - y0):
                 continue
-            _fill(inverse_depth, seen, width, height, x0, y0, w0, x1, y1, w1, x2, y2, w2, number + t - first)
+            fill(inverse_depth, seen, width, height, x0, y0, w0, x1, y1, w1, x2, y2, w2, number + t - first)
         elif w0 > 0.0 or w1 > 0.0 or w2 > 0.0:
             for c in range(3):
                 p = corners[t, c]
