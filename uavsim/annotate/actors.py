@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from uavsim.annotate.classes import NUSCENES_CATEGORY, label_of, uav3d_category
 from uavsim.annotate.options import AnnotateOptions
 from uavsim.annotate.sizes import size_of
+from uavsim.dataset.classes import NUSCENES_CATEGORY, label_of, uav3d_category
 from uavsim.records.labels import LabelledActor
 from uavsim.records.recording import ActorInfo, Recording
 

@@ -11,7 +11,7 @@ from typing import Final
 
 import numpy as np
 
-from uavsim.annotate.classes import label_of
+from uavsim.dataset.classes import label_of
 from uavsim.records.labels import SizeSource
 from uavsim.records.recording import ActorInfo
 

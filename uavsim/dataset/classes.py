@@ -12,7 +12,14 @@ from typing import Final
 
 from uavsim.records.recording import ActorInfo
 
-__all__ = ["NUSCENES_CATEGORY", "UAV3D_CAR_BLUEPRINTS", "UAV3D_NAME", "label_of", "uav3d_category"]
+__all__ = [
+    "NUSCENES_CATEGORY",
+    "UAV3D_CAR_BLUEPRINTS",
+    "UAV3D_NAME",
+    "label_of",
+    "label_of_blueprint",
+    "uav3d_category",
+]
 
 NUSCENES_CATEGORY: Final = {
     "car": "vehicle.car",
@@ -90,16 +97,18 @@ _BY_BASE_TYPE: Final = {
 
 
 def label_of(info: ActorInfo) -> str | None:
-    """Return the class of an actor (one of ``options.LABELS``), or None for things that are no traffic."""
-    if info.kind == "walker" or info.blueprint.startswith("walker."):
+    """Return the class of an actor (car, van, ..., pedestrian), or None for things that are no traffic."""
+    if info.kind == "walker":
         return "pedestrian"
-    by_name = _BY_BLUEPRINT.get(info.blueprint) or _BY_BASE_TYPE.get(info.base_type.casefold())
-    if by_name:
-        return by_name
-    by_tag = _BY_TAG.get(info.semantic_tag)
-    if by_tag:
-        return by_tag
-    return "car" if info.blueprint.startswith("vehicle.") else None
+    named = _BY_BLUEPRINT.get(info.blueprint) or _BY_BASE_TYPE.get(info.base_type.casefold())
+    return named or _BY_TAG.get(info.semantic_tag) or label_of_blueprint(info.blueprint)
+
+
+def label_of_blueprint(blueprint: str) -> str | None:
+    """Return the class that a blueprint's name tells, by CARLA's catalogue."""
+    if blueprint.startswith("walker."):
+        return "pedestrian"
+    return _BY_BLUEPRINT.get(blueprint, "car" if blueprint.startswith("vehicle.") else None)
 
 
 def uav3d_category(blueprint: str) -> str:

@@ -1,0 +1,224 @@
+"""``uav3d_infos_{train,val,test}.pkl``: what UAV3D's converters make of their tables, field by field, without their slip.
+
+Their code cuts velocities, point counts and the valid flag to the number of boxes left after the range filter instead of
+filtering them, which shifts them against the boxes; here all of them are filtered alike. Everything else is theirs: boxes in
+axes of the simulator's world around drone 0, ``gt_boxes`` (x, y, z, l, w, h, -yaw - pi/2), actor origins, every vehicle a
+``car``.
+Source: UAV3D ``perception/bevfusion/tools/data_converter/uav_converter.py``.
+"""
+
+from __future__ import annotations
+
+import pickle
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from uavsim.dataset.euler_safe import as_their_code_reads
+from uavsim.dataset.reader import DatasetReader, SceneRows, open_dataset
+from uavsim.errors import DatasetError, InputError, StorageError
+from uavsim.geometry import unreal
+from uavsim.typing import BoolArray, FloatArray, JsonDict
+
+__all__ = ["InfoOptions", "write_uav3d_infos"]
+
+_CAMERA_ORDER: Final = ("FRONT", "BACK", "LEFT", "RIGHT", "BOTTOM")
+_CENTRE: Final = "CAMERA_BOTTOM_id_0"
+_MAX_TIME_DIFF_S: Final = 1.5
+_SPLITS: Final = {"train": "uav_train", "val": "uav_val", "test": "uav_test"}
+
+
+@dataclass(frozen=True, slots=True)
+class InfoOptions:
+    """How the infos are made.
+
+    Attributes:
+        data_path: what stands before the image paths, where UAV3D's training code looks for the data.
+        range_m: boxes farther than this from drone 0 in x or y are left out.
+        height_m: boxes whose origin is farther than this from z = 0 are left out: UAV3D's filter, on the world's z.
+        ground_z_m: height that counts as 0 for that filter; towns on hills lose boxes without it.
+    """
+
+    data_path: str = "./data/uav3d/v1.0"
+    range_m: float = 102.4
+    height_m: float = 10.0
+    ground_z_m: float = 0.0
+
+
+def write_uav3d_infos(
+    root: Path, out: Path, *, version: str | None = None, options: InfoOptions | None = None
+) -> list[Path]:
+    """Write the info files of a data set in the uav3d dialect.
+
+    Args:
+        root: the data set.
+        out: folder of the files; made if missing.
+        version: which version folder; by default the only one.
+        options: see there.
+
+    Returns:
+        The files: train and val, or test for a version named so.
+
+    Raises:
+        InputError: the data set is in another dialect.
+        DatasetError: it lacks the centre camera, or is damaged.
+        StorageError: a file cannot be written.
+    """
+    reader = open_dataset(root, version)
+    if reader.dialect != "uav3d":
+        raise InputError(f"{root}: infos are made of the uav3d dialect; run uavsim convert first")
+    chosen, test = options or InfoOptions(), "test" in reader.version
+    infos: dict[str, list[JsonDict]] = {"test": []} if test else {"train": [], "val": []}
+    wanted = {name: set(reader.splits.get(_SPLITS[name], ())) for name in infos}
+    maker = _InfoMaker(reader, chosen, with_boxes=not test)
+    for scene in reader.scenes():
+        holders = [name for name, scenes in wanted.items() if scene.scene["name"] in scenes]
+        if holders:
+            made = maker.infos(scene)
+            for name in holders:
+                infos[name] += made
+    return [_write(out / f"uav3d_infos_{name}.pkl", rows, reader.version) for name, rows in infos.items()]
+
+
+class _InfoMaker:
+    """Makes the infos of one scene after the other."""
+
+    def __init__(self, reader: DatasetReader, options: InfoOptions, *, with_boxes: bool) -> None:
+        self._options, self._with_boxes = options, with_boxes
+        self._channel_of = {row["token"]: row["channel"] for row in reader.shared("sensor")}
+        self._category_of = {row["token"]: row["name"] for row in reader.shared("category")}
+
+    def infos(self, scene: SceneRows) -> list[JsonDict]:
+        rows = scene.rows
+        sensors = {row["token"]: row for row in rows["calibrated_sensor"]}
+        cameras: dict[str, dict[str, tuple[JsonDict, JsonDict]]] = {}
+        for row in rows["sample_data"]:
+            if row["is_key_frame"]:
+                sensor = sensors[row["calibrated_sensor_token"]]
+                cameras.setdefault(row["sample_token"], {})[self._channel_of[sensor["sensor_token"]]] = (row, sensor)
+        boxes = _BoxesOfScene(rows, self._category_of) if self._with_boxes else None
+        return [self._info(sample, cameras.get(sample["token"], {}), boxes) for sample in rows["sample"]]
+
+    def _info(
+        self, sample: JsonDict, cameras: dict[str, tuple[JsonDict, JsonDict]], boxes: _BoxesOfScene | None
+    ) -> JsonDict:
+        if _CENTRE not in cameras:
+            raise DatasetError(f"sample {sample['token']} has no {_CENTRE}, which UAV3D's ego frame hangs on")
+        x, y, _ = cameras[_CENTRE][1]["translation"]
+        ego = [x, y, 0]
+        info: JsonDict = {
+            "lidar_path": "",
+            "token": sample["token"],
+            "sweeps": [],
+            "cams": {name: self._camera(name, *cameras[name], ego=ego) for name in sorted(cameras, key=_place)},
+            "lidar2ego_translation": [0.0, 0.0, 0.0],
+            "lidar2ego_rotation": [1.0, 0.0, 0.0, 0.0],
+            "ego2global_translation": ego,
+            "ego2global_rotation": [1.0, 0.0, 0.0, 0.0],
+            "timestamp": sample["timestamp"],
+        }
+        if boxes is not None:
+            info |= boxes.ground_truth(sample["token"], np.array(ego, dtype=np.float64), self._options)
+        return info
+
+    def _camera(self, channel: str, row: JsonDict, sensor: JsonDict, *, ego: list[float]) -> JsonDict:
+        place = [a - b for a, b in zip(sensor["translation"], ego, strict=True)]
+        return {
+            "data_path": f"{self._options.data_path.rstrip('/')}/{row['filename']}",
+            "type": channel,
+            "sample_data_token": row["token"],
+            "sensor2ego_translation": place,
+            "sensor2ego_rotation": sensor["rotation"],
+            "ego2global_translation": ego,
+            "ego2global_rotation": [1.0, 0.0, 0.0, 0.0],
+            "timestamp": row["timestamp"],
+            "sensor2lidar_rotation": _ue_matrix(np.array([sensor["rotation"]]))[0],
+            "sensor2lidar_translation": np.array(place),
+            "cam_intrinsic": np.array(sensor["camera_intrinsic"]),
+        }
+
+
+class _BoxesOfScene:
+    """All boxes of a scene as columns, and which of them each sample has."""
+
+    def __init__(self, rows: dict[str, list[JsonDict]], category_of: dict[str, str]) -> None:
+        boxes = rows["sample_annotation"]
+        self._rows_of: dict[str, list[int]] = {}
+        for number, row in enumerate(boxes):
+            self._rows_of.setdefault(row["sample_token"], []).append(number)
+        category = {row["token"]: category_of[row["category_token"]] for row in rows["instance"]}
+        self._place = _column(boxes, "translation", 3)
+        self._size = _column(boxes, "size", 3)
+        self._yaw_rad = np.radians(as_their_code_reads(_column(boxes, "rotation", 4))[:, 2]) if boxes else np.zeros(0)
+        self._names = np.array([_their_name(category[row["instance_token"]]) for row in boxes])
+        self._points = np.array([[row["num_lidar_pts"], row["num_radar_pts"]] for row in boxes]).reshape(-1, 2)
+        self._velocity = _velocities(boxes, self._place, rows["sample"])
+
+    def ground_truth(self, sample_token: str, ego: FloatArray, options: InfoOptions) -> JsonDict:
+        rows = np.array(self._rows_of.get(sample_token, []), dtype=np.int64)
+        rows = rows[_in_range(self._place[rows] - ego, options)]
+        lidar_pts, radar_pts = self._points[rows].T
+        return {
+            "gt_boxes": np.concatenate(
+                [self._place[rows] - ego, self._size[rows], -self._yaw_rad[rows, None] - np.pi / 2], axis=1
+            ),
+            "gt_names": self._names[rows],
+            "gt_velocity": self._velocity[rows],
+            "num_lidar_pts": lidar_pts,
+            "num_radar_pts": radar_pts,
+            "valid_flag": lidar_pts + radar_pts != 0,
+            "location": "Atlanta",  # their training code reads this name whatever the town
+        }
+
+
+def _in_range(place_m: FloatArray, options: InfoOptions) -> BoolArray:
+    near = (np.abs(place_m[:, :2]) < options.range_m).all(axis=1)
+    return np.asarray(near & (np.abs(place_m[:, 2] - options.ground_z_m) < options.height_m))
+
+
+def _velocities(boxes: list[JsonDict], place_m: FloatArray, samples: list[JsonDict]) -> FloatArray:
+    """Return (N, 2) velocities as the devkit's ``box_velocity`` gives them: by difference, nan over too long a time."""
+    row_of = {row["token"]: number for number, row in enumerate(boxes)}
+    stamp_s = {row["token"]: 1e-6 * row["timestamp"] for row in samples}
+    own = np.arange(len(boxes))
+    first = np.array([row_of[row["prev"]] if row["prev"] else n for n, row in enumerate(boxes)], dtype=np.int64)
+    last = np.array([row_of[row["next"]] if row["next"] else n for n, row in enumerate(boxes)], dtype=np.int64)
+    times = np.array([stamp_s[row["sample_token"]] for row in boxes])
+    span_s = times[last] - times[first] if len(boxes) else np.zeros(0)
+    limit_s = np.where((first != own) & (last != own), 2 * _MAX_TIME_DIFF_S, _MAX_TIME_DIFF_S)
+    known = (first != last) & (span_s <= limit_s)
+    velocity = np.full((len(boxes), 2), np.nan)
+    velocity[known] = ((place_m[last] - place_m[first])[known] / span_s[known, None])[:, :2]
+    return velocity
+
+
+def _ue_matrix(ned_q_wxyz: FloatArray) -> FloatArray:
+    return unreal.ue_matrix(as_their_code_reads(ned_q_wxyz))
+
+
+def _their_name(category: str) -> str:
+    return "car" if category.split(".", maxsplit=1)[0] == "vehicle" else category
+
+
+def _place(channel: str) -> tuple[int, int, str]:
+    """Order channels as UAV3D: drone by drone, FRONT, BACK, LEFT, RIGHT, BOTTOM; single-drone code takes the first five."""
+    _, _, rest = channel.partition("_")
+    camera, _, drone = rest.rpartition("_id_")
+    known = _CAMERA_ORDER.index(camera) if camera in _CAMERA_ORDER else len(_CAMERA_ORDER)
+    return (int(drone) if drone.isdigit() else 0, known, camera)
+
+
+def _column(rows: list[Any], name: str, width: int) -> FloatArray:
+    return np.array([row[name] for row in rows], dtype=np.float64).reshape(-1, width)
+
+
+def _write(path: Path, infos: list[JsonDict], version: str) -> Path:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("wb") as file:
+            pickle.dump({"infos": infos, "metadata": {"version": version}}, file, protocol=4)
+    except OSError as error:
+        raise StorageError(f"{path}: cannot be written: {error.strerror}") from error
+    return path
