@@ -86,6 +86,8 @@ class TownShare(Model):
     """As many as ``--scenes`` may ask for; ``scenes`` by default."""
     vehicles: Annotated[int, Field(ge=0, le=2000)] | None = None
     """Instead of the data set's number."""
+    routes: tuple[Name, ...] = ()
+    """Of the town's routes; all of them, in their file's order, by default."""
 
     @model_validator(mode="after")
     def _most_is_most(self) -> Self:

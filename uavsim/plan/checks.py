@@ -1,0 +1,66 @@
+"""What a flight must keep: the town's ends, its obstacles, and distance between drones, at every step."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from uavsim.config.town import TownConfig
+from uavsim.records.plan import SwarmTrajectory
+from uavsim.typing import FloatArray
+
+__all__ = ["collision", "nearest_pair", "outside"]
+
+
+def outside(swarm: SwarmTrajectory, town: TownConfig) -> str | None:
+    """Tell which drone first leaves the town less its margin, or None."""
+    low = np.array([town.x_m[0], town.y_m[0]]) + town.margin_m
+    high = np.array([town.x_m[1], town.y_m[1]]) - town.margin_m
+    xy = swarm.map_t_flu_m[..., :2]
+    out = ((xy < low - 1e-6) | (xy > high + 1e-6)).any(axis=2)
+    if not out.any():
+        return None
+    step, drone = np.unravel_index(int(out.argmax()), out.shape)
+    x, y = xy[step, drone]
+    return (
+        f"drone {swarm.drone_ids[drone]} comes to x={x:.1f} y={y:.1f}, outside {town.name} "
+        f"(x {low[0]:g}..{high[0]:g}, y {low[1]:g}..{high[1]:g} with its margin of {town.margin_m:g} m)"
+    )
+
+
+def nearest_pair(swarm: SwarmTrajectory) -> tuple[float, int, int, int]:
+    """Return the smallest distance of two drones on the whole flight, metres, with both ids and the step."""
+    positions_m = swarm.map_t_flu_m
+    count = positions_m.shape[1]
+    if count < 2:
+        return float("inf"), 0, 0, 0
+    first, second = np.triu_indices(count, k=1)
+    best = (float("inf"), 0, 0, 0)
+    for a in np.unique(first):  # one drone against those after it: (K, D) at a time, never (K, D, D)
+        others = second[first == a]
+        distance_m = np.linalg.norm(positions_m[:, others] - positions_m[:, [a]], axis=2)
+        step, b = np.unravel_index(int(distance_m.argmin()), distance_m.shape)
+        if distance_m[step, b] < best[0]:
+            best = (float(distance_m[step, b]), swarm.drone_ids[a], swarm.drone_ids[others[b]], int(step))
+    return best
+
+
+def collision(swarm: SwarmTrajectory, town: TownConfig, *, clearance_m: float) -> str | None:
+    """Tell which drone comes nearer than ``clearance_m`` to which obstacle, or to the ground; None when none does."""
+    positions_m = swarm.map_t_flu_m
+    for obstacle in town.obstacles:
+        low = np.array([obstacle.x_m[0], obstacle.y_m[0], -np.inf])
+        high = np.array([obstacle.x_m[1], obstacle.y_m[1], town.ground_z_m + obstacle.top_m])
+        distance_m = _box_distance(positions_m, low, high)
+        if distance_m.min() < clearance_m:
+            drone = swarm.drone_ids[int(distance_m.min(axis=0).argmin())]
+            return f"drone {drone} comes within {distance_m.min():.1f} m of {obstacle.name!r} (clearance_m is {clearance_m:g})"
+    height_m = positions_m[..., 2] - town.ground_z_m
+    if height_m.min() < clearance_m:
+        drone = swarm.drone_ids[int(height_m.min(axis=0).argmin())]
+        return f"drone {drone} comes within {height_m.min():.1f} m of the ground (clearance_m is {clearance_m:g})"
+    return None
+
+
+def _box_distance(points_m: FloatArray, low: FloatArray, high: FloatArray) -> FloatArray:
+    """Return the distance (...) of (..., 3) points from an upright box; 0 inside."""
+    return np.asarray(np.linalg.norm(np.maximum(np.maximum(low - points_m, points_m - high), 0.0), axis=-1))

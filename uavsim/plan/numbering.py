@@ -1,0 +1,115 @@
+"""Which numbers a data set's scenes have: town, route, split and seed follow from the number alone."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from uavsim.config.dataset import AltitudeSchedule, DatasetConfig, NameSchedule, Splits
+from uavsim.config.load import Loaded
+from uavsim.errors import InputError
+from uavsim.registry import pick
+
+__all__ = ["TownScenes", "altitude_of", "asked", "scene_rng", "scene_seed", "splits_of", "town_scenes", "turn_of"]
+
+_STREAMS: Final = {"seed": 0, "jitter": 1, "weather": 2, "formation": 3, "altitude": 4, "degradations": 5}
+UAV3D_HELD_OUT: Final = frozenset({1, 3, 5})
+
+
+@dataclass(frozen=True, slots=True)
+class TownScenes:
+    """The scene numbers of one town in a data set."""
+
+    town: str
+    numbers: range
+    """Made when none are asked for."""
+    allowed: range
+    """That may be asked for."""
+
+
+def town_scenes(dataset: Loaded[DatasetConfig], town: str) -> TownScenes:
+    """Return the numbers that a town's scenes have in a data set.
+
+    Raises:
+        ConfigError: two towns claim one number.
+        UnknownNameError: the data set has no such town.
+    """
+    next_number, ranges = 0, {}
+    for name, share in dataset.model.towns.items():
+        first = next_number if share.first_scene is None else share.first_scene
+        most = share.most_scenes or share.scenes
+        ranges[name] = TownScenes(name, range(first, first + share.scenes), range(first, first + most))
+        next_number = first + most
+    ordered = sorted(ranges.values(), key=lambda scenes: scenes.allowed.start)
+    for before, after in itertools.pairwise(ordered):
+        if after.allowed.start < before.allowed.stop:
+            place = ("towns", after.town, "first_scene")
+            raise dataset.error(place, f"scene {after.allowed.start} belongs to {before.town} already")
+    names = {name.casefold(): name for name in ranges}
+    return pick(ranges, names.get(town.casefold(), town), what=f"town of the data set {dataset.name!r}:")
+
+
+def asked(scenes: TownScenes, wanted: Sequence[int] | None) -> Sequence[int]:
+    """Return the numbers asked for, in order and once each.
+
+    Raises:
+        InputError: one of them is not this town's.
+    """
+    if wanted is None:
+        return scenes.numbers
+    strangers = [number for number in wanted if number not in scenes.allowed]
+    if strangers:
+        raise InputError(
+            f"scene {strangers[0]} is not of {scenes.town}, which has {scenes.allowed.start}-{scenes.allowed.stop - 1} "
+            "in this data set"
+        )
+    if not wanted:
+        raise InputError("no scenes are asked for")
+    return sorted(set(wanted))
+
+
+def scene_rng(seed: int, number: int, stream: str) -> np.random.Generator:
+    """Return the random numbers of one purpose in one scene; they depend on nothing but the arguments."""
+    return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(number, _STREAMS[stream])))
+
+
+def scene_seed(seed: int, number: int, *, stream: str = "seed") -> int:
+    """Return a seed of the scene's own, 31 bits: for the simulator, or for another purpose."""
+    return int(scene_rng(seed, number, stream).integers(0, 2**31))
+
+
+def altitude_of(schedule: AltitudeSchedule | None, rng: np.random.Generator, *, number: int) -> float | None:
+    """Return the altitude that a schedule gives to the scene ``number`` of its town (counted from 0)."""
+    if schedule is None or schedule.fixed is not None:
+        return schedule.fixed if schedule is not None else None
+    if schedule.cycle:
+        return schedule.cycle[number % len(schedule.cycle)]
+    return schedule.draw[int(rng.integers(len(schedule.draw)))]
+
+
+def turn_of(schedule: NameSchedule, rng: np.random.Generator, *, number: int) -> str:
+    """Return the name that a schedule gives to the scene ``number`` of its town (counted from 0)."""
+    if schedule.fixed is not None:
+        return schedule.fixed
+    if schedule.cycle:
+        return schedule.cycle[number % len(schedule.cycle)]
+    weights = np.array(list(schedule.draw.values()))
+    return list(schedule.draw)[int(rng.choice(len(weights), p=weights / weights.sum()))]
+
+
+def splits_of(splits: Splits, number: int) -> tuple[str, ...]:
+    """Return the splits of the scene with this number.
+
+    UAV3D's rule: of the last digit d and the one before, t: d in 1, 3, 5 is held out, for validation where t is even and
+    for test where it is odd.
+    """
+    if splits.rule == "uav3d":
+        if number % 10 not in UAV3D_HELD_OUT:
+            return ("uav_train",)
+        return ("uav_val",) if (number // 10) % 10 % 2 == 0 else ("uav_test",)
+    named = tuple(name for name, numbers in splits.scenes.items() if number in numbers)
+    return named or ((splits.rest,) if splits.rest else ())

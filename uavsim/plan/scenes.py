@@ -1,0 +1,301 @@
+"""A data set and a town to scene plans, decided to the last number before anything flies."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final, TypeVar
+
+import numpy as np
+
+from uavsim.config.dataset import DatasetConfig, NameSchedule, TownShare
+from uavsim.config.formation import Formation
+from uavsim.config.library import Library
+from uavsim.config.load import Loaded
+from uavsim.config.routes import RoutesConfig
+from uavsim.config.town import TownConfig
+from uavsim.errors import InputError, UnknownNameError
+from uavsim.plan import checks, numbering
+from uavsim.plan.parts import cameras, degradation_plan, describe, image_format, town_site
+from uavsim.plan.path import FlightPath, fly_route
+from uavsim.plan.swarm import fly_swarm, formation_altitude
+from uavsim.plan.traffic import traffic_plan
+from uavsim.plan.weather import PRESETS, preset_track, weather_track
+from uavsim.records.plan import CameraSpec, ScenePlan, SwarmTrajectory, Topology, WeatherTrack
+from uavsim.registry import pick
+
+__all__ = ["TOPOLOGIES", "dataset_towns", "plan_scenes"]
+
+T = TypeVar("T")
+TOPOLOGIES: Final[dict[str, Topology]] = {"carla": "carla", "bridge": "bridge", "merged": "merged"}
+FIRST_TIMESTAMP_US: Final = 1_704_067_200_000_000  # 2024-01-01 00:00 UTC: the data set's clock, not the wall's
+SCENE_SLOT_US: Final = 3_600_000_000  # every scene has an hour of that clock to itself
+
+
+def dataset_towns(dataset: str, *, search_dirs: Sequence[Path] = ()) -> tuple[str, ...]:
+    """Return the towns of a data set, in its order."""
+    return tuple(_dataset(Library.of(search_dirs), dataset)[0].model.towns)
+
+
+def plan_scenes(
+    dataset: str,
+    *,
+    town: str,
+    scenes: Sequence[int] | None = None,
+    samples: int | None = None,
+    seed: int | None = None,
+    topology: str | None = None,
+    search_dirs: Sequence[Path] = (),
+) -> list[ScenePlan]:
+    """Plan scenes of one town of a data set.
+
+    Args:
+        dataset: name in ``flight_plans/datasets`` or path of a YAML file.
+        town: one of the data set's.
+        scenes: their numbers as in the scenes' names; all that the data set makes in this town by default.
+        samples: keyframes of a scene, instead of the data set's.
+        seed: instead of the data set's.
+        topology: carla, bridge or merged, instead of the data set's.
+        search_dirs: folders that hold ``flight_plans/`` and ``town_configs/``, searched first.
+
+    Returns:
+        Plans in the order of their numbers. The same arguments and files give the same plans.
+
+    Raises:
+        InputError: something that was asked for is not there, or the flight is not possible as asked; one line.
+    """
+    if samples is not None and samples < 1:
+        raise InputError(f"a scene has 1 sample or more, not {samples}")
+    if topology is not None:
+        pick(TOPOLOGIES, topology, what="topology")
+    desk = _Desk.open(dataset, town=town, samples=samples, seed=seed, topology=topology, search_dirs=search_dirs)
+    return [desk.plan(number) for number in numbering.asked(desk.scenes, scenes)]
+
+
+def _dataset(library: Library, name: str) -> tuple[Loaded[DatasetConfig], Library]:
+    loaded = library.dataset(name)
+    return loaded, library.beside(loaded.source.path)
+
+
+@dataclass(slots=True)
+class _Desk:
+    """Everything that the plans of one town share; formations, weathers and paths are loaded when first used."""
+
+    library: Library
+    dataset: Loaded[DatasetConfig]
+    share: TownShare
+    scenes: numbering.TownScenes
+    town: Loaded[TownConfig]
+    routes: Loaded[RoutesConfig]
+    route_names: tuple[str, ...]
+    rig: tuple[CameraSpec, ...]
+    rig_name: str
+    samples: int
+    seed: int
+    topology: Topology
+    formations: dict[str, Loaded[Formation]] = field(default_factory=dict)
+    weathers: dict[str, WeatherTrack] = field(default_factory=dict)
+    paths: dict[tuple[str, float, bool], FlightPath] = field(default_factory=dict)
+
+    @classmethod
+    def open(
+        cls,
+        name: str,
+        *,
+        town: str,
+        samples: int | None,
+        seed: int | None,
+        topology: str | None,
+        search_dirs: Sequence[Path],
+    ) -> _Desk:
+        dataset, library = _dataset(Library.of(search_dirs), name)
+        model = dataset.model
+        scenes = numbering.town_scenes(dataset, town)
+        share = model.towns[scenes.town]
+        site = _located(dataset, ("towns", scenes.town), lambda: library.town(scenes.town))
+        routes = library.routes(site.model.name)
+        rig = _located(dataset, ("rig",), lambda: library.rig(model.rig, named_in=dataset.source.path))
+        desk = cls(
+            library=library,
+            dataset=dataset,
+            share=share,
+            scenes=scenes,
+            town=site,
+            routes=routes,
+            route_names=_route_names(dataset, scenes.town, routes),
+            rig=cameras(rig.model),
+            rig_name=rig.name,
+            samples=model.samples if samples is None else samples,
+            seed=model.seed if seed is None else seed,
+            topology=TOPOLOGIES[topology or model.topology],
+        )
+        desk.look_up_every_name()
+        return desk
+
+    def look_up_every_name(self) -> None:
+        """Load every formation and weather that any scene may get: a typo shows before the first scene flies."""
+        if self.scene_us >= SCENE_SLOT_US:
+            raise self.dataset.error(("samples",), f"a scene of {self.scene_us / 1e6:g} s is longer than an hour")
+        for name in self.dataset.model.formation.names:
+            self.formation(name)
+        for name in self.dataset.model.weather.names:
+            self.weather(name)
+
+    @property
+    def keyframe_steps(self) -> int:
+        return round(self.dataset.model.keyframe_s / self.dataset.model.step_s)
+
+    @property
+    def step_us(self) -> int:
+        return round(self.dataset.model.step_s * 1e6)
+
+    @property
+    def scene_us(self) -> int:
+        return (self.samples - 1) * self.keyframe_steps * self.step_us
+
+    def formation(self, name: str) -> Loaded[Formation]:
+        if name not in self.formations:
+            path = self.dataset.source.path
+            place = _place_of("formation", self.dataset.model.formation, name)
+            self.formations[name] = _located(self.dataset, place, lambda: self.library.formation(name, named_in=path))
+        return self.formations[name]
+
+    def weather(self, name: str) -> WeatherTrack:
+        if name not in self.weathers:
+            path, presets = self.dataset.source.path, tuple(PRESETS)
+            place = _place_of("weather", self.dataset.model.weather, name)
+            loaded = _located(self.dataset, place, lambda: self.library.weather(name, named_in=path, presets=presets))
+            track = preset_track(name) if loaded is None else weather_track(loaded, scene_us=self.scene_us)
+            self.weathers[name] = track
+        return self.weathers[name]
+
+    def path(self, route: str, *, altitude_m: float, fixed: bool) -> FlightPath:
+        key = (route, altitude_m, fixed)
+        if key not in self.paths:
+            self.paths[key] = fly_route(self.routes.model.routes[route], altitude_m=altitude_m, fixed_altitude=fixed)
+        return self.paths[key]
+
+    def plan(self, number: int) -> ScenePlan:
+        model, turn = self.dataset.model, number - self.scenes.allowed.start
+        formation = self.formation(
+            numbering.turn_of(model.formation, numbering.scene_rng(self.seed, number, "formation"), number=turn)
+        )
+        weather_name = numbering.turn_of(model.weather, numbering.scene_rng(self.seed, number, "weather"), number=turn)
+        weather = self.weather(weather_name)
+        route, start_share = self.route_of(turn)
+        altitude_m = numbering.altitude_of(
+            model.altitude_m, numbering.scene_rng(self.seed, number, "altitude"), number=turn
+        )
+        swarm = self.fly(formation, route, start_share=start_share, altitude_m=altitude_m, number=number)
+        site = self.town.model
+        return ScenePlan(
+            dataset=self.dataset.name,
+            scene_name=f"scene_{number:0{model.scene_digits}d}",
+            scene_index=number,
+            description=describe(site, route=route, formation=formation.name, weather=weather.name, swarm=swarm),
+            town=town_site(site),
+            route_name=route,
+            formation_name=formation.name,
+            rig_name=self.rig_name,
+            topology=self.topology,
+            seed=numbering.scene_seed(self.seed, number),
+            start_timestamp_us=FIRST_TIMESTAMP_US + number * SCENE_SLOT_US,
+            step_us=self.step_us,
+            warmup_ticks=round(model.warmup_s / model.step_s),
+            samples=self.samples,
+            keyframe_every_steps=self.keyframe_steps,
+            sweeps_per_keyframe=model.sweeps_per_keyframe,
+            rig=self.rig,
+            swarm=swarm,
+            traffic=traffic_plan(model.traffic, vehicles=self.share.vehicles),
+            weather=weather,
+            images=image_format(model.images),
+            splits=numbering.splits_of(model.splits, number),
+            version=model.version,
+            degradations=degradation_plan(
+                model.degradations, seed=numbering.scene_seed(self.seed, number, stream="degradations")
+            ),
+            max_formation_error_m=model.max_formation_error_m,
+            wind_map_mps=model.wind_mps,
+            extra={
+                "dataset_seed": self.seed,
+                "route_row": route.rsplit("_col", 1)[0],
+                "route_start_share": start_share,
+                "weather": weather.name,
+                "split": list(numbering.splits_of(model.splits, number)),
+            },
+        )
+
+    def route_of(self, turn: int) -> tuple[str, float]:
+        """Return the route of the town's scene ``turn``, and how far along the route it starts (0..1)."""
+        each = self.dataset.model.scenes_per_route
+        lap, route = divmod(turn // each, len(self.route_names))
+        share = (turn % each) / each
+        return self.route_names[route], (share + lap * 0.6180339887498949) % 1.0  # later laps start elsewhere
+
+    def fly(
+        self, formation: Loaded[Formation], route: str, *, start_share: float, altitude_m: float | None, number: int
+    ) -> SwarmTrajectory:
+        """Fly the swarm and hold the flight against the town and itself.
+
+        Raises:
+            ConfigError: a drone leaves the town, comes too near to something or to another drone.
+        """
+        model, own = self.dataset.model, self.routes.model.routes[route]
+        total = (self.samples - 1) * self.keyframe_steps
+        time_s = np.asarray(np.arange(total + 1) * (self.step_us * 1e-6), dtype=np.float64)
+        route_knows = own.altitude_m is not None or any(item.altitude_m is not None for item in own.path)
+        by_formation = altitude_m is None and not route_knows
+        base_m = altitude_m if altitude_m is not None else formation.model.altitude_m
+        path = self.path(route, altitude_m=base_m, fixed=not (altitude_m is None and route_knows))
+        extra = formation_altitude(formation.model, time_s) - base_m if by_formation else 0.0
+        swarm = fly_swarm(
+            path,
+            formation.model,
+            time_s=time_s,
+            start_s=path.start_s(start_share, scene_s=float(time_s[-1])),
+            ground_z_m=self.town.model.ground_z_m,
+            extra_altitude_m=extra,
+            rng=numbering.scene_rng(self.seed, number, "jitter"),
+        )
+        self._check(swarm, formation, route, step_s=model.step_s)
+        return swarm
+
+    def _check(self, swarm: SwarmTrajectory, formation: Loaded[Formation], route: str, *, step_s: float) -> None:
+        place = ("routes", route)
+        with_formation = f"with formation {formation.name!r} "
+        if (where := checks.outside(swarm, self.town.model)) is not None:
+            raise self.routes.error(place, with_formation + where)
+        hit = checks.collision(swarm, self.town.model, clearance_m=formation.model.clearance_m)
+        if hit is not None:
+            raise self.routes.error(place, with_formation + hit)
+        distance_m, a, b, step = checks.nearest_pair(swarm)
+        if distance_m < formation.model.min_separation_m:
+            raise formation.error(
+                ("keyframes",) if formation.model.keyframes else ("spacing_m",),
+                f"drones {a} and {b} come within {distance_m:.2f} m of each other at {step * step_s:.2f} s on route "
+                f"{route!r} (min_separation_m is {formation.model.min_separation_m:g})",
+            )
+
+
+def _located(dataset: Loaded[DatasetConfig], place: tuple[str | int, ...], look_up: Callable[[], T]) -> T:
+    """Look something up that a data set names; when it is not there, the error points at the naming line."""
+    try:
+        return look_up()
+    except UnknownNameError as error:
+        raise dataset.error(place, str(error)) from error
+
+
+def _place_of(key: str, schedule: NameSchedule, name: str) -> tuple[str | int, ...]:
+    if name in schedule.cycle:
+        return (key, "cycle", schedule.cycle.index(name))
+    return (key, "draw", name) if name in schedule.draw else (key,)
+
+
+def _route_names(dataset: Loaded[DatasetConfig], town: str, routes: Loaded[RoutesConfig]) -> tuple[str, ...]:
+    """Return the routes that a data set uses in a town: all, or those that it names."""
+    named = dataset.model.towns[town].routes
+    for i, name in enumerate(named):
+        _located(dataset, ("towns", town, "routes", i), lambda: pick(routes.model.routes, name, what="route"))  # noqa: B023
+    return named or tuple(routes.model.routes)

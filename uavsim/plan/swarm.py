@@ -1,0 +1,71 @@
+"""Route and formation to where every drone is at every step."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.interpolate import PchipInterpolator
+
+from uavsim.config.formation import Formation
+from uavsim.geometry import quaternion
+from uavsim.plan import shapes
+from uavsim.plan.path import FlightPath
+from uavsim.records.plan import SwarmTrajectory
+from uavsim.typing import FloatArray
+
+__all__ = ["fly_swarm", "formation_altitude", "formation_offsets"]
+
+
+def formation_offsets(formation: Formation, time_s: FloatArray) -> FloatArray:
+    """Return (K, drones, 3) offsets over the scene; between keyframes they glide, before and after they stay."""
+    keys = np.stack([shapes.offsets(shape, drones=formation.drones) for shape in formation.shapes])
+    return _glided(formation, keys, time_s)
+
+
+def formation_altitude(formation: Formation, time_s: FloatArray) -> FloatArray:
+    """Return (K,) altitudes of the reference point above the ground, as the formation has them."""
+    own = [formation.altitude_m if k.altitude_m is None else k.altitude_m for k in formation.keyframes]
+    return _glided(formation, np.array(own or [formation.altitude_m]), time_s)
+
+
+def _glided(formation: Formation, keys: FloatArray, time_s: FloatArray) -> FloatArray:
+    """Interpolate (keyframes, ...) values over (K,) times: smooth, and never beyond the two values around."""
+    if len(keys) == 1:
+        return np.repeat(keys, len(time_s), axis=0)
+    at_s = np.array([keyframe.time_s for keyframe in formation.keyframes])
+    return np.asarray(PchipInterpolator(at_s, keys, axis=0)(np.clip(time_s, at_s[0], at_s[-1])))
+
+
+def fly_swarm(
+    path: FlightPath,
+    formation: Formation,
+    *,
+    time_s: FloatArray,
+    start_s: float,
+    ground_z_m: float,
+    extra_altitude_m: FloatArray | float,
+    rng: np.random.Generator,
+) -> SwarmTrajectory:
+    """Fly a formation along a path.
+
+    Args:
+        path: of the reference point; its z is above the ground.
+        formation: shapes, offsets and jitter.
+        time_s: (K,) of the steps, from 0.
+        start_s: when on the path the scene begins.
+        ground_z_m: height of the ground in the map frame.
+        extra_altitude_m: (K,) or one number, added to every height.
+        rng: draws the jitter.
+    """
+    drones = formation.drones
+    reference_m, heading_rad = path.at(start_s + time_s)
+    if formation.align == "world":
+        heading_rad = np.full(len(time_s), np.radians(formation.heading_deg))
+    offsets_m = formation_offsets(formation, time_s) + rng.normal(0.0, 1.0, (drones, 3)) * formation.jitter_m
+    heights_m = np.array(formation.altitude_offsets_m or np.zeros(drones))
+    turn = quaternion.from_yaw(heading_rad)
+    positions_m = reference_m[:, None] + quaternion.rotate(turn[:, None], offsets_m)
+    positions_m[..., 2] += ground_z_m + heights_m + np.broadcast_to(extra_altitude_m, len(time_s))[:, None]
+    own_yaw_deg = np.array(formation.yaw_offsets_deg or np.zeros(drones))
+    own_yaw_deg = own_yaw_deg + rng.normal(0.0, 1.0, drones) * formation.jitter_yaw_deg
+    attitude = quaternion.from_yaw(heading_rad[:, None] + np.radians(own_yaw_deg))
+    return SwarmTrajectory(tuple(range(drones)), positions_m, attitude)
