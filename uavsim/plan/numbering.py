@@ -14,7 +14,17 @@ from uavsim.config.load import Loaded
 from uavsim.errors import InputError
 from uavsim.registry import pick
 
-__all__ = ["TownScenes", "altitude_of", "asked", "scene_rng", "scene_seed", "splits_of", "town_scenes", "turn_of"]
+__all__ = [
+    "TownScenes",
+    "altitude_of",
+    "asked",
+    "scene_rng",
+    "scene_seed",
+    "splits_of",
+    "town_of",
+    "town_scenes",
+    "turn_of",
+]
 
 _STREAMS: Final = {"seed": 0, "jitter": 1, "weather": 2, "formation": 3, "altitude": 4, "degradations": 5}
 UAV3D_HELD_OUT: Final = frozenset({1, 3, 5})
@@ -32,12 +42,33 @@ class TownScenes:
 
 
 def town_scenes(dataset: Loaded[DatasetConfig], town: str) -> TownScenes:
-    """Return the numbers that a town's scenes have in a data set.
+    """Return the numbers that a town's scenes have in a data set; the town's case does not matter.
 
     Raises:
         ConfigError: two towns claim one number.
         UnknownNameError: the data set has no such town.
     """
+    ranges = _ranges(dataset)
+    names = {name.casefold(): name for name in ranges}
+    return pick(ranges, names.get(town.casefold(), town), what=f"town of the data set {dataset.name!r}:")
+
+
+def town_of(dataset: Loaded[DatasetConfig], wanted: Sequence[int] | None) -> str:
+    """Return the only town of a data set, or the one that has the first of the scenes asked for.
+
+    Raises:
+        InputError: that does not tell.
+    """
+    ranges = _ranges(dataset)
+    if len(ranges) == 1:
+        return next(iter(ranges))
+    homes = [town for town, scenes in ranges.items() if wanted and wanted[0] in scenes.allowed]
+    if not homes:
+        raise InputError(f"name a town of the data set {dataset.name!r}: {', '.join(ranges)}")
+    return homes[0]
+
+
+def _ranges(dataset: Loaded[DatasetConfig]) -> dict[str, TownScenes]:
     next_number, ranges = 0, {}
     for name, share in dataset.model.towns.items():
         first = next_number if share.first_scene is None else share.first_scene
@@ -49,8 +80,7 @@ def town_scenes(dataset: Loaded[DatasetConfig], town: str) -> TownScenes:
         if after.allowed.start < before.allowed.stop:
             place = ("towns", after.town, "first_scene")
             raise dataset.error(place, f"scene {after.allowed.start} belongs to {before.town} already")
-    names = {name.casefold(): name for name in ranges}
-    return pick(ranges, names.get(town.casefold(), town), what=f"town of the data set {dataset.name!r}:")
+    return ranges
 
 
 def asked(scenes: TownScenes, wanted: Sequence[int] | None) -> Sequence[int]:

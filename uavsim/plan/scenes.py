@@ -38,25 +38,43 @@ def dataset_towns(dataset: str, *, search_dirs: Sequence[Path] = ()) -> tuple[st
     return tuple(_dataset(Library.of(search_dirs), dataset)[0].model.towns)
 
 
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """What is asked for instead of what the data set says; None is what it says."""
+
+    samples: int | None = None
+    seed: int | None = None
+    topology: str | None = None
+    formation: str | None = None
+    rig: str | None = None
+    weather: str | None = None
+
+
 def plan_scenes(
     dataset: str,
     *,
-    town: str,
+    town: str | None = None,
     scenes: Sequence[int] | None = None,
     samples: int | None = None,
     seed: int | None = None,
     topology: str | None = None,
+    formation: str | None = None,
+    rig: str | None = None,
+    weather: str | None = None,
     search_dirs: Sequence[Path] = (),
 ) -> list[ScenePlan]:
     """Plan scenes of one town of a data set.
 
     Args:
         dataset: name in ``flight_plans/datasets`` or path of a YAML file.
-        town: one of the data set's.
+        town: one of the data set's; not needed when it has only one, or when ``scenes`` tell.
         scenes: their numbers as in the scenes' names; all that the data set makes in this town by default.
         samples: keyframes of a scene, instead of the data set's.
         seed: instead of the data set's.
         topology: carla, bridge or merged, instead of the data set's.
+        formation: name or path, instead of the data set's.
+        rig: name or path, instead of the data set's.
+        weather: name, path or CARLA preset, instead of the data set's.
         search_dirs: folders that hold ``flight_plans/`` and ``town_configs/``, searched first.
 
     Returns:
@@ -65,12 +83,32 @@ def plan_scenes(
     Raises:
         InputError: something that was asked for is not there, or the flight is not possible as asked; one line.
     """
-    if samples is not None and samples < 1:
-        raise InputError(f"a scene has 1 sample or more, not {samples}")
-    if topology is not None:
-        pick(TOPOLOGIES, topology, what="topology")
-    desk = _Desk.open(dataset, town=town, samples=samples, seed=seed, topology=topology, search_dirs=search_dirs)
+    choices = Choices(samples, seed, topology, formation, rig, weather)
+    desk = _Desk.open(dataset, town=town, scenes=scenes, choices=choices, search_dirs=search_dirs)
     return [desk.plan(number) for number in numbering.asked(desk.scenes, scenes)]
+
+
+def _chosen(dataset: Loaded[DatasetConfig], choices: Choices, library: Library) -> Loaded[DatasetConfig]:
+    """Put what was asked for into the data set, each name looked up first."""
+    if choices.samples is not None and choices.samples < 1:
+        raise InputError(f"a scene has 1 sample or more, not {choices.samples}")
+    if choices.seed is not None and not 0 <= choices.seed < 2**31:
+        raise InputError(f"a seed is between 0 and 2147483647, not {choices.seed}")
+    if choices.topology is not None:
+        pick(TOPOLOGIES, choices.topology, what="topology")
+    update: dict[str, object] = {
+        key: value for key in ("samples", "seed", "topology") if (value := getattr(choices, key)) is not None
+    }
+    if choices.formation is not None:
+        library.formation(choices.formation)
+        update["formation"] = NameSchedule(fixed=choices.formation)
+    if choices.weather is not None:
+        library.weather(choices.weather, presets=tuple(PRESETS))
+        update["weather"] = NameSchedule(fixed=choices.weather)
+    if choices.rig is not None:
+        library.rig(choices.rig)
+        update["rig"] = choices.rig
+    return Loaded(dataset.name, dataset.model.model_copy(update=update), dataset.source)
 
 
 def _dataset(library: Library, name: str) -> tuple[Loaded[DatasetConfig], Library]:
@@ -91,9 +129,6 @@ class _Desk:
     route_names: tuple[str, ...]
     rig: tuple[CameraSpec, ...]
     rig_name: str
-    samples: int
-    seed: int
-    topology: Topology
     formations: dict[str, Loaded[Formation]] = field(default_factory=dict)
     weathers: dict[str, WeatherTrack] = field(default_factory=dict)
     paths: dict[tuple[str, float, bool], FlightPath] = field(default_factory=dict)
@@ -103,32 +138,28 @@ class _Desk:
         cls,
         name: str,
         *,
-        town: str,
-        samples: int | None,
-        seed: int | None,
-        topology: str | None,
+        town: str | None,
+        scenes: Sequence[int] | None,
+        choices: Choices,
         search_dirs: Sequence[Path],
     ) -> _Desk:
         dataset, library = _dataset(Library.of(search_dirs), name)
+        dataset = _chosen(dataset, choices, library)
         model = dataset.model
-        scenes = numbering.town_scenes(dataset, town)
-        share = model.towns[scenes.town]
-        site = _located(dataset, ("towns", scenes.town), lambda: library.town(scenes.town))
+        own = numbering.town_scenes(dataset, town or numbering.town_of(dataset, scenes))
+        site = _located(dataset, ("towns", own.town), lambda: library.town(own.town))
         routes = library.routes(site.model.name)
         rig = _located(dataset, ("rig",), lambda: library.rig(model.rig, named_in=dataset.source.path))
         desk = cls(
             library=library,
             dataset=dataset,
-            share=share,
-            scenes=scenes,
+            share=model.towns[own.town],
+            scenes=own,
             town=site,
             routes=routes,
-            route_names=_route_names(dataset, scenes.town, routes),
+            route_names=_route_names(dataset, own.town, routes),
             rig=cameras(rig.model),
             rig_name=rig.name,
-            samples=model.samples if samples is None else samples,
-            seed=model.seed if seed is None else seed,
-            topology=TOPOLOGIES[topology or model.topology],
         )
         desk.look_up_every_name()
         return desk
@@ -152,7 +183,7 @@ class _Desk:
 
     @property
     def scene_us(self) -> int:
-        return (self.samples - 1) * self.keyframe_steps * self.step_us
+        return (self.dataset.model.samples - 1) * self.keyframe_steps * self.step_us
 
     def formation(self, name: str) -> Loaded[Formation]:
         if name not in self.formations:
@@ -178,15 +209,14 @@ class _Desk:
 
     def plan(self, number: int) -> ScenePlan:
         model, turn = self.dataset.model, number - self.scenes.allowed.start
+        seed = model.seed
         formation = self.formation(
-            numbering.turn_of(model.formation, numbering.scene_rng(self.seed, number, "formation"), number=turn)
+            numbering.turn_of(model.formation, numbering.scene_rng(seed, number, "formation"), number=turn)
         )
-        weather_name = numbering.turn_of(model.weather, numbering.scene_rng(self.seed, number, "weather"), number=turn)
+        weather_name = numbering.turn_of(model.weather, numbering.scene_rng(seed, number, "weather"), number=turn)
         weather = self.weather(weather_name)
         route, start_share = self.route_of(turn)
-        altitude_m = numbering.altitude_of(
-            model.altitude_m, numbering.scene_rng(self.seed, number, "altitude"), number=turn
-        )
+        altitude_m = numbering.altitude_of(model.altitude_m, numbering.scene_rng(seed, number, "altitude"), number=turn)
         swarm = self.fly(formation, route, start_share=start_share, altitude_m=altitude_m, number=number)
         site = self.town.model
         return ScenePlan(
@@ -198,12 +228,12 @@ class _Desk:
             route_name=route,
             formation_name=formation.name,
             rig_name=self.rig_name,
-            topology=self.topology,
-            seed=numbering.scene_seed(self.seed, number),
+            topology=TOPOLOGIES[model.topology],
+            seed=numbering.scene_seed(seed, number),
             start_timestamp_us=FIRST_TIMESTAMP_US + number * SCENE_SLOT_US,
             step_us=self.step_us,
             warmup_ticks=round(model.warmup_s / model.step_s),
-            samples=self.samples,
+            samples=model.samples,
             keyframe_every_steps=self.keyframe_steps,
             sweeps_per_keyframe=model.sweeps_per_keyframe,
             rig=self.rig,
@@ -214,12 +244,12 @@ class _Desk:
             splits=numbering.splits_of(model.splits, number),
             version=model.version,
             degradations=degradation_plan(
-                model.degradations, seed=numbering.scene_seed(self.seed, number, stream="degradations")
+                model.degradations, seed=numbering.scene_seed(seed, number, stream="degradations")
             ),
             max_formation_error_m=model.max_formation_error_m,
             wind_map_mps=model.wind_mps,
             extra={
-                "dataset_seed": self.seed,
+                "dataset_seed": seed,
                 "route_row": route.rsplit("_col", 1)[0],
                 "route_start_share": start_share,
                 "weather": weather.name,
@@ -243,7 +273,7 @@ class _Desk:
             ConfigError: a drone leaves the town, comes too near to something or to another drone.
         """
         model, own = self.dataset.model, self.routes.model.routes[route]
-        total = (self.samples - 1) * self.keyframe_steps
+        total = (self.dataset.model.samples - 1) * self.keyframe_steps
         time_s = np.asarray(np.arange(total + 1) * (self.step_us * 1e-6), dtype=np.float64)
         route_knows = own.altitude_m is not None or any(item.altitude_m is not None for item in own.path)
         by_formation = altitude_m is None and not route_knows
@@ -257,7 +287,7 @@ class _Desk:
             start_s=path.start_s(start_share, scene_s=float(time_s[-1])),
             ground_z_m=self.town.model.ground_z_m,
             extra_altitude_m=extra,
-            rng=numbering.scene_rng(self.seed, number, "jitter"),
+            rng=numbering.scene_rng(self.dataset.model.seed, number, "jitter"),
         )
         self._check(swarm, formation, route, step_s=model.step_s)
         return swarm
