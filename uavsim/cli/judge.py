@@ -32,6 +32,7 @@ def register(app: typer.Typer) -> None:
 
 def validate(
     folder: Folder,
+    *,
     version: Version = None,
     report: Annotated[Path | None, typer.Option("--report", "--json", help="Write the full report here.")] = None,
     dialect: Annotated[str | None, typer.Option(help="strict or uav3d; default: what it looks like.")] = None,
@@ -58,6 +59,7 @@ def validate(
 
 def evaluate(
     folder: Folder,
+    *,
     predictions: Annotated[Path, typer.Option(help="Results in nuScenes' format, detection or tracking.")],
     version: Version = None,
     split: Annotated[str | None, typer.Option(help="Of splits.json; default: the scenes in the results.")] = None,
@@ -118,7 +120,7 @@ def _show_devkit(console: Console, verdict: JsonDict) -> None:
 
 
 def _show_scores(console: Console, scores: JsonDict) -> None:
-    first = next(iter(scores["classes"].values()), {})
+    first: JsonDict = next(iter(scores["classes"].values()), {})
     columns = [name for name, value in first.items() if not isinstance(value, dict)]
     table = Table("class", *columns, box=None, pad_edge=False)
     for name, row in scores["classes"].items():

@@ -20,6 +20,7 @@ NOISE_M: Final = 0.35
 SLACK_MPS: Final = 0.5
 DRIVES_MPS: Final = 2.0
 SIDEWAYS_RAD: Final = np.radians(60.0)
+_CLEARLY_MORE: Final = 1.2
 CAMERA_STEP: Final = 6.0  # times the usual change of a camera's step
 CAMERA_NOISE_M: Final = 2.0
 
@@ -63,7 +64,9 @@ def nothing_jumps(evidence: Evidence) -> Iterator[Finding]:
         np.where(near.before >= 0, np.nan_to_num(off[near.before]), 0),
         np.where(near.after >= 0, np.nan_to_num(off[near.after]), 0),
     )
-    jumps = boxes.usable & np.isfinite(off) & (off > allowed) & (off >= beside)  # neighbours of a jump are off as well
+    at_end = (near.before < 0) | (near.after < 0)  # judged by one neighbour alone, which may be the one that jumped
+    worst = off > np.where(at_end, _CLEARLY_MORE * beside, beside * (1 - 1e-9))  # neighbours of a jump are off as well
+    jumps = boxes.usable & np.isfinite(off) & (off > allowed) & worst
     for row in np.flatnonzero(jumps).tolist():
         message = f"box is {off[row]:.1f} m from where its track expects it ({allowed[row]:.1f} m allowed)"
         numbers = {"token": data["sample_annotation"].tokens[row], "off_m": round(float(off[row]), 3)}

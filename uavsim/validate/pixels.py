@@ -28,6 +28,7 @@ VIEW_SHARE: Final = 0.5  # of a view's boxes that miss their masks: then it is t
 FULL_PX: Final = 200
 MIN_IOU: Final = 0.5
 STRAY_PX: Final = 30
+TAG_PX: Final = 4
 _TAGS: Final = {
     "vehicle.bicycle": {13, 19},
     "vehicle.motorcycle": {13, 18},
@@ -174,7 +175,7 @@ def tags_fit_categories(evidence: Evidence) -> Iterator[Finding]:
     """The semantic tag under a box is one that its category can have."""
     data, pairs = evidence.data, evidence.pairs
     instance = data["sample_annotation"]["instance_token"][pairs.box]
-    known = np.flatnonzero((instance >= 0) & (pairs.visible_px >= MIN_PX))
+    known = np.flatnonzero((instance >= 0) & (pairs.visible_px >= TAG_PX))
     category = data["instance"]["category_token"]
     combos = np.unique(np.stack([instance[known], pairs.tag[known]]), axis=1).T.tolist()
     for owner, tag in combos:

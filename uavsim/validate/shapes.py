@@ -123,16 +123,17 @@ def sizes_plausible(evidence: Evidence) -> Iterator[Finding]:
     size = 2 * half
     bad: BoolArray = np.logical_not((size > 0).all(axis=1))
     yield from _size_findings(data, bad, size, "shape.size", "size {size} is not positive")
+    on_wheels = np.array([name.startswith("vehicle.") for name in data["category"]["name"]] + [False], bool)[names]
+    wide = on_wheels & ~bad & (size[:, 1] > 1.05 * size[:, 0])
+    words = "wider than long, {size} (l, w, h): width and length swapped"
+    yield from _size_findings(data, wide, size, "shape.size_order", words)
+    bad |= wide
     for start, (low, high) in _RANGE_M.items():
         own = np.array([_range_of(name) == start for name in data["category"]["name"]] + [False], bool)[names] & ~bad
         odd = own & ((size < low) | (size > high)).any(axis=1)
         yield from _size_findings(
             data, odd, size, "shape.size", f"size {{size}} (l, w, h) is none of a {start.strip('.')}"
         )
-        if start.startswith("vehicle"):
-            wide = own & ~odd & (size[:, 1] > 1.05 * size[:, 0])
-            words = "wider than long, {size} (l, w, h): width and length swapped"
-            yield from _size_findings(data, wide, size, "shape.size_order", words)
 
 
 def _range_of(name: str) -> str:

@@ -14,7 +14,8 @@ from uavsim.validate.findings import Finding
 __all__ = ["cameras_share_the_tick", "clock_in_microseconds", "keyframes_even", "poses_of_the_tick", "time_unit_us"]
 
 _NANOSECONDS_FROM: Final = 10**17  # 1973 in ns, the year 5138 in us
-_SECONDS_BELOW: Final = 10**11
+_UNIT_FACTOR: Final = 300.0  # units differ by a thousand
+_CLOCK_FROM: Final = 10**12  # smaller stamps count from the data set's own start: nothing to compare with
 _UNEVEN_SHARE: Final = (
     0.5  # more steps than this off the usual one: recorded by a real vehicle, not a defect of single rows
 )
@@ -36,8 +37,11 @@ def clock_in_microseconds(data: DataSet) -> Iterator[Finding]:
         return
     for name in ("sample", "sample_data", "ego_pose"):
         stamps = data[name]["timestamp"]
-        strange = (stamps > _NANOSECONDS_FROM) != nanoseconds
-        for row in np.flatnonzero(strange | ((stamps >= 0) & (stamps < 1))).tolist():
+        usual = float(np.median(stamps)) if len(stamps) else 0.0
+        strange = (
+            (stamps > _UNIT_FACTOR * usual) | (stamps * _UNIT_FACTOR < usual) if usual > _CLOCK_FROM else stamps < 0
+        )
+        for row in np.flatnonzero(strange).tolist():
             message = f"{name} {data[name].tokens[row]}: timestamp {int(stamps[row])} is of another unit than the rest"
             yield Finding("temporal.unit", message, **data.place(name, row))
 

@@ -13,7 +13,7 @@ from uavsim.validate.findings import Finding
 
 __all__ = ["exposure_steady", "not_black", "not_duplicate", "not_frozen", "of_this_tick"]
 
-BLANK_SPREAD: Final = 1.0
+BLANK_SPREAD: Final = 0.25
 BLACK_MEAN: Final = 2.0
 MOVED_M: Final = 0.02
 TURNED: Final = 1e-3

@@ -1,0 +1,74 @@
+"""A copy of the small data set that a test may break: rows and pictures by scene, sample and channel."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from tests.validate.small import VERSION
+
+Row = dict[str, Any]
+SCENE, SAMPLE = "scene_01", 2
+CAR, TURNING_CAR, VAN, TRUCK, BUS, BIKE, WALKER = 1, 2, 3, 4, 5, 7, 8  # instance ids in the cast
+
+
+class Disk:
+    """Tables are read and written whole; files are hard links until they are replaced."""
+
+    def __init__(self, clean: Path, root: Path) -> None:
+        self.root = root
+        shutil.copytree(clean, root, copy_function=os.link)
+
+    def path(self, table: str) -> Path:
+        return self.root / VERSION / f"{table}.json"
+
+    def read(self, table: str) -> list[Row]:
+        return json.loads(self.path(table).read_text())
+
+    def write(self, table: str, rows: Any) -> None:
+        self.replace(self.path(table), json.dumps(rows).encode())
+
+    @contextmanager
+    def rows(self, table: str) -> Iterator[list[Row]]:
+        rows = self.read(table)
+        yield rows
+        self.write(table, rows)
+
+    @staticmethod
+    def replace(path: Path, data: bytes) -> None:
+        path.unlink()  # the clean data set has the same inode
+        path.write_bytes(data)
+
+    def scene(self, name: str = SCENE) -> Row:
+        return next(row for row in self.read("scene") if row["name"] == name)
+
+    def sample(self, index: int = SAMPLE, scene: str = SCENE) -> Row:
+        own = [row for row in self.read("sample") if row["scene_token"] == self.scene(scene)["token"]]
+        return sorted(own, key=lambda row: row["timestamp"])[index]
+
+    def data_token(self, channel: str, index: int = SAMPLE, scene: str = SCENE) -> str:
+        return self._data(channel, index, scene)["token"]
+
+    def picture(self, channel: str, index: int = SAMPLE, scene: str = SCENE) -> Path:
+        return self.root / self._data(channel, index, scene)["filename"]
+
+    def mask(self, channel: str, index: int = SAMPLE, scene: str = SCENE) -> Path:
+        return self.root / "masks" / channel / self.picture(channel, index, scene).name
+
+    def _data(self, channel: str, index: int, scene: str) -> Row:
+        sample = self.sample(index, scene)["token"]
+        rows = self.read("sample_data")
+        return next(r for r in rows if r["sample_token"] == sample and f"/{channel}/" in r["filename"])
+
+    def box_of(self, boxes: list[Row], instance_id: int = CAR, index: int = SAMPLE, scene: str = SCENE) -> Row:
+        sample = self.sample(index, scene)["token"]
+        return next(b for b in boxes if b["sample_token"] == sample and b["uav_instance_id"] == instance_id)
+
+    def track_of(self, boxes: list[Row], instance_id: int = CAR, scene: str = SCENE) -> list[Row]:
+        token = self.box_of(boxes, instance_id, 0, scene)["instance_token"]
+        return [b for b in boxes if b["instance_token"] == token]
