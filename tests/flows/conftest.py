@@ -1,0 +1,71 @@
+"""A paper world for flows: real stations, pilots, ledger, tables; only the simulator is a drawing."""
+
+import contextlib
+import json
+import os
+import socket
+import sys
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+os.environ.setdefault("PREFECT_SERVER_ANALYTICS_ENABLED", "false")
+os.environ["PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL"] = "CRITICAL"
+
+from tests.factories import make_plan
+from uavsim.config.run import DeadlineConfig, RunConfig, SimulatorConfig
+from uavsim.flows import context
+from uavsim.flows.job import Job, SceneRef
+from uavsim.flows.request import Request
+from uavsim.supervise.station import Station
+from uavsim.write.identity import fingerprint
+
+PAPER_PILOT = Path(__file__).with_name("paper_pilot.py")
+SAMPLES = 2
+
+
+def paper_job(request: Request) -> Job:
+    scenes = tuple(SceneRef(f"scene_{k:02d}", k, "Town10HD") for k in range(int(request.scenes or "3")))
+
+    def plan_of(scene: str) -> object:
+        index = int(scene[-2:])
+        return make_plan(scene=scene, scene_index=index, samples=SAMPLES, sweeps=0, drones=1, size_px=(64, 36))
+
+    mark = fingerprint({"samples": SAMPLES}, seed=request.seed or 0)
+    identity = {"dataset": "tiny", "seed": request.seed or 0, "fingerprint": mark}
+    return Job("tiny", 0, "carla", identity, scenes, samples=SAMPLES, images_per_scene=5 * SAMPLES, plan_of=plan_of)
+
+
+@pytest.fixture
+def listening() -> Iterator[int]:
+    """A port that accepts connections: all that the supervisor asks of an attached simulator."""
+    with contextlib.closing(socket.create_server(("127.0.0.1", 0), backlog=1000)) as server:
+        yield server.getsockname()[1]
+
+
+@pytest.fixture
+def paper(tmp_path: Path, listening: int, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Request]:
+    """Make requests whose scenes are drawn; ``faults`` maps a scene to what its attempts do wrong."""
+    faults_file = tmp_path / "faults.json"
+
+    def command(**_: object) -> list[str]:
+        return [sys.executable, str(PAPER_PILOT), str(faults_file)]
+
+    monkeypatch.setattr(context, "resolve", paper_job)
+    monkeypatch.setattr(context, "Station", partial(Station, command=command))
+
+    def make(
+        *, faults: dict[str, list[str]] | None = None, simulators: int = 1, out: Path | None = None, **more
+    ) -> Request:
+        faults_file.write_text(json.dumps(faults or {}))
+        attached = SimulatorConfig(kind="attach", carla_port=listening)
+        run = RunConfig(
+            simulators=tuple(attached.model_copy(update={"name": f"sim{k}"}) for k in range(simulators)),
+            retry_delay_s=0.05,
+            deadlines=DeadlineConfig(load_s=3.0, tick_s=3.0, connect_s=20.0),
+        )
+        return Request(dataset="tiny", towns=("Town10HD",), out=str(out or tmp_path / "out"), run=run, **more)
+
+    return make

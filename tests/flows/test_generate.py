@@ -1,0 +1,109 @@
+"""The whole job through Prefect: a temporary server, real flows, tasks and artifacts; the scenes are drawings."""
+
+import json
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+from rich.console import Console
+
+from tests.flows.test_stages import contents, run_all
+from uavsim.errors import InputError, StorageError, SystemFailure
+from uavsim.flows.generate import Result, generate
+from uavsim.flows.request import Request
+from uavsim.flows.server import TemporaryServer, check_api, use_api
+from uavsim.write.ledger import read_ledger
+from uavsim.write.local import LocalOutput
+
+Paper = Callable[..., Request]
+
+
+@pytest.fixture(scope="module")
+def api() -> Iterator[str]:
+    with TemporaryServer() as server:
+        url = server.wait()
+        with use_api(url, temporary=False):
+            yield url
+
+
+def run(request: Request) -> Result:
+    return generate(request, console=Console(quiet=True), check=False)
+
+
+def test_flow_and_stages_make_the_same_data_set(api: str, paper: Paper, tmp_path: Path) -> None:
+    result = run(paper(simulators=2, scenes="4"))
+    assert result.error is None
+    assert result.committed == ("scene_00", "scene_01", "scene_02", "scene_03")
+    assert result.images == 4 * 5 * 2
+    assert result.contact_sheet is not None
+    assert result.contact_sheet.stat().st_size > 1000
+    run_all(paper(scenes="4", out=tmp_path / "plain"))
+    flown, plain = contents(tmp_path / "out"), contents(tmp_path / "plain")
+    del flown[".uavsim/contact_sheet.png"]
+    assert flown == plain
+
+
+def test_failures_are_retried_by_prefect_and_quarantine_reaches_the_summary(
+    api: str, paper: Paper, tmp_path: Path
+) -> None:
+    result = run(paper(faults={"scene_00": ["die"], "scene_02": ["SceneVoid"] * 3}))
+    assert result.committed == ("scene_00", "scene_01")
+    assert result.quarantined == ("scene_02",)
+    assert isinstance(result.error, SystemFailure)
+    assert result.error.exit_code == 3
+    assert "1 quarantined: scene_02" in str(result.error)
+    assert read_ledger(LocalOutput(tmp_path / "out"))["scene_00"].attempts == 1
+
+
+def test_storage_failure_ends_the_run_and_the_next_one_continues(api: str, paper: Paper, tmp_path: Path) -> None:
+    with pytest.raises(StorageError, match="told to"):
+        run(paper(faults={"scene_01": ["StorageError"]}))
+    assert run(paper()).committed == ("scene_00", "scene_01", "scene_02")
+
+
+def test_people_see_runs_tasks_and_artifacts(api: str, paper: Paper) -> None:
+    from prefect.client.orchestration import get_client
+
+    run(paper(scenes="2"))
+    with get_client(sync_client=True) as client:
+        flow_runs = client.read_flow_runs(limit=200)
+        artifacts = client._client.post("/artifacts/filter", json={}).json()
+        task_runs = client.read_task_runs(limit=200)
+    names = {r.name for r in flow_runs}
+    assert {"tiny Town10HD 2", "tiny all towns 2"} & names
+    assert {"scene_00", "scene_01"} <= {t.name for t in task_runs}
+    keys = {a["key"] for a in artifacts}
+    assert "scenes-tiny-town10hd" in keys
+    assert "contact-sheet-out" in keys
+    table = next(a for a in artifacts if a["key"] == "scenes-tiny-town10hd")
+    assert json.loads(table["data"])[0]["vehicles"] == "11 of 11"
+
+
+def test_bad_input_starts_nothing_and_writes_nothing(
+    paper: Paper, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out/thesis.tex").write_text("x")
+    before = psutil.Process().children(recursive=True)
+    with pytest.raises(InputError, match=r"thesis\.tex"):
+        run(paper())
+    assert sorted(p.name for p in (tmp_path / "out").iterdir()) == ["thesis.tex"]
+    assert psutil.Process().children(recursive=True) == before
+
+
+def test_a_prefect_server_that_is_not_there() -> None:
+    with pytest.raises(SystemFailure, match="unset PREFECT_API_URL"):
+        check_api("http://127.0.0.1:9/api")
+
+
+def test_a_temporary_server_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = psutil.Process().children(recursive=True)
+    with TemporaryServer() as server:
+        home = server._home
+        server.wait()
+        assert home.is_dir()
+    assert not home.exists()
+    assert psutil.Process().children(recursive=True) == before
+    assert "PREFECT_API_URL" not in os.environ

@@ -1,0 +1,104 @@
+"""``uavsim generate`` and ``uavsim regenerate``: the main job."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from uavsim.config.library import Library
+from uavsim.config.run import RunConfig
+from uavsim.errors import InputError
+from uavsim.flows.request import Request
+
+__all__ = ["register"]
+
+SimulatorOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--simulator",
+        help="mock (default: started and stopped by the run), or HOST:CARLA_PORT[:AIRSIM_PORT]; repeat for more.",
+    ),
+]
+RunOption = Annotated[str | None, typer.Option("--run", help="A run's YAML: simulators, deadlines, attempts.")]
+CheckOption = Annotated[bool, typer.Option(help="Judge the result.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands of this module to ``app``."""
+    app.command(name="generate")(generate)
+    app.command(name="regenerate")(regenerate)
+
+
+def generate(
+    *,
+    dataset: Annotated[str | None, typer.Option(help="Name in flight_plans/datasets, or a YAML file.")] = None,
+    out: Annotated[str | None, typer.Option(help="Folder, or an object store's URL (s3://bucket/prefix).")] = None,
+    town: Annotated[list[str] | None, typer.Option(help="Default: all of the data set; repeat for several.")] = None,
+    scenes: Annotated[str | None, typer.Option(help="Numbers in the data set, 0-4,7.")] = None,
+    samples: Annotated[int | None, typer.Option(min=1, help="Keyframes per scene, instead of the data set's.")] = None,
+    seed: Annotated[int | None, typer.Option(min=0, help="Instead of the data set's.")] = None,
+    topology: Annotated[str | None, typer.Option(help="carla, bridge or merged, instead of the data set's.")] = None,
+    formation: Annotated[str | None, typer.Option(help="Instead of the data set's.")] = None,
+    weather: Annotated[str | None, typer.Option(help="Instead of the data set's.")] = None,
+    simulator: SimulatorOption = None,
+    run: RunOption = None,
+    force_scenes: Annotated[bool, typer.Option("--force-scenes", help="Fly again what is committed.")] = False,
+    check: CheckOption = True,
+) -> None:
+    """Fly a data set; what was interrupted continues."""
+    config = Library.of().run(run).model if run else RunConfig()
+    name, place = dataset or config.dataset, out or config.out
+    if name is None or place is None:
+        missing = "--dataset" if name is None else "--out"
+        raise InputError(f"{missing} is missing; uavsim generate --dataset smoke --out data/smoke")
+    request = Request(
+        dataset=name,
+        out=place,
+        towns=tuple(town or config.towns),
+        scenes=scenes,
+        samples=samples,
+        seed=config.seed if seed is None else seed,
+        topology=topology or config.topology,
+        formation=formation,
+        weather=weather,
+        simulators=tuple(simulator or ()),
+        force=force_scenes,
+        run=config,
+    )
+    _generate(request, check=check)
+
+
+def regenerate(
+    folder: Annotated[Path, typer.Argument(help="The data set's folder.")],
+    *,
+    scenes: Annotated[str | None, typer.Option(help="Numbers to fly again; default: those in quarantine.")] = None,
+    simulator: SimulatorOption = None,
+    run: RunOption = None,
+    check: CheckOption = True,
+) -> None:
+    """Fly scenes of a data set again, with the settings that it was made with."""
+    from uavsim.flows.again import request_of_folder
+
+    config = Library.of().run(run).model if run else None
+    request = request_of_folder(folder, scenes=scenes, simulators=tuple(simulator or ()), run=config)
+    _generate(request, check=check)
+
+
+def _generate(request: Request, *, check: bool) -> None:
+    from uavsim.flows.generate import generate as run_generate
+
+    console = Console(stderr=True)
+    result = run_generate(request, console=console, check=check)
+    out = Console(soft_wrap=True, highlight=False)
+    out.print(f"{len(result.committed)} scenes, {result.images} images in {result.seconds:.0f} s: {result.address}")
+    if result.contact_sheet is not None:
+        out.print(f"contact sheet: {result.contact_sheet}")
+    if result.valid is not None:
+        out.print("valid" if result.valid else "[red]not valid[/]")
+        for line in result.findings:
+            out.print(f"  {line}", markup=False)
+    if result.error is not None:
+        raise result.error

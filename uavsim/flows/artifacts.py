@@ -1,0 +1,51 @@
+"""What people see of a run in Prefect: tables and summaries, not numbers for machines."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from prefect.artifacts import create_link_artifact, create_markdown_artifact, create_table_artifact
+
+from uavsim.flows.finish import Verdict
+from uavsim.flows.stages import SceneOutcome
+
+__all__ = ["tell_report", "tell_scenes", "tell_verdict"]
+
+
+def artifact_key(text: str) -> str:
+    """Make a key of lower case letters, digits and dashes."""
+    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-") or "run"
+
+
+def tell_scenes(outcomes: Sequence[SceneOutcome], *, title: str) -> None:
+    """Show one row a scene: state, what spawned, retries, pace."""
+    rows = [
+        {
+            "scene": outcome.scene,
+            "state": outcome.state,
+            "vehicles": f"{outcome.facts.get('vehicles', '-')} of {outcome.facts.get('vehicles_asked', '-')}",
+            "images": outcome.facts.get("images", 0),
+            "images/s": outcome.facts.get("images_per_s", 0.0),
+            "failed attempts": outcome.attempts,
+            "last reason": outcome.reason,
+        }
+        for outcome in outcomes
+    ]
+    create_table_artifact(table=rows, key=artifact_key(f"scenes {title}"), description=f"Scenes of {title}")
+
+
+def tell_verdict(verdict: Verdict, *, title: str) -> None:
+    """Show what the judge said."""
+    head = f"# {title}: {'valid' if verdict.ok else f'{verdict.errors} errors'}\n\n"
+    facts = "\n".join(
+        f"- {key}: {value}" for key, value in verdict.facts.items() if not isinstance(value, (dict, list))
+    )
+    findings = "".join(f"\n- {line}" for line in verdict.lines)
+    create_markdown_artifact(markdown=head + facts + findings, key=artifact_key(f"validation {title}"))
+
+
+def tell_report(path: Path, *, title: str, text: str) -> None:
+    """Link a file that the run left (contact sheet, report)."""
+    create_link_artifact(link=path.resolve().as_uri(), link_text=text, key=artifact_key(f"{text} {title}"))

@@ -1,0 +1,109 @@
+"""The running context of a data set: its simulators and its output, opened once and shared by the flows of one process."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from rich.console import Console
+
+from uavsim.config.run import RunConfig
+from uavsim.errors import InputError, StorageError, SystemFailure
+from uavsim.flows.job import Job
+from uavsim.flows.progress import RunProgress
+from uavsim.flows.request import Request
+from uavsim.flows.resolve import resolve
+from uavsim.flows.stages import RunContext
+from uavsim.supervise.station import NoStationLeft, Station, StationPool
+from uavsim.write.commit import sweep_orphans
+from uavsim.write.identity import check_identity, claim_output
+from uavsim.write.layout import OutLayout
+from uavsim.write.ledger import read_ledger
+from uavsim.write.output import Output
+from uavsim.write.places import open_output
+
+__all__ = ["RUN_ENDS", "active", "opened", "prepared"]
+
+RUN_ENDS = (StorageError, InputError, NoStationLeft)
+_active: dict[str, tuple[Job, RunContext]] = {}
+
+
+def active(out: str) -> RunContext:
+    """Return the context that a flow of this process opened for ``out``.
+
+    Raises:
+        SystemFailure: none; tasks run in the process of their flow only.
+    """
+    if out not in _active:
+        raise SystemFailure(f"no run is open for {out} in this process; start the flow, not its tasks")
+    return _active[out][1]
+
+
+def prepared(request: Request) -> tuple[Job, Output]:
+    """Check everything that can be checked before anything is started or written.
+
+    Raises:
+        InputError: a name, a key or a number is wrong, or the output holds something else.
+    """
+    job = resolve(request)
+    output = open_output(request.out, scratch=request.run_config().scratch)
+    check_identity(output, mark=str(job.identity["fingerprint"]), name=job.dataset)
+    return job, output
+
+
+@contextlib.contextmanager
+def opened(request: Request, *, console: Console | None = None) -> Iterator[tuple[Job, RunContext]]:
+    """Open the context of a request, or join the one that is open for its output.
+
+    The simulators are brought up first: when none answers, nothing has been written.
+
+    Raises:
+        InputError: see ``prepared``.
+        SimulatorError: a simulator that is not there or of another version.
+    """
+    if request.out in _active:
+        yield _active[request.out]
+        return
+    job, output = prepared(request)
+    run = request.run_config()
+    with tempfile.TemporaryDirectory(prefix="uavsim-run-") as temp, _pool(job, run, output, temp=Path(temp)) as pool:
+        pool.ready_all()
+        claim_output(output, identity=job.identity)
+        sweep_orphans(output)
+        progress = _progress(job, output, request=request, console=console or Console(stderr=True))
+        context = RunContext(
+            output=output,
+            run=run,
+            pool=pool,
+            plan_of=job.plan_of,
+            progress=progress,
+            force=frozenset(s.name for s in job.scenes) if request.force else frozenset(),
+        )
+        _active[request.out] = job, context
+        try:
+            with progress:
+                yield job, context
+        finally:
+            context.abort(None)
+            del _active[request.out]
+
+
+def _pool(job: Job, run: RunConfig, output: Output, *, temp: Path) -> StationPool:
+    """Make the stations; what they print goes beside the data, also when they do not come up."""
+    logs = OutLayout(output.root).logs
+    names = [config.name or f"{config.kind}{k}-{os.getpid()}" for k, config in enumerate(run.simulators)]
+    return StationPool(
+        [
+            Station(config, run=run, topology=job.topology, name=name, logs=logs, home=temp / name)
+            for name, config in zip(names, run.simulators, strict=True)
+        ]
+    )
+
+
+def _progress(job: Job, output: Output, *, request: Request, console: Console) -> RunProgress:
+    asked = {scene.name for scene in job.scenes}
+    done = 0 if request.force else sum(e.state == "committed" and n in asked for n, e in read_ledger(output).items())
+    return RunProgress(scenes=len(asked), done=done, samples=job.samples, console=console)

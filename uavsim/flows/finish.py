@@ -1,0 +1,142 @@
+"""What follows the last scene: tables from the committed scenes, the judge's quick look, the contact sheet."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from uavsim.dataset.assemble import assemble
+from uavsim.dataset.map_mask import draw_map_mask
+from uavsim.errors import SystemFailure
+from uavsim.export.contact_sheet import write_contact_sheet
+from uavsim.records.recording import Recording
+from uavsim.typing import JsonDict
+from uavsim.validate import judge_version
+from uavsim.validate.dataset import versions_of
+from uavsim.write.atomic import storage_errors
+from uavsim.write.commit import read_fragments
+from uavsim.write.identity import read_identity
+from uavsim.write.layout import OutLayout, check_name, staging_name
+from uavsim.write.ledger import LedgerEntry, read_ledger
+from uavsim.write.output import Output
+
+__all__ = ["Verdict", "assemble_tables", "committed_scenes", "judge", "keep_map_mask", "sheet"]
+
+_TABLES = "tables"  # the name under which the tables are locked and staged, like a scene
+_MASKS = ".uavsim/maps"
+_WAIT_S = 600.0
+_FEW_PICTURES = 3000
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What the judge said, in short.
+
+    Attributes:
+        errors: findings with severity error.
+        facts: what was looked at.
+        lines: the first findings, one line each.
+    """
+
+    errors: int
+    facts: JsonDict
+    lines: tuple[str, ...]
+
+    @property
+    def ok(self) -> bool:
+        """No error."""
+        return self.errors == 0
+
+
+def committed_scenes(output: Output) -> list[LedgerEntry]:
+    """Return what the ledger holds as done, in the order of the tables."""
+    return sorted((e for e in read_ledger(output).values() if e.state == "committed"), key=lambda e: e.index)
+
+
+def keep_map_mask(output: Output, recording: Recording) -> None:
+    """Keep the town's map mask for the tables; the first scene of a town draws it."""
+    key = f"{_MASKS}/{check_name(recording.plan.town.name, what='town')}.png"
+    if recording.drivable_map_m is not None and output.read(key) is None:
+        output.create(key, draw_map_mask(recording.plan.town, list(recording.drivable_map_m)))
+
+
+def assemble_tables(output: Output) -> list[str]:
+    """Write all tables from the committed scenes, beside the old ones, then put them in their places.
+
+    Returns:
+        Version folders; none when no scene is committed.
+    """
+    with _alone(output):
+        entries = committed_scenes(output)
+        if not entries:
+            return []
+        folder = OutLayout(output.root).staging / staging_name(_TABLES, attempt="new")
+        with storage_errors(f"assemble the tables of {output.address}"):
+            shutil.rmtree(folder, ignore_errors=True)
+            folder.mkdir(parents=True)
+        fragments = (read_fragments(output, [entry.scene])[0] for entry in entries)
+        masks = {town: mask for town in {e.town for e in entries} if (mask := output.read(f"{_MASKS}/{town}.png"))}
+        info = _public_part(read_identity(output) or {})
+        versions = assemble(folder, fragments, map_masks=masks, info=info)
+        with storage_errors(f"assemble the tables of {output.address}"):
+            moves = {str(p.relative_to(folder)): str(p.relative_to(folder)) for p in folder.rglob("*") if p.is_file()}
+            output.adopt(folder, moves=moves)
+            shutil.rmtree(folder)
+        return [version.version for version in versions]
+
+
+def judge(root: Path, *, versions: list[str] | None = None, pixels: bool | None = None) -> Verdict:
+    """Let the judge look at a data set.
+
+    Args:
+        root: its folder.
+        versions: of these version folders only.
+        pixels: decode pictures and masks; by default when there are not too many to wait for.
+
+    Raises:
+        DatasetError: no data set there.
+    """
+    errors, lines, facts = 0, [], {}
+    for version in versions or versions_of(root):
+        look = _few_pictures(root / version) if pixels is None else pixels
+        report = judge_version(root, version, pixels=look)
+        errors += report.errors
+        lines += [f"{f.code} {f.place}: {f.message}" for f in report.findings if f.severity == "error"]
+        facts[version] = {**report.facts, "pictures decoded": look}
+    return Verdict(errors=errors, facts=facts, lines=tuple(lines[:20]))
+
+
+def sheet(root: Path, *, versions: list[str] | None = None) -> Path:
+    """Draw the contact sheet of the first scene; returns its path."""
+    version = (versions or versions_of(root))[0]
+    return write_contact_sheet(root, OutLayout(root).meta / "contact_sheet.png", version=version)
+
+
+def _few_pictures(folder: Path) -> bool:
+    """Tell from the size of the table, some 500 bytes a picture, whether looking at all of them is quick."""
+    return (folder / "sample_data.json").stat().st_size < 500 * _FEW_PICTURES
+
+
+def _public_part(identity: JsonDict) -> JsonDict:
+    """What of the identity belongs to the data set; the same in every run of it."""
+    return {key: identity[key] for key in ("dataset", "seed", "fingerprint", "versions") if key in identity}
+
+
+@contextmanager
+def _alone(output: Output) -> Iterator[None]:
+    """Wait for the tables' lock: several workers may finish their scenes at the same time."""
+    end = time.monotonic() + _WAIT_S
+    while True:
+        with output.lock(_TABLES) as ours:
+            if ours:
+                yield
+                return
+        if time.monotonic() > end:
+            raise SystemFailure(
+                f"another process assembles the tables of {output.address} since {_WAIT_S:g} s; is it stuck?"
+            )
+        time.sleep(0.2)

@@ -1,0 +1,136 @@
+"""``uavsim generate``: check, bring up simulators and Prefect side by side, run the flow, say how it went."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import FrameType
+
+from rich.console import Console
+
+from uavsim.errors import DatasetError, SystemFailure, UavsimError
+from uavsim.flows import server
+from uavsim.flows.request import Request
+
+__all__ = ["Result", "generate"]
+
+_CONSOLE_LEVEL = "PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL"
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """How a run ended.
+
+    Attributes:
+        address: of the data set.
+        committed: scenes of the request that are in it.
+        quarantined: given up, by name.
+        unfinished: neither, by name.
+        images: of the scenes flown now.
+        seconds: of the whole run.
+        valid: what the judge said; None when it was not asked.
+        contact_sheet: the page, if one was drawn.
+        findings: the judge's first findings.
+    """
+
+    address: str
+    committed: tuple[str, ...]
+    quarantined: tuple[str, ...]
+    unfinished: tuple[str, ...]
+    images: int
+    seconds: float
+    valid: bool | None = None
+    contact_sheet: Path | None = None
+    findings: tuple[str, ...] = field(default=())
+
+    @property
+    def error(self) -> UavsimError | None:
+        """What the exit code is to say."""
+        if self.quarantined or self.unfinished:
+            parts = [
+                f"{len(names)} {what}: {', '.join(names[:10])}{' ...' if len(names) > 10 else ''}"
+                for what, names in (("quarantined", self.quarantined), ("unfinished", self.unfinished))
+                if names
+            ]
+            return SystemFailure(f"{'; '.join(parts)} (uavsim status {self.address} tells why)")
+        if self.valid is False:
+            return DatasetError(f"{self.address} breaks a promise: {self.findings[0] if self.findings else ''}")
+        return None
+
+
+def generate(request: Request, *, console: Console, check: bool = True) -> Result:
+    """Do the main job.
+
+    Args:
+        request: what to make.
+        console: tells people.
+        check: let the judge look at the result.
+
+    Raises:
+        InputError: before anything is started or written.
+        SystemFailure: simulators, storage or Prefect failed; what is committed stays.
+    """
+    began = time.monotonic()
+    os.environ.setdefault(_CONSOLE_LEVEL, "CRITICAL")  # before Prefect is imported: the run tells people itself
+    from uavsim.flows import context as contexts
+
+    job, _ = contexts.prepared(request)
+    console.print(
+        f"[bold]{job.dataset}[/] {', '.join(job.towns)}: {len(job.scenes)} scenes x {job.samples} samples, "
+        f"{job.images_per_scene} images each, seed {job.seed}",
+        highlight=False,
+    )
+    with ExitStack() as stack:
+        stack.enter_context(_terminated_politely())
+        url = server.configured_api_url()
+        temporary = None
+        if url is None:
+            temporary = stack.enter_context(server.TemporaryServer())
+        else:
+            server.check_api(url)
+        _, context = stack.enter_context(contexts.opened(request, console=console))
+        url = url or temporary.wait() if temporary is not None else url
+        assert url is not None
+        stack.enter_context(server.use_api(url, temporary=temporary is not None))
+        from uavsim.flows.dataset import generate_dataset
+
+        summary = generate_dataset(
+            **request.model_dump(exclude={"force"}) | {"force_scenes": request.force, "check": check}
+        )
+        if context.failure is not None:
+            raise context.failure
+    return Result(
+        address=context.output.address,
+        committed=tuple(summary.named("committed")),
+        quarantined=tuple(summary.named("quarantined")),
+        unfinished=tuple(summary.named("failed") + summary.named("elsewhere") + summary.named("skipped")),
+        images=summary.images,
+        seconds=time.monotonic() - began,
+        valid=summary.valid,
+        contact_sheet=summary.contact_sheet,
+        findings=summary.findings,
+    )
+
+
+@contextmanager
+def _terminated_politely() -> Iterator[None]:
+    """Let SIGTERM end the run as Ctrl-C does: simulators and pilots are ended, nothing half-written stays."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        del number, frame
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)

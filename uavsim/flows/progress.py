@@ -1,0 +1,115 @@
+"""What a run shows on the terminal: bars where there is one, a line per scene where there is none."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from types import TracebackType
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+
+from uavsim.typing import JsonDict
+
+__all__ = ["RunProgress"]
+
+
+class RunProgress:
+    """Counts scenes, samples and images of a run; fed from the pilots' events by any thread.
+
+    Args:
+        scenes: how many are to be done in all, those done before included.
+        done: how many were done before.
+        samples: keyframes per scene.
+        console: where to show it.
+        clock: seconds; replaced in tests.
+    """
+
+    def __init__(
+        self, *, scenes: int, done: int, samples: int, console: Console, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._console, self._clock, self._lock = console, clock, threading.Lock()
+        self._scenes, self._done, self._samples = scenes, done, samples
+        self._began = clock()
+        self._images = self._samples_taken = self._finished = 0
+        self._in_flight: dict[str, tuple[int, int]] = {}
+        self._bars = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+            TextColumn("{task.fields[note]}"),
+            console=console,
+            transient=False,
+            disable=not console.is_terminal,
+        )
+        self._scene_bar: TaskID = self._bars.add_task("scenes ", total=scenes, completed=done, note="")
+        self._sample_bar: TaskID = self._bars.add_task(
+            "samples", total=scenes * samples, completed=done * samples, note=""
+        )
+
+    def __enter__(self) -> RunProgress:
+        self._bars.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._bars.stop()
+
+    @property
+    def images_per_s(self) -> float:
+        """Images taken per second of this run."""
+        return self._images / max(self._clock() - self._began, 1e-9)
+
+    @property
+    def eta_s(self) -> float | None:
+        """Seconds to go, from the pace of this run; None before the first sample."""
+        if not self._samples_taken:
+            return None
+        left = (self._scenes - self._done) * self._samples - self._samples_taken
+        return max(left, 0) * (self._clock() - self._began) / self._samples_taken
+
+    def on_event(self, scene: str, event: JsonDict) -> None:
+        """Take one event of a pilot."""
+        if event.get("event") == "sample":
+            with self._lock:
+                samples, images = self._in_flight.get(scene, (0, 0))
+                now = int(event.get("sample", samples)), int(event.get("images", images))
+                self._in_flight[scene] = now
+                self._samples_taken += now[0] - samples
+                self._images += now[1] - images
+                self._show()
+
+    def finished(self, scene: str, *, line: str) -> None:
+        """Count a scene as done and tell people in one line."""
+        with self._lock:
+            self._in_flight.pop(scene, None)
+            self._finished += 1
+            self._bars.update(self._scene_bar, completed=self._done + self._finished)
+            self._show()
+        self.say(line)
+
+    def failed(self, scene: str, *, line: str) -> None:
+        """Take back what a failed attempt had counted and tell people in one line."""
+        with self._lock:
+            samples, _ = self._in_flight.pop(scene, (0, 0))
+            self._samples_taken -= samples
+            self._show()
+        self.say(line)
+
+    def say(self, line: str) -> None:
+        """Print one line above the bars."""
+        self._console.print(line, highlight=False, soft_wrap=True)
+
+    def _show(self) -> None:
+        eta = self.eta_s
+        note = f"{self.images_per_s:5.1f} images/s" + (f"  ETA {_clock_text(eta)}" if eta is not None else "")
+        self._bars.update(self._sample_bar, completed=self._done * self._samples + self._samples_taken, note=note)
+
+
+def _clock_text(seconds: float) -> str:
+    minutes, s = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours:d}:{minutes:02d}:{s:02d}"
