@@ -1,0 +1,99 @@
+"""Cameras: every distinct view of a tick is drawn once and encoded for each camera that looks through it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
+
+import numpy as np
+
+from uavsim.mock_servers.carla import wire
+from uavsim.mock_servers.carla.sensors.flat import flat_other, flat_rgb
+from uavsim.mock_servers.carla.sensors.moment import Measured, Moment, Reading
+from uavsim.mock_servers.render import encode_depth, encode_instance, encode_normal, encode_semantic
+from uavsim.mock_servers.scene import Picture, UInt8, View
+
+RGB: Final = "sensor.camera.rgb"
+DEPTH: Final = "sensor.camera.depth"
+SEMANTIC: Final = "sensor.camera.semantic_segmentation"
+INSTANCE: Final = "sensor.camera.instance_segmentation"
+NORMALS: Final = "sensor.camera.normals"
+PICTURES: Final = frozenset({RGB, DEPTH, SEMANTIC, INSTANCE, NORMALS})
+
+_scratch = threading.local()
+
+
+def view_of(reading: Reading) -> View:
+    """Return what a camera sees."""
+    attributes = reading.actor.order.attributes
+    size = int(attributes["image_size_x"]), int(attributes["image_size_y"])
+    return View(reading.pose, *size, float(attributes["fov"]))
+
+
+def take(view: View, readings: Sequence[Reading], moment: Moment) -> list[Measured]:
+    """Draw one view and encode it for its cameras."""
+    kinds = {reading.actor.blueprint for reading in readings}
+    picture = moment.renderer.render(
+        view,
+        moment.movers,
+        weather=moment.weather,
+        signals=moment.signals,
+        time_s=moment.scene_s,
+        want_bgra=RGB in kinds,
+        want_normal=NORMALS in kinds,
+        into=_reused(view),
+    )
+    _keep(view, picture)
+    encoded = {kind: _encode(kind, picture) for kind in kinds}
+    return [_measured(view, reading, encoded[reading.actor.blueprint]) for reading in readings]
+
+
+def take_flat(view: View, readings: Sequence[Reading], moment: Moment) -> list[Measured]:
+    """Make the cheap pictures of one view."""
+    out = []
+    for reading in readings:
+        kind = reading.actor.blueprint
+        if kind == RGB:
+            pixels = flat_rgb(view.width, view.height, camera_id=reading.actor.actor_id, frame=moment.frame)
+        else:
+            pixels = flat_other(kind, view.width, view.height)
+        out.append(_measured(view, reading, pixels))
+    return out
+
+
+def _measured(view: View, reading: Reading, pixels: UInt8) -> Measured:
+    head = wire.IMAGE_HEADER.pack(view.width, view.height, view.fov_deg)
+    return Measured(reading, (head, memoryview(pixels.reshape(-1))))
+
+
+def _encode(kind: str, picture: Picture) -> UInt8:
+    if kind == RGB:
+        assert picture.bgra is not None
+        return picture.bgra
+    bgra = np.empty((*picture.tag.shape, 4), np.uint8)
+    if kind == INSTANCE:
+        encode_instance(picture.ids, picture.tag, bgra)
+    elif kind == SEMANTIC:
+        encode_semantic(picture.tag, bgra)
+    elif kind == DEPTH:
+        encode_depth(picture.depth_m, bgra)
+    else:
+        assert picture.normal is not None
+        encode_normal(picture.normal, bgra)
+    return bgra
+
+
+def _reused(view: View) -> Picture | None:
+    """Give this thread's buffers of that size; never a colour buffer, for that one is on its way to a client."""
+    pictures: dict[tuple[int, int], Picture] = getattr(_scratch, "pictures", {})
+    return pictures.get((view.width, view.height))
+
+
+def _keep(view: View, picture: Picture) -> None:
+    if not hasattr(_scratch, "pictures"):
+        _scratch.pictures = {}
+    if len(_scratch.pictures) > 8:  # sizes change with clients: keep a few
+        _scratch.pictures.clear()
+    _scratch.pictures[view.width, view.height] = replace(picture, bgra=None)

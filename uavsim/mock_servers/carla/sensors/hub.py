@@ -1,0 +1,137 @@
+"""Which sensors are due at a tick, what they measure, and how it leaves."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+from uavsim.mock_servers.carla.sensors import cameras
+from uavsim.mock_servers.carla.sensors.moment import Measured, Moment, Reading, Stamp
+from uavsim.mock_servers.scene import View
+from uavsim.mock_servers.world.actors import Actor
+
+if TYPE_CHECKING:
+    from uavsim.mock_servers.carla.server import CarlaServer, Rendering
+
+_DUE_SLACK_S: Final = 1e-6
+
+
+@dataclass(slots=True)
+class Work:
+    """What one tick has to send."""
+
+    moment: Moment
+    views: dict[View, list[Reading]] = field(default_factory=dict)
+    others: list[Reading] = field(default_factory=list)
+
+
+class Sensors:
+    """All sensors with a stream.
+
+    Args:
+        server: whose world, streams and faults are used.
+        rendering: how pictures are made.
+    """
+
+    def __init__(self, server: CarlaServer, rendering: Rendering) -> None:
+        self._server, self._rendering = server, rendering
+        self._actors: dict[int, Actor] = {}
+        self._last_s: dict[int, float] = {}
+        self._pool = ThreadPoolExecutor(rendering.threads, thread_name_prefix="draw")
+        self._gpu = threading.Lock()
+        self._late: deque[tuple[int, int, Stamp, Measured]] = deque()  # (due frame, stream, stamp, what)
+
+    def add(self, actor: Actor) -> None:
+        """Begin to serve a sensor."""
+        self._actors[actor.actor_id] = actor
+
+    def remove(self, actor: Actor) -> None:
+        """Stop serving a sensor."""
+        self._actors.pop(actor.actor_id, None)
+        self._last_s.pop(actor.actor_id, None)
+
+    def clear(self) -> None:
+        """Stop serving all."""
+        self._actors.clear()
+        self._last_s.clear()
+        self._late.clear()
+
+    def close(self) -> None:
+        """End the threads."""
+        self._pool.shutdown(wait=False, cancel_futures=True)
+
+    # ------------------------------------------------------------------ one tick
+    def gather(self, *, render: bool) -> Work:
+        """Note what is due and copy what it needs; called under the world's lock."""
+        world = self._server.world
+        moment = Moment(
+            world.frame, world.elapsed_s, world.scene_s, world.delta_s, world.movers(), world.weather,
+            world.signals(), world.renderer,
+        )  # fmt: skip
+        work = Work(moment)
+        for actor in self._actors.values():
+            if not self._server.streams.has_listener(actor.stream_id) or not self._is_due(actor, moment):
+                continue
+            is_picture = actor.blueprint in cameras.PICTURES
+            if is_picture and not render:
+                continue
+            pose = tuple(world.table.c.pose[actor.row].tolist())
+            reading = Reading(actor, pose, world.actors.get(actor.parent_id))
+            if is_picture:
+                work.views.setdefault(cameras.view_of(reading), []).append(reading)
+            else:
+                work.others.append(reading)
+        return work
+
+    def _is_due(self, actor: Actor, moment: Moment) -> bool:
+        every_s = float(actor.order.attributes.get("sensor_tick", "0") or 0)
+        last_s = self._last_s.get(actor.actor_id)
+        if last_s is not None and moment.elapsed_s - last_s < every_s - _DUE_SLACK_S:
+            return False
+        self._last_s[actor.actor_id] = moment.elapsed_s
+        return True
+
+    def send(self, work: Work) -> None:
+        """Measure and queue for sending; returns when everything is queued."""
+        take = cameras.take_flat if self._rendering.flat else cameras.take
+        jobs: list[Callable[[], Sequence[Measured]]] = [
+            lambda view=view, readings=readings: take(view, readings, work.moment)  # type: ignore[misc]
+            for view, readings in work.views.items()
+        ]
+        futures: list[Future[None]] = [self._pool.submit(self._run, job, work.moment) for job in jobs]
+        for future in futures:
+            future.result()
+        self._send_late(work.moment.frame)
+
+    def _run(self, job: Callable[[], Sequence[Measured]], moment: Moment) -> None:
+        for measured in job():
+            if self._rendering.latency_s:
+                with self._gpu:
+                    time.sleep(self._rendering.latency_s)
+            self._deliver(measured, moment)
+
+    def _deliver(self, measured: Measured, moment: Moment) -> None:
+        actor = measured.reading.actor
+        stamp = Stamp(moment.frame, moment.elapsed_s, measured.reading.pose)
+        for shot in self._server.faults.frames(actor.actor_id, actor.blueprint, stamp):
+            if shot.delay_ticks:
+                self._late.append((moment.frame + shot.delay_ticks, actor.stream_id, shot.stamp, measured))
+            else:
+                self._send(actor.stream_id, shot.stamp, measured)
+
+    def _send(self, stream_id: int, stamp: Stamp, measured: Measured) -> None:
+        header = stamp.header(measured.reading.actor.blueprint)
+        self._server.streams.send(stream_id, (header, *measured.body))
+
+    def _send_late(self, frame: int) -> None:
+        for _ in range(len(self._late)):
+            due, stream_id, stamp, measured = self._late.popleft()
+            if due <= frame:
+                self._send(stream_id, stamp, measured)
+            else:
+                self._late.append((due, stream_id, stamp, measured))

@@ -1,0 +1,260 @@
+"""The CARLA server: sockets, clock and what its RPC methods work on."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import sys
+import threading
+import time
+import traceback
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final
+
+from uavsim.mock_servers.carla import (  # noqa: F401  (the method modules fill the table)
+    actor_methods,
+    commands,
+    light_methods,
+    session_methods,
+    snapshot,
+    values,
+    vehicle_methods,
+    weather_methods,
+    wire,
+)
+from uavsim.mock_servers.carla.navmesh import build_mesh
+from uavsim.mock_servers.carla.registry import METHODS
+from uavsim.mock_servers.carla.rpc import Answer, RpcConnection
+from uavsim.mock_servers.carla.sensors import Sensors
+from uavsim.mock_servers.carla.session_methods import EPISODE_STREAM, navigation_file
+from uavsim.mock_servers.carla.settings import Settings
+from uavsim.mock_servers.carla.streams import Streams
+from uavsim.mock_servers.carla.town_shelf import TownShelf
+from uavsim.mock_servers.carla.values import BadArgument, CallFailed
+from uavsim.mock_servers.faults import Faults
+from uavsim.mock_servers.world.actors import Actor, NoSuchActor
+from uavsim.mock_servers.world.world import World
+
+HOST: Final = "127.0.0.1"
+_ADVANCING: Final = frozenset({"tick_cue", "set_episode_settings", "load_new_episode"})
+_BACKLOG: Final = 256
+_REFUSALS: Final = (TypeError, ValueError, IndexError, KeyError, OverflowError, AttributeError)
+
+
+@dataclass(frozen=True, slots=True)
+class Rendering:
+    """How pictures are made.
+
+    Attributes:
+        flat: cheap pictures that only carry numbers.
+        latency_s: pause per camera, one after the other, as one GPU elsewhere would take.
+        threads: how many views are drawn at the same time.
+    """
+
+    flat: bool = False
+    latency_s: float = 0.0
+    threads: int = 2
+
+
+class CarlaServer:
+    """One simulated CARLA.
+
+    Args:
+        world: what it serves.
+        towns: what can be loaded.
+        faults: what goes wrong on purpose.
+        rendering: how pictures are made.
+    """
+
+    def __init__(self, world: World, *, towns: TownShelf, faults: Faults, rendering: Rendering) -> None:
+        self.world, self.towns, self.faults = world, towns, faults
+        self.settings = Settings()
+        self.streams = Streams()
+        self.streams.greeting[EPISODE_STREAM] = lambda: (snapshot.pack(self.world, flags=0),)
+        self.sensors = Sensors(self, rendering)
+        self.traffic_managers: dict[int, str] = {}
+        self.unknown: Counter[str] = Counter()
+        self.port = 0
+        self.on_step: list[Callable[[float], None]] = []
+        self._flags = wire.MAP_CHANGE
+        self._tick_lock = threading.RLock()
+        self._stop = threading.Event()
+        self._sockets: list[socket.socket] = []
+        self._navigation: tuple[str, bytes] | None = None
+
+    # ------------------------------------------------------------------ sockets
+    def start(self, port: int = 0) -> int:
+        """Listen on ``port`` and the one after it (0: any two free ones); returns the port."""
+        rpc, stream = _listen(port)
+        self.port = int(rpc.getsockname()[1])
+        self._sockets = [rpc, stream]
+        for listener, serve in ((rpc, self._serve_rpc), (stream, self.streams.serve)):
+            threading.Thread(target=self._accept, args=(listener, serve), daemon=True).start()
+        threading.Thread(target=self._run_freely, name="free run", daemon=True).start()
+        return self.port
+
+    def stop(self) -> None:
+        """Close everything."""
+        self._stop.set()
+        for listener in self._sockets:
+            listener.close()
+        self.streams.cut()
+        self.sensors.close()
+
+    def _accept(self, listener: socket.socket, serve: Callable[[socket.socket], None]) -> None:
+        while not self._stop.is_set():
+            try:
+                connection, _ = listener.accept()
+            except OSError:
+                return  # closed
+            threading.Thread(target=self._guard, args=(connection, serve), daemon=True).start()
+
+    def _guard(self, connection: socket.socket, serve: Callable[[socket.socket], None]) -> None:
+        with contextlib.closing(connection), contextlib.suppress(OSError):
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            serve(connection)
+
+    def _serve_rpc(self, connection: socket.socket) -> None:
+        with self.faults.watched(connection):
+            RpcConnection(
+                connection, call=self.call, advances=_advances, is_synchronous=lambda: self.settings.synchronous
+            ).serve()
+
+    # ------------------------------------------------------------------ calls
+    def call(self, name: str, arguments: list[Any]) -> Answer:
+        """Answer one RPC: error text or nothing, and the result."""
+        entry = METHODS.get(name)
+        if entry is None:
+            self.unknown[name[:200]] += 1
+            return f"the headless simulator has no method {name[:200]!r}", None
+        self.faults.before_call(name)
+        fail = wire.void_error if entry.void else wire.error
+        try:
+            if name in _ADVANCING or name == "apply_batch":
+                result = entry.handler(self, *arguments[1:])  # arguments[0] is [asynchronous]
+            else:
+                with self.world.lock:
+                    result = entry.handler(self, *arguments[1:])
+        except (CallFailed, BadArgument, NoSuchActor) as refusal:
+            return (str(refusal), None) if entry.bare else (None, fail(str(refusal)))
+        except _REFUSALS as problem:
+            if not _is_argument_error(problem):
+                traceback.print_exc()
+            return (None, fail(f"{name}: arguments that cannot be read: {problem}"))
+        if entry.bare:
+            return None, result
+        return None, wire.VOID_OK if entry.void else wire.ok(result)
+
+    def token(self, stream_id: int) -> bytes:
+        """Where a stream is found."""
+        return wire.token(stream_id, self.port + 1, HOST)
+
+    def actor_wire(self, actor: Actor) -> list[Any]:
+        """Describe an actor."""
+        description = actor.order.description or [0, actor.blueprint, _own_attributes(actor)]
+        token = self.token(actor.stream_id) if actor.stream_id else b""
+        return [actor.actor_id, actor.parent_id, description, self.box_wire(actor), bytes([actor.tag]), token]
+
+    def box_wire(self, actor: Actor) -> list[Any]:
+        """The bounding box in the actor's frame."""
+        return [list(actor.offset_m), list(actor.half_m), [0.0, 0.0, 0.0], actor.actor_id]
+
+    # ------------------------------------------------------------------ clock
+    def tick(self) -> int:
+        """Advance by one tick; returns its frame when state and pictures are queued for sending."""
+        with self._tick_lock:
+            self.faults.before_tick(self.world.frame + 1)
+            step_s = self.settings.step_s
+            for listener in self.on_step:
+                listener(step_s)
+            with self.world.lock:
+                self.world.step(step_s)
+                packet = snapshot.pack(self.world, flags=self._flags)
+                self._flags = 0
+                work = self.sensors.gather(render=not self.settings.no_rendering)
+            self.streams.send(EPISODE_STREAM, (packet,))
+            self.sensors.send(work)
+            return self.world.frame
+
+    def _run_freely(self) -> None:
+        while not self._stop.is_set():
+            if self.settings.synchronous:
+                self._stop.wait(0.01)
+                continue
+            started = time.monotonic()
+            with self._tick_lock:
+                if not self.settings.synchronous:
+                    self.tick()
+            self._stop.wait(max(0.0, self.settings.step_s - (time.monotonic() - started)))
+
+    # ------------------------------------------------------------------ town
+    def load(self, name: str, *, reset_settings: bool) -> None:
+        """Begin a new episode."""
+        with self._tick_lock:
+            town = self.towns.town(name) if name else self.world.town
+            with self.world.lock:
+                self.sensors.clear()
+                if reset_settings:
+                    self.settings = Settings()
+                self.traffic_managers.clear()
+                self.world.open(town)
+                self._navigation = None
+                packet = snapshot.pack(self.world, flags=wire.MAP_CHANGE)
+                self._flags = wire.MAP_CHANGE
+            self.streams.send(EPISODE_STREAM, (packet,))
+
+    def navigation(self) -> tuple[str, bytes]:
+        """Name and content of the pedestrians' mesh."""
+        if self._navigation is None:
+            content = build_mesh(self.world.town.walk_polygons)
+            self._navigation = navigation_file(self.world.town.name, content), content
+        return self._navigation
+
+    def report(self) -> str | None:
+        """One line about calls that are not implemented, None without any."""
+        if not self.unknown:
+            return None
+        return "mock stats: unknown RPCs " + ", ".join(f"{name} x{n}" for name, n in sorted(self.unknown.items()))
+
+
+def _advances(name: str, arguments: list[Any]) -> bool:
+    return name in _ADVANCING or (name == "apply_batch" and len(arguments) > 2 and arguments[2] is True)
+
+
+def _is_argument_error(problem: BaseException) -> bool:
+    """Whether the client's words are to blame, not our code: they are if nothing below the handler failed."""
+    return isinstance(problem, (TypeError, ValueError, IndexError, OverflowError))
+
+
+def _own_attributes(actor: Actor) -> list[list[Any]]:
+    if actor.blueprint == "spectator":
+        return [["simulator", 4, "headless"]]
+    return [["role_name", 4, actor.blueprint.split(".")[0]]]
+
+
+def _listen(port: int) -> tuple[socket.socket, socket.socket]:
+    for _ in range(200):
+        first, second = socket.socket(), socket.socket()
+        for listener in (first, second):
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            first.bind((HOST, port))
+            second.bind((HOST, first.getsockname()[1] + 1))
+        except (OSError, OverflowError):
+            first.close()
+            second.close()
+            if port:
+                raise
+            continue
+        first.listen(_BACKLOG)
+        second.listen(_BACKLOG)
+        return first, second
+    raise OSError("no two adjacent free ports")
+
+
+def note(text: str) -> None:
+    """Tell people at the terminal."""
+    sys.stderr.write(text + "\n")
+    sys.stderr.flush()

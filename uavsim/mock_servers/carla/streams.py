@@ -1,0 +1,141 @@
+"""The streaming server: a client connects once per stream, sends its number and then only reads.
+
+Each subscriber has a sender thread and a short queue. A full queue holds the simulation back; one that stays full for
+``STALL_S`` belongs to a client that has stopped reading, and its connection is closed so that others are not disturbed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import queue
+import socket
+import struct
+import threading
+from collections.abc import Callable, Sequence
+from typing import Final, TypeAlias
+
+STALL_S: Final = 10.0
+_SEND_BUFFER: Final = 4 << 20
+_SIZE: Final = struct.Struct("<I")
+
+Part: TypeAlias = bytes | memoryview
+Packet: TypeAlias = tuple[Part, ...]
+
+
+class Subscriber:
+    """One connection that reads one stream."""
+
+    def __init__(self, connection: socket.socket, depth: int) -> None:
+        self._connection = connection
+        self._queue: queue.Queue[Packet | None] = queue.Queue(depth)
+        self.closed = threading.Event()
+
+    def put(self, packet: Packet) -> None:
+        """Queue a packet; waits while the queue is full."""
+        if self.closed.is_set():
+            return
+        try:
+            self._queue.put(packet, timeout=STALL_S)
+        except queue.Full:
+            self.close()
+
+    def close(self) -> None:
+        """End the connection."""
+        self.closed.set()
+        with contextlib.suppress(OSError):
+            self._connection.shutdown(socket.SHUT_RDWR)
+        with contextlib.suppress(queue.Full):
+            self._queue.put_nowait(None)
+
+    def pump(self) -> None:
+        """Send what is queued until the connection ends."""
+        try:
+            while not self.closed.is_set():
+                packet = self._queue.get()
+                if packet is None:
+                    return
+                _send(self._connection, packet)
+        except OSError:
+            pass  # the client left: that is how a stream is unsubscribed
+        finally:
+            self.closed.set()
+            while True:  # whoever waits for room may go on
+                try:
+                    self._queue.get_nowait()
+                except queue.Empty:
+                    break
+
+
+def _send(connection: socket.socket, packet: Packet) -> None:
+    parts: list[Part] = [_SIZE.pack(sum(len(part) for part in packet)), *packet]
+    sent = connection.sendmsg(parts)
+    for part in parts:
+        if sent >= len(part):
+            sent -= len(part)
+        else:
+            connection.sendall(memoryview(part)[sent:])
+            sent = 0
+
+
+class Streams:
+    """All streams by number."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._subscribers: dict[int, list[Subscriber]] = {}
+        self._next = 2
+        self.greeting: dict[int, Callable[[], Packet]] = {}
+
+    def new(self) -> int:
+        """Give a number that no stream had before."""
+        with self._lock:
+            self._next += 1
+            return self._next - 1
+
+    def has_listener(self, stream_id: int) -> bool:
+        """Whether anybody reads it."""
+        return bool(self._subscribers.get(stream_id))
+
+    def send(self, stream_id: int, packet: Packet) -> None:
+        """Queue a packet for everybody who reads the stream."""
+        for subscriber in list(self._subscribers.get(stream_id, ())):
+            subscriber.put(packet)
+
+    def cut(self, stream_ids: Sequence[int] | None = None) -> None:
+        """Close the connections of streams (all without numbers)."""
+        with self._lock:
+            wanted = self._subscribers if stream_ids is None else stream_ids
+            doomed = [s for number in wanted for s in self._subscribers.get(number, ())]
+        for subscriber in doomed:
+            subscriber.close()
+
+    def serve(self, connection: socket.socket) -> None:
+        """Serve one connection until it ends."""
+        head = _read_exactly(connection, 4)
+        if head is None:
+            return
+        stream_id = int(_SIZE.unpack(head)[0])
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _SEND_BUFFER)
+        greet = self.greeting.get(stream_id)
+        subscriber = Subscriber(connection, 256 if greet else 4)
+        if greet:
+            subscriber.put(greet())
+        with self._lock:
+            self._subscribers.setdefault(stream_id, []).append(subscriber)
+        try:
+            subscriber.pump()
+        finally:
+            with self._lock:
+                self._subscribers[stream_id].remove(subscriber)
+                if not self._subscribers[stream_id]:
+                    del self._subscribers[stream_id]
+
+
+def _read_exactly(connection: socket.socket, count: int) -> bytes | None:
+    data = b""
+    while len(data) < count:
+        more = connection.recv(count - len(data))
+        if not more:
+            return None
+        data += more
+    return data

@@ -1,0 +1,77 @@
+"""Start the headless simulator from the command line."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import signal
+import sys
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+
+from uavsim.mock_servers.carla.server import CarlaServer, Rendering
+from uavsim.mock_servers.carla.town_shelf import TownShelf
+from uavsim.mock_servers.carla.values import CallFailed
+from uavsim.mock_servers.faults import Faults
+from uavsim.mock_servers.models.library import ModelLibrary
+from uavsim.mock_servers.render import Renderer
+from uavsim.mock_servers.scene import Town
+from uavsim.mock_servers.world.world import World
+
+
+def parser() -> argparse.ArgumentParser:
+    """Describe the command line."""
+    p = argparse.ArgumentParser(
+        prog="mock-sim", description="A headless simulator that speaks CARLA's and AirSim's protocols."
+    )
+    p.add_argument("--carla-port", type=int, default=2000, help="RPC port; streams are on the next one; 0: free ones")
+    p.add_argument("--airsim-port", type=int, default=41451, help="AirSim's port; 0: a free one")
+    where = p.add_mutually_exclusive_group()
+    where.add_argument("--town", default="Town10HD", help="a built-in town")
+    where.add_argument("--xodr", type=Path, help="an OpenDRIVE file instead")
+    p.add_argument("--seed", type=int, default=0, help="for everything procedural")
+    p.add_argument("--faults", type=Path, help="YAML: what shall go wrong")
+    p.add_argument("--render", choices=("full", "flat"), default="full", help="flat: cheap pictures that carry numbers")
+    p.add_argument("--render-latency", type=float, default=0.0, metavar="MS", help="pause per camera picture")
+    p.add_argument("--airsim-settings", type=Path, help="AirSim's settings.json")
+    p.add_argument("--separate-worlds", action="store_true", help="AirSim flies in a world of its own")
+    return p
+
+
+class _Renderers:
+    """One renderer a town, kept."""
+
+    def __init__(self, models: ModelLibrary) -> None:
+        self._models = models
+        self._kept: dict[int, tuple[Town, Renderer]] = {}
+
+    def __call__(self, town: Town) -> Renderer:
+        if id(town) not in self._kept:
+            self._kept[id(town)] = (town, Renderer(town.mesh, self._models, town.signals))
+        return self._kept[id(town)][1]
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Serve until SIGTERM or SIGINT."""
+    options = parser().parse_args(arguments)
+    stop = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: stop.set())
+    shelf = TownShelf(seed=options.seed)
+    try:
+        town = shelf.open_file(options.xodr) if options.xodr else shelf.town(options.town)
+    except (CallFailed, ValueError, OSError) as problem:
+        sys.exit(f"mock-sim: {problem}")
+    models = ModelLibrary()
+    renderers = _Renderers(models)
+    world = World(town, models=models, renderer_of=renderers)
+    rendering = Rendering(flat=options.render == "flat", latency_s=options.render_latency / 1000)
+    server = CarlaServer(world, towns=shelf, faults=Faults(), rendering=rendering)
+    carla_port = server.start(options.carla_port)
+    sys.stdout.write(json.dumps({"carla": carla_port, "airsim": None}) + "\n")
+    sys.stdout.flush()
+    stop.wait()
+    server.stop()
+    if report := server.report():
+        sys.stderr.write(report + "\n")

@@ -1,0 +1,1 @@
+"""State, clock and physics that the CARLA server and the AirSim server share."""

@@ -1,0 +1,405 @@
+"""The state, clock and physics behind both servers: one object, stepped by whoever owns the clock."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Final, Protocol
+
+import numpy as np
+
+from uavsim.mock_servers.models.catalogue import OTHERS, PROPS, VEHICLES, WALKERS
+from uavsim.mock_servers.models.library import ModelLibrary
+from uavsim.mock_servers.scene import Float64, Movers, Picture, Town, UInt8, View, Weather
+from uavsim.mock_servers.world import contact, physics
+from uavsim.mock_servers.world.actors import SPRING_ARM, Actor, NoSuchActor, SpawnOrder, SpawnRefused
+from uavsim.mock_servers.world.pose import Pose6
+from uavsim.mock_servers.world.signals import Signals
+from uavsim.mock_servers.world.table import (
+    CONTROLLER,
+    LIGHT,
+    OTHER,
+    PROP,
+    SENSOR,
+    SIGN,
+    SPECTATOR,
+    VEHICLE,
+    WALKER,
+    Table,
+)
+
+_GRAVES: Final = 4096
+_SOLID_TAGS: Final = frozenset({3, 4, 5, 14, 15, 16, 17, 18, 28})  # walls, fences, parked vehicles; no crowns, no arms
+_DEFAULT_LIMIT_KMH: Final = 50.0
+_DRIVE_MPS2: Final = {"car": 5.0, "van": 4.0, "truck": 3.0, "bus": 3.0, "motorcycle": 6.0, "bicycle": 2.5}
+
+
+class RendererLike(Protocol):
+    """Draws one picture; safe to call from several threads at once."""
+
+    def render(
+        self, view: View, movers: Movers, *, weather: Weather, signals: UInt8, time_s: float, want_bgra: bool,
+        want_normal: bool = False, into: Picture | None = None,
+    ) -> Picture:  # fmt: skip
+        """Draw ``movers`` in the town as seen from ``view``."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Touch:
+    """Two bodies that met in this tick; ``other_id`` 0 is something of the town, told by ``other_name``."""
+
+    actor_id: int
+    other_id: int
+    other_name: str
+    impulse: tuple[float, float, float]
+
+
+class World:
+    """Everything that moves in one town.
+
+    Args:
+        town: where.
+        models: bodies and boxes.
+        renderer_of: gives the renderer of a town; called once per ``open``.
+
+    Attributes:
+        lock: held while anything here is read or changed by a server.
+        frame: number of the last tick; never goes back.
+        elapsed_s: simulated time since the town was opened.
+        scene_s: simulated time since the lights were last restarted; the only time that pictures may depend on.
+        delta_s: length of the last tick.
+        touches: who met whom in the last tick.
+    """
+
+    def __init__(self, town: Town, *, models: ModelLibrary, renderer_of: Callable[[Town], RendererLike]) -> None:
+        self.models = models
+        self.lock = threading.RLock()
+        self.frame, self.episode, self.delta_s = 1, 0, 0.05
+        self._renderer_of = renderer_of
+        self.open(town)
+
+    # ------------------------------------------------------------------ town
+    def open(self, town: Town) -> None:
+        """Begin a fresh episode in ``town``; ids start again from the same number."""
+        with self.lock:
+            self.town = town
+            self.renderer = self._renderer_of(town)
+            self.episode += 1
+            self.elapsed_s = self.scene_s = 0.0
+            self.weather = Weather()
+            self.table = Table()
+            self.actors: dict[int, Actor] = {}
+            self._graves: OrderedDict[int, Actor] = OrderedDict()
+            self._next_id = 1
+            self._ground = physics.GroundGrid.of(town.ground)
+            self.signal_state = Signals(town.signals)
+            self.touches: list[Touch] = []
+            self._movers: Movers | None = None
+            self._static = _static_boxes(town)
+            self._limits = np.asarray(town.speed_limits, np.float64).reshape(-1, 3)
+            self._populate()
+
+    def _populate(self) -> None:
+        self.lights: list[Actor] = []
+        for number, head in enumerate(self.town.signals):
+            light = self._enter(SpawnOrder("traffic.traffic_light", pose=head.pose), LIGHT)
+            light.number, light.tag = number, 7
+            light.half_m, light.offset_m = (0.3, 0.3, 1.5), (0.0, 0.0, 1.5)
+            self.lights.append(light)
+        for blueprint, pose in self.town.traffic_signs:
+            sign = self._enter(SpawnOrder(blueprint, pose=pose), SIGN)
+            sign.tag = 8
+        self.spectator = self._enter(SpawnOrder("spectator", pose=(0.0, 0.0, 50.0, -90.0, 0.0, 0.0)), SPECTATOR)
+
+    # ------------------------------------------------------------------ actors
+    def actor(self, actor_id: int) -> Actor:
+        """Give a living actor.
+
+        Raises:
+            NoSuchActor: nobody has that id now.
+        """
+        try:
+            return self.actors[actor_id]
+        except (KeyError, TypeError):
+            raise NoSuchActor(actor_id) from None
+
+    def actor_or_grave(self, actor_id: int) -> Actor:
+        """Give an actor that lives or was destroyed not long ago: late questions must not abort a client.
+
+        Raises:
+            NoSuchActor: nobody has or had that id.
+        """
+        found = self.actors.get(actor_id) or self._graves.get(actor_id)
+        if found is None:
+            raise NoSuchActor(actor_id)
+        return found
+
+    def spawn(self, order: SpawnOrder) -> Actor:
+        """Let an actor enter the world.
+
+        Raises:
+            SpawnRefused: the place is taken, or the parent is not there.
+        """
+        with self.lock:
+            if order.parent_id and order.parent_id not in self.actors:
+                raise SpawnRefused("unable to attach actor: parent actor not found")
+            actor = self._enter(order, _kind_of(order.blueprint))
+            if actor.kind in (VEHICLE, WALKER) and not actor.parent_id and self._is_taken(actor):
+                self._leave(actor)
+                self._next_id -= 1
+                raise SpawnRefused("Spawn failed because of collision at spawn position")
+            return actor
+
+    def _enter(self, order: SpawnOrder, kind: int) -> Actor:
+        actor = Actor(self._next_id, self.table.claim(), kind, order, parent_id=order.parent_id)
+        self._next_id += 1
+        c, row = self.table.c, actor.row
+        c.kind[row], c.actor_id[row] = kind, actor.actor_id
+        c.pose[row] = order.pose
+        self._give_body(actor)
+        if order.parent_id:
+            c.parent[row], c.relative[row] = self.actors[order.parent_id].row, order.pose
+            c.level[row] = order.attachment == SPRING_ARM
+            physics.carry(np.array([row]), c)
+        c.was[row] = c.pose[row, :3]
+        c.limit[row] = self._limit_at(c.pose[row]) if kind == VEHICLE else 0.0
+        self.actors[actor.actor_id] = actor
+        self._movers = None
+        return actor
+
+    def _give_body(self, actor: Actor) -> None:
+        c, row, name = self.table.c, actor.row, actor.blueprint
+        if not (name in VEHICLES or name in WALKERS or name in PROPS or name in OTHERS):
+            return
+        actor.half_m, actor.offset_m = self.models.half_extent(name), self.models.box_offset(name)
+        c.half[row], c.offset[row] = actor.half_m, actor.offset_m
+        c.model[row] = self.models.number(name)
+        c.physics[row] = c.gravity[row] = c.solid[row] = 1
+        c.colour[row] = _colour(actor.order.attributes.get("color", ""))
+        if name in VEHICLES:
+            spec = VEHICLES[name]
+            actor.tag = spec.tag
+            c.mass[row], c.wheelbase[row] = spec.mass_kg, 1.2 * actor.half_m[0]
+            c.max_steer[row], c.drive[row] = np.radians(70.0), _DRIVE_MPS2[spec.base_type]
+        elif name in WALKERS:
+            actor.tag = 12
+            c.mass[row] = 75.0
+        else:
+            actor.tag = (PROPS[name] if name in PROPS else OTHERS[name]).tag
+            c.mass[row] = 20.0
+
+    def _is_taken(self, actor: Actor) -> bool:
+        c = self.table.c
+        box = contact.boxes_of(np.array([actor.row]), c.pose, c.half, c.offset)[0]
+        box[6] += 0.3  # dropped from a little above: what is below counts too
+        others = self.table.rows(VEHICLE, WALKER, PROP)
+        others = others[(others != actor.row) & (c.solid[others] != 0)]
+        if len(others) and contact.first_hit(box, contact.boxes_of(others, c.pose, c.half, c.offset)) >= 0:
+            return True
+        return actor.kind == VEHICLE and len(self._static[0]) > 0 and contact.first_hit(box, self._static[0]) >= 0
+
+    def destroy(self, actor_id: int) -> None:
+        """Take an actor out; what hangs on it stays where it is.
+
+        Raises:
+            NoSuchActor: nobody has that id now.
+        """
+        with self.lock:
+            actor = self.actor(actor_id)
+            for child in self.actors.values():
+                if child.parent_id == actor_id:
+                    child.parent_id = 0
+                    self.table.c.parent[child.row] = -1
+            self._leave(actor)
+            self._graves[actor_id] = actor
+            while len(self._graves) > _GRAVES:
+                self._graves.popitem(last=False)
+
+    def _leave(self, actor: Actor) -> None:
+        actor.alive = False
+        del self.actors[actor.actor_id]
+        self.table.release(actor.row)
+        self._movers = None
+
+    def place(self, actor: Actor, pose: Pose6 | Float64) -> None:
+        """Teleport: of an attached actor the pose in its parent's frame, as CARLA does."""
+        c, row = self.table.c, actor.row
+        if c.parent[row] >= 0:
+            c.relative[row] = pose
+            physics.carry(np.array([row]), c)
+            return
+        c.pose[row] = pose
+        c.placed[row] = 1
+
+    def place_actor(self, actor_id: int, pose: Pose6) -> bool:
+        """Teleport an actor; False when it does not exist."""
+        with self.lock:
+            actor = self.actors.get(actor_id)
+            if actor is not None:
+                self.place(actor, pose)
+            return actor is not None
+
+    # ------------------------------------------------------------------ clock
+    def restart_scene(self) -> None:
+        """Restart every clock that pictures and lights depend on."""
+        with self.lock:
+            self.scene_s = 0.0
+            self.signal_state.reset()
+
+    def step(self, delta_s: float) -> None:
+        """Advance by one tick."""
+        with self.lock:
+            c = self.table.c
+            vehicles, walkers = self.table.rows(VEHICLE), self.table.rows(WALKER)
+            self.signal_state.step(delta_s)
+            before = c.pose[vehicles].copy()
+            physics.step_vehicles(vehicles, delta_s, c, self._ground)
+            physics.step_walkers(walkers, delta_s, c, self._ground)
+            self.touches = []
+            if len(vehicles):
+                self._collide(vehicles, before)
+                self.signal_state.at_lights(vehicles, c)
+                c.limit[vehicles] = self._limits_at(c.pose[vehicles])
+            self._settle_others()
+            self.frame += 1
+            self.elapsed_s += delta_s
+            self.scene_s += delta_s
+            self.delta_s = delta_s
+            self._movers = None
+            self.movers()
+
+    def _settle_others(self) -> None:
+        c = self.table.c
+        hung = np.flatnonzero(c.alive & (c.parent >= 0))
+        if len(hung):
+            depth = np.zeros(len(hung), np.int64)
+            above = c.parent[hung]
+            while (above >= 0).any():
+                depth += above >= 0
+                above = np.where(above >= 0, c.parent[np.maximum(above, 0)], -1)
+            physics.carry(hung[np.argsort(depth, kind="stable")], c)
+
+    def _collide(self, vehicles: np.ndarray, before: Float64) -> None:
+        """Report who met whom; a vehicle that drives into something stays where it was."""
+        c = self.table.c
+        bodies = self.table.rows(VEHICLE, WALKER, PROP)
+        bodies = bodies[c.solid[bodies] != 0]
+        boxes = contact.boxes_of(bodies, c.pose, c.half, c.offset)
+        was = {int(row): before[n] for n, row in enumerate(vehicles)}
+        for i, j in contact.pairs(boxes).tolist():
+            one, two = int(bodies[i]), int(bodies[j])
+            self._meet(one, two, boxes[j, :2] - boxes[i, :2], was)
+            self._meet(two, one, boxes[i, :2] - boxes[j, :2], was)
+        if not len(self._static[0]):
+            return
+        moving = vehicles[(c.solid[vehicles] != 0) & (c.physics[vehicles] != 0) & (c.speed[vehicles] != 0)]
+        hits = contact.first_hits(contact.boxes_of(moving, c.pose, c.half, c.offset), self._static[0])
+        for row, hit in zip(moving.tolist(), hits.tolist(), strict=True):
+            if hit >= 0:
+                towards = self._static[0][hit, :2] - c.pose[row, :2]
+                self._touch(row, 0, self._static[1][hit])
+                if float(c.velocity[row, :2] @ towards) > 0:
+                    self._stop(row, was[row])
+
+    def _meet(self, row: int, other: int, towards: Float64, was: dict[int, Float64]) -> None:
+        c = self.table.c
+        if c.kind[row] == PROP:
+            return
+        self._touch(row, int(c.actor_id[other]), "")
+        drives = c.kind[row] == VEHICLE and c.physics[row] and c.kind[other] != WALKER
+        if drives and float(c.velocity[row, :2] @ towards) > 0:
+            self._stop(row, was[row])
+
+    def _touch(self, row: int, other_id: int, name: str) -> None:
+        c = self.table.c
+        push = -c.velocity[row] * c.mass[row]
+        self.touches.append(
+            Touch(int(c.actor_id[row]), other_id, name, (float(push[0]), float(push[1]), float(push[2])))
+        )
+
+    def _stop(self, row: int, pose: Float64) -> None:
+        c = self.table.c
+        c.pose[row, :2], c.pose[row, 4] = pose[:2], pose[4]
+        c.was[row] = c.pose[row, :3]
+        c.speed[row] = 0.0
+        c.velocity[row] = 0.0
+        c.angular[row] = 0.0
+
+    # ------------------------------------------------------------------ for servers and renderers
+    def movers(self) -> Movers:
+        """Everything with a body, by actor id, at the last tick (and since, if actors came or went)."""
+        with self.lock:
+            if self._movers is None:
+                c = self.table.c
+                rows = self.table.rows()
+                rows = rows[c.model[rows] >= 0]
+                self._movers = Movers(
+                    c.model[rows], c.pose[rows], c.actor_id[rows], c.colour[rows], self._shown_lights(rows)
+                )
+            return self._movers
+
+    def _shown_lights(self, rows: np.ndarray) -> np.ndarray:
+        c = self.table.c
+        braking = (c.kind[rows] == VEHICLE) & (c.control[rows, 2] > 0.05)
+        return c.lights[rows] | np.where(braking, np.uint32(8), np.uint32(0))
+
+    @property
+    def time_s(self) -> float:
+        """Simulated time that pictures may depend on."""
+        return self.scene_s
+
+    def actor_types(self) -> Mapping[int, str]:
+        """Blueprint id of each actor id."""
+        with self.lock:
+            return {actor_id: actor.blueprint for actor_id, actor in self.actors.items()}
+
+    def signals(self) -> UInt8:
+        """State of every traffic light: 0 red, 1 yellow, 2 green, 3 off."""
+        with self.lock:
+            return self.signal_state.state.copy()
+
+    def set_weather(self, weather: Weather) -> None:
+        """Change the weather from the next picture on."""
+        with self.lock:
+            self.weather = replace(weather)
+
+    def ground_m(self, x: float, y: float) -> float:
+        """Height of the ground."""
+        return float(physics.ground_height(x, y, self._ground))
+
+    def _limit_at(self, pose: Float64) -> float:
+        return float(self._limits_at(pose[None])[0])
+
+    def _limits_at(self, poses: Float64) -> Float64:
+        if not len(self._limits):
+            return np.full(len(poses), _DEFAULT_LIMIT_KMH)
+        nearest = contact.nearest(np.ascontiguousarray(poses[:, :2]), self._limits)
+        limits: Float64 = self._limits[nearest, 2]
+        return limits
+
+
+def _kind_of(blueprint: str) -> int:
+    for head, kind in (
+        ("vehicle.", VEHICLE), ("walker.", WALKER), ("static.prop", PROP), ("sensor.", SENSOR), ("controller.", CONTROLLER),
+    ):  # fmt: skip
+        if blueprint.startswith(head):
+            return kind
+    return OTHER
+
+
+def _colour(text: str) -> tuple[int, int, int]:
+    parts = [int(part) for part in text.split(",") if part.strip().isdigit()]
+    return (parts[0] & 255, parts[1] & 255, parts[2] & 255) if len(parts) == 3 else (128, 128, 128)
+
+
+def _static_boxes(town: Town) -> tuple[Float64, list[str]]:
+    """Boxes of what stops a vehicle, and their names."""
+    rows, names = [], []
+    for thing in town.objects:
+        if thing.tag in _SOLID_TAGS:
+            rows.append((*thing.box_centre_m, thing.pose[4], *thing.box_half_m))
+            names.append(thing.name)
+    return np.array(rows, np.float64).reshape(-1, 7), names
