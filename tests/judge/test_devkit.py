@@ -1,0 +1,100 @@
+"""The unmodified devkit on what we write: it loads, draws, projects as CARLA does, and scores the truth with 1."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.judge.unreal_view import corners_ue, load, project_ue
+from tests.validate.disk import Disk
+from tests.validate.small import VERSION
+from uavsim.errors import InputError
+from uavsim.evaluate.devkit import devkit_scores, devkit_verdict, problems_of
+from uavsim.evaluate.judge_process import run_judge
+from uavsim.typing import JsonDict
+
+
+@pytest.fixture(scope="module")
+def verdict(strict: Path) -> JsonDict:
+    return devkit_verdict(strict, VERSION)
+
+
+def test_every_check_of_the_devkit_passes(verdict: JsonDict) -> None:
+    assert problems_of(verdict) == []
+    assert verdict["ok"]
+
+
+def test_truth_as_predictions_scores_one_for_each_class_there(verdict: JsonDict) -> None:
+    detection, tracking = verdict["checks"]["detection"], verdict["checks"]["tracking"]
+    assert set(detection["classes"]) == {"bicycle", "bus", "car", "motorcycle", "pedestrian", "truck"}
+    assert {round(row["ap"], 9) for row in detection["classes"].values()} == {1.0}
+    assert {row["amota"] for row in tracking["classes"].values()} == {1.0}
+    assert tracking["identity_switches"] == 0
+    assert detection["devkit_map_of_10"] == pytest.approx(0.6)  # six classes of ten: why we report our own mean
+
+
+def test_box_velocity_is_the_simulators_for_cars_that_drive_straight(verdict: JsonDict) -> None:
+    velocity = verdict["checks"]["velocity"]
+    assert velocity["not_finite"] == 0
+    assert velocity["compared"] >= 6
+    assert velocity["worst_mps"] < 0.3
+
+
+def test_a_split_of_splits_json_is_evaluated_alone(strict: Path) -> None:
+    report = run_judge("devkit_check", str(strict), VERSION, "--split", "uav_val", "--only", "detection")
+    assert report["checks"]["detection"]["scenes"] == 1
+
+
+def test_devkit_projects_every_corner_where_carla_does(strict: Path, tmp_path: Path) -> None:
+    file = tmp_path / "corners.npz"
+    more = ("--only", "corners", "--corners", str(file), "--corner-samples", "6", "--all-boxes")
+    run_judge("devkit_check", str(strict), VERSION, *more)
+    told = np.load(file)
+    boxes, cameras = load(strict, VERSION, "sample_annotation"), load(strict, VERSION, "camera_pose")
+    images, calibrations = load(strict, VERSION, "sample_data"), load(strict, VERSION, "calibrated_sensor")
+    worst, compared = 0.0, 0
+    for box, image, uv_depth in zip(told["annotation"], told["sample_data"], told["uv_depth"], strict=True):
+        k = np.array(calibrations[images[image]["calibrated_sensor_token"]]["camera_intrinsic"])
+        pixels, depth = project_ue(corners_ue(boxes[box]), cameras[image], k)
+        ahead = depth > 1.0
+        np.testing.assert_allclose(uv_depth[:, 2], depth, atol=1e-9)
+        worst = max(worst, np.abs(uv_depth[ahead, :2] - pixels[ahead]).max(initial=0.0))
+        compared += int(ahead.sum())
+    assert compared > 1500
+    assert worst < 1e-6
+
+
+def test_the_devkit_refuses_what_is_broken(strict: Path, tmp_path: Path) -> None:
+    disk = Disk(strict, tmp_path / "broken")
+    with disk.rows("sample_annotation") as boxes:
+        disk.box_of(boxes)["next"] = "0" * 32
+    report = run_judge("devkit_check", str(disk.root), VERSION, "--only", "tables")
+    assert not report["ok"]
+    assert "KeyError" in problems_of(report)[0]
+
+
+def test_predictions_off_by_three_metres_lose_the_strict_thresholds(strict: Path, tmp_path: Path) -> None:
+    results: dict[str, list[JsonDict]] = {}
+    for box in load(strict, VERSION, "sample_annotation").values():
+        found = results.setdefault(box["sample_token"], [])
+        if box["uav_blueprint"] == "vehicle.mitsubishi.fusorosa":
+            place = [box["translation"][0] + 3.0, *box["translation"][1:]]
+            found.append(
+                {"sample_token": box["sample_token"], "translation": place, "size": box["size"], "rotation": box["rotation"],
+                 "velocity": [0.0, 0.0], "detection_name": "bus", "detection_score": 0.5, "attribute_name": ""}
+            )  # fmt: skip
+    file = tmp_path / "results.json"
+    file.write_text(json.dumps({"meta": {}, "results": results}))
+    scores = devkit_scores(strict, VERSION, file)
+    assert scores["task"] == "detection"
+    assert scores["classes"]["bus"]["ap"] == pytest.approx(0.25)  # of 0.5, 1, 2 and 4 m only the last forgives it
+    assert scores["classes"]["car"]["ap"] == 0.0
+
+
+def test_a_missing_judge_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("UAVSIM_JUDGE_PYTHON", str(tmp_path / "python"))
+    with pytest.raises(InputError, match="scripts/setup"):
+        run_judge("devkit_check")
