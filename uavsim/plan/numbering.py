@@ -18,6 +18,7 @@ __all__ = [
     "TownScenes",
     "altitude_of",
     "asked",
+    "parse_numbers",
     "scene_rng",
     "scene_seed",
     "splits_of",
@@ -81,6 +82,24 @@ def _ranges(dataset: Loaded[DatasetConfig]) -> dict[str, TownScenes]:
             place = ("towns", after.town, "first_scene")
             raise dataset.error(place, f"scene {after.allowed.start} belongs to {before.town} already")
     return ranges
+
+
+def parse_numbers(text: str) -> list[int]:
+    """Read scene numbers as people write them: ``0-4,7``.
+
+    Raises:
+        InputError: something else.
+    """
+    numbers: list[int] = []
+    for part in text.split(","):
+        first, dash, last = part.strip().partition("-")
+        if not (first.isascii() and first.isdigit() and (not dash or (last.isascii() and last.isdigit()))):
+            raise InputError(f"scenes {text!r}: write numbers and ranges, like 0-4,7")
+        start, stop = int(first[:9]), int((last or first)[:9])
+        if stop < start or stop - start > 1_000_000:
+            raise InputError(f"scenes {text!r}: {part.strip()} runs backwards or is too long")
+        numbers += range(start, stop + 1)
+    return sorted(set(numbers))
 
 
 def asked(scenes: TownScenes, wanted: Sequence[int] | None) -> Sequence[int]:

@@ -1,0 +1,169 @@
+"""``uavsim plan``, ``check`` and ``schema``: what is known before anything flies."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from uavsim.errors import InputError, StorageError
+
+if TYPE_CHECKING:
+    from uavsim.plan.roadmap import Road
+    from uavsim.records.plan import ScenePlan
+
+__all__ = ["register"]
+
+_MOST_DRAWN = 12  # more scenes than this hide each other
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands of this module to ``app``."""
+    app.command(name="plan", help="Show what would fly, as a table and as a picture; or make a town's routes.")(plan)
+    app.command(name="check", help="Check YAML files and what they refer to, without a simulator.")(check)
+    app.command(name="schema", help="Write the JSON Schemas of all YAML files, for editors.")(schema)
+
+
+def plan(
+    *,
+    dataset: Annotated[str | None, typer.Option(help="name in flight_plans/datasets, or a YAML file")] = None,
+    town: Annotated[str | None, typer.Option(help="one of the data set's")] = None,
+    scenes: Annotated[str | None, typer.Option(help="scene numbers: 0-4,7; all of the town by default")] = None,
+    samples: Annotated[int | None, typer.Option(min=1, help="keyframes of a scene")] = None,
+    seed: Annotated[int | None, typer.Option(help="instead of the data set's")] = None,
+    topology: Annotated[str | None, typer.Option(help="carla, bridge or merged")] = None,
+    formation: Annotated[str | None, typer.Option(help="instead of the data set's")] = None,
+    rig: Annotated[str | None, typer.Option(help="instead of the data set's")] = None,
+    weather: Annotated[str | None, typer.Option(help="instead of the data set's")] = None,
+    xodr: Annotated[Path | None, typer.Option(help="the town's OpenDRIVE map, to draw its roads")] = None,
+    png: Annotated[Path | None, typer.Option(help="picture to write; DATASET-TOWN-plan.png by default")] = None,
+    make_routes: Annotated[
+        str | None, typer.Option(metavar="TOWN", help="write flight_plans/TOWN.yaml instead")
+    ] = None,
+    rows: Annotated[int, typer.Option(help="of --make-routes")] = 5,
+    columns: Annotated[int, typer.Option(help="of --make-routes")] = 5,
+    force: Annotated[bool, typer.Option("--force", help="let --make-routes replace the file")] = False,
+) -> None:
+    """Plan scenes and show them, or write routes."""
+    if make_routes is not None:
+        _make_routes(make_routes, rows=rows, columns=columns, force=force)
+        return
+    if dataset is None:
+        raise InputError("name a data set: uavsim plan --dataset smoke --town Town10HD")
+    from uavsim.plan import numbering, plan_scenes  # scipy takes a moment to import
+    from uavsim.plan.roadmap import read_roads
+
+    roads = read_roads(xodr) if xodr is not None else []
+    plans = plan_scenes(
+        dataset,
+        town=town,
+        scenes=numbering.parse_numbers(scenes) if scenes is not None else None,
+        samples=samples,
+        seed=seed,
+        topology=topology,
+        formation=formation,
+        rig=rig,
+        weather=weather,
+    )
+    Console().print(_table(plans))
+    _draw(plans, roads, png or Path(f"{plans[0].dataset}-{plans[0].town.name}-plan.png"))
+
+
+def _draw(plans: Sequence[ScenePlan], roads: Sequence[Road], target: Path) -> None:
+    """Write the picture and say what is in it."""
+    from uavsim.config.library import Library
+    from uavsim.images.codec import encode_png
+    from uavsim.plan.chart import draw_plan
+    from uavsim.plan.path import fly_route
+
+    library = Library.of()
+    routes = library.routes(plans[0].town.name).model.routes
+    count = min(len(plans), _MOST_DRAWN)
+    drawn = [plans[i * len(plans) // count] for i in range(count)]
+    paths = {name: fly_route(route, altitude_m=60.0) for name, route in routes.items()}
+    _write(target, encode_png(draw_plan(library.town(plans[0].town.name).model, paths, drawn, roads=roads)))
+    missing = "" if roads else " (no roads: give the town's map with --xodr FILE)"
+    fewer = f", {count} of {len(plans)} scenes drawn" if count < len(plans) else ""
+    Console().print(f"{target}: {len(routes)} routes{fewer}{missing}", highlight=False, soft_wrap=True)
+
+
+def _table(plans: Sequence[ScenePlan]) -> Table:
+    first = plans[0]
+    images = len(first.capture_steps) * len(first.channels)
+    seconds = first.capture_steps[-1] * first.step_us / 1e6
+    table = Table(
+        title=f"{first.dataset}: {len(plans)} scenes of {first.town.name}, each {first.samples} samples, "
+        f"{seconds:g} s, {images} pictures; topology {first.topology}"
+    )
+    for column in ("scene", "route", "formation", "drones", "height m", "weather", "vehicles", "split", "seed"):
+        table.add_column(column, justify="right" if column in {"drones", "height m", "vehicles", "seed"} else "left")
+    for scene in plans:
+        heights_m = scene.swarm.map_t_flu_m[..., 2] - scene.town.ground_z_m
+        low, high = f"{heights_m.min():.0f}", f"{heights_m.max():.0f}"
+        table.add_row(
+            scene.scene_name,
+            scene.route_name,
+            scene.formation_name,
+            str(len(scene.swarm.drone_ids)),
+            low if low == high else f"{low}-{high}",
+            scene.weather.name,
+            str(scene.traffic.vehicles),
+            " ".join(scene.splits) or "-",
+            str(scene.seed),
+        )
+    return table
+
+
+def _make_routes(town: str, *, rows: int, columns: int, force: bool) -> None:
+    """Write the routes of a town, never over a file that is there unless told to."""
+    from uavsim.config.library import Library
+    from uavsim.plan.route_maker import make_routes
+
+    site = Library.of().town(town)
+    text = make_routes(site.model, rows=rows, columns=columns)
+    target = Path("flight_plans") / f"{site.name}.yaml"
+    if target.exists() and not force:
+        raise InputError(f"{target}: is there already; --force replaces it")
+    _write(target, text.encode())
+    Console().print(f"{target}: {rows * columns} routes", highlight=False, soft_wrap=True)
+
+
+def check(paths: Annotated[list[Path], typer.Argument(help="YAML files and folders of them")]) -> None:
+    """Check files; exit code 2 when one of them is wrong."""
+    from uavsim.plan.check import check_paths
+
+    findings = check_paths(paths)
+    wrong = [finding for finding in findings if finding.error is not None]
+    errors = Console(stderr=True, soft_wrap=True)
+    for finding in wrong:
+        errors.print("[bold red]error:[/] ", end="")
+        errors.print(finding.error, markup=False, highlight=False)
+    good = len(findings) - len(wrong)
+    Console().print(f"{good} of {len(findings)} files are good", highlight=False)
+    if wrong:
+        sys.exit(2)
+
+
+def schema(out: Annotated[Path, typer.Option(help="folder to write into; it is made when it is missing")]) -> None:
+    """Write one JSON Schema for each kind of YAML file."""
+    from uavsim.config.schema import schema_texts
+
+    for name, text in schema_texts().items():
+        _write(out / name, text.encode())
+    Console().print(f"{out}: {len(schema_texts())} schemas", highlight=False, soft_wrap=True)
+
+
+def _write(path: Path, data: bytes) -> None:
+    """Write a file whole or not at all."""
+    part = path.with_name(path.name + ".part")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        part.write_bytes(data)
+        part.replace(path)
+    except OSError as error:
+        raise StorageError(f"{path}: cannot be written: {error.strerror}") from error

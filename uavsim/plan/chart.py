@@ -1,0 +1,165 @@
+"""A town seen from above with what will fly over it: roads, routes, formations and what the cameras see of the ground."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from uavsim.config.town import TownConfig
+from uavsim.geometry import pinhole, quaternion, unreal
+from uavsim.images import draw
+from uavsim.plan.path import FlightPath
+from uavsim.plan.roadmap import Road
+from uavsim.records.plan import ScenePlan
+from uavsim.typing import FloatArray, UInt8Array
+
+__all__ = ["draw_plan"]
+
+_BORDER_PX: Final = 60
+_FOOTER_PX: Final = 96
+_GROUND: Final = (244, 242, 236)
+_ROAD: Final = (205, 203, 198)
+_OBSTACLE: Final = (222, 196, 176)
+_INK: Final = (40, 44, 52)
+_FAINT: Final = (170, 168, 162)
+_ROUTE: Final = (120, 128, 140)
+_REACH_M: Final = 200.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Sheet:
+    """From the map frame to pixels; north (y) is up."""
+
+    canvas: UInt8Array
+    left_m: float
+    top_m: float
+    px_per_m: float
+
+    def px(self, points_m: FloatArray) -> FloatArray:
+        x = (points_m[..., 0] - self.left_m) * self.px_per_m + _BORDER_PX
+        y = (self.top_m - points_m[..., 1]) * self.px_per_m + _BORDER_PX
+        return np.stack([x, y], axis=-1)
+
+
+def draw_plan(
+    town: TownConfig,
+    routes: Mapping[str, FlightPath],
+    plans: Sequence[ScenePlan],
+    *,
+    roads: Sequence[Road] = (),
+    longest_px: int = 1400,
+) -> UInt8Array:
+    """Draw one town's plan.
+
+    Args:
+        town: its ends and obstacles.
+        routes: every route of the town by name, flown or not.
+        plans: scenes of this town; each is drawn with its way, its drones at the start, and what their cameras see there.
+        roads: none when no map is at hand: the picture then says so.
+        longest_px: of the town's longer side.
+
+    Returns:
+        (H, W, 3) RGB picture.
+    """
+    sheet = _blank(town, longest_px=longest_px)
+    for road in roads:
+        draw.draw_polygon(sheet.canvas, sheet.px(road.outline_m), colour=_ROAD)
+    for obstacle in town.obstacles:
+        (x0, x1), (y0, y1) = obstacle.x_m, obstacle.y_m
+        corners = np.array([[x0, y0], [x1, y0], [x1, y1], [x0, y1]])
+        draw.draw_polygon(sheet.canvas, sheet.px(corners), colour=_OBSTACLE)
+    _draw_ends(sheet, town)
+    for name, path in routes.items():
+        _draw_route(sheet, path, label=name.removeprefix(f"{town.short_name}_"))
+    colours = draw.palette(len(plans))
+    for plan, colour in zip(plans, colours, strict=True):
+        _draw_scene(sheet, plan, colour=(colour[0] * 3 // 4, colour[1] * 3 // 4, colour[2] * 3 // 4))
+    _draw_footer(sheet, town, plans, roads_known=bool(roads))
+    return sheet.canvas
+
+
+def _blank(town: TownConfig, *, longest_px: int) -> _Sheet:
+    width_m, height_m = town.x_m[1] - town.x_m[0], town.y_m[1] - town.y_m[0]
+    scale = longest_px / max(width_m, height_m)
+    size = (round(height_m * scale) + 2 * _BORDER_PX + _FOOTER_PX, max(round(width_m * scale), 640) + 2 * _BORDER_PX, 3)
+    canvas = np.empty(size, dtype=np.uint8)
+    canvas[:] = _GROUND
+    return _Sheet(canvas, town.x_m[0], town.y_m[1], scale)
+
+
+def _draw_ends(sheet: _Sheet, town: TownConfig) -> None:
+    (x0, x1), (y0, y1), m = town.x_m, town.y_m, town.margin_m
+    ends = np.array([[x0, y0], [x1, y0], [x1, y1], [x0, y1]])
+    inner = np.array([[x0 + m, y0 + m], [x1 - m, y0 + m], [x1 - m, y1 - m], [x0 + m, y1 - m]])
+    draw.draw_polyline(sheet.canvas, sheet.px(ends), colour=_INK, width_px=2, closed=True)
+    draw.draw_polyline(sheet.canvas, sheet.px(inner), colour=_FAINT, closed=True)
+
+
+def _draw_route(sheet: _Sheet, path: FlightPath, *, label: str) -> None:
+    line = sheet.px(path.position_m[:, :2])
+    draw.draw_polyline(sheet.canvas, line, colour=_ROUTE, closed=path.closed)
+    draw.draw_circles(sheet.canvas, line[:1], radius_px=3, colour=_ROUTE)
+    x, y = line[0]
+    draw.draw_text(sheet.canvas, label, (int(x) + 5, int(y) - 4), colour=_ROUTE, height_px=9)
+
+
+def _draw_scene(sheet: _Sheet, plan: ScenePlan, *, colour: draw.Colour) -> None:
+    """Draw each drone's way, and at the first picture the formation and what the cameras see."""
+    places = plan.swarm.map_t_flu_m[:, :, :2]
+    for quad in _footprints(plan):
+        draw.draw_polyline(sheet.canvas, sheet.px(quad), colour=_mixed(colour), closed=True)
+    for drone in range(places.shape[1]):
+        draw.draw_polyline(sheet.canvas, sheet.px(places[:, drone]), colour=colour, width_px=2)
+    start = sheet.px(places[0])
+    draw.draw_circles(sheet.canvas, start, radius_px=5, colour=colour)
+    for drone, (x, y) in zip(plan.swarm.drone_ids, start, strict=True):
+        draw.draw_text(sheet.canvas, str(drone), (int(x) + 6, int(y) + 4), colour=_INK, height_px=10)
+    x, y = start[0]
+    draw.draw_text(sheet.canvas, plan.scene_name, (int(x) + 6, int(y) - 8), colour=colour, height_px=11)
+
+
+def _footprints(plan: ScenePlan) -> FloatArray:
+    """Return (drones x cameras, 4, 2) ground corners of every camera at the scene's first picture."""
+    t_m, q = plan.swarm.map_t_flu_m[0], plan.swarm.map_q_flu_wxyz[0]
+    quads = []
+    for spec in plan.rig:
+        mount = unreal.map_q_flu_from_ue_euler(np.array(spec.mount_rpy_deg))
+        optical = unreal.optical_from_flu(quaternion.multiply(q, mount))
+        quads.append(
+            pinhole.ground_footprint(
+                t_m + quaternion.rotate(q, np.array(spec.mount_t_m)),
+                quaternion.to_matrix(optical),
+                intrinsic=pinhole.intrinsic(width_px=spec.width_px, height_px=spec.height_px, fov_deg=spec.fov_deg),
+                size_px=(spec.width_px, spec.height_px),
+                ground_z_m=plan.town.ground_z_m,
+                reach_m=_REACH_M,
+            )
+        )
+    return np.concatenate(quads)
+
+
+def _mixed(colour: draw.Colour) -> draw.Colour:
+    """Return the colour half way to the ground's."""
+    r, g, b = ((own + ground) // 2 for own, ground in zip(colour, _GROUND, strict=True))
+    return r, g, b
+
+
+def _draw_footer(sheet: _Sheet, town: TownConfig, plans: Sequence[ScenePlan], *, roads_known: bool) -> None:
+    height = sheet.canvas.shape[0]
+    what = f"{town.name}: {len(plans)} scenes" + (f" of {plans[0].dataset}" if plans else "")
+    roads = "" if roads_known else "   no roads: give the town's map with --xodr FILE"
+    draw.draw_text(sheet.canvas, what + roads, (_BORDER_PX, height - 62), colour=_INK, height_px=14)
+    step_m = _round_length(120 / sheet.px_per_m)
+    x0, y = _BORDER_PX, height - 34
+    end = x0 + step_m * sheet.px_per_m
+    draw.draw_polyline(sheet.canvas, np.array([[x0, y], [end, y]]), colour=_INK, width_px=3)
+    draw.draw_text(sheet.canvas, f"{step_m:g} m   x right, y up (map frame)", (int(end) + 8, y + 4), colour=_INK)
+
+
+def _round_length(length_m: float) -> float:
+    """Return the largest of 1, 2, 5, 10, 20, ... that is not longer."""
+    power = 10.0 ** np.floor(np.log10(length_m))
+    return float(power * max(m for m in (1, 2, 5) if m * power <= length_m * (1 + 1e-9)))

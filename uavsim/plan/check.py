@@ -1,0 +1,169 @@
+"""Check configuration files and what they refer to, without a simulator."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from uavsim.config.formation import Formation
+from uavsim.config.library import KINDS, Library, kind_of
+from uavsim.config.load import Loaded, load, shown
+from uavsim.config.schema import SCHEMA_COMMENT
+from uavsim.errors import ConfigError, InputError, UnknownNameError
+from uavsim.geometry import quaternion
+from uavsim.plan import checks
+from uavsim.plan.path import fly_route
+from uavsim.plan.scenes import plan_scenes
+from uavsim.plan.swarm import formation_offsets
+from uavsim.plan.weather import weather_track
+from uavsim.records.plan import SwarmTrajectory
+from uavsim.registry import nearest, pick
+
+__all__ = ["Finding", "check_paths"]
+
+_SUFFIXES: Final = (".yaml", ".yml")
+_LONGEST_CHECKED_S: Final = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What was found of one file: its kind, and the error or None."""
+
+    path: Path
+    kind: str
+    error: str | None
+
+
+def check_paths(paths: Sequence[Path], *, search_dirs: Sequence[Path] = ()) -> list[Finding]:
+    """Check files, and all YAML files of folders.
+
+    Raises:
+        InputError: a path that is not there, or a folder without YAML files.
+    """
+    library = Library.of(search_dirs)
+    return [_check(file, library, search_dirs) for path in paths for file in _files(path)]
+
+
+def _files(path: Path) -> Iterator[Path]:
+    if not path.exists():
+        raise InputError(f"{path}: no such file or folder")
+    if path.is_file():
+        yield path
+        return
+    found = sorted(f for f in path.rglob("*") if f.suffix in _SUFFIXES and not _hidden(f.relative_to(path)))
+    if not found:
+        raise InputError(f"{path}: holds no YAML file")
+    yield from found
+
+
+def _hidden(path: Path) -> bool:
+    return any(part.startswith(".") for part in path.parts)
+
+
+def _check(path: Path, library: Library, search_dirs: Sequence[Path]) -> Finding:
+    kind = "?"
+    try:
+        kind = _kind(path)
+        loaded: Loaded[Any] = load(path, KINDS[kind])
+        _DEEPER[kind](loaded, library.beside(path), [*search_dirs])
+    except ConfigError as error:
+        return Finding(path, kind, str(error))
+    except InputError as error:
+        return Finding(path, kind, f"{shown(path)}:1: {error}")
+    return Finding(path, kind, None)
+
+
+def _kind(path: Path) -> str:
+    """Tell what a file is: by its editor comment, else by its folder."""
+    try:
+        with path.open("rb") as file:
+            first = file.readline(500).decode("utf-8", errors="replace")
+    except OSError as error:
+        raise ConfigError(f"{shown(path)}: cannot be read: {error.strerror}") from error
+    match = SCHEMA_COMMENT.match(first)
+    kind = match[1] if match else kind_of(path)
+    if kind in KINDS:
+        return kind
+    if match:
+        guess = nearest(match[1], KINDS)
+        hint = f"did you mean {guess}.json?" if guess else f"known: {', '.join(KINDS)}"
+        raise ConfigError(f"{shown(path)}:1: there is no schema {match[1]}.json; {hint}")
+    raise ConfigError(
+        f"{shown(path)}:1: cannot tell what this file is: put it into flight_plans/datasets, formations, rigs or weather, "
+        f"or begin it with '# yaml-language-server: $schema=.schemas/KIND.json', KIND one of {', '.join(KINDS)}"
+    )
+
+
+def _dataset(loaded: Loaded[Any], _: Library, search_dirs: list[Path]) -> None:
+    """Plan every scene of every town."""
+    for town in loaded.model.towns:
+        plan_scenes(str(loaded.source.path), town=town, search_dirs=search_dirs)
+
+
+def _routes(loaded: Loaded[Any], library: Library, _: list[Path]) -> None:
+    """Every route stays inside its town."""
+    try:
+        town = library.town(loaded.model.town).model
+    except UnknownNameError as error:
+        raise loaded.error(("town",), str(error)) from error
+    for name, route in loaded.model.routes.items():
+        xy = fly_route(route, altitude_m=60.0).position_m[:, :2]
+        low, high = np.array([town.x_m[0], town.y_m[0]]), np.array([town.x_m[1], town.y_m[1]])
+        out = ((xy < low) | (xy > high)).any(axis=1)
+        if out.any():
+            x, y = xy[int(out.argmax())]
+            raise loaded.error(("routes", name), f"comes to x={x:.1f} y={y:.1f}, outside {town.name}")
+
+
+def _formation(loaded: Loaded[Any], _: Library, __: list[Path]) -> None:
+    """Drones keep their distance, standing still: on a route the data set's check looks again."""
+    formation: Formation = loaded.model
+    last_s = formation.keyframes[-1].time_s if formation.keyframes else 0.0
+    time_s = np.linspace(0.0, min(last_s, 3600.0), 1 + int(min(last_s, _LONGEST_CHECKED_S) * 20))
+    places_m = formation_offsets(formation, time_s)
+    places_m[..., 2] += np.array(formation.altitude_offsets_m or np.zeros(formation.drones))
+    level = np.tile(quaternion.IDENTITY, (*places_m.shape[:2], 1))
+    swarm = SwarmTrajectory(tuple(range(formation.drones)), places_m, level)
+    distance_m, a, b, step = checks.nearest_pair(swarm)
+    if distance_m < formation.min_separation_m:
+        raise loaded.error(
+            ("keyframes",) if formation.keyframes else ("spacing_m",),
+            f"drones {a} and {b} come within {distance_m:.2f} m of each other at {time_s[step]:.2f} s "
+            f"(min_separation_m is {formation.min_separation_m:g})",
+        )
+
+
+def _weather(loaded: Loaded[Any], _: Library, __: list[Path]) -> None:
+    """Presets are CARLA's."""
+    weather_track(loaded, scene_us=10_000_000)
+
+
+def _run(loaded: Loaded[Any], library: Library, _: list[Path]) -> None:
+    """The data set is there."""
+    if loaded.model.dataset is None:
+        return
+    try:
+        dataset = library.dataset(loaded.model.dataset).model
+        for town in loaded.model.towns:
+            pick({name.casefold(): name for name in dataset.towns}, town.casefold(), what="town of the data set")
+    except UnknownNameError as error:
+        raise loaded.error(("dataset",), str(error)) from error
+
+
+def _nothing_more(_: Loaded[Any], __: Library, ___: list[Path]) -> None:
+    """A file of this kind refers to no other."""
+
+
+_DEEPER: Final[dict[str, Callable[[Loaded[Any], Library, list[Path]], None]]] = {
+    "town": _nothing_more,
+    "rig": _nothing_more,
+    "routes": _routes,
+    "formation": _formation,
+    "weather": _weather,
+    "dataset": _dataset,
+    "run": _run,
+}
