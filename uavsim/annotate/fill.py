@@ -1,17 +1,24 @@
-"""How much of its box's silhouette an object covers: a car seen from above nearly all, seen along its side less."""
+"""How much of its box's silhouette an object covers: a car seen from above nearly all, seen from its corner less.
+
+That share depends on the body and on the direction from which it is seen, and the scene itself tells it. In every view the
+object covers at least the pixels that it shows and at most those and the ones that something nearer may hide: an interval,
+and a single number where nothing but ground is around. The shares are fitted to all intervals of a class and then of a blueprint, in
+turns: what a view would show is put into its interval, and near directions (left and right are mirror images) are averaged.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 
+from uavsim.geometry import quaternion
 from uavsim.records.labels import BoxLabels, LabelledActor
-from uavsim.records.recording import Recording
 from uavsim.typing import AnyArray, FloatArray, IntArray
 
-__all__ = ["fill_of_views"]
+__all__ = ["FILL_OF_LABEL", "Intervals", "fill_of_views", "fitted"]
 
 FILL_OF_LABEL: Final = {
     "car": 0.85,
@@ -22,19 +29,103 @@ FILL_OF_LABEL: Final = {
     "bicycle": 0.5,
     "pedestrian": 0.6,
 }
-"""Where nothing better is known."""
+"""Where the scene shows no object of a class free."""
+
+_SMALLEST_PX: Final = 40  # of a silhouette that teaches: fewer pixels say too little
+_SPREAD_RAD: Final = np.radians(8.0)
+_PRIOR_PX: Final = 150.0  # weight of what is known so far, in pixels of views from nearby directions
+_OUTLIER: Final = 0.7  # of what is expected: hidden by something that looks like ground
+_MOST_TEACHERS: Final = 1500
+_TURNS: Final = 5
 
 
 def fill_of_views(
-    recording: Recording,
     actors: Sequence[LabelledActor],
     boxes: BoxLabels,
     *,
     box_row: IntArray,
-    channel_index: IntArray,
+    camera_m: FloatArray,
     column: Mapping[str, AnyArray],
 ) -> FloatArray:
-    """Return the share (M,) of the silhouette that the object covers in each view."""
-    del recording, channel_index, column
-    of_actor = np.array([FILL_OF_LABEL[a.label] for a in actors], dtype=np.float64)
-    return of_actor[boxes.actor_row[box_row]]
+    """Return the share (M,) of the silhouette that the object covers in each view.
+
+    Args:
+        actors: of the scene.
+        boxes: of the scene.
+        box_row: (M,) box of each view.
+        camera_m: (M, 3) camera centre of each view, map frame.
+        column: of the views: ``visible_px``, ``silhouette_px``, ``blockers_px``, ``truncation``.
+    """
+    actor_row = boxes.actor_row[box_row]
+    to_camera_m = camera_m - boxes.map_t_box_m[box_row]
+    towards = quaternion.rotate(quaternion.conjugate(boxes.map_q_box_wxyz[box_row]), to_camera_m)
+    towards = np.abs(towards * [0.0, 1.0, 0.0]) + towards * [1.0, 0.0, 1.0]
+    towards /= np.maximum(np.linalg.norm(towards, axis=1, keepdims=True), 1e-9)
+    fill = np.array([FILL_OF_LABEL[a.label] for a in actors], dtype=np.float64)[actor_row]
+    intervals = Intervals.of_views(towards, column)
+    for names in ([a.label for a in actors], [a.info.blueprint for a in actors]):  # from the general to the particular
+        group = _numbered(names)[actor_row]
+        for number in range(int(group.max(initial=-1)) + 1):
+            own = np.flatnonzero(group == number)
+            fill[own] = fitted(fill[own], intervals.take(own))
+    return fill
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Intervals:
+    """What M views say about the share that an object covers.
+
+    Attributes:
+        towards: (M, 3) unit vectors from the box to the camera, in the box's frame.
+        low: (M,) the share is not below.
+        high: (M,) the share is not above.
+        weight: (M,) in pixels: wide intervals and small silhouettes count little, cut off ones nothing.
+    """
+
+    towards: FloatArray
+    low: FloatArray
+    high: FloatArray
+    weight: FloatArray
+
+    @classmethod
+    def of_views(cls, towards: FloatArray, column: Mapping[str, AnyArray]) -> Intervals:
+        """Read them off the counted pixels."""
+        silhouette = np.maximum(column["silhouette_px"], 1).astype(np.float64)
+        low = np.minimum(column["visible_px"] / silhouette, 1.0)
+        high = np.minimum((column["visible_px"] + column["blockers_px"]) / silhouette, 1.0)
+        teaches = (column["truncation"] == 0) & (column["silhouette_px"] >= _SMALLEST_PX) & (column["visible_px"] > 0)
+        return cls(towards, low, high, np.where(teaches, silhouette * (1.0 - (high - low)) ** 2, 0.0))
+
+    def take(self, rows: IntArray) -> Intervals:
+        """Return some of them."""
+        return Intervals(self.towards[rows], self.low[rows], self.high[rows], self.weight[rows])
+
+
+def fitted(fill: FloatArray, views: Intervals) -> FloatArray:
+    """Fit the shares (M,) of one kind of object to what its views say, starting from ``fill``."""
+    teaches = (views.weight > 0) & (views.high >= _OUTLIER * fill)
+    teachers = np.flatnonzero(teaches)
+    teachers = teachers[np.argsort(-views.weight[teachers], kind="stable")[:_MOST_TEACHERS]]
+    if not len(teachers):
+        return fill
+    nearby = _nearness(views.towards, views.towards[teachers]) * views.weight[teachers]
+    taught = views.take(teachers)
+    for _ in range(_TURNS):
+        shown = np.clip(fill[teachers], taught.low, taught.high)
+        scale = (taught.weight @ shown + _PRIOR_PX) / (taught.weight @ fill[teachers] + _PRIOR_PX)
+        general = np.minimum(fill * scale, 1.0)
+        shown = np.clip(general[teachers], taught.low, taught.high)
+        fill = (nearby @ shown + _PRIOR_PX * general) / (nearby.sum(axis=1) + _PRIOR_PX)
+    return fill
+
+
+def _nearness(towards: FloatArray, others: FloatArray) -> FloatArray:
+    """Return (M, K) weights that fall with the angle between directions."""
+    angle = np.arccos(np.clip(towards @ others.T, -1.0, 1.0))
+    return np.asarray(np.exp(-(angle**2) / (2 * _SPREAD_RAD**2)))
+
+
+def _numbered(names: Sequence[str]) -> IntArray:
+    """Return a number for each name, equal names having equal numbers."""
+    known = {name: number for number, name in enumerate(dict.fromkeys(names))}
+    return np.array([known[name] for name in names], dtype=np.int64)

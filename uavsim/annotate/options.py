@@ -28,7 +28,7 @@ class AnnotateOptions:
     """
 
     classes: tuple[str, ...] = LABELS
-    range_m: float = 150.0
+    range_m: float = 200.0
     label_parked: bool = True
     moving_mps: float = 0.2
     parked_moved_m: float = 0.1

@@ -7,7 +7,7 @@ boxes' pixels are laid out behind one another in flat arrays; nothing loops over
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +16,12 @@ from uavsim.geometry import cuboid, pinhole, quaternion
 from uavsim.typing import BoolArray, FloatArray, IntArray
 
 __all__ = ["Camera", "Solids", "Trace", "outline_px", "trace"]
+
+
+_NEAR_M: Final = 0.05
+_EDGES: Final = np.array(
+    [[0, 1], [1, 2], [2, 3], [3, 0], [4, 5], [5, 6], [6, 7], [7, 4], [0, 4], [1, 5], [2, 6], [3, 7]]
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -63,20 +69,41 @@ class Trace:
 
 
 def outline_px(solids: Solids, camera: Camera) -> tuple[FloatArray, BoolArray]:
-    """Project boxes: (N, 4) bounds x_min, y_min, x_max, y_max and (N,) whether any of the box is in front.
+    """Project boxes: (N, 4) bounds x_min, y_min, x_max, y_max and (N,) whether any of the box is in front of the camera.
 
-    A box that reaches behind the camera has bounds that reach to infinity on every side.
+    Of a box that reaches behind the camera, what is in front of it by ``_NEAR_M`` is projected.
     """
     corners_m = cuboid.corners(solids.map_t_box_m, solids.map_q_box_wxyz, size_lwh_m=2 * solids.half_m)
     optical = quaternion.rotate(quaternion.conjugate(camera.map_q_optical_wxyz), corners_m - camera.map_t_optical_m)
-    in_front = optical[..., 2] > 0.05
-    pixels = pinhole.project(optical, intrinsic=camera.intrinsic)
+    in_front = optical[..., 2] > _NEAR_M
+    any_in_front = np.asarray(in_front.any(axis=1))
+    bounds = np.zeros((len(solids), 4))
     whole = in_front.all(axis=1)
-    bounds = np.full((len(solids), 4), np.inf)
-    bounds[:, :2] = -np.inf
-    bounds[whole, :2] = pixels[whole].min(axis=1)
-    bounds[whole, 2:] = pixels[whole].max(axis=1)
-    return bounds, np.asarray(in_front.any(axis=1))
+    _bound(bounds, np.flatnonzero(whole), optical[whole], camera)
+    cut = any_in_front & ~whole
+    _bound(bounds, np.flatnonzero(cut), _cut_edges(optical[cut]), camera)
+    return bounds, any_in_front
+
+
+def _bound(bounds: FloatArray, rows: IntArray, points_m: FloatArray, camera: Camera) -> None:
+    if len(rows):
+        pixels = pinhole.project(points_m, intrinsic=camera.intrinsic)
+        bounds[rows, :2] = pixels.min(axis=1)
+        bounds[rows, 2:] = pixels.max(axis=1)
+
+
+def _cut_edges(corners_m: FloatArray) -> FloatArray:
+    """Return (N, 24, 3) ends of the twelve edges of (N, 8, 3) boxes, those behind moved forward along their edge."""
+    first, second = corners_m[:, _EDGES[:, 0]], corners_m[:, _EDGES[:, 1]]
+    along = (_NEAR_M - first[..., 2]) / np.where(first[..., 2] == second[..., 2], 1.0, second[..., 2] - first[..., 2])
+    crossing = first + along[..., None] * (second - first)
+    crossing[..., 2] = _NEAR_M
+    start = np.where((first[..., 2] < _NEAR_M)[..., None], crossing, first)
+    end = np.where((second[..., 2] < _NEAR_M)[..., None], crossing, second)
+    behind = (first[..., 2] < _NEAR_M) & (second[..., 2] < _NEAR_M)
+    ends = np.concatenate([start, end], axis=1)
+    inside = corners_m[np.arange(len(corners_m)), corners_m[..., 2].argmax(axis=1)]
+    return np.where(np.concatenate([behind, behind], axis=1)[..., None], inside[:, None], ends)
 
 
 def trace(solids: Solids, camera: Camera, *, window_px: IntArray, stride_px: IntArray) -> Trace:

@@ -13,7 +13,7 @@ from uavsim.errors import DatasetError
 from uavsim.images import codec
 from uavsim.records.labels import BoxLabels, LabelledActor, ViewLabels
 from uavsim.records.recording import CameraShot, RecordedFrame, Recording
-from uavsim.typing import AnyArray, IntArray
+from uavsim.typing import AnyArray, FloatArray, IntArray
 
 __all__ = ["views_of_scene"]
 
@@ -28,8 +28,8 @@ def views_of_scene(recording: Recording, actors: Sequence[LabelledActor], boxes:
     solids = Solids(boxes.map_t_box_m, boxes.map_q_box_wxyz, half_m)
     channel_of = {channel: index for index, channel in enumerate(recording.plan.channels)}
     seen: list[SeenInView] = []
-    channel_index: list[IntArray] = []
-    box_row: list[IntArray] = []
+    place: list[AnyArray] = []  # rows of box number, channel number
+    camera_m: list[FloatArray] = []
     for frame in recording.frames:
         if frame.sample_index is None:
             continue
@@ -37,24 +37,23 @@ def views_of_scene(recording: Recording, actors: Sequence[LabelledActor], boxes:
         for shot in frame.shots:
             view = see(solids.take(rows), boxes.instance_id[rows], _camera(shot), _pictures(recording, frame, shot))
             seen.append(view)
-            box_row.append(rows[view.row])
-            channel_index.append(np.full(len(view.row), channel_of[shot.channel], dtype=np.int64))
-    return _assemble(recording, actors, boxes, seen, box_row=_joined(box_row), channel_index=_joined(channel_index))
+            place.append(np.stack([rows[view.row], np.full(len(view.row), channel_of[shot.channel])], axis=1))
+            camera_m.append(np.broadcast_to(shot.map_t_optical_m, (len(view.row), 3)))
+    return _assemble(actors, boxes, seen, place=np.concatenate(place), camera_m=np.concatenate(camera_m))
 
 
 def _assemble(
-    recording: Recording,
     actors: Sequence[LabelledActor],
     boxes: BoxLabels,
     seen: Sequence[SeenInView],
     *,
-    box_row: IntArray,
-    channel_index: IntArray,
+    place: IntArray,
+    camera_m: FloatArray,
 ) -> ViewLabels:
-    order = np.lexsort((channel_index, box_row))
-    column = {name: _joined([getattr(v, name) for v in seen])[order] for name in _COLUMNS}
-    box_row, channel_index = box_row[order], channel_index[order]
-    fill = fill_of_views(recording, actors, boxes, box_row=box_row, channel_index=channel_index, column=column)
+    order = np.lexsort((place[:, 1], place[:, 0]))
+    column = {name: np.concatenate([getattr(v, name) for v in seen])[order] for name in _COLUMNS}
+    box_row, channel_index = place[order].T
+    fill = fill_of_views(actors, boxes, box_row=box_row, camera_m=camera_m[order], column=column)
     amodal_px = amodal_pixels(
         column["visible_px"], silhouette_px=column["silhouette_px"], blockers_px=column["blockers_px"], fill=fill
     )
@@ -71,10 +70,6 @@ def _assemble(
 
 
 _COLUMNS = ("visible_px", "silhouette_px", "blockers_px", "truncation", "visible_box_px", "amodal_box_px")
-
-
-def _joined(parts: Sequence[AnyArray]) -> AnyArray:
-    return np.concatenate(parts) if parts else np.zeros(0, dtype=np.int64)
 
 
 def _camera(shot: CameraShot) -> Camera:

@@ -91,7 +91,7 @@ def see(solids: Solids, instance_id: IntArray, camera: Camera, pictures: Picture
         blockers_px=blockers[kept],
         truncation=_truncation(solids.take(row), bounds[row], camera),
         visible_box_px=tight[row],
-        amodal_box_px=_amodal_boxes(found, bounds, kept, row, camera),
+        amodal_box_px=_clipped(bounds[row], camera),
     )
 
 
@@ -131,10 +131,14 @@ def _overlaps(bounds: FloatArray, camera: Camera) -> BoolArray:
     return np.asarray((x1 > 0) & (y1 > 0) & (x0 < camera.width_px) & (y0 < camera.height_px))
 
 
+def _clipped(bounds: FloatArray, camera: Camera) -> FloatArray:
+    size = np.array([camera.width_px, camera.height_px] * 2, dtype=np.float64)
+    return np.clip(bounds, 0.0, size)
+
+
 def _inside(bounds: FloatArray, camera: Camera) -> IntArray:
     """Round bounds outward to whole pixels of the image."""
-    size = np.array([camera.width_px, camera.height_px, camera.width_px, camera.height_px], dtype=np.float64)
-    clipped = np.clip(bounds, 0.0, size)
+    clipped = _clipped(bounds, camera)
     clipped[:, :2], clipped[:, 2:] = np.floor(clipped[:, :2]), np.ceil(clipped[:, 2:])
     return clipped.astype(np.int64)
 
@@ -177,16 +181,3 @@ def _truncation(boxes: Solids, bounds: FloatArray, camera: Camera) -> FloatArray
     total = np.bincount(found.row, minlength=len(cut))
     share[cut] = 1.0 - np.bincount(found.row[inside], minlength=len(cut)) / np.maximum(total, 1)
     return share
-
-
-def _amodal_boxes(found: Trace, bounds: FloatArray, kept: IntArray, row: IntArray, camera: Camera) -> FloatArray:
-    """Return (M, 4) bounds of the projected boxes inside the image; of those that reach behind the camera, traced."""
-    size = np.array([camera.width_px, camera.height_px] * 2, dtype=np.float64)
-    boxes = np.clip(bounds[row], 0.0, size)
-    behind = np.flatnonzero(~np.isfinite(bounds[row]).all(axis=1))
-    for at in behind.tolist():
-        own = found.row == kept[at]
-        if own.any():
-            u, v = found.u[own], found.v[own]
-            boxes[at] = (u.min(), v.min(), u.max() + 1, v.max() + 1)
-    return boxes

@@ -1,0 +1,201 @@
+"""A made-up quarter drawn by the headless renderer, where every object can also be drawn alone: the truth about occlusion."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from tests.factories import CAMERAS, OPTICAL_IN_FLU, F, euler_of, make_plan, quaternion_of, ue_matrix
+from uavsim.images import codec
+from uavsim.mock_servers.models import ModelLibrary
+from uavsim.mock_servers.models.catalogue import VEHICLES, WALKERS
+from uavsim.mock_servers.render import Renderer
+from uavsim.mock_servers.scene import TAG, Mesh, Movers, View, Weather
+from uavsim.records.recording import (
+    ActorInfo,
+    ActorStates,
+    CameraShot,
+    DroneState,
+    RecordedFrame,
+    Recording,
+    SessionFacts,
+)
+
+MODELS = ModelLibrary()
+FORMATION = {0: (0.0, 0.0), 1: (20.0, 0.0), 2: (-20.0, 0.0), 3: (0.0, -20.0), 4: (0.0, 20.0)}
+
+
+def cuboid_mesh(centre, half, tag: int) -> tuple[np.ndarray, np.ndarray, int]:
+    corners = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)]) * half + centre
+    faces = [[0, 1, 3], [0, 3, 2], [4, 6, 7], [4, 7, 5], [0, 4, 5], [0, 5, 1], [2, 3, 7], [2, 7, 6],
+             [0, 2, 6], [0, 6, 4], [1, 5, 7], [1, 7, 3]]  # fmt: skip
+    return corners, np.array(faces), tag
+
+
+def mesh_of(parts) -> Mesh:
+    vertices, triangles, tags, count = [], [], [], 0
+    for corners, faces, tag in parts:
+        vertices.append(corners)
+        triangles.append(faces + count)
+        tags.append(np.full(len(faces), tag))
+        count += len(corners)
+    tag = np.concatenate(tags).astype(np.uint8)
+    return Mesh(
+        vertices_m=np.concatenate(vertices).astype(np.float32),
+        triangles=np.concatenate(triangles).astype(np.int32),
+        colour_rgb=np.full((len(tag), 3), 128, np.uint8),
+        tag=tag,
+        material=np.zeros(len(tag), np.uint8),
+        object_id=np.zeros(len(tag), np.uint32),
+    )
+
+
+def quarter(rng: np.random.Generator) -> Mesh:
+    """Streets between blocks of houses, trees along them."""
+    ground = (np.array([[-400, -400, 0], [400, -400, 0], [400, 400, 0], [-400, 400, 0.0]]),
+              np.array([[0, 1, 2], [0, 2, 3]]), TAG["road"])  # fmt: skip
+    parts = [ground]
+    for x in range(-120, 121, 48):
+        for y in range(-120, 121, 48):
+            height = rng.uniform(2, 7)
+            parts.append(cuboid_mesh((x + 24, y + 24, height), (14, 14, height), TAG["building"]))
+            for _ in range(4):
+                at = rng.uniform(-8, 8), rng.uniform(4, 20)
+                parts.append(cuboid_mesh((x + at[0], y + at[1], 4.0), (1.2, 1.2, 1.4), TAG["vegetation"]))
+                parts.append(cuboid_mesh((x + at[0], y + at[1], 1.3), (0.15, 0.15, 1.3), TAG["vegetation"]))
+    return mesh_of(parts)
+
+
+@dataclass
+class City:
+    """A recording with its truth: pixels of every object alone, by (sample, channel, instance)."""
+
+    recording: Recording
+    alone_px: dict[tuple[int, str, int], int]
+
+
+def make_city(folder: Path, *, seed: int, samples: int, vehicles: int = 60, depth: bool = False, drones: int = 5,
+              size_px=(800, 450), altitude_m: float = 60.0) -> City:  # fmt: skip
+    """Drive ``vehicles`` along the streets, look with all cameras, and look at each object alone."""
+    rng = np.random.default_rng(seed)
+    sensors = ("rgb", "instance", "depth") if depth else ("rgb", "instance")
+    plan = make_plan(samples=samples, sweeps=0, drones=drones, size_px=size_px, sensors=sensors)
+    plan = replace(plan, rig=tuple(replace(spec, mount_t_m=(0.0, 0.0, 0.0)) for spec in plan.rig))
+    town = Renderer(quarter(rng), MODELS)
+    nothing = Renderer(mesh_of([cuboid_mesh((0, 0, -500), (1, 1, 1), TAG["ground"])]), MODELS)
+    cast = _cast(rng, vehicles)
+    frames, alone = [], {}
+    for k in range(samples):
+        poses = _poses(cast, k)
+        drone_states, shots = [], []
+        yaw = 17.0 + 3 * k
+        for d in plan.swarm.drone_ids:
+            at = np.array([4.0 + 5 * k, -3.0, altitude_m]) + ue_matrix(0, 0, yaw) @ np.array([*FORMATION[d], 0.0])
+            q = quaternion_of(F @ ue_matrix(0, 0, yaw) @ F)
+            drone_states.append(DroneState(d, F @ at, q, np.zeros(3), F @ at, q))
+            for spec in plan.rig:
+                channel = plan.channel(camera=spec.name, drone_id=d)
+                matrix = ue_matrix(0, 0, yaw) @ ue_matrix(*CAMERAS[spec.name])
+                shots.append(_shot(folder, plan, spec, channel, d, k, at, matrix, poses, cast, town, nothing, alone))
+        frames.append(
+            RecordedFrame(k * 10, plan.start_timestamp_us + k * 500_000, k, k, tuple(drone_states), tuple(shots),
+                          _states(poses), (0.0,) * 14)
+        )  # fmt: skip
+    infos = tuple(_info(i, name) for i, (name, *_) in enumerate(cast, start=1))
+    facts = SessionFacts("mock", "", "", "carla", vehicles, vehicles, 0, 0, "actor_id")
+    return City(Recording(folder, plan, facts, infos, tuple(frames)), alone)
+
+
+def _cast(rng, vehicles):
+    names = [
+        n for n, spec in VEHICLES.items() if spec.base_type in {"car", "van", "truck", "bus", "motorcycle", "bicycle"}
+    ]
+    cast = []
+    for n in range(vehicles):
+        name = names[rng.integers(len(names))] if n % 12 else list(WALKERS)[n // 12]
+        lane = 48.0 * rng.integers(-2, 4) + rng.choice([-2.0, 2.0])
+        along, across = rng.uniform(-110, 110), rng.integers(2)
+        at = np.array([along, lane, 0.0]) if across else np.array([lane, along, 0.0])
+        if name.startswith("walker"):
+            at[2] = MODELS.half_extent(name)[2]
+        cast.append((name, at, (0.0 if across else 90.0) + rng.normal(0, 4), rng.uniform(0, 9)))
+    return cast
+
+
+def _poses(cast, k):
+    poses = []
+    for _, at, yaw, speed in cast:
+        way = np.array([np.cos(np.radians(yaw)), np.sin(np.radians(yaw)), 0.0])
+        poses.append((at + way * speed * 0.5 * k, float(np.float32(yaw))))
+    return poses
+
+
+def _info(instance_id: int, name: str) -> ActorInfo:
+    x, y, z = MODELS.box_offset(name)
+    spec = VEHICLES.get(name)
+    return ActorInfo(
+        instance_id, 100 + instance_id, "vehicle" if spec else "walker", name, spec.base_type if spec else "",
+        MODELS.half_extent(name), (x, -y, z), (1.0, 0.0, 0.0, 0.0), spec.tag if spec else 12,
+    )  # fmt: skip
+
+
+def _states(poses) -> ActorStates:
+    n = len(poses)
+    matrices = [ue_matrix(0, 0, yaw) for _, yaw in poses]
+    return ActorStates(
+        np.arange(1, n + 1),
+        np.array([F @ at for at, _ in poses]),
+        np.array([quaternion_of(F @ m @ F) for m in matrices]),
+        np.array([(0.0, 0.0, yaw) for _, yaw in poses]),
+        np.zeros((n, 3)),
+        np.zeros((n, 3)),
+        np.zeros((n, 3)),
+    )
+
+
+def _movers(cast, poses, rows) -> Movers:
+    return Movers(
+        np.array([MODELS.number(cast[r][0]) for r in rows], np.int32),
+        np.array([[*poses[r][0], 0.0, poses[r][1], 0.0] for r in rows]).reshape(-1, 6),
+        np.array(rows, np.uint32) + 1,
+        np.full((len(rows), 3), 200, np.uint8),
+        np.zeros(len(rows), np.uint32),
+    )
+
+
+def _look(renderer, view, movers):
+    return renderer.render(view, movers, weather=Weather(), signals=np.zeros(0, np.uint8), time_s=0.0, want_bgra=False)
+
+
+def _shot(folder, plan, spec, channel, drone, k, at, matrix, poses, cast, town, nothing, alone):
+    roll, pitch, yaw = euler_of(matrix) if abs(matrix[2, 0]) < 1 - 1e-12 else _straight_down(matrix)
+    view = View((*at, pitch, yaw, roll), spec.width_px, spec.height_px, spec.fov_deg)
+    picture = _look(town, view, _movers(cast, poses, list(range(len(cast)))))
+    ids = np.where(picture.ids < 0x8000_0000, picture.ids, 0).astype(np.uint16)
+    names = {"mask": f"mask/{channel}/{k:06d}.png", "depth": f"depth/{channel}/{k:06d}.png"}
+    for name, data in zip(names.values(), (codec.encode_mask_ids(ids, picture.tag), codec.encode_depth(picture.depth_m)),
+                          strict=True):  # fmt: skip
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(data)
+    for row in range(len(cast)):
+        if _may_be_seen(poses[row][0], at, matrix, spec):
+            lone = _look(nothing, view, _movers(cast, poses, [row]))
+            alone[k, channel, row + 1] = int((lone.ids == row + 1).sum())
+    focal = spec.width_px / 2
+    return CameraShot(
+        channel, drone, spec.name, F @ at, quaternion_of(F @ matrix @ F @ OPTICAL_IN_FLU), (roll, pitch, yaw),
+        np.array([[focal, 0, spec.width_px / 2], [0, focal, spec.height_px / 2], [0, 0, 1.0]]),
+        spec.width_px, spec.height_px, "rgb.png", names["mask"], names["depth"] if "depth" in spec.sensors else None,
+    )  # fmt: skip
+
+
+def _straight_down(matrix):
+    return 0.0, -90.0, float(np.degrees(np.arctan2(-matrix[0, 1], matrix[1, 1])))
+
+
+def _may_be_seen(at, camera, matrix, spec) -> bool:
+    ahead, right, up = matrix.T @ (at - camera)
+    reach = 8.0
+    return ahead > -reach and abs(right) < ahead + reach and abs(up) < ahead * spec.height_px / spec.width_px + reach

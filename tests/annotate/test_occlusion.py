@@ -1,0 +1,79 @@
+"""Visibility against the truth: the renderer draws each object once in its place and once alone."""
+
+import numpy as np
+import pytest
+
+from tests.annotate.city import City, make_city
+from uavsim.annotate import annotate
+from uavsim.images import codec
+from uavsim.records.labels import SceneLabels
+
+
+@pytest.fixture(scope="module", params=[False, True], ids=["masks", "masks and depth"])
+def city(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> City:
+    return make_city(tmp_path_factory.mktemp("city"), seed=1, samples=2, depth=request.param, vehicles=70)
+
+
+@pytest.fixture(scope="module")
+def labels(city: City) -> SceneLabels:
+    return annotate(city.recording)
+
+
+def keys(city: City, labels: SceneLabels) -> list[tuple[int, str, int]]:
+    channels, boxes, views = city.recording.plan.channels, labels.boxes, labels.views
+    return [
+        (int(boxes.sample_index[row]), channels[channel], int(boxes.instance_id[row]))
+        for row, channel in zip(views.box_row, views.channel_index, strict=True)
+    ]
+
+
+def test_visible_pixels_are_the_masks_exactly(city: City, labels: SceneLabels) -> None:
+    counted = dict(zip(keys(city, labels), labels.views.visible_px.tolist(), strict=True))
+    for frame in city.recording.frames:
+        for shot in frame.shots:
+            ids, _ = codec.mask_ids_and_tags(city.recording.folder / shot.mask)
+            boxed = labels.boxes.instance_id[labels.boxes.sample_index == frame.sample_index]
+            found = np.intersect1d(np.unique(ids[ids > 0]), boxed)  # what is out of range has no box
+            there = {(frame.sample_index, shot.channel, int(i)): int((ids == i).sum()) for i in found}
+            assert there.items() <= counted.items()
+            others = {
+                k: n for k, n in counted.items() if k[:2] == (frame.sample_index, shot.channel) and k not in there
+            }
+            assert not any(others.values())
+
+
+def test_occlusion_is_within_five_hundredths_of_the_object_drawn_alone(city: City, labels: SceneLabels) -> None:
+    alone = np.array([city.alone_px.get(key, 0) for key in keys(city, labels)])
+    counts = (alone > 100) & (labels.views.visible_px > 0)  # one that is all hidden is no test
+    truth = 1 - labels.views.visible_px[counts] / alone[counts]
+    right = np.abs(labels.views.occlusion[counts] - truth) <= 0.05
+    hidden = truth > 0.05
+    assert hidden.sum() > 50
+    assert (~hidden).sum() > 200
+    assert right.mean() >= 0.95
+    assert right[hidden].mean() >= 0.85
+    assert right[~hidden].mean() >= 0.97
+
+
+def test_every_object_that_could_be_seen_has_a_row(city: City, labels: SceneLabels) -> None:
+    have = set(keys(city, labels))
+    boxed = set(zip(labels.boxes.sample_index.tolist(), labels.boxes.instance_id.tolist(), strict=True))
+    missing = [n for key, n in city.alone_px.items() if n and key not in have and (key[0], key[2]) in boxed]
+    assert sum(missing) <= 3  # single pixels on the very edge
+
+
+def test_tight_boxes_hold_all_pixels_and_nothing_beside(city: City, labels: SceneLabels) -> None:
+    frame = city.recording.frames[0]
+    tight = dict(zip(keys(city, labels), labels.views.visible_box_px.tolist(), strict=True))
+    amodal = dict(zip(keys(city, labels), labels.views.amodal_box_px.tolist(), strict=True))
+    for shot in frame.shots[:5]:
+        ids, _ = codec.mask_ids_and_tags(city.recording.folder / shot.mask)
+        for i in np.intersect1d(np.unique(ids), labels.boxes.instance_id[labels.boxes.sample_index == 0]).tolist():
+            lines, columns = np.nonzero(ids == i)
+            box = tight[0, shot.channel, i]
+            assert box == [columns.min(), lines.min(), columns.max() + 1, lines.max() + 1]
+            whole = amodal[0, shot.channel, i]
+            assert whole[0] - 1 <= box[0]
+            assert whole[1] - 1 <= box[1]
+            assert box[2] <= whole[2] + 1
+            assert box[3] <= whole[3] + 1

@@ -1,0 +1,85 @@
+import numpy as np
+import pytest
+
+from uavsim.annotate.silhouettes import Camera, Solids, outline_px, trace
+from uavsim.annotate.visibility import Pictures, amodal_pixels, see
+
+LOOKING_DOWN = np.array([0.0, 1.0, 0.0, 0.0])  # half a turn about x: optical z points down, y to minus y
+UNTURNED = np.array([[1.0, 0.0, 0.0, 0.0]])
+
+
+def camera(at=(0.0, 0.0, 10.0), q=LOOKING_DOWN) -> Camera:
+    return Camera(np.array(at), np.array(q), np.array([[100.0, 0, 50], [0, 100.0, 40], [0, 0, 1.0]]), 100, 80)
+
+
+def box(at, half) -> Solids:
+    return Solids(np.array([at], float), UNTURNED, np.array([half], float))
+
+
+def test_a_plate_under_the_camera_covers_what_paper_says() -> None:
+    plate = box((1.0, 0.5, 0.0), (1.0, 0.5, 1e-9))  # 10 m below: 10 px a metre; x 0..2 -> u 50..70, y 0..1 -> v 30..40
+    bounds, in_front = outline_px(plate, camera())
+    np.testing.assert_allclose(bounds, [[50, 30, 70, 40]], atol=1e-6)
+    assert in_front.all()
+    found = trace(plate, camera(), window_px=np.array([[0, 0, 100, 80]]), stride_px=np.array([1]))
+    assert len(found.u) == 20 * 10
+    assert (found.u.min(), found.u.max(), found.v.min(), found.v.max()) == (50, 69, 30, 39)
+    np.testing.assert_allclose(found.near_m, 10.0, rtol=1e-5)
+
+
+def test_stride_takes_every_second_pixel_of_both_axes() -> None:
+    plate = box((0.0, 0.0, 0.0), (2.0, 2.0, 0.1))
+    window = np.array([[30, 20, 70, 60]])
+    assert len(trace(plate, camera(), window_px=window, stride_px=np.array([2])).u) * 4 == len(
+        trace(plate, camera(), window_px=window, stride_px=np.array([1])).u
+    )
+
+
+def test_a_box_through_the_camera_plane_is_cut_there() -> None:
+    level = camera(at=(0.0, 0.0, 2.0), q=(0.5, -0.5, 0.5, -0.5))  # looks along +x
+    long_road = box((0.0, 0.0, 0.0), (50.0, 3.0, 0.5))  # from behind to 50 m ahead, below
+    bounds, in_front = outline_px(long_road, level)
+    assert in_front.all()
+    assert np.isfinite(bounds).all()
+    assert bounds[0, 1] == pytest.approx(40 + 100 * 1.5 / 50)  # its far upper edge, 1.5 m below the eye at 50 m
+    assert bounds[0, 3] > 1000
+    behind = outline_px(box((-50.0, 0.0, 0.0), (10.0, 3.0, 0.5)), level)[1]
+    assert not behind.any()
+
+
+def test_truncation_is_the_share_outside() -> None:
+    ids, tags = np.zeros((80, 100), np.uint16), np.ones((80, 100), np.uint8)
+    half_out = box((5.0, 0.0, 0.0), (1.0, 1.0, 1e-9))  # x 4..6 m -> u 90..110, of 100
+    view = see(half_out, np.array([7]), camera(), Pictures(ids, tags))
+    assert view.truncation[0] == pytest.approx(0.5, abs=0.03)
+    np.testing.assert_allclose(view.amodal_box_px, [[90, 30, 100, 50]], atol=1e-6)
+    assert view.silhouette_px[0] == 10 * 20
+    assert view.blockers_px[0] == 0  # road does not hide
+
+
+def test_who_hides_whom() -> None:
+    ids, tags = np.zeros((80, 100), np.uint16), np.ones((80, 100), np.uint8)
+    low, high = box((0, 0, 0.0), (1, 1, 0.1)), box((0, 0, 5.0), (0.2, 0.2, 0.1))
+    both = Solids(
+        *(np.concatenate([getattr(low, f), getattr(high, f)]) for f in ("map_t_box_m", "map_q_box_wxyz", "half_m"))
+    )
+    ids[30:50, 40:60], tags[30:50, 40:60] = 1, 14
+    ids[36:44, 46:54] = 2
+    view = see(both, np.array([1, 2]), camera(), Pictures(ids, tags))
+    assert view.visible_px.tolist() == [400 - 64, 64]
+    assert view.blockers_px.tolist() == [64, 0]  # the lower is no blocker of the higher
+    tags[30:50, 40:45], ids[30:50, 40:45] = 3, 0  # a wall
+    assert see(both, np.array([1, 2]), camera(), Pictures(ids, tags)).blockers_px[0] == 64 + 100
+    depth_m = np.full((80, 100), 20.0, np.float32)  # the wall is behind, says the depth image
+    assert see(both, np.array([1, 2]), camera(), Pictures(ids, tags, depth_m)).blockers_px[0] == 0
+
+
+def test_amodal_is_between_what_is_seen_and_what_could_be_hidden() -> None:
+    amodal = amodal_pixels(
+        np.array([80, 40, 40, 0]),
+        silhouette_px=np.array([100, 100, 100, 100]),
+        blockers_px=np.array([0, 15, 60, 0]),
+        fill=np.array([0.9, 0.9, 0.9, 0.9]),
+    )
+    # nothing in front; at most 15 hidden but 90 expected: a little of each side's doubt; as expected; under a bridge
+    assert amodal.tolist() == [80, 90, 90, 90]
