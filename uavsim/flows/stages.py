@@ -12,7 +12,7 @@ import shutil
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 from uavsim.annotate.scene import annotate
@@ -184,7 +184,7 @@ def _fly_label_commit(
             journal.tell(str(event["event"]), **{k: v for k, v in event.items() if k != "event"})
 
     with context.pool.borrow_ready(town=plan.town.name, journal=journal.tell) as station:
-        journal.tell("flying", station=station.name, simulator=station.facts)
+        journal.tell("flying", station=station.name, **(asdict(station.facts) if station.facts else {}))
         flown = station.fly(folder / "plan.msgpack", out=recording_folder, town=plan.town.name, on_event=on_event)
     fly_s = time.monotonic() - began
     recording = read_recording(recording_folder)
