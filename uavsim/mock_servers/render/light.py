@@ -12,10 +12,6 @@ import numpy as np
 from uavsim.mock_servers.scene import Float32, UInt8, Weather
 
 NOISE_SIZE: Final = 512
-CURVE_SIZE: Final = 4096
-CURVE_TOP: Final = 4.0  # brightest linear value that the tone curve tells apart
-EXP_SIZE: Final = 2048
-EXP_STEP: Final = 1.0 / 256.0
 
 # Places in ``Light.numbers``.
 TO_SUN, SUN_RGB, SKY_RGB, BOUNCE_RGB, ZENITH_RGB, HORIZON_RGB, FOG_RGB = 0, 3, 6, 9, 12, 15, 18
@@ -32,6 +28,7 @@ class Light:
     Attributes:
         numbers: float32, by the places above; colours are linear and already exposed.
         rain: 0..1 how dense the streaks are.
+        rain_level: 0..255 how bright they are.
         wind: 0..1.
         sun_deg: altitude and azimuth of the light that casts shadows, in steps of half a degree.
         shadows: 0..1 how much the sun's share matters; 0: cast none.
@@ -39,6 +36,7 @@ class Light:
 
     numbers: Float32
     rain: float
+    rain_level: float
     wind: float
     sun_deg: tuple[float, float]
     shadows: float
@@ -104,10 +102,10 @@ def light_of(weather: Weather) -> Light:
         (SUN_RGB, sun), (SKY_RGB, sky), (BOUNCE_RGB, bounce), (ZENITH_RGB, zenith), (HORIZON_RGB, horizon), (FOG_RGB, fog_rgb),
     ):  # fmt: skip
         numbers[place : place + 3] = colour * gain
-    numbers[FOG_PER_M] = 0.055 * fog**1.6 + 0.020 * dust**1.5
+    numbers[FOG_PER_M] = 0.042 * fog**1.9 + 0.012 * dust**1.5
     numbers[FOG_FALLOFF_PER_M] = 0.05 * max(0.0, weather.fog_falloff) * (1.0 - dust)
     numbers[FOG_START_M] = max(0.0, weather.fog_distance)
-    numbers[HAZE_PER_M] = 0.00022 + 0.0022 * rain + 0.0004 * clouds
+    numbers[HAZE_PER_M] = 0.00018 + 0.0009 * rain + 0.0002 * clouds
     numbers[WET] = max(part["wetness"], 0.6 * part["precipitation_deposits"], 0.75 * rain)
     numbers[PUDDLES] = part["precipitation_deposits"]
     numbers[NIGHT] = 1.0 - _ramp(altitude, -4.0, 6.0)
@@ -115,8 +113,14 @@ def light_of(weather: Weather) -> Light:
     numbers[SATURATION] = 1.0 - 0.30 * rain - 0.15 * cover - 0.25 * numbers[NIGHT]
     numbers[SUN_DISC] = direct * (1.0 - cover) * 6.0
     numbers[DUST] = dust
+    rain_level = 235.0 - 150.0 * float(numbers[NIGHT])
     return Light(
-        numbers, rain, part["wind_intensity"], (shadow_altitude, shadow_azimuth), direct * (1.0 - 0.97 * cover)
+        numbers,
+        rain,
+        rain_level,
+        part["wind_intensity"],
+        (shadow_altitude, shadow_azimuth),
+        direct * (1.0 - 0.97 * cover),
     )
 
 
@@ -135,21 +139,3 @@ def noise_texture() -> UInt8:
     field = np.fft.irfft2(spectrum, s=(NOISE_SIZE, NOISE_SIZE))
     texture: UInt8 = np.clip(128 + 52 * (field - field.mean()) / field.std(), 0, 255).astype(np.uint8)
     return texture
-
-
-@lru_cache(maxsize=1)
-def tone_curve() -> UInt8:
-    """Linear light (0..4 in 4096 steps) to sRGB bytes, with a soft shoulder."""
-    value = (np.arange(CURVE_SIZE) + 0.5) / CURVE_SIZE * CURVE_TOP
-    film = np.clip(value * (2.51 * value + 0.03) / (value * (2.43 * value + 0.59) + 0.14), 0.0, 1.0)
-    plain = 1.0 - np.exp(-value * 1.15)
-    mixed = 0.45 * film + 0.55 * plain
-    srgb = np.where(mixed <= 0.0031308, 12.92 * mixed, 1.055 * mixed ** (1 / 2.4) - 0.055)
-    return np.clip(srgb * 255.0 + 0.5, 0, 255).astype(np.uint8)
-
-
-@lru_cache(maxsize=1)
-def exp_table() -> Float32:
-    """exp(-x) for x = 0, 1/256, ... 8."""
-    table: Float32 = np.exp(-np.arange(EXP_SIZE) * EXP_STEP).astype(np.float32)
-    return table

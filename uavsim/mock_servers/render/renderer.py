@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from typing import Final
+from contextlib import AbstractContextManager, nullcontext
 
 import numpy as np
 
 from uavsim.mock_servers.models import ModelLibrary
 from uavsim.mock_servers.render.camera import pack
-from uavsim.mock_servers.render.light import exp_table, light_of, noise_texture, tone_curve
+from uavsim.mock_servers.render.cast import RayGrid, build_grid, cast_rays
+from uavsim.mock_servers.render.lanes import LANES
+from uavsim.mock_servers.render.light import Light, light_of, noise_texture
 from uavsim.mock_servers.render.pack import ModelPack, ModelStore
+from uavsim.mock_servers.render.rain import draw_rain
 from uavsim.mock_servers.render.raster import draw_movers, draw_static, model_frames
 from uavsim.mock_servers.render.resolve import mover_tables, resolve, resolve_normals
 from uavsim.mock_servers.render.shade import shade
+from uavsim.mock_servers.render.shadow import NO_FRAME, NO_HEIGHTS, ShadowMaps
 from uavsim.mock_servers.render.tiles import linear, sort_into_tiles
 from uavsim.mock_servers.scene import (
     SIGNAL_GREEN,
@@ -33,8 +37,6 @@ from uavsim.mock_servers.scene import (
     View,
     Weather,
 )
-
-_NO_HEIGHTS: Final[UInt16] = np.zeros(4, dtype=np.uint16)
 
 
 class _Scratch(threading.local):
@@ -63,7 +65,10 @@ class Renderer:
     def __init__(self, town_mesh: Mesh, models: ModelLibrary, signals: Sequence[SignalHead] = ()) -> None:
         self._scene = sort_into_tiles(town_mesh)
         self._models = ModelStore(models)
+        self._shadows = ShadowMaps(self._scene)
         self._scratch = _Scratch()
+        self._grid: RayGrid | None = None
+        self._grid_lock = threading.Lock()
         self._tile_vertices = int(np.diff(self._scene.tile_points).max(initial=0))
         self._lamps = self._find_lamps(town_mesh, signals)
 
@@ -144,13 +149,67 @@ class Renderer:
             resolve_normals(seen, len(scene.corners), scene.surface, surface, picture.normal.reshape(-1, 3))
         if picture.bgra is not None and want_bgra:
             light = light_of(weather)
-            shade(
-                inverse_depth, seen, view.width, view.height, camera, len(scene.corners),
-                scene.surface, scene.material, self._glow(signals), surface, material, owner, movers.lights,
-                light.numbers, noise_texture().ravel(), exp_table(), tone_curve(),
-                _NO_HEIGHTS, _NO_HEIGHTS, np.zeros(10, dtype=np.float32), picture.bgra.reshape(-1).view(np.uint32),
-            )  # fmt: skip
+            lane: Float32 = self._scratch.get("lane", (LANES, view.width), np.float32)  # type: ignore[assignment]
+            words = picture.bgra.reshape(-1).view(np.uint32)
+            with self._shadow(light, movers, world, model, models) as (heights, shadow):
+                shade(
+                    inverse_depth, seen, view.width, view.height, camera, len(scene.corners),
+                    scene.surface, scene.material, self._glow(signals), surface, material, owner, movers.lights,
+                    light.numbers, noise_texture().ravel(), heights, shadow, lane, words,
+                )  # fmt: skip
+            if light.rain > 0:
+                draw_rain(
+                    words,
+                    view.width,
+                    view.height,
+                    camera,
+                    light.rain,
+                    light.wind,
+                    light.rain_level,
+                    round(time_s * 1000),
+                )
         return picture
+
+    def cast(
+        self, origins_m: Float64, directions: Float64, max_range_m: float, movers: Movers
+    ) -> tuple[Float32, UInt32, UInt8, Float32]:
+        """Send rays through the world.
+
+        Args:
+            origins_m: (N, 3) world points, or (3,) for one origin of all.
+            directions: (N, 3), of any length above 0.
+            max_range_m: rays end here.
+            movers: everything that moves; leave out the rays' own vehicle where it should not be met.
+
+        Returns:
+            (N,) distance in metres (inf where nothing is met), id as in ``Picture.ids``, semantic tag (0 where nothing
+            is met), cosine of the angle between ray and surface normal.
+        """
+        directions = np.ascontiguousarray(directions, dtype=np.float64)
+        origins = np.ascontiguousarray(np.broadcast_to(np.asarray(origins_m, dtype=np.float64), directions.shape))
+        with self._grid_lock:
+            if self._grid is None:
+                self._grid = build_grid(self._scene)
+            grid = self._grid
+        models = self._models.pack(movers.model)
+        world = np.empty((len(movers.model), 3, 4))
+        model_frames(movers.pose, world)
+        count = len(directions)
+        distance_m, cosine = np.empty(count, np.float32), np.empty(count, np.float32)
+        ids, tag = np.empty(count, np.uint32), np.empty(count, np.uint8)
+        cast_rays(
+            origins, directions, float(max_range_m), grid.frame, grid.first, grid.members, grid.corner_m, grid.span_m,
+            self._scene.ids, self._scene.tag, world, models.place[movers.model], models.points_m, models.corners,
+            models.first_triangle, models.sphere, models.tag, movers.actor_id, distance_m, ids, tag, cosine,
+        )  # fmt: skip
+        return distance_m, ids, tag, cosine
+
+    def _shadow(
+        self, light: Light, movers: Movers, world: Float64, model: Int32, models: ModelPack
+    ) -> AbstractContextManager[tuple[UInt16, Float32]]:
+        if light.shadows < 0.02:
+            return nullcontext((NO_HEIGHTS, NO_FRAME))
+        return self._shadows.of(light.sun_deg, movers, world, model, models)
 
     def _screen_width(self, models: ModelPack) -> int:
         return max(self._tile_vertices, int(np.diff(models.first_point).max(initial=0)), 1)
