@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["register"]
 
+_WIDE = 150  # columns where the output is no terminal
 _MOST_DRAWN = 12  # more scenes than this hide each other
 
 
@@ -70,7 +71,8 @@ def plan(
         rig=rig,
         weather=weather,
     )
-    Console().print(_table(plans))
+    screen = Console()
+    (screen if screen.is_terminal else Console(width=_WIDE)).print(_table(plans))
     _draw(plans, roads, png or Path(f"{plans[0].dataset}-{plans[0].town.name}-plan.png"))
 
 

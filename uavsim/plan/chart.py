@@ -18,6 +18,7 @@ from uavsim.typing import FloatArray, UInt8Array
 
 __all__ = ["draw_plan"]
 
+_FEW: Final = 3  # scenes: more outlines than theirs hide each other
 _BORDER_PX: Final = 60
 _FOOTER_PX: Final = 96
 _GROUND: Final = (244, 242, 236)
@@ -26,7 +27,8 @@ _OBSTACLE: Final = (222, 196, 176)
 _INK: Final = (40, 44, 52)
 _FAINT: Final = (170, 168, 162)
 _ROUTE: Final = (120, 128, 140)
-_REACH_M: Final = 200.0
+_REACH_M: Final = 100.0  # cameras at 45 degrees see ten times farther, where a car is a few pixels
+_TINT: Final = 0.13
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,11 +74,13 @@ def draw_plan(
         corners = np.array([[x0, y0], [x1, y0], [x1, y1], [x0, y1]])
         draw.draw_polygon(sheet.canvas, sheet.px(corners), colour=_OBSTACLE)
     _draw_ends(sheet, town)
+    colours = [(r * 3 // 4, g * 3 // 4, b * 3 // 4) for r, g, b in draw.palette(len(plans))]
+    for plan, colour in zip(plans, colours, strict=True):
+        _tint_footprints(sheet, plan, colour=colour)
     for name, path in routes.items():
         _draw_route(sheet, path, label=name.removeprefix(f"{town.short_name}_"))
-    colours = draw.palette(len(plans))
     for plan, colour in zip(plans, colours, strict=True):
-        _draw_scene(sheet, plan, colour=(colour[0] * 3 // 4, colour[1] * 3 // 4, colour[2] * 3 // 4))
+        _draw_scene(sheet, plan, colour=colour, outlines=len(plans) <= _FEW)
     _draw_footer(sheet, town, plans, roads_known=bool(roads))
     return sheet.canvas
 
@@ -106,10 +110,17 @@ def _draw_route(sheet: _Sheet, path: FlightPath, *, label: str) -> None:
     draw.draw_text(sheet.canvas, label, (int(x) + 5, int(y) - 4), colour=_ROUTE, height_px=9)
 
 
-def _draw_scene(sheet: _Sheet, plan: ScenePlan, *, colour: draw.Colour) -> None:
-    """Draw each drone's way, and at the first picture the formation and what the cameras see."""
+def _tint_footprints(sheet: _Sheet, plan: ScenePlan, *, colour: draw.Colour) -> None:
+    """Tint what any camera sees of the ground at the first picture, within ``_REACH_M``."""
+    seen = np.zeros(sheet.canvas.shape[:2], dtype=np.uint8)
+    draw.draw_polygons(seen, [sheet.px(quad) for quad in _footprints(plan)], colour=(1, 1, 1))
+    sheet.canvas[:] = draw.tinted(sheet.canvas, seen > 0, colour=colour, strength=_TINT)
+
+
+def _draw_scene(sheet: _Sheet, plan: ScenePlan, *, colour: draw.Colour, outlines: bool) -> None:
+    """Draw each drone's way, and at the first picture the formation and what the ego's cameras see."""
     places = plan.swarm.map_t_flu_m[:, :, :2]
-    for quad in _footprints(plan):
+    for quad in _footprints(plan)[:: places.shape[1]] if outlines else ():
         draw.draw_polyline(sheet.canvas, sheet.px(quad), colour=_mixed(colour), closed=True)
     for drone in range(places.shape[1]):
         draw.draw_polyline(sheet.canvas, sheet.px(places[:, drone]), colour=colour, width_px=2)
@@ -122,7 +133,7 @@ def _draw_scene(sheet: _Sheet, plan: ScenePlan, *, colour: draw.Colour) -> None:
 
 
 def _footprints(plan: ScenePlan) -> FloatArray:
-    """Return (drones x cameras, 4, 2) ground corners of every camera at the scene's first picture."""
+    """Return (cameras x drones, 4, 2) ground corners of every camera at the scene's first picture, camera by camera."""
     t_m, q = plan.swarm.map_t_flu_m[0], plan.swarm.map_q_flu_wxyz[0]
     quads = []
     for spec in plan.rig:
@@ -149,6 +160,7 @@ def _mixed(colour: draw.Colour) -> draw.Colour:
 
 def _draw_footer(sheet: _Sheet, town: TownConfig, plans: Sequence[ScenePlan], *, roads_known: bool) -> None:
     height = sheet.canvas.shape[0]
+    sheet.canvas[height - _FOOTER_PX :] = _GROUND
     what = f"{town.name}: {len(plans)} scenes" + (f" of {plans[0].dataset}" if plans else "")
     roads = "" if roads_known else "   no roads: give the town's map with --xodr FILE"
     draw.draw_text(sheet.canvas, what + roads, (_BORDER_PX, height - 62), colour=_INK, height_px=14)
@@ -156,7 +168,12 @@ def _draw_footer(sheet: _Sheet, town: TownConfig, plans: Sequence[ScenePlan], *,
     x0, y = _BORDER_PX, height - 34
     end = x0 + step_m * sheet.px_per_m
     draw.draw_polyline(sheet.canvas, np.array([[x0, y], [end, y]]), colour=_INK, width_px=3)
-    draw.draw_text(sheet.canvas, f"{step_m:g} m   x right, y up (map frame)", (int(end) + 8, y + 4), colour=_INK)
+    draw.draw_text(
+        sheet.canvas,
+        f"{step_m:g} m   x right, y up (map frame)   tint: seen by cameras within {_REACH_M:g} m",
+        (int(end) + 8, y + 4),
+        colour=_INK,
+    )
 
 
 def _round_length(length_m: float) -> float:

@@ -81,10 +81,7 @@ def _width(road: ElementTree.Element, side: str) -> float:
 
 
 def _drives(lane: ElementTree.Element) -> bool:
-    return (
-        lane.get("type") in {"driving", "parking", "bidirectional", "stop", "shoulder"}
-        and lane.find("width") is not None
-    )
+    return lane.get("type") in {"driving", "parking", "bidirectional"} and lane.find("width") is not None
 
 
 def _piece(geometry: ElementTree.Element) -> FloatArray:
