@@ -1,0 +1,269 @@
+"""Flight through the real client; the expected numbers are worked out on paper from AirSim's published parameters."""
+
+from __future__ import annotations
+
+import math
+
+import airsim
+import numpy as np
+import pytest
+
+# Paper: drag area along x = (0.11*0.04 + 4*pi*0.2286*0.01) * 1.3/4/2 = 0.0331268 * 0.1625 = 0.00538311;
+# air density 1.225 -> force = 0.00659431 * v**2 newtons on 1 kg.
+DRAG = 0.00659431
+SIDE_DRAG = 0.00715168  # along y the body is longer: (0.18*0.04 + ...) = 0.0359268 * 0.1625 * 1.225
+TILT_PER_MPS = 0.2 * math.pi / 5.5  # velocity error -> tilt: gain 0.2 times the largest tilt
+
+
+def state(client, name: str = ""):
+    return client.getMultirotorState(name).kinematics_estimated
+
+
+def xyz(vector) -> np.ndarray:
+    return np.array([vector.x_val, vector.y_val, vector.z_val])
+
+
+def fly(client, task, seconds: float):
+    client.simContinueForTime(seconds)
+    return task.get()
+
+
+def test_hovers_in_place(flying) -> None:
+    client, _ = flying
+    before = xyz(state(client).position)
+
+    client.simContinueForTime(10)
+
+    assert np.linalg.norm(xyz(state(client).position) - before) < 0.02
+    assert np.linalg.norm(xyz(state(client).linear_velocity)) < 0.005
+
+
+def test_five_seconds_at_five_metres_a_second(flying) -> None:
+    client, _ = flying
+    start = xyz(state(client).position)
+
+    done = fly(client, client.moveByVelocityAsync(5, 0, 0, 5), 5.0)
+
+    # P control only: in steady flight drag needs tilt, tilt needs a velocity error e: g*tan(k*e) = DRAG*v**2.
+    end = state(client)
+    error = math.atan(DRAG * 4.86**2 / 9.80665) / TILT_PER_MPS
+    assert done is True
+    assert error == pytest.approx(0.139, abs=1e-3)
+    assert end.linear_velocity.x_val == pytest.approx(5 - error, abs=0.02)
+    # First-order approach with rate g*k = 1.12 1/s and a tilt lag: about v/1.12 + lags behind 5*4.861 m.
+    travelled = (xyz(end.position) - start)[0]
+    assert 24.3 - 5.6 < travelled < 24.3 - 3.5
+    assert abs((xyz(end.position) - start)[1]) < 1e-3
+
+
+def test_tilt_gives_acceleration(flying) -> None:
+    client, _ = flying
+    task = client.moveByRollPitchYawZAsync(0, 0.2, 0, -50, 2)  # this client's pitch is nose-down positive
+
+    client.simContinueForTime(0.6)
+    first = state(client).linear_velocity.x_val
+    client.simContinueForTime(0.4)
+    second = state(client)
+
+    # Level flight with tilt 0.2: a = g*tan(0.2) = 1.988 m/s2, less drag (under 1 %) and thrust not yet risen (some %).
+    assert (second.linear_velocity.x_val - first) / 0.4 == pytest.approx(9.80665 * math.tan(0.2), rel=0.06)
+    pitch, roll, _ = airsim.to_eularian_angles(second.orientation)
+    assert pitch == pytest.approx(-0.2, abs=0.01)
+    assert roll == pytest.approx(0, abs=1e-3)
+    client.simContinueForTime(1.1)
+    assert task.get() is True
+
+
+def test_wind_pushes_a_hover_by_a_computed_offset(flying) -> None:
+    client, _ = flying
+    fly(client, client.hoverAsync(), 5)
+    before = xyz(state(client).position)
+
+    client.simSetWind(airsim.Vector3r(0, 5, 0))
+    client.simContinueForTime(20)
+
+    # Drag of 5 m/s needs tilt atan(DRAG*25/g); that tilt needs a velocity error, that a position error: 0.25*6 per metre.
+    offset = math.atan(SIDE_DRAG * 25 / 9.80665) / TILT_PER_MPS / (0.25 * 6)
+    assert offset == pytest.approx(0.1064, abs=1e-3)
+    assert xyz(state(client).position) - before == pytest.approx([0, offset, 0], abs=0.005)
+
+
+def test_wind_drifts_a_velocity_command(flying) -> None:
+    client, _ = flying
+    client.simSetWind(airsim.Vector3r(0, 3, 0))
+
+    fly(client, client.moveByVelocityAsync(0, 0, 0, 15), 15)
+
+    drift = math.atan(SIDE_DRAG * (3 - 0.055) ** 2 / 9.80665) / TILT_PER_MPS
+    assert drift == pytest.approx(0.0554, abs=1e-3)
+    assert state(client).linear_velocity.y_val == pytest.approx(drift, abs=0.003)
+
+
+def test_exact_time(flying) -> None:
+    client, _ = flying
+    before = client.getMultirotorState().timestamp
+
+    client.simContinueForTime(0.05)  # sixteen steps of 3 ms and one of 2 ms
+
+    assert client.getMultirotorState().timestamp - before == 50_000_000
+    assert client.simIsPause()
+
+
+def test_frames_are_twenty_milliseconds(flying) -> None:
+    client, _ = flying
+    before = client.getMultirotorState().timestamp
+    client.simContinueForFrames(7)
+    assert client.getMultirotorState().timestamp - before == 140_000_000
+
+
+def test_same_calls_same_bits(serve, connect) -> None:
+    def flight() -> list[object]:
+        client = connect(serve({"Vehicles": {"A": {}, "B": {"X": 4}}}))
+        client.simPause(True)
+        client.reset()
+        trace = []
+        for name in ("A", "B"):
+            client.enableApiControl(True, name)
+        start = client.getMultirotorState("A").timestamp
+        tasks = [client.takeoffAsync(20, "A"), client.takeoffAsync(20, "B")]
+        client.simContinueForTime(4)
+        tasks += [client.moveToPositionAsync(3, -2, -5, 2, vehicle_name=n) for n in ("A", "B")]
+        for _ in range(40):
+            client.simContinueForTime(0.05)
+            for name in ("A", "B"):
+                whole = client.getMultirotorState(name)
+                trace.append([whole.timestamp - start, *vars(whole.kinematics_estimated.orientation).values()])
+                trace.append([*vars(whole.kinematics_estimated.position).values()])
+        return trace
+
+    assert flight() == flight()
+
+
+def test_takes_off_and_lands(serve, connect) -> None:
+    client = connect(serve({"ClockSpeed": 20}))
+    client.enableApiControl(True)
+    assert client.armDisarm(True) is True
+    assert client.getMultirotorState().landed_state == airsim.LandedState.Landed
+
+    assert client.takeoffAsync().get() is True
+    assert client.getMultirotorState().landed_state == airsim.LandedState.Flying
+    assert -2.3 < state(client).position.z_val < -1.2
+    assert client.landAsync(60).get() is True
+
+    assert client.getMultirotorState().landed_state == airsim.LandedState.Landed
+    assert state(client).position.z_val == pytest.approx(0, abs=0.01)
+
+
+def test_flies_a_path_forward_only(serve, connect) -> None:
+    client = connect(serve({"ClockSpeed": 50}))
+    client.enableApiControl(True)
+    client.takeoffAsync().get()
+    corners = [airsim.Vector3r(0, -20, -5), airsim.Vector3r(-20, -20, -5)]
+
+    done = client.moveOnPathAsync(
+        corners, 4, 60, airsim.DrivetrainType.ForwardOnly, airsim.YawMode(is_rate=False, yaw_or_rate=0), 4, 1
+    ).get()
+
+    assert done is True
+    end = state(client)
+    assert np.linalg.norm(xyz(end.position)[:2] - [-20, -20]) < 2.5
+    assert abs(math.degrees(airsim.to_eularian_angles(end.orientation)[2])) > 130  # nose coming round to the south
+
+
+def test_turns_to_a_yaw_and_stays(flying) -> None:
+    client, _ = flying
+    before = xyz(state(client).position)
+    task = client.rotateToYawAsync(90, 30, 2)
+    client.simContinueForTime(20)
+    assert task.get() is True
+    assert math.degrees(airsim.to_eularian_angles(state(client).orientation)[2]) == pytest.approx(90, abs=3)
+    assert np.linalg.norm(xyz(state(client).position) - before) < 0.05
+
+
+def test_body_frame_velocity_follows_the_heading(flying) -> None:
+    client, _ = flying
+    task = client.rotateToYawAsync(90, 30, 1)
+    client.simContinueForTime(20)
+    assert task.get() is True
+    before = xyz(state(client).position)
+    fly(client, client.moveByVelocityBodyFrameAsync(2, 0, 0, 4, yaw_mode=airsim.YawMode(False, 90)), 4)
+    gone = xyz(state(client).position) - before
+    assert gone[1] > 5
+    assert abs(gone[0]) < 0.4
+
+
+def test_timeout_answers_false(flying) -> None:
+    client, _ = flying
+    task = client.moveToPositionAsync(100, 0, -50, 1, timeout_sec=2)
+    client.simContinueForTime(3)
+    assert task.get() is False
+
+
+def test_cancel_answers_false(flying) -> None:
+    client, _ = flying
+    task = client.moveToPositionAsync(100, 0, -50, 1)
+    client.simContinueForTime(1)
+    client.cancelLastTask()
+    assert task.get() is False
+
+
+def test_no_api_control_is_an_error(serve, connect) -> None:
+    client = connect(serve())
+    with pytest.raises(Exception, match="ApiControl is not enabled"):
+        client.takeoffAsync().get()
+    assert client.armDisarm(True) is False
+
+
+def test_takeoff_while_moving_is_an_error(flying) -> None:
+    client, _ = flying
+    fly(client, client.moveByVelocityAsync(3, 0, 0, 2), 2)
+    with pytest.raises(Exception, match="already moving"):
+        client.takeoffAsync().get()
+
+
+def test_released_drone_falls(flying) -> None:
+    client, _ = flying
+    client.enableApiControl(False)
+    client.simContinueForTime(1.0)
+    # Drag on the flat side: (0.18*0.11 + 4*pi*0.2286**2) * 0.1625 * 1.225 = 0.13467, so it ends at 8.533 m/s, and
+    # after a second it fell v**2/g * ln(cosh(g/v)) = 7.425 * ln(cosh(1.1492)) = 4.09 m; the rotors run down in 5 ms.
+    assert state(client).position.z_val == pytest.approx(-50 + 4.09, abs=0.1)
+
+
+def test_flies_into_the_building(flying) -> None:
+    client, _ = flying
+    client.simSetVehiclePose(airsim.Pose(airsim.Vector3r(15, 0, -10)), True)
+    client.simGetCollisionInfo()
+    fly(client, client.moveByVelocityAsync(5, 0, 0, 4), 4)
+
+    hit = client.simGetCollisionInfo()
+    assert hit.has_collided
+    assert hit.object_name == "Building_North_7"
+    assert xyz(hit.normal) == pytest.approx([-1, 0, 0], abs=1e-6)
+    assert hit.impact_point.x_val == pytest.approx(25, abs=0.05)  # the wall is at 30 - 5
+    assert state(client).position.x_val < 25
+    assert hit.object_id == (5 + sum(map(ord, "buildingnorth"))) % 256
+
+
+def test_collision_flag_is_reset_by_reading(serve, connect) -> None:
+    client = connect(serve({"ClockSpeed": 10}))
+    client.simPause(True)
+    client.simSetVehiclePose(airsim.Pose(airsim.Vector3r(0, 0, -3)), True)
+    client.simContinueForTime(3)
+    assert client.simGetCollisionInfo().has_collided
+    assert not client.simGetCollisionInfo().has_collided
+    assert client.simGetCollisionInfo().object_name == "Ground"
+
+
+def test_swarm_of_five_moves_at_once(serve, connect) -> None:
+    names = [f"Drone{i}" for i in range(5)]
+    client = connect(serve({"Vehicles": {n: {"X": 4 * i} for i, n in enumerate(names)}}))
+    client.simPause(True)
+    for name in names:
+        client.enableApiControl(True, name)
+    tasks = [client.takeoffAsync(20, n) for n in names]
+    client.simContinueForTime(8)
+    assert [task.get() for task in tasks] == [True] * 5
+    heights = [state(client, n).position.z_val for n in names]
+    assert max(heights) - min(heights) < 1e-9
+    assert client.listVehicles() == names
