@@ -18,7 +18,7 @@ from uavsim.typing import JsonDict
 from uavsim.write.identity import fingerprint
 from uavsim.write.layout import check_name
 
-__all__ = ["resolve"]
+__all__ = ["all_scenes", "identity_of", "resolve"]
 
 _ASKED = {"dataset", "samples", "seed", "topology", "formation", "weather"}
 _TOLD_VERSIONS = ("uavsim", "carla", "airsim", "numpy", "opencv-python-headless")
@@ -38,7 +38,7 @@ def resolve(request: Request) -> Job:
     _check_airsim(request, plans[0])
     scenes = tuple(SceneRef(check_name(p.scene_name, what="scene"), p.scene_index, p.town.name) for p in plans)
     town_of = {scene.name: scene for scene in scenes}
-    identity = _identity(request, plans[0])
+    identity = identity_of(request)
     return Job(
         dataset=plans[0].dataset,
         seed=int(identity["seed"]),
@@ -100,28 +100,38 @@ def _check_airsim(request: Request, plan: ScenePlan) -> None:
             raise InputError(f"topology {plan.topology} needs AirSim: name its port, as {example}")
 
 
-def _identity(request: Request, plan: ScenePlan) -> JsonDict:
-    """Name the data set: what was resolved from YAML and options, and the seed. Scene numbers and simulators are not in it."""
-    model = Library.of().dataset(request.dataset).model
+def identity_of(request: Request) -> JsonDict:
+    """Name the data set: what was resolved from YAML and options, and the seed; scene numbers and simulators are not in it."""
+    loaded = Library.of().dataset(request.dataset)
+    model = loaded.model
     seed = model.seed if request.seed is None else request.seed
-    config = model.model_dump(mode="json") | {
-        "dataset": plan.dataset,
+    config = model.model_dump(mode="json", exclude={"description"}) | {
+        "dataset": loaded.name,
         "seed": seed,
-        "samples": plan.samples,
-        "topology": plan.topology,
+        "samples": request.samples or model.samples,
+        "topology": request.topology or model.topology,
         **({"formation": request.formation} if request.formation else {}),
         **({"weather": request.weather} if request.weather else {}),
     }
-    config.pop("description", None)
     versions = {name: importlib.metadata.version(name) for name in _TOLD_VERSIONS} | {
         "python": platform.python_version()
     }
     return {
-        "dataset": plan.dataset,
+        "dataset": loaded.name,
         "seed": seed,
         "fingerprint": fingerprint(config, seed=seed),
-        "version": plan.version,
+        "version": model.version,
         "config": config,
         "versions": versions,
         "request": request.model_dump(mode="json", include=_ASKED),
     }
+
+
+def all_scenes(dataset: str) -> tuple[SceneRef, ...]:
+    """Name every scene that a data set makes when no numbers are asked for; plans nothing."""
+    loaded = Library.of().dataset(dataset)
+    return tuple(
+        SceneRef(f"scene_{number:0{loaded.model.scene_digits}d}", number, town)
+        for town in loaded.model.towns
+        for number in numbering.town_scenes(loaded, town).numbers
+    )

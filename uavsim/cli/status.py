@@ -1,0 +1,63 @@
+"""``uavsim status``: what is done, flying, quarantined and missing."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from uavsim.flows.overview import Overview, overview
+
+__all__ = ["register"]
+
+_NAMES_SHOWN = 8
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands of this module to ``app``."""
+    app.command(name="status")(status)
+
+
+def status(
+    folder: Annotated[str, typer.Argument(help="The data set's folder, or its URL in an object store.")],
+    *,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object instead of a table.")] = False,
+) -> None:
+    """Tell what is done, flying, quarantined and missing, and how long the rest takes. Changes nothing."""
+    found = overview(folder)
+    console = Console(soft_wrap=True, highlight=False)
+    if as_json:
+        typer.echo(found.as_json())
+        return
+    console.print(f"[bold]{found.dataset}[/] (seed {found.seed}) in {found.address}: {found.images} images")
+    console.print(_table(found))
+    for entry in found.quarantined:
+        console.print(f"[yellow]{entry.scene}[/] {entry.attempts} attempts, the last: {entry.reasons[-1]}")
+    if found.quarantined:
+        console.print(f"fly them again: uavsim regenerate {folder}")
+    if found.eta_s:
+        console.print(f"about {found.eta_s / 3600:.1f} h to go with {max(found.stations, 1)} simulator(s)")
+
+
+def _table(found: Overview) -> Table:
+    table = Table("state", "scenes", "names", box=None, pad_edge=False)
+    rows = {
+        "committed": [entry.scene for entry in found.committed],
+        "flying": list(found.flying),
+        "interrupted": list(found.interrupted),
+        "quarantined": [entry.scene for entry in found.quarantined],
+    }
+    for state, names in rows.items():
+        table.add_row(state, str(len(names)), _shown(names))
+    if found.missing is None:
+        table.add_row("missing", "?", "the data set's YAML cannot be read any more, or has changed")
+    else:
+        table.add_row("missing", str(len(found.missing)), _shown(list(found.missing)))
+    return table
+
+
+def _shown(names: list[str]) -> str:
+    more = f" and {len(names) - _NAMES_SHOWN} more" if len(names) > _NAMES_SHOWN else ""
+    return " ".join(names[:_NAMES_SHOWN]) + more

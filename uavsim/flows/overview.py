@@ -1,0 +1,128 @@
+"""What a folder holds and what it still needs: read from the ledger, no Prefect, no simulator."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+from uavsim.errors import InputError
+from uavsim.flows.request import Request
+from uavsim.flows.resolve import all_scenes, identity_of
+from uavsim.write.identity import IDENTITY, read_identity
+from uavsim.write.ledger import LedgerEntry, read_ledger
+from uavsim.write.output import Output
+from uavsim.write.places import open_output
+
+__all__ = ["Overview", "overview"]
+
+_PACE_FROM = 10  # scenes
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """How a data set stands.
+
+    Attributes:
+        address: where it is.
+        dataset: its name.
+        seed: of it.
+        committed: scenes that are in it.
+        flying: scenes that a process is at right now.
+        interrupted: scenes that were begun and that nobody is at.
+        quarantined: entries of scenes that were given up.
+        missing: names of scenes of the whole data set that were never begun; None when its YAML cannot be read any more.
+        images: in the data set.
+        scene_s: how long a scene takes, from the last ones; None before the first.
+        stations: simulators that are at work.
+    """
+
+    address: str
+    dataset: str
+    seed: int
+    committed: tuple[LedgerEntry, ...]
+    flying: tuple[str, ...]
+    interrupted: tuple[str, ...]
+    quarantined: tuple[LedgerEntry, ...]
+    missing: tuple[str, ...] | None
+    images: int
+    scene_s: float | None
+    stations: int
+
+    @property
+    def eta_s(self) -> float | None:
+        """Seconds until nothing is missing, at the pace of the last scenes and with the simulators at work (at least one)."""
+        if self.scene_s is None or self.missing is None:
+            return None
+        return (len(self.missing) + len(self.interrupted) + len(self.flying)) * self.scene_s / max(self.stations, 1)
+
+    def as_json(self) -> str:
+        """Write it for machines."""
+        return json.dumps(
+            {
+                "address": self.address,
+                "dataset": self.dataset,
+                "seed": self.seed,
+                "committed": [entry.scene for entry in self.committed],
+                "flying": self.flying,
+                "interrupted": self.interrupted,
+                "quarantined": {entry.scene: entry.reasons for entry in self.quarantined},
+                "missing": self.missing,
+                "images": self.images,
+                "eta_s": self.eta_s,
+            }
+        )
+
+
+def overview(out: str, *, scratch: Path | None = None) -> Overview:
+    """Look at a data set that is being made, or that was.
+
+    Raises:
+        InputError: there is none of ours.
+    """
+    output = open_output(out, scratch=scratch)
+    identity = read_identity(output)
+    if identity is None:
+        raise InputError(f"{output.address}: no data set of ours (no {IDENTITY})")
+    ledger = sorted(read_ledger(output).values(), key=lambda entry: entry.index)
+    begun = [entry.scene for entry in ledger if entry.state == "flying"]
+    flying = tuple(scene for scene in begun if _held(output, scene))
+    committed = tuple(entry for entry in ledger if entry.state == "committed")
+    return Overview(
+        address=output.address,
+        dataset=str(identity["dataset"]),
+        seed=int(identity["seed"]),
+        committed=committed,
+        flying=flying,
+        interrupted=tuple(scene for scene in begun if scene not in flying),
+        quarantined=tuple(entry for entry in ledger if entry.state == "quarantined"),
+        missing=_missing(out, identity, known={entry.scene for entry in ledger}),
+        images=sum(int(entry.facts.get("images", 0)) for entry in committed),
+        scene_s=_pace_s(committed),
+        stations=len(flying),
+    )
+
+
+def _held(output: Output, scene: str) -> bool:
+    with output.lock(scene) as ours:
+        return not ours
+
+
+def _missing(out: str, identity: dict[str, object], *, known: set[str]) -> tuple[str, ...] | None:
+    """Name what was never begun; None when the data set's YAML is gone or has changed."""
+    asked = identity.get("request")
+    if not isinstance(asked, dict):
+        return None
+    try:
+        request = Request(out=out, **{key: value for key, value in asked.items() if value is not None})
+        if identity_of(request)["fingerprint"] != identity["fingerprint"]:
+            return None
+        return tuple(scene.name for scene in all_scenes(request.dataset) if scene.name not in known)
+    except InputError:
+        return None
+
+
+def _pace_s(committed: tuple[LedgerEntry, ...]) -> float | None:
+    times_s = [float(e.facts["fly_s"]) + float(e.facts.get("label_s", 0.0)) for e in committed if "fly_s" in e.facts]
+    last = times_s[-_PACE_FROM:]
+    return sum(last) / len(last) if last else None
