@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import signal
 import sys
 import threading
 from collections.abc import Sequence
 from pathlib import Path
 
+from uavsim.mock_servers.airsim import AirSimServer, AirSimSettings, read_settings
+from uavsim.mock_servers.airsim_faults import AirSimFaults
 from uavsim.mock_servers.carla.server import CarlaServer, Rendering
 from uavsim.mock_servers.carla.town_shelf import TownShelf
 from uavsim.mock_servers.carla.values import CallFailed
-from uavsim.mock_servers.faults import Faults
+from uavsim.mock_servers.faults import Faults, read_faults
 from uavsim.mock_servers.models.library import ModelLibrary
 from uavsim.mock_servers.render import Renderer
 from uavsim.mock_servers.scene import Town
@@ -58,20 +61,33 @@ def main(arguments: Sequence[str] | None = None) -> None:
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
-    shelf = TownShelf(seed=options.seed)
     try:
+        faults = read_faults(options.faults) if options.faults else Faults()
+        settings = read_settings(options.airsim_settings.read_text("utf-8") if options.airsim_settings else "{}")
+        shelf = TownShelf(seed=options.seed)
         town = shelf.open_file(options.xodr) if options.xodr else shelf.town(options.town)
+        carla, airsim = _servers(options, town, shelf, faults, settings)
+        ports = {"carla": carla.start(options.carla_port), "airsim": airsim.start()}
     except (CallFailed, ValueError, OSError) as problem:
-        sys.exit(f"mock-sim: {problem}")
+        sys.stderr.write(f"mock-sim: {problem}\n")
+        sys.exit(2)
+    sys.stdout.write(json.dumps(ports) + "\n")
+    sys.stdout.flush()
+    stop.wait()
+    report = carla.report()
+    if report:
+        sys.stderr.write(report + "\n")
+        sys.stderr.flush()
+    os._exit(0)  # threads of clients may be anywhere; the ports go with the process
+
+
+def _servers(
+    options: argparse.Namespace, town: Town, shelf: TownShelf, faults: Faults, settings: AirSimSettings
+) -> tuple[CarlaServer, AirSimServer]:
     models = ModelLibrary()
     renderers = _Renderers(models)
     world = World(town, models=models, renderer_of=renderers)
     rendering = Rendering(flat=options.render == "flat", latency_s=options.render_latency / 1000)
-    server = CarlaServer(world, towns=shelf, faults=Faults(), rendering=rendering)
-    carla_port = server.start(options.carla_port)
-    sys.stdout.write(json.dumps({"carla": carla_port, "airsim": None}) + "\n")
-    sys.stdout.flush()
-    stop.wait()
-    server.stop()
-    if report := server.report():
-        sys.stderr.write(report + "\n")
+    carla = CarlaServer(world, towns=shelf, faults=faults, rendering=rendering)
+    sky = World(town, models=models, renderer_of=renderers) if options.separate_worlds else world
+    return carla, AirSimServer(sky, settings, port=options.airsim_port, faults=AirSimFaults(faults))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from uavsim.mock_servers.carla import blueprints, values
 from uavsim.mock_servers.carla.registry import method
 from uavsim.mock_servers.carla.values import CallFailed
+from uavsim.mock_servers.faults import SpawnFault
 from uavsim.mock_servers.world.actors import Actor, SpawnOrder, SpawnRefused
 from uavsim.mock_servers.world.table import SENSOR
 
@@ -30,7 +31,10 @@ def spawn(server: CarlaServer, description: Any, pose: Any, *, parent: int = 0, 
     given = {values.text(row[0]): values.text(row[2]) for row in (values.items(r, least=3) for r in values.items(rows))}
     attributes = blueprints.complete(name, given)
     _check_image(name, attributes)
-    server.faults.before_spawn(name)
+    try:
+        server.faults.before_spawn(name)
+    except SpawnFault as refusal:
+        raise CallFailed(str(refusal)) from None
     order = SpawnOrder(
         name,
         pose=values.transform(pose),
@@ -112,7 +116,9 @@ def set_actor_location(server: CarlaServer, actor_id: int, location: list[Any]) 
     actor = server.world.actor(actor_id)
     c = server.world.table.c
     old = c.relative[actor.row] if c.parent[actor.row] >= 0 else c.pose[actor.row]
-    server.world.place(actor, (*values.vector(location), *(float(v) for v in old[3:])))
+    pose = old.copy()
+    pose[:3] = values.vector(location)
+    server.world.place(actor, pose)
 
 
 @method("set_actor_simulate_physics", void=True)

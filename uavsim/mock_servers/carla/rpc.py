@@ -118,7 +118,12 @@ class RpcConnection:
     def _run_steps(self) -> None:
         while (step := self._steps.get()) is not None:
             number, name, arguments = step
-            answer = self._call(name, arguments)
+            try:
+                answer = self._call(name, arguments)
+            except ConnectionAbortedError:
+                with contextlib.suppress(OSError):
+                    self._connection.shutdown(socket.SHUT_RDWR)
+                return
             if self._has_manager:
                 self._let_worker_wait()
             self._answer(number, *answer)

@@ -35,6 +35,7 @@ from uavsim.mock_servers.carla.town_shelf import TownShelf
 from uavsim.mock_servers.carla.values import BadArgument, CallFailed
 from uavsim.mock_servers.faults import Faults
 from uavsim.mock_servers.world.actors import Actor, NoSuchActor
+from uavsim.mock_servers.world.table import SENSOR
 from uavsim.mock_servers.world.world import World
 
 HOST: Final = "127.0.0.1"
@@ -117,14 +118,17 @@ class CarlaServer:
             serve(connection)
 
     def _serve_rpc(self, connection: socket.socket) -> None:
-        with self.faults.watched(connection):
-            RpcConnection(
-                connection, call=self.call, advances=_advances, is_synchronous=lambda: self.settings.synchronous
-            ).serve()
+        RpcConnection(
+            connection, call=self.call, advances=_advances, is_synchronous=lambda: self.settings.synchronous
+        ).serve()
 
     # ------------------------------------------------------------------ calls
     def call(self, name: str, arguments: list[Any]) -> Answer:
-        """Answer one RPC: error text or nothing, and the result."""
+        """Answer one RPC: error text or nothing, and the result.
+
+        Raises:
+            ConnectionAbortedError: a fault wants the connection closed instead.
+        """
         entry = METHODS.get(name)
         if entry is None:
             self.unknown[name[:200]] += 1
@@ -165,18 +169,30 @@ class CarlaServer:
     def tick(self) -> int:
         """Advance by one tick; returns its frame when state and pictures are queued for sending."""
         with self._tick_lock:
-            self.faults.before_tick(self.world.frame + 1)
+            self.faults.before_tick(synchronous=self.settings.synchronous)
             step_s = self.settings.step_s
             for listener in self.on_step:
                 listener(step_s)
             with self.world.lock:
                 self.world.step(step_s)
-                packet = snapshot.pack(self.world, flags=self._flags)
+                packet = snapshot.pack(self.world, flags=self._flags, spoiled=self._spoiled())
                 self._flags = 0
                 work = self.sensors.gather(render=not self.settings.no_rendering)
+            if self.faults.cuts_stream(0, "world", None):
+                self.streams.cut([EPISODE_STREAM])
             self.streams.send(EPISODE_STREAM, (packet,))
             self.sensors.send(work)
             return self.world.frame
+
+    def _spoiled(self) -> list[int]:
+        """Ids of actors whose pose is to be no number in this tick's snapshot."""
+        if not self.faults.spoils_poses:
+            return []
+        return [
+            a.actor_id
+            for a in self.world.actors.values()
+            if a.kind != SENSOR and self.faults.spoils(a.actor_id, a.blueprint)
+        ]
 
     def _run_freely(self) -> None:
         while not self._stop.is_set():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -14,12 +15,15 @@ from uavsim.mock_servers.world.table import LIGHT, SIGN, VEHICLE, WALKER, Rows
 from uavsim.mock_servers.world.world import World
 
 
-def pack(world: World, *, flags: int) -> bytes:
-    """Pack the world as it is now."""
+def pack(world: World, *, flags: int, spoiled: Sequence[int] = ()) -> bytes:
+    """Pack the world as it is now; the poses of ``spoiled`` actors are no numbers."""
     with world.lock:
         header = wire.SENSOR_HEADER.pack(wire.WORLD_OBSERVER, world.frame, world.elapsed_s, *(0.0,) * 6)
         episode = wire.EPISODE_HEADER.pack(world.episode, time.time(), world.delta_s, 0, 0, 0, flags)
-        return header + episode + _states(world).tobytes()
+        states = _states(world)
+        if spoiled:
+            states["transform"][np.isin(states["id"], spoiled)] = np.nan
+        return header + episode + states.tobytes()
 
 
 def _states(world: World) -> npt.NDArray[np.void]:

@@ -7,9 +7,9 @@ import tempfile
 from pathlib import Path
 from typing import Final
 
+from uavsim.mock_servers import towns
 from uavsim.mock_servers.carla.values import CallFailed
 from uavsim.mock_servers.scene import Town
-from uavsim.mock_servers.world import placeholder as towns
 
 OPENDRIVE_MAP: Final = "OpenDriveMap"
 _LARGEST_OPENDRIVE: Final = 48 << 20

@@ -147,7 +147,7 @@ def _inside(x: float, y: float, z: float, box: Float64) -> bool:
     yaw = math.radians(box[6])
     cy, sy = math.cos(yaw), math.sin(yaw)
     along, across = dx * cy + dy * sy, -dx * sy + dy * cy
-    return abs(along) <= box[3] and abs(across) <= box[4] and abs(z - box[2]) <= box[5] + 2.0
+    return bool(abs(along) <= box[3] and abs(across) <= box[4] and abs(z - box[2]) <= box[5] + 2.0)
 
 
 @numba.njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]

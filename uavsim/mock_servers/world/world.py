@@ -12,7 +12,7 @@ import numpy as np
 
 from uavsim.mock_servers.models.catalogue import OTHERS, PROPS, VEHICLES, WALKERS
 from uavsim.mock_servers.models.library import ModelLibrary
-from uavsim.mock_servers.scene import Float64, Movers, Picture, Town, UInt8, View, Weather
+from uavsim.mock_servers.scene import Float64, Movers, Picture, Town, UInt8, UInt32, View, Weather
 from uavsim.mock_servers.world import contact, physics
 from uavsim.mock_servers.world.actors import SPRING_ARM, Actor, NoSuchActor, SpawnOrder, SpawnRefused
 from uavsim.mock_servers.world.pose import Pose6
@@ -27,6 +27,7 @@ from uavsim.mock_servers.world.table import (
     SPECTATOR,
     VEHICLE,
     WALKER,
+    Rows,
     Table,
 )
 
@@ -282,7 +283,7 @@ class World:
                 above = np.where(above >= 0, c.parent[np.maximum(above, 0)], -1)
             physics.carry(hung[np.argsort(depth, kind="stable")], c)
 
-    def _collide(self, vehicles: np.ndarray, before: Float64) -> None:
+    def _collide(self, vehicles: Rows, before: Float64) -> None:
         """Report who met whom; a vehicle that drives into something stays where it was."""
         c = self.table.c
         bodies = self.table.rows(VEHICLE, WALKER, PROP)
@@ -341,10 +342,11 @@ class World:
                 )
             return self._movers
 
-    def _shown_lights(self, rows: np.ndarray) -> np.ndarray:
+    def _shown_lights(self, rows: Rows) -> UInt32:
         c = self.table.c
         braking = (c.kind[rows] == VEHICLE) & (c.control[rows, 2] > 0.05)
-        return c.lights[rows] | np.where(braking, np.uint32(8), np.uint32(0))
+        shown: UInt32 = c.lights[rows] | np.where(braking, np.uint32(8), np.uint32(0))
+        return shown
 
     @property
     def time_s(self) -> float:

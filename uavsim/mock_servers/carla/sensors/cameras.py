@@ -65,7 +65,7 @@ def take_flat(view: View, readings: Sequence[Reading], moment: Moment) -> list[M
 
 def _measured(view: View, reading: Reading, pixels: UInt8) -> Measured:
     head = wire.IMAGE_HEADER.pack(view.width, view.height, view.fov_deg)
-    return Measured(reading, (head, memoryview(pixels.reshape(-1))))
+    return Measured(reading, (head, pixels.reshape(-1).data))
 
 
 def _encode(kind: str, picture: Picture) -> UInt8:

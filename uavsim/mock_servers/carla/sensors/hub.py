@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Final
 
 from uavsim.mock_servers.carla.sensors import cameras
 from uavsim.mock_servers.carla.sensors.moment import Measured, Moment, Reading, Stamp
+from uavsim.mock_servers.faults import Shot
 from uavsim.mock_servers.scene import View
 from uavsim.mock_servers.world.actors import Actor
+from uavsim.mock_servers.world.pose import Pose6
 
 if TYPE_CHECKING:
     from uavsim.mock_servers.carla.server import CarlaServer, Rendering
@@ -42,6 +44,7 @@ class Sensors:
         self._server, self._rendering = server, rendering
         self._actors: dict[int, Actor] = {}
         self._last_s: dict[int, float] = {}
+        self._cameras: dict[int, int] = {}  # actor id: number in the order of spawning
         self._pool = ThreadPoolExecutor(rendering.threads, thread_name_prefix="draw")
         self._gpu = threading.Lock()
         self._late: deque[tuple[int, int, Stamp, Measured]] = deque()  # (due frame, stream, stamp, what)
@@ -49,6 +52,8 @@ class Sensors:
     def add(self, actor: Actor) -> None:
         """Begin to serve a sensor."""
         self._actors[actor.actor_id] = actor
+        if actor.blueprint in cameras.PICTURES:
+            self._cameras[actor.actor_id] = len(self._cameras)
 
     def remove(self, actor: Actor) -> None:
         """Stop serving a sensor."""
@@ -59,6 +64,7 @@ class Sensors:
         """Stop serving all."""
         self._actors.clear()
         self._last_s.clear()
+        self._cameras.clear()
         self._late.clear()
 
     def close(self) -> None:
@@ -81,12 +87,19 @@ class Sensors:
             if is_picture and not render:
                 continue
             pose = tuple(world.table.c.pose[actor.row].tolist())
-            reading = Reading(actor, pose, world.actors.get(actor.parent_id))
+            reading = Reading(actor, pose, world.actors.get(actor.parent_id), self._shots(actor, moment, pose))
             if is_picture:
                 work.views.setdefault(cameras.view_of(reading), []).append(reading)
             else:
                 work.others.append(reading)
         return work
+
+    def _shots(self, actor: Actor, moment: Moment, pose: Pose6) -> tuple[Shot, ...]:
+        camera = self._cameras.get(actor.actor_id)
+        if self._server.faults.cuts_stream(actor.actor_id, actor.blueprint, camera):
+            self._server.streams.cut([actor.stream_id])
+        stamp = Stamp(moment.frame, moment.elapsed_s, pose)
+        return tuple(self._server.faults.frames(actor.actor_id, actor.blueprint, camera, stamp))
 
     def _is_due(self, actor: Actor, moment: Moment) -> bool:
         every_s = float(actor.order.attributes.get("sensor_tick", "0") or 0)
@@ -117,8 +130,7 @@ class Sensors:
 
     def _deliver(self, measured: Measured, moment: Moment) -> None:
         actor = measured.reading.actor
-        stamp = Stamp(moment.frame, moment.elapsed_s, measured.reading.pose)
-        for shot in self._server.faults.frames(actor.actor_id, actor.blueprint, stamp):
+        for shot in measured.reading.shots:
             if shot.delay_ticks:
                 self._late.append((moment.frame + shot.delay_ticks, actor.stream_id, shot.stamp, measured))
             else:

@@ -7,6 +7,7 @@ from typing import Any
 
 from uavsim.mock_servers.carla import wire
 from uavsim.mock_servers.carla.streams import Part
+from uavsim.mock_servers.faults import Shot
 from uavsim.mock_servers.scene import Movers, UInt8, Weather
 from uavsim.mock_servers.world.actors import Actor
 from uavsim.mock_servers.world.pose import Pose6
@@ -34,12 +35,14 @@ class Reading:
         actor: the sensor.
         pose: where it was at the tick.
         parent: the actor that it hangs on, if any.
+        shots: how its frame leaves; one unless a fault is at work.
         state: what its family took from the world under the lock.
     """
 
     actor: Actor
     pose: Pose6
     parent: Actor | None
+    shots: tuple[Shot, ...]
     state: Any = None
 
 
