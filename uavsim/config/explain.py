@@ -59,14 +59,17 @@ def quoted(value: object) -> str:
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 4]}...{text[-1]}"
 
 
-def first(error: ValidationError, model: type[Model], *, line_of: Callable[[Place], int]) -> tuple[Place, str]:
-    """Return where and what the first error is; a misspelt key comes before the missing one that it causes."""
+def first(error: ValidationError, model: type[Model], *, line_of: Callable[[Place], int]) -> tuple[Place, str, bool]:
+    """Return where and what the first error is, and whether that key is in the file at all.
+
+    A misspelt key comes before the missing one that it causes.
+    """
     details = error.errors(include_url=False)
     details.sort(key=lambda d: (d["type"] != "extra_forbidden", d["type"] == "missing", line_of(_place(d))))
     detail = details[0]
     more = len({key(_place(d)) for d in details}) - 1
     tail = f" (and {more} more {'error' if more == 1 else 'errors'} in this file)" if more > 0 else ""
-    return _place(detail), _say(detail, model) + tail
+    return _place(detail), _say(detail, model) + tail, detail["type"] != "missing"
 
 
 def _place(detail: ErrorDetails) -> Place:

@@ -18,6 +18,7 @@ from pydantic import ValidationError
 
 from uavsim.config import explain
 from uavsim.config.base import Model
+from uavsim.config.explain import Place
 from uavsim.errors import ConfigError
 
 __all__ = ["Loaded", "Source", "load", "parse", "shown"]
@@ -53,18 +54,28 @@ class Source:
     path: Path
     root: _Node = field(repr=False)
 
-    def line(self, place: tuple[str | int, ...]) -> int:
+    def line(self, place: Place) -> int:
         """Return the line of a value given by its keys; of the nearest one above when it is not in the file."""
-        node, line = self.root, self.root.line
+        return self._walk(place)[0]
+
+    def written(self, place: Place) -> Place:
+        """Return the steps of a place that are in the file: a short form has fewer than the model behind it."""
+        return self._walk(place)[1]
+
+    def _walk(self, place: Place) -> tuple[int, Place]:
+        node, line, steps = self.root, self.root.line, list[str | int]()
         for step in place:
             if isinstance(step, str) and node.entries is not None and step in node.entries:
                 line, node = node.entries[step]
             elif isinstance(step, int) and node.items is not None and step < len(node.items):
                 node = node.items[step]
                 line = node.line
-        return line
+            else:
+                continue
+            steps.append(step)
+        return line, tuple(steps)
 
-    def error(self, place: tuple[str | int, ...], what: str) -> ConfigError:
+    def error(self, place: Place, what: str) -> ConfigError:
         """Make the error ``FILE:LINE: KEY: what``."""
         key = explain.key(place)
         return ConfigError(f"{shown(self.path)}:{self.line(place)}: {key + ': ' if key else ''}{what}")
@@ -78,7 +89,7 @@ class Loaded(Generic[M]):
     model: M
     source: Source
 
-    def error(self, place: tuple[str | int, ...], what: str) -> ConfigError:
+    def error(self, place: Place, what: str) -> ConfigError:
         """See ``Source.error``."""
         return self.source.error(place, what)
 
@@ -104,8 +115,8 @@ def load(path: Path, model: type[M]) -> Loaded[M]:
     try:
         return Loaded(path.stem, model.model_validate(value), source)
     except ValidationError as error:
-        place, what = explain.first(error, model, line_of=source.line)
-        raise source.error(place, what) from None
+        place, what, is_there = explain.first(error, model, line_of=source.line)
+        raise source.error(source.written(place) if is_there else place, what) from None
 
 
 def parse(path: Path) -> Any:
