@@ -89,7 +89,9 @@ def test_a_body_is_seen_exactly_where_a_pinhole_puts_it(blueprint, rotation, cam
 
     picture = shoot(EMPTY, view, cast)
 
-    pixels, depth = project(body_points(cast, 0), view)
+    points = body_points(cast, 0)
+    pixels, depth = project(points, view)
+    pixels = pixels[facing_vertices(points, int(cast.model[0]), view)]
     inside = (pixels >= 1).all() and (pixels <= np.array([639, 399])).all()
     rows, columns = np.nonzero(picture.ids == 100)
     low, high = pixels.min(axis=0), pixels.max(axis=0)
@@ -101,14 +103,21 @@ def test_a_body_is_seen_exactly_where_a_pinhole_puts_it(blueprint, rotation, cam
         seen_m = picture.depth_m[rows, columns]
         assert depth.min() * (1 - 1e-5) <= seen_m.min() <= seen_m.max() <= depth.max() * (1 + 1e-5)
     if inside and (high - low).min() > 24:
-        # Plates on the skin (lamps, pillars) stand 1 to 2 cm proud and show from outside only; thin tips (handlebars,
-        # a mirror) can miss pixel centres near their end.
+        # Thin tips (handlebars, a mirror, a wheel seen along its tread) can miss pixel centres near their end.
         pixels_per_m = 640 / (2 * np.tan(np.radians(fov / 2))) / depth.min()
-        slack = 1.0 + pixels_per_m * (0.03 if LIBRARY.half_extent(blueprint)[1] > 0.6 else 0.10)
+        slack = 1.0 + pixels_per_m * (0.06 if LIBRARY.half_extent(blueprint)[1] > 0.6 else 0.10)
         assert columns.min() - low[0] <= slack
         assert high[0] - columns.max() - 1 <= slack
         assert rows.min() - low[1] <= slack
         assert high[1] - rows.max() - 1 <= slack
+
+
+def facing_vertices(points: np.ndarray, model: int, view: View) -> np.ndarray:
+    """Vertices of the triangles that turn their outer side, (b - a) x (c - a), to the camera."""
+    triangles = LIBRARY.mesh(model).triangles
+    a, b, c = (points[triangles[:, i]] for i in range(3))
+    towards = np.einsum("ij,ij->i", np.cross(b - a, c - a), a - np.array(view.pose[:3])) < 0
+    return np.unique(triangles[towards])
 
 
 def box_pixels(blueprint: str, cast: Movers, view: View) -> np.ndarray:
