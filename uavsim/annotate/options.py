@@ -21,14 +21,15 @@ class AnnotateOptions:
 
     Attributes:
         classes: which of ``LABELS`` get boxes; everything else is scenery.
-        range_m: an object gets a box while it is within this horizontal distance of any drone, seen or not.
+        range_m: an object gets a box while it is within this horizontal distance of any drone, seen or not; by default
+            everything in the town has one, because what a picture shows must not lack its box.
         label_parked: also parked vehicles that are no actors of the simulator but parts of the town.
         moving_mps: faster is ``moving``.
         parked_moved_m: a vehicle whose role is ``parked`` and that moves less than this in the scene is ``parked``.
     """
 
     classes: tuple[str, ...] = LABELS
-    range_m: float = 200.0
+    range_m: float = 2000.0
     label_parked: bool = True
     moving_mps: float = 0.2
     parked_moved_m: float = 0.1
