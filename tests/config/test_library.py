@@ -1,0 +1,94 @@
+from pathlib import Path
+
+import pytest
+
+from uavsim.config.library import Library, kind_of, packaged_root
+from uavsim.errors import ConfigError, InputError, UnknownNameError
+
+
+@pytest.fixture
+def mine(tmp_path):
+    (tmp_path / "flight_plans" / "formations").mkdir(parents=True)
+    (tmp_path / "flight_plans" / "formations" / "star.yaml").write_text("drones: 3\nshape: circle\n")
+    (tmp_path / "flight_plans" / "formations" / "cross.yaml").write_text("drones: 9\nshape: cross\n")
+    return tmp_path
+
+
+def test_what_comes_with_uavsim_is_found_anywhere(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    library = Library.of()
+    assert {"smoke", "uav3d", "uav3d-mini"} <= set(library.names("dataset"))
+    assert {"town03", "town04", "town06", "town07", "town10hd"} == set(library.names("town"))
+    assert set(library.names("routes")) == set(library.names("town"))
+    assert library.formation("cross").model.drones == 5
+
+
+def test_the_users_folder_comes_first(mine, monkeypatch):
+    monkeypatch.chdir(mine)
+    assert Library.of().formation("cross").model.drones == 9
+    assert Library.of().formation("star").model.drones == 3
+    monkeypatch.chdir("/")
+    assert Library.of([mine]).formation("cross").model.drones == 9
+    assert Library.of([mine / "flight_plans"]).formation("star").model.drones == 3
+    assert Library.of().formation("cross").model.drones == 5
+
+
+def test_names_do_not_care_for_case():
+    assert Library.of().town("town10HD").model.name == "Town10HD"
+    assert Library.of().routes("TOWN03").model.town == "Town03"
+
+
+def test_a_path_works_as_well(mine, monkeypatch):
+    library = Library.of()
+    star = mine / "flight_plans" / "formations" / "star.yaml"
+    assert library.formation(str(star)).name == "star"
+    monkeypatch.chdir(mine)
+    assert library.formation("flight_plans/formations/star.yaml").name == "star"
+    (mine / "flight_plans" / "datasets").mkdir()
+    beside = mine / "flight_plans" / "datasets" / "d.yaml"
+    monkeypatch.chdir("/")
+    assert library.formation("../formations/star.yaml", named_in=beside).name == "star"
+    with pytest.raises(ConfigError, match=r"none\.yaml: no such file"):
+        library.formation("none.yaml")
+
+
+def test_a_file_brings_its_neighbours(mine, monkeypatch):
+    monkeypatch.chdir("/")
+    beside = Library.of().beside(mine / "flight_plans" / "datasets" / "mine.yaml")
+    assert beside.formation("star").name == "star"
+
+
+def test_typos_name_the_nearest():
+    library = Library.of()
+    with pytest.raises(UnknownNameError, match="unknown formation 'crss'; did you mean 'cross'"):
+        library.formation("crss")
+    with pytest.raises(UnknownNameError, match="unknown town 'Town10'; did you mean 'Town10HD'"):
+        library.town("Town10")
+    with pytest.raises(UnknownNameError, match="unknown weather 'ClearNon'; did you mean 'ClearNoon'"):
+        library.weather("ClearNon", presets=("ClearNoon",))
+    assert library.weather("ClearNoon", presets=("ClearNoon",)) is None
+    with pytest.raises(UnknownNameError, match=r"unknown formation '\.\./\.\./etc/passwd'"):
+        library.formation("../../etc/passwd")
+
+
+def test_routes_of_another_town(tmp_path):
+    (tmp_path / "flight_plans").mkdir()
+    (tmp_path / "flight_plans" / "town03.yaml").write_text("town: Town07\nroutes: {r: {path: [[0, 0]]}}\n")
+    with pytest.raises(ConfigError, match=r"town03\.yaml:1: town: these are routes of 'Town07', not of 'Town03'"):
+        Library.of([tmp_path]).routes("Town03")
+
+
+def test_a_search_folder_that_is_not_there(tmp_path):
+    with pytest.raises(InputError, match="no such folder"):
+        Library.of([tmp_path / "none"])
+
+
+def test_kinds_by_folder():
+    assert kind_of(Path("flight_plans/formations/x.yaml")) == "formation"
+    assert kind_of(Path("flight_plans/town03.yaml")) == "routes"
+    assert kind_of(Path("town_configs/town03.yaml")) == "town"
+    assert kind_of(Path("elsewhere/x.yaml")) is None
+
+
+def test_packaged_files_are_all_there():
+    assert (packaged_root() / "flight_plans" / "datasets" / "uav3d.yaml").is_file()

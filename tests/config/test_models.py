@@ -1,0 +1,108 @@
+"""What each kind of file refuses beyond types: said in words, at the line."""
+
+import pytest
+
+from uavsim.config.library import KINDS
+from uavsim.config.load import load
+from uavsim.errors import ConfigError
+
+ROUTES = "town: T\nroutes:\n  r:\n"
+DATASET = "towns: {T: {scenes: 2}}\nformation: cross\nrig: uav3d\n"
+TOWN = "name: T\ncarla_map: T\nshort_name: t\n"
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "message"),
+    [
+        ("town", TOWN + "x_m: [5, 1]\ny_m: [0, 9]\n", "from smaller than to"),
+        ("town", TOWN + "x_m: [0, 9]\ny_m: [0, 9]\n", "margin_m=5 leaves nothing of a town 9 m across"),
+        ("town", TOWN + "x_m: [0]\ny_m: [0, 9]\n", ":4: x_m[1]: the list is too short"),
+        (
+            "town",
+            TOWN + "x_m: [0, 90]\ny_m: [0, 99]\nobstacles:\n- {name: a, x_m: [2, 1], y_m: [0, 1], top_m: 3}\n",
+            ":7: obst",
+        ),
+        ("routes", ROUTES + "    path: []\n", ":4: routes.r.path: the list must have at least 1 item"),
+        ("routes", ROUTES + "    path: [[1, 2], [1, 2]]\n", "waypoint [1.0, 2.0] follows itself; use hover_s to stay"),
+        ("routes", ROUTES + "    path: [[1, 2], [1, 3]]\n    closed: true\n", "needs three waypoints"),
+        ("routes", ROUTES + "    path: [[1, 2, 3]]\n", ":4: routes.r.path[0]: the list must have at most 2 items"),
+        ("routes", ROUTES + "    path: [{hover_s: 3}]\n", "either a waypoint (at: [x, y]) or an orbit"),
+        (
+            "routes",
+            ROUTES + "    path: [[1, 2], {orbit: {centre: [0, 0], radius_m: -1}}]\n",
+            "radius_m: must be greater than 1",
+        ),
+        ("routes", ROUTES + "    path: [[1, 2], {at: [1, 200000]}]\n", "must be less than or equal to 100000"),
+        ("routes", "town: T\nroutes:\n  ../r: {path: [[1, 2]]}\n", ":3: routes.../r: '../r' is not a name"),
+        ("formation", "drones: 33\nshape: cross\n", ":1: drones: must be less than or equal to 32, got 33"),
+        ("formation", "drones: 3\nshape: crss\n", ":2: shape: unknown value 'crss'; did you mean 'cross'?"),
+        ("formation", "drones: 3\n", "give either shape or keyframes"),
+        ("formation", "drones: 3\nshape: free\noffsets_m: [[0, 0, 0]]\n", "offsets_m has 1 places for 3 drones"),
+        (
+            "formation",
+            "drones: 3\nshape: cross\naltitude_offsets_m: [1, 2]\n",
+            "altitude_offsets_m has 2 numbers for 3 drones",
+        ),
+        (
+            "formation",
+            "keyframes:\n- {time_s: 2, shape: line}\n- {time_s: 2, shape: vee}\n",
+            "each later than the one before",
+        ),
+        ("formation", "shape: line\ncolumns: 3\n", "columns belongs to shape grid"),
+        ("rig", "cameras: {}\n", "cameras: must have at least 1 item"),
+        ("rig", "cameras: {front: {}}\n", "'front' is not a camera's name: A-Z, 0-9 and _ only"),
+        ("rig", "cameras:\n  F: {fov_deg: 180}\n", ":2: cameras.F.fov_deg: must be less than or equal to 170"),
+        ("rig", "cameras: {F: {sensors: [rgb, rgbd]}}\n", "sensors[1]: unknown value 'rgbd'; did you mean 'rgb'?"),
+        ("rig", "sensors: [rgb, rgb]\ncameras: {F: {}}\n", "camera F names a sensor twice"),
+        ("weather", "cloudiness: 101\n", ":1: cloudiness: must be less than or equal to 100, got 101"),
+        ("weather", "from: {}\n", "a change needs both from and to"),
+        ("weather", "from: {}\nto: {}\ncloudiness: 3\n", "cloudiness belongs inside from and to"),
+        ("weather", "from: {}\nto: {}\nstart_s: 3\nend_s: 3\n", "end_s=3 is not after start_s=3"),
+        ("weather", "clouds: 3\n", ":1: clouds: unknown key; did you mean 'cloudiness'?"),
+        ("dataset", DATASET + "keyframe_s: 0.52\n", "keyframe_s=0.52 is not a multiple of step_s=0.05"),
+        ("dataset", DATASET + "sweeps_per_keyframe: 2\n", "does not divide the 10 steps of a keyframe evenly"),
+        ("dataset", DATASET + "step_s: 0.0123456\nkeyframe_s: 0.0123456\n", "is not a whole number of microseconds"),
+        ("dataset", DATASET + "splits: {rest: val}\n", "keeps the split name 'val' for itself; call it uav_val"),
+        ("dataset", DATASET + "splits: {rule: uav3d, rest: uav_train}\n", "give either rule, or scenes and rest"),
+        ("dataset", DATASET + "weather: {cycle: [a], draw: {b: 1}}\n", "give one name, or cycle"),
+        ("dataset", DATASET + "weather: {draw: {a: 0}}\n", "weather.draw.a: must be greater than 0"),
+        ("dataset", DATASET + "altitude_m: {cycle: [40, -1]}\n", "altitude_m.cycle[1]: must be greater than 0"),
+        ("dataset", DATASET + "altitude_m: high\n", ":4: altitude_m: must hold keys and values, got 'high'"),
+        (
+            "dataset",
+            DATASET + "traffic: {blueprints: [vehicle.audi.a2, bus]}\n",
+            "blueprints[1]: 'bus' is not a vehicle blueprint",
+        ),
+        ("dataset", DATASET + "towns_: {}\n", ":4: towns_: unknown key; did you mean 'towns'?"),
+        (
+            "dataset",
+            "towns: {T: {scenes: 3, most_scenes: 2}}\nformation: a\nrig: b\n",
+            "most_scenes=2 is less than scenes=3",
+        ),
+    ],
+)
+def test_refused(tmp_path, kind, text, message):
+    path = tmp_path / "some.yaml"
+    path.write_text(text)
+    with pytest.raises(ConfigError) as caught:
+        load(path, KINDS[kind])
+    assert message in str(caught.value)
+
+
+def test_short_forms():
+    dataset = KINDS["dataset"].model_validate(
+        {
+            "towns": {"T": {"scenes": 1}},
+            "formation": "cross",
+            "rig": "r",
+            "altitude_m": 40,
+            "traffic": {"blueprints": ("uav3d", "vehicle.audi.a2")},
+        }
+    )
+    assert dataset.formation.names == ("cross",)
+    assert dataset.altitude_m.fixed == 40
+    assert dataset.traffic.blueprints.ids == ("uav3d", "vehicle.audi.a2")
+    route = (
+        KINDS["routes"].model_validate({"town": "T", "routes": {"r": {"path": ((1, 2), {"at": (3, 4)})}}}).routes["r"]
+    )
+    assert [item.at for item in route.path] == [(1, 2), (3, 4)]

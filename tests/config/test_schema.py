@@ -1,0 +1,61 @@
+"""Editors and uavsim agree: what one accepts the other does."""
+
+import json
+
+import jsonschema
+import pytest
+
+from uavsim.config.library import KINDS, packaged_root
+from uavsim.config.load import parse
+from uavsim.config.schema import SCHEMA_COMMENT, schema_texts, schemas
+
+ROOT = packaged_root()
+FILES = sorted([*ROOT.glob("flight_plans/**/*.yaml"), *ROOT.glob("town_configs/*.yaml")])
+
+
+def as_json(path):
+    return json.loads(json.dumps(parse(path)))
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(ROOT)))
+def test_every_file_names_its_schema_and_fits(path):
+    first = path.read_text().splitlines()[0]
+    match = SCHEMA_COMMENT.match(first)
+    assert match, first
+    schema_file = (path.parent / first.split("$schema=")[1]).resolve()
+    assert schema_file == (ROOT / "flight_plans" / ".schemas" / f"{match[1]}.json").resolve()
+    jsonschema.Draft202012Validator(json.loads(schema_file.read_text())).validate(as_json(path))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_schemas_are_schemas_and_refuse_unknown_keys(kind):
+    schema = schemas()[kind]
+    jsonschema.Draft202012Validator.check_schema(schema)
+    errors = [e.validator for e in jsonschema.Draft202012Validator(schema).iter_errors({"no_such_key": 1})]
+    assert "additionalProperties" in errors
+
+
+def test_committed_schemas_are_those_of_the_models():
+    for name, text in schema_texts().items():
+        committed = (ROOT / "flight_plans" / ".schemas" / name).read_text()
+        assert committed == text, f"run: uavsim schema --out flight_plans/.schemas ({name} is old)"
+
+
+def test_short_forms_are_in_the_schema():
+    check = jsonschema.Draft202012Validator(schemas()["dataset"])
+    dataset = {"towns": {"T": {"scenes": 1}}, "formation": "cross", "rig": "r"}
+    assert check.is_valid(
+        dataset | {"formation": {"cycle": ["a", "b"]}, "altitude_m": 40, "traffic": {"blueprints": "uav3d"}}
+    )
+    assert not check.is_valid(dataset | {"formation": 5})
+    assert not check.is_valid(dataset | {"altitude_m": "high"})
+    routes = jsonschema.Draft202012Validator(schemas()["routes"])
+    assert routes.is_valid({"town": "T", "routes": {"r": {"path": [[1, 2], {"at": [3, 4], "hover_s": 1}]}}})
+    assert not routes.is_valid({"town": "T", "routes": {"r": {"path": [[1, 2, 3]]}}})
+
+
+def test_every_key_of_what_people_type_is_explained():
+    named_by_itself = {"notes", "description", "name", "town", "centre", "turns", "drones"}
+    for kind in ("dataset", "weather", "rig", "formation", "routes", "town"):
+        told = [p for d in schemas()[kind].get("$defs", {}).values() for p in d.get("properties", {}).values()]
+        assert sum("description" in p for p in told) * 2 >= len(told) - len(named_by_itself), kind
