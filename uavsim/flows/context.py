@@ -25,7 +25,7 @@ from uavsim.write.ledger import read_ledger
 from uavsim.write.output import Output
 from uavsim.write.places import open_output
 
-__all__ = ["RUN_ENDS", "active", "opened", "prepared"]
+__all__ = ["RUN_ENDS", "active", "is_held", "opened", "prepared"]
 
 RUN_ENDS = (StorageError, InputError, NoStationLeft)
 _active: dict[str, tuple[Job, RunContext]] = {}
@@ -40,6 +40,12 @@ def active(out: str) -> RunContext:
     if out not in _active:
         raise SystemFailure(f"no run is open for {out} in this process; start the flow, not its tasks")
     return _active[out][1]
+
+
+def is_held(context: RunContext, scene: str) -> bool:
+    """Tell whether another process is at a scene right now."""
+    with context.output.lock(scene) as ours:
+        return not ours
 
 
 def prepared(request: Request) -> tuple[Job, Output]:

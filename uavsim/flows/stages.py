@@ -12,6 +12,7 @@ import shutil
 import threading
 import time
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
@@ -29,7 +30,7 @@ from uavsim.images.codec import decode_rgb
 from uavsim.records.codec import pack_plan
 from uavsim.records.plan import ScenePlan
 from uavsim.records.recording import Recording
-from uavsim.supervise.station import NoStationLeft, StationPool
+from uavsim.supervise.station import NoStationLeft, Station, StationPool
 from uavsim.typing import JsonDict
 from uavsim.write.atomic import replace_bytes, storage_errors, to_json_bytes
 from uavsim.write.commit import commit_scene, retire_scene
@@ -67,6 +68,11 @@ class SceneOutcome:
     reason: str = ""
 
 
+def _no_gate(station: Station) -> AbstractContextManager[None]:
+    del station
+    return nullcontext()
+
+
 @dataclass(eq=False)
 class RunContext:
     """What the scenes of one run share; lives in the flow's process only.
@@ -78,6 +84,7 @@ class RunContext:
         plan_of: makes the plan of a scene.
         progress: tells people.
         force: scenes that are flown again although they are committed.
+        gate: held while a scene flies on a station that other runs may use too.
     """
 
     output: Output
@@ -86,6 +93,7 @@ class RunContext:
     plan_of: Callable[[str], ScenePlan]
     progress: RunProgress
     force: frozenset[str] = frozenset()
+    gate: Callable[[Station], AbstractContextManager[None]] = _no_gate
     _stop: threading.Event = field(default_factory=threading.Event)
     _failure: UavsimError | None = None
 
@@ -183,7 +191,7 @@ def _fly_label_commit(
         if event.get("event") != "beat":
             journal.tell(str(event["event"]), **{k: v for k, v in event.items() if k != "event"})
 
-    with context.pool.borrow_ready(town=plan.town.name, journal=journal.tell) as station:
+    with context.pool.borrow_ready(town=plan.town.name, journal=journal.tell) as station, context.gate(station):
         journal.tell("flying", station=station.name, **(asdict(station.facts) if station.facts else {}))
         flown = station.fly(folder / "plan.msgpack", out=recording_folder, town=plan.town.name, on_event=on_event)
     fly_s = time.monotonic() - began

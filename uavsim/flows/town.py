@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -16,6 +17,7 @@ from pydantic import Field
 from uavsim.config.run import RunConfig
 from uavsim.flows import context as contexts
 from uavsim.flows.artifacts import tell_scenes
+from uavsim.flows.deploy import one_at_a_time
 from uavsim.flows.request import Request
 from uavsim.flows.stages import RunContext, SceneOutcome, SceneQuarantined
 from uavsim.flows.stages import fly_scene as fly_scene_stage
@@ -23,6 +25,8 @@ from uavsim.flows.tables import finish_dataset
 
 __all__ = ["TownSummary", "fly_scene", "generate_town"]
 
+_UNKNOWN = SceneOutcome("", "elsewhere")
+_ELSEWHERE_POLL_S = 1.0
 Dataset = Annotated[str, Field(description="a file of flight_plans/datasets without .yaml, or a path")]
 Scenes = Annotated[str | None, Field(description="numbers in the data set: 0-4,7; all of the town when left out")]
 Out = Annotated[str, Field(description="folder or fsspec URL of the data set")]
@@ -94,7 +98,8 @@ def generate_town(  # noqa: PLR0917 - Prefect shows each parameter in its form
         run=run,
     )
     with contexts.opened(request) as (job, context):
-        names = [scene.name for scene in job.scenes_of(town)]
+        context.gate = one_at_a_time
+        names = [scene.name for scene in job.scenes if scene.town.casefold() == town.casefold()]
         summary = TownSummary(town, tuple(_fly_all(context, names, out=out)))
         tell_scenes(summary.outcomes, title=f"{dataset} {town}")
     if context.failure is not None:
@@ -105,14 +110,23 @@ def generate_town(  # noqa: PLR0917 - Prefect shows each parameter in its form
 
 
 def _fly_all(context: RunContext, names: list[str], *, out: str) -> list[SceneOutcome]:
-    """Submit one task a scene; the pool of simulators decides when each flies."""
+    """Submit one task a scene; the pool of simulators decides when each flies.
+
+    Scenes that another process holds are asked for again until they are done: when that process dies, they fall to this one.
+    """
     delays_s = [context.run.retry_delay_s * 2**k for k in range(context.run.attempts - 1)]
     with_retries = fly_scene.with_options(retries=len(delays_s), retry_delay_seconds=delays_s or 0)
     workers = len(context.pool.stations) + context.run.label_threads
     runner: ThreadPoolTaskRunner[SceneOutcome] = ThreadPoolTaskRunner(max_workers=workers)
+    outcomes: dict[str, SceneOutcome] = {}
     with runner:
-        futures = [runner.submit(with_retries, parameters={"scene": name, "out": out}) for name in names]
-        return [_outcome(name, future) for name, future in zip(names, futures, strict=True)]
+        while waiting := [name for name in names if outcomes.get(name, _UNKNOWN).state == _UNKNOWN.state]:
+            if outcomes:
+                time.sleep(_ELSEWHERE_POLL_S)
+            waiting = [name for name in waiting if name not in outcomes or not contexts.is_held(context, name)]
+            futures = [runner.submit(with_retries, parameters={"scene": name, "out": out}) for name in waiting]
+            outcomes |= {name: _outcome(name, future) for name, future in zip(waiting, futures, strict=True)}
+    return [outcomes[name] for name in names]
 
 
 def _outcome(name: str, future: PrefectFuture[SceneOutcome]) -> SceneOutcome:

@@ -1,0 +1,43 @@
+"""``uavsim deploy``: make the flows known to a Prefect server."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import typer
+from rich.console import Console
+
+from uavsim.errors import InputError
+
+__all__ = ["register"]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands of this module to ``app``."""
+    app.command(name="deploy")(deploy)
+
+
+def deploy(
+    *,
+    pool: Annotated[str, typer.Option(help="Work pool; made if it is not there.")] = "uavsim",
+    kind: Annotated[
+        Literal["process", "docker", "kubernetes"], typer.Option(help="Of a pool that is made.")
+    ] = "process",
+    cron: Annotated[str | None, typer.Option(help='When regenerate-mini runs by itself, as "0 3 * * 1".')] = None,
+) -> None:
+    """Register every flow as a deployment that workers pick up (PREFECT_API_URL names the server)."""
+    from uavsim.flows.server import check_api, configured_api_url
+
+    url = configured_api_url()
+    if url is None:
+        raise InputError("no Prefect server is named: start one (prefect server start) and set PREFECT_API_URL")
+    check_api(url)
+    from uavsim.flows.deploy import deploy as register_flows
+
+    console = Console(soft_wrap=True, highlight=False)
+    for name in register_flows(pool, kind=kind, cron=cron):
+        console.print(f"[green]{name}[/] in work pool {pool}")
+    console.print(f"start workers: prefect worker start --pool {pool} --limit 1")
+    console.print(
+        "run: prefect deployment run generate-town/uavsim -p dataset=smoke -p town=Town10HD -p out=/data/smoke"
+    )

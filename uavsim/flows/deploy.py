@@ -1,0 +1,76 @@
+"""Register the flows with a Prefect server, so that workers on any machine can run them."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
+
+from prefect.client.orchestration import get_client
+from prefect.client.schemas.actions import WorkPoolCreate
+from prefect.concurrency.sync import concurrency
+from prefect.exceptions import ObjectAlreadyExists
+from prefect.flows import Flow
+
+import uavsim
+from uavsim.supervise.station import Station
+
+__all__ = ["DEPLOYMENTS", "deploy", "one_at_a_time"]
+
+DEPLOYMENTS = {
+    "generate-dataset": "uavsim/flows/dataset.py:generate_dataset",
+    "generate-town": "uavsim/flows/town.py:generate_town",
+    "regenerate-mini": "uavsim/flows/dataset.py:regenerate_mini",
+    "assemble-dataset": "uavsim/flows/tables.py:assemble_dataset",
+    "validate-dataset": "uavsim/flows/tables.py:validate_dataset",
+}
+_LEASE_S = 120.0
+
+
+def deploy(pool: str, *, kind: str = "process", cron: str | None = None) -> list[str]:
+    """Make the work pool unless it is there, and a deployment ``<flow>/uavsim`` of every flow.
+
+    Args:
+        pool: name of the work pool.
+        kind: process, docker or kubernetes.
+        cron: when ``regenerate-mini`` runs by itself; never by default.
+
+    Returns:
+        Names of the deployments.
+    """
+    with get_client(sync_client=True) as client, contextlib.suppress(ObjectAlreadyExists):
+        client.create_work_pool(WorkPoolCreate(name=pool, type=kind))
+    root = Path(uavsim.__file__).resolve().parents[1]
+    names = []
+    for name, entrypoint in DEPLOYMENTS.items():
+        flow = Flow.from_source(source=root, entrypoint=entrypoint)
+        assert isinstance(flow, Flow), "a folder on this machine is loaded at once"
+        flow.deploy(
+            name="uavsim",
+            work_pool_name=pool,
+            cron=cron if name == "regenerate-mini" else None,
+            parameters={"out": "data/uav3d-mini"} if name == "regenerate-mini" and cron else None,
+            tags=["uavsim", name],
+            print_next_steps=False,
+            ignore_warnings=True,
+        )
+        names.append(f"{name}/uavsim")
+    return names
+
+
+@contextlib.contextmanager
+def one_at_a_time(station: Station) -> Iterator[None]:
+    """Hold the simulator's global concurrency limit while a scene flies: two runs may name the same server.
+
+    Simulators that a run starts itself are its own; they need no limit. The slot of a run that dies comes free when its
+    lease ends.
+    """
+    config = station.simulator.config
+    if station.simulator.is_ours:
+        yield
+        return
+    name = f"simulator {config.host}:{config.carla_port}"
+    with get_client(sync_client=True) as client:
+        client.upsert_global_concurrency_limit_by_name(name, 1)
+    with concurrency(name, occupy=1, lease_duration=_LEASE_S, strict=True):
+        yield
