@@ -1,0 +1,51 @@
+"""Colours of the open land: paved blocks, lawns, fields."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+
+from uavsim.mock_servers.scene import Float64, UInt8
+from uavsim.mock_servers.towns.arrays import Ints
+from uavsim.mock_servers.towns.ground import Land
+from uavsim.mock_servers.towns.soup import RGB
+from uavsim.mock_servers.towns.styles import DRY_GRASS, GRASS, PAVING, Style
+
+_FIELDS: Final[tuple[RGB, ...]] = (
+    (118, 132, 66),
+    (150, 140, 84),
+    (98, 122, 58),
+    (166, 150, 98),
+    (112, 94, 66),
+    (84, 112, 56),
+    (134, 138, 76),
+)
+_FIELD_M: Final = 78.0
+_PATCH_M: Final = 36.0
+
+
+def terrain_colours(land: Land, style: Style, rng: np.random.Generator) -> UInt8:
+    """(N, 3) colour of every terrain triangle."""
+    middle = land.terrain.mean(axis=1)[:, :2]
+    if style.land == "fields":
+        base = _patchwork(middle, np.asarray(_FIELDS), _FIELD_M, rng)
+    elif style.land == "lawn":
+        base = _patchwork(middle, np.asarray([GRASS, (98, 124, 66), (86, 110, 58), DRY_GRASS, GRASS]), _PATCH_M, rng)
+    else:
+        paved = np.asarray([PAVING, (134, 130, 122), (150, 146, 138), GRASS, (126, 124, 120), PAVING])
+        base = _patchwork(middle, paved, _PATCH_M, rng)
+    shift = rng.integers(-4, 5, size=(len(base), 1))
+    shift[1::2] = shift[::2][: len(shift[1::2])]  # both halves of a cell alike
+    colours: UInt8 = np.clip(base + shift, 0, 255).astype(np.uint8)
+    return colours
+
+
+def _patchwork(middle: Float64, colours: Ints, size_m: float, rng: np.random.Generator) -> Ints:
+    """Colours by oblong patches on a turned grid."""
+    turn = rng.uniform(0.1, 0.5)
+    axes = np.array([[np.cos(turn), np.sin(turn)], [-np.sin(turn), np.cos(turn)]])
+    cell = np.floor(middle @ axes.T / (size_m, size_m * 1.6)).astype(np.int64)
+    mix = (cell[:, 0] * 73856093) ^ (cell[:, 1] * 19349663)
+    chosen: Ints = colours[(mix >> 3) % len(colours)]
+    return chosen
