@@ -1,0 +1,141 @@
+"""The main job from the command line, as a user gives it: YAML in, data set out, through the real clients."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from uavsim.images import codec
+
+DATASET = """\
+seed: 11
+version: v1.0-mini
+towns:
+  Town10HD: {routes: [town10_row3_col3], first_scene: 0, scenes: 1, most_scenes: 10}
+samples: 2
+keyframe_s: 0.5
+formation: cross
+rig: RIG
+weather: clear_noon
+traffic: {vehicles: 40}
+splits: {rule: uav3d}
+"""
+RIG = """\
+width_px: 320
+height_px: 180
+fov_deg: 90
+sensors: [rgb, instance]
+cameras:
+  FRONT: {pitch_deg: -45}
+  LEFT: {pitch_deg: -45, yaw_deg: -90}
+  BOTTOM: {pitch_deg: -90}
+"""
+
+
+def uavsim(*arguments: str | Path, timeout: float = 200) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "uavsim", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=timeout, check=False)
+
+
+@pytest.fixture(scope="module")
+def dataset_yaml(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("yaml")
+    (folder / "rig.yaml").write_text(RIG)
+    path = folder / "tiny.yaml"
+    path.write_text(DATASET.replace("RIG", str(folder / "rig.yaml")))
+    return path
+
+
+@pytest.fixture(scope="module")
+def made(dataset_yaml: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("made") / "out"
+    done = uavsim("generate", "--dataset", dataset_yaml, "--out", out)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return out
+
+
+def content(out: Path) -> dict[str, str]:
+    """Every file of the data set itself, by hash; what ``.uavsim`` keeps about the run is not of it."""
+    files = (p for p in out.rglob("*") if p.is_file() and ".uavsim" not in p.parts)
+    return {str(p.relative_to(out)): hashlib.sha256(p.read_bytes()).hexdigest() for p in files}
+
+
+def test_what_was_asked_for_is_there(made: Path) -> None:
+    scenes = json.loads((made / "v1.0-mini/scene.json").read_text())
+    pictures = [r for r in json.loads((made / "v1.0-mini/sample_data.json").read_text()) if r["fileformat"] == "png"]
+    assert [s["nbr_samples"] for s in scenes] == [2]
+    assert len(pictures) == 2 * 5 * 3
+    for row in pictures:
+        assert codec.image_size(made / row["filename"]) == (320, 180)
+
+
+def test_pictures_show_a_town_and_masks_show_cars(made: Path) -> None:
+    """Not grey, not one colour: at least ten cars in the bottom and slanted views, on road and between buildings."""
+    tags: set[int] = set()
+    cars: set[int] = set()
+    for path in sorted((made / "masks").rglob("*.png")):
+        ids, tag = codec.mask_ids_and_tags(path)
+        tags |= set(np.unique(tag).tolist())
+        cars |= set(np.unique(ids).tolist()) - {0}
+    assert {1, 3, 9, 24} <= tags  # road, building, vegetation, road lines
+    assert len(cars) >= 10
+    for path in sorted((made / "samples/CAMERA_FRONT_id_0").glob("*.png")):
+        assert codec.decode_rgb(path).std() > 15
+
+
+def test_same_seed_same_bytes_another_seed_does_not(made: Path, dataset_yaml: Path, tmp_path: Path) -> None:
+    again, other = tmp_path / "again", tmp_path / "other"
+    assert uavsim("generate", "--dataset", dataset_yaml, "--out", again).returncode == 0
+    assert uavsim("generate", "--dataset", dataset_yaml, "--seed", "12", "--out", other).returncode == 0
+    assert content(again) == content(made)
+    first, second = content(made), content(other)
+    assert first["v1.0-mini/sample_annotation.json"] != second["v1.0-mini/sample_annotation.json"]
+
+
+def test_a_second_start_finds_everything_done(made: Path, dataset_yaml: Path) -> None:
+    before = content(made)
+    done = uavsim("generate", "--dataset", dataset_yaml, "--out", made)
+    assert done.returncode == 0
+    assert content(made) == before
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--dataset", "smoke", "--town", "Town11"], ["Town11", "did you mean 'Town10HD'"]),
+        (["--dataset", "smok"], ["smok", "'smoke'"]),
+        (["--dataset", "smoke", "--formation", "crss"], ["crss", "'cross'"]),
+        (["--dataset", "smoke", "--weather", "clear_non"], ["clear_non", "clear_noon"]),
+        (["--dataset", "smoke", "--simulator", "127.0.0.1:notaport"], ["notaport"]),
+    ],
+)
+def test_bad_input_is_one_line_and_writes_nothing(arguments: list[str], words: list[str], tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    done = uavsim("generate", *arguments, "--out", out)
+    assert done.returncode == 2, done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
+    for word in words:
+        assert word in done.stderr
+    assert not out.exists()
+
+
+def test_a_simulator_that_is_not_there_is_exit_3(tmp_path: Path) -> None:
+    done = uavsim(
+        "generate", "--dataset", "smoke", "--town", "Town10HD", "--simulator", "127.0.0.1:9", "--out", tmp_path / "out"
+    )
+    assert done.returncode == 3
+    assert "127.0.0.1:9" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_folder_with_another_data_set_is_left_alone(made: Path) -> None:
+    before = content(made)
+    done = uavsim("generate", "--dataset", "smoke", "--town", "Town10HD", "--out", made)
+    assert done.returncode == 2
+    assert content(made) == before
