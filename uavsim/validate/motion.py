@@ -18,6 +18,9 @@ __all__ = ["cameras_fly_smoothly", "headings_follow_motion", "nothing_jumps", "v
 STRONG_MPS2: Final = 8.0  # emergency braking: what may change between two samples without being told
 NOISE_M: Final = 0.35
 SLACK_MPS: Final = 0.5
+_END_SHARE: Final = (
+    0.6  # of the change to the neighbour's velocity: a crash may take all of it at either side of the gap
+)
 DRIVES_MPS: Final = 2.0
 SIDEWAYS_RAD: Final = np.radians(60.0)
 _CLEARLY_MORE: Final = 1.2
@@ -93,11 +96,21 @@ def _off_track(evidence: Evidence) -> tuple[FloatArray, FloatArray]:
         at_start = p[after] - (v[after] + v) / 2 * near.ahead_s[:, None]
         expected = np.where((before >= 0)[:, None], at_end, np.where((after >= 0)[:, None], at_start, np.nan))
         expected = np.where(((before >= 0) & (after >= 0))[:, None], middle, expected)
-        allowed = NOISE_M + STRONG_MPS2 * short**2 * np.where((before >= 0) & (after >= 0), 0.15, 0.25)
+        inner = (before >= 0) & (after >= 0)
+        allowed = NOISE_M + STRONG_MPS2 * short**2 * np.where(inner, 0.15, 0.25) + _crash_m(v, near, inner)
     else:
         expected = np.where(((before >= 0) & (after >= 0))[:, None], middle, np.nan)
         allowed = NOISE_M + STRONG_MPS2 * short**2 / 2
     return np.linalg.norm(p - expected, axis=1), allowed
+
+
+def _crash_m(velocity_mps: FloatArray, near: _Neighbours, inner: BoolArray) -> FloatArray:
+    """Return (N,) how far off the expectation a crash can put a box: only where velocities change beyond all brakes."""
+    one = np.where(near.before >= 0, near.before, np.arange(len(inner)))
+    other = np.where(near.after >= 0, near.after, np.arange(len(inner)))
+    span = np.nan_to_num(near.back_s) + np.nan_to_num(near.ahead_s)
+    beyond = np.maximum(np.linalg.norm(velocity_mps[one] - velocity_mps[other], axis=1) - STRONG_MPS2 * span, 0.0)
+    return np.asarray(np.nan_to_num(beyond) * span * np.where(inner, 0.125, 0.25))
 
 
 def _hermite(
@@ -112,7 +125,11 @@ def _hermite(
 
 
 def velocities_are_displacements(evidence: Evidence) -> Iterator[Finding]:
-    """The simulator's velocity lies between those that the displacements before and after show."""
+    """The simulator's velocity lies between those that the displacements before and after show.
+
+    At the end of a track: it and the neighbour's velocity have the displacement's as their mean, unless they differ so much
+    that something was hit.
+    """
     data, boxes, near = evidence.data, evidence.boxes, _neighbours(evidence)
     if boxes.velocity_mps is None:
         return
@@ -120,10 +137,14 @@ def velocities_are_displacements(evidence: Evidence) -> Iterator[Finding]:
     back = (p - p[near.before]) / near.back_s[:, None]
     ahead = (p[near.after] - p) / near.ahead_s[:, None]
     both = (near.before >= 0) & (near.after >= 0)
-    shown = np.where(both[:, None], (back + ahead) / 2, np.where((near.before >= 0)[:, None], back, ahead))
-    change = np.where(both, np.linalg.norm(ahead - back, axis=1) / 2, 0.0)
     gap = np.fmax(near.back_s, near.ahead_s)
-    allowed = SLACK_MPS + np.nan_to_num(change) + STRONG_MPS2 * gap * np.where(both, 0.25, 0.5)
+    at_end = np.where((near.before >= 0)[:, None], 2 * back - told[near.before], 2 * ahead - told[near.after])
+    shown = np.where(both[:, None], (back + ahead) / 2, at_end)
+    turn = np.linalg.norm(ahead - back, axis=1) / 2
+    between = np.where((near.before >= 0)[:, None], told[near.before], told[near.after])
+    crash = np.where(both, 0.0, _END_SHARE * np.linalg.norm(told - between, axis=1))
+    steady = STRONG_MPS2 * gap * np.where(both, 0.25, 0.5)
+    allowed = SLACK_MPS + np.where(both, turn + steady, np.maximum(crash, steady))
     off = np.linalg.norm(told - shown, axis=1)
     for row in np.flatnonzero(boxes.usable & np.isfinite(off) & (off > allowed)).tolist():
         speed, moved = float(np.linalg.norm(told[row])), float(np.linalg.norm(shown[row]))

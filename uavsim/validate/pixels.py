@@ -26,7 +26,7 @@ OUTSIDE_SHARE: Final = 0.05  # of an instance's pixels that may lie outside its 
 OUTSIDE_PX: Final = 6
 VIEW_SHARE: Final = 0.5  # of a view's boxes that miss their masks: then it is the view that is wrong
 FULL_PX: Final = 200
-MIN_IOU: Final = 0.5
+GAP_SHARE: Final = 0.1
 STRAY_PX: Final = 30
 TAG_PX: Final = 4
 _TAGS: Final = {
@@ -102,34 +102,37 @@ def boxes_cover_masks(evidence: Evidence) -> Iterator[Finding]:
 
 
 def boxes_fill_silhouettes(evidence: Evidence) -> Iterator[Finding]:
-    """Over its track, a box is no larger than what is seen: at its best views, hull and mask agree."""
+    """Over its track, a box is no larger than what is seen: its outline does not stand off the pixels on every side.
+
+    What hides a part of a thing leaves a gap at one side or at two that are neighbours; a box too large leaves it all around.
+    """
     pairs, data = evidence.pairs, evidence.data
     full = (pairs.visible_px >= FULL_PX) & ~pairs.cut & ~_misses(evidence).view_bad[pairs.view]
     rows = np.flatnonzero(full)
-    iou = _iou(pairs.mask_box_px[rows], pairs.box_px[rows])
-    best = np.full(len(data["sample_annotation"]), -1.0)
-    np.maximum.at(best, pairs.box[rows], iou)
-    judged = np.flatnonzero(best >= 0)
+    gap = np.full(len(data["sample_annotation"]), np.inf)
+    np.minimum.at(gap, pairs.box[rows], _gap_all_around(pairs.mask_box_px[rows], pairs.box_px[rows]))
     instance = data["sample_annotation"]["instance_token"]
-    judged = judged[instance[judged] >= 0]
-    order = judged[np.lexsort((best[judged], instance[judged]))]
+    judged = np.flatnonzero(np.isfinite(gap) & (instance >= 0))
+    order = judged[np.lexsort((gap[judged], instance[judged]))]
     groups = np.split(order, np.flatnonzero(np.diff(instance[order])) + 1) if len(order) else []
     for group in groups:
-        middle = float(best[group[len(group) // 2]])
-        if len(group) >= 3 and middle < MIN_IOU:
+        middle = float(gap[group[len(group) // 2]])
+        if len(group) >= 3 and middle > GAP_SHARE:
             row = int(group[0])
-            message = f"over {len(group)} samples the box's outline overlaps the visible one by {middle:.2f} at best"
-            numbers = {"token": data["instance"].tokens[int(instance[row])], "iou": round(middle, 3)}
+            message = (
+                f"over {len(group)} samples the box stands {middle:.0%} of its size off the visible pixels all around"
+            )
+            numbers = {"token": data["instance"].tokens[int(instance[row])], "gap": round(middle, 3)}
             yield Finding("pixels.outline", message, numbers=numbers, **data.annotation_place(row))
 
 
-def _iou(mask_box: IntArray, box: FloatArray) -> FloatArray:
-    low = np.maximum(mask_box[:, :2], box[:, :2])
-    high = np.minimum(mask_box[:, 2:], box[:, 2:])
-    shared = np.prod(np.maximum(high - low + 1, 0), axis=1)
-    both = np.prod(mask_box[:, 2:] - mask_box[:, :2] + 1, axis=1) + np.prod(box[:, 2:] - box[:, :2] + 1, axis=1)
-    iou: FloatArray = np.nan_to_num(shared / (both - shared), nan=0.0)
-    return iou
+def _gap_all_around(mask_box: IntArray, box: FloatArray) -> FloatArray:
+    """Return (P,) the smallest gap between the outline and the visible pixels, as a share of the outline's side."""
+    size = np.maximum(box[:, 2:] - box[:, :2] + 1, 1.0)
+    low = (mask_box[:, :2] - box[:, :2] - 1) / size  # a pixel of rounding on each side
+    high = (box[:, 2:] - mask_box[:, 2:] - 1) / size
+    gap: FloatArray = np.minimum(low, high).min(axis=1)
+    return np.nan_to_num(gap, nan=0.0)
 
 
 def counts_are_the_masks(evidence: Evidence) -> Iterator[Finding]:
