@@ -39,7 +39,7 @@ from uavsim.write.layout import OutLayout, staging_name
 from uavsim.write.ledger import LedgerEntry, read_entry, write_entry
 from uavsim.write.output import Output
 
-__all__ = ["RunContext", "SceneOutcome", "SceneQuarantined", "fly_scene"]
+__all__ = ["RunContext", "SceneOutcome", "SceneQuarantined", "fly_scene", "refuse_blank_pictures"]
 
 _RUN_ENDS = (StorageError, InputError, NoStationLeft)  # not the scene's failure
 
@@ -196,7 +196,7 @@ def _fly_label_commit(
         flown = station.fly(folder / "plan.msgpack", out=recording_folder, town=plan.town.name, on_event=on_event)
     fly_s = time.monotonic() - began
     recording = read_recording(recording_folder)
-    _refuse_blank_pictures(recording)
+    refuse_blank_pictures(recording)
     keep_map_mask(context.output, recording)
     fragment = pack_fragment(scene_fragment(annotate(recording)))
     label_s = time.monotonic() - began - fly_s
@@ -224,7 +224,7 @@ def _fly_label_commit(
     return committed
 
 
-def _refuse_blank_pictures(recording: Recording) -> None:
+def refuse_blank_pictures(recording: Recording) -> None:
     """Refuse a scene whose first pictures show nothing at all: an overfull graphics memory paints one colour.
 
     Raises:

@@ -88,6 +88,10 @@ class Simulator:
             self._process.stop(grace_s=4.0)
         self._process, self._endpoints, self.scenes_flown = None, None, 0
 
+    def log_tail(self) -> str:
+        """Return the last lines that its process printed; empty when it is not ours."""
+        return self._process.log_tail(lines=200) if self._process is not None else ""
+
     def lost(self) -> None:
         """Note that it failed: what is ours is killed, an attached one is asked again next time."""
         if self._process is not None:

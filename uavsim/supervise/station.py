@@ -115,6 +115,10 @@ class Station:
             return ""
         return "\n".join(self._pilot_log.read_text(errors="replace").splitlines()[-20:])
 
+    def simulator_log_tail(self) -> str:
+        """Return the last lines that the simulator's process printed; empty for an attached one."""
+        return self.simulator.log_tail()
+
     def status(self) -> StationStatus:
         """Say how it stands."""
         address = self.simulator.config.kind

@@ -1,0 +1,56 @@
+"""``uavsim doctor``: one command before a long run."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from uavsim.cli.generate import RunOption, SimulatorOption
+from uavsim.config.library import Library
+from uavsim.config.run import RunConfig
+from uavsim.errors import SystemFailure
+from uavsim.flows.request import Request
+
+__all__ = ["register"]
+
+_MARKS = {"good": "[green]good[/]   ", "warning": "[yellow]warning[/]", "bad": "[red]bad[/]    "}
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands of this module to ``app``."""
+    app.command(name="doctor")(doctor)
+
+
+def doctor(
+    *,
+    dataset: Annotated[str, typer.Option(help="That is to be made.")] = "smoke",
+    town: Annotated[list[str] | None, typer.Option(help="Default: all of the data set; repeat for several.")] = None,
+    topology: Annotated[str | None, typer.Option(help="Instead of the data set's.")] = None,
+    out: Annotated[str, typer.Option(help="Where the data set is to be; its disk is looked at.")] = "data",
+    simulator: SimulatorOption = None,
+    run: RunOption = None,
+) -> None:
+    """Look at clients, servers, maps, pace, disk and clock, by one short flight a town; exit code 3 if something is bad."""
+    from uavsim.flows.doctor import examine
+
+    config = Library.of().run(run).model if run else RunConfig()
+    request = Request(
+        dataset=dataset,
+        out=out,
+        towns=tuple(town or ()),
+        topology=topology,
+        simulators=tuple(simulator or ()),
+        run=config,
+    )
+    console = Console(soft_wrap=True, highlight=False)
+    bad = []
+    for finding in examine(request):
+        console.print(f"{_MARKS[finding.level]} {finding.what}: {finding.found}")
+        if finding.remedy:
+            console.print(f"        -> {finding.remedy}")
+        if finding.level == "bad":
+            bad.append(finding.what)
+    if bad:
+        raise SystemFailure(f"not ready: {', '.join(bad)}")

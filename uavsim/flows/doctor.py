@@ -1,0 +1,233 @@
+"""Look before a long run: one short flight a town, measured, and what usually goes wrong, each with its remedy."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+import shutil
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from uavsim.capture.spool import read_recording
+from uavsim.errors import SceneVoid, UavsimError
+from uavsim.flows.job import Job
+from uavsim.flows.request import Request
+from uavsim.flows.resolve import all_scenes, resolve
+from uavsim.flows.stages import refuse_blank_pictures
+from uavsim.records.codec import pack_plan
+from uavsim.records.plan import ScenePlan
+from uavsim.supervise.station import Station
+from uavsim.typing import JsonDict
+
+__all__ = ["Finding", "Level", "examine"]
+
+Level = Literal["good", "warning", "bad"]
+_PROBE_SAMPLES = 3
+_SLOW_IMAGES_PER_S = 5.0
+_SOFTWARE_RENDERERS = ("llvmpipe", "lavapipe", "swiftshader")
+_MIN_GPU_FREE_MB = 1500
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that was looked at: how it stands and, unless it is good, what to do."""
+
+    level: Level
+    what: str
+    found: str
+    remedy: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Flight:
+    """One measured scene."""
+
+    seconds: float
+    images_per_s: float
+    ticks_per_s: float
+    bytes_per_sample: float
+    vehicles: str
+
+
+def examine(request: Request) -> Iterator[Finding]:
+    """Look at everything; findings come as they are made.
+
+    Args:
+        request: the job that is to be run; only the first scene of each town is flown, into a temporary folder.
+
+    Raises:
+        InputError: the job itself is wrong.
+    """
+    job = resolve(request.model_copy(update={"samples": _PROBE_SAMPLES, "scenes": _first_scenes(request)}))
+    yield from _machine()
+    yield from _graphics()
+    run = request.run_config()
+    flights: list[Flight] = []
+    with tempfile.TemporaryDirectory(prefix="uavsim-doctor-") as temp:
+        for k, config in enumerate(run.simulators):
+            name = config.name or f"{config.kind}{k}"
+            station = Station(
+                config, run=run, topology=job.topology, name=name, logs=Path(temp), home=Path(temp) / f"home{k}"
+            )
+            try:
+                yield from _simulator(station, job, folder=Path(temp) / name, flights=flights)
+            finally:
+                station.close()
+    yield from _estimate(request, flights, simulators=len(run.simulators))
+
+
+def _first_scenes(request: Request) -> str:
+    scenes = all_scenes(request.dataset)
+    towns = {town.casefold() for town in request.towns} or {scene.town.casefold() for scene in scenes}
+    firsts = {scene.town: scene.index for scene in reversed(scenes) if scene.town.casefold() in towns}
+    return ",".join(str(index) for index in sorted(firsts.values())) or "0"
+
+
+def _machine() -> Iterator[Finding]:
+    told = " ".join(f"{name} {importlib.metadata.version(name)}" for name in ("uavsim", "carla", "airsim", "numpy"))
+    yield Finding("good", "packages", told)
+    cores = len(os.sched_getaffinity(0))
+    yield Finding("good", "processor", f"{cores} cores, load {os.getloadavg()[0]:.1f}")
+    free_gb = _available_memory_gb()
+    few = free_gb < 4.0
+    remedy = "close other programs, or run fewer simulators" if few else ""
+    yield Finding("warning" if few else "good", "memory", f"{free_gb:.1f} GB available", remedy)
+    year = time.gmtime().tm_year
+    if year < 2024:
+        yield Finding(
+            "bad", "clock", f"the year is {year}", "set the clock: logs and Prefect need it (timedatectl set-ntp true)"
+        )
+    else:
+        yield Finding("good", "clock", time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime()))
+
+
+def _available_memory_gb() -> float:
+    for line in Path("/proc/meminfo").read_text().splitlines():
+        if line.startswith("MemAvailable:"):
+            return int(line.split()[1]) / 1e6
+    return 0.0
+
+
+def _graphics() -> Iterator[Finding]:
+    """Ask the driver; a real server without a card renders on the processor, silently and a hundred times slower."""
+    query = ["nvidia-smi", "--query-gpu=index,name,memory.free,driver_version", "--format=csv,noheader,nounits"]
+    try:
+        answer = subprocess.run(query, capture_output=True, text=True, timeout=20, check=True).stdout
+    except (OSError, subprocess.SubprocessError):
+        yield Finding(
+            "warning",
+            "graphics card",
+            "no NVIDIA driver answers here",
+            "fine for the headless simulator; a real CARLA server on this machine would render on the processor",
+        )
+        return
+    for line in answer.strip().splitlines():
+        index, name, free_mb, driver = (part.strip() for part in line.split(","))
+        low = int(free_mb) < _MIN_GPU_FREE_MB
+        remedy = "end what uses the card: overfull memory spoils pictures without an error" if low else ""
+        found = f"{index}: {name}, {free_mb} MB free, driver {driver}"
+        yield Finding("warning" if low else "good", "graphics card", found, remedy)
+
+
+def _simulator(station: Station, job: Job, *, folder: Path, flights: list[Flight]) -> Iterator[Finding]:
+    try:
+        facts = station.ready()
+    except UavsimError as error:
+        yield Finding("bad", station.name, str(error), "see the message; nothing else of this simulator was looked at")
+        return
+    address = station.simulator.ensure().text
+    yield Finding(
+        "good", station.name, f"{address}: client {facts.client}, server {facts.server}, map {facts.map_name}"
+    )
+    for line in station.simulator_log_tail().lower().splitlines():
+        if any(renderer in line for renderer in _SOFTWARE_RENDERERS):
+            yield Finding(
+                "bad", station.name, f"renders on the processor: {line.strip()}", "install the card's Vulkan driver"
+            )
+            break
+    for town in job.towns:
+        yield from _town(station, job.plan_of(job.scenes_of(town)[0].name), folder=folder / town, flights=flights)
+
+
+def _town(station: Station, plan: ScenePlan, *, folder: Path, flights: list[Flight]) -> Iterator[Finding]:
+    what = f"{station.name} {plan.town.name}"
+    folder.mkdir(parents=True)
+    path = folder / "plan.msgpack"
+    path.write_bytes(pack_plan(plan))
+    samples_at: list[float] = []
+
+    def on_event(event: JsonDict) -> None:
+        if event.get("event") == "sample":
+            samples_at.append(time.monotonic())
+
+    began = time.monotonic()
+    try:
+        flown = station.fly(path, out=folder / "recording", town=plan.town.name, on_event=on_event)
+        refuse_blank_pictures(read_recording(flown.recording))
+    except SceneVoid as error:
+        yield Finding("bad", what, str(error), "check the driver and the free graphics memory (nvidia-smi)")
+        return
+    except UavsimError as error:
+        yield Finding("bad", what, str(error), "see docs/operations.md; Town06 and Town07 need CARLA's AdditionalMaps")
+        return
+    flight = _measured(
+        plan, flown.facts, folder=flown.recording, seconds=time.monotonic() - began, samples_at=samples_at
+    )
+    flights.append(flight)
+    slow = flight.images_per_s < _SLOW_IMAGES_PER_S
+    remedy = (
+        "is the server rendering on the processor? docker needs --gpus all and the Vulkan driver files" if slow else ""
+    )
+    pace = f"{flight.images_per_s:.1f} images/s, {flight.ticks_per_s:.1f} ticks/s, {flight.vehicles} vehicles"
+    yield Finding("warning" if slow else "good", what, pace, remedy)
+
+
+def _measured(plan: ScenePlan, facts: JsonDict, *, folder: Path, seconds: float, samples_at: list[float]) -> Flight:
+    """Take the pace between the first and the last sample: map loading and warm-up are paid once."""
+    span_s = max(samples_at[-1] - samples_at[0], 1e-6) if len(samples_at) > 1 else seconds
+    captures = max(len(samples_at) - 1, 1)
+    size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
+    return Flight(
+        seconds=seconds,
+        images_per_s=captures * len(plan.channels) / span_s,
+        ticks_per_s=captures * plan.image_every_steps / span_s,
+        bytes_per_sample=size / plan.samples,
+        vehicles=f"{facts.get('vehicles', '?')} of {facts.get('vehicles_asked', '?')}",
+    )
+
+
+def _estimate(request: Request, flights: list[Flight], *, simulators: int) -> Iterator[Finding]:
+    if not flights:
+        return
+    job = resolve(request)
+    plan = job.plan_of(job.scenes[0].name)
+    flight = max(flights, key=lambda f: 1.0 / max(f.images_per_s, 1e-9))
+    captures = len(plan.capture_steps)
+    overhead_s = max(flight.seconds - _PROBE_SAMPLES * len(plan.channels) / flight.images_per_s, 0.0)
+    scene_s = overhead_s + captures * len(plan.channels) / flight.images_per_s
+    hours = len(job.scenes) * scene_s / simulators / 3600
+    needed_gb = len(job.scenes) * captures * flight.bytes_per_sample / 1e9
+    yield Finding(
+        "good",
+        "estimate",
+        f"{len(job.scenes)} scenes: about {hours:.1f} h with {simulators} simulator(s), {needed_gb:.1f} GB",
+    )
+    if "://" in request.out:
+        return
+    folder = Path(request.out).absolute()
+    while not folder.exists():
+        folder = folder.parent
+    free_gb = shutil.disk_usage(folder).free / 1e9
+    if not os.access(folder, os.W_OK):
+        yield Finding("bad", "disk", f"{folder} cannot be written", "choose another --out, or change its permissions")
+    elif free_gb < 1.2 * needed_gb:
+        yield Finding(
+            "bad", "disk", f"{free_gb:.1f} GB free in {folder}", f"free {1.2 * needed_gb - free_gb:.1f} GB, or use JPEG"
+        )
+    else:
+        yield Finding("good", "disk", f"{free_gb:.1f} GB free in {folder}")
