@@ -30,12 +30,14 @@ class FlightPath:
 
     Attributes:
         time_s: (N,) never decreasing; equal places with growing time are stops.
+        speed_mps: (N,) between samples it grows or falls evenly.
         position_m: (N, 3) x, y in the map frame, z above the town's ground.
         heading_rad: (N,) of the path, counter-clockwise from the map's x, unwrapped.
         closed: after the last sample comes the first.
     """
 
     time_s: FloatArray
+    speed_mps: FloatArray
     position_m: FloatArray
     heading_rad: FloatArray
     closed: bool
@@ -58,8 +60,22 @@ class FlightPath:
         if self.closed and self.duration_s > 0.0:
             laps, time_s = np.divmod(time_s, self.duration_s)
             turns = laps * lap_rad
-        columns = [np.interp(time_s, self.time_s, self.position_m[:, i]) for i in range(3)]
-        return np.stack(columns, axis=1), np.interp(time_s, self.time_s, self.heading_rad) + turns
+        sample = self._samples_at(time_s)
+        places = np.arange(len(self.time_s))
+        columns = [np.interp(sample, places, self.position_m[:, i]) for i in range(3)]
+        return np.stack(columns, axis=1), np.interp(sample, places, self.heading_rad) + turns
+
+    def _samples_at(self, time_s: FloatArray) -> FloatArray:
+        """Return (K,) sample numbers with fractions: how far between two samples, under even acceleration."""
+        if len(self.time_s) == 1:
+            return np.zeros_like(time_s)
+        first = np.clip(np.searchsorted(self.time_s, time_s, side="right") - 1, 0, len(self.time_s) - 2)
+        lasts_s = np.maximum(np.diff(self.time_s)[first], 1e-12)
+        past = np.clip((time_s - self.time_s[first]) / lasts_s, 0.0, 1.0)
+        before, after = self.speed_mps[first], self.speed_mps[first + 1]
+        mean = (before + after) / 2.0
+        way = before * past + (after - before) * past**2 / 2.0
+        return np.asarray(first + np.where(mean > 0.0, way / np.where(mean > 0.0, mean, 1.0), past))
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,12 +102,12 @@ def fly_route(route: Route, *, altitude_m: float, fixed_altitude: bool = False) 
         knots.append(_Knot(knots[0].x_m, knots[0].y_m, knots[0].altitude_m, knots[0].speed_mps, 0.0))
     if len(knots) == 1:
         place = np.array([[knots[0].x_m, knots[0].y_m, knots[0].altitude_m]])
-        return FlightPath(np.zeros(1), place, np.zeros(1), closed=False)
+        return FlightPath(np.zeros(1), np.zeros(1), place, np.zeros(1), closed=False)
     position_m, heading_rad, knot_at = _sampled(knots, closed=route.closed)
     step_m = np.linalg.norm(np.diff(position_m, axis=0), axis=1)
-    time_s = _times(knots, step_m, knot_at, closed=route.closed)
+    time_s, speed_mps = _times(knots, step_m, knot_at, closed=route.closed)
     stops = np.array([knot.hover_s for knot in knots])
-    return _with_stops(FlightPath(time_s, position_m, heading_rad, route.closed), knot_at, stops)
+    return _with_stops(FlightPath(time_s, speed_mps, position_m, heading_rad, route.closed), knot_at, stops)
 
 
 def _knots(route: Route, *, altitude_m: float, fixed_altitude: bool) -> list[_Knot]:
@@ -138,8 +154,8 @@ def _sampled(knots: list[_Knot], *, closed: bool) -> tuple[FloatArray, FloatArra
     return np.column_stack([plane(u), level]), heading_rad, knot_at
 
 
-def _times(knots: list[_Knot], step_m: FloatArray, knot_at: IntArray, *, closed: bool) -> FloatArray:
-    """Return the (N,) times at which the samples are reached, stops not counted."""
+def _times(knots: list[_Knot], step_m: FloatArray, knot_at: IntArray, *, closed: bool) -> tuple[FloatArray, FloatArray]:
+    """Return the (N,) times at which the samples are reached, stops not counted, and the (N,) speeds there."""
     samples = len(step_m) + 1
     leg = np.searchsorted(knot_at, np.arange(samples), side="left")
     speeds = np.array([k.speed_mps for k in knots])
@@ -155,7 +171,7 @@ def _times(knots: list[_Knot], step_m: FloatArray, knot_at: IntArray, *, closed:
     seconds = np.where(
         pace > 0.0, 2.0 * step_m / np.where(pace > 0.0, pace, 1.0), 2.0 * np.sqrt(step_m / _ACCELERATION)
     )
-    return np.concatenate([[0.0], np.cumsum(seconds)])
+    return np.concatenate([[0.0], np.cumsum(seconds)]), speed
 
 
 def _reachable(limit_mps: FloatArray, step_m: FloatArray, *, closed: bool) -> FloatArray:
@@ -182,5 +198,9 @@ def _with_stops(path: FlightPath, knot_at: IntArray, stops_s: FloatArray) -> Fli
     order = np.sort(np.concatenate([np.arange(len(late)), stop_at]))
     second = np.concatenate([[False], order[1:] == order[:-1]])
     return FlightPath(
-        late[order] + np.where(second, waited[order], 0.0), path.position_m[order], path.heading_rad[order], path.closed
+        late[order] + np.where(second, waited[order], 0.0),
+        path.speed_mps[order],
+        path.position_m[order],
+        path.heading_rad[order],
+        path.closed,
     )

@@ -32,7 +32,9 @@ def _glided(formation: Formation, keys: FloatArray, time_s: FloatArray) -> Float
     if len(keys) == 1:
         return np.repeat(keys, len(time_s), axis=0)
     at_s = np.array([keyframe.time_s for keyframe in formation.keyframes])
-    return np.asarray(PchipInterpolator(at_s, keys, axis=0)(np.clip(time_s, at_s[0], at_s[-1])))
+    still_s = np.concatenate([[at_s[0] - 1.0], at_s, [at_s[-1] + 1.0]])  # standing before and after: no jump in speed
+    glide = PchipInterpolator(still_s, np.concatenate([keys[:1], keys, keys[-1:]]), axis=0)
+    return np.asarray(glide(np.clip(time_s, at_s[0], at_s[-1])))
 
 
 def fly_swarm(

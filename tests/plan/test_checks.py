@@ -1,0 +1,43 @@
+import numpy as np
+
+from uavsim.config.town import Obstacle, TownConfig
+from uavsim.plan import checks
+from uavsim.records.plan import SwarmTrajectory
+
+TOWN = TownConfig(
+    name="T",
+    carla_map="T",
+    short_name="t",
+    x_m=(-100, 100),
+    y_m=(-50, 50),
+    margin_m=10,
+    ground_z_m=2,
+    obstacles=(Obstacle(name="tower", x_m=(10, 20), y_m=(-5, 5), top_m=70),),
+)
+
+
+def swarm(*drones):
+    places = np.moveaxis(np.array(drones, dtype=float), 0, 1)  # (steps, drones, 3)
+    return SwarmTrajectory(tuple(range(len(drones))), places, np.tile([1.0, 0, 0, 0], (*places.shape[:2], 1)))
+
+
+def test_inside_and_outside():
+    assert checks.outside(swarm([[-90, -40, 60], [90, 40, 60]]), TOWN) is None
+    said = checks.outside(swarm([[0, 0, 60], [0, 0, 60]], [[0, 0, 60], [0, 41, 60]]), TOWN)
+    assert said == "drone 1 comes to x=0.0 y=41.0, outside T (x -90..90, y -40..40 with its margin of 10 m)"
+
+
+def test_the_nearest_pair_of_the_whole_flight():
+    a, b, c = [[0, 0, 60], [0, 0, 60]], [[9, 0, 60], [5, 0, 60]], [[0, 30, 60], [5, 3, 64]]
+    assert checks.nearest_pair(swarm(a, b, c)) == (5.0, 0, 1, 1)
+    assert checks.nearest_pair(swarm(a)) == (float("inf"), 0, 0, 0)
+
+
+def test_towers_and_the_ground():
+    over = swarm([[15, 0, 78]])  # its roof is 72 high in the map frame
+    assert checks.collision(over, TOWN, clearance_m=5.9) is None
+    assert checks.collision(over, TOWN, clearance_m=6.1) == "drone 0 comes within 6.0 m of 'tower' (clearance_m is 6.1)"
+    beside = swarm([[100, 0, 60]], [[23, 9, 60]])  # 3 m beyond the wall, 4 m beyond the corner
+    assert "drone 1 comes within 5.0 m of 'tower'" in checks.collision(beside, TOWN, clearance_m=6)
+    low = swarm([[-50, 0, 5]])
+    assert "drone 0 comes within 3.0 m of the ground" in checks.collision(low, TOWN, clearance_m=5)
