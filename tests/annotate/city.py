@@ -59,12 +59,13 @@ def quarter(rng: np.random.Generator) -> Mesh:
     parts = [ground]
     for x in range(-120, 121, 48):
         for y in range(-120, 121, 48):
-            height = rng.uniform(2, 7)
-            parts.append(cuboid_mesh((x + 24, y + 24, height), (14, 14, height), TAG["building"]))
-            for _ in range(4):
-                at = rng.uniform(-8, 8), rng.uniform(4, 20)
-                parts.append(cuboid_mesh((x + at[0], y + at[1], 4.0), (1.2, 1.2, 1.4), TAG["vegetation"]))
-                parts.append(cuboid_mesh((x + at[0], y + at[1], 1.3), (0.15, 0.15, 1.3), TAG["vegetation"]))
+            height = rng.uniform(2, 9)
+            parts.append(cuboid_mesh((x, y, height), (14, 14, height), TAG["building"]))
+            for _ in range(4):  # at the kerb: the streets' middles are 24 m from the houses'
+                beside = np.array([rng.choice([-17.0, 17.0]), rng.uniform(-14, 14)])
+                at = np.array([x, y]) + (beside if rng.integers(2) else beside[::-1])
+                parts.append(cuboid_mesh((*at, 4.0), (1.6, 1.6, 1.4), TAG["vegetation"]))
+                parts.append(cuboid_mesh((*at, 1.3), (0.15, 0.15, 1.3), TAG["vegetation"]))
     return mesh_of(parts)
 
 
@@ -85,7 +86,7 @@ def make_city(folder: Path, *, seed: int, samples: int, vehicles: int = 60, dept
     plan = replace(plan, rig=tuple(replace(spec, mount_t_m=(0.0, 0.0, 0.0)) for spec in plan.rig))
     town = Renderer(quarter(rng), MODELS)
     nothing = Renderer(mesh_of([cuboid_mesh((0, 0, -500), (1, 1, 1), TAG["ground"])]), MODELS)
-    cast = _cast(rng, vehicles)
+    cast = _cast(rng, vehicles, samples)
     frames, alone = [], {}
     for k in range(samples):
         poses = _poses(cast, k)
@@ -108,20 +109,28 @@ def make_city(folder: Path, *, seed: int, samples: int, vehicles: int = 60, dept
     return City(Recording(folder, plan, facts, infos, tuple(frames)), alone)
 
 
-def _cast(rng, vehicles):
-    names = [
-        n for n, spec in VEHICLES.items() if spec.base_type in {"car", "van", "truck", "bus", "motorcycle", "bicycle"}
-    ]
+def _cast(rng, vehicles, samples):
+    """Place vehicles on the lanes so that none ever touches another."""
+    kinds = {"car", "van", "truck", "bus", "motorcycle", "bicycle"}
+    names = [name for name, spec in VEHICLES.items() if spec.base_type in kinds]
     cast = []
-    for n in range(vehicles):
-        name = names[rng.integers(len(names))] if n % 12 else list(WALKERS)[n // 12]
-        lane = 48.0 * rng.integers(-2, 4) + rng.choice([-2.0, 2.0])
+    while len(cast) < vehicles:
+        name = list(WALKERS)[len(cast) // 12] if len(cast) % 12 == 0 else names[rng.integers(len(names))]
+        lane = 48.0 * rng.integers(-2, 4) + rng.choice([-4.5, -1.5, 1.5, 4.5])
         along, across = rng.uniform(-110, 110), rng.integers(2)
         at = np.array([along, lane, 0.0]) if across else np.array([lane, along, 0.0])
         if name.startswith("walker"):
             at[2] = MODELS.half_extent(name)[2]
-        cast.append((name, at, (0.0 if across else 90.0) + rng.normal(0, 4), rng.uniform(0, 9)))
+        one = (name, at, (0.0 if across else 90.0) + rng.normal(0, 3), rng.uniform(0, 9))
+        if all(_apart(one, other, k) for other in cast for k in range(samples)):
+            cast.append(one)
     return cast
+
+
+def _apart(one, other, k) -> bool:
+    (a, _), (b, _) = _poses([one, other], k)
+    reach = MODELS.half_extent(one[0])[0] + MODELS.half_extent(other[0])[0]
+    return bool(np.hypot(*(a - b)[:2]) > reach + 0.8)
 
 
 def _poses(cast, k):

@@ -68,8 +68,11 @@ def test_who_hides_whom() -> None:
     view = see(both, np.array([1, 2]), camera(), Pictures(ids, tags))
     assert view.visible_px.tolist() == [400 - 64, 64]
     assert view.blockers_px.tolist() == [64, 0]  # the lower is no blocker of the higher
-    tags[30:50, 40:45], ids[30:50, 40:45] = 3, 0  # a wall
+    tags[30:50, 40:45], ids[30:50, 40:45] = 9, 0  # a tree's crown may hang over it
     assert see(both, np.array([1, 2]), camera(), Pictures(ids, tags)).blockers_px[0] == 64 + 100
+    tags[30:50, 40:45] = 3  # a wall there stands behind: seen from straight below the camera, the object comes first
+    shadow = 3 * 8  # but for the columns in which the higher box hides it
+    assert see(both, np.array([1, 2]), camera(), Pictures(ids, tags)).blockers_px[0] == 64 + shadow
     depth_m = np.full((80, 100), 20.0, np.float32)  # the wall is behind, says the depth image
     assert see(both, np.array([1, 2]), camera(), Pictures(ids, tags, depth_m)).blockers_px[0] == 0
 

@@ -2,8 +2,9 @@
 
 That share depends on the body and on the direction from which it is seen, and the scene itself tells it. In every view the
 object covers at least the pixels that it shows and at most those and the ones that something nearer may hide: an interval,
-and a single number where nothing but ground is around. The shares are fitted to all intervals of a class and then of a blueprint, in
-turns: what a view would show is put into its interval, and near directions (left and right are mirror images) are averaged.
+and a single number where nothing but ground is around. The shares are fitted to all intervals of a class and then of a
+blueprint, in turns: what a view would show is put into its interval, and near directions (left and right are mirror images)
+are averaged.
 """
 
 from __future__ import annotations

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from scipy import ndimage
 
 from uavsim.annotate.silhouettes import Camera, Solids, Trace, outline_px, trace
+from uavsim.geometry import pinhole, quaternion
 from uavsim.typing import BoolArray, FloatArray, IntArray, UInt8Array, UInt16Array
 
 __all__ = ["Pictures", "SeenInView", "see"]
@@ -30,6 +31,9 @@ GROUND_TAGS: Final = (
     25,
     27,
 )  # road, sidewalk, terrain, sky, water, road line, ground, rail track
+OVERHANGING_TAGS: Final = (7, 8, 9, 22, 26)  # traffic light, traffic sign, vegetation, other, bridge
+_LOOKS_DOWN: Final = 0.2  # sine of the camera's pitch downward
+_COLUMNS_APART: Final = 1 << 20  # more than any box has columns
 _TRUNCATION_SAMPLES: Final = 32  # a side of the grid that a box's area outside of the image is measured with
 _FAR_OUTSIDE: Final = 3.0  # image sizes; a box that reaches farther is measured up to there
 _TRUST_FILL_BELOW: Final = 0.7  # less visible than this and nothing seen in front: hidden by what looks like ground
@@ -81,6 +85,8 @@ def see(solids: Solids, instance_id: IntArray, camera: Camera, pictures: Picture
     silhouette = np.bincount(found.row, minlength=len(row))
     away_m = np.linalg.norm(solids.map_t_box_m - camera.map_t_optical_m, axis=1)
     blocked = _blocks(found, pictures, instance_id, away_m=away_m, traced=row)
+    if pictures.depth_m is None:
+        blocked &= ~_stands_behind(found, pictures, instance_id[row], camera)
     blockers = np.bincount(found.row[blocked], minlength=len(row))
     kept = np.flatnonzero((silhouette > 0) | (counted[row] > 0))
     row = row[kept]
@@ -164,6 +170,36 @@ def _blocks(
     scenery = ~np.isin(pictures.tags[found.v, found.u], GROUND_TAGS)
     nearer = np.where(shown > 0, away_of_id[shown] < away_m[traced][found.row], scenery)
     return np.asarray(foreign & nearer)
+
+
+def _stands_behind(found: Trace, pictures: Pictures, own_id: IntArray, camera: Camera) -> BoolArray:
+    """Tell for each traced pixel whether what it shows stands on the ground behind the object.
+
+    Upright things rise in the picture away from the point straight below the camera. Seen from that point outward, what
+    stands in front of an object comes before the object's pixels and what stands behind it after them.
+
+    Args:
+        found: pixels of the boxes.
+        pictures: what the camera took.
+        own_id: (M,) ids of the boxes that ``found.row`` numbers.
+        camera: looks down, or nothing is told.
+    """
+    down = quaternion.rotate(quaternion.conjugate(camera.map_q_optical_wxyz), np.array([0.0, 0.0, -1.0]))
+    if down[2] < _LOOKS_DOWN:
+        return np.zeros(len(found.row), dtype=np.bool_)
+    foot = pinhole.project(down, intrinsic=camera.intrinsic)
+    across, along = found.u + 0.5 - foot[0], found.v + 0.5 - foot[1]
+    radius = np.hypot(across, along)
+    count = np.maximum(np.bincount(found.row, minlength=len(own_id)), 1)
+    mean_radius = np.bincount(found.row, weights=radius, minlength=len(own_id)) / count
+    column = np.floor(np.arctan2(along, across) * np.maximum(mean_radius, 1.0)[found.row]).astype(np.int64)
+    column += found.row * _COLUMNS_APART
+    own = pictures.ids[found.v, found.u] == own_id[found.row]
+    columns, place = np.unique(column, return_inverse=True)
+    first_own = np.full(len(columns), np.inf)
+    np.minimum.at(first_own, place[own], radius[own])
+    upright = ~np.isin(pictures.tags[found.v, found.u], OVERHANGING_TAGS)
+    return np.asarray(upright & (radius > first_own[place]))
 
 
 def _truncation(boxes: Solids, bounds: FloatArray, camera: Camera) -> FloatArray:
