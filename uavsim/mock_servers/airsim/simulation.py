@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Callable
 from dataclasses import replace
@@ -20,6 +21,7 @@ from uavsim.mock_servers.airsim.host import AirSimHost, FaultsLike, NoFaults, Po
 from uavsim.mock_servers.airsim.imaging import Photographer, no_movers
 from uavsim.mock_servers.airsim.ned import Quat, Vec3, add, flip_z, ned_pose, pose_map, ue_pose
 from uavsim.mock_servers.airsim.objects import SceneObjects
+from uavsim.mock_servers.airsim.obstacles import SOLID
 from uavsim.mock_servers.airsim.recording import Recorder
 from uavsim.mock_servers.airsim.settings import AirSimSettings, VehicleSetting
 from uavsim.mock_servers.scene import Movers
@@ -27,6 +29,7 @@ from uavsim.mock_servers.scene import Movers
 DRONE_BLUEPRINT: Final = "drone.quadrotor"
 DRONE_COLOUR: Final = (40, 40, 44)
 FIRST_DRONE_ID: Final = 0x5000_0000
+TAKE_OFF_ROOM_M: Final = 2.0
 MAX_VEHICLES: Final = 256
 MAX_MESSAGES: Final = 1000
 
@@ -165,11 +168,19 @@ class Simulation:
 
 
 def default_player_start(host: AirSimHost) -> Vec3:
-    """Give a place on a road near the middle of the town."""
-    ground, points = host.town.ground, np.asarray(host.town.spawn_points, dtype=np.float64).reshape(-1, 6)
-    x, y = (0.0, 0.0)
-    if len(points):
-        nearest = points[np.argmin(np.hypot(points[:, 0], points[:, 1]))]
-        x, y = float(nearest[0]), float(nearest[1])
+    """Give the town's own origin, so that both ports speak one frame; where something stands there, a place on a road."""
+    standing = [
+        thing
+        for thing in host.town.objects
+        if math.hypot(*thing.box_centre_m[:2]) < math.hypot(*thing.box_half_m[:2]) + TAKE_OFF_ROOM_M
+        and thing.tag in SOLID
+        and thing.box_half_m[2] > 0
+    ]
+    points = np.asarray(host.town.spawn_points, dtype=np.float64).reshape(-1, 6)
+    if not standing or not len(points):
+        return 0.0, 0.0, 0.0
+    nearest = points[np.argmin(np.hypot(points[:, 0], points[:, 1]))]
+    x, y = float(nearest[0]), float(nearest[1])
+    ground = host.town.ground
     grid = np.ascontiguousarray(ground.height_m, dtype=np.float64)
     return x, y, float(ground_height(grid, *ground.origin_m, ground.cell_m, x, y))
