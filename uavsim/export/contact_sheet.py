@@ -73,16 +73,34 @@ def draw_contact_sheet(
         raise DatasetError(f"scene {rows.scene['name']}: sample {number} has no pictures")
     boxes = [row for row in rows.rows["sample_annotation"] if row["sample_token"] == token and row["num_lidar_pts"] > 0]
     corners_map_m, colours = _corners(boxes), _colours(boxes, rows.rows["instance"])
+    seen_in = _seen_in(rows, boxes)
     tiles, captions = [], []
     for row in pictures:
         calibration = calibrations[row["calibrated_sensor_token"]]
         canvas = np.ascontiguousarray(codec.decode_rgb(root / row["filename"]))
-        _draw_boxes(canvas, corners_map_m, colours, pose=poses[row["ego_pose_token"]], calibration=calibration)
+        chosen = seen_in.get(row["token"], []) if seen_in is not None else list(range(len(boxes)))
+        shown = [colours[k] for k in chosen]
+        _draw_boxes(canvas, corners_map_m[chosen], shown, pose=poses[row["ego_pose_token"]], calibration=calibration)
         tiles.append(canvas)
         captions.append(str(channels[calibration["token"]]["channel"]))
     drones = {caption.rpartition("_id_")[2] for caption in captions}
     columns = max(len(tiles) // max(len(drones), 1), 1)
     return draw.contact_sheet(tiles, columns=columns, tile_width_px=_TILE_WIDTH_PX, captions=captions)
+
+
+def _seen_in(rows: SceneRows, boxes: list[JsonDict]) -> dict[str, list[int]] | None:
+    """Tell, by picture, which boxes have pixels in it; None where the data set does not say."""
+    details = rows.rows.get("visibility_detail")
+    if not details:
+        return None
+    number = {row["token"]: k for k, row in enumerate(boxes)}
+    seen: dict[str, list[int]] = {}
+    for detail in details:
+        k = number.get(detail["sample_annotation_token"])
+        for view in detail["views"] if k is not None else ():
+            if view["visible_px"] > 0 and k is not None:
+                seen.setdefault(view["sample_data_token"], []).append(k)
+    return seen
 
 
 def _corners(boxes: list[JsonDict]) -> FloatArray:
