@@ -17,7 +17,7 @@ from uavsim.mock_servers.towns.network import Network
 from uavsim.mock_servers.towns.objects import Stock
 from uavsim.mock_servers.towns.parked import park_vehicles
 from uavsim.mock_servers.towns.placement import Works, build_fronts, build_outskirts
-from uavsim.mock_servers.towns.planting import plant_land, plant_streets
+from uavsim.mock_servers.towns.planting import plant_land, plant_streets, put_rails
 from uavsim.mock_servers.towns.signals import signal_heads, traffic_signs
 from uavsim.mock_servers.towns.site import Site
 from uavsim.mock_servers.towns.soup import Look, Soup, jitter
@@ -53,6 +53,7 @@ def assemble(name: str, opendrive: str, network: Network, style: Style, seed: in
     works = Works(Site.on(land), stock, style, rng)
     build_fronts(works, lanes.strips)
     plant_streets(works, lanes.strips)
+    put_rails(works, lanes.strips)
     build_outskirts(works)
     plant_land(works)
     mesh, labels = soup.finish()

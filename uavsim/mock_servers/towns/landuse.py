@@ -35,6 +35,8 @@ def terrain_colours(land: Land, style: Style, rng: np.random.Generator) -> UInt8
     else:
         paved = np.asarray([PAVING, (134, 130, 122), (150, 146, 138), GRASS, (126, 124, 120), PAVING])
         base = _patchwork(middle, paved, _PATCH_M, rng)
+    for x, y, radius in style.parks_m:
+        base[np.hypot(middle[:, 0] - x, middle[:, 1] - y) < radius] = GRASS
     shift = rng.integers(-4, 5, size=(len(base), 1))
     shift[1::2] = shift[::2][: len(shift[1::2])]  # both halves of a cell alike
     colours: UInt8 = np.clip(base + shift, 0, 255).astype(np.uint8)

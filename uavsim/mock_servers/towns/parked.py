@@ -16,6 +16,7 @@ from uavsim.mock_servers.towns.strips import Strip
 _SLOT_M: Final = 6.2  # along the road, cars in line
 _BAY_M: Final = 2.9  # along the road, cars side by side
 _DEEP_M: Final = 4.6  # lanes this wide have bays
+_FASTEST_KMH: Final = 65.0  # nobody parks beside faster roads
 _TAG_NAMES: Final = {number: name for name, number in TAG.items()}
 
 
@@ -40,8 +41,10 @@ def park_vehicles(stock: Stock, strips: list[Strip], share: float, rng: np.rando
     library, choices = ModelLibrary(), _choices()
     for strip in strips:
         width = float(np.median(strip.width_m))
-        if strip.junction or not (
-            (strip.kind == "parking" and width > 1.7) or (strip.kind == "shoulder" and 1.9 < width < 3.0)
+        if (
+            strip.junction
+            or strip.limit_kmh > _FASTEST_KMH
+            or not ((strip.kind == "parking" and width > 1.7) or (strip.kind == "shoulder" and 1.9 < width < 3.0))
         ):
             continue
         bays = strip.kind == "parking" and width > _DEEP_M

@@ -19,6 +19,7 @@ _STEEPEST_M: Final = 3.0  # buildings do not stand on ground that falls by more 
 _GAP_M: Final = 0.4  # between neighbours
 _ROW_M: Final = 27.0  # from one row of buildings to the next behind it
 _BACK_M: Final = 18.0  # simple buildings keep this far from roads
+_NO_FRONTS_KMH: Final = 85.0  # nobody builds along a motorway
 _Rng = np.random.Generator
 
 
@@ -37,7 +38,11 @@ def street_fronts(strips: list[Strip]) -> list[tuple[Float64, Float64]]:
     outermost: dict[tuple[str, int, int], Strip] = {}
     for strip in strips:
         key = (strip.road, strip.section, int(np.sign(strip.lane)))
-        if not strip.junction and (key not in outermost or abs(strip.lane) > abs(outermost[key].lane)):
+        if (
+            not strip.junction
+            and strip.limit_kmh < _NO_FRONTS_KMH
+            and (key not in outermost or abs(strip.lane) > abs(outermost[key].lane))
+        ):
             outermost[key] = strip
     fronts = []
     for strip in outermost.values():

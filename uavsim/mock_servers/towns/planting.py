@@ -11,11 +11,14 @@ from uavsim.mock_servers.towns.furniture import FURNITURE, lamp_post
 from uavsim.mock_servers.towns.objects import single
 from uavsim.mock_servers.towns.placement import Works
 from uavsim.mock_servers.towns.site import along
+from uavsim.mock_servers.towns.solids import add_box
+from uavsim.mock_servers.towns.soup import Look, Soup, look
 from uavsim.mock_servers.towns.strips import Strip
 from uavsim.mock_servers.towns.vegetation import plant
 
-_OUTER_PER_HA: Final = {"paved": 6.0, "lawn": 8.0, "fields": 6.0}
+_OUTER_PER_HA: Final = {"paved": 5.0, "lawn": 4.0, "fields": 4.0}
 _OUTER_M: Final = 260.0
+_RAILS_KMH: Final = 85.0
 
 
 def plant_streets(works: Works, strips: list[Strip]) -> None:
@@ -61,6 +64,33 @@ def _furnish(works: Works, strip: Strip) -> None:
             inward = inward if inward @ (strip.inner_m - strip.outer_m)[0, :2] > 0 else -inward
             yaw = float(np.degrees(np.arctan2(inward[1], inward[0])))
             works.stock.place(name, "static", single(FURNITURE[name]()), (point[0], point[1], point[2], yaw))
+
+
+def put_rails(works: Works, strips: list[Strip]) -> None:
+    """Guard rails beside motorways and on their medians."""
+    soup = works.stock.soup
+    rail = look((150, 154, 158), "guard_rail")
+    outermost: dict[tuple[str, int, int], Strip] = {}
+    for strip in strips:
+        key = (strip.road, strip.section, int(np.sign(strip.lane)))
+        if strip.junction or strip.limit_kmh < _RAILS_KMH:
+            continue
+        if key not in outermost or abs(strip.lane) > abs(outermost[key].lane):
+            outermost[key] = strip
+        if strip.kind == "median" and abs(strip.lane) == 1:
+            _rail(soup, strip.outer_m + 0.3 * (strip.inner_m - strip.outer_m), rail)
+    for strip in outermost.values():
+        side = strip.outer_m - strip.inner_m
+        _rail(soup, strip.outer_m + 0.3 * side / np.maximum(np.linalg.norm(side, axis=1, keepdims=True), 0.1), rail)
+
+
+def _rail(soup: Soup, line: Float64, rail: Look) -> None:
+    low, high = np.array([0.0, 0.0, 0.42]), np.array([0.0, 0.0, 0.76])
+    soup.ribbon(line + low, line + high, rail)
+    points, _ = along(line, 8.0, 1.0, 0.5)
+    for point in points:
+        x, y, z = point.tolist()
+        add_box(soup, (x - 0.06, y - 0.06, z - 0.3), (x + 0.06, y + 0.06, z + 0.7), rail)
 
 
 def plant_land(works: Works) -> None:

@@ -19,7 +19,7 @@ from uavsim.mock_servers.towns.xodr_writer import (
 )
 
 _U_TURN_RAD = math.radians(140)
-_STRAIGHT_RAD = math.radians(38)
+_STRAIGHT_RAD = math.radians(55)
 _CROSSWALK_M = 3.4  # along the road
 _STOP_BEHIND_M = 5.6  # stop line to the end of the road where there is a crosswalk
 

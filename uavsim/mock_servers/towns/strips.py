@@ -157,6 +157,8 @@ def _section_strips(road: Road, number: int, end_s: float, default_kmh: float) -
     if end_s - section.s < 1e-3:
         return []
     dense = _dense_stations(road, max(section.s, 0.0), end_s)
+    if len(dense) < 2:
+        return []
     borders = _borders(section, dense, road.lane_offset.at(dense))
     tracks = np.stack([road_points(road, dense, t) for t in borders.values()], axis=1)
     kept = _thin(tracks, dense)

@@ -32,6 +32,7 @@ class Style:
         parked: share of parking places that are taken.
         spawn_points: how many.
         outskirts: "city", "houses" or "none" out to what cameras see beyond the roads.
+        parks_m: (x, y, radius) of green places, simulator axes.
         hydrants: whether street furniture stands on sidewalks.
     """
 
@@ -50,6 +51,7 @@ class Style:
     parked: float = 0.6
     spawn_points: int = 0
     outskirts: str = "city"
+    parks_m: tuple[tuple[float, float, float], ...] = ()
     hydrants: bool = True
 
 
@@ -63,7 +65,7 @@ SUBURBAN: Final = Style(
     filled=0.62,
     rows=1,
     street_trees_m=22.0,
-    trees_per_ha=14.0,
+    trees_per_ha=9.0,
     woods=0.06,
     lamps_m=40.0,
     parked=0.35,

@@ -14,6 +14,7 @@ from uavsim.mock_servers.towns.soup import RGB, Look, Soup, jitter
 from uavsim.mock_servers.towns.strips import KERB_M, RAISED, Strip
 
 _FILL_RADIUS_M: Final = 7.0  # junction floors close gaps that a circle of this radius does not fit into
+_FLOOR_BELOW_M: Final = 0.015  # floors only show between the ways
 _POINT_STEP_M: Final = 2.0
 _KERBSTONE_M: Final = 0.3
 ASPHALT_RGB: Final[RGB] = (72, 73, 76)
@@ -79,15 +80,16 @@ def _fill(points: Float64) -> Float64:
 
 def paint_surfaces(soup: Soup, strips: list[Strip], floors: dict[str, Float64], rng: np.random.Generator) -> None:
     """Add roads, junction floors, sidewalks with kerbstones, and medians."""
-    filled = set(floors)
     for strip in strips:
         if is_raised(strip):
             _raised(soup, strip, rng)
-        elif not (strip.junction in filled and strip.kind != "biking"):
+        elif strip.junction:  # ways overlap here: one colour, so that it does not matter which is on top
+            soup.ribbon(strip.inner_m, strip.outer_m, Look(ASPHALT_RGB, TAG["road"], ASPHALT))
+        else:
             colour = jitter(_KIND_RGB.get(strip.kind, ASPHALT_RGB), len(strip.s) - 1, 3, rng)
             soup.ribbon(strip.inner_m, strip.outer_m, Look(colour, TAG["road"], ASPHALT))
     for triangles in floors.values():
-        soup.triangles(triangles, Look(ASPHALT_RGB, TAG["road"], ASPHALT))
+        soup.triangles(triangles - (0.0, 0.0, _FLOOR_BELOW_M), Look(ASPHALT_RGB, TAG["road"], ASPHALT))
 
 
 def _raised(soup: Soup, strip: Strip, rng: np.random.Generator) -> None:
@@ -104,6 +106,15 @@ def _raised(soup: Soup, strip: Strip, rng: np.random.Generator) -> None:
     edge = strip.outer_m - share * (strip.outer_m - strip.inner_m) if green else strip.outer_m
     top = jitter(_MEDIAN_RGB if green else _SIDEWALK_RGB, count, 5, rng)
     soup.ribbon(stone, edge, Look(top, TAG["terrain" if green else "sidewalk"], MATTE))
+    if not green and _folds(strip):
+        patch = _fill(np.concatenate([stone, edge, (stone + edge) / 2])) - (0.0, 0.0, _FLOOR_BELOW_M)
+        soup.triangles(patch, Look(_SIDEWALK_RGB, TAG["sidewalk"], MATTE))
     if green:
         soup.ribbon(edge, strip.outer_m, kerb)
         soup.ribbon(strip.outer_m, strip.outer_m - down, kerb)
+
+
+def _folds(strip: Strip) -> bool:
+    """Whether the outer border runs backward somewhere, as round a corner sharper than the strip is wide."""
+    along = (np.diff(strip.inner_m[:, :2], axis=0) * np.diff(strip.outer_m[:, :2], axis=0)).sum(axis=1)
+    return bool((along < 0).any())

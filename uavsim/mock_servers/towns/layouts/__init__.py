@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Final
 
-from uavsim.mock_servers.towns.layouts import town10hd
+from uavsim.mock_servers.towns.layouts import town03, town04, town06, town07, town10hd
 from uavsim.mock_servers.towns.streets import Plan
-from uavsim.mock_servers.towns.styles import URBAN, Style
+from uavsim.mock_servers.towns.styles import RURAL, SUBURBAN, URBAN, Style
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,5 +20,20 @@ class Layout:
 
 
 LAYOUTS: Final[dict[str, Layout]] = {
+    "Town03": Layout(
+        town03.plan,
+        replace(
+            URBAN,
+            spawn_points=265,
+            front={"tower": 0.12, "block": 0.5, "shop": 0.23, "house": 0.15},
+            filled=0.8,
+            parks_m=((0.0, 0.0, 23.0),),
+        ),
+    ),
+    "Town04": Layout(
+        town04.plan, replace(SUBURBAN, spawn_points=372, hills_m=14.0, trees_per_ha=5.0, woods=0.08, outskirts="none")
+    ),
+    "Town06": Layout(town06.plan, replace(SUBURBAN, spawn_points=436)),
+    "Town07": Layout(town07.plan, replace(RURAL, spawn_points=116)),
     "Town10HD": Layout(town10hd.plan, replace(URBAN, spawn_points=155)),
 }
