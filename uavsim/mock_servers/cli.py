@@ -10,6 +10,9 @@ import sys
 import threading
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Final
+
+import numpy as np
 
 from uavsim.mock_servers.airsim import AirSimServer, AirSimSettings, read_settings
 from uavsim.mock_servers.airsim_faults import AirSimFaults
@@ -18,8 +21,8 @@ from uavsim.mock_servers.carla.town_shelf import TownShelf
 from uavsim.mock_servers.carla.values import CallFailed
 from uavsim.mock_servers.faults import Faults, read_faults
 from uavsim.mock_servers.models.library import ModelLibrary
-from uavsim.mock_servers.render import Renderer
-from uavsim.mock_servers.scene import Town
+from uavsim.mock_servers.render import Renderer, encode_depth, encode_instance, encode_normal, encode_semantic
+from uavsim.mock_servers.scene import Movers, Town, View, Weather
 from uavsim.mock_servers.world.world import World
 
 
@@ -42,6 +45,11 @@ def parser() -> argparse.ArgumentParser:
     return p
 
 
+_MOVER_COLUMNS: Final = (
+    ((), np.int32), ((6,), np.float64), ((), np.uint32), ((3,), np.uint8), ((), np.uint32),
+)  # fmt: skip
+
+
 class _Renderers:
     """One renderer a town, kept."""
 
@@ -51,8 +59,28 @@ class _Renderers:
 
     def __call__(self, town: Town) -> Renderer:
         if id(town) not in self._kept:
-            self._kept[id(town)] = (town, Renderer(town.mesh, self._models, town.signals))
+            renderer = Renderer(town.mesh, self._models, town.signals)
+            _compile(renderer)
+            self._kept[id(town)] = (town, renderer)
         return self._kept[id(town)][1]
+
+
+def _compile(renderer: Renderer) -> None:
+    """Let the kernels be compiled (or read from disk) now, not under a client's deadline; rays follow in their own time."""
+    nothing = Movers(*(np.zeros((0, *shape), kind) for shape, kind in _MOVER_COLUMNS))
+    view = View((0.0, 0.0, 50.0, -90.0, 0.0, 0.0), 32, 32, 90.0)
+    signals = np.zeros(0, np.uint8)
+    picture = renderer.render(
+        view, nothing, weather=Weather(), signals=signals, time_s=0.0, want_bgra=True, want_normal=True
+    )
+    assert picture.normal is not None
+    bgra = np.zeros((32, 32, 4), np.uint8)
+    encode_instance(picture.ids, picture.tag, bgra)
+    encode_semantic(picture.tag, bgra)
+    encode_depth(picture.depth_m, bgra)
+    encode_normal(picture.normal, bgra)
+    ray = np.array([[0.0, 0.0, -1.0]])
+    threading.Thread(target=renderer.cast, args=(np.zeros(3), ray, 100.0, nothing), daemon=True).start()
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

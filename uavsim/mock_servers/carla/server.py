@@ -14,8 +14,11 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from uavsim.mock_servers.carla import (  # noqa: F401  (the method modules fill the table)
+    absent_methods,
     actor_methods,
+    body_methods,
     commands,
+    environment_methods,
     light_methods,
     session_methods,
     snapshot,
@@ -41,6 +44,7 @@ from uavsim.mock_servers.world.world import World
 HOST: Final = "127.0.0.1"
 _ADVANCING: Final = frozenset({"tick_cue", "set_episode_settings", "load_new_episode"})
 _BACKLOG: Final = 256
+_MOST_NAMES: Final = 1000  # of unknown methods that are counted
 _REFUSALS: Final = (TypeError, ValueError, IndexError, KeyError, OverflowError, AttributeError)
 
 
@@ -77,6 +81,8 @@ class CarlaServer:
         self.sensors = Sensors(self, rendering)
         self.traffic_managers: dict[int, str] = {}
         self.unknown: Counter[str] = Counter()
+        self.without_effect: Counter[str] = Counter()
+        self.imu_gravity_mps2 = 9.81
         self.port = 0
         self.on_step: list[Callable[[float], None]] = []
         self._flags = wire.MAP_CHANGE
@@ -131,7 +137,8 @@ class CarlaServer:
         """
         entry = METHODS.get(name)
         if entry is None:
-            self.unknown[name[:200]] += 1
+            if name[:200] in self.unknown or len(self.unknown) < _MOST_NAMES:
+                self.unknown[name[:200]] += 1
             return f"the headless simulator has no method {name[:200]!r}", None
         self.faults.before_call(name)
         fail = wire.void_error if entry.void else wire.error
@@ -162,8 +169,8 @@ class CarlaServer:
         return [actor.actor_id, actor.parent_id, description, self.box_wire(actor), bytes([actor.tag]), token]
 
     def box_wire(self, actor: Actor) -> list[Any]:
-        """The bounding box in the actor's frame."""
-        return [list(actor.offset_m), list(actor.half_m), [0.0, 0.0, 0.0], actor.actor_id]
+        """The bounding box in the actor's frame; of a traffic light its trigger volume."""
+        return [list(actor.offset_m), list(actor.half_m), [0.0, actor.box_yaw_deg, 0.0], actor.actor_id]
 
     # ------------------------------------------------------------------ clock
     def tick(self) -> int:
@@ -229,10 +236,13 @@ class CarlaServer:
         return self._navigation
 
     def report(self) -> str | None:
-        """One line about calls that are not implemented, None without any."""
-        if not self.unknown:
-            return None
-        return "mock stats: unknown RPCs " + ", ".join(f"{name} x{n}" for name, n in sorted(self.unknown.items()))
+        """One line about calls that are not implemented or change nothing here, None without any."""
+        parts = [
+            f"{what} " + ", ".join(f"{name} x{n}" for name, n in sorted(counted.items()))
+            for what, counted in (("unknown RPCs:", self.unknown), ("RPCs without effect:", self.without_effect))
+            if counted
+        ]
+        return "mock stats: " + "; ".join(parts) if parts else None
 
 
 def _advances(name: str, arguments: list[Any]) -> bool:

@@ -53,6 +53,7 @@ class Actor:
     order: SpawnOrder
     half_m: tuple[float, float, float] = (0.0, 0.0, 0.0)
     offset_m: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    box_yaw_deg: float = 0.0
     tag: int = 0
     parent_id: int = 0
     stream_id: int = 0

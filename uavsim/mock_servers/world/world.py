@@ -12,10 +12,10 @@ import numpy as np
 
 from uavsim.mock_servers.models.catalogue import OTHERS, PROPS, VEHICLES, WALKERS
 from uavsim.mock_servers.models.library import ModelLibrary
-from uavsim.mock_servers.scene import Float64, Movers, Picture, Town, UInt8, UInt32, View, Weather
+from uavsim.mock_servers.scene import Float32, Float64, Movers, Picture, Town, UInt8, UInt32, View, Weather
 from uavsim.mock_servers.world import contact, physics
 from uavsim.mock_servers.world.actors import SPRING_ARM, Actor, NoSuchActor, SpawnOrder, SpawnRefused
-from uavsim.mock_servers.world.pose import Pose6
+from uavsim.mock_servers.world.pose import Pose6, undo
 from uavsim.mock_servers.world.signals import Signals
 from uavsim.mock_servers.world.table import (
     CONTROLLER,
@@ -34,6 +34,7 @@ from uavsim.mock_servers.world.table import (
 _GRAVES: Final = 4096
 _SOLID_TAGS: Final = frozenset({3, 4, 5, 14, 15, 16, 17, 18, 28})  # walls, fences, parked vehicles; no crowns, no arms
 _DEFAULT_LIMIT_KMH: Final = 50.0
+_DEEPER_M: Final = 1e-6
 _DRIVE_MPS2: Final = {"car": 5.0, "van": 4.0, "truck": 3.0, "bus": 3.0, "motorcycle": 6.0, "bicycle": 2.5}
 
 
@@ -45,6 +46,12 @@ class RendererLike(Protocol):
         want_normal: bool = False, into: Picture | None = None,
     ) -> Picture:  # fmt: skip
         """Draw ``movers`` in the town as seen from ``view``."""
+        ...
+
+    def cast(
+        self, origins_m: Float64, directions: Float64, max_range_m: float, movers: Movers
+    ) -> tuple[Float32, UInt32, UInt8, Float32]:
+        """Send rays: distance, id, tag and cosine of incidence of what each meets first."""
         ...
 
 
@@ -81,6 +88,21 @@ class World:
         self.frame, self.episode, self.delta_s = 1, 0, 0.05
         self._renderer_of = renderer_of
         self.open(town)
+        self._warm_up()
+
+    def _warm_up(self) -> None:
+        """Compile the kernels now (or read them from disk), not under a client's deadline."""
+        c, none = self.table.c, np.zeros(0, np.int64)
+        physics.step_vehicles(none, 0.05, c, self._ground)
+        physics.step_walkers(none, 0.05, c, self._ground)
+        physics.carry(none, c)
+        boxes = contact.boxes_of(none, c.pose, c.half, c.offset)
+        contact.pairs(boxes)
+        contact.first_hits(boxes, self._static[0])
+        contact.first_hit(np.zeros(7), boxes)
+        contact.overlap_depth(np.zeros(7), np.zeros(7))
+        self._limits_at(np.zeros((1, 6)))
+        self.signal_state.at_lights(none, c)
 
     # ------------------------------------------------------------------ town
     def open(self, town: Town) -> None:
@@ -108,7 +130,9 @@ class World:
         for number, head in enumerate(self.town.signals):
             light = self._enter(SpawnOrder("traffic.traffic_light", pose=head.pose), LIGHT)
             light.number, light.tag = number, 7
-            light.half_m, light.offset_m = (0.3, 0.3, 1.5), (0.0, 0.0, 1.5)
+            x, y, z = undo(np.array(head.pose), np.array([head.trigger[:3]]))[0].tolist()
+            light.half_m, light.offset_m = head.trigger[3:6], (x, y, z)
+            light.box_yaw_deg = head.trigger[6] - head.pose[4]
             self.lights.append(light)
         for blueprint, pose in self.town.traffic_signs:
             sign = self._enter(SpawnOrder(blueprint, pose=pose), SIGN)
@@ -291,28 +315,40 @@ class World:
         boxes = contact.boxes_of(bodies, c.pose, c.half, c.offset)
         was = {int(row): before[n] for n, row in enumerate(vehicles)}
         for i, j in contact.pairs(boxes).tolist():
-            one, two = int(bodies[i]), int(bodies[j])
-            self._meet(one, two, boxes[j, :2] - boxes[i, :2], was)
-            self._meet(two, one, boxes[i, :2] - boxes[j, :2], was)
+            self._meet(int(bodies[i]), int(bodies[j]), boxes[j], was)
+            self._meet(int(bodies[j]), int(bodies[i]), boxes[i], was)
         if not len(self._static[0]):
             return
         moving = vehicles[(c.solid[vehicles] != 0) & (c.physics[vehicles] != 0) & (c.speed[vehicles] != 0)]
         hits = contact.first_hits(contact.boxes_of(moving, c.pose, c.half, c.offset), self._static[0])
         for row, hit in zip(moving.tolist(), hits.tolist(), strict=True):
             if hit >= 0:
-                towards = self._static[0][hit, :2] - c.pose[row, :2]
                 self._touch(row, 0, self._static[1][hit])
-                if float(c.velocity[row, :2] @ towards) > 0:
-                    self._stop(row, was[row])
+                self._hold_back(row, self._static[0][hit], was[row])
 
-    def _meet(self, row: int, other: int, towards: Float64, was: dict[int, Float64]) -> None:
+    def _meet(self, row: int, other: int, box: Float64, was: dict[int, Float64]) -> None:
         c = self.table.c
         if c.kind[row] == PROP:
             return
         self._touch(row, int(c.actor_id[other]), "")
-        drives = c.kind[row] == VEHICLE and c.physics[row] and c.kind[other] != WALKER
-        if drives and float(c.velocity[row, :2] @ towards) > 0:
-            self._stop(row, was[row])
+        if c.kind[row] == VEHICLE and c.physics[row] and c.kind[other] != WALKER:
+            self._hold_back(row, box, was[row])
+
+    def _hold_back(self, row: int, box: Float64, was: Float64) -> None:
+        """Take a vehicle's last move back if that brought it deeper into ``box``."""
+        c = self.table.c
+        rows = np.array([row])
+        now = contact.overlap_depth(contact.boxes_of(rows, c.pose, c.half, c.offset)[0], box)
+        moved = c.pose[row].copy()
+        c.pose[row, :2], c.pose[row, 4] = was[:2], was[4]
+        before = contact.overlap_depth(contact.boxes_of(rows, c.pose, c.half, c.offset)[0], box)
+        if now > max(before, 0.0) + _DEEPER_M:
+            c.was[row] = c.pose[row, :3]
+            c.speed[row] = 0.0
+            c.velocity[row] = 0.0
+            c.angular[row] = 0.0
+        else:
+            c.pose[row] = moved
 
     def _touch(self, row: int, other_id: int, name: str) -> None:
         c = self.table.c
@@ -320,14 +356,6 @@ class World:
         self.touches.append(
             Touch(int(c.actor_id[row]), other_id, name, (float(push[0]), float(push[1]), float(push[2])))
         )
-
-    def _stop(self, row: int, pose: Float64) -> None:
-        c = self.table.c
-        c.pose[row, :2], c.pose[row, 4] = pose[:2], pose[4]
-        c.was[row] = c.pose[row, :3]
-        c.speed[row] = 0.0
-        c.velocity[row] = 0.0
-        c.angular[row] = 0.0
 
     # ------------------------------------------------------------------ for servers and renderers
     def movers(self) -> Movers:

@@ -8,19 +8,39 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from uavsim.mock_servers.carla.sensors import cameras
-from uavsim.mock_servers.carla.sensors.moment import Measured, Moment, Reading, Stamp
+from uavsim.mock_servers.carla.sensors import cameras, events, inertial, rays
+from uavsim.mock_servers.carla.sensors.moment import Body, Measured, Moment, Reading, Stamp
 from uavsim.mock_servers.faults import Shot
 from uavsim.mock_servers.scene import View
 from uavsim.mock_servers.world.actors import Actor
 from uavsim.mock_servers.world.pose import Pose6
+from uavsim.mock_servers.world.world import World
 
 if TYPE_CHECKING:
     from uavsim.mock_servers.carla.server import CarlaServer, Rendering
 
 _DUE_SLACK_S: Final = 1e-6
+
+
+@dataclass(frozen=True, slots=True)
+class _Family:
+    """How one kind of sensor works: what it notes under the world's lock, and what it makes of it later."""
+
+    gather: Callable[[World, Actor, float], Any]
+    measure: Callable[[CarlaServer, Reading, Moment], Sequence[Body]]
+
+
+_FAMILIES: Final[dict[str, _Family]] = {
+    rays.LIDAR: _Family(rays.gather_scan, lambda _, reading, moment: rays.lidar(reading, moment)),
+    rays.SEMANTIC_LIDAR: _Family(rays.gather_scan, lambda _, reading, moment: rays.semantic_lidar(reading, moment)),
+    rays.RADAR: _Family(rays.gather_radar, lambda _, reading, moment: rays.radar(reading, moment)),
+    rays.OBSTACLE: _Family(lambda *_: None, events.obstacle),
+    inertial.IMU: _Family(inertial.gather_imu, lambda server, reading, _: inertial.imu(server, reading)),
+    inertial.GNSS: _Family(inertial.gather_gnss, lambda _, reading, moment: inertial.gnss(reading, moment)),
+    events.COLLISION: _Family(events.gather_collision, lambda server, reading, _: events.collision(server, reading)),
+}
 
 
 @dataclass(slots=True)
@@ -87,7 +107,13 @@ class Sensors:
             if is_picture and not render:
                 continue
             pose = tuple(world.table.c.pose[actor.row].tolist())
-            reading = Reading(actor, pose, world.actors.get(actor.parent_id), self._shots(actor, moment, pose))
+            family = _FAMILIES.get(actor.blueprint)
+            delta_s = self._delta_s(actor, moment)
+            state = family.gather(world, actor, delta_s) if family else None
+            if state == []:  # nothing happened
+                continue
+            parent = world.actors.get(actor.parent_id)
+            reading = Reading(actor, pose, parent, self._shots(actor, moment, pose), state)
             if is_picture:
                 work.views.setdefault(cameras.view_of(reading), []).append(reading)
             else:
@@ -104,10 +130,13 @@ class Sensors:
     def _is_due(self, actor: Actor, moment: Moment) -> bool:
         every_s = float(actor.order.attributes.get("sensor_tick", "0") or 0)
         last_s = self._last_s.get(actor.actor_id)
-        if last_s is not None and moment.elapsed_s - last_s < every_s - _DUE_SLACK_S:
-            return False
+        return last_s is None or moment.elapsed_s - last_s >= every_s - _DUE_SLACK_S
+
+    def _delta_s(self, actor: Actor, moment: Moment) -> float:
+        """Time since a sensor's last reading, and note this one."""
+        last_s = self._last_s.get(actor.actor_id)
         self._last_s[actor.actor_id] = moment.elapsed_s
-        return True
+        return moment.delta_s if last_s is None else moment.elapsed_s - last_s
 
     def send(self, work: Work) -> None:
         """Measure and queue for sending; returns when everything is queued."""
@@ -116,14 +145,19 @@ class Sensors:
             lambda view=view, readings=readings: take(view, readings, work.moment)  # type: ignore[misc]
             for view, readings in work.views.items()
         ]
+        jobs += [lambda reading=reading: self._measure(reading, work.moment) for reading in work.others]  # type: ignore[misc]
         futures: list[Future[None]] = [self._pool.submit(self._run, job, work.moment) for job in jobs]
         for future in futures:
             future.result()
         self._send_late(work.moment.frame)
 
+    def _measure(self, reading: Reading, moment: Moment) -> list[Measured]:
+        bodies = _FAMILIES[reading.actor.blueprint].measure(self._server, reading, moment)
+        return [Measured(reading, body) for body in bodies]
+
     def _run(self, job: Callable[[], Sequence[Measured]], moment: Moment) -> None:
         for measured in job():
-            if self._rendering.latency_s:
+            if self._rendering.latency_s and measured.reading.actor.blueprint in cameras.PICTURES:
                 with self._gpu:
                     time.sleep(self._rendering.latency_s)
             self._deliver(measured, moment)

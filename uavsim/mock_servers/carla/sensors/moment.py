@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 from uavsim.mock_servers.carla import wire
 from uavsim.mock_servers.carla.streams import Part
@@ -11,6 +11,8 @@ from uavsim.mock_servers.faults import Shot
 from uavsim.mock_servers.scene import Movers, UInt8, Weather
 from uavsim.mock_servers.world.actors import Actor
 from uavsim.mock_servers.world.pose import Pose6
+
+Body: TypeAlias = tuple[Part, ...]  # what follows the header
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,4 +66,4 @@ class Measured:
     """What one sensor has to send: the parts after the header."""
 
     reading: Reading
-    body: tuple[Part, ...]
+    body: Body

@@ -1,0 +1,88 @@
+"""IMU and GNSS: where a thing is and how it is accelerated."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import msgpack
+import numpy as np
+
+from uavsim.mock_servers.carla.sensors.moment import Body, Moment, Reading
+from uavsim.mock_servers.carla.sensors.rays import generator, number
+from uavsim.mock_servers.scene import Float64
+from uavsim.mock_servers.world.actors import Actor
+from uavsim.mock_servers.world.pose import rotation
+from uavsim.mock_servers.world.world import World
+
+if TYPE_CHECKING:
+    from uavsim.mock_servers.carla.server import CarlaServer
+
+IMU: Final = "sensor.other.imu"
+GNSS: Final = "sensor.other.gnss"
+EARTH_RADIUS_M: Final = 6_378_137.0
+
+
+@dataclass(frozen=True, slots=True)
+class Motion:
+    """How the sensor moves, in world axes."""
+
+    acceleration: Float64
+    angular_deg: Float64
+    noise: Float64
+
+
+def gather_imu(world: World, actor: Actor, _delta_s: float) -> Motion:
+    """Note the motion of what the sensor hangs on."""
+    c = world.table.c
+    return Motion(c.acceleration[actor.row].copy(), c.angular[actor.row].copy(), generator(actor).normal(size=6))
+
+
+def imu(server: CarlaServer, reading: Reading) -> list[Body]:
+    """[accelerometer m/s2, gyroscope rad/s, compass rad from north]; north is minus y."""
+    motion: Motion = reading.state
+    pose, actor = reading.pose, reading.actor
+    to_sensor = rotation(pose[3], pose[4], pose[5]).T
+    accelerometer = to_sensor @ (motion.acceleration + np.array([0.0, 0.0, server.imu_gravity_mps2]))
+    gyroscope = to_sensor @ np.radians(motion.angular_deg)
+    for n, axis in enumerate("xyz"):
+        accelerometer[n] += number(actor, f"noise_accel_stddev_{axis}", 0.0) * motion.noise[n]
+        gyroscope[n] += number(actor, f"noise_gyro_bias_{axis}", 0.0)
+        gyroscope[n] += number(actor, f"noise_gyro_stddev_{axis}", 0.0) * motion.noise[3 + n]
+    compass = math.radians(pose[4] + 90.0) % (2 * math.pi)
+    return [(msgpack.packb([accelerometer.tolist(), gyroscope.tolist(), compass]),)]
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """The town's georeference, and this tick's noise."""
+
+    latitude_deg: float
+    longitude_deg: float
+    noise: Float64
+
+
+def gather_gnss(world: World, actor: Actor, _delta_s: float) -> Origin:
+    """Note where the town is on the earth."""
+    return Origin(*world.town.georeference, generator(actor).normal(size=3))
+
+
+def geolocation(x: float, y: float, *, latitude_deg: float, longitude_deg: float) -> tuple[float, float]:
+    """Return latitude and longitude of a place, in a Mercator plane through the origin; y points south."""
+    scale = math.cos(math.radians(latitude_deg)) * EARTH_RADIUS_M
+    east = scale * math.radians(longitude_deg) + x
+    north = scale * math.log(math.tan(math.radians(90.0 + latitude_deg) / 2)) - y
+    return math.degrees(2 * math.atan(math.exp(north / scale))) - 90.0, math.degrees(east / scale)
+
+
+def gnss(reading: Reading, _moment: Moment) -> list[Body]:
+    """[latitude, longitude, altitude]."""
+    origin: Origin = reading.state
+    x, y, z = reading.pose[:3]
+    latitude, longitude = geolocation(x, y, latitude_deg=origin.latitude_deg, longitude_deg=origin.longitude_deg)
+    values = [latitude, longitude, z]
+    for n, axis in enumerate(("lat", "lon", "alt")):
+        values[n] += number(reading.actor, f"noise_{axis}_bias", 0.0)
+        values[n] += number(reading.actor, f"noise_{axis}_stddev", 0.0) * float(origin.noise[n])
+    return [(msgpack.packb(values),)]
