@@ -90,3 +90,15 @@ def test_nothing_seen_proves_nothing() -> None:
 def test_split_mask_reads_carlas_order() -> None:
     ids, tags = split_mask(np.array([[[0x12, 0x34, 14, 255]]], np.uint8))
     assert (int(ids[0, 0]), int(tags[0, 0])) == (0x1234, 14)
+
+
+def test_parked_vehicles_are_matched_by_place_while_actors_are_proven_by_id() -> None:
+    """Actor 3 is a thing of the town: its mask id is nobody's actor id."""
+    infos = _infos()
+    infos[2] = ActorInfo(
+        3, 0, "environment", "environment.Parked_12", "car", (2.1, 1.0, 0.7), (0, 0, 0.7), (1, 0, 0, 0), 14
+    )
+    binder = MaskBinder(infos)
+    binder.learn(_views([301, 77, 0x8042], _states()), _states())
+    assert binder.mode == "actor_id"
+    np.testing.assert_array_equal(binder.translate(np.array([[301, 77, 0x8042, 0x8123]], np.uint16)), [[1, 2, 3, 0]])

@@ -8,6 +8,7 @@ remain; what belongs to no labelled actor has id 0 and keeps its semantic tag.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -23,7 +24,7 @@ from uavsim.typing import BoolArray, FloatArray, IntArray, UInt8Array, UInt16Arr
 __all__ = ["MaskBinder", "MaskView", "split_mask"]
 
 MOVER_TAGS: Final = (12, 13, 14, 15, 16, 17, 18, 19)  # pedestrian .. bicycle in CARLA's palette
-_ENOUGH_PIXELS: Final = 40  # fewer say little about where an object is
+_ENOUGH_PIXELS: Final = 16  # fewer say little about where an object is
 _SLACK_PX: Final = 3.0
 _PROVEN_SHARE: Final = 0.95
 _WON_SHARE: Final = 0.6
@@ -55,7 +56,8 @@ class MaskBinder:
         self._actors = {info.instance_id: info for info in actors}
         self.mode = ""  # "actor_id" or "voted" once known
         self._table = np.zeros(65536, dtype=np.uint16)
-        self._votes = np.zeros((0, 0), dtype=np.int64)
+        self._votes: dict[int, Counter[int]] = {}  # mask id -> sightings in each actor's box
+        self._taken: frozenset[int] = frozenset()  # mask ids that are actor ids
 
     def learn(self, views: Sequence[MaskView], states: ActorStates) -> None:
         """Prove actor ids by this tick's masks, or vote.
@@ -67,15 +69,16 @@ class MaskBinder:
         boxes = [self._rectangles(view, states) for view in views]
         if self.mode in {"", "actor_id"}:
             proven = self._identity_holds(seen, boxes, states)
-            if proven is None:
-                return
-            if proven:
-                self._adopt_actor_ids()
-                return
-            if self.mode == "actor_id":
+            if proven is False and self.mode == "actor_id":
                 raise MissedTick("masks and boxes do not fit: the pictures are not of this tick")
-        self.mode = "voted"
-        self._vote(seen, boxes, states)
+            if proven is False:
+                self.mode = "voted"
+            elif proven:
+                self._adopt_actor_ids()
+        parked = np.array([self._actors[int(i)].kind == "environment" for i in states.instance_id], dtype=np.bool_)
+        who = np.ones_like(parked) if self.mode == "voted" else parked  # things of the town have no actor id
+        if who.any():
+            self._vote(seen, boxes, states, who=who)
 
     def translate(self, ids: UInt16Array) -> UInt16Array:
         """Return (H, W) instance ids, 0 where no labelled actor is."""
@@ -83,8 +86,10 @@ class MaskBinder:
 
     def _adopt_actor_ids(self) -> None:
         self.mode = "actor_id"
-        for instance_id, info in self._actors.items():
-            self._table[info.simulator_actor_id & 0xFFFF] = instance_id
+        movers = {info.simulator_actor_id & 0xFFFF: i for i, info in self._actors.items() if info.kind != "environment"}
+        for mask_id, instance_id in movers.items():
+            self._table[mask_id] = instance_id
+        self._taken = frozenset(movers)
 
     def _rectangles(self, view: MaskView, states: ActorStates) -> FloatArray:
         """Rows (u_min, v_min, u_max, v_max) of every actor's projected box; NaN where it is not all in front."""
@@ -104,13 +109,15 @@ class MaskBinder:
         self, seen: Sequence[_Sightings], boxes: Sequence[FloatArray], states: ActorStates
     ) -> bool | None:
         """Tell whether ids that are actor ids lie in those actors' boxes; None when nothing is there to tell by."""
-        row_of = {self._actors[int(i)].simulator_actor_id & 0xFFFF: row for row, i in enumerate(states.instance_id)}
+        infos = [self._actors[int(i)] for i in states.instance_id]
+        movers = np.array([info.kind != "environment" for info in infos], dtype=np.bool_)
+        row_of = {info.simulator_actor_id & 0xFFFF: row for row, info in enumerate(infos) if movers[row]}
         fits = strangers = misfits = 0
         for sighting, rectangles in zip(seen, boxes, strict=True):
             for mask_id, centre in zip(sighting.ids.tolist(), sighting.centre_px, strict=True):
                 row = row_of.get(mask_id)
                 if row is None:
-                    strangers += bool(_inside(centre, rectangles).any())
+                    strangers += bool(_inside(centre, rectangles[movers]).any())
                 elif np.isfinite(rectangles[row]).all():
                     good = bool(_inside(centre, rectangles[row : row + 1])[0])
                     fits, misfits = fits + good, misfits + (not good)
@@ -119,26 +126,39 @@ class MaskBinder:
             return None if strangers == 0 else False
         return fits >= _PROVEN_SHARE * total
 
-    def _vote(self, seen: Sequence[_Sightings], boxes: Sequence[FloatArray], states: ActorStates) -> None:
-        """Give each mask id to the actor in whose box it lies most often, one id an actor, one actor an id."""
-        if not self._votes.size:
-            self._votes = np.zeros((65536, max(self._actors, default=0) + 1), dtype=np.int64)
+    def _vote(
+        self, seen: Sequence[_Sightings], boxes: Sequence[FloatArray], states: ActorStates, *, who: BoolArray
+    ) -> None:
+        """Give each mask id to the actor in whose box it lies most often, one id an actor, one actor an id.
+
+        Args:
+            seen: what each mask shows.
+            boxes: each actor's rectangle in each of these pictures.
+            states: whose rectangles these are.
+            who: (N,) rows that may win.
+        """
+        tag = np.array([self._actors[int(i)].semantic_tag for i in states.instance_id])
         for sighting, rectangles in zip(seen, boxes, strict=True):
-            for mask_id, centre, tag in zip(sighting.ids, sighting.centre_px, sighting.tags, strict=True):
-                inside = np.flatnonzero(_inside(centre, rectangles))
-                same = [r for r in inside if self._actors[int(states.instance_id[r])].semantic_tag in (0, int(tag))]
-                if same:
-                    middle = (rectangles[same, :2] + rectangles[same, 2:]) / 2
-                    best = same[int(np.argmin(np.sum((middle - centre) ** 2, axis=1)))]
-                    self._votes[int(mask_id), int(states.instance_id[best])] += 1
-        self._table[:] = 0
-        voted_ids = np.flatnonzero(self._votes.any(axis=1))
-        for mask_id in voted_ids:
-            row = self._votes[mask_id]
-            winner = int(row.argmax())
-            column = self._votes[:, winner]
-            if row[winner] >= _WON_SHARE * row.sum() and column[mask_id] == column.max():
-                self._table[mask_id] = winner
+            for mask_id, centre, seen_tag in zip(sighting.ids.tolist(), sighting.centre_px, sighting.tags, strict=True):
+                if mask_id in self._taken:
+                    continue
+                inside = np.flatnonzero(who & ((tag == 0) | (tag == seen_tag)) & _inside(centre, rectangles))
+                if len(inside):
+                    middle = (rectangles[inside, :2] + rectangles[inside, 2:]) / 2
+                    best = inside[int(np.argmin(np.sum((middle - centre) ** 2, axis=1)))]
+                    votes = self._votes.setdefault(mask_id, Counter())
+                    votes[int(states.instance_id[best])] += 1
+        self._elect()
+
+    def _elect(self) -> None:
+        most: Counter[int] = Counter()
+        for votes in self._votes.values():
+            for instance_id, count in votes.items():
+                most[instance_id] = max(most[instance_id], count)
+        for mask_id, votes in self._votes.items():
+            winner, count = max(votes.items(), key=lambda item: (item[1], -item[0]))
+            clear = count >= _WON_SHARE * votes.total() and count == most[winner]
+            self._table[mask_id] = winner if clear else 0
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -3,16 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Final
 
 import numpy as np
 
-from uavsim.geometry import unreal
+from uavsim.geometry import quaternion, unreal
 from uavsim.records.recording import ActorInfo, ActorStates
 from uavsim.simulate import traffic
 from uavsim.typing import FloatArray
 
-__all__ = ["actor_info", "blueprint_facts", "lane_quads", "locations", "snapshot_rows", "states_from_table"]
+__all__ = [
+    "NOTHING_PARKED",
+    "Parked",
+    "actor_info",
+    "blueprint_facts",
+    "lane_quads",
+    "locations",
+    "parked_vehicles",
+    "snapshot_rows",
+    "states_from_table",
+    "with_parked",
+]
+
+_BASE_TYPE_OF_TAG: Final = {14: "car", 15: "truck", 16: "bus", 18: "motorcycle", 19: "bicycle"}
 
 
 def snapshot_rows(snapshot: Iterable[Any], instance_of: Mapping[int, int]) -> list[tuple[float, ...]]:
@@ -97,3 +111,63 @@ def lane_quads(waypoints: Iterable[Any], *, length_m: float) -> FloatArray:
     return np.stack(
         [centre + ahead + left, centre - ahead + left, centre - ahead - left, centre + ahead - left], axis=1
     )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Parked:
+    """Vehicles that are part of the town: what they are and where they stand, rows sorted by instance id."""
+
+    infos: tuple[ActorInfo, ...]
+    states: ActorStates
+
+
+_NONE = np.zeros((0, 3))
+NOTHING_PARKED = Parked((), ActorStates(np.zeros(0, np.int64), _NONE, np.zeros((0, 4)), _NONE, _NONE, _NONE, _NONE))
+
+
+def parked_vehicles(objects: Iterable[Any], *, first_instance_id: int) -> Parked:
+    """Describe environment objects as standing vehicles, in the order of their names.
+
+    A town's object has no origin that means anything, so the middle of its box's bottom stands for it. CARLA gives the
+    box in world coordinates.
+    """
+    found = sorted(objects, key=lambda o: (str(o.name), int(o.id)))
+    if not found:
+        return NOTHING_PARKED
+    boxes = [o.bounding_box for o in found]
+    half = np.array([(b.extent.x, b.extent.y, b.extent.z) for b in boxes], dtype=np.float64)
+    euler = np.array([(b.rotation.roll, b.rotation.pitch, b.rotation.yaw) for b in boxes], dtype=np.float64)
+    centre = unreal.map_vector_from_ue(np.array([(b.location.x, b.location.y, b.location.z) for b in boxes]))
+    q = unreal.map_q_flu_from_ue_euler(euler)
+    below = np.zeros_like(half)
+    below[:, 2] = half[:, 2]
+    ids = np.arange(first_instance_id, first_instance_id + len(found), dtype=np.int64)
+    infos = tuple(
+        ActorInfo(
+            instance_id=int(ids[row]),
+            simulator_actor_id=0,
+            kind="environment",
+            blueprint=f"environment.{thing.name}",
+            base_type=_BASE_TYPE_OF_TAG.get(int(thing.type), ""),
+            half_extent_m=(float(half[row, 0]), float(half[row, 1]), float(half[row, 2])),
+            actor_t_box_m=(0.0, 0.0, float(half[row, 2])),
+            actor_q_box_wxyz=(1.0, 0.0, 0.0, 0.0),
+            semantic_tag=int(thing.type),
+            attributes={"role_name": "parked"},
+        )
+        for row, thing in enumerate(found)
+    )
+    still = np.zeros((len(found), 3))
+    states = ActorStates(ids, centre - quaternion.rotate(q, below), q, euler, still, still, still)
+    return Parked(infos, states)
+
+
+def with_parked(movers: ActorStates, parked: Parked) -> ActorStates:
+    """Put the standing vehicles behind the moving ones; their instance ids are larger."""
+    if not parked.infos:
+        return movers
+    columns = {
+        name: np.concatenate([getattr(movers, name), getattr(parked.states, name)])
+        for name in ActorStates.__dataclass_fields__
+    }
+    return ActorStates(**columns)

@@ -33,6 +33,9 @@ _VEHICLE_GAP_M = 8.0  # between spawn places: a bus is 10 m long, and the Traffi
 _LOAD_TIMEOUT_S = 120.0
 _CALL_TIMEOUT_S = 20.0
 _LANE_PIECE_M = 2.0
+_PARKED_LABELS = tuple(
+    getattr(carla.CityObjectLabel, name) for name in ("Car", "Truck", "Bus", "Motorcycle", "Bicycle")
+)
 
 
 @contextlib.contextmanager
@@ -84,6 +87,7 @@ class CarlaWorld:
         self._walkers: list[int] = []
         self._controllers: list[int] = []
         self._instance_of: dict[int, int] = {}
+        self._parked = carla_read.NOTHING_PARKED
         self._was = self._world.get_settings()
 
     # ------------------------------------------------------------------ town and clock
@@ -170,7 +174,7 @@ class CarlaWorld:
         if not np.isfinite(table).all():
             bad = int(table[~np.isfinite(table).all(axis=1)][0, 0])
             raise MissedTick(f"tick {snapshot.frame}: the pose of actor {bad} is not a number")
-        return carla_read.states_from_table(table)
+        return carla_read.with_parked(carla_read.states_from_table(table), self._parked)
 
     # ------------------------------------------------------------------ traffic
     def populate(self, plan: ScenePlan, *, beat: Beat) -> SceneTraffic:
@@ -186,6 +190,11 @@ class CarlaWorld:
         with _translated("spawning walkers"):
             self._spawn_walkers(plan, rng)
         actors = self._describe()
+        if plan.traffic.label_parked:
+            with _translated("reading parked vehicles"):
+                found = [o for label in _PARKED_LABELS for o in self._world.get_environment_objects(label)]
+            self._parked = carla_read.parked_vehicles(found, first_instance_id=len(actors) + 1)
+            actors += self._parked.infos
         beat("spawn", 2)
         return SceneTraffic(
             actors, plan.traffic.vehicles, len(self._vehicles), plan.traffic.walkers, len(self._walkers)
@@ -278,6 +287,7 @@ class CarlaWorld:
                 self._client.apply_batch_sync([carla.command.DestroyActor(i) for i in doomed], False)
                 self._world.tick(_CALL_TIMEOUT_S)
         self._vehicles, self._walkers, self._controllers, self._instance_of = [], [], [], {}
+        self._parked = carla_read.NOTHING_PARKED
 
     # ------------------------------------------------------------------ cameras (for carla_cameras.py)
     def spawn_camera(self, spec: CameraSpec, sensor: SensorKind, on_image: Callable[[Any], None]) -> Any:
