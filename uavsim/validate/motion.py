@@ -60,7 +60,16 @@ def _neighbours(evidence: Evidence) -> _Neighbours:
 
 def nothing_jumps(evidence: Evidence) -> Iterator[Finding]:
     """A box is where its neighbours on the track and their velocities expect it."""
-    data, boxes = evidence.data, evidence.boxes
+    data = evidence.data
+    off, allowed, jumped = _jumps(evidence)
+    for row in np.flatnonzero(jumped).tolist():
+        message = f"box is {off[row]:.1f} m from where its track expects it ({allowed[row]:.1f} m allowed)"
+        numbers = {"token": data["sample_annotation"].tokens[row], "off_m": round(float(off[row]), 3)}
+        yield Finding("motion.jump", message, numbers=numbers, **data.annotation_place(row))
+
+
+def _jumps(evidence: Evidence) -> tuple[FloatArray, FloatArray, BoolArray]:
+    """Return (N,) metres off the expected place, (N,) metres allowed, (N,) which boxes jumped."""
     off, allowed = _off_track(evidence)
     near = _neighbours(evidence)
     beside = np.maximum(
@@ -69,11 +78,7 @@ def nothing_jumps(evidence: Evidence) -> Iterator[Finding]:
     )
     at_end = (near.before < 0) | (near.after < 0)  # judged by one neighbour alone, which may be the one that jumped
     worst = off > np.where(at_end, _CLEARLY_MORE * beside, beside * (1 - 1e-9))  # neighbours of a jump are off as well
-    jumps = boxes.usable & np.isfinite(off) & (off > allowed) & worst
-    for row in np.flatnonzero(jumps).tolist():
-        message = f"box is {off[row]:.1f} m from where its track expects it ({allowed[row]:.1f} m allowed)"
-        numbers = {"token": data["sample_annotation"].tokens[row], "off_m": round(float(off[row]), 3)}
-        yield Finding("motion.jump", message, numbers=numbers, **data.annotation_place(row))
+    return off, allowed, np.asarray(evidence.boxes.usable & np.isfinite(off) & (off > allowed) & worst)
 
 
 def _off_track(evidence: Evidence) -> tuple[FloatArray, FloatArray]:
@@ -89,6 +94,11 @@ def _off_track(evidence: Evidence) -> tuple[FloatArray, FloatArray]:
     middle = p[before] * (1 - share) + p[after] * share
     short = np.fmin(near.back_s, near.ahead_s)
     if v is not None:
+        inner = (before >= 0) & (after >= 0)
+        wrong = (
+            inner & _shown_velocities(evidence, v, near)[1]
+        )  # a wrong velocity must not accuse its neighbours' places
+        v = np.where(wrong[:, None], np.nan, v)
         span = (near.back_s + near.ahead_s)[:, None]
         cubic = _hermite(p[before], p[after], v[before], v[after], span=span, share=share)
         middle = np.where(np.isfinite(cubic), cubic, middle)
@@ -96,8 +106,12 @@ def _off_track(evidence: Evidence) -> tuple[FloatArray, FloatArray]:
         at_start = p[after] - (v[after] + v) / 2 * near.ahead_s[:, None]
         expected = np.where((before >= 0)[:, None], at_end, np.where((after >= 0)[:, None], at_start, np.nan))
         expected = np.where(((before >= 0) & (after >= 0))[:, None], middle, expected)
-        inner = (before >= 0) & (after >= 0)
-        allowed = NOISE_M + STRONG_MPS2 * short**2 * np.where(inner, 0.15, 0.25) + _crash_m(v, near, inner)
+        told = inner & np.isfinite(cubic).all(axis=1)
+        allowed = (
+            NOISE_M
+            + STRONG_MPS2 * short**2 * np.where(told, 0.15, np.where(inner, 0.5, 0.25))
+            + _crash_m(v, near, inner)
+        )
     else:
         expected = np.where(((before >= 0) & (after >= 0))[:, None], middle, np.nan)
         allowed = NOISE_M + STRONG_MPS2 * short**2 / 2
@@ -128,29 +142,37 @@ def velocities_are_displacements(evidence: Evidence) -> Iterator[Finding]:
     """The simulator's velocity lies between those that the displacements before and after show.
 
     At the end of a track: it and the neighbour's velocity have the displacement's as their mean, unless they differ so much
-    that something was hit.
+    that something was hit, or the neighbour is not where it should be.
     """
-    data, boxes, near = evidence.data, evidence.boxes, _neighbours(evidence)
-    if boxes.velocity_mps is None:
+    data, told, near = evidence.data, evidence.boxes.velocity_mps, _neighbours(evidence)
+    if told is None:
         return
-    p, told = boxes.centre_m, boxes.velocity_mps
-    back = (p - p[near.before]) / near.back_s[:, None]
-    ahead = (p[near.after] - p) / near.ahead_s[:, None]
-    both = (near.before >= 0) & (near.after >= 0)
-    gap = np.fmax(near.back_s, near.ahead_s)
-    at_end = np.where((near.before >= 0)[:, None], 2 * back - told[near.before], 2 * ahead - told[near.after])
-    shown = np.where(both[:, None], (back + ahead) / 2, at_end)
-    turn = np.linalg.norm(ahead - back, axis=1) / 2
-    between = np.where((near.before >= 0)[:, None], told[near.before], told[near.after])
-    crash = np.where(both, 0.0, _END_SHARE * np.linalg.norm(told - between, axis=1))
-    steady = STRONG_MPS2 * gap * np.where(both, 0.25, 0.5)
-    allowed = SLACK_MPS + np.where(both, turn + steady, np.maximum(crash, steady))
-    off = np.linalg.norm(told - shown, axis=1)
-    for row in np.flatnonzero(boxes.usable & np.isfinite(off) & (off > allowed)).tolist():
+    shown, wrong = _shown_velocities(evidence, told, near)
+    jumped = _jumps(evidence)[2]
+    beside_jump = (jumped[near.before] & (near.before >= 0)) | (jumped[near.after] & (near.after >= 0))
+    at_end = (near.before < 0) | (near.after < 0)
+    for row in np.flatnonzero(wrong & ~(at_end & (jumped | beside_jump))).tolist():
         speed, moved = float(np.linalg.norm(told[row])), float(np.linalg.norm(shown[row]))
-        message = f"velocity says {speed:.1f} m/s, the displacement {moved:.1f} m/s ({off[row]:.1f} m/s apart)"
+        apart = float(np.linalg.norm(told[row] - shown[row]))
+        message = f"velocity says {speed:.1f} m/s, the displacement {moved:.1f} m/s ({apart:.1f} m/s apart)"
         numbers = {"token": data["sample_annotation"].tokens[row], "told_mps": speed, "shown_mps": moved}
         yield Finding("motion.velocity", message, numbers=numbers, **data.annotation_place(row))
+
+
+def _shown_velocities(evidence: Evidence, told: FloatArray, near: _Neighbours) -> tuple[FloatArray, BoolArray]:
+    """Return (N, 3) velocities that the displacements show, and (N,) which of ``told`` contradict them."""
+    p = evidence.boxes.centre_m
+    back = (p - p[near.before]) / near.back_s[:, None]
+    ahead = (p[near.after] - p) / near.ahead_s[:, None]
+    both, has_before = (near.before >= 0) & (near.after >= 0), (near.before >= 0)[:, None]
+    beside = np.where(has_before, told[near.before], told[near.after])
+    shown = np.where(both[:, None], (back + ahead) / 2, 2 * np.where(has_before, back, ahead) - beside)
+    steady = STRONG_MPS2 * np.fmax(near.back_s, near.ahead_s) * np.where(both, 0.25, 0.5)
+    change = np.linalg.norm(ahead - back, axis=1) / 2
+    crash = _END_SHARE * np.linalg.norm(told - beside, axis=1)
+    allowed = SLACK_MPS + np.where(both, change + steady, np.maximum(crash, steady))
+    off = np.linalg.norm(told - shown, axis=1)
+    return shown, np.asarray(evidence.boxes.usable & np.isfinite(off) & (off > allowed))
 
 
 def headings_follow_motion(evidence: Evidence) -> Iterator[Finding]:
