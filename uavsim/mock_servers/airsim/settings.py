@@ -86,10 +86,11 @@ class AirSimSettings:
     sim_mode: str = "Multirotor"
     clock_speed: float = 1.0
     vehicles: tuple[VehicleSetting, ...] = ()
+    vehicles_given: bool = False  # named in the file, not AirSim's default
     external_cameras: Mapping[str, CameraSetting] = field(default_factory=dict)
     camera_defaults: CameraSetting = CameraSetting()
     default_sensors: Mapping[str, SensorSetting] = field(default_factory=dict)
-    player_start_m: Vec3 | None = None  # Unreal's axes; None: a spawn point near the middle of the town
+    player_start_m: Vec3 | None = None  # Unreal's axes; None: see simulation.default_player_start
     origin_geo: tuple[float, float, float] = (47.641468, -122.140165, 122.0)
     wind_mps: Vec3 = (0.0, 0.0, 0.0)
     initial_segmentation_ids: bool = True
@@ -135,6 +136,7 @@ def read_settings(text: str) -> AirSimSettings:
         text=text or "{}",
         sim_mode=mode,
         clock_speed=speed,
+        vehicles_given=bool(_child(raw, "Vehicles")),
         external_cameras=_cameras(_child(raw, "ExternalCameras"), defaults, where="ExternalCameras"),
         camera_defaults=defaults,
         default_sensors=sensors,

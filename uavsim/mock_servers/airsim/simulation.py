@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import threading
 from collections.abc import Callable
 from dataclasses import replace
@@ -14,22 +13,20 @@ from uavsim.mock_servers.airsim import geo
 from uavsim.mock_servers.airsim.atmosphere import Atmosphere
 from uavsim.mock_servers.airsim.cameras import Camera, find_camera, vehicle_cameras
 from uavsim.mock_servers.airsim.clock import ClockThread
-from uavsim.mock_servers.airsim.contact import ground_height
 from uavsim.mock_servers.airsim.drone import Drone
 from uavsim.mock_servers.airsim.fleet import Fleet
 from uavsim.mock_servers.airsim.host import AirSimHost, FaultsLike, NoFaults, Pose6
 from uavsim.mock_servers.airsim.imaging import Photographer, no_movers
 from uavsim.mock_servers.airsim.ned import Quat, Vec3, add, flip_z, ned_pose, pose_map, ue_pose
 from uavsim.mock_servers.airsim.objects import SceneObjects
-from uavsim.mock_servers.airsim.obstacles import SOLID
+from uavsim.mock_servers.airsim.quad import BODY_HEIGHT_M, BODY_RADIUS_M
 from uavsim.mock_servers.airsim.recording import Recorder
 from uavsim.mock_servers.airsim.settings import AirSimSettings, VehicleSetting
-from uavsim.mock_servers.scene import Movers
+from uavsim.mock_servers.scene import TAG, Movers
 
 DRONE_BLUEPRINT: Final = "drone.quadrotor"
 DRONE_COLOUR: Final = (40, 40, 44)
 FIRST_DRONE_ID: Final = 0x5000_0000
-TAKE_OFF_ROOM_M: Final = 2.0
 MAX_VEHICLES: Final = 256
 MAX_MESSAGES: Final = 1000
 
@@ -53,7 +50,7 @@ class Simulation:
     def __init__(self, host: AirSimHost, settings: AirSimSettings, *, faults: FaultsLike | None = None) -> None:
         self.host, self.settings = host, settings
         self.faults: FaultsLike = faults or NoFaults()
-        self.player_start_m = settings.player_start_m or default_player_start(host)
+        self.player_start_m = settings.player_start_m or default_player_start(host, settings)
         self.fleet = Fleet(host, settings, player_start_m=self.player_start_m)
         self.clock = ClockThread(self.fleet, every_turn=self._turn)
         self.object_lock = threading.RLock()
@@ -167,20 +164,15 @@ class Simulation:
         return replace(base, position_m=position_m, yaw_deg=yaw_deg, pitch_deg=pitch_deg, roll_deg=roll_deg)
 
 
-def default_player_start(host: AirSimHost) -> Vec3:
-    """Give the town's own origin, so that both ports speak one frame; where something stands there, a place on a road."""
-    standing = [
-        thing
-        for thing in host.town.objects
-        if math.hypot(*thing.box_centre_m[:2]) < math.hypot(*thing.box_half_m[:2]) + TAKE_OFF_ROOM_M
-        and thing.tag in SOLID
-        and thing.box_half_m[2] > 0
-    ]
-    points = np.asarray(host.town.spawn_points, dtype=np.float64).reshape(-1, 6)
-    if not standing or not len(points):
+def default_player_start(host: AirSimHost, settings: AirSimSettings) -> Vec3:
+    """Say where PlayerStart is when the settings do not.
+
+    With vehicles in the settings it is the town's own origin, so that both ports speak one frame. Without, programs run
+    that were written for AirSim's open fields: they get free air around them, on the highest roof.
+    """
+    roofs = [thing for thing in host.town.objects if thing.tag == TAG["building"]]
+    if settings.vehicles_given or not roofs:
         return 0.0, 0.0, 0.0
-    nearest = points[np.argmin(np.hypot(points[:, 0], points[:, 1]))]
-    x, y = float(nearest[0]), float(nearest[1])
-    ground = host.town.ground
-    grid = np.ascontiguousarray(ground.height_m, dtype=np.float64)
-    return x, y, float(ground_height(grid, *ground.origin_m, ground.cell_m, x, y))
+    highest = max(roofs, key=lambda thing: thing.box_centre_m[2] + thing.box_half_m[2])
+    x, y, z = highest.box_centre_m
+    return x, y, z + highest.box_half_m[2] + BODY_RADIUS_M - BODY_HEIGHT_M
