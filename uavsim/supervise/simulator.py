@@ -49,6 +49,7 @@ class Simulator:
         self._log = logs / f"{name}.log"
         self._process: GuardedProcess | None = None
         self._endpoints: Endpoints | None = None
+        self._answered_before = False
         self.scenes_flown = 0
 
     @property
@@ -80,6 +81,7 @@ class Simulator:
                 raise SimulatorLost(f"{self.name} {exit_text(code)} and is not to be restarted: {tail}")
         if self._endpoints is None:
             self._endpoints = self._start() if self.is_ours else self._attach()
+            self._answered_before = True
         return self._endpoints
 
     def stop(self) -> None:
@@ -101,7 +103,9 @@ class Simulator:
     def _attach(self) -> Endpoints:
         host, port = self.config.host, self.config.carla_port
         airsim_port = self.config.airsim_port
-        end = time.monotonic() + (self.config.ready_s if self.scenes_flown else _CONNECT_S)  # a lost one may come back
+        end = time.monotonic() + (
+            self.config.ready_s if self._answered_before else _CONNECT_S
+        )  # a lost one may come back
         for what, asked in (("CARLA", port), ("AirSim", airsim_port)):
             if asked is not None:
                 _wait_for_port(host, asked, end=end, what=what, hint="start it, or use --simulator mock")

@@ -1,0 +1,72 @@
+"""What people type is read once, and wrong things are told in one line."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from uavsim.config.run import RunConfig, parse_simulator
+from uavsim.errors import InputError
+from uavsim.flows.request import Request, parse_numbers
+
+
+@pytest.mark.parametrize(
+    ("text", "numbers"), [("3", (3,)), ("0-4,7", (0, 1, 2, 3, 4, 7)), ("7,3,3-4", (3, 4, 7)), (" 1 , 2-2 ", (1, 2))]
+)
+def test_numbers(text: str, numbers: tuple[int, ...]) -> None:
+    assert parse_numbers(text, what="--scenes") == numbers
+
+
+@pytest.mark.parametrize("text", ["", "a", "4-1", "1-", "-1", "1,,2", "1.5", "0-99999999", "1;2"])
+def test_numbers_that_are_none(text: str) -> None:
+    with pytest.raises(InputError, match="--scenes"):
+        parse_numbers(text, what="--scenes")
+
+
+@given(st.sets(st.integers(0, 5000), min_size=1))
+def test_numbers_there_and_back(numbers: set[int]) -> None:
+    assert parse_numbers(",".join(map(str, numbers)), what="--scenes") == tuple(sorted(numbers))
+
+
+def test_simulators() -> None:
+    assert parse_simulator("mock").kind == "mock"
+    both = parse_simulator("sim-1.lab:2000:41451")
+    assert (both.kind, both.host, both.carla_port, both.airsim_port) == ("attach", "sim-1.lab", 2000, 41451)
+    assert parse_simulator("127.0.0.1:2000").airsim_port is None
+    assert parse_simulator("[::1]:2000").host == "::1"
+
+
+@pytest.mark.parametrize(
+    "text", ["", "mok", "host", "host:", "host:0", "host:99999", "host:1:2:3", "a b:2000", ":2000", "h:2000:0"]
+)
+def test_simulators_that_are_none(text: str) -> None:
+    with pytest.raises(InputError, match="HOST:CARLA_PORT"):
+        parse_simulator(text)
+
+
+def test_named_simulators_replace_those_of_the_run() -> None:
+    run = RunConfig(attempts=7)
+    request = Request(dataset="smoke", out="o", simulators=("mock", "h:2000"), run=run)
+    assert [s.kind for s in request.run_config().simulators] == ["mock", "attach"]
+    assert request.run_config().attempts == 7
+    assert Request(dataset="smoke", out="o", run=run).run_config() == run
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({"kind": "attach"}, "needs carla_port"),
+        ({"kind": "command"}, "needs command"),
+        ({"kind": "mock", "command": ["x"]}, "takes no command"),
+        ({"kind": "docker", "host": "example.org"}, "must stay 127.0.0.1"),
+        ({"kind": "mok"}, "kind"),
+        ({"gpus": 1}, "gpus"),
+    ],
+)
+def test_simulators_that_make_no_sense(fields: dict, words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        RunConfig.model_validate({"simulators": [fields]})
+
+
+def test_a_run_survives_prefects_json() -> None:
+    run = RunConfig.model_validate({"simulators": [{"kind": "command", "command": ["./x", "{carla_port}"], "gpu": 1}]})
+    assert RunConfig.model_validate(run.model_dump(mode="json")) == run

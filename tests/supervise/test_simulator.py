@@ -1,0 +1,129 @@
+"""Servers are started, known to be ready, found dead, and ended; attached ones are only asked."""
+
+import socket
+import sys
+import threading
+from pathlib import Path
+
+import psutil
+import pytest
+
+from uavsim.config.run import SimulatorConfig
+from uavsim.errors import SimulatorError, SimulatorLost
+from uavsim.supervise.simulator import Simulator
+
+LISTEN = """
+import socket, sys, time
+servers = [socket.create_server(("127.0.0.1", int(p))) for p in sys.argv[1:]]
+print("listening", flush=True)
+time.sleep(600)
+"""
+
+
+def started(tmp_path: Path, *, code: str = LISTEN, **fields) -> Simulator:
+    command = (sys.executable, "-c", code, *fields.pop("arguments", ("{carla_port}",)))
+    config = SimulatorConfig(kind="command", command=command, **{"ready_s": 20.0, **fields})
+    return Simulator(config, name="sim", logs=tmp_path)
+
+
+def test_a_command_gets_free_ports_and_is_ready_when_it_listens(tmp_path: Path) -> None:
+    simulator = started(tmp_path, arguments=("{carla_port}", "{airsim_port}"), airsim_port=0)
+    endpoints = simulator.ensure()
+    for endpoint in (endpoints.carla, endpoints.airsim):
+        host, port = str(endpoint).split(":")
+        socket.create_connection((host, int(port))).close()
+    pid = simulator.pid
+    assert simulator.ensure() == endpoints
+    assert simulator.pid == pid
+    simulator.stop()
+    assert not psutil.pid_exists(pid)
+
+
+def test_a_dead_server_is_started_again(tmp_path: Path) -> None:
+    simulator = started(tmp_path)
+    simulator.ensure()
+    first = psutil.Process(simulator.pid)
+    first.kill()
+    simulator._process.wait(5)
+    simulator.ensure()
+    assert simulator.pid != first.pid
+    simulator.stop()
+
+
+def test_a_dead_server_that_is_not_to_be_restarted(tmp_path: Path) -> None:
+    simulator = started(tmp_path, restart=False)
+    simulator.ensure()
+    psutil.Process(simulator.pid).kill()
+    simulator._process.wait(5)
+    with pytest.raises(SimulatorLost, match="killed by SIGKILL and is not to be restarted"):
+        simulator.ensure()
+
+
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [
+        ("import sys; sys.exit('no Vulkan device')", "ended with code 1: no Vulkan device"),
+        ("import time; time.sleep(600)", r"no CARLA at port \d+ within 0.5 s"),
+    ],
+)
+def test_a_command_that_never_listens(tmp_path: Path, code: str, words: str) -> None:
+    before = psutil.Process().children(recursive=True)
+    with pytest.raises(SimulatorError, match=words):
+        started(tmp_path, code=code, ready_s=0.5 if "sleep" in code else 20.0).ensure()
+    assert psutil.Process().children(recursive=True) == before
+
+
+def test_an_attached_server_is_asked_and_never_ended(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        simulator = Simulator(SimulatorConfig(kind="attach", carla_port=port), name="sim", logs=tmp_path)
+        assert simulator.ensure().carla == f"127.0.0.1:{port}"
+        assert not simulator.due_for_recycling
+        simulator.stop()
+        socket.create_connection(("127.0.0.1", port)).close()
+    simulator = Simulator(SimulatorConfig(kind="attach", carla_port=port), name="sim", logs=tmp_path)
+    with pytest.raises(SimulatorError, match=rf"tried CARLA at 127\.0\.0\.1:{port}: connection refused"):
+        simulator.ensure()
+
+
+def test_an_attached_server_that_was_lost_may_come_back(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        simulator = Simulator(SimulatorConfig(kind="attach", carla_port=port, ready_s=30.0), name="sim", logs=tmp_path)
+        simulator.ensure()
+    simulator.lost()
+    back = threading.Event()
+
+    def come_back() -> None:
+        with socket.create_server(("127.0.0.1", port)):
+            back.wait(20)
+
+    waiting = threading.Timer(0.3, come_back)
+    waiting.start()
+    assert simulator.ensure().carla == f"127.0.0.1:{port}"
+    back.set()
+    waiting.join()
+
+
+def test_recycling_by_scenes_and_by_memory(tmp_path: Path) -> None:
+    simulator = started(tmp_path, recycle_scenes=2)
+    simulator.ensure()
+    simulator.scenes_flown = 1
+    assert not simulator.due_for_recycling
+    simulator.scenes_flown = 2
+    assert simulator.due_for_recycling
+    simulator.stop()
+    heavy = started(tmp_path, recycle_rss_mb=1.0)
+    heavy.ensure()
+    assert heavy.due_for_recycling
+    heavy.stop()
+
+
+def test_a_docker_command_publishes_on_this_machine_only_and_is_removed(tmp_path: Path) -> None:
+    simulator = Simulator(SimulatorConfig(kind="docker", carla_port=2000, gpu=1), name="sim0", logs=tmp_path)
+    command, stop = simulator._command(carla_port=2000, airsim_port=None)
+    assert command[:3] == ["docker", "run", "--rm"]
+    assert [part for part in command if part.startswith("-p=")] == [f"-p=127.0.0.1:{p}:{p}" for p in (2000, 2001, 2002)]
+    assert command[command.index("--gpus") + 1] == "device=1"
+    assert command[-1] == "-carla-rpc-port=2000"
+    assert stop == ["docker", "rm", "-f", command[command.index("--name") + 1]]
