@@ -4,16 +4,18 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from uavsim.mock_servers.render.raster import fill
+from uavsim.mock_servers.render.raster import SLACK, fill
 
 WIDTH, HEIGHT = 48, 40
 
 
 def covered(corners: np.ndarray, w: tuple[float, float, float] = (1.0, 1.0, 1.0)) -> tuple[np.ndarray, np.ndarray]:
-    inverse, seen = np.zeros(WIDTH * HEIGHT, np.float32), np.full(WIDTH * HEIGHT, -1, np.int32)
+    keys = np.zeros(WIDTH * HEIGHT + SLACK, np.int64)
     numbers = [float(v) for corner, depth in zip(corners, w, strict=True) for v in (*corner, depth)]
-    fill(inverse, seen, WIDTH, HEIGHT, *numbers, 3)
-    return seen.reshape(HEIGHT, WIDTH) >= 0, inverse.reshape(HEIGHT, WIDTH)
+    fill(keys, WIDTH, HEIGHT, *numbers, 3)
+    assert not keys[WIDTH * HEIGHT :].any()
+    inverse = (keys[: WIDTH * HEIGHT] >> 32).astype(np.int32).view(np.float32)
+    return keys[: WIDTH * HEIGHT].reshape(HEIGHT, WIDTH) > 0, inverse.reshape(HEIGHT, WIDTH)
 
 
 def test_a_right_triangle_on_paper() -> None:
@@ -82,12 +84,11 @@ def test_the_nearer_triangle_wins_in_any_order() -> None:
     corners = np.array([[1.0, 1], [40, 1], [1, 35]])
     flat = [float(v) for corner in corners for v in corner]
     for order in ((0, 1), (1, 0)):
-        inverse, seen = np.zeros(WIDTH * HEIGHT, np.float32), np.full(WIDTH * HEIGHT, -1, np.int32)
+        keys = np.zeros(WIDTH * HEIGHT + SLACK, np.int64)
         for number in order:
             w = (near, far)[number]
             fill(
-                inverse,
-                seen,
+                keys,
                 WIDTH,
                 HEIGHT,
                 flat[0],
@@ -101,4 +102,4 @@ def test_the_nearer_triangle_wins_in_any_order() -> None:
                 w[2],
                 number,
             )
-        assert set(np.unique(seen >> 1)) == {-1, 0}
+        assert set(np.unique((keys[keys > 0] & 0xFFFFFFFF) >> 1)) == {0}

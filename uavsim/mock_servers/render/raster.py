@@ -1,5 +1,9 @@
 """The z-buffer: one pass over the triangles leaves, per pixel, 1 / depth and the number of the triangle that is seen.
 
+Both are one 64-bit key: the bits of 1 / depth as float32 (which order like integers) above, twice the triangle's number
+plus 1 for its front face below; 0 is sky. The greatest key wins, so the picture does not depend on the order of drawing.
+A buffer of keys is ``SLACK`` longer than its picture.
+
 Coverage: a pixel belongs to a triangle when its centre does. Spans are half open, and the crossing of an edge with a
 row is computed from the edge alone (upper end first), so triangles that share an edge neither overlap nor leave a
 crack. 1 / depth is linear on the screen, which makes depth perspective-correct.
@@ -11,17 +15,21 @@ The kernels keep strict floating point (no fastmath): the two triangles of an ed
 from __future__ import annotations
 
 import math
+from typing import Final, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from uavsim.mock_servers.render.jit import kernel
 from uavsim.mock_servers.scene import Float32, Float64, Int32
 
+Int64: TypeAlias = npt.NDArray[np.int64]
+SLACK: Final = 8
+
 
 @kernel()
 def fill(
-    inverse_depth: Float32,
-    seen: Int32,
+    keys: Int64,
     width: int,
     height: int,
     x0: float,
@@ -39,7 +47,7 @@ def fill(
     area = (x1 - x0) * (y2 - y0) - (x2 - x0) * (y1 - y0)
     if not (area > 1e-14 or area < -1e-14):
         return
-    mark = np.int32(2 * number + (1 if area > 0 else 0))
+    mark = np.int64(2 * number + (1 if area > 0 else 0))
     per_area = 1.0 / area
     slope_x = ((w1 - w0) * (y2 - y0) - (w2 - w0) * (y1 - y0)) * per_area
     slope_y = ((x1 - x0) * (w2 - w0) - (x2 - x0) * (w1 - w0)) * per_area
@@ -75,20 +83,23 @@ def fill(
         start = 0 if left <= 0.5 else (width if left > width else math.ceil(left - 0.5))
         stop = 0 if right <= 0.5 else (width if right > width else math.ceil(right - 0.5))
         if start < stop:
-            offset = row * width
             w = np.float32(base + slope_x * start + slope_y * centre_y)
-            for column in range(stop - start):
-                value = w + gain * np.float32(column)
-                at = offset + start + column
-                if value > inverse_depth[at]:
-                    inverse_depth[at] = value
-                    seen[at] = mark
+            count = np.int32(stop - start)
+            at = row * width + start
+            if count <= 8:  # most spans: no guessing where they end, lanes past it write what is there
+                near = keys[at : at + 8]
+                for column in range(8):
+                    bits = np.int64(np.float32(w + gain * np.float32(np.int32(column))).view(np.int32))
+                    near[column] = max(near[column], (bits << np.int64(32)) | mark if column < count else np.int64(0))
+            else:
+                line = keys[at : at + count]
+                for column in range(count):
+                    bits = np.int64(np.float32(w + gain * np.float32(np.int32(column))).view(np.int32))
+                    line[column] = max(line[column], (bits << np.int64(32)) | mark)
 
 
 @kernel()
-def _clip_and_fill(
-    inverse_depth: Float32, seen: Int32, width: int, height: int, camera: Float64, polygon: Float64, number: int
-) -> None:
+def _clip_and_fill(keys: Int64, width: int, height: int, camera: Float64, polygon: Float64, number: int) -> None:
     """Cut a triangle (camera coordinates, (5, 3) buffer, 3 rows used) at the near plane and fill what is left."""
     near, focal, cx, cy = camera[15], camera[12], camera[13], camera[14]
     cut = np.empty((4, 3))
@@ -113,7 +124,7 @@ def _clip_and_fill(
         cut[i, 2] = w
     for i in range(1, count - 1):
         fill(
-            inverse_depth, seen, width, height,
+            keys, width, height,
             cut[0, 0], cut[0, 1], cut[0, 2], cut[i, 0], cut[i, 1], cut[i, 2], cut[i + 1, 0], cut[i + 1, 1], cut[i + 1, 2],
             number,
         )  # fmt: skip
@@ -143,8 +154,7 @@ def _project(points_m: Float32, first: int, last: int, frame: Float64, camera: F
 
 @kernel()
 def _draw_group(
-    inverse_depth: Float32,
-    seen: Int32,
+    keys: Int64,
     width: int,
     height: int,
     camera: Float64,
@@ -177,7 +187,7 @@ def _draw_group(
                 continue  # between pixel centres
             if cull_back and (x1 - x0) * (y2 - y0) <= (x2 - x0) * (y1 - y0):
                 continue
-            fill(inverse_depth, seen, width, height, x0, y0, w0, x1, y1, w1, x2, y2, w2, number + t - first)
+            fill(keys, width, height, x0, y0, w0, x1, y1, w1, x2, y2, w2, number + t - first)
         elif w0 > 0.0 or w1 > 0.0 or w2 > 0.0:
             for c in range(3):
                 p = corners[t, c]
@@ -188,7 +198,7 @@ def _draw_group(
                         + frame[axis, 2] * points_m[2, p]
                         + frame[axis, 3]
                     )
-            _clip_and_fill(inverse_depth, seen, width, height, camera, polygon, number + t - first)
+            _clip_and_fill(keys, width, height, camera, polygon, number + t - first)
 
 
 @kernel()
@@ -217,8 +227,7 @@ def _outside(camera: Float64, width: int, height: int, centre: Float64, half: Fl
 
 @kernel()
 def draw_static(
-    inverse_depth: Float32,
-    seen: Int32,
+    keys: Int64,
     width: int,
     height: int,
     camera: Float64,
@@ -257,7 +266,7 @@ def draw_static(
         first, last = tile_points[tile], tile_points[tile + 1]
         _project(points_m, first, last, frame, camera, screen)
         _draw_group(
-            inverse_depth, seen, width, height, camera, frame, points_m, first, corners,
+            keys, width, height, camera, frame, points_m, first, corners,
             tile_triangles[tile], tile_triangles[tile + 1], tile_triangles[tile], False, screen, polygon,
         )  # fmt: skip
 
@@ -276,8 +285,7 @@ def model_frames(pose: Float64, out: Float64) -> None:
 
 @kernel()
 def draw_movers(
-    inverse_depth: Float32,
-    seen: Int32,
+    keys: Int64,
     width: int,
     height: int,
     camera: Float64,
@@ -338,7 +346,7 @@ def draw_movers(
         drawn[m, 1] = last - first
         _project(points_m, model_points[kind], model_points[kind + 1], frame, camera, screen)
         _draw_group(
-            inverse_depth, seen, width, height, camera, frame, points_m, model_points[kind], corners,
+            keys, width, height, camera, frame, points_m, model_points[kind], corners,
             first, last, static_count + used, True, screen, polygon,
         )  # fmt: skip
         used += last - first

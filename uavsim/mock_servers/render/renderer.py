@@ -15,7 +15,7 @@ from uavsim.mock_servers.render.lanes import LANES
 from uavsim.mock_servers.render.light import Light, light_of, noise_texture
 from uavsim.mock_servers.render.pack import ModelPack, ModelStore
 from uavsim.mock_servers.render.rain import draw_rain
-from uavsim.mock_servers.render.raster import draw_movers, draw_static, model_frames
+from uavsim.mock_servers.render.raster import SLACK, Int64, draw_movers, draw_static, model_frames
 from uavsim.mock_servers.render.resolve import mover_tables, resolve, resolve_normals
 from uavsim.mock_servers.render.shade import shade
 from uavsim.mock_servers.render.shadow import NO_FRAME, NO_HEIGHTS, ShadowMaps
@@ -114,14 +114,13 @@ class Renderer:
         picture = _picture(view, want_bgra=want_bgra, want_normal=want_normal, into=into)
         models = self._models.pack(movers.model)
         size = view.width * view.height
-        inverse_depth: Float32 = self._scratch.get("inverse depth", (size,), np.float32)  # type: ignore[assignment]
+        keys: Int64 = self._scratch.get("keys", (size + SLACK,), np.int64)  # type: ignore[assignment]
         seen: Int32 = self._scratch.get("seen", (size,), np.int32)  # type: ignore[assignment]
-        inverse_depth.fill(0.0)
-        seen.fill(-1)
+        keys.fill(0)
         scene = self._scene
         screen: Float64 = self._scratch.get("screen", (3, self._screen_width(models)), np.float64)  # type: ignore[assignment]
         draw_static(
-            inverse_depth, seen, view.width, view.height, camera,
+            keys, view.width, view.height, camera,
             scene.points_m, scene.corners, scene.tile_box_m, scene.tile_points, scene.tile_triangles, screen,
         )  # fmt: skip
         world: Float64 = self._scratch.get("world", (len(movers.model), 3, 4), np.float64)  # type: ignore[assignment]
@@ -129,7 +128,7 @@ class Renderer:
         model = models.place[movers.model]
         drawn: Int32 = self._scratch.get("drawn", (len(movers.model), 2), np.int32)  # type: ignore[assignment]
         used = draw_movers(
-            inverse_depth, seen, view.width, view.height, camera, world, model, models.points_m, models.corners,
+            keys, view.width, view.height, camera, world, model, models.points_m, models.corners,
             models.first_point, models.first_triangle, models.sphere, len(scene.corners), drawn, screen,
         )  # fmt: skip
         surface: Float32 = self._scratch.get("surface", (used, 6), np.float32)  # type: ignore[assignment]
@@ -142,7 +141,7 @@ class Renderer:
             movers.actor_id, linear(movers.colour_rgb), surface, material, tag, ids, owner,
         )  # fmt: skip
         resolve(
-            inverse_depth, seen, len(scene.corners), scene.ids, scene.tag, ids, tag,
+            keys, len(scene.corners), scene.ids, scene.tag, ids, tag, seen,
             picture.depth_m.ravel(), picture.ids.ravel(), picture.tag.ravel(),
         )  # fmt: skip
         if picture.normal is not None and want_normal:
@@ -153,7 +152,7 @@ class Renderer:
             words = picture.bgra.reshape(-1).view(np.uint32)
             with self._shadow(light, movers, world, model, models) as (heights, shadow):
                 shade(
-                    inverse_depth, seen, view.width, view.height, camera, len(scene.corners),
+                    picture.depth_m.ravel(), seen, view.width, view.height, camera, len(scene.corners),
                     scene.surface, scene.material, self._glow(signals), surface, material, owner, movers.lights,
                     light.numbers, noise_texture().ravel(), heights, shadow, lane, words,
                 )  # fmt: skip

@@ -6,6 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from uavsim.mock_servers.render.jit import kernel
+from uavsim.mock_servers.render.raster import Int64
 from uavsim.mock_servers.scene import Float32, Float64, Int32, UInt8, UInt32
 
 SKY_TAG = 11
@@ -58,20 +59,22 @@ def mover_tables(
 
 @kernel()
 def resolve(
-    inverse_depth: Float32,
-    seen: Int32,
+    keys: Int64,
     static_count: int,
     static_ids: UInt32,
     static_tag: UInt8,
     mover_ids: UInt32,
     mover_tag: UInt8,
+    seen: Int32,
     depth_m: Float32,
     ids: UInt32,
     tag: UInt8,
 ) -> None:
-    """Fill depth, ids and tag (flat, one entry a pixel)."""
+    """Unpack the z-buffer's keys into ``seen`` (-1: sky), depth, ids and tag (flat, one entry a pixel)."""
     for i in range(seen.shape[0]):
-        depth_m[i] = np.float32(1.0) / inverse_depth[i]
+        key = keys[i]
+        depth_m[i] = np.float32(1.0) / np.int32(key >> np.int64(32)).view(np.float32)
+        seen[i] = np.int32(key & np.int64(0xFFFFFFFF)) if key > 0 else np.int32(-1)
     last = np.int32(-1)
     id_now = np.uint32(0)
     tag_now = np.uint8(SKY_TAG)

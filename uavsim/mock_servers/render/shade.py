@@ -54,7 +54,7 @@ _ZERO, _HALF, _ONE = _F(0.0), _F(0.5), _F(1.0)
 
 @kernel(fastmath=True)
 def shade(
-    inverse_depth: Float32,
+    depth_m: Float32,
     seen: Int32,
     width: Number,
     height: Number,
@@ -99,10 +99,10 @@ def shade(
             _F(camera[10]) + below * down_y,
             _F(camera[11]) + below * down_z,
         )
-        inverse = inverse_depth[row * width : (row + 1) * width]
+        depths = depth_m[row * width : (row + 1) * width]
         marks = seen[row * width : (row + 1) * width]
         for i in range(width):
-            depth = _ONE / max(inverse[i], _F(1e-7))
+            depth = min(depths[i], _F(1e7))  # sky: anything finite
             lane[DEPTH, i] = depth
             lane[X, i] = eye[0] + depth * (line_x + lane[ACROSS, i] * right_x)
             lane[Y, i] = eye[1] + depth * (line_y + lane[ACROSS, i] * right_y)
