@@ -41,6 +41,7 @@ def request_of_folder(
         seed=asked.get("seed"),
         topology=asked.get("topology"),
         formation=asked.get("formation"),
+        rig=asked.get("rig"),
         weather=asked.get("weather"),
         simulators=simulators,
         force=True,

@@ -70,6 +70,7 @@ def generate_dataset(  # noqa: PLR0917 - Prefect shows each parameter in its for
     seed: int | None = None,
     topology: str | None = None,
     formation: str | None = None,
+    rig: str | None = None,
     weather: str | None = None,
     simulators: Simulators = [],  # noqa: B006 - never changed; Prefect needs a JSON default
     force_scenes: bool = False,
@@ -86,6 +87,7 @@ def generate_dataset(  # noqa: PLR0917 - Prefect shows each parameter in its for
         seed=seed,
         topology=topology,
         formation=formation,
+        rig=rig,
         weather=weather,
         simulators=tuple(simulators),
         force=force_scenes,

@@ -23,6 +23,7 @@ class Request(BaseModel):
     seed: int | None = Field(default=None, ge=0)
     topology: str | None = None
     formation: str | None = None
+    rig: str | None = None
     weather: str | None = None
     simulators: tuple[str, ...] = Field(default=(), description="replaces those of run")
     force: bool = False

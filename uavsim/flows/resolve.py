@@ -6,7 +6,6 @@ import importlib.metadata
 import platform
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
 
 from uavsim.config.library import Library
 from uavsim.errors import InputError
@@ -20,7 +19,7 @@ from uavsim.write.layout import check_name
 
 __all__ = ["all_scenes", "identity_of", "resolve"]
 
-_ASKED = {"dataset", "samples", "seed", "topology", "formation", "weather"}
+_ASKED = {"dataset", "samples", "seed", "topology", "formation", "rig", "weather"}
 _TOLD_VERSIONS = ("uavsim", "carla", "airsim", "numpy", "opencv-python-headless")
 
 
@@ -64,11 +63,6 @@ def _numbers_of(
 def _planned(request: Request, town: str, numbers: tuple[int, ...] | None) -> list[ScenePlan]:
     if numbers == ():
         return []
-    more: dict[str, Any] = {
-        key: value
-        for key, value in (("formation", request.formation), ("weather", request.weather))
-        if value is not None
-    }
     return plan_scenes(
         request.dataset,
         town=town,
@@ -76,7 +70,9 @@ def _planned(request: Request, town: str, numbers: tuple[int, ...] | None) -> li
         samples=request.samples,
         seed=request.seed,
         topology=request.topology,
-        **more,
+        formation=request.formation,
+        rig=request.rig,
+        weather=request.weather,
     )
 
 
@@ -110,8 +106,7 @@ def identity_of(request: Request) -> JsonDict:
         "seed": seed,
         "samples": request.samples or model.samples,
         "topology": request.topology or model.topology,
-        **({"formation": request.formation} if request.formation else {}),
-        **({"weather": request.weather} if request.weather else {}),
+        **{key: value for key in ("formation", "rig", "weather") if (value := getattr(request, key)) is not None},
     }
     versions = {name: importlib.metadata.version(name) for name in _TOLD_VERSIONS} | {
         "python": platform.python_version()

@@ -76,6 +76,7 @@ def generate_town(  # noqa: PLR0917 - Prefect shows each parameter in its form
     seed: int | None = None,
     topology: str | None = None,
     formation: str | None = None,
+    rig: str | None = None,
     weather: str | None = None,
     simulators: Simulators = ["mock"],  # noqa: B006 - never changed; Prefect needs a JSON default
     force_scenes: bool = False,
@@ -92,6 +93,7 @@ def generate_town(  # noqa: PLR0917 - Prefect shows each parameter in its form
         seed=seed,
         topology=topology,
         formation=formation,
+        rig=rig,
         weather=weather,
         simulators=tuple(simulators),
         force=force_scenes,
