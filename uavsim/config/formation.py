@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -76,12 +76,11 @@ class Formation(Model):
     """A drone nearer than this to an obstacle of the town is refused."""
     notes: Text = ""
 
-    @model_validator(mode="before")
-    @classmethod
-    def _one_description(cls, value: Any) -> Any:
-        if isinstance(value, dict) and ("shape" in value) == ("keyframes" in value):
+    @model_validator(mode="after")
+    def _one_description(self) -> Self:
+        if (self.shape is None) != bool(self.keyframes):
             raise ValueError("give either shape or keyframes")
-        return value
+        return self
 
     @model_validator(mode="after")
     def _one_number_a_drone(self) -> Self:

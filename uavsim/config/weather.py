@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Self
+from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
@@ -49,18 +49,15 @@ class Weather(WeatherState):
     """The change is complete; the scene's end by default."""
     notes: Text = ""
 
-    @model_validator(mode="before")
-    @classmethod
-    def _still_or_changing(cls, value: Any) -> Any:
-        if not isinstance(value, dict):
-            return value
-        changing = [k for k in ("from", "from_", "to", "start_s", "end_s") if value.get(k) is not None]
-        still = [k for k in WeatherState.model_fields if value.get(k) is not None]
+    @model_validator(mode="after")
+    def _still_or_changing(self) -> Self:
+        still = [key for key in WeatherState.model_fields if getattr(self, key) is not None]
+        changing = bool(self.model_fields_set & {"from_", "to", "start_s", "end_s"})
         if changing and still:
             raise ValueError(f"{still[0]} belongs inside from and to when the weather changes")
-        if changing and not ({"to"} <= set(changing) and {"from", "from_"} & set(changing)):
+        if changing and (self.from_ is None or self.to is None):
             raise ValueError("a change needs both from and to")
-        return value
+        return self
 
     @model_validator(mode="after")
     def _ends_after_its_start(self) -> Self:

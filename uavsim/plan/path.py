@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from scipy.interpolate import CubicSpline, PchipInterpolator
 
 from uavsim.config.routes import Orbit, PathItem, Route
 from uavsim.typing import FloatArray, IntArray
@@ -140,6 +139,8 @@ def _orbit_places(orbit: Orbit, before: list[_Knot]) -> list[tuple[float, float]
 
 def _sampled(knots: list[_Knot], *, closed: bool) -> tuple[FloatArray, FloatArray, IntArray]:
     """Return (N, 3) places, (N,) headings and the sample number of every knot."""
+    from scipy.interpolate import CubicSpline, PchipInterpolator  # takes long to import: a typo is told without it
+
     xy = np.array([[k.x_m, k.y_m] for k in knots])
     height_m = np.array([k.altitude_m for k in knots])
     chord = np.linalg.norm(np.diff(xy, axis=0), axis=1)

@@ -1,0 +1,68 @@
+import numpy as np
+import pytest
+
+from uavsim.config.library import Library
+from uavsim.config.town import Obstacle, TownConfig
+from uavsim.plan import plan_scenes
+from uavsim.plan.chart import draw_plan
+from uavsim.plan.path import fly_route
+from uavsim.plan.roadmap import Road
+
+GROUND = (244, 242, 236)
+
+
+@pytest.fixture(scope="module")
+def smoke():
+    library = Library.of()
+    town = library.town("Town10HD").model
+    routes = library.routes("Town10HD").model.routes
+    return town, {n: fly_route(r, altitude_m=60.0) for n, r in routes.items()}, plan_scenes("smoke", town="Town10HD")
+
+
+def pixel(town, picture, x, y):
+    """The picture's pixel of a place on the map, worked out on paper: 60 px border, north up."""
+    scale = 1400 / max(town.x_m[1] - town.x_m[0], town.y_m[1] - town.y_m[0])
+    return picture[round((town.y_m[1] - y) * scale) + 60, round((x - town.x_m[0]) * scale) + 60]
+
+
+def test_drones_are_drawn_where_they_start(smoke):
+    town, routes, plans = smoke
+    picture = draw_plan(town, routes, plans[:1])
+    assert picture.dtype == np.uint8
+    for x, y, _ in plans[0].swarm.map_t_flu_m[0]:
+        assert np.ptp(pixel(town, picture, x, y).astype(int)) > 60  # a strong colour
+    assert tuple(pixel(town, picture, town.x_m[1] - 3, town.y_m[0] + 3)) == GROUND
+
+
+def test_what_cameras_see_is_tinted(smoke):
+    town, _, plans = smoke
+    picture = draw_plan(town, {}, plans[:1])
+    x, y, _ = plans[0].swarm.map_t_flu_m[0, 0]
+    assert tuple(pixel(town, picture, x + 13, y + 7)) != GROUND
+    assert tuple(pixel(town, picture, x + 118, y - 118)) == GROUND
+
+
+def test_roads_and_obstacles(smoke):
+    town, _, _ = smoke
+    road = Road(np.array([[-100.0, 0.0], [100.0, 0.0]]), left_m=4.0, right_m=4.0)
+    with_roads = draw_plan(town, {}, [], roads=[road])
+    without = draw_plan(town, {}, [])
+    assert tuple(pixel(town, with_roads, 50, 2)) != GROUND
+    assert tuple(pixel(town, without, 50, 2)) == GROUND
+    assert (with_roads[-96:] != without[-96:]).any()  # the footer says that roads are missing
+    tower = town.model_copy(update={"obstacles": (Obstacle(name="t", x_m=(40, 60), y_m=(-60, -40), top_m=70),)})
+    assert tuple(pixel(town, draw_plan(tower, {}, []), 50, -50)) != GROUND
+
+
+def test_the_same_plan_is_the_same_picture(smoke):
+    town, routes, plans = smoke
+    np.testing.assert_array_equal(draw_plan(town, routes, plans), draw_plan(town, routes, plans))
+
+
+def test_long_and_flat_towns_fit():
+    town = TownConfig(name="Long", carla_map="Long", short_name="long", x_m=(0, 5000), y_m=(0, 50))
+    picture = draw_plan(town, {}, [])
+    assert picture.shape[1] == 1400 + 120
+    assert picture.shape[0] == 14 + 120 + 96
+    tall = TownConfig(name="Tall", carla_map="Tall", short_name="tall", x_m=(0, 50), y_m=(0, 5000))
+    assert draw_plan(tall, {}, []).shape[0] == 1400 + 120 + 96
