@@ -15,7 +15,7 @@ from typing import Final
 import numpy as np
 
 from uavsim.mock_servers.airsim import quad
-from uavsim.mock_servers.airsim.contact import advance
+from uavsim.mock_servers.airsim.contact import advance, ground_height
 from uavsim.mock_servers.airsim.drone import Drone
 from uavsim.mock_servers.airsim.host import AirSimHost
 from uavsim.mock_servers.airsim.ned import Vec3, add, flip_z, quat_from_euler
@@ -29,6 +29,7 @@ FRAME_NS: Final = 20_000_000  # what simContinueForFrames calls a frame
 START_NS: Final = (
     1_577_836_800_000_000_000  # 2020-01-01: time stamps that look like AirSim's and are the same in every run
 )
+STANDS_M: Final = 0.01
 OBSTACLE_NS: Final = 21_000_000  # how often near obstacles are looked up
 
 Task = Generator[int, None, bool]  # yields the time at which it wants to think again, returns its result
@@ -111,6 +112,7 @@ class Fleet:
         drone = Drone(self, vehicle, len(self.state) - 1)
         drone.start_quat = tuple(state[0, quad.S_QUAT : quad.S_QUAT + 4])
         self.drones[vehicle.name] = drone
+        self._settle(drone)
         self._rows.append(drone)
 
     def drone(self, name: str) -> Drone:
@@ -133,7 +135,17 @@ class Fleet:
                 self._end(name, result=False)
             for drone in self.drones.values():
                 drone.reset()
+                self._settle(drone)
             self._obstacles_due_ns = 0
+
+    def _settle(self, drone: Drone) -> None:
+        """Let a vehicle that starts on the ground, or in it, stand there before the first step."""
+        x, y, z = drone.spawn_ue_m
+        origin_x, origin_y, cell = (float(part) for part in self._grid_place)
+        height = ground_height(self._grid, origin_x, origin_y, cell, x, y)
+        if self.settings.flies and drone.setting.collisions and z - height <= STANDS_M:
+            drone.row[2] = z - height
+            drone.row[quad.S_GROUNDED] = 1.0
 
     # ---- tasks -------------------------------------------------------------------------------------------------------
 
@@ -177,6 +189,7 @@ class Fleet:
         """Stop or start time; a ``simContinueForTime`` under way ends."""
         with self.lock:
             self.paused = paused
+            self._obstacles_due_ns = 0  # what follows shall not depend on when it was paused
             self._finish_budget()
             self.changed.notify_all()
 
@@ -185,6 +198,7 @@ class Fleet:
         with self.lock:
             self._finish_budget()
             self.paused = True
+            self._obstacles_due_ns = 0
             self.budget = Budget(max(0, span_ns), done)
             if span_ns <= 0:
                 self._finish_budget()

@@ -27,6 +27,7 @@ SURFACES: Final = {
     TAG["sky"]: SKY,
 }
 Tables = tuple[Int32, UInt32, Int32, Int32]  # see SceneObjects.lookup
+_EXPLOSIVE: Final = re.compile(r"\([^()]*[*+}|][^()]*\)[*+{]")
 MAX_PATTERN: Final = 500  # characters of a regular expression
 
 
@@ -54,6 +55,8 @@ def compile_pattern(pattern: str) -> re.Pattern[str]:
     """
     if len(pattern) > MAX_PATTERN:
         raise ValueError(f"regular expression of {len(pattern)} characters is too long (at most {MAX_PATTERN})")
+    if _EXPLOSIVE.search(pattern):  # could run for years on a short name, and nothing could stop it
+        raise ValueError(f"'{pattern[:80]}' repeats a repetition: write it without the inner or the outer one")
     try:
         return re.compile(pattern, re.IGNORECASE)
     except (re.error, RecursionError, OverflowError) as error:
