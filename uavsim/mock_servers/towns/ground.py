@@ -22,6 +22,8 @@ _CELL_M: Final = 8.0  # of the terrain mesh
 _COARSE: Final = 5  # outer cells are that many inner ones
 _FAR_M: Final = 6000.0
 _VERGE_M: Final = 3.0
+_VERGE_BELOW_M: Final = 0.03  # verges begin under the junctions' floors, which others' verges reach into
+_FALL_M: Final = 0.2  # of verges in junctions, so that they stay under other ways
 _UNDER_ROAD_M: Final = 0.12
 _MOST_FINE_POINTS: Final = 1_600_000
 
@@ -235,12 +237,14 @@ def _verges(strips: list[Strip], wide: Grid, field: Float64) -> Float64:
             outermost[key] = strip
     parts = [np.empty((0, 4, 3))]
     for strip in outermost.values():
-        edge = strip.outer_m - (0.0, 0.0, 0.01)
+        if strip.kind == "curb":
+            continue  # an island's kerb: what lies behind it is its own
+        edge = strip.outer_m - (0.0, 0.0, _VERGE_BELOW_M)
         side = strip.outer_m - strip.inner_m
         side = side / np.maximum(np.linalg.norm(side[:, :2], axis=1, keepdims=True), 1e-6)
         far = edge + side * (_VERGE_M, _VERGE_M, 0.0)
         land = bilinear(wide, field, far[:, :2]) - 0.1
-        far[:, 2] = np.minimum(land, edge[:, 2] - 0.02) if strip.junction else land
+        far[:, 2] = np.minimum(land, edge[:, 2] - _FALL_M) if strip.junction else land
         parts.append(np.stack([edge[:-1], edge[1:], far[1:], far[:-1]], axis=1))
     return np.concatenate(parts)
 

@@ -54,6 +54,8 @@ def street_fronts(strips: list[Strip]) -> list[tuple[Float64, Float64]]:
 
 def _stand(works: Works, kind: str, centre_m: Float64, yaw_deg: float, footprint: Footprint) -> bool:
     """Put one building on its footprint if that is free and level enough."""
+    if any(np.hypot(*(centre_m - (x, y))) < radius + footprint.length_m / 2 for x, y, radius in works.style.parks_m):
+        return False
     cos, sin = np.cos(np.radians(yaw_deg)), np.sin(np.radians(yaw_deg))
     reach = np.array([(-1, -1), (1, -1), (1, 1), (-1, 1)]) * (footprint.length_m / 2, footprint.depth_m / 2)
     height = works.site.land.height_at(centre_m + reach @ np.array([[cos, sin], [-sin, cos]]))

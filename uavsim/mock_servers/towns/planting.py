@@ -8,11 +8,12 @@ import numpy as np
 
 from uavsim.mock_servers.scene import Float64
 from uavsim.mock_servers.towns.furniture import FURNITURE, lamp_post
+from uavsim.mock_servers.towns.ground import WALK, label_of
 from uavsim.mock_servers.towns.objects import single
 from uavsim.mock_servers.towns.placement import Works
 from uavsim.mock_servers.towns.site import along
 from uavsim.mock_servers.towns.solids import add_box
-from uavsim.mock_servers.towns.soup import Look, Soup, look
+from uavsim.mock_servers.towns.soup import Look, look
 from uavsim.mock_servers.towns.strips import Strip
 from uavsim.mock_servers.towns.vegetation import plant
 
@@ -68,7 +69,6 @@ def _furnish(works: Works, strip: Strip) -> None:
 
 def put_rails(works: Works, strips: list[Strip]) -> None:
     """Guard rails beside motorways and on their medians."""
-    soup = works.stock.soup
     rail = look((150, 154, 158), "guard_rail")
     outermost: dict[tuple[str, int, int], Strip] = {}
     for strip in strips:
@@ -78,18 +78,24 @@ def put_rails(works: Works, strips: list[Strip]) -> None:
         if key not in outermost or abs(strip.lane) > abs(outermost[key].lane):
             outermost[key] = strip
         if strip.kind == "median" and abs(strip.lane) == 1:
-            _rail(soup, strip.outer_m + 0.3 * (strip.inner_m - strip.outer_m), rail)
+            _rail(works, strip.outer_m + 0.3 * (strip.inner_m - strip.outer_m), rail, on_road=True)
     for strip in outermost.values():
         side = strip.outer_m - strip.inner_m
-        _rail(soup, strip.outer_m + 0.3 * side / np.maximum(np.linalg.norm(side, axis=1, keepdims=True), 0.1), rail)
+        _rail(works, strip.outer_m + 0.3 * side / np.maximum(np.linalg.norm(side, axis=1, keepdims=True), 0.1), rail)
 
 
-def _rail(soup: Soup, line: Float64, rail: Look) -> None:
+def _rail(works: Works, line: Float64, rail: Look, *, on_road: bool = False) -> None:
+    """A rail with its posts along a line, left out where it would cross another road."""
+    soup = works.stock.soup
     low, high = np.array([0.0, 0.0, 0.42]), np.array([0.0, 0.0, 0.76])
-    soup.ribbon(line + low, line + high, rail)
-    points, _ = along(line, 8.0, 1.0, 0.5)
-    for point in points:
-        x, y, z = point.tolist()
+    points, _ = along(line, 4.0, 0.5, 0.0)
+    if len(points) < 2:
+        return
+    clear = (label_of(works.site.land, points[:, :2]) < WALK) | on_road
+    both = clear[1:] & clear[:-1]
+    quads = np.stack([points[:-1] + low, points[1:] + low, points[1:] + high, points[:-1] + high], axis=1)
+    soup.quads(quads[both], rail)
+    for x, y, z in points[::2][clear[::2]].tolist():
         add_box(soup, (x - 0.06, y - 0.06, z - 0.3), (x + 0.06, y + 0.06, z + 0.7), rail)
 
 

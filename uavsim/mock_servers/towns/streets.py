@@ -21,6 +21,7 @@ from uavsim.mock_servers.towns.xodr_writer import (
 _U_TURN_RAD = math.radians(140)
 _STRAIGHT_RAD = math.radians(55)
 _CROSSWALK_M = 3.4  # along the road
+_EDGE_M = 0.4
 _STOP_BEHIND_M = 5.6  # stop line to the end of the road where there is a crosswalk
 
 
@@ -260,15 +261,20 @@ class _Builder:
     def _corner(self, junction: int, node: Node, arm: _Arm, ccw: _Arm) -> None:
         """The kerb from one arm's right to its neighbour, with the sidewalk behind it where both have one."""
         width, end_width = arm.profile.sidewalk_m(arm.right_side), ccw.profile.sidewalk_m(ccw.left_side)
-        if min(width, end_width) < 0.5:
+        walk = min(width, end_width) > 0.5
+        inset = (
+            0.0 if walk else _EDGE_M
+        )  # without sidewalks the corner is a strip of shoulder along the pavement's edge
+        start = arm.pose.right(arm.profile.pavement_m(arm.right_side) - inset)
+        end = ccw.pose.turned().right(ccw.profile.pavement_m(ccw.left_side) - inset)
+        if math.hypot(end.x - start.x, end.y - start.y) < 0.5 or arm.profile.pavement_m(arm.right_side) < _EDGE_M:
             return
-        start = arm.pose.right(arm.profile.pavement_m(arm.right_side))
-        end = ccw.pose.turned().right(ccw.profile.pavement_m(ccw.left_side))
+        turn = wrap(end.heading_rad - start.heading_rad)
+        if abs(turn) > _U_TURN_RAD:  # slip roads beside each other: there is no corner between them
+            return
         path = connect(start, end, node.corner_m)
-        if path.length_m < 0.5:
-            return
-        gutter = LaneSpec("sidewalk", width, end_width_m=end_width)
-        self._new_road(path, (gutter,), junction, node)
+        lane = LaneSpec("sidewalk", width, end_width_m=end_width) if walk else LaneSpec("shoulder", _EDGE_M)
+        self._new_road(path, (lane,), junction, node)
 
     def _crosswalks(self, arms: list[_Arm]) -> None:
         for arm in arms:

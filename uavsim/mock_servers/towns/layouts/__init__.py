@@ -31,7 +31,8 @@ LAYOUTS: Final[dict[str, Layout]] = {
         ),
     ),
     "Town04": Layout(
-        town04.plan, replace(SUBURBAN, spawn_points=372, hills_m=14.0, trees_per_ha=5.0, woods=0.08, outskirts="none")
+        town04.plan,
+        replace(SUBURBAN, spawn_points=372, land="fields", hills_m=14.0, trees_per_ha=5.0, woods=0.1, outskirts="none"),
     ),
     "Town06": Layout(town06.plan, replace(SUBURBAN, spawn_points=436)),
     "Town07": Layout(town07.plan, replace(RURAL, spawn_points=116)),
