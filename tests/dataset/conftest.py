@@ -3,8 +3,10 @@ from pathlib import Path
 import pytest
 
 from tests.factories import make_recording
+from tests.made import make_dataset
 from uavsim.annotate import annotate
 from uavsim.dataset import Fragment, scene_fragment
+from uavsim.dataset.convert import convert
 from uavsim.records.labels import SceneLabels
 from uavsim.records.recording import Recording
 
@@ -23,3 +25,15 @@ def labels(recording: Recording) -> SceneLabels:
 @pytest.fixture(scope="session")
 def fragment(labels: SceneLabels) -> Fragment:
     return scene_fragment(labels)
+
+
+@pytest.fixture(scope="session")
+def strict(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_dataset(tmp_path_factory.mktemp("strict"), samples=2, drones=2, size_px=(96, 54))
+
+
+@pytest.fixture(scope="session")
+def uav3d(strict: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("converted") / "uav3d"
+    convert(strict, out, dialect="uav3d")
+    return out

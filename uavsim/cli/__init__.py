@@ -11,7 +11,7 @@ import sys
 import typer
 from rich.console import Console
 
-from uavsim.cli import configs, deploy, doctor, generate, judge, simulator, status
+from uavsim.cli import configs, dataset, deploy, doctor, generate, judge, simulator, status
 from uavsim.errors import UavsimError
 
 __all__ = ["app", "main"]
@@ -24,7 +24,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
 )
-for part in (configs, deploy, doctor, generate, judge, simulator, status):
+for part in (configs, dataset, deploy, doctor, generate, judge, simulator, status):
     part.register(app)
 
 

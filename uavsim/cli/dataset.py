@@ -1,0 +1,131 @@
+"""``uavsim annotate``, ``convert`` and ``export``: work on data sets and recordings on disk; no simulator needed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+from rich.console import Console
+
+from uavsim.annotate import AnnotateOptions, annotate, options_of_plan, write_virtual_lidar
+from uavsim.annotate.again import in_dataset
+from uavsim.capture.spool import LOG_NAME, read_recording
+from uavsim.dataset import assemble, draw_map_mask, final_paths, pack_fragment, scene_fragment
+from uavsim.dataset.convert import Dialect, convert
+from uavsim.dataset.uav3d import Uav3dOptions
+from uavsim.errors import InputError
+from uavsim.export import EXPORTS, ExportRequest, InfoOptions, write_uav3d_infos
+from uavsim.export.keyframes import bring_file
+from uavsim.flows.finish import assemble_tables
+from uavsim.records.plan import ScenePlan
+from uavsim.records.recording import Recording
+from uavsim.registry import pick
+from uavsim.write.commit import FRAGMENTS, RECORDINGS
+from uavsim.write.places import open_output
+
+__all__ = ["register"]
+
+Folder = Annotated[Path, typer.Argument(help="The data set's folder: the one that holds v1.0-mini or the like.")]
+NewFolder = Annotated[Path, typer.Argument(help="Where the result goes: a new folder.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands of this module to ``app``."""
+    app.command(name="annotate")(annotate_again)
+    app.command(name="convert")(convert_dialect)
+    app.command(name="export")(export_format)
+
+
+def annotate_again(
+    target: Annotated[Path, typer.Argument(help="A data set, or a recording (a folder with log.msgpack and images).")],
+    *,
+    scenes: Annotated[str | None, typer.Option(help="Only these scenes of the data set, by name, with commas.")] = None,
+    classes: Annotated[str | None, typer.Option(help="car,van,truck,bus,motorcycle,bicycle,pedestrian")] = None,
+    range_m: Annotated[float | None, typer.Option(min=1.0, help="Boxes within this distance of a drone.")] = None,
+    out: Annotated[Path | None, typer.Option(help="For a recording: the data set to make.")] = None,
+) -> None:
+    """Label again what was recorded, with no simulator; a data set's tables are written anew in place."""
+
+    def options(plan: ScenePlan) -> AnnotateOptions:
+        chosen = options_of_plan(plan)
+        if classes is not None:
+            chosen = replace(chosen, classes=tuple(name.strip() for name in classes.split(",") if name.strip()))
+        return chosen if range_m is None else replace(chosen, range_m=range_m)
+
+    recordings = target / RECORDINGS
+    if (target / LOG_NAME).is_file():
+        if out is None:
+            raise InputError(f"{target}: is one recording; name the data set to make of it with --out")
+        _label_recording(target, out, options=options(read_recording(target).plan))
+        return
+    if not recordings.is_dir():
+        raise InputError(f"{target}: neither a recording ({LOG_NAME}) nor a data set with recordings ({RECORDINGS})")
+    known = {path.name: path for path in sorted(recordings.iterdir())}
+    wanted = [name.strip() for name in scenes.split(",")] if scenes else list(known)
+    chosen = [pick(known, name, what="scene") for name in wanted]
+    output = open_output(str(target))
+    for path in chosen:
+        recording = in_dataset(read_recording(path), target)
+        fragment = pack_fragment(scene_fragment(annotate(recording, options=options(recording.plan))))
+        with output.lock(path.name) as ours:
+            if not ours:
+                raise InputError(f"scene {path.name} is being flown by another process; try again later")
+            output.replace(f"{FRAGMENTS}/{path.name}.msgpack", fragment)
+        Console().print(f"labelled {path.name}")
+    versions = assemble_tables(output)
+    Console().print(f"wrote {', '.join(versions)} of {target}")
+
+
+def _label_recording(target: Path, out: Path, *, options: AnnotateOptions) -> None:
+    if out.exists() and any(out.iterdir()):
+        raise InputError(f"{out}: holds something already; name a new folder")
+    recording: Recording = read_recording(target)
+    fragment = pack_fragment(scene_fragment(annotate(recording, options=options)))
+    for old, new in {**final_paths(recording), **write_virtual_lidar(recording)}.items():
+        bring_file(target / old, out / new)
+    site = recording.plan.town
+    drivable = recording.drivable_map_m
+    masks = {} if drivable is None else {site.name: draw_map_mask(site, list(drivable))}
+    (version,) = assemble(out, [fragment], map_masks=masks)
+    Console().print(f"wrote {version.version} of {out}: {version.row_count['sample_annotation']} boxes")
+
+
+def convert_dialect(
+    folder: Folder,
+    out: NewFolder,
+    *,
+    dialect: Annotated[Dialect, typer.Option(help="What to write.")],
+    timestamp_unit: Annotated[
+        Literal["us", "ns"], typer.Option(help="uav3d: ns as in the release, us for velocities.")
+    ] = "us",
+    num_pts: Annotated[
+        Literal["visible", "minus_one"], typer.Option(help="uav3d: pixels, or -1 as in the release.")
+    ] = "visible",
+    infos: Annotated[bool, typer.Option(help="uav3d: write uav3d_infos_*.pkl too.")] = True,
+    data_path: Annotated[
+        str, typer.Option(help="uav3d: where UAV3D's code will find the images.")
+    ] = "./data/uav3d/v1.0",
+) -> None:
+    """Write a data set in the other dialect, both ways without loss; image files are hard-linked."""
+    options = Uav3dOptions(timestamp_unit=timestamp_unit, num_pts=num_pts)
+    for version in convert(folder, out, dialect=dialect, options=options):
+        Console().print(f"wrote {version.version}: {len(version.scenes)} scenes in the dialect {dialect}")
+        if dialect == "uav3d" and infos:
+            written = write_uav3d_infos(out, out, version=version.version, options=InfoOptions(data_path=data_path))
+            Console().print(f"wrote {', '.join(path.name for path in written)}")
+
+
+def export_format(
+    folder: Folder,
+    out: NewFolder,
+    *,
+    kind: Annotated[str, typer.Option("--format", help=f"{', '.join(EXPORTS)}")],
+    version: Annotated[str | None, typer.Option(help="Version folder; default: the only one.")] = None,
+    split: Annotated[str | None, typer.Option(help="uav_train, uav_val, ...; default: every scene.")] = None,
+) -> None:
+    """Write a data set in another format: COCO, KITTI, MMDetection3D infos, OPV2V."""
+    export = pick(EXPORTS, kind, what="format")
+    for path in export(ExportRequest(folder, out, version, split)):
+        Console().print(f"wrote {path}")

@@ -1,0 +1,251 @@
+"""A strict data set keyframe by keyframe, as arrays: what every exporter starts from."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from uavsim.dataset.reader import DatasetReader, SceneRows, open_dataset
+from uavsim.errors import DatasetError, InputError, StorageError, UnknownNameError
+from uavsim.geometry import quaternion
+from uavsim.registry import nearest
+from uavsim.typing import FloatArray, IntArray, JsonDict
+
+__all__ = ["BoxColumns", "CameraView", "ExportRequest", "Keyframe", "Source", "bring_file", "open_source"]
+
+
+@dataclass(frozen=True, slots=True)
+class ExportRequest:
+    """What to export.
+
+    Attributes:
+        root: a data set in the strict dialect.
+        out: folder of the result; made if missing.
+        version: version folder; by default the only one.
+        split: name in ``splits.json``; by default every scene.
+    """
+
+    root: Path
+    out: Path
+    version: str | None = None
+    split: str | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CameraView:
+    """One image of a keyframe.
+
+    Attributes:
+        token: of its ``sample_data``.
+        camera: ``FRONT``.
+        flu_t_m: (3,) mount in the drone's flu frame, with ``flu_q_optical_wxyz`` (4,).
+        map_t_flu_m: (3,) drone, with ``map_q_flu_wxyz`` (4,).
+        layers: kind -> file name of what was taken at the same pose.
+    """
+
+    token: str
+    channel: str
+    drone_id: int
+    camera: str
+    filename: str
+    size_px: tuple[int, int]
+    intrinsic: FloatArray
+    flu_t_m: FloatArray
+    flu_q_optical_wxyz: FloatArray
+    map_t_flu_m: FloatArray
+    map_q_flu_wxyz: FloatArray
+    ego_velocity_map_mps: FloatArray
+    layers: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def map_q_optical_wxyz(self) -> FloatArray:
+        """(4,) map <- optical."""
+        return quaternion.multiply(self.map_q_flu_wxyz, self.flu_q_optical_wxyz)
+
+    @property
+    def map_t_optical_m(self) -> FloatArray:
+        """(3,) camera centre."""
+        return self.map_t_flu_m + quaternion.rotate(self.map_q_flu_wxyz, self.flu_t_m)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BoxColumns:
+    """The boxes of a keyframe: rows as in the table, and (N, ...) columns, map frame, metres."""
+
+    rows: list[JsonDict]
+    category: list[str]
+    instance_id: IntArray
+    map_t_box_m: FloatArray
+    map_q_box_wxyz: FloatArray
+    size_lwh_m: FloatArray
+    velocity_map_mps: FloatArray
+    visible_px: IntArray
+    details: list[JsonDict]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Keyframe:
+    """One sample; ``number`` counts in its scene. ``bev_*`` is the virtual LIDAR_TOP, ``lidar_file`` its points."""
+
+    scene: str
+    number: int
+    token: str
+    timestamp_us: int
+    cameras: list[CameraView]
+    boxes: BoxColumns
+    map_t_bev_m: FloatArray
+    map_q_bev_wxyz: FloatArray
+    lidar_file: str
+
+    def drones(self) -> dict[int, list[CameraView]]:
+        """Return the cameras of each drone."""
+        by_drone: dict[int, list[CameraView]] = {}
+        for view in self.cameras:
+            by_drone.setdefault(view.drone_id, []).append(view)
+        return by_drone
+
+
+class Source:
+    """A data set opened for export."""
+
+    def __init__(self, reader: DatasetReader, split: str | None) -> None:
+        """Remember which scenes are wanted.
+
+        Raises:
+            UnknownNameError: no such split.
+        """
+        self.reader, self.split = reader, split or "all"
+        self.categories = {row["token"]: row for row in reader.shared("category")}
+        self._channel_of = {row["token"]: row["channel"] for row in reader.shared("sensor")}
+        if split is not None and split not in reader.splits:
+            known = list(reader.splits)
+            raise UnknownNameError(
+                f"no split {split!r} in splits.json; did you mean {nearest(split, known) or known!r}?"
+            )
+        self._wanted = None if split is None else set(reader.splits[split])
+
+    def keyframes(self) -> Iterator[Keyframe]:
+        """Yield every keyframe of the wanted scenes, in table order."""
+        for scene in self.reader.scenes():
+            if self._wanted is None or scene.scene["name"] in self._wanted:
+                yield from self._of_scene(scene)
+
+    def _of_scene(self, scene: SceneRows) -> Iterator[Keyframe]:
+        rows = scene.rows
+        egos = {row["token"]: row for row in rows["ego_pose"]}
+        sensors = {row["token"]: row for row in rows["calibrated_sensor"]}
+        layers: dict[str, dict[str, str]] = {}
+        for row in rows.get("layer", ()):
+            layers.setdefault(row["sample_data_token"], {})[row["kind"]] = row["filename"]
+        pictures: dict[str, list[JsonDict]] = {}
+        for row in rows["sample_data"]:
+            if row["is_key_frame"]:
+                pictures.setdefault(row["sample_token"], []).append(row)
+        instances = {row["token"]: row for row in rows["instance"]}
+        details = {row["sample_annotation_token"]: row for row in rows.get("visibility_detail", ())}
+        boxes: dict[str, list[JsonDict]] = {}
+        for row in rows["sample_annotation"]:
+            boxes.setdefault(row["sample_token"], []).append(row)
+        for number, sample in enumerate(rows["sample"]):
+            taken = pictures.get(sample["token"], [])
+            views = [row for row in taken if sensors[row["calibrated_sensor_token"]]["camera_intrinsic"]]
+            bev = next((row for row in taken if row not in views), None)
+            if not views or bev is None:
+                raise DatasetError(f"{scene.scene['name']}: sample {number} lacks cameras or LIDAR_TOP")
+            pose = egos[bev["ego_pose_token"]]
+            yield Keyframe(
+                scene=scene.scene["name"],
+                number=number,
+                token=sample["token"],
+                timestamp_us=sample["timestamp"],
+                cameras=[self._view(row, sensors, egos, layers) for row in views],
+                boxes=self._columns(boxes.get(sample["token"], []), instances, details),
+                map_t_bev_m=np.array(pose["translation"], dtype=np.float64),
+                map_q_bev_wxyz=np.array(pose["rotation"], dtype=np.float64),
+                lidar_file=bev["filename"],
+            )
+
+    def _view(
+        self,
+        row: JsonDict,
+        sensors: dict[str, JsonDict],
+        egos: dict[str, JsonDict],
+        layers: dict[str, dict[str, str]],
+    ) -> CameraView:
+        sensor, ego = sensors[row["calibrated_sensor_token"]], egos[row["ego_pose_token"]]
+        channel = self._channel_of[sensor["sensor_token"]]
+        name, _, drone = channel.removeprefix("CAMERA_").rpartition("_id_")
+        return CameraView(
+            token=row["token"],
+            channel=channel,
+            drone_id=int(drone) if drone.isdigit() else 0,
+            camera=name or channel,
+            filename=row["filename"],
+            size_px=(row["width"], row["height"]),
+            intrinsic=np.array(sensor["camera_intrinsic"], dtype=np.float64),
+            flu_t_m=np.array(sensor["translation"], dtype=np.float64),
+            flu_q_optical_wxyz=np.array(sensor["rotation"], dtype=np.float64),
+            map_t_flu_m=np.array(ego["translation"], dtype=np.float64),
+            map_q_flu_wxyz=np.array(ego["rotation"], dtype=np.float64),
+            ego_velocity_map_mps=np.array(ego.get("uav_velocity", (0.0, 0.0, 0.0)), dtype=np.float64),
+            layers=layers.get(row["token"], {}),
+        )
+
+    def _columns(
+        self, rows: list[JsonDict], instances: dict[str, JsonDict], details: dict[str, JsonDict]
+    ) -> BoxColumns:
+        names = [self.categories[instances[row["instance_token"]]["category_token"]]["name"] for row in rows]
+        ids = [row.get("uav_instance_id", n + 1) for n, row in enumerate(rows)]
+        none = (float("nan"),) * 3
+        return BoxColumns(
+            rows=rows,
+            category=names,
+            instance_id=np.array(ids, dtype=np.int64),
+            map_t_box_m=np.array([row["translation"] for row in rows], dtype=np.float64).reshape(-1, 3),
+            map_q_box_wxyz=np.array([row["rotation"] for row in rows], dtype=np.float64).reshape(-1, 4),
+            size_lwh_m=np.array([row["size"] for row in rows], dtype=np.float64).reshape(-1, 3)[:, [1, 0, 2]],
+            velocity_map_mps=np.array([row.get("uav_velocity", none) for row in rows], dtype=np.float64).reshape(-1, 3),
+            visible_px=np.array([row["num_lidar_pts"] for row in rows], dtype=np.int64),
+            details=[details.get(row["token"], {"views": []}) for row in rows],
+        )
+
+
+def open_source(request: ExportRequest) -> Source:
+    """Open the data set of a request.
+
+    Raises:
+        InputError: it is in the uav3d dialect.
+        DatasetError: it is no data set.
+        UnknownNameError: no such version or split.
+    """
+    reader = open_dataset(request.root, request.version)
+    if reader.dialect != "strict":
+        raise InputError(
+            f"{request.root}: exports start from the strict dialect; run uavsim convert --dialect strict first"
+        )
+    return Source(reader, request.split)
+
+
+def bring_file(source: Path, target: Path) -> None:
+    """Hard-link a file, or copy it where the file system cannot link.
+
+    Raises:
+        DatasetError: it is missing.
+        StorageError: the target cannot be written.
+    """
+    if not source.is_file():
+        raise DatasetError(f"{source}: is missing; run uavsim validate")
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if not target.exists():
+            try:
+                os.link(source, target)
+            except OSError:
+                shutil.copyfile(source, target)
+    except OSError as error:
+        raise StorageError(f"{target}: cannot be written: {error.strerror}") from error

@@ -1,0 +1,126 @@
+"""OpenCOOD's OPV2V layout: ``<split>/<scene>/<drone>/<frame>.yaml``, ``.pcd`` and ``_camera<N>.png``.
+
+Everything is in the simulator's left-handed axes, metres and degrees, as OpenCOOD expects of CARLA data; poses are
+``[x, y, z, roll, yaw, pitch]``, extents half sizes, speeds km/h. Drone 0 is the ego (first in the order of the names).
+Cameras are numbered in the rig's order; OpenCOOD's loader reads the first four. Points are of the drone's own depth cameras,
+in its own frame, where depth was recorded; else the cloud is empty.
+Source: OpenCOOD ``opencood/data_utils/datasets/basedataset.py``, ``opencood/utils/box_utils.py``.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from uavsim.export.keyframes import CameraView, ExportRequest, Keyframe, bring_file, open_source
+from uavsim.export.text import to_yaml, write_bytes, write_text
+from uavsim.geometry import pinhole, quaternion, unreal
+from uavsim.images import codec
+from uavsim.typing import FloatArray
+
+__all__ = ["export_opv2v"]
+
+_EVERY_PX = 4
+_KMH_PER_MPS = 3.6
+
+
+def export_opv2v(request: ExportRequest) -> list[Path]:
+    """Write one folder a scene and drone; images are hard-linked.
+
+    Raises:
+        DatasetError: an image is missing.
+    """
+    source = open_source(request)
+    folder = request.out / source.split
+    for frame in source.keyframes():
+        vehicles = _vehicles(frame)
+        for drone_id, views in frame.drones().items():
+            own = folder / frame.scene / str(drone_id)
+            name = f"{frame.number:06d}"
+            write_text(own / f"{name}.yaml", to_yaml({**_drone(views), "vehicles": vehicles}))
+            write_bytes(own / f"{name}.pcd", _pcd(_points(views, request.root)))
+            for number, view in enumerate(views):
+                suffix = Path(view.filename).suffix
+                bring_file(request.root / view.filename, own / f"{name}_camera{number}{suffix}")
+    return [folder]
+
+
+def _drone(views: list[CameraView]) -> dict[str, Any]:
+    first = views[0]
+    pose = _pose(first.map_t_flu_m, unreal.ue_euler_from_map_q_flu(first.map_q_flu_wxyz))
+    drone_from_world = np.linalg.inv(_ue_transform(first.map_t_flu_m, first.map_q_flu_wxyz))
+    content: dict[str, Any] = {
+        "lidar_pose": pose,
+        "true_ego_pos": pose,
+        "predicted_ego_pos": pose,
+        "ego_speed": float(np.linalg.norm(first.ego_velocity_map_mps)) * _KMH_PER_MPS,
+        "plan_trajectory": [],
+    }
+    for number, view in enumerate(views):
+        euler_deg = unreal.ue_euler_from_map_q_optical(view.map_q_optical_wxyz)
+        world_from_camera = _ue_transform(view.map_t_optical_m, unreal.map_q_flu_from_ue_euler(euler_deg))
+        content[f"camera{number}"] = {
+            "cords": _pose(view.map_t_optical_m, euler_deg),
+            "extrinsic": (drone_from_world @ world_from_camera).tolist(),
+            "intrinsic": view.intrinsic.tolist(),
+        }
+    return content
+
+
+def _vehicles(frame: Keyframe) -> dict[int, Any]:
+    """Return every box; ``location + center`` is the box centre, added unturned as OpenCOOD does."""
+    boxes = frame.boxes
+    euler_deg = unreal.ue_euler_from_map_q_flu(boxes.map_q_box_wxyz) if boxes.rows else np.zeros((0, 3))
+    centre = unreal.ue_vector_from_map(boxes.map_t_box_m)
+    origin = np.array([row.get("uav_actor_translation", row["translation"]) for row in boxes.rows]).reshape(-1, 3)
+    origin = unreal.ue_vector_from_map(origin)
+    speed = np.nan_to_num(np.linalg.norm(boxes.velocity_map_mps, axis=1)) * _KMH_PER_MPS
+    return {
+        instance_id: {
+            "location": origin[n].tolist(),
+            "center": (centre[n] - origin[n]).tolist(),
+            "extent": (boxes.size_lwh_m[n] / 2).tolist(),
+            "angle": [float(euler_deg[n, 0]), float(euler_deg[n, 2]), float(euler_deg[n, 1])],
+            "speed": float(speed[n]),
+            "obj_type": boxes.category[n],
+        }
+        for n, instance_id in enumerate(boxes.instance_id.tolist())
+    }
+
+
+def _pose(map_t_m: FloatArray, euler_deg: FloatArray) -> list[float]:
+    roll, pitch, yaw = euler_deg.tolist()
+    return [*unreal.ue_vector_from_map(map_t_m).tolist(), roll, yaw, pitch]
+
+
+def _ue_transform(map_t_m: FloatArray, map_q_flu_wxyz: FloatArray) -> FloatArray:
+    matrix = np.eye(4)
+    matrix[:3, :3] = unreal.ue_matrix(unreal.ue_euler_from_map_q_flu(map_q_flu_wxyz))
+    matrix[:3, 3] = unreal.ue_vector_from_map(map_t_m)
+    return matrix
+
+
+def _points(views: list[CameraView], root: Path) -> FloatArray:
+    """Return (N, 3) points in the drone's own left-handed frame."""
+    clouds = [np.zeros((0, 3))]
+    for view in views:
+        if "depth" in view.layers:
+            depth_m = codec.decode_depth(root / view.layers["depth"])[::_EVERY_PX, ::_EVERY_PX]
+            v, u = np.indices(depth_m.shape) * _EVERY_PX + 0.5
+            near = np.isfinite(depth_m)
+            rays = pinhole.rays(np.stack([u[near], v[near]], axis=1), intrinsic=view.intrinsic)
+            optical_m = rays * depth_m[near][:, None]
+            clouds.append(view.flu_t_m + quaternion.rotate(view.flu_q_optical_wxyz, optical_m))
+    return unreal.ue_vector_from_map(np.concatenate(clouds))  # flu to the left-handed body: y flips, as for the map
+
+
+def _pcd(points_m: FloatArray) -> bytes:
+    count = len(points_m)
+    head = (
+        "# .PCD v0.7 - Point Cloud Data file format\nVERSION 0.7\nFIELDS x y z intensity\nSIZE 4 4 4 4\nTYPE F F F F\n"
+        f"COUNT 1 1 1 1\nWIDTH {count}\nHEIGHT 1\nVIEWPOINT 0 0 0 1 0 0 0\nPOINTS {count}\nDATA binary\n"
+    )
+    rows = np.concatenate([points_m, np.ones((count, 1))], axis=1).astype("<f4")
+    return head.encode("ascii") + rows.tobytes()

@@ -1,0 +1,51 @@
+"""Small files of the exporters, written whole."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from uavsim.errors import StorageError
+
+__all__ = ["to_yaml", "write_bytes", "write_json", "write_text"]
+
+
+def write_text(path: Path, text: str) -> Path:
+    """Write a text file and its folders.
+
+    Raises:
+        StorageError: it cannot be written.
+    """
+    return write_bytes(path, text.encode("utf-8"))
+
+
+def write_json(path: Path, value: Any) -> Path:
+    """Write JSON for people to look at."""
+    return write_text(path, json.dumps(value, indent=1) + "\n")
+
+
+def write_bytes(path: Path, data: bytes) -> Path:
+    """Write a file and its folders.
+
+    Raises:
+        StorageError: it cannot be written.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+    except OSError as error:
+        raise StorageError(f"{path}: cannot be written: {error.strerror}") from error
+    return path
+
+
+def to_yaml(value: dict[Any, Any], *, indent: int = 0) -> str:
+    """Return nested dictionaries of numbers, text and lists of numbers as block YAML; keys may be integers."""
+    lines = []
+    for key, item in value.items():
+        name = json.dumps(key) if isinstance(key, str) and not key.replace("_", "").isalnum() else str(key)
+        if isinstance(item, dict) and item:
+            lines.append(f"{' ' * indent}{name}:\n{to_yaml(item, indent=indent + 2)}")
+        else:
+            lines.append(f"{' ' * indent}{name}: {json.dumps(item)}\n")
+    return "".join(lines)
