@@ -1,0 +1,69 @@
+import numpy as np
+
+from tests.mock_servers.world.paper_town import head
+from uavsim.mock_servers.world.signals import GREEN, RED, YELLOW, Signals
+
+TWO_STAGES = (head(1, 0, 0.0), head(1, 1, 50.0), head(2, 0, 100.0))
+
+
+def run(signals, seconds, dt=0.05):
+    for _ in range(round(seconds / dt)):
+        signals.step(dt)
+
+
+def test_stages_take_turns_ten_green_three_yellow_two_red():
+    signals = Signals(TWO_STAGES)
+    assert signals.state.tolist() == [GREEN, RED, GREEN]
+
+    run(signals, 9.9)
+    assert signals.state.tolist() == [GREEN, RED, GREEN]
+    run(signals, 0.2)
+    assert signals.state.tolist() == [YELLOW, RED, YELLOW]
+    run(signals, 3.0)
+    assert signals.state.tolist() == [RED, RED, RED]
+    run(signals, 2.0)
+    assert signals.state.tolist() == [RED, GREEN, GREEN]  # the second junction has one stage only
+
+
+def test_two_stages_are_never_green_together():
+    signals = Signals(TWO_STAGES)
+    for _ in range(2000):
+        signals.step(0.05)
+        assert not (signals.state[0] != RED and signals.state[1] != RED)
+
+
+def test_after_a_reset_earlier_time_does_not_matter():
+    fresh, old = Signals(TWO_STAGES), Signals(TWO_STAGES)
+    run(old, 123.45)
+    old.reset()
+
+    for _ in range(700):
+        fresh.step(0.05)
+        old.step(0.05)
+        np.testing.assert_array_equal(fresh.state, old.state)
+
+
+def test_a_forced_light_keeps_its_state_until_its_junction_moves_on():
+    signals = Signals(TWO_STAGES)
+    signals.force(1, GREEN)
+    run(signals, 5.0)
+    assert signals.state[1] == GREEN
+
+    run(signals, 6.0)
+    assert signals.state[1] == RED
+
+
+def test_frozen_lights_stay():
+    signals = Signals(TWO_STAGES)
+    signals.frozen = True
+    run(signals, 60.0)
+
+    assert signals.state.tolist() == [GREEN, RED, GREEN]
+
+
+def test_times_that_a_client_sets_are_kept():
+    signals = Signals(TWO_STAGES)
+    signals.lamps[0].green_s = 1.0
+    run(signals, 1.1)
+
+    assert signals.state[0] == YELLOW
