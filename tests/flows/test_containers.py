@@ -1,0 +1,118 @@
+"""No container engine runs where this is developed: files are held against the rules that an engine or a linter would apply."""
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).resolve().parents[2]
+COMPOSE = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
+SERVICES = COMPOSE["services"]
+DOCKERFILES = sorted((ROOT / "docker").glob("Dockerfile*"))
+
+
+@pytest.mark.parametrize("name", SERVICES)
+def test_every_port_is_on_this_machine_only(name: str) -> None:
+    for port in SERVICES[name].get("ports", []):
+        assert str(port).startswith("127.0.0.1:"), f"{name} publishes {port}"
+
+
+@pytest.mark.parametrize("name", SERVICES)
+def test_images_are_pinned_and_services_have_a_profile(name: str) -> None:
+    image = re.sub(r"\$\{\w+:-([^}]*)\}", r"\1", SERVICES[name]["image"])
+    tag = image.rpartition(":")[2]
+    assert re.match(r"\d+\.\d+", tag), f"{name}: {image}"
+    assert set(SERVICES[name]["profiles"]) <= {"headless", "gpu"}
+    assert SERVICES[name]["profiles"]
+
+
+@pytest.mark.parametrize("profile", ["headless", "gpu"])
+def test_a_profile_is_complete(profile: str) -> None:
+    inside = {name for name, service in SERVICES.items() if profile in service["profiles"]}
+    for name in inside:
+        service = SERVICES[name]
+        for other, condition in service.get("depends_on", {}).items():
+            assert other in inside, f"{name} needs {other}, which is not in {profile}"
+            if condition["condition"] == "service_healthy":
+                assert "healthcheck" in SERVICES[other]
+        if service.get("network_mode", "").startswith("service:"):
+            assert service["network_mode"].removeprefix("service:") in inside
+            assert "ports" not in service  # compose refuses both
+        for volume in service.get("volumes", []):
+            source = volume.split(":")[0]
+            assert source in COMPOSE["volumes"] or source.startswith(("${", "./", "/"))
+    needed = {
+        "headless": {"mock-sim", "worker", "prefect", "postgres"},
+        "gpu": {"carla", "airsim", "worker-gpu", "prefect"},
+    }
+    assert needed[profile] <= inside
+
+
+def test_carla_runs_off_screen_on_the_card_that_is_asked_for() -> None:
+    carla = SERVICES["carla"]
+    assert carla["image"] == "${CARLA_IMAGE:-carlasim/carla:0.9.16}"
+    assert {"-RenderOffScreen", "-nosound"} <= set(carla["command"])
+    (device,) = carla["deploy"]["resources"]["reservations"]["devices"]
+    assert device["driver"] == "nvidia"
+    assert {"gpu", "graphics"} <= set(device["capabilities"])  # Vulkan needs graphics
+
+
+def test_no_secret_is_written_down() -> None:
+    text = (ROOT / "docker-compose.yml").read_text()
+    for line in text.splitlines():
+        if re.search(r"password|secret|token", line, re.IGNORECASE) and not line.lstrip().startswith("#"):
+            assert "${POSTGRES_PASSWORD" in line or "no-new-privileges" in line, line
+
+
+def test_commands_are_commands_of_ours() -> None:
+    from typer.main import get_command
+
+    from uavsim.cli import app
+
+    known = set(get_command(app).commands)
+    for service in SERVICES.values():
+        if service["image"].startswith("uavsim:") and "entrypoint" not in service:
+            assert service["command"][0] in known
+
+
+@pytest.mark.parametrize("path", DOCKERFILES, ids=lambda p: p.name)
+def test_dockerfiles_keep_the_linters_rules(path: Path) -> None:
+    steps = instructions(path.read_text())
+    froms = [words for verb, words in steps if verb == "FROM"]
+    for words in froms:
+        assert re.search(r":\d+\.\d+", words.split()[0]), f"{words}: pin a version"
+    last_stage = steps[max(i for i, (verb, _) in enumerate(steps) if verb == "FROM") :]
+    users = [words for verb, words in last_stage if verb == "USER"]
+    assert users, "runs as root"
+    assert users[-1] not in {"root", "0"}
+    for verb, words in steps:
+        assert verb != "ADD", "COPY does what is meant"
+        if verb in {"CMD", "ENTRYPOINT"}:
+            assert words.startswith("["), f"{verb} {words}: write a JSON list, so that signals arrive"
+        if verb == "RUN" and "apt-get install" in words:
+            assert "--no-install-recommends" in words
+            assert "rm -rf /var/lib/apt/lists" in words
+            install = words.split("apt-get install", 1)[1].split("&&")[0]
+            packages = [word for word in shlex.split(install) if not word.startswith("-")]
+            assert all("=" in package for package in packages), f"pin {packages}"
+        if verb == "RUN" and "pip install" in words:
+            assert "==" in words
+
+
+def test_the_image_is_built_from_what_it_needs_only() -> None:
+    kept = {line[1:] for line in (ROOT / ".dockerignore").read_text().splitlines() if line.startswith("!")}
+    copied = set()
+    for verb, words in instructions((ROOT / "docker/Dockerfile").read_text()):
+        if verb == "COPY" and not words.startswith("--from"):
+            copied.update(word.removeprefix("./") for word in words.split()[:-1])
+    assert copied == kept
+    assert all((ROOT / name).exists() for name in kept)
+
+
+def instructions(text: str) -> list[tuple[str, str]]:
+    """Return (verb, words) of every instruction; continued lines are joined, comments dropped."""
+    lines = [line for line in text.splitlines() if line.strip() and not line.lstrip().startswith("#")]
+    joined = re.sub(r"\\\n\s*", " ", "\n".join(lines))
+    return [(line.split(None, 1)[0].upper(), line.split(None, 1)[1].strip()) for line in joined.splitlines()]
