@@ -1,4 +1,4 @@
-"""No container engine runs where this is developed: files are held against the rules that an engine or a linter would apply."""
+"""No container engine runs where this is developed: the files are held against rules that an engine or a linter has."""
 
 import re
 import shlex
