@@ -1,0 +1,1 @@
+"""Figures of this machine, one row each: ``scripts/bench``."""

@@ -1,0 +1,53 @@
+"""Run benchmarks and print JSON rows: ``scripts/bench [--only NAME ...] [--out FILE]``."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from bench import disk, live, soak
+from bench.rows import Row
+
+BENCHES: dict[str, Callable[[], Iterator[Row]]] = {
+    "start": live.start,
+    "ticks": live.ticks,
+    "pictures": live.pictures,
+    "dataset": disk.dataset,
+    "validate": disk.validate_mini,
+    "assemble": disk.assemble,
+    "soak": soak.rows,
+}
+LONG = ("soak",)  # only when asked for by name
+
+
+def main() -> int:
+    """Print one JSON list of rows; a benchmark that fails is a row's absence and exit code 1."""
+    parser = argparse.ArgumentParser(prog="scripts/bench", description=__doc__)
+    parser.add_argument("--only", action="append", choices=sorted(BENCHES), help="default: all but soak")
+    parser.add_argument("--out", type=Path, help="write the rows here as well")
+    parser.add_argument("--ticks", type=int, default=20_000, help="of the soak")
+    parser.add_argument("--town", default="Town10HD", help="of the soak")
+    options = parser.parse_args()
+    BENCHES["soak"] = lambda: soak.rows(options.ticks, options.town)
+    rows: list[dict[str, object]] = []
+    failed = False
+    for name in options.only or [n for n in BENCHES if n not in LONG]:
+        try:
+            for row in BENCHES[name]():
+                rows.append(row.as_json())
+                sys.stderr.write(f"{row.name}: {row.value:.4g} {row.unit}\n")
+        except RuntimeError as error:
+            failed = True
+            sys.stderr.write(f"{name} failed: {error}\n")
+    text = json.dumps(rows, indent=1) + "\n"
+    sys.stdout.write(text)
+    if options.out:
+        options.out.write_text(text)
+    return int(failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,200 @@
+"""Assemble N synthetic scenes in a process of its own, for its memory: ``python -m bench.assemble_many FOLDER N``."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import resource
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from uavsim.dataset import Fragment, FragmentHead, assemble, pack_fragment, token
+
+SAMPLES, CHANNELS, BOXES = 20, 25, 165
+VARIANTS = 8  # different scenes' rows are packed before the clock starts; a thousand would not fit the memory of most
+
+
+def _pose(seed: int) -> dict[str, Any]:
+    return {
+        "translation": [seed * 0.123456789012, -seed * 1.987654321098, 60.000000953674316],
+        "rotation": [0.6532814824381883, 0.27059805007309845, -0.27059805007309834, 0.6532814824381882],
+    }
+
+
+def _rows(scene: str) -> dict[str, list[dict[str, Any]]]:
+    samples = [token(scene, "sample", k) for k in range(SAMPLES)]
+    channels = [f"CAMERA_{c}_id_{d}" for d in range(5) for c in ("FRONT", "LEFT", "RIGHT", "BACK", "BOTTOM")]
+    shots = [(k, c, token(scene, c, k)) for k in range(SAMPLES) for c in channels]
+    boxes = [(k, i, token(scene, "box", k, i)) for k in range(SAMPLES) for i in range(BOXES)]
+    return {
+        "log": [
+            {
+                "token": token(scene, "log"),
+                "logfile": scene,
+                "vehicle": "5 drones",
+                "date_captured": "2026-01-01",
+                "location": "Town03",
+            }
+        ],
+        "scene": [
+            {
+                "token": token(scene),
+                "log_token": token(scene, "log"),
+                "nbr_samples": SAMPLES,
+                "first_sample_token": samples[0],
+                "last_sample_token": samples[-1],
+                "name": scene,
+                "description": "",
+            }
+        ],
+        "sample": [
+            {"token": s, "timestamp": 500_000 * k, "prev": "", "next": "", "scene_token": token(scene)}
+            for k, s in enumerate(samples)
+        ],
+        "calibrated_sensor": [
+            {
+                "token": token(scene, c),
+                "sensor_token": token("sensor", c),
+                "camera_intrinsic": [[400.0, 0.0, 400.0], [0.0, 400.0, 225.0], [0.0, 0.0, 1.0]],
+            }
+            | _pose(1)
+            for c in channels
+        ],
+        "ego_pose": [
+            {"token": t, "timestamp": 500_000 * k, "uav_drone_id": 0, "uav_velocity": [1.0, 2.0, 3.0]} | _pose(k)
+            for k, _, t in shots
+        ],
+        "sample_data": [
+            {
+                "token": t,
+                "sample_token": samples[k],
+                "ego_pose_token": t,
+                "calibrated_sensor_token": token(scene, c),
+                "timestamp": 500_000 * k,
+                "is_key_frame": True,
+                "prev": "",
+                "next": "",
+                "fileformat": "png",
+                "height": 450,
+                "width": 800,
+                "filename": f"samples/{c}/{scene}__{c}__{500_000 * k}.png",
+            }
+            for k, c, t in shots
+        ],
+        "camera_pose": [{"token": t, "euler_deg": [0.0, -45.0, 90.0]} | _pose(k) for k, _, t in shots],
+        "layer": [
+            {
+                "token": token(t, "instance"),
+                "sample_data_token": t,
+                "kind": "instance",
+                "fileformat": "png",
+                "filename": f"masks/{c}/{scene}__{c}__{500_000 * k}.png",
+            }
+            for k, c, t in shots
+        ],
+        "instance": [
+            {
+                "token": token(scene, i),
+                "category_token": token("category", "vehicle.car"),
+                "nbr_annotations": SAMPLES,
+                "first_annotation_token": boxes[i][2],
+                "last_annotation_token": boxes[i - BOXES][2],
+                "uav_instance_id": i + 1,
+                "uav_blueprint": "vehicle.tesla.model3",
+            }
+            for i in range(BOXES)
+        ],
+        "sample_annotation": [
+            {
+                "token": t,
+                "sample_token": samples[k],
+                "instance_token": token(scene, i),
+                "visibility_token": "4",
+                "attribute_tokens": [token("attribute", "vehicle.moving")],
+                "size": [2.1634, 4.7918, 1.4884],
+                "prev": t,
+                "next": t,
+                "num_lidar_pts": 17 * i,
+                "num_radar_pts": 0,
+                "uav_instance_id": i + 1,
+                "uav_blueprint": "vehicle.tesla.model3",
+                "uav_actor_translation": [i * 1.1, k * 2.2, 0.1],
+                "uav_bbox_offset": [0.03, 0.0, 0.74],
+                "uav_euler_deg": [0.1, 0.2, 90.3],
+                "uav_velocity": [1.1, 2.2, 0.0],
+                "uav_angular_velocity": [0.0, 0.0, 0.1],
+                "uav_acceleration": [0.5, 0.1, 0.0],
+                "uav_amodal_px": 18 * i,
+                "uav_seen_by": [0, 1, 2],
+                "uav_missed_samples": 0,
+            }
+            | _pose(i)
+            for k, i, t in boxes
+        ],
+        "visibility_detail": [
+            {
+                "token": t,
+                "sample_annotation_token": t,
+                "seen_by": [0, 1, 2],
+                "views": [
+                    {
+                        "sample_data_token": t,
+                        "channel": c,
+                        "visible_px": i,
+                        "amodal_px": i,
+                        "occlusion": 0.1,
+                        "truncation": 0.0,
+                        "visible_box": [1, 2, 3, 4],
+                        "amodal_box": [1.25, 2.5, 3.25, 4.5],
+                    }
+                    for c in channels[:3]
+                ],
+            }
+            for _, i, t in boxes
+        ],
+    }
+
+
+def fragments(count: int) -> Iterator[bytes]:
+    """Yield ``count`` packed scenes; the rows of ``VARIANTS`` of them repeat, since assembling copies them unread."""
+    packed = [_rows(f"scene_{n:04d}") for n in range(VARIANTS)]
+    splits = itertools.cycle(("uav_train", "uav_val"))
+    channels = tuple((row["filename"].split("/")[1], "camera") for row in packed[0]["sample_data"][:CHANNELS])
+    texts = []
+    for n, rows in enumerate(packed):
+        head = FragmentHead(
+            f"scene_{n:04d}", n, "bench", "v1.0-trainval", ("uav_train",), "Town03", (0.0, 0.0), token(n), channels
+        )
+        texts.append(pack_fragment(Fragment(head, rows)))
+    yield from _numbered(texts, count, splits)
+
+
+def _numbered(texts: list[bytes], count: int, splits: Iterator[str]) -> Iterator[bytes]:
+    """Give each scene its own head; the compressed rows stay as they are."""
+    import msgpack
+
+    opened = [msgpack.unpackb(text, raw=False) for text in texts]
+    for n in range(count):
+        value = dict(opened[n % len(opened)])
+        value["head"] = value["head"] | {"scene": f"scene_{n:04d}", "scene_index": n, "splits": [next(splits)]}
+        yield bytes(msgpack.packb(value, use_bin_type=True))
+
+
+def main() -> None:
+    """Print wall and processor seconds, peak memory above the start's, and the size written."""
+    root, count = Path(sys.argv[1]), int(sys.argv[2])
+    scenes = fragments(count)
+    first = next(scenes)  # packs the variants before the clock starts
+    wall, cpu = time.perf_counter(), time.process_time()
+    assemble(root, itertools.chain([first], scenes))
+    wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
+    size = sum(path.stat().st_size for path in root.rglob("*") if path.is_file())
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    sys.stdout.write(json.dumps({"wall_s": wall, "cpu_s": cpu, "peak_mb": peak, "gigabytes": size / 1e9}) + "\n")
+
+
+if __name__ == "__main__":
+    main()

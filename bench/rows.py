@@ -1,0 +1,97 @@
+"""What a benchmark gives back: rows of name, value, unit and how it was measured."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+@dataclass(frozen=True)
+class Row:
+    """One figure."""
+
+    name: str
+    value: float
+    unit: str
+    how: str
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the row with the value rounded to four digits."""
+        return asdict(self) | {"value": float(f"{self.value:.4g}")}
+
+
+def cpu_s(process: psutil.Process) -> float:
+    """Return the processor seconds of a process and its children."""
+    family = [process, *process.children(recursive=True)]
+    return sum(times.user + times.system for times in (p.cpu_times() for p in family))
+
+
+@dataclass
+class Simulator:
+    """A running headless simulator."""
+
+    port: int
+    seconds_to_listen: float
+    process: psutil.Process
+
+    def cpu_s(self) -> float:
+        """Return the processor seconds that it has used, its children's included."""
+        return cpu_s(self.process)
+
+    def rss_mb(self) -> float:
+        """Return its resident memory."""
+        return sum(p.memory_info().rss for p in [self.process, *self.process.children(recursive=True)]) / 1e6
+
+
+@contextlib.contextmanager
+def simulator(*arguments: str) -> Iterator[Simulator]:
+    """Start the headless simulator on free ports and end it."""
+    import json
+
+    started = time.perf_counter()
+    command = [sys.executable, "-m", "uavsim.mock_servers", "--carla-port", "0", "--airsim-port", "0", *arguments]
+    process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    try:
+        assert process.stdout is not None
+        line = process.stdout.readline()
+        if not line:
+            raise RuntimeError(f"the simulator ended with code {process.wait()} before it listened")
+        seconds = time.perf_counter() - started
+        yield Simulator(json.loads(line)["carla"], seconds, psutil.Process(process.pid))
+    finally:
+        process.send_signal(signal.SIGTERM)
+        try:
+            process.wait(timeout=10)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def in_own_process(module: str, *arguments: str, timeout_s: float = 3600) -> dict[str, Any]:
+    """Run ``python -m bench.<module>`` and return the JSON on its last line; vendors' clients may take a process down."""
+    import json
+
+    with tempfile.TemporaryDirectory() as home:  # CARLA's client keeps a map cache in HOME
+        environment = os.environ | {"HOME": home, "PYTHONPATH": str(ROOT)}
+        command = [sys.executable, "-m", f"bench.{module}", *arguments]
+        done = subprocess.run(
+            command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=timeout_s, check=False
+        )
+    if done.returncode:
+        last = (done.stderr.strip().splitlines() or ["no message"])[-1]
+        raise RuntimeError(f"bench.{module} ended with code {done.returncode}: {last}")
+    result: dict[str, Any] = json.loads(done.stdout.strip().splitlines()[-1])
+    return result

@@ -1,0 +1,148 @@
+"""The Traffic Manager soak: many ticks with 200 vehicles; overlaps, lane keeping, memory.
+
+``python -m bench.soak PORT SERVER_PID --ticks N`` is the client's process; it prints one JSON line.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import time
+from collections.abc import Iterator
+
+import numpy as np
+import psutil
+
+from bench.geometry import overlapping
+from bench.rows import Row, in_own_process, simulator
+
+VEHICLES = 200
+LASTING_S = 1.0
+LANE_EVERY = 20  # ticks between two looks at the lanes
+CHANGING_S = 3.0  # a look counts as a lane change when the lane was another within this time before or after
+SHRINK_M = 0.05  # bumpers that touch are no overlap
+
+
+def rows(ticks: int = 20_000, town: str = "Town10HD") -> Iterator[Row]:
+    """Run the soak against a simulator of our own."""
+    with simulator("--town", town, "--render", "flat") as running:
+        told = in_own_process(
+            "soak", str(running.port), str(running.process.pid), "--ticks", str(ticks), timeout_s=6 * 3600
+        )
+    how = f"{told['vehicles']} vehicles, {ticks} sync ticks of 0.05 s, {town}, official client"
+    yield Row("soak_lasting_overlaps", told["lasting"], "pairs", f"boxes overlap for over 1 s; {how}; {told['worst']}")
+    yield Row(
+        "soak_lane_offset_p99_m", told["p99_keeping"], "m", f"not within 3 s of a lane change, no junctions; {how}"
+    )
+    yield Row("soak_lane_offset_p99_all_m", told["p99_all"], "m", f"lane changes included, no junctions; {how}")
+    yield Row("soak_server_memory_growth", told["server_growth"], "ratio", f"last quarter to second, RSS; {how}")
+    yield Row("soak_client_memory_growth", told["client_growth"], "ratio", f"last quarter to second, RSS; {how}")
+    yield Row("soak_moving_share", told["moving"], "share", f"vehicles faster than 0.5 m/s, mean over the run; {how}")
+    yield Row("soak_ticks_per_s", ticks / told["wall_s"], "ticks/s", f"checks included; {how}")
+
+
+class Overlaps:
+    """Counts pairs of boxes that overlap without a pause for over a second."""
+
+    def __init__(self, half: np.ndarray, step_s: float) -> None:
+        self._half = half - np.array([SHRINK_M, SHRINK_M, 0.0])
+        self._lasting_ticks = round(LASTING_S / step_s)
+        self._since: dict[tuple[int, int], int] = {}
+        self.lasting: dict[tuple[int, int, int], int] = {}  # (one, other, first tick) -> ticks
+
+    def look(self, tick: int, poses: np.ndarray) -> None:
+        """Take (N, 4) poses of one tick into account."""
+        pairs = {(int(a), int(b)) for a, b in overlapping(poses[:, :3], poses[:, 3], self._half)}
+        self._since = {pair: self._since.get(pair, tick) for pair in pairs}
+        for (one, other), first in self._since.items():
+            if tick - first >= self._lasting_ticks:
+                self.lasting[one, other, first] = tick - first
+
+
+class Lanes:
+    """Distances from lane centres, with the lane that each vehicle was in."""
+
+    def __init__(self, world_map: object) -> None:
+        self._map = world_map
+        self.seen: list[tuple[int, int, float, tuple[int, int]]] = []  # tick, vehicle, offset, lane
+
+    def look(self, tick: int, poses: np.ndarray) -> None:
+        """Measure (N, 4) poses of one tick against the map's lanes."""
+        import carla
+
+        for row, (x, y, z, _) in enumerate(poses.tolist()):
+            if x != x:
+                continue
+            waypoint = self._map.get_waypoint(carla.Location(x, y, z))  # type: ignore[attr-defined]
+            if waypoint is None or waypoint.is_junction:
+                continue
+            place = waypoint.transform
+            yaw = np.radians(place.rotation.yaw)
+            offset = -(x - place.location.x) * np.sin(yaw) + (y - place.location.y) * np.cos(yaw)
+            self.seen.append((tick, row, abs(float(offset)), (waypoint.road_id, waypoint.lane_id)))
+
+    def offsets(self, step_s: float) -> tuple[np.ndarray, np.ndarray]:
+        """Return all offsets, and those not within ``CHANGING_S`` of a lane change on the same road."""
+        changing = round(CHANGING_S / step_s)
+        changes: dict[int, list[int]] = {}
+        last: dict[int, tuple[int, tuple[int, int]]] = {}
+        for tick, row, _, lane in self.seen:
+            before = last.get(row)
+            if before and before[1][0] == lane[0] and before[1][1] != lane[1]:
+                changes.setdefault(row, []).append(tick)
+            last[row] = (tick, lane)
+        every = np.array([offset for _, _, offset, _ in self.seen])
+        keeping = [o for t, r, o, _ in self.seen if all(abs(t - c) > changing for c in changes.get(r, ()))]
+        return every, np.array(keeping)
+
+
+def main() -> None:
+    """Drive, look, and print."""
+    from bench.traffic import STEP_S, Traffic
+
+    parser = argparse.ArgumentParser()
+    parser.add_argument("port", type=int)
+    parser.add_argument("server_pid", type=int)
+    parser.add_argument("--ticks", type=int, default=20_000)
+    options = parser.parse_args()
+    traffic = Traffic(options.port, vehicles=VEHICLES)
+    server, own = psutil.Process(options.server_pid), psutil.Process()
+    overlaps, lanes = Overlaps(traffic.half_extents(), STEP_S), Lanes(traffic.map)
+    memory, moving, before = [], [], traffic.poses()
+    started = time.perf_counter()
+    for tick in range(options.ticks):
+        traffic.world.tick(120.0)
+        poses = traffic.poses()
+        overlaps.look(tick, poses)
+        if tick % LANE_EVERY == 0:
+            lanes.look(tick, poses)
+            memory.append((server.memory_info().rss, own.memory_info().rss))
+            moving.append(np.nanmean(np.linalg.norm((poses - before)[:, :2], axis=1) > 0.5 * STEP_S))
+        before = poses
+    every, keeping = lanes.offsets(STEP_S)
+    quarter = len(memory) // 4
+    used = np.array(memory, float)
+    growth = used[-quarter:].mean(axis=0) / used[quarter : 2 * quarter].mean(axis=0)
+    worst = sorted(overlaps.lasting.items(), key=lambda item: -item[1])[:5]
+    kinds = [vehicle.type_id for vehicle in traffic.vehicles]
+    named = [f"{kinds[a]} and {kinds[b]} from tick {first} for {n * STEP_S:.1f} s" for (a, b, first), n in worst]
+    told = {
+        "vehicles": len(traffic.ids),
+        "lasting": len(overlaps.lasting),
+        "worst": "; ".join(named) or "none",
+        "p99_keeping": float(np.percentile(keeping, 99)),
+        "p99_all": float(np.percentile(every, 99)),
+        "server_growth": float(growth[0]),
+        "client_growth": float(growth[1]),
+        "moving": float(np.mean(moving)),
+        "wall_s": time.perf_counter() - started,
+    }
+    sys.stdout.write(json.dumps(told) + "\n")
+    sys.stdout.flush()
+    os._exit(0)  # libcarla's threads may hang in destructors; the simulator is ended by whoever started it
+
+
+if __name__ == "__main__":
+    main()
