@@ -19,7 +19,7 @@ CAR = np.array([2.0, 1.0, 0.75])
         ((0.0, 2.1, 0.0), 0.0, False),
         ((2.9, 0.0, 0.0), 90.0, True),  # turned across: 2 m + 1 m
         ((3.1, 0.0, 0.0), 90.0, False),
-        ((3.4, 2.4, 0.0), 45.0, False),  # corners near each other, no overlap
+        ((3.5, 2.4, 0.0), 45.0, False),  # 4.17 m along the other one's nose, 2 m + 2.12 m would touch
         ((0.0, 0.0, 1.6), 0.0, False),  # on a bridge above
         ((np.nan, 0.0, 0.0), 0.0, False),
     ],
