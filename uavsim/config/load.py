@@ -8,7 +8,7 @@ anything that is no plain data are refused. Words and numbers are read by YAML 1
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Generic, TypeVar
@@ -143,10 +143,12 @@ def _read(path: Path) -> _Node:
 
 
 def _compose(path: Path, text: str) -> _Node:
+    composer: _Composer | None = None
     try:
         loader = _PARSER(text)
         try:
-            return _Composer(path, _events(loader)).document()
+            composer = _Composer(path, _events(loader))
+            return composer.document()
         finally:
             loader.dispose()
     except yaml.reader.ReaderError as error:
@@ -157,7 +159,8 @@ def _compose(path: Path, text: str) -> _Node:
         mark = error.problem_mark or error.context_mark
         line = mark.line + 1 if mark is not None else 1
         what = " ".join(str(part) for part in (error.context, error.problem) if part)
-        raise ConfigError(f"{shown(path)}:{line}: not YAML: {' '.join(what.split())}") from error
+        near = composer.near if composer is not None else ""
+        raise ConfigError(f"{shown(path)}:{line}: {near}not YAML: {' '.join(what.split())}") from error
     except yaml.YAMLError as error:
         raise ConfigError(f"{shown(path)}:1: not YAML: {' '.join(str(error).split())}") from error
 
@@ -174,6 +177,7 @@ class _Composer:
         self._path, self._events = path, events
         self._anchors: dict[str, _Node] = {}
         self._count = 0
+        self._place: list[str | int] = []
 
     def document(self) -> _Node:
         root: _Node | None = None
@@ -186,6 +190,11 @@ class _Composer:
                 raise self._error(event, "a second document starts; one file holds one")
             root = self._node(event, depth=0)
         return root or _Node(line=1, open=False)
+
+    @property
+    def near(self) -> str:
+        """The key that is being read, as the start of a message."""
+        return _near(self._place)
 
     def _node(self, event: Any, *, depth: int) -> _Node:
         if isinstance(event, yaml.AliasEvent):
@@ -202,7 +211,7 @@ class _Composer:
             self._refuse_tag(event, "seq")
             node.items = []
             while not isinstance(part := next(self._events), yaml.SequenceEndEvent):
-                node.items.append(self._node(part, depth=depth + 1))
+                node.items.append(self._part(part, len(node.items), depth=depth + 1))
         else:
             self._refuse_tag(event, "map")
             self._fill_mapping(node, depth=depth)
@@ -217,8 +226,17 @@ class _Composer:
                 raise self._error(part, f"a key must be a word, not {explain.a_kind(key)}")
             if key in node.entries:
                 first = node.entries[key][0]
-                raise self._error(part, f"{explain.key((key,))}: is here twice (first in line {first})")
-            node.entries[key] = (part.start_mark.line + 1, self._node(next(self._events), depth=depth + 1))
+                self._place.append(key)
+                raise self._error(part, f"is here twice (first in line {first})")
+            line = part.start_mark.line + 1
+            node.entries[key] = (line, self._part(None, key, depth=depth + 1))
+
+    def _part(self, event: Any, step: str | int, *, depth: int) -> _Node:
+        """Read one part of a list or mapping, remembering where it stands; without an event, the next one's."""
+        self._place.append(step)
+        node = self._node(event if event is not None else next(self._events), depth=depth)
+        self._place.pop()
+        return node
 
     def _alias(self, event: Any) -> _Node:
         node = self._anchors.get(event.anchor)
@@ -248,7 +266,7 @@ class _Composer:
             raise self._error(event, f"the tag {event.tag!r} is not allowed: plain values only")
 
     def _error(self, event: Any, what: str) -> ConfigError:
-        return ConfigError(f"{shown(self._path)}:{event.start_mark.line + 1}: {what}")
+        return ConfigError(f"{shown(self._path)}:{event.start_mark.line + 1}: {self.near}{what}")
 
 
 @dataclass(slots=True)
@@ -259,13 +277,19 @@ class _Budget:
     left: int = MAX_VALUES
 
 
-def _plain(node: _Node, budget: _Budget) -> Any:
+def _plain(node: _Node, budget: _Budget, place: Place = ()) -> Any:
     """Turn nodes into dicts, tuples and values; aliases are unfolded and counted."""
     budget.left -= 1
     if budget.left < 0:
-        raise ConfigError(f"{shown(budget.path)}:{node.line}: aliases unfold to more than {MAX_VALUES} values")
+        where = f"{shown(budget.path)}:{node.line}: {_near(place[:1])}"
+        raise ConfigError(f"{where}aliases unfold to more than {MAX_VALUES} values")
     if node.entries is not None:
-        return {key: _plain(value, budget) for key, (_, value) in node.entries.items()}
+        return {key: _plain(value, budget, (*place, key)) for key, (_, value) in node.entries.items()}
     if node.items is not None:
-        return tuple(_plain(item, budget) for item in node.items)
+        return tuple(_plain(item, budget, (*place, i)) for i, item in enumerate(node.items))
     return node.plain
+
+
+def _near(place: Sequence[str | int]) -> str:
+    """Return the first few steps of a place as the start of a message."""
+    return f"{explain.key(tuple(place[:5]))}: " if place else ""

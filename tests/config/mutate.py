@@ -1,0 +1,361 @@
+"""Break good YAML files on purpose, 500 ways; every way is told what its message has to name."""
+
+from __future__ import annotations
+
+import copy
+import json
+import random
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from uavsim.config.library import KINDS, packaged_root
+from uavsim.config.load import parse
+
+RAW = "@@{}@@"
+ROOT = packaged_root()
+
+
+@dataclass(frozen=True)
+class Broken:
+    """One broken file: where it goes, what it holds, and what the message must contain."""
+
+    what: str
+    name: str
+    data: bytes
+    key: str = ""  # the key that the message must name
+    line: int | None = None  # the line it must point at, where one line alone is to blame
+
+
+def good_files() -> list[tuple[str, Path]]:
+    """Kinds and paths of what comes with uavsim, the large route files once."""
+    plans = ROOT / "flight_plans"
+    files = [("dataset", p) for p in sorted((plans / "datasets").glob("*.yaml"))]
+    files += [("formation", p) for p in sorted((plans / "formations").glob("*.yaml"))]
+    files += [("rig", p) for p in sorted((plans / "rigs").glob("*.yaml"))]
+    files += [("weather", p) for p in sorted((plans / "weather").glob("*.yaml"))]
+    files += [("town", ROOT / "town_configs" / "town10hd.yaml"), ("routes", plans / "town10hd.yaml")]
+    return files
+
+
+FOLDERS = {
+    "dataset": "datasets",
+    "formation": "formations",
+    "rig": "rigs",
+    "weather": "weather",
+    "town": "town_configs",
+    "routes": "flight_plans",
+}
+
+
+def text_of(value: Any, raw: dict[str, str]) -> str:
+    """Write as YAML (JSON, one value a line), with raw tokens put in where they were asked for."""
+    text = json.dumps(value, indent=1, ensure_ascii=False)
+    for mark, token in raw.items():
+        text = text.replace(json.dumps(mark, ensure_ascii=False), token)
+    return text + "\n"
+
+
+def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[tuple[Any, ...], Any]]:
+    """Every value with its path."""
+    if path:
+        yield path, value
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, (list, tuple)) else ()
+    for key, part in items:
+        yield from places(part, (*path, key))
+
+
+def changed(value: Any, path: tuple[Any, ...], new: Any) -> Any:
+    value = copy.deepcopy(value)
+    at = value
+    for step in path[:-1]:
+        at = at[step]
+    at[path[-1]] = new
+    return value
+
+
+def renamed(value: Any, path: tuple[Any, ...], key: str) -> Any:
+    """Rename the key that a path ends with, in place."""
+    value = copy.deepcopy(value)
+    at = value
+    for step in path[:-1]:
+        at = at[step]
+    entries = [(key if k == path[-1] else k, v) for k, v in at.items()]
+    at.clear()
+    at.update(entries)
+    return value
+
+
+def model_keys(kind: str) -> set[str]:
+    """Every key of a kind's models, at any depth."""
+    schema = KINDS[kind].model_json_schema(by_alias=True)
+    found: set[str] = set()
+
+    def walk(part: Any) -> None:
+        if isinstance(part, dict):
+            found.update(part.get("properties", {}))
+            for inner in part.values():
+                walk(inner)
+        elif isinstance(part, list):
+            for inner in part:
+                walk(inner)
+
+    walk(schema)
+    return found
+
+
+def shown_key(path: tuple[Any, ...]) -> str:
+    return "".join(f"[{s}]" if isinstance(s, int) else f".{s}" for s in path).lstrip(".")
+
+
+FREE_TEXT = {"notes", "description"}
+
+
+class Mutator:
+    """Makes broken files from one seed."""
+
+    def __init__(self, seed: int) -> None:
+        self.random = random.Random(seed)
+        self.files = [(kind, path, json.loads(json.dumps(parse(path)))) for kind, path in good_files()]
+
+    def many(self, count: int) -> list[Broken]:
+        ways: list[Callable[[], Broken | None]] = [
+            self.typo, self.typo, self.wrong_type, self.wrong_type, self.huge, self.not_finite, self.missing, self.climbs,
+            self.odd_letters, self.twice, self.bomb, self.circle, self.deep, self.cut, self.bytes, self.tag, self.shape,
+            self.unknown_name, self.second_document, self.bad_alias,
+        ]  # fmt: skip
+        made: dict[tuple[str, bytes], Broken] = {}
+        turn = 0
+        while len(made) < count:
+            broken = ways[turn % len(ways)]()
+            turn += 1
+            if broken is not None:
+                made.setdefault((broken.name, broken.data), broken)
+        return list(made.values())
+
+    def pick(self) -> tuple[str, Path, Any]:
+        return self.random.choice(self.files)
+
+    def broken(self, what: str, kind: str, text: str | bytes, key: str = "", mark: str | None = None) -> Broken:
+        data = text if isinstance(text, bytes) else text.encode("utf-8", errors="surrogatepass")
+        line = None
+        if mark is not None and isinstance(text, str):
+            hits = [i for i, line in enumerate(text.splitlines(), 1) if mark in line]
+            line = hits[0] if len(hits) == 1 else None
+        stem = {"town": "town10hd", "routes": "town10hd"}.get(kind, "broken")
+        return Broken(what, f"{FOLDERS[kind]}/{stem}.yaml", data, key, line)
+
+    def typo(self) -> Broken | None:
+        kind, _, value = self.pick()
+        keys = model_keys(kind)
+        known = [p for p, _ in places(value) if isinstance(p[-1], str) and p[-1] in keys]
+        if not known:
+            return None
+        path = self.random.choice(known)
+        word = path[-1]
+        i = self.random.randrange(len(word))
+        new = self.random.choice([word[:i] + word[i + 1 :], word[:i] + word[i] + word[i:], word + "_"])
+        if new in keys or not new:
+            return None
+        return self.broken("typo", kind, text_of(renamed(value, path, new), {}), new, f'"{new}":')
+
+    def scalar(self, *, numbers: bool) -> tuple[str, Any, tuple[Any, ...]] | None:
+        kind, _, value = self.pick()
+        wanted = (int, float) if numbers else (int, float, str, bool)
+        paths = [
+            p
+            for p, v in places(value)
+            if isinstance(v, wanted) and not (numbers and isinstance(v, bool)) and not FREE_TEXT & set(map(str, p))
+        ]
+        return (kind, value, self.random.choice(paths)) if paths else None
+
+    def put(self, what: str, kind: str, value: Any, path: tuple[Any, ...], raw: str) -> Broken:
+        """Put a raw token where a value was, on a line of its own."""
+        mark = RAW.format("x")
+        text = text_of(changed(value, path, mark), {mark: raw})
+        line = json.dumps(changed(value, path, mark), indent=1, ensure_ascii=False).splitlines()
+        at = next(i for i, t in enumerate(line, 1) if mark in t)
+        broken = self.broken(what, kind, text, shown_key(path))
+        return Broken(broken.what, broken.name, broken.data, broken.key, at if "\n" not in raw else None)
+
+    def wrong_type(self) -> Broken | None:
+        found = self.scalar(numbers=False)
+        if found is None:
+            return None
+        kind, value, path = found
+        return self.put(
+            "wrong type", kind, value, path, self.random.choice(["[[1]]", "{a: {b: 1}}", "[true]", "[]", "{}"])
+        )
+
+    def huge(self) -> Broken | None:
+        found = self.scalar(numbers=True)
+        if found is None:
+            return None
+        kind, value, path = found
+        raw = self.random.choice(["1e300", "-1e300", "9" * 400, "-" + "9" * 39, "1e999", "9" * 30])
+        return self.put("huge number", kind, value, path, raw)
+
+    def not_finite(self) -> Broken | None:
+        found = self.scalar(numbers=True)
+        if found is None:
+            return None
+        return self.put("not finite", *found, self.random.choice([".nan", ".inf", "-.inf", ".NaN", "nan"]))
+
+    def missing(self) -> Broken | None:
+        required = {
+            "dataset": ["towns", "formation", "rig"],
+            "formation": ["shape"],
+            "rig": ["cameras"],
+            "town": ["name", "carla_map", "x_m", "y_m"],
+            "routes": ["town", "routes"],
+        }
+        kind, _, value = self.pick()
+        keys = [k for k in required.get(kind, []) if k in value]
+        if not keys:
+            return None
+        key = self.random.choice(keys)
+        return self.broken("missing key", kind, text_of({k: v for k, v in value.items() if k != key}, {}), key)
+
+    def climbs(self) -> Broken:
+        """A name or a key that would leave its folder."""
+        path = self.random.choice(["../../etc/passwd", "..", "/etc/passwd", "a/../../b", "..\\\\b", "./x"])
+        options: list[tuple[str, str, str]] = [
+            ("dataset", "towns: {Town10HD: {scenes: 1}}\nrig: uav3d\nformation: '%s'\n", "formation"),
+            ("dataset", "towns: {'%s': {scenes: 1}}\nrig: uav3d\nformation: cross\n", "towns"),
+            ("dataset", "towns: {Town10HD: {scenes: 1}}\nrig: '%s'\nformation: cross\n", "rig"),
+            ("rig", "cameras: {'%s': {}}\n", "cameras"),
+            ("town", "name: '%s'\ncarla_map: a\nshort_name: a\nx_m: [0, 90]\ny_m: [0, 90]\n", "name"),
+            ("routes", "town: Town10HD\nroutes: {'%s': {path: [[0, 0]]}}\n", "routes"),
+            ("weather", "preset: '%s'\n", "preset"),
+        ]
+        kind, text, key = self.random.choice(options)
+        return self.broken("path with ..", kind, text % path, key)
+
+    def odd_letters(self) -> Broken:
+        odd = self.random.choice(
+            ["日本", "\u202ecross", "cross\u200b", "cr\u0301oss", "🚁", "ｃross", "\\x1b[31mred", "Ω" * 300]
+        )
+        options = [
+            ("dataset", 'towns: {Town10HD: {scenes: 1}}\nrig: uav3d\nformation: "%s"\n', "formation"),
+            ("rig", 'cameras: {"%s": {}}\n', "cameras"),
+            ("formation", 'shape: "%s"\n', "shape"),
+            ("weather", '"%s": 3\n', ""),
+            ("routes", 'town: "%s"\nroutes: {r: {path: [[0, 0]]}}\n', "town"),
+        ]
+        kind, text, key = self.random.choice(options)
+        return self.broken("unicode", kind, text % odd, key)
+
+    def twice(self) -> Broken:
+        kind, _, value = self.pick()
+        key = self.random.choice(list(value))
+        text = text_of(value, {}).rstrip()[:-1].rstrip() + f',\n "{key}": 1\n}}\n'
+        return self.broken("key twice", kind, text, key)
+
+    def bomb(self) -> Broken:
+        kind, _, value = self.pick()
+        key = self.random.choice(list(value))
+        width, depth = self.random.randint(8, 12), self.random.randint(7, 12)
+        lines = [f"a0: &a0 [{', '.join('x' * width)}]"]
+        lines += [f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * width)}]" for i in range(1, depth)]
+        return self.broken("alias bomb", kind, "\n".join([*lines, f"{key}: *a{depth - 1}"]) + "\n")
+
+    def circle(self) -> Broken:
+        kind, _, value = self.pick()
+        key = self.random.choice(list(value))
+        raw = self.random.choice(["&a [*a]", "&a {b: *a}", "&a [1, [2, *a]]"])
+        return self.put("circle", kind, value, (key,), raw)
+
+    def deep(self) -> Broken:
+        kind, _, value = self.pick()
+        key = self.random.choice(list(value))
+        n = self.random.choice([30, 300, 900, 5000])
+        raw = self.random.choice(["[" * n + "]" * n, "{a: " * n + "1" + "}" * n, "[" * n])
+        return self.put("deep", kind, value, (key,), raw)
+
+    def cut(self) -> Broken:
+        """A file that was not written to its end, or has a slip of the hand in it."""
+        kind, path, _ = self.pick()
+        lines = path.read_text().splitlines()
+        at = self.random.randrange(1, len(lines))
+        slip = self.random.choice(
+            ["\tindented: by a tab", "key: 'no end", "key: [1, 2", "key: {a: 1", "- item", ": :", "key: @a", "%x y"]
+        )
+        return self.broken("slip", kind, "\n".join([*lines[:at], slip, *lines[at:]]) + "\n")
+
+    def bytes(self) -> Broken:
+        kind, path, _ = self.pick()
+        data = path.read_bytes()
+        at = self.random.randrange(len(data))
+        junk = self.random.choice([b"\xff\xfe", b"\x00", b"\x80\x81", b"\x1b[2J", b"\xed\xa0\x80", b"\x07"])
+        return self.broken("bytes", kind, data[:at] + junk + data[at:])
+
+    def tag(self) -> Broken:
+        kind, _, value = self.pick()
+        key = self.random.choice(list(value))
+        raw = self.random.choice(
+            [
+                "!!python/object/apply:os.system ['true']",
+                "!!python/name:os.system",
+                "!include x",
+                "!!binary aGk=",
+                "!!set {a}",
+            ]
+        )
+        return self.put("tag", kind, value, (key,), raw)
+
+    def shape(self) -> Broken:
+        kind, _, _ = self.pick()
+        whole = self.random.choice(
+            ["", "[]", "- a\n- b\n", "just text\n", "5\n", "~\n", "# only a comment\n", "null\n", "{}\n"]
+        )
+        if kind == "weather":
+            whole = "- a\n"  # a weather may be empty: it is ClearNoon
+        return self.broken("not a mapping", kind, whole)
+
+    def unknown_name(self) -> Broken:
+        options = [
+            (
+                "dataset",
+                "towns: {Town10HD: {scenes: 1}}\nrig: uav3d\nformation: %s\n",
+                "formation",
+                ["crss", "ve", "nothing"],
+                3,
+            ),
+            (
+                "dataset",
+                "towns: {Town10HD: {scenes: 1}}\nrig: %s\nformation: cross\n",
+                "rig",
+                ["uav4d", "x", "five"],
+                2,
+            ),
+            (
+                "dataset",
+                "rig: uav3d\nformation: cross\ntowns:\n  %s: {scenes: 1}\n",
+                "towns",
+                ["Town10", "Twn03", "Mars"],
+                4,
+            ),
+            (
+                "dataset",
+                "towns: {Town10HD: {scenes: 1}}\nrig: uav3d\nformation: cross\nweather: %s\n",
+                "weather",
+                ["ClearNon"],
+                4,
+            ),
+            ("routes", "routes: {r: {path: [[0, 0]]}}\ntown: %s\n", "town", ["Town10", "Mars"], 2),
+            ("weather", "cloudiness: 4\npreset: %s\n", "preset", ["Clear", "clearnoon", "Sunny"], 2),
+        ]
+        kind, text, key, names, line = self.random.choice(options)
+        broken = self.broken("unknown name", kind, text % self.random.choice(names), key)
+        return Broken(broken.what, broken.name, broken.data, broken.key, line)
+
+    def second_document(self) -> Broken:
+        kind, path, _ = self.pick()
+        text = path.read_text()
+        return self.broken("second document", kind, text + "---\n" + text)
+
+    def bad_alias(self) -> Broken:
+        kind, _, value = self.pick()
+        key = self.random.choice(list(value))
+        return self.put("bad alias", kind, value, (key,), self.random.choice(["*nowhere", "[*x]", "{<<: *y}"]))

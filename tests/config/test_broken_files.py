@@ -1,0 +1,92 @@
+"""500 broken files: always one clear message with file, line and key, exit code 2, under 2 s, and nothing else."""
+
+import re
+import subprocess
+import sys
+import time
+
+import pytest
+
+from tests.config.mutate import Mutator
+from uavsim.cli import main
+
+COUNT = 500
+
+
+@pytest.fixture
+def check(tmp_path, monkeypatch, capsys):
+    """Run ``uavsim check`` on one broken file in this process: exit code, stdout, stderr, seconds of processor time."""
+    monkeypatch.chdir(tmp_path)
+
+    def check(broken):
+        path = tmp_path / broken.name
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(broken.data)
+        monkeypatch.setattr(sys, "argv", ["uavsim", "check", broken.name])
+        start = time.process_time()
+        try:
+            main()
+            code = 0
+        except SystemExit as done:
+            code = done.code
+        took_s = time.process_time() - start
+        path.unlink()
+        said = capsys.readouterr()
+        return code, said.out, said.err, took_s
+
+    return check
+
+
+def complaint(broken, code, out, err, took_s):
+    """Say what is not as promised, or None."""
+    lines = err.splitlines()
+    found = re.match(rf"error: {re.escape(broken.name)}:(\d+): (.+)", lines[0] if lines else "")
+    if code != 2:
+        return f"exit code {code}"
+    if len(lines) != 1 or found is None:
+        return "not one line with file and line"
+    if "Traceback" in err + out or len(err) > 600 or not err.rstrip("\n").isprintable():
+        return "not a clear message"
+    last = re.split(r"[.\[]", broken.key)[0]
+    if broken.key and last not in err:
+        return f"does not name {broken.key}"
+    if broken.line is not None and int(found[1]) != broken.line:
+        return f"points at line {found[1]}, not {broken.line}"
+    if took_s > 2.0:
+        return f"took {took_s:.1f} s"
+    return None
+
+
+def test_500_broken_files(check):
+    broken_files = Mutator(seed=20240101).many(COUNT)
+    assert len({broken.what for broken in broken_files}) >= 18
+    assert len({(broken.name, broken.data) for broken in broken_files}) == COUNT
+    wrong = []
+    for broken in broken_files:
+        result = check(broken)
+        problem = complaint(broken, *result)
+        if problem:
+            wrong.append(f"{broken.what}: {problem}: key {broken.key!r}\n{result[2]}\n{broken.data[:300]!r}")
+    assert not wrong, f"{len(wrong)} of {COUNT}:\n" + "\n---\n".join(wrong[:10])
+
+
+def test_good_files_are_not_refused(check):
+    """The test above can fail: unbroken files pass the same way."""
+    mutator = Mutator(seed=1)
+    for kind, path, _ in mutator.files:
+        if kind != "dataset":
+            code, _, err, _ = check(mutator.broken("nothing", kind, path.read_bytes()))
+            assert (code, err) == (0, "")
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_in_a_process_of_its_own(tmp_path, seed):
+    broken = Mutator(seed=seed).many(seed * 4 + 1)[-1]
+    path = tmp_path / broken.name
+    path.parent.mkdir()
+    path.write_bytes(broken.data)
+    command = [sys.executable, "-m", "uavsim", "check", broken.name]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, timeout=120, check=False)
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"error: {broken.name}:")
+    assert len(done.stderr.splitlines()) == 1
