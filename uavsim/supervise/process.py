@@ -16,7 +16,7 @@ from types import TracebackType
 from uavsim.errors import StorageError
 from uavsim.write.atomic import storage_errors
 
-__all__ = ["GuardedProcess", "exit_text", "own_lifeline_fd", "rss_bytes"]
+__all__ = ["GuardedProcess", "exit_text", "forget_lifeline", "own_lifeline_fd", "rss_bytes"]
 
 _GUARD = Path(__file__).with_name("guard.py")
 _GUARD_GRACE_S = 40.0  # the guard may be running a stop command
@@ -31,6 +31,18 @@ def own_lifeline_fd() -> int:
         if _lifeline is None:
             _lifeline = os.pipe2(os.O_CLOEXEC)
         return _lifeline[0]
+
+
+def forget_lifeline() -> None:
+    """Let a forked process make a lifeline of its own; the parent's must not hang on the child's life."""
+    global _lifeline
+    if _lifeline is not None:
+        for descriptor in _lifeline:
+            os.close(descriptor)
+    _lifeline = None
+
+
+os.register_at_fork(after_in_child=forget_lifeline)
 
 
 class GuardedProcess:
