@@ -44,6 +44,7 @@ from uavsim.mock_servers.world.world import World
 HOST: Final = "127.0.0.1"
 _ADVANCING: Final = frozenset({"tick_cue", "set_episode_settings", "load_new_episode"})
 _BACKLOG: Final = 256
+_PICTURES_WAIT_S: Final = 0.5
 _MOST_NAMES: Final = 1000  # of unknown methods that are counted
 _REFUSALS: Final = (TypeError, ValueError, IndexError, KeyError, OverflowError, AttributeError)
 
@@ -174,8 +175,13 @@ class CarlaServer:
 
     # ------------------------------------------------------------------ clock
     def tick(self) -> int:
-        """Advance by one tick; returns its frame when state and pictures are queued for sending."""
+        """Advance by one tick; returns its frame.
+
+        The state is queued for sending by then, and so are the pictures, unless they take longer than
+        ``_PICTURES_WAIT_S``: then the next tick waits for them, so that a slow renderer is no RPC time-out.
+        """
         with self._tick_lock:
+            self.sensors.finish()
             self.faults.before_tick(synchronous=self.settings.synchronous)
             step_s = self.settings.step_s
             for listener in self.on_step:
@@ -188,7 +194,8 @@ class CarlaServer:
             if self.faults.cuts_stream(0, "world", None):
                 self.streams.cut([EPISODE_STREAM])
             self.streams.send(EPISODE_STREAM, (packet,))
-            self.sensors.send(work)
+            self.sensors.start(work)
+            self.sensors.wait(_PICTURES_WAIT_S)
             return self.world.frame
 
     def _spoiled(self) -> list[int]:
@@ -216,6 +223,7 @@ class CarlaServer:
     def load(self, name: str, *, reset_settings: bool) -> None:
         """Begin a new episode."""
         with self._tick_lock:
+            self.sensors.finish()
             town = self.towns.town(name) if name else self.world.town
             with self.world.lock:
                 self.sensors.clear()

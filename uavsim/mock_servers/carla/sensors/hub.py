@@ -6,7 +6,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
@@ -67,6 +67,8 @@ class Sensors:
         self._cameras: dict[int, int] = {}  # actor id: number in the order of spawning
         self._pool = ThreadPoolExecutor(rendering.threads, thread_name_prefix="draw")
         self._gpu = threading.Lock()
+        self._running: list[Future[None]] = []
+        self._frame = 0
         self._late: deque[tuple[int, int, Stamp, Measured]] = deque()  # (due frame, stream, stamp, what)
 
     def add(self, actor: Actor) -> None:
@@ -138,18 +140,28 @@ class Sensors:
         self._last_s[actor.actor_id] = moment.elapsed_s
         return moment.delta_s if last_s is None else moment.elapsed_s - last_s
 
-    def send(self, work: Work) -> None:
-        """Measure and queue for sending; returns when everything is queued."""
+    def start(self, work: Work) -> None:
+        """Begin to measure; ``finish`` has to be called before the next tick."""
         take = cameras.take_flat if self._rendering.flat else cameras.take
         jobs: list[Callable[[], Sequence[Measured]]] = [
             lambda view=view, readings=readings: take(view, readings, work.moment)  # type: ignore[misc]
             for view, readings in work.views.items()
         ]
         jobs += [lambda reading=reading: self._measure(reading, work.moment) for reading in work.others]  # type: ignore[misc]
-        futures: list[Future[None]] = [self._pool.submit(self._run, job, work.moment) for job in jobs]
-        for future in futures:
+        self._running = [self._pool.submit(self._run, job, work.moment) for job in jobs]
+        self._frame = work.moment.frame
+
+    def wait(self, limit_s: float) -> None:
+        """Wait until everything of the tick is queued for sending, but not for longer than ``limit_s``."""
+        if not wait(self._running, timeout=limit_s).not_done:
+            self.finish()
+
+    def finish(self) -> None:
+        """Wait until everything of the tick is queued for sending."""
+        for future in self._running:
             future.result()
-        self._send_late(work.moment.frame)
+        self._running = []
+        self._send_late(self._frame)
 
     def _measure(self, reading: Reading, moment: Moment) -> list[Measured]:
         bodies = _FAMILIES[reading.actor.blueprint].measure(self._server, reading, moment)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import struct
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -27,6 +28,8 @@ OBSTACLE: Final = "sensor.other.obstacle"
 SEMANTIC_POINT: Final = np.dtype([("place", "<f4", 3), ("cosine", "<f4"), ("actor", "<u4"), ("tag", "<u4")])
 _MOST_RAYS: Final = 2_000_000
 _RING: Final = 8
+_PART: Final = 20_000  # rays
+_helpers: Final = ThreadPoolExecutor(2, thread_name_prefix="rays")
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,9 +88,15 @@ def gather_scan(_world: World, actor: Actor, delta_s: float) -> Scan:
 
 
 def _cast(reading: Reading, moment: Moment, directions: Float64, reach_m: float, movers: Movers) -> Any:
+    """Send rays from the sensor; many of them in parts, on several cores."""
     pose = reading.pose
     world = directions @ rotation(pose[3], pose[4], pose[5]).T
-    return moment.renderer.cast(np.array(pose[:3]), world, reach_m, movers)
+    origin = np.array(pose[:3])
+    if len(world) <= _PART:
+        return moment.renderer.cast(origin, world, reach_m, movers)
+    parts = [world[first : first + _PART] for first in range(0, len(world), _PART)]
+    found = _helpers.map(lambda part: moment.renderer.cast(origin, part, reach_m, movers), parts)
+    return tuple(np.concatenate(columns) for columns in zip(*found, strict=True))
 
 
 def _per_channel(kept: Any, scan: Scan) -> bytes:
