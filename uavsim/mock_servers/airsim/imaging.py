@@ -14,6 +14,7 @@ import numpy as np
 from uavsim.mock_servers.airsim.host import AirSimHost, Pose6
 from uavsim.mock_servers.airsim.objects import SceneObjects, Tables, picture_ids
 from uavsim.mock_servers.airsim.palette import SEGMENTATION_RGB
+from uavsim.mock_servers.airsim.pixels import paint_into, without_alpha
 from uavsim.mock_servers.airsim.precipitation import overlay
 from uavsim.mock_servers.airsim.settings import IMAGE_TYPES, Capture
 from uavsim.mock_servers.airsim.wire import PackedFloats
@@ -24,6 +25,10 @@ VIS_M: Final = 100.0  # DepthVis is white from here on
 STEREO_M: Final = 0.25  # baseline behind DisparityNormalized
 PNG_LEVEL: Final = 1
 SCENE, DEPTH_PLANAR, DEPTH_PERSPECTIVE, DEPTH_VIS, DISPARITY, SEGMENTATION, NORMALS, INFRARED = range(8)
+_PALETTES: Final = {  # blue, green, red of each id
+    SEGMENTATION: np.ascontiguousarray(SEGMENTATION_RGB[:, ::-1]),
+    INFRARED: np.repeat(np.arange(256, dtype=np.uint8)[:, None], 3, axis=1),
+}
 MAX_REQUESTS: Final = 200  # pictures in one call
 
 
@@ -122,7 +127,7 @@ class Photographer:
     def _colours(shot: Shot, picture: Picture, tables: Tables, overlays: dict[str, float]) -> UInt8:
         if shot.image_type == SCENE:
             assert picture.bgra is not None, "a scene was asked for"
-            bgr = np.ascontiguousarray(picture.bgra[:, :, :3])
+            bgr = without_alpha(picture.bgra)
             return overlay(bgr, picture, overlays) if overlays else bgr
         if shot.image_type == NORMALS:
             assert picture.normal is not None, "normals were asked for"
@@ -130,11 +135,10 @@ class Photographer:
             coded[~np.isfinite(picture.depth_m)] = 0
             return np.ascontiguousarray(coded[:, :, ::-1])
         ids: Int32 = picture_ids(picture.ids, picture.tag, tables)
-        shown = np.maximum(ids, 0)  # hidden ones look like id 0
-        if shot.image_type == SEGMENTATION:
-            return np.ascontiguousarray(SEGMENTATION_RGB[shown][:, :, ::-1])
-        if shot.image_type == INFRARED:
-            return np.repeat(shown.astype(np.uint8)[:, :, None], 3, axis=2)
+        if shot.image_type in _PALETTES:
+            out = np.empty((*ids.shape, 3), dtype=np.uint8)
+            paint_into(ids.reshape(-1), _PALETTES[shot.image_type], out.reshape(-1, 3))
+            return out
         name = {number: label for label, number in IMAGE_TYPES.items()}.get(shot.image_type, str(shot.image_type))
         raise ValueError(f"image type {name} is not drawn here; 0 (Scene) to 7 (Infrared) are")
 

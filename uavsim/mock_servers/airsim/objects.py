@@ -15,7 +15,8 @@ import numpy as np
 
 from uavsim.mock_servers.airsim.host import AirSimHost, Pose6
 from uavsim.mock_servers.airsim.obstacles import actor_name
-from uavsim.mock_servers.scene import STATIC_ID, TAG, Int32, Movers, UInt8, UInt32
+from uavsim.mock_servers.airsim.pixels import ids_into
+from uavsim.mock_servers.scene import TAG, Int32, Movers, UInt8, UInt32
 
 FIRST_SPAWNED_ID: Final = 0x4000_0000  # far above any actor id of CARLA's
 HIDDEN: Final = -1
@@ -182,13 +183,6 @@ def picture_ids(ids: UInt32, tag: UInt8, tables: Tables) -> Int32:
         tag: (H, W) semantic tags.
         tables: of ``SceneObjects.lookup``.
     """
-    statics, numbers, mover_ids, surfaces = tables
-    is_static = (ids & STATIC_ID) != 0
-    plain = (ids & ~np.uint32(STATIC_ID)).astype(np.int64)
-    result = surfaces[tag]
-    result = np.where(is_static, statics[np.minimum(plain, len(statics) - 1)], result)
-    if len(numbers):
-        place = np.minimum(np.searchsorted(numbers, plain.astype(np.uint32)), len(numbers) - 1)
-        moving = ~is_static & (plain != 0) & (numbers[place] == plain)
-        result = np.where(moving, mover_ids[place], result)
-    return result.astype(np.int32)
+    out = np.empty(ids.shape, dtype=np.int32)
+    ids_into(ids.reshape(-1), tag.reshape(-1), *tables, out.reshape(-1))
+    return out

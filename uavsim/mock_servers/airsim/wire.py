@@ -21,6 +21,7 @@ from uavsim.mock_servers.scene import Float32
 MAX_MESSAGE_BYTES: Final = 16 * 1024 * 1024
 MAX_ITEMS: Final = 1_000_000
 MAX_WAITING_REPLIES: Final = 4096
+_APART: Final = 1 << 16  # bytes from here on are not copied into the message
 _CHUNK: Final = 1 << 18
 REQUEST, REPLY, NOTIFY = 0, 1, 2
 
@@ -50,6 +51,11 @@ def pack_message(message: Any) -> list[bytes]:
             parts.append(packer.bytes())
             packer.reset()
             parts.append(value.raw)
+        elif isinstance(value, bytes) and len(value) > _APART:
+            parts.append(packer.bytes())
+            packer.reset()
+            parts.append(b"\xc6" + struct.pack(">I", len(value)))
+            parts.append(value)
         elif isinstance(value, dict):
             packer.pack_map_header(len(value))
             for key, item in value.items():
