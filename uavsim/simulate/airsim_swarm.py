@@ -33,6 +33,7 @@ _SETTLE_STEPS = 100  # at most, after the drones were put at the start of the ro
 _SETTLED_M = 0.3
 _POSITION_GAIN_PER_S = 1.5  # pulls a drone back to its place; the plan's own velocity is fed forward
 _CATCH_UP_MPS = 4.0  # at most, on top of the plan's velocity
+_LIFT_STEPS, _LIFT_STEP_S = 24, 0.25  # AirSim rises two metres at half a metre a second
 _CLOCK_SLACK = 0.5  # of a step: AirSim's real clock is not exact
 
 
@@ -208,7 +209,7 @@ class AirSimFlight:
         self._link: AirSimLink | None = None
 
     def begin(self, plan: ScenePlan, *, beat: Beat) -> None:
-        """Take off, go to the start of the route and settle there, all in AirSim's own time.
+        """Go to the start of the route, take off there in the air, and settle, all in AirSim's own time.
 
         The way from the spawn point to the start of the route is a jump: it is not part of the scene, and a straight
         flight could hit the town.
@@ -219,28 +220,43 @@ class AirSimFlight:
         link.require(plan.swarm.drone_ids)
         self._names = [vehicle_name(d) for d in plan.swarm.drone_ids]
         with link.translated("taking off"):
-            link.client.reset()
             link.client.simPause(True)
+            link.client.reset()
+            link.client.simPause(True)  # nothing may fall between the reset and the take-off
             wind_ned = frames.NED_SE3_MAP.rotate(np.array(plan.wind_map_mps))
             link.client.simSetWind(airsim.Vector3r(*(float(v) for v in wind_ned)))
+        self._put_at_start()  # clear of the town; a spawn point may lie inside a building of another map
+        with link.translated("arming"):
             for name in self._names:
                 link.client.enableApiControl(True, name)
                 link.client.armDisarm(True, name)
-            lifts = [link.client.takeoffAsync(vehicle_name=name) for name in self._names]
-            for n in range(20):  # 20 x 0.25 s of AirSim's time: a take-off takes about 3 s
-                link.client.simContinueForTime(0.25)
-                beat("swarm", n)
-            flying = [link.client.getMultirotorState(name).landed_state for name in self._names]
-            del lifts
-        for name, state in zip(self._names, flying, strict=True):
-            if state != airsim.LandedState.Flying:
-                raise SceneVoid(f"{name} did not take off")
-        start_t, start_q = plan.swarm.map_t_flu_m[0], plan.swarm.map_q_flu_wxyz[0]
-        for row, name in enumerate(self._names):
-            link.put(name, link.from_map(start_t[row], start_q[row]))
+        self._take_off(beat)
+        self._put_at_start()
         self._clock_ns = link.kinematics(self._names[0])[2]
         self._settle(beat)
         self.worst_lag_m = 0.0
+
+    def _put_at_start(self) -> None:
+        assert self._link is not None
+        swarm = self._plan.swarm
+        for row, name in enumerate(self._names):
+            self._link.put(name, self._link.from_map(swarm.map_t_flu_m[0, row], swarm.map_q_flu_wxyz[0, row]))
+
+    def _take_off(self, beat: Beat) -> None:
+        assert self._link is not None
+        link = self._link
+        with link.translated("taking off"):
+            lifts = [link.client.takeoffAsync(vehicle_name=name) for name in self._names]
+            waiting = set(self._names)
+            for n in range(_LIFT_STEPS):
+                link.client.simContinueForTime(_LIFT_STEP_S)
+                beat("swarm", n)
+                flying = airsim.LandedState.Flying
+                waiting -= {name for name in waiting if link.client.getMultirotorState(name).landed_state == flying}
+            refused = [str(lift.error) for lift in lifts if getattr(lift, "error", None)]
+        if waiting:
+            why = f": {refused[0]}" if refused else f" within {_LIFT_STEPS * _LIFT_STEP_S:g} s"
+            raise SceneVoid(f"{sorted(waiting)[0]} did not take off{why}")
 
     def _settle(self, beat: Beat) -> None:
         for n in range(_SETTLE_STEPS):
