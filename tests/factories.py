@@ -249,7 +249,8 @@ def _states(cast: list[Mover], time_s: float) -> tuple[ActorStates, dict[int, tu
         spin = np.array([0.0, 0.0, np.radians(m.yaw_rate)])
         rows.append((i, F @ at, quaternion_of(F @ matrix @ F), euler, F @ heading * m.speed, -F @ spin))
     columns = list(zip(*rows, strict=True)) if rows else [[]] * 6
-    stacked = [np.array(c, dtype=float).reshape(len(rows), -1) for c in columns[1:]]
+    widths = (3, 4, 3, 3, 3)
+    stacked = [np.array(c, dtype=float).reshape(len(rows), w) for c, w in zip(columns[1:], widths, strict=True)]
     states = ActorStates(np.array(columns[0], dtype=np.int64), *stacked, np.zeros((len(rows), 3)))
     return states, poses
 

@@ -1,0 +1,49 @@
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from uavsim.annotate.fill import Intervals, fitted
+
+
+def views(low, high, towards=None, weight=200.0) -> Intervals:
+    low = np.asarray(low, float)
+    directions = np.tile([0.0, 0.0, 1.0], (len(low), 1)) if towards is None else np.asarray(towards, float)
+    return Intervals(directions, low, np.asarray(high, float), np.full(len(low), weight))
+
+
+def test_free_views_tell_the_share() -> None:
+    fill = fitted(np.full(50, 0.9), views([0.7] * 50, [0.7] * 50))
+    np.testing.assert_allclose(fill, 0.7, atol=0.005)
+
+
+def test_an_interval_that_holds_the_guess_changes_nothing() -> None:
+    np.testing.assert_allclose(fitted(np.full(5, 0.8), views([0.3] * 5, [0.95] * 5)), 0.8, atol=1e-12)
+
+
+def test_intervals_pull_only_as_far_as_they_must() -> None:
+    fill = fitted(np.full(60, 0.9), views([0.5] * 60, [0.8] * 60))
+    assert np.all(fill < 0.82)
+    assert np.all(fill > 0.79)
+
+
+def test_what_is_hidden_by_something_like_ground_does_not_teach() -> None:
+    under_a_bridge = views([0.1] * 20, [0.1] * 20)
+    np.testing.assert_allclose(fitted(np.full(20, 0.8), under_a_bridge), 0.8)
+
+
+def test_directions_learn_apart() -> None:
+    side, top = [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]
+    both = views([0.9] * 40 + [0.7] * 40, [0.9] * 40 + [0.7] * 40, towards=[top] * 40 + [side] * 40)
+    fill = fitted(np.full(80, 0.8), both)
+    np.testing.assert_allclose(fill[:40], 0.9, atol=0.01)
+    np.testing.assert_allclose(fill[40:], 0.7, atol=0.01)
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=1, max_size=20), st.floats(0.2, 1.0))
+def test_shares_stay_shares(pairs: list[tuple[float, float]], guess: float) -> None:
+    low, high = np.array([min(p) for p in pairs]), np.array([max(p) for p in pairs])
+    fill = fitted(np.full(len(pairs), guess), views(low, high))
+    assert np.isfinite(fill).all()
+    assert (fill >= 0).all()
+    assert (fill <= 1 + 1e-9).all()

@@ -1,0 +1,144 @@
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.factories import F, Mover, make_recording, street, ue_matrix
+from tests.made import make_dataset
+from uavsim.annotate import AnnotateOptions, annotate, options_of_plan, write_virtual_lidar
+from uavsim.annotate.again import in_dataset
+from uavsim.annotate.scene import visibility_levels
+from uavsim.annotate.virtual_lidar import virtual_lidar_points
+from uavsim.dataset import scene_fragment
+from uavsim.errors import DatasetError, InputError
+from uavsim.records.labels import SceneLabels
+from uavsim.records.recording import Recording
+
+SMALL = {"drones": 1, "size_px": (64, 36), "sweeps": 0}
+
+
+def test_centres_are_origins_plus_the_turned_offset(labels: SceneLabels) -> None:
+    cast, boxes = street(), labels.boxes
+    for row in range(len(boxes)):
+        mover = cast[boxes.instance_id[row] - 1]
+        if not any(mover.half):
+            continue
+        time_s = boxes.sample_index[row] * 0.5
+        heading = np.radians(mover.rpy[2])
+        at = np.array(mover.at) + mover.speed * time_s * np.array([np.cos(heading), np.sin(heading), 0])
+        turn = ue_matrix(*mover.rpy[:2], np.float32(mover.rpy[2] + mover.yaw_rate * time_s))
+        np.testing.assert_allclose(boxes.map_t_box_m[row], F @ (at + turn @ mover.box_offset), atol=1e-6)
+
+
+def test_only_chosen_classes_in_range(recording: Recording) -> None:
+    near = annotate(recording, options=AnnotateOptions(classes=("car", "bus"), range_m=40.0))
+    assert {actor.label for actor in near.actors} == {"car", "bus"}
+    far = 11  # the car 140 m away
+    assert far not in near.boxes.instance_id
+    assert far in annotate(recording, options=AnnotateOptions(range_m=500.0)).boxes.instance_id
+
+
+def test_a_track_with_a_gap_says_so(tmp_path: Path) -> None:
+    out_and_back = Mover("vehicle.audi.tt", "car", 14, (2.1, 1.0, 0.7), (0, 0, 0.7), (30.0, 0, 0), (0, 0, 0))
+    recording = make_recording(tmp_path, movers=[out_and_back], samples=4, **SMALL)
+    frames = list(recording.frames)
+    away = replace(frames[1].actors, map_t_actor_m=frames[1].actors.map_t_actor_m + [500.0, 0, 0])
+    frames[1] = replace(frames[1], actors=away)
+    frames[2] = replace(frames[2], actors=away)
+    labels = annotate(replace(recording, frames=tuple(frames)), options=AnnotateOptions(range_m=100.0))
+    assert labels.boxes.sample_index.tolist() == [0, 3]
+    assert labels.boxes.missed_samples.tolist() == [0, 2]
+    rows = scene_fragment(labels).rows["sample_annotation"]
+    assert rows[0]["next"] == rows[1]["token"]
+
+
+def test_an_actor_that_the_simulator_removed_is_noticed(labels: SceneLabels) -> None:
+    removed = {actor.info.instance_id: actor.removed_at_sample for actor in labels.actors}
+    assert removed[10] == 2
+    assert {k for k, v in removed.items() if v is not None} == {10}
+
+
+def test_parked_scenery_by_choice(tmp_path: Path) -> None:
+    parked = Mover(
+        "vehicle.nissan.micra", "car", 14, (1.8, 0.85, 0.75), (0, 0, 0.7), (2, 2, 0), (0, 0, 40), kind="environment"
+    )
+    recording = make_recording(tmp_path, movers=[parked], samples=2, **SMALL)
+    with_it = annotate(recording, options=AnnotateOptions(label_parked=True))
+    assert scene_fragment(with_it).rows["instance"][0]["uav_kind"] == "environment"
+    assert with_it.boxes.attribute.tolist() == [2, 2]  # vehicle.parked
+    without = annotate(recording, options=AnnotateOptions(label_parked=False))
+    assert len(without.boxes) == 0
+    assert "left out" in without.notes[1]
+
+
+def test_a_scene_with_nobody_in_it(tmp_path: Path) -> None:
+    labels = annotate(make_recording(tmp_path, movers=[], samples=2, **SMALL))
+    assert len(labels.boxes) == len(labels.views) == 0
+    assert scene_fragment(labels).rows["sample_annotation"] == []
+
+
+def test_visibility_tokens_at_their_edges() -> None:
+    levels = visibility_levels(np.array([0, 39, 40, 59, 60, 79, 80, 100, 0]), np.array([100] * 8 + [0]))
+    assert levels.tolist() == [1, 1, 2, 2, 3, 3, 4, 4, 1]
+
+
+def test_the_same_again_and_from_the_data_set(recording: Recording, tmp_path: Path) -> None:
+    first, second = (scene_fragment(annotate(recording)).rows for _ in range(2))
+    assert first == second
+    root = make_dataset(tmp_path / "set", scenes=1, samples=2, drones=1, size_px=(64, 36))
+    there = make_recording(tmp_path / "raw", samples=2, drones=1, size_px=(64, 36))
+    moved = in_dataset(there, root)
+    assert scene_fragment(annotate(moved)).rows == scene_fragment(annotate(there)).rows
+
+
+def test_masks_that_are_missing_or_wrong_are_told(tmp_path: Path) -> None:
+    recording = make_recording(tmp_path, samples=1, **SMALL)
+    frame = recording.frames[0]
+    bare = replace(frame, shots=(replace(frame.shots[0], mask=None), *frame.shots[1:]))
+    with pytest.raises(DatasetError, match="no mask"):
+        annotate(replace(recording, frames=(bare,)))
+    large = replace(frame, shots=(replace(frame.shots[0], width_px=65), *frame.shots[1:]))
+    with pytest.raises(DatasetError, match="its camera is not"):
+        annotate(replace(recording, frames=(large,)))
+    (tmp_path / frame.shots[0].mask).write_bytes(b"")
+    with pytest.raises(DatasetError, match="not a readable image"):
+        annotate(recording)
+    sweep = replace(frame, sample_index=None)
+    with pytest.raises(DatasetError, match="no keyframe"):
+        annotate(replace(recording, frames=(sweep,)))
+
+
+def test_options_are_checked(recording: Recording) -> None:
+    with pytest.raises(InputError, match="'truck'"):
+        AnnotateOptions(classes=("trucks",))
+    with pytest.raises(InputError, match="range_m"):
+        AnnotateOptions(range_m=0.0)
+    plan = replace(recording.plan, extra={"labels": {"classes": ["car"], "range_m": 80.0}})
+    assert options_of_plan(plan) == AnnotateOptions(classes=("car",), range_m=80.0)
+    with pytest.raises(InputError, match="range_m"):
+        options_of_plan(replace(plan, extra={"labels": {"range": 80.0}}))
+
+
+def test_virtual_lidar_points_are_the_ground_and_the_cars(recording: Recording) -> None:
+    frame = recording.frames[0]
+    points = virtual_lidar_points(recording, frame)
+    assert points.dtype == np.float32
+    near = points[np.hypot(points[:, 0], points[:, 1]) < 20]
+    assert len(near) > 300
+    on_road = near[near[:, 3] == 1]
+    np.testing.assert_allclose(on_road[:, 2], 0.0, atol=0.02)  # z = 0 is the road
+    # the first car stands at (6, 2.5) in the simulator; the drone is at (2, -1) with yaw 31 there
+    yaw = np.radians(31.0)
+    forward = np.array([np.cos(yaw), np.sin(yaw)]) @ [6 - 2, 2.5 + 1]
+    left = -(np.array([-np.sin(yaw), np.cos(yaw)]) @ [6 - 2, 2.5 + 1])
+    on_cars = near[near[:, 3] == 14]
+    there = on_cars[np.hypot(on_cars[:, 0] - forward, on_cars[:, 1] - left) < 2.6]
+    assert len(there) >= 4
+    assert (there[:, 2] > -0.1).all()
+    assert there[:, 2].max() < 1.7
+    moves = write_virtual_lidar(recording)
+    assert len(moves) == 3
+    for old, new in moves.items():
+        assert new.startswith("samples/LIDAR_TOP/scene_00__LIDAR_TOP__")
+        assert (recording.folder / old).stat().st_size % 20 == 0
