@@ -40,6 +40,7 @@ def rows(ticks: int = 20_000, town: str = "Town10HD") -> Iterator[Row]:
     yield Row("soak_server_memory_growth", told["server_growth"], "ratio", f"last quarter to second, RSS; {how}")
     yield Row("soak_client_memory_growth", told["client_growth"], "ratio", f"last quarter to second, RSS; {how}")
     yield Row("soak_moving_share", told["moving"], "share", f"vehicles faster than 0.5 m/s, mean over the run; {how}")
+    yield Row("soak_moving_share_late", told["moving_late"], "share", f"the same over the last quarter; {how}")
     yield Row("soak_ticks_per_s", ticks / told["wall_s"], "ticks/s", f"checks included; {how}")
 
 
@@ -64,38 +65,41 @@ class Overlaps:
 class Lanes:
     """Distances from lane centres, with the lane that each vehicle was in."""
 
-    def __init__(self, world_map: object) -> None:
+    def __init__(self, world_map: object, *, looks: int, vehicles: int) -> None:
         self._map = world_map
-        self.seen: list[tuple[int, int, float, tuple[int, int]]] = []  # tick, vehicle, offset, lane
+        self._ticks = np.zeros(looks, np.int64)
+        self._offset_m = np.full((looks, vehicles), np.nan)  # all there from the start: memory is measured too
+        self._road = np.zeros((looks, vehicles), np.int64)
+        self._lane = np.zeros((looks, vehicles), np.int64)
+        self._looks = 0
 
     def look(self, tick: int, poses: np.ndarray) -> None:
         """Measure (N, 4) poses of one tick against the map's lanes."""
         import carla
 
+        at = self._looks
+        self._ticks[at], self._looks = tick, at + 1
         for row, (x, y, z, _) in enumerate(poses.tolist()):
-            if x != x:
-                continue
-            waypoint = self._map.get_waypoint(carla.Location(x, y, z))  # type: ignore[attr-defined]
+            waypoint = self._map.get_waypoint(carla.Location(x, y, z)) if x == x else None  # type: ignore[attr-defined]
             if waypoint is None or waypoint.is_junction:
                 continue
             place = waypoint.transform
             yaw = np.radians(place.rotation.yaw)
-            offset = -(x - place.location.x) * np.sin(yaw) + (y - place.location.y) * np.cos(yaw)
-            self.seen.append((tick, row, abs(float(offset)), (waypoint.road_id, waypoint.lane_id)))
+            self._offset_m[at, row] = abs(-(x - place.location.x) * np.sin(yaw) + (y - place.location.y) * np.cos(yaw))
+            self._road[at, row], self._lane[at, row] = waypoint.road_id, waypoint.lane_id
 
     def offsets(self, step_s: float) -> tuple[np.ndarray, np.ndarray]:
         """Return all offsets, and those not within ``CHANGING_S`` of a lane change on the same road."""
-        changing = round(CHANGING_S / step_s)
-        changes: dict[int, list[int]] = {}
-        last: dict[int, tuple[int, tuple[int, int]]] = {}
-        for tick, row, _, lane in self.seen:
-            before = last.get(row)
-            if before and before[1][0] == lane[0] and before[1][1] != lane[1]:
-                changes.setdefault(row, []).append(tick)
-            last[row] = (tick, lane)
-        every = np.array([offset for _, _, offset, _ in self.seen])
-        keeping = [o for t, r, o, _ in self.seen if all(abs(t - c) > changing for c in changes.get(r, ()))]
-        return every, np.array(keeping)
+        offset, road, lane = (a[: self._looks] for a in (self._offset_m, self._road, self._lane))
+        known = np.isfinite(offset)
+        changed = np.zeros_like(known)
+        changed[1:] = known[1:] & known[:-1] & (road[1:] == road[:-1]) & (lane[1:] != lane[:-1])
+        reach = int(np.ceil(CHANGING_S / step_s / LANE_EVERY))
+        near = np.zeros_like(known)
+        for shift in range(-reach, reach + 1):
+            lo, hi = max(0, shift), min(len(known), len(known) + shift)
+            near[lo:hi] |= changed[lo - shift : hi - shift]
+        return offset[known], offset[known & ~near]
 
 
 def main() -> None:
@@ -109,7 +113,10 @@ def main() -> None:
     options = parser.parse_args()
     traffic = Traffic(options.port, vehicles=VEHICLES)
     server, own = psutil.Process(options.server_pid), psutil.Process()
-    overlaps, lanes = Overlaps(traffic.half_extents(), STEP_S), Lanes(traffic.map)
+    overlaps, lanes = (
+        Overlaps(traffic.half_extents(), STEP_S),
+        Lanes(traffic.map, looks=options.ticks // LANE_EVERY + 1, vehicles=len(traffic.ids)),
+    )
     memory, moving, before = [], [], traffic.poses()
     started = time.perf_counter()
     for tick in range(options.ticks):
@@ -137,6 +144,7 @@ def main() -> None:
         "server_growth": float(growth[0]),
         "client_growth": float(growth[1]),
         "moving": float(np.mean(moving)),
+        "moving_late": float(np.mean(moving[-quarter:])),
         "wall_s": time.perf_counter() - started,
     }
     sys.stdout.write(json.dumps(told) + "\n")

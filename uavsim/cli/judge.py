@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.table import Table
 
 from uavsim.errors import DatasetError, InputError
+from uavsim.evaluate.collaborative import recall_by_group
 from uavsim.evaluate.devkit import devkit_scores, devkit_verdict, problems_of
 from uavsim.typing import JsonDict
 from uavsim.validate import Report, judge_version
@@ -63,6 +64,9 @@ def evaluate(
     predictions: Annotated[Path, typer.Option(help="Results in nuScenes' format, detection or tracking.")],
     version: Version = None,
     split: Annotated[str | None, typer.Option(help="Of splits.json; default: the scenes in the results.")] = None,
+    groups: Annotated[
+        bool, typer.Option("--groups", help="Recall by drones that see a box, distance, visibility.")
+    ] = False,
     report: Annotated[Path | None, typer.Option("--report", "--json", help="Write all figures here.")] = None,
 ) -> None:
     """Score results with the official devkit at 102.4 m; means are over the classes that are there."""
@@ -75,6 +79,9 @@ def evaluate(
     if not scores["ok"]:
         raise InputError(f"{predictions}: the devkit refuses it: {scores['problem']}")
     _show_scores(Console(), scores)
+    if groups:
+        scores["groups"] = recall_by_group(folder, version or there[0], predictions)
+        _show_groups(Console(), scores["groups"])
     if report:
         _write(report, scores)
 
@@ -129,6 +136,13 @@ def _show_scores(console: Console, scores: JsonDict) -> None:
     for name, value in scores.items():
         if isinstance(value, (int, float)) and not isinstance(value, bool):
             console.print(f"  {name}: {value:.4g}", highlight=False)
+
+
+def _show_groups(console: Console, groups: JsonDict) -> None:
+    for kind, rows in groups.items():
+        if isinstance(rows, dict):
+            told = ", ".join(f"{name}: {row['recall']:.3f} of {row['boxes']}" for name, row in rows.items())
+            console.print(f"  recall {kind.replace('_', ' ')}: {told}", highlight=False)
 
 
 def _write(path: Path, content: JsonDict) -> None:
