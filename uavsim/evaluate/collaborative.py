@@ -1,7 +1,7 @@
 """What a swarm adds: how much of what one, several or all drones see is found by a detector.
 
 The devkit scores a result as a whole. Here each ground-truth box is put into the group of how many drones see it (the field
-``uav_seen_by``), how far it is from drone 0 and how much of it is seen, and recall is told for each group. A box is found when a
+``uav_seen_by``), how far it is from drone 0 and how much of it is seen; recall is told for each group. A box is found when a
 prediction of its class lies within 2 m of its centre on the ground, one prediction for one box (the assignment with the
 least total distance).
 """
