@@ -1,0 +1,199 @@
+"""Bytes and calls that no client should send: the server stays up, stays small and goes on serving others."""
+
+from __future__ import annotations
+
+import random
+import resource
+import socket
+import struct
+import threading
+import time
+from collections.abc import Iterator
+
+import msgpack
+import numpy as np
+import pytest
+
+from tests.mock_servers.world.paper_town import world
+from uavsim.mock_servers.carla.registry import METHODS
+from uavsim.mock_servers.carla.rpc import LARGEST_MESSAGE
+from uavsim.mock_servers.carla.server import CarlaServer, Rendering
+from uavsim.mock_servers.carla.values import CallFailed
+from uavsim.mock_servers.faults import Faults
+
+FUZZED = 10_000
+WEIRD = (
+    None, True, -1, 0, 2**63, 1e308, float("nan"), float("inf"), "", "x" * 300, b"\x00\xff", [], {}, [[]], [[[[]]]],
+    {"a": 1}, ["vehicle.tesla.model3"], [1.0, 2.0, 3.0], [[1, 2, 3], [4, 5, 6]],
+)  # fmt: skip
+_LEFT_OUT = frozenset({"load_new_episode"})  # the paper shelf has no towns
+
+
+class Shelf:
+    def names(self):
+        return ["Paper"]
+
+    def town(self, name):
+        raise CallFailed(f"Map '{name}' not found")
+
+    def take_opendrive(self, text):
+        raise CallFailed("no")
+
+
+@pytest.fixture
+def server() -> Iterator[CarlaServer]:
+    it = CarlaServer(world(), towns=Shelf(), faults=Faults(), rendering=Rendering(flat=True))
+    it.start(0)
+    yield it
+    it.stop()
+
+
+class Caller:
+    def __init__(self, port: int) -> None:
+        self._socket = socket.create_connection(("127.0.0.1", port), timeout=20)
+        self._unpacker = msgpack.Unpacker(raw=False, strict_map_key=False)
+        self._number = 0
+
+    def call(self, name, *arguments):
+        self._number += 1
+        self._socket.sendall(msgpack.packb([0, self._number, name, [[False], *arguments]]))
+        return self.answer()
+
+    def answer(self):
+        while True:
+            for message in self._unpacker:
+                return message
+            data = self._socket.recv(1 << 16)
+            assert data, "the connection was closed"
+            self._unpacker.feed(data)
+
+    def close(self) -> None:
+        self._socket.close()
+
+
+def test_an_unknown_method_is_named_and_counted(server):
+    caller = Caller(server.port)
+    kind, _, error, result = caller.call("make_coffee", 1, 2)
+
+    assert (kind, result) == (1, None)
+    assert "make_coffee" in error
+    assert "make_coffee x1" in server.report()
+    caller.close()
+
+
+def test_ten_thousand_bytestrings_and_calls_disturb_nobody(server):
+    rng = random.Random(1)
+    witness = Caller(server.port)
+    stop, answers, failures = threading.Event(), [], []
+
+    def look() -> None:
+        while not stop.is_set():
+            began = time.monotonic()
+            answer = witness.call("version")
+            answers.append(time.monotonic() - began)
+            if answer[3] != [[1, "0.9.16"]]:
+                failures.append(answer)
+
+    thread = threading.Thread(target=look)
+    thread.start()
+    names = sorted(set(METHODS) - _LEFT_OUT)
+    caller = Caller(server.port)
+    grown = None
+    for n in range(FUZZED):
+        if n == FUZZED // 4:
+            grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        if n % 4 == 0:  # bytes on a connection of their own
+            port = server.port + (n % 8 == 0)
+            with socket.create_connection(("127.0.0.1", port), timeout=20) as raw:
+                raw.sendall(rng.randbytes(rng.randint(1, 200)))
+        else:
+            name = rng.choice(names)
+            arguments = [rng.choice(WEIRD) for _ in range(rng.randint(0, 6))]
+            kind, _, error, result = caller.call(name, *arguments)
+            assert kind == 1
+            assert (error is None) != (result is None), name
+    stop.set()
+    thread.join()
+    caller.close()
+    witness.close()
+
+    assert not failures
+    assert len(answers) > 100
+    assert np.isfinite(server.world.table.c.pose).all()
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss < 1.15 * grown
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"\xc1",  # never used in msgpack
+        msgpack.packb([0, 1, "version"]),
+        msgpack.packb([1, 1, "version", []]),
+        msgpack.packb({"a": 1}),
+        msgpack.packb([0, "1", "version", []]),
+        b"\x91" * 5000,  # nested without end
+        struct.pack(">BI", 0xDD, 2**32 - 1),  # an array of four thousand million
+    ],
+)
+def test_what_is_no_request_closes_the_connection_or_is_ignored(server, data):
+    with socket.create_connection(("127.0.0.1", server.port), timeout=5) as raw:
+        raw.sendall(data)
+        raw.shutdown(socket.SHUT_WR)
+        assert raw.recv(10) == b""
+    caller = Caller(server.port)
+    assert caller.call("version")[3] == [[1, "0.9.16"]]
+    caller.close()
+
+
+def test_a_message_that_is_too_long_is_not_kept(server):
+    with socket.create_connection(("127.0.0.1", server.port), timeout=20) as raw:
+        raw.sendall(struct.pack(">BI", 0xC6, 2**31))  # a binary of two gigabytes follows
+        sent = _send_until_cut(raw, most=2 * LARGEST_MESSAGE)
+    assert sent <= LARGEST_MESSAGE + (8 << 20)
+
+
+def _send_until_cut(raw: socket.socket, *, most: int) -> int:
+    chunk, sent = bytes(1 << 20), 0
+    while sent < most:
+        try:
+            raw.sendall(chunk)
+        except OSError:
+            break
+        sent += len(chunk)
+    return sent
+
+
+def test_sizes_that_are_absurd_are_refused_at_the_spawn(server):
+    caller = Caller(server.port)
+    for key, value in (("image_size_x", "1000000"), ("image_size_y", "-5"), ("fov", "nan"), ("fov", "0")):
+        description = [1, "sensor.camera.rgb", [[key, 2, value]]]
+        answer = caller.call("spawn_actor", description, [[0, 0, 9], [0, 0, 0]])
+        assert answer[3][0][0] == 0, (key, value)
+        assert key in answer[3][0][1][0]
+    caller.close()
+
+
+def test_a_late_question_about_a_dead_actor_is_answered(server):
+    caller = Caller(server.port)
+    answer = caller.call("spawn_actor", [1, "vehicle.audi.tt", []], [[0, 0, 0.3], [0, 0, 0]])
+    number = answer[3][0][1][0]
+    caller.call("destroy_actor", number)
+
+    assert caller.call("get_actor_bounding_box", number)[3][0][0] == 1
+    assert caller.call("apply_control_to_vehicle", number, [0, 0, 0, False, False, False, 0])[3][0][0] is True
+    caller.close()
+
+
+def test_a_reader_that_stops_reading_is_dropped_and_the_clock_goes_on(server, monkeypatch):
+    monkeypatch.setattr("uavsim.mock_servers.carla.streams.STALL_S", 0.3)
+    caller = Caller(server.port)
+    rows = [["image_size_x", 2, "1000"], ["image_size_y", 2, "1000"]]
+    token = caller.call("spawn_actor", [1, "sensor.camera.rgb", rows], [[0, 0, 9], [0, 0, 0]])[3][0][1][5]
+    caller.call("set_episode_settings", [True, False, [True, 0.05]])
+    with socket.create_connection(("127.0.0.1", server.port + 1), timeout=5) as asleep:
+        asleep.sendall(token[:4])
+        time.sleep(0.2)
+        for _ in range(20):
+            assert caller.call("tick_cue")[3][0][0] == 1
+        assert not server.streams.has_listener(struct.unpack("<I", token[:4])[0])
+    caller.close()
