@@ -18,6 +18,7 @@ __all__ = ["cameras_fly_smoothly", "headings_follow_motion", "nothing_jumps", "v
 STRONG_MPS2: Final = 8.0  # emergency braking: what may change between two samples without being told
 NOISE_M: Final = 0.35
 SLACK_MPS: Final = 0.5
+_LONG_S: Final = 1.0
 _END_SHARE: Final = (
     0.6  # of the change to the neighbour's velocity: a crash may take all of it at either side of the gap
 )
@@ -107,11 +108,9 @@ def _off_track(evidence: Evidence) -> tuple[FloatArray, FloatArray]:
         expected = np.where((before >= 0)[:, None], at_end, np.where((after >= 0)[:, None], at_start, np.nan))
         expected = np.where(((before >= 0) & (after >= 0))[:, None], middle, expected)
         told = inner & np.isfinite(cubic).all(axis=1)
-        allowed = (
-            NOISE_M
-            + STRONG_MPS2 * short**2 * np.where(told, 0.15, np.where(inner, 0.5, 0.25))
-            + _crash_m(v, near, inner)
-        )
+        loose = np.where(told, 0.15, np.where(inner, 0.5, 0.25))
+        loose = np.where(short > _LONG_S, 2 * loose, loose)  # time enough for a whole turn, or to stop and start again
+        allowed = NOISE_M + STRONG_MPS2 * short**2 * loose + _crash_m(v, near, inner)
     else:
         expected = np.where(((before >= 0) & (after >= 0))[:, None], middle, np.nan)
         allowed = NOISE_M + STRONG_MPS2 * short**2 / 2
