@@ -29,8 +29,7 @@ from uavsim.typing import AnyArray, FloatArray
 __all__ = ["AirSimFlight", "AirSimLink", "AirSimPoses", "NedPose"]
 
 _TIMEOUT_S = 20  # simGetImages is known to hang for ever; the client's own time-out comes before the supervisor's
-_SETTLE_STEPS = 100  # at most, after the drones were put at the start of the route
-_SETTLED_M = 0.3
+_RUN_IN_STEPS = 120  # of approach before step 0: the drones start from a standstill, the scene does not
 _POSITION_GAIN_PER_S = 1.5  # pulls a drone back to its place; the plan's own velocity is fed forward
 _CATCH_UP_MPS = 4.0  # at most, on top of the plan's velocity
 _LIFT_STEPS, _LIFT_STEP_S = 24, 0.25  # AirSim rises two metres at half a metre a second
@@ -233,14 +232,14 @@ class AirSimFlight:
         self._take_off(beat)
         self._put_at_start()
         self._clock_ns = link.kinematics(self._names[0])[2]
-        self._settle(beat)
+        self._run_in(beat)
         self.worst_lag_m = 0.0
 
     def _put_at_start(self) -> None:
         assert self._link is not None
-        swarm = self._plan.swarm
+        places, turns, _ = self._target(-_RUN_IN_STEPS)
         for row, name in enumerate(self._names):
-            self._link.put(name, self._link.from_map(swarm.map_t_flu_m[0, row], swarm.map_q_flu_wxyz[0, row]))
+            self._link.put(name, self._link.from_map(places[row], turns[row]))
 
     def _take_off(self, beat: Beat) -> None:
         assert self._link is not None
@@ -258,14 +257,18 @@ class AirSimFlight:
             why = f": {refused[0]}" if refused else f" within {_LIFT_STEPS * _LIFT_STEP_S:g} s"
             raise SceneVoid(f"{sorted(waiting)[0]} did not take off{why}")
 
-    def _settle(self, beat: Beat) -> None:
-        for n in range(_SETTLE_STEPS):
-            drones = self._fly_one_step(0)
-            beat("swarm", n)
-            lag_m = max(float(np.linalg.norm(d.map_t_flu_m - d.planned_map_t_flu_m)) for d in drones)
-            speed_off = max(float(np.linalg.norm(d.velocity_map_mps)) for d in drones)
-            if n >= 20 and lag_m < _SETTLED_M and speed_off < _SETTLED_M:
-                return
+    def _run_in(self, beat: Beat) -> None:
+        """Fly the last seconds of a straight approach, so that the scene begins at the route's own speed."""
+        for step in range(-_RUN_IN_STEPS, 0):
+            self._fly_one_step(step)
+            beat("swarm", step + _RUN_IN_STEPS)
+
+    def _target(self, step: int) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return where the plan wants the drones: (D, 3) map, (D, 4) map <- flu, (D, 3) m/s; before step 0 straight on."""
+        swarm, shown = self._plan.swarm, max(step, 0)
+        velocity = planned_velocity_mps(self._plan, shown)
+        place = swarm.map_t_flu_m[shown] + velocity * min(step, 0) * self._step_s
+        return place, swarm.map_q_flu_wxyz[shown], velocity
 
     def advance(self, step: int) -> tuple[DroneState, ...]:
         """See ``SwarmPort``.
@@ -287,13 +290,13 @@ class AirSimFlight:
     def _fly_one_step(self, step: int) -> tuple[DroneState, ...]:
         """Command velocities towards the plan's places at ``step``, let AirSim run one step, and read back."""
         assert self._link is not None
-        link, plan = self._link, self._plan
-        wanted_mps = planned_velocity_mps(plan, step)
-        yaw_deg = on_grid(unreal.ue_euler_from_map_q_flu(plan.swarm.map_q_flu_wxyz[step]))[:, 2]
+        link = self._link
+        places, turns, wanted_mps = self._target(step)
+        yaw_deg = on_grid(unreal.ue_euler_from_map_q_flu(turns))[:, 2]
         for row, name in enumerate(self._names):
             pose, _, _ = link.kinematics(name)
             here_m, _ = link.to_map(pose)
-            gap_m = plan.swarm.map_t_flu_m[step, row] - here_m
+            gap_m = places[row] - here_m
             command = frames.NED_SE3_MAP.rotate(
                 _limited(wanted_mps[row] + _POSITION_GAIN_PER_S * gap_m, wanted_mps[row])
             )
@@ -311,8 +314,9 @@ class AirSimFlight:
 
     def _read(self, step: int) -> tuple[DroneState, ...]:
         assert self._link is not None
-        plan, drones = self._plan, []
-        for row, (drone_id, name) in enumerate(zip(plan.swarm.drone_ids, self._names, strict=True)):
+        drones = []
+        places, turns, _ = self._target(step)
+        for row, (drone_id, name) in enumerate(zip(self._plan.swarm.drone_ids, self._names, strict=True)):
             pose, velocity_ned, stamp_ns = self._link.kinematics(name)
             if row == 0:
                 self._check_clock(stamp_ns)
@@ -323,8 +327,8 @@ class AirSimFlight:
                     map_t_flu_m=t_m,
                     map_q_flu_wxyz=q,
                     velocity_map_mps=frames.MAP_SE3_NED.rotate(velocity_ned),
-                    planned_map_t_flu_m=plan.swarm.map_t_flu_m[step, row],
-                    planned_map_q_flu_wxyz=plan.swarm.map_q_flu_wxyz[step, row],
+                    planned_map_t_flu_m=places[row],
+                    planned_map_q_flu_wxyz=turns[row],
                 )
             )
         return tuple(drones)
