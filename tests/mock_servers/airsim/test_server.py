@@ -192,6 +192,20 @@ def test_floats_travel_as_single_precision() -> None:
     assert decoded[3]["b"][1] == pytest.approx([0.1])
 
 
+def test_absurd_numbers_never_become_no_numbers(flying) -> None:
+    client, _ = flying
+    state = client.simGetGroundTruthKinematics()
+    state.linear_velocity = airsim.Vector3r(9e5, -9e5, 9e5)
+    state.angular_velocity = airsim.Vector3r(9e5, 9e5, -9e5)
+    client.simSetKinematics(state, True)
+    client.setVelocityControllerGains(airsim.VelocityControllerGains(*[airsim.PIDGains(9e3, 9e3, 9e3)] * 3))
+    client.simContinueForTime(20)
+    after = client.simGetGroundTruthKinematics()
+    assert all(np.isfinite(list(vars(part).values())).all() for part in vars(after).values())
+    with pytest.raises(Exception, match="within"):
+        client.simSetVehiclePose(airsim.Pose(airsim.Vector3r(1e300, 0, 0), airsim.to_quaternion(0, 0, 0)), True)
+
+
 # ---- faults ----------------------------------------------------------------------------------------------------------
 
 

@@ -33,7 +33,8 @@ from uavsim.mock_servers.airsim.quad import (
 
 GROUND: Final = -1
 NOTHING: Final = -2
-NO_GROUND_M: Final = -1.0e6  # what is below the edge of the world
+NO_GROUND_M: Final = -1.0e9
+FAR_AWAY_M: Final = 1.0e8  # no town is there; also keeps what is no number away from the grid
 
 
 @compiled
@@ -49,6 +50,8 @@ def ground_height(grid: Any, origin_x: float, origin_y: float, cell: float, x: f
         y: where, Unreal's axes.
     """
     rows, columns = grid.shape
+    if not (abs(x) < FAR_AWAY_M and abs(y) < FAR_AWAY_M):
+        return NO_GROUND_M
     column = min(max((x - origin_x) / cell, 0.0), columns - 1.000001)
     row = min(max((y - origin_y) / cell, 0.0), rows - 1.000001)
     i, j = int(column), int(row)

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from uavsim.mock_servers.airsim.fleet import Fleet
 
 ALL_RATE: Final = (quad.RATE, quad.RATE, quad.RATE, quad.DIRECT)
+FARTHEST_M: Final = 1.0e6
+LARGEST_GAIN: Final = 1.0e4
 IDLE_THROTTLE: Final = 0.1 / 1.5  # an armed quad turns its rotors slowly
 
 
@@ -191,7 +193,13 @@ class Drone:
     # ---- put somewhere -----------------------------------------------------------------------------------------------
 
     def place(self, position_m: Vec3, quat: Quat) -> None:
-        """Teleport; parts that are NaN stay as they are. Velocities stay too, as in AirSim."""
+        """Teleport; parts that are NaN stay as they are. Velocities stay too, as in AirSim.
+
+        Raises:
+            ValueError: the place is out of this world.
+        """
+        if any(abs(part) > FARTHEST_M for part in position_m):
+            raise ValueError(f"a position must be within {FARTHEST_M:.0f} m of the origin")
         row = self.row
         if all(map(math.isfinite, position_m)):
             row[0:3] = position_m
@@ -219,8 +227,8 @@ class Drone:
             ValueError: not three lists of three finite numbers.
         """
         values = np.array(terms, dtype=np.float64)
-        if values.shape != (3, 3) or not np.isfinite(values).all():
-            raise ValueError("gains must be three lists (kp, ki, kd) of three finite numbers")
+        if values.shape != (3, 3) or not (np.abs(values) <= LARGEST_GAIN).all():
+            raise ValueError(f"gains must be three lists (kp, ki, kd) of three numbers of at most {LARGEST_GAIN:.0f}")
         gains = self._fleet.gains[self._row, controller]
         if controller in (quad.G_VELOCITY, quad.G_POSITION):
             gains[:, 0], gains[:, 1], gains[:, 3] = values[:, 1], values[:, 0], values[:, 2]

@@ -21,6 +21,7 @@ ACCURACY_M: Final = 0.5
 COMMAND_S: Final = COMMAND_NS * 1e-9
 TAKEOFF_Z_M: Final = -2.0
 LANDING_MPS: Final = 0.2
+MOST: Final = 1.0e6
 STILL_MPS: Final = 0.05
 STILL_RADPS: Final = 0.01
 MAX_SECONDS: Final = 3.0e8  # "for ever"
@@ -45,8 +46,8 @@ def _sleep(drone: Drone, end_ns: int) -> Generator[int, None, None]:
 
 
 def _finite(*values: float, what: str) -> None:
-    if not all(map(math.isfinite, values)):
-        raise ValueError(f"{what} must be finite numbers")
+    if not all(abs(value) <= MOST for value in values):
+        raise ValueError(f"{what} must be finite numbers of at most {MOST:.0f}")
 
 
 def keep_doing(drone: Drone, act: Callable[[], None], duration_s: float) -> Task:

@@ -102,6 +102,8 @@ MIN_VELOCITY_THROTTLE: Final = 0.3
 MIN_MIX_THROTTLE: Final = 0.05
 VELOCITY_Z_DISCOUNT: Final = 0.9999
 HOVER_AFTER_S: Final = 0.060  # without a new command
+FASTEST_MPS: Final = 300.0
+FASTEST_RADPS: Final = 100.0
 BODY_RADIUS_M: Final = 0.35
 BODY_HEIGHT_M: Final = 0.10
 RESTITUTION: Final = 0.55
@@ -326,6 +328,9 @@ def move(state: Any, wind: Any, density: float, dt: float) -> None:
     state[10] += (state[16] + wx) * 0.5 * dt
     state[11] += (state[17] + wy) * 0.5 * dt
     state[12] += (state[18] + wz) * 0.5 * dt
+    for axis in range(3):  # beyond these the explicit steps would blow up into numbers that are none
+        state[S_VELOCITY + axis] = min(FASTEST_MPS, max(-FASTEST_MPS, state[S_VELOCITY + axis]))
+        state[S_RATE + axis] = min(FASTEST_RADPS, max(-FASTEST_RADPS, state[S_RATE + axis]))
     state[13], state[14], state[15] = ax, ay, az
     state[16], state[17], state[18] = wx, wy, wz
 
