@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import struct
 
+import carla
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from uavsim.mock_servers.carla import blueprints, values, wire
@@ -77,11 +78,20 @@ def test_flat_masks_show_the_sky():
     assert not mask[..., :2].any()
 
 
-def test_north_is_minus_y():
-    latitude, longitude = geolocation(0.0, -111.32, latitude_deg=0.0, longitude_deg=8.0)
+HEADER = (
+    '<OpenDRIVE><header revMajor="1" revMinor="4"><geoReference><![CDATA[+proj=tmerc +lat_0={} +lon_0={} +k=1 +x_0=0 '
+    "+y_0=0 +datum=WGS84 +units=m +no_defs]]></geoReference></header></OpenDRIVE>"
+)
 
-    assert latitude == pytest.approx(0.001, rel=1e-3)
-    assert longitude == pytest.approx(8.0)
+
+@settings(max_examples=25, deadline=None)
+@given(st.floats(-5000, 5000), st.floats(-5000, 5000), st.floats(-60, 60), st.floats(-170, 170))
+def test_places_on_earth_are_the_clients_own(x, y, latitude, longitude):
+    latitude, longitude = round(latitude, 3), round(longitude, 3)
+    theirs = carla.Map("m", HEADER.format(latitude, longitude)).transform_to_geolocation(carla.Location(x, y, 0))
+
+    ours = geolocation(x, y, latitude_deg=latitude, longitude_deg=longitude)
+    assert ours == pytest.approx((theirs.latitude, theirs.longitude), abs=2e-7)  # Location is in single precision
 
 
 def square(x, y, size=4.0):

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 IMU: Final = "sensor.other.imu"
 GNSS: Final = "sensor.other.gnss"
 EARTH_RADIUS_M: Final = 6_378_137.0
+SCALE: Final = 0.9996
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +41,7 @@ def gather_imu(world: World, actor: Actor, _delta_s: float) -> Motion:
 
 
 def imu(server: CarlaServer, reading: Reading) -> list[Body]:
-    """[accelerometer m/s2, gyroscope rad/s, compass rad from north]; north is minus y."""
+    """[accelerometer m/s2, gyroscope rad/s, compass rad from north]; the compass' north is minus y, as CARLA's."""
     motion: Motion = reading.state
     pose, actor = reading.pose, reading.actor
     to_sensor = rotation(pose[3], pose[4], pose[5]).T
@@ -69,11 +70,14 @@ def gather_gnss(world: World, actor: Actor, _delta_s: float) -> Origin:
 
 
 def geolocation(x: float, y: float, *, latitude_deg: float, longitude_deg: float) -> tuple[float, float]:
-    """Return latitude and longitude of a place, in a Mercator plane through the origin; y points south."""
-    scale = math.cos(math.radians(latitude_deg)) * EARTH_RADIUS_M
-    east = scale * math.radians(longitude_deg) + x
-    north = scale * math.log(math.tan(math.radians(90.0 + latitude_deg) / 2)) - y
-    return math.degrees(2 * math.atan(math.exp(north / scale))) - 90.0, math.degrees(east / scale)
+    """Return latitude and longitude of a place as client 0.9.16 does: transverse Mercator on a sphere, y north.
+
+    Source: Snyder, "Map Projections", equations 8-6 to 8-8; the scale is the one that the client's figures show.
+    """
+    east, north = x / (EARTH_RADIUS_M * SCALE), y / (EARTH_RADIUS_M * SCALE) + math.radians(latitude_deg)
+    latitude = math.asin(math.sin(north) / math.cosh(east))
+    longitude = math.atan2(math.sinh(east), math.cos(north))
+    return math.degrees(latitude), longitude_deg + math.degrees(longitude)
 
 
 def gnss(reading: Reading, _moment: Moment) -> list[Body]:
