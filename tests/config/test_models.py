@@ -46,7 +46,7 @@ TOWN = "name: T\ncarla_map: T\nshort_name: t\n"
         (
             "formation",
             "keyframes:\n- {time_s: 2, shape: line}\n- {time_s: 2, shape: vee}\n",
-            "each later than the one before",
+            "each 0.1 s or more after the one before",
         ),
         ("formation", "shape: line\ncolumns: 3\n", "columns belongs to shape grid"),
         ("rig", "cameras: {}\n", "cameras: must have at least 1 item"),

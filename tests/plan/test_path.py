@@ -129,3 +129,55 @@ def test_the_end_of_a_lap_joins_its_start():
     steps = np.linalg.norm(np.diff(position, axis=0), axis=1)
     np.testing.assert_allclose(steps, 0.4, atol=0.01)
     assert np.abs(np.diff(heading)).max() < 0.05
+
+
+def test_a_stop_on_every_lap():
+    path = fly(PathItem(at=(0, 0), hover_s=3.0), (100, 0), (100, 100), closed=True, speed_mps=5.0)
+    for lap in (0, 1):
+        position, _ = path.at(np.array([0.5, 2.9]) + lap * path.duration_s)
+        np.testing.assert_allclose(position[:, :2], 0.0, atol=1e-6)
+
+
+def test_orbits_that_begin_and_end_at_waypoints():
+    orbit = PathItem(orbit=Orbit(centre=(0, 0), radius_m=30))
+    path = fly((30, 0), orbit, (30.02, 0), (90, 0))
+    assert path.position_m[:, 0].max() == pytest.approx(90)
+    assert (np.diff(path.time_s) > 0).all()
+
+
+def test_a_closed_route_written_with_its_first_waypoint_again():
+    path, again = fly(*SQUARE, closed=True), fly(*SQUARE, SQUARE[0], closed=True)
+    np.testing.assert_allclose(path.position_m, again.position_m)
+
+
+places = st.tuples(st.floats(-1e5, 1e5), st.floats(-1e5, 1e5))
+speeds = st.none() | st.floats(0.01, 50)
+items = st.builds(
+    lambda at, orbit, altitude, speed, hover: PathItem(
+        at=None if orbit else at, orbit=orbit, altitude_m=altitude, speed_mps=speed, hover_s=hover
+    ),
+    places,
+    st.none()
+    | st.builds(
+        Orbit,
+        centre=places,
+        radius_m=st.floats(1.1, 2000),
+        turns=st.floats(0.01, 20),
+        direction=st.sampled_from(["left", "right"]),
+    ),
+    st.none() | st.floats(1, 1000),
+    speeds,
+    st.floats(0, 3600),
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(items, min_size=1, max_size=6), st.booleans(), st.lists(st.floats(0, 1e5), min_size=1, max_size=5))
+def test_whatever_the_model_takes_can_be_flown(path_items, closed, times):
+    try:
+        route = Route(path=tuple(path_items), closed=closed)
+    except ValueError:
+        return
+    position, heading = fly_route(route, altitude_m=60.0).at(np.array(times))
+    assert np.isfinite(position).all()
+    assert np.isfinite(heading).all()

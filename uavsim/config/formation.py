@@ -13,6 +13,7 @@ from uavsim.config.routes import Altitude
 __all__ = ["Formation", "Keyframe", "Shape", "ShapeName"]
 
 ShapeName = Literal["cross", "vee", "line", "column", "diamond", "grid", "circle", "free"]
+_LEAST_GLIDE_S = 0.1
 Degrees = Annotated[float, Field(ge=-360, le=360)]
 
 
@@ -92,8 +93,8 @@ class Formation(Model):
             if shape.shape == "free" and len(shape.offsets_m) != self.drones:
                 raise ValueError(f"offsets_m has {len(shape.offsets_m)} places for {self.drones} drones")
         times = [keyframe.time_s for keyframe in self.keyframes]
-        if any(b <= a for a, b in itertools.pairwise(times)):
-            raise ValueError("keyframes must be in time order, each later than the one before")
+        if any(b - a < _LEAST_GLIDE_S for a, b in itertools.pairwise(times)):
+            raise ValueError(f"keyframes must be in time order, each {_LEAST_GLIDE_S} s or more after the one before")
         return self
 
     @property

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import itertools
+import math
 from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
 from uavsim.config.base import Metres2, Model, Name, Seconds, Speed, Text
+
+_APART_M = 0.1
 
 __all__ = ["Altitude", "Orbit", "PathItem", "Route", "RoutesConfig"]
 
@@ -19,7 +22,7 @@ class Orbit(Model):
 
     centre: Metres2
     radius_m: Annotated[float, Field(gt=1, le=2000)]
-    turns: Annotated[float, Field(gt=0, le=20)] = 1.0
+    turns: Annotated[float, Field(ge=0.01, le=20)] = 1.0
     direction: Literal["left", "right"] = "left"
     """``left``: counter-clockwise seen from above."""
 
@@ -64,11 +67,11 @@ class Route(Model):
 
     @model_validator(mode="after")
     def _leads_somewhere(self) -> Self:
-        places = [item.at for item in self.path if item.at is not None]
-        doubled = [a for a, b in itertools.pairwise(places) if a == b]
+        places = [item.at for item in self.path]
+        doubled = [a for a, b in itertools.pairwise(places) if a and b and math.dist(a, b) < _APART_M]
         if doubled:
             raise ValueError(f"waypoint {list(doubled[0])} follows itself; use hover_s to stay")
-        if self.closed and (len(places) < 3 or any(item.orbit for item in self.path)):
+        if self.closed and (len(places) < 3 or None in places):
             raise ValueError("a closed route needs three waypoints or more, and no orbit")
         return self
 

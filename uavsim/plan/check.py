@@ -16,6 +16,7 @@ from uavsim.config.schema import SCHEMA_COMMENT
 from uavsim.errors import ConfigError, InputError, UnknownNameError
 from uavsim.geometry import quaternion
 from uavsim.plan import checks
+from uavsim.plan.numbering import town_scenes
 from uavsim.plan.path import fly_route
 from uavsim.plan.scenes import plan_scenes
 from uavsim.plan.swarm import formation_offsets
@@ -26,6 +27,7 @@ from uavsim.registry import nearest, pick
 __all__ = ["Finding", "check_paths"]
 
 _SUFFIXES: Final = (".yaml", ".yml")
+_MOST_PLANNED: Final = 1000
 _LONGEST_CHECKED_S: Final = 60.0
 
 
@@ -99,9 +101,10 @@ def _kind(path: Path) -> str:
 
 
 def _dataset(loaded: Loaded[Any], _: Library, search_dirs: list[Path]) -> None:
-    """Plan every scene of every town."""
+    """Plan the scenes of every town; of very many, the first."""
     for town in loaded.model.towns:
-        plan_scenes(str(loaded.source.path), town=town, search_dirs=search_dirs)
+        scenes = town_scenes(loaded, town).numbers[:_MOST_PLANNED]
+        plan_scenes(str(loaded.source.path), town=town, scenes=scenes, search_dirs=search_dirs)
 
 
 def _routes(loaded: Loaded[Any], library: Library, _: list[Path]) -> None:

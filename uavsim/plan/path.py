@@ -7,7 +7,7 @@ legs of different speed, before stops and after them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -98,7 +98,9 @@ def fly_route(route: Route, *, altitude_m: float, fixed_altitude: bool = False) 
     """
     knots = _knots(route, altitude_m=altitude_m, fixed_altitude=fixed_altitude)
     if route.closed:
-        knots.append(_Knot(knots[0].x_m, knots[0].y_m, knots[0].altitude_m, knots[0].speed_mps, 0.0))
+        if _near(knots[-1], knots[0]):
+            knots.pop()
+        knots.append(replace(knots[0], hover_s=0.0))
     if len(knots) == 1:
         place = np.array([[knots[0].x_m, knots[0].y_m, knots[0].altitude_m]])
         return FlightPath(np.zeros(1), np.zeros(1), place, np.zeros(1), closed=False)
@@ -115,9 +117,17 @@ def _knots(route: Route, *, altitude_m: float, fixed_altitude: bool) -> list[_Kn
         height_m = altitude_m if fixed_altitude else (item.altitude_m or route.altitude_m or altitude_m)
         speed_mps = item.speed_mps or route.speed_mps
         places = _orbit_places(item.orbit, knots) if item.orbit is not None else _place(item)
-        knots += [_Knot(x, y, height_m, speed_mps, 0.0) for x, y in places[:-1]]
-        knots.append(_Knot(*places[-1], height_m, speed_mps, item.hover_s))
+        new = [_Knot(x, y, height_m, speed_mps, 0.0) for x, y in places]
+        new[-1] = replace(new[-1], hover_s=item.hover_s)
+        for knot in new:
+            if knots and _near(knots[-1], knot):  # where an orbit begins or ends at a waypoint
+                knot = replace(knot, hover_s=knot.hover_s + knots.pop().hover_s)
+            knots.append(knot)
     return knots
+
+
+def _near(a: _Knot, b: _Knot) -> bool:
+    return bool(np.hypot(a.x_m - b.x_m, a.y_m - b.y_m) < _STEP_M)
 
 
 def _place(item: PathItem) -> list[tuple[float, float]]:
@@ -133,8 +143,7 @@ def _orbit_places(orbit: Orbit, before: list[_Knot]) -> list[tuple[float, float]
     count = max(2, int(np.ceil(orbit.turns * 2 * np.pi / _ORBIT_STEP_RAD)) + 1)
     angle = start_rad + sign * np.linspace(0.0, orbit.turns * 2 * np.pi, count)
     x_m, y_m = cx + orbit.radius_m * np.cos(angle), cy + orbit.radius_m * np.sin(angle)
-    nearby = bool(before) and np.hypot(x_m[0] - before[-1].x_m, y_m[0] - before[-1].y_m) < _STEP_M
-    return list(zip(x_m.tolist(), y_m.tolist(), strict=True))[1 if nearby else 0 :]
+    return list(zip(x_m.tolist(), y_m.tolist(), strict=True))
 
 
 def _sampled(knots: list[_Knot], *, closed: bool) -> tuple[FloatArray, FloatArray, IntArray]:

@@ -30,6 +30,7 @@ __all__ = ["TOPOLOGIES", "dataset_towns", "plan_scenes"]
 T = TypeVar("T")
 TOPOLOGIES: Final[dict[str, Topology]] = {"carla": "carla", "bridge": "bridge", "merged": "merged"}
 FIRST_TIMESTAMP_US: Final = 1_704_067_200_000_000  # 2024-01-01 00:00 UTC: the data set's clock, not the wall's
+MOST_STEPS: Final = 100_000
 SCENE_SLOT_US: Final = 3_600_000_000  # every scene has an hour of that clock to itself
 
 
@@ -168,6 +169,11 @@ class _Desk:
         """Load every formation and weather that any scene may get: a typo shows before the first scene flies."""
         if self.scene_us >= SCENE_SLOT_US:
             raise self.dataset.error(("samples",), f"a scene of {self.scene_us / 1e6:g} s is longer than an hour")
+        if self.scene_us // self.step_us > MOST_STEPS:
+            steps = self.scene_us // self.step_us
+            raise self.dataset.error(
+                ("samples",), f"a scene needs {steps} steps of simulation; {MOST_STEPS} is the most"
+            )
         for name in self.dataset.model.formation.names:
             self.formation(name)
         for name in self.dataset.model.weather.names:
