@@ -30,7 +30,7 @@ __all__ = ["AirSimFlight", "AirSimLink", "AirSimPoses", "NedPose"]
 
 _TIMEOUT_S = 20  # simGetImages is known to hang for ever; the client's own time-out comes before the supervisor's
 _RUN_IN_STEPS = 120  # of approach before step 0: the drones start from a standstill, the scene does not
-_POSITION_GAIN_PER_S = 1.5  # pulls a drone back to its place; the plan's own velocity is fed forward
+_POSITION_GAIN_PER_S = 2.5  # pulls a drone back to its place; the plan's own velocity is fed forward
 _CATCH_UP_MPS = 4.0  # at most, on top of the plan's velocity
 _LIFT_STEPS, _LIFT_STEP_S = 24, 0.25  # AirSim rises two metres at half a metre a second
 _CLOCK_SLACK = 0.5  # of a step: AirSim's real clock is not exact
