@@ -112,7 +112,7 @@ class RoadSignal:
         number: signal id.
         kind: OpenDRIVE type, "1000001" for lights; "" for a reference.
         orientation: "+", "-" or "none".
-        lanes: numbers for which it is valid; empty for all of its direction.
+        lanes: numbers for which it is valid; None where the file does not say: all of its direction.
     """
 
     number: str
@@ -123,7 +123,7 @@ class RoadSignal:
     z_m: float
     orientation: str
     heading_rad: float
-    lanes: tuple[int, ...]
+    lanes: tuple[int, ...] | None
     name: str = ""
 
 

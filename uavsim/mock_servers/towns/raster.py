@@ -103,7 +103,7 @@ def _draw_group(
     with np.errstate(divide="ignore", invalid="ignore"):
         v = ((x - ax) * (cy - ay) - (cx - ax) * (y - ay)) / area
         w = ((bx - ax) * (y - ay) - (x - ax) * (by - ay)) / area
-    inside = (v >= -grow) & (w >= -grow) & (v + w <= 1 + grow) & (np.abs(area) > 1e-9)
+        inside = (v >= -grow) & (w >= -grow) & (v + w <= 1 + grow) & (np.abs(area) > 1e-9)
     inside &= (columns >= 0) & (columns < grid.shape[1]) & (rows >= 0) & (rows < grid.shape[0])
     which, i, j = np.nonzero(inside)
     height = az[which, 0, 0] + v[which, i, j] * (bz - az)[which, 0, 0] + w[which, i, j] * (cz - az)[which, 0, 0]

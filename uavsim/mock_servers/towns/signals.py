@@ -47,9 +47,10 @@ def _stops_of(lanes: Lanes, road: Road, signal: RoadSignal) -> list[tuple[Pose6,
             or not strip.s[0] - 1e-3 <= np.clip(signal.s, 0, road.length_m) <= strip.s[-1] + 1e-3
         ):
             continue
-        if signal.lanes and strip.lane not in signal.lanes:
-            continue
-        if signal.orientation in "+-" and strip.forward != (1 if signal.orientation == "+" else -1):
+        if signal.lanes is not None:  # then orientation says nothing: road editors turn it both ways
+            if strip.lane not in signal.lanes:
+                continue
+        elif signal.orientation in "+-" and strip.forward != (1 if signal.orientation == "+" else -1):
             continue
         if not road.junction:
             rows.append(

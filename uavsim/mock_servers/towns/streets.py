@@ -60,7 +60,10 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Street:
-    """A street between two nodes; ``heights`` are (share of the way, z) between its ends."""
+    """A street between two nodes.
+
+    ``heights`` are (share of the way, z) between its ends; it is level for ``level_m`` at both.
+    """
 
     start: str
     end: str
@@ -68,6 +71,7 @@ class Street:
     profile: Profile
     heights: tuple[tuple[float, float], ...] = ()
     setback_m: tuple[float | None, float | None] = (None, None)
+    level_m: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,14 +211,17 @@ class _Builder:
         length = self.paths[number].length_m
         low, high = self.plan.nodes[street.start].z_m, self.plan.nodes[street.end].z_m
         knots = [(0.0, low), *((share * length, z) for share, z in street.heights), (length, high)]
+        if street.level_m > 0:
+            knots[1:1], knots[-1:-1] = [(street.level_m, low)], [(length - street.level_m, high)]
         s, z = (np.array(column) for column in zip(*knots, strict=True))
         slope = np.zeros_like(z)  # level where it meets a junction, so that junctions are level
-        if len(z) > 2:
-            slope[1:-1] = (z[2:] - z[:-2]) / (s[2:] - s[:-2])
+        rise = np.diff(z) / np.diff(s)
+        same = rise[:-1] * rise[1:] > 0  # elsewhere a top, a dip or a level stretch begins: no slope
+        slope[1:-1][same] = 2 * rise[:-1][same] * rise[1:][same] / (rise[:-1] + rise[1:])[same]
         records = []
         for k in range(len(s) - 1):
-            h, rise = s[k + 1] - s[k], (z[k + 1] - z[k]) / (s[k + 1] - s[k])
-            c, d = (3 * rise - 2 * slope[k] - slope[k + 1]) / h, (slope[k] + slope[k + 1] - 2 * rise) / h**2
+            h = s[k + 1] - s[k]
+            c, d = (3 * rise[k] - 2 * slope[k] - slope[k + 1]) / h, (slope[k] + slope[k + 1] - 2 * rise[k]) / h**2
             records.append((float(s[k]), float(z[k]), float(slope[k]), float(c), float(d)))
         return tuple(records)
 

@@ -95,9 +95,10 @@ def _dense_stations(road: Road, low: float, high: float) -> Float64:
         a, b = max(low, piece.s), min(high, end)
         if b > a:
             marks.extend(np.linspace(a, b, max(2, int(np.ceil((b - a) / step)) + 1)))
-    stations = np.unique(np.round(np.array(marks, dtype=np.float64), 6))
-    stations = stations[(stations >= low - 1e-9) & (stations <= high + 1e-9)]
-    keep = np.concatenate([[True], np.diff(stations) > 1e-3])
+    inner = np.unique(np.array(marks, dtype=np.float64))
+    inner = inner[(inner > low + 1e-3) & (inner < high - 1e-3)]
+    stations = np.concatenate([[low], inner, [high]])
+    keep = np.concatenate([[True], np.diff(stations) > 1e-3])  # never the last one: it is that far from the one before
     return np.asarray(stations[keep], dtype=np.float64)
 
 

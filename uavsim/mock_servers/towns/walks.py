@@ -17,7 +17,7 @@ from uavsim.mock_servers.towns.strips import Strip, road_points
 
 Polygon = tuple[tuple[tuple[float, float, float], ...], str]
 _SNAP_M = 0.35  # ends of sidewalks nearer than this are one
-_REACH_M = 3.5  # a crosswalk's end may lie this far from the kerb it leads to
+_REACH_M = 7.0  # a crosswalk's end may lie this far from the kerb it leads to
 
 
 def _outline(road: Road, thing: RoadObject) -> Float64:

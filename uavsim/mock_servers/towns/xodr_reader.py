@@ -262,7 +262,7 @@ def _signal(node: Node) -> RoadSignal:
         z_m=node.number("zOffset", 0.0),
         orientation=node.word("orientation", "none"),
         heading_rad=node.number("hOffset", 0.0),
-        lanes=tuple(dict.fromkeys(lanes)),
+        lanes=tuple(dict.fromkeys(lanes)) if node.first("validity") else None,
         name=node.word("name", ""),
     )
 

@@ -32,10 +32,11 @@ class Pen:
         via: tuple[Point, ...] = (),
         radius_m: float | list[float] = 20.0,
         heights: tuple[tuple[float, float], ...] = (),
+        level_m: float = 0.0,
     ) -> None:
         """Add a street through points, its corners rounded."""
         path = rounded([self.at[start], *via, self.at[end]], radius_m)
-        self.plan.streets.append(Street(start, end, path, profile, heights))
+        self.plan.streets.append(Street(start, end, path, profile, heights, level_m=level_m))
 
     def line(self, names: str, profile: Profile) -> None:
         """Add straight streets along nodes, given as "a b c"."""

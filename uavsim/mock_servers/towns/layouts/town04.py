@@ -33,12 +33,28 @@ def plan() -> Plan:
         pen.node(name, place, lit)
     pen.node("k", (200.0, -200.0), lit)
     pen.node("m", (60.0, -60.0), lit)
-    pen.street("south", "off", motorway, via=((_WEST, _SOUTH),), radius_m=150.0, heights=((0.35, 6.0), (0.7, 3.0)))
-    pen.street("off", "on", motorway, heights=((0.5, -1.5),))
-    pen.street("on", "north", motorway, via=((_WEST, _NORTH),), radius_m=150.0, heights=((0.4, 11.0), (0.75, 5.0)))
-    pen.street("north", "off2", motorway, via=((_EAST, _NORTH),), radius_m=150.0, heights=((0.5, 12.0),))
-    pen.street("off2", "on2", motorway, heights=((0.5, 1.0),))
-    pen.street("on2", "south", motorway, via=((_EAST, _SOUTH),), radius_m=150.0, heights=((0.4, 4.0),))
+    pen.street(
+        "south",
+        "off",
+        motorway,
+        via=((_WEST, _SOUTH),),
+        radius_m=150.0,
+        heights=((0.35, 6.0), (0.7, 3.0)),
+        level_m=60.0,
+    )
+    pen.street("off", "on", motorway, heights=((0.5, -1.5),), level_m=60.0)
+    pen.street(
+        "on",
+        "north",
+        motorway,
+        via=((_WEST, _NORTH),),
+        radius_m=150.0,
+        heights=((0.4, 11.0), (0.75, 5.0)),
+        level_m=60.0,
+    )
+    pen.street("north", "off2", motorway, via=((_EAST, _NORTH),), radius_m=150.0, heights=((0.5, 12.0),), level_m=60.0)
+    pen.street("off2", "on2", motorway, heights=((0.5, 1.0),), level_m=60.0)
+    pen.street("on2", "south", motorway, via=((_EAST, _SOUTH),), radius_m=150.0, heights=((0.4, 4.0),), level_m=60.0)
     beside = 2.0 + 3 * 3.5  # from the motorway's middle to the edge of its outer lane
     north, south = math.pi / 2, -math.pi / 2
     pen.slip("off", "d", slip, (Pose(_WEST + beside, -120.0, north), ((-420.0, -60.0),)), leaving=True)

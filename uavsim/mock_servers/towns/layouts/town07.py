@@ -37,7 +37,6 @@ def plan() -> Plan:
     pen.street("s", "w", country, via=((-170.0, -112.0),), radius_m=34.0)
     pen.line("w h nw", country)
     pen.line("h c4", country)
-    pen.street("w", "c1", country, via=((-146.0, 40.0),), radius_m=40.0)
     pen.street("n", "c2", country, via=((-30.0, 150.0),), radius_m=40.0, heights=((0.5, 7.0),))
     pen.street("e", "c2", country, via=((24.0, 44.0),), radius_m=50.0, heights=((0.5, 5.0),))
     pen.street("nw", "n", country, via=((-168.0, 206.0), (-110.0, 224.0)), radius_m=[30.0, 40.0], heights=((0.5, 9.0),))
