@@ -7,7 +7,9 @@ from pathlib import Path
 
 from tests.factories import make_recording
 from uavsim.annotate import annotate, write_virtual_lidar
+from uavsim.capture.spool import Spool
 from uavsim.dataset import assemble, final_paths, pack_fragment, scene_fragment
+from uavsim.records.recording import Recording
 
 
 def make_dataset(root: Path, *, scenes: int = 2, **choices) -> Path:
@@ -34,3 +36,11 @@ def make_dataset(root: Path, *, scenes: int = 2, **choices) -> Path:
 def files_of(root: Path) -> dict[str, bytes]:
     """Return every file below ``root``."""
     return {str(path.relative_to(root)): path.read_bytes() for path in root.rglob("*") if path.is_file()}
+
+
+def write_log(recording: Recording) -> Path:
+    """Write the log of a recording whose images are there; returns its folder."""
+    with Spool(recording.folder, recording.plan) as spool:
+        for frame in recording.frames:
+            spool.add(frame)
+        return spool.finish(recording.facts, recording.actors)

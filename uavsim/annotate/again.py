@@ -33,4 +33,5 @@ def _moved_shot(plan: ScenePlan, frame: RecordedFrame, shot: CameraShot) -> Came
         mask=moved.get("instance"),
         depth=moved.get("depth"),
         lidar=moved.get("lidar"),
+        degradation=shot.degradation | ({"file": moved["degraded"]} if "degraded" in moved else {}),
     )

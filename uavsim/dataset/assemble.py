@@ -109,7 +109,7 @@ class _VersionFolder:
             raise DatasetError(f"scene {head.scene} (number {head.scene_index}) comes twice or out of order")
         self._last_index = head.scene_index
         for name, writer in self._writers.items():
-            writer.add_lines(fragment.lines(name), count=fragment.row_count[name])
+            writer.add_lines(fragment.lines(name), count=fragment.row_count.get(name, 0))
         self._sensors |= dict(head.channels)
         for split in head.splits:
             self._splits.setdefault(split, []).append(head.scene)

@@ -36,6 +36,7 @@ _COMMON_SCENE_TABLES: Final = (
     "camera_pose",
     "layer",
     "visibility_detail",
+    "agent_view",
 )
 _CARRIED: Final = ("strict_sample_data", "strict_ego_pose", "strict_calibrated_sensor")
 

@@ -76,7 +76,7 @@ class PackedFragment:
 
     def lines(self, table: str) -> bytes:
         """Return the rows of one table as they stand in its file: one JSON object a line, without the last newline."""
-        return zlib.decompress(self.compressed[table])
+        return zlib.decompress(self.compressed[table]) if table in self.compressed else b""
 
     def rows(self, table: str) -> list[JsonDict]:
         """Return the rows of one table."""

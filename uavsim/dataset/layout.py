@@ -11,9 +11,14 @@ from uavsim.records.recording import CameraShot, RecordedFrame, Recording
 
 __all__ = ["BEV_CHANNEL", "LayerKind", "final_paths", "layer_path", "layers", "lidar_path", "map_path", "picture_path"]
 
-LayerKind = Literal["instance", "depth", "lidar"]
+LayerKind = Literal["instance", "depth", "lidar", "degraded"]
 BEV_CHANNEL: Final = "LIDAR_TOP"
-_LAYER_ROOT: Final[dict[LayerKind, str]] = {"instance": "masks", "depth": "depth", "lidar": "lidar"}
+_LAYER_ROOT: Final[dict[LayerKind, str]] = {
+    "instance": "masks",
+    "depth": "depth",
+    "lidar": "lidar",
+    "degraded": "degraded",
+}
 
 
 def picture_path(plan: ScenePlan, frame: RecordedFrame, shot: CameraShot) -> str:
@@ -58,6 +63,7 @@ def layers(shot: CameraShot) -> list[tuple[LayerKind, str]]:
         ("instance", shot.mask),
         ("depth", shot.depth),
         ("lidar", shot.lidar),
+        ("degraded", shot.degradation.get("file")),
     ]
     return [(kind, path) for kind, path in taken if path is not None]
 

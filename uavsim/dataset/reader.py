@@ -28,6 +28,7 @@ _OPTIONAL: Final = (
     "camera_pose",
     "layer",
     "visibility_detail",
+    "agent_view",
     "strict_calibrated_sensor",
     "strict_ego_pose",
     "strict_sample_data",
@@ -46,6 +47,7 @@ _OWNER: Final[dict[str, tuple[str, str]]] = {  # table -> (its column, the set o
     "instance": ("token", "instance"),
     "camera_pose": ("token", "sample_data"),
     "layer": ("sample_data_token", "sample_data"),
+    "agent_view": ("sample_data_token", "sample_data"),
     "visibility_detail": ("sample_annotation_token", "sample_annotation"),
 }
 """In the order in which tables are read: each row's owner is known before the row is looked at."""

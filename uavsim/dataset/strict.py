@@ -25,7 +25,7 @@ from uavsim.typing import FloatArray, JsonDict
 
 __all__ = ["EXTRA_TABLES", "WEATHER_NAMES", "bev_pose", "scene_fragment"]
 
-EXTRA_TABLES: Final = ("camera_pose", "layer", "visibility_detail")
+EXTRA_TABLES: Final = ("camera_pose", "layer", "visibility_detail", "agent_view")
 WEATHER_NAMES: Final = (
     "cloudiness",
     "precipitation",
@@ -81,7 +81,7 @@ class _SceneTables:
         self._bev_rows: list[JsonDict] = []
         self._bev_poses: list[JsonDict] = []
         self._mounts = {spec.name: mount_optical(spec) for spec in plan.rig}
-        names = ("calibrated_sensor", "ego_pose", "sample_data", "camera_pose", "layer")
+        names = ("calibrated_sensor", "ego_pose", "sample_data", "camera_pose", "layer", "agent_view")
         self.rows: dict[str, list[JsonDict]] = {name: [] for name in names}
 
     def add_frame(self, frame: RecordedFrame, *, sample_token: str) -> None:
@@ -141,6 +141,9 @@ class _SceneTables:
                 "euler_deg": list(shot.camera_euler_deg),
             }
         )
+        if shot.degradation:
+            told = {key: value for key, value in shot.degradation.items() if key != "file"}
+            self.rows["agent_view"].append({"token": row["token"], "sample_data_token": row["token"], **told})
         self.rows["layer"] += [
             self._layer(frame, shot, kind=kind, recorded=recorded, owner=row["token"])
             for kind, recorded in layout.layers(shot)

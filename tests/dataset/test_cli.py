@@ -1,0 +1,58 @@
+"""``uavsim annotate``, ``convert`` and ``export`` as people type them."""
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from tests.factories import make_recording
+from tests.made import files_of, write_log
+from uavsim.cli import app
+from uavsim.dataset.tables import read_rows
+from uavsim.errors import InputError, UnknownNameError
+
+
+def run(*words: object) -> Result:
+    result = CliRunner().invoke(app, [str(word) for word in words])
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return result
+
+
+@pytest.fixture(scope="module")
+def raw(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_log(make_recording(tmp_path_factory.mktemp("raw"), samples=2, drones=1, size_px=(64, 36)))
+
+
+def test_a_recording_becomes_a_data_set(raw: Path, tmp_path: Path) -> None:
+    run("annotate", raw, "--out", tmp_path / "all")
+    run("annotate", raw, "--out", tmp_path / "cars", "--classes", "car, bus", "--range-m", 50)
+    everything, cars = (read_rows(tmp_path / name / "v1.0-mini/instance.json") for name in ("all", "cars"))
+    assert {row["uav_label"] for row in cars} == {"car", "bus"}
+    assert {row["uav_label"] for row in everything} > {"pedestrian", "bicycle"}
+    for row in read_rows(tmp_path / "all/v1.0-mini/sample_data.json"):
+        assert (tmp_path / "all" / row["filename"]).is_file()
+    with pytest.raises(InputError, match="--out"):
+        run("annotate", raw)
+    with pytest.raises(InputError, match="holds something"):
+        run("annotate", raw, "--out", tmp_path / "all")
+    with pytest.raises(InputError, match="neither a recording"):
+        run("annotate", tmp_path)
+
+
+def test_convert_both_ways_with_infos(strict: Path, tmp_path: Path) -> None:
+    run("convert", strict, tmp_path / "b", "--dialect", "uav3d")
+    assert (tmp_path / "b/uav3d_infos_train.pkl").is_file()
+    assert (tmp_path / "b/uav3d_infos_val.pkl").is_file()
+    run("convert", tmp_path / "b", tmp_path / "a", "--dialect", "strict")
+    assert files_of(tmp_path / "a") == files_of(strict)
+    run("convert", strict, tmp_path / "c", "--dialect", "uav3d", "--no-infos", "--timestamp-unit", "ns")
+    assert not list((tmp_path / "c").glob("*.pkl"))
+
+
+def test_export_names_its_formats(strict: Path, tmp_path: Path) -> None:
+    run("export", strict, tmp_path, "--format", "coco", "--split", "uav_val")
+    assert json.loads((tmp_path / "instances_uav_val.json").read_text())["images"]
+    with pytest.raises(UnknownNameError, match="mmdet3d"):
+        run("export", strict, tmp_path, "--format", "mmdet")
