@@ -2,6 +2,9 @@
 
 import json
 import os
+import signal
+import threading
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -10,6 +13,7 @@ import pytest
 from rich.console import Console
 
 from tests.flows.test_stages import contents, run_all
+from uavsim.config.run import DeadlineConfig
 from uavsim.errors import InputError, StorageError, SystemFailure
 from uavsim.flows.generate import Result, generate
 from uavsim.flows.request import Request
@@ -107,3 +111,28 @@ def test_a_temporary_server_leaves_nothing(tmp_path: Path, monkeypatch: pytest.M
     assert not home.exists()
     assert psutil.Process().children(recursive=True) == before
     assert "PREFECT_API_URL" not in os.environ
+
+
+def test_an_interrupt_ends_flights_at_once(api: str, paper: Paper, tmp_path: Path) -> None:
+    """The pilot hangs, and its deadline is a minute away."""
+    request = paper(faults={"scene_00": ["hang"]})
+    patient = request.run.model_copy(update={"deadlines": DeadlineConfig(load_s=60, tick_s=60)})
+    log = tmp_path / "out/.uavsim/logs/scene_00.jsonl"
+
+    def interrupt_when_flying() -> None:
+        while not (log.exists() and '"flying"' in log.read_text()):
+            time.sleep(0.02)
+        os.kill(os.getpid(), signal.SIGTERM)  # not raise_signal: that would reach this thread only
+
+    before = psutil.Process().children(recursive=True)
+    thread = threading.Thread(target=interrupt_when_flying)
+    thread.start()
+    began = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        run(request.model_copy(update={"run": patient}))
+    thread.join()
+    assert time.monotonic() - began < 30
+    assert psutil.Process().children(recursive=True) == before
+    entry = read_ledger(LocalOutput(tmp_path / "out"))["scene_00"]
+    assert (entry.state, entry.attempts) == ("flying", 0)
+    assert run(paper()).committed == ("scene_00", "scene_01", "scene_02")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-from prefect import flow
+from prefect import flow, tags
 from pydantic import Field
 
 from uavsim.config.run import RunConfig
@@ -94,7 +94,7 @@ def generate_dataset(  # noqa: PLR0917 - Prefect shows each parameter in its for
         run=run,
     )
     outcomes: list[SceneOutcome] = []
-    with contexts.opened(request) as (job, context):
+    with contexts.opened(request) as (job, context), tags(job.dataset):
         for town in job.towns:
             settings = request.model_dump(exclude={"towns", "force", "run"}) | {"simulators": list(simulators)}
             summary = generate_town(**settings, town=town, force_scenes=force_scenes, run=run, finish=False)

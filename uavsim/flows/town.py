@@ -5,8 +5,10 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 from typing import Annotated
+from uuid import UUID
 
-from prefect import flow, get_run_logger, task
+from prefect import flow, get_run_logger, tags, task
+from prefect.artifacts import create_progress_artifact, update_progress_artifact
 from prefect.cache_policies import NO_CACHE
 from prefect.client.schemas.objects import State, TaskRun
 from prefect.futures import PrefectFuture
@@ -102,7 +104,8 @@ def generate_town(  # noqa: PLR0917 - Prefect shows each parameter in its form
     with contexts.opened(request) as (job, context):
         context.gate = one_at_a_time
         names = [scene.name for scene in job.scenes if scene.town.casefold() == town.casefold()]
-        summary = TownSummary(town, tuple(_fly_all(context, names, out=out)))
+        with tags(dataset, town):
+            summary = TownSummary(town, tuple(_fly_all(context, names, out=out)))
         tell_scenes(summary.outcomes, title=f"{dataset} {town}")
     if context.failure is not None:
         raise context.failure
@@ -121,14 +124,27 @@ def _fly_all(context: RunContext, names: list[str], *, out: str) -> list[SceneOu
     workers = len(context.pool.stations) + context.run.label_threads
     runner: ThreadPoolTaskRunner[SceneOutcome] = ThreadPoolTaskRunner(max_workers=workers)
     outcomes: dict[str, SceneOutcome] = {}
+    progress = create_progress_artifact(0.0, description=f"{len(names)} scenes")
+    assert isinstance(progress, UUID), "in a synchronous flow"
     with runner:
-        while waiting := [name for name in names if outcomes.get(name, _UNKNOWN).state == _UNKNOWN.state]:
-            if outcomes:
-                time.sleep(_ELSEWHERE_POLL_S)
-            waiting = [name for name in waiting if name not in outcomes or not contexts.is_held(context, name)]
-            futures = [runner.submit(with_retries, parameters={"scene": name, "out": out}) for name in waiting]
-            outcomes |= {name: _outcome(name, future) for name, future in zip(waiting, futures, strict=True)}
+        try:
+            while waiting := [name for name in names if outcomes.get(name, _UNKNOWN).state == _UNKNOWN.state]:
+                if outcomes:
+                    time.sleep(_ELSEWHERE_POLL_S)
+                waiting = [name for name in waiting if name not in outcomes or not contexts.is_held(context, name)]
+                futures = [runner.submit(with_retries, parameters={"scene": name, "out": out}) for name in waiting]
+                for name, future in zip(waiting, futures, strict=True):
+                    outcomes[name] = _outcome(name, future)
+                    update_progress_artifact(progress, 100.0 * _share_done(outcomes, names))
+        except BaseException:  # Ctrl-C: the scenes in flight must not be waited for
+            context.abort(None)
+            context.pool.interrupt()
+            raise
     return [outcomes[name] for name in names]
+
+
+def _share_done(outcomes: dict[str, SceneOutcome], names: list[str]) -> float:
+    return sum(outcome.state in {"committed", "quarantined"} for outcome in outcomes.values()) / max(len(names), 1)
 
 
 def _outcome(name: str, future: PrefectFuture[SceneOutcome]) -> SceneOutcome:

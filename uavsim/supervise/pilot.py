@@ -134,6 +134,10 @@ class Pilot:
         facts = {k: v for k, v in done.items() if k not in {"event", "scene", "recording"}}
         return Flown(scene=str(done.get("scene", "")), recording=Path(str(done.get("recording", out))), facts=facts)
 
+    def kill(self) -> None:
+        """Kill the pilot from another thread than its user's, who sees it die; its pipes stay open for that."""
+        self._process.kill()
+
     def stop(self, *, grace_s: float = 5.0) -> None:
         """Ask the pilot to leave, then make it leave."""
         if self.alive and grace_s > 0:

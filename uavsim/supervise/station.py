@@ -125,6 +125,12 @@ class Station:
         restarts = max(self.pilot_starts - 1, 0), max(self.simulator_starts - 1, 0)
         return StationStatus(self.name, address, self.scenes_flown, *restarts)
 
+    def interrupt(self) -> None:
+        """Kill the pilot under whoever is flying with it."""
+        pilot = self._pilot
+        if pilot is not None:
+            pilot.kill()
+
     def close(self) -> None:
         """End pilot and simulator."""
         self._stop_pilot(grace_s=5.0)
@@ -162,6 +168,7 @@ class StationPool:
         self._free = list(self.stations)
         self._changed = threading.Condition()
         self._last_failure: UavsimError | None = None
+        self._ending = False
 
     def __enter__(self) -> StationPool:
         return self
@@ -206,13 +213,23 @@ class StationPool:
 
     def _take(self, town: str) -> Station:
         with self._changed:
-            while not self._free:
+            while not self._free or self._ending:
+                if self._ending:
+                    raise NoStationLeft("the run is ending")
                 if all(station.given_up for station in self.stations):
                     raise NoStationLeft(f"no simulator is left: {self._last_failure}") from self._last_failure
                 self._changed.wait()
             station = min(self._free, key=lambda s: (s.town != town, s.town != ""))
             self._free.remove(station)
             return station
+
+    def interrupt(self) -> None:
+        """End every flight at once and lend nothing more; whoever has a station sees its pilot die."""
+        with self._changed:
+            self._ending = True
+            self._changed.notify_all()
+        for station in self.stations:
+            station.interrupt()
 
     def ready_all(self) -> None:
         """Bring up every station, all at the same time.
