@@ -6,12 +6,14 @@ import multiprocessing
 from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 import numpy as np
 
+from uavsim.errors import SystemFailure
 from uavsim.typing import BoolArray, FloatArray, IntArray
 from uavsim.validate.dataset import DataSet
 from uavsim.validate.frames import Boxes, Cameras, boxes_of, cameras_of
@@ -147,19 +149,27 @@ def _tasks(
 
 
 def _run(tasks: Iterator[TrackTask], workers: int) -> Iterator[list[FrameLook]]:
-    """Run tasks in order with a bounded number of them in flight."""
+    """Run tasks in order with a bounded number of them in flight.
+
+    Raises:
+        SystemFailure: a process died.
+    """
     if workers <= 1:
         yield from map(look_at_track, tasks)
         return
     context = multiprocessing.get_context("spawn")  # a fork would copy the threads' locks of whoever calls us
-    with ProcessPoolExecutor(workers, mp_context=context) as pool:
-        flying: deque[Future[list[FrameLook]]] = deque()
-        for task in tasks:
-            flying.append(pool.submit(look_at_track, task))
-            if len(flying) > _AHEAD * workers:
+    try:
+        with ProcessPoolExecutor(workers, mp_context=context) as pool:
+            flying: deque[Future[list[FrameLook]]] = deque()
+            for task in tasks:
+                flying.append(pool.submit(look_at_track, task))
+                if len(flying) > _AHEAD * workers:
+                    yield flying.popleft().result()
+            while flying:
                 yield flying.popleft().result()
-        while flying:
-            yield flying.popleft().result()
+    except BrokenProcessPool as error:
+        hint = "out of memory? a script without `if __name__ == '__main__'`?"
+        raise SystemFailure(f"a process that looks at pictures died ({hint}); judge with workers=1") from error
 
 
 def _pairs(looks: tuple[FrameLook, ...]) -> Pairs:
