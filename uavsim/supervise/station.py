@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from uavsim.config.run import RunConfig, SimulatorConfig
-from uavsim.errors import SceneVoid, SimulatorError, SystemFailure, UavsimError
+from uavsim.errors import SystemFailure, UavsimError
 from uavsim.supervise.pilot import Deadlines, Flown, Pilot, PilotFacts, pilot_command
 from uavsim.supervise.simulator import Simulator
 from uavsim.typing import JsonDict
@@ -20,6 +20,7 @@ __all__ = ["NoStationLeft", "Station", "StationPool", "StationStatus"]
 
 T = TypeVar("T")
 _STATION_ATTEMPTS = 3
+_TIDY_S = 60.0  # a pilot that leaves takes its actors with it; on a busy server that is some hundred calls
 
 
 class NoStationLeft(SystemFailure):
@@ -133,23 +134,24 @@ class Station:
 
     def close(self) -> None:
         """End pilot and simulator."""
-        self._stop_pilot(grace_s=5.0)
+        self._stop_pilot(grace_s=5.0 if self.simulator.is_ours else _TIDY_S)
         self.simulator.stop()
 
     def _guarded(self, act: Callable[[], T]) -> T:
         try:
             return act()
-        except UavsimError as error:
+        except UavsimError:
+            # A pilot that fails leaves its vehicles and cameras behind: a simulator that is ours is started anew, whatever
+            # the failure was. An attached one is cleared by the next pilot.
             self._stop_pilot(grace_s=0.5)
-            if isinstance(error, SimulatorError) and not isinstance(error, SceneVoid):
-                self.simulator.lost()
+            self.simulator.lost()
             raise
 
     def _recycle_if_due(self) -> None:
         pilot = self._pilot
         heavy = pilot is not None and pilot.rss_bytes > self._run.pilot_recycle_rss_mb * 1e6
         if pilot is not None and (heavy or pilot.scenes_flown >= self._run.pilot_recycle_scenes):
-            self._stop_pilot(grace_s=5.0)
+            self._stop_pilot(grace_s=_TIDY_S)
         if self.simulator.due_for_recycling:
             self._stop_pilot(grace_s=5.0)
             self.simulator.stop()
