@@ -2,12 +2,14 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 
 import airsim
 import numpy as np
 import pytest
 
 from tests.mock_servers.airsim.conftest import hang
+from tests.mock_servers.airsim.paper_world import PaperHost
 
 
 @pytest.fixture
@@ -200,3 +202,28 @@ def test_ground_lock_on_collision_disabled_vehicle(serve, connect) -> None:
     client.simPause(True)
     client.simContinueForTime(1)
     assert client.getMultirotorState().kinematics_estimated.position.z_val > 3, "nothing stops it"
+
+
+def test_starts_anew_when_the_host_loads_another_town(serve, connect) -> None:
+    host = PaperHost()
+    client = connect(serve({"Vehicles": {"A": {"X": 1}}}, host=host))
+    hang(client)
+    task = client.moveToPositionAsync(50, 0, -50, 1)
+    client.simSetSegmentationObjectID(".*", 9, True)
+    tower = replace(host.town.objects[0], name="Tower_1", object_id=5)
+    host.town = replace(host.town, name="Other", objects=(tower,))
+
+    assert "Tower_1" in client.simListSceneObjects("T.*")
+
+    assert client.simListSceneObjects("Building.*") == []
+    assert client.simGetSegmentationObjectID("Tower_1") == (5 + sum(map(ord, "tower"))) % 256
+    assert task.get() is False
+    assert client.getMultirotorState().kinematics_estimated.position.z_val == 0
+
+
+def test_only_actors_with_a_body_are_objects(serve, connect) -> None:
+    host = PaperHost()
+    host.actor_types = lambda: {142: "vehicle.tesla.model3", 7: "sensor.camera.rgb"}  # type: ignore[method-assign]
+    client = connect(serve(host=host))
+    assert client.simListSceneObjects("sensor.*") == []
+    assert client.simListSceneObjects("vehicle.*") == ["vehicle_tesla_model3_142"]

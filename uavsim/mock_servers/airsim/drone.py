@@ -55,6 +55,11 @@ class Drone:
         self.rc: Mapping[str, Any] = {}
         self.hit_name, self.hit_ns = "", 0
 
+    @property
+    def number(self) -> int:
+        """Which vehicle of the fleet it is."""
+        return self._row
+
     # ---- where it is -------------------------------------------------------------------------------------------------
 
     @property

@@ -68,11 +68,8 @@ class Fleet:
     def __init__(self, host: AirSimHost, settings: AirSimSettings, *, player_start_m: Vec3) -> None:
         self.lock = threading.RLock()
         self.changed = threading.Condition(self.lock)
-        self.host, self.settings, self.player_start_m = host, settings, player_start_m
-        self.obstacles = Obstacles(host)
-        ground = host.town.ground
-        self._grid = np.ascontiguousarray(ground.height_m, dtype=np.float64)
-        self._grid_place = np.array([*ground.origin_m, ground.cell_m])
+        self.host, self.settings = host, settings
+        self._learn_town(player_start_m)
         self.now_ns = START_NS
         self.paused = False
         self.budget: Budget | None = None
@@ -92,6 +89,21 @@ class Fleet:
         self.spawn_m = np.zeros((0, 3))
         self._boxes: Float64 = np.zeros((0, 8))
         self._box_range = np.zeros((0, 2), dtype=np.int64)
+
+    def _learn_town(self, player_start_m: Vec3) -> None:
+        self.player_start_m = player_start_m
+        self.obstacles = Obstacles(self.host)
+        ground = self.host.town.ground
+        self._grid = np.ascontiguousarray(ground.height_m, dtype=np.float64)
+        self._grid_place = np.array([*ground.origin_m, ground.cell_m])
+
+    def enter_town(self, player_start_m: Vec3) -> None:
+        """Start anew in the town that the host has now."""
+        with self.lock:
+            self._learn_town(player_start_m)
+            for drone in self.drones.values():
+                self.spawn_m[drone.number] = add(player_start_m, flip_z(drone.setting.position_m))
+            self.reset()
 
     # ---- vehicles ----------------------------------------------------------------------------------------------------
 

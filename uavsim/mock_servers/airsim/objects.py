@@ -83,8 +83,9 @@ class SceneObjects:
     # ---- names -------------------------------------------------------------------------------------------------------
 
     def actors(self) -> dict[str, int]:
-        """Give the names of CARLA's actors and their ids."""
-        return {actor_name(blueprint, number): number for number, blueprint in self._host.actor_types().items()}
+        """Give the names of CARLA's actors that have a body, and their ids."""
+        types = self._host.actor_types()
+        return {actor_name(types[n], n): n for n in self._host.movers().actor_id.tolist() if n in types}
 
     def names(self) -> list[str]:
         """Give every name, static things first."""

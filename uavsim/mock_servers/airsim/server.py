@@ -131,6 +131,7 @@ class AirSimServer:
         vehicle = method.vehicle(arguments)
         self.simulation.faults.before_call(name, vehicle)  # may cut the connection: that goes up to the reader
         try:
+            self.simulation.follow_town()
             result = method.handler(self.simulation, *arguments)
             if isinstance(result, Later):
                 result.begin(lambda outcome: self._finish(client, message_id, name, outcome))

@@ -50,6 +50,7 @@ class Simulation:
     def __init__(self, host: AirSimHost, settings: AirSimSettings, *, faults: FaultsLike | None = None) -> None:
         self.host, self.settings = host, settings
         self.faults: FaultsLike = faults or NoFaults()
+        self._town = host.town
         self.player_start_m = settings.player_start_m or default_player_start(host, settings)
         self.fleet = Fleet(host, settings, player_start_m=self.player_start_m)
         self.clock = ClockThread(self.fleet, every_turn=self._turn)
@@ -73,7 +74,25 @@ class Simulation:
             self.atmosphere.configure(self.settings.time_of_day, self.fleet.now_ns)
         self.clock.start()
 
+    def follow_town(self) -> None:
+        """Start anew when the host has loaded another town, as AirSim does when Unreal loads another level."""
+        if self.host.town is self._town:
+            return
+        with self.fleet.lock, self.object_lock:
+            if self.host.town is self._town:
+                return
+            self._town = self.host.town
+            self.player_start_m = self.settings.player_start_m or default_player_start(self.host, self.settings)
+            drones, self.objects = (
+                self.objects.drones,
+                SceneObjects(self.host, initial_ids=self.settings.initial_segmentation_ids),
+            )
+            self.objects.drones.update(drones)
+            self.photographer = Photographer(self.host, self.objects, object_lock=self.object_lock)
+            self.fleet.enter_town(self.player_start_m)
+
     def _turn(self, now_ns: int) -> None:
+        self.follow_town()
         with self.weather_lock:
             self.atmosphere.tick(now_ns)
 
