@@ -5,9 +5,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from uavsim.mock_servers.render.jit import Number, kernel
 from uavsim.mock_servers.render.tiles import StaticScene
@@ -15,6 +16,9 @@ from uavsim.mock_servers.scene import Float32, Float64, Int32, UInt8, UInt32
 
 _CELL_M: Final = 4.0
 _MOST_CELLS: Final = 400_000
+_WIDE_M: Final = 250.0
+
+Flags: TypeAlias = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -25,6 +29,7 @@ class RayGrid:
         frame: origin x, y, cell size, columns, rows.
         first: (cells + 1,) int32 into ``members``.
         members: triangle numbers of the static scene.
+        far: numbers of the triangles too wide for the grid; every ray tries them.
         corner_m: (T, 3, 3) float32 corners of each triangle.
         span_m: (T, 2) float32 lowest and highest z.
     """
@@ -32,29 +37,33 @@ class RayGrid:
     frame: Float64
     first: Int32
     members: Int32
+    far: Int32
     corner_m: Float32
     span_m: Float32
 
 
 def build_grid(scene: StaticScene) -> RayGrid:
     """Sort a scene's triangles into ground squares."""
-    low, high = scene.bounds_m
+    corner_m = np.ascontiguousarray(scene.points_m.T[scene.corners])
+    wide = (corner_m.max(axis=1) - corner_m.min(axis=1))[:, :2].max(axis=1, initial=0.0) > _WIDE_M
+    far = np.flatnonzero(wide).astype(np.int32)  # the land around the town: no reason to make the grid that large
+    inside = corner_m[~wide] if (~wide).any() else np.zeros((1, 3, 3), dtype=np.float32)
+    low, high = inside.min(axis=(0, 1)).astype(np.float64), inside.max(axis=(0, 1)).astype(np.float64)
     size_m = np.maximum(high[:2] - low[:2], 1.0)
     cell_m = max(_CELL_M, float(np.sqrt(size_m.prod() / _MOST_CELLS)))
     columns, rows = (int(n) for n in np.ceil(size_m / cell_m) + 1)
     frame = np.array([low[0], low[1], cell_m, columns, rows])
-    corner_m = np.ascontiguousarray(scene.points_m.T[scene.corners])
     counts = np.zeros(columns * rows + 1, dtype=np.int32)
-    _count_members(corner_m, frame, counts)
+    _count_members(corner_m, wide, frame, counts)
     first = np.cumsum(counts).astype(np.int32)
     members = np.empty(int(first[-1]), dtype=np.int32)
-    _list_members(corner_m, frame, first[:-1].copy(), members)
+    _list_members(corner_m, wide, frame, first[:-1].copy(), members)
     span_m = (
         np.stack([corner_m[:, :, 2].min(axis=1), corner_m[:, :, 2].max(axis=1)], axis=1)
         if len(corner_m)
         else np.zeros((0, 2))
     )
-    return RayGrid(frame, first, members, corner_m, np.ascontiguousarray(span_m, dtype=np.float32))
+    return RayGrid(frame, first, members, far, corner_m, np.ascontiguousarray(span_m, dtype=np.float32))
 
 
 @kernel()
@@ -93,8 +102,10 @@ def _meets(corner_m: Float32, t: Number, frame: Float64, column: Number, row: Nu
 
 
 @kernel()
-def _count_members(corner_m: Float32, frame: Float64, counts: Int32) -> None:
+def _count_members(corner_m: Float32, wide: Flags, frame: Float64, counts: Int32) -> None:
     for t in range(corner_m.shape[0]):
+        if wide[t]:
+            continue
         c0, r0, c1, r1 = _cells_of(corner_m, t, frame)
         for row in range(r0, r1 + 1):
             for column in range(c0, c1 + 1):
@@ -103,8 +114,10 @@ def _count_members(corner_m: Float32, frame: Float64, counts: Int32) -> None:
 
 
 @kernel()
-def _list_members(corner_m: Float32, frame: Float64, following: Int32, members: Int32) -> None:
+def _list_members(corner_m: Float32, wide: Flags, frame: Float64, following: Int32, members: Int32) -> None:
     for t in range(corner_m.shape[0]):
+        if wide[t]:
+            continue
         c0, r0, c1, r1 = _cells_of(corner_m, t, frame)
         for row in range(r0, r1 + 1):
             for column in range(c0, c1 + 1):
@@ -144,11 +157,21 @@ def _hit(
 
 @kernel()
 def _cast_static(
-    frame: Float64, first: Int32, members: Int32, corner_m: Float32, span_m: Float32,
+    frame: Float64, first: Int32, members: Int32, far: Int32, corner_m: Float32, span_m: Float32,
     ox: Number, oy: Number, oz: Number, dx: Number, dy: Number, dz: Number, best: Number,
 ) -> tuple[float, int, float]:  # fmt: skip
     """Walk the grid along one ray; returns distance, triangle (-1: none), cosine."""
     found, cosine = -1, 0.0
+    for place in range(far.shape[0]):
+        t = far[place]
+        distance, cos = _hit(
+            np.float64(corner_m[t, 0, 0]), np.float64(corner_m[t, 0, 1]), np.float64(corner_m[t, 0, 2]),
+            np.float64(corner_m[t, 1, 0]), np.float64(corner_m[t, 1, 1]), np.float64(corner_m[t, 1, 2]),
+            np.float64(corner_m[t, 2, 0]), np.float64(corner_m[t, 2, 1]), np.float64(corner_m[t, 2, 2]),
+            ox, oy, oz, dx, dy, dz, False,
+        )  # fmt: skip
+        if distance < best:
+            best, found, cosine = distance, t, cos
     columns, rows, cell = int(frame[3]), int(frame[4]), frame[2]
     enter, leave = 0.0, best
     for axis in range(2):
@@ -204,7 +227,8 @@ def _cast_static(
 @kernel()
 def cast_rays(
     origins_m: Float64, directions: Float64, max_range_m: Number,
-    frame: Float64, first: Int32, members: Int32, corner_m: Float32, span_m: Float32, static_ids: UInt32, static_tag: UInt8,
+    frame: Float64, first: Int32, members: Int32, far: Int32,
+    corner_m: Float32, span_m: Float32, static_ids: UInt32, static_tag: UInt8,
     world: Float64, model: Int32, points_m: Float32, corners: Int32, first_triangle: Int32, sphere: Float64,
     model_tag: UInt8, actor_id: UInt32,
     distance_m: Float32, ids: UInt32, tag: UInt8, cosine: Float32,
@@ -227,7 +251,9 @@ def cast_rays(
         if not (length > 0.0 and math.isfinite(length + ox + oy + oz)):
             continue
         dx, dy, dz = dx / length, dy / length, dz / length
-        best, found, cos = _cast_static(frame, first, members, corner_m, span_m, ox, oy, oz, dx, dy, dz, max_range_m)
+        best, found, cos = _cast_static(
+            frame, first, members, far, corner_m, span_m, ox, oy, oz, dx, dy, dz, max_range_m
+        )
         owner, part = -1, -1
         for m in range(movers):
             cx, cy, cz = centre[m, 0] - ox, centre[m, 1] - oy, centre[m, 2] - oz

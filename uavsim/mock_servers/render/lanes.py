@@ -120,34 +120,32 @@ def sunlit(heights: UInt16, shadow: Float32, lane: Float32, first: Number, last:
 
 @kernel(fastmath=True)
 def grained(noise: UInt8, lane: Float32, first: Number, last: Number, upright: Number, amplitude: Number) -> None:
-    """Fill GRAIN, a factor on the albedo, and ROUGH, -2..2, from noise that stands still in the world."""
+    """Fill GRAIN, a factor on the albedo, and ROUGH, -2..2, from noise that stands still in the world.
+
+    ``first`` and ``last`` are pixels of one triangle, so depth between them is between theirs.
+    """
     a = _ONE if upright else _ZERO
     b = _ONE - a
+    if min(lane[DEPTH, first], lane[DEPTH, last - np.uint64(1)]) >= _NEAR_M:
+        for i in range(first, last):
+            s = lane[X, i] + a * lane[Y, i]
+            t = b * lane[Y, i] + a * lane[Z, i]
+            u, v = np.int32(s * _F(3.0) + _F(98304.0)), np.int32(t * _F(3.0) + _F(98304.0))
+            rough = (_F(noise[np.uint32(((v & _MASK) << _SHIFT) | (u & _MASK))]) - _F(128.0)) * _F(1.0 / 64.0)
+            lane[ROUGH, i] = rough
+            lane[GRAIN, i] = max(_ONE + amplitude * _F(0.75) * rough, _F(0.25))
+        return
     for i in range(first, last):
         s = lane[X, i] + a * lane[Y, i]
         t = b * lane[Y, i] + a * lane[Z, i]
         u, v = np.int32(s * _F(3.0) + _F(98304.0)), np.int32(t * _F(3.0) + _F(98304.0))
-        at = np.uint32(((v & _MASK) << _SHIFT) | (u & _MASK))
-        rough = (_F(noise[at]) - _F(128.0)) * _F(1.0 / 64.0)
+        rough = (_F(noise[np.uint32(((v & _MASK) << _SHIFT) | (u & _MASK))]) - _F(128.0)) * _F(1.0 / 64.0)
+        near = min(max((_NEAR_M - lane[DEPTH, i]) * _F(1.0 / 12.0), _ZERO), _ONE)
+        fine = (blend(noise, s * _F(24.0) + _F(98304.0), t * _F(24.0) + _F(98304.0)) - _F(128.0)) * _F(1.0 / 64.0)
+        smooth = (blend(noise, s * _F(3.0) + _F(98304.0), t * _F(3.0) + _F(98304.0)) - _F(128.0)) * _F(1.0 / 64.0)
+        rough += (smooth - rough) * near
         lane[ROUGH, i] = rough
-        grain = rough * _F(0.75)
-        depth = lane[DEPTH, i]
-        if depth < _NEAR_M:
-            fine = (blend(noise, s * _F(24.0) + _F(98304.0), t * _F(24.0) + _F(98304.0)) - _F(128.0)) * _F(1.0 / 64.0)
-            smooth = (blend(noise, s * _F(3.0) + _F(98304.0), t * _F(3.0) + _F(98304.0)) - _F(128.0)) * _F(0.75 / 64.0)
-            near = min((_NEAR_M - depth) * _F(1.0 / 12.0), _ONE)
-            grain += (smooth + fine * _F(0.35) - grain) * near
-            lane[ROUGH, i] += (smooth * _F(1.3333) - lane[ROUGH, i]) * near
-        lane[GRAIN, i] = max(_ONE + amplitude * grain, _F(0.25))
-
-
-@kernel()
-def hash_of(a: Number, b: Number, c: Number) -> Number:
-    """A stable number in 0..65535 for a cell."""
-    value = (a * 73856093) ^ (b * 19349663) ^ (c * 83492791)
-    value ^= value >> 13
-    value *= 1274126177
-    return (value ^ (value >> 16)) & 0xFFFF
+        lane[GRAIN, i] = max(_ONE + amplitude * (_F(0.75) * rough + _F(0.35) * fine * near), _F(0.25))
 
 
 @kernel(fastmath=True)
@@ -186,10 +184,10 @@ def finish(lane: Float32, light: Float32, eye_z: Number, out: UInt32) -> None:
         g = fog_g + (grey + green[i] * saturation - fog_g) * power
         b = fog_b + (grey + blue[i] * saturation - fog_b) * power
         r, g, b = max(r, _ZERO), max(g, _ZERO), max(b, _ZERO)
-        # A film curve and a gamma of 2, close to sRGB over the range in which pictures live.
-        r = math.sqrt(min(r * (r * _F(1.05) + _F(0.90)) / (r * (r * _F(1.0) + _F(1.10)) + _F(0.32)), _ONE))
-        g = math.sqrt(min(g * (g * _F(1.05) + _F(0.90)) / (g * (g * _F(1.0) + _F(1.10)) + _F(0.32)), _ONE))
-        b = math.sqrt(min(b * (b * _F(1.05) + _F(0.90)) / (b * (b * _F(1.0) + _F(1.10)) + _F(0.32)), _ONE))
+        # ACES' film curve as Narkowicz fitted it, and a gamma of 2: close to sRGB where pictures live.
+        r = math.sqrt(min(r * (_F(2.51) * r + _F(0.03)) / (r * (_F(2.43) * r + _F(0.59)) + _F(0.14)), _ONE))
+        g = math.sqrt(min(g * (_F(2.51) * g + _F(0.03)) / (g * (_F(2.43) * g + _F(0.59)) + _F(0.14)), _ONE))
+        b = math.sqrt(min(b * (_F(2.51) * b + _F(0.03)) / (b * (_F(2.43) * b + _F(0.59)) + _F(0.14)), _ONE))
         word = (
             (np.int32(r * _F(255.0)) << np.int32(16))
             | (np.int32(g * _F(255.0)) << np.int32(8))
@@ -199,36 +197,71 @@ def finish(lane: Float32, light: Float32, eye_z: Number, out: UInt32) -> None:
 
 
 @kernel(fastmath=True)
-def shiny(
-    lane: Float32,
-    i: Number,
-    eye: Float32,
-    normal: Float32,
-    light: Float32,
-    share: Number,
-    gloss: Number,
-    out: Float32,
+def mirror_at(
+    lane: Float32, i: Number, eye: Float32, normal: Float32, light: Float32, share: Number, gloss: Number, out: Float32
 ) -> None:
-    """Mix the sky's mirror image into one pixel; ``gloss`` adds the sun's."""
+    """What pixel ``i`` mirrors: ``out`` takes sky colour (3), how much of it (1), and the sun's glint (1)."""
     vx, vy, vz = lane[X, i] - eye[0], lane[Y, i] - eye[1], lane[Z, i] - eye[2]
     scale = _ONE / math.sqrt(vx * vx + vy * vy + vz * vz + _F(1e-9))
     vx, vy, vz = vx * scale, vy * scale, vz * scale
     toward = -(vx * normal[0] + vy * normal[1] + vz * normal[2])
     mx, my, mz = vx + _TWO * toward * normal[0], vy + _TWO * toward * normal[1], vz + _TWO * toward * normal[2]
-    gradient(max(mz, _F(0.0)), light, out)
+    gradient(max(mz, _ZERO), light, out)
     dim = _ONE if mz > _ZERO else max(_ONE + mz * _F(1.5), _F(0.35))  # downwards it shows the street
     graze = _ONE - max(_ZERO, toward)
     graze = graze * graze
-    fresnel = share * (_F(0.22) + _F(0.78) * graze * graze)
-    lane[RED, i] += (out[0] * dim - lane[RED, i]) * fresnel
-    lane[GREEN, i] += (out[1] * dim - lane[GREEN, i]) * fresnel
-    lane[BLUE, i] += (out[2] * dim - lane[BLUE, i]) * fresnel
-    if gloss > _ZERO and lane[SUN, i] > _ZERO:
+    out[3] = share * (_F(0.22) + _F(0.78) * graze * graze)
+    shine = _ZERO
+    if gloss > _ZERO:
         shine = max(_ZERO, mx * light[TO_SUN] + my * light[TO_SUN + 1] + mz * light[TO_SUN + 2])
         shine = shine * shine
         shine = shine * shine
         shine = shine * shine
-        shine = shine * shine * shine * lane[SUN, i] * gloss
-        lane[RED, i] += light[SUN_RGB] * shine
-        lane[GREEN, i] += light[SUN_RGB + 1] * shine
-        lane[BLUE, i] += light[SUN_RGB + 2] * shine
+        shine = shine * shine * shine * gloss
+    for axis in range(3):
+        out[axis] = out[axis] * dim
+    out[4] = shine
+
+
+@kernel(fastmath=True)
+def mix_mirror(lane: Float32, i: Number, light: Float32, image: Float32) -> None:
+    """Lay a mirror image over one pixel."""
+    shine = image[4] * lane[SUN, i]
+    lane[RED, i] += (image[0] - lane[RED, i]) * image[3] + light[SUN_RGB] * shine
+    lane[GREEN, i] += (image[1] - lane[GREEN, i]) * image[3] + light[SUN_RGB + 1] * shine
+    lane[BLUE, i] += (image[2] - lane[BLUE, i]) * image[3] + light[SUN_RGB + 2] * shine
+
+
+@kernel(fastmath=True)
+def mirror_span(
+    lane: Float32,
+    first: Number,
+    last: Number,
+    eye: Float32,
+    normal: Float32,
+    light: Float32,
+    share: Number,
+    gloss: Number,
+    scratch: Float32,
+) -> None:
+    """Lay the sky's mirror image over pixels of one triangle: worked out every 12 pixels, blended between.
+
+    ``scratch`` is (2, 5).
+    """
+    here, there = scratch[0], scratch[1]
+    mirror_at(lane, first, eye, normal, light, share, gloss, here)
+    start = first
+    while start < last:
+        stop = min(start + np.uint64(12), last)
+        end = min(stop, last - np.uint64(1))
+        if end > start:
+            mirror_at(lane, end, eye, normal, light, share, gloss, there)
+            step = _ONE / _F(end - start)
+            for k in range(5):
+                there[k] = (there[k] - here[k]) * step
+        for i in range(start, stop):
+            mix_mirror(lane, i, light, here)
+            if end > start:
+                for k in range(5):
+                    here[k] += there[k]
+        start = stop

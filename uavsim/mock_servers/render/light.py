@@ -92,7 +92,7 @@ def light_of(weather: Weather) -> Light:
 
     # Exposure follows the scene's light as an eye does: fully would turn night into day, not at all would show nothing.
     level = float((sun * max(0.0, math.sin(math.radians(altitude))) + sky).mean())
-    gain = np.float32(0.98 / (level**0.78 + 0.035))
+    gain = np.float32(1.0 / (level**0.66 + 0.03))
 
     numbers = np.zeros(NUMBERS, dtype=np.float32)
     shadow_altitude = max(3.0, round(altitude * 2) / 2)
@@ -102,7 +102,7 @@ def light_of(weather: Weather) -> Light:
         (SUN_RGB, sun), (SKY_RGB, sky), (BOUNCE_RGB, bounce), (ZENITH_RGB, zenith), (HORIZON_RGB, horizon), (FOG_RGB, fog_rgb),
     ):  # fmt: skip
         numbers[place : place + 3] = colour * gain
-    numbers[FOG_PER_M] = 0.042 * fog**1.9 + 0.012 * dust**1.5
+    numbers[FOG_PER_M] = 0.032 * fog**1.9 + 0.012 * dust**1.5
     numbers[FOG_FALLOFF_PER_M] = 0.05 * max(0.0, weather.fog_falloff) * (1.0 - dust)
     numbers[FOG_START_M] = max(0.0, weather.fog_distance)
     numbers[HAZE_PER_M] = 0.00018 + 0.0009 * rain + 0.0002 * clouds

@@ -10,7 +10,7 @@ import numpy as np
 
 from uavsim.mock_servers.models import ModelLibrary
 from uavsim.mock_servers.render.tiles import linear, unit_normals
-from uavsim.mock_servers.scene import PAINT, Float32, Float64, Int32, Mesh, UInt8
+from uavsim.mock_servers.scene import HEAD_LIGHT, PAINT, Float32, Float64, Int32, Mesh, UInt8
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -24,6 +24,7 @@ class ModelPack:
         first_point: (M + 1,) int32.
         first_triangle: (M + 1,) int32.
         sphere: (M, 4) float64 bounding sphere in the actor's frame.
+        front_m: (M,) float64 how far the front is before the origin, 0 for models without head lights.
         surface: (T, 6) float32 linear albedo and unit normal, in the actor's frame.
         material: (T,) uint8.
         tag: (T,) uint8.
@@ -35,6 +36,7 @@ class ModelPack:
     first_point: Int32
     first_triangle: Int32
     sphere: Float64
+    front_m: Float64
     surface: Float32
     material: UInt8
     tag: UInt8
@@ -75,6 +77,7 @@ class ModelStore:
             first_point=points,
             first_triangle=triangles,
             sphere=np.array([_sphere(mesh) for mesh in meshes]).reshape(-1, 4),
+            front_m=np.array([_front_m(mesh) for mesh in meshes], dtype=np.float64),
             surface=_stack([np.hstack([_albedo(mesh), unit_normals(mesh)]) for mesh in meshes], 6).astype(np.float32),
             material=np.concatenate([np.zeros(0, np.uint8), *(mesh.material for mesh in meshes)]),
             tag=np.concatenate([np.zeros(0, np.uint8), *(mesh.tag for mesh in meshes)]),
@@ -89,6 +92,10 @@ def _albedo(mesh: Mesh) -> Float32:
     """Linear albedo; of paint, the factor on the mover's own colour."""
     plain = linear(mesh.colour_rgb)
     return np.where((mesh.material == PAINT)[:, None], mesh.colour_rgb.astype(np.float32) / 255.0, plain)
+
+
+def _front_m(mesh: Mesh) -> float:
+    return float(mesh.vertices_m[:, 0].max()) if (mesh.material == HEAD_LIGHT).any() else 0.0
 
 
 def _sphere(mesh: Mesh) -> list[float]:

@@ -84,18 +84,20 @@ def fill(
         stop = 0 if right <= 0.5 else (width if right > width else math.ceil(right - 0.5))
         if start < stop:
             w = np.float32(base + slope_x * start + slope_y * centre_y)
-            count = np.int32(stop - start)
+            count = stop - start
             at = row * width + start
-            if count <= 8:  # most spans: no guessing where they end, lanes past it write what is there
-                near = keys[at : at + 8]
-                for column in range(8):
-                    bits = np.int64(np.float32(w + gain * np.float32(np.int32(column))).view(np.int32))
-                    near[column] = max(near[column], (bits << np.int64(32)) | mark if column < count else np.int64(0))
+            if count <= 32:  # most spans: four pixels at a time and no branch; lanes past the end write what is there
+                for chunk in range(0, count, 4):
+                    near = keys[at + chunk : at + chunk + 4]
+                    for lane in range(4):
+                        column = np.int32(chunk + lane)
+                        bits = np.int64(np.float32(w + gain * np.float32(column)).view(np.int32))
+                        near[lane] = max(near[lane], (bits << np.int64(32)) | mark if column < count else np.int64(0))
             else:
                 line = keys[at : at + count]
-                for column in range(count):
-                    bits = np.int64(np.float32(w + gain * np.float32(np.int32(column))).view(np.int32))
-                    line[column] = max(line[column], (bits << np.int64(32)) | mark)
+                for pixel in range(count):
+                    bits = np.int64(np.float32(w + gain * np.float32(np.int32(pixel))).view(np.int32))
+                    line[pixel] = max(line[pixel], (bits << np.int64(32)) | mark)
 
 
 @kernel()

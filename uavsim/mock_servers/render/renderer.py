@@ -11,8 +11,9 @@ import numpy as np
 from uavsim.mock_servers.models import ModelLibrary
 from uavsim.mock_servers.render.camera import pack
 from uavsim.mock_servers.render.cast import RayGrid, build_grid, cast_rays
+from uavsim.mock_servers.render.glow import NO_GLOW, NO_GLOW_FRAME, GlowMaps
 from uavsim.mock_servers.render.lanes import LANES
-from uavsim.mock_servers.render.light import Light, light_of, noise_texture
+from uavsim.mock_servers.render.light import NIGHT, Light, light_of, noise_texture
 from uavsim.mock_servers.render.pack import ModelPack, ModelStore
 from uavsim.mock_servers.render.rain import draw_rain
 from uavsim.mock_servers.render.raster import SLACK, Int64, draw_movers, draw_static, model_frames
@@ -66,11 +67,13 @@ class Renderer:
         self._scene = sort_into_tiles(town_mesh)
         self._models = ModelStore(models)
         self._shadows = ShadowMaps(self._scene)
+        self._glows = GlowMaps(self._scene)
         self._scratch = _Scratch()
         self._grid: RayGrid | None = None
         self._grid_lock = threading.Lock()
         self._tile_vertices = int(np.diff(self._scene.tile_points).max(initial=0))
         self._lamps = self._find_lamps(town_mesh, signals)
+        self._is_lamp = (self._scene.material >= SIGNAL_RED) & (self._scene.material <= SIGNAL_GREEN)
 
     def _find_lamps(self, mesh: Mesh, signals: Sequence[SignalHead]) -> tuple[Int32, Int32, UInt8]:
         """Place in the scene, signal number and the state in which it is lit, for each lamp triangle."""
@@ -150,11 +153,14 @@ class Renderer:
             light = light_of(weather)
             lane: Float32 = self._scratch.get("lane", (LANES, view.width), np.float32)  # type: ignore[assignment]
             words = picture.bgra.reshape(-1).view(np.uint32)
+            glow, glow_frame = NO_GLOW, NO_GLOW_FRAME
+            if light.numbers[NIGHT] > 0:
+                glow, glow_frame = self._glows.of(movers, world, models.front_m[model])
             with self._shadow(light, movers, world, model, models) as (heights, shadow):
                 shade(
                     picture.depth_m.ravel(), seen, view.width, view.height, camera, len(scene.corners),
-                    scene.surface, scene.material, self._glow(signals), surface, material, owner, movers.lights,
-                    light.numbers, noise_texture().ravel(), heights, shadow, lane, words,
+                    scene.surface, scene.material, self._lit(signals), surface, material, owner, movers.lights,
+                    light.numbers, noise_texture().ravel(), heights, shadow, glow, glow_frame, lane, words,
                 )  # fmt: skip
             if light.rain > 0:
                 draw_rain(
@@ -197,7 +203,8 @@ class Renderer:
         distance_m, cosine = np.empty(count, np.float32), np.empty(count, np.float32)
         ids, tag = np.empty(count, np.uint32), np.empty(count, np.uint8)
         cast_rays(
-            origins, directions, float(max_range_m), grid.frame, grid.first, grid.members, grid.corner_m, grid.span_m,
+            origins, directions, float(max_range_m), grid.frame, grid.first, grid.members, grid.far,
+            grid.corner_m, grid.span_m,
             self._scene.ids, self._scene.tag, world, models.place[movers.model], models.points_m, models.corners,
             models.first_triangle, models.sphere, models.tag, movers.actor_id, distance_m, ids, tag, cosine,
         )  # fmt: skip
@@ -213,8 +220,10 @@ class Renderer:
     def _screen_width(self, models: ModelPack) -> int:
         return max(self._tile_vertices, int(np.diff(models.first_point).max(initial=0)), 1)
 
-    def _glow(self, signals: UInt8) -> UInt8:
-        glow = np.zeros(len(self._scene.corners), dtype=np.uint8)
+    def _lit(self, signals: UInt8) -> UInt8:
+        """Seeds of all triangles, and 1 or 0 for the lamps of signals."""
+        glow = self._scene.seed.copy()
+        glow[self._is_lamp] = 0
         place, owner, lit_in = self._lamps
         known = owner < len(signals)
         glow[place[known]] = np.asarray(signals, dtype=np.uint8)[owner[known]] == lit_in[known]

@@ -7,6 +7,7 @@ import math
 
 import numpy as np
 
+from uavsim.mock_servers.render.glow import lamplight
 from uavsim.mock_servers.render.jit import Number, kernel
 from uavsim.mock_servers.render.lanes import (
     ACROSS,
@@ -23,8 +24,9 @@ from uavsim.mock_servers.render.lanes import (
     Z,
     finish,
     grained,
-    hash_of,
-    shiny,
+    mirror_at,
+    mirror_span,
+    mix_mirror,
     sky_colour,
     sunlit,
 )  # fmt: skip
@@ -71,19 +73,21 @@ def shade(
     noise: UInt8,
     heights: UInt16,
     shadow: Float32,
+    glow_map: Float32,
+    glow_frame: Float32,
     lane: Float32,
     out: UInt32,
 ) -> None:
     """Write BGRA words.
 
     Args:
-        static_glow: (T,) 1 where a signal's lamp is lit.
+        static_glow: (T,) 1 where a signal's lamp is lit; of windows, their seed.
         owner: mover's row of each mover triangle; ``lights`` its VehicleLightState bits.
         heights: shadow map, flat; ``shadow`` its frame, texels a metre 0 where there is none.
         lane: (LANES, width) scratch.
     """
     focal, cx, cy = _F(camera[12]), _F(camera[13]), _F(camera[14])
-    eye, normal, mirrored = np.empty(3, np.float32), np.empty(3, np.float32), np.empty(3, np.float32)
+    eye, normal, mirrored = np.empty(3, np.float32), np.empty(3, np.float32), np.empty((2, 5), np.float32)
     surface = np.empty(6, np.float32)
     eye[0], eye[1], eye[2] = camera[0], camera[1], camera[2]
     right_x, right_y, right_z = _F(camera[3]) / focal, _F(camera[4]) / focal, _F(camera[5]) / focal
@@ -114,13 +118,14 @@ def shade(
             end = column + 1
             while end < width and marks[end] == mark:
                 end += 1
+            first, last = np.uint64(column), np.uint64(end)  # unsigned: no index can count from the end
             if mark < 0:
-                for i in range(column, end):
+                for i in range(first, last):
                     dx, dy = line_x + lane[ACROSS, i] * right_x, line_y + lane[ACROSS, i] * right_y
                     dz = line_z + lane[ACROSS, i] * right_z
                     scale = _ONE / math.sqrt(dx * dx + dy * dy + dz * dz)
-                    sky_colour(dx * scale, dy * scale, dz * scale, light, noise, mirrored)
-                    lane[RED, i], lane[GREEN, i], lane[BLUE, i] = mirrored[0], mirrored[1], mirrored[2]
+                    sky_colour(dx * scale, dy * scale, dz * scale, light, noise, mirrored[0])
+                    lane[RED, i], lane[GREEN, i], lane[BLUE, i] = mirrored[0, 0], mirrored[0, 1], mirrored[0, 2]
                     lane[CLEAR, i] = _ZERO
                     if light[FOG_PER_M] > _ZERO:  # the sky stands in fog up to some height
                         lane[CLEAR, i] = _ONE
@@ -132,7 +137,8 @@ def shade(
             facing = _ONE if mark & 1 else -_ONE
             glow = _ZERO
             bias = _F(0.10)
-            if number < static_count:
+            is_static = number < static_count
+            if is_static:
                 kind = static_material[number]
                 for k in range(6):
                     surface[k] = static_surface[number, k]
@@ -145,7 +151,7 @@ def shade(
                 kind = mover_material[number]
                 for k in range(6):
                     surface[k] = mover_surface[number, k]
-                bias = _F(0.32)
+                bias = _F(0.18)
                 state = lights[owner[number]]
                 if kind == HEAD_LIGHT:
                     glow = _F(3.0) if state & np.uint32(6) else (_F(1.2) if state & np.uint32(1) else _ZERO)
@@ -155,6 +161,7 @@ def shade(
             to_sun = max(
                 _ZERO, normal[0] * light[TO_SUN] + normal[1] * light[TO_SUN + 1] + normal[2] * light[TO_SUN + 2]
             )
+            tilt = math.sqrt(normal[0] * normal[0] + normal[1] * normal[1])
             amplitude = _F(0.16)
             mirror, gloss = _ZERO, _ZERO
             if kind == FOLIAGE:
@@ -169,14 +176,16 @@ def shade(
             elif kind >= HEAD_LIGHT:
                 amplitude = _ZERO
             if has_shadow and to_sun > _ZERO:
-                sunlit(heights, shadow, lane, column, end, bias + (_ONE - to_sun) * shadow[9])
+                sunlit(
+                    heights, shadow, lane, first, last, bias + min(shadow[9] * tilt / max(to_sun, _F(0.02)), _F(3.0))
+                )
             else:
-                for i in range(column, end):
+                for i in range(first, last):
                     lane[SUN, i] = _ONE
             if amplitude > _ZERO:
-                grained(noise, lane, column, end, abs(normal[2]) < _HALF, amplitude)
+                grained(noise, lane, first, last, abs(normal[2]) < _HALF, amplitude)
             else:
-                for i in range(column, end):
+                for i in range(first, last):
                     lane[GRAIN, i] = _ONE
             open_sky = _HALF + _HALF * normal[2]
             r0 = surface[0] * (light[BOUNCE_RGB] + (light[SKY_RGB] - light[BOUNCE_RGB]) * open_sky)
@@ -187,37 +196,37 @@ def shade(
                 surface[1] * light[SUN_RGB + 1] * to_sun,
                 surface[2] * light[SUN_RGB + 2] * to_sun,
             )
-            for i in range(column, end):
+            for i in range(first, last):
                 lane[RED, i] = lane[GRAIN, i] * (r0 + r1 * lane[SUN, i])
                 lane[GREEN, i] = lane[GRAIN, i] * (g0 + g1 * lane[SUN, i])
                 lane[BLUE, i] = lane[GRAIN, i] * (b0 + b1 * lane[SUN, i])
             if wet > _ZERO and normal[2] > _HALF and kind in (ASPHALT, MATTE):
                 dark = _ONE - _F(0.45) * wet
-                for i in range(column, end):
+                depth_of_pools = _F(0.65) if kind == ASPHALT else _F(0.25)
+                for i in range(first, last):
                     lane[RED, i] *= dark
                     lane[GREEN, i] *= dark
                     lane[BLUE, i] *= dark
                     pool = wet * _F(0.25)
                     pool = max(
-                        pool, _F(0.7) * min(max((lane[ROUGH, i] - _F(1.15) + _F(1.7) * puddles) * _F(4.0), _ZERO), _ONE)
+                        pool,
+                        depth_of_pools
+                        * min(max((lane[ROUGH, i] - _F(1.5) + _F(1.3) * puddles) * _F(1.6), _ZERO), _ONE),
                     )
-                    shiny(lane, i, eye, normal, light, pool, pool * _HALF, mirrored)
+                    mirror_at(lane, i, eye, normal, light, pool, pool * _HALF, mirrored[0])
+                    mix_mirror(lane, i, light, mirrored[0])
             elif mirror > _ZERO:
-                for i in range(column, end):
-                    shiny(lane, i, eye, normal, light, mirror, gloss, mirrored)
-            if kind == WINDOW and night > _ZERO:
-                for i in range(column, end):
-                    along = np.int64(math.floor((lane[X, i] + lane[Y, i]) * _F(0.45)))
-                    cell = hash_of(
-                        along, np.int64(math.floor(lane[Z, i] * _F(0.33))), np.int64(normal[0] * _F(8.0)) + 3
-                    )
-                    if cell < 23000:
-                        warm = night * (_F(0.55) + _F(cell & 1023) * _F(0.0006))
+                mirror_span(lane, first, last, eye, normal, light, mirror, gloss, mirrored)
+            if night > _ZERO:
+                lamplight(lane, first, last, glow_map, glow_frame, surface, normal[2], night)
+                if kind == WINDOW and is_static and static_glow[number] < 70:
+                    warm = night * (_F(0.30) + _F(static_glow[number]) * _F(0.008))
+                    for i in range(first, last):
                         lane[RED, i] += warm
-                        lane[GREEN, i] += warm * _F(0.78)
-                        lane[BLUE, i] += warm * _F(0.45)
+                        lane[GREEN, i] += warm * _F(0.76)
+                        lane[BLUE, i] += warm * _F(0.42)
             if glow > _ZERO:
-                for i in range(column, end):
+                for i in range(first, last):
                     lane[RED, i] += surface[0] * glow
                     lane[GREEN, i] += surface[1] * glow
                     lane[BLUE, i] += surface[2] * glow

@@ -30,7 +30,7 @@ _FLAT: Final = np.array(
 _SUNS_KEPT: Final = 3
 
 # Frame of a map, as kernels take it: shear x, y; origin x, y; texels a metre; columns, rows; lowest height; steps a metre;
-# metres of height that one texel is worth on a wall.
+# metres of height that a texel is worth, times tilt over the cosine to the sun.
 FRAME_NUMBERS: Final = 10
 NO_HEIGHTS: Final[UInt16] = np.zeros(4, dtype=np.uint16)
 NO_FRAME: Final[Float32] = np.zeros(FRAME_NUMBERS, dtype=np.float32)
@@ -125,7 +125,7 @@ class ShadowMaps:
         texel_m = max(_TEXEL_M, float(np.sqrt(size_m.prod() / _MOST_TEXELS)))
         columns, rows = (int(n) for n in np.ceil(size_m / texel_m) + 2)
         step_m = float(high[2] - low[2] + 4.0) / 65000.0
-        slope_m = texel_m / max(float(np.hypot(*shear)), 0.15)
+        slope_m = 1.3 * texel_m * z
         frame = np.array(
             [*shear, *origin, 1.0 / texel_m, columns, rows, low[2] - 1.0, 1.0 / step_m, slope_m], dtype=np.float32
         )

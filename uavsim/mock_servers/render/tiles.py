@@ -27,6 +27,7 @@ class StaticScene:
         material: (T,) uint8.
         tag: (T,) uint8.
         ids: (T,) uint32 as ``Picture.ids`` shows them.
+        seed: (T,) uint8 a number that the triangles of one pane share: which windows are lit at night.
         place: (T of the mesh,) int32 where a triangle of the town's mesh went.
     """
 
@@ -39,6 +40,7 @@ class StaticScene:
     material: UInt8
     tag: UInt8
     ids: UInt32
+    seed: UInt8
     place: Int32
 
     @property
@@ -63,6 +65,19 @@ def unit_normals(mesh: Mesh) -> Float32:
     length = np.linalg.norm(normal, axis=1, keepdims=True)
     unit: Float32 = (normal / np.maximum(length, 1e-20)).astype(np.float32)
     return unit
+
+
+def _pane_seeds(corners_m: Float32) -> UInt8:
+    """Hash the middle of each triangle's longest edge: the two halves of a rectangle share their diagonal."""
+    edges = corners_m - np.roll(corners_m, -1, axis=1)
+    longest = (edges.astype(np.float64) ** 2).sum(axis=2).round(3).argmax(axis=1)
+    rows = np.arange(len(corners_m))
+    middle = corners_m[rows, longest].astype(np.float64) + corners_m[rows, (longest + 1) % 3]
+    cell = np.round(middle * 10).astype(np.int64)
+    mixed = (cell[:, 0] * 73856093) ^ (cell[:, 1] * 19349663) ^ (cell[:, 2] * 83492791)
+    mixed = (mixed ^ (mixed >> 13)) * 1274126177
+    seed: UInt8 = ((mixed ^ (mixed >> 16)) & 0xFF).astype(np.uint8)
+    return seed
 
 
 def sort_into_tiles(mesh: Mesh) -> StaticScene:
@@ -101,5 +116,6 @@ def sort_into_tiles(mesh: Mesh) -> StaticScene:
         material=np.ascontiguousarray(mesh.material[order]),
         tag=np.ascontiguousarray(mesh.tag[order]),
         ids=np.where(object_id > 0, object_id | np.uint32(STATIC_ID), np.uint32(0)).astype(np.uint32),
+        seed=_pane_seeds(corner_points[order]),
         place=place,
     )
