@@ -43,6 +43,9 @@ def test_lists_and_moves_objects(client) -> None:
     assert client.simSetObjectPose("vehicle_tesla_model3_142", airsim.Pose(airsim.Vector3r(0, 0, 2)))
     assert client.simGetObjectPose("vehicle_tesla_model3_142").position.x_val == 0
     assert not client.simSetObjectPose("Building_North_7", airsim.Pose(airsim.Vector3r(0, 0, 0)))
+    assert client.simSetObjectPose("vehicle_tesla_model3_142", airsim.Pose.nanPose()), "NaN parts stay"
+    assert client.simGetObjectPose("vehicle_tesla_model3_142").position.x_val == 0
+    assert client.simSetObjectPose("nobody", airsim.Pose.nanPose()) is False
 
 
 def test_spawns_and_destroys(client) -> None:

@@ -13,7 +13,17 @@ from uavsim.mock_servers.airsim import geo
 from uavsim.mock_servers.airsim.calls.table import Table, entry, finite_pose, text, whole
 from uavsim.mock_servers.airsim.host import Pose6
 from uavsim.mock_servers.airsim.imaging import DEPTH_PLANAR, Shot
-from uavsim.mock_servers.airsim.ned import NAN_POSE, Vec3, add, flip_z, quat_unit, ue_pose, vector_of
+from uavsim.mock_servers.airsim.ned import (
+    NAN_POSE,
+    Vec3,
+    add,
+    flip_z,
+    ned_pose,
+    pose_of,
+    quat_unit,
+    ue_pose,
+    vector_of,
+)
 from uavsim.mock_servers.airsim.objects import compile_pattern
 from uavsim.mock_servers.airsim.settings import Capture
 from uavsim.mock_servers.airsim.simulation import Simulation
@@ -46,8 +56,8 @@ def simGetObjectPose(sim: Simulation, object_name: Any, ned: Any = True) -> dict
 
 @entry(CALLS)
 def simSetObjectPose(sim: Simulation, object_name: Any, pose: Any, teleport: Any = True) -> bool:
-    """Move an object to a pose in global NED; False for what cannot be moved."""
-    position, quat = finite_pose(pose)
+    """Move an object to a pose in global NED, NaN parts stay; False for what is not there or cannot be moved."""
+    position, quat = pose_of(pose)
     name = text(object_name, "object_name")
     with sim.fleet.lock, sim.object_lock:
         drone = sim.fleet.drones.get(name)
@@ -56,7 +66,12 @@ def simSetObjectPose(sim: Simulation, object_name: Any, pose: Any, teleport: Any
             ue = add(sim.player_start_m, flip_z(position))
             drone.place((ue[0] - start[0], ue[1] - start[1], start[2] - ue[2]), quat)
             return True
-        return sim.objects.place(name, _ue(sim, position, quat))
+        now = sim.objects.pose(name)
+        if now is None:
+            return False
+        old_position, old_quat = ned_pose(now, origin_ue_m=sim.player_start_m)
+        kept = position if all(map(math.isfinite, position)) else old_position
+        return sim.objects.place(name, _ue(sim, kept, quat if all(map(math.isfinite, quat)) else old_quat))
 
 
 def _ue(sim: Simulation, position: Vec3, quat: Any) -> Pose6:
