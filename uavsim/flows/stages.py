@@ -212,6 +212,7 @@ def _fly_label_commit(
         "label_s": round(label_s, 2),
         "station": station.name,
     }
+    station.pace.note(images / max(fly_s, 1e-9))
     committed = commit_scene(
         context.output,
         replace(entry, facts=facts),

@@ -12,6 +12,7 @@ from typing import TypeVar
 
 from uavsim.config.run import RunConfig, SimulatorConfig
 from uavsim.errors import SystemFailure, UavsimError
+from uavsim.supervise.health import MIN_FREE_GPU_MB, Pace, free_gpu_mb
 from uavsim.supervise.pilot import Deadlines, Flown, Pilot, PilotFacts, pilot_command
 from uavsim.supervise.simulator import Simulator
 from uavsim.typing import JsonDict
@@ -71,6 +72,7 @@ class Station:
         self.facts: PilotFacts | None = None
         self.scenes_flown = self.pilot_starts = self.simulator_starts = self.failures = 0
         self.given_up = False
+        self.pace = Pace()
 
     def ready(self) -> PilotFacts:
         """Bring up simulator and pilot and ask for a sign of life; cheap when both are up.
@@ -152,9 +154,17 @@ class Station:
         heavy = pilot is not None and pilot.rss_bytes > self._run.pilot_recycle_rss_mb * 1e6
         if pilot is not None and (heavy or pilot.scenes_flown >= self._run.pilot_recycle_scenes):
             self._stop_pilot(grace_s=_TIDY_S)
-        if self.simulator.due_for_recycling:
+        if self.simulator.due_for_recycling or self._is_ill():
             self._stop_pilot(grace_s=5.0)
+            self.pace.forget()
             self.simulator.stop()
+
+    def _is_ill(self) -> bool:
+        """Tell whether a simulator that is ours had better be started anew; one that has flown nothing gets a chance."""
+        if not self.simulator.is_ours or not self.simulator.scenes_flown:
+            return False
+        free_mb = None if self.simulator.config.kind == "mock" else free_gpu_mb(self.simulator.config.gpu)
+        return self.pace.is_slow or (free_mb is not None and free_mb < MIN_FREE_GPU_MB)
 
     def _stop_pilot(self, *, grace_s: float) -> None:
         if self._pilot is not None:

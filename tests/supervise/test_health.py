@@ -1,0 +1,39 @@
+"""Signs of illness that need no simulator to tell."""
+
+import stat
+from pathlib import Path
+
+import pytest
+
+from uavsim.supervise.health import Pace, free_gpu_mb
+
+
+def test_a_simulator_that_falls_far_behind_itself_is_slow() -> None:
+    pace = Pace()
+    for images_per_s, slow in ((8.0, False), (12.0, False), (4.0, False), (2.9, True), (3.1, False)):
+        pace.note(images_per_s)
+        assert pace.is_slow is slow
+    pace.note(1.0)
+    pace.forget()
+    assert not pace.is_slow
+    pace.note(1.0)
+    assert not pace.is_slow
+
+
+@pytest.mark.parametrize(
+    ("script", "free_mb"),
+    [("echo 7012; echo 250", 250), ("echo 7012", 7012), ("exit 9", None), ("echo '[N/A]'", None)],
+)
+def test_graphics_memory_is_asked_of_the_driver(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str, free_mb: int | None
+) -> None:
+    tool = tmp_path / "nvidia-smi"
+    tool.write_text(f"#!/bin/sh\n{script}\n")
+    tool.chmod(tool.stat().st_mode | stat.S_IXUSR)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    assert free_gpu_mb(None) == free_mb
+
+
+def test_no_driver_no_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert free_gpu_mb(0) is None

@@ -1,0 +1,45 @@
+"""What can be known about a station's health without asking its simulator: graphics memory, and its pace over the scenes."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from dataclasses import dataclass
+
+__all__ = ["MIN_FREE_GPU_MB", "Pace", "free_gpu_mb"]
+
+MIN_FREE_GPU_MB = 300  # below, CARLA's pictures are spoiled without an error
+_SLOW_SHARE = 0.25
+_QUERY_S = 20
+
+
+def free_gpu_mb(index: int | None) -> int | None:
+    """Return the free memory of a graphics card, of the fullest one when none is named; None where no driver answers."""
+    tool = shutil.which("nvidia-smi")
+    if tool is None:
+        return None
+    which = [] if index is None else [f"--id={index}"]
+    query = [tool, *which, "--query-gpu=memory.free", "--format=csv,noheader,nounits"]
+    try:
+        answer = subprocess.run(query, capture_output=True, text=True, timeout=_QUERY_S, check=True).stdout
+    except (OSError, subprocess.SubprocessError):
+        return None
+    free = [int(line) for line in answer.split() if line.strip().isdigit()]
+    return min(free) if free else None
+
+
+@dataclass(slots=True)
+class Pace:
+    """Images per second, scene by scene; a simulator that falls far behind itself is ill (leaks, swaps, lost its card)."""
+
+    best_images_per_s: float = 0.0
+    is_slow: bool = False
+
+    def note(self, images_per_s: float) -> None:
+        """Take the pace of one scene."""
+        self.best_images_per_s = max(self.best_images_per_s, images_per_s)
+        self.is_slow = images_per_s < _SLOW_SHARE * self.best_images_per_s
+
+    def forget(self) -> None:
+        """Start over, with a new simulator."""
+        self.best_images_per_s, self.is_slow = 0.0, False
