@@ -216,3 +216,21 @@ def test_what_cannot_fly_is_said_with_its_line(own, changes, message):
 def test_arguments_that_cannot_be(arguments, error, message):
     with pytest.raises(error, match=message):
         plan_scenes("smoke", **({"town": "Town10HD"} | arguments))
+
+
+def test_degradations_in_microseconds_and_with_their_own_seed():
+    first, second = plan_scenes("degraded")
+    assert first.degradations.latency_us == 100_000
+    assert first.degradations.clock_offset_us == 20_000
+    assert first.degradations.position_bias_m == (0.5, 0.0, 0.0)
+    assert first.degradations.seed != second.degradations.seed
+    assert first.degradations.seed != first.seed
+    assert plan_scenes("smoke", scenes=[0])[0].degradations is None
+
+
+def test_a_scene_of_too_many_steps(own):
+    own("flight_plans/datasets/mine.yaml", DATASET + "step_s: 0.001\nkeyframe_s: 60\n")
+    with pytest.raises(
+        ConfigError, match=r"mine\.yaml:5: samples: a scene needs 120000 steps of simulation"
+    ):
+        plan_scenes("mine")
