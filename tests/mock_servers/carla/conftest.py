@@ -15,7 +15,8 @@ from tests.conftest import MockSim, running_mock_sim
 
 CLIENT_TIMEOUT_S = 150
 PREAMBLE = """
-import json, os, sys, time, queue
+import faulthandler, json, os, sys, time, queue
+faulthandler.enable()
 import carla, numpy as np
 client = carla.Client('127.0.0.1', int(sys.argv[1])); client.set_timeout(60)
 def synchronous(world, step=0.05):

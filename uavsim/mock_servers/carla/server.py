@@ -86,7 +86,6 @@ class CarlaServer:
         self.imu_gravity_mps2 = 9.81
         self.port = 0
         self.on_step: list[Callable[[float], None]] = []
-        self._flags = wire.MAP_CHANGE
         self._tick_lock = threading.RLock()
         self._stop = threading.Event()
         self._sockets: list[socket.socket] = []
@@ -188,8 +187,7 @@ class CarlaServer:
                 listener(step_s)
             with self.world.lock:
                 self.world.step(step_s)
-                packet = snapshot.pack(self.world, flags=self._flags, spoiled=self._spoiled())
-                self._flags = 0
+                packet = snapshot.pack(self.world, flags=0, spoiled=self._spoiled())
                 work = self.sensors.gather(render=not self.settings.no_rendering)
             if self.faults.cuts_stream(0, "world", None):
                 self.streams.cut([EPISODE_STREAM])
@@ -233,7 +231,6 @@ class CarlaServer:
                 self.world.open(town)
                 self._navigation = None
                 packet = snapshot.pack(self.world, flags=wire.MAP_CHANGE)
-                self._flags = wire.MAP_CHANGE
             self.streams.send(EPISODE_STREAM, (packet,))
 
     def navigation(self) -> tuple[str, bytes]:

@@ -111,6 +111,7 @@ class World:
             self.town = town
             self.renderer = self._renderer_of(town)
             self.episode += 1
+            self.frame += 1
             self.elapsed_s = self.scene_s = 0.0
             self.weather = Weather()
             self.table = Table()
