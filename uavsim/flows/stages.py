@@ -30,6 +30,7 @@ from uavsim.images.codec import decode_rgb
 from uavsim.records.codec import pack_plan
 from uavsim.records.plan import ScenePlan
 from uavsim.records.recording import Recording
+from uavsim.supervise.pilot import Flown
 from uavsim.supervise.station import NoStationLeft, Station, StationPool
 from uavsim.typing import JsonDict
 from uavsim.write.atomic import replace_bytes, storage_errors, to_json_bytes
@@ -183,23 +184,14 @@ def _attempt(context: RunContext, entry: LedgerEntry, *, plan: ScenePlan, packed
 def _fly_label_commit(
     context: RunContext, entry: LedgerEntry, *, plan: ScenePlan, folder: Path, journal: Journal
 ) -> LedgerEntry:
+    flown, station, fly_s = _fly(context, entry.scene, plan=plan, folder=folder, journal=journal)
     began = time.monotonic()
-    recording_folder = folder / "recording"
-
-    def on_event(event: JsonDict) -> None:
-        context.progress.on_event(entry.scene, event)
-        if event.get("event") != "beat":
-            journal.tell(str(event["event"]), **{k: v for k, v in event.items() if k != "event"})
-
-    with context.pool.borrow_ready(town=plan.town.name, journal=journal.tell) as station, context.gate(station):
-        journal.tell("flying", station=station.name, **(asdict(station.facts) if station.facts else {}))
-        flown = station.fly(folder / "plan.msgpack", out=recording_folder, town=plan.town.name, on_event=on_event)
-    fly_s = time.monotonic() - began
-    recording = read_recording(recording_folder)
+    recording = read_recording(flown.recording)
     refuse_blank_pictures(recording)
     keep_map_mask(context.output, recording)
     fragment = pack_fragment(scene_fragment(annotate(recording)))
-    label_s = time.monotonic() - began - fly_s
+    moves = final_paths(recording) | write_virtual_lidar(recording)
+    label_s = time.monotonic() - began
     images = int(flown.facts.get("images", 0))
     facts = {
         "vehicles": recording.facts.vehicles_spawned,
@@ -210,19 +202,31 @@ def _fly_label_commit(
         "images_per_s": round(images / max(fly_s, 1e-9), 2),
         "fly_s": round(fly_s, 2),
         "label_s": round(label_s, 2),
-        "station": station.name,
+        "station": station,
     }
-    station.pace.note(images / max(fly_s, 1e-9))
-    committed = commit_scene(
-        context.output,
-        replace(entry, facts=facts),
-        folder=recording_folder,
-        moves=final_paths(recording) | write_virtual_lidar(recording),
-        log=LOG_NAME,
-        fragment=fragment,
-    )
-    journal.tell("committed", seconds=round(time.monotonic() - began, 2), **facts)
+    done = replace(entry, facts=facts)
+    committed = commit_scene(context.output, done, folder=flown.recording, moves=moves, log=LOG_NAME, fragment=fragment)
+    journal.tell("committed", commit_s=round(time.monotonic() - began - label_s, 2), **facts)
     return committed
+
+
+def _fly(
+    context: RunContext, scene: str, *, plan: ScenePlan, folder: Path, journal: Journal
+) -> tuple[Flown, str, float]:
+    """Fly on the next free station; returns what was flown, the station's name, and the seconds without the waiting."""
+
+    def on_event(event: JsonDict) -> None:
+        context.progress.on_event(scene, event)
+        if event.get("event") != "beat":
+            journal.tell(str(event["event"]), **{k: v for k, v in event.items() if k != "event"})
+
+    with context.pool.borrow_ready(town=plan.town.name, journal=journal.tell) as station, context.gate(station):
+        began = time.monotonic()
+        journal.tell("flying", station=station.name, **(asdict(station.facts) if station.facts else {}))
+        flown = station.fly(folder / "plan.msgpack", out=folder / "recording", town=plan.town.name, on_event=on_event)
+        fly_s = time.monotonic() - began
+        station.pace.note(int(flown.facts.get("images", 0)) / max(fly_s, 1e-9))
+    return flown, station.name, fly_s
 
 
 def refuse_blank_pictures(recording: Recording) -> None:
