@@ -197,3 +197,38 @@ def test_a_reader_that_stops_reading_is_dropped_and_the_clock_goes_on(server, mo
             assert caller.call("tick_cue")[3][0][0] == 1
         assert not server.streams.has_listener(struct.unpack("<I", token[:4])[0])
     caller.close()
+
+
+def test_parts_of_the_town_cannot_be_destroyed(server):
+    caller = Caller(server.port)
+    answer = caller.call("destroy_actor", server.world.spectator.actor_id)
+
+    assert "part of the town" in answer[3][0][1][0]
+    caller.close()
+
+
+def test_a_traffic_manager_is_forgotten_with_its_client(server):
+    owner, other = Caller(server.port), Caller(server.port)
+    assert owner.call("add_traffic_manager_running", ["127.0.0.1", 8000])[3] == [[1, True]]
+    assert other.call("add_traffic_manager_running", ["127.0.0.1", 8000])[3] == [[1, False]]
+    owner.close()
+    end = time.monotonic() + 5
+    while other.call("is_traffic_manager_running", 8000)[3] == [[1, True]]:
+        assert time.monotonic() < end
+    other.close()
+
+
+def test_a_sensor_that_fails_is_told_and_stops_no_clock(server, capsys):
+    caller = Caller(server.port)
+    rows = [["sensor_tick", 3, "abc"], ["channels", 2, "many"], ["range", 3, "inf"]]
+    token = caller.call("spawn_actor", [1, "sensor.lidar.ray_cast", rows], [[0, 0, 9], [0, 0, 0]])[3][0][1][5]
+    caller.call("set_episode_settings", [True, False, [True, 0.05]])
+    with socket.create_connection(("127.0.0.1", server.port + 1), timeout=5) as reader:
+        reader.sendall(token[:4])
+        time.sleep(0.2)
+        first, second = caller.call("tick_cue"), caller.call("tick_cue")  # the paper renderer refuses every ray
+
+    assert second[3][0][1] == first[3][0][1] + 1
+    assert "a sensor failed" in capsys.readouterr().err
+    assert "failed sensor readings" in server.report()
+    caller.close()

@@ -9,7 +9,7 @@ from uavsim.mock_servers.carla.registry import method
 from uavsim.mock_servers.carla.values import CallFailed
 from uavsim.mock_servers.faults import SpawnFault
 from uavsim.mock_servers.world.actors import Actor, SpawnOrder, SpawnRefused
-from uavsim.mock_servers.world.table import SENSOR
+from uavsim.mock_servers.world.table import LIGHT, SENSOR, SIGN, SPECTATOR
 
 if TYPE_CHECKING:
     from uavsim.mock_servers.carla.server import CarlaServer
@@ -100,6 +100,8 @@ def destroy_actor(server: CarlaServer, actor_id: int) -> bool:
 def destroy(server: CarlaServer, actor_id: int) -> None:
     """Destroy an actor and end its sensor."""
     actor = server.world.actor(actor_id)
+    if actor.kind in (LIGHT, SIGN, SPECTATOR):
+        raise CallFailed(f"actor {actor_id} ({actor.blueprint}) is part of the town and cannot be destroyed")
     server.world.destroy(actor_id)
     server.sensors.remove(actor)
 

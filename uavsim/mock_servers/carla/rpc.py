@@ -60,7 +60,7 @@ class RpcConnection:
         self._advances = advances
         self._is_synchronous = is_synchronous
         self._write_lock = threading.Lock()
-        self._has_manager = False  # a Traffic Manager lives at the other end
+        self.managers: set[int] = set()  # ports of the Traffic Managers that live at the other end
         self._asked_s = 0.0
         self._stepped_s = 0.0
         self._steps: queue.Queue[tuple[int, str, list[Any]] | None] = queue.Queue(_QUEUED_STEPS)
@@ -79,7 +79,8 @@ class RpcConnection:
         except (ValueError, TypeError, msgpack.exceptions.UnpackException, RecursionError):
             return  # not msgpack, or not a request: there is nobody to answer to
         finally:
-            self._steps.put(None) if self._stepper else None
+            if self._stepper is not None:
+                self._steps.put(None)
             with contextlib.suppress(OSError):
                 self._connection.shutdown(socket.SHUT_RDWR)
 
@@ -97,17 +98,18 @@ class RpcConnection:
             self._start_stepper()
             self._steps.put((number, name, arguments))
             return
-        self._answer(number, *self._call(name, arguments))
+        error, result = self._call(name, arguments)
+        if name == "add_traffic_manager_running" and result == [[1, True]]:
+            self.managers.add(arguments[1][1])
+        self._answer(number, error, result)
         self._note(name)
 
     def _note(self, name: str) -> None:
-        if name == "add_traffic_manager_running":
-            self._has_manager = True
-        elif name == "get_vehicle_light_states":  # once in every step of the worker
+        if name == "get_vehicle_light_states":  # once in every step of the worker
             self._stepped_s = time.monotonic()
         elif name == "get_episode_settings":
             self._asked_s = time.monotonic()
-            if self._has_manager and not self._is_synchronous():
+            if self.managers and not self._is_synchronous():
                 time.sleep(_IDLE_QUESTION_S)
 
     def _start_stepper(self) -> None:
@@ -124,7 +126,7 @@ class RpcConnection:
                 with contextlib.suppress(OSError):
                     self._connection.shutdown(socket.SHUT_RDWR)
                 return
-            if self._has_manager:
+            if self.managers:
                 self._let_worker_wait()
             self._answer(number, *answer)
 

@@ -124,9 +124,14 @@ class CarlaServer:
             serve(connection)
 
     def _serve_rpc(self, connection: socket.socket) -> None:
-        RpcConnection(
+        link = RpcConnection(
             connection, call=self.call, advances=_advances, is_synchronous=lambda: self.settings.synchronous
-        ).serve()
+        )
+        try:
+            link.serve()
+        finally:
+            for port in link.managers:  # a Traffic Manager ends with its client
+                self.traffic_managers.pop(port, None)
 
     # ------------------------------------------------------------------ calls
     def call(self, name: str, arguments: list[Any]) -> Answer:
@@ -247,6 +252,8 @@ class CarlaServer:
             for what, counted in (("unknown RPCs:", self.unknown), ("RPCs without effect:", self.without_effect))
             if counted
         ]
+        if self.sensors.failed:
+            parts.append(f"failed sensor readings: {self.sensors.failed}")
         return "mock stats: " + "; ".join(parts) if parts else None
 
 

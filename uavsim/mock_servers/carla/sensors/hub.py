@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 import time
 from collections import deque
@@ -69,6 +70,7 @@ class Sensors:
         self._gpu = threading.Lock()
         self._running: list[Future[None]] = []
         self._frame = 0
+        self.failed = 0
         self._late: deque[tuple[int, int, Stamp, Measured]] = deque()  # (due frame, stream, stamp, what)
 
     def add(self, actor: Actor) -> None:
@@ -130,7 +132,7 @@ class Sensors:
         return tuple(self._server.faults.frames(actor.actor_id, actor.blueprint, camera, stamp))
 
     def _is_due(self, actor: Actor, moment: Moment) -> bool:
-        every_s = float(actor.order.attributes.get("sensor_tick", "0") or 0)
+        every_s = rays.number(actor, "sensor_tick", 0.0)
         last_s = self._last_s.get(actor.actor_id)
         return last_s is None or moment.elapsed_s - last_s >= every_s - _DUE_SLACK_S
 
@@ -157,10 +159,13 @@ class Sensors:
             self.finish()
 
     def finish(self) -> None:
-        """Wait until everything of the tick is queued for sending."""
-        for future in self._running:
-            future.result()
-        self._running = []
+        """Wait until everything of the tick is queued for sending; a sensor that failed is told, and stops no clock."""
+        running, self._running = self._running, []
+        for future in running:
+            problem = future.exception()
+            if problem is not None:
+                self.failed += 1
+                sys.stderr.write(f"mock carla: tick {self._frame}: a sensor failed: {problem!r}\n")
         self._send_late(self._frame)
 
     def _measure(self, reading: Reading, moment: Moment) -> list[Measured]:
