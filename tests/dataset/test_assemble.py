@@ -8,8 +8,9 @@ import pytest
 
 from uavsim.dataset import Fragment, assemble, open_fragment, pack_fragment, unpack_fragment
 from uavsim.dataset.tables import iter_rows, read_rows
-from uavsim.dataset.vocabulary import TABLES
+from uavsim.dataset.vocabulary import TABLES, semantic_tag_rows
 from uavsim.errors import DatasetError
+from uavsim.mock_servers.scene import TAG
 
 REPOSITORY = Path(__file__).parents[2]
 
@@ -51,7 +52,7 @@ def test_same_fragments_same_bytes(fragment: Fragment, tmp_path: Path) -> None:
     for run in ("a", "b"):
         assemble(tmp_path / run, [pack_fragment(fragment)], map_masks={"Town10HD": b"not drawn here"})
     files = sorted(p.relative_to(tmp_path / "a") for p in (tmp_path / "a").rglob("*") if p.is_file())
-    assert len(files) == 13 + 4 + 2 + 1
+    assert len(files) == 13 + 5 + 2 + 1
     for name in files:
         assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
 
@@ -115,3 +116,8 @@ def test_the_unmodified_devkit_loads_it(fragment: Fragment, tmp_path: Path) -> N
         capture_output=True, text=True, check=True, env={**os.environ, "MPLBACKEND": "agg"},
     )  # fmt: skip
     assert run.stdout.split() == ["3", "35", "0.0"]
+
+
+def test_tags_are_those_of_the_headless_simulator_and_in_carlas_order() -> None:
+    assert {row["name"]: row["index"] for row in semantic_tag_rows()} == TAG
+    assert len({tuple(row["color"]) for row in semantic_tag_rows()}) == 29

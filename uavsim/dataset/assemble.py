@@ -15,7 +15,7 @@ from uavsim.dataset.fragment import FragmentHead, PackedFragment, open_fragment
 from uavsim.dataset.strict import EXTRA_TABLES
 from uavsim.dataset.tables import TableWriter, write_json, write_rows
 from uavsim.dataset.tokens import token
-from uavsim.dataset.vocabulary import TABLES, attribute_rows, category_rows, visibility_rows
+from uavsim.dataset.vocabulary import TABLES, attribute_rows, category_rows, semantic_tag_rows, visibility_rows
 from uavsim.errors import DatasetError
 from uavsim.images import codec
 from uavsim.typing import JsonDict
@@ -125,6 +125,7 @@ class _VersionFolder:
             "category": category_rows(),
             "attribute": attribute_rows(),
             "visibility": visibility_rows(),
+            "semantic_tag": semantic_tag_rows(),
             "sensor": _sensor_rows(self._sensors),
             "map": _map_rows(self.towns),
         }

@@ -38,6 +38,7 @@ _COMMON_SCENE_TABLES: Final = (
     "visibility_detail",
     "agent_view",
 )
+_UNCHANGED: Final[tuple[str, ...]] = ("attribute", "visibility", "semantic_tag", "map")
 _CARRIED: Final = ("strict_sample_data", "strict_ego_pose", "strict_calibrated_sensor")
 
 
@@ -84,7 +85,7 @@ def _to_uav3d(reader: DatasetReader, out: Path, options: Uav3dOptions) -> Assemb
                 (row["filename"],) * 2 for row in (*made.rows.get("layer", ()), *made.rows["strict_sample_data"])
             )
             tables.add(made)
-        shared = {name: reader.shared(name) for name in ("attribute", "visibility", "map")}
+        shared = {name: reader.shared(name) for name in _UNCHANGED if name in reader.table_names}
         shared |= {
             "category": _blueprint_rows(blueprints),
             "sensor": [row for row in reader.shared("sensor") if row["modality"] == "camera"],
@@ -112,7 +113,7 @@ def _to_strict(reader: DatasetReader, out: Path, options: Uav3dOptions) -> Assem
             files.link((row["filename"],) * 2 for row in made.rows.get("layer", ()))
             files.link_or_make_empty(row["filename"] for row in made.rows["sample_data"] if row["token"] not in stored)
             tables.add(made)
-        shared = {name: reader.shared(name) for name in ("attribute", "visibility", "map")}
+        shared = {name: reader.shared(name) for name in _UNCHANGED if name in reader.table_names}
         shared |= {
             "category": reader.shared("strict_category") or category_rows(),
             "sensor": reader.shared("strict_sensor") or [*reader.shared("sensor"), _lidar_sensor()],

@@ -21,7 +21,16 @@ from uavsim.typing import JsonDict
 
 __all__ = ["SHARED_TABLES", "DatasetReader", "SceneRows", "open_dataset"]
 
-SHARED_TABLES: Final = ("category", "attribute", "visibility", "sensor", "map", "strict_category", "strict_sensor")
+SHARED_TABLES: Final = (
+    "category",
+    "attribute",
+    "visibility",
+    "semantic_tag",
+    "sensor",
+    "map",
+    "strict_category",
+    "strict_sensor",
+)
 """Small tables that belong to no scene."""
 
 _OPTIONAL: Final = (
@@ -80,7 +89,7 @@ class DatasetReader:
     @property
     def table_names(self) -> list[str]:
         """Every table that is there and known."""
-        known = [*TABLES, *_OPTIONAL, "strict_category", "strict_sensor"]
+        known = dict.fromkeys((*TABLES, *_OPTIONAL, *SHARED_TABLES))
         return [name for name in known if self._path(name).is_file()]
 
     @property

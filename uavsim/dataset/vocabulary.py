@@ -15,6 +15,7 @@ from uavsim.typing import JsonDict
 __all__ = [
     "ATTRIBUTES",
     "CATEGORIES",
+    "SEMANTIC_TAGS",
     "TABLES",
     "VISIBILITY_EDGES",
     "Category",
@@ -22,6 +23,7 @@ __all__ = [
     "attribute_token",
     "category_rows",
     "category_token",
+    "semantic_tag_rows",
     "visibility_rows",
 ]
 
@@ -73,6 +75,39 @@ ATTRIBUTES: Final = (
 )
 """(name, description), all of them names that the devkit's detection evaluation knows."""
 
+SEMANTIC_TAGS: Final = (
+    ("unlabeled", (0, 0, 0)),
+    ("road", (128, 64, 128)),
+    ("sidewalk", (244, 35, 232)),
+    ("building", (70, 70, 70)),
+    ("wall", (102, 102, 156)),
+    ("fence", (190, 153, 153)),
+    ("pole", (153, 153, 153)),
+    ("traffic_light", (250, 170, 30)),
+    ("traffic_sign", (220, 220, 0)),
+    ("vegetation", (107, 142, 35)),
+    ("terrain", (152, 251, 152)),
+    ("sky", (70, 130, 180)),
+    ("pedestrian", (220, 20, 60)),
+    ("rider", (255, 0, 0)),
+    ("car", (0, 0, 142)),
+    ("truck", (0, 0, 70)),
+    ("bus", (0, 60, 100)),
+    ("train", (0, 80, 100)),
+    ("motorcycle", (0, 0, 230)),
+    ("bicycle", (119, 11, 32)),
+    ("static", (110, 190, 160)),
+    ("dynamic", (170, 120, 50)),
+    ("other", (55, 90, 80)),
+    ("water", (45, 60, 150)),
+    ("road_line", (157, 234, 50)),
+    ("ground", (81, 0, 81)),
+    ("bridge", (150, 100, 100)),
+    ("rail_track", (230, 150, 140)),
+    ("guard_rail", (180, 165, 180)),
+)
+"""(name, RGB) of the red channel's values in the masks. Source: CARLA docs, "Semantic segmentation camera", 0.9.14 on."""
+
 VISIBILITY_EDGES: Final = (0.4, 0.6, 0.8)
 _VISIBILITY: Final = (
     ("1", "v0-40", "visibility of whole object is between 0 and 40%"),
@@ -109,6 +144,14 @@ def category_rows() -> list[JsonDict]:
 def attribute_rows() -> list[JsonDict]:
     """Return the table ``attribute``."""
     return [{"token": attribute_token(n), "name": n, "description": d} for n, d in ATTRIBUTES]
+
+
+def semantic_tag_rows() -> list[JsonDict]:
+    """Return the table ``semantic_tag``: what the masks' red channel means."""
+    return [
+        {"token": token("semantic_tag", index), "index": index, "name": name, "color": list(colour)}
+        for index, (name, colour) in enumerate(SEMANTIC_TAGS)
+    ]
 
 
 def visibility_rows() -> list[JsonDict]:
