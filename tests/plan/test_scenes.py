@@ -1,10 +1,14 @@
+import dataclasses
+
 import numpy as np
 import pytest
 
+from uavsim.annotate.options import AnnotateOptions, options_of_plan
+from uavsim.config.dataset import Labels
 from uavsim.errors import ConfigError, InputError, UnknownNameError
 from uavsim.plan import dataset_towns, plan_scenes
 from uavsim.plan.weather import PRESETS
-from uavsim.records.codec import pack_plan
+from uavsim.records.codec import pack_plan, unpack_plan
 
 FORMATION = "drones: 2\nshape: line\nspacing_m: 10\n"
 RIG = "cameras: {FRONT: {pitch_deg: -30}}\n"
@@ -230,7 +234,18 @@ def test_degradations_in_microseconds_and_with_their_own_seed():
 
 def test_a_scene_of_too_many_steps(own):
     own("flight_plans/datasets/mine.yaml", DATASET + "step_s: 0.001\nkeyframe_s: 60\n")
-    with pytest.raises(
-        ConfigError, match=r"mine\.yaml:5: samples: a scene needs 120000 steps of simulation"
-    ):
+    with pytest.raises(ConfigError, match=r"mine\.yaml:5: samples: a scene needs 120000 steps of simulation"):
         plan_scenes("mine")
+
+
+def test_label_options_reach_the_labeller(own):
+    own("flight_plans/datasets/mine.yaml", DATASET + "labels: {classes: [car, bus], range_m: 102.4}\n")
+    plan = plan_scenes("mine", scenes=[0])[0]
+    assert plan.extra["labels"] == {"classes": ["car", "bus"], "range_m": 102.4}
+    options = options_of_plan(unpack_plan(pack_plan(plan)))
+    assert (options.classes, options.range_m) == (("car", "bus"), 102.4)
+    assert options_of_plan(plan_scenes("smoke", scenes=[0])[0]) == AnnotateOptions()
+
+
+def test_every_label_option_can_be_written():
+    assert set(Labels.model_fields) == {field.name for field in dataclasses.fields(AnnotateOptions)}

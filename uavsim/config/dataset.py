@@ -14,6 +14,7 @@ __all__ = [
     "DatasetConfig",
     "Degradations",
     "Images",
+    "Labels",
     "NameSchedule",
     "Splits",
     "TownShare",
@@ -135,6 +136,27 @@ class Images(Model):
     png_level: Annotated[int, Field(ge=0, le=9)] = 1
 
 
+class Labels(Model):
+    """Which objects get boxes, and what their attributes mean; what is left out is as uavsim has it."""
+
+    classes: (
+        Annotated[
+            tuple[Literal["car", "van", "truck", "bus", "motorcycle", "bicycle", "pedestrian"], ...],
+            Field(min_length=1),
+        ]
+        | None
+    ) = None
+    """Everything else is scenery; all of them by default."""
+    range_m: Annotated[float, Field(gt=0, le=100_000)] | None = None
+    """Horizontally from the nearest drone; everything in the town by default."""
+    label_parked: bool | None = None
+    """Also parked vehicles that are parts of the town."""
+    moving_mps: Annotated[float, Field(ge=0, le=100)] | None = None
+    """Faster is ``moving``."""
+    parked_moved_m: Annotated[float, Field(ge=0, le=1000)] | None = None
+    """A parked vehicle that moves less than this in the scene is ``parked``."""
+
+
 class Splits(Model):
     """Which split each scene is in."""
 
@@ -208,6 +230,7 @@ class DatasetConfig(Model):
     traffic: Traffic = Traffic()
     images: Images = Images()
     splits: Splits = Splits()
+    labels: Labels = Labels()
     degradations: Degradations | None = None
     wind_mps: Metres3 = (0.0, 0.0, 0.0)
     """On the drones, map frame; bridge."""

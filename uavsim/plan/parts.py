@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from uavsim.config.dataset import Degradations, Images
+from uavsim.config.dataset import Degradations, Images, Labels
 from uavsim.config.rig import Rig
 from uavsim.config.town import TownConfig
 from uavsim.records.plan import CameraSpec, DegradationPlan, ImageFormat, SwarmTrajectory, TownSite
+from uavsim.typing import JsonDict
 
-__all__ = ["cameras", "degradation_plan", "describe", "image_format", "town_site"]
+__all__ = ["cameras", "degradation_plan", "describe", "image_format", "label_options", "town_site"]
 
 _MAP_BORDER_M = 20.0
 
@@ -46,6 +47,12 @@ def town_site(town: TownConfig) -> TownSite:
 def image_format(images: Images) -> ImageFormat:
     """Return how pictures are stored."""
     return ImageFormat(images.format, jpeg_quality=images.jpeg_quality, png_level=images.png_level)
+
+
+def label_options(labels: Labels) -> JsonDict:
+    """Return what the data set says about labels, and nothing of what it leaves out."""
+    options = labels.model_dump(exclude_none=True)
+    return {key: list(value) if isinstance(value, tuple) else value for key, value in options.items()}
 
 
 def degradation_plan(degradations: Degradations | None, *, seed: int) -> DegradationPlan | None:

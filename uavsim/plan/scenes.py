@@ -17,7 +17,7 @@ from uavsim.config.routes import RoutesConfig
 from uavsim.config.town import TownConfig
 from uavsim.errors import InputError, UnknownNameError
 from uavsim.plan import checks, numbering
-from uavsim.plan.parts import cameras, degradation_plan, describe, image_format, town_site
+from uavsim.plan.parts import cameras, degradation_plan, describe, image_format, label_options, town_site
 from uavsim.plan.path import FlightPath, fly_route
 from uavsim.plan.swarm import fly_swarm, formation_altitude
 from uavsim.plan.traffic import traffic_plan
@@ -260,6 +260,7 @@ class _Desk:
                 "route_start_share": start_share,
                 "weather": weather.name,
                 "split": list(numbering.splits_of(model.splits, number)),
+                "labels": label_options(model.labels),
             },
         )
 
