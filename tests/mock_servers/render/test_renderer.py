@@ -309,3 +309,59 @@ def test_a_mover_without_a_place_is_not_drawn() -> None:
     cast = movers(["vehicle.audi.tt"], np.array([np.nan, 0, 0, 0, 0, 0]))
 
     assert (shoot(GROUND, DOWN, cast).ids == 0).all()
+
+
+def test_after_warming_up_a_picture_is_the_same() -> None:
+    renderer = Renderer(city(2), LIBRARY)
+    expected = shoot(Renderer(city(2), LIBRARY), DOWN, traffic(10, blocks=2), colour=True)
+
+    renderer.warm_up()
+
+    np.testing.assert_array_equal(shoot(renderer, DOWN, traffic(10, blocks=2), colour=True).bgra, expected.bgra)
+
+
+def test_shadows_fall_away_from_the_sun_and_leave_with_their_mover() -> None:
+    """Sun in the west (azimuth 180: towards -x), 45 degrees up: the shadow of a bus lies 0..3 m east of it."""
+    weather = Weather(sun_altitude_angle=45.0, sun_azimuth_angle=180.0)
+    bare = shoot(GROUND, DOWN, nobody(), weather=weather, colour=True)
+    cast = movers(["vehicle.mitsubishi.fusorosa"], np.array([0.0, 0, 0, 0, 90, 0]))
+
+    shaded = shoot(GROUND, DOWN, cast, weather=weather, colour=True)
+    after = shoot(GROUND, DOWN, nobody(), weather=weather, colour=True)
+
+    assert bare.bgra is not None
+    assert shaded.bgra is not None
+    darker = (shaded.bgra[..., 1].astype(int) < bare.bgra[..., 1].astype(int) - 15) & (shaded.ids == 0)
+    rows, _ = np.nonzero(darker)
+    east_m = (225 - (rows + 0.5)) * 60 / 400  # up the picture is +x
+    assert len(rows) > 300
+    assert 1.2 < east_m.min() < 1.6  # from its flank
+    assert 3.9 < east_m.max() < 4.7  # to its flank and its height of 3.12 m
+    np.testing.assert_array_equal(after.bgra, bare.bgra)
+
+
+def test_head_lights_light_the_road_ahead_at_night() -> None:
+    night = Weather(sun_altitude_angle=-40.0)
+    pose = np.array([0.0, 0, 0, 0, 90, 0])  # facing +y: to the right of the picture
+    dark = shoot(GROUND, DOWN, movers(["vehicle.tesla.model3"], pose), weather=night, colour=True)
+    lit = shoot(GROUND, DOWN, movers(["vehicle.tesla.model3"], pose, lights=3), weather=night, colour=True)
+
+    assert dark.bgra is not None
+    assert lit.bgra is not None
+    gain = lit.bgra[..., 2].astype(int) - dark.bgra[..., 2]
+    assert gain[225, 440:480].mean() > 15  # 6 to 12 m ahead
+    assert np.abs(gain[225, 300:380]).max() == 0  # behind
+    assert np.abs(gain[100:150]).max() == 0  # far to its side
+
+
+def test_fog_hides_what_is_far_first() -> None:
+    view = View((-110.0, 2.0, 3.0, 0.0, 0.0, 0.0), 200, 120, 60.0)
+    clear = shoot(CITY, view, colour=True)
+    foggy = shoot(CITY, view, weather=Weather(fog_density=40.0, fog_falloff=0.0), colour=True)
+
+    assert clear.bgra is not None
+    assert foggy.bgra is not None
+    near, far = clear.depth_m < 15, (clear.depth_m > 60) & (clear.depth_m < 200)
+    assert foggy.bgra[far].std(axis=0)[:3].mean() < 0.75 * clear.bgra[far].std(axis=0)[:3].mean()
+    change = np.abs(foggy.bgra.astype(int) - clear.bgra).mean(axis=-1)
+    assert change[far].mean() > change[near].mean() * 0.5

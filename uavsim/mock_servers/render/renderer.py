@@ -11,6 +11,7 @@ import numpy as np
 from uavsim.mock_servers.models import ModelLibrary
 from uavsim.mock_servers.render.camera import pack
 from uavsim.mock_servers.render.cast import RayGrid, build_grid, cast_rays
+from uavsim.mock_servers.render.encode import encode_depth, encode_instance, encode_normal, encode_semantic
 from uavsim.mock_servers.render.glow import NO_GLOW, NO_GLOW_FRAME, GlowMaps
 from uavsim.mock_servers.render.lanes import LANES
 from uavsim.mock_servers.render.light import NIGHT, Light, light_of, noise_texture
@@ -209,6 +210,27 @@ class Renderer:
             models.first_triangle, models.sphere, models.tag, movers.actor_id, distance_m, ids, tag, cosine,
         )  # fmt: skip
         return distance_m, ids, tag, cosine
+
+    def warm_up(self) -> None:
+        """Draw a few tiny pictures, so that every kernel is compiled (once per machine) before somebody waits for one."""
+        view = View((0.0, 0.0, 30.0, -60.0, 0.0, 0.0), 16, 8, 90.0)
+        one = Movers(
+            np.zeros(1, np.int32),
+            np.zeros((1, 6)),
+            np.ones(1, np.uint32),
+            np.zeros((1, 3), np.uint8),
+            np.full(1, 3, np.uint32),
+        )
+        off = np.zeros(len(self._lamps[1]), dtype=np.uint8)
+        for weather in (Weather(precipitation=60.0, wetness=60.0, fog_density=20.0), Weather(sun_altitude_angle=-30.0)):
+            picture = self.render(view, one, weather=weather, signals=off, time_s=0.0, want_bgra=True, want_normal=True)
+        pixels = np.zeros((8, 16, 4), np.uint8)
+        encode_instance(picture.ids, picture.tag, pixels)
+        encode_semantic(picture.tag, pixels)
+        encode_depth(picture.depth_m, pixels)
+        if picture.normal is not None:
+            encode_normal(picture.normal, pixels)
+        self.cast(np.zeros(3), np.array([[1.0, 0.0, 0.0]]), 10.0, one)
 
     def _shadow(
         self, light: Light, movers: Movers, world: Float64, model: Int32, models: ModelPack
