@@ -88,3 +88,13 @@ def without_alpha(bgra: UInt8) -> UInt8:
     out = np.empty((*bgra.shape[:2], 3), dtype=np.uint8)
     without_alpha_into(np.ascontiguousarray(bgra).reshape(-1, 4), out.reshape(-1, 3))
     return out
+
+
+def compile_all() -> None:
+    """Compile the loops now, on one pixel, so that no client has to wait for them."""
+    ids, tag = np.zeros(1, dtype=np.uint32), np.zeros(1, dtype=np.uint8)
+    table, numbers = np.zeros(256, dtype=np.int32), np.zeros(1, dtype=np.uint32)
+    out, bgr = np.zeros(1, dtype=np.int32), np.zeros((1, 3), dtype=np.uint8)
+    ids_into(ids, tag, table, numbers, table, table, out)
+    paint_into(out, np.zeros((256, 3), dtype=np.uint8), bgr)
+    without_alpha_into(np.zeros((1, 4), dtype=np.uint8), bgr)

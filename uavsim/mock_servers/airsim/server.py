@@ -65,8 +65,12 @@ class AirSimServer:
         Raises:
             OSError: the port is taken.
         """
-        self._listener = socket.create_server((self._address, self._wanted_port), backlog=64)
         self.simulation.start()
+        try:
+            self._listener = socket.create_server((self._address, self._wanted_port), backlog=64)
+        except OSError:
+            self.simulation.stop()
+            raise
         self._acceptor.start()
         return self.port
 

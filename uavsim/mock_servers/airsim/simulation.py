@@ -19,6 +19,7 @@ from uavsim.mock_servers.airsim.host import AirSimHost, FaultsLike, NoFaults, Po
 from uavsim.mock_servers.airsim.imaging import Photographer, no_movers
 from uavsim.mock_servers.airsim.ned import Quat, Vec3, add, flip_z, ned_pose, pose_map, ue_pose
 from uavsim.mock_servers.airsim.objects import SceneObjects
+from uavsim.mock_servers.airsim.pixels import compile_all
 from uavsim.mock_servers.airsim.quad import BODY_HEIGHT_M, BODY_RADIUS_M
 from uavsim.mock_servers.airsim.recording import Recorder
 from uavsim.mock_servers.airsim.settings import AirSimSettings, VehicleSetting
@@ -69,7 +70,9 @@ class Simulation:
             self._know(vehicle)
 
     def start(self) -> None:
-        """Let time pass."""
+        """Compile what is compiled, then let time pass."""
+        self.fleet.compile()
+        compile_all()
         with self.weather_lock:
             self.atmosphere.configure(self.settings.time_of_day, self.fleet.now_ns)
         self.clock.start()

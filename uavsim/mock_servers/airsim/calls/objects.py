@@ -31,6 +31,7 @@ from uavsim.mock_servers.airsim.simulation import Simulation
 CALLS: Final[Table] = {}
 MAX_SPAWNED: Final = 10_000
 MAX_NAME: Final = 200
+STAND_INS: Final = {"1M_Cube_Chamfer": "static.prop.creasedbox01", "Cube": "static.prop.creasedbox01"}
 RAY: Final = Capture(9, 9, 1.0)
 UNIT: Final = {"x_val": 1.0, "y_val": 1.0, "z_val": 1.0}
 ZERO: Final = {"x_val": 0.0, "y_val": 0.0, "z_val": 0.0}
@@ -95,8 +96,9 @@ def simSetObjectScale(sim: Simulation, object_name: Any, scale: Any) -> bool:
 
 @entry(CALLS)
 def simListAssets(sim: Simulation) -> list[str]:
-    """Name what can be spawned: the blueprint ids of the models."""
-    return list(getattr(sim.host.models, "blueprints", ()))
+    """Name what can be spawned: the blueprint ids of the models, and AirSim's own cube."""
+    known = list(getattr(sim.host.models, "blueprints", ()))
+    return known + [name for name, model in STAND_INS.items() if model in known]
 
 
 @entry(CALLS)
@@ -107,6 +109,7 @@ def simSpawnObject(
     """Put a model into AirSim's pictures; gives the name it got."""
     position, quat = finite_pose(pose)
     name, asset = text(object_name, "object_name")[:MAX_NAME], text(asset_name, "asset_name")
+    asset = STAND_INS.get(asset, asset)
     sim.host.models.number(asset)  # raises for an unknown one, naming the nearest
     with sim.object_lock:
         if len(sim.objects.spawned) >= MAX_SPAWNED:
