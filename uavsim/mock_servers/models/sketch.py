@@ -26,6 +26,22 @@ class Skin:
     tag: int = 0
 
 
+def _cross(a: Point, b: Point, c: Point) -> Point:
+    """(b - a) x (c - a); plain Python, as numpy is slow on single vectors."""
+    ux, uy, uz = b[0] - a[0], b[1] - a[1], b[2] - a[2]
+    vx, vy, vz = c[0] - a[0], c[1] - a[1], c[2] - a[2]
+    return uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx
+
+
+def _dot(a: Point, b: Point) -> float:
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+
+
+def _mean(points: Sequence[Point]) -> Point:
+    count = len(points)
+    return sum(p[0] for p in points) / count, sum(p[1] for p in points) / count, sum(p[2] for p in points) / count
+
+
 @dataclass(slots=True)
 class Sketch:
     """Collects faces. Points are metres in the actor's frame: x forward, y right, z up.
@@ -41,18 +57,18 @@ class Sketch:
 
     def polygon(self, corners: Sequence[Point], skin: Skin, *, inside: Point) -> None:
         """Add a convex face, turned away from ``inside``, a point behind it."""
-        array = np.asarray(corners, dtype=np.float64)
-        normal = np.cross(array[1] - array[0], array[2] - array[0])
+        normal = _cross(corners[0], corners[1], corners[2])
         if len(corners) > 3:  # a corner of a quad may be doubled: take the larger half
-            other = np.cross(array[2] - array[0], array[3] - array[0])
-            normal = normal if np.linalg.norm(normal) > np.linalg.norm(other) else other
-        if np.dot(normal, array.mean(axis=0) - np.asarray(inside)) < 0:
+            other = _cross(corners[0], corners[2], corners[3])
+            normal = normal if _dot(normal, normal) > _dot(other, other) else other
+        middle = _mean(corners)
+        if _dot(normal, (middle[0] - inside[0], middle[1] - inside[1], middle[2] - inside[2])) < 0:
             corners = corners[::-1]
         first = len(self.points)
         self.points.extend(corners)
         for step in range(1, len(corners) - 1):
-            a, b, c = (np.asarray(corners[i]) for i in (0, step, step + 1))
-            if np.linalg.norm(np.cross(b - a, c - a)) > 1e-9:
+            area = _cross(corners[0], corners[step], corners[step + 1])
+            if _dot(area, area) > 1e-18:
                 self.faces.append((first, first + step, first + step + 1))
                 self.skins.append(skin)
 
@@ -77,11 +93,11 @@ class Sketch:
         count = len(rings[0])
         side = [skin] * count if isinstance(skin, Skin) else list(skin)
         for near, far in pairwise(rings):
-            inside = tuple(np.mean([*near, *far], axis=0))
+            inside = _mean([*near, *far])
             for i in range(count):
                 j = (i + 1) % count
                 self.polygon([near[i], near[j], far[j], far[i]], side[i], inside=inside)
-        inside = tuple(np.mean([point for ring in rings for point in ring], axis=0))
+        inside = _mean([point for ring in rings for point in ring])
         self.polygon(rings[0], first or side[0], inside=inside)
         self.polygon(rings[-1], last or side[0], inside=inside)
 
