@@ -113,3 +113,10 @@ def test_places_that_cannot_be_written(here, run):
     code, _, err = run("schema", "--out", "file")
     assert code == 3
     assert "cannot be written" in err
+
+
+def test_brackets_in_a_message_are_not_markup(here, run):
+    (here / "d.yaml").write_text("towns: {T: {scenes: 1}}\nrig: uav3d\nformation: {}\n")
+    code, _, err = run("plan", "--dataset", "d.yaml")
+    assert code == 2
+    assert err == "error: d.yaml:3: formation: give one name, or cycle: [names], or draw: {name: weight}\n"

@@ -10,6 +10,7 @@ import sys
 
 import typer
 from rich.console import Console
+from rich.markup import escape
 
 from uavsim.cli import configs, dataset, deploy, doctor, generate, judge, simulator, status
 from uavsim.errors import UavsimError
@@ -34,7 +35,7 @@ def main() -> None:
     try:
         app()
     except UavsimError as error:
-        Console(stderr=True, soft_wrap=True).print(f"[bold red]error:[/] {error}", highlight=False)
+        Console(stderr=True, soft_wrap=True).print(f"[bold red]error:[/] {escape(str(error))}", highlight=False)
         sys.exit(error.exit_code)
     except KeyboardInterrupt:
         sys.exit(130)
