@@ -281,7 +281,7 @@ def lorry(spec: VehicleSpec) -> Mesh:
         draw.slab((0.56, -0.66, 0.86), (0.68, 0.66, 1.0), Skin((28, 60, 190)))
     else:
         cargo = draw.paint if spec.shape == "box_truck" else Skin((226, 227, 229))
-        draw.slab((-1.0, -1.0, 0.26), (cab_back - 0.05, 1.0, 1.0), cargo, roof=Skin((206, 208, 210)))
+        draw.slab((-1.0, -0.985, 0.26), (cab_back - 0.05, 0.985, 1.0), cargo, roof=Skin((206, 208, 210)))
         livery = Skin((238, 236, 230)) if spec.shape == "box_truck" else Skin(BODY, PAINT)
         draw.band(-0.86, cab_back - 0.18, 0.46, 0.74, livery, width=1.0)
     draw.lamps(1.006, -1.004, 0.24, 0.31, inner=0.60, outer=0.92)
