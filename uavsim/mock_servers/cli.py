@@ -60,19 +60,20 @@ class _Renderers:
     def __call__(self, town: Town) -> Renderer:
         if id(town) not in self._kept:
             renderer = Renderer(town.mesh, self._models, town.signals)
-            _compile(renderer)
+            _compile(renderer, len(town.signals))
             self._kept[id(town)] = (town, renderer)
         return self._kept[id(town)][1]
 
 
-def _compile(renderer: Renderer) -> None:
+def _compile(renderer: Renderer, lights: int) -> None:
     """Let the kernels be compiled (or read from disk) now, not under a client's deadline; rays follow in their own time."""
     nothing = Movers(*(np.zeros((0, *shape), kind) for shape, kind in _MOVER_COLUMNS))
+    off = np.full(lights, 3, np.uint8)
     view = View((0.0, 0.0, 50.0, -90.0, 0.0, 0.0), 32, 32, 90.0)
-    signals = np.zeros(0, np.uint8)
-    picture = renderer.render(
-        view, nothing, weather=Weather(), signals=signals, time_s=0.0, want_bgra=True, want_normal=True
-    )
+    for weather in (Weather(precipitation=60.0, wetness=60.0, fog_density=20.0), Weather(sun_altitude_angle=-30.0)):
+        picture = renderer.render(
+            view, nothing, weather=weather, signals=off, time_s=0.0, want_bgra=True, want_normal=True
+        )
     assert picture.normal is not None
     bgra = np.zeros((32, 32, 4), np.uint8)
     encode_instance(picture.ids, picture.tag, bgra)
@@ -102,10 +103,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     sys.stdout.write(json.dumps(ports) + "\n")
     sys.stdout.flush()
     stop.wait()
-    report = carla.report()
-    if report:
-        sys.stderr.write(report + "\n")
-        sys.stderr.flush()
+    for report in (carla.report(), faults.report()):
+        if report:
+            sys.stderr.write(report + "\n")
+    sys.stderr.flush()
     os._exit(0)  # threads of clients may be anywhere; the ports go with the process
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final, Protocol
 
 import numpy as np
@@ -13,7 +13,7 @@ import numpy as np
 from uavsim.mock_servers.models.catalogue import OTHERS, PROPS, VEHICLES, WALKERS
 from uavsim.mock_servers.models.library import ModelLibrary
 from uavsim.mock_servers.scene import Float32, Float64, Movers, Picture, Town, UInt8, UInt32, View, Weather
-from uavsim.mock_servers.world import contact, physics
+from uavsim.mock_servers.world import contact, crashes, physics
 from uavsim.mock_servers.world.actors import SPRING_ARM, Actor, NoSuchActor, SpawnOrder, SpawnRefused
 from uavsim.mock_servers.world.pose import Pose6, undo
 from uavsim.mock_servers.world.signals import Signals
@@ -32,9 +32,7 @@ from uavsim.mock_servers.world.table import (
 )
 
 _GRAVES: Final = 4096
-_SOLID_TAGS: Final = frozenset({3, 4, 5, 14, 15, 16, 17, 18, 28})  # walls, fences, parked vehicles; no crowns, no arms
 _DEFAULT_LIMIT_KMH: Final = 50.0
-_DEEPER_M: Final = 1e-6
 _DRIVE_MPS2: Final = {"car": 5.0, "van": 4.0, "truck": 3.0, "bus": 3.0, "motorcycle": 6.0, "bicycle": 2.5}
 
 
@@ -53,16 +51,6 @@ class RendererLike(Protocol):
     ) -> tuple[Float32, UInt32, UInt8, Float32]:
         """Send rays: distance, id, tag and cosine of incidence of what each meets first."""
         ...
-
-
-@dataclass(frozen=True, slots=True)
-class Touch:
-    """Two bodies that met in this tick; ``other_id`` 0 is something of the town, told by ``other_name``."""
-
-    actor_id: int
-    other_id: int
-    other_name: str
-    impulse: tuple[float, float, float]
 
 
 class World:
@@ -98,7 +86,7 @@ class World:
         physics.carry(none, c)
         boxes = contact.boxes_of(none, c.pose, c.half, c.offset)
         contact.pairs(boxes)
-        contact.first_hits(boxes, self._static[0])
+        contact.first_hits(boxes, self._walls.boxes)
         contact.first_hit(np.zeros(7), boxes)
         contact.overlap_depth(np.zeros(7), np.zeros(7))
         self._limits_at(np.zeros((1, 6)))
@@ -120,9 +108,9 @@ class World:
             self._next_id = 1
             self._ground = physics.GroundGrid.of(town.ground)
             self.signal_state = Signals(town.signals)
-            self.touches: list[Touch] = []
+            self.touches: list[crashes.Touch] = []
             self._movers: Movers | None = None
-            self._static = _static_boxes(town)
+            self._walls = crashes.Walls.of(town)
             self._limits = np.asarray(town.speed_limits, np.float64).reshape(-1, 3)
             self._populate()
 
@@ -225,7 +213,7 @@ class World:
         others = others[(others != actor.row) & (c.solid[others] != 0)]
         if len(others) and contact.first_hit(box, contact.boxes_of(others, c.pose, c.half, c.offset)) >= 0:
             return True
-        return actor.kind == VEHICLE and len(self._static[0]) > 0 and contact.first_hit(box, self._static[0]) >= 0
+        return actor.kind == VEHICLE and contact.first_hit(box, self._walls.boxes) >= 0
 
     def destroy(self, actor_id: int) -> None:
         """Take an actor out; what hangs on it stays where it is.
@@ -284,9 +272,8 @@ class World:
             before = c.pose[vehicles].copy()
             physics.step_vehicles(vehicles, delta_s, c, self._ground)
             physics.step_walkers(walkers, delta_s, c, self._ground)
-            self.touches = []
+            self.touches = crashes.resolve(self.table, vehicles, before, self._walls) if len(vehicles) else []
             if len(vehicles):
-                self._collide(vehicles, before)
                 self.signal_state.at_lights(vehicles, c)
                 c.limit[vehicles] = self._limits_at(c.pose[vehicles])
             self._settle_others()
@@ -307,56 +294,6 @@ class World:
                 depth += above >= 0
                 above = np.where(above >= 0, c.parent[np.maximum(above, 0)], -1)
             physics.carry(hung[np.argsort(depth, kind="stable")], c)
-
-    def _collide(self, vehicles: Rows, before: Float64) -> None:
-        """Report who met whom; a vehicle that drives into something stays where it was."""
-        c = self.table.c
-        bodies = self.table.rows(VEHICLE, WALKER, PROP)
-        bodies = bodies[c.solid[bodies] != 0]
-        boxes = contact.boxes_of(bodies, c.pose, c.half, c.offset)
-        was = {int(row): before[n] for n, row in enumerate(vehicles)}
-        for i, j in contact.pairs(boxes).tolist():
-            self._meet(int(bodies[i]), int(bodies[j]), boxes[j], was)
-            self._meet(int(bodies[j]), int(bodies[i]), boxes[i], was)
-        if not len(self._static[0]):
-            return
-        moving = vehicles[(c.solid[vehicles] != 0) & (c.physics[vehicles] != 0) & (c.speed[vehicles] != 0)]
-        hits = contact.first_hits(contact.boxes_of(moving, c.pose, c.half, c.offset), self._static[0])
-        for row, hit in zip(moving.tolist(), hits.tolist(), strict=True):
-            if hit >= 0:
-                self._touch(row, 0, self._static[1][hit])
-                self._hold_back(row, self._static[0][hit], was[row])
-
-    def _meet(self, row: int, other: int, box: Float64, was: dict[int, Float64]) -> None:
-        c = self.table.c
-        if c.kind[row] == PROP:
-            return
-        self._touch(row, int(c.actor_id[other]), "")
-        if c.kind[row] == VEHICLE and c.physics[row] and c.kind[other] != WALKER:
-            self._hold_back(row, box, was[row])
-
-    def _hold_back(self, row: int, box: Float64, was: Float64) -> None:
-        """Take a vehicle's last move back if that brought it deeper into ``box``."""
-        c = self.table.c
-        rows = np.array([row])
-        now = contact.overlap_depth(contact.boxes_of(rows, c.pose, c.half, c.offset)[0], box)
-        moved = c.pose[row].copy()
-        c.pose[row, :2], c.pose[row, 4] = was[:2], was[4]
-        before = contact.overlap_depth(contact.boxes_of(rows, c.pose, c.half, c.offset)[0], box)
-        if now > max(before, 0.0) + _DEEPER_M:
-            c.was[row] = c.pose[row, :3]
-            c.speed[row] = 0.0
-            c.velocity[row] = 0.0
-            c.angular[row] = 0.0
-        else:
-            c.pose[row] = moved
-
-    def _touch(self, row: int, other_id: int, name: str) -> None:
-        c = self.table.c
-        push = -c.velocity[row] * c.mass[row]
-        self.touches.append(
-            Touch(int(c.actor_id[row]), other_id, name, (float(push[0]), float(push[1]), float(push[2])))
-        )
 
     # ------------------------------------------------------------------ for servers and renderers
     def movers(self) -> Movers:
@@ -424,13 +361,3 @@ def _kind_of(blueprint: str) -> int:
 def _colour(text: str) -> tuple[int, int, int]:
     parts = [int(part) for part in text.split(",") if part.strip().isdigit()]
     return (parts[0] & 255, parts[1] & 255, parts[2] & 255) if len(parts) == 3 else (128, 128, 128)
-
-
-def _static_boxes(town: Town) -> tuple[Float64, list[str]]:
-    """Boxes of what stops a vehicle, and their names."""
-    rows, names = [], []
-    for thing in town.objects:
-        if thing.tag in _SOLID_TAGS:
-            rows.append((*thing.box_centre_m, thing.pose[4], *thing.box_half_m))
-            names.append(thing.name)
-    return np.array(rows, np.float64).reshape(-1, 7), names
