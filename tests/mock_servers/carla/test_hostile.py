@@ -15,8 +15,11 @@ import numpy as np
 import pytest
 
 from tests.mock_servers.world.paper_town import world
+from uavsim.mock_servers.carla.blueprints import SENSORS
 from uavsim.mock_servers.carla.registry import METHODS
 from uavsim.mock_servers.carla.rpc import LARGEST_MESSAGE
+from uavsim.mock_servers.carla.sensors.cameras import PICTURES
+from uavsim.mock_servers.carla.sensors.hub import _FAMILIES
 from uavsim.mock_servers.carla.server import CarlaServer, Rendering
 from uavsim.mock_servers.carla.values import CallFailed
 from uavsim.mock_servers.faults import Faults
@@ -231,4 +234,14 @@ def test_a_sensor_that_fails_is_told_and_stops_no_clock(server, capsys):
     assert second[3][0][1] == first[3][0][1] + 1
     assert "a sensor failed" in capsys.readouterr().err
     assert "failed sensor readings" in server.report()
+    caller.close()
+
+
+def test_every_sensor_of_the_library_is_served_or_refused(server):
+    caller = Caller(server.port)
+    answers = {name: caller.call("spawn_actor", [1, name, []], [[0, 0, 9], [0, 0, 0]])[3][0] for name in SENSORS}
+    refused = {name for name, answer in answers.items() if answer[0] == 0}
+
+    assert refused == {"sensor.camera.dvs", "sensor.camera.optical_flow"}
+    assert set(SENSORS) - refused == PICTURES | set(_FAMILIES) | {"sensor.other.lane_invasion"}
     caller.close()
