@@ -221,6 +221,14 @@ class Faults:
             armed.fired += 1
             return True
 
+    def report(self) -> str | None:
+        """One line that counts the faults that were made, None without any."""
+        counted: dict[str, int] = {}
+        for armed in self._armed:
+            counted[armed.fault.fault] = counted.get(armed.fault.fault, 0) + armed.fired
+        made = [f"{kind} x{count}" for kind, count in sorted(counted.items()) if count]
+        return "mock faults: " + ", ".join(made) if made else None
+
     def _chance(self, *key: object) -> float:
         digest = hashlib.blake2b(repr((self._seed, self._tick, *key)).encode(), digest_size=8).digest()
         return int.from_bytes(digest, "big") / 2**64
