@@ -36,7 +36,7 @@ def paint_marks(soup: Soup, strips: list[Strip], network: Network) -> None:
 
 
 def _border(soup: Soup, strip: Strip, line: Float64, marks: tuple[Mark, ...]) -> None:
-    ends = [strip.start_s + mark.s_offset for mark in marks[1:]] + [strip.s[-1]]
+    ends = [*(strip.start_s + mark.s_offset for mark in marks[1:]), float(strip.s[-1])][: len(marks)]
     spans: list[tuple[Mark, float, float]] = []
     for mark, end in zip(marks, ends, strict=True):
         start = strip.start_s + mark.s_offset
