@@ -1,7 +1,7 @@
 """Look at the pictures of one camera over one scene: measure, and leave the judging to ``pixels`` and ``visual``.
 
 Each task is one channel of one scene, in time order; tasks run in processes of their own. A mask's pixels are tested against
-the boxes by their rays: a pixel belongs inside box i if its ray meets the box, grown by a pixel and a half, so that no
+the boxes by their rays: a pixel belongs inside box i if its ray meets the box, grown by half a pixel, so that no
 silhouette has to be built and boxes that reach behind the camera need no special case.
 """
 
@@ -21,7 +21,7 @@ from uavsim.typing import AnyArray, BoolArray, FloatArray, IntArray, UInt8Array,
 __all__ = ["FileState", "FrameLook", "FrameTask", "TrackTask", "look_at_track"]
 
 FileState = Literal["good", "missing", "truncated", "unreadable", "absent"]
-_GROWN_PX: Final = 1.5  # rounding of the rasteriser on both sides of an edge
+_GROWN_PX: Final = 0.5  # rays go through pixel centres: half a pixel is for poses rounded to float32
 _AHEAD_M: Final = 0.5
 _CUT_PX: Final = 0.5
 _SIGNS: Final = np.array([[x, y, z] for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (-1.0, 1.0)])
