@@ -56,15 +56,13 @@ def paper(tmp_path: Path, listening: int, monkeypatch: pytest.MonkeyPatch) -> Ca
     monkeypatch.setattr(context, "resolve", paper_job)
     monkeypatch.setattr(context, "Station", partial(Station, command=command))
 
-    def make(
-        *, faults: dict[str, list[str]] | None = None, simulators: int = 1, out: Path | None = None, **more
-    ) -> Request:
+    def make(*, faults=None, simulators: int = 1, out: Path | None = None, patience_s: float = 60.0, **more) -> Request:
         faults_file.write_text(json.dumps(faults or {}))
         attached = SimulatorConfig(kind="attach", carla_port=listening)
         run = RunConfig(
             simulators=tuple(attached.model_copy(update={"name": f"sim{k}"}) for k in range(simulators)),
             retry_delay_s=0.05,
-            deadlines=DeadlineConfig(load_s=3.0, tick_s=3.0, connect_s=20.0),
+            deadlines=DeadlineConfig(load_s=patience_s, tick_s=patience_s, connect_s=60.0),
         )
         return Request(dataset="tiny", towns=("Town10HD",), out=str(out or tmp_path / "out"), run=run, **more)
 

@@ -13,7 +13,6 @@ import pytest
 from rich.console import Console
 
 from tests.flows.test_stages import contents, run_all
-from uavsim.config.run import DeadlineConfig
 from uavsim.errors import InputError, StorageError, SystemFailure
 from uavsim.flows.generate import Result, generate
 from uavsim.flows.request import Request
@@ -114,9 +113,8 @@ def test_a_temporary_server_leaves_nothing(tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_an_interrupt_ends_flights_at_once(api: str, paper: Paper, tmp_path: Path) -> None:
-    """The pilot hangs, and its deadline is a minute away."""
-    request = paper(faults={"scene_00": ["hang"]})
-    patient = request.run.model_copy(update={"deadlines": DeadlineConfig(load_s=60, tick_s=60)})
+    """The pilot hangs, and its deadline is farther away than that of this test."""
+    request = paper(faults={"scene_00": ["hang"]}, patience_s=600.0)
     log = tmp_path / "out/.uavsim/logs/scene_00.jsonl"
 
     def interrupt_when_flying() -> None:
@@ -127,11 +125,9 @@ def test_an_interrupt_ends_flights_at_once(api: str, paper: Paper, tmp_path: Pat
     before = psutil.Process().children(recursive=True)
     thread = threading.Thread(target=interrupt_when_flying)
     thread.start()
-    began = time.monotonic()
     with pytest.raises(KeyboardInterrupt):
-        run(request.model_copy(update={"run": patient}))
+        run(request)
     thread.join()
-    assert time.monotonic() - began < 30
     assert psutil.Process().children(recursive=True) == before
     entry = read_ledger(LocalOutput(tmp_path / "out"))["scene_00"]
     assert (entry.state, entry.attempts) == ("flying", 0)

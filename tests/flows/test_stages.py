@@ -99,7 +99,7 @@ def test_another_seed_never_touches_the_folder(paper: Paper, tmp_path: Path) -> 
 
 @pytest.mark.parametrize("fault", ["die", "hang", "SceneVoid", "MissedTick"])
 def test_a_failure_is_retried_and_the_result_is_the_same(paper: Paper, tmp_path: Path, fault: str) -> None:
-    outcomes = run_all(paper(faults={"scene_01": [fault]}))
+    outcomes = run_all(paper(faults={"scene_01": [fault]}, patience_s=10.0 if fault == "hang" else 60.0))
     assert [o.state for o in outcomes] == ["committed"] * 3
     entry = read_ledger(LocalOutput(tmp_path / "out"))["scene_01"]
     assert entry.attempts == 1

@@ -13,7 +13,7 @@ from uavsim.errors import SimulatorLost
 from uavsim.supervise.station import NoStationLeft, Station, StationPool
 
 FAKE = Path(__file__).with_name("fake_pilot.py")
-RUN = RunConfig(deadlines=DeadlineConfig(connect_s=10, load_s=2, tick_s=1), pilot_recycle_scenes=2)
+RUN = RunConfig(deadlines=DeadlineConfig(connect_s=60, load_s=30, tick_s=30), pilot_recycle_scenes=2)
 
 
 @pytest.fixture
