@@ -8,13 +8,13 @@ from typer.testing import CliRunner, Result
 
 from tests.factories import make_recording
 from tests.made import files_of, write_log
-from uavsim.cli import app
+from uavsim.cli import build_app
 from uavsim.dataset.tables import read_rows
 from uavsim.errors import InputError, UnknownNameError
 
 
 def run(*words: object) -> Result:
-    result = CliRunner().invoke(app, [str(word) for word in words])
+    result = CliRunner().invoke(build_app(), [str(word) for word in words])
     if result.exception is not None and not isinstance(result.exception, SystemExit):
         raise result.exception
     return result

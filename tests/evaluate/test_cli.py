@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from tests.validate.disk import Disk
 from tests.validate.small import write_small
-from uavsim.cli import app
+from uavsim.cli import build_app
 from uavsim.errors import DatasetError, InputError, UavsimError
 
 
@@ -22,7 +22,7 @@ def clean(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def run(*arguments: str) -> tuple[str, BaseException | None]:
-    done = CliRunner().invoke(app, list(arguments), env={"COLUMNS": "200"})
+    done = CliRunner().invoke(build_app(), list(arguments), env={"COLUMNS": "200"})
     return done.output, done.exception
 
 

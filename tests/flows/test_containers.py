@@ -69,9 +69,9 @@ def test_no_secret_is_written_down() -> None:
 def test_commands_are_commands_of_ours() -> None:
     from typer.main import get_command
 
-    from uavsim.cli import app
+    from uavsim.cli import build_app
 
-    known = set(get_command(app).commands)
+    known = set(get_command(build_app()).commands)
     for service in SERVICES.values():
         if service["image"].startswith("uavsim:") and "entrypoint" not in service:
             assert service["command"][0] in known

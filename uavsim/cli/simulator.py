@@ -44,7 +44,7 @@ def airsim_settings(
     from uavsim.plan import plan_scenes  # scipy takes a moment to import
     from uavsim.simulate.airsim_settings import airsim_settings as settings_of
 
-    plan = plan_scenes(dataset, town=town, scenes=[0])[0]
+    plan = plan_scenes(dataset, town=town)[0]
     text = json.dumps(settings_of(plan), indent=2) + "\n"
     part = out.with_name(out.name + ".part")
     try:
