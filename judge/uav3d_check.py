@@ -43,7 +43,7 @@ THEIR_WIDTH_PX = 800  # written into functions.py
 RANGE_M, HEIGHT_M = 102.4, 10.0
 MISALIGNED = ("gt_velocity", "num_lidar_pts", "num_radar_pts", "valid_flag")
 EVAL_SETS = {"v1.0-mini": ("mini_val", "mini_train"), "v1.0-trainval": ("val", "train"), "v1.0-test": ("test",)}
-MIN_PX, INSIDE_SHARE = 100, 0.95
+MIN_PX, INSIDE_SHARE, REACH_PX = 100, 0.95, 10.0
 
 
 DUMPED: dict[str, Any] = {}  # what their ``mmcv.dump`` was given, by file name
@@ -195,21 +195,23 @@ def _inside_shares(nusc: NuScenes, mask: Path | None, sample: dict[str, Any], hu
     ids = picture[..., 0].astype(np.int32) * 256 + picture[..., 1]
     scale = ids.shape[1] / THEIR_WIDTH_PX
     shares = []
-    flat = [np.round(cv2.convexHull((points[:, :2] * scale).astype(np.float32))) for points in hulls if _near(points)]
+    flat = [cv2.convexHull((points[:, :2] * scale).astype(np.float32)) for points in hulls if _near(points)]
     for token in sample["anns"]:
-        own = ids == nusc.get("sample_annotation", token)["uav_instance_id"]
-        pixels = int(own.sum())
-        if pixels < MIN_PX:
+        rows, columns = np.nonzero(ids == nusc.get("sample_annotation", token)["uav_instance_id"])
+        if len(rows) < MIN_PX:
             continue
-        best = 0.0
-        for hull in flat:
-            filled = np.zeros(ids.shape, np.uint8)
-            cv2.fillConvexPoly(filled, hull.astype(np.int32), 1)
-            filled = cv2.dilate(filled, np.ones((5, 5), np.uint8))
-            small = filled.sum() < 40 * pixels  # a hull over the whole picture explains nothing
-            best = max(best, float((own & (filled > 0)).sum() / pixels)) if small else best
-        shares.append(best)
+        centre = (float(columns.mean()), float(rows.mean()))
+        near = [hull for hull in flat if cv2.pointPolygonTest(hull, centre, True) > -REACH_PX]
+        shares.append(max((_share_in(hull, rows, columns, ids.shape) for hull in near), default=0.0))
     return shares
+
+
+def _share_in(hull: np.ndarray, rows: np.ndarray, columns: np.ndarray, shape: tuple[int, ...]) -> float:
+    """Share of pixels in a hull grown by two pixels; 0 for a hull over the whole picture, which explains nothing."""
+    filled = np.zeros(shape, np.uint8)
+    cv2.fillConvexPoly(filled, np.round(hull).astype(np.int32), 1)
+    filled = cv2.dilate(filled, np.ones((5, 5), np.uint8))
+    return float(filled[rows, columns].mean()) if filled.sum() < 40 * len(rows) else 0.0
 
 
 def _near(points: np.ndarray) -> bool:
