@@ -118,6 +118,7 @@ def test_a_scene_that_always_fails_is_quarantined_and_the_rest_goes_on(paper: Pa
     assert (evidence / "plan.msgpack").stat().st_size > 0
     assert [o.state for o in run_all(paper())] == ["committed", "quarantined", "committed"]  # stays until forced
     assert [o.state for o in run_all(paper(force=True))] == ["committed"] * 3
+    assert not evidence.exists()
 
 
 def test_storage_errors_end_the_run_and_are_not_the_scenes_fault(paper: Paper, tmp_path: Path) -> None:

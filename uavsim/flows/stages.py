@@ -177,6 +177,7 @@ def _attempt(context: RunContext, entry: LedgerEntry, *, plan: ScenePlan, packed
         raise _failed(context, entry, error=error, folder=folder, journal=journal) from error
     finally:
         _drop_staging(folder)
+    shutil.rmtree(context.layout.quarantine / entry.scene, ignore_errors=True)  # of an earlier run that gave it up
     context.progress.finished(entry.scene, line=_done_line(committed))
     return _outcome(committed)
 
