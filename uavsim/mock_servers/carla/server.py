@@ -44,7 +44,8 @@ from uavsim.mock_servers.world.world import World
 HOST: Final = "127.0.0.1"
 _ADVANCING: Final = frozenset({"tick_cue", "set_episode_settings", "load_new_episode"})
 _BACKLOG: Final = 256
-_PICTURES_WAIT_S: Final = 0.5
+_PICTURES_WAIT_S: Final = 1.5
+_LISTENERS_WAIT_S: Final = 1.0
 _MOST_NAMES: Final = 1000  # of unknown methods that are counted
 _REFUSALS: Final = (TypeError, ValueError, IndexError, KeyError, OverflowError, AttributeError)
 
@@ -186,6 +187,7 @@ class CarlaServer:
         """
         with self._tick_lock:
             self.sensors.finish()
+            self.streams.await_expected(_LISTENERS_WAIT_S)
             self.faults.before_tick(synchronous=self.settings.synchronous)
             step_s = self.settings.step_s
             for listener in self.on_step:

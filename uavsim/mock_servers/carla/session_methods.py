@@ -30,8 +30,11 @@ def get_episode_info(server: CarlaServer) -> list[Any]:
 
 @method("get_sensor_token")
 def get_sensor_token(server: CarlaServer, stream_id: int) -> list[Any]:
-    """Where a sensor streams."""
-    return [server.token(values.integer(stream_id, what="stream id") & 0xFFFFFFFF)]
+    """Where a sensor streams; the client connects there next."""
+    number = values.integer(stream_id, what="stream id") & 0xFFFFFFFF
+    if server.sensors.has_stream(number):
+        server.streams.expect(number)
+    return [server.token(number)]
 
 
 @method("get_episode_settings")

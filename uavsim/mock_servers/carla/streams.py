@@ -82,6 +82,8 @@ class Streams:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
+        self._arrived = threading.Condition(self._lock)
+        self._expected: set[int] = set()
         self._subscribers: dict[int, list[Subscriber]] = {}
         self._next = 2
         self.greeting: dict[int, Callable[[], Packet]] = {}
@@ -91,6 +93,19 @@ class Streams:
         with self._lock:
             self._next += 1
             return self._next - 1
+
+    def expect(self, stream_id: int) -> None:
+        """Note that a client asked where a stream is: it is about to connect."""
+        with self._lock:
+            if not self._subscribers.get(stream_id):
+                self._expected.add(stream_id)
+
+    def await_expected(self, limit_s: float) -> None:
+        """Wait for those who asked and have not connected yet, so that a new listener does not miss the next tick."""
+        with self._lock:
+            if self._expected:
+                self._arrived.wait_for(lambda: not self._expected, limit_s)
+                self._expected.clear()  # who has not come by now is not waited for again
 
     def has_listener(self, stream_id: int) -> bool:
         """Whether anybody reads it."""
@@ -122,6 +137,8 @@ class Streams:
             subscriber.put(greet())
         with self._lock:
             self._subscribers.setdefault(stream_id, []).append(subscriber)
+            self._expected.discard(stream_id)
+            self._arrived.notify_all()
         try:
             subscriber.pump()
         finally:

@@ -84,6 +84,10 @@ class Sensors:
         self._actors.pop(actor.actor_id, None)
         self._last_s.pop(actor.actor_id, None)
 
+    def has_stream(self, stream_id: int) -> bool:
+        """Whether a living sensor streams under that number."""
+        return any(actor.stream_id == stream_id for actor in list(self._actors.values()))
+
     def clear(self) -> None:
         """Stop serving all."""
         self._actors.clear()
