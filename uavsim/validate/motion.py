@@ -122,8 +122,9 @@ def _crash_m(velocity_mps: FloatArray, near: _Neighbours, inner: BoolArray) -> F
     one = np.where(near.before >= 0, near.before, np.arange(len(inner)))
     other = np.where(near.after >= 0, near.after, np.arange(len(inner)))
     span = np.nan_to_num(near.back_s) + np.nan_to_num(near.ahead_s)
-    beyond = np.maximum(np.linalg.norm(velocity_mps[one] - velocity_mps[other], axis=1) - STRONG_MPS2 * span, 0.0)
-    return np.asarray(np.nan_to_num(beyond) * span * np.where(inner, 0.125, 0.25))
+    change = np.nan_to_num(np.linalg.norm(velocity_mps[one] - velocity_mps[other], axis=1))
+    crashed = change > STRONG_MPS2 * span
+    return np.asarray(np.where(crashed, change * span * np.where(inner, 0.2, 0.5), 0.0))  # stopped dead at once: half
 
 
 def _hermite(
@@ -168,7 +169,8 @@ def _shown_velocities(evidence: Evidence, told: FloatArray, near: _Neighbours) -
     shown = np.where(both[:, None], (back + ahead) / 2, 2 * np.where(has_before, back, ahead) - beside)
     steady = STRONG_MPS2 * np.fmax(near.back_s, near.ahead_s) * np.where(both, 0.25, 0.5)
     change = np.linalg.norm(ahead - back, axis=1) / 2
-    crash = _END_SHARE * np.linalg.norm(told - beside, axis=1)
+    leap = np.linalg.norm(told - beside, axis=1)
+    crash = leap * np.where(leap > STRONG_MPS2 * np.fmax(near.back_s, near.ahead_s), 1.05, _END_SHARE)
     allowed = SLACK_MPS + np.where(both, change + steady, np.maximum(crash, steady))
     off = np.linalg.norm(told - shown, axis=1)
     return shown, np.asarray(evidence.boxes.usable & np.isfinite(off) & (off > allowed))
