@@ -26,7 +26,7 @@ RADAR: Final = "sensor.other.radar"
 OBSTACLE: Final = "sensor.other.obstacle"
 
 SEMANTIC_POINT: Final = np.dtype([("place", "<f4", 3), ("cosine", "<f4"), ("actor", "<u4"), ("tag", "<u4")])
-_MOST_RAYS: Final = 400_000  # a tick; more are thinned evenly
+_MOST_RAYS: Final = 150_000  # a tick; more are thinned evenly
 _RING: Final = 8
 _PART: Final = 20_000  # rays
 _helpers: Final = ThreadPoolExecutor(2, thread_name_prefix="rays")
