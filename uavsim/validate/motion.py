@@ -23,6 +23,7 @@ _END_SHARE: Final = (
     0.6  # of the change to the neighbour's velocity: a crash may take all of it at either side of the gap
 )
 DRIVES_MPS: Final = 2.0
+_STAYS_M: Final = 0.1
 SIDEWAYS_RAD: Final = np.radians(60.0)
 _CLEARLY_MORE: Final = 1.2
 CAMERA_STEP: Final = 6.0  # times the usual change of a camera's step
@@ -114,7 +115,26 @@ def _off_track(evidence: Evidence) -> tuple[FloatArray, FloatArray]:
     else:
         expected = np.where(((before >= 0) & (after >= 0))[:, None], middle, np.nan)
         allowed = NOISE_M + STRONG_MPS2 * short**2 / 2
-    return np.linalg.norm(p - expected, axis=1), allowed
+    off = np.linalg.norm(p - expected, axis=1)
+    return np.where(_stands_after_crash(p, v, near), 0.0, off) if v is not None else off, allowed
+
+
+def _stands_after_crash(p: FloatArray, v: FloatArray, near: _Neighbours) -> BoolArray:
+    """Tell which boxes stopped dead since the sample before: they stand, stay, and lie on the way that they were on.
+
+    No curve through velocities foretells when within the gap a crash took place; that nothing jumped is told by the place,
+    which is between the last one and where the last velocity led, and is kept in the next sample.
+    """
+    before, after = near.before, near.after
+    speed = np.linalg.norm(v, axis=1)
+    stands = (before >= 0) & (after >= 0) & (speed < SLACK_MPS) & (speed[after] < SLACK_MPS)
+    stays = np.linalg.norm(p[after] - p, axis=1) < _STAYS_M
+    way_m = p - p[before]
+    reach_m = speed[before] * near.back_s
+    along_m = np.einsum("ij,ij->i", way_m, v[before]) / np.maximum(speed[before], 1e-9)
+    beside_m = np.linalg.norm(way_m - (along_m / np.maximum(speed[before], 1e-9))[:, None] * v[before], axis=1)
+    on_way = (along_m > -NOISE_M) & (along_m < reach_m + NOISE_M) & (beside_m < NOISE_M)
+    return np.asarray(stands & stays & on_way & (speed[before] > DRIVES_MPS), dtype=np.bool_)
 
 
 def _crash_m(velocity_mps: FloatArray, near: _Neighbours, inner: BoolArray) -> FloatArray:
