@@ -33,6 +33,7 @@ _VEHICLE_GAP_M = 8.0  # between spawn places: a bus is 10 m long, and the Traffi
 _LOAD_TIMEOUT_S = 120.0
 _CALL_TIMEOUT_S = 20.0
 _LANE_PIECE_M = 2.0
+_LEFT_BEHIND = ("controller.*", "walker.*", "vehicle.*", "sensor.*")
 _PARKED_LABELS = tuple(
     getattr(carla.CityObjectLabel, name) for name in ("Car", "Truck", "Bus", "Motorcycle", "Bicycle")
 )
@@ -89,6 +90,7 @@ class CarlaWorld:
         self._instance_of: dict[int, int] = {}
         self._parked = carla_read.NOTHING_PARKED
         self._was = self._world.get_settings()
+        self._swept = False
 
     # ------------------------------------------------------------------ town and clock
     @property
@@ -111,10 +113,24 @@ class CarlaWorld:
         if self.map_name != wanted:
             self._load(wanted)
         beat("load", 1)
+        if not self._swept:
+            self._sweep()
         self._step_s = plan.step_us / 1e6
         self._rendering = False
         with _translated("setting the clock"):
             self._apply_settings()
+
+    def _sweep(self) -> None:
+        """Remove what a pilot that was killed left in this simulator: its vehicles would take the places of ours.
+
+        A simulator that is lent to a run is the run's alone; what drives, walks or looks in it goes.
+        """
+        with _translated("clearing what another client left"):
+            left = [a.id for kind in _LEFT_BEHIND for a in self._world.get_actors().filter(kind)]
+            if left:
+                self._client.apply_batch_sync([carla.command.DestroyActor(i) for i in left], False)
+                self._pass_a_tick()
+        self._swept = True
 
     def _load(self, wanted: str) -> None:
         with _translated("listing maps"):
@@ -196,6 +212,8 @@ class CarlaWorld:
             self._parked = carla_read.parked_vehicles(found, first_instance_id=len(actors) + 1)
             actors += self._parked.infos
         beat("spawn", 2)
+        if plan.traffic.vehicles and not self._vehicles:
+            raise SimulatorError(f"none of {plan.traffic.vehicles} vehicles could be spawned in {self.map_name}")
         return SceneTraffic(
             actors, plan.traffic.vehicles, len(self._vehicles), plan.traffic.walkers, len(self._walkers)
         )

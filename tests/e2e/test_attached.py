@@ -1,0 +1,72 @@
+"""A simulator that is lent to us: pilots come and go, and one that was killed leaves its cars and cameras behind."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO
+
+import pytest
+
+from tests.conftest import MockSim, running_mock_sim
+from tests.plans import rig, scene_plan
+from uavsim.capture.spool import read_recording
+from uavsim.records.codec import pack_plan
+from uavsim.records.plan import ScenePlan
+
+
+@pytest.fixture(scope="module")
+def lent() -> Iterator[MockSim]:
+    with running_mock_sim("--town", "Town10HD") as simulator:
+        yield simulator
+
+
+def start_pilot(simulator: MockSim) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "uavsim.capture.pilot", "--carla", simulator.carla, "--topology", "carla"]
+    return subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    )
+
+
+def fly(pilot: subprocess.Popen[str], plan: ScenePlan, folder: Path) -> None:
+    folder.mkdir()
+    (folder / "plan").write_bytes(pack_plan(plan))
+    assert pilot.stdin is not None
+    pilot.stdin.write(json.dumps({"cmd": "fly", "plan": str(folder / "plan"), "out": str(folder / "rec")}) + "\n")
+    pilot.stdin.flush()
+
+
+def events_until(out: IO[str] | None, *names: str) -> dict[str, object]:
+    assert out is not None
+    for line in out:
+        event: dict[str, object] = json.loads(line)
+        if event["event"] in names:
+            return event
+    raise AssertionError(f"the pilot ended without any of {names}")
+
+
+def test_what_a_killed_pilot_left_does_not_reach_the_next_scene(lent: MockSim, tmp_path: Path) -> None:
+    plan = scene_plan(samples=2, vehicles=30, cameras=rig(width=160, height=90)[:2])
+    with start_pilot(lent) as undisturbed:
+        fly(undisturbed, plan, tmp_path / "first")
+        assert events_until(undisturbed.stdout, "done", "error")["event"] == "done"
+    with start_pilot(lent) as doomed:
+        fly(
+            doomed, scene_plan(samples=40, vehicles=60, seed=99, cameras=rig(width=160, height=90)), tmp_path / "doomed"
+        )
+        events_until(doomed.stdout, "sample")
+        doomed.kill()
+    with start_pilot(lent) as after:
+        fly(after, plan, tmp_path / "second")
+        done = events_until(after.stdout, "done", "error")
+    assert done["event"] == "done", done
+    assert (done["vehicles"], done["vehicles_asked"]) == (30, 30)
+    first, second = (read_recording(tmp_path / name / "rec") for name in ("first", "second"))
+    for a, b in zip(first.frames, second.frames, strict=True):
+        assert a.actors.map_t_actor_m.tolist() == b.actors.map_t_actor_m.tolist()
+        for shot, again in zip(a.shots, b.shots, strict=True):
+            for one, other in ((shot.rgb, again.rgb), (shot.mask, again.mask)):
+                assert (first.folder / str(one)).read_bytes() == (second.folder / str(other)).read_bytes()
