@@ -9,7 +9,6 @@ from typing import Final
 
 from uavsim.mock_servers.scene import Town
 from uavsim.mock_servers.towns import cache
-from uavsim.mock_servers.towns.assemble import assemble
 from uavsim.mock_servers.towns.errors import OpenDriveRefused, TownRefused
 from uavsim.mock_servers.towns.layouts import LAYOUTS
 from uavsim.mock_servers.towns.styles import RURAL, SUBURBAN, URBAN, Style
@@ -38,6 +37,8 @@ def load_town(name: str, *, seed: int = 0) -> Town:
     if kept is not None:
         return kept
     text = layout.plan().opendrive()
+    from uavsim.mock_servers.towns.assemble import assemble  # scipy is slow to import and not needed for a cached town
+
     town = assemble(plain, text, read_network(text.encode(), plain), layout.style, seed)
     cache.save(key, town)
     return town
@@ -63,6 +64,8 @@ def load_opendrive(path: str | Path, *, seed: int = 0) -> Town:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise OpenDriveRefused(file.name, data[: error.start].count(b"\n") + 1, "document", "it is not UTF-8") from None
+    from uavsim.mock_servers.towns.assemble import assemble  # see load_town
+
     town = assemble(file.stem, text, network, _style_for(file.stem), seed)
     cache.save(key, town)
     return town
