@@ -11,6 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.judge.unreal_view import corners_ue, load, project_ue
+from uavsim.evaluate.judge_process import run_judge
 from uavsim.images import codec
 
 DATASET = """\
@@ -18,13 +20,20 @@ seed: 11
 version: v1.0-mini
 towns:
   Town10HD: {routes: [town10_row3_col3], first_scene: 0, scenes: 1, most_scenes: 10}
-samples: 2
+samples: 4
 keyframe_s: 0.5
-formation: cross
+formation: FORMATION
 rig: RIG
 weather: clear_noon
 traffic: {vehicles: 40}
 splits: {rule: uav3d}
+"""
+FORMATION = """\
+drones: 5
+shape: cross
+spacing_m: 20
+altitude_m: 60
+yaw_offsets_deg: [3.3, 17.31, -33.17, 90.7, 141.9]
 """
 RIG = """\
 width_px: 320
@@ -47,8 +56,10 @@ def uavsim(*arguments: str | Path, timeout: float = 200) -> subprocess.Completed
 def dataset_yaml(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("yaml")
     (folder / "rig.yaml").write_text(RIG)
+    (folder / "turned.yaml").write_text(FORMATION)
     path = folder / "tiny.yaml"
-    path.write_text(DATASET.replace("RIG", str(folder / "rig.yaml")))
+    text = DATASET.replace("RIG", str(folder / "rig.yaml")).replace("FORMATION", str(folder / "turned.yaml"))
+    path.write_text(text)
     return path
 
 
@@ -69,8 +80,8 @@ def content(out: Path) -> dict[str, str]:
 def test_what_was_asked_for_is_there(made: Path) -> None:
     scenes = json.loads((made / "v1.0-mini/scene.json").read_text())
     pictures = [r for r in json.loads((made / "v1.0-mini/sample_data.json").read_text()) if r["fileformat"] == "png"]
-    assert [s["nbr_samples"] for s in scenes] == [2]
-    assert len(pictures) == 2 * 5 * 3
+    assert [s["nbr_samples"] for s in scenes] == [4]
+    assert len(pictures) == 4 * 5 * 3
     for row in pictures:
         assert codec.image_size(made / row["filename"]) == (320, 180)
 
@@ -87,6 +98,28 @@ def test_pictures_show_a_town_and_masks_show_cars(made: Path) -> None:
     assert len(cars) >= 10
     for path in sorted((made / "samples/CAMERA_FRONT_id_0").glob("*.png")):
         assert codec.decode_rgb(path).std() > 15
+
+
+def test_the_devkit_accepts_it_and_projects_as_carla_does(made: Path, tmp_path: Path) -> None:
+    """The unmodified devkit, on what was flown with yawed drones; corners against CARLA's own formula."""
+    file = tmp_path / "corners.npz"
+    report = run_judge(
+        "devkit_check", str(made), "v1.0-mini", "--corners", str(file), "--corner-samples", "2", "--all-boxes"
+    )
+    assert {name: check["ok"] for name, check in report["checks"].items()} == dict.fromkeys(report["checks"], True)
+    assert report["checks"]["detection"]["mean_ap_present"] == pytest.approx(1.0, abs=1e-9)
+    told = np.load(file)
+    boxes, cameras = load(made, "v1.0-mini", "sample_annotation"), load(made, "v1.0-mini", "camera_pose")
+    images, calibrations = load(made, "v1.0-mini", "sample_data"), load(made, "v1.0-mini", "calibrated_sensor")
+    worst, compared = 0.0, 0
+    for box, image, uv_depth in zip(told["annotation"], told["sample_data"], told["uv_depth"], strict=True):
+        k = np.array(calibrations[images[image]["calibrated_sensor_token"]]["camera_intrinsic"])
+        pixels, depth = project_ue(corners_ue(boxes[box]), cameras[image], k)
+        ahead = depth > 1.0
+        worst = max(worst, np.abs(uv_depth[ahead, :2] - pixels[ahead]).max(initial=0.0))
+        compared += int(ahead.sum())
+    assert compared > 1000
+    assert worst < 1e-6
 
 
 def test_same_seed_same_bytes_another_seed_does_not(made: Path, dataset_yaml: Path, tmp_path: Path) -> None:
