@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import tempfile
 from collections.abc import Iterator
@@ -10,13 +11,14 @@ from pathlib import Path
 
 from rich.console import Console
 
-from uavsim.config.run import RunConfig
+from uavsim.config.run import RunConfig, SimulatorConfig
 from uavsim.errors import InputError, StorageError, SystemFailure
 from uavsim.flows.job import Job
 from uavsim.flows.progress import RunProgress
 from uavsim.flows.request import Request
 from uavsim.flows.resolve import resolve
 from uavsim.flows.stages import RunContext
+from uavsim.simulate.airsim_settings import airsim_settings
 from uavsim.supervise.station import NoStationLeft, Station, StationPool
 from uavsim.write.commit import sweep_orphans
 from uavsim.write.identity import check_identity, claim_output
@@ -101,12 +103,25 @@ def _pool(job: Job, run: RunConfig, output: Output, *, temp: Path) -> StationPoo
     """Make the stations; what they print goes beside the data, also when they do not come up."""
     logs = OutLayout(output.root).logs
     names = [config.name or f"{config.kind}{k}-{os.getpid()}" for k, config in enumerate(run.simulators)]
+    configs = [_with_swarm(config, job, temp=temp) for config in run.simulators]
     return StationPool(
         [
             Station(config, run=run, topology=job.topology, name=name, logs=logs, home=temp / name)
-            for name, config in zip(names, run.simulators, strict=True)
+            for name, config in zip(names, configs, strict=True)
         ]
     )
+
+
+def _with_swarm(config: SimulatorConfig, job: Job, *, temp: Path) -> SimulatorConfig:
+    """Give a headless simulator of ours the drones and cameras that the plans fly; real ones have their settings.json."""
+    if job.topology == "carla" or config.kind != "mock" or "--airsim-settings" in config.arguments:
+        return config
+    plan = job.plan_of(job.scenes[0].name)
+    x, y, z = plan.town.airsim_origin_ue_m
+    settings = airsim_settings(plan) | {"PlayerStart": {"X": x, "Y": y, "Z": z}}  # read by the headless simulator alone
+    path = temp / "airsim_settings.json"
+    path.write_text(json.dumps(settings), encoding="utf-8")
+    return config.model_copy(update={"arguments": (*config.arguments, "--airsim-settings", str(path))})
 
 
 def _progress(job: Job, output: Output, *, request: Request, console: Console) -> RunProgress:

@@ -1,0 +1,38 @@
+"""The set-ups in which AirSim takes part, from the command line, against one headless simulator that serves both ports."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.e2e.test_main_job import RIG, uavsim
+from uavsim.capture.spool import read_recording
+
+
+@pytest.mark.parametrize("topology", ["merged", "bridge"])
+def test_a_set_up_with_airsim_makes_a_valid_data_set(topology: str, tmp_path: Path) -> None:
+    (tmp_path / "rig.yaml").write_text(RIG)
+    out = tmp_path / "out"
+    words = (
+        "--dataset",
+        "smoke",
+        "--town",
+        "Town10HD",
+        "--scenes",
+        "0",
+        "--samples",
+        "2",
+        "--rig",
+        tmp_path / "rig.yaml",
+    )
+    done = uavsim("generate", *words, "--topology", topology, "--out", out)
+    assert done.returncode == 0, done.stdout + done.stderr
+    recording = read_recording(out / ".uavsim/recordings/scene_0000")
+    assert recording.facts.topology == topology
+    off_m = [np.linalg.norm(d.map_t_flu_m - d.planned_map_t_flu_m) for f in recording.frames for d in f.drones]
+    if topology == "bridge":
+        assert 0.01 < max(off_m) < 1.5  # flown, not placed, and in formation
+    else:
+        assert max(off_m) < 1e-3
