@@ -153,8 +153,13 @@ class AirSimCameras:
         for number in (1, *range(256)):  # the first picture only tells which pixel changes with the number
             with link.translated("measuring the segmentation palette"):
                 link.client.simSetSegmentationObjectID(".*", number, True)
-            reply = link.images(name, request)[0]
-            codes = _colour_code(np.frombuffer(reply.image_data_uint8, np.uint8).reshape(-1, 3))
+            replies = link.images(name, request)
+            colours = (
+                np.frombuffer(replies[0].image_data_uint8, np.uint8) if len(replies) == 1 else np.zeros(0, np.uint8)
+            )
+            if not colours.size or colours.size % 3 or (before is not None and colours.size != 3 * before.size):
+                raise MissedTick(f"{name} answered no segmentation image while the palette was measured")
+            codes = _colour_code(colours.reshape(-1, 3))
             if before is not None and pixel is None:
                 changed = np.flatnonzero(codes != before)
                 if not changed.size:
