@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import Final
 
 from uavsim.records.recording import ActorInfo
+from uavsim.records.vocabulary import UAV3D_CARS
 
 __all__ = [
     "NUSCENES_CATEGORY",
@@ -31,25 +32,7 @@ NUSCENES_CATEGORY: Final = {
     "pedestrian": "human.pedestrian.adult",
 }
 
-UAV3D_CAR_BLUEPRINTS: Final = (
-    "vehicle.audi.a2",
-    "vehicle.audi.etron",
-    "vehicle.audi.tt",
-    "vehicle.bmw.grandtourer",
-    "vehicle.chevrolet.impala",
-    "vehicle.citroen.c3",
-    "vehicle.dodge_charger.police",
-    "vehicle.jeep.wrangler_rubicon",
-    "vehicle.lincoln.mkz2017",
-    "vehicle.mercedes-benz.coupe",
-    "vehicle.mini.cooperst",
-    "vehicle.mustang.mustang",
-    "vehicle.nissan.micra",
-    "vehicle.nissan.patrol",
-    "vehicle.seat.leon",
-    "vehicle.tesla.model3",
-    "vehicle.toyota.prius",
-)
+UAV3D_CAR_BLUEPRINTS: Final = UAV3D_CARS
 """The 17 classes of UAV3D: CARLA 0.9.10's cars less those that its ``--safe`` traffic leaves out."""
 
 UAV3D_NAME: Final = {

@@ -21,27 +21,13 @@ from uavsim.geometry import quaternion, unreal
 from uavsim.records.labels import SceneLabels
 from uavsim.records.plan import CameraSpec, ScenePlan
 from uavsim.records.recording import CameraShot, DroneState, RecordedFrame
+from uavsim.records.vocabulary import WEATHER_PARAMETERS
 from uavsim.typing import FloatArray, JsonDict
 
 __all__ = ["EXTRA_TABLES", "WEATHER_NAMES", "bev_pose", "scene_fragment"]
 
 EXTRA_TABLES: Final = ("camera_pose", "layer", "visibility_detail", "agent_view")
-WEATHER_NAMES: Final = (
-    "cloudiness",
-    "precipitation",
-    "precipitation_deposits",
-    "wind_intensity",
-    "sun_azimuth_angle",
-    "sun_altitude_angle",
-    "fog_density",
-    "fog_distance",
-    "fog_falloff",
-    "wetness",
-    "scattering_intensity",
-    "mie_scattering_scale",
-    "rayleigh_scattering_scale",
-    "dust_storm",
-)
+WEATHER_NAMES: Final = WEATHER_PARAMETERS
 
 
 def scene_fragment(labels: SceneLabels) -> Fragment:

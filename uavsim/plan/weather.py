@@ -9,28 +9,13 @@ import numpy as np
 from uavsim.config.load import Loaded
 from uavsim.config.weather import Weather, WeatherState
 from uavsim.records.plan import WeatherTrack
+from uavsim.records.vocabulary import WEATHER_PARAMETERS
 from uavsim.registry import nearest
 from uavsim.typing import FloatArray
 
 __all__ = ["PARAMETERS", "PRESETS", "preset_track", "weather_track"]
 
-PARAMETERS: Final = (
-    "cloudiness",
-    "precipitation",
-    "precipitation_deposits",
-    "wind_intensity",
-    "sun_azimuth_angle",
-    "sun_altitude_angle",
-    "fog_density",
-    "fog_distance",
-    "fog_falloff",
-    "wetness",
-    "scattering_intensity",
-    "mie_scattering_scale",
-    "rayleigh_scattering_scale",
-    "dust_storm",
-)
-"""The 14 parameters in the order of ``carla.WeatherParameters`` on the wire."""
+PARAMETERS: Final = WEATHER_PARAMETERS
 
 _AIR: Final = (1.0, 0.03, 0.0331)  # scattering of clear air: the same in every preset
 
