@@ -197,6 +197,6 @@ class Table:
 
     def _grow(self) -> None:
         longer = _columns(2 * len(self.c.alive))
-        for new, old in zip(longer, self.c, strict=True):
-            new[: len(old)] = old
+        for name, old in self.c._asdict().items():
+            getattr(longer, name)[: len(old)] = old
         self.c = longer
