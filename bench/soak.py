@@ -22,6 +22,7 @@ VEHICLES = 200
 LASTING_S = 1.0
 LANE_EVERY = 20  # ticks between two looks at the lanes
 CHANGING_S = 3.0  # a look counts as a lane change when the lane was another within this time before or after
+MOVING_MPS = 0.5
 SHRINK_M = 0.05  # bumpers that touch are no overlap
 
 
@@ -41,6 +42,13 @@ def rows(ticks: int = 20_000, town: str = "Town10HD") -> Iterator[Row]:
     yield Row("soak_client_memory_growth", told["client_growth"], "ratio", f"last quarter to second, RSS; {how}")
     yield Row("soak_moving_share", told["moving"], "share", f"vehicles faster than 0.5 m/s, mean over the run; {how}")
     yield Row("soak_moving_share_late", told["moving_late"], "share", f"the same over the last quarter; {how}")
+    yield Row(
+        "soak_stood_longest_s",
+        told["stood"],
+        "s",
+        f"longest that a vehicle stood without a pause, of those left; {how}",
+    )
+    yield Row("soak_removed", told["removed"], "vehicles", f"by the Traffic Manager, as stuck for over 90 s; {how}")
     yield Row("soak_ticks_per_s", ticks / told["wall_s"], "ticks/s", f"checks included; {how}")
 
 
@@ -118,6 +126,7 @@ def main() -> None:
         Lanes(traffic.map, looks=options.ticks // LANE_EVERY + 1, vehicles=len(traffic.ids)),
     )
     memory, moving, before = [], [], traffic.poses()
+    stands_since, stood_ticks = np.zeros(len(traffic.ids), np.int64), 0
     started = time.perf_counter()
     for tick in range(options.ticks):
         traffic.world.tick(120.0)
@@ -126,7 +135,11 @@ def main() -> None:
         if tick % LANE_EVERY == 0:
             lanes.look(tick, poses)
             memory.append((server.memory_info().rss, own.memory_info().rss))
-            moving.append(np.nanmean(np.linalg.norm((poses - before)[:, :2], axis=1) > 0.5 * STEP_S))
+            there = np.isfinite(poses[:, 0])
+            drives = np.linalg.norm((poses - before)[:, :2], axis=1) > MOVING_MPS * STEP_S
+            moving.append(drives[there].mean())
+            stands_since[drives | ~there] = tick
+            stood_ticks = max(stood_ticks, tick - int(stands_since.min()))
         before = poses
     every, keeping = lanes.offsets(STEP_S)
     quarter = len(memory) // 4
@@ -145,6 +158,8 @@ def main() -> None:
         "client_growth": float(growth[1]),
         "moving": float(np.mean(moving)),
         "moving_late": float(np.mean(moving[-quarter:])),
+        "stood": stood_ticks * STEP_S,
+        "removed": int(np.isnan(before[:, 0]).sum()),
         "wall_s": time.perf_counter() - started,
     }
     sys.stdout.write(json.dumps(told) + "\n")

@@ -115,5 +115,34 @@ def test_ways_through_junctions_begin_and_end_on_their_lanes(name):
 
 
 @pytest.mark.parametrize("name", LAYOUTS)
+def test_no_lane_leads_only_round_a_roundabout(name):
+    """An inner lane without a way out fills up and never empties: drivers need not change lanes."""
+    network = read_network(LAYOUTS[name].plan().opendrive().encode(), name)
+    after = {}
+    for road in network.roads.values():
+        lane = road.sections[0].lanes.get(-1)
+        if road.junction and lane is not None and lane.predecessor is not None:
+            start, end = (road.predecessor.number, lane.predecessor), (road.successor.number, lane.successor)
+            after.setdefault(start, set()).add(end)
+            after.setdefault(end, set())
+
+    for first in after:
+        met, todo = {first}, [first]
+        while todo:
+            new = after[todo.pop()] - met
+            met |= new
+            todo += new
+        assert sum(network.roads[road].length_m for road, _ in met) > 400.0, first
+
+
+@pytest.mark.parametrize("name", LAYOUTS)
+def test_one_approach_is_green_at_a_time(name):
+    """Drivers of CARLA's kind do not give way to oncoming traffic when they turn left."""
+    network = read_network(LAYOUTS[name].plan().opendrive().encode(), name)
+    assert network.controllers
+    assert all(len(signals) == 1 for signals in network.controllers.values())
+
+
+@pytest.mark.parametrize("name", LAYOUTS)
 def test_the_text_is_the_same_every_time(name):
     assert LAYOUTS[name].plan().opendrive() == LAYOUTS[name].plan().opendrive()

@@ -1,6 +1,7 @@
 import numpy as np
 
-from tests.mock_servers.world.paper_town import head
+from tests.mock_servers.world.paper_town import head, world
+from uavsim.mock_servers.world.actors import SpawnOrder
 from uavsim.mock_servers.world.signals import GREEN, RED, YELLOW, Signals
 
 TWO_STAGES = (head(1, 0, 0.0), head(1, 1, 50.0), head(2, 0, 100.0))
@@ -67,3 +68,25 @@ def test_times_that_a_client_sets_are_kept():
     run(signals, 1.1)
 
     assert signals.state[0] == YELLOW
+
+
+def test_a_vehicle_is_at_its_light_from_nose_to_tail():
+    """CARLA's trigger boxes tell of overlaps that begin and end, so a car that waits beyond the line is still held."""
+    here = world(signals=(head(1, 0, 0.0),))  # the box reaches from x = -5 to 5
+    car = here.spawn(SpawnOrder("vehicle.tesla.model3", pose=(-30.0, 0.0, 0.0, 0.0, 0.0, 0.0)))
+    at = {}
+    for x in (-8.0, -7.0, 0.0, 7.0, 8.0):
+        here.place(car, (x, 0.0, 0.0, 0.0, 0.0, 0.0))
+        here.step(0.05)
+        at[x] = here.table.c.signal[car.row] == 0
+
+    assert 2.0 < car.half_m[0] < 3.0
+    assert at == {-8.0: False, -7.0: True, 0.0: True, 7.0: True, 8.0: False}
+
+
+def test_a_car_in_the_next_lane_is_at_no_light():
+    here = world(signals=(head(1, 0, 0.0),))  # the box reaches from y = -2 to 2
+    car = here.spawn(SpawnOrder("vehicle.tesla.model3", pose=(0.0, 3.5, 0.0, 0.0, 0.0, 0.0)))
+    here.step(0.05)
+
+    assert here.table.c.signal[car.row] == -1

@@ -14,7 +14,20 @@ from uavsim.mock_servers.towns.strips import Strip, road_points, yaw_deg_at
 
 LIGHT = "1000001"
 _BEFORE_M = 1.0  # waiting cars stop this far before a junction where the file puts the light inside it
-_TRIGGER_M = 9.0
+_TRIGGER_M = 3.0  # length of CARLA's trigger boxes
+_LINE_M = 2.0  # and from the box to the stop line: cars come to a stand within about that
+_CLEAR_M = 1.5  # CARLA's trigger boxes end this far before the junction, so that crossing cars do not touch them
+_FARTHEST_M = 12.0  # from a stop line to the junction that its light holds
+
+
+@dataclass(frozen=True, slots=True)
+class _Stop:
+    """Where the cars of one lane wait; ``ahead_m`` is how far their light still holds them beyond that."""
+
+    pose: Pose6
+    width_m: float
+    ahead_m: float
+    junction: str
 
 
 @dataclass(slots=True)
@@ -24,7 +37,7 @@ class _Found:
     number: str
     foot_m: tuple[float, float, float]
     yaw_deg: float
-    stops: list[tuple[Pose6, float]] = field(default_factory=list)
+    stops: list[_Stop] = field(default_factory=list)
     junction: str = ""
 
 
@@ -38,9 +51,9 @@ def _approach(lanes: Lanes, road: Road, strip: Strip) -> Strip | None:
     return lanes.find(there.number, number, there.length_m if link.contact == "end" else 0.0)
 
 
-def _stops_of(lanes: Lanes, road: Road, signal: RoadSignal) -> list[tuple[Pose6, float, str]]:
-    """(pose, width, junction) where cars stop for one occurrence of a signal."""
-    rows = []
+def _stops_of(lanes: Lanes, road: Road, signal: RoadSignal) -> list[_Stop]:
+    """Where cars stop for one occurrence of a signal."""
+    stops = []
     for strip in lanes.on_road(road.number):
         if (
             strip.kind not in DRIVABLE
@@ -53,19 +66,18 @@ def _stops_of(lanes: Lanes, road: Road, signal: RoadSignal) -> list[tuple[Pose6,
         elif signal.orientation in "+-" and strip.forward != (1 if signal.orientation == "+" else -1):
             continue
         if not road.junction:
-            rows.append(
-                (
-                    pose_on(strip, signal.s),
-                    float(np.interp(signal.s, strip.s, strip.width_m)),
-                    _junction_ahead(road, strip),
-                )
-            )
+            width = float(np.interp(signal.s, strip.s, strip.width_m))
+            junction = _junction_ahead(road, strip)
+            mouth = (road.length_m - signal.s if strip.forward > 0 else signal.s) if junction else _CLEAR_M + 0.5
+            ahead = min(float(mouth) - _CLEAR_M, _FARTHEST_M)
+            stops.append(_Stop(pose_on(strip, signal.s), width, ahead, junction))
             continue
         before = _approach(lanes, road, strip)
         if before is not None:
             s = before.s[-1] - _BEFORE_M if before.forward > 0 else before.s[0] + _BEFORE_M
-            rows.append((pose_on(before, float(s)), float(before.width_m.mean()), road.junction))
-    return rows
+            width = float(before.width_m.mean())
+            stops.append(_Stop(pose_on(before, float(s)), width, _BEFORE_M - _CLEAR_M, road.junction))
+    return stops
 
 
 def _junction_ahead(road: Road, strip: Strip) -> str:
@@ -87,10 +99,11 @@ def _collect(lanes: Lanes) -> list[_Found]:
             light = found.get(signal.number)
             if light is None:
                 continue
-            for pose, width, junction in _stops_of(lanes, road, signal):
-                if all(np.hypot(pose[0] - old[0], pose[1] - old[1]) > 0.5 for old, _ in light.stops):
-                    light.stops.append((pose, width))
-                light.junction = light.junction or junction
+            for stop in _stops_of(lanes, road, signal):
+                x, y = stop.pose[:2]
+                if all(np.hypot(x - old.pose[0], y - old.pose[1]) > 0.5 for old in light.stops):
+                    light.stops.append(stop)
+                light.junction = light.junction or stop.junction
     return list(found.values())
 
 
@@ -101,14 +114,14 @@ def _stages(lights: list[_Found], network: Network) -> dict[str, tuple[str, int]
         for stage, controller in enumerate(controllers):
             for signal in network.controllers.get(controller, ()):
                 said.setdefault(signal, (junction, stage))
-    axes: dict[str, list[float]] = {}
+    ways: dict[str, list[float]] = {}
     for light in lights:
         if light.number in said:
             continue
         group = f"junction {light.junction}" if light.junction else f"light {light.number}"
-        yaw = (light.stops[0][0][4] if light.stops else light.yaw_deg) % 180.0
-        known = axes.setdefault(group, [])
-        near = [k for k, axis in enumerate(known) if abs((yaw - axis + 90) % 180 - 90) < 35]
+        yaw = (light.stops[0].pose[4] if light.stops else light.yaw_deg) % 360.0
+        known = ways.setdefault(group, [])
+        near = [k for k, way in enumerate(known) if abs((yaw - way + 180) % 360 - 180) < 35]
         if not near:
             known.append(yaw)
         said[light.number] = (group, near[0] if near else len(known) - 1)
@@ -116,21 +129,21 @@ def _stages(lights: list[_Found], network: Network) -> dict[str, tuple[str, int]
 
 
 def _trigger(light: _Found) -> tuple[float, float, float, float, float, float, float]:
+    """From before the stop line to the junction: who waits beyond the line is still held by the light, as in CARLA."""
     if not light.stops:
         return (*light.foot_m, 0.1, 0.1, 0.1, 0.0)
-    lead = light.stops[0][0]
+    lead = light.stops[0].pose
     yaw = np.radians(lead[4])
     along, across = np.array([np.cos(yaw), np.sin(yaw)]), np.array([-np.sin(yaw), np.cos(yaw)])
-    same = [(pose, width) for pose, width in light.stops if abs((pose[4] - lead[4] + 180) % 360 - 180) < 40]
-    at = np.array([pose[:2] for pose, _ in same])
-    half = np.array([width / 2 for _, width in same])
+    same = [stop for stop in light.stops if abs((stop.pose[4] - lead[4] + 180) % 360 - 180) < 40]
+    at = np.array([stop.pose[:2] for stop in same])
+    quarter = np.array([stop.width_m / 4 for stop in same])  # CARLA takes the middle half of each lane
     side, ahead = at @ across, at @ along
-    low, high = float((side - half).min()), float((side + half).max())
-    back, front = float(ahead.min()) - _TRIGGER_M, float(ahead.max()) + 0.5
+    low, high = float((side - quarter).min()), float((side + quarter).max())
+    front = float((ahead + np.array([stop.ahead_m for stop in same])).max())
+    back = min(front - _TRIGGER_M, float(ahead.min()) - _LINE_M)
     middle = along * (back + front) / 2 + across * (low + high) / 2
-    # A little narrower than the lanes, so that a car in the next lane is not caught.
-    half_y = max((high - low) / 2 - 0.4, 0.5)
-    return float(middle[0]), float(middle[1]), lead[2] + 1.0, (front - back) / 2, half_y, 2.0, float(lead[4])
+    return float(middle[0]), float(middle[1]), lead[2] + 1.0, (front - back) / 2, (high - low) / 2, 2.0, float(lead[4])
 
 
 def _off_the_road(foot: tuple[float, float, float], land: Land) -> tuple[float, float, float]:
@@ -155,7 +168,7 @@ def signal_heads(lanes: Lanes, land: Land) -> list[SignalHead]:
     heads = []
     for light in lights:
         foot = _off_the_road(light.foot_m, land)
-        yaw = light.stops[0][0][4] + 180.0 if light.stops else light.yaw_deg
+        yaw = light.stops[0].pose[4] + 180.0 if light.stops else light.yaw_deg
         group, stage = stages[light.number]
         heads.append(
             SignalHead(
@@ -163,7 +176,7 @@ def signal_heads(lanes: Lanes, land: Land) -> list[SignalHead]:
                 opendrive_id=light.number,
                 group=groups[group],
                 stage=stage,
-                stop_lines=np.array([pose for pose, _ in light.stops], dtype=np.float64).reshape(-1, 6),
+                stop_lines=np.array([stop.pose for stop in light.stops], dtype=np.float64).reshape(-1, 6),
                 trigger=_trigger(light),
                 lamp_triangles=np.empty(0, dtype=np.int32),
             )

@@ -49,13 +49,17 @@ class Profile:
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A junction: fillet radius of its kerbs, lights or not, crosswalks or not, height."""
+    """A junction: fillet radius of its kerbs, lights or not, crosswalks or not, height.
+
+    At a ``ring`` node, part of a roundabout, every lane may leave: else the inner lane would fill and never empty.
+    """
 
     corner_m: float = 8.0
     lights: bool = False
     crosswalks: bool = False
     z_m: float = 0.0
     stop_signs: bool = False
+    ring: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,7 +234,7 @@ class _Builder:
         arms = self._arms(name, self.paths)
         spec = JunctionSpec(number)
         for arm in arms:
-            for target, from_lane, to_lane in _movements(arm, arms):
+            for target, from_lane, to_lane in _movements(arm, arms, leave_from_all=node.ring):
                 self._connector(spec, node, (arm, from_lane), (target, to_lane))
         for place, arm in enumerate(arms):
             self._corner(number, node, arm, arms[(place + 1) % len(arms)])
@@ -315,21 +319,9 @@ class _Builder:
         return self.signal_number
 
     def _lights(self, arms: list[_Arm], node: Node) -> list[list[int]]:
-        """One light per arm that leads in; arms that face each other are green together."""
+        """One light per arm that leads in, each green alone: drivers of CARLA's kind do not give way when they turn left."""
         behind = _STOP_BEHIND_M if node.crosswalks else 1.0
-        stages: list[tuple[float, list[int]]] = []
-        for arm in arms:
-            if not arm.inward:
-                continue
-            number = self._signal(arm, "1000001", "Signal_3Light_Post01", behind)
-            axis = arm.pose.heading_rad % math.pi
-            for other, members in stages:
-                if abs(wrap(2 * (axis - other)) / 2) < math.radians(30):
-                    members.append(number)
-                    break
-            else:
-                stages.append((axis, [number]))
-        return [members for _, members in stages]
+        return [[self._signal(arm, "1000001", "Signal_3Light_Post01", behind)] for arm in arms if arm.inward]
 
     def _stop_signs(self, arms: list[_Arm]) -> None:
         """Stop signs on the arms that have no arm facing them."""
@@ -346,7 +338,7 @@ class _Builder:
 _Lane = tuple[int, float, float]
 
 
-def _movements(arm: _Arm, arms: list[_Arm]) -> list[tuple[_Arm, _Lane, _Lane]]:
+def _movements(arm: _Arm, arms: list[_Arm], *, leave_from_all: bool = False) -> list[tuple[_Arm, _Lane, _Lane]]:
     """Ways from one arm: (target arm, its own lane, the target's lane)."""
     own = arm.inward
     turns = []
@@ -362,7 +354,7 @@ def _movements(arm: _Arm, arms: list[_Arm]) -> list[tuple[_Arm, _Lane, _Lane]]:
     ways: list[tuple[_Arm, _Lane, _Lane]] = []
     for turn, other in turns:
         theirs = other.outward
-        if other is ahead[1]:
+        if other is ahead[1] or leave_from_all:
             ways += [(other, lane, theirs[k]) for k, lane in enumerate(own[: len(theirs)])]
         elif turn > 0:
             ways.append((other, own[0], theirs[0]))

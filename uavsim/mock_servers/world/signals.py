@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -10,6 +9,7 @@ import numba
 import numpy as np
 
 from uavsim.mock_servers.scene import Float64, SignalHead, UInt8
+from uavsim.mock_servers.world import contact
 from uavsim.mock_servers.world.table import Columns, Rows
 
 RED: Final = 0
@@ -66,7 +66,8 @@ class Signals:
         for number, head in enumerate(self.heads):
             groups.setdefault(head.group, {}).setdefault(head.stage, []).append(number)
         self._junctions = [_Junction([stages[s] for s in sorted(stages)]) for _, stages in sorted(groups.items())]
-        self._triggers = np.array([head.trigger for head in self.heads], np.float64).reshape(-1, 7)
+        triggers = np.array([head.trigger for head in self.heads], np.float64).reshape(-1, 7)
+        self._triggers = np.ascontiguousarray(triggers[:, [0, 1, 2, 6, 3, 4, 5]])  # as ``contact`` has its boxes
         self.reset()
 
     def reset(self) -> None:
@@ -142,27 +143,8 @@ class Signals:
 
 
 @numba.njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
-def _inside(x: float, y: float, z: float, box: Float64) -> bool:
-    dx, dy = x - box[0], y - box[1]
-    yaw = math.radians(box[6])
-    cy, sy = math.cos(yaw), math.sin(yaw)
-    along, across = dx * cy + dy * sy, -dx * sy + dy * cy
-    return bool(abs(along) <= box[3] and abs(across) <= box[4] and abs(z - box[2]) <= box[5] + 2.0)
-
-
-@numba.njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
 def _find_lights(rows: Rows, c: Columns, triggers: Float64) -> None:
-    """A vehicle is at a light while its middle or its nose is in the light's trigger box."""
-    for row in rows:
-        p = c.pose[row]
-        yaw = math.radians(p[4])
-        nose = c.half[row, 0] + c.offset[row, 0]
-        fx, fy = p[0] + math.cos(yaw) * nose, p[1] + math.sin(yaw) * nose
-        found = -1
-        for n in range(len(triggers)):
-            if abs(triggers[n, 0] - p[0]) > 60.0 or abs(triggers[n, 1] - p[1]) > 60.0:
-                continue
-            if _inside(fx, fy, p[2], triggers[n]) or _inside(p[0], p[1], p[2], triggers[n]):
-                found = n
-                break
-        c.signal[row] = found
+    """A vehicle is at a light while any part of it is in the light's trigger box, as with CARLA's overlap events."""
+    boxes = contact.boxes_of(rows, c.pose, c.half, c.offset)
+    for n, row in enumerate(rows):
+        c.signal[row] = contact.first_hit(boxes[n], triggers)

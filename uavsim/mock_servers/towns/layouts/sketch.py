@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 from uavsim.mock_servers.towns.layouts.profiles import one_way
@@ -57,7 +57,7 @@ class Pen:
         for number, angle in enumerate(arms_deg):
             turn = math.radians(angle)
             place = (centre[0] + radius_m * math.cos(turn), centre[1] + radius_m * math.sin(turn))
-            self.node(f"{name}{number}", place, node)
+            self.node(f"{name}{number}", place, replace(node, ring=True))
         for number, angle in enumerate(arms_deg):
             after = (number + 1) % len(arms_deg)
             sweep = math.radians((arms_deg[after] - angle) % 360.0)

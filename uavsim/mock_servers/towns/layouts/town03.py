@@ -17,12 +17,11 @@ def plan() -> Plan:
     both_parked = street(1, parking=(True, True), speed_kmh=40.0, sidewalk_m=3.0)
     boulevard = street(2, median_m=3.0, sidewalk_m=4.0, speed_kmh=50.0)
     pen = Pen(Plan("Town03"))
-    lit, quiet = Node(corner_m=7.0, lights=True, crosswalks=True), Node(corner_m=7.0, stop_signs=True, crosswalks=True)
+    lit = Node(corner_m=7.0, lights=True, crosswalks=True)
     hill = Node(corner_m=7.0, lights=True, crosswalks=True, z_m=4.0)
     places = "a1 b1 c1 d1 w2 a2 b2 c2 d2 e2 w3 a3 c3 d3 e3 w4 a4 b4 c4 d4 e4 a5 b5 c5 d5"
     for name in places.split():
-        inner = name[0] in "ad" and name[1] in "24"
-        pen.node(name, (_X[name[0]], _Y[name[1]]), hill if name in ("d2", "e2") else quiet if inner else lit)
+        pen.node(name, (_X[name[0]], _Y[name[1]]), hill if name in ("d2", "e2") else lit)
     pen.roundabout("r", (0.0, 0.0), radius_m=22.0, arms_deg=(0.0, 90.0, 180.0, 270.0), node=Node(corner_m=9.0))
     corner = {"nw": (_X["w"], _Y["1"]), "ne": (_X["e"], _Y["1"]), "sw": (_X["w"], _Y["5"]), "se": (_X["e"], _Y["5"])}
     pen.street("w2", "a1", avenue, via=(corner["nw"],))
