@@ -63,10 +63,17 @@ def prepared(request: Request) -> tuple[Job, Output]:
 
 
 @contextlib.contextmanager
-def opened(request: Request, *, console: Console | None = None) -> Iterator[tuple[Job, RunContext]]:
+def opened(
+    request: Request, *, console: Console | None = None, ready: tuple[Job, Output] | None = None
+) -> Iterator[tuple[Job, RunContext]]:
     """Open the context of a request, or join the one that is open for its output.
 
     The simulators are brought up first: when none answers, nothing has been written.
+
+    Args:
+        request: what to make.
+        console: tells people.
+        ready: what ``prepared`` gave; planning a thousand scenes twice would be felt.
 
     Raises:
         InputError: see ``prepared``.
@@ -75,7 +82,7 @@ def opened(request: Request, *, console: Console | None = None) -> Iterator[tupl
     if request.out in _active:
         yield _active[request.out]
         return
-    job, output = prepared(request)
+    job, output = ready or prepared(request)
     run = request.run_config()
     with tempfile.TemporaryDirectory(prefix="uavsim-run-") as temp, _pool(job, run, output, temp=Path(temp)) as pool:
         pool.ready_all()

@@ -80,7 +80,8 @@ def generate(request: Request, *, console: Console, check: bool = True) -> Resul
     os.environ.setdefault(_CONSOLE_LEVEL, "CRITICAL")  # before Prefect is imported: the run tells people itself
     from uavsim.flows import context as contexts
 
-    job, _ = contexts.prepared(request)
+    ready = contexts.prepared(request)
+    job = ready[0]
     console.print(
         f"[bold]{job.dataset}[/] {', '.join(job.towns)}: {len(job.scenes)} scenes x {job.samples} samples, "
         f"{job.images_per_scene} images each, seed {job.seed}",
@@ -94,7 +95,7 @@ def generate(request: Request, *, console: Console, check: bool = True) -> Resul
             temporary = stack.enter_context(server.TemporaryServer())
         else:
             server.check_api(url)
-        _, context = stack.enter_context(contexts.opened(request, console=console))
+        _, context = stack.enter_context(contexts.opened(request, console=console, ready=ready))
         url = url or temporary.wait() if temporary is not None else url
         assert url is not None
         stack.enter_context(server.use_api(url, temporary=temporary is not None))

@@ -10,6 +10,7 @@ __all__ = ["MIN_FREE_GPU_MB", "Pace", "free_gpu_mb"]
 
 MIN_FREE_GPU_MB = 300  # below, CARLA's pictures are spoiled without an error
 _SLOW_SHARE = 0.25
+_SLOW_SCENES = 3  # one scene may be slow for good reasons: it loaded a map, or the machine was busy
 _QUERY_S = 20
 
 
@@ -33,13 +34,19 @@ class Pace:
     """Images per second, scene by scene; a simulator that falls far behind itself is ill (leaks, swaps, lost its card)."""
 
     best_images_per_s: float = 0.0
-    is_slow: bool = False
+    slow_scenes: int = 0
+
+    @property
+    def is_slow(self) -> bool:
+        """Whether the last scenes were all far slower than the best."""
+        return self.slow_scenes >= _SLOW_SCENES
 
     def note(self, images_per_s: float) -> None:
         """Take the pace of one scene."""
         self.best_images_per_s = max(self.best_images_per_s, images_per_s)
-        self.is_slow = images_per_s < _SLOW_SHARE * self.best_images_per_s
+        slow = images_per_s < _SLOW_SHARE * self.best_images_per_s
+        self.slow_scenes = self.slow_scenes + 1 if slow else 0
 
     def forget(self) -> None:
         """Start over, with a new simulator."""
-        self.best_images_per_s, self.is_slow = 0.0, False
+        self.best_images_per_s, self.slow_scenes = 0.0, 0
