@@ -24,6 +24,7 @@ FileState = Literal["good", "missing", "truncated", "unreadable", "absent"]
 _GROWN_PX: Final = 0.5  # rays go through pixel centres: half a pixel is for poses rounded to float32
 _AHEAD_M: Final = 0.5
 _CUT_PX: Final = 0.5
+_BESIDE_PX: Final = 4  # wider than an edge, narrower than a car seen from 60 m
 _SIGNS: Final = np.array([[x, y, z] for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (-1.0, 1.0)])
 _ENDS: Final = {b"\x89PNG": (b"IEND\xaeB`\x82", 12), b"\xff\xd8": (b"\xff\xd9", 64)}
 
@@ -71,6 +72,8 @@ class FrameLook:
         found_px: (width, height) in the file.
         mean, spread: of the green channel, 0..255.
         edge_contrast: mean step of the picture across the borders of this frame's mask, of the frame's before and after.
+        edge_sharpness: those steps, divided by the steps across the same borders moved a few pixels: near 1 where the
+            picture has no edge just there, however many it has all around.
         box_row: (P,) rows of sample_annotation that have pixels in the mask.
         visible_px: (P,) how many.
         inside_px: (P,) those of them whose ray meets the box.
@@ -90,6 +93,7 @@ class FrameLook:
     mean: float = 0.0
     spread: float = 0.0
     edge_contrast: tuple[float, float, float] = (np.nan, np.nan, np.nan)
+    edge_sharpness: tuple[float, float, float] = (np.nan, np.nan, np.nan)
     edge_pairs: int = 0
     box_row: IntArray = field(default_factory=lambda: np.zeros(0, np.int64))
     visible_px: IntArray = field(default_factory=lambda: np.zeros(0, np.int64))
@@ -254,17 +258,28 @@ def _edges(ids: UInt16Array) -> _Edges:
 
 def _compare_edges(looks: list[FrameLook], lumas: list[AnyArray | None], edges: list[_Edges | None], at: int) -> None:
     """Measure how strongly picture ``at`` steps across its own mask's borders, and across its neighbours'."""
-    if at < 0 or lumas[at] is None:
+    luma = lumas[at] if at >= 0 else None
+    if luma is None:
         return
     own = edges[at]
     looks[at].edge_pairs = len(own.a) if own is not None else 0
     before = edges[at - 1] if at > 0 else None
     after = edges[at + 1] if at + 1 < len(edges) else None
-    looks[at].edge_contrast = (_contrast(lumas[at], own), _contrast(lumas[at], before), _contrast(lumas[at], after))
+    (here, sharp), (here_before, sharp_before), (here_after, sharp_after) = (
+        _contrast(luma, of_mask) for of_mask in (own, before, after)
+    )
+    looks[at].edge_contrast = (here, here_before, here_after)
+    looks[at].edge_sharpness = (sharp, sharp_before, sharp_after)
 
 
-def _contrast(luma: AnyArray | None, edges: _Edges | None) -> float:
-    if luma is None or edges is None or not len(edges.a) or edges.b.max() >= luma.size:
-        return float("nan")
-    flat = luma.reshape(-1)
-    return float(np.abs(flat[edges.a].astype(np.int16) - flat[edges.b].astype(np.int16)).mean())
+def _contrast(luma: AnyArray, edges: _Edges | None) -> tuple[float, float]:
+    """Return the picture's mean step across the borders, and that divided by the mean step beside them."""
+    if edges is None or not len(edges.a) or edges.b.max() >= luma.size:
+        return float("nan"), float("nan")
+    flat, width = luma.reshape(-1), luma.shape[1]
+    moves = np.array([0, -_BESIDE_PX, _BESIDE_PX, -_BESIDE_PX * width, _BESIDE_PX * width])[:, None]
+    a, b = edges.a + moves, edges.b + moves
+    inside = (a >= 0) & (b < luma.size)
+    steps = np.abs(flat[np.where(inside, a, 0)].astype(np.int16) - flat[np.where(inside, b, 0)].astype(np.int16))
+    here, beside = float(steps[0].mean()), float(steps[1:][inside[1:]].mean())
+    return here, here / max(beside, 1.0)

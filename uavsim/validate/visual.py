@@ -111,11 +111,14 @@ def of_this_tick(evidence: Evidence) -> Iterator[Finding]:
     """A picture's edges lie on its own mask's borders, not on those of the tick before or after."""
     for view, look in enumerate(evidence.looks):
         own, *others = look.edge_contrast
+        own_sharp, *others_sharp = look.edge_sharpness
         best = np.nanmax(others) if np.isfinite(others).any() else np.nan
         if look.edge_pairs < MIN_PAIRS or not np.isfinite(best) or not np.isfinite(own):
             continue
-        if best > max(BETTER * own, MIN_CONTRAST) and look.digest != _digest(evidence, view - 1):
-            which = "before" if others[0] == best else "after"
+        place = int(others[1] == best)
+        sharper = others_sharp[place] > BETTER * own_sharp  # or its borders lie by chance where there is much to see
+        if best > max(BETTER * own, MIN_CONTRAST) and sharper and look.digest != _digest(evidence, view - 1):
+            which = ("before", "after")[place]
             message = f"picture fits the mask of the tick {which} ({best:.0f}) better than its own ({own:.0f})"
             numbers = {"own": round(own, 2), "other": round(float(best), 2)}
             yield Finding("visual.other_tick", message, numbers=numbers, **evidence.data.data_place(look.row))

@@ -1,0 +1,43 @@
+"""The judge of pictures, on numbers and on pictures worked out by hand."""
+
+from types import SimpleNamespace
+from typing import cast
+
+import numpy as np
+import pytest
+
+from uavsim.validate.look import FrameLook, _compare_edges, _edges
+from uavsim.validate.visual import of_this_tick
+
+
+def car_at(column: int) -> np.ndarray:
+    ids = np.zeros((60, 220), np.uint16)
+    ids[15:45, column : column + 60] = 7
+    return ids
+
+
+def street(car_column: int, *, busy: slice) -> np.ndarray:
+    """A dim car on a dark street, and a stretch of bright stripes that is no car."""
+    luma = np.full((60, 220), 20, np.uint8)
+    luma[:, busy] = np.where(np.arange(60)[:, None] % 2, 30, 130)
+    luma[15:45, car_column : car_column + 60] = 45
+    return luma
+
+
+def findings(luma: np.ndarray, own: np.ndarray, after: np.ndarray) -> list[str]:
+    looks = [FrameLook(row=0, digest="a"), FrameLook(row=1, digest="b")]
+    _compare_edges(looks, [luma, None], [_edges(own), _edges(after)], 0)
+    data = SimpleNamespace(data_place=lambda _row: {})
+    evidence = SimpleNamespace(looks=looks, data=data)
+    return [found.code for found in of_this_tick(cast("object", evidence))]  # type: ignore[arg-type]
+
+
+def test_borders_that_lie_where_there_is_much_to_see_are_no_better_fit() -> None:
+    luma = street(20, busy=slice(110, 220))
+    assert not findings(luma, own=car_at(20), after=car_at(130))
+
+
+@pytest.mark.parametrize("busy", [slice(0, 0), slice(170, 220)])
+def test_a_picture_of_the_next_tick_is_found(busy: slice) -> None:
+    luma = street(90, busy=busy)
+    assert findings(luma, own=car_at(20), after=car_at(90)) == ["visual.other_tick"]
