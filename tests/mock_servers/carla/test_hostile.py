@@ -32,6 +32,13 @@ WEIRD = (
 _LEFT_OUT = frozenset({"load_new_episode"})  # the paper shelf has no towns
 
 
+def wait_for_listener(server: CarlaServer, token: bytes) -> None:
+    end = time.monotonic() + 10
+    while not server.streams.has_listener(struct.unpack("<I", token[:4])[0]):
+        assert time.monotonic() < end
+        time.sleep(0.005)
+
+
 class Shelf:
     def names(self):
         return ["Paper"]
@@ -195,7 +202,7 @@ def test_a_reader_that_stops_reading_is_dropped_and_the_clock_goes_on(server, mo
     caller.call("set_episode_settings", [True, False, [True, 0.05]])
     with socket.create_connection(("127.0.0.1", server.port + 1), timeout=5) as asleep:
         asleep.sendall(token[:4])
-        time.sleep(0.2)
+        wait_for_listener(server, token)
         for _ in range(20):
             assert caller.call("tick_cue")[3][0][0] == 1
         assert not server.streams.has_listener(struct.unpack("<I", token[:4])[0])
@@ -228,7 +235,7 @@ def test_a_sensor_that_fails_is_told_and_stops_no_clock(server, capsys):
     caller.call("set_episode_settings", [True, False, [True, 0.05]])
     with socket.create_connection(("127.0.0.1", server.port + 1), timeout=5) as reader:
         reader.sendall(token[:4])
-        time.sleep(0.2)
+        wait_for_listener(server, token)
         first, second = caller.call("tick_cue"), caller.call("tick_cue")  # the paper renderer refuses every ray
 
     assert second[3][0][1] == first[3][0][1] + 1

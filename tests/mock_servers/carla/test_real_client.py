@@ -141,7 +141,7 @@ def test_a_crash_is_told_to_the_collision_sensor(client):
         met = []; sensor.listen(lambda e: met.append((e.other_actor.id, e.normal_impulse.length())))
         for _ in range(60):
             car.apply_control(carla.VehicleControl(throttle=1.0)); world.tick()
-        time.sleep(0.5)
+        until(lambda: met)
         done(met=met[:3], other=other.id, gap=car.get_location().distance(other.get_location()))
     """)
 
@@ -156,12 +156,15 @@ def test_sensor_tick_and_no_rendering_are_honoured(client):
         world = client.load_world('Town10HD'); synchronous(world, 0.1)
         a = camera(world, 'camera.rgb', carla.Transform(carla.Location(z=60)), sensor_tick=0.3)
         b = camera(world, 'camera.rgb', carla.Transform(carla.Location(z=60)))
-        for _ in range(9): world.tick()
-        time.sleep(0.5); slow, fast = a.box.qsize(), b.box.qsize()
-        s = world.get_settings(); s.no_rendering_mode = True; world.apply_settings(s); time.sleep(0.3); before = b.box.qsize()
-        for _ in range(3): world.tick()
-        time.sleep(0.5); after = b.box.qsize()
-        done(slow=slow, fast=fast, silent=after - before)
+        def tick(n):
+            for _ in range(n): last = world.tick()
+            return last
+        def rendering(on):
+            s = world.get_settings(); s.no_rendering_mode = not on; world.apply_settings(s)
+        lit = tick(9); rendering(False); dark = tick(3); rendering(True); again = tick(3)
+        slow, fast = frames_until(a, dark + 1), frames_until(b, again)
+        done(slow=sum(f <= lit for f in slow), fast=sum(f <= lit for f in fast),
+             silent=sum(lit < f <= dark for f in slow + fast))
     """)
 
     assert (seen["fast"], seen["slow"]) == (9, 3)
