@@ -16,12 +16,13 @@ import numpy as np
 
 from uavsim.mock_servers.airsim import AirSimServer, AirSimSettings, read_settings
 from uavsim.mock_servers.airsim_faults import AirSimFaults
-from uavsim.mock_servers.carla.server import CarlaServer, Rendering
+from uavsim.mock_servers.carla.server import CarlaServer
 from uavsim.mock_servers.carla.town_shelf import TownShelf
 from uavsim.mock_servers.carla.values import CallFailed
 from uavsim.mock_servers.faults import Faults, read_faults
 from uavsim.mock_servers.models.library import ModelLibrary
 from uavsim.mock_servers.render import Renderer, encode_depth, encode_instance, encode_normal, encode_semantic
+from uavsim.mock_servers.rendering import Rendering
 from uavsim.mock_servers.scene import Movers, Town, View, Weather
 from uavsim.mock_servers.world.world import World
 
@@ -119,4 +120,5 @@ def _servers(
     rendering = Rendering(flat=options.render == "flat", latency_s=options.render_latency / 1000)
     carla = CarlaServer(world, towns=shelf, faults=faults, rendering=rendering)
     sky = World(town, models=models, renderer_of=renderers) if options.separate_worlds else world
-    return carla, AirSimServer(sky, settings, port=options.airsim_port, faults=AirSimFaults(faults))
+    airsim = AirSimServer(sky, settings, port=options.airsim_port, faults=AirSimFaults(faults), rendering=rendering)
+    return carla, airsim

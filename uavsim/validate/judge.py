@@ -103,7 +103,7 @@ def judge_version(
     data = open_dataset(root, version, dialect=dialect)
     evidence = gather(data, pixels=pixels, workers=workers)
     skipped: dict[str, str] = {}
-    kept, counts, errors = collect(_findings(evidence, skipped))
+    kept, counts, errors = collect(findings_of(evidence, skipped))
     return Report(
         folder=str(root),
         version=version,
@@ -116,7 +116,8 @@ def judge_version(
     )
 
 
-def _findings(evidence: Evidence, skipped: dict[str, str]) -> Iterator[Finding]:
+def findings_of(evidence: Evidence, skipped: dict[str, str]) -> Iterator[Finding]:
+    """Yield all that the checks find, however much; what cannot be checked goes to ``skipped``: name and reason."""
     for check in TABLES.values():
         yield from check(evidence.data)
     for name, look in CHECKS.items():

@@ -128,7 +128,7 @@ class PaperHost:
         self.renderer = PaperRenderer()
         self.models = self.renderer.models
         self.weather = Weather()
-        self.time_s = 0.0
+        self.time_s, self.frame = 0.0, 7
         self.car = [10.0, 5.0, 0.0, 0.0, 90.0, 0.0]
 
     def movers(self) -> Movers:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import math
+import time
+import zlib
 
 import airsim
 import cv2
 import numpy as np
 import pytest
 
+from tests.mock_servers.airsim.paper_world import PaperHost
 from uavsim.mock_servers.airsim.palette import SEGMENTATION_RGB
+from uavsim.mock_servers.rendering import Rendering
 
 W, H = 64, 48
 SETTINGS = {
@@ -261,3 +265,34 @@ def test_other_drones_are_seen_but_not_oneself(serve, connect) -> None:
     assert sevens() == 0
     client.simSetVehiclePose(airsim.Pose(airsim.Vector3r(0, 0, -15), airsim.to_quaternion(0, 0, 0)), True, "B")
     assert sevens() > 0
+
+
+def flat_code(answer: airsim.ImageResponse) -> tuple[int, int]:
+    """Read camera and frame from the 48 blocks of a raw flat picture."""
+    bgr = np.frombuffer(answer.image_data_uint8, np.uint8).reshape(answer.height, answer.width, 3)
+    across = answer.width // 8
+    bits = "".join(str(int(bgr[8 * (k // across) + 4, 8 * (k % across) + 4, 0] > 128)) for k in range(48))
+    return int(bits[:16], 2), int(bits[16:], 2)
+
+
+def test_a_flat_picture_tells_its_camera_and_the_worlds_frame(serve, connect) -> None:
+    two = {name: {"VehicleType": "SimpleFlight", "X": 3 * n, "Y": 0, "Z": 0} for n, name in enumerate(("A", "B"))}
+    host = PaperHost()
+    client = connect(serve({"Vehicles": two}, host=host, rendering=Rendering(flat=True)))
+    asked = [airsim.ImageRequest(camera, T.Scene, False, False) for camera in ("front_center", "0", "bottom_center")]
+    seen = {(v, n): flat_code(a) for v in two for n, a in enumerate(client.simGetImages(asked, v))}
+    assert {frame for _, frame in seen.values()} == {host.frame}
+    assert len({camera for camera, _ in seen.values()}) == 4, "two names of one camera are one number"
+    assert seen["A", 0][0] == seen["A", 1][0] == zlib.crc32(b"A/front_center") & 0xFFFF
+    (depth,) = client.simGetImages([airsim.ImageRequest("0", T.DepthPlanar, True)], "A")
+    assert set(depth.image_data_float) == {1000.0}
+
+
+def test_latency_waits_once_a_camera(serve, connect) -> None:
+    client = connect(serve(rendering=Rendering(latency_s=0.2)))
+    both = [airsim.ImageRequest("0", kind, kind != T.Scene, False) for kind in (T.Scene, T.DepthPlanar)]
+    client.simGetImages(both)
+    began = time.monotonic()
+    client.simGetImages(both)
+    client.simGetImages([*both, airsim.ImageRequest("bottom_center", T.Scene, False, False)])
+    assert time.monotonic() - began >= 3 * 0.2

@@ -20,9 +20,10 @@ from uavsim.mock_servers.carla.registry import METHODS
 from uavsim.mock_servers.carla.rpc import LARGEST_MESSAGE
 from uavsim.mock_servers.carla.sensors.cameras import PICTURES
 from uavsim.mock_servers.carla.sensors.hub import _FAMILIES
-from uavsim.mock_servers.carla.server import CarlaServer, Rendering
+from uavsim.mock_servers.carla.server import CarlaServer
 from uavsim.mock_servers.carla.values import CallFailed
 from uavsim.mock_servers.faults import Faults
+from uavsim.mock_servers.rendering import Rendering
 
 FUZZED = 10_000
 WEIRD = (

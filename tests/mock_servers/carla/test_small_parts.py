@@ -13,11 +13,12 @@ from hypothesis import strategies as st
 from uavsim.mock_servers.carla import blueprints, values, wire
 from uavsim.mock_servers.carla.navmesh import build_mesh
 from uavsim.mock_servers.carla.registry import METHODS
-from uavsim.mock_servers.carla.sensors.flat import flat_other, flat_rgb
 from uavsim.mock_servers.carla.sensors.inertial import geolocation
 from uavsim.mock_servers.carla.sensors.moment import Stamp
+from uavsim.mock_servers.carla.server import CarlaServer
 from uavsim.mock_servers.carla.settings import Settings
 from uavsim.mock_servers.faults import Fault, Faults, FaultsError, SpawnFault, read_faults
+from uavsim.mock_servers.rendering import flat_other, flat_rgb
 
 
 def test_structs_have_the_sizes_that_the_client_reads():
@@ -43,6 +44,7 @@ def test_every_blueprint_has_a_number_and_defaults_that_are_its_own():
 
 
 def test_the_methods_that_clients_reach_are_there():
+    assert CarlaServer.__module__.endswith("carla.server")  # whose modules fill the table
     assert len(METHODS) > 110
     for name in ("tick_cue", "apply_batch", "freeze_all_traffic_lights", "get_all_level_BBs", "cast_ray"):
         assert name in METHODS

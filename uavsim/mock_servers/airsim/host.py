@@ -72,6 +72,11 @@ class AirSimHost(Protocol):
         ...
 
     @property
+    def frame(self) -> int:
+        """Number of the world's last tick."""
+        ...
+
+    @property
     def time_s(self) -> float:
         """The world's own simulated time, for flickering lights and falling rain."""
         ...

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import threading
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -18,6 +19,7 @@ from uavsim.mock_servers.airsim.pixels import paint_into, without_alpha
 from uavsim.mock_servers.airsim.precipitation import overlay
 from uavsim.mock_servers.airsim.settings import IMAGE_TYPES, Capture
 from uavsim.mock_servers.airsim.wire import PackedFloats
+from uavsim.mock_servers.rendering import Rendering, flat_pass
 from uavsim.mock_servers.scene import Float32, Int32, Movers, Picture, UInt8, View, Weather
 
 FAR_M: Final = 65504.0  # AirSim's depth is half floats; this is the largest, and what the sky shows
@@ -42,6 +44,7 @@ class Shot:
     as_float: bool
     compress: bool
     without: int = 0  # number of the mover that carries the camera
+    camera: int = 0  # what a flat picture calls it
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -51,13 +54,17 @@ class Moment:
     weather: Weather
     signals: UInt8
     time_s: float
+    frame: int
 
 
 class Photographer:
     """Takes pictures of the world as it is at one moment; safe from several threads at once."""
 
-    def __init__(self, host: AirSimHost, objects: SceneObjects, *, object_lock: threading.RLock) -> None:
-        self._host, self._objects, self._lock = host, objects, object_lock
+    def __init__(
+        self, host: AirSimHost, objects: SceneObjects, *, object_lock: threading.RLock, rendering: Rendering
+    ) -> None:
+        self._host, self._objects, self._lock, self._rendering = host, objects, object_lock, rendering
+        self._gpu = threading.Lock()
 
     def take(self, shots: Sequence[Shot], extra: Movers, overlays: dict[str, float]) -> list[bytes | PackedFloats]:
         """Take all shots of one call at the same moment.
@@ -70,14 +77,14 @@ class Photographer:
         with self._lock:
             movers = join_movers(self._host.movers(), self._spawned(), extra)
             tables = self._objects.lookup(movers)
-        moment = Moment(self._host.weather, self._host.signals(), self._host.time_s)
+        moment = self._moment()
         pictures: dict[tuple[Any, ...], Picture] = {}
         results = []
         for shot in shots:
-            key = (shot.pose, shot.capture, shot.without)
+            key = (shot.pose, shot.capture, shot.without, shot.camera)
             if key not in pictures:
-                types = {s.image_type for s in shots if (s.pose, s.capture, s.without) == key}
-                pictures[key] = self._render(shot, movers, types, moment)
+                types = {s.image_type for s in shots if (s.pose, s.capture, s.without, s.camera) == key}
+                pictures[key] = self._picture(shot, movers, types, moment)
             results.append(self._develop(shot, pictures[key], tables, overlays))
         return results
 
@@ -85,8 +92,19 @@ class Photographer:
         """Take one raster pass without a picture, for detections and range sensors."""
         with self._lock:
             movers = join_movers(self._host.movers(), self._spawned(), extra)
-        moment = Moment(self._host.weather, self._host.signals(), self._host.time_s)
-        return self._render(shot, movers, {shot.image_type}, moment), movers
+        return self._render(shot, movers, {shot.image_type}, self._moment()), movers
+
+    def _moment(self) -> Moment:
+        host = self._host
+        return Moment(host.weather, host.signals(), host.time_s, host.frame)
+
+    def _picture(self, shot: Shot, movers: Movers, types: set[int], moment: Moment) -> Picture:
+        if self._rendering.latency_s:
+            with self._gpu:
+                time.sleep(self._rendering.latency_s)
+        if self._rendering.flat:
+            return flat_pass(shot.capture.width_px, shot.capture.height_px, camera_id=shot.camera, frame=moment.frame)
+        return self._render(shot, movers, types, moment)
 
     def _spawned(self) -> Movers:
         things = list(self._objects.spawned.values())

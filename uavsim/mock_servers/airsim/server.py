@@ -13,6 +13,7 @@ from uavsim.mock_servers.airsim.host import AirSimHost, FaultsLike
 from uavsim.mock_servers.airsim.settings import AirSimSettings
 from uavsim.mock_servers.airsim.simulation import Later, Simulation
 from uavsim.mock_servers.airsim.wire import Connection
+from uavsim.mock_servers.rendering import Rendering
 
 MAX_CLIENTS: Final = 256
 MAX_COUNTED_NAMES: Final = 1000
@@ -30,6 +31,7 @@ class AirSimServer:
         settings: read from settings.json.
         port: 0 takes a free one.
         faults: faults on demand.
+        rendering: how pictures are made.
         address: where to listen.
     """
 
@@ -40,9 +42,10 @@ class AirSimServer:
         *,
         port: int = 0,
         faults: FaultsLike | None = None,
+        rendering: Rendering = Rendering(),  # noqa: B008  (frozen)
         address: str = "127.0.0.1",
     ) -> None:
-        self.simulation = Simulation(host, settings, faults=faults)
+        self.simulation = Simulation(host, settings, faults=faults, rendering=rendering)
         self.calls: Counter[str] = Counter()
         self.unknown: Counter[str] = Counter()
         self.malformed = 0

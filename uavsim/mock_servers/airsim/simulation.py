@@ -23,6 +23,7 @@ from uavsim.mock_servers.airsim.pixels import compile_all
 from uavsim.mock_servers.airsim.quad import BODY_HEIGHT_M, BODY_RADIUS_M
 from uavsim.mock_servers.airsim.recording import Recorder
 from uavsim.mock_servers.airsim.settings import AirSimSettings, VehicleSetting
+from uavsim.mock_servers.rendering import Rendering
 from uavsim.mock_servers.scene import TAG, Movers
 
 DRONE_BLUEPRINT: Final = "drone.quadrotor"
@@ -46,10 +47,18 @@ class Simulation:
         host: the world.
         settings: read from settings.json.
         faults: where faults on demand come in.
+        rendering: how pictures are made.
     """
 
-    def __init__(self, host: AirSimHost, settings: AirSimSettings, *, faults: FaultsLike | None = None) -> None:
-        self.host, self.settings = host, settings
+    def __init__(
+        self,
+        host: AirSimHost,
+        settings: AirSimSettings,
+        *,
+        faults: FaultsLike | None = None,
+        rendering: Rendering = Rendering(),  # noqa: B008  (frozen)
+    ) -> None:
+        self.host, self.settings, self._rendering = host, settings, rendering
         self.faults: FaultsLike = faults or NoFaults()
         self._town = host.town
         self.player_start_m = settings.player_start_m or default_player_start(host, settings)
@@ -57,7 +66,7 @@ class Simulation:
         self.clock = ClockThread(self.fleet, every_turn=self._turn)
         self.object_lock = threading.RLock()
         self.objects = SceneObjects(host, initial_ids=settings.initial_segmentation_ids)
-        self.photographer = Photographer(host, self.objects, object_lock=self.object_lock)
+        self.photographer = self._photographer()
         self.weather_lock = threading.RLock()
         self.atmosphere = Atmosphere(host, settings.origin_geo)
         self.cameras: dict[str, dict[str, Camera]] = {}
@@ -68,6 +77,9 @@ class Simulation:
         self.recorder = Recorder(self)
         for vehicle in settings.vehicles:
             self._know(vehicle)
+
+    def _photographer(self) -> Photographer:
+        return Photographer(self.host, self.objects, object_lock=self.object_lock, rendering=self._rendering)
 
     def start(self) -> None:
         """Compile what is compiled, then let time pass."""
@@ -91,7 +103,7 @@ class Simulation:
                 SceneObjects(self.host, initial_ids=self.settings.initial_segmentation_ids),
             )
             self.objects.drones.update(drones)
-            self.photographer = Photographer(self.host, self.objects, object_lock=self.object_lock)
+            self.photographer = self._photographer()
             self.fleet.enter_town(self.player_start_m)
 
     def _turn(self, now_ns: int) -> None:

@@ -10,7 +10,6 @@ import time
 import traceback
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, Final
 
 from uavsim.mock_servers.carla import (  # noqa: F401  (the method modules fill the table)
@@ -37,6 +36,7 @@ from uavsim.mock_servers.carla.streams import Streams
 from uavsim.mock_servers.carla.town_shelf import TownShelf
 from uavsim.mock_servers.carla.values import BadArgument, CallFailed
 from uavsim.mock_servers.faults import Faults
+from uavsim.mock_servers.rendering import Rendering
 from uavsim.mock_servers.world.actors import Actor, NoSuchActor
 from uavsim.mock_servers.world.table import SENSOR
 from uavsim.mock_servers.world.world import World
@@ -48,21 +48,6 @@ _PICTURES_WAIT_S: Final = 1.5
 _LISTENERS_WAIT_S: Final = 1.0
 _MOST_NAMES: Final = 1000  # of unknown methods that are counted
 _REFUSALS: Final = (TypeError, ValueError, IndexError, KeyError, OverflowError, AttributeError)
-
-
-@dataclass(frozen=True, slots=True)
-class Rendering:
-    """How pictures are made.
-
-    Attributes:
-        flat: cheap pictures that only carry numbers.
-        latency_s: pause per camera, one after the other, as one GPU elsewhere would take.
-        threads: how many views are drawn at the same time.
-    """
-
-    flat: bool = False
-    latency_s: float = 0.0
-    threads: int = 2
 
 
 class CarlaServer:

@@ -14,6 +14,7 @@ from uavsim.mock_servers.airsim.ned import Quat, Vec3, pose_map, quat_map, ue_po
 from uavsim.mock_servers.airsim.objects import compile_pattern
 from uavsim.mock_servers.airsim.settings import IMAGE_TYPE_COUNT
 from uavsim.mock_servers.airsim.simulation import Simulation
+from uavsim.mock_servers.rendering import camera_number
 
 CALLS: Final[Table] = {}
 DISTORTION: Final = ("K1", "K2", "K3", "P1", "P2")
@@ -44,12 +45,14 @@ def _take(
     """Freeze the vehicles' poses, then draw outside the lock: the picture is of the pose that is told with it."""
     shots, poses = [], []
     with sim.fleet.lock:
-        without = 0 if external else sim.number_of(sim.fleet.drone(vehicle))
+        drone = None if external else sim.fleet.drone(vehicle)
+        without, owner = (sim.number_of(drone), drone.name) if drone else (0, "")
         for name, kind, as_float, compress in wanted:
             camera = sim.camera(name, vehicle, external=external)
             position, quat, origin = sim.camera_pose(camera, vehicle, external=external)
             pose = ue_pose(position, quat, origin_ue_m=origin)
-            shots.append(Shot(pose, camera.captures[kind], kind, as_float=as_float, compress=compress, without=without))
+            number = camera_number(owner, camera.name)
+            shots.append(Shot(pose, camera.captures[kind], kind, as_float, compress, without=without, camera=number))
             poses.append((position, quat))
         drones, now_ns = sim.drone_movers(), sim.fleet.now_ns
     with sim.weather_lock:

@@ -10,9 +10,9 @@ from typing import Final
 import numpy as np
 
 from uavsim.mock_servers.carla import wire
-from uavsim.mock_servers.carla.sensors.flat import flat_other, flat_rgb
 from uavsim.mock_servers.carla.sensors.moment import Measured, Moment, Reading
 from uavsim.mock_servers.render import encode_depth, encode_instance, encode_normal, encode_semantic
+from uavsim.mock_servers.rendering import flat_other, flat_rgb
 from uavsim.mock_servers.scene import Picture, UInt8, View
 
 RGB: Final = "sensor.camera.rgb"

@@ -20,7 +20,8 @@ from uavsim.mock_servers.world.pose import Pose6
 from uavsim.mock_servers.world.world import World
 
 if TYPE_CHECKING:
-    from uavsim.mock_servers.carla.server import CarlaServer, Rendering
+    from uavsim.mock_servers.carla.server import CarlaServer
+    from uavsim.mock_servers.rendering import Rendering
 
 _DUE_SLACK_S: Final = 1e-6
 
