@@ -15,6 +15,7 @@ from uavsim.flows.finish import assemble_tables, committed_scenes
 from uavsim.flows.request import Request
 from uavsim.flows.stages import SceneOutcome, SceneQuarantined, fly_scene
 from uavsim.write.commit import sweep_orphans
+from uavsim.write.layout import staging_name
 from uavsim.write.ledger import read_ledger
 from uavsim.write.local import LocalOutput
 
@@ -62,6 +63,19 @@ def test_a_run_leaves_a_data_set_and_no_process(paper: Paper, tmp_path: Path) ->
     ]
     assert events == ["start", "flying", "sample", "done", "committed"]
     assert sweep_orphans(LocalOutput(tmp_path / "out")) == []
+
+
+def test_a_run_removes_what_another_that_died_meanwhile_had_staged(paper: Paper, tmp_path: Path) -> None:
+    output = LocalOutput(tmp_path / "out")
+    with opened(paper(), console=QUIET):
+        for scene in ("scene_00", "scene_01"):  # another worker's; the first is dead, the second at work
+            (output.layout.staging / staging_name(scene, attempt="1-abcd")).mkdir(parents=True)
+        held = output.lock("scene_01")
+        assert held.__enter__()
+    try:
+        assert [folder.name for folder in output.layout.staging.iterdir()] == ["scene_01~1-abcd"]
+    finally:
+        held.__exit__(None, None, None)
 
 
 def test_a_second_run_flies_nothing_and_changes_nothing(paper: Paper, tmp_path: Path) -> None:

@@ -101,6 +101,7 @@ def opened(
         try:
             with progress:
                 yield job, context
+            output.sweep_leftovers()  # of workers that died meanwhile, whose scenes were flown here
         finally:
             context.abort(None)
             del _active[request.out]
