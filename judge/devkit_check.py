@@ -31,6 +31,7 @@ from nuscenes.utils.geometry_utils import view_points
 STRAIGHT_RAD = 0.02  # a car whose heading turns less than this over both neighbouring samples drives straight
 STRAIGHT_MPS2 = 0.5
 VELOCITY_AGREES_MPS = 0.3
+DEVKIT_GAP_S = 1.5  # box_velocity(max_time_diff=...), for samples next to each other
 VELOCITY_FIELDS = ("uav_velocity", "uav_velocity_map_mps", "velocity")
 
 Check = Callable[[NuScenes, argparse.Namespace], dict[str, Any]]
@@ -111,11 +112,21 @@ def _annotation_in_six_cameras(nusc: NuScenes, sample: dict[str, Any], cameras: 
 
 
 def velocities(nusc: NuScenes, _: argparse.Namespace) -> dict[str, Any]:
-    """Compare ``box_velocity`` with the simulator's velocity that the annotation carries."""
+    """Compare ``box_velocity`` with the simulator's velocity that the annotation carries.
+
+    The devkit gives nan where samples are more than 1.5 s apart, which is its default and not its limit: data sets with
+    slower keyframes are asked for with their own step. Their velocities must be finite; how far a mean over two such steps
+    is from the velocity in their middle is told, but says nothing of either, for cars stop and go within one.
+    """
+    tracked = [row for row in nusc.sample_annotation if row["next"]]
+    steps_us = [_time_us(nusc, nusc.get("sample_annotation", row["next"])) - _time_us(nusc, row) for row in tracked]
+    step_s = 1e-6 * max(steps_us, default=0)
+    slow = step_s > DEVKIT_GAP_S
+    gap_s = max(DEVKIT_GAP_S, 1.001 * step_s)
     field = next((f for f in VELOCITY_FIELDS if nusc.sample_annotation and f in nusc.sample_annotation[0]), None)
     not_finite, alone, errors = [], 0, []
     for row in nusc.sample_annotation:
-        speed = nusc.box_velocity(row["token"])
+        speed = nusc.box_velocity(row["token"], max_time_diff=gap_s)
         if not row["prev"] and not row["next"]:
             alone += 1  # one annotation has no displacement: the devkit says nan
         elif not np.all(np.isfinite(speed)):
@@ -124,9 +135,10 @@ def velocities(nusc: NuScenes, _: argparse.Namespace) -> dict[str, Any]:
             errors.append(float(np.linalg.norm(speed[:2] - np.asarray(row[field])[:2])))
     worst = max(errors, default=0.0)
     return {
-        "ok": not not_finite and worst <= VELOCITY_AGREES_MPS and (bool(errors) or field is None),
+        "ok": not not_finite and (slow or (worst <= VELOCITY_AGREES_MPS and (bool(errors) or field is None))),
         "field": field,
         "not_finite": len(not_finite),
+        "max_time_diff_s": round(gap_s, 3),
         "single_annotation_tracks": alone,
         "compared": len(errors),
         "worst_mps": worst,

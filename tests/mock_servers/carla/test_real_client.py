@@ -81,6 +81,37 @@ def test_masks_depth_and_boxes_agree(client):
     assert seen["length"] == pytest.approx(seen["box"], rel=0.1)
 
 
+def test_a_walker_of_a_free_running_server_can_be_sent_off_at_once(client):
+    """The client recurses without end for a walker that no snapshot has shown yet; a real server answers once a frame."""
+    seen = client("""
+        world = client.load_world('Town10HD'); library = world.get_blueprint_library()
+        for seed in range(4):
+            world.set_pedestrians_seed(seed)
+            place = carla.Transform(); place.location = world.get_random_location_from_navigation()
+            walker = world.spawn_actor(library.filter('walker.pedestrian.*')[0], place)
+            mind = world.spawn_actor(library.find('controller.ai.walker'), carla.Transform(), walker)
+            mind.start(); mind.go_to_location(world.get_random_location_from_navigation())
+        done(sent=seed + 1)
+    """)
+
+    assert seen["sent"] == 4
+
+
+def test_cosmos_shows_the_classes_in_the_clients_own_palette(client):
+    seen = client("""
+        world = client.load_world('Town10HD'); synchronous(world)
+        place = world.get_map().get_spawn_points()[10]
+        pose = carla.Transform(place.location + carla.Location(z=12), carla.Rotation(pitch=-30, yaw=place.rotation.yaw))
+        a, b = (camera(world, 'camera.' + k, pose, 400, 300) for k in ('semantic_segmentation', 'cosmos_visualization'))
+        frame = world.tick(); tags, colours = get(a, frame), get(b, frame)
+        kinds = len(np.unique(bgra(tags)[..., 2])); tags.convert(carla.ColorConverter.CityScapesPalette)
+        done(kinds=kinds, same=float((bgra(tags)[..., :3] == bgra(colours)[..., :3]).all(axis=-1).mean()))
+    """)
+
+    assert seen["kinds"] > 4
+    assert seen["same"] == 1.0
+
+
 def test_lidar_meets_what_depth_shows(client):
     seen = client("""
         world = client.load_world('Town10HD'); synchronous(world)

@@ -71,6 +71,7 @@ SENSORS: Final[dict[str, tuple[tuple[str, int, str], ...]]] = {
     "sensor.camera.semantic_segmentation": _CAMERA,
     "sensor.camera.instance_segmentation": _CAMERA,
     "sensor.camera.normals": _CAMERA,
+    "sensor.camera.cosmos_visualization": _CAMERA,
     "sensor.camera.optical_flow": _CAMERA,
     "sensor.camera.dvs": (*_CAMERA, *_POST_PROCESS, *_DVS),
     "sensor.lidar.ray_cast": (*_LIDAR, *_LIDAR_NOISE),

@@ -43,7 +43,9 @@ from uavsim.mock_servers.world.world import World
 
 HOST: Final = "127.0.0.1"
 _ADVANCING: Final = frozenset({"tick_cue", "set_episode_settings", "load_new_episode"})
+_SPAWNING: Final = frozenset({"spawn_actor", "spawn_actor_with_parent"})
 _BACKLOG: Final = 256
+_SNAPSHOT_WAIT_S: Final = 1.0
 _PICTURES_WAIT_S: Final = 1.5
 _LISTENERS_WAIT_S: Final = 1.0
 _MOST_NAMES: Final = 1000  # of unknown methods that are counted
@@ -74,6 +76,7 @@ class CarlaServer:
         self.on_step: list[Callable[[float], None]] = []
         self._tick_lock = threading.RLock()
         self._stop = threading.Event()
+        self._snapshot_sent, self._sent_frame = threading.Condition(), 0
         self._sockets: list[socket.socket] = []
         self._navigation: tuple[str, bytes] | None = None
 
@@ -138,7 +141,9 @@ class CarlaServer:
                 result = entry.handler(self, *arguments[1:])  # arguments[0] is [asynchronous]
             else:
                 with self.world.lock:
-                    result = entry.handler(self, *arguments[1:])
+                    result, frame = entry.handler(self, *arguments[1:]), self.world.frame
+                if name in _SPAWNING:
+                    self._await_snapshot_after(frame)
         except (CallFailed, BadArgument, NoSuchActor) as refusal:
             return (str(refusal), None) if entry.bare else (None, fail(str(refusal)))
         except _REFUSALS as problem:
@@ -184,9 +189,23 @@ class CarlaServer:
             if self.faults.cuts_stream(0, "world", None):
                 self.streams.cut([EPISODE_STREAM])
             self.streams.send(EPISODE_STREAM, (packet,))
+            with self._snapshot_sent:
+                self._sent_frame = self.world.frame
+                self._snapshot_sent.notify_all()
             self.sensors.start(work)
             self.sensors.wait(_PICTURES_WAIT_S)
             return self.world.frame
+
+    def _await_snapshot_after(self, frame: int) -> None:
+        """Let a free-running clock show what was spawned before its client hears of it.
+
+        A real server answers one call a frame, and programs rely on it: the client navigates a walker from where the last
+        snapshot shows it, and recurses without end if none does.
+        """
+        with self._snapshot_sent:
+            self._snapshot_sent.wait_for(
+                lambda: self._sent_frame > frame or self.settings.synchronous or self._stop.is_set(), _SNAPSHOT_WAIT_S
+            )
 
     def _spoiled(self) -> list[int]:
         """Ids of actors whose pose is to be no number in this tick's snapshot."""

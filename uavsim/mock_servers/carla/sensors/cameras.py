@@ -11,6 +11,7 @@ import numpy as np
 
 from uavsim.mock_servers.carla import wire
 from uavsim.mock_servers.carla.sensors.moment import Measured, Moment, Reading
+from uavsim.mock_servers.carla.sensors.palette import CLASS_BGRA
 from uavsim.mock_servers.render import encode_depth, encode_instance, encode_normal, encode_semantic
 from uavsim.mock_servers.rendering import flat_other, flat_rgb
 from uavsim.mock_servers.scene import Picture, UInt8, View
@@ -20,7 +21,8 @@ DEPTH: Final = "sensor.camera.depth"
 SEMANTIC: Final = "sensor.camera.semantic_segmentation"
 INSTANCE: Final = "sensor.camera.instance_segmentation"
 NORMALS: Final = "sensor.camera.normals"
-PICTURES: Final = frozenset({RGB, DEPTH, SEMANTIC, INSTANCE, NORMALS})
+COSMOS: Final = "sensor.camera.cosmos_visualization"
+PICTURES: Final = frozenset({RGB, DEPTH, SEMANTIC, INSTANCE, NORMALS, COSMOS})
 
 _scratch = threading.local()
 
@@ -79,6 +81,8 @@ def _encode(kind: str, picture: Picture) -> UInt8:
         encode_semantic(picture.tag, bgra)
     elif kind == DEPTH:
         encode_depth(picture.depth_m, bgra)
+    elif kind == COSMOS:
+        np.take(CLASS_BGRA, picture.tag, axis=0, out=bgra, mode="clip")
     else:
         assert picture.normal is not None
         encode_normal(picture.normal, bgra)
