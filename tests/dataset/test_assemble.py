@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from uavsim.dataset import Fragment, assemble, open_fragment, pack_fragment, unpack_fragment
-from uavsim.dataset.tables import iter_rows, read_rows
+from uavsim.dataset import Fragment, assemble, open_fragment, pack_fragment, tables, unpack_fragment
+from uavsim.dataset.tables import iter_rows, read_rows, write_rows
 from uavsim.dataset.vocabulary import TABLES, semantic_tag_rows
 from uavsim.errors import DatasetError
 from uavsim.mock_servers.scene import TAG
@@ -55,6 +55,17 @@ def test_same_fragments_same_bytes(fragment: Fragment, tmp_path: Path) -> None:
     assert len(files) == 13 + 5 + 2 + 1
     for name in files:
         assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
+
+
+def test_a_table_handed_over_in_steps_is_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = [{"token": f"{k:032x}", "text": "x" * k} for k in range(200)]
+    write_rows(tmp_path / "whole.json", rows)
+    told: list[int] = []
+    monkeypatch.setattr(tables, "_HANDED_OVER_BYTES", 100)
+    monkeypatch.setattr(os, "posix_fadvise", lambda *_: told.append(1))
+    write_rows(tmp_path / "stepped.json", rows)
+    assert len(told) > 100
+    assert (tmp_path / "stepped.json").read_bytes() == (tmp_path / "whole.json").read_bytes()
 
 
 def test_scenes_out_of_order_or_none_leave_nothing_behind(fragment: Fragment, tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from types import TracebackType
-from typing import BinaryIO, Self, cast
+from typing import BinaryIO, Final, Self, cast
 
 from uavsim.dataset.fragment import json_row
 from uavsim.errors import DatasetError, StorageError
@@ -20,6 +20,7 @@ from uavsim.typing import JsonDict
 __all__ = ["TableWriter", "iter_rows", "read_rows", "write_json", "write_rows"]
 
 _OPEN, _BETWEEN, _CLOSE = b"[\n", b",\n", b"\n]\n"
+_HANDED_OVER_BYTES: Final = 16 << 20  # a table's text goes to the disk in steps of this, while the rest is still being made
 
 
 class TableWriter:
@@ -33,6 +34,7 @@ class TableWriter:
         """
         self.path = path
         self.row_count = 0
+        self._unsent_bytes = 0
         self._temporary = path.with_name(f".{path.name}.part")
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -79,8 +81,21 @@ class TableWriter:
     def _write(self, data: bytes) -> None:
         try:
             self._file.write(data)
+            self._unsent_bytes += len(data)
+            if self._unsent_bytes > _HANDED_OVER_BYTES:
+                self._hand_over()
         except OSError as error:
             raise StorageError(f"{self.path}: cannot be written: {error.strerror}") from error
+
+    def _hand_over(self) -> None:
+        """Let the system begin to write, and forget what it has written.
+
+        Tables of several gigabytes would otherwise fill the memory with pages that nobody reads again, push out those of
+        the simulator beside us, and all reach the disk in one long wait at the end.
+        """
+        self._unsent_bytes = 0
+        if hasattr(os, "posix_fadvise"):
+            os.posix_fadvise(self._file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
 
 
 def write_rows(path: Path, rows: Iterable[JsonDict]) -> int:
