@@ -121,7 +121,7 @@ def _fly_all(context: RunContext, names: list[str], *, out: str) -> list[SceneOu
     """
     delays_s = [context.run.retry_delay_s * 2**k for k in range(context.run.attempts - 1)]
     with_retries = fly_scene.with_options(retries=len(delays_s), retry_delay_seconds=delays_s or 0)
-    workers = len(context.pool.stations) + context.run.label_threads
+    workers = len(context.pool.stations) * (1 + context.run.label_threads)
     runner: ThreadPoolTaskRunner[SceneOutcome] = ThreadPoolTaskRunner(max_workers=workers)
     outcomes: dict[str, SceneOutcome] = {}
     progress = create_progress_artifact(0.0, description=f"{len(names)} scenes")
