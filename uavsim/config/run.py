@@ -86,7 +86,9 @@ class RunConfig(_Strict):
     pilot_recycle_scenes: int = Field(default=50, ge=1, description="restart the client process after so many scenes")
     pilot_recycle_rss_mb: float = Field(default=4_000.0, gt=0)
     deadlines: DeadlineConfig = DeadlineConfig()
-    label_threads: int = Field(default=1, ge=1, le=16, description="scenes of each simulator that are labelled while it flies on")
+    label_threads: int = Field(
+        default=1, ge=1, le=16, description="scenes of each simulator that are labelled while it flies on"
+    )
     scratch: Path | None = Field(
         default=None, description="local folder for scenes in flight when the output is an object store"
     )
