@@ -20,9 +20,7 @@ from uavsim.typing import JsonDict
 __all__ = ["TableWriter", "iter_rows", "read_rows", "write_json", "write_rows"]
 
 _OPEN, _BETWEEN, _CLOSE = b"[\n", b",\n", b"\n]\n"
-_HANDED_OVER_BYTES: Final = (
-    16 << 20
-)  # a table's text goes to the disk in steps of this, while the rest is still being made
+_HANDED_OVER_BYTES: Final = 16 << 20  # the steps in which a table's text goes to the disk while the rest is made
 
 
 class TableWriter:
