@@ -47,3 +47,10 @@ def test_graphics_memory_is_asked_of_the_driver(
 def test_no_driver_no_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     assert free_gpu_mb(0) is None
+
+
+def test_without_a_share_none_is_slow() -> None:
+    pace = Pace(0.0)
+    for images_per_s in (10.0, 0.1, 0.1, 0.1, 0.1):
+        pace.note(images_per_s)
+    assert not pace.is_slow

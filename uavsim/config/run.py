@@ -45,6 +45,12 @@ class SimulatorConfig(_Strict):
     restart: bool = Field(default=True, description="start it again when it is lost")
     recycle_scenes: int = Field(default=100, ge=1, description="restart it after so many scenes: servers leak")
     recycle_rss_mb: float = Field(default=16_000.0, gt=0, description="restart it when it holds more memory")
+    recycle_below_pace: float = Field(
+        default=0.25,
+        ge=0,
+        lt=1,
+        description="restart it when three scenes on end fly below this share of its best pace",
+    )
 
     @model_validator(mode="after")
     def _kind_has_what_it_needs(self) -> Self:

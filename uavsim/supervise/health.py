@@ -9,7 +9,6 @@ from dataclasses import dataclass
 __all__ = ["MIN_FREE_GPU_MB", "Pace", "free_gpu_mb"]
 
 MIN_FREE_GPU_MB = 300  # below, CARLA's pictures are spoiled without an error
-_SLOW_SHARE = 0.25
 _SLOW_SCENES = 3  # one scene may be slow for good reasons: it loaded a map, or the machine was busy
 _QUERY_S = 20
 
@@ -31,8 +30,13 @@ def free_gpu_mb(index: int | None) -> int | None:
 
 @dataclass(slots=True)
 class Pace:
-    """Images per second, scene by scene; a simulator that falls far behind itself is ill (leaks, swaps, lost its card)."""
+    """Images per second, scene by scene; a simulator that falls far behind itself is ill (leaks, swaps, lost its card).
 
+    Attributes:
+        slow_share: of the best pace, below which a scene was slow; 0: none is.
+    """
+
+    slow_share: float = 0.25
     best_images_per_s: float = 0.0
     slow_scenes: int = 0
 
@@ -44,7 +48,7 @@ class Pace:
     def note(self, images_per_s: float) -> None:
         """Take the pace of one scene."""
         self.best_images_per_s = max(self.best_images_per_s, images_per_s)
-        slow = images_per_s < _SLOW_SHARE * self.best_images_per_s
+        slow = images_per_s < self.slow_share * self.best_images_per_s
         self.slow_scenes = self.slow_scenes + 1 if slow else 0
 
     def forget(self) -> None:

@@ -72,7 +72,7 @@ class Station:
         self.facts: PilotFacts | None = None
         self.scenes_flown = self.pilot_starts = self.simulator_starts = self.failures = 0
         self.given_up = False
-        self.pace = Pace()
+        self.pace = Pace(config.recycle_below_pace)
 
     def ready(self) -> PilotFacts:
         """Bring up simulator and pilot and ask for a sign of life; cheap when both are up.

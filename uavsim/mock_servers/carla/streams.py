@@ -16,6 +16,7 @@ from typing import Final, TypeAlias
 
 STALL_S: Final = 10.0
 _SEND_BUFFER: Final = 4 << 20
+_LOOK_S: Final = 1.0  # how soon it is noticed that the reader of a quiet stream has left
 _SIZE: Final = struct.Struct("<I")
 
 Part: TypeAlias = bytes | memoryview
@@ -51,7 +52,12 @@ class Subscriber:
         """Send what is queued until the connection ends."""
         try:
             while not self.closed.is_set():
-                packet = self._queue.get()
+                try:
+                    packet = self._queue.get(timeout=_LOOK_S)
+                except queue.Empty:
+                    if _has_left(self._connection):
+                        return
+                    continue
                 if packet is None:
                     return
                 _send(self._connection, packet)
@@ -64,6 +70,14 @@ class Subscriber:
                     self._queue.get_nowait()
                 except queue.Empty:
                     break
+
+
+def _has_left(connection: socket.socket) -> bool:
+    """Whether the other end has closed: readers send nothing after their stream's number, so only the end can be read."""
+    try:
+        return not connection.recv(4096, socket.MSG_DONTWAIT)
+    except BlockingIOError:
+        return False
 
 
 def _send(connection: socket.socket, packet: Packet) -> None:
