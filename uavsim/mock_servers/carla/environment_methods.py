@@ -9,6 +9,7 @@ import numpy as np
 from uavsim.mock_servers.carla import values
 from uavsim.mock_servers.carla.registry import method
 from uavsim.mock_servers.scene import StaticObject
+from uavsim.mock_servers.world.scenery import MapLayer
 from uavsim.mock_servers.world.table import VEHICLE, WALKER
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ def get_environment_objects(server: CarlaServer, tag: int) -> list[Any]:
     wanted = values.integer(tag)
     return [
         [values.pose_wire(thing.pose), _box(thing), thing.object_id, thing.name, thing.tag]
-        for thing in server.world.town.objects
+        for thing in server.world.scenery.listed
         if wanted in (ANY, thing.tag)
     ]
 
@@ -41,7 +42,7 @@ def get_all_level_BBs(server: CarlaServer, tag: int) -> list[Any]:  # the wire's
     """World boxes of everything of a tag: static objects, vehicles and walkers."""
     wanted = values.integer(tag)
     world = server.world
-    boxes = [_box(thing) for thing in world.town.objects if wanted in (ANY, thing.tag)]
+    boxes = [_box(thing) for thing in world.scenery.present if wanted in (ANY, thing.tag)]
     for actor in world.actors.values():
         if actor.kind in (VEHICLE, WALKER) and wanted in (ANY, actor.tag):
             pose = world.table.c.pose[actor.row].tolist()
@@ -53,7 +54,30 @@ def get_all_level_BBs(server: CarlaServer, tag: int) -> list[Any]:  # the wire's
 @method("get_names_of_all_objects")
 def get_names_of_all_objects(server: CarlaServer) -> list[str]:
     """Names of all static objects."""
-    return [thing.name for thing in server.world.town.objects]
+    return [thing.name for thing in server.world.scenery.listed]
+
+
+@method("enable_environment_objects", void=True)
+def enable_environment_objects(server: CarlaServer, object_ids: list[int], on: bool) -> None:
+    """Show or hide static objects."""
+    numbers = [values.integer(number) for number in object_ids]
+    (server.world.scenery.show if values.flag(on) else server.world.scenery.hide)(numbers)
+
+
+@method("load_map_layer", void=True)
+def load_map_layer(server: CarlaServer, layers: int) -> None:
+    """Bring back what ``unload_map_layer`` took."""
+    server.world.scenery.load(_layers(layers))
+
+
+@method("unload_map_layer", void=True)
+def unload_map_layer(server: CarlaServer, layers: int) -> None:
+    """Take out all static objects of some layers."""
+    server.world.scenery.unload(_layers(layers))
+
+
+def _layers(layers: int) -> MapLayer:
+    return MapLayer(values.integer(layers) & MapLayer.ALL)
 
 
 def _first_hit(server: CarlaServer, origin: Any, direction: Any, reach_m: float) -> tuple[float, int] | None:

@@ -38,6 +38,7 @@ from uavsim.mock_servers.carla.values import BadArgument, CallFailed
 from uavsim.mock_servers.faults import Faults
 from uavsim.mock_servers.rendering import Rendering
 from uavsim.mock_servers.world.actors import Actor, NoSuchActor
+from uavsim.mock_servers.world.scenery import MapLayer
 from uavsim.mock_servers.world.table import SENSOR
 from uavsim.mock_servers.world.world import World
 
@@ -229,7 +230,7 @@ class CarlaServer:
             self._stop.wait(max(0.0, self.settings.step_s - (time.monotonic() - started)))
 
     # ------------------------------------------------------------------ town
-    def load(self, name: str, *, reset_settings: bool) -> None:
+    def load(self, name: str, *, reset_settings: bool, layers: MapLayer = MapLayer.ALL) -> None:
         """Begin a new episode."""
         with self._tick_lock:
             self.sensors.finish()
@@ -240,6 +241,7 @@ class CarlaServer:
                     self.settings = Settings()
                 self.traffic_managers.clear()
                 self.world.open(town)
+                self.world.scenery.unload(MapLayer.ALL & ~layers)
                 self._navigation = None
                 packet = snapshot.pack(self.world, flags=wire.MAP_CHANGE)
             self.streams.send(EPISODE_STREAM, (packet,))

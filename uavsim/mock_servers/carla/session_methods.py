@@ -9,6 +9,7 @@ from uavsim.mock_servers.carla import values, wire
 from uavsim.mock_servers.carla.blueprints import DEFINITIONS
 from uavsim.mock_servers.carla.registry import method
 from uavsim.mock_servers.carla.values import CallFailed
+from uavsim.mock_servers.world.scenery import MapLayer
 
 if TYPE_CHECKING:
     from uavsim.mock_servers.carla.server import CarlaServer
@@ -104,9 +105,10 @@ def get_actor_definitions(_server: CarlaServer) -> list[Any]:
 
 
 @method("load_new_episode", void=True)
-def load_new_episode(server: CarlaServer, name: str, reset: bool = True, _layers: int = 65535) -> None:
-    """Load a map; an empty name loads the present one anew."""
-    server.load(values.text(name), reset_settings=values.flag(reset))
+def load_new_episode(server: CarlaServer, name: str, reset: bool = True, layers: int = 0xFFFF) -> None:
+    """Load some layers of a map; an empty name loads the present one anew."""
+    wanted = MapLayer(values.integer(layers) & MapLayer.ALL)
+    server.load(values.text(name), reset_settings=values.flag(reset), layers=wanted)
 
 
 @method("copy_opendrive_to_file", void=True)

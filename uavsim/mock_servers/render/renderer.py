@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import threading
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 
 import numpy as np
 
@@ -26,6 +28,7 @@ from uavsim.mock_servers.scene import (
     SIGNAL_GREEN,
     SIGNAL_RED,
     SIGNAL_YELLOW,
+    STATIC_ID,
     Float32,
     Float64,
     Int32,
@@ -86,6 +89,22 @@ class Renderer:
         )
         assert SIGNAL_RED + 1 == SIGNAL_YELLOW == SIGNAL_GREEN - 1  # states 0, 1, 2 are red, yellow, green
         return self._scene.place[lamps], owner, lit_in
+
+    def without(self, object_ids: frozenset[int]) -> Renderer:
+        """Give a renderer of the same town without some of its static objects.
+
+        Their triangles lose their area and keep their places, so everything that counts triangles stays valid.
+        """
+        if not object_ids:
+            return self
+        gone = np.isin(self._scene.ids, np.array(sorted(object_ids), dtype=np.uint32) | np.uint32(STATIC_ID))
+        corners = self._scene.corners.copy()
+        corners[gone] = corners[gone][:, :1]
+        other = copy.copy(self)
+        other._scene = replace(self._scene, corners=corners)
+        other._shadows, other._glows = ShadowMaps(other._scene), GlowMaps(other._scene)
+        other._grid, other._grid_lock = None, threading.Lock()
+        return other
 
     def render(
         self,

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 
-from uavsim.mock_servers.scene import Float64, Town
+from uavsim.mock_servers.scene import Float64, StaticObject
 from uavsim.mock_servers.world import contact
 from uavsim.mock_servers.world.table import PROP, VEHICLE, WALKER, Rows, Table
 
@@ -33,9 +34,9 @@ class Walls:
     names: tuple[str, ...]
 
     @classmethod
-    def of(cls, town: Town) -> Walls:
+    def of(cls, things: Iterable[StaticObject]) -> Walls:
         """Pick them out of a town's objects."""
-        solid = [thing for thing in town.objects if thing.tag in _SOLID_TAGS]
+        solid = [thing for thing in things if thing.tag in _SOLID_TAGS]
         rows = [(*thing.box_centre_m, thing.pose[4], *thing.box_half_m) for thing in solid]
         return cls(np.array(rows, np.float64).reshape(-1, 7), tuple(thing.name for thing in solid))
 

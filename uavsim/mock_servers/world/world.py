@@ -6,7 +6,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Final, Protocol
+from typing import Final, Protocol, Self
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from uavsim.mock_servers.scene import Float32, Float64, Movers, Picture, Town, U
 from uavsim.mock_servers.world import contact, crashes, physics
 from uavsim.mock_servers.world.actors import SPRING_ARM, Actor, NoSuchActor, SpawnOrder, SpawnRefused
 from uavsim.mock_servers.world.pose import Pose6, undo
+from uavsim.mock_servers.world.scenery import Scenery
 from uavsim.mock_servers.world.signals import Signals
 from uavsim.mock_servers.world.table import (
     CONTROLLER,
@@ -52,6 +53,10 @@ class RendererLike(Protocol):
         """Send rays: distance, id, tag and cosine of incidence of what each meets first."""
         ...
 
+    def without(self, object_ids: frozenset[int]) -> Self:
+        """Give a renderer of the same town without some of its static objects."""
+        ...
+
 
 class World:
     """Everything that moves in one town.
@@ -86,7 +91,7 @@ class World:
         physics.carry(none, c)
         boxes = contact.boxes_of(none, c.pose, c.half, c.offset)
         contact.pairs(boxes)
-        contact.first_hits(boxes, self._walls.boxes)
+        contact.first_hits(boxes, self.scenery.walls.boxes)
         contact.first_hit(np.zeros(7), boxes)
         contact.overlap_depth(np.zeros(7), np.zeros(7))
         self._limits_at(np.zeros((1, 6)))
@@ -97,7 +102,7 @@ class World:
         """Begin a fresh episode in ``town``; ids start again from the same number."""
         with self.lock:
             self.town = town
-            self.renderer = self._renderer_of(town)
+            self.scenery: Scenery[RendererLike] = Scenery(town, self._renderer_of(town))
             self.episode += 1
             self.frame += 1
             self.elapsed_s = self.scene_s = 0.0
@@ -110,7 +115,6 @@ class World:
             self.signal_state = Signals(town.signals)
             self.touches: list[crashes.Touch] = []
             self._movers: Movers | None = None
-            self._walls = crashes.Walls.of(town)
             self._limits = np.asarray(town.speed_limits, np.float64).reshape(-1, 3)
             self._populate()
 
@@ -213,7 +217,7 @@ class World:
         others = others[(others != actor.row) & (c.solid[others] != 0)]
         if len(others) and contact.first_hit(box, contact.boxes_of(others, c.pose, c.half, c.offset)) >= 0:
             return True
-        return actor.kind == VEHICLE and contact.first_hit(box, self._walls.boxes) >= 0
+        return actor.kind == VEHICLE and contact.first_hit(box, self.scenery.walls.boxes) >= 0
 
     def destroy(self, actor_id: int) -> None:
         """Take an actor out; what hangs on it stays where it is.
@@ -272,7 +276,7 @@ class World:
             before = c.pose[vehicles].copy()
             physics.step_vehicles(vehicles, delta_s, c, self._ground)
             physics.step_walkers(walkers, delta_s, c, self._ground)
-            self.touches = crashes.resolve(self.table, vehicles, before, self._walls) if len(vehicles) else []
+            self.touches = crashes.resolve(self.table, vehicles, before, self.scenery.walls) if len(vehicles) else []
             if len(vehicles):
                 self.signal_state.at_lights(vehicles, c)
                 c.limit[vehicles] = self._limits_at(c.pose[vehicles])
@@ -313,6 +317,11 @@ class World:
         braking = (c.kind[rows] == VEHICLE) & (c.control[rows, 2] > 0.05)
         shown: UInt32 = c.lights[rows] | np.where(braking, np.uint32(8), np.uint32(0))
         return shown
+
+    @property
+    def renderer(self) -> RendererLike:
+        """Draws the town as it stands now."""
+        return self.scenery.renderer
 
     @property
     def time_s(self) -> float:

@@ -1,0 +1,94 @@
+"""Hiding things of the town and unloading layers, as the unmodified client does it."""
+
+from __future__ import annotations
+
+import pytest
+
+LOOK = """
+world = client.load_world('Town10HD'); synchronous(world)
+Label = carla.CityObjectLabel
+def looking_at(thing, back_m=40.0):
+    at = thing.bounding_box.location
+    return carla.Transform(at + carla.Location(z=back_m + thing.bounding_box.extent.z), carla.Rotation(pitch=-90))
+def pixels(cam, number):
+    image = get(cam, world.tick()); a = bgra(image).astype(int)
+    return int(((a[..., 1] + 256 * a[..., 0]) == (0x8000 | number & 0x7FFF)).sum())
+"""
+
+
+def test_what_is_hidden_is_neither_seen_nor_met_nor_boxed_and_comes_back(client) -> None:
+    seen = client(
+        LOOK
+        + """
+house = max(world.get_environment_objects(Label.Buildings), key=lambda o: o.bounding_box.extent.z)
+cam = camera(world, 'camera.instance_segmentation', looking_at(house))
+at = house.bounding_box.location
+def ray(): return len([p for p in world.cast_ray(at + carla.Location(z=300), at + carla.Location(z=-300))
+                       if p.label == Label.Buildings])
+def state(): return [pixels(cam, house.id), ray(), len(world.get_level_bbs(Label.Buildings)),
+                     len(world.get_environment_objects(Label.Buildings))]
+before = state()
+world.enable_environment_objects({house.id}, False); hidden = state()
+world.enable_environment_objects({house.id}, True); after = state()
+world.enable_environment_objects({10**6}, False)  # nothing has that number
+done(before=before, hidden=hidden, after=after, later=state())
+"""
+    )
+
+    pixels, hits, boxes, listed = seen["before"]
+    assert pixels > 500
+    assert hits > 0
+    assert seen["hidden"] == [0, 0, boxes - 1, listed]
+    assert seen["after"] == seen["later"] == seen["before"]
+
+
+def test_a_hidden_parked_vehicle_leaves_its_place(client) -> None:
+    seen = client(
+        LOOK
+        + """
+parked = next(o for o in world.get_environment_objects(Label.Car))
+library = world.get_blueprint_library()
+place = carla.Transform(parked.transform.location + carla.Location(z=0.5), parked.transform.rotation)
+def spawns():
+    car = world.try_spawn_actor(library.find('vehicle.tesla.model3'), place)
+    if car is not None: car.destroy(); world.tick()
+    return car is not None
+before = spawns()
+world.enable_environment_objects({parked.id}, False)
+done(before=before, hidden=spawns())
+"""
+    )
+
+    assert seen == {"before": False, "hidden": True}
+
+
+@pytest.mark.parametrize(
+    ("layer", "label"), [("Buildings", "Buildings"), ("Foliage", "Vegetation"), ("ParkedVehicles", "Car")]
+)
+def test_an_unloaded_layer_is_gone_and_comes_back(client, layer: str, label: str) -> None:
+    seen = client(
+        LOOK
+        + f"""
+layer, label = carla.MapLayer.{layer}, Label.{label}
+def counts(): return [len(world.get_environment_objects(l)) for l in (label, Label.Any)]
+whole = counts()
+thing = max(world.get_environment_objects(label), key=lambda o: o.bounding_box.extent.z)
+cam = camera(world, 'camera.instance_segmentation', looking_at(thing))
+seen = [pixels(cam, thing.id)]
+world.unload_map_layer(layer); without = counts(); seen.append(pixels(cam, thing.id))
+world.load_map_layer(layer); again = counts(); seen.append(pixels(cam, thing.id))
+bare = client.load_world('Town10HD', map_layers=carla.MapLayer.NONE)
+bare = [len(bare.get_environment_objects(l)) for l in (label, Label.Any)]
+done(whole=whole, without=without, again=again, seen=seen, bare=bare)
+"""
+    )
+
+    mine, everything = seen["whole"]
+    assert mine > 0
+    assert seen["without"] == [0, everything - mine]
+    assert seen["again"] == seen["whole"]
+    assert seen["seen"][0] > 0
+    assert seen["seen"][1] == 0
+    assert seen["seen"][2] == seen["seen"][0]
+    assert seen["bare"][0] == 0
+    assert 0 < seen["bare"][1] < 100  # traffic lights belong to no layer
