@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -79,6 +81,41 @@ def test_masks_of_another_tick_are_refused_once_ids_are_proven() -> None:
     binder.learn(_views(ACTOR_IDS, _states()), _states())
     with pytest.raises(MissedTick, match="not of this tick"):
         binder.learn(_views(ACTOR_IDS, _states()), _states(shift_m=12.0))
+
+
+def _with_parked(views: list[MaskView], states: ActorStates, *, width_px: int = 9) -> list[MaskView]:
+    """Paint parked cars, 9 pixels high, over the middle of each actor, where no actor is shown."""
+    parked = []
+    for view in views:
+        ids, tags = np.zeros_like(view.ids), np.ones_like(view.tags)
+        points = states.map_t_actor_m + [0, 0, 0.7] - view.pose.map_t_optical_m
+        optical = quaternion.rotate(quaternion.conjugate(view.pose.map_q_optical_wxyz), points)
+        for n, (u, v) in enumerate(pinhole.project(optical, intrinsic=view.intrinsic)):
+            if 5 < u < 315 and 5 < v < 175:
+                rows, columns = slice(int(v) - 4, int(v) + 5), slice(int(u) - 4, int(u) - 4 + width_px)
+                ids[rows, columns], tags[rows, columns] = 0x8123 + n, 14
+        parked.append(replace(view, ids=ids, tags=tags))
+    return parked
+
+
+def test_a_parked_car_before_an_actor_says_nothing_once_ids_are_proven() -> None:
+    """As in a scene where a hidden car's box holds the middle of a parked one, and nothing else is seen in that tick."""
+    binder = MaskBinder(_infos())
+    views = _views(ACTOR_IDS, _states())
+    binder.learn(views, _states())
+    binder.learn(_with_parked(views, _states()), _states())
+    assert binder.mode == "actor_id"
+    np.testing.assert_array_equal(binder.translate(np.array([[301, 77, 1042, 0x8123]], np.uint16)), [[1, 2, 3, 0]])
+
+
+def test_a_sliver_of_a_parked_car_in_an_actors_box_is_no_reason_to_vote() -> None:
+    binder = MaskBinder(_infos())
+    views = _views(ACTOR_IDS, _states())
+    binder.learn(_with_parked(views, _states(), width_px=2), _states())
+    assert binder.mode == ""
+    binder.learn(views, _states())
+    assert binder.mode == "actor_id"
+    assert not binder.translate(np.array([[0x8123]], np.uint16)).any()
 
 
 def test_nothing_seen_proves_nothing() -> None:

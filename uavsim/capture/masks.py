@@ -28,6 +28,7 @@ _ENOUGH_PIXELS: Final = 16  # fewer say little about where an object is
 _SLACK_PX: Final = 3.0
 _PROVEN_SHARE: Final = 0.95
 _WON_SHARE: Final = 0.6
+_LEAST_FILL, _MOST_FILL = 0.4, 1.25  # of a box's width and height, which the pixels of an object seen whole take up
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -108,22 +109,27 @@ class MaskBinder:
     def _identity_holds(
         self, seen: Sequence[_Sightings], boxes: Sequence[FloatArray], states: ActorStates
     ) -> bool | None:
-        """Tell whether ids that are actor ids lie in those actors' boxes; None when nothing is there to tell by."""
+        """Tell whether ids that are actor ids lie in those actors' boxes; None when nothing is there to tell by.
+
+        An id that is no actor's may be a parked car's before or beside an actor that is hidden. Until ids are proven it
+        speaks against them only where it fills an actor's box; afterwards it says nothing.
+        """
         infos = [self._actors[int(i)] for i in states.instance_id]
         movers = np.array([info.kind != "environment" for info in infos], dtype=np.bool_)
         row_of = {info.simulator_actor_id & 0xFFFF: row for row, info in enumerate(infos) if movers[row]}
         fits = strangers = misfits = 0
         for sighting, rectangles in zip(seen, boxes, strict=True):
-            for mask_id, centre in zip(sighting.ids.tolist(), sighting.centre_px, strict=True):
+            extents = sighting.extent_px
+            for mask_id, centre, extent in zip(sighting.ids.tolist(), sighting.centre_px, extents, strict=True):
                 row = row_of.get(mask_id)
                 if row is None:
-                    strangers += bool(_inside(centre, rectangles[movers]).any())
+                    strangers += bool((_inside(centre, rectangles[movers]) & _fills(extent, rectangles[movers])).any())
                 elif np.isfinite(rectangles[row]).all():
                     good = bool(_inside(centre, rectangles[row : row + 1])[0])
                     fits, misfits = fits + good, misfits + (not good)
         total = fits + misfits
         if total == 0:
-            return None if strangers == 0 else False
+            return False if strangers and not self.mode else None
         return fits >= _PROVEN_SHARE * total
 
     def _vote(
@@ -163,11 +169,15 @@ class MaskBinder:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Sightings:
-    """Objects with enough pixels in one mask: ids (N,), tags (N,), mean pixel (N, 2)."""
+    """Objects with enough pixels in one mask: ids (N,), tags (N,), mean pixel and width and height (N, 2).
+
+    Width and height are those of an evenly filled rectangle with the pixels' spread, so that a few stray ones do not count.
+    """
 
     ids: IntArray
     tags: IntArray
     centre_px: FloatArray
+    extent_px: FloatArray
 
 
 def _sightings(view: MaskView) -> _Sightings:
@@ -179,7 +189,16 @@ def _sightings(view: MaskView) -> _Sightings:
     v = np.bincount(ids, weights=rows + 0.5, minlength=1)[found] / count[found]
     tag_sum = np.bincount(ids, weights=view.tags[rows, columns], minlength=1)[found]
     tags = np.rint(tag_sum / count[found]).astype(np.int64)
-    return _Sightings(found.astype(np.int64), tags, np.stack([u, v], axis=1))
+    centre_px = np.stack([u, v], axis=1)
+    squares = [np.bincount(ids, weights=(at + 0.5) ** 2, minlength=1)[found] / count[found] for at in (columns, rows)]
+    spread = np.maximum(np.stack(squares, axis=1) - centre_px**2, 0.0)
+    return _Sightings(found.astype(np.int64), tags, centre_px, np.sqrt(12.0 * spread))
+
+
+def _fills(extent_px: FloatArray, rectangles: FloatArray) -> BoolArray:
+    size = rectangles[:, 2:] - rectangles[:, :2]
+    fills = (extent_px >= _LEAST_FILL * size) & (extent_px <= _MOST_FILL * size + 2 * _SLACK_PX)
+    return np.asarray(fills.all(axis=1), dtype=np.bool_)
 
 
 def _inside(point_px: FloatArray, rectangles: FloatArray) -> BoolArray:
