@@ -123,9 +123,11 @@ class CarlaWorld:
     def _sweep(self) -> None:
         """Remove what a pilot that was killed left in this simulator: its vehicles would take the places of ours.
 
-        A simulator that is lent to a run is the run's alone; what drives, walks or looks in it goes.
+        A simulator that is lent to a run is the run's alone; what drives, walks or looks in it goes. A client knows of it by
+        the server's snapshots, and a server that was left in synchronous mode sends none until somebody ticks.
         """
         with _translated("clearing what another client left"):
+            self._pass_a_tick()
             left = [a.id for kind in _LEFT_BEHIND for a in self._world.get_actors().filter(kind)]
             if left:
                 self._client.apply_batch_sync([carla.command.DestroyActor(i) for i in left], False)

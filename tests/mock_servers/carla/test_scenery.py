@@ -77,6 +77,7 @@ cam = camera(world, 'camera.instance_segmentation', looking_at(thing))
 seen = [pixels(cam, thing.id)]
 world.unload_map_layer(layer); without = counts(); seen.append(pixels(cam, thing.id))
 world.load_map_layer(layer); again = counts(); seen.append(pixels(cam, thing.id))
+cam.stop(); cam.destroy()
 bare = client.load_world('Town10HD', map_layers=carla.MapLayer.NONE)
 bare = [len(bare.get_environment_objects(l)) for l in (label, Label.Any)]
 done(whole=whole, without=without, again=again, seen=seen, bare=bare)

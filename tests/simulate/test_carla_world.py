@@ -1,0 +1,39 @@
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+from uavsim.simulate.carla_world import CarlaWorld
+
+
+class SilentServer:
+    """A world left in synchronous mode: its client knows of no actor before a tick."""
+
+    def __init__(self) -> None:
+        self.ticks = 0
+        self.destroyed: list[int] = []
+
+    def get_settings(self) -> Any:
+        return SimpleNamespace(synchronous_mode=True)
+
+    def tick(self, _seconds: float) -> int:
+        self.ticks += 1
+        return self.ticks
+
+    def get_actors(self) -> Any:
+        known = {"vehicle.*": [SimpleNamespace(id=7), SimpleNamespace(id=9)]} if self.ticks else {}
+        return SimpleNamespace(filter=lambda kind: known.get(kind, []))
+
+    def apply_batch_sync(self, commands: list[Any], _tick: bool) -> None:
+        self.destroyed += [command.actor_id for command in commands]
+
+
+def test_what_a_killed_pilot_left_is_found_although_the_server_is_silent() -> None:
+    """A new client's first snapshot may come late, and from a real server never, unless it ticks."""
+    world = CarlaWorld.__new__(CarlaWorld)
+    server = world._world = world._client = SilentServer()
+    world._swept = False
+    world._sweep()
+    assert server.destroyed == [7, 9]
+    assert world._swept
+    assert server.ticks == 2  # one to know, one to be rid of them
