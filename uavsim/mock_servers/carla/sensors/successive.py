@@ -21,6 +21,7 @@ DVS: Final = "sensor.camera.dvs"
 SUCCESSIVE: Final = frozenset({FLOW, DVS})
 
 _LEAST_EPS: Final = 1e-9  # the logarithm of black stays finite
+_LONGEST_NS: Final = 1 << 62
 _MEMORY: Final = "previous picture"
 
 
@@ -50,7 +51,8 @@ def flow_bytes(view: View, reading: Reading, picture: Picture, moment: Moment) -
 def event_bytes(reading: Reading, bgra: UInt8, moment: Moment) -> UInt8:
     """Give (N * 13,): the packed events of all pixels by time."""
     pixels: EventPixels = reading.state
-    return pixels.expose(bgra, int(moment.elapsed_s * 1e9)).view(np.uint8)
+    # rounded, so that two pictures are as far apart in every run, however long the simulator ran before
+    return pixels.expose(bgra, round(moment.elapsed_s * 1e9)).view(np.uint8)
 
 
 def _tuning(actor: Actor) -> Tuning:
@@ -61,6 +63,6 @@ def _tuning(actor: Actor) -> Tuning:
     return Tuning(
         thresholds=(number("positive_threshold", 0.3), number("negative_threshold", 0.3)),
         sigmas=(number("sigma_positive_threshold", 0.0), number("sigma_negative_threshold", 0.0)),
-        refractory_ns=int(rays.number(actor, "refractory_period_ns", 0)),
+        refractory_ns=min(int(rays.number(actor, "refractory_period_ns", 0)), _LONGEST_NS),
         log_eps=max(number("log_eps", 0.001), _LEAST_EPS) if use_log else None,
     )
