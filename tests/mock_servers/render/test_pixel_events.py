@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from uavsim.mock_servers.render.pixel_events import EVENT, EventPixels, Tuning, tell_crossings
+from uavsim.mock_servers.render.pixel_events import EVENT, EventPixels, Tuning, count_crossings, tell_crossings
 
 LINEAR = Tuning(thresholds=(3.0, 3.0), sigmas=(0.0, 0.0), refractory_ns=0, log_eps=None)
 LOG = replace(LINEAR, thresholds=(0.3, 0.3), log_eps=0.001)
@@ -132,6 +132,16 @@ def test_a_threshold_of_nothing_ends() -> None:
     eye.expose(grey(100, 110), 0)
 
     assert 10 < len(eye.expose(grey(110, 100), 1000)) < 30
+
+
+def test_a_level_that_is_just_reached_is_crossed_once() -> None:
+    """0 to 6 in steps of 3: 3 and 6. From there on to 7 none; from 6 down to 0 likewise two."""
+    level, before, now = (np.array(values, np.float32) for values in ([0, 6, 6], [0, 6, 6], [6, 7, 0]))
+    crossings = np.zeros(3, np.int32)
+    steps, step = np.array([3, 3, 0, 0], np.float32), np.zeros(3, np.float32)
+
+    assert count_crossings(level, before, now, steps, np.zeros(0, np.float32), step, crossings) == 4
+    assert crossings.tolist() == [2, 0, 2]
 
 
 def test_of_too_many_only_each_so_many_th_is_told() -> None:
