@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from uavsim.mock_servers.carla.server import CarlaServer
 
 _LARGEST_IMAGE = 8192
-_NOT_SERVED = frozenset({"sensor.camera.dvs", "sensor.camera.optical_flow"})  # listed, for programs look them up
 _STREAMLESS = frozenset({"sensor.other.lane_invasion"})  # works in the client
 
 
@@ -29,8 +28,6 @@ def spawn(server: CarlaServer, description: Any, pose: Any, *, parent: int = 0, 
     name = values.text(name)
     if not blueprints.known(name):
         raise CallFailed(f"actor definition {name!r} not found: it is not in this server's blueprint library")
-    if name in _NOT_SERVED:
-        raise CallFailed(f"the headless simulator has no {name}")
     given = {values.text(row[0]): values.text(row[2]) for row in (values.items(r, least=3) for r in values.items(rows))}
     attributes = blueprints.complete(name, given)
     _check_image(name, attributes)

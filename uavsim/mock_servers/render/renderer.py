@@ -14,10 +14,12 @@ from uavsim.mock_servers.models import ModelLibrary
 from uavsim.mock_servers.render.camera import pack
 from uavsim.mock_servers.render.cast import RayGrid, build_grid, cast_rays
 from uavsim.mock_servers.render.encode import encode_depth, encode_instance, encode_normal, encode_semantic
+from uavsim.mock_servers.render.flow import Before, optical_flow
 from uavsim.mock_servers.render.glow import NO_GLOW, NO_GLOW_FRAME, GlowMaps
 from uavsim.mock_servers.render.lanes import LANES
 from uavsim.mock_servers.render.light import NIGHT, Light, light_of, noise_texture
 from uavsim.mock_servers.render.pack import ModelPack, ModelStore
+from uavsim.mock_servers.render.pixel_events import EventPixels, Tuning
 from uavsim.mock_servers.render.rain import draw_rain
 from uavsim.mock_servers.render.raster import SLACK, Int64, draw_movers, draw_static, model_frames
 from uavsim.mock_servers.render.resolve import mover_tables, resolve, resolve_normals
@@ -249,6 +251,10 @@ class Renderer:
         encode_depth(picture.depth_m, pixels)
         if picture.normal is not None:
             encode_normal(picture.normal, pixels)
+        optical_flow(picture, view, one, Before(view.pose, one))
+        eye = EventPixels(Tuning((0.3, 0.3), (0.0, 0.0), 0, 0.001), np.random.default_rng(0))
+        for time_ns in range(2):
+            eye.expose(pixels, time_ns)
         self.cast(np.zeros(3), np.array([[1.0, 0.0, 0.0]]), 10.0, one)
 
     def _shadow(

@@ -12,6 +12,7 @@ import numpy as np
 from uavsim.mock_servers.carla import wire
 from uavsim.mock_servers.carla.sensors.moment import Measured, Moment, Reading
 from uavsim.mock_servers.carla.sensors.palette import CLASS_BGRA
+from uavsim.mock_servers.carla.sensors.successive import DVS, FLOW, SUCCESSIVE, event_bytes, flow_bytes
 from uavsim.mock_servers.render import encode_depth, encode_instance, encode_normal, encode_semantic
 from uavsim.mock_servers.rendering import flat_other, flat_rgb
 from uavsim.mock_servers.scene import Picture, UInt8, View
@@ -22,7 +23,7 @@ SEMANTIC: Final = "sensor.camera.semantic_segmentation"
 INSTANCE: Final = "sensor.camera.instance_segmentation"
 NORMALS: Final = "sensor.camera.normals"
 COSMOS: Final = "sensor.camera.cosmos_visualization"
-PICTURES: Final = frozenset({RGB, DEPTH, SEMANTIC, INSTANCE, NORMALS, COSMOS})
+PICTURES: Final = frozenset({RGB, DEPTH, SEMANTIC, INSTANCE, NORMALS, COSMOS, FLOW, DVS})
 
 _scratch = threading.local()
 
@@ -43,13 +44,24 @@ def take(view: View, readings: Sequence[Reading], moment: Moment) -> list[Measur
         weather=moment.weather,
         signals=moment.signals,
         time_s=moment.scene_s,
-        want_bgra=RGB in kinds,
+        want_bgra=not kinds.isdisjoint({RGB, DVS}),
         want_normal=NORMALS in kinds,
         into=_reused(view),
     )
     _keep(view, picture)
-    encoded = {kind: _encode(kind, picture) for kind in kinds}
-    return [_measured(view, reading, encoded[reading.actor.blueprint]) for reading in readings]
+    encoded = {kind: _encode(kind, picture) for kind in kinds - SUCCESSIVE}
+    out = []
+    for reading in readings:
+        kind = reading.actor.blueprint
+        if kind == FLOW:
+            pixels = flow_bytes(view, reading, picture, moment)
+        elif kind == DVS:
+            assert picture.bgra is not None
+            pixels = event_bytes(reading, picture.bgra, moment)
+        else:
+            pixels = encoded[kind]
+        out += _measured(view, reading, pixels)
+    return out
 
 
 def take_flat(view: View, readings: Sequence[Reading], moment: Moment) -> list[Measured]:
@@ -57,17 +69,24 @@ def take_flat(view: View, readings: Sequence[Reading], moment: Moment) -> list[M
     out = []
     for reading in readings:
         kind = reading.actor.blueprint
-        if kind == RGB:
+        if kind in (RGB, DVS):
             pixels = flat_rgb(view.width, view.height, camera_id=reading.actor.actor_id, frame=moment.frame)
+            if kind == DVS:
+                pixels = event_bytes(reading, pixels, moment)
+        elif kind == FLOW:
+            pixels = np.zeros((view.height, view.width, 8), np.uint8)
         else:
             pixels = flat_other(kind, view.width, view.height)
-        out.append(_measured(view, reading, pixels))
+        out += _measured(view, reading, pixels)
     return out
 
 
-def _measured(view: View, reading: Reading, pixels: UInt8) -> Measured:
+def _measured(view: View, reading: Reading, pixels: UInt8) -> list[Measured]:
+    """Put the header before the pixels; of a DVS camera that saw no event CARLA sends nothing."""
+    if not pixels.size:
+        return []
     head = wire.IMAGE_HEADER.pack(view.width, view.height, view.fov_deg)
-    return Measured(reading, (head, pixels.reshape(-1).data))
+    return [Measured(reading, (head, pixels.reshape(-1).data))]
 
 
 def _encode(kind: str, picture: Picture) -> UInt8:

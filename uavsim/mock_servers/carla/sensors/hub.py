@@ -11,7 +11,7 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from uavsim.mock_servers.carla.sensors import cameras, events, inertial, rays
+from uavsim.mock_servers.carla.sensors import cameras, events, inertial, rays, successive
 from uavsim.mock_servers.carla.sensors.moment import Body, Measured, Moment, Reading, Stamp
 from uavsim.mock_servers.faults import Shot
 from uavsim.mock_servers.scene import View
@@ -110,7 +110,10 @@ class Sensors:
         )  # fmt: skip
         work = Work(moment)
         for actor in self._actors.values():
-            if not self._server.streams.has_listener(actor.stream_id) or not self._is_due(actor, moment):
+            if not self._server.streams.has_listener(actor.stream_id):
+                successive.forget(actor)
+                continue
+            if not self._is_due(actor, moment):
                 continue
             is_picture = actor.blueprint in cameras.PICTURES
             if is_picture and not render:
@@ -118,7 +121,7 @@ class Sensors:
             pose = tuple(world.table.c.pose[actor.row].tolist())
             family = _FAMILIES.get(actor.blueprint)
             delta_s = self._delta_s(actor, moment)
-            state = family.gather(world, actor, delta_s) if family else None
+            state = family.gather(world, actor, delta_s) if family else successive.gather(actor, pose, moment)
             if state == []:  # nothing happened
                 continue
             parent = world.actors.get(actor.parent_id)
