@@ -110,5 +110,5 @@ def _kind(value: Any) -> str:
     """Read a kind of actor; the wire carries a C++ char, a number or a text."""
     kind = chr(value & 0x7F) if isinstance(value, int) and not isinstance(value, bool) else values.text(value)
     if len(kind) != 1 or kind not in _KINDS:
-        raise BadArgument(f"an actor's kind is one of {', '.join(_KINDS)}, not {value!r:.80}")
+        raise BadArgument(f"an actor's kind is one of {', '.join(_KINDS)}, not {kind!r:.80}")
     return kind
