@@ -12,7 +12,7 @@ import pytest
 from tests.conftest import MockSim, running_mock_sim
 from tests.mock_servers.carla.conftest import Client
 
-# A client process loads one world only: one that stops a recording and loads another world right after crashes at times.
+# A client process loads one world only: with a second load_world the client crashes now and then, recorded or not.
 TOOLS = """
 import math
 world = client.load_world('Town10HD'); synchronous(world)
