@@ -17,22 +17,16 @@ if TYPE_CHECKING:
 _ACCEPTED: Final = (  # nothing happens
     "apply_color_texture_to_objects", "apply_float_color_texture_to_objects", "blend_pose", "clear_debug_shape",
     "clear_debug_string", "close_vehicle_door", "disable_sensor_for_ros", "draw_debug_shape",
-    "enable_sensor_for_ros", "get_pose_from_animation",
-    "open_vehicle_door", "set_annotations_traverse_translucency", "set_bones_transform", "set_replayer_ignore_hero",
-    "set_replayer_ignore_spectator", "set_replayer_time_factor", "set_wheel_pitch_angle", "set_wheel_steer_direction",
-    "show_vehicle_debug_telemetry", "stop_recorder", "stop_replayer", "use_carsim_road",
+    "enable_sensor_for_ros", "get_pose_from_animation", "open_vehicle_door", "set_annotations_traverse_translucency",
+    "set_bones_transform", "set_wheel_pitch_angle", "set_wheel_steer_direction", "show_vehicle_debug_telemetry",
+    "use_carsim_road",
 )  # fmt: skip
 _REFUSED: Final = {
-    "start_recorder": "the headless simulator has no recorder",
-    "show_recorder_file_info": "the headless simulator has no recorder",
-    "show_recorder_collisions": "the headless simulator has no recorder",
-    "show_recorder_actors_blocked": "the headless simulator has no recorder",
-    "replay_file": "the headless simulator has no recorder",
     "get_gbuffer_token": "the headless simulator has no G-buffers",
     "enable_carsim": "the headless simulator has no CarSim",
     "enable_chrono_physics": "the headless simulator has no Chrono",
 }
-_NO_EFFECT_ON_PURPOSE: Final = frozenset({"draw_debug_shape", "stop_recorder"})  # nothing to tell people about
+_NO_EFFECT_ON_PURPOSE: Final = frozenset({"draw_debug_shape"})  # nothing to tell people about
 
 
 def _accepted(name: str) -> Handler:

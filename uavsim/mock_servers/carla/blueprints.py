@@ -153,3 +153,9 @@ def known(blueprint: str) -> bool:
 def complete(blueprint: str, given: dict[str, str]) -> dict[str, str]:
     """Return every attribute of a blueprint: what the client gave, else the default."""
     return {name: str(given.get(name, row[2])) for name, row in _BY_NAME[blueprint].items()} | given
+
+
+def kind_of(blueprint: str, attribute: str) -> int:
+    """Type of an attribute: ``BOOL`` to ``COLOUR``; ``STRING`` of one that the library does not have."""
+    row = _BY_NAME.get(blueprint, {}).get(attribute)
+    return STRING if row is None else int(row[1])

@@ -9,7 +9,7 @@ import threading
 import time
 import traceback
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 from uavsim.mock_servers.carla import (  # noqa: F401  (the method modules fill the table)
@@ -19,6 +19,7 @@ from uavsim.mock_servers.carla import (  # noqa: F401  (the method modules fill 
     commands,
     environment_methods,
     light_methods,
+    recorder_methods,
     session_methods,
     snapshot,
     values,
@@ -27,6 +28,10 @@ from uavsim.mock_servers.carla import (  # noqa: F401  (the method modules fill 
     wire,
 )
 from uavsim.mock_servers.carla.navmesh import build_mesh
+from uavsim.mock_servers.carla.recorder import engines
+from uavsim.mock_servers.carla.recorder.layout import PhysicsControl
+from uavsim.mock_servers.carla.recorder.replay import Replayer
+from uavsim.mock_servers.carla.recorder.writer import Recorder
 from uavsim.mock_servers.carla.registry import METHODS
 from uavsim.mock_servers.carla.rpc import Answer, RpcConnection
 from uavsim.mock_servers.carla.sensors import Sensors
@@ -43,7 +48,8 @@ from uavsim.mock_servers.world.table import SENSOR
 from uavsim.mock_servers.world.world import World
 
 HOST: Final = "127.0.0.1"
-_ADVANCING: Final = frozenset({"tick_cue", "set_episode_settings", "load_new_episode"})
+_ADVANCING: Final = frozenset({"tick_cue", "set_episode_settings", "load_new_episode", "replay_file"})
+_UNLOCKED: Final = _ADVANCING | {"apply_batch"} | recorder_methods.UNLOCKED
 _SPAWNING: Final = frozenset({"spawn_actor", "spawn_actor_with_parent"})
 _BACKLOG: Final = 256
 _SNAPSHOT_WAIT_S: Final = 1.0
@@ -69,6 +75,7 @@ class CarlaServer:
         self.streams = Streams()
         self.streams.greeting[EPISODE_STREAM] = lambda: (snapshot.pack(self.world, flags=0),)
         self.sensors = Sensors(self, rendering)
+        self.recorder, self.replayer = Recorder(world, self._engine_of), Replayer(self)
         self.traffic_managers: dict[int, str] = {}
         self.unknown: Counter[str] = Counter()
         self.without_effect: Counter[str] = Counter()
@@ -99,6 +106,9 @@ class CarlaServer:
             listener.close()
         self.streams.cut()
         self.sensors.close()
+        with self.world.lock:
+            self.recorder.stop()
+            self.replayer.forget()
 
     def _accept(self, listener: socket.socket, serve: Callable[[socket.socket], None]) -> None:
         while not self._stop.is_set():
@@ -138,7 +148,7 @@ class CarlaServer:
         self.faults.before_call(name)
         fail = wire.void_error if entry.void else wire.error
         try:
-            if name in _ADVANCING or name == "apply_batch":
+            if name in _UNLOCKED:
                 result = entry.handler(self, *arguments[1:])  # arguments[0] is [asynchronous]
             else:
                 with self.world.lock:
@@ -184,7 +194,11 @@ class CarlaServer:
             for listener in self.on_step:
                 listener(step_s)
             with self.world.lock:
+                if self.replayer.is_on:
+                    self._replay(step_s)
                 self.world.step(step_s)
+                if self.recorder.is_on:
+                    self._record(step_s)
                 packet = snapshot.pack(self.world, flags=0, spoiled=self._spoiled())
                 work = self.sensors.gather(render=not self.settings.no_rendering)
             if self.faults.cuts_stream(0, "world", None):
@@ -196,6 +210,25 @@ class CarlaServer:
             self.sensors.start(work)
             self.sensors.wait(_PICTURES_WAIT_S)
             return self.world.frame
+
+    def _replay(self, step_s: float) -> None:
+        self.replayer.advance(step_s)
+        if self.replayer.trouble and not self.replayer.is_on:
+            note(f"mock carla: a replay ended: {self.replayer.trouble}")
+
+    def _record(self, step_s: float) -> None:
+        self.recorder.add_frame(step_s)
+        if self.recorder.trouble:
+            note(f"mock carla: {self.recorder.trouble}")
+
+    def _engine_of(self, vehicle: Actor) -> PhysicsControl | None:
+        return engines.from_wire(vehicle.actor_id, vehicle_methods.get_physics_control(self, vehicle.actor_id))
+
+    @contextlib.contextmanager
+    def standing_still(self) -> Iterator[None]:
+        """Hold the clock and the world, for calls that are answered without the world's lock."""
+        with self._tick_lock, self.world.lock:  # in a tick's order
+            yield
 
     def _await_snapshot_after(self, frame: int) -> None:
         """Let a free-running clock show what was spawned before its client hears of it.
@@ -236,6 +269,8 @@ class CarlaServer:
             self.sensors.finish()
             town = self.towns.town(name) if name else self.world.town
             with self.world.lock:
+                self.recorder.stop()
+                self.replayer.forget()
                 self.sensors.clear()
                 if reset_settings:
                     self.settings = Settings()

@@ -50,12 +50,14 @@ class Signals:
         state: (N,) uint8 RED, YELLOW, GREEN or OFF.
         lamps: times per light.
         frozen: nothing changes by itself while True.
+        held: the same, but clients are not told: a replay shows the lights.
     """
 
     heads: tuple[SignalHead, ...]
     state: UInt8 = field(init=False)
     lamps: list[Lamp] = field(init=False)
     frozen: bool = False
+    held: bool = False
     _junctions: list[_Junction] = field(init=False)
     _triggers: Float64 = field(init=False)
 
@@ -81,7 +83,7 @@ class Signals:
 
     def step(self, dt: float) -> None:
         """Let time pass."""
-        if self.frozen:
+        if self.frozen or self.held:
             return
         for lamp in self.lamps:
             lamp.elapsed_s += dt

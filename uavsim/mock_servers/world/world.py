@@ -33,6 +33,7 @@ from uavsim.mock_servers.world.table import (
 )
 
 _GRAVES: Final = 4096
+_LARGEST_WANTED_ID: Final = 2**31  # ids are 32-bit numbers; those that come after must fit as well
 _DEFAULT_LIMIT_KMH: Final = 50.0
 _DRIVE_MPS2: Final = {"car": 5.0, "van": 4.0, "truck": 3.0, "bus": 3.0, "motorcycle": 6.0, "bicycle": 2.5}
 
@@ -171,9 +172,34 @@ class World:
                 raise SpawnRefused("Spawn failed because of collision at spawn position")
             return actor
 
-    def _enter(self, order: SpawnOrder, kind: int) -> Actor:
-        actor = Actor(self._next_id, self.table.claim(), kind, order, parent_id=order.parent_id)
-        self._next_id += 1
+    def enter(self, order: SpawnOrder, *, wanted_id: int) -> Actor:
+        """Let an actor enter without asking whether its place is free, under an id of its own if nobody else had it."""
+        with self.lock:
+            before = self.actors.get(wanted_id) or self._graves.get(wanted_id)
+            is_free = 0 < wanted_id <= _LARGEST_WANTED_ID and (before is None or before.blueprint == order.blueprint)
+            if not is_free or wanted_id in self.actors:
+                wanted_id = self._next_id
+            return self._enter(order, _kind_of(order.blueprint), actor_id=wanted_id)
+
+    def attach(self, child: Actor, parent: Actor) -> None:
+        """Hang an actor on another, rigidly; its present pose is taken as one in the parent's frame.
+
+        An attachment that would close a ring changes nothing.
+        """
+        c, above = self.table.c, parent.row
+        while above >= 0:
+            if above == child.row:
+                return
+            above = int(c.parent[above])
+        child.parent_id = parent.actor_id
+        c.parent[child.row], c.relative[child.row] = parent.row, c.pose[child.row]
+        physics.carry(np.array([child.row]), c)
+        c.was[child.row] = c.pose[child.row, :3]
+
+    def _enter(self, order: SpawnOrder, kind: int, *, actor_id: int | None = None) -> Actor:
+        number = self._next_id if actor_id is None else actor_id
+        actor = Actor(number, self.table.claim(), kind, order, parent_id=order.parent_id)
+        self._next_id = max(self._next_id, number + 1)
         c, row = self.table.c, actor.row
         c.kind[row], c.actor_id[row] = kind, actor.actor_id
         c.pose[row] = order.pose
