@@ -16,6 +16,8 @@ from tests.mock_servers.carla.conftest import Client
 TOOLS = """
 import math
 world = client.load_world('Town10HD'); synchronous(world)
+def stopped():
+    client.stop_recorder(); client.get_server_version()  # the client does not wait for the first one's answer
 def cars(world, count, step=7):
     library = world.get_blueprint_library().filter('vehicle.*'); places = world.get_map().get_spawn_points()
     found = [world.spawn_actor(library[n], places[step * n]) for n in range(count)]
@@ -89,7 +91,7 @@ ids = [car.id for car in cars(world, 10)]
 seen = drive(world, ids, 101)
 lights = {a.id: str(a.state) for a in world.get_actors().filter('traffic.traffic_light')}
 client.apply_batch_sync([carla.command.DestroyActor(i) for i in ids], True)
-client.stop_recorder()
+stopped()
 brief, full = (client.show_recorder_file_info('ten.log', everything) for everything in (False, True))
 done(where=where, ids=ids, brief=brief, lines=full.count(chr(10)), full=full[-9000:], seen=seen, lights=lights)
 """
@@ -166,7 +168,7 @@ def test_a_part_at_half_speed_lies_between_the_frames_and_stops_in_time(client: 
         + """
 client.start_recorder('half.log'); ids = [car.id for car in cars(world, 2)]
 seen = drive(world, ids, 61)
-client.stop_recorder()
+stopped()
 done(ids=ids, seen=seen)
 """
     )
@@ -213,7 +215,7 @@ sensor = world.spawn_actor(library.find('sensor.other.collision'), carla.Transfo
 client.start_recorder('crash.log')
 for _ in range(100):
     first.apply_control(carla.VehicleControl(throttle=1.0)); world.tick()
-client.stop_recorder()
+stopped()
 found = {kinds: client.show_recorder_collisions('crash.log', *kinds) for kinds in ('vv', 'hv', 'aa', 'wa', 'vh')}
 try: client.show_recorder_collisions('crash.log', 'x', 'a'); refused = None
 except RuntimeError as problem: refused = str(problem)
@@ -245,7 +247,7 @@ def test_a_free_running_world_replays_as_well(client: Client, tmp_path: Path):
         TOOLS
         + """
 client.start_recorder('free.log'); ids = [car.id for car in cars(world, 3)]
-seen = drive(world, ids, 61); client.stop_recorder()
+seen = drive(world, ids, 61); stopped()
 done(ids=ids, seen=seen)
 """
     )
@@ -276,7 +278,7 @@ hero = world.spawn_actor(blueprint, place)
 eye = world.spawn_actor(library.find('sensor.camera.rgb'), carla.Transform(carla.Location(x=1, z=2)), attach_to=hero)
 walker = world.spawn_actor(library.filter('walker.*')[0], carla.Transform(place.location + carla.Location(z=30)))
 for _ in range(20): world.tick()
-client.stop_recorder()
+stopped()
 done()
 """
     )
@@ -321,9 +323,8 @@ folder = sys.argv[2]
 def tried(call, *arguments):
     try: return call(*arguments)
     except RuntimeError as problem: return 'REFUSED ' + str(problem)
-world = client.load_world('Town10HD'); synchronous(world)
 client.start_recorder(folder + '/whole.log'); ids = [car.id for car in cars(world, 2)]; drive(world, ids, 20)
-during = client.show_recorder_file_info(folder + '/whole.log', False); client.stop_recorder()
+during = client.show_recorder_file_info(folder + '/whole.log', False); stopped()
 whole = open(folder + '/whole.log', 'rb').read()
 open(folder + '/cut.log', 'wb').write(whole[:len(whole) // 2])
 open(folder + '/noise.log', 'wb').write(whole[:40] + bytes(range(256)) * 20)
@@ -336,7 +337,7 @@ for name in ('missing.log', 'letter.txt', 'cut.log', 'noise.log', 'whole.log'):
 bad = ['', ' ', '..', folder, folder + '/letter.txt', folder + '/link.log', folder + '/none/a.log', '/dev/null', '/proc/x',
        'x' * 300, '../' * 9 + 'nowhere/a.log']
 refused = [tried(client.start_recorder, name) for name in bad]
-again = client.start_recorder(folder + '/whole.log'); world.tick(); world.tick(); client.stop_recorder()
+again = client.start_recorder(folder + '/whole.log'); world.tick(); world.tick(); stopped()
 done(out=out, refused=refused, again=again, during=during)
 """,
         tmp_path,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+# A client process loads one world only: libcarla crashes now and then in a second load_world.
 LOOK = """
 world = client.load_world('Town10HD'); synchronous(world)
 Label = carla.CityObjectLabel
@@ -77,10 +78,7 @@ cam = camera(world, 'camera.instance_segmentation', looking_at(thing))
 seen = [pixels(cam, thing.id)]
 world.unload_map_layer(layer); without = counts(); seen.append(pixels(cam, thing.id))
 world.load_map_layer(layer); again = counts(); seen.append(pixels(cam, thing.id))
-cam.stop(); cam.destroy()
-bare = client.load_world('Town10HD', map_layers=carla.MapLayer.NONE)
-bare = [len(bare.get_environment_objects(l)) for l in (label, Label.Any)]
-done(whole=whole, without=without, again=again, seen=seen, bare=bare)
+done(whole=whole, without=without, again=again, seen=seen)
 """
     )
 
@@ -91,5 +89,18 @@ done(whole=whole, without=without, again=again, seen=seen, bare=bare)
     assert seen["seen"][0] > 0
     assert seen["seen"][1] == 0
     assert seen["seen"][2] == seen["seen"][0]
-    assert seen["bare"][0] == 0
-    assert 0 < seen["bare"][1] < 100  # traffic lights belong to no layer
+
+
+def test_a_town_can_be_loaded_without_its_layers(client) -> None:
+    seen = client("""
+        world = client.load_world('Town10HD', map_layers=carla.MapLayer.NONE); Label = carla.CityObjectLabel
+        bare = [len(world.get_environment_objects(l)) for l in (Label.Buildings, Label.Vegetation, Label.Car, Label.Any)]
+        synchronous(world)
+        world.load_map_layer(carla.MapLayer.Buildings)
+        done(bare=bare, built=[len(world.get_environment_objects(l)) for l in (Label.Buildings, Label.Vegetation)])
+    """)
+
+    assert seen["bare"][:3] == [0, 0, 0]
+    assert 0 < seen["bare"][3] < 100  # traffic lights belong to no layer
+    assert seen["built"][0] > 100
+    assert seen["built"][1] == 0

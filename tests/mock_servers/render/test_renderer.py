@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from uavsim.mock_servers.render import Renderer
+from uavsim.mock_servers.render.camera import NEAR_M
 from uavsim.mock_servers.scene import STATIC_ID, TAG, Movers, Picture, SignalHead, View, Weather
 
 from .worlds import LIBRARY, Builder, city, ground, movers, nobody, traffic
@@ -154,7 +155,7 @@ def test_depth_of_flat_ground_is_the_ray_planes(
     with np.errstate(divide="ignore"):
         depth = -height_m / ray[..., 2]
     foot = np.abs(np.array([1.5, -2.5]) + depth[..., None] * ray[..., :2]).max(axis=-1)
-    on_plane = (ray[..., 2] < 0) & (foot < 199.9)
+    on_plane = (ray[..., 2] < 0) & (foot < 199.9) & (depth > 1.01 * NEAR_M)
     np.testing.assert_allclose(picture.depth_m[on_plane], depth[on_plane], rtol=2e-5)
     off_plane = (ray[..., 2] > 0) | (foot > 200.1)
     assert np.isinf(picture.depth_m[off_plane]).all()
