@@ -10,6 +10,7 @@ import pytest
 
 from tests.mock_servers.airsim.conftest import hang
 from tests.mock_servers.airsim.paper_world import PaperHost
+from uavsim.mock_servers.airsim.rangefinders import scan_directions
 
 
 @pytest.fixture
@@ -230,3 +231,18 @@ def test_only_actors_with_a_body_are_objects(serve, connect) -> None:
     client = connect(serve(host=host))
     assert client.simListSceneObjects("sensor.*") == []
     assert client.simListSceneObjects("vehicle.*") == ["vehicle_tesla_model3_142"]
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "degrees"),
+    [(0, 0, range(0, 360)), (0, 360, range(0, 360)), (0, 359, range(0, 360)), (90, 180, range(90, 181)),
+     (350, 10, [*range(0, 11), *range(350, 360)]), (-10, 10, [*range(0, 11), *range(350, 360)])],
+)  # fmt: skip
+def test_a_lidars_horizontal_field_of_view_is_cut_out_of_a_whole_turn(start: int, end: int, degrees) -> None:
+    options = {
+        "NumberOfChannels": 1, "RotationsPerSecond": 10, "PointsPerSecond": 3600, "VerticalFOVUpper": 0,
+        "VerticalFOVLower": 0, "HorizontalFOVStart": start, "HorizontalFOVEnd": end,
+    }  # fmt: skip
+    forward, right, down = scan_directions(options).T
+    assert np.allclose(down, 0)
+    assert np.rint(np.degrees(np.arctan2(right, forward)) % 360).astype(int).tolist() == list(degrees)

@@ -56,6 +56,9 @@ def distance_m(
 def scan_directions(options: Mapping[str, Any]) -> Float64:
     """Give the unit vectors of one turn of a lidar in its own axes (forward, right, down), (N, 3).
 
+    Measurements lie evenly on the whole turn, and those outside the horizontal field of view are left out, as in AirSim:
+    from ``HorizontalFOVStart`` to ``HorizontalFOVEnd``, over 0 degrees where the end is not above the start.
+
     Raises:
         ValueError: more points than ``MAX_POINTS``.
     """
@@ -67,8 +70,10 @@ def scan_directions(options: Mapping[str, Any]) -> Float64:
     upper, lower = float(options.get("VerticalFOVUpper", -15)), float(options.get("VerticalFOVLower", -45))
     begin, end = float(options.get("HorizontalFOVStart", 0)), float(options.get("HorizontalFOVEnd", 359))
     elevation = np.radians(np.linspace(upper, lower, channels))
-    azimuth = np.radians(begin + (end - begin) * np.arange(per_channel) / per_channel)
-    across, up = np.meshgrid(azimuth, elevation)
+    turned = 360.0 * np.arange(per_channel) / per_channel
+    start, stop = (360.0 + begin) % 360.0, (360.0 + end) % 360.0
+    seen = (start <= turned) & (turned <= stop) if start < stop else (start <= turned) | (turned <= stop)
+    across, up = np.meshgrid(np.radians(turned[seen]), elevation)
     return np.stack(
         [np.cos(up) * np.cos(across), np.cos(up) * np.sin(across), -np.sin(up)],
         axis=-1,
