@@ -86,6 +86,15 @@ def test_hull_laws(points):
     assert (cuboid.polygon_area(hulls) >= -1e-6).all()
 
 
+def test_a_hull_whose_first_corner_lies_on_an_edge_but_for_rounding_goes_around_once():
+    points = np.zeros((8, 2))
+    points[:3] = [[1e-308, -1.0], [1.0, 0.0], [0.0, 1.0]]  # and (0, 0), the least x and y
+    hull = cuboid.convex_hulls(points)
+    np.testing.assert_allclose(hull[:4], [[0, 0], [0, -1], [1, 0], [0, 1]], atol=1e-300)
+    np.testing.assert_array_equal(hull[4:], np.tile([0.0, 1.0], (4, 1)))
+    assert cuboid.polygon_area(hull) == 1.0
+
+
 def test_hull_of_nan_and_of_one_point():
     sets = np.ones((2, 8, 2))
     sets[1, 3, 0] = np.nan

@@ -101,16 +101,18 @@ def convex_hulls(points: FloatArray) -> FloatArray:
     slack = 1e-12 * np.maximum(np.abs(flat).max(axis=(1, 2), initial=0.0), 1.0) ** 2
     first = np.lexsort((flat[..., 1], flat[..., 0]), axis=-1)[:, 0]
     current, done = first, np.zeros(len(flat), dtype=np.bool_)
-    hull = np.empty_like(flat)
+    hull, visited = np.empty_like(flat), np.zeros(flat.shape[:2], dtype=np.bool_)
     for corner in range(count):
         hull[:, corner] = flat[rows, current]
+        visited[rows, current] = True
         step = flat - flat[rows, current][:, None]
         cross = step[:, :, None, 0] * step[:, None, :, 1] - step[:, :, None, 1] * step[:, None, :, 0]
         others_left = (cross >= -slack[:, None, None]).all(axis=2)
         reach = np.where(others_left, np.linalg.norm(step, axis=-1), -1.0)
         following = reach.argmax(axis=1)
         at_start = (np.abs(flat[rows, following] - flat[rows, first]) <= slack[:, None]).all(axis=1)
-        done |= at_start
+        # A start that lies on an edge, but for rounding, is passed by: then the walk comes back to the corner after it.
+        done |= at_start | visited[rows, following]
         current = np.where(done, current, following)
     hull[np.isnan(flat).any(axis=(1, 2))] = np.nan
     return hull.reshape(sets.shape)
