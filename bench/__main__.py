@@ -14,7 +14,7 @@ from bench.rows import Row
 BENCHES: dict[str, Callable[[], Iterator[Row]]] = {
     "start": live.start,
     "ticks": live.ticks,
-    "pictures": live.pictures,
+    "images": live.images,
     "dataset": disk.dataset,
     "validate": disk.validate_mini,
     "assemble": disk.assemble,

@@ -14,11 +14,11 @@ from pathlib import Path
 
 from bench.rows import ROOT, Row, in_own_process
 from uavsim.annotate import annotate
-from uavsim.capture.spool import read_recording
+from uavsim.capture.recording_writer import read_recording
 from uavsim.dataset import final_paths
 from uavsim.images import codec
 from uavsim.records.recording import CameraShot, Recording
-from uavsim.validate import judge
+from uavsim.validate import validate_dataset
 
 SAMPLES = 5
 MINI_IMAGES = 10_000  # of flight_plans/datasets/uav3d-mini.yaml
@@ -48,17 +48,17 @@ def validate_mini() -> Iterator[Row]:
 
 
 def _validate(out: Path) -> Iterator[Row]:
-    judge(out, workers=1)  # read the files into the page cache
+    validate_dataset(out, workers=1)  # read the files into the page cache
     cpu = time.process_time()
-    (report,) = judge(out, workers=1)
+    (report,) = validate_dataset(out, workers=1)
     cpu = time.process_time() - cpu
-    images = int(report.facts["pictures"])
-    how = f"uavsim validate, {images} pictures of 800x450 and their masks decoded and compared, processor time of one core"
+    images = int(report.facts["images"])
+    how = (
+        f"uavsim validate, {images} images of 800x450 and their masks decoded and compared, processor time of one core"
+    )
     yield Row("validate_samples_per_cpu_s", report.facts["samples"] / cpu, "samples/s", how)
     half = cpu / images * MINI_IMAGES / 2
-    yield Row(
-        "validate_mini_s", half, "s", f"the mini split's {MINI_IMAGES} pictures on two cores, computed from: {how}"
-    )
+    yield Row("validate_mini_s", half, "s", f"the mini split's {MINI_IMAGES} images on two cores, computed from: {how}")
 
 
 def _smoke(folder: Path) -> tuple[Path, float]:
@@ -76,7 +76,7 @@ def _smoke(folder: Path) -> tuple[Path, float]:
 
 
 def _committed(out: Path) -> Recording:
-    """Read a committed scene's recording, whose pictures lie where the data set has them."""
+    """Read a committed scene's recording, whose images lie where the data set has them."""
     (folder,) = (out / ".uavsim" / "recordings").iterdir()
     recording = read_recording(folder)
     moved = final_paths(recording)
@@ -91,11 +91,11 @@ def _committed(out: Path) -> Recording:
 
 def _encode(recording: Recording) -> Row:
     shots = recording.frames[0].shots
-    pictures = [codec.decode_rgb(recording.folder / str(shot.rgb)) for shot in shots]
+    images = [codec.decode_rgb(recording.folder / str(shot.rgb)) for shot in shots]
     masks = [codec.decode_rgb(recording.folder / str(shot.mask)) for shot in shots]
     cpu = time.process_time()
-    for picture in pictures:
-        codec.encode_png(picture)
+    for image in images:
+        codec.encode_png(image)
     for mask in masks:
         codec.encode_mask(mask)
     cpu = time.process_time() - cpu
@@ -104,14 +104,14 @@ def _encode(recording: Recording) -> Row:
 
 
 def assemble() -> Iterator[Row]:
-    """Assemble synthetic scenes as large as UAV3D's: 20 samples, 500 pictures, 3,300 boxes each."""
+    """Assemble synthetic scenes as large as UAV3D's: 20 samples, 500 images, 3,300 boxes each."""
     told = {}
     for scenes in SCENES:
         with tempfile.TemporaryDirectory(dir=os.environ.get("UAVSIM_BENCH_FOLDER")) as folder:
             told[scenes] = in_own_process("assemble_many", folder, str(scenes))
             shutil.rmtree(Path(folder) / "v1.0-trainval", ignore_errors=True)
     few, many = (told[scenes] for scenes in SCENES)
-    how = "scenes of 20 samples, 500 pictures and 3,300 boxes assembled by streaming from packed fragments"
+    how = "scenes of 20 samples, 500 images and 3,300 boxes assembled by streaming from packed fragments"
     yield Row("assemble_1000_scenes_s", many["wall_s"], "s", f"1,000 {how}, {many['gigabytes']:.1f} GB of tables")
     yield Row("assemble_1000_scenes_cpu_s", many["cpu_s"], "s", f"1,000 {how}")
     yield Row("assemble_1000_scenes_peak_mb", many["peak_mb"], "MB", f"resident memory at most, 1,000 {how}")

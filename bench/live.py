@@ -1,4 +1,4 @@
-"""Rows about the headless simulator: start, ticks with traffic, pictures delivered to the official client."""
+"""Rows about the headless simulator: start, ticks with traffic, images delivered to the official client."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ def ticks(count: int = 400) -> Iterator[Row]:
     yield Row("tm_server_cpu_ms_per_tick", 1e3 * told["server_cpu_s"] / count, "ms", how)
 
 
-def pictures(count: int = 12) -> Iterator[Row]:
+def images(count: int = 12) -> Iterator[Row]:
     """RGB and mask pairs a second that reach the official client, 25 of each a tick, with 200 vehicles."""
     with simulator("--town", TOWN) as running:
-        told = _load(running, "pictures", count)
-    pairs = told["pictures"] / 2
+        told = _load(running, "images", count)
+    pairs = told["images"] / 2
     how = (
-        f"25 RGB + 25 instance pictures of 800x450 a tick moved before each of {count} ticks, {told['vehicles']} Traffic "
+        f"25 RGB + 25 instance images of 800x450 a tick moved before each of {count} ticks, {told['vehicles']} Traffic "
         f"Manager vehicles, official client, {_machine()}"
     )
     yield Row("mock_pairs_per_s", pairs / told["wall_s"], "pairs/s", how)

@@ -1,6 +1,6 @@
 """A client that ticks with 200 vehicles, with or without the swarm's 50 cameras; prints one JSON line.
 
-python -m bench.load PORT ticks|pictures [--vehicles 200] [--warmup 40] [--ticks 200]
+python -m bench.load PORT ticks|images [--vehicles 200] [--warmup 40] [--ticks 200]
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class Swarm:
         self.client.apply_batch_sync(commands, False)
 
     def _until_all_deliver(self, world: carla.World) -> None:
-        """Tick until each camera has sent a picture: its stream opens in the background after ``listen``."""
+        """Tick until each camera has sent a image: its stream opens in the background after ``listen``."""
         quiet = set(range(len(self.cameras)))
         for _ in range(50):
             world.tick(60.0)
@@ -75,10 +75,10 @@ class Swarm:
                     break
             if not quiet:
                 return
-        raise RuntimeError(f"{len(quiet)} cameras never sent a picture")
+        raise RuntimeError(f"{len(quiet)} cameras never sent a image")
 
     def wait(self, frame: int) -> int:
-        """Wait for every camera's picture of this frame; return the pictures that came."""
+        """Wait for every camera's image of this frame; return the images that came."""
         missing, came = len(self.cameras), 0
         while missing:
             number, _ = self.arrived.get(timeout=60)
@@ -91,7 +91,7 @@ def main() -> None:
     """Run and print."""
     parser = argparse.ArgumentParser()
     parser.add_argument("port", type=int)
-    parser.add_argument("what", choices=["ticks", "pictures"])
+    parser.add_argument("what", choices=["ticks", "images"])
     parser.add_argument("--vehicles", type=int, default=200)
     parser.add_argument("--warmup", type=int, default=40)
     parser.add_argument("--ticks", type=int, default=200)
@@ -100,19 +100,19 @@ def main() -> None:
     traffic = Traffic(options.port, vehicles=options.vehicles)
     for _ in range(options.warmup):
         traffic.world.tick(60.0)
-    swarm = Swarm(traffic) if options.what == "pictures" else None
+    swarm = Swarm(traffic) if options.what == "images" else None
     server = psutil.Process(options.server_pid)
-    pictures, wall, cpu, server_cpu = 0, time.perf_counter(), time.process_time(), cpu_s(server)
+    images, wall, cpu, server_cpu = 0, time.perf_counter(), time.process_time(), cpu_s(server)
     for step in range(options.ticks):
         if swarm:
             swarm.move(step)
         frame = traffic.world.tick(60.0)
-        pictures += swarm.wait(frame) if swarm else 0
+        images += swarm.wait(frame) if swarm else 0
     figures = {
         "wall_s": time.perf_counter() - wall,
         "client_cpu_s": time.process_time() - cpu,
         "server_cpu_s": cpu_s(server) - server_cpu,
-        "pictures": pictures,
+        "images": images,
         "vehicles": len(traffic.ids),
     }
     sys.stdout.write(json.dumps(figures) + "\n")

@@ -62,7 +62,7 @@ def simulator(*arguments: str) -> Iterator[Simulator]:
     import json
 
     started = time.perf_counter()
-    command = [sys.executable, "-m", "uavsim.mock_servers", "--carla-port", "0", "--airsim-port", "0", *arguments]
+    command = [sys.executable, "-m", "headless_simulator", "--carla-port", "0", "--airsim-port", "0", *arguments]
     process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     try:
         assert process.stdout is not None

@@ -18,7 +18,7 @@ START_TIMEOUT_S = 120  # the first start on a machine compiles the renderer
 
 
 @dataclass(frozen=True)
-class MockSim:
+class RunningSimulator:
     carla: str
     airsim: str
     pid: int
@@ -29,16 +29,16 @@ class MockSim:
 
 
 @contextlib.contextmanager
-def running_mock_sim(*arguments: str, env: dict[str, str] | None = None) -> Iterator[MockSim]:
-    """Start ``python -m uavsim.mock_servers`` on free ports, wait for its line, and end it."""
-    command = [sys.executable, "-m", "uavsim.mock_servers", "--carla-port", "0", "--airsim-port", "0", *arguments]
+def running_simulator(*arguments: str, env: dict[str, str] | None = None) -> Iterator[RunningSimulator]:
+    """Start ``python -m headless_simulator`` on free ports, wait for its line, and end it."""
+    command = [sys.executable, "-m", "headless_simulator", "--carla-port", "0", "--airsim-port", "0", *arguments]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env={**os.environ, **(env or {})})
     assert process.stdout is not None
     try:
         line = process.stdout.readline()
         assert line, f"the headless simulator ended with {process.wait()} before it listened"
         ports = json.loads(line)
-        yield MockSim(f"127.0.0.1:{ports['carla']}", f"127.0.0.1:{ports['airsim']}", process.pid)
+        yield RunningSimulator(f"127.0.0.1:{ports['carla']}", f"127.0.0.1:{ports['airsim']}", process.pid)
     finally:
         process.send_signal(signal.SIGTERM)
         try:
@@ -60,6 +60,6 @@ def _own_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def mock_sim() -> Iterator[MockSim]:
-    with running_mock_sim("--town", "Town10HD") as running:
+def simulator() -> Iterator[RunningSimulator]:
+    with running_simulator("--town", "Town10HD") as running:
         yield running

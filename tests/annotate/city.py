@@ -6,13 +6,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
+from headless_simulator.models import ModelLibrary
+from headless_simulator.models.catalogue import VEHICLES, WALKERS
+from headless_simulator.render import Renderer
+from headless_simulator.scene import TAG, Mesh, Movers, View, Weather
 
 from tests.factories import CAMERAS, OPTICAL_IN_FLU, F, euler_of, make_plan, quaternion_of, ue_matrix
 from uavsim.images import codec
-from uavsim.mock_servers.models import ModelLibrary
-from uavsim.mock_servers.models.catalogue import VEHICLES, WALKERS
-from uavsim.mock_servers.render import Renderer
-from uavsim.mock_servers.scene import TAG, Mesh, Movers, View, Weather
 from uavsim.records.recording import (
     ActorInfo,
     ActorStates,
@@ -181,10 +181,10 @@ def _look(renderer, view, movers):
 def _shot(folder, plan, spec, channel, drone, k, at, matrix, poses, cast, town, nothing, alone):
     roll, pitch, yaw = euler_of(matrix) if abs(matrix[2, 0]) < 1 - 1e-12 else _straight_down(matrix)
     view = View((*at, pitch, yaw, roll), spec.width_px, spec.height_px, spec.fov_deg)
-    picture = _look(town, view, _movers(cast, poses, list(range(len(cast)))))
-    ids = np.where(picture.ids < 0x8000_0000, picture.ids, 0).astype(np.uint16)
+    image = _look(town, view, _movers(cast, poses, list(range(len(cast)))))
+    ids = np.where(image.ids < 0x8000_0000, image.ids, 0).astype(np.uint16)
     names = {"mask": f"mask/{channel}/{k:06d}.png", "depth": f"depth/{channel}/{k:06d}.png"}
-    for name, data in zip(names.values(), (codec.encode_mask_ids(ids, picture.tag), codec.encode_depth(picture.depth_m)),
+    for name, data in zip(names.values(), (codec.encode_mask_ids(ids, image.tag), codec.encode_depth(image.depth_m)),
                           strict=True):  # fmt: skip
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_bytes(data)

@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
+from headless_simulator.models.catalogue import VEHICLES
 
 from uavsim.annotate.attributes import attributes_of_track
 from uavsim.annotate.options import AnnotateOptions
 from uavsim.annotate.sizes import believable, size_of
 from uavsim.dataset.classes import UAV3D_CAR_BLUEPRINTS, UAV3D_NAME, label_of, label_of_blueprint, uav3d_category
 from uavsim.dataset.vocabulary import ATTRIBUTES
-from uavsim.mock_servers.models.catalogue import VEHICLES
 from uavsim.records.recording import ActorInfo
 
 

@@ -4,10 +4,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.dataset_factory import make_dataset
 from tests.factories import F, Mover, make_recording, street, ue_matrix
-from tests.made import make_dataset
 from uavsim.annotate import AnnotateOptions, annotate, options_of_plan, write_virtual_lidar
-from uavsim.annotate.again import in_dataset
+from uavsim.annotate.relocate import in_dataset
 from uavsim.annotate.scene import visibility_levels
 from uavsim.annotate.virtual_lidar import virtual_lidar_points
 from uavsim.dataset import scene_fragment

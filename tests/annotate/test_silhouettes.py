@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from uavsim.annotate.silhouettes import Camera, Solids, outline_px, trace
-from uavsim.annotate.visibility import Pictures, amodal_pixels, see
+from uavsim.annotate.visibility import Images, amodal_pixels, see
 
 LOOKING_DOWN = np.array([0.0, 1.0, 0.0, 0.0])  # half a turn about x: optical z points down, y to minus y
 UNTURNED = np.array([[1.0, 0.0, 0.0, 0.0]])
@@ -50,7 +50,7 @@ def test_a_box_through_the_camera_plane_is_cut_there() -> None:
 def test_truncation_is_the_share_outside() -> None:
     ids, tags = np.zeros((80, 100), np.uint16), np.ones((80, 100), np.uint8)
     half_out = box((5.0, 0.0, 0.0), (1.0, 1.0, 1e-9))  # x 4..6 m -> u 90..110, of 100
-    view = see(half_out, np.array([7]), camera(), Pictures(ids, tags))
+    view = see(half_out, np.array([7]), camera(), Images(ids, tags))
     assert view.truncation[0] == pytest.approx(0.5, abs=0.03)
     np.testing.assert_allclose(view.amodal_box_px, [[90, 30, 100, 50]], atol=1e-6)
     assert view.silhouette_px[0] == 10 * 20
@@ -65,16 +65,16 @@ def test_who_hides_whom() -> None:
     )
     ids[30:50, 40:60], tags[30:50, 40:60] = 1, 14
     ids[36:44, 46:54] = 2
-    view = see(both, np.array([1, 2]), camera(), Pictures(ids, tags))
+    view = see(both, np.array([1, 2]), camera(), Images(ids, tags))
     assert view.visible_px.tolist() == [400 - 64, 64]
     assert view.blockers_px.tolist() == [64, 0]  # the lower is no blocker of the higher
     tags[30:50, 40:45], ids[30:50, 40:45] = 9, 0  # a tree's crown may hang over it
-    assert see(both, np.array([1, 2]), camera(), Pictures(ids, tags)).blockers_px[0] == 64 + 100
+    assert see(both, np.array([1, 2]), camera(), Images(ids, tags)).blockers_px[0] == 64 + 100
     tags[30:50, 40:45] = 3  # a wall there stands behind: seen from straight below the camera, the object comes first
     shadow = 3 * 8  # but for the columns in which the higher box hides it
-    assert see(both, np.array([1, 2]), camera(), Pictures(ids, tags)).blockers_px[0] == 64 + shadow
+    assert see(both, np.array([1, 2]), camera(), Images(ids, tags)).blockers_px[0] == 64 + shadow
     depth_m = np.full((80, 100), 20.0, np.float32)  # the wall is behind, says the depth image
-    assert see(both, np.array([1, 2]), camera(), Pictures(ids, tags, depth_m)).blockers_px[0] == 0
+    assert see(both, np.array([1, 2]), camera(), Images(ids, tags, depth_m)).blockers_px[0] == 0
 
 
 def test_amodal_is_between_what_is_seen_and_what_could_be_hidden() -> None:

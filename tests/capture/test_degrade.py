@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.plans import scene_plan
-from uavsim.capture.degrade import agent_view, degraded_picture, picture_changes
+from uavsim.capture.degrade import agent_view, degraded_image, image_changes
 from uavsim.records.plan import DegradationPlan
 from uavsim.records.recording import DroneState
 
@@ -16,7 +16,7 @@ DRONE = DroneState(3, T, np.array([1.0, 0, 0, 0]), np.zeros(3), T, np.array([1.0
 
 def test_nothing_is_degraded_by_default() -> None:
     assert agent_view(scene_plan(), DRONE, channel="CAMERA_FRONT_id_3", step=0) == {}
-    assert not picture_changes(scene_plan())
+    assert not image_changes(scene_plan())
 
 
 def test_noise_has_the_size_asked_for_and_the_bias() -> None:
@@ -46,12 +46,12 @@ def test_dropped_share() -> None:
     assert np.mean(dropped) == pytest.approx(0.25, abs=0.04)
 
 
-def test_pictures_get_noise_and_light_and_repeat() -> None:
+def test_images_get_noise_and_light_and_repeat() -> None:
     plan = replace(scene_plan(), degradations=DegradationPlan(seed=1, pixel_noise_sigma=6.0, exposure_stops=-1.0))
     grey = np.full((120, 160, 3), 128, np.uint8)
-    first = degraded_picture(plan, grey, channel="CAMERA_FRONT_id_0", step=0)
-    again = degraded_picture(plan, grey, channel="CAMERA_FRONT_id_0", step=0)
-    other = degraded_picture(plan, grey, channel="CAMERA_FRONT_id_0", step=10)
+    first = degraded_image(plan, grey, channel="CAMERA_FRONT_id_0", step=0)
+    again = degraded_image(plan, grey, channel="CAMERA_FRONT_id_0", step=0)
+    other = degraded_image(plan, grey, channel="CAMERA_FRONT_id_0", step=10)
     np.testing.assert_array_equal(first, again)
     assert not np.array_equal(first, other)
     assert first.std() == pytest.approx(6.0, rel=0.05)

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from tests.plans import scene_plan
+from uavsim.capture.camera_capture import intrinsics
 from uavsim.capture.masks import MaskBinder, MaskView, split_mask
 from uavsim.capture.rig import camera_poses
-from uavsim.capture.shutter import intrinsics
 from uavsim.errors import MissedTick
 from uavsim.geometry import pinhole, quaternion
 from uavsim.records.recording import ActorInfo, ActorStates
@@ -35,7 +35,7 @@ def _views(shown_ids: list[int], states: ActorStates) -> list[MaskView]:
     """Paint a square of each actor's id where its middle projects, plus a parked car that is no actor."""
     plan = scene_plan()
     swarm = PlannedSwarm()
-    swarm.begin(plan, beat=lambda _phase, _tick: None)
+    swarm.begin(plan, heartbeat=lambda _phase, _tick: None)
     matrices = intrinsics(plan)
     views = []
     for pose in camera_poses(plan, swarm.advance(0)):

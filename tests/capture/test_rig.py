@@ -28,8 +28,8 @@ def test_level_drone_facing_map_x() -> None:
     np.testing.assert_allclose(look["RIGHT"], [0, -h, -h], atol=1e-12)
     np.testing.assert_allclose(look["BOTTOM"], [0, 0, -1], atol=1e-12)
     np.testing.assert_allclose(poses[0].ue_location_m, [10, -20, 60], atol=0)
-    up_in_bottom_picture = quaternion.rotate(poses[4].map_q_optical_wxyz, np.array([0.0, -1.0, 0.0]))
-    np.testing.assert_allclose(up_in_bottom_picture, [1, 0, 0], atol=1e-12)
+    up_in_bottom_image = quaternion.rotate(poses[4].map_q_optical_wxyz, np.array([0.0, -1.0, 0.0]))
+    np.testing.assert_allclose(up_in_bottom_image, [1, 0, 0], atol=1e-12)
 
 
 def test_mount_offset_turns_with_the_drone() -> None:
@@ -41,7 +41,7 @@ def test_mount_offset_turns_with_the_drone() -> None:
 def test_channels_come_in_the_order_of_the_plan() -> None:
     plan = scene_plan()
     swarm = PlannedSwarm()
-    swarm.begin(plan, beat=lambda _phase, _tick: None)
+    swarm.begin(plan, heartbeat=lambda _phase, _tick: None)
     assert [p.channel for p in camera_poses(plan, swarm.advance(0))] == list(plan.channels)
 
 

@@ -2,8 +2,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.dataset_factory import make_dataset
 from tests.factories import make_recording
-from tests.made import make_dataset
 from uavsim.annotate import annotate
 from uavsim.dataset import Fragment, scene_fragment
 from uavsim.dataset.convert import convert

@@ -5,12 +5,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from headless_simulator.scene import TAG
 
 from uavsim.dataset import Fragment, assemble, open_fragment, pack_fragment, tables, unpack_fragment
 from uavsim.dataset.tables import iter_rows, read_rows, write_rows
 from uavsim.dataset.vocabulary import TABLES, semantic_tag_rows
 from uavsim.errors import DatasetError
-from uavsim.mock_servers.scene import TAG
 
 REPOSITORY = Path(__file__).parents[2]
 

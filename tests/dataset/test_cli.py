@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
+from tests.dataset_factory import files_of, write_log
 from tests.factories import make_recording
-from tests.made import files_of, write_log
 from uavsim.cli import build_app
 from uavsim.dataset.tables import read_rows
 from uavsim.errors import InputError, UnknownNameError

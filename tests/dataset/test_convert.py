@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.made import files_of
+from tests.dataset_factory import files_of
 from uavsim.dataset.convert import convert
 from uavsim.dataset.reader import open_dataset
 from uavsim.dataset.tables import read_rows, write_rows

@@ -1,4 +1,4 @@
-"""A simulator that is lent to us: pilots come and go, and one that was killed leaves its cars and cameras behind."""
+"""A simulator that is lent to us: client processes come and go, and one that was killed leaves its cars and cameras behind."""
 
 from __future__ import annotations
 
@@ -11,32 +11,32 @@ from typing import IO
 
 import pytest
 
-from tests.conftest import MockSim, running_mock_sim
+from tests.conftest import RunningSimulator, running_simulator
 from tests.plans import rig, scene_plan
-from uavsim.capture.spool import read_recording
+from uavsim.capture.recording_writer import read_recording
 from uavsim.records.codec import pack_plan
 from uavsim.records.plan import ScenePlan
 
 
 @pytest.fixture(scope="module")
-def lent() -> Iterator[MockSim]:
-    with running_mock_sim("--town", "Town10HD") as simulator:
+def lent() -> Iterator[RunningSimulator]:
+    with running_simulator("--town", "Town10HD") as simulator:
         yield simulator
 
 
-def start_pilot(simulator: MockSim) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "uavsim.capture.pilot", "--carla", simulator.carla, "--topology", "carla"]
+def start_client(simulator: RunningSimulator) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "uavsim.capture.client_worker", "--carla", simulator.carla, "--topology", "carla"]
     return subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
     )
 
 
-def fly(pilot: subprocess.Popen[str], plan: ScenePlan, folder: Path) -> None:
+def fly(client: subprocess.Popen[str], plan: ScenePlan, folder: Path) -> None:
     folder.mkdir()
     (folder / "plan").write_bytes(pack_plan(plan))
-    assert pilot.stdin is not None
-    pilot.stdin.write(json.dumps({"cmd": "fly", "plan": str(folder / "plan"), "out": str(folder / "rec")}) + "\n")
-    pilot.stdin.flush()
+    assert client.stdin is not None
+    client.stdin.write(json.dumps({"cmd": "fly", "plan": str(folder / "plan"), "out": str(folder / "rec")}) + "\n")
+    client.stdin.flush()
 
 
 def events_until(out: IO[str] | None, *names: str) -> dict[str, object]:
@@ -45,21 +45,21 @@ def events_until(out: IO[str] | None, *names: str) -> dict[str, object]:
         event: dict[str, object] = json.loads(line)
         if event["event"] in names:
             return event
-    raise AssertionError(f"the pilot ended without any of {names}")
+    raise AssertionError(f"the client process ended without any of {names}")
 
 
-def test_what_a_killed_pilot_left_does_not_reach_the_next_scene(lent: MockSim, tmp_path: Path) -> None:
+def test_what_a_killed_client_left_does_not_reach_the_next_scene(lent: RunningSimulator, tmp_path: Path) -> None:
     plan = scene_plan(samples=2, vehicles=30, cameras=rig(width=160, height=90)[:2])
-    with start_pilot(lent) as undisturbed:
+    with start_client(lent) as undisturbed:
         fly(undisturbed, plan, tmp_path / "first")
         assert events_until(undisturbed.stdout, "done", "error")["event"] == "done"
-    with start_pilot(lent) as doomed:
+    with start_client(lent) as doomed:
         fly(
             doomed, scene_plan(samples=40, vehicles=60, seed=99, cameras=rig(width=160, height=90)), tmp_path / "doomed"
         )
         events_until(doomed.stdout, "sample")
         doomed.kill()
-    with start_pilot(lent) as after:
+    with start_client(lent) as after:
         fly(after, plan, tmp_path / "second")
         done = events_until(after.stdout, "done", "error")
     assert done["event"] == "done", done

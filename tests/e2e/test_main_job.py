@@ -79,14 +79,14 @@ def content(out: Path) -> dict[str, str]:
 
 def test_what_was_asked_for_is_there(made: Path) -> None:
     scenes = json.loads((made / "v1.0-mini/scene.json").read_text())
-    pictures = [r for r in json.loads((made / "v1.0-mini/sample_data.json").read_text()) if r["fileformat"] == "png"]
+    images = [r for r in json.loads((made / "v1.0-mini/sample_data.json").read_text()) if r["fileformat"] == "png"]
     assert [s["nbr_samples"] for s in scenes] == [4]
-    assert len(pictures) == 4 * 5 * 3
-    for row in pictures:
+    assert len(images) == 4 * 5 * 3
+    for row in images:
         assert codec.image_size(made / row["filename"]) == (320, 180)
 
 
-def test_pictures_show_a_town_and_masks_show_cars(made: Path) -> None:
+def test_images_show_a_town_and_masks_show_cars(made: Path) -> None:
     """Not grey, not one colour: at least ten cars in the bottom and slanted views, on road and between buildings."""
     tags: set[int] = set()
     cars: set[int] = set()

@@ -38,7 +38,7 @@ def test_a_clean_data_set_is_called_valid(clean: Path, tmp_path: Path) -> None:
 
 def test_a_broken_one_ends_with_code_four_and_names_the_place(clean: Path, tmp_path: Path) -> None:
     disk = Disk(clean, tmp_path / "data")
-    disk.picture("CAMERA_FRONT_id_0").unlink()
+    disk.image("CAMERA_FRONT_id_0").unlink()
     file = tmp_path / "report.json"
     output, error = run("validate", str(disk.root), "--report", str(file))
     assert isinstance(error, DatasetError)

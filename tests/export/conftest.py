@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.made import make_dataset
+from tests.dataset_factory import make_dataset
 from uavsim.dataset.convert import convert
 
 

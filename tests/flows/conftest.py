@@ -1,4 +1,4 @@
-"""A paper world for flows: real stations, pilots, ledger, tables; only the simulator is a drawing."""
+"""A paper world for flows: real slots, client processes, ledger, tables; only the simulator is a drawing."""
 
 import contextlib
 import json
@@ -19,10 +19,10 @@ from uavsim.config.run import DeadlineConfig, RunConfig, SimulatorConfig
 from uavsim.flows import context
 from uavsim.flows.job import Job, SceneRef
 from uavsim.flows.request import Request
-from uavsim.supervise.station import Station
-from uavsim.write.identity import fingerprint
+from uavsim.store.identity import fingerprint
+from uavsim.supervise.simulator_slot import SimulatorSlot
 
-PAPER_PILOT = Path(__file__).with_name("paper_pilot.py")
+FAKE_CLIENT_WORKER = Path(__file__).with_name("fake_client_worker.py")
 SAMPLES = 2
 
 
@@ -51,10 +51,10 @@ def paper(tmp_path: Path, listening: int, monkeypatch: pytest.MonkeyPatch) -> Ca
     faults_file = tmp_path / "faults.json"
 
     def command(**_: object) -> list[str]:
-        return [sys.executable, str(PAPER_PILOT), str(faults_file)]
+        return [sys.executable, str(FAKE_CLIENT_WORKER), str(faults_file)]
 
     monkeypatch.setattr(context, "resolve", paper_job)
-    monkeypatch.setattr(context, "Station", partial(Station, command=command))
+    monkeypatch.setattr(context, "SimulatorSlot", partial(SimulatorSlot, command=command))
 
     def make(*, faults=None, simulators: int = 1, out: Path | None = None, patience_s: float = 60.0, **more) -> Request:
         faults_file.write_text(json.dumps(faults or {}))

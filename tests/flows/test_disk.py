@@ -10,9 +10,9 @@ import pytest
 from tests.flows.test_stages import contents, run_all
 from uavsim.errors import StorageError
 from uavsim.flows.request import Request
-from uavsim.write.commit import sweep_orphans
-from uavsim.write.ledger import read_ledger
-from uavsim.write.local import LocalOutput
+from uavsim.store.commit import sweep_orphans
+from uavsim.store.ledger import read_ledger
+from uavsim.store.local import LocalOutput
 
 Paper = Callable[..., Request]
 

@@ -17,8 +17,8 @@ from uavsim.errors import InputError, StorageError, SystemFailure
 from uavsim.flows.generate import Result, generate
 from uavsim.flows.request import Request
 from uavsim.flows.server import TemporaryServer, check_api, use_api
-from uavsim.write.ledger import read_ledger
-from uavsim.write.local import LocalOutput
+from uavsim.store.ledger import read_ledger
+from uavsim.store.local import LocalOutput
 
 Paper = Callable[..., Request]
 
@@ -113,7 +113,7 @@ def test_a_temporary_server_leaves_nothing(tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_an_interrupt_ends_flights_at_once(api: str, paper: Paper, tmp_path: Path) -> None:
-    """The pilot hangs, and its deadline is farther away than that of this test."""
+    """The client process hangs, and its deadline is farther away than that of this test."""
     request = paper(faults={"scene_00": ["hang"]}, patience_s=600.0)
     log = tmp_path / "out/.uavsim/logs/scene_00.jsonl"
 

@@ -9,7 +9,7 @@ import pytest
 from tests.flows.test_stages import contents, run_all
 from uavsim.flows.overview import overview
 from uavsim.flows.request import Request
-from uavsim.write.places import open_output
+from uavsim.store.places import open_output
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
 Paper = Callable[..., Request]

@@ -9,9 +9,9 @@ from uavsim.errors import InputError
 from uavsim.flows.overview import overview
 from uavsim.flows.request import Request
 from uavsim.flows.resolve import all_scenes, identity_of, resolve
-from uavsim.write.identity import claim_output
-from uavsim.write.ledger import LedgerEntry, write_entry
-from uavsim.write.local import LocalOutput
+from uavsim.store.identity import claim_output
+from uavsim.store.ledger import LedgerEntry, write_entry
+from uavsim.store.local import LocalOutput
 
 
 def test_every_state_is_told(tmp_path: Path) -> None:

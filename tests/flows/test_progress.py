@@ -27,7 +27,7 @@ def test_pace_and_time_to_go() -> None:
         progress.on_event("a", sample(1, 25))
         progress.on_event("b", sample(1, 25))
         progress.on_event("a", sample(2, 50))
-        progress.on_event("a", {"event": "beat", "phase": "fly", "tick": 3})
+        progress.on_event("a", {"event": "heartbeat", "phase": "fly", "tick": 3})
         clock.now_s += 10.0
         assert progress.images_per_s == 7.5
         assert progress.eta_s == 10.0

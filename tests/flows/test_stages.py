@@ -1,4 +1,4 @@
-"""One scene after another through real pilots, ledger and tables, without Prefect."""
+"""One scene after another through real client processes, ledger and tables, without Prefect."""
 
 import hashlib
 import json
@@ -14,10 +14,10 @@ from uavsim.flows.context import opened
 from uavsim.flows.finish import assemble_tables, committed_scenes
 from uavsim.flows.request import Request
 from uavsim.flows.stages import SceneOutcome, SceneQuarantined, fly_scene
-from uavsim.write.commit import sweep_orphans
-from uavsim.write.layout import staging_name
-from uavsim.write.ledger import read_ledger
-from uavsim.write.local import LocalOutput
+from uavsim.store.commit import sweep_orphans
+from uavsim.store.layout import staging_name
+from uavsim.store.ledger import read_ledger
+from uavsim.store.local import LocalOutput
 
 Paper = Callable[..., Request]
 QUIET = Console(quiet=True)

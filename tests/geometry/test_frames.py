@@ -50,7 +50,7 @@ def test_attitude_sign_flips_are_the_conjugation(q):
 
 
 def test_optical_axes():
-    # what is right, down and ahead in the picture is -y, -z and +x of the camera's body
+    # what is right, down and ahead in the image is -y, -z and +x of the camera's body
     axes = frames.FLU_SE3_OPTICAL.apply(np.eye(3))
     np.testing.assert_array_equal(axes, [[0, -1, 0], [0, 0, -1], [1, 0, 0]])
     np.testing.assert_array_equal((frames.OPTICAL_SE3_FLU @ frames.FLU_SE3_OPTICAL).matrix, np.eye(4))

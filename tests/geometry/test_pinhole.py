@@ -20,7 +20,7 @@ def test_no_such_camera(w, h, fov):
 
 
 @given(st.integers(1, 4000), st.floats(1, 170))
-def test_the_edge_of_the_field_of_view_is_the_edge_of_the_picture(width, fov):
+def test_the_edge_of_the_field_of_view_is_the_edge_of_the_image(width, fov):
     k = pinhole.intrinsic(width_px=width, height_px=100, fov_deg=fov)
     edge = np.array([np.tan(np.radians(fov / 2)), 0.0, 1.0])
     assert pinhole.project(edge, intrinsic=k)[0] == pytest.approx(width, abs=1e-5)
@@ -42,7 +42,7 @@ def test_rays_project_back(u, v, depth):
 
 
 def test_nadir_footprint_worked_on_paper():
-    # 60 m up, 90 degrees wide: 120 m x 67.5 m on the ground; the picture's top is ahead (+x), its left is +y
+    # 60 m up, 90 degrees wide: 120 m x 67.5 m on the ground; the image's top is ahead (+x), its left is +y
     q = unreal.map_q_optical_from_ue_euler(np.array([[0.0, -90.0, 0.0]]))
     corners = pinhole.ground_footprint(
         np.array([[10.0, 20.0, 61.0]]),

@@ -85,7 +85,7 @@ def test_worked_on_paper():
 
 
 def test_camera_looking_down_worked_on_paper():
-    # nadir camera, yaw 0: ahead is down, the picture's right is UE +y = map -y, the picture's bottom is behind: -x
+    # nadir camera, yaw 0: ahead is down, the image's right is UE +y = map -y, the image's bottom is behind: -x
     q = unreal.map_q_optical_from_ue_euler(np.array([0.0, -90.0, 0.0]))
     right, down, ahead = quaternion.rotate(q, np.eye(3))
     np.testing.assert_allclose(right, [0, -1, 0], atol=1e-15)

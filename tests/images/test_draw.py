@@ -57,11 +57,11 @@ def test_palette_is_stable_and_distinct() -> None:
 
 
 def test_contact_sheet_lays_out_row_by_row() -> None:
-    pictures = [np.full((10, 20, 3), 50 * i, np.uint8) for i in range(1, 6)]
-    sheet = draw.contact_sheet(pictures, columns=3, tile_width_px=20, gap_px=2)
+    images = [np.full((10, 20, 3), 50 * i, np.uint8) for i in range(1, 6)]
+    sheet = draw.contact_sheet(images, columns=3, tile_width_px=20, gap_px=2)
     assert sheet.shape == (2 * 12 + 2, 3 * 22 + 2, 3)
     assert sheet[5, 5, 0] == 50
     assert sheet[5, 2 + 22 + 3, 0] == 100
     assert sheet[12 + 5, 5, 0] == 200
     with pytest.raises(InputError, match="caption"):
-        draw.contact_sheet(pictures, columns=3, tile_width_px=20, captions=["one"])
+        draw.contact_sheet(images, columns=3, tile_width_px=20, captions=["one"])

@@ -12,14 +12,14 @@ from tests.judge.unreal_view import corners_ue, load, project_ue
 from tests.validate.disk import Disk
 from tests.validate.small import VERSION
 from uavsim.errors import InputError
-from uavsim.evaluate.devkit import devkit_scores, devkit_verdict, problems_of
+from uavsim.evaluate.devkit import devkit_report, devkit_scores, problems_of
 from uavsim.evaluate.judge_process import run_judge
 from uavsim.typing import JsonDict
 
 
 @pytest.fixture(scope="module")
 def verdict(strict: Path) -> JsonDict:
-    return devkit_verdict(strict, VERSION)
+    return devkit_report(strict, VERSION)
 
 
 def test_every_check_of_the_devkit_passes(verdict: JsonDict) -> None:

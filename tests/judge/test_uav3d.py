@@ -11,7 +11,7 @@ import pytest
 from tests.factories import make_recording
 from uavsim.annotate import annotate, write_virtual_lidar
 from uavsim.dataset import assemble, final_paths, pack_fragment, scene_fragment
-from uavsim.evaluate.uav3d_judge import uav3d_verdict
+from uavsim.evaluate.uav3d_judge import uav3d_report
 
 FOLDER = os.environ.get("UAVSIM_UAV3D_FOLDER", "")
 pytestmark = pytest.mark.skipif(not FOLDER, reason="UAVSIM_UAV3D_FOLDER names no checkout of UAV3D")
@@ -60,7 +60,7 @@ def test_their_code_reads_ours(
 ) -> None:
     root = _write(tmp_path / "strict", tmp_path / "recordings", version, scenes)
     (tmp_path / "work").mkdir()
-    verdict = uav3d_verdict(Path(FOLDER), root, version, tmp_path / "work")
+    verdict = uav3d_report(Path(FOLDER), root, version, tmp_path / "work")
     problems = {name: check.get("problems") for name, check in verdict["checks"].items() if not check["ok"]}
     assert problems == {}
     checks = verdict["checks"]

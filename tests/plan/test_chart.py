@@ -19,27 +19,27 @@ def smoke():
     return town, {n: fly_route(r, altitude_m=60.0) for n, r in routes.items()}, plan_scenes("smoke", town="Town10HD")
 
 
-def pixel(town, picture, x, y):
-    """The picture's pixel of a place on the map, worked out on paper: 60 px border, north up."""
+def pixel(town, image, x, y):
+    """The image's pixel of a place on the map, worked out on paper: 60 px border, north up."""
     scale = 1400 / max(town.x_m[1] - town.x_m[0], town.y_m[1] - town.y_m[0])
-    return picture[round((town.y_m[1] - y) * scale) + 60, round((x - town.x_m[0]) * scale) + 60]
+    return image[round((town.y_m[1] - y) * scale) + 60, round((x - town.x_m[0]) * scale) + 60]
 
 
 def test_drones_are_drawn_where_they_start(smoke):
     town, routes, plans = smoke
-    picture = draw_plan(town, routes, plans[:1])
-    assert picture.dtype == np.uint8
+    image = draw_plan(town, routes, plans[:1])
+    assert image.dtype == np.uint8
     for x, y, _ in plans[0].swarm.map_t_flu_m[0]:
-        assert np.ptp(pixel(town, picture, x, y).astype(int)) > 60  # a strong colour
-    assert tuple(pixel(town, picture, town.x_m[1] - 3, town.y_m[0] + 3)) == GROUND
+        assert np.ptp(pixel(town, image, x, y).astype(int)) > 60  # a strong colour
+    assert tuple(pixel(town, image, town.x_m[1] - 3, town.y_m[0] + 3)) == GROUND
 
 
 def test_what_cameras_see_is_tinted(smoke):
     town, _, plans = smoke
-    picture = draw_plan(town, {}, plans[:1])
+    image = draw_plan(town, {}, plans[:1])
     x, y, _ = plans[0].swarm.map_t_flu_m[0, 0]
-    assert tuple(pixel(town, picture, x + 13, y + 7)) != GROUND
-    assert tuple(pixel(town, picture, x + 118, y - 118)) == GROUND
+    assert tuple(pixel(town, image, x + 13, y + 7)) != GROUND
+    assert tuple(pixel(town, image, x + 118, y - 118)) == GROUND
 
 
 def test_roads_and_obstacles(smoke):
@@ -54,15 +54,15 @@ def test_roads_and_obstacles(smoke):
     assert tuple(pixel(town, draw_plan(tower, {}, []), 50, -50)) != GROUND
 
 
-def test_the_same_plan_is_the_same_picture(smoke):
+def test_the_same_plan_is_the_same_image(smoke):
     town, routes, plans = smoke
     np.testing.assert_array_equal(draw_plan(town, routes, plans), draw_plan(town, routes, plans))
 
 
 def test_long_and_flat_towns_fit():
     town = TownConfig(name="Long", carla_map="Long", short_name="long", x_m=(0, 5000), y_m=(0, 50))
-    picture = draw_plan(town, {}, [])
-    assert picture.shape[1] == 1400 + 120
-    assert picture.shape[0] == 14 + 120 + 96
+    image = draw_plan(town, {}, [])
+    assert image.shape[1] == 1400 + 120
+    assert image.shape[0] == 14 + 120 + 96
     tall = TownConfig(name="Tall", carla_map="Tall", short_name="tall", x_m=(0, 50), y_m=(0, 5000))
     assert draw_plan(tall, {}, []).shape[0] == 1400 + 120 + 96

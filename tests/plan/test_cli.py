@@ -33,14 +33,14 @@ def run(here, monkeypatch, capsys):
     return run
 
 
-def test_plan_shows_a_table_and_a_picture(here, run):
+def test_plan_shows_a_table_and_a_image(here, run):
     code, out, err = run("plan", "--dataset", "smoke", "--town", "Town10HD", "--scenes", "0-2")
     assert (code, err) == (0, "")
     assert "scene_0002" in out
     assert "town10_row3_col3" in out
     assert "no roads: give the town's map with --xodr FILE" in out
-    picture = decode_rgb((here / "smoke-Town10HD-plan.png").read_bytes())
-    assert picture.shape[1] == 1400 + 120
+    image = decode_rgb((here / "smoke-Town10HD-plan.png").read_bytes())
+    assert image.shape[1] == 1400 + 120
     assert [p.name for p in here.iterdir()] == ["smoke-Town10HD-plan.png"]
 
 

@@ -28,7 +28,7 @@ class SilentServer:
         self.destroyed += [command.actor_id for command in commands]
 
 
-def test_what_a_killed_pilot_left_is_found_although_the_server_is_silent() -> None:
+def test_what_a_killed_client_left_is_found_although_the_server_is_silent() -> None:
     """A new client's first snapshot may come late, and from a real server never, unless it ticks."""
     world = CarlaWorld.__new__(CarlaWorld)
     server = world._world = world._client = SilentServer()

@@ -52,15 +52,15 @@ class Cameras:
 def _fly(world: ScriptedWorld) -> Cameras:
     plan = scene_plan(samples=3, warmup_ticks=4)
     swarm, cameras = PlannedSwarm(), Cameras()
-    swarm.begin(plan, beat=lambda _phase, _tick: None)
-    lockstep = Lockstep(plan, world=world, swarm=swarm, cameras=cameras, beat=lambda _phase, _tick: None)  # type: ignore[arg-type]
+    swarm.begin(plan, heartbeat=lambda _phase, _tick: None)
+    lockstep = Lockstep(plan, world=world, swarm=swarm, cameras=cameras, heartbeat=lambda _phase, _tick: None)  # type: ignore[arg-type]
     lockstep.warm_up()
     for step in plan.capture_steps:
         lockstep.capture(step, poses_of=lambda _drones: [])
     return cameras
 
 
-def test_one_tick_a_step_and_pictures_only_where_captured() -> None:
+def test_one_tick_a_step_and_images_only_where_captured() -> None:
     world = ScriptedWorld()
     cameras = _fly(world)
     assert world.ticks == 4 + 21  # warm-up, then steps 0..20

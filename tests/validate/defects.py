@@ -392,10 +392,10 @@ def keyframe_gap(disk: Disk) -> None:
             row["prev"] = lost["prev"] if row["prev"] == lost["token"] else row["prev"]
 
 
-# ---------------------------------------------------------------------------------------------------------- pictures
+# ---------------------------------------------------------------------------------------------------------- images
 @defect("visual.other_tick", channel=LEFT)
-def picture_of_the_next_tick(disk: Disk) -> None:
-    here, after = disk.picture(LEFT), disk.picture(LEFT, 3)
+def image_of_the_next_tick(disk: Disk) -> None:
+    here, after = disk.image(LEFT), disk.image(LEFT, 3)
     one, other = here.read_bytes(), after.read_bytes()
     disk.replace(here, other)
     disk.replace(after, one)
@@ -403,52 +403,52 @@ def picture_of_the_next_tick(disk: Disk) -> None:
 
 @defect("visual.frozen", channel=BOTTOM)
 def camera_frozen(disk: Disk) -> None:
-    first = disk.picture(BOTTOM, 0).read_bytes()
+    first = disk.image(BOTTOM, 0).read_bytes()
     for index in range(1, 5):
-        disk.replace(disk.picture(BOTTOM, index), first)
+        disk.replace(disk.image(BOTTOM, index), first)
 
 
 @defect("visual.duplicate", channel=FRONT_1)
-def picture_of_another_camera(disk: Disk) -> None:
-    disk.replace(disk.picture(FRONT_1), disk.picture(BOTTOM).read_bytes())
+def image_of_another_camera(disk: Disk) -> None:
+    disk.replace(disk.image(FRONT_1), disk.image(BOTTOM).read_bytes())
 
 
 @defect("visual.black", channel=FRONT)
-def picture_black(disk: Disk) -> None:
-    disk.replace(disk.picture(FRONT), codec.encode_png(np.zeros((216, 384, 3), np.uint8)))
+def image_black(disk: Disk) -> None:
+    disk.replace(disk.image(FRONT), codec.encode_png(np.zeros((216, 384, 3), np.uint8)))
 
 
-@defect("visual.exposure", channel=FRONT)
+@defect("visual.capture", channel=FRONT)
 def exposure_jumps(disk: Disk) -> None:
-    dark = codec.decode_rgb(disk.picture(FRONT)) // 3
-    disk.replace(disk.picture(FRONT), codec.encode_png(dark))
+    dark = codec.decode_rgb(disk.image(FRONT)) // 3
+    disk.replace(disk.image(FRONT), codec.encode_png(dark))
 
 
 @defect("files.missing", channel=FRONT)
-def picture_missing(disk: Disk) -> None:
-    disk.picture(FRONT).unlink()
+def image_missing(disk: Disk) -> None:
+    disk.image(FRONT).unlink()
 
 
 @defect("files.missing", channel="LIDAR_TOP")
 def lidar_missing(disk: Disk) -> None:
-    disk.picture("LIDAR_TOP").unlink()
+    disk.image("LIDAR_TOP").unlink()
 
 
 @defect("files.truncated", channel=LEFT)
-def picture_truncated(disk: Disk) -> None:
-    data = disk.picture(LEFT).read_bytes()
-    disk.replace(disk.picture(LEFT), data[: len(data) * 2 // 3])
+def image_truncated(disk: Disk) -> None:
+    data = disk.image(LEFT).read_bytes()
+    disk.replace(disk.image(LEFT), data[: len(data) * 2 // 3])
 
 
 @defect("files.decode", channel=LEFT)
-def picture_is_a_text(disk: Disk) -> None:
-    disk.replace(disk.picture(LEFT), b"<html>404</html>")
+def image_is_a_text(disk: Disk) -> None:
+    disk.replace(disk.image(LEFT), b"<html>404</html>")
 
 
 @defect("files.size", channel=LEFT)
-def picture_of_another_size(disk: Disk) -> None:
-    half = codec.decode_rgb(disk.picture(LEFT))[::2, ::2].copy()
-    disk.replace(disk.picture(LEFT), codec.encode_png(half))
+def image_of_another_size(disk: Disk) -> None:
+    half = codec.decode_rgb(disk.image(LEFT))[::2, ::2].copy()
+    disk.replace(disk.image(LEFT), codec.encode_png(half))
 
 
 @defect("files.missing", scene=None)

@@ -1,4 +1,4 @@
-"""A copy of the small data set that a test may break: rows and pictures by scene, sample and channel."""
+"""A copy of the small data set that a test may break: rows and images by scene, sample and channel."""
 
 from __future__ import annotations
 
@@ -54,11 +54,11 @@ class Disk:
     def data_token(self, channel: str, index: int = SAMPLE, scene: str = SCENE) -> str:
         return self._data(channel, index, scene)["token"]
 
-    def picture(self, channel: str, index: int = SAMPLE, scene: str = SCENE) -> Path:
+    def image(self, channel: str, index: int = SAMPLE, scene: str = SCENE) -> Path:
         return self.root / self._data(channel, index, scene)["filename"]
 
     def mask(self, channel: str, index: int = SAMPLE, scene: str = SCENE) -> Path:
-        return self.root / "masks" / channel / self.picture(channel, index, scene).name
+        return self.root / "masks" / channel / self.image(channel, index, scene).name
 
     def _data(self, channel: str, index: int, scene: str) -> Row:
         sample = self.sample(index, scene)["token"]

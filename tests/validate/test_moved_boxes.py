@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tests.validate.disk import Disk
-from uavsim.validate import judge
+from uavsim.validate import validate_dataset
 
 BOX_CODES = {"pixels.box", "motion.jump", "shape.ground", "shape.twins"}
 
@@ -19,7 +19,7 @@ def test_nine_of_ten_boxes_moved_by_a_metre_are_found(direction: str, clean: Pat
     for seed in range(8):  # the data set is small: eight draws of two boxes each
         disk = Disk(clean, tmp_path / str(seed))
         moved_now = _move(disk, np.random.default_rng(seed), direction)
-        (report,) = judge(disk.root, workers=1)
+        (report,) = validate_dataset(disk.root, workers=1)
         named = {f.numbers.get("token") for f in report.findings if f.code in BOX_CODES}
         found |= {(seed, token) for token in moved_now & named}
         moved |= {(seed, token) for token in moved_now}

@@ -1,4 +1,4 @@
-"""The judge of pictures, on numbers and on pictures worked out by hand."""
+"""The validator of images, on numbers and on images worked out by hand."""
 
 from types import SimpleNamespace
 from typing import cast
@@ -6,7 +6,7 @@ from typing import cast
 import numpy as np
 import pytest
 
-from uavsim.validate.look import FrameLook, _compare_edges, _edges
+from uavsim.validate.image_measurements import FrameLook, _compare_edges, _edges
 from uavsim.validate.visual import of_this_tick
 
 
@@ -38,6 +38,6 @@ def test_borders_that_lie_where_there_is_much_to_see_are_no_better_fit() -> None
 
 
 @pytest.mark.parametrize("busy", [slice(0, 0), slice(170, 220)])
-def test_a_picture_of_the_next_tick_is_found(busy: slice) -> None:
+def test_a_image_of_the_next_tick_is_found(busy: slice) -> None:
     luma = street(90, busy=busy)
     assert findings(luma, own=car_at(20), after=car_at(90)) == ["visual.other_tick"]

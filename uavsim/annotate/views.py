@@ -8,7 +8,7 @@ import numpy as np
 
 from uavsim.annotate.fill import fill_of_views
 from uavsim.annotate.silhouettes import Camera, Solids
-from uavsim.annotate.visibility import Pictures, SeenInView, amodal_pixels, see
+from uavsim.annotate.visibility import Images, SeenInView, amodal_pixels, see
 from uavsim.errors import DatasetError
 from uavsim.images import codec
 from uavsim.records.labels import BoxLabels, LabelledActor, ViewLabels
@@ -35,7 +35,7 @@ def views_of_scene(recording: Recording, actors: Sequence[LabelledActor], boxes:
             continue
         rows = np.flatnonzero(boxes.sample_index == frame.sample_index)
         for shot in frame.shots:
-            view = see(solids.take(rows), boxes.instance_id[rows], _camera(shot), _pictures(recording, frame, shot))
+            view = see(solids.take(rows), boxes.instance_id[rows], _camera(shot), _images(recording, frame, shot))
             seen.append(view)
             place.append(np.stack([rows[view.row], np.full(len(view.row), channel_of[shot.channel])], axis=1))
             camera_m.append(np.broadcast_to(shot.map_t_optical_m, (len(view.row), 3)))
@@ -76,7 +76,7 @@ def _camera(shot: CameraShot) -> Camera:
     return Camera(shot.map_t_optical_m, shot.map_q_optical_wxyz, shot.intrinsic, shot.width_px, shot.height_px)
 
 
-def _pictures(recording: Recording, frame: RecordedFrame, shot: CameraShot) -> Pictures:
+def _images(recording: Recording, frame: RecordedFrame, shot: CameraShot) -> Images:
     if shot.mask is None:
         raise DatasetError(
             f"{recording.plan.scene_name}: {shot.channel} has no mask at step {frame.step}; "
@@ -86,4 +86,4 @@ def _pictures(recording: Recording, frame: RecordedFrame, shot: CameraShot) -> P
     if ids.shape != (shot.height_px, shot.width_px):
         raise DatasetError(f"{recording.folder / shot.mask}: is {ids.shape[1]}x{ids.shape[0]}, its camera is not")
     depth_m = codec.decode_depth(recording.folder / shot.depth) if shot.depth else None
-    return Pictures(ids, tags, depth_m)
+    return Images(ids, tags, depth_m)

@@ -19,7 +19,7 @@ from uavsim.annotate.silhouettes import Camera, Solids, Trace, outline_px, trace
 from uavsim.geometry import pinhole, quaternion
 from uavsim.typing import BoolArray, FloatArray, IntArray, UInt8Array, UInt16Array
 
-__all__ = ["Pictures", "SeenInView", "see"]
+__all__ = ["Images", "SeenInView", "see"]
 
 GROUND_TAGS: Final = (
     1,
@@ -40,7 +40,7 @@ _TRUST_FILL_BELOW: Final = 0.7  # less visible than this and nothing seen in fro
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Pictures:
+class Images:
     """One camera's (H, W) instance ids and semantic tags, and (H, W) depth in metres where recorded."""
 
     ids: UInt16Array
@@ -66,16 +66,16 @@ class SeenInView:
     amodal_box_px: FloatArray
 
 
-def see(solids: Solids, instance_id: IntArray, camera: Camera, pictures: Pictures) -> SeenInView:
+def see(solids: Solids, instance_id: IntArray, camera: Camera, images: Images) -> SeenInView:
     """Return what one image shows of N boxes: rows for those that reach into it or have pixels in it.
 
     Args:
         solids: the boxes.
         instance_id: (N,) their ids in the mask.
         camera: where the image was taken.
-        pictures: what was taken.
+        images: what was taken.
     """
-    counted, tight = _count(pictures.ids, instance_id)
+    counted, tight = _count(images.ids, instance_id)
     bounds, in_front = outline_px(solids, camera)
     reaches_in = in_front & _overlaps(bounds, camera)
     row = np.flatnonzero(reaches_in | (counted > 0))
@@ -84,9 +84,9 @@ def see(solids: Solids, instance_id: IntArray, camera: Camera, pictures: Picture
     )
     silhouette = np.bincount(found.row, minlength=len(row))
     away_m = np.linalg.norm(solids.map_t_box_m - camera.map_t_optical_m, axis=1)
-    blocked = _blocks(found, pictures, instance_id, away_m=away_m, traced=row)
-    if pictures.depth_m is None:
-        blocked &= ~_stands_behind(found, pictures, instance_id[row], camera)
+    blocked = _blocks(found, images, instance_id, away_m=away_m, traced=row)
+    if images.depth_m is None:
+        blocked &= ~_stands_behind(found, images, instance_id[row], camera)
     blockers = np.bincount(found.row[blocked], minlength=len(row))
     kept = np.flatnonzero((silhouette > 0) | (counted[row] > 0))
     row = row[kept]
@@ -149,38 +149,36 @@ def _inside(bounds: FloatArray, camera: Camera) -> IntArray:
     return clipped.astype(np.int64)
 
 
-def _blocks(
-    found: Trace, pictures: Pictures, instance_id: IntArray, *, away_m: FloatArray, traced: IntArray
-) -> BoolArray:
+def _blocks(found: Trace, images: Images, instance_id: IntArray, *, away_m: FloatArray, traced: IntArray) -> BoolArray:
     """Tell for each traced pixel whether it shows something nearer than the box.
 
     Args:
         found: pixels; its rows number ``traced``.
-        pictures: what the camera took.
+        images: what the camera took.
         instance_id: (N,) ids of all boxes.
         away_m: (N,) distance of all boxes from the camera.
         traced: (M,) the boxes whose pixels were traced.
     """
-    shown = pictures.ids[found.v, found.u]
+    shown = images.ids[found.v, found.u]
     foreign = shown != instance_id[traced][found.row]
-    if pictures.depth_m is not None:
-        return np.asarray(foreign & (pictures.depth_m[found.v, found.u] < found.near_m))
+    if images.depth_m is not None:
+        return np.asarray(foreign & (images.depth_m[found.v, found.u] < found.near_m))
     away_of_id = np.full(65536, -1.0)  # an actor without a box is taken to be in front
     away_of_id[instance_id] = away_m
-    scenery = ~np.isin(pictures.tags[found.v, found.u], GROUND_TAGS)
+    scenery = ~np.isin(images.tags[found.v, found.u], GROUND_TAGS)
     nearer = np.where(shown > 0, away_of_id[shown] < away_m[traced][found.row], scenery)
     return np.asarray(foreign & nearer)
 
 
-def _stands_behind(found: Trace, pictures: Pictures, own_id: IntArray, camera: Camera) -> BoolArray:
+def _stands_behind(found: Trace, images: Images, own_id: IntArray, camera: Camera) -> BoolArray:
     """Tell for each traced pixel whether what it shows stands on the ground behind the object.
 
-    Upright things rise in the picture away from the point straight below the camera. Seen from that point outward, what
+    Upright things rise in the image away from the point straight below the camera. Seen from that point outward, what
     stands in front of an object comes before the object's pixels and what stands behind it after them.
 
     Args:
         found: pixels of the boxes.
-        pictures: what the camera took.
+        images: what the camera took.
         own_id: (M,) ids of the boxes that ``found.row`` numbers.
         camera: looks down, or nothing is told.
     """
@@ -194,11 +192,11 @@ def _stands_behind(found: Trace, pictures: Pictures, own_id: IntArray, camera: C
     mean_radius = np.bincount(found.row, weights=radius, minlength=len(own_id)) / count
     column = np.floor(np.arctan2(along, across) * np.maximum(mean_radius, 1.0)[found.row]).astype(np.int64)
     column += found.row * _COLUMNS_APART
-    own = pictures.ids[found.v, found.u] == own_id[found.row]
+    own = images.ids[found.v, found.u] == own_id[found.row]
     columns, place = np.unique(column, return_inverse=True)
     first_own = np.full(len(columns), np.inf)
     np.minimum.at(first_own, place[own], radius[own])
-    upright = ~np.isin(pictures.tags[found.v, found.u], OVERHANGING_TAGS)
+    upright = ~np.isin(images.tags[found.v, found.u], OVERHANGING_TAGS)
     return np.asarray(upright & (radius > first_own[place]))
 
 

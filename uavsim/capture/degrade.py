@@ -1,4 +1,4 @@
-"""What an agent would have known: a worse pose, a later clock, a lost or noisy picture. The truth stays beside it.
+"""What an agent would have known: a worse pose, a later clock, a lost or noisy image. The truth stays beside it.
 
 Everything is drawn from the degradations' own seed, the scene, the drone and the step, so that one image's fate does not
 hang on another's.
@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 
 from uavsim.geometry import quaternion
-from uavsim.images.degrade import degrade_picture
+from uavsim.images.degrade import degrade_image
 from uavsim.records.plan import DegradationPlan, ScenePlan
 from uavsim.records.recording import DroneState
 from uavsim.typing import UInt8Array
 
-__all__ = ["agent_view", "degraded_picture", "picture_changes"]
+__all__ = ["agent_view", "degraded_image", "image_changes"]
 
 
 def _generator(plan: ScenePlan, wanted: DegradationPlan, *what: int) -> np.random.Generator:
@@ -51,17 +51,17 @@ def agent_view(plan: ScenePlan, drone: DroneState, *, channel: str, step: int) -
     }
 
 
-def picture_changes(plan: ScenePlan) -> bool:
-    """Tell whether degraded copies of the pictures are to be written."""
+def image_changes(plan: ScenePlan) -> bool:
+    """Tell whether degraded copies of the images are to be written."""
     wanted = plan.degradations
     return wanted is not None and any((wanted.pixel_noise_sigma, wanted.blur_sigma_px, wanted.exposure_stops))
 
 
-def degraded_picture(plan: ScenePlan, pixels: UInt8Array, *, channel: str, step: int) -> UInt8Array:
-    """Return the degraded copy of one picture, (H, W, 3)."""
+def degraded_image(plan: ScenePlan, pixels: UInt8Array, *, channel: str, step: int) -> UInt8Array:
+    """Return the degraded copy of one image, (H, W, 3)."""
     wanted = plan.degradations
     assert wanted is not None
-    return degrade_picture(
+    return degrade_image(
         pixels,
         rng=_generator(plan, wanted, 4, zlib.crc32(channel.encode()), step),
         exposure_stops=wanted.exposure_stops,

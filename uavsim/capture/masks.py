@@ -71,7 +71,7 @@ class MaskBinder:
         if self.mode in {"", "actor_id"}:
             proven = self._identity_holds(seen, boxes, states)
             if proven is False and self.mode == "actor_id":
-                raise MissedTick("masks and boxes do not fit: the pictures are not of this tick")
+                raise MissedTick("masks and boxes do not fit: the images are not of this tick")
             if proven is False:
                 self.mode = "voted"
             elif proven:
@@ -139,7 +139,7 @@ class MaskBinder:
 
         Args:
             seen: what each mask shows.
-            boxes: each actor's rectangle in each of these pictures.
+            boxes: each actor's rectangle in each of these images.
             states: whose rectangles these are.
             who: (N,) rows that may win.
         """

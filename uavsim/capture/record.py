@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+from uavsim.capture.camera_capture import assemble_capture
 from uavsim.capture.masks import MaskBinder
+from uavsim.capture.recording_writer import RecordingWriter
 from uavsim.capture.rig import camera_poses
-from uavsim.capture.shutter import develop
-from uavsim.capture.spool import Spool
 from uavsim.records.plan import ScenePlan
 from uavsim.records.recording import RecordedFrame, SessionFacts
-from uavsim.simulate.ports import Beat, SceneTraffic
+from uavsim.simulate.ports import Heartbeat, SceneTraffic
 from uavsim.simulate.session import Session
 
 __all__ = ["SampleTaken", "record_scene"]
@@ -21,7 +21,7 @@ SampleTaken = Callable[[int, int], None]
 
 
 def record_scene(
-    session: Session, plan: ScenePlan, folder: Path, *, beat: Beat, sample_taken: SampleTaken
+    session: Session, plan: ScenePlan, folder: Path, *, heartbeat: Heartbeat, sample_taken: SampleTaken
 ) -> SessionFacts:
     """Fly ``plan`` and write its recording into ``folder``.
 
@@ -29,7 +29,7 @@ def record_scene(
         session: connected; any scenes may have been flown in it before.
         plan: of the scene.
         folder: empty or not there yet.
-        beat: told of every tick.
+        heartbeat: told of every tick.
         sample_taken: told of every capture.
 
     Raises:
@@ -37,16 +37,16 @@ def record_scene(
         SceneVoid: the scene cannot be used as flown.
         StorageError: the folder cannot be written.
     """
-    lockstep, traffic = session.begin_scene(plan, beat=beat)
+    lockstep, traffic = session.begin_scene(plan, heartbeat=heartbeat)
     binder = MaskBinder(traffic.actors)
     samples = 0
-    with Spool(folder, plan) as spool:
+    with RecordingWriter(folder, plan) as writer:
         for step in plan.capture_steps:
             drones, poses, state, images = lockstep.capture(step, poses_of=lambda places: camera_poses(plan, places))
-            exposures = develop(plan, poses=poses, images=images, states=state.actors, binder=binder)
-            shots = spool.put(exposures, step=step, drones=drones)
+            captures = assemble_capture(plan, poses=poses, images=images, states=state.actors, binder=binder)
+            shots = writer.put(captures, step=step, drones=drones)
             keyframe = step % plan.keyframe_every_steps == 0
-            spool.add(
+            writer.add(
                 RecordedFrame(
                     step=step,
                     timestamp_us=plan.start_timestamp_us + step * plan.step_us,
@@ -59,9 +59,9 @@ def record_scene(
                 )
             )
             samples += keyframe
-            sample_taken(samples, spool.images_written)
+            sample_taken(samples, writer.images_written)
         facts = _facts(session, traffic, binder)
-        spool.finish(facts, traffic.actors, drivable_map_m=session.world.drivable())
+        writer.finish(facts, traffic.actors, drivable_map_m=session.world.drivable())
     return facts
 
 

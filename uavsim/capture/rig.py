@@ -1,7 +1,7 @@
 """Where every camera of the rig has to be for where the drones are: pure arithmetic.
 
 The simulator takes float32 locations and Euler angles. A pose is rounded to those once, here, and what is recorded is the
-rounded pose read back: the picture and its label come from the very same numbers.
+rounded pose read back: the image and its label come from the very same numbers.
 """
 
 from __future__ import annotations

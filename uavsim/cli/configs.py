@@ -25,7 +25,7 @@ _MOST_DRAWN = 12  # more scenes than this hide each other
 
 def register(app: typer.Typer) -> None:
     """Add the commands of this module to ``app``."""
-    app.command(name="plan", help="Show what would fly, as a table and as a picture; or make a town's routes.")(plan)
+    app.command(name="plan", help="Show what would fly, as a table and as a image; or make a town's routes.")(plan)
     app.command(name="check", help="Check YAML files and what they refer to, without a simulator.")(check)
     app.command(name="schema", help="Write the JSON Schemas of all YAML files, for editors.")(schema)
 
@@ -42,7 +42,7 @@ def plan(
     rig: Annotated[str | None, typer.Option(help="instead of the data set's")] = None,
     weather: Annotated[str | None, typer.Option(help="instead of the data set's")] = None,
     xodr: Annotated[Path | None, typer.Option(help="the town's OpenDRIVE map, to draw its roads")] = None,
-    png: Annotated[Path | None, typer.Option(help="picture to write; DATASET-TOWN-plan.png by default")] = None,
+    png: Annotated[Path | None, typer.Option(help="image to write; DATASET-TOWN-plan.png by default")] = None,
     make_routes: Annotated[
         str | None, typer.Option(metavar="TOWN", help="write flight_plans/TOWN.yaml instead")
     ] = None,
@@ -77,7 +77,7 @@ def plan(
 
 
 def _draw(plans: Sequence[ScenePlan], roads: Sequence[Road], target: Path) -> None:
-    """Write the picture and say what is in it."""
+    """Write the image and say what is in it."""
     from uavsim.config.library import Library
     from uavsim.images.codec import encode_png
     from uavsim.plan.chart import draw_plan
@@ -100,7 +100,7 @@ def _table(plans: Sequence[ScenePlan]) -> Table:
     seconds = first.capture_steps[-1] * first.step_us / 1e6
     table = Table(
         title=f"{first.dataset}: {len(plans)} scenes of {first.town.name}, each {first.samples} samples, "
-        f"{seconds:g} s, {images} pictures; topology {first.topology}"
+        f"{seconds:g} s, {images} images; topology {first.topology}"
     )
     for column in ("scene", "route", "formation", "drones", "height m", "weather", "vehicles", "split", "seed"):
         table.add_column(column, justify="right" if column in {"drones", "height m", "vehicles", "seed"} else "left")

@@ -10,8 +10,8 @@ import typer
 from rich.console import Console
 
 from uavsim.annotate import AnnotateOptions, annotate, options_of_plan, write_virtual_lidar
-from uavsim.annotate.again import in_dataset
-from uavsim.capture.spool import LOG_NAME, read_recording
+from uavsim.annotate.relocate import in_dataset
+from uavsim.capture.recording_writer import LOG_NAME, read_recording
 from uavsim.dataset import assemble, draw_map_mask, final_paths, pack_fragment, scene_fragment
 from uavsim.dataset.convert import Dialect, convert
 from uavsim.dataset.uav3d import Uav3dOptions
@@ -22,8 +22,8 @@ from uavsim.flows.finish import assemble_tables
 from uavsim.records.plan import ScenePlan
 from uavsim.records.recording import Recording
 from uavsim.registry import pick
-from uavsim.write.commit import FRAGMENTS, RECORDINGS
-from uavsim.write.places import open_output
+from uavsim.store.commit import FRAGMENTS, RECORDINGS
+from uavsim.store.places import open_output
 
 __all__ = ["register"]
 

@@ -82,7 +82,7 @@ def regenerate(
     check: CheckOption = True,
 ) -> None:
     """Fly scenes of a data set again, with the settings that it was made with."""
-    from uavsim.flows.again import request_of_folder
+    from uavsim.flows.regenerate import request_of_folder
 
     config = Library.of().run(run).model if run else None
     request = request_of_folder(folder, scenes=scenes, simulators=tuple(simulator or ()), run=config)

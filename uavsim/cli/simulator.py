@@ -32,7 +32,7 @@ def register(app: typer.Typer) -> None:
 
 def mock_sim(context: typer.Context) -> None:
     """Become the headless simulator's process: it is an island, so nothing of it is imported here."""
-    os.execv(sys.executable, [sys.executable, "-m", "uavsim.mock_servers", *context.args])
+    os.execv(sys.executable, [sys.executable, "-m", "headless_simulator", *context.args])
 
 
 def airsim_settings(

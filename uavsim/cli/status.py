@@ -39,7 +39,7 @@ def status(
         console.print(f"fly them again: uavsim regenerate {folder}")
     if found.eta_s:
         left = f"{found.eta_s / 3600:.1f} h" if found.eta_s > 3600 else f"{found.eta_s / 60:.0f} min"
-        console.print(f"about {left} to go with {max(found.stations, 1)} simulator(s)")
+        console.print(f"about {left} to go with {max(found.slots, 1)} simulator(s)")
 
 
 def _table(found: Overview) -> Table:

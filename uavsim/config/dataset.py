@@ -129,7 +129,7 @@ class Traffic(Model):
 
 
 class Images(Model):
-    """How pictures are stored; masks are always lossless."""
+    """How images are stored; masks are always lossless."""
 
     format: Literal["png", "jpeg"] = "png"
     jpeg_quality: Annotated[int, Field(ge=1, le=100)] = 95
@@ -178,7 +178,7 @@ class Splits(Model):
 
 
 class Degradations(Model):
-    """What the agents' sensors get wrong; the truth stays in the tables and clean pictures are kept."""
+    """What the agents' sensors get wrong; the truth stays in the tables and clean images are kept."""
 
     position_noise_m: Annotated[float, Field(ge=0, le=100)] = 0.0
     """Standard deviation on each axis of the reported position."""
@@ -188,9 +188,9 @@ class Degradations(Model):
     clock_offset_s: Annotated[float, Field(ge=-10, le=10)] = 0.0
     """Largest offset of an agent's clock; each gets its own, drawn once a scene."""
     latency_s: Annotated[float, Field(ge=0, le=10)] = 0.0
-    """Between a picture and its arrival at the ego."""
+    """Between a image and its arrival at the ego."""
     drop_probability: Share = 0.0
-    """Of a picture that never arrives."""
+    """Of a image that never arrives."""
     pixel_noise_sigma: Annotated[float, Field(ge=0, le=255)] = 0.0
     """Grey levels."""
     blur_sigma_px: Annotated[float, Field(ge=0, le=100)] = 0.0
@@ -214,11 +214,11 @@ class DatasetConfig(Model):
     keyframe_s: Annotated[float, Field(gt=0, le=60)] = 0.5
     """Between two keyframes; above 1.5 s the devkit has no velocities."""
     sweeps_per_keyframe: Annotated[int, Field(ge=0, le=100)] = 0
-    """Pictures between two keyframes."""
+    """Images between two keyframes."""
     step_s: Annotated[float, Field(ge=0.001, le=0.1)] = 0.05
     """Of the simulation."""
     warmup_s: Seconds = 4.0
-    """Traffic gets up to speed before the first picture."""
+    """Traffic gets up to speed before the first image."""
     scenes_per_route: Annotated[int, Field(ge=1, le=100_000)] = 1
     """Scenes that fly one route before the next route's turn; they start evenly spread along it."""
     formation: NameSchedule

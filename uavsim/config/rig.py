@@ -43,7 +43,7 @@ class Rig(Model):
     notes: Text = ""
 
     @model_validator(mode="after")
-    def _masks_come_with_pictures(self) -> Self:
+    def _masks_come_with_images(self) -> Self:
         for name, camera in self.cameras.items():
             sensors = camera.sensors or self.sensors
             if len(set(sensors)) != len(sensors):

@@ -66,7 +66,7 @@ class SimulatorConfig(_Strict):
 
 
 class DeadlineConfig(_Strict):
-    """How long a pilot may be silent in each phase, and a scene may take, seconds."""
+    """How long a client process may be silent in each phase, and a scene may take, seconds."""
 
     connect_s: float = Field(default=60.0, gt=0)
     load_s: float = Field(default=300.0, gt=0, description="a real server needs one to two minutes for a large map")
@@ -89,8 +89,8 @@ class RunConfig(_Strict):
     simulators: tuple[SimulatorConfig, ...] = Field(default=(SimulatorConfig(),), min_length=1)
     attempts: int = Field(default=3, ge=1, description="failures after which a scene is quarantined")
     retry_delay_s: float = Field(default=2.0, ge=0, description="before the second attempt; doubled each time")
-    pilot_recycle_scenes: int = Field(default=50, ge=1, description="restart the client process after so many scenes")
-    pilot_recycle_rss_mb: float = Field(default=4_000.0, gt=0)
+    client_recycle_scenes: int = Field(default=50, ge=1, description="restart the client process after so many scenes")
+    client_recycle_rss_mb: float = Field(default=4_000.0, gt=0)
     deadlines: DeadlineConfig = DeadlineConfig()
     label_threads: int = Field(
         default=1, ge=1, le=16, description="scenes of each simulator that are labelled while it flies on"

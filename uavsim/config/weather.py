@@ -44,7 +44,7 @@ class Weather(WeatherState):
     from_: Annotated[WeatherState | None, Field(alias="from")] = None
     to: WeatherState | None = None
     start_s: Seconds = 0.0
-    """The change begins so long after the scene's first picture."""
+    """The change begins so long after the scene's first image."""
     end_s: Seconds | None = None
     """The change is complete; the scene's end by default."""
     notes: Text = ""

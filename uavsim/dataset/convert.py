@@ -12,10 +12,10 @@ from typing import Final, Literal
 from uavsim.dataset import layout
 from uavsim.dataset.assemble import DATASET_INFO, AssembledVersion
 from uavsim.dataset.reader import DatasetReader, SceneRows
-from uavsim.dataset.strict_again import strict_scene
 from uavsim.dataset.tables import TableWriter, write_json, write_rows
 from uavsim.dataset.tokens import token
 from uavsim.dataset.uav3d import Uav3dOptions, uav3d_scene
+from uavsim.dataset.uav3d_to_strict import strict_scene
 from uavsim.dataset.vocabulary import attribute_rows, category_rows, category_token, visibility_rows
 from uavsim.errors import DatasetError, InputError, StorageError
 from uavsim.images import draw

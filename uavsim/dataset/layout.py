@@ -9,7 +9,7 @@ from uavsim.errors import DatasetError
 from uavsim.records.plan import ScenePlan
 from uavsim.records.recording import CameraShot, RecordedFrame, Recording
 
-__all__ = ["BEV_CHANNEL", "LayerKind", "final_paths", "layer_path", "layers", "lidar_path", "map_path", "picture_path"]
+__all__ = ["BEV_CHANNEL", "LayerKind", "final_paths", "image_path", "layer_path", "layers", "lidar_path", "map_path"]
 
 LayerKind = Literal["instance", "depth", "lidar", "degraded"]
 BEV_CHANNEL: Final = "LIDAR_TOP"
@@ -21,7 +21,7 @@ _LAYER_ROOT: Final[dict[LayerKind, str]] = {
 }
 
 
-def picture_path(plan: ScenePlan, frame: RecordedFrame, shot: CameraShot) -> str:
+def image_path(plan: ScenePlan, frame: RecordedFrame, shot: CameraShot) -> str:
     """Return where the RGB image of ``shot`` lies in the data set: keyframes in ``samples/``, others in ``sweeps/``."""
     if shot.rgb is None:
         raise DatasetError(f"{plan.scene_name}: {shot.channel} has no image at step {frame.step}")
@@ -51,14 +51,14 @@ def final_paths(recording: Recording) -> dict[str, str]:
     for frame in recording.frames:
         for shot in frame.shots:
             if shot.rgb is not None:
-                moves[shot.rgb] = picture_path(plan, frame, shot)
+                moves[shot.rgb] = image_path(plan, frame, shot)
             for kind, recorded in layers(shot):
                 moves[recorded] = layer_path(plan, frame, shot, kind=kind, recorded=recorded)
     return moves
 
 
 def layers(shot: CameraShot) -> list[tuple[LayerKind, str]]:
-    """Return what was taken at the same pose beside the picture."""
+    """Return what was taken at the same pose beside the image."""
     taken: list[tuple[LayerKind, str | None]] = [
         ("instance", shot.mask),
         ("depth", shot.depth),

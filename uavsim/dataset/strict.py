@@ -34,7 +34,7 @@ def scene_fragment(labels: SceneLabels) -> Fragment:
     """Return the scene's rows of every table, strict dialect.
 
     Raises:
-        DatasetError: the recording lacks a picture that the tables promise.
+        DatasetError: the recording lacks a image that the tables promise.
     """
     plan = labels.plan
     tables = _SceneTables(plan)
@@ -109,7 +109,7 @@ class _SceneTables:
 
     def _add_shot(self, frame: RecordedFrame, shot: CameraShot, drone: DroneState, *, sample_token: str) -> None:
         row = self._sample_data(frame, shot.channel, sample_token=sample_token)
-        filename = layout.picture_path(self._plan, frame, shot)
+        filename = layout.image_path(self._plan, frame, shot)
         row |= {
             "fileformat": filename.rpartition(".")[2],
             "height": shot.height_px,
@@ -136,7 +136,7 @@ class _SceneTables:
         ]
 
     def _ego_pose(self, frame: RecordedFrame, shot: CameraShot, drone: DroneState, ego_token: str) -> JsonDict:
-        """Place the drone so that the mounted camera is exactly where the picture was taken from.
+        """Place the drone so that the mounted camera is exactly where the image was taken from.
 
         Simulators take poses as float32. Each image has its own ego pose, as in nuScenes; those of one drone and tick agree
         to that rounding (1e-5 m, 1e-7 rad), and the calibration stays one constant a channel.

@@ -7,17 +7,17 @@ from pathlib import Path
 from uavsim.evaluate.judge_process import run_judge
 from uavsim.typing import JsonDict
 
-__all__ = ["devkit_scores", "devkit_verdict", "problems_of"]
+__all__ = ["devkit_report", "devkit_scores", "problems_of"]
 
 
-def devkit_verdict(root: Path, version: str, *, split: str | None = None, pictures: Path | None = None) -> JsonDict:
+def devkit_report(root: Path, version: str, *, split: str | None = None, images: Path | None = None) -> JsonDict:
     """Let the unmodified nuScenes devkit load, walk, draw and evaluate a strict data set.
 
     Args:
         root: the data set's folder.
         version: its version folder.
         split: evaluate this split of ``splits.json``; default: every scene.
-        pictures: keep the devkit's drawings in this folder.
+        images: keep the devkit's drawings in this folder.
 
     Returns:
         ``{"ok": bool, "checks": {name: {"ok": bool, ...}}}``.
@@ -28,7 +28,7 @@ def devkit_verdict(root: Path, version: str, *, split: str | None = None, pictur
     """
     arguments = [str(root.resolve()), version]
     arguments += ["--split", split] if split else []
-    arguments += ["--pictures", str(pictures.resolve())] if pictures else []
+    arguments += ["--images", str(images.resolve())] if images else []
     return run_judge("devkit_check", *arguments)
 
 

@@ -12,7 +12,7 @@ from uavsim.evaluate.judge_process import run_judge
 from uavsim.export.uav3d_infos import write_uav3d_infos
 from uavsim.typing import JsonDict
 
-__all__ = ["prepare", "uav3d_verdict"]
+__all__ = ["prepare", "uav3d_report"]
 
 
 def prepare(root: Path, version: str, work: Path) -> Path:
@@ -30,7 +30,7 @@ def prepare(root: Path, version: str, work: Path) -> Path:
     return judged
 
 
-def uav3d_verdict(folder: Path, root: Path, version: str, work: Path, *arguments: str) -> JsonDict:
+def uav3d_report(folder: Path, root: Path, version: str, work: Path, *arguments: str) -> JsonDict:
     """Let UAV3D's code in ``folder`` judge a data set of either dialect; ``work`` is an empty folder.
 
     Returns:

@@ -34,7 +34,7 @@ def write_contact_sheet(
         sample: keyframe number; the middle one by default.
 
     Raises:
-        DatasetError: no such scene or sample, or pictures are missing.
+        DatasetError: no such scene or sample, or images are missing.
         StorageError: the page cannot be written.
     """
     for rows in open_dataset(root, version).scenes():
@@ -62,20 +62,20 @@ def draw_contact_sheet(
     calibrations = {row["token"]: row for row in rows.rows["calibrated_sensor"]}
     poses = {row["token"]: row for row in rows.rows["ego_pose"]}
     channels = {token: sensors[row["sensor_token"]] for token, row in calibrations.items()}
-    pictures = [
+    images = [
         row
         for row in rows.rows["sample_data"]
         if row["sample_token"] == token
         and row["is_key_frame"]
         and channels[row["calibrated_sensor_token"]]["modality"] == "camera"
     ]
-    if not pictures:
-        raise DatasetError(f"scene {rows.scene['name']}: sample {number} has no pictures")
+    if not images:
+        raise DatasetError(f"scene {rows.scene['name']}: sample {number} has no images")
     boxes = [row for row in rows.rows["sample_annotation"] if row["sample_token"] == token and row["num_lidar_pts"] > 0]
     corners_map_m, colours = _corners(boxes), _colours(boxes, rows.rows["instance"])
     seen_in = _seen_in(rows, boxes)
     tiles, captions = [], []
-    for row in pictures:
+    for row in images:
         calibration = calibrations[row["calibrated_sensor_token"]]
         canvas = np.ascontiguousarray(codec.decode_rgb(root / row["filename"]))
         chosen = seen_in.get(row["token"], []) if seen_in is not None else list(range(len(boxes)))
@@ -89,7 +89,7 @@ def draw_contact_sheet(
 
 
 def _seen_in(rows: SceneRows, boxes: list[JsonDict]) -> dict[str, list[int]] | None:
-    """Tell, by picture, which boxes have pixels in it; None where the data set does not say."""
+    """Tell, by image, which boxes have pixels in it; None where the data set does not say."""
     details = rows.rows.get("visibility_detail")
     if not details:
         return None
@@ -115,7 +115,7 @@ def _corners(boxes: list[JsonDict]) -> FloatArray:
 
 
 def _colours(boxes: list[JsonDict], instances: list[JsonDict]) -> list[draw.Colour]:
-    """One colour an instance, the same in every picture."""
+    """One colour an instance, the same in every image."""
     of_token = dict(zip((row["token"] for row in instances), draw.palette(len(instances)), strict=True))
     return [of_token[row["instance_token"]] for row in boxes]
 
@@ -123,7 +123,7 @@ def _colours(boxes: list[JsonDict], instances: list[JsonDict]) -> list[draw.Colo
 def _draw_boxes(
     canvas: UInt8Array, corners_map_m: FloatArray, colours: list[draw.Colour], *, pose: JsonDict, calibration: JsonDict
 ) -> None:
-    """Draw what the picture sees: map -> ego -> sensor -> pixels, as the devkit does."""
+    """Draw what the image sees: map -> ego -> sensor -> pixels, as the devkit does."""
     ego_m = _into(corners_map_m, pose)
     optical_m = _into(ego_m, calibration)
     ahead = (optical_m[..., 2] > _NEAREST_M).all(axis=-1)

@@ -142,17 +142,17 @@ class Source:
         layers: dict[str, dict[str, str]] = {}
         for row in rows.get("layer", ()):
             layers.setdefault(row["sample_data_token"], {})[row["kind"]] = row["filename"]
-        pictures: dict[str, list[JsonDict]] = {}
+        images: dict[str, list[JsonDict]] = {}
         for row in rows["sample_data"]:
             if row["is_key_frame"]:
-                pictures.setdefault(row["sample_token"], []).append(row)
+                images.setdefault(row["sample_token"], []).append(row)
         instances = {row["token"]: row for row in rows["instance"]}
         details = {row["sample_annotation_token"]: row for row in rows.get("visibility_detail", ())}
         boxes: dict[str, list[JsonDict]] = {}
         for row in rows["sample_annotation"]:
             boxes.setdefault(row["sample_token"], []).append(row)
         for number, sample in enumerate(rows["sample"]):
-            taken = pictures.get(sample["token"], [])
+            taken = images.get(sample["token"], [])
             views = [row for row in taken if sensors[row["calibrated_sensor_token"]]["camera_intrinsic"]]
             bev = next((row for row in taken if row not in views), None)
             if not views or bev is None:

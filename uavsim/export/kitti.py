@@ -37,8 +37,8 @@ def export_kitti(request: ExportRequest) -> list[Path]:
             write_text(own / "label" / f"{name}.txt", "".join(f"{line}\n" for line in _labels(frame, views)))
             write_json(own / "pose" / f"{name}.json", _pose(frame, views[0]))
             for view in views:
-                picture = f"camera/{view.camera}/{name}{Path(view.filename).suffix}"
-                bring_file(request.root / view.filename, own / picture)
+                image = f"camera/{view.camera}/{name}{Path(view.filename).suffix}"
+                bring_file(request.root / view.filename, own / image)
                 calibration = own / "calib" / f"{view.camera}.json"
                 if not calibration.exists():
                     write_json(calibration, _calibration(view))

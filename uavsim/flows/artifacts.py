@@ -8,10 +8,10 @@ from pathlib import Path
 
 from prefect.artifacts import create_link_artifact, create_markdown_artifact, create_table_artifact
 
-from uavsim.flows.finish import Verdict
+from uavsim.flows.finish import ValidationSummary
 from uavsim.flows.stages import SceneOutcome
 
-__all__ = ["tell_report", "tell_scenes", "tell_verdict"]
+__all__ = ["report_validation", "tell_report", "tell_scenes"]
 
 
 def artifact_key(text: str) -> str:
@@ -36,8 +36,8 @@ def tell_scenes(outcomes: Sequence[SceneOutcome], *, title: str) -> None:
     create_table_artifact(table=rows, key=artifact_key(f"scenes {title}"), description=f"Scenes of {title}")
 
 
-def tell_verdict(verdict: Verdict, *, title: str) -> None:
-    """Show what the judge said."""
+def report_validation(verdict: ValidationSummary, *, title: str) -> None:
+    """Show what the validator said."""
     head = f"# {title}: {'valid' if verdict.ok else f'{verdict.errors} errors'}\n\n"
     facts = "\n".join(
         f"- {key}: {value}" for key, value in verdict.facts.items() if not isinstance(value, (dict, list))

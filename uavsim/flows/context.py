@@ -19,17 +19,17 @@ from uavsim.flows.request import Request
 from uavsim.flows.resolve import resolve
 from uavsim.flows.stages import RunContext
 from uavsim.simulate.airsim_settings import airsim_settings
-from uavsim.supervise.station import NoStationLeft, Station, StationPool
-from uavsim.write.commit import sweep_orphans
-from uavsim.write.identity import check_identity, claim_output
-from uavsim.write.layout import OutLayout
-from uavsim.write.ledger import read_ledger
-from uavsim.write.output import Output
-from uavsim.write.places import open_output
+from uavsim.store.commit import sweep_orphans
+from uavsim.store.identity import check_identity, claim_output
+from uavsim.store.layout import OutLayout
+from uavsim.store.ledger import read_ledger
+from uavsim.store.output import Output
+from uavsim.store.places import open_output
+from uavsim.supervise.simulator_slot import NoSlotLeft, SimulatorSlot, SlotPool
 
 __all__ = ["RUN_ENDS", "active", "is_held", "opened", "prepared"]
 
-RUN_ENDS = (StorageError, InputError, NoStationLeft)
+RUN_ENDS = (StorageError, InputError, NoSlotLeft)
 _active: dict[str, tuple[Job, RunContext]] = {}
 
 
@@ -107,14 +107,14 @@ def opened(
             del _active[request.out]
 
 
-def _pool(job: Job, run: RunConfig, output: Output, *, temp: Path) -> StationPool:
-    """Make the stations; what they print goes beside the data, also when they do not come up."""
+def _pool(job: Job, run: RunConfig, output: Output, *, temp: Path) -> SlotPool:
+    """Make the slots; what they print goes beside the data, also when they do not come up."""
     logs = OutLayout(output.root).logs
     names = [config.name or f"{config.kind}{k}-{os.getpid()}" for k, config in enumerate(run.simulators)]
     configs = [_with_swarm(config, job, temp=temp) for config in run.simulators]
-    return StationPool(
+    return SlotPool(
         [
-            Station(config, run=run, topology=job.topology, name=name, logs=logs, home=temp / name)
+            SimulatorSlot(config, run=run, topology=job.topology, name=name, logs=logs, home=temp / name)
             for name, config in zip(names, configs, strict=True)
         ]
     )

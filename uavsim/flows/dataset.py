@@ -23,7 +23,7 @@ MINI = "uav3d-mini"
 
 @dataclass(frozen=True, slots=True)
 class DatasetSummary:
-    """How the scenes that were asked for stand, and what the judge said."""
+    """How the scenes that were asked for stand, and what the validator said."""
 
     outcomes: tuple[SceneOutcome, ...]
     finished: Finished
@@ -39,7 +39,7 @@ class DatasetSummary:
 
     @property
     def valid(self) -> bool | None:
-        """Whether the judge is content; None when it was not asked."""
+        """Whether the validator is content; None when it was not asked."""
         return self.finished.verdict.ok if self.finished.verdict is not None else None
 
     @property
@@ -49,7 +49,7 @@ class DatasetSummary:
 
     @property
     def findings(self) -> tuple[str, ...]:
-        """The judge's first findings."""
+        """The validator's first findings."""
         return self.finished.verdict.lines if self.finished.verdict is not None else ()
 
 
@@ -75,7 +75,7 @@ def generate_dataset(  # noqa: PLR0917 - Prefect shows each parameter in its for
     simulators: Simulators = [],  # noqa: B006 - never changed; Prefect needs a JSON default
     force_scenes: bool = False,
     run: RunConfig | None = None,
-    check: Annotated[bool, Field(description="let the judge look at the result")] = True,
+    check: Annotated[bool, Field(description="let the validator look at the result")] = True,
 ) -> DatasetSummary:
     """Fly what is missing of a data set, town by town so that maps are seldom loaded, and write its tables."""
     request = Request(

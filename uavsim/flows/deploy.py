@@ -13,7 +13,7 @@ from prefect.exceptions import ObjectAlreadyExists
 from prefect.flows import Flow
 
 import uavsim
-from uavsim.supervise.station import Station
+from uavsim.supervise.simulator_slot import SimulatorSlot
 
 __all__ = ["DEPLOYMENTS", "deploy", "one_at_a_time"]
 
@@ -59,14 +59,14 @@ def deploy(pool: str, *, kind: str = "process", cron: str | None = None) -> list
 
 
 @contextlib.contextmanager
-def one_at_a_time(station: Station) -> Iterator[None]:
+def one_at_a_time(slot: SimulatorSlot) -> Iterator[None]:
     """Hold the simulator's global concurrency limit while a scene flies: two runs may name the same server.
 
     Simulators that a run starts itself are its own; they need no limit. The slot of a run that dies comes free when its
     lease ends.
     """
-    config = station.simulator.config
-    if station.simulator.is_ours:
+    config = slot.simulator.config
+    if slot.simulator.is_ours:
         yield
         return
     name = f"simulator {config.host}:{config.carla_port}"

@@ -13,15 +13,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from uavsim.capture.spool import read_recording
+from uavsim.capture.recording_writer import read_recording
 from uavsim.errors import SceneVoid, UavsimError
 from uavsim.flows.job import Job
 from uavsim.flows.request import Request
 from uavsim.flows.resolve import all_scenes, resolve
-from uavsim.flows.stages import refuse_blank_pictures
+from uavsim.flows.stages import refuse_blank_images
 from uavsim.records.codec import pack_plan
 from uavsim.records.plan import ScenePlan
-from uavsim.supervise.station import Station
+from uavsim.supervise.simulator_slot import SimulatorSlot
 from uavsim.typing import JsonDict
 
 __all__ = ["Finding", "Level", "examine"]
@@ -71,13 +71,13 @@ def examine(request: Request) -> Iterator[Finding]:
     with tempfile.TemporaryDirectory(prefix="uavsim-doctor-") as temp:
         for k, config in enumerate(run.simulators):
             name = config.name or f"{config.kind}{k}"
-            station = Station(
+            slot = SimulatorSlot(
                 config, run=run, topology=job.topology, name=name, logs=Path(temp), home=Path(temp) / f"home{k}"
             )
             try:
-                yield from _simulator(station, job, folder=Path(temp) / name, flights=flights)
+                yield from _simulator(slot, job, folder=Path(temp) / name, flights=flights)
             finally:
-                station.close()
+                slot.close()
     yield from _estimate(request, flights, simulators=len(run.simulators))
 
 
@@ -129,33 +129,31 @@ def _graphics() -> Iterator[Finding]:
     for line in answer.strip().splitlines():
         index, name, free_mb, driver = (part.strip() for part in line.split(","))
         low = int(free_mb) < _MIN_GPU_FREE_MB
-        remedy = "end what uses the card: overfull memory spoils pictures without an error" if low else ""
+        remedy = "end what uses the card: overfull memory spoils images without an error" if low else ""
         found = f"{index}: {name}, {free_mb} MB free, driver {driver}"
         yield Finding("warning" if low else "good", "graphics card", found, remedy)
 
 
-def _simulator(station: Station, job: Job, *, folder: Path, flights: list[Flight]) -> Iterator[Finding]:
+def _simulator(slot: SimulatorSlot, job: Job, *, folder: Path, flights: list[Flight]) -> Iterator[Finding]:
     try:
-        facts = station.ready()
+        facts = slot.ready()
     except UavsimError as error:
-        yield Finding("bad", station.name, str(error), "see the message; nothing else of this simulator was looked at")
+        yield Finding("bad", slot.name, str(error), "see the message; nothing else of this simulator was looked at")
         return
-    address = station.simulator.ensure().text
-    yield Finding(
-        "good", station.name, f"{address}: client {facts.client}, server {facts.server}, map {facts.map_name}"
-    )
-    for line in station.simulator_log_tail().lower().splitlines():
+    address = slot.simulator.ensure().text
+    yield Finding("good", slot.name, f"{address}: client {facts.client}, server {facts.server}, map {facts.map_name}")
+    for line in slot.simulator_log_tail().lower().splitlines():
         if any(renderer in line for renderer in _SOFTWARE_RENDERERS):
             yield Finding(
-                "bad", station.name, f"renders on the processor: {line.strip()}", "install the card's Vulkan driver"
+                "bad", slot.name, f"renders on the processor: {line.strip()}", "install the card's Vulkan driver"
             )
             break
     for town in job.towns:
-        yield from _town(station, job.plan_of(job.scenes_of(town)[0].name), folder=folder / town, flights=flights)
+        yield from _town(slot, job.plan_of(job.scenes_of(town)[0].name), folder=folder / town, flights=flights)
 
 
-def _town(station: Station, plan: ScenePlan, *, folder: Path, flights: list[Flight]) -> Iterator[Finding]:
-    what = f"{station.name} {plan.town.name}"
+def _town(slot: SimulatorSlot, plan: ScenePlan, *, folder: Path, flights: list[Flight]) -> Iterator[Finding]:
+    what = f"{slot.name} {plan.town.name}"
     folder.mkdir(parents=True)
     path = folder / "plan.msgpack"
     path.write_bytes(pack_plan(plan))
@@ -167,8 +165,8 @@ def _town(station: Station, plan: ScenePlan, *, folder: Path, flights: list[Flig
 
     began = time.monotonic()
     try:
-        flown = station.fly(path, out=folder / "recording", town=plan.town.name, on_event=on_event)
-        refuse_blank_pictures(read_recording(flown.recording))
+        flown = slot.fly(path, out=folder / "recording", town=plan.town.name, on_event=on_event)
+        refuse_blank_images(read_recording(flown.recording))
     except SceneVoid as error:
         yield Finding("bad", what, str(error), "check the driver and the free graphics memory (nvidia-smi)")
         return

@@ -1,4 +1,4 @@
-"""What follows the last scene: tables from the committed scenes, the judge's quick look, the contact sheet."""
+"""What follows the last scene: tables from the committed scenes, the validator's quick look, the contact sheet."""
 
 from __future__ import annotations
 
@@ -14,27 +14,27 @@ from uavsim.dataset.map_mask import draw_map_mask
 from uavsim.errors import SystemFailure
 from uavsim.export.contact_sheet import write_contact_sheet
 from uavsim.records.recording import Recording
+from uavsim.store.atomic import storage_errors
+from uavsim.store.commit import read_fragments
+from uavsim.store.identity import read_identity
+from uavsim.store.layout import OutLayout, check_name, staging_name
+from uavsim.store.ledger import LedgerEntry, read_ledger
+from uavsim.store.output import Output
 from uavsim.typing import JsonDict
-from uavsim.validate import judge_version
+from uavsim.validate import validate_version
 from uavsim.validate.dataset import versions_of
-from uavsim.write.atomic import storage_errors
-from uavsim.write.commit import read_fragments
-from uavsim.write.identity import read_identity
-from uavsim.write.layout import OutLayout, check_name, staging_name
-from uavsim.write.ledger import LedgerEntry, read_ledger
-from uavsim.write.output import Output
 
-__all__ = ["Verdict", "assemble_tables", "committed_scenes", "judge", "keep_map_mask", "sheet"]
+__all__ = ["ValidationSummary", "assemble_tables", "committed_scenes", "keep_map_mask", "sheet", "validate"]
 
 _TABLES = "tables"  # the name under which the tables are locked and staged, like a scene
 _MASKS = ".uavsim/maps"
 _WAIT_S = 600.0
-_FEW_PICTURES = 3000
+_FEW_IMAGES = 3000
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
-    """What the judge said, in short.
+class ValidationSummary:
+    """What the validator said, in short.
 
     Attributes:
         errors: findings with severity error.
@@ -89,25 +89,25 @@ def assemble_tables(output: Output) -> list[str]:
         return [version.version for version in versions]
 
 
-def judge(root: Path, *, versions: list[str] | None = None, pixels: bool | None = None) -> Verdict:
-    """Let the judge look at a data set.
+def validate(root: Path, *, versions: list[str] | None = None, pixels: bool | None = None) -> ValidationSummary:
+    """Let the validator look at a data set.
 
     Args:
         root: its folder.
         versions: of these version folders only.
-        pixels: decode pictures and masks; by default when there are not too many to wait for.
+        pixels: decode images and masks; by default when there are not too many to wait for.
 
     Raises:
         DatasetError: no data set there.
     """
     errors, lines, facts = 0, [], {}
     for version in versions or versions_of(root):
-        look = _few_pictures(root / version) if pixels is None else pixels
-        report = judge_version(root, version, pixels=look)
+        look = _few_images(root / version) if pixels is None else pixels
+        report = validate_version(root, version, pixels=look)
         errors += report.errors
         lines += [f"{f.code} {f.place}: {f.message}" for f in report.findings if f.severity == "error"]
-        facts[version] = {**report.facts, "pictures decoded": look}
-    return Verdict(errors=errors, facts=facts, lines=tuple(lines[:20]))
+        facts[version] = {**report.facts, "images decoded": look}
+    return ValidationSummary(errors=errors, facts=facts, lines=tuple(lines[:20]))
 
 
 def sheet(root: Path, *, versions: list[str] | None = None) -> Path:
@@ -116,9 +116,9 @@ def sheet(root: Path, *, versions: list[str] | None = None) -> Path:
     return write_contact_sheet(root, OutLayout(root).meta / "contact_sheet.png", version=version)
 
 
-def _few_pictures(folder: Path) -> bool:
-    """Tell from the size of the table, some 500 bytes a picture, whether looking at all of them is quick."""
-    return (folder / "sample_data.json").stat().st_size < 500 * _FEW_PICTURES
+def _few_images(folder: Path) -> bool:
+    """Tell from the size of the table, some 500 bytes a image, whether looking at all of them is quick."""
+    return (folder / "sample_data.json").stat().st_size < 500 * _FEW_IMAGES
 
 
 def _public_part(identity: JsonDict) -> JsonDict:

@@ -34,9 +34,9 @@ class Result:
         unfinished: neither, by name.
         images: of the scenes flown now.
         seconds: of the whole run.
-        valid: what the judge said; None when it was not asked.
+        valid: what the validator said; None when it was not asked.
         contact_sheet: the page, if one was drawn.
-        findings: the judge's first findings.
+        findings: the validator's first findings.
     """
 
     address: str
@@ -70,7 +70,7 @@ def generate(request: Request, *, console: Console, check: bool = True) -> Resul
     Args:
         request: what to make.
         console: tells people.
-        check: let the judge look at the result.
+        check: let the validator look at the result.
 
     Raises:
         InputError: before anything is started or written.
@@ -121,7 +121,7 @@ def generate(request: Request, *, console: Console, check: bool = True) -> Resul
 
 @contextmanager
 def _terminated_politely() -> Iterator[None]:
-    """Let SIGTERM end the run as Ctrl-C does: simulators and pilots are ended, nothing half-written stays."""
+    """Let SIGTERM end the run as Ctrl-C does: simulators and client processes are ended, nothing half-written stays."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

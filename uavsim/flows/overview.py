@@ -9,10 +9,10 @@ from pathlib import Path
 from uavsim.errors import InputError
 from uavsim.flows.request import Request
 from uavsim.flows.resolve import all_scenes, identity_of
-from uavsim.write.identity import IDENTITY, read_identity
-from uavsim.write.ledger import LedgerEntry, read_ledger
-from uavsim.write.output import Output
-from uavsim.write.places import open_output
+from uavsim.store.identity import IDENTITY, read_identity
+from uavsim.store.ledger import LedgerEntry, read_ledger
+from uavsim.store.output import Output
+from uavsim.store.places import open_output
 
 __all__ = ["Overview", "overview"]
 
@@ -34,7 +34,7 @@ class Overview:
         missing: names of scenes of the whole data set that were never begun; None when its YAML cannot be read any more.
         images: in the data set.
         scene_s: how long a scene takes, from the last ones; None before the first.
-        stations: simulators that are at work.
+        slots: simulators that are at work.
     """
 
     address: str
@@ -47,14 +47,14 @@ class Overview:
     missing: tuple[str, ...] | None
     images: int
     scene_s: float | None
-    stations: int
+    slots: int
 
     @property
     def eta_s(self) -> float | None:
         """Seconds until nothing is missing, at the pace of the last scenes and with the simulators at work (at least one)."""
         if self.scene_s is None or self.missing is None:
             return None
-        return (len(self.missing) + len(self.interrupted) + len(self.flying)) * self.scene_s / max(self.stations, 1)
+        return (len(self.missing) + len(self.interrupted) + len(self.flying)) * self.scene_s / max(self.slots, 1)
 
     def as_json(self) -> str:
         """Write it for machines."""
@@ -99,7 +99,7 @@ def overview(out: str, *, scratch: Path | None = None) -> Overview:
         missing=_missing(out, identity, known={entry.scene for entry in ledger}),
         images=sum(int(entry.facts.get("images", 0)) for entry in committed),
         scene_s=_pace_s(committed),
-        stations=len(flying),
+        slots=len(flying),
     )
 
 

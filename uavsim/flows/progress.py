@@ -16,7 +16,7 @@ __all__ = ["RunProgress"]
 
 
 class RunProgress:
-    """Counts scenes, samples and images of a run; fed from the pilots' events by any thread.
+    """Counts scenes, samples and images of a run; fed from the client processes' events by any thread.
 
     Args:
         scenes: how many are to be done in all, those done before included.
@@ -72,7 +72,7 @@ class RunProgress:
         return max(left, 0) * (self._clock() - self._began) / self._samples_taken
 
     def on_event(self, scene: str, event: JsonDict) -> None:
-        """Take one event of a pilot."""
+        """Take one event of a client."""
         if event.get("event") == "sample":
             with self._lock:
                 samples, images = self._in_flight.get(scene, (0, 0))

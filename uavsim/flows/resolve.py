@@ -13,9 +13,9 @@ from uavsim.flows.job import Job, SceneRef
 from uavsim.flows.request import Request, parse_numbers
 from uavsim.plan import dataset_towns, numbering, plan_scenes
 from uavsim.records.plan import ScenePlan
+from uavsim.store.identity import fingerprint
+from uavsim.store.layout import check_name
 from uavsim.typing import JsonDict
-from uavsim.write.identity import fingerprint
-from uavsim.write.layout import check_name
 
 __all__ = ["all_scenes", "identity_of", "resolve"]
 

@@ -1,7 +1,7 @@
 """The stages of one scene as ordinary functions: fly, label, commit; nothing here knows Prefect.
 
 A scene's failure is counted in the ledger and becomes quarantine after ``attempts``; a simulator that cannot be brought up
-is the station's failure, not the scene's; storage that cannot be written ends the run, and the next one continues.
+is the slot's failure, not the scene's; storage that cannot be written ends the run, and the next one continues.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pathlib import Path
 
 from uavsim.annotate.scene import annotate
 from uavsim.annotate.virtual_lidar import write_virtual_lidar
-from uavsim.capture.spool import LOG_NAME, read_recording
+from uavsim.capture.recording_writer import LOG_NAME, read_recording
 from uavsim.config.run import RunConfig
 from uavsim.dataset.fragment import pack_fragment
 from uavsim.dataset.layout import final_paths
@@ -30,19 +30,19 @@ from uavsim.images.codec import decode_rgb
 from uavsim.records.codec import pack_plan
 from uavsim.records.plan import ScenePlan
 from uavsim.records.recording import Recording
-from uavsim.supervise.pilot import Flown
-from uavsim.supervise.station import NoStationLeft, Station, StationPool
+from uavsim.store.atomic import replace_bytes, storage_errors, to_json_bytes
+from uavsim.store.commit import commit_scene, retire_scene
+from uavsim.store.journal import Journal
+from uavsim.store.layout import OutLayout, staging_name
+from uavsim.store.ledger import LedgerEntry, read_entry, write_entry
+from uavsim.store.output import Output
+from uavsim.supervise.client_process import Flown
+from uavsim.supervise.simulator_slot import NoSlotLeft, SimulatorSlot, SlotPool
 from uavsim.typing import JsonDict
-from uavsim.write.atomic import replace_bytes, storage_errors, to_json_bytes
-from uavsim.write.commit import commit_scene, retire_scene
-from uavsim.write.journal import Journal
-from uavsim.write.layout import OutLayout, staging_name
-from uavsim.write.ledger import LedgerEntry, read_entry, write_entry
-from uavsim.write.output import Output
 
-__all__ = ["RunContext", "SceneOutcome", "SceneQuarantined", "fly_scene", "refuse_blank_pictures"]
+__all__ = ["RunContext", "SceneOutcome", "SceneQuarantined", "fly_scene", "refuse_blank_images"]
 
-_RUN_ENDS = (StorageError, InputError, NoStationLeft)  # not the scene's failure
+_RUN_ENDS = (StorageError, InputError, NoSlotLeft)  # not the scene's failure
 
 
 class SceneQuarantined(SystemFailure):
@@ -69,8 +69,8 @@ class SceneOutcome:
     reason: str = ""
 
 
-def _no_gate(station: Station) -> AbstractContextManager[None]:
-    del station
+def _no_gate(slot: SimulatorSlot) -> AbstractContextManager[None]:
+    del slot
     return nullcontext()
 
 
@@ -85,16 +85,16 @@ class RunContext:
         plan_of: makes the plan of a scene.
         progress: tells people.
         force: scenes that are flown again although they are committed.
-        gate: held while a scene flies on a station that other runs may use too.
+        gate: held while a scene flies on a slot that other runs may use too.
     """
 
     output: Output
     run: RunConfig
-    pool: StationPool
+    pool: SlotPool
     plan_of: Callable[[str], ScenePlan]
     progress: RunProgress
     force: frozenset[str] = frozenset()
-    gate: Callable[[Station], AbstractContextManager[None]] = _no_gate
+    gate: Callable[[SimulatorSlot], AbstractContextManager[None]] = _no_gate
     _stop: threading.Event = field(default_factory=threading.Event)
     _failure: UavsimError | None = None
 
@@ -185,10 +185,10 @@ def _attempt(context: RunContext, entry: LedgerEntry, *, plan: ScenePlan, packed
 def _fly_label_commit(
     context: RunContext, entry: LedgerEntry, *, plan: ScenePlan, folder: Path, journal: Journal
 ) -> LedgerEntry:
-    flown, station, fly_s = _fly(context, entry.scene, plan=plan, folder=folder, journal=journal)
+    flown, slot, fly_s = _fly(context, entry.scene, plan=plan, folder=folder, journal=journal)
     began = time.monotonic()
     recording = read_recording(flown.recording)
-    refuse_blank_pictures(recording)
+    refuse_blank_images(recording)
     keep_map_mask(context.output, recording)
     fragment = pack_fragment(scene_fragment(annotate(recording)))
     moves = final_paths(recording) | write_virtual_lidar(recording)
@@ -203,7 +203,7 @@ def _fly_label_commit(
         "images_per_s": round(images / max(fly_s, 1e-9), 2),
         "fly_s": round(fly_s, 2),
         "label_s": round(label_s, 2),
-        "station": station,
+        "slot": slot,
     }
     done = replace(entry, facts=facts)
     committed = commit_scene(context.output, done, folder=flown.recording, moves=moves, log=LOG_NAME, fragment=fragment)
@@ -214,27 +214,27 @@ def _fly_label_commit(
 def _fly(
     context: RunContext, scene: str, *, plan: ScenePlan, folder: Path, journal: Journal
 ) -> tuple[Flown, str, float]:
-    """Fly on the next free station; returns what was flown, the station's name, and the seconds without the waiting."""
+    """Fly on the next free slot; returns what was flown, the slot's name, and the seconds without the waiting."""
 
     def on_event(event: JsonDict) -> None:
         context.progress.on_event(scene, event)
-        if event.get("event") != "beat":
+        if event.get("event") != "heartbeat":
             journal.tell(str(event["event"]), **{k: v for k, v in event.items() if k != "event"})
 
-    with context.pool.borrow_ready(town=plan.town.name, journal=journal.tell) as station, context.gate(station):
+    with context.pool.borrow_ready(town=plan.town.name, journal=journal.tell) as slot, context.gate(slot):
         began = time.monotonic()
-        journal.tell("flying", station=station.name, **(asdict(station.facts) if station.facts else {}))
-        flown = station.fly(folder / "plan.msgpack", out=folder / "recording", town=plan.town.name, on_event=on_event)
+        journal.tell("flying", slot=slot.name, **(asdict(slot.facts) if slot.facts else {}))
+        flown = slot.fly(folder / "plan.msgpack", out=folder / "recording", town=plan.town.name, on_event=on_event)
         fly_s = time.monotonic() - began
-        station.pace.note(int(flown.facts.get("images", 0)) / max(fly_s, 1e-9))
-    return flown, station.name, fly_s
+        slot.pace.note(int(flown.facts.get("images", 0)) / max(fly_s, 1e-9))
+    return flown, slot.name, fly_s
 
 
-def refuse_blank_pictures(recording: Recording) -> None:
-    """Refuse a scene whose first pictures show nothing at all: an overfull graphics memory paints one colour.
+def refuse_blank_images(recording: Recording) -> None:
+    """Refuse a scene whose first images show nothing at all: an overfull graphics memory paints one colour.
 
     Raises:
-        SceneVoid: every first picture of the first drone is of one colour.
+        SceneVoid: every first image of the first drone is of one colour.
     """
     first = recording.frames[0]
     shots = [shot for shot in first.shots if shot.drone_id == first.shots[0].drone_id and shot.rgb is not None]
@@ -243,7 +243,7 @@ def refuse_blank_pictures(recording: Recording) -> None:
     ]
     if spans and max(spans) <= 2:
         raise SceneVoid(
-            "every picture is of one colour: the simulator does not render (graphics memory full, or a wrong driver)"
+            "every image is of one colour: the simulator does not render (graphics memory full, or a wrong driver)"
         )
 
 
@@ -261,8 +261,8 @@ def _failed(
         with storage_errors(f"keep the evidence of {entry.scene}"):
             replace_bytes(evidence / "reasons.json", to_json_bytes({"scene": entry.scene, "reasons": failed.reasons}))
             replace_bytes(evidence / "plan.msgpack", (folder / "plan.msgpack").read_bytes())
-            for station in context.pool.stations:
-                replace_bytes(evidence / f"{station.name}-pilot.log", station.pilot_log_tail().encode())
+            for slot in context.pool.slots:
+                replace_bytes(evidence / f"{slot.name}-client.log", slot.client_log_tail().encode())
     verdict = "quarantined" if final else f"attempt {failed.attempts} of {context.run.attempts} failed"
     context.progress.failed(entry.scene, line=f"[yellow]{entry.scene}[/] {verdict}: {error}")
     return SceneQuarantined(f"{entry.scene}: {reason}") if final else error

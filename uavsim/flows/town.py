@@ -1,4 +1,4 @@
-"""``generate-town``: fly a town's scenes, one task a scene, then leave a data set that the judge has seen."""
+"""``generate-town``: fly a town's scenes, one task a scene, then leave a data set that the validator has seen."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def generate_town(  # noqa: PLR0917 - Prefect shows each parameter in its form
     simulators: Simulators = ["mock"],  # noqa: B006 - never changed; Prefect needs a JSON default
     force_scenes: bool = False,
     run: RunConfig | None = None,
-    finish: Annotated[bool, Field(description="afterwards write the tables and let the judge look")] = True,
+    finish: Annotated[bool, Field(description="afterwards write the tables and let the validator look")] = True,
 ) -> TownSummary:
     """Fly every scene of one town that is not committed yet; resumes whatever was left by a run before."""
     request = Request(
@@ -121,7 +121,7 @@ def _fly_all(context: RunContext, names: list[str], *, out: str) -> list[SceneOu
     """
     delays_s = [context.run.retry_delay_s * 2**k for k in range(context.run.attempts - 1)]
     with_retries = fly_scene.with_options(retries=len(delays_s), retry_delay_seconds=delays_s or 0)
-    workers = len(context.pool.stations) * (1 + context.run.label_threads)
+    workers = len(context.pool.slots) * (1 + context.run.label_threads)
     runner: ThreadPoolTaskRunner[SceneOutcome] = ThreadPoolTaskRunner(max_workers=workers)
     outcomes: dict[str, SceneOutcome] = {}
     progress = create_progress_artifact(0.0, description=f"{len(names)} scenes")

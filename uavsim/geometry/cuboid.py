@@ -65,14 +65,14 @@ def boxes_in_image(
 ) -> BoolArray:
     """Tell which boxes a camera sees, by the devkit's rule.
 
-    A corner counts when it is inside the picture and deeper than 1 m; one such corner is enough, or all eight with
+    A corner counts when it is inside the image and deeper than 1 m; one such corner is enough, or all eight with
     ``every_corner``; and every corner must be more than 0.1 m in front of the camera.
 
     Args:
         corners_optical_m: (..., 8, 3).
         corners_px: (..., 8, 2) their projections.
-        width_px: of the picture.
-        height_px: of the picture.
+        width_px: of the image.
+        height_px: of the image.
         every_corner: the devkit's BoxVisibility.ALL instead of ANY.
 
     Source: nuScenes devkit 1.2.0, ``geometry_utils.box_in_image``.
@@ -127,7 +127,7 @@ def polygon_area(polygons: FloatArray) -> FloatArray:
 def points_in_faces(points: FloatArray, corners_2d: FloatArray) -> BoolArray:
     """Tell which of (P, 2) points lie in the shadow of one box: (8, 2) projected corners, in the order of ``corners``.
 
-    A convex body's picture is the union of its faces' pictures, so no hull is needed.
+    A convex body's image is the union of its faces' images, so no hull is needed.
     """
     quads = corners_2d[FACES]  # (6, 4, 2)
     edges = np.roll(quads, -1, axis=1) - quads

@@ -33,7 +33,7 @@ def project(points_optical_m: FloatArray, *, intrinsic: FloatArray) -> FloatArra
 
 
 def pixel_in_image(pixels: FloatArray, *, width_px: int, height_px: int) -> BoolArray:
-    """Tell for (..., 2) pixels whether they lie inside the picture's rectangle; NaN does not."""
+    """Tell for (..., 2) pixels whether they lie inside the image's rectangle; NaN does not."""
     u, v = pixels[..., 0], pixels[..., 1]
     return np.asarray((u >= 0.0) & (u <= width_px) & (v >= 0.0) & (v <= height_px))
 
@@ -54,7 +54,7 @@ def ground_footprint(
     ground_z_m: float,
     reach_m: float,
 ) -> FloatArray:
-    """Return (N, 4, 2) map points where the pictures' corners meet the ground.
+    """Return (N, 4, 2) map points where the images' corners meet the ground.
 
     Args:
         map_t_optical_m: (N, 3) camera centres.

@@ -1,4 +1,4 @@
-"""Pictures to bytes and back: with ``draw.py`` and ``raster.py`` the only door to cv2.
+"""Images to bytes and back: with ``draw.py`` and ``raster.py`` the only door to cv2.
 
 Arrays are RGB everywhere in uavsim; cv2's BGR stays in here. Three kinds of file:
 
@@ -53,8 +53,8 @@ def encode_png(pixels: npt.NDArray[Any], *, level: int = 1, order: ChannelOrder 
     """Encode (H, W) or (H, W, 3) uint8, or (H, W) uint16, as PNG.
 
     Args:
-        pixels: the picture.
-        level: zlib level 0..9; 1 is fast and near the best size for rendered pictures.
+        pixels: the image.
+        level: zlib level 0..9; 1 is fast and near the best size for rendered images.
         order: of the three channels in ``pixels``.
     """
     return _encode(".png", _to_bgr(pixels, order=order), [cv2.IMWRITE_PNG_COMPRESSION, level])
@@ -122,7 +122,7 @@ def decode_depth(source: ImageSource) -> Float32Image:
 
 
 def decode_rgb(source: ImageSource) -> UInt8Array:
-    """Read a picture as (H, W, 3) uint8 RGB.
+    """Read a image as (H, W, 3) uint8 RGB.
 
     Raises:
         DatasetError: missing, truncated or not an image.
@@ -158,7 +158,7 @@ def _jpeg_size(head: bytes, source: ImageSource) -> tuple[int, int]:
 
 def _to_bgr(pixels: npt.NDArray[Any], *, order: ChannelOrder) -> npt.NDArray[Any]:
     if pixels.ndim not in {2, 3} or (pixels.ndim == 3 and pixels.shape[2] != 3) or pixels.size == 0:
-        raise InputError(f"a picture is (H, W) or (H, W, 3) and not empty, this has shape {pixels.shape}")
+        raise InputError(f"a image is (H, W) or (H, W, 3) and not empty, this has shape {pixels.shape}")
     if pixels.ndim == 2 or order == "bgr":
         return np.ascontiguousarray(pixels)
     return cast("npt.NDArray[Any]", cv2.cvtColor(np.ascontiguousarray(pixels), cv2.COLOR_RGB2BGR))

@@ -1,4 +1,4 @@
-"""What a worse camera would have made of a picture: exposure, blur and sensor noise, in that order, all seeded."""
+"""What a worse camera would have made of a image: capture, blur and sensor noise, in that order, all seeded."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import numpy as np
 
 from uavsim.typing import UInt8Array
 
-__all__ = ["degrade_picture"]
+__all__ = ["degrade_image"]
 
-_GAMMA = 2.2  # pictures are stored for screens; light adds up in linear values
+_GAMMA = 2.2  # images are stored for screens; light adds up in linear values
 
 
-def degrade_picture(
+def degrade_image(
     pixels: UInt8Array,
     *,
     rng: np.random.Generator,
@@ -22,11 +22,11 @@ def degrade_picture(
     blur_sigma_px: float = 0.0,
     noise_sigma: float = 0.0,
 ) -> UInt8Array:
-    """Return a degraded copy of a picture.
+    """Return a degraded copy of a image.
 
     Args:
         pixels: (H, W, 3) uint8, either channel order.
-        rng: of this picture alone, so that its noise does not depend on other pictures.
+        rng: of this image alone, so that its noise does not depend on other images.
         exposure_stops: +1 doubles the light, -1 halves it.
         blur_sigma_px: standard deviation of a Gaussian blur.
         noise_sigma: standard deviation of the sensor noise, in 8-bit steps.

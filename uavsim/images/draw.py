@@ -1,4 +1,4 @@
-"""Draw on RGB pictures, for people: contact sheets, boxes over images, maps. Nothing here feeds a label.
+"""Draw on RGB images, for people: contact sheets, boxes over images, maps. Nothing here feeds a label.
 
 Drawing functions change ``canvas`` in place; it must be a C-contiguous (H, W, 3) uint8 array. Points are (x, y) in pixels,
 fractions allowed (drawn with 1/16 pixel precision); points far outside the canvas are fine.
@@ -116,7 +116,7 @@ def draw_text(
 
 
 def resized(pixels: UInt8Array, *, width_px: int, height_px: int) -> UInt8Array:
-    """Return the picture at another size (area average when it shrinks)."""
+    """Return the image at another size (area average when it shrinks)."""
     shrinks = width_px < pixels.shape[1]
     return cast(
         UInt8Array,
@@ -141,7 +141,7 @@ def palette(count: int) -> list[Colour]:
 
 
 def contact_sheet(
-    pictures: Sequence[UInt8Array],
+    images: Sequence[UInt8Array],
     *,
     columns: int,
     tile_width_px: int,
@@ -149,23 +149,21 @@ def contact_sheet(
     gap_px: int = 4,
     background: Colour = (24, 24, 24),
 ) -> UInt8Array:
-    """Lay pictures out in a grid, row by row; each is scaled to ``tile_width_px`` by the first picture's shape.
+    """Lay images out in a grid, row by row; each is scaled to ``tile_width_px`` by the first image's shape.
 
     Raises:
-        InputError: no pictures, or captions that are not one per picture.
+        InputError: no images, or captions that are not one per image.
     """
-    if not pictures or (captions and len(captions) != len(pictures)):
-        raise InputError(
-            f"a contact sheet needs pictures and one caption each, got {len(pictures)} and {len(captions)}"
-        )
-    tile_height_px = round(tile_width_px * pictures[0].shape[0] / pictures[0].shape[1])
-    rows = -(-len(pictures) // columns)
+    if not images or (captions and len(captions) != len(images)):
+        raise InputError(f"a contact sheet needs images and one caption each, got {len(images)} and {len(captions)}")
+    tile_height_px = round(tile_width_px * images[0].shape[0] / images[0].shape[1])
+    rows = -(-len(images) // columns)
     sheet = np.empty(
         (rows * (tile_height_px + gap_px) + gap_px, columns * (tile_width_px + gap_px) + gap_px, 3), np.uint8
     )
     sheet[:] = background
-    for i, picture in enumerate(pictures):
-        tile = np.ascontiguousarray(resized(picture, width_px=tile_width_px, height_px=tile_height_px))
+    for i, image in enumerate(images):
+        tile = np.ascontiguousarray(resized(image, width_px=tile_width_px, height_px=tile_height_px))
         if captions:
             draw_text(tile, captions[i], (4, 14), height_px=10, background=(0, 0, 0))
         y = gap_px + (i // columns) * (tile_height_px + gap_px)

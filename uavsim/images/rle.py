@@ -23,34 +23,34 @@ def encode_rle(
 
     Args:
         inside: (h, w) True on the object.
-        at_px: (x, y) of the cut-out's upper left pixel in the picture.
-        size_px: (width, height) of the picture; by default the cut-out is all of it.
+        at_px: (x, y) of the cut-out's upper left pixel in the image.
+        size_px: (width, height) of the image; by default the cut-out is all of it.
 
     Returns:
         ``{"size": [height, width], "counts": "..."}``.
     """
     height, width = inside.shape
-    picture_width, picture_height = size_px or (width, height)
+    image_width, image_height = size_px or (width, height)
     framed = np.zeros((height + 2, width), dtype=np.int8)
     framed[1:-1] = inside
     edges = np.diff(framed, axis=0).T  # (w, h + 1): +1 where a run starts, -1 one past its end
     column, line = np.nonzero(edges == 1)
-    starts = (column + at_px[0]) * picture_height + line + at_px[1]
+    starts = (column + at_px[0]) * image_height + line + at_px[1]
     column, line = np.nonzero(edges == -1)
-    ends = (column + at_px[0]) * picture_height + line + at_px[1]
+    ends = (column + at_px[0]) * image_height + line + at_px[1]
     apart = starts[1:] != ends[:-1]  # a run that goes on at the top of the next column is one run
     starts, ends = starts[np.r_[starts[:1] >= 0, apart]], ends[np.r_[apart, ends[:1] >= 0]]
     turns = np.stack([starts, ends], axis=1).ravel() if len(starts) else np.zeros(0, dtype=np.int64)
-    total = picture_width * picture_height
+    total = image_width * image_height
     counts = np.diff(np.r_[0, turns, total] if not len(turns) or turns[-1] != total else np.r_[0, turns])
-    return {"size": [picture_height, picture_width], "counts": _text(counts)}
+    return {"size": [image_height, image_width], "counts": _text(counts)}
 
 
 def decode_rle(encoded: JsonDict) -> BoolArray:
     """Return the (height, width) mask.
 
     Raises:
-        DatasetError: the runs do not fill the picture.
+        DatasetError: the runs do not fill the image.
     """
     height, width = encoded["size"]
     counts = _numbers(encoded["counts"])

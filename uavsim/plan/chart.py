@@ -60,11 +60,11 @@ def draw_plan(
         town: its ends and obstacles.
         routes: every route of the town by name, flown or not.
         plans: scenes of this town; each is drawn with its way, its drones at the start, and what their cameras see there.
-        roads: none when no map is at hand: the picture then says so.
+        roads: none when no map is at hand: the image then says so.
         longest_px: of the town's longer side.
 
     Returns:
-        (H, W, 3) RGB picture.
+        (H, W, 3) RGB image.
     """
     sheet = _blank(town, longest_px=longest_px)
     for road in roads:
@@ -111,14 +111,14 @@ def _draw_route(sheet: _Sheet, path: FlightPath, *, label: str) -> None:
 
 
 def _tint_footprints(sheet: _Sheet, plan: ScenePlan, *, colour: draw.Colour) -> None:
-    """Tint what any camera sees of the ground at the first picture, within ``_REACH_M``."""
+    """Tint what any camera sees of the ground at the first image, within ``_REACH_M``."""
     seen = np.zeros(sheet.canvas.shape[:2], dtype=np.uint8)
     draw.draw_polygons(seen, [sheet.px(quad) for quad in _footprints(plan)], colour=(1, 1, 1))
     sheet.canvas[:] = draw.tinted(sheet.canvas, seen > 0, colour=colour, strength=_TINT)
 
 
 def _draw_scene(sheet: _Sheet, plan: ScenePlan, *, colour: draw.Colour, outlines: bool) -> None:
-    """Draw each drone's way, and at the first picture the formation and what the ego's cameras see."""
+    """Draw each drone's way, and at the first image the formation and what the ego's cameras see."""
     places = plan.swarm.map_t_flu_m[:, :, :2]
     for quad in _footprints(plan)[:: places.shape[1]] if outlines else ():
         draw.draw_polyline(sheet.canvas, sheet.px(quad), colour=_mixed(colour), closed=True)
@@ -133,7 +133,7 @@ def _draw_scene(sheet: _Sheet, plan: ScenePlan, *, colour: draw.Colour, outlines
 
 
 def _footprints(plan: ScenePlan) -> FloatArray:
-    """Return (cameras x drones, 4, 2) ground corners of every camera at the scene's first picture, camera by camera."""
+    """Return (cameras x drones, 4, 2) ground corners of every camera at the scene's first image, camera by camera."""
     t_m, q = plan.swarm.map_t_flu_m[0], plan.swarm.map_q_flu_wxyz[0]
     quads = []
     for spec in plan.rig:

@@ -17,7 +17,7 @@ from uavsim.config.routes import RoutesConfig
 from uavsim.config.town import TownConfig
 from uavsim.errors import InputError, UnknownNameError
 from uavsim.plan import checks, numbering
-from uavsim.plan.parts import cameras, degradation_plan, describe, image_format, label_options, town_site
+from uavsim.plan.config_to_plan import cameras, degradation_plan, describe, image_format, label_options, town_site
 from uavsim.plan.path import FlightPath, fly_route
 from uavsim.plan.swarm import fly_swarm, formation_altitude
 from uavsim.plan.traffic import traffic_plan

@@ -2,7 +2,7 @@
 
 Everything here is in the ``map`` frame (right-handed, z up, metres, radians) and integer microseconds. The simulator's own
 left-handed frame was left at the simulator's door; positions and angles convert back by sign flips without loss.
-A recording on disk is ``log.msgpack`` plus images; ``capture/spool.py`` writes and reads it.
+A recording on disk is ``log.msgpack`` plus images; ``capture/recording_writer.py`` writes and reads it.
 """
 
 from __future__ import annotations
@@ -139,7 +139,7 @@ class SessionFacts:
 
     Attributes:
         mask_ids: ``actor_id`` when the simulator's mask ids were proven to be actor ids, ``voted`` when they were
-            matched to actors by where they lie in the pictures.
+            matched to actors by where they lie in the images.
     """
 
     simulator: str  # "mock" or "unreal"

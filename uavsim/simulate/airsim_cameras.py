@@ -150,7 +150,7 @@ class AirSimCameras:
         palette = np.full(2**24, 65535, dtype=np.uint16)
         pixel: int | None = None
         before: AnyArray | None = None
-        for number in (1, *range(256)):  # the first picture only tells which pixel changes with the number
+        for number in (1, *range(256)):  # the first image only tells which pixel changes with the number
             with link.translated("measuring the segmentation palette"):
                 link.client.simSetSegmentationObjectID(".*", number, True)
             replies = link.images(name, request)

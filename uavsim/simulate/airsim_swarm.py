@@ -22,7 +22,7 @@ from uavsim.geometry import frames, unreal
 from uavsim.records.plan import ScenePlan
 from uavsim.records.recording import DroneState
 from uavsim.simulate.names import vehicle_name
-from uavsim.simulate.ports import Beat
+from uavsim.simulate.ports import Heartbeat
 from uavsim.simulate.swarm import PlannedSwarm, on_grid, planned_velocity_mps
 from uavsim.typing import AnyArray, FloatArray
 
@@ -166,10 +166,10 @@ class AirSimPoses:
         self.link: AirSimLink | None = None
         self._plan_follower = PlannedSwarm()
 
-    def begin(self, plan: ScenePlan, *, beat: Beat) -> None:
+    def begin(self, plan: ScenePlan, *, heartbeat: Heartbeat) -> None:
         """See ``SwarmPort``."""
-        beat("swarm", 0)
-        self._plan_follower.begin(plan, beat=beat)
+        heartbeat("swarm", 0)
+        self._plan_follower.begin(plan, heartbeat=heartbeat)
         self.link = link = AirSimLink(*self.endpoint, origin_ue_m=plan.town.airsim_origin_ue_m)
         link.require(plan.swarm.drone_ids)
         with link.translated("pausing"):
@@ -207,7 +207,7 @@ class AirSimFlight:
         self._endpoint = (host, port)
         self._link: AirSimLink | None = None
 
-    def begin(self, plan: ScenePlan, *, beat: Beat) -> None:
+    def begin(self, plan: ScenePlan, *, heartbeat: Heartbeat) -> None:
         """Go to the start of the route, take off there in the air, and settle, all in AirSim's own time.
 
         The way from the spawn point to the start of the route is a jump: it is not part of the scene, and a straight
@@ -229,10 +229,10 @@ class AirSimFlight:
             for name in self._names:
                 link.client.enableApiControl(True, name)
                 link.client.armDisarm(True, name)
-        self._take_off(beat)
+        self._take_off(heartbeat)
         self._put_at_start()
         self._clock_ns = link.kinematics(self._names[0])[2]
-        self._run_in(beat)
+        self._run_in(heartbeat)
         self.worst_lag_m = 0.0
 
     def _put_at_start(self) -> None:
@@ -241,7 +241,7 @@ class AirSimFlight:
         for row, name in enumerate(self._names):
             self._link.put(name, self._link.from_map(places[row], turns[row]))
 
-    def _take_off(self, beat: Beat) -> None:
+    def _take_off(self, heartbeat: Heartbeat) -> None:
         assert self._link is not None
         link = self._link
         with link.translated("taking off"):
@@ -249,7 +249,7 @@ class AirSimFlight:
             waiting = set(self._names)
             for n in range(_LIFT_STEPS):
                 link.client.simContinueForTime(_LIFT_STEP_S)
-                beat("swarm", n)
+                heartbeat("swarm", n)
                 flying = airsim.LandedState.Flying
                 waiting -= {name for name in waiting if link.client.getMultirotorState(name).landed_state == flying}
             refused = [str(lift.error) for lift in lifts if getattr(lift, "error", None)]
@@ -257,11 +257,11 @@ class AirSimFlight:
             why = f": {refused[0]}" if refused else f" within {_LIFT_STEPS * _LIFT_STEP_S:g} s"
             raise SceneVoid(f"{sorted(waiting)[0]} did not take off{why}")
 
-    def _run_in(self, beat: Beat) -> None:
+    def _run_in(self, heartbeat: Heartbeat) -> None:
         """Fly the last seconds of a straight approach, so that the scene begins at the route's own speed."""
         for step in range(-_RUN_IN_STEPS, 0):
             self._fly_one_step(step)
-            beat("swarm", step + _RUN_IN_STEPS)
+            heartbeat("swarm", step + _RUN_IN_STEPS)
 
     def _target(self, step: int) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return where the plan wants the drones: (D, 3) map, (D, 4) map <- flu, (D, 3) m/s; before step 0 straight on."""

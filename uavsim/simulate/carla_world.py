@@ -1,6 +1,6 @@
 """CARLA through its own client: the only module that imports ``carla``.
 
-libcarla can abort or deadlock the interpreter that it lives in; nothing here runs outside a pilot process that a
+libcarla can abort or deadlock the interpreter that it lives in; nothing here runs outside a client process process that a
 supervisor may kill. Every vendor exception is translated where it enters.
 """
 
@@ -18,7 +18,7 @@ from uavsim.errors import MissedTick, SimulatorError, SimulatorLost
 from uavsim.records.plan import CameraSpec, ScenePlan, SensorKind
 from uavsim.records.recording import ActorInfo, ActorStates
 from uavsim.simulate import carla_read, traffic
-from uavsim.simulate.ports import Beat, SceneTraffic, TickState
+from uavsim.simulate.ports import Heartbeat, SceneTraffic, TickState
 from uavsim.typing import FloatArray
 
 __all__ = ["CLIENT_VERSION", "CarlaWorld"]
@@ -106,13 +106,13 @@ class CarlaWorld:
                 self._world.get_map().generate_waypoints(_LANE_PIECE_M), length_m=_LANE_PIECE_M
             )
 
-    def prepare(self, plan: ScenePlan, *, beat: Beat) -> None:
+    def prepare(self, plan: ScenePlan, *, heartbeat: Heartbeat) -> None:
         """See ``WorldPort``."""
-        beat("load", 0)
+        heartbeat("load", 0)
         wanted = plan.town.carla_map
         if self.map_name != wanted:
             self._load(wanted)
-        beat("load", 1)
+        heartbeat("load", 1)
         if not self._swept:
             self._sweep()
         self._step_s = plan.step_us / 1e6
@@ -121,7 +121,7 @@ class CarlaWorld:
             self._apply_settings()
 
     def _sweep(self) -> None:
-        """Remove what a pilot that was killed left in this simulator: its vehicles would take the places of ours.
+        """Remove what a client process that was killed left in this simulator: its vehicles would take the places of ours.
 
         A simulator that is lent to a run is the run's alone; what drives, walks or looks in it goes. A client knows of it by
         the server's snapshots, and a server that was left in synchronous mode sends none until somebody ticks.
@@ -195,16 +195,16 @@ class CarlaWorld:
         return carla_read.with_parked(carla_read.states_from_table(table), self._parked)
 
     # ------------------------------------------------------------------ traffic
-    def populate(self, plan: ScenePlan, *, beat: Beat) -> SceneTraffic:
+    def populate(self, plan: ScenePlan, *, heartbeat: Heartbeat) -> SceneTraffic:
         """See ``WorldPort``."""
-        beat("spawn", 0)
+        heartbeat("spawn", 0)
         self._clear()
         rng = np.random.default_rng([plan.seed, 1])
         with _translated("starting the Traffic Manager"):
             self._start_traffic_manager(plan)
         with _translated("spawning vehicles"):
             self._spawn_vehicles(plan, rng)
-        beat("spawn", 1)
+        heartbeat("spawn", 1)
         with _translated("spawning walkers"):
             self._spawn_walkers(plan, rng)
         actors = self._describe()
@@ -213,7 +213,7 @@ class CarlaWorld:
                 found = [o for label in _PARKED_LABELS for o in self._world.get_environment_objects(label)]
             self._parked = carla_read.parked_vehicles(found, first_instance_id=len(actors) + 1)
             actors += self._parked.infos
-        beat("spawn", 2)
+        heartbeat("spawn", 2)
         if plan.traffic.vehicles and not self._vehicles:
             raise SimulatorError(f"none of {plan.traffic.vehicles} vehicles could be spawned in {self.map_name}")
         return SceneTraffic(

@@ -9,7 +9,7 @@ import numpy as np
 from uavsim.errors import MissedTick
 from uavsim.records.plan import ScenePlan, WeatherTrack
 from uavsim.records.recording import DroneState
-from uavsim.simulate.ports import Beat, CameraPort, CameraPose, RawImage, SwarmPort, TickState, WorldPort
+from uavsim.simulate.ports import CameraPort, CameraPose, Heartbeat, RawImage, SwarmPort, TickState, WorldPort
 
 __all__ = ["Lockstep", "weather_at"]
 
@@ -24,20 +24,22 @@ def weather_at(track: WeatherTrack, time_us: int) -> tuple[float, ...]:
 class Lockstep:
     """Drives world, swarm and cameras through one scene; a capture is one tick of all three."""
 
-    def __init__(self, plan: ScenePlan, *, world: WorldPort, swarm: SwarmPort, cameras: CameraPort, beat: Beat) -> None:
+    def __init__(
+        self, plan: ScenePlan, *, world: WorldPort, swarm: SwarmPort, cameras: CameraPort, heartbeat: Heartbeat
+    ) -> None:
         """Take the three ports of a set-up that is prepared for ``plan``."""
-        self._plan, self._beat = plan, beat
+        self._plan, self._heartbeat = plan, heartbeat
         self._world, self._swarm, self._cameras = world, swarm, cameras
         self._next = 0
         self._zero_s = 0.0
         self._weather: tuple[float, ...] = ()
 
     def warm_up(self) -> None:
-        """Let the traffic come to speed, pictures off; the weather is that of step 0."""
+        """Let the traffic come to speed, images off; the weather is that of step 0."""
         self._set_weather(0)
         for tick in range(self._plan.warmup_ticks):
             self._world.tick(render=False)
-            self._beat("warmup", tick)
+            self._heartbeat("warmup", tick)
 
     def capture(
         self, step: int, *, poses_of: Callable[[Sequence[DroneState]], list[CameraPose]]
@@ -74,7 +76,7 @@ class Lockstep:
                 f"step {step} is {elapsed_s:.6f} s into the scene by the simulator's clock, not {wanted_s:.6f}"
             )
         self._next = step + 1
-        self._beat("fly", step)
+        self._heartbeat("fly", step)
         return state
 
     def _set_weather(self, step: int) -> None:

@@ -19,9 +19,9 @@ from uavsim.records.plan import ScenePlan, SensorKind
 from uavsim.records.recording import ActorInfo, ActorStates, DroneState
 from uavsim.typing import AnyArray, FloatArray
 
-__all__ = ["Beat", "CameraPort", "CameraPose", "RawImage", "SceneTraffic", "SwarmPort", "TickState", "WorldPort"]
+__all__ = ["CameraPort", "CameraPose", "Heartbeat", "RawImage", "SceneTraffic", "SwarmPort", "TickState", "WorldPort"]
 
-Beat = Callable[[str, int], None]
+Heartbeat = Callable[[str, int], None]
 """Called with (phase, tick) whenever there is progress; a supervisor that hears none ends the process."""
 
 
@@ -102,10 +102,10 @@ class WorldPort(Protocol):
     def map_name(self) -> str:
         """The loaded map."""
 
-    def prepare(self, plan: ScenePlan, *, beat: Beat) -> None:
+    def prepare(self, plan: ScenePlan, *, heartbeat: Heartbeat) -> None:
         """Load the plan's town when another is loaded, and take over the clock (synchronous, ``plan.step_us``)."""
 
-    def populate(self, plan: ScenePlan, *, beat: Beat) -> SceneTraffic:
+    def populate(self, plan: ScenePlan, *, heartbeat: Heartbeat) -> SceneTraffic:
         """Clear the last scene's actors and spawn this one's, every random choice from ``plan.seed``."""
 
     def set_weather(self, values: Sequence[float]) -> None:
@@ -115,7 +115,7 @@ class WorldPort(Protocol):
         """Advance one step and return the state of that very step.
 
         Args:
-            render: take pictures in this tick; off between captures, so that no time is spent on images nobody reads.
+            render: take images in this tick; off between captures, so that no time is spent on images nobody reads.
 
         Raises:
             MissedTick: the snapshot is not of the tick that was asked for.
@@ -131,7 +131,7 @@ class WorldPort(Protocol):
 class SwarmPort(Protocol):
     """The drones' flight."""
 
-    def begin(self, plan: ScenePlan, *, beat: Beat) -> None:
+    def begin(self, plan: ScenePlan, *, heartbeat: Heartbeat) -> None:
         """Put every drone at step 0."""
 
     def advance(self, step: int) -> tuple[DroneState, ...]:

@@ -12,7 +12,7 @@ from uavsim.registry import pick
 from uavsim.simulate.carla_cameras import CarlaCameras
 from uavsim.simulate.carla_world import CarlaWorld
 from uavsim.simulate.lockstep import Lockstep
-from uavsim.simulate.ports import Beat, CameraPort, SceneTraffic, SwarmPort, WorldPort
+from uavsim.simulate.ports import CameraPort, Heartbeat, SceneTraffic, SwarmPort, WorldPort
 from uavsim.simulate.swarm import PlannedSwarm
 
 __all__ = ["Endpoint", "Session", "open_session"]
@@ -47,13 +47,13 @@ class Session:
     swarm: SwarmPort
     cameras: CameraPort
 
-    def begin_scene(self, plan: ScenePlan, *, beat: Beat) -> tuple[Lockstep, SceneTraffic]:
+    def begin_scene(self, plan: ScenePlan, *, heartbeat: Heartbeat) -> tuple[Lockstep, SceneTraffic]:
         """Load, populate and warm up; returns the scene's clock and its traffic."""
-        self.world.prepare(plan, beat=beat)
-        traffic = self.world.populate(plan, beat=beat)
+        self.world.prepare(plan, heartbeat=heartbeat)
+        traffic = self.world.populate(plan, heartbeat=heartbeat)
         self.cameras.begin(plan, traffic=traffic)
-        self.swarm.begin(plan, beat=beat)
-        lockstep = Lockstep(plan, world=self.world, swarm=self.swarm, cameras=self.cameras, beat=beat)
+        self.swarm.begin(plan, heartbeat=heartbeat)
+        lockstep = Lockstep(plan, world=self.world, swarm=self.swarm, cameras=self.cameras, heartbeat=heartbeat)
         lockstep.warm_up()
         return lockstep, traffic
 

@@ -7,7 +7,7 @@ import numpy as np
 from uavsim.geometry import unreal
 from uavsim.records.plan import ScenePlan
 from uavsim.records.recording import DroneState
-from uavsim.simulate.ports import Beat
+from uavsim.simulate.ports import Heartbeat
 from uavsim.typing import FloatArray
 
 __all__ = ["PlannedSwarm", "on_grid"]
@@ -25,9 +25,9 @@ def on_grid(values: FloatArray) -> FloatArray:
 class PlannedSwarm:
     """Drones are where the plan has them, to a millimetre and a thousandth of a degree."""
 
-    def begin(self, plan: ScenePlan, *, beat: Beat) -> None:
+    def begin(self, plan: ScenePlan, *, heartbeat: Heartbeat) -> None:
         """See ``SwarmPort``."""
-        beat("swarm", 0)
+        heartbeat("swarm", 0)
         self._plan = plan
         swarm = plan.swarm
         steps, drones = swarm.map_t_flu_m.shape[:2]

@@ -1,4 +1,4 @@
-"""What can be known about a station's health without asking its simulator: graphics memory, and its pace over the scenes."""
+"""What can be known about a slot's health without asking its simulator: graphics memory, and its pace over the scenes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 __all__ = ["MIN_FREE_GPU_MB", "Pace", "free_gpu_mb"]
 
-MIN_FREE_GPU_MB = 300  # below, CARLA's pictures are spoiled without an error
+MIN_FREE_GPU_MB = 300  # below, CARLA's images are spoiled without an error
 _SLOW_SCENES = 3  # one scene may be slow for good reasons: it loaded a map, or the machine was busy
 _QUERY_S = 20
 

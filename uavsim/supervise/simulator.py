@@ -36,7 +36,7 @@ class Endpoints:
 
 
 class Simulator:
-    """The server side of one station.
+    """The server side of one slot.
 
     Args:
         config: how to reach or start it.

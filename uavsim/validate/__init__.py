@@ -1,6 +1,6 @@
-"""The judge of data sets on disk, ours and others'."""
+"""The validator of data sets on disk, ours and others'."""
 
 from uavsim.validate.findings import Finding, Report
-from uavsim.validate.judge import judge, judge_version
+from uavsim.validate.validator import validate_dataset, validate_version
 
-__all__ = ["Finding", "Report", "judge", "judge_version"]
+__all__ = ["Finding", "Report", "validate_dataset", "validate_version"]

@@ -21,7 +21,7 @@ _HELD_OUT: Final = ("val", "test")
 
 
 def coverage_facts(evidence: Evidence) -> JsonDict:
-    """Return what there is of classes, distances, visibility, weather, vehicles and pictures."""
+    """Return what there is of classes, distances, visibility, weather, vehicles and images."""
     data = evidence.data
     table, images = data["sample_annotation"], data["sample_data"]
     category = follow(table["instance_token"], data["instance"]["category_token"])
@@ -33,8 +33,8 @@ def coverage_facts(evidence: Evidence) -> JsonDict:
     return {
         "scenes": len(data["scene"]),
         "samples": len(data["sample"]),
-        "pictures": len(evidence.looks),
-        "keyframe_pictures": int(images["is_key_frame"][evidence.cameras.rows].sum()),
+        "images": len(evidence.looks),
+        "keyframe_images": int(images["is_key_frame"][evidence.cameras.rows].sum()),
         "channels": len(data["sensor"]),
         "boxes": len(table),
         "instances": len(data["instance"]),
@@ -47,7 +47,7 @@ def coverage_facts(evidence: Evidence) -> JsonDict:
         ),
         "box_views_with_pixels": len(pairs),
         "pixels_inside_boxes": round(float(pairs.inside_px.sum() / max(pairs.visible_px.sum(), 1)), 5),
-        "pictures_decoded": evidence.pixels,
+        "images_decoded": evidence.pixels,
         "masks": evidence.has_masks,
     }
 

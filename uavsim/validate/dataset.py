@@ -1,4 +1,4 @@
-"""A data set as the judge sees it: tables as columns, references as row numbers, places by name."""
+"""A data set as the validator sees it: tables as columns, references as row numbers, places by name."""
 
 from __future__ import annotations
 
@@ -68,12 +68,12 @@ class DataSet:
 
     @property
     def is_camera(self) -> BoolArray:
-        """(sensors,) which sensors take pictures."""
+        """(sensors,) which sensors take images."""
         return np.array([m == "camera" for m in self["sensor"]["modality"]], bool)
 
     @property
     def camera_rows(self) -> IntArray:
-        """Rows of sample_data that are pictures with all their references whole."""
+        """Rows of sample_data that are images with all their references whole."""
         sensor = self.sensor_of_data
         good = (sensor >= 0) & (self.scene_of_data >= 0) & (self["sample_data"]["ego_pose_token"] >= 0)
         camera = np.zeros(len(sensor), bool)

@@ -1,4 +1,4 @@
-"""Everything that the checks look at, gathered once: geometry in the map and what was measured in the pictures."""
+"""Everything that the checks look at, gathered once: geometry in the map and what was measured in the images."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from uavsim.errors import SystemFailure
 from uavsim.typing import BoolArray, FloatArray, IntArray
 from uavsim.validate.dataset import DataSet
 from uavsim.validate.frames import Boxes, Cameras, boxes_of, cameras_of
-from uavsim.validate.look import FrameLook, FrameTask, TrackTask, look_at_track
+from uavsim.validate.image_measurements import FrameLook, FrameTask, TrackTask, look_at_track
 from uavsim.validate.temporal import time_unit_us
 
 __all__ = ["Evidence", "Pairs", "gather"]
@@ -54,11 +54,11 @@ class Evidence:
     """One version of a data set, read and looked at.
 
     Attributes:
-        looks: one a picture, by scene, channel and time; empty file states where pictures were not opened.
+        looks: one a image, by scene, channel and time; empty file states where images were not opened.
         track: (looks,) number of the scene-and-channel that a look belongs to.
         cameras: of the looks, row by row.
         has_masks: instance masks are there and boxes have ids, so that pixels can judge boxes.
-        pixels: pictures were decoded.
+        pixels: images were decoded.
     """
 
     data: DataSet
@@ -72,12 +72,12 @@ class Evidence:
 
 
 def gather(data: DataSet, *, pixels: bool, workers: int) -> Evidence:
-    """Place boxes and cameras, and look at every picture.
+    """Place boxes and cameras, and look at every image.
 
     Args:
         data: the tables.
-        pixels: decode pictures and masks; otherwise only look whether the files are whole and of the stated size.
-        workers: processes that look at pictures.
+        pixels: decode images and masks; otherwise only look whether the files are whole and of the stated size.
+        workers: processes that look at images.
     """
     boxes = boxes_of(data, unit_us=time_unit_us(data))
     rows = data.camera_rows
@@ -133,7 +133,7 @@ def _tasks(
             frames.append(
                 FrameTask(
                     row=row,
-                    picture=data.root / images["filename"][row],
+                    image=data.root / images["filename"][row],
                     mask=masks.get(row),
                     box_row=own,
                     instance_id=ids[own],
@@ -169,7 +169,7 @@ def _run(tasks: Iterator[TrackTask], workers: int) -> Iterator[list[FrameLook]]:
                 yield flying.popleft().result()
     except BrokenProcessPool as error:
         hint = "out of memory? a script without `if __name__ == '__main__'`?"
-        raise SystemFailure(f"a process that looks at pictures died ({hint}); judge with workers=1") from error
+        raise SystemFailure(f"a process that looks at images died ({hint}); judge with workers=1") from error
 
 
 def _pairs(looks: tuple[FrameLook, ...]) -> Pairs:

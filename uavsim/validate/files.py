@@ -11,7 +11,7 @@ import numpy as np
 from uavsim.validate.evidence import Evidence
 from uavsim.validate.findings import Finding
 
-__all__ = ["formats_told", "lidar_files_there", "maps_there", "masks_whole", "paths_inside", "pictures_whole"]
+__all__ = ["formats_told", "images_whole", "lidar_files_there", "maps_there", "masks_whole", "paths_inside"]
 
 _POINT_BYTES: Final = 20  # float32 x, y, z, intensity, ring
 _FORMATS: Final = {".png": {"png"}, ".jpg": {"jpg", "jpeg"}, ".jpeg": {"jpg", "jpeg"}, ".bin": {"pcd", "bin"}}
@@ -22,8 +22,8 @@ _WORDS: Final = {
 }
 
 
-def pictures_whole(evidence: Evidence) -> Iterator[Finding]:
-    """Every picture is there, whole, and as large as its row says."""
+def images_whole(evidence: Evidence) -> Iterator[Finding]:
+    """Every image is there, whole, and as large as its row says."""
     data = evidence.data
     images = data["sample_data"]
     for look in evidence.looks:
@@ -39,7 +39,7 @@ def pictures_whole(evidence: Evidence) -> Iterator[Finding]:
 
 
 def masks_whole(evidence: Evidence) -> Iterator[Finding]:
-    """Every mask named is there, whole, and as large as its picture."""
+    """Every mask named is there, whole, and as large as its image."""
     for look in evidence.looks:
         place = evidence.data.data_place(look.row)
         if look.mask_state in _WORDS:
@@ -47,7 +47,7 @@ def masks_whole(evidence: Evidence) -> Iterator[Finding]:
             yield Finding(code, f"mask of {evidence.data['sample_data']['filename'][look.row]} {words}", **place)
         elif look.mask_state == "good" and look.state == "good" and look.mask_px != look.found_px:
             message = (
-                f"mask is {look.mask_px[0]} x {look.mask_px[1]}, its picture {look.found_px[0]} x {look.found_px[1]}"
+                f"mask is {look.mask_px[0]} x {look.mask_px[1]}, its image {look.found_px[0]} x {look.found_px[1]}"
             )
             yield Finding("files.size", message, **place)
 

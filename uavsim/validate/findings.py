@@ -1,4 +1,4 @@
-"""What the judge says: findings with a place and numbers, and the report around them."""
+"""What the validator says: findings with a place and numbers, and the report around them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Finding:
     """One broken promise, and where.
 
     Attributes:
-        code: ``group.promise``, a key of ``judge.CHECKS`` or of its own family (``files.missing``).
+        code: ``group.promise``, a key of ``validator.CHECKS`` or of its own family (``files.missing``).
         scene: scene name, "" where it concerns the data set.
         sample: sample token, or "".
         channel: sensor channel, or "".

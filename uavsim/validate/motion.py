@@ -223,7 +223,7 @@ def _is_vehicle(data: DataSet) -> BoolArray:
 
 
 def cameras_fly_smoothly(evidence: Evidence) -> Iterator[Finding]:
-    """A camera's place changes evenly from picture to picture: a stale pose stands still and then leaps."""
+    """A camera's place changes evenly from image to image: a stale pose stands still and then leaps."""
     position, track, data = evidence.cameras.position_m, evidence.track, evidence.data
     time = data["sample_data"]["timestamp"][evidence.cameras.rows]
     if len(position) < 3:

@@ -163,7 +163,7 @@ def counts_are_the_masks(evidence: Evidence) -> Iterator[Finding]:
 
 
 def _samples_with_all_masks(evidence: Evidence) -> BoolArray:
-    """(samples,) every keyframe picture of the sample has a readable mask that fits its view."""
+    """(samples,) every keyframe image of the sample has a readable mask that fits its view."""
     images, complete = evidence.data["sample_data"], np.ones(len(evidence.data["sample"]), bool)
     view_bad = _misses(evidence).view_bad
     for view, look in enumerate(evidence.looks):

@@ -1,4 +1,4 @@
-"""The fields that each table must have, as the devkit reads them, and the extra ones that the judge can use.
+"""The fields that each table must have, as the devkit reads them, and the extra ones that the validator can use.
 
 Source: nuScenes schema (nuscenes-devkit, docs/schema_nuscenes.md); extra fields: docs/formats.md.
 """

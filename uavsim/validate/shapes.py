@@ -97,7 +97,7 @@ def intrinsics_plausible(evidence: Evidence) -> Iterator[Finding]:
     _, first = np.unique(data["sample_data"]["calibrated_sensor_token"][cameras.rows], return_index=True)
     for view in np.sort(first).tolist():
         if not (centred[view] and pinhole[view]):
-            yield Finding("shape.intrinsic", "no pinhole of this picture", **data.data_place(int(cameras.rows[view])))
+            yield Finding("shape.intrinsic", "no pinhole of this image", **data.data_place(int(cameras.rows[view])))
     yield from _intrinsics_constant(evidence, first)
 
 

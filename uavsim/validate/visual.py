@@ -1,4 +1,4 @@
-"""Promises about what a picture shows: not black, not frozen, not another camera's, not another tick's, evenly exposed."""
+"""Promises about what a image shows: not black, not frozen, not another camera's, not another tick's, evenly exposed."""
 
 from __future__ import annotations
 
@@ -24,25 +24,25 @@ MIN_CONTRAST: Final = 4.0
 
 
 def not_black(evidence: Evidence) -> Iterator[Finding]:
-    """A picture shows something."""
+    """A image shows something."""
     for look in evidence.looks:
         if look.state == "good" and (look.spread < BLANK_SPREAD or look.mean < BLACK_MEAN):
             message = (
-                f"picture is {'black' if look.mean < 10 else 'blank'}: mean {look.mean:.1f}, spread {look.spread:.1f}"
+                f"image is {'black' if look.mean < 10 else 'blank'}: mean {look.mean:.1f}, spread {look.spread:.1f}"
             )
             numbers = {"mean": round(look.mean, 2), "spread": round(look.spread, 2)}
             yield Finding("visual.black", message, numbers=numbers, **evidence.data.data_place(look.row))
 
 
 def not_frozen(evidence: Evidence) -> Iterator[Finding]:
-    """A picture is not the one before again, when the camera moved or something in its mask did."""
+    """A image is not the one before again, when the camera moved or something in its mask did."""
     changed = _changed_since_before(evidence)
     for view in range(1, len(evidence.looks)):
         look, before = evidence.looks[view], evidence.looks[view - 1]
         same = evidence.track[view] == evidence.track[view - 1] and look.digest == before.digest
         if same and look.digest and changed[view]:
             yield Finding(
-                "visual.frozen", "picture is byte for byte the one before", **evidence.data.data_place(look.row)
+                "visual.frozen", "image is byte for byte the one before", **evidence.data.data_place(look.row)
             )
 
 
@@ -61,7 +61,7 @@ def _changed_since_before(evidence: Evidence) -> BoolArray:
 
 
 def not_duplicate(evidence: Evidence) -> Iterator[Finding]:
-    """No two cameras, ticks or scenes have the same picture; one camera's neighbouring ticks are ``not_frozen``'s."""
+    """No two cameras, ticks or scenes have the same image; one camera's neighbouring ticks are ``not_frozen``'s."""
     seen: dict[str, int] = {}
     for view, look in enumerate(evidence.looks):
         if not look.digest or look.spread < BLANK_SPREAD:
@@ -69,11 +69,11 @@ def not_duplicate(evidence: Evidence) -> Iterator[Finding]:
         first = seen.setdefault(look.digest, view)
         if first != view and evidence.track[first] != evidence.track[view]:
             other = evidence.data["sample_data"]["filename"][evidence.looks[first].row]
-            yield Finding("visual.duplicate", f"same picture as {other}", **evidence.data.data_place(look.row))
+            yield Finding("visual.duplicate", f"same image as {other}", **evidence.data.data_place(look.row))
 
 
 def exposure_steady(evidence: Evidence) -> Iterator[Finding]:
-    """A picture is not far brighter or darker than both its neighbours in time."""
+    """A image is not far brighter or darker than both its neighbours in time."""
     level = np.log(np.maximum([look.mean for look in evidence.looks], 1.0)) if evidence.looks else np.zeros(0)
     good = np.array([look.state == "good" and look.spread >= BLANK_SPREAD for look in evidence.looks], bool)
     for view in np.flatnonzero(_spikes(level, good, evidence)).tolist():
@@ -82,7 +82,7 @@ def exposure_steady(evidence: Evidence) -> Iterator[Finding]:
         mean = evidence.looks[view].mean
         message = f"mean brightness {mean:.0f} between neighbours of {usual:.0f}"
         numbers = {"mean": round(mean, 1), "usual": round(usual, 1)}
-        yield Finding("visual.exposure", message, numbers=numbers, **evidence.data.data_place(evidence.looks[view].row))
+        yield Finding("visual.capture", message, numbers=numbers, **evidence.data.data_place(evidence.looks[view].row))
 
 
 def _same_track(evidence: Evidence, view: int, other: int) -> bool:
@@ -108,7 +108,7 @@ def _spikes(level: FloatArray, good: BoolArray, evidence: Evidence) -> BoolArray
 
 
 def of_this_tick(evidence: Evidence) -> Iterator[Finding]:
-    """A picture's edges lie on its own mask's borders, not on those of the tick before or after."""
+    """A image's edges lie on its own mask's borders, not on those of the tick before or after."""
     for view, look in enumerate(evidence.looks):
         own, *others = look.edge_contrast
         own_sharp, *others_sharp = look.edge_sharpness
@@ -119,7 +119,7 @@ def of_this_tick(evidence: Evidence) -> Iterator[Finding]:
         sharper = others_sharp[place] > BETTER * own_sharp  # or its borders lie by chance where there is much to see
         if best > max(BETTER * own, MIN_CONTRAST) and sharper and look.digest != _digest(evidence, view - 1):
             which = ("before", "after")[place]
-            message = f"picture fits the mask of the tick {which} ({best:.0f}) better than its own ({own:.0f})"
+            message = f"image fits the mask of the tick {which} ({best:.0f}) better than its own ({own:.0f})"
             numbers = {"own": round(own, 2), "other": round(float(best), 2)}
             yield Finding("visual.other_tick", message, numbers=numbers, **evidence.data.data_place(look.row))
 

@@ -1,0 +1,249 @@
+"""Calls that read a vehicle: state, kinematics, collisions, sensors; and those that put it somewhere."""
+
+# ruff: noqa: ARG001  (the wire sends anything, in AirSim's own names and order)
+
+from __future__ import annotations
+
+import math
+from typing import Any, Final
+
+import numpy as np
+
+from headless_simulator.airsim import geo, quad, rangefinders, sensors
+from headless_simulator.airsim.calls.table import Table, entry, text
+from headless_simulator.airsim.drone import Drone, Hit
+from headless_simulator.airsim.imaging import Shot
+from headless_simulator.airsim.ned import (
+    add,
+    pose_map,
+    pose_of,
+    quat_multiply,
+    rotate,
+    rotation_matrix,
+    vector_map,
+    vector_of,
+)
+from headless_simulator.airsim.objects import picture_ids
+from headless_simulator.airsim.simulation import Simulation
+from headless_simulator.airsim.wire import PackedFloats
+from headless_simulator.scene import Int32, Movers, Picture
+
+CALLS: Final[Table] = {}
+NO_RC: Final = {
+    "timestamp": 0, "pitch": 0.0, "roll": 0.0, "throttle": 0.0, "yaw": 0.0, "left_z": 0.0, "right_z": 0.0,
+    "switches": 0, "vendor_id": "", "is_initialized": False, "is_valid": False,
+}  # fmt: skip
+
+
+def _collision_map(sim: Simulation, hit: Hit) -> dict[str, Any]:
+    return {
+        "has_collided": hit.has_collided,
+        "penetration_depth": hit.depth_m,
+        "time_stamp": hit.time_ns,
+        "normal": vector_map(hit.normal),
+        "impact_point": vector_map(hit.point_m),
+        "position": vector_map(hit.position_m),
+        "object_name": hit.what,
+        "object_id": sim.objects.segmentation_id(hit.what) if hit.what else -1,
+    }
+
+
+@entry(CALLS)
+def getMultirotorState(sim: Simulation, vehicle: Any = "") -> dict[str, Any]:
+    """Give all about a vehicle."""
+    with sim.fleet.lock:
+        drone = sim.fleet.drone(vehicle)
+        return {
+            "collision": _collision_map(sim, drone.hit(forget=False)),
+            "kinematics_estimated": drone.kinematics_map(),
+            "gps_location": geo.geo_map(sim.drone_geo(drone)),
+            "timestamp": drone.now_ns,
+            "landed_state": 0 if drone.landed else 1,
+            "rc_data": NO_RC,
+            "ready": True,
+            "ready_message": "",
+            "can_arm": True,
+        }
+
+
+@entry(CALLS)
+def simGetCollisionInfo(sim: Simulation, vehicle: Any = "") -> dict[str, Any]:
+    """Give the last collision and forget that it happened."""
+    with sim.fleet.lock:
+        return _collision_map(sim, sim.fleet.drone(vehicle).hit(forget=True))
+
+
+@entry(CALLS)
+def simGetVehiclePose(sim: Simulation, vehicle: Any = "") -> dict[str, Any]:
+    """Give the pose, NED from the vehicle's own origin."""
+    with sim.fleet.lock:
+        return sim.fleet.drone(vehicle).pose_wire()
+
+
+@entry(CALLS)
+def simSetVehiclePose(sim: Simulation, pose: Any, ignore_collision: Any, vehicle: Any = "") -> None:
+    """Teleport; NaN parts stay."""
+    position, quat = pose_of(pose)
+    with sim.fleet.lock:
+        sim.fleet.drone(vehicle).place(position, quat)
+
+
+@entry(CALLS)
+def simGetGroundTruthKinematics(sim: Simulation, vehicle: Any = "") -> dict[str, Any]:
+    """Give the true motion."""
+    with sim.fleet.lock:
+        return sim.fleet.drone(vehicle).kinematics_map()
+
+
+@entry(CALLS)
+def simSetKinematics(sim: Simulation, state: Any, ignore_collision: Any, vehicle: Any = "") -> None:
+    """Set pose and motion at once."""
+    position, quat = pose_of(state)
+    motion = {
+        quad.S_VELOCITY: vector_of(state.get("linear_velocity")),
+        quad.S_RATE: vector_of(state.get("angular_velocity")),
+        quad.S_ACCEL: vector_of(state.get("linear_acceleration")),
+        quad.S_RATE_ACCEL: vector_of(state.get("angular_acceleration")),
+    }
+    if not all(abs(part) < 1e6 for parts in motion.values() for part in parts):
+        raise ValueError("velocities and accelerations must be finite and below 1e6")
+    with sim.fleet.lock:
+        drone = sim.fleet.drone(vehicle)
+        drone.place(position, quat)
+        for column, parts in motion.items():
+            drone.row[column : column + 3] = parts
+
+
+@entry(CALLS)
+def simGetGroundTruthEnvironment(sim: Simulation, vehicle: Any = "") -> dict[str, Any]:
+    """Give the air around it."""
+    with sim.fleet.lock:
+        drone = sim.fleet.drone(vehicle)
+        place = sim.drone_geo(drone)
+        return {
+            "position": vector_map(drone.position_m),
+            "geo_point": geo.geo_map(place),
+            "gravity": vector_map((0.0, 0.0, quad.GRAVITY)),
+            "air_pressure": geo.pressure_pa(place[2]),
+            "temperature": geo.temperature_k(place[2]),
+            "air_density": geo.air_density(place[2]),
+        }
+
+
+@entry(CALLS)
+def getHomeGeoPoint(sim: Simulation, vehicle: Any = "") -> dict[str, float]:
+    """Give the place of the vehicle's origin."""
+    with sim.fleet.lock:
+        return geo.geo_map(sim.geo_of(sim.fleet.drone(vehicle).spawn_ue_m))
+
+
+@entry(CALLS)
+def getRotorStates(sim: Simulation, vehicle: Any = "") -> dict[str, Any]:
+    """Give thrust, torque and speed of the rotors."""
+    max_speed = 6396.667 / 60 * 2 * math.pi
+    with sim.fleet.lock:
+        drone = sim.fleet.drone(vehicle)
+        signals = [float(s) for s in drone.row[quad.S_ROTOR : quad.S_ROTOR + 4]]
+        return {
+            "rotors": [
+                {
+                    "thrust": signal * quad.ROTOR_THRUST_N,
+                    "torque_scaler": signal * quad.ROTOR_TORQUE_NM * (-1 if index < 2 else 1),
+                    "speed": math.sqrt(max(signal, 0.0)) * max_speed,
+                }
+                for index, signal in enumerate(signals)
+            ],
+            "timestamp": drone.now_ns,
+        }
+
+
+@entry(CALLS)
+def getImuData(sim: Simulation, sensor: Any = "", vehicle: Any = "") -> dict[str, Any]:
+    """Read the IMU."""
+    with sim.fleet.lock:
+        drone = sim.fleet.drone(vehicle)
+        sensors.find_sensor(drone, text(sensor, "imu_name"), "imu")
+        return sensors.imu(drone)
+
+
+@entry(CALLS)
+def getBarometerData(sim: Simulation, sensor: Any = "", vehicle: Any = "") -> dict[str, Any]:
+    """Read the barometer."""
+    with sim.fleet.lock:
+        drone = sim.fleet.drone(vehicle)
+        sensors.find_sensor(drone, text(sensor, "barometer_name"), "barometer")
+        return sensors.barometer(drone, sim.drone_geo(drone))
+
+
+@entry(CALLS)
+def getMagnetometerData(sim: Simulation, sensor: Any = "", vehicle: Any = "") -> dict[str, Any]:
+    """Read the magnetometer."""
+    with sim.fleet.lock:
+        drone = sim.fleet.drone(vehicle)
+        sensors.find_sensor(drone, text(sensor, "magnetometer_name"), "magnetometer")
+        return sensors.magnetometer(drone)
+
+
+@entry(CALLS)
+def getGpsData(sim: Simulation, sensor: Any = "", vehicle: Any = "") -> dict[str, Any]:
+    """Read the GPS."""
+    with sim.fleet.lock:
+        drone = sim.fleet.drone(vehicle)
+        sensors.find_sensor(drone, text(sensor, "gps_name"), "gps")
+        return sensors.gps(drone, sim.drone_geo(drone))
+
+
+def _look(sim: Simulation, drones: Movers) -> rangefinders.Look:
+    def look(shot: Shot) -> tuple[Picture, Int32]:
+        picture, movers = sim.photographer.render(shot, drones)
+        with sim.object_lock:
+            tables = sim.objects.lookup(movers)
+        return picture, picture_ids(picture.ids, picture.tag, tables)
+
+    return look
+
+
+def _mounted(drone: Drone, mount: tuple[Any, Any]) -> tuple[Any, Any]:
+    position, quat = mount
+    return add(drone.position_m, rotate(drone.quat, position)), quat_multiply(drone.quat, quat)
+
+
+@entry(CALLS)
+def getDistanceSensorData(sim: Simulation, sensor: Any = "", vehicle: Any = "") -> dict[str, Any]:
+    """Read a distance sensor."""
+    with sim.fleet.lock:
+        drone = sim.fleet.drone(vehicle)
+        setting = sensors.find_sensor(drone, text(sensor, "distance_sensor_name"), "distance")
+        mount = rangefinders.mount_of(setting.options)
+        pose, origin, without = _mounted(drone, mount), drone.spawn_ue_m, sim.number_of(drone)
+        drones, now_ns = sim.drone_movers(), drone.now_ns
+    limits = (float(setting.options.get("MinDistance", 0.2)), float(setting.options.get("MaxDistance", 40.0)))
+    return {
+        "time_stamp": now_ns,
+        "distance": rangefinders.distance_m(_look(sim, drones), pose, origin, limits, without=without),
+        "min_distance": limits[0],
+        "max_distance": limits[1],
+        "relative_pose": pose_map(*mount),
+    }
+
+
+@entry(CALLS)
+def getLidarData(sim: Simulation, sensor: Any = "", vehicle: Any = "") -> dict[str, Any]:
+    """Take one whole turn of a lidar."""
+    with sim.fleet.lock:
+        drone = sim.fleet.drone(vehicle)
+        options = sensors.find_sensor(drone, text(sensor, "lidar_name"), "lidar").options
+        pose = _mounted(drone, rangefinders.mount_of(options))
+        origin, without, now_ns = drone.spawn_ue_m, sim.number_of(drone), drone.now_ns
+        drones = sim.drone_movers()
+    directions = rangefinders.scan_directions(options)
+    reach_m = float(options.get("Range", 100.0))
+    points, ids = rangefinders.scan(_look(sim, drones), pose, origin, directions, reach_m, without=without)
+    if options.get("DataFrame", "VehicleInertialFrame") != "SensorLocalFrame":
+        points = points @ rotation_matrix(pose[1]).T + np.array(pose[0])
+    return {
+        "time_stamp": now_ns,
+        "point_cloud": PackedFloats(points.astype(np.float32)) if len(points) else [0.0],
+        "pose": pose_map(*pose),
+        "segmentation": ids.tolist(),
+    }

@@ -1,0 +1,71 @@
+"""The thread that lets simulated time pass: with the wall clock, or as fast as it can for ``simContinueForTime``."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from typing import Final
+
+from headless_simulator.airsim.fleet import STEP_NS, Fleet
+
+CATCH_UP_S: Final = 0.25  # a busy machine falls behind rather than jump
+TURN_S: Final = 0.004
+BURST_NS: Final = 60_000_000  # how long the lock is held at most, in simulated time
+
+
+class ClockThread:
+    """Runs a fleet's time until stopped.
+
+    Args:
+        fleet: whose time.
+        wall: seconds of the wall clock.
+        every_turn: called with the simulated time now and then, without the fleet's lock.
+    """
+
+    def __init__(
+        self,
+        fleet: Fleet,
+        *,
+        wall: Callable[[], float] = time.monotonic,
+        every_turn: Callable[[int], None] = lambda _: None,
+    ) -> None:
+        self._fleet, self._wall, self._every_turn = fleet, wall, every_turn
+        self._stopping = False
+        self._thread = threading.Thread(target=self._run, name="airsim-clock", daemon=True)
+
+    def start(self) -> None:
+        """Begin."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End and wait for the end."""
+        with self._fleet.lock:
+            self._stopping = True
+            self._fleet.changed.notify_all()
+        self._thread.join()
+
+    def _run(self) -> None:
+        fleet, last_s, owed_s = self._fleet, self._wall(), 0.0
+        while not self._stopping:
+            self._every_turn(fleet.now_ns)
+            with fleet.lock:
+                if not fleet.running:
+                    fleet.changed.wait()
+                    last_s, owed_s = self._wall(), 0.0
+                    continue
+                if fleet.budget is not None:
+                    fleet.run_for(BURST_NS)
+                    last_s, owed_s = self._wall(), 0.0
+                    continue
+                now_s = self._wall()
+                owed_s = min(owed_s + (now_s - last_s) * fleet.settings.clock_speed, self._most_owed_s())
+                last_s = now_s
+                steps_ns = int(owed_s * 1e9) // STEP_NS * STEP_NS
+                fleet.run_for(min(steps_ns, BURST_NS))
+                owed_s -= min(steps_ns, BURST_NS) * 1e-9
+                if owed_s < TURN_S * fleet.settings.clock_speed:
+                    fleet.changed.wait(TURN_S)
+
+    def _most_owed_s(self) -> float:
+        return CATCH_UP_S * max(1.0, self._fleet.settings.clock_speed)

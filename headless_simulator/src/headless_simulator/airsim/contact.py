@@ -1,0 +1,236 @@
+"""What a flying body hits: the ground under it and the boxes of buildings, poles and vehicles near it."""
+
+# ruff: noqa: PLR0917  (numba kernels take plain arrays, by position)
+
+from __future__ import annotations
+
+import math
+from typing import Any, Final
+
+from headless_simulator.airsim import quad
+from headless_simulator.airsim.quad import (
+    BODY_HEIGHT_M,
+    BODY_RADIUS_M,
+    FRICTION,
+    RESTITUTION,
+    S_ACCEL,
+    S_COLLIDES,
+    S_GROUNDED,
+    S_HIT,
+    S_HIT_AGE,
+    S_HIT_DEPTH,
+    S_HIT_NORMAL,
+    S_HIT_POINT,
+    S_HIT_POSITION,
+    S_HIT_WHAT,
+    S_QUAT,
+    S_RATE,
+    S_RATE_ACCEL,
+    S_TOUCHING,
+    S_VELOCITY,
+    compiled,
+)
+
+GROUND: Final = -1
+NOTHING: Final = -2
+NO_GROUND_M: Final = -1.0e9
+FAR_AWAY_M: Final = 1.0e8  # no town is there; also keeps what is no number away from the grid
+
+
+@compiled
+def ground_height(grid: Any, origin_x: float, origin_y: float, cell: float, x: float, y: float) -> float:
+    """Give the ground's height (Unreal's z, metres), bilinear; outside the grid its edge goes on.
+
+    Args:
+        grid: (rows along y, columns along x) heights.
+        origin_x: Unreal's x of the first column.
+        origin_y: Unreal's y of the first row.
+        cell: grid step, metres.
+        x: where, Unreal's axes.
+        y: where, Unreal's axes.
+    """
+    rows, columns = grid.shape
+    if not (abs(x) < FAR_AWAY_M and abs(y) < FAR_AWAY_M):
+        return NO_GROUND_M
+    column = min(max((x - origin_x) / cell, 0.0), columns - 1.000001)
+    row = min(max((y - origin_y) / cell, 0.0), rows - 1.000001)
+    i, j = int(column), int(row)
+    u, v = column - i, row - j
+    i1, j1 = min(i + 1, columns - 1), min(j + 1, rows - 1)
+    top = grid[j, i] * (1 - u) + grid[j, i1] * u
+    return float(top * (1 - v) + (grid[j1, i] * (1 - u) + grid[j1, i1] * u) * v)
+
+
+@compiled
+def touch_ground(state: Any, height: float, spawn_z: float) -> None:
+    """Keep a body out of the ground; one that comes down on it stays, level, as AirSim's ground lock does."""
+    above = spawn_z - state[2] - height
+    if above > 0.0:
+        return
+    if state[S_GROUNDED] > 0:
+        state[2] = spawn_z - height
+        return
+    vx, vy, vz = state[7], state[8], state[9]
+    if vz <= 0.0 and above > -0.05:
+        return  # taking off
+    _note_hit(state, 0.0, 0.0, -1.0, -above, GROUND, 0.0)
+    state[2] = spawn_z - height
+    if vz >= abs(vx) and vz >= abs(vy):
+        _lock_to_ground(state)
+    else:
+        state[9] = -vz * RESTITUTION if vz > 0.2 else 0.0
+        state[7] *= 1 - FRICTION
+        state[8] *= 1 - FRICTION
+        _calm(state)
+
+
+@compiled
+def _lock_to_ground(state: Any) -> None:
+    yaw = quad.angles(state)[2]
+    state[S_QUAT], state[S_QUAT + 1], state[S_QUAT + 2], state[S_QUAT + 3] = (
+        math.cos(yaw / 2),
+        0.0,
+        0.0,
+        math.sin(yaw / 2),
+    )
+    for axis in range(3):
+        state[S_VELOCITY + axis] = 0.0
+        state[S_RATE + axis] = 0.0
+    _calm(state)
+    state[S_GROUNDED] = 1.0
+
+
+@compiled
+def _calm(state: Any) -> None:
+    for axis in range(3):
+        state[S_ACCEL + axis] = 0.0
+        state[S_RATE_ACCEL + axis] = 0.0
+        state[S_RATE + axis] *= 0.9
+
+
+@compiled
+def _note_hit(state: Any, nx: float, ny: float, nz: float, depth: float, what: int, reach: float) -> None:
+    """Write down a new contact (one that was not there in the step before)."""
+    if state[S_TOUCHING] > 0 and state[S_HIT_WHAT] == what:
+        state[S_TOUCHING] = 2.0
+        return
+    state[S_TOUCHING] = 2.0
+    state[S_HIT] = 1.0
+    state[S_HIT_AGE] = 0.0
+    state[S_HIT_DEPTH] = depth
+    state[S_HIT_WHAT] = what
+    state[S_HIT_NORMAL], state[S_HIT_NORMAL + 1], state[S_HIT_NORMAL + 2] = nx, ny, nz
+    for axis in range(3):
+        state[S_HIT_POSITION + axis] = state[axis]
+        state[S_HIT_POINT + axis] = state[axis] - state[S_HIT_NORMAL + axis] * reach
+
+
+@compiled
+def touch_boxes(state: Any, spawn: Any, boxes: Any, first: int, last: int) -> None:
+    """Push the body, a sphere, out of the boxes it is in, and throw its velocity back.
+
+    Args:
+        state: one vehicle's row.
+        spawn: Unreal's x, y, z of its origin.
+        boxes: (B, 8) centre x, y, z, half x, y, z, cosine and sine of yaw, Unreal's axes.
+        first: its first row in ``boxes``.
+        last: one past its last row.
+    """
+    for row in range(first, last):
+        x = spawn[0] + state[0] - boxes[row, 0]
+        y = spawn[1] + state[1] - boxes[row, 1]
+        z = spawn[2] - state[2] + BODY_HEIGHT_M - boxes[row, 2]
+        c, s = boxes[row, 6], boxes[row, 7]
+        ox, oy = c * x + s * y, c * y - s * x
+        hx, hy, hz = boxes[row, 3], boxes[row, 4], boxes[row, 5]
+        px, py, pz = min(max(ox, -hx), hx), min(max(oy, -hy), hy), min(max(z, -hz), hz)
+        dx, dy, dz = ox - px, oy - py, z - pz
+        distance = math.sqrt(dx * dx + dy * dy + dz * dz)
+        if distance >= BODY_RADIUS_M:
+            continue
+        if distance > 1e-9:
+            dx, dy, dz = dx / distance, dy / distance, dz / distance
+        else:  # inside: leave through the nearest face
+            gx, gy, gz = hx - abs(ox), hy - abs(oy), hz - abs(z)
+            nearest = min(gx, gy, gz)
+            dx = math.copysign(1.0, ox) if nearest == gx else 0.0
+            dy = math.copysign(1.0, oy) if nearest == gy and nearest != gx else 0.0
+            dz = math.copysign(1.0, z) if nearest == gz and nearest != gx and nearest != gy else 0.0
+            distance = -nearest
+        _bounce(state, c * dx - s * dy, s * dx + c * dy, -dz, BODY_RADIUS_M - distance, row)
+
+
+@compiled
+def _bounce(state: Any, nx: float, ny: float, nz: float, depth: float, row: int) -> None:
+    _note_hit(state, nx, ny, nz, depth, row, BODY_RADIUS_M)
+    state[0] += nx * depth
+    state[1] += ny * depth
+    state[2] += nz * depth
+    speed_in = state[7] * nx + state[8] * ny + state[9] * nz
+    if speed_in >= 0.0:
+        return
+    on_top = nz < -0.7 and -speed_in < 1.0
+    kick = 0.0 if on_top else RESTITUTION
+    for axis in range(3):
+        normal = nx if axis == 0 else (ny if axis == 1 else nz)
+        sliding = state[S_VELOCITY + axis] - speed_in * normal
+        state[S_VELOCITY + axis] = sliding * (1 - FRICTION) - kick * speed_in * normal
+    if on_top:
+        _lock_to_ground(state)
+    else:
+        _calm(state)
+
+
+@compiled
+def advance(
+    state: Any,
+    mode: Any,
+    goal: Any,
+    gains: Any,
+    spawn: Any,
+    boxes: Any,
+    box_range: Any,
+    grid: Any,
+    grid_place: Any,
+    wind: Any,
+    density: float,
+    dt: float,
+    steps: int,
+) -> None:
+    """Fly every vehicle on by ``steps`` steps of ``dt`` seconds, in place.
+
+    Args:
+        state: (N, STATE_SIZE).
+        mode: (N, 4) goal modes.
+        goal: (N, 4) goals.
+        gains: (N, 4, 3, 4) controller gains.
+        spawn: (N, 3) Unreal's x, y, z of each vehicle's origin.
+        boxes: (B, 8) obstacles, see ``touch_boxes``.
+        box_range: (N, 2) first and one past last obstacle of each vehicle.
+        grid: ground heights.
+        grid_place: (3,) origin x, y and step of the grid.
+        wind: (3,) NED m/s.
+        density: of the air, kg/m3.
+        dt: step, seconds.
+        steps: how many.
+    """
+    for _ in range(steps):
+        for vehicle in range(state.shape[0]):
+            row = state[vehicle]
+            row[S_HIT_AGE] += dt
+            row[S_TOUCHING] = max(0.0, row[S_TOUCHING] - 1.0)
+            quad.move(row, wind, density, dt)
+            if row[S_COLLIDES] > 0:
+                height = ground_height(
+                    grid,
+                    grid_place[0],
+                    grid_place[1],
+                    grid_place[2],
+                    spawn[vehicle, 0] + row[0],
+                    spawn[vehicle, 1] + row[1],
+                )
+                touch_ground(row, height, spawn[vehicle, 2])
+                touch_boxes(row, spawn[vehicle], boxes, box_range[vehicle, 0], box_range[vehicle, 1])
+            row[quad.S_GOAL_AGE] += dt
+            quad.spin_rotors(row, dt)
+            quad.control(row, mode[vehicle], goal[vehicle], gains[vehicle], dt)

@@ -1,0 +1,142 @@
+"""``simGetDetections``: which objects a camera sees, with the box around their visible pixels."""
+
+from __future__ import annotations
+
+import fnmatch
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from headless_simulator.airsim import geo
+from headless_simulator.airsim.host import Pose6
+from headless_simulator.airsim.imaging import Shot
+from headless_simulator.airsim.ned import (
+    Quat,
+    Vec3,
+    ned_pose,
+    pose_map,
+    quat_conjugate,
+    quat_multiply,
+    rotate,
+    vector_map,
+)
+from headless_simulator.scene import STATIC_ID, Movers, UInt32
+
+if TYPE_CHECKING:
+    from headless_simulator.airsim.simulation import Simulation
+
+MAX_NAMES: Final = 1000
+DEFAULT_RADIUS_M: Final = 200.0
+
+
+@dataclass(slots=True)
+class Filter:
+    """What a camera looks for."""
+
+    names: list[str] = field(default_factory=list)
+    radius_m: float = DEFAULT_RADIUS_M
+
+    def add(self, name: str) -> None:
+        """Look for one more name; the oldest go when there are too many."""
+        self.names.append(name)
+        del self.names[:-MAX_NAMES]
+
+    def wants(self, name: str) -> bool:
+        """Say whether a name is looked for."""
+        return any(fnmatch.fnmatchcase(name, wanted) for wanted in self.names)
+
+
+@dataclass(frozen=True, slots=True)
+class Thing:
+    """A candidate: its name, its code in ``Picture.ids``, pose and box (Unreal's axes)."""
+
+    name: str
+    code: int
+    pose: Pose6
+    box_centre_m: Vec3
+    box_half_m: Vec3
+
+
+def detect(
+    sim: Simulation, shot: Shot, camera: tuple[Vec3, Quat, Vec3], wanted: Filter, drones: Movers
+) -> list[dict[str, Any]]:
+    """Draw the view and describe what is looked for and seen in it."""
+    if not wanted.names:
+        return []
+    picture, movers = sim.photographer.render(shot, drones)
+    seen = np.unique(picture.ids)
+    eye = np.array(shot.pose[:3])
+    answers = []
+    for thing in _things(sim, movers, wanted):
+        if np.linalg.norm(np.array(thing.box_centre_m) - eye) > wanted.radius_m:
+            continue
+        place = int(np.searchsorted(seen, thing.code))
+        if place < len(seen) and seen[place] == thing.code:
+            answers.append(_describe(sim, thing, picture.ids, camera))
+    return answers
+
+
+def _things(sim: Simulation, movers: Movers, wanted: Filter) -> list[Thing]:
+    models = sim.host.models
+    with sim.object_lock:
+        names = {number: name for name, number in sim.objects.actors().items() if wanted.wants(name)}
+        types = dict(sim.host.actor_types())
+        for spawned in sim.objects.spawned.values():
+            if wanted.wants(spawned.name):
+                names[spawned.number], types[spawned.number] = spawned.name, spawned.blueprint
+    found = [
+        Thing(t.name, t.object_id | STATIC_ID, t.pose, t.box_centre_m, t.box_half_m)
+        for t in sim.host.town.objects
+        if wanted.wants(t.name)
+    ]
+    for row, number in enumerate(movers.actor_id.tolist()):
+        if number in names:
+            x, y, z, pitch, yaw, roll = (float(v) for v in movers.pose[row])
+            ox, oy, oz = models.box_offset(types[number])
+            c, s = np.cos(np.radians(yaw)), np.sin(np.radians(yaw))
+            centre = (float(x + c * ox - s * oy), float(y + s * ox + c * oy), z + oz)
+            found.append(
+                Thing(names[number], number, (x, y, z, pitch, yaw, roll), centre, models.half_extent(types[number]))
+            )
+    return found
+
+
+def _describe(sim: Simulation, thing: Thing, ids: UInt32, camera: tuple[Vec3, Quat, Vec3]) -> dict[str, Any]:
+    position, quat, origin = camera
+    rows, columns = np.nonzero(ids == thing.code)
+    away = quat_conjugate(quat)
+    object_position, object_quat = ned_pose(thing.pose, origin_ue_m=origin)
+    corners = _corners(thing)
+    box = np.array([rotate(away, _minus(ned_pose((*c, 0, 0, 0), origin_ue_m=origin)[0], position)) for c in corners])
+    low, high = box.min(axis=0), box.max(axis=0)
+    return {
+        "name": thing.name,
+        "geo_point": geo.geo_map(sim.geo_of(thing.pose[:3])),
+        "box2D": {
+            "min": {"x_val": float(columns.min()), "y_val": float(rows.min())},
+            "max": {"x_val": float(columns.max() + 1), "y_val": float(rows.max() + 1)},
+        },
+        "box3D": {"min": vector_map(low), "max": vector_map(high)},
+        "relative_pose": pose_map(
+            rotate(away, _minus(object_position, position)),
+            quat_multiply(away, object_quat),
+        ),
+    }
+
+
+def _corners(thing: Thing) -> list[Vec3]:
+    yaw = np.radians(thing.pose[4])
+    c, s = np.cos(yaw), np.sin(yaw)
+    hx, hy, hz = thing.box_half_m
+    x, y, z = thing.box_centre_m
+    return [
+        (float(x + c * i * hx - s * j * hy), float(y + s * i * hx + c * j * hy), float(z + k * hz))
+        for i in (-1, 1)
+        for j in (-1, 1)
+        for k in (-1, 1)
+    ]
+
+
+def _minus(first: Vec3, second: Vec3) -> Vec3:
+    return first[0] - second[0], first[1] - second[1], first[2] - second[2]

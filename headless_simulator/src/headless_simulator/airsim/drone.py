@@ -1,0 +1,263 @@
+"""One vehicle: where it is, what it is told, what it hit."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from headless_simulator.airsim import quad
+from headless_simulator.airsim.ned import IDENTITY, Quat, Vec3, pose_map, quat_map, quat_unit, vector_map
+from headless_simulator.airsim.settings import VehicleSetting
+from headless_simulator.scene import Float64
+
+if TYPE_CHECKING:
+    from headless_simulator.airsim.fleet import Fleet
+
+ALL_RATE: Final = (quad.RATE, quad.RATE, quad.RATE, quad.DIRECT)
+FARTHEST_M: Final = 1.0e6
+LARGEST_GAIN: Final = 1.0e4
+IDLE_THROTTLE: Final = 0.1 / 1.5  # an armed quad turns its rotors slowly
+
+
+@dataclass(frozen=True, slots=True)
+class YawMode:
+    """Hold an angle or turn at a rate, degrees."""
+
+    is_rate: bool = True
+    degrees: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """The last collision."""
+
+    has_collided: bool
+    normal: Vec3
+    point_m: Vec3
+    position_m: Vec3
+    depth_m: float
+    what: str
+    time_ns: int
+
+
+class Drone:
+    """A multirotor of the fleet; every method is called under the fleet's lock."""
+
+    def __init__(self, fleet: Fleet, setting: VehicleSetting, row: int) -> None:
+        self._fleet, self.setting, self._row = fleet, setting, row
+        self.name = setting.name
+        self.start_quat: Quat = IDENTITY
+        self.armed = True  # AirSim's DefaultVehicleState
+        self.rc: Mapping[str, Any] = {}
+        self.hit_name, self.hit_ns = "", 0
+
+    @property
+    def number(self) -> int:
+        """Which vehicle of the fleet it is."""
+        return self._row
+
+    # ---- where it is -------------------------------------------------------------------------------------------------
+
+    @property
+    def row(self) -> Float64:
+        """This vehicle's row of the fleet's state."""
+        row: Float64 = self._fleet.state[self._row]
+        return row
+
+    @property
+    def now_ns(self) -> int:
+        """Simulated time."""
+        return self._fleet.now_ns
+
+    @property
+    def spawn_ue_m(self) -> Vec3:
+        """Its own origin in Unreal's axes."""
+        x, y, z = self._fleet.spawn_m[self._row]
+        return float(x), float(y), float(z)
+
+    @property
+    def position_m(self) -> Vec3:
+        """NED from its own origin."""
+        return self._vec(quad.S_POSITION)
+
+    @property
+    def velocity_mps(self) -> Vec3:
+        """NED."""
+        return self._vec(quad.S_VELOCITY)
+
+    @property
+    def rate_radps(self) -> Vec3:
+        """Body axes."""
+        return self._vec(quad.S_RATE)
+
+    @property
+    def accel_mps2(self) -> Vec3:
+        """NED, gravity not in it: zero at rest."""
+        return self._vec(quad.S_ACCEL)
+
+    @property
+    def quat(self) -> Quat:
+        """Attitude."""
+        w, x, y, z = self.row[quad.S_QUAT : quad.S_QUAT + 4]
+        return float(w), float(x), float(y), float(z)
+
+    @property
+    def yaw_rad(self) -> float:
+        """Heading."""
+        w, x, y, z = self.quat
+        return math.atan2(2 * (w * z + x * y), 1 - 2 * (y * y + z * z))
+
+    @property
+    def grounded(self) -> bool:
+        """Whether it rests on something."""
+        return bool(self.row[quad.S_GROUNDED] > 0)
+
+    @property
+    def landed(self) -> bool:
+        """AirSim's landed state."""
+        return bool(self.row[quad.S_FLYING] == 0)
+
+    @property
+    def api(self) -> bool:
+        """Whether a client has control."""
+        return bool(self.row[quad.S_API] > 0)
+
+    def _vec(self, column: int) -> Vec3:
+        x, y, z = self.row[column : column + 3]
+        return float(x), float(y), float(z)
+
+    def kinematics_map(self) -> dict[str, Any]:
+        """Give the wire's KinematicsState."""
+        row = self.row
+        return {
+            **pose_map(row[0:3], row[quad.S_QUAT : quad.S_QUAT + 4]),
+            "linear_velocity": vector_map(row[quad.S_VELOCITY : quad.S_VELOCITY + 3]),
+            "angular_velocity": vector_map(row[quad.S_RATE : quad.S_RATE + 3]),
+            "linear_acceleration": vector_map(row[quad.S_ACCEL : quad.S_ACCEL + 3]),
+            "angular_acceleration": vector_map(row[quad.S_RATE_ACCEL : quad.S_RATE_ACCEL + 3]),
+        }
+
+    def pose_wire(self) -> dict[str, Any]:
+        """Give the wire's Pose."""
+        return {"position": vector_map(self.position_m), "orientation": quat_map(self.quat)}
+
+    # ---- what it is told ---------------------------------------------------------------------------------------------
+
+    def set_api(self, *, enabled: bool) -> None:
+        """Give control to a client or take it away; without a remote control the rotors then stop."""
+        if enabled != self.api:
+            self._fleet.cancel(self.name)
+            self.command(ALL_RATE, (0.0, 0.0, 0.0, 0.0))
+        self.row[quad.S_API] = enabled
+
+    def arm(self, *, armed: bool) -> bool:
+        """Arm or disarm; both need API control, and only an armed vehicle can be disarmed."""
+        if not self.api or (not armed and not self.armed):
+            return False
+        if armed and self.armed:
+            return True
+        self.armed = armed
+        self.command(ALL_RATE, (0.0, 0.0, 0.0, IDLE_THROTTLE if armed else 0.0))
+        return True
+
+    def command(self, mode: tuple[int, int, int, int], goal: tuple[float, float, float, float]) -> None:
+        """Set what the four axes shall do: (roll or y, pitch or x, yaw, throttle or z)."""
+        row, modes = self.row, self._fleet.mode[self._row]
+        for axis in range(4):
+            quad.set_mode(row, modes, axis, mode[axis])
+        self._fleet.goal[self._row] = goal
+        row[quad.S_GOAL_AGE] = 0.0
+        row[quad.S_HOLDING] = 0.0
+
+    def command_velocity(self, velocity_mps: Vec3, yaw: YawMode) -> None:
+        """Fly at a NED velocity."""
+        x, y, z = velocity_mps
+        mode = (quad.VELOCITY, quad.VELOCITY, _yaw_axis(yaw), quad.VELOCITY)
+        self.command(mode, (y, x, math.radians(yaw.degrees), z))
+
+    def command_velocity_z(self, x_mps: float, y_mps: float, z_m: float, yaw: YawMode) -> None:
+        """Fly at a horizontal velocity and keep a height."""
+        mode = (quad.VELOCITY, quad.VELOCITY, _yaw_axis(yaw), quad.POSITION)
+        self.command(mode, (y_mps, x_mps, math.radians(yaw.degrees), z_m))
+
+    def command_position(self, position_m: Vec3, yaw: YawMode) -> None:
+        """Fly to a place and stay."""
+        x, y, z = position_m
+        mode = (quad.POSITION, quad.POSITION, _yaw_axis(yaw), quad.POSITION)
+        self.command(mode, (y, x, math.radians(yaw.degrees), z))
+
+    def idle(self) -> None:
+        """Stop the rotors after a landing."""
+        self.command(ALL_RATE, (0.0, 0.0, 0.0, 0.0))
+        self.row[quad.S_FLYING] = 0.0
+
+    # ---- put somewhere -----------------------------------------------------------------------------------------------
+
+    def place(self, position_m: Vec3, quat: Quat) -> None:
+        """Teleport; parts that are NaN stay as they are. Velocities stay too, as in AirSim.
+
+        Raises:
+            ValueError: the place is out of this world.
+        """
+        if any(abs(part) > FARTHEST_M for part in position_m):
+            raise ValueError(f"a position must be within {FARTHEST_M:.0f} m of the origin")
+        row = self.row
+        if all(map(math.isfinite, position_m)):
+            row[0:3] = position_m
+        if all(map(math.isfinite, quat)):
+            row[quad.S_QUAT : quad.S_QUAT + 4] = quat_unit(quat)
+        row[quad.S_GROUNDED] = 0.0
+        if row[quad.S_HOLDING] > 0 or self._fleet.mode[self._row, 0] == quad.POSITION:
+            row[quad.S_HOLDING] = 0.0
+            row[quad.S_GOAL_AGE] = 1.0  # hold here now, not where it was
+
+    def reset(self) -> None:
+        """Back to the start, without API control."""
+        row = self.row
+        collides = row[quad.S_COLLIDES]
+        row[:] = quad.fresh_state(1)[0]
+        row[quad.S_QUAT : quad.S_QUAT + 4] = self.start_quat
+        row[quad.S_COLLIDES] = collides
+        self._fleet.mode[self._row], self._fleet.goal[self._row] = (part[0] for part in quad.idle_goal(1))
+        self.armed = True
+
+    def set_gains(self, controller: int, terms: tuple[Any, Any, Any]) -> None:
+        """Change a controller's gains; each term lists roll, pitch, yaw or x, y, z as the wire does.
+
+        Raises:
+            ValueError: not three lists of three finite numbers.
+        """
+        values = np.array(terms, dtype=np.float64)
+        if values.shape != (3, 3) or not (np.abs(values) <= LARGEST_GAIN).all():
+            raise ValueError(f"gains must be three lists (kp, ki, kd) of three numbers of at most {LARGEST_GAIN:.0f}")
+        gains = self._fleet.gains[self._row, controller]
+        if controller in (quad.G_VELOCITY, quad.G_POSITION):
+            gains[:, 0], gains[:, 1], gains[:, 3] = values[:, 1], values[:, 0], values[:, 2]
+        else:
+            gains[:, :3] = values
+
+    # ---- what it hit -------------------------------------------------------------------------------------------------
+
+    def hit(self, *, forget: bool) -> Hit:
+        """Give the last collision; ``forget`` clears the flag, as reading it through the API does."""
+        row = self.row
+        found = Hit(
+            has_collided=bool(row[quad.S_HIT] > 0),
+            normal=self._vec(quad.S_HIT_NORMAL),
+            point_m=self._vec(quad.S_HIT_POINT),
+            position_m=self._vec(quad.S_HIT_POSITION),
+            depth_m=float(row[quad.S_HIT_DEPTH]),
+            what=self.hit_name,
+            time_ns=self.hit_ns,
+        )
+        if forget:
+            row[quad.S_HIT] = 0.0
+        return found
+
+
+def _yaw_axis(yaw: YawMode) -> int:
+    return quad.RATE if yaw.is_rate else quad.LEVEL

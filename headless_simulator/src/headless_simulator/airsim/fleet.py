@@ -1,0 +1,288 @@
+"""All vehicles of the AirSim side, their common clock and the tasks they carry out.
+
+One lock guards everything; the clock thread holds it while it integrates, the network threads while they read or
+command. Simulated time is an integer of nanoseconds, so that ``simContinueForTime`` ends exactly where it should.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections.abc import Callable, Generator
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from headless_simulator.airsim import quad
+from headless_simulator.airsim.contact import advance, ground_height
+from headless_simulator.airsim.drone import Drone
+from headless_simulator.airsim.host import AirSimHost
+from headless_simulator.airsim.ned import Vec3, add, flip_z, quat_from_euler
+from headless_simulator.airsim.obstacles import Obstacles
+from headless_simulator.airsim.settings import AirSimSettings, VehicleSetting
+from headless_simulator.scene import Float64
+
+STEP_NS: Final = 3_000_000
+COMMAND_NS: Final = 20_000_000  # tasks think at 50 Hz
+FRAME_NS: Final = 20_000_000  # what simContinueForFrames calls a frame
+START_NS: Final = (
+    1_577_836_800_000_000_000  # 2020-01-01: time stamps that look like AirSim's and are the same in every run
+)
+STANDS_M: Final = 0.01
+OBSTACLE_NS: Final = 21_000_000  # how often near obstacles are looked up
+
+Task = Generator[int, None, bool]  # yields the time at which it wants to think again, returns its result
+
+
+class NoSuchVehicle(LookupError):
+    """A vehicle name that is not flying here."""
+
+
+@dataclass(slots=True)
+class Running:
+    """A task under way and who waits for its end."""
+
+    steps: Task
+    due_ns: int
+    done: Callable[[bool | Exception], None]
+
+
+@dataclass(slots=True)
+class Budget:
+    """Time that ``simContinueForTime`` still has to run, and who waits for its end."""
+
+    left_ns: int
+    done: Callable[[], None]
+
+
+class Fleet:
+    """The vehicles and their clock.
+
+    Args:
+        host: the world they fly in.
+        settings: vehicles, clock speed, wind.
+        player_start_m: Unreal's x, y, z of the origin of global NED.
+    """
+
+    def __init__(self, host: AirSimHost, settings: AirSimSettings, *, player_start_m: Vec3) -> None:
+        self.lock = threading.RLock()
+        self.changed = threading.Condition(self.lock)
+        self.host, self.settings = host, settings
+        self._learn_town(player_start_m)
+        self.now_ns = START_NS
+        self.paused = False
+        self.budget: Budget | None = None
+        self.wind_mps = np.array(settings.wind_mps, dtype=np.float64)
+        self.drones: dict[str, Drone] = {}
+        self._rows: list[Drone] = []
+        self._tasks: dict[str, Running] = {}
+        self._obstacles_due_ns = 0
+        self._clear_arrays()
+        for vehicle in settings.vehicles:
+            self.add_vehicle(vehicle)
+
+    def _clear_arrays(self) -> None:
+        self.state = quad.fresh_state(0)
+        self.mode, self.goal = quad.idle_goal(0)
+        self.gains = np.zeros((0, 4, 3, 4))
+        self.spawn_m = np.zeros((0, 3))
+        self._boxes: Float64 = np.zeros((0, 8))
+        self._box_range = np.zeros((0, 2), dtype=np.int64)
+
+    def _learn_town(self, player_start_m: Vec3) -> None:
+        self.player_start_m = player_start_m
+        self.obstacles = Obstacles(self.host)
+        ground = self.host.town.ground
+        self._grid = np.ascontiguousarray(ground.height_m, dtype=np.float64)
+        self._grid_place = np.array([*ground.origin_m, ground.cell_m])
+
+    def enter_town(self, player_start_m: Vec3) -> None:
+        """Start anew in the town that the host has now."""
+        with self.lock:
+            self._learn_town(player_start_m)
+            for drone in self.drones.values():
+                self.spawn_m[drone.number] = add(player_start_m, flip_z(drone.setting.position_m))
+            self.reset()
+
+    # ---- vehicles ----------------------------------------------------------------------------------------------------
+
+    def add_vehicle(self, vehicle: VehicleSetting) -> None:
+        """Put one more vehicle at its start; under the lock or before the clock runs."""
+        state, (mode, goal) = quad.fresh_state(1), quad.idle_goal(1)
+        yaw_deg = 0.0 if math.isnan(vehicle.yaw_deg) else vehicle.yaw_deg
+        turn = (math.radians(a) for a in (vehicle.roll_deg, vehicle.pitch_deg, yaw_deg))
+        state[0, quad.S_QUAT : quad.S_QUAT + 4] = quat_from_euler(*turn)
+        state[0, quad.S_COLLIDES] = vehicle.collisions
+        spawn = np.array([add(self.player_start_m, flip_z(vehicle.position_m))])
+        self.state = np.concatenate([self.state, state])
+        self.mode, self.goal = np.concatenate([self.mode, mode]), np.concatenate([self.goal, goal])
+        self.gains = np.concatenate([self.gains, quad.default_gains()[None]])
+        self.spawn_m = np.concatenate([self.spawn_m, spawn])
+        self._box_range = np.zeros((len(self.state), 2), dtype=np.int64)
+        self._obstacles_due_ns = 0
+        drone = Drone(self, vehicle, len(self.state) - 1)
+        drone.start_quat = tuple(state[0, quad.S_QUAT : quad.S_QUAT + 4])
+        self.drones[vehicle.name] = drone
+        self._settle(drone)
+        self._rows.append(drone)
+
+    def drone(self, name: str) -> Drone:
+        """Find a vehicle; the empty name means the first one.
+
+        Raises:
+            NoSuchVehicle: it is not there.
+        """
+        if not name and self.drones:
+            return next(iter(self.drones.values()))
+        if name not in self.drones:
+            known = ", ".join(self.drones) or "none"
+            raise NoSuchVehicle(f"vehicle '{name}' does not exist; vehicles: {known}")
+        return self.drones[name]
+
+    def reset(self) -> None:
+        """Put every vehicle back to its start, end its tasks, take API control away."""
+        with self.lock:
+            for name in list(self._tasks):
+                self._end(name, result=False)
+            for drone in self.drones.values():
+                drone.reset()
+                self._settle(drone)
+            self._obstacles_due_ns = 0
+
+    def _settle(self, drone: Drone) -> None:
+        """Let a vehicle that starts on the ground, or in it, stand there before the first step."""
+        x, y, z = drone.spawn_ue_m
+        origin_x, origin_y, cell = (float(part) for part in self._grid_place)
+        height = ground_height(self._grid, origin_x, origin_y, cell, x, y)
+        if self.settings.flies and drone.setting.collisions and z - height <= STANDS_M:
+            drone.row[2] = z - height
+            drone.row[quad.S_GROUNDED] = 1.0
+
+    # ---- tasks -------------------------------------------------------------------------------------------------------
+
+    def start_task(self, name: str, steps: Task, done: Callable[[bool | Exception], None]) -> None:
+        """Begin a task; the one that the vehicle had ends with False. ``done`` is called once, from any thread."""
+        with self.lock:
+            self._end(name, result=False)
+            self._tasks[name] = Running(steps, self.now_ns, done)
+            self._think(name)
+            self.changed.notify_all()
+
+    def cancel(self, name: str) -> None:
+        """End a vehicle's task with False."""
+        with self.lock:
+            self._end(name, result=False)
+
+    def _end(self, name: str, *, result: bool | Exception) -> None:
+        running = self._tasks.pop(name, None)
+        if running is not None:
+            running.steps.close()
+            running.done(result)
+
+    def _think(self, name: str) -> None:
+        """Let a task act; its end or its error goes to whoever waits."""
+        running = self._tasks[name]
+        try:
+            running.due_ns = next(running.steps)
+        except StopIteration as stop:
+            self._end(name, result=bool(stop.value))
+        except Exception as error:  # noqa: BLE001  (goes to the client as the call's error)
+            self._end(name, result=error)
+
+    # ---- time --------------------------------------------------------------------------------------------------------
+
+    @property
+    def running(self) -> bool:
+        """Whether time passes."""
+        return not self.paused or self.budget is not None
+
+    def pause(self, paused: bool) -> None:
+        """Stop or start time; a ``simContinueForTime`` under way ends."""
+        with self.lock:
+            self.paused = paused
+            self._obstacles_due_ns = 0  # what follows shall not depend on when it was paused
+            self._finish_budget()
+            self.changed.notify_all()
+
+    def continue_for(self, span_ns: int, done: Callable[[], None]) -> None:
+        """Run for exactly ``span_ns``, pause, then call ``done``."""
+        with self.lock:
+            self._finish_budget()
+            self.paused = True
+            self._obstacles_due_ns = 0
+            self.budget = Budget(max(0, span_ns), done)
+            if span_ns <= 0:
+                self._finish_budget()
+            self.changed.notify_all()
+
+    def _finish_budget(self) -> None:
+        if self.budget is not None:
+            finished, self.budget = self.budget, None
+            finished.done()
+
+    def run_for(self, span_ns: int) -> None:
+        """Advance by at most ``span_ns``: whole steps, and one shorter step where a budget ends. Under the lock."""
+        left_ns = span_ns if self.budget is None else min(span_ns, self.budget.left_ns)
+        while left_ns > 0:
+            self._think_due()
+            self._look_around()
+            step_ns, steps = self._next_steps(left_ns)
+            self._integrate(step_ns, steps)
+            self.now_ns += step_ns * steps
+            left_ns -= step_ns * steps
+            if self.budget is not None:
+                self.budget.left_ns -= step_ns * steps
+        if self.budget is not None and self.budget.left_ns <= 0:
+            self._think_due()  # a command that ends with the budget ends now, not in the next one
+            self._finish_budget()
+
+    def _think_due(self) -> None:
+        for name in [n for n, task in self._tasks.items() if task.due_ns <= self.now_ns]:
+            if name in self._tasks:
+                self._think(name)
+
+    def _look_around(self) -> None:
+        if self.now_ns >= self._obstacles_due_ns:
+            self._boxes, self._box_range = self.obstacles.near(self.spawn_m, self.state)
+            self._obstacles_due_ns = self.now_ns + OBSTACLE_NS
+
+    def _next_steps(self, left_ns: int) -> tuple[int, int]:
+        """Say how long the next steps are and how many go by until somebody has to think."""
+        if left_ns < STEP_NS:
+            return left_ns, 1
+        due_ns = min((task.due_ns for task in self._tasks.values()), default=self.now_ns + left_ns)
+        due_ns = min(due_ns, self._obstacles_due_ns)
+        until_due = max(1, -(-(due_ns - self.now_ns) // STEP_NS))
+        return STEP_NS, min(until_due, left_ns // STEP_NS)
+
+    def _integrate(self, step_ns: int, steps: int) -> None:
+        if not self.settings.flies or not len(self.state):
+            return
+        self._advance(self.state, step_ns * 1e-9, steps)
+        span_s = step_ns * steps * 1e-9
+        for row in np.flatnonzero((self.state[:, quad.S_HIT] > 0) & (self.state[:, quad.S_HIT_AGE] < span_s)):
+            what = int(self.state[row, quad.S_HIT_WHAT])
+            self._rows[row].hit_name = self.obstacles.name(what)
+            self._rows[row].hit_ns = self.now_ns + step_ns * steps - round(self.state[row, quad.S_HIT_AGE] * 1e9)
+
+    def _advance(self, state: Float64, dt_s: float, steps: int) -> None:
+        advance(
+            state,
+            self.mode,
+            self.goal,
+            self.gains,
+            self.spawn_m,
+            self._boxes,
+            self._box_range,
+            self._grid,
+            self._grid_place,
+            self.wind_mps,
+            quad.AIR_DENSITY_SEA,
+            dt_s,
+            steps,
+        )
+
+    def compile(self) -> None:
+        """Compile the flight now, by flying no step, so that no client has to wait for it."""
+        self._advance(self.state, STEP_NS * 1e-9, 0)

@@ -1,0 +1,58 @@
+"""The earth under the scene: geographic coordinates, air pressure, magnetic field."""
+
+from __future__ import annotations
+
+import math
+from typing import Final
+
+from headless_simulator.airsim.ned import Vec3
+
+Geo = tuple[float, float, float]  # latitude, longitude (degrees), altitude (metres)
+EARTH_RADIUS_M: Final = 6_378_137.0
+SEA_PRESSURE_PA: Final = 101_325.0
+SEA_TEMPERATURE_K: Final = 288.15
+LAPSE_KPM: Final = 0.0065
+_PRESSURE_POWER: Final = 5.25588
+_GAS: Final = 287.053
+MAGNETIC_GAUSS: Final = (0.20, 0.05, 0.49)  # north, east, down near AirSim's default origin; a constant here
+
+
+def geo_from_ned(ned_m: Vec3, origin: Geo) -> Geo:
+    """Give the place of a NED point: a local tangent on a sphere, good to centimetres within a town."""
+    north, east, down = ned_m
+    latitude = origin[0] + math.degrees(north / EARTH_RADIUS_M)
+    longitude = origin[1] + math.degrees(east / (EARTH_RADIUS_M * math.cos(math.radians(origin[0]))))
+    return latitude, longitude, origin[2] - down
+
+
+def ned_from_geo(place: Geo, origin: Geo) -> Vec3:
+    """Give the NED point of a place; the inverse of ``geo_from_ned``."""
+    north = math.radians(place[0] - origin[0]) * EARTH_RADIUS_M
+    east = math.radians(place[1] - origin[1]) * EARTH_RADIUS_M * math.cos(math.radians(origin[0]))
+    return north, east, origin[2] - place[2]
+
+
+def geo_map(place: Geo) -> dict[str, float]:
+    """Give the wire's GeoPoint."""
+    return {"latitude": place[0], "longitude": place[1], "altitude": place[2]}
+
+
+def temperature_k(altitude_m: float) -> float:
+    """Give the standard atmosphere's temperature, valid below 11 km."""
+    return SEA_TEMPERATURE_K - LAPSE_KPM * min(max(altitude_m, -1000.0), 11_000.0)
+
+
+def pressure_pa(altitude_m: float) -> float:
+    """Give the standard atmosphere's pressure."""
+    return float(SEA_PRESSURE_PA * (temperature_k(altitude_m) / SEA_TEMPERATURE_K) ** _PRESSURE_POWER)
+
+
+def altitude_m(pressure: float) -> float:
+    """Give the altitude that an altimeter set to sea level shows."""
+    ratio = max(pressure, 1.0) / SEA_PRESSURE_PA
+    return float((1.0 - ratio ** (1.0 / _PRESSURE_POWER)) * SEA_TEMPERATURE_K / LAPSE_KPM)
+
+
+def air_density(height_m: float) -> float:
+    """Give the standard atmosphere's density, kg/m3."""
+    return pressure_pa(height_m) / (_GAS * temperature_k(height_m))

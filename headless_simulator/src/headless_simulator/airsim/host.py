@@ -1,0 +1,133 @@
+"""What the AirSim server needs of the world it flies in; the CARLA server's world gives it, tests give a small one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+from headless_simulator.scene import Movers, Picture, Town, UInt8, View, Weather
+
+Pose6 = tuple[float, float, float, float, float, float]  # x, y, z metres, pitch, yaw, roll degrees, Unreal's axes
+
+
+class RendererLike(Protocol):
+    """Draws one picture; safe to call from several threads at once."""
+
+    def render(
+        self,
+        view: View,
+        movers: Movers,
+        *,
+        weather: Weather,
+        signals: UInt8,
+        time_s: float,
+        want_bgra: bool,
+        want_normal: bool = False,
+    ) -> Picture:
+        """Draw ``movers`` in the town as seen from ``view``."""
+        ...
+
+
+class ModelsLike(Protocol):
+    """Knows the meshes of everything that moves."""
+
+    def number(self, blueprint: str) -> int:
+        """Give the model number of a blueprint id."""
+        ...
+
+    def half_extent(self, blueprint: str) -> tuple[float, float, float]:
+        """Give the half extents of its box, metres."""
+        ...
+
+    def box_offset(self, blueprint: str) -> tuple[float, float, float]:
+        """Give the centre of its box in the actor's frame, metres."""
+        ...
+
+
+class AirSimHost(Protocol):
+    """The world as the AirSim server sees it.
+
+    Every method may be called from any thread. ``movers`` and ``actor_types`` describe the same tick when they are called
+    one after the other between two ticks; an id that is in one only is left out by the server.
+    """
+
+    @property
+    def town(self) -> Town:
+        """The static town."""
+        ...
+
+    @property
+    def renderer(self) -> RendererLike:
+        """The renderer that CARLA's cameras use too."""
+        ...
+
+    @property
+    def models(self) -> ModelsLike:
+        """The meshes and boxes behind the blueprint ids."""
+        ...
+
+    @property
+    def weather(self) -> Weather:
+        """The weather now."""
+        ...
+
+    @property
+    def frame(self) -> int:
+        """Number of the world's last tick."""
+        ...
+
+    @property
+    def time_s(self) -> float:
+        """The world's own simulated time, for flickering lights and falling rain."""
+        ...
+
+    def movers(self) -> Movers:
+        """Everything that CARLA moves, at its last tick."""
+        ...
+
+    def actor_types(self) -> Mapping[int, str]:
+        """Blueprint id of each actor id in ``movers``."""
+        ...
+
+    def signals(self) -> UInt8:
+        """State of every traffic light: 0 red, 1 yellow, 2 green, 3 off."""
+        ...
+
+    def set_weather(self, weather: Weather) -> None:
+        """Change the weather for both ports."""
+        ...
+
+    def place_actor(self, actor_id: int, pose: Pose6) -> bool:
+        """Teleport a CARLA actor; False when it does not exist."""
+        ...
+
+
+class FaultsLike(Protocol):
+    """Where faults on demand are put in; ``NoFaults`` does nothing."""
+
+    def before_call(self, method: str, vehicle: str) -> None:
+        """Run before a method is served: may wait, or raise ``ConnectionAbortedError`` to cut the connection."""
+        ...
+
+    def image_result(self, vehicle: str, responses: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Look over the answer of ``simGetImages`` (wire maps, in the order asked for) and give the one to send."""
+        ...
+
+    def pose_result(self, method: str, vehicle: str, result: Any) -> Any:
+        """Look over an answer that carries a pose and give the one to send."""
+        ...
+
+
+class NoFaults:
+    """Serve everything as it is."""
+
+    def before_call(self, method: str, vehicle: str) -> None:
+        """Do nothing."""
+
+    def image_result(self, vehicle: str, responses: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:  # noqa: ARG002
+        """Give the responses back."""
+        return list(responses)
+
+    def pose_result(self, method: str, vehicle: str, result: Any) -> Any:  # noqa: ARG002
+        """Give the result back."""
+        return result

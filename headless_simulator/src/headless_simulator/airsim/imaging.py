@@ -1,0 +1,242 @@
+"""Pictures as AirSim sends them: one raster pass of the common renderer, many image types out of it."""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import cv2
+import numpy as np
+
+from headless_simulator.airsim.host import AirSimHost, Pose6
+from headless_simulator.airsim.objects import SceneObjects, Tables, picture_ids
+from headless_simulator.airsim.palette import SEGMENTATION_RGB
+from headless_simulator.airsim.pixels import paint_into, without_alpha
+from headless_simulator.airsim.precipitation import overlay
+from headless_simulator.airsim.settings import IMAGE_TYPES, Capture
+from headless_simulator.airsim.wire import PackedFloats
+from headless_simulator.rendering import Rendering, flat_pass
+from headless_simulator.scene import Float32, Int32, Movers, Picture, UInt8, View, Weather
+
+FAR_M: Final = 65504.0  # AirSim's depth is half floats; this is the largest, and what the sky shows
+VIS_M: Final = 100.0  # DepthVis is white from here on
+STEREO_M: Final = 0.25  # baseline behind DisparityNormalized
+PNG_LEVEL: Final = 1
+SCENE, DEPTH_PLANAR, DEPTH_PERSPECTIVE, DEPTH_VIS, DISPARITY, SEGMENTATION, NORMALS, INFRARED = range(8)
+_PALETTES: Final = {  # blue, green, red of each id
+    SEGMENTATION: np.ascontiguousarray(SEGMENTATION_RGB[:, ::-1]),
+    INFRARED: np.repeat(np.arange(256, dtype=np.uint8)[:, None], 3, axis=1),
+}
+MAX_REQUESTS: Final = 200  # pictures in one call
+
+
+@dataclass(frozen=True, slots=True)
+class Shot:
+    """One picture to take: where the camera is (Unreal's axes), its capture settings and the image type."""
+
+    pose: Pose6
+    capture: Capture
+    image_type: int
+    as_float: bool
+    compress: bool
+    without: int = 0  # number of the mover that carries the camera
+    camera: int = 0  # what a flat picture calls it
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Moment:
+    """The world's light and lamps when a call came in."""
+
+    weather: Weather
+    signals: UInt8
+    time_s: float
+    frame: int
+
+
+class Photographer:
+    """Takes pictures of the world as it is at one moment; safe from several threads at once."""
+
+    def __init__(
+        self, host: AirSimHost, objects: SceneObjects, *, object_lock: threading.RLock, rendering: Rendering
+    ) -> None:
+        self._host, self._objects, self._lock, self._rendering = host, objects, object_lock, rendering
+        self._gpu = threading.Lock()
+
+    def take(self, shots: Sequence[Shot], extra: Movers, overlays: dict[str, float]) -> list[bytes | PackedFloats]:
+        """Take all shots of one call at the same moment.
+
+        Args:
+            shots: what to take; shots of one camera and size share a raster pass.
+            extra: drones, drawn beside what the host moves.
+            overlays: strength of snow and leaves by name, which the town's weather does not know.
+        """
+        with self._lock:
+            movers = join_movers(self._host.movers(), self._spawned(), extra)
+            tables = self._objects.lookup(movers)
+        moment = self._moment()
+        pictures: dict[tuple[Any, ...], Picture] = {}
+        results = []
+        for shot in shots:
+            key = (shot.pose, shot.capture, shot.without, shot.camera)
+            if key not in pictures:
+                types = {s.image_type for s in shots if (s.pose, s.capture, s.without, s.camera) == key}
+                pictures[key] = self._picture(shot, movers, types, moment)
+            results.append(self._develop(shot, pictures[key], tables, overlays))
+        return results
+
+    def render(self, shot: Shot, extra: Movers) -> tuple[Picture, Movers]:
+        """Take one raster pass without a picture, for detections and range sensors."""
+        with self._lock:
+            movers = join_movers(self._host.movers(), self._spawned(), extra)
+        return self._render(shot, movers, {shot.image_type}, self._moment()), movers
+
+    def _moment(self) -> Moment:
+        host = self._host
+        return Moment(host.weather, host.signals(), host.time_s, host.frame)
+
+    def _picture(self, shot: Shot, movers: Movers, types: set[int], moment: Moment) -> Picture:
+        if self._rendering.latency_s:
+            with self._gpu:
+                time.sleep(self._rendering.latency_s)
+        if self._rendering.flat:
+            return flat_pass(shot.capture.width_px, shot.capture.height_px, camera_id=shot.camera, frame=moment.frame)
+        return self._render(shot, movers, types, moment)
+
+    def _spawned(self) -> Movers:
+        things = list(self._objects.spawned.values())
+        return Movers(
+            model=np.array([self._host.models.number(t.blueprint) for t in things], dtype=np.int32),
+            pose=np.array([t.pose for t in things], dtype=np.float64).reshape(-1, 6),
+            actor_id=np.array([t.number for t in things], dtype=np.uint32),
+            colour_rgb=np.full((len(things), 3), 150, dtype=np.uint8),
+            lights=np.zeros(len(things), dtype=np.uint32),
+        )
+
+    def _render(self, shot: Shot, movers: Movers, types: set[int], moment: Moment) -> Picture:
+        if shot.without and len(movers.actor_id):
+            movers = pick_movers(movers, movers.actor_id != shot.without)
+        view = View(shot.pose, shot.capture.width_px, shot.capture.height_px, shot.capture.fov_deg)
+        return self._host.renderer.render(
+            view,
+            movers,
+            weather=moment.weather,
+            signals=moment.signals,
+            time_s=moment.time_s,
+            want_bgra=SCENE in types,
+            want_normal=NORMALS in types,
+        )
+
+    def _develop(
+        self, shot: Shot, picture: Picture, tables: Tables, overlays: dict[str, float]
+    ) -> bytes | PackedFloats:
+        if shot.image_type in (DEPTH_PLANAR, DEPTH_PERSPECTIVE, DEPTH_VIS, DISPARITY):
+            values = depth_values(picture.depth_m, shot.capture, shot.image_type)
+            return PackedFloats(half(values)) if shot.as_float else _bytes(_grey(values), compress=shot.compress)
+        bgr = self._colours(shot, picture, tables, overlays)
+        if shot.as_float:
+            return PackedFloats(bgr[:, :, 2].astype(np.float32) / 255.0)
+        return _bytes(bgr, compress=shot.compress)
+
+    @staticmethod
+    def _colours(shot: Shot, picture: Picture, tables: Tables, overlays: dict[str, float]) -> UInt8:
+        if shot.image_type == SCENE:
+            assert picture.bgra is not None, "a scene was asked for"
+            bgr = without_alpha(picture.bgra)
+            return overlay(bgr, picture, overlays) if overlays else bgr
+        if shot.image_type == NORMALS:
+            assert picture.normal is not None, "normals were asked for"
+            coded = np.rint((picture.normal * 0.5 + 0.5) * 255).astype(np.uint8)
+            coded[~np.isfinite(picture.depth_m)] = 0
+            return np.ascontiguousarray(coded[:, :, ::-1])
+        ids: Int32 = picture_ids(picture.ids, picture.tag, tables)
+        if shot.image_type in _PALETTES:
+            out = np.empty((*ids.shape, 3), dtype=np.uint8)
+            paint_into(ids.reshape(-1), _PALETTES[shot.image_type], out.reshape(-1, 3))
+            return out
+        name = {number: label for label, number in IMAGE_TYPES.items()}.get(shot.image_type, str(shot.image_type))
+        raise ValueError(f"image type {name} is not drawn here; 0 (Scene) to 7 (Infrared) are")
+
+
+def depth_values(depth_m: Float32, capture: Capture, image_type: int) -> Float32:
+    """Give what a depth-like image holds, from planar depth in metres.
+
+    Args:
+        depth_m: (H, W), infinite where there is sky.
+        capture: size and field of view of the camera.
+        image_type: DepthPlanar, DepthPerspective (metres), DepthVis or DisparityNormalized (0 to 1).
+    """
+    focal_px = capture.width_px / 2 / math.tan(math.radians(capture.fov_deg) / 2)
+    depth = np.minimum(depth_m, np.float32(FAR_M))
+    if image_type == DEPTH_PERSPECTIVE:
+        across = (np.arange(capture.width_px, dtype=np.float32) + 0.5 - capture.width_px / 2) / focal_px
+        down = (np.arange(capture.height_px, dtype=np.float32) + 0.5 - capture.height_px / 2) / focal_px
+        slant = np.sqrt(1 + across[None, :] ** 2 + down[:, None] ** 2)
+        along: Float32 = np.minimum(depth * slant, FAR_M).astype(np.float32)
+        return along
+    if image_type == DEPTH_VIS:
+        return np.minimum(depth / np.float32(VIS_M), 1).astype(np.float32)
+    if image_type == DISPARITY:
+        shift_px = STEREO_M * focal_px / np.maximum(depth, 1e-3)
+        return np.where(np.isfinite(depth_m), np.minimum(shift_px / capture.width_px, 1), 0).astype(np.float32)
+    return depth.astype(np.float32)
+
+
+def half(values: Float32) -> Float32:
+    """Round to half precision, in which AirSim's float images are drawn."""
+    rounded: Float32 = values.astype(np.float16).astype(np.float32)
+    return rounded
+
+
+def _grey(values: Float32) -> UInt8:
+    level = np.rint(np.clip(values, 0, 1) * 255).astype(np.uint8)
+    return np.repeat(level[:, :, None], 3, axis=2)
+
+
+def _bytes(bgr: UInt8, *, compress: bool) -> bytes:
+    """Give raw blue, green, red bytes, or a PNG with an opaque alpha channel as AirSim writes them."""
+    if not compress:
+        return bgr.tobytes()
+    ok, png = cv2.imencode(".png", cv2.cvtColor(bgr, cv2.COLOR_BGR2BGRA), [cv2.IMWRITE_PNG_COMPRESSION, PNG_LEVEL])
+    if not ok:
+        raise RuntimeError("the PNG encoder refused the picture")
+    return bytes(png.tobytes())
+
+
+def no_movers() -> Movers:
+    """Give an empty set of movers."""
+    return Movers(
+        model=np.zeros(0, dtype=np.int32),
+        pose=np.zeros((0, 6)),
+        actor_id=np.zeros(0, dtype=np.uint32),
+        colour_rgb=np.zeros((0, 3), dtype=np.uint8),
+        lights=np.zeros(0, dtype=np.uint32),
+    )
+
+
+def join_movers(*groups: Movers) -> Movers:
+    """Put movers together; a single group is handed on as it is."""
+    filled = [group for group in groups if len(group.actor_id)]
+    if len(filled) <= 1:
+        return filled[0] if filled else groups[0]
+    return Movers(
+        model=np.concatenate([group.model for group in filled]),
+        pose=np.concatenate([group.pose for group in filled]),
+        actor_id=np.concatenate([group.actor_id for group in filled]),
+        colour_rgb=np.concatenate([group.colour_rgb for group in filled]),
+        lights=np.concatenate([group.lights for group in filled]),
+    )
+
+
+def pick_movers(movers: Movers, keep: np.ndarray[Any, np.dtype[np.bool_]]) -> Movers:
+    """Keep some rows."""
+    return Movers(
+        model=movers.model[keep],
+        pose=movers.pose[keep],
+        actor_id=movers.actor_id[keep],
+        colour_rgb=movers.colour_rgb[keep],
+        lights=movers.lights[keep],
+    )

@@ -1,0 +1,189 @@
+"""Scene objects as AirSim clients see them: names, poses, segmentation ids.
+
+Three kinds share one name space: things of the town (``StaticObject.name``), actors that CARLA moves
+(``vehicle_tesla_model3_142``), and what AirSim itself spawned. The ground and the sky have a name per surface
+(``Ground_Road``, ``Ground_Terrain``, ``SkySphere``), because pictures of them need an id too.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from headless_simulator.airsim.host import AirSimHost, Pose6
+from headless_simulator.airsim.obstacles import actor_name
+from headless_simulator.airsim.pixels import ids_into
+from headless_simulator.scene import TAG, Int32, Movers, UInt8, UInt32
+
+FIRST_SPAWNED_ID: Final = 0x4000_0000  # far above any actor id of CARLA's
+HIDDEN: Final = -1
+SKY: Final = "SkySphere"
+SURFACES: Final = {
+    number: "Ground_" + "".join(part.title() for part in tag.split("_")) for tag, number in TAG.items()
+} | {
+    TAG["unlabeled"]: "Ground",
+    TAG["sky"]: SKY,
+}
+Tables = tuple[Int32, UInt32, Int32, Int32]  # see SceneObjects.lookup
+_EXPLOSIVE: Final = re.compile(r"\([^()]*[*+}|][^()]*\)[*+{]")
+MAX_PATTERN: Final = 500  # characters of a regular expression
+
+
+@dataclass(slots=True)
+class Spawned:
+    """An object that an AirSim client put into the world; only AirSim's pictures show it."""
+
+    name: str
+    number: int
+    blueprint: str
+    pose: Pose6
+    scale: tuple[float, float, float]
+
+
+def initial_id(name: str) -> int:
+    """Give the id that AirSim assigns at start-up: 5 plus the letters of the lower-cased name, modulo 256."""
+    return (5 + sum(ord(letter) for letter in name.lower() if ord(letter) >= 97)) % 256
+
+
+def compile_pattern(pattern: str) -> re.Pattern[str]:
+    """Compile a client's regular expression, case ignored.
+
+    Raises:
+        ValueError: it is none, or a very long one.
+    """
+    if len(pattern) > MAX_PATTERN:
+        raise ValueError(f"regular expression of {len(pattern)} characters is too long (at most {MAX_PATTERN})")
+    if _EXPLOSIVE.search(pattern):  # could run for years on a short name, and nothing could stop it
+        raise ValueError(f"'{pattern[:80]}' repeats a repetition: write it without the inner or the outer one")
+    try:
+        return re.compile(pattern, re.IGNORECASE)
+    except (re.error, RecursionError, OverflowError) as error:
+        raise ValueError(f"'{pattern}' is no regular expression: {error}") from error
+
+
+class SceneObjects:
+    """Names, poses and segmentation ids of everything in the scene; called under the server's object lock."""
+
+    def __init__(self, host: AirSimHost, *, initial_ids: bool) -> None:
+        self._host, self._initial_ids = host, initial_ids
+        self._statics = {thing.name: thing for thing in host.town.objects}
+        self._ids: dict[str, int] = {}
+        self._rules: list[tuple[re.Pattern[str] | str, int]] = []  # for actors that do not exist yet
+        self.spawned: dict[str, Spawned] = {}
+        self.drones: dict[str, int] = {}  # AirSim's own vehicles and the numbers of their bodies
+        self._next = FIRST_SPAWNED_ID
+        biggest = max((thing.object_id for thing in host.town.objects), default=0)
+        self._static_id = np.zeros(biggest + 1, dtype=np.int32)
+        for thing in host.town.objects:
+            self._static_id[thing.object_id] = self.segmentation_id(thing.name)
+
+    # ---- names -------------------------------------------------------------------------------------------------------
+
+    def actors(self) -> dict[str, int]:
+        """Give the names of CARLA's actors that have a body, and their ids."""
+        types = self._host.actor_types()
+        return {actor_name(types[n], n): n for n in self._host.movers().actor_id.tolist() if n in types}
+
+    def names(self) -> list[str]:
+        """Give every name, static things first."""
+        return [*self._statics, *SURFACES.values(), *self.actors(), *self.spawned, *self.drones]
+
+    # ---- poses -------------------------------------------------------------------------------------------------------
+
+    def pose(self, name: str) -> Pose6 | None:
+        """Give an object's pose in Unreal's axes, None when it is not there."""
+        if name in self.spawned:
+            return self.spawned[name].pose
+        if name in self._statics:
+            return self._statics[name].pose
+        number = self.actors().get(name)
+        if number is not None:
+            movers = self._host.movers()
+            rows = np.flatnonzero(movers.actor_id == number)
+            if len(rows):
+                x, y, z, pitch, yaw, roll = (float(value) for value in movers.pose[rows[0]])
+                return x, y, z, pitch, yaw, roll
+        return (0.0,) * 6 if name in SURFACES.values() else None
+
+    def place(self, name: str, pose: Pose6) -> bool:
+        """Move an object; what belongs to the town stays where it is built."""
+        if name in self.spawned:
+            self.spawned[name].pose = pose
+            return True
+        number = self.actors().get(name)
+        return number is not None and self._host.place_actor(number, pose)
+
+    def spawn(self, name: str, blueprint: str, pose: Pose6, scale: tuple[float, float, float]) -> str:
+        """Put a model into AirSim's pictures; a taken name gets a number. Gives the name it got."""
+        taken = {other for other in self.names() if re.fullmatch(f".*{re.escape(name)}.*", other)}
+        numbers = [int(found[0]) for other in taken if (found := re.search(r"(\d+)$", other))]
+        final = f"{name}{max(numbers, default=0) + 1}" if taken else name
+        self.spawned[final] = Spawned(final, self._next, blueprint, pose, scale)
+        self._next += 1
+        return final
+
+    def destroy(self, name: str) -> bool:
+        """Remove what AirSim spawned; the town stays as it is built, and actors are CARLA's."""
+        return self.spawned.pop(name, None) is not None
+
+    # ---- segmentation ------------------------------------------------------------------------------------------------
+
+    def segmentation_id(self, name: str) -> int:
+        """Give an object's id, -1 when hidden."""
+        if name in self._ids:
+            return self._ids[name]
+        for rule, number in reversed(self._rules):
+            if rule == name or (isinstance(rule, re.Pattern) and rule.fullmatch(name)):
+                return number
+        return initial_id(name) if self._initial_ids else 0
+
+    def set_segmentation(self, pattern: str, number: int, *, is_regex: bool) -> bool:
+        """Give an id (0 to 255, -1 hides) to one object or to all that match; also to matching actors that come later.
+
+        Raises:
+            ValueError: no such id, or no regular expression.
+        """
+        if not HIDDEN <= number <= 255:
+            raise ValueError(f"object id {number} must be from -1 to 255")
+        rule = compile_pattern(pattern) if is_regex else pattern
+        hits = [n for n in self.names() if (rule.fullmatch(n) if isinstance(rule, re.Pattern) else n == rule)]
+        for name in hits:
+            self._ids[name] = number
+            if name in self._statics:
+                self._static_id[self._statics[name].object_id] = number
+        if is_regex:
+            self._rules.append((rule, number))
+            del self._rules[:-1000]
+        return bool(hits)
+
+    def lookup(self, movers: Movers) -> Tables:
+        """Give the tables that turn a picture into segmentation ids.
+
+        Returns:
+            ids of static objects by object id; sorted numbers of movers and their ids; ids of surfaces by semantic tag.
+        """
+        names = {number: name for name, number in self.actors().items()}
+        names |= {thing.number: thing.name for thing in self.spawned.values()}
+        names |= {number: name for name, number in self.drones.items()}
+        numbers = np.sort(movers.actor_id).astype(np.uint32)
+        mover_ids = np.array([self.segmentation_id(names.get(int(n), "")) for n in numbers], dtype=np.int32)
+        surfaces = np.zeros(256, dtype=np.int32)
+        for tag, name in SURFACES.items():
+            surfaces[tag] = self.segmentation_id(name)
+        return self._static_id.copy(), numbers, mover_ids, surfaces
+
+
+def picture_ids(ids: UInt32, tag: UInt8, tables: Tables) -> Int32:
+    """Give the segmentation id of every pixel, -1 where hidden.
+
+    Args:
+        ids: (H, W) as in ``Picture.ids``.
+        tag: (H, W) semantic tags.
+        tables: of ``SceneObjects.lookup``.
+    """
+    out = np.empty(ids.shape, dtype=np.int32)
+    ids_into(ids.reshape(-1), tag.reshape(-1), *tables, out.reshape(-1))
+    return out

@@ -1,0 +1,76 @@
+"""``startRecording``: AirSim's airsim_rec.txt with one line a vehicle and interval, in a folder of the settings."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, TextIO
+
+if TYPE_CHECKING:
+    from headless_simulator.airsim.simulation import Simulation
+
+COLUMNS: Final = ("VehicleName", "TimeStamp", "POS_X", "POS_Y", "POS_Z", "Q_W", "Q_X", "Q_Y", "Q_Z", "ImageFile")
+MIN_INTERVAL_S: Final = 0.01
+
+
+class RecordingError(RuntimeError):
+    """Recording cannot begin."""
+
+
+class Recorder:
+    """Writes the poses of all vehicles while it is on; pictures are not recorded."""
+
+    def __init__(self, simulation: Simulation) -> None:
+        self._simulation = simulation
+        self._stop = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    @property
+    def on(self) -> bool:
+        """Whether it records."""
+        return self._thread is not None
+
+    def start(self) -> None:
+        """Begin; a second start changes nothing.
+
+        Raises:
+            RecordingError: no folder is set, or it cannot be written.
+        """
+        if self._thread is not None:
+            return
+        folder = self._simulation.settings.recording_folder
+        if not folder:
+            raise RecordingError('recording needs a folder: set "Recording": {"Folder": "..."} in settings.json')
+        try:
+            Path(folder).mkdir(parents=True, exist_ok=True)
+            out = (Path(folder) / "airsim_rec.txt").open("w", encoding="utf-8")
+        except OSError as error:
+            raise RecordingError(f"cannot record into {folder}: {error.strerror}") from error
+        self._stop.clear()
+        self._thread = threading.Thread(target=self._run, args=(out,), name="airsim-recording", daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End and close the file."""
+        thread, self._thread = self._thread, None
+        if thread is not None:
+            self._stop.set()
+            thread.join()
+
+    def _run(self, out: TextIO) -> None:
+        with out:
+            out.write("\t".join(COLUMNS) + "\n")
+            interval_s = max(self._simulation.settings.recording_interval_s, MIN_INTERVAL_S)
+            while True:
+                out.writelines(self._lines())
+                if self._stop.wait(interval_s):
+                    return
+
+    def _lines(self) -> list[str]:
+        fleet = self._simulation.fleet
+        with fleet.lock:
+            rows = [
+                (drone.name, drone.now_ns // 1_000_000, *drone.position_m, *drone.quat, "")
+                for drone in fleet.drones.values()
+            ]
+        return ["\t".join(str(cell) for cell in row) + "\n" for row in rows]

@@ -1,0 +1,212 @@
+"""Everything behind the port: fleet, clock, cameras, objects, weather, and how they hang together."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, Final
+
+import numpy as np
+
+from headless_simulator.airsim import geo
+from headless_simulator.airsim.atmosphere import Atmosphere
+from headless_simulator.airsim.cameras import Camera, find_camera, vehicle_cameras
+from headless_simulator.airsim.clock import ClockThread
+from headless_simulator.airsim.drone import Drone
+from headless_simulator.airsim.fleet import Fleet
+from headless_simulator.airsim.host import AirSimHost, FaultsLike, NoFaults, Pose6
+from headless_simulator.airsim.imaging import Photographer, no_movers
+from headless_simulator.airsim.ned import Quat, Vec3, add, flip_z, ned_pose, pose_map, ue_pose
+from headless_simulator.airsim.objects import SceneObjects
+from headless_simulator.airsim.pixels import compile_all
+from headless_simulator.airsim.quad import BODY_HEIGHT_M, BODY_RADIUS_M
+from headless_simulator.airsim.recording import Recorder
+from headless_simulator.airsim.settings import AirSimSettings, VehicleSetting
+from headless_simulator.rendering import Rendering
+from headless_simulator.scene import TAG, Movers
+
+DRONE_BLUEPRINT: Final = "drone.quadrotor"
+DRONE_COLOUR: Final = (40, 40, 44)
+FIRST_DRONE_ID: Final = 0x5000_0000
+MAX_VEHICLES: Final = 256
+MAX_MESSAGES: Final = 1000
+
+
+class Later:
+    """An answer that comes when something has ended; ``begin`` gets the function that sends it."""
+
+    def __init__(self, begin: Callable[[Callable[[Any], None]], None]) -> None:
+        self.begin = begin
+
+
+class Simulation:
+    """What the calls work on.
+
+    Args:
+        host: the world.
+        settings: read from settings.json.
+        faults: where faults on demand come in.
+        rendering: how pictures are made.
+    """
+
+    def __init__(
+        self,
+        host: AirSimHost,
+        settings: AirSimSettings,
+        *,
+        faults: FaultsLike | None = None,
+        rendering: Rendering = Rendering(),  # noqa: B008  (frozen)
+    ) -> None:
+        self.host, self.settings, self._rendering = host, settings, rendering
+        self.faults: FaultsLike = faults or NoFaults()
+        self._town = host.town
+        self.player_start_m = settings.player_start_m or default_player_start(host, settings)
+        self.fleet = Fleet(host, settings, player_start_m=self.player_start_m)
+        self.clock = ClockThread(self.fleet, every_turn=self._turn)
+        self.object_lock = threading.RLock()
+        self.objects = SceneObjects(host, initial_ids=settings.initial_segmentation_ids)
+        self.photographer = self._photographer()
+        self.weather_lock = threading.RLock()
+        self.atmosphere = Atmosphere(host, settings.origin_geo)
+        self.cameras: dict[str, dict[str, Camera]] = {}
+        self.external = {name: Camera.of(name, setting) for name, setting in settings.external_cameras.items()}
+        self.detection_filters: dict[tuple[Any, ...], Any] = {}
+        self.messages: list[str] = []
+        self.lens: dict[tuple[str, ...], Any] = {}
+        self.recorder = Recorder(self)
+        for vehicle in settings.vehicles:
+            self._know(vehicle)
+
+    def _photographer(self) -> Photographer:
+        return Photographer(self.host, self.objects, object_lock=self.object_lock, rendering=self._rendering)
+
+    def start(self) -> None:
+        """Compile what is compiled, then let time pass."""
+        self.fleet.compile()
+        compile_all()
+        with self.weather_lock:
+            self.atmosphere.configure(self.settings.time_of_day, self.fleet.now_ns)
+        self.clock.start()
+
+    def follow_town(self) -> None:
+        """Start anew when the host has loaded another town, as AirSim does when Unreal loads another level."""
+        if self.host.town is self._town:
+            return
+        with self.fleet.lock, self.object_lock:
+            if self.host.town is self._town:
+                return
+            self._town = self.host.town
+            self.player_start_m = self.settings.player_start_m or default_player_start(self.host, self.settings)
+            drones, self.objects = (
+                self.objects.drones,
+                SceneObjects(self.host, initial_ids=self.settings.initial_segmentation_ids),
+            )
+            self.objects.drones.update(drones)
+            self.photographer = self._photographer()
+            self.fleet.enter_town(self.player_start_m)
+
+    def _turn(self, now_ns: int) -> None:
+        self.follow_town()
+        with self.weather_lock:
+            self.atmosphere.tick(now_ns)
+
+    def stop(self) -> None:
+        """Stop time and recording."""
+        self.recorder.stop()
+        self.clock.stop()
+
+    # ---- vehicles and cameras ----------------------------------------------------------------------------------------
+
+    def _know(self, vehicle: VehicleSetting) -> None:
+        self.cameras[vehicle.name] = vehicle_cameras(vehicle, self.settings)
+        self.objects.drones[vehicle.name] = FIRST_DRONE_ID + len(self.objects.drones)
+
+    def add_vehicle(self, vehicle: VehicleSetting) -> bool:
+        """Add one while running; False when the name is taken or there are too many."""
+        with self.fleet.lock, self.object_lock:
+            if vehicle.name in self.fleet.drones or not vehicle.name or len(self.fleet.drones) >= MAX_VEHICLES:
+                return False
+            self.fleet.add_vehicle(vehicle)
+            self._know(vehicle)
+            return True
+
+    def camera(self, name: Any, vehicle: str, *, external: bool) -> Camera:
+        """Find a camera of a vehicle, or one in the open."""
+        if external:
+            return find_camera(self.external, name, owner="ExternalCameras")
+        drone = self.fleet.drone(vehicle)
+        return find_camera(self.cameras[drone.name], name, owner=drone.name)
+
+    def camera_pose(self, camera: Camera, vehicle: str, *, external: bool) -> tuple[Vec3, Quat, Vec3]:
+        """Give a camera's pose and the Unreal place of the origin it is told from; under the fleet's lock."""
+        if external:
+            position, quat = camera.pose()
+            return position, quat, self.player_start_m
+        drone = self.fleet.drone(vehicle)
+        position, quat = camera.pose(drone.position_m, drone.quat)
+        return position, quat, drone.spawn_ue_m
+
+    def number_of(self, drone: Drone) -> int:
+        """Give the mover number of a drone's body."""
+        return self.objects.drones[drone.name]
+
+    def drone_movers(self) -> Movers:
+        """Give the bodies of the drones, as the renderer takes them; under the fleet's lock."""
+        if not self.settings.flies:
+            return no_movers()
+        drones = list(self.fleet.drones.values())
+        return Movers(
+            model=np.full(len(drones), self.host.models.number(DRONE_BLUEPRINT), dtype=np.int32),
+            pose=np.array([self.ue_pose_of(drone) for drone in drones], dtype=np.float64).reshape(-1, 6),
+            actor_id=np.array([self.number_of(drone) for drone in drones], dtype=np.uint32),
+            colour_rgb=np.full((len(drones), 3), DRONE_COLOUR, dtype=np.uint8),
+            lights=np.zeros(len(drones), dtype=np.uint32),
+        )
+
+    # ---- places ------------------------------------------------------------------------------------------------------
+
+    def ue_pose_of(self, drone: Drone) -> Pose6:
+        """Give a drone's pose in Unreal's axes."""
+        return ue_pose(drone.position_m, drone.quat, origin_ue_m=drone.spawn_ue_m)
+
+    def global_pose_map(self, pose: Pose6) -> dict[str, Any]:
+        """Give an Unreal pose as the wire's Pose in global NED (from PlayerStart)."""
+        return pose_map(*ned_pose(pose, origin_ue_m=self.player_start_m))
+
+    def geo_of(self, ue_m: Vec3) -> geo.Geo:
+        """Give the geographic place of a point in Unreal's axes."""
+        x, y, z = ue_m
+        px, py, pz = self.player_start_m
+        return geo.geo_from_ned((x - px, y - py, pz - z), self.settings.origin_geo)
+
+    def drone_geo(self, drone: Drone) -> geo.Geo:
+        """Give a drone's geographic place."""
+        return self.geo_of(add(drone.spawn_ue_m, flip_z(drone.position_m)))
+
+    def reset(self) -> None:
+        """Put vehicles and cameras back; the world's traffic is CARLA's and stays."""
+        self.fleet.reset()
+        for name, drone in self.fleet.drones.items():
+            self.cameras[name] = vehicle_cameras(drone.setting, self.settings)
+
+    def moving_setting(
+        self, name: str, position_m: Vec3, *, yaw_deg: float, pitch_deg: float, roll_deg: float
+    ) -> VehicleSetting:
+        """Give the settings of a vehicle that is added while running."""
+        base = VehicleSetting(name, sensors=self.settings.default_sensors)
+        return replace(base, position_m=position_m, yaw_deg=yaw_deg, pitch_deg=pitch_deg, roll_deg=roll_deg)
+
+
+def default_player_start(host: AirSimHost, settings: AirSimSettings) -> Vec3:
+    """Say where PlayerStart is when the settings do not.
+
+    With vehicles in the settings it is the town's own origin, so that both ports speak one frame. Without, programs run
+    that were written for AirSim's open fields: they get free air around them, on the highest roof.
+    """
+    roofs = [thing for thing in host.town.objects if thing.tag == TAG["building"]]
+    if settings.vehicles_given or not roofs:
+        return 0.0, 0.0, 0.0
+    highest = max(roofs, key=lambda thing: thing.box_centre_m[2] + thing.box_half_m[2])
+    x, y, z = highest.box_centre_m
+    return x, y, z + highest.box_half_m[2] + BODY_RADIUS_M - BODY_HEIGHT_M

@@ -1,0 +1,175 @@
+"""What CARLA's client shows of a recording: its frames, its collisions, and who did not move.
+
+The texts have CARLA's layout, so that scripts that take them apart work. Numbers look as C++ streams print them.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from headless_simulator.carla.recorder import files, layout
+from headless_simulator.carla.recorder.layout import Arrival, Damaged
+from headless_simulator.carla.recorder.reader import Frame, Recording
+from headless_simulator.carla.recorder.shown import EVENTS, ONLY_IN_FULL
+
+_CATEGORIES: Final = "ovwtoo"  # by the actor's kind; signs and sensors are others
+_NOT_A_RECORDING: Final = "File is not a CARLA recorder\n"
+
+
+def file_info(path: Path, *, show_all: bool) -> str:
+    """Tell what happened in each frame; with ``show_all`` also where everything was."""
+    return _answer(path, lambda told: _info_lines(told, show_all))
+
+
+def collisions(path: Path, first: str, second: str) -> str:
+    """List collisions between two kinds of actors: h hero, v vehicle, w walker, t traffic light, o other, a any."""
+    return _answer(path, lambda told: _collision_lines(told, first, second), rounded=True)
+
+
+def blocked(path: Path, min_time_s: float, min_distance_cm: float) -> str:
+    """List actors that moved less than a distance in a time, those that stood longest first."""
+    return _answer(path, lambda told: _blocked_lines(told, min_time_s, min_distance_cm))
+
+
+@dataclass(slots=True)
+class _Told:
+    """A recording while it is told: its frames, and which was the last."""
+
+    recording: Recording
+    last: Frame | None = None
+
+    def frames(self) -> Iterator[Frame]:
+        for frame in self.recording.frames():
+            self.last = frame
+            yield frame
+
+
+def _answer(path: Path, lines_of: Callable[[_Told], Iterator[str]], *, rounded: bool = False) -> str:
+    file = files.open_existing(path)
+    if file is None:
+        return f"File {path} not found on server\n"
+    try:
+        recording = Recording(file)
+    except Damaged:
+        return _NOT_A_RECORDING
+    told = _Told(recording)
+    lines = []
+    damage: str | None = None
+    try:
+        for line in lines_of(told):
+            lines.append(line)
+    except Damaged as problem:
+        damage = str(problem)
+    finally:
+        recording.close()
+    damage = damage or recording.damage
+    if damage:
+        lines.append(f"\nFile is damaged: {damage}")
+    header = recording.header
+    last_s = told.last.elapsed_s if told.last else 0.0
+    # with a collision listed, CARLA's stream is still set to whole numbers here
+    seconds = f"{last_s:.0f}" if rounded and len(lines) > 1 + bool(damage) else f"{last_s:g}"
+    begin = f"Version: {header.version}\nMap: {header.town}\nDate: {_date(header.date_s)}\n\n"
+    end = f"\nFrames: {told.last.number if told.last else 0}\nDuration: {seconds} seconds\n"
+    return begin + "".join(f"{line}\n" for line in lines) + end
+
+
+def _date(date_s: int) -> str:
+    try:
+        return time.strftime("%m/%d/%y %H:%M:%S", time.localtime(date_s))
+    except (OverflowError, ValueError, OSError):
+        return "unknown"
+
+
+def _info_lines(told: _Told, show_all: bool) -> Iterator[str]:
+    for frame in told.frames():
+        head = f"Frame {frame.number} at {frame.elapsed_s:g} seconds"
+        if show_all:
+            yield head
+        is_headed = show_all
+        for number, data in frame.packets:
+            show = EVENTS.get(number) or (ONLY_IN_FULL.get(number) if show_all else None)
+            for line in show(data) if show else ():
+                if not is_headed:
+                    yield head
+                    is_headed = True
+                yield line
+
+
+def _collision_lines(told: _Told, first: str, second: str) -> Iterator[str]:
+    yield f"{'Time':>8} {'Types':>6} {'Id':>6} {'Actor 1':<35} {'Id':>6} {'Actor 2':<35}"
+    actors: dict[int, Arrival] = {}
+    before: set[tuple[int, int]] = set()
+    for frame in told.frames():
+        now: set[tuple[int, int]] = set()
+        _note_arrivals(frame, actors)
+        for number, data in frame.packets:
+            if number != layout.COLLISION:
+                continue
+            for _, a, b, hero_a, hero_b in layout.rows_of(data, layout.COLLISION_ROW, "a collision packet").tolist():
+                kinds = _category(actors, a), _category(actors, b)
+                if not (_matches(first, kinds[0], hero_a) and _matches(second, kinds[1], hero_b)):
+                    continue
+                if (a, b) not in before:  # else it goes on since the frame before
+                    names = [actors[i].blueprint if i in actors else "" for i in (a, b)]
+                    types = f"  {kinds[0]} {kinds[1]} "
+                    yield f"{frame.elapsed_s:>8.0f} {types} {a:>6} {names[0]:<35} {b:>6} {names[1]:<35}"
+                now.add((a, b))
+        before = now
+
+
+def _matches(wanted: str, category: str, hero: int) -> bool:
+    return wanted in ("a", category) or (wanted == "h" and bool(hero))
+
+
+def _category(actors: dict[int, Arrival], actor_id: int) -> str:
+    actor = actors.get(actor_id)
+    return _CATEGORIES[actor.kind] if actor is not None and actor.kind < len(_CATEGORIES) else "o"
+
+
+def _note_arrivals(frame: Frame, actors: dict[int, Arrival]) -> list[Arrival]:
+    found = [new for number, data in frame.packets if number == layout.EVENT_ADD for new in layout.arrivals(data)]
+    actors.update((new.actor_id, new) for new in found)
+    return found
+
+
+@dataclass(slots=True)
+class _Stand:
+    """How long an actor has been where it is."""
+
+    name: str
+    place_cm: tuple[float, ...] = (0.0, 0.0, 0.0)
+    since_s: float = 0.0
+    lasts_s: float = 0.0
+
+    def line(self, actor_id: int) -> str:
+        return f"{self.since_s:>8.0f} {actor_id:>6} {self.name:<35} {self.lasts_s:>10.0f}"
+
+
+def _blocked_lines(told: _Told, min_time_s: float, min_distance_cm: float) -> Iterator[str]:
+    yield f"{'Time':>8} {'Id':>6} {'Actor':<35} {'Duration':>10}"
+    stands: dict[int, _Stand] = {}
+    found: list[tuple[float, str]] = []
+    for frame in told.frames():
+        for new in _note_arrivals(frame, {}):
+            stands[new.actor_id] = _Stand(new.blueprint)
+        for number, data in frame.packets:
+            if number != layout.POSITION:
+                continue
+            for actor_id, place, _ in layout.rows_of(data, layout.POSITION_ROW, "a position packet").tolist():
+                stand = stands.setdefault(actor_id, _Stand(""))
+                if math.dist(stand.place_cm, place) < min_distance_cm:
+                    stand.since_s = stand.since_s if stand.lasts_s else frame.elapsed_s
+                    stand.lasts_s += frame.duration_s
+                    continue
+                if stand.lasts_s >= min_time_s:
+                    found.append((stand.lasts_s, stand.line(actor_id)))
+                stand.lasts_s, stand.place_cm = 0.0, tuple(place)
+    found += [(s.lasts_s, s.line(actor_id)) for actor_id, s in sorted(stands.items()) if s.lasts_s >= min_time_s]
+    for _, line in sorted(found, key=lambda entry: -entry[0]):
+        yield line

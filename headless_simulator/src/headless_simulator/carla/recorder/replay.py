@@ -1,0 +1,233 @@
+"""Replay a recording: its actors enter the world again and are moved from tick to tick."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from headless_simulator.carla.recorder import files, layout
+from headless_simulator.carla.recorder.cast import Cast
+from headless_simulator.carla.recorder.layout import Damaged
+from headless_simulator.carla.recorder.reader import Frame, Recording
+from headless_simulator.carla.values import CallFailed
+from headless_simulator.scene import Float64
+from headless_simulator.world.pose import compose
+
+if TYPE_CHECKING:
+    from headless_simulator.carla.server import CarlaServer
+
+_NO_INTERPOLATION: Final = 2.0  # from this time factor on, as CARLA has it
+_SLACK_S: Final = 1e-9  # sums of time steps are not exact
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What a client wants to see.
+
+    Attributes:
+        start_s: where to begin; negative: so long before the end.
+        duration_s: how long, in the recording's time; 0: to the end.
+        follow_id: recorded id of the actor that the spectator follows, 0 without.
+        offset: the spectator's pose in that actor's frame.
+        with_sensors: let recorded sensors enter as well.
+    """
+
+    start_s: float
+    duration_s: float
+    follow_id: int
+    offset: Float64
+    with_sensors: bool
+
+
+class Replayer:
+    """Plays recordings, one at a time.
+
+    Args:
+        server: in whose world; every method but ``load`` is called under the world's lock.
+
+    Attributes:
+        time_factor: recorded seconds that pass in a simulated one.
+        ignore_hero, ignore_spectator: whom the replay leaves alone.
+        trouble: what was wrong with a recording that ended too soon, until the next one begins.
+    """
+
+    def __init__(self, server: CarlaServer) -> None:
+        self._server = server
+        self.time_factor, self.ignore_hero, self.ignore_spectator = 1.0, False, True
+        self.trouble: str | None = None
+        self._show: _Show | None = None
+
+    @property
+    def is_on(self) -> bool:
+        """Whether something is being replayed."""
+        return self._show is not None
+
+    def play(self, path: Path, wish: Wish) -> str:
+        """Begin a replay; returns what CARLA tells about it.
+
+        Called without the world's lock: the recording's town is loaded if another one is open.
+        """
+        told = [f"Replaying File: {path}"]
+        file = files.open_existing(path)
+        if file is None:
+            return _lines(*told, f"File {path} not found on server")
+        try:
+            recording = Recording(file)
+        except Damaged:
+            return _lines(*told, "File is not a CARLA recorder")
+        with self._server.standing_still():
+            self.stop(keep_actors=True)
+        try:
+            told += self._change_town(recording.header.town)
+        except CallFailed as refusal:
+            recording.close()
+            return _lines(*told, f"Could not load mapfile {recording.header.town}: {refusal}")
+        with self._server.standing_still():
+            return _lines(*told, *self._begin(recording, wish))
+
+    def _change_town(self, town: str) -> list[str]:
+        name = town.rsplit("/", 1)[-1]
+        here = self._server.world.town.name
+        if name in (here, f"{here}_Opt"):
+            return []
+        self._server.load(name, reset_settings=False)
+        return [f"Loading map {town}", "Replayer will start after map is loaded..."]
+
+    def _begin(self, recording: Recording, wish: Wish) -> Iterator[str]:
+        total_s = recording.total_s()
+        yield f"Total time recorded: {total_s:g}"
+        start_s = wish.start_s if wish.start_s >= 0 else max(0.0, total_s + wish.start_s)
+        stop_s = start_s + wish.duration_s if wish.duration_s > 0 else total_s
+        span = f"from {start_s:g} s - {stop_s:g} s ({total_s:g} s)"
+        yield f"Replaying {span} at {self.time_factor:.1f}x"
+        if self.ignore_hero:
+            yield "Ignoring Hero vehicle"
+        if self.ignore_spectator:
+            yield "Ignoring Spectator camera"
+        self.trouble = recording.damage
+        if self.trouble:
+            yield f"File is damaged: {self.trouble}"
+        cast = Cast(
+            self._server,
+            version=recording.header.version,
+            with_sensors=wish.with_sensors,
+            ignore_hero=self.ignore_hero,
+            ignore_spectator=self.ignore_spectator,
+        )
+        self._show = _Show(recording, cast, wish, stop_s)
+        self._server.world.signal_state.held = True
+        cast.clear_stage()
+        self._guard(lambda show: show.go_to(start_s, smooth=True))
+        if cast.unknown:
+            yield "Not in this simulator: " + ", ".join(sorted(cast.unknown))
+
+    def advance(self, step_s: float) -> None:
+        """Move everything to where it was recorded; called before the world's own step."""
+        smooth = self.time_factor < _NO_INTERPOLATION
+        self._guard(lambda show: show.go_to(show.time_s + step_s * self.time_factor, smooth=smooth))
+        if self._show is not None and self._show.is_over:
+            self.stop(keep_actors=True)
+
+    def _guard(self, act: Callable[[_Show], None]) -> None:
+        """Let a damaged recording end its replay, not the clock."""
+        if self._show is None:
+            return
+        try:
+            act(self._show)
+        except Damaged as problem:
+            self.trouble = str(problem)
+            self.stop(keep_actors=True)
+
+    def stop(self, *, keep_actors: bool) -> None:
+        """End the replay: its vehicles stand with physics on, or what it brought is destroyed."""
+        if self._show is not None:
+            self._show.close(keep_actors=keep_actors)
+            self._show = None
+            self._server.world.signal_state.held = False
+
+    def forget(self) -> None:
+        """End the replay with the world that it is in."""
+        if self._show is not None:
+            self._show.recording.close()
+            self._show = None
+
+
+class _Show:
+    """A replay under way."""
+
+    def __init__(self, recording: Recording, cast: Cast, wish: Wish, stop_s: float) -> None:
+        self.recording, self._cast, self._wish, self._stop_s = recording, cast, wish, stop_s
+        self.time_s = 0.0
+        self._frames = recording.frames()
+        self._now: Frame | None = None
+        self._next = next(self._frames, None)
+        self._from: dict[int, Float64] = {}
+        self._to: dict[int, Float64] = {}
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the end of what was wished for is reached."""
+        return self._next is None or self.time_s >= self._stop_s - _SLACK_S
+
+    def go_to(self, time_s: float, *, smooth: bool) -> None:
+        """Show the recording at a time, ``smooth`` also between two frames.
+
+        Raises:
+            Damaged: the recording cannot be read that far.
+        """
+        self.time_s = min(time_s, self._stop_s)
+        passed = False
+        while self._next is not None and self._next.elapsed_s <= self.time_s + _SLACK_S:
+            self._now, self._next, passed = self._next, next(self._frames, None), True
+            self._cast.enter_and_leave(self._now)
+        if passed and self._now is not None:
+            self._cast.take_states(self._now)
+            self._from = self._places(self._now)
+            self._to = self._places(self._next)
+        share = self._share() if smooth else 0.0
+        for actor_id, pose in self._from.items():
+            to = self._to.get(actor_id)
+            self._cast.place(actor_id, pose if to is None or not share else _between(pose, to, share))
+        self._follow()
+
+    def _share(self) -> float:
+        if self._now is None or self._next is None or self._next.elapsed_s <= self._now.elapsed_s:
+            return 0.0
+        share = (self.time_s - self._now.elapsed_s) / (self._next.elapsed_s - self._now.elapsed_s)
+        return min(1.0, max(0.0, share))
+
+    def _places(self, frame: Frame | None) -> dict[int, Float64]:
+        """Poses by recorded id."""
+        out: dict[int, Float64] = {}
+        for number, data in frame.packets if frame else ():
+            if number == layout.POSITION:
+                rows = layout.rows_of(data, layout.POSITION_ROW, "a position packet")
+                out.update(zip(rows["id"].tolist(), layout.poses(rows["location"], rows["rotation"]), strict=True))
+        return out
+
+    def _follow(self) -> None:
+        followed = self._cast.pose_of(self._wish.follow_id) if self._wish.follow_id else None
+        if followed is not None:
+            self._cast.place_spectator(compose(followed, self._wish.offset))
+
+    def close(self, *, keep_actors: bool) -> None:
+        """Let go of the actors."""
+        self.recording.close()
+        self._cast.release(keep=keep_actors)
+
+
+def _between(a: Float64, b: Float64, share: float) -> Float64:
+    """Go a share of the way from one pose to another, turning the shorter way."""
+    way = b - a
+    way[3:] = (way[3:] + 180.0) % 360.0 - 180.0
+    pose: Float64 = a + share * way
+    pose[3:] = (pose[3:] + 180.0) % 360.0 - 180.0
+    return np.asarray(pose)
+
+
+def _lines(*lines: str) -> str:
+    return "".join(f"{line}\n" for line in lines)

@@ -1,0 +1,227 @@
+"""Record the world: a frame a tick, written whole, so that a file that breaks off is good up to there."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import BinaryIO, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from headless_simulator.carla import blueprints
+from headless_simulator.carla.recorder import files, layout
+from headless_simulator.carla.recorder.layout import Arrival, Header, PhysicsControl, Table
+from headless_simulator.carla.values import CallFailed
+from headless_simulator.world.actors import Actor
+from headless_simulator.world.table import (
+    CONTROLLER,
+    LIGHT,
+    OTHER,
+    PROP,
+    SENSOR,
+    SIGN,
+    SPECTATOR,
+    VEHICLE,
+    WALKER,
+)
+from headless_simulator.world.world import World
+
+COLLISION_SENSOR: Final = "sensor.other.collision"
+_KINDS: Final = {
+    VEHICLE: layout.VEHICLE_ACTOR, WALKER: layout.WALKER_ACTOR, LIGHT: layout.LIGHT_ACTOR, SIGN: layout.SIGN_ACTOR,
+    SENSOR: layout.SENSOR_ACTOR,
+}  # fmt: skip
+_MOVING: Final = (OTHER, PROP, SPECTATOR, CONTROLLER, VEHICLE, WALKER)  # whose poses are recorded
+
+EngineOf = Callable[[Actor], PhysicsControl | None]
+
+
+class Recorder:
+    """Writes what happens in a world to a file while it is on.
+
+    Args:
+        world: what is recorded; every method is called under its lock.
+        engine_of: the physics parameters of a vehicle, None when they are none that can be written.
+
+    Attributes:
+        trouble: why the last recording ended by itself.
+    """
+
+    def __init__(self, world: World, engine_of: EngineOf) -> None:
+        self._world, self._engine_of = world, engine_of
+        self._file: BinaryIO | None = None
+        self.trouble: str | None = None
+
+    @property
+    def is_on(self) -> bool:
+        """Whether something is being recorded."""
+        return self._file is not None
+
+    def start(self, path: Path, *, additional: bool) -> None:
+        """Begin a file; what is there already enters in its first frame.
+
+        Args:
+            path: of the file.
+            additional: record velocities, boxes, trigger volumes, engines, times of lights and the wall clock as well.
+
+        Raises:
+            CallFailed: the file cannot be written.
+        """
+        self.stop()
+        file = files.create(path)
+        self._path, self._additional, self.trouble = path, additional, None
+        self._known: set[int] = set()
+        self._frame, self._elapsed_s, self._collisions = 0, 0.0, 0
+        self._began_s, self._held, self._held_elapsed_s = time.time(), b"", 0.0
+        self._file = file
+        self._write(Header(layout.VERSION, int(self._began_s), self._world.town.name).pack())
+        if self.trouble:
+            raise CallFailed(self.trouble)
+
+    def stop(self) -> None:
+        """End the recording, if there is one."""
+        if self._file is not None:
+            self._flush(layout.UNKNOWN_DURATION_S)
+            self._close()
+
+    def add_frame(self, step_s: float) -> None:
+        """Record the world as it is now, ``step_s`` seconds after the last frame."""
+        if self._frame:
+            self._elapsed_s += step_s
+            self._flush(step_s)
+        self._frame += 1
+        self._held = b"".join(self._packets())
+
+    # ------------------------------------------------------------------ file
+    def _flush(self, duration_s: float) -> None:
+        """Write the last frame: only now is known how long it was."""
+        if self._held:
+            head = layout.FRAME.pack(self._frame, duration_s, self._held_elapsed_s)
+            self._write(layout.packet(layout.FRAME_START, head) + self._held + layout.packet(layout.FRAME_END))
+            self._held = b""
+
+    def _write(self, data: bytes) -> None:
+        if self._file is None:
+            return
+        try:
+            rest = memoryview(data)
+            while rest:
+                rest = rest[self._file.write(rest) :]
+        except OSError as problem:  # a full disk ends the recording, not the simulation
+            self.trouble = f"recording to {self._path} ended: {problem}"
+            self._close()
+
+    def _close(self) -> None:
+        if self._file is not None:
+            self._file.close()
+        self._file, self._held = None, b""
+
+    # ------------------------------------------------------------------ a frame
+    def _packets(self) -> Iterable[bytes]:
+        self._held_elapsed_s = self._elapsed_s
+        actors = self._world.actors
+        came = [actor for number, actor in sorted(actors.items()) if number not in self._known]
+        gone = np.array([(number,) for number in sorted(self._known - actors.keys())], layout.DEL_ROW)
+        self._known = set(actors)
+        hung = np.array([(a.actor_id, a.parent_id) for a in came if a.parent_id], layout.PARENT_ROW)
+        yield layout.packet(layout.VISUAL_TIME, layout.SECONDS.pack(self._world.scene_s))
+        yield layout.counted(layout.EVENT_ADD, [self._arrival(actor).pack() for actor in came])
+        yield layout.table(layout.EVENT_DEL, gone)
+        yield layout.table(layout.EVENT_PARENT, hung)
+        yield layout.table(layout.COLLISION, self._met())
+        yield from self._states()
+        if self._additional:
+            yield from self._more(came)
+
+    def _arrival(self, actor: Actor) -> Arrival:
+        c, order = self._world.table.c, actor.order
+        pose = c.relative[actor.row] if actor.parent_id else c.pose[actor.row]
+        uid = order.description[0] & 0xFFFFFFFF if order.description else 0
+        return Arrival(
+            actor.actor_id,
+            _KINDS.get(actor.kind, layout.OTHER_ACTOR),
+            tuple(layout.location_cm(pose).tolist()),
+            tuple(layout.euler_deg(pose).tolist()),
+            uid,
+            actor.blueprint,
+            tuple((blueprints.kind_of(actor.blueprint, name), name, value) for name, value in order.attributes.items()),
+        )
+
+    def _met(self) -> Table:
+        """Who met whom: as with CARLA only what a collision sensor felt."""
+        world = self._world
+        if not world.touches:
+            return np.zeros(0, layout.COLLISION_ROW)
+        felt = {actor.parent_id for actor in world.actors.values() if actor.blueprint == COLLISION_SENSOR}
+        pairs = {(t.actor_id, t.other_id or layout.NO_ACTOR): None for t in world.touches if t.actor_id in felt}
+        rows = [(self._collisions + n, a, b, self._is_hero(a), self._is_hero(b)) for n, (a, b) in enumerate(pairs)]
+        self._collisions += len(rows)
+        return np.array(rows, layout.COLLISION_ROW)
+
+    def _is_hero(self, actor_id: int) -> bool:
+        actor = self._world.actors.get(actor_id)
+        return actor is not None and actor.order.attributes.get("role_name") == "hero"
+
+    def _states(self) -> Iterable[bytes]:
+        table = self._world.table
+        c, vehicles, walkers = table.c, table.rows(VEHICLE), table.rows(WALKER)
+        moving = table.rows(*_MOVING)
+        at = _blank(c.actor_id[moving], layout.POSITION_ROW)
+        at["location"], at["rotation"] = layout.location_cm(c.pose[moving]), layout.euler_deg(c.pose[moving])
+        yield layout.table(layout.POSITION, at)
+        yield layout.table(layout.STATE, self._lights())
+        driven = _blank(c.actor_id[vehicles], layout.VEHICLE_ROW)
+        for column, name in enumerate(("throttle", "steer", "brake")):
+            driven[name] = layout.single(c.control[vehicles, column])
+        driven["hand_brake"], driven["gear"] = c.hand_brake[vehicles], c.gear[vehicles]
+        yield layout.table(layout.ANIM_VEHICLE, driven)
+        walked = _blank(c.actor_id[walkers], layout.WALKER_ROW)
+        walked["speed"] = layout.single([self._world.actors[number].walk_speed for number in walked["id"].tolist()])
+        yield layout.table(layout.ANIM_WALKER, walked)
+        lit = _blank(c.actor_id[vehicles], layout.LIGHT_ROW)
+        lit["lights"] = c.lights[vehicles]
+        yield layout.table(layout.VEHICLE_LIGHT, lit)
+
+    def _lights(self) -> Table:
+        signals = self._world.signal_state
+        rows = _blank([light.actor_id for light in self._world.lights], layout.STATE_ROW)
+        rows["frozen"], rows["state"] = signals.frozen, signals.state
+        rows["elapsed"] = layout.single([lamp.elapsed_s for lamp in signals.lamps])
+        return rows
+
+    # ------------------------------------------------------------------ additional data
+    def _more(self, came: list[Actor]) -> Iterable[bytes]:
+        c, moving = self._world.table.c, self._world.table.rows(VEHICLE, WALKER)
+        rows = _blank(c.actor_id[moving], layout.KINEMATICS_ROW)
+        rows["velocity"], rows["angular"] = layout.single(c.velocity[moving]), layout.single(c.angular[moving])
+        yield layout.table(layout.KINEMATICS, rows)
+        bodies = [actor for actor in came if actor.kind not in (LIGHT, SIGN)]
+        boxes = [(a.actor_id, [100 * v for v in a.offset_m], [100 * v for v in a.half_m]) for a in bodies]
+        yield layout.table(layout.BOUNDING_BOX, np.array(boxes, layout.BOX_ROW))
+        new_lights = [actor for actor in came if actor.kind == LIGHT]
+        yield from self._triggers(new_lights)
+        yield layout.packet(layout.PLATFORM_TIME, layout.SECONDS.pack(time.time() - self._began_s))
+        engines = [self._engine_of(actor) for actor in came if actor.kind == VEHICLE]
+        if packed := [engine.pack() for engine in engines if engine is not None]:
+            yield layout.counted(layout.PHYSICS_CONTROL, packed)
+        lamps = self._world.signal_state.lamps
+        if new_lights:
+            times = _blank([actor.actor_id for actor in new_lights], layout.TIMES_ROW)
+            for name in ("green", "yellow", "red"):
+                times[name] = layout.single([getattr(lamps[actor.number], f"{name}_s") for actor in new_lights])
+            yield layout.table(layout.TRAFFIC_LIGHT_TIME, times)
+
+    def _triggers(self, lights: list[Actor]) -> Iterable[bytes]:
+        heads = self._world.town.signals
+        volumes = [(a.actor_id, *(100 * np.array(heads[a.number].trigger[:6]).reshape(2, 3)).tolist()) for a in lights]
+        if volumes:
+            yield layout.table(layout.TRIGGER_VOLUME, np.array(volumes, layout.BOX_ROW))
+
+
+def _blank(ids: npt.ArrayLike, dtype: np.dtype[np.void]) -> Table:
+    numbers = np.asarray(ids, np.uint32)
+    rows = np.zeros(len(numbers), dtype)
+    rows["id"] = numbers
+    return rows

@@ -1,0 +1,122 @@
+"""Cameras: every distinct view of a tick is drawn once and encoded for each camera that looks through it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
+
+import numpy as np
+
+from headless_simulator.carla import wire
+from headless_simulator.carla.sensors.moment import Measured, Moment, Reading
+from headless_simulator.carla.sensors.palette import CLASS_BGRA
+from headless_simulator.carla.sensors.successive import DVS, FLOW, SUCCESSIVE, event_bytes, flow_bytes
+from headless_simulator.render import encode_depth, encode_instance, encode_normal, encode_semantic
+from headless_simulator.rendering import flat_other, flat_rgb
+from headless_simulator.scene import Picture, UInt8, View
+
+RGB: Final = "sensor.camera.rgb"
+DEPTH: Final = "sensor.camera.depth"
+SEMANTIC: Final = "sensor.camera.semantic_segmentation"
+INSTANCE: Final = "sensor.camera.instance_segmentation"
+NORMALS: Final = "sensor.camera.normals"
+COSMOS: Final = "sensor.camera.cosmos_visualization"
+PICTURES: Final = frozenset({RGB, DEPTH, SEMANTIC, INSTANCE, NORMALS, COSMOS, FLOW, DVS})
+
+_scratch = threading.local()
+
+
+def view_of(reading: Reading) -> View:
+    """Return what a camera sees."""
+    attributes = reading.actor.order.attributes
+    size = int(attributes["image_size_x"]), int(attributes["image_size_y"])
+    return View(reading.pose, *size, float(attributes["fov"]))
+
+
+def take(view: View, readings: Sequence[Reading], moment: Moment) -> list[Measured]:
+    """Draw one view and encode it for its cameras."""
+    kinds = {reading.actor.blueprint for reading in readings}
+    picture = moment.renderer.render(
+        view,
+        moment.movers,
+        weather=moment.weather,
+        signals=moment.signals,
+        time_s=moment.scene_s,
+        want_bgra=not kinds.isdisjoint({RGB, DVS}),
+        want_normal=NORMALS in kinds,
+        into=_reused(view),
+    )
+    _keep(view, picture)
+    encoded = {kind: _encode(kind, picture) for kind in kinds - SUCCESSIVE}
+    out = []
+    for reading in readings:
+        kind = reading.actor.blueprint
+        if kind == FLOW:
+            pixels = flow_bytes(view, reading, picture, moment)
+        elif kind == DVS:
+            assert picture.bgra is not None
+            pixels = event_bytes(reading, picture.bgra, moment)
+        else:
+            pixels = encoded[kind]
+        out += _measured(view, reading, pixels)
+    return out
+
+
+def take_flat(view: View, readings: Sequence[Reading], moment: Moment) -> list[Measured]:
+    """Make the cheap pictures of one view."""
+    out = []
+    for reading in readings:
+        kind = reading.actor.blueprint
+        if kind in (RGB, DVS):
+            pixels = flat_rgb(view.width, view.height, camera_id=reading.actor.actor_id, frame=moment.frame)
+            if kind == DVS:
+                pixels = event_bytes(reading, pixels, moment)
+        elif kind == FLOW:
+            pixels = np.zeros((view.height, view.width, 8), np.uint8)
+        else:
+            pixels = flat_other(kind, view.width, view.height)
+        out += _measured(view, reading, pixels)
+    return out
+
+
+def _measured(view: View, reading: Reading, pixels: UInt8) -> list[Measured]:
+    """Put the header before the pixels; of a DVS camera that saw no event CARLA sends nothing."""
+    if not pixels.size:
+        return []
+    head = wire.IMAGE_HEADER.pack(view.width, view.height, view.fov_deg)
+    return [Measured(reading, (head, pixels.reshape(-1).data))]
+
+
+def _encode(kind: str, picture: Picture) -> UInt8:
+    if kind == RGB:
+        assert picture.bgra is not None
+        return picture.bgra
+    bgra = np.empty((*picture.tag.shape, 4), np.uint8)
+    if kind == INSTANCE:
+        encode_instance(picture.ids, picture.tag, bgra)
+    elif kind == SEMANTIC:
+        encode_semantic(picture.tag, bgra)
+    elif kind == DEPTH:
+        encode_depth(picture.depth_m, bgra)
+    elif kind == COSMOS:
+        np.take(CLASS_BGRA, picture.tag, axis=0, out=bgra, mode="clip")
+    else:
+        assert picture.normal is not None
+        encode_normal(picture.normal, bgra)
+    return bgra
+
+
+def _reused(view: View) -> Picture | None:
+    """Give this thread's buffers of that size; never a colour buffer, for that one is on its way to a client."""
+    pictures: dict[tuple[int, int], Picture] = getattr(_scratch, "pictures", {})
+    return pictures.get((view.width, view.height))
+
+
+def _keep(view: View, picture: Picture) -> None:
+    if not hasattr(_scratch, "pictures"):
+        _scratch.pictures = {}
+    if len(_scratch.pictures) > 8:  # sizes change with clients: keep a few
+        _scratch.pictures.clear()
+    _scratch.pictures[view.width, view.height] = replace(picture, bgra=None)

@@ -1,0 +1,58 @@
+"""Sensors that speak only when something happens: collision and obstacle."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import msgpack
+
+from headless_simulator.carla.sensors.moment import Body, Moment, Reading
+from headless_simulator.carla.sensors.rays import nearest_obstacle
+from headless_simulator.world.actors import Actor
+from headless_simulator.world.world import World
+
+if TYPE_CHECKING:
+    from headless_simulator.carla.server import CarlaServer
+
+COLLISION: Final = "sensor.other.collision"
+
+
+def pack(value: Any) -> bytes:
+    """Pack as the client's deserializer wants it."""
+    packed: bytes = msgpack.packb(value, use_bin_type=True, unicode_errors="surrogateescape")
+    return packed
+
+
+def town_part(name: str) -> list[Any]:
+    """Describe a part of the town as an actor: id 0."""
+    kind = name.split("_")[0].lower() or "unknown"
+    return [0, 0, [0, f"static.{kind}", []], [[0.0] * 3, [0.0] * 3, [0.0] * 3, 0], b"\x00", b""]
+
+
+def gather_collision(world: World, actor: Actor, _delta_s: float) -> list[tuple[int, str, tuple[float, float, float]]]:
+    """Note who met the sensor's owner in this tick: each once."""
+    met = {t.other_id or t.other_name: t for t in world.touches if t.actor_id == actor.parent_id}
+    return [(t.other_id, t.other_name, t.impulse) for t in met.values()]
+
+
+def collision(server: CarlaServer, reading: Reading) -> list[Body]:
+    """[owner, other, impulse], a message for each body met."""
+    if reading.parent is None:
+        return []
+    out: list[Body] = []
+    for other_id, name, impulse in reading.state:
+        other = server.world.actors.get(other_id)
+        told = server.actor_wire(other) if other else town_part(name)
+        out.append((pack([server.actor_wire(reading.parent), told, list(impulse)]),))
+    return out
+
+
+def obstacle(server: CarlaServer, reading: Reading, moment: Moment) -> list[Body]:
+    """[owner, other, distance] while something is ahead."""
+    found = nearest_obstacle(reading, moment)
+    if found is None:
+        return []
+    distance_m, other_id = found
+    other = server.world.actors.get(other_id)
+    owner = server.actor_wire(reading.parent or reading.actor)
+    return [(pack([owner, server.actor_wire(other) if other else town_part("unknown"), distance_m]),)]

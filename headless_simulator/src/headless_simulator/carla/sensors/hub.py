@@ -1,0 +1,208 @@
+"""Which sensors are due at a tick, what they measure, and how it leaves."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+from headless_simulator.carla.sensors import cameras, events, inertial, rays, successive
+from headless_simulator.carla.sensors.moment import Body, Measured, Moment, Reading, Stamp
+from headless_simulator.faults import Shot
+from headless_simulator.scene import View
+from headless_simulator.world.actors import Actor
+from headless_simulator.world.pose import Pose6
+from headless_simulator.world.world import World
+
+if TYPE_CHECKING:
+    from headless_simulator.carla.server import CarlaServer
+    from headless_simulator.rendering import Rendering
+
+_DUE_SLACK_S: Final = 1e-6
+
+
+@dataclass(frozen=True, slots=True)
+class _Family:
+    """How one kind of sensor works: what it notes under the world's lock, and what it makes of it later."""
+
+    gather: Callable[[World, Actor, float], Any]
+    measure: Callable[[CarlaServer, Reading, Moment], Sequence[Body]]
+
+
+_FAMILIES: Final[dict[str, _Family]] = {
+    rays.LIDAR: _Family(rays.gather_scan, lambda _, reading, moment: rays.lidar(reading, moment)),
+    rays.SEMANTIC_LIDAR: _Family(rays.gather_scan, lambda _, reading, moment: rays.semantic_lidar(reading, moment)),
+    rays.RADAR: _Family(rays.gather_radar, lambda _, reading, moment: rays.radar(reading, moment)),
+    rays.OBSTACLE: _Family(lambda *_: None, events.obstacle),
+    inertial.IMU: _Family(inertial.gather_imu, lambda server, reading, _: inertial.imu(server, reading)),
+    inertial.GNSS: _Family(inertial.gather_gnss, lambda _, reading, moment: inertial.gnss(reading, moment)),
+    events.COLLISION: _Family(events.gather_collision, lambda server, reading, _: events.collision(server, reading)),
+}
+
+
+@dataclass(slots=True)
+class Work:
+    """What one tick has to send."""
+
+    moment: Moment
+    views: dict[View, list[Reading]] = field(default_factory=dict)
+    others: list[Reading] = field(default_factory=list)
+
+
+class Sensors:
+    """All sensors with a stream.
+
+    Args:
+        server: whose world, streams and faults are used.
+        rendering: how pictures are made.
+    """
+
+    def __init__(self, server: CarlaServer, rendering: Rendering) -> None:
+        self._server, self._rendering = server, rendering
+        self._actors: dict[int, Actor] = {}
+        self._last_s: dict[int, float] = {}
+        self._cameras: dict[int, int] = {}  # actor id: number in the order of spawning
+        self._pool = ThreadPoolExecutor(rendering.threads, thread_name_prefix="draw")
+        self._gpu = threading.Lock()
+        self._running: list[Future[None]] = []
+        self._frame = 0
+        self.failed = 0
+        self._late: deque[tuple[int, int, Stamp, Measured]] = deque()  # (due frame, stream, stamp, what)
+
+    def add(self, actor: Actor) -> None:
+        """Begin to serve a sensor."""
+        self._actors[actor.actor_id] = actor
+        if actor.blueprint in cameras.PICTURES:
+            self._cameras[actor.actor_id] = len(self._cameras)
+
+    def remove(self, actor: Actor) -> None:
+        """Stop serving a sensor."""
+        self._actors.pop(actor.actor_id, None)
+        self._last_s.pop(actor.actor_id, None)
+
+    def has_stream(self, stream_id: int) -> bool:
+        """Whether a living sensor streams under that number."""
+        return any(actor.stream_id == stream_id for actor in list(self._actors.values()))
+
+    def clear(self) -> None:
+        """Stop serving all."""
+        self._actors.clear()
+        self._last_s.clear()
+        self._cameras.clear()
+        self._late.clear()
+
+    def close(self) -> None:
+        """End the threads."""
+        self._pool.shutdown(wait=False, cancel_futures=True)
+
+    # ------------------------------------------------------------------ one tick
+    def gather(self, *, render: bool) -> Work:
+        """Note what is due and copy what it needs; called under the world's lock."""
+        world = self._server.world
+        moment = Moment(
+            world.frame, world.elapsed_s, world.scene_s, world.delta_s, world.movers(), world.weather,
+            world.signals(), world.renderer,
+        )  # fmt: skip
+        work = Work(moment)
+        for actor in self._actors.values():
+            if not self._server.streams.has_listener(actor.stream_id):
+                successive.forget(actor)
+                continue
+            if not self._is_due(actor, moment):
+                continue
+            is_picture = actor.blueprint in cameras.PICTURES
+            if is_picture and not render:
+                continue
+            pose = tuple(world.table.c.pose[actor.row].tolist())
+            family = _FAMILIES.get(actor.blueprint)
+            delta_s = self._delta_s(actor, moment)
+            state = family.gather(world, actor, delta_s) if family else successive.gather(actor, pose, moment)
+            if state == []:  # nothing happened
+                continue
+            parent = world.actors.get(actor.parent_id)
+            reading = Reading(actor, pose, parent, self._shots(actor, moment, pose), state)
+            if is_picture:
+                work.views.setdefault(cameras.view_of(reading), []).append(reading)
+            else:
+                work.others.append(reading)
+        return work
+
+    def _shots(self, actor: Actor, moment: Moment, pose: Pose6) -> tuple[Shot, ...]:
+        camera = self._cameras.get(actor.actor_id)
+        if self._server.faults.cuts_stream(actor.actor_id, actor.blueprint, camera):
+            self._server.streams.cut([actor.stream_id])
+        stamp = Stamp(moment.frame, moment.elapsed_s, pose)
+        return tuple(self._server.faults.frames(actor.actor_id, actor.blueprint, camera, stamp))
+
+    def _is_due(self, actor: Actor, moment: Moment) -> bool:
+        every_s = rays.number(actor, "sensor_tick", 0.0)
+        last_s = self._last_s.get(actor.actor_id)
+        return last_s is None or moment.elapsed_s - last_s >= every_s - _DUE_SLACK_S
+
+    def _delta_s(self, actor: Actor, moment: Moment) -> float:
+        """Time since a sensor's last reading, and note this one."""
+        last_s = self._last_s.get(actor.actor_id)
+        self._last_s[actor.actor_id] = moment.elapsed_s
+        return moment.delta_s if last_s is None else moment.elapsed_s - last_s
+
+    def start(self, work: Work) -> None:
+        """Begin to measure; ``finish`` has to be called before the next tick."""
+        take = cameras.take_flat if self._rendering.flat else cameras.take
+        jobs: list[Callable[[], Sequence[Measured]]] = [
+            lambda view=view, readings=readings: take(view, readings, work.moment)  # type: ignore[misc]
+            for view, readings in work.views.items()
+        ]
+        jobs += [lambda reading=reading: self._measure(reading, work.moment) for reading in work.others]  # type: ignore[misc]
+        self._running = [self._pool.submit(self._run, job, work.moment) for job in jobs]
+        self._frame = work.moment.frame
+
+    def wait(self, limit_s: float) -> None:
+        """Wait until everything of the tick is queued for sending, but not for longer than ``limit_s``."""
+        if not wait(self._running, timeout=limit_s).not_done:
+            self.finish()
+
+    def finish(self) -> None:
+        """Wait until everything of the tick is queued for sending; a sensor that failed is told, and stops no clock."""
+        running, self._running = self._running, []
+        for future in running:
+            problem = future.exception()
+            if problem is not None:
+                self.failed += 1
+                sys.stderr.write(f"mock carla: tick {self._frame}: a sensor failed: {problem!r}\n")
+        self._send_late(self._frame)
+
+    def _measure(self, reading: Reading, moment: Moment) -> list[Measured]:
+        bodies = _FAMILIES[reading.actor.blueprint].measure(self._server, reading, moment)
+        return [Measured(reading, body) for body in bodies]
+
+    def _run(self, job: Callable[[], Sequence[Measured]], moment: Moment) -> None:
+        for measured in job():
+            if self._rendering.latency_s and measured.reading.actor.blueprint in cameras.PICTURES:
+                with self._gpu:
+                    time.sleep(self._rendering.latency_s)
+            self._deliver(measured, moment)
+
+    def _deliver(self, measured: Measured, moment: Moment) -> None:
+        actor = measured.reading.actor
+        for shot in measured.reading.shots:
+            if shot.delay_ticks:
+                self._late.append((moment.frame + shot.delay_ticks, actor.stream_id, shot.stamp, measured))
+            else:
+                self._send(actor.stream_id, shot.stamp, measured)
+
+    def _send(self, stream_id: int, stamp: Stamp, measured: Measured) -> None:
+        header = stamp.header(measured.reading.actor.blueprint)
+        self._server.streams.send(stream_id, (header, *measured.body))
+
+    def _send_late(self, frame: int) -> None:
+        for _ in range(len(self._late)):
+            due, stream_id, stamp, measured = self._late.popleft()
+            if due <= frame:
+                self._send(stream_id, stamp, measured)
+            else:
+                self._late.append((due, stream_id, stamp, measured))

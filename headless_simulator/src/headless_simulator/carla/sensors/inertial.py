@@ -1,0 +1,92 @@
+"""IMU and GNSS: where a thing is and how it is accelerated."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import msgpack
+import numpy as np
+
+from headless_simulator.carla.sensors.moment import Body, Moment, Reading
+from headless_simulator.carla.sensors.rays import generator, number
+from headless_simulator.scene import Float64
+from headless_simulator.world.actors import Actor
+from headless_simulator.world.pose import rotation
+from headless_simulator.world.world import World
+
+if TYPE_CHECKING:
+    from headless_simulator.carla.server import CarlaServer
+
+IMU: Final = "sensor.other.imu"
+GNSS: Final = "sensor.other.gnss"
+EARTH_RADIUS_M: Final = 6_378_137.0
+SCALE: Final = 0.9996
+
+
+@dataclass(frozen=True, slots=True)
+class Motion:
+    """How the sensor moves, in world axes."""
+
+    acceleration: Float64
+    angular_deg: Float64
+    noise: Float64
+
+
+def gather_imu(world: World, actor: Actor, _delta_s: float) -> Motion:
+    """Note the motion of what the sensor hangs on."""
+    c = world.table.c
+    return Motion(c.acceleration[actor.row].copy(), c.angular[actor.row].copy(), generator(actor).normal(size=6))
+
+
+def imu(server: CarlaServer, reading: Reading) -> list[Body]:
+    """[accelerometer m/s2, gyroscope rad/s, compass rad from north]; the compass' north is minus y, as CARLA's."""
+    motion: Motion = reading.state
+    pose, actor = reading.pose, reading.actor
+    to_sensor = rotation(pose[3], pose[4], pose[5]).T
+    accelerometer = to_sensor @ (motion.acceleration + np.array([0.0, 0.0, server.imu_gravity_mps2]))
+    gyroscope = to_sensor @ np.radians(motion.angular_deg)
+    for n, axis in enumerate("xyz"):
+        accelerometer[n] += number(actor, f"noise_accel_stddev_{axis}", 0.0) * motion.noise[n]
+        gyroscope[n] += number(actor, f"noise_gyro_bias_{axis}", 0.0)
+        gyroscope[n] += number(actor, f"noise_gyro_stddev_{axis}", 0.0) * motion.noise[3 + n]
+    compass = math.radians(pose[4] + 90.0) % (2 * math.pi)
+    return [(msgpack.packb([accelerometer.tolist(), gyroscope.tolist(), compass]),)]
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """The town's georeference, and this tick's noise."""
+
+    latitude_deg: float
+    longitude_deg: float
+    noise: Float64
+
+
+def gather_gnss(world: World, actor: Actor, _delta_s: float) -> Origin:
+    """Note where the town is on the earth."""
+    return Origin(*world.town.georeference, generator(actor).normal(size=3))
+
+
+def geolocation(x: float, y: float, *, latitude_deg: float, longitude_deg: float) -> tuple[float, float]:
+    """Return latitude and longitude of a place as client 0.9.16 does: transverse Mercator on a sphere, y north.
+
+    Source: Snyder, "Map Projections", equations 8-6 to 8-8; the scale is the one that the client's figures show.
+    """
+    east, north = x / (EARTH_RADIUS_M * SCALE), y / (EARTH_RADIUS_M * SCALE) + math.radians(latitude_deg)
+    latitude = math.asin(math.sin(north) / math.cosh(east))
+    longitude = math.atan2(math.sinh(east), math.cos(north))
+    return math.degrees(latitude), longitude_deg + math.degrees(longitude)
+
+
+def gnss(reading: Reading, _moment: Moment) -> list[Body]:
+    """[latitude, longitude, altitude]."""
+    origin: Origin = reading.state
+    x, y, z = reading.pose[:3]
+    latitude, longitude = geolocation(x, y, latitude_deg=origin.latitude_deg, longitude_deg=origin.longitude_deg)
+    values = [latitude, longitude, z]
+    for n, axis in enumerate(("lat", "lon", "alt")):
+        values[n] += number(reading.actor, f"noise_{axis}_bias", 0.0)
+        values[n] += number(reading.actor, f"noise_{axis}_stddev", 0.0) * float(origin.noise[n])
+    return [(msgpack.packb(values),)]

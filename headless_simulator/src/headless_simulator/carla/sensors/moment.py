@@ -1,0 +1,69 @@
+"""One tick, frozen: everything that sensors read, so that the world may go on while they work."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from headless_simulator.carla import wire
+from headless_simulator.carla.streams import Part
+from headless_simulator.faults import Shot
+from headless_simulator.scene import Movers, UInt8, Weather
+from headless_simulator.world.actors import Actor
+from headless_simulator.world.pose import Pose6
+
+Body: TypeAlias = tuple[Part, ...]  # what follows the header
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """The world at one tick, for pictures."""
+
+    frame: int
+    elapsed_s: float
+    scene_s: float
+    delta_s: float
+    movers: Movers
+    weather: Weather
+    signals: UInt8
+    renderer: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One sensor that is due.
+
+    Attributes:
+        actor: the sensor.
+        pose: where it was at the tick.
+        parent: the actor that it hangs on, if any.
+        shots: how its frame leaves; one unless a fault is at work.
+        state: what its family took from the world under the lock.
+    """
+
+    actor: Actor
+    pose: Pose6
+    parent: Actor | None
+    shots: tuple[Shot, ...]
+    state: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class Stamp:
+    """What a sensor's header says; faults may make it lie."""
+
+    frame: int
+    elapsed_s: float
+    pose: Pose6
+
+    def header(self, blueprint: str) -> bytes:
+        """Pack it."""
+        return wire.SENSOR_HEADER.pack(wire.SENSOR_TYPE[blueprint], self.frame, self.elapsed_s, *self.pose)
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What one sensor has to send: the parts after the header."""
+
+    reading: Reading
+    body: Body

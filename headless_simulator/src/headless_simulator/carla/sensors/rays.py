@@ -1,0 +1,217 @@
+"""Sensors that send rays through the same triangles that the pictures show: lidar, semantic lidar, radar, obstacle.
+
+Source: what CARLA's documentation says of ``sensor.lidar.ray_cast``, ``sensor.lidar.ray_cast_semantic``,
+``sensor.other.radar`` and ``sensor.other.obstacle``; the order of points is theirs, channel by channel.
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+import numpy as np
+
+from headless_simulator.carla.sensors.moment import Body, Moment, Reading
+from headless_simulator.scene import STATIC_ID, Float64, Movers
+from headless_simulator.world.actors import Actor
+from headless_simulator.world.pose import rotation
+from headless_simulator.world.world import World
+
+LIDAR: Final = "sensor.lidar.ray_cast"
+SEMANTIC_LIDAR: Final = "sensor.lidar.ray_cast_semantic"
+RADAR: Final = "sensor.other.radar"
+OBSTACLE: Final = "sensor.other.obstacle"
+
+SEMANTIC_POINT: Final = np.dtype([("place", "<f4", 3), ("cosine", "<f4"), ("actor", "<u4"), ("tag", "<u4")])
+_MOST_RAYS: Final = 150_000  # a tick; more are thinned evenly
+_RING: Final = 8
+_PART: Final = 20_000  # rays
+_helpers: Final = ThreadPoolExecutor(2, thread_name_prefix="rays")
+
+
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """Rays of one lidar tick.
+
+    Attributes:
+        angle_rad: horizontal angle at which the tick ended.
+        channels: how many.
+        directions: (channels * per channel, 3) in the sensor's frame, channel by channel.
+        rng: the sensor's own.
+    """
+
+    angle_rad: float
+    channels: int
+    directions: Float64
+    rng: np.random.Generator
+
+
+def generator(actor: Actor) -> np.random.Generator:
+    """Give the sensor's own random numbers: the same in every run of the same program."""
+    if "rng" not in actor.extra:
+        actor.extra["rng"] = np.random.default_rng([number(actor, "noise_seed", 0) & 0xFFFFFFFF, actor.actor_id])
+    rng: np.random.Generator = actor.extra["rng"]
+    return rng
+
+
+def number(actor: Actor, name: str, default: float) -> Any:
+    """Read a numeric attribute; a text that is no number counts as the default."""
+    try:
+        value = float(actor.order.attributes.get(name, default))
+    except ValueError:
+        return default
+    if not math.isfinite(value):
+        return default
+    return int(value) if isinstance(default, int) else value
+
+
+def gather_scan(_world: World, actor: Actor, delta_s: float) -> Scan:
+    """Turn the lidar's head on by one tick."""
+    channels = max(1, min(number(actor, "channels", 32), 1024))
+    per_channel = max(1, round(number(actor, "points_per_second", 56000) * delta_s / channels))
+    per_channel = min(per_channel, _MOST_RAYS // channels)
+    field_deg = min(number(actor, "horizontal_fov", 360.0), 360.0)
+    sweep_deg = number(actor, "rotation_frequency", 10.0) * field_deg * delta_s
+    start_deg = actor.extra.get("angle_deg", 0.0)
+    upper, lower = number(actor, "upper_fov", 10.0), number(actor, "lower_fov", -30.0)
+    down = np.radians(upper - (upper - lower) * np.arange(channels) / max(channels - 1, 1))
+    turn = (start_deg + sweep_deg * np.arange(per_channel) / per_channel) % field_deg - field_deg / 2
+    turn = np.radians(turn if field_deg < 360 else turn + 180.0)
+    up, around = np.repeat(down, per_channel), np.tile(turn, channels)
+    directions = np.stack([np.cos(up) * np.cos(around), np.cos(up) * np.sin(around), np.sin(up)], axis=1)
+    end_deg = (start_deg + sweep_deg) % field_deg
+    actor.extra["angle_deg"] = end_deg
+    return Scan(math.radians(end_deg), channels, directions, generator(actor))
+
+
+def _cast(reading: Reading, moment: Moment, directions: Float64, reach_m: float, movers: Movers) -> Any:
+    """Send rays from the sensor; many of them in parts, on several cores."""
+    pose = reading.pose
+    world = directions @ rotation(pose[3], pose[4], pose[5]).T
+    origin = np.array(pose[:3])
+    if len(world) <= _PART:
+        return moment.renderer.cast(origin, world, reach_m, movers)
+    parts = [world[first : first + _PART] for first in range(0, len(world), _PART)]
+    found = _helpers.map(lambda part: moment.renderer.cast(origin, part, reach_m, movers), parts)
+    return tuple(np.concatenate(columns) for columns in zip(*found, strict=True))
+
+
+def _per_channel(kept: Any, scan: Scan) -> bytes:
+    counts: bytes = kept.reshape(scan.channels, -1).sum(axis=1).astype("<u4").tobytes()
+    return struct.pack("<fI", scan.angle_rad, scan.channels) + counts
+
+
+def lidar(reading: Reading, moment: Moment) -> list[Body]:
+    """Points [x, y, z, intensity] in the sensor's frame."""
+    scan: Scan = reading.state
+    actor = reading.actor
+    distance_m, _, _, _ = _cast(reading, moment, scan.directions, number(actor, "range", 10.0), moment.movers)
+    kept = np.isfinite(distance_m)
+    distance = np.where(kept, distance_m.astype(np.float64), 0.0)
+    intensity = np.exp(-number(actor, "atmosphere_attenuation_rate", 0.004) * distance)
+    dice = scan.rng.random((2, len(distance)))
+    kept &= dice[0] >= number(actor, "dropoff_general_rate", 0.45)
+    limit = number(actor, "dropoff_intensity_limit", 0.8)
+    if limit > 0:
+        alpha = number(actor, "dropoff_zero_intensity", 0.4)
+        kept &= (intensity > limit) | (dice[1] >= alpha * (1 - intensity / limit))
+    noise = number(actor, "noise_stddev", 0.0)
+    if noise > 0:
+        distance = distance + scan.rng.normal(0.0, noise, len(distance))
+    points = np.empty((int(kept.sum()), 4), "<f4")
+    points[:, :3] = scan.directions[kept] * distance[kept, None]
+    points[:, 3] = intensity[kept]
+    return [(_per_channel(kept, scan), points.tobytes())]
+
+
+def semantic_lidar(reading: Reading, moment: Moment) -> list[Body]:
+    """Points with the cosine of incidence, actor id and tag; nothing is dropped."""
+    scan: Scan = reading.state
+    reach_m = number(reading.actor, "range", 10.0)
+    distance_m, ids, tag, cosine = _cast(reading, moment, scan.directions, reach_m, moment.movers)
+    kept = np.isfinite(distance_m)
+    points = np.empty(int(kept.sum()), SEMANTIC_POINT)
+    points["place"] = scan.directions[kept] * distance_m[kept, None]
+    points["cosine"], points["tag"] = cosine[kept], tag[kept]
+    points["actor"] = np.where(ids[kept] & STATIC_ID, 0, ids[kept])
+    return [(_per_channel(kept, scan), points.tobytes())]
+
+
+@dataclass(frozen=True, slots=True)
+class Sweep:
+    """Rays of one radar tick, and who moves how."""
+
+    directions: Float64
+    velocity: Float64
+    ids: Any
+    velocities: Float64
+
+
+def gather_radar(world: World, actor: Actor, delta_s: float) -> Sweep:
+    """Draw the radar's rays: even in the angle and the radius of its cone."""
+    count = max(1, min(round(number(actor, "points_per_second", 1500) * delta_s), _MOST_RAYS))
+    rng = generator(actor)
+    radius, angle = rng.random(count), rng.random(count) * 2 * math.pi
+    wide = math.tan(math.radians(min(number(actor, "horizontal_fov", 30.0), 170.0)) / 2)
+    high = math.tan(math.radians(min(number(actor, "vertical_fov", 30.0), 170.0)) / 2)
+    directions = np.stack([np.ones(count), wide * radius * np.cos(angle), high * radius * np.sin(angle)], axis=1)
+    directions /= np.linalg.norm(directions, axis=1)[:, None]
+    c, rows = world.table.c, world.table.rows()
+    return Sweep(directions, c.velocity[actor.row].copy(), c.actor_id[rows].astype(np.int64), c.velocity[rows])
+
+
+def radar(reading: Reading, moment: Moment) -> list[Body]:
+    """Detections [velocity towards negative, azimuth, altitude, depth]."""
+    sweep: Sweep = reading.state
+    reach_m = number(reading.actor, "range", 100.0)
+    movers = without(moment.movers, reading.parent)
+    distance_m, ids, _, _ = _cast(reading, moment, sweep.directions, reach_m, movers)
+    kept = np.isfinite(distance_m)
+    directions = sweep.directions[kept]
+    pose = reading.pose
+    world = directions @ rotation(pose[3], pose[4], pose[5]).T
+    hit = ids[kept].astype(np.int64)
+    place = np.minimum(np.searchsorted(sweep.ids, hit), len(sweep.ids) - 1)
+    moving = (sweep.ids[place] == hit)[:, None]
+    velocity = np.where(moving, sweep.velocities[place], 0.0) - sweep.velocity
+    out = np.empty((len(directions), 4), "<f4")
+    out[:, 0] = (velocity * world).sum(axis=1)
+    out[:, 1] = np.arctan2(directions[:, 1], directions[:, 0])
+    out[:, 2] = np.arcsin(np.clip(directions[:, 2], -1, 1))
+    out[:, 3] = distance_m[kept]
+    return [(out.tobytes(),)]
+
+
+def without(movers: Movers, actor: Actor | None) -> Movers:
+    """Leave one actor's body out."""
+    if actor is None:
+        return movers
+    keep = movers.actor_id != actor.actor_id
+    return replace(
+        movers, model=movers.model[keep], pose=movers.pose[keep], actor_id=movers.actor_id[keep],
+        colour_rgb=movers.colour_rgb[keep], lights=movers.lights[keep],
+    )  # fmt: skip
+
+
+def nearest_obstacle(reading: Reading, moment: Moment) -> tuple[float, int] | None:
+    """Distance and id (0: part of the town) of what a rod of ``hit_radius`` meets ahead, None without."""
+    actor = reading.actor
+    radius, reach_m = number(actor, "hit_radius", 0.5), number(actor, "distance", 5.0)
+    around = np.arange(_RING) * 2 * math.pi / _RING
+    ring = np.stack([np.zeros(_RING), radius * np.cos(around), radius * np.sin(around)], axis=1)
+    starts = np.concatenate([np.zeros((1, 3)), ring])
+    turn = rotation(reading.pose[3], reading.pose[4], reading.pose[5])
+    origins = starts @ turn.T + np.array(reading.pose[:3])
+    directions = np.broadcast_to(turn[:, 0], origins.shape)
+    movers = without(moment.movers, reading.parent)
+    distance_m, ids, _, _ = moment.renderer.cast(origins, np.ascontiguousarray(directions), reach_m, movers)
+    static = (ids & STATIC_ID).astype(bool) | (ids == 0)
+    if actor.order.attributes.get("only_dynamics", "false").lower() in ("true", "1"):
+        distance_m = np.where(static, np.inf, distance_m)
+    best = int(np.argmin(distance_m))
+    if not np.isfinite(distance_m[best]):
+        return None
+    return float(distance_m[best]), 0 if static[best] else int(ids[best])

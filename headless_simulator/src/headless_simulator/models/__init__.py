@@ -1,0 +1,5 @@
+"""Bodies of everything that moves: sizes in ``catalogue``, meshes in ``library``."""
+
+from headless_simulator.models.library import ModelLibrary
+
+__all__ = ["ModelLibrary"]

@@ -1,0 +1,87 @@
+"""Numbers, boxes and meshes of everything that moves, by blueprint id."""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import replace
+from functools import cache
+from typing import Final
+
+import numpy as np
+
+from headless_simulator.models.bodies import BODIES
+from headless_simulator.models.catalogue import OTHERS, PROPS, VEHICLES, WALKERS, Vector
+from headless_simulator.models.figures import TWO_WHEELERS, person, prop
+from headless_simulator.scene import PAINT, Mesh
+
+_NAMES: Final[tuple[str, ...]] = (*VEHICLES, *WALKERS, *PROPS, *OTHERS)
+_NUMBERS: Final = {name: number for number, name in enumerate(_NAMES)}
+
+
+@cache
+def _build(blueprint: str) -> Mesh:
+    if blueprint in VEHICLES:
+        spec = VEHICLES[blueprint]
+        return (TWO_WHEELERS if spec.shape in TWO_WHEELERS else BODIES)[spec.shape](spec)
+    if blueprint in WALKERS:
+        return person(WALKERS[blueprint])
+    return prop(PROPS[blueprint] if blueprint in PROPS else OTHERS[blueprint])
+
+
+class ModelLibrary:
+    """The models, numbered in a fixed order; meshes are built on first use and shared.
+
+    A mesh is in the actor's frame: the origin is the middle of the foot for vehicles and props, the body's centre for
+    walkers and the drone. Triangles of material PAINT take the mover's colour times ``colour_rgb / 255``.
+    Every solid is closed with its faces turned outward, (b - a) x (c - a) pointing out.
+    """
+
+    def __len__(self) -> int:
+        return len(_NAMES)
+
+    @property
+    def blueprints(self) -> tuple[str, ...]:
+        """Every id, at the place of its number."""
+        return _NAMES
+
+    def number(self, blueprint: str) -> int:
+        """Number of a blueprint's model.
+
+        Raises:
+            ValueError: there is no such model; the message names the nearest.
+        """
+        try:
+            return _NUMBERS[blueprint]
+        except KeyError:
+            near = difflib.get_close_matches(blueprint, _NAMES, n=1, cutoff=0.0)
+            raise ValueError(f"no model for blueprint {blueprint!r}; the nearest is {near[0]!r}") from None
+
+    def mesh(self, number: int) -> Mesh:
+        """The mesh of one model; its bounds are its bounding box exactly."""
+        return _build(_NAMES[number])
+
+    def painted(self, number: int, colour_rgb: tuple[int, int, int]) -> Mesh:
+        """The mesh in one body colour, for parked vehicles that become part of a town."""
+        mesh = self.mesh(number)
+        tint = mesh.colour_rgb.astype(np.uint16) * np.asarray(colour_rgb, dtype=np.uint16) // 255
+        colour = np.where((mesh.material == PAINT)[:, None], tint, mesh.colour_rgb).astype(np.uint8)
+        return replace(mesh, colour_rgb=colour)
+
+    def half_extent(self, blueprint: str) -> Vector:
+        """Half size of the bounding box, metres."""
+        if blueprint in VEHICLES:
+            return VEHICLES[blueprint].half_extent_m
+        if blueprint in WALKERS:
+            return WALKERS[blueprint].half_extent_m
+        return (PROPS[blueprint] if blueprint in PROPS else OTHERS[self._known(blueprint)]).half_extent_m
+
+    def box_offset(self, blueprint: str) -> Vector:
+        """Box centre seen from the actor's origin, metres."""
+        if blueprint in VEHICLES:
+            return VEHICLES[blueprint].box_offset_m
+        if blueprint in WALKERS or blueprint in OTHERS:
+            return (0.0, 0.0, 0.0)
+        return (0.0, 0.0, PROPS[self._known(blueprint)].half_extent_m[2])
+
+    def _known(self, blueprint: str) -> str:
+        return _NAMES[self.number(blueprint)]

@@ -1,0 +1,18 @@
+"""The software renderer: pictures, masks and depth of the world, and rays cast through it."""
+
+from headless_simulator.render.encode import encode_depth, encode_instance, encode_normal, encode_semantic
+from headless_simulator.render.flow import Before, optical_flow
+from headless_simulator.render.pixel_events import EventPixels, Tuning
+from headless_simulator.render.renderer import Renderer
+
+__all__ = [
+    "Before",
+    "EventPixels",
+    "Renderer",
+    "Tuning",
+    "encode_depth",
+    "encode_instance",
+    "encode_normal",
+    "encode_semantic",
+    "optical_flow",
+]

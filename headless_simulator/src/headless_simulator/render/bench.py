@@ -1,0 +1,104 @@
+"""How long a picture takes: CPU time per view of a town full of traffic.
+
+Run it: ``python -m headless_simulator.render.bench [TOWN] [MOVERS]`` prints one JSON object a line.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Sequence
+
+import numpy as np
+
+from headless_simulator.models import ModelLibrary
+from headless_simulator.render.encode import encode_instance
+from headless_simulator.render.renderer import Renderer
+from headless_simulator.scene import Float64, Ground, Movers, Picture, Town, UInt8, View, Weather
+from headless_simulator.towns import load_town
+
+_ROUNDS = 12
+
+
+def measure(town: Town, views: Sequence[View], movers: Movers, *, weather: Weather | None = None) -> dict[str, float]:
+    """Time every view of one tick several times over on this thread.
+
+    Returns:
+        Medians in CPU milliseconds: ``masks_ms`` (depth, ids, tags), ``picture_ms`` (those and colour), ``pair_ms`` (that
+        and the instance image encoded); ``views``, ``movers`` and ``triangles`` say of what.
+    """
+    weather = weather or Weather(sun_altitude_angle=55.0, sun_azimuth_angle=40.0, cloudiness=20.0)
+    renderer = Renderer(town.mesh, ModelLibrary(), town.signals)
+    signals: UInt8 = np.zeros(len(town.signals), dtype=np.uint8)
+    times: dict[str, list[float]] = {"masks": [], "picture": [], "pair": []}
+    pictures: dict[int, Picture] = {}
+    masks: dict[int, UInt8] = {}
+    for number in range(_ROUNDS + 1):
+        for place, view in enumerate(views):
+            for name, samples in times.items():
+                started = time.thread_time()
+                pictures[place] = renderer.render(
+                    view, movers, weather=weather, signals=signals, time_s=0.0, want_bgra=name != "masks",
+                    into=pictures.get(place),
+                )  # fmt: skip
+                if name == "pair":
+                    mask = masks.setdefault(place, np.empty((view.height, view.width, 4), dtype=np.uint8))
+                    encode_instance(pictures[place].ids, pictures[place].tag, mask)
+                if number:  # the first round compiles and fills caches
+                    samples.append((time.thread_time() - started) * 1e3)
+    return {
+        **{f"{name}_ms": round(float(np.median(samples)), 2) for name, samples in times.items()},
+        "views": len(views),
+        "movers": len(movers.model),
+        "triangles": len(town.mesh.triangles),
+    }
+
+
+def traffic(town: Town, count: int, *, seed: int = 0) -> Movers:
+    """Vehicles of all kinds on and between a town's spawn points."""
+    rng = np.random.default_rng(seed)
+    models = ModelLibrary()
+    names = [name for name in models.blueprints if name.startswith("vehicle.")]
+    pose: Float64 = town.spawn_points[rng.integers(0, len(town.spawn_points), count)].astype(np.float64)
+    ahead = np.radians(pose[:, 4])
+    pose[:, :2] += (rng.uniform(0, 12, count) * np.stack([np.cos(ahead), np.sin(ahead)])).T
+    pose[:, 2] = _height(town.ground, pose[:, :2])
+    return Movers(
+        model=np.array([models.number(names[i % len(names)]) for i in range(count)], dtype=np.int32),
+        pose=pose,
+        actor_id=np.arange(1, count + 1, dtype=np.uint32),
+        colour_rgb=rng.integers(20, 240, (count, 3)).astype(np.uint8),
+        lights=np.zeros(count, dtype=np.uint32),
+    )
+
+
+def drone_views(town: Town, *, height_m: float = 60.0) -> list[View]:
+    """Front, left, right, back (45 degrees down) and bottom cameras of five drones in a cross over the town's middle."""
+    middle = np.median(town.spawn_points[:, :2], axis=0)
+    views = []
+    for dx, dy in ((0, 0), (20, 0), (-20, 0), (0, -20), (0, 20)):
+        at = (float(middle[0] + dx), float(middle[1] + dy))
+        z = float(_height(town.ground, np.array([at]))[0]) + height_m
+        views += [View((*at, z, -45.0, yaw, 0.0), 800, 450, 90.0) for yaw in (0.0, -90.0, 90.0, 180.0)]
+        views.append(View((*at, z, -90.0, 0.0, 0.0), 800, 450, 90.0))
+    return views
+
+
+def _height(ground: Ground, at_m: Float64) -> Float64:
+    cell = np.round((at_m - np.array(ground.origin_m)) / ground.cell_m).astype(np.int64)
+    rows, columns = ground.height_m.shape
+    height: Float64 = ground.height_m[cell[:, 1].clip(0, rows - 1), cell[:, 0].clip(0, columns - 1)].astype(np.float64)
+    return height
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Measure the reference profile: 25 views of 800x450, 200 vehicles."""
+    name = arguments[0] if arguments else "Town10HD"
+    town = load_town(name)
+    row = measure(town, drone_views(town), traffic(town, int(arguments[1]) if len(arguments) > 1 else 200))
+    sys.stdout.write(json.dumps({"town": name, **row}) + "\n")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,51 @@
+"""The pinhole camera, as one row of numbers that kernels take."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from headless_simulator.scene import Float64, View
+
+NEAR_M = 0.05
+
+
+def axes(pitch_deg: float, yaw_deg: float, roll_deg: float) -> Float64:
+    """Columns are an actor's forward, right and up axes in the world (CARLA's Transform.get_matrix, upper left)."""
+    cp, sp = math.cos(math.radians(pitch_deg)), math.sin(math.radians(pitch_deg))
+    cy, sy = math.cos(math.radians(yaw_deg)), math.sin(math.radians(yaw_deg))
+    cr, sr = math.cos(math.radians(roll_deg)), math.sin(math.radians(roll_deg))
+    return np.array(
+        [
+            [cp * cy, cy * sp * sr - sy * cr, -cy * sp * cr - sy * sr],
+            [cp * sy, sy * sp * sr + cy * cr, -sy * sp * cr + cy * sr],
+            [sp, -cp * sr, cp * cr],
+        ]
+    )
+
+
+def pack(view: View) -> Float64:
+    """Describe a camera in 16 numbers: position, right, down, forward, focal length, centre x, centre y, near plane.
+
+    A point with camera coordinates (x right, y down, z forward) is seen at ``(cx + f x / z, cy + f y / z)``; the
+    pixel in column u and row v covers [u, u + 1) x [v, v + 1) of that plane.
+
+    Raises:
+        ValueError: size or field of view is out of range.
+    """
+    if not 1.0 <= view.fov_deg <= 179.0:
+        raise ValueError(f"field of view {view.fov_deg} is out of range; give 1..179 degrees")
+    if view.width < 1 or view.height < 1:
+        raise ValueError(f"image size {view.width} x {view.height} is out of range; give at least 1 x 1")
+    forward_right_up = axes(view.pose[3], view.pose[4], view.pose[5])
+    packed = np.empty(16)
+    packed[0:3] = view.pose[0:3]
+    packed[3:6] = forward_right_up[:, 1]
+    packed[6:9] = -forward_right_up[:, 2]
+    packed[9:12] = forward_right_up[:, 0]
+    packed[12] = view.width / (2.0 * math.tan(math.radians(view.fov_deg) / 2.0))
+    packed[13] = view.width / 2.0
+    packed[14] = view.height / 2.0
+    packed[15] = NEAR_M
+    return packed

@@ -1,0 +1,150 @@
+"""Lamp light on the ground at night: pools under lamp posts, which stand still, and cones before head lights.
+
+The town's pools are worked out once; a tick's cones are added to a copy that all its views share.
+"""
+
+# ruff: noqa: PLR0917 (kernels take their buffers by place)
+from __future__ import annotations
+
+import math
+import threading
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from headless_simulator.render.jit import Number, kernel
+from headless_simulator.render.lanes import BLUE, GRAIN, GREEN, RED, X, Y, Z
+from headless_simulator.render.tiles import StaticScene
+from headless_simulator.scene import STATIC_ID, TAG, Float32, Float64, Movers, UInt32
+
+_CELL_M: Final = 0.5
+_MOST_CELLS: Final = 6_000_000
+_BRIGHT: Final = 0.45  # linear: a lamp post's shade is the only thing on it that is this light
+_F = np.float32
+NO_GLOW: Final[Float32] = np.zeros((2, 2), dtype=np.float32)
+NO_GLOW_FRAME: Final[Float32] = np.zeros(3, dtype=np.float32)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Night:
+    movers: Movers
+    glow: Float32
+
+
+class GlowMaps:
+    """Lamp light of one town; safe to share between threads. A frame is origin x, y and cells a metre."""
+
+    def __init__(self, scene: StaticScene) -> None:
+        self._scene = scene
+        self._lock = threading.Lock()
+        self._town: Float32 | None = None
+        self._frame: Float32 = NO_GLOW_FRAME
+        self._night: _Night | None = None
+
+    def of(self, movers: Movers, world: Float64, reach_m: Float64) -> tuple[Float32, Float32]:
+        """The map of a tick and its frame.
+
+        Args:
+            movers: their identity tells one tick from the next.
+            world: (N, 3, 4) of the movers.
+            reach_m: (N,) how far before its origin each mover's front is.
+        """
+        with self._lock:
+            if self._town is None:
+                self._town, self._frame = _pools(self._scene)
+            if self._night is None or self._night.movers is not movers:
+                glow = self._town.copy()
+                add_cones(glow, self._frame, world, reach_m, movers.lights)
+                self._night = _Night(movers, glow)
+            return self._night.glow, self._frame
+
+
+def _pools(scene: StaticScene) -> tuple[Float32, Float32]:
+    """Light under the lamp posts: things of tag pole that carry something pale."""
+    standing = np.flatnonzero((scene.tag != TAG["terrain"]) & (scene.tag != TAG["ground"]))
+    if not len(standing):
+        return NO_GLOW.copy(), np.array([0, 0, 1], dtype=np.float32)
+    points = scene.points_m[:, scene.corners[standing].reshape(-1)]
+    low, high = points.min(axis=1)[:2] - 2.0, points.max(axis=1)[:2] + 2.0
+    cell_m = max(_CELL_M, float(np.sqrt((high - low).prod() / _MOST_CELLS)))
+    columns, rows = (int(n) for n in np.ceil((high - low) / cell_m) + 2)
+    frame = np.array([low[0], low[1], 1.0 / cell_m], dtype=np.float32)
+    glow = np.zeros((rows, columns), dtype=np.float32)
+    pale = (scene.tag == TAG["pole"]) & (scene.surface[:, :3].min(axis=1) > _BRIGHT) & (scene.ids >= STATIC_ID)
+    owners = scene.ids[pale]
+    centre = scene.points_m.T[scene.corners[pale]].mean(axis=1).astype(np.float64)
+    names, inverse = np.unique(owners, return_inverse=True)
+    lamps = np.zeros((len(names), 3))
+    for axis in range(3):
+        lamps[:, axis] = np.bincount(inverse, weights=centre[:, axis]) / np.bincount(inverse)
+    add_pools(glow, frame, lamps)
+    return glow, frame
+
+
+@kernel()
+def add_pools(glow: Float32, frame: Float32, lamps_m: Float64) -> None:
+    """Add a pool of light below each lamp (x, y, z)."""
+    rows, columns = glow.shape
+    height, radius = 7.5, 16.0
+    for n in range(lamps_m.shape[0]):
+        u, v = (lamps_m[n, 0] - frame[0]) * frame[2], (lamps_m[n, 1] - frame[1]) * frame[2]
+        wide = radius * frame[2]
+        for row in range(max(0, int(v - wide)), min(rows, int(v + wide) + 1)):
+            for column in range(max(0, int(u - wide)), min(columns, int(u + wide) + 1)):
+                apart = ((column - u) ** 2 + (row - v) ** 2) / (frame[2] * frame[2])
+                edge = max(0.0, 1.0 - apart / (radius * radius))
+                glow[row, column] += _F(1.1 * edge * (height * height / (apart + height * height)) ** 1.5)
+
+
+@kernel()
+def add_cones(glow: Float32, frame: Float32, world: Float64, reach_m: Float64, lights: UInt32) -> None:
+    """Add the light before every mover whose low (2) or high beam (4) is on."""
+    rows, columns = glow.shape
+    for m in range(world.shape[0]):
+        if not lights[m] & np.uint32(6) or reach_m[m] <= 0.0:
+            continue
+        far = 34.0 if lights[m] & np.uint32(4) else 22.0
+        length = math.sqrt(world[m, 0, 0] ** 2 + world[m, 1, 0] ** 2) + 1e-9
+        ax, ay = world[m, 0, 0] / length, world[m, 1, 0] / length
+        fx, fy = world[m, 0, 3] + ax * reach_m[m], world[m, 1, 3] + ay * reach_m[m]
+        if not math.isfinite(fx + fy):
+            continue
+        u0, u1 = (fx - far - frame[0]) * frame[2], (fx + far - frame[0]) * frame[2]
+        v0, v1 = (fy - far - frame[1]) * frame[2], (fy + far - frame[1]) * frame[2]
+        for row in range(max(0, int(v0)), min(rows, int(v1) + 1)):
+            for column in range(max(0, int(u0)), min(columns, int(u1) + 1)):
+                dx, dy = frame[0] + column / frame[2] - fx, frame[1] + row / frame[2] - fy
+                along, across = dx * ax + dy * ay, abs(dy * ax - dx * ay)
+                wide = 1.0 + 0.30 * along
+                if 0.0 < along < far and across < wide:
+                    side, end = 1.0 - (across / wide) ** 2, 1.0 - along / far
+                    glow[row, column] += _F(1.3 * side * end * min(1.0, along * 0.4))
+
+
+@kernel(fastmath=True)
+def lamplight(
+    lane: Float32,
+    first: Number,
+    last: Number,
+    glow: Float32,
+    frame: Float32,
+    surface: Float32,
+    up: Number,
+    night: Number,
+) -> None:
+    """Add lamp light to the colour of some pixels; ``up`` is the surface normal's z."""
+    wide, high = _F(glow.shape[1] - 2), _F(glow.shape[0] - 2)
+    facing = night * (_F(0.35) + _F(0.65) * max(up, _F(0.0)))
+    for i in range(first, last):
+        u = min(max((lane[X, i] - frame[0]) * frame[2], _F(0.0)), wide)
+        v = min(max((lane[Y, i] - frame[1]) * frame[2], _F(0.0)), high)
+        c, r = np.uint32(u), np.uint32(v)
+        fu, fv = u - _F(c), v - _F(r)
+        upper = glow[r, c] * (_F(1.0) - fu) + glow[r, c + np.uint32(1)] * fu
+        lower = glow[r + np.uint32(1), c] * (_F(1.0) - fu) + glow[r + np.uint32(1), c + np.uint32(1)] * fu
+        low = min(max(_F(1.0) - (lane[Z, i] - _F(4.0)) * _F(0.2), _F(0.0)), _F(1.0))
+        light = (upper + (lower - upper) * fv) * facing * low * lane[GRAIN, i]
+        lane[RED, i] += surface[0] * light
+        lane[GREEN, i] += surface[1] * light * _F(0.82)
+        lane[BLUE, i] += surface[2] * light * _F(0.56)

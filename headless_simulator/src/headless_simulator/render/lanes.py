@@ -1,0 +1,267 @@
+"""Steps of shading that work on one row of pixels, or one pixel of it.
+
+A row is worked on in small arrays (``lane``): where its pixels are in the world, how much sun and grain they have, their
+linear colour, and at last fog, tone curve and bytes. In between, runs of pixels of one triangle share its constants.
+"""
+
+# ruff: noqa: PLR0917 (kernels take their buffers by place)
+from __future__ import annotations
+
+import math
+from typing import Final
+
+import numpy as np
+
+from headless_simulator.render.jit import Number, kernel
+from headless_simulator.render.light import (
+    CLOUDS,
+    FOG_FALLOFF_PER_M,
+    FOG_PER_M,
+    FOG_RGB,
+    FOG_START_M,
+    HAZE_PER_M,
+    HORIZON_RGB,
+    NOISE_SIZE,
+    SATURATION,
+    SUN_DISC,
+    SUN_RGB,
+    TO_SUN,
+    ZENITH_RGB,
+)  # fmt: skip
+from headless_simulator.scene import (
+    Float32,
+    UInt8,
+    UInt16,
+    UInt32,
+)  # fmt: skip
+
+_F = np.float32
+_MASK = np.int32(NOISE_SIZE - 1)
+_SHIFT = np.int32(9)  # log2 of NOISE_SIZE
+_NEAR_M = _F(36.0)  # nearer than this, surfaces show a second, finer grain
+_ZERO, _HALF, _ONE, _TWO = _F(0.0), _F(0.5), _F(1.0), _F(2.0)
+
+# Rows of ``lane``.
+DEPTH, X, Y, Z, RED, GREEN, BLUE, CLEAR, SUN, GRAIN, ROUGH, ACROSS = range(12)
+LANES: Final = 12
+
+
+@kernel(fastmath=True)
+def gradient(dz: Number, light: Float32, out: Float32) -> None:
+    """Colour of the sky by height alone."""
+    up = max(dz, _ZERO)
+    share = min(up / (up + _F(0.22)) * _F(1.22), _ONE)
+    for axis in range(3):
+        out[axis] = light[HORIZON_RGB + axis] + (light[ZENITH_RGB + axis] - light[HORIZON_RGB + axis]) * share
+
+
+@kernel(fastmath=True)
+def sky_colour(dx: Number, dy: Number, dz: Number, light: Float32, noise: UInt8, out: Float32) -> None:
+    """Colour of the sky in a unit direction: gradient, clouds, sun."""
+    gradient(dz, light, out)
+    clouds = light[CLOUDS]
+    cover = _ZERO
+    if clouds > _F(0.01) and dz > _F(0.02):
+        scale = _F(60.0) / (dz + _F(0.06))
+        u, v = dx * scale + _F(8192.0), dy * scale + _F(8192.0)
+        puff = blend(noise, u, v) * _F(1.0 / 255.0) - (_F(0.80) - _F(0.70) * clouds)
+        cover = min(max(puff * _F(2.6), _ZERO), _ONE) * min(dz * _F(8.0), _ONE) * _F(0.85)
+    near_sun = max(dx * light[TO_SUN] + dy * light[TO_SUN + 1] + dz * light[TO_SUN + 2], _ZERO)
+    glow = near_sun * near_sun
+    glow = glow * glow
+    glow = glow * glow
+    glow = glow * glow * glow * glow
+    disc = _F(60.0) if near_sun > _F(0.99990) else _ZERO
+    for axis in range(3):
+        white = light[FOG_RGB + axis] * _F(1.1)
+        shine = light[SUN_RGB + axis] * light[SUN_DISC] * _F(0.02)
+        out[axis] = out[axis] + (white - out[axis]) * cover + shine * (glow + disc) * (_ONE - cover)
+
+
+@kernel(fastmath=True)
+def blend(noise: UInt8, u: Number, v: Number) -> Number:
+    """Noise between its texels (u, v above 0)."""
+    i, j = np.int32(u), np.int32(v)
+    fu, fv = u - _F(i), v - _F(j)
+    row0, row1 = (j & _MASK) << _SHIFT, ((j + np.int32(1)) & _MASK) << _SHIFT
+    col0, col1 = i & _MASK, (i + np.int32(1)) & _MASK
+    a, b = _F(noise[row0 | col0]), _F(noise[row0 | col1])
+    c, d = _F(noise[row1 | col0]), _F(noise[row1 | col1])
+    upper = a + (b - a) * fu
+    return upper + (c + (d - c) * fu - upper) * fv
+
+
+@kernel(fastmath=True)
+def sunlit(heights: UInt16, shadow: Float32, lane: Float32, first: Number, last: Number, bias: Number) -> None:
+    """Fill SUN: share of sunlight at each pixel, from four texels of a sheared height map, blended."""
+    shear_x, shear_y, from_u, from_v = shadow[0], shadow[1], shadow[2], shadow[3]
+    per_m, wide, high = shadow[4], shadow[5] - _TWO, shadow[6] - _TWO
+    columns = np.int32(shadow[5])
+    lowest, steps = shadow[7] - bias, shadow[8]
+    for i in range(first, last):
+        z = lane[Z, i]
+        u = (lane[X, i] - z * shear_x - from_u) * per_m - _HALF
+        v = (lane[Y, i] - z * shear_y - from_v) * per_m - _HALF
+        u, v = min(max(u, _ZERO), wide), min(max(v, _ZERO), high)
+        iu, iv = np.int32(u), np.int32(v)
+        level = np.int32((z - lowest) * steps)
+        at = np.uint32(iv * columns + iu)
+        below = np.uint32(at + np.uint32(columns))
+        a, b = np.int32(heights[at]) <= level, np.int32(heights[at + np.uint32(1)]) <= level
+        c, d = np.int32(heights[below]) <= level, np.int32(heights[below + np.uint32(1)]) <= level
+        if a == b and c == d and a == c:
+            lane[SUN, i] = _ONE if a else _ZERO
+        else:
+            fu, fv = u - _F(iu), v - _F(iv)
+            upper = (_ONE - fu if a else _ZERO) + (fu if b else _ZERO)
+            lower = (_ONE - fu if c else _ZERO) + (fu if d else _ZERO)
+            lane[SUN, i] = upper + (lower - upper) * fv
+
+
+@kernel(fastmath=True)
+def grained(noise: UInt8, lane: Float32, first: Number, last: Number, upright: Number, amplitude: Number) -> None:
+    """Fill GRAIN, a factor on the albedo, and ROUGH, -2..2, from noise that stands still in the world.
+
+    ``first`` and ``last`` are pixels of one triangle, so depth between them is between theirs.
+    """
+    a = _ONE if upright else _ZERO
+    b = _ONE - a
+    if min(lane[DEPTH, first], lane[DEPTH, last - np.uint64(1)]) >= _NEAR_M:
+        for i in range(first, last):
+            s = lane[X, i] + a * lane[Y, i]
+            t = b * lane[Y, i] + a * lane[Z, i]
+            u, v = np.int32(s * _F(3.0) + _F(98304.0)), np.int32(t * _F(3.0) + _F(98304.0))
+            rough = (_F(noise[np.uint32(((v & _MASK) << _SHIFT) | (u & _MASK))]) - _F(128.0)) * _F(1.0 / 64.0)
+            lane[ROUGH, i] = rough
+            lane[GRAIN, i] = max(_ONE + amplitude * _F(0.75) * rough, _F(0.25))
+        return
+    for i in range(first, last):
+        s = lane[X, i] + a * lane[Y, i]
+        t = b * lane[Y, i] + a * lane[Z, i]
+        u, v = np.int32(s * _F(3.0) + _F(98304.0)), np.int32(t * _F(3.0) + _F(98304.0))
+        rough = (_F(noise[np.uint32(((v & _MASK) << _SHIFT) | (u & _MASK))]) - _F(128.0)) * _F(1.0 / 64.0)
+        near = min(max((_NEAR_M - lane[DEPTH, i]) * _F(1.0 / 12.0), _ZERO), _ONE)
+        fine = (blend(noise, s * _F(24.0) + _F(98304.0), t * _F(24.0) + _F(98304.0)) - _F(128.0)) * _F(1.0 / 64.0)
+        smooth = (blend(noise, s * _F(3.0) + _F(98304.0), t * _F(3.0) + _F(98304.0)) - _F(128.0)) * _F(1.0 / 64.0)
+        rough += (smooth - rough) * near
+        lane[ROUGH, i] = rough
+        lane[GRAIN, i] = max(_ONE + amplitude * (_F(0.75) * rough + _F(0.35) * fine * near), _F(0.25))
+
+
+@kernel(fastmath=True)
+def finish(lane: Float32, light: Float32, eye_z: Number, out: UInt32) -> None:
+    """Saturation, fog, tone curve and bytes of one row."""
+    saturation, haze = light[SATURATION], light[HAZE_PER_M]
+    per_m, falloff, start = light[FOG_PER_M], light[FOG_FALLOFF_PER_M], light[FOG_START_M]
+    fog_r, fog_g, fog_b = light[FOG_RGB], light[FOG_RGB + 1], light[FOG_RGB + 2]
+    count = out.shape[0]
+    depth, z, clear = lane[DEPTH], lane[Z], lane[CLEAR]
+    red, green, blue = lane[RED], lane[GREEN], lane[BLUE]
+    if per_m > _ZERO:
+        eye = max(eye_z, _ZERO) * falloff
+        eye_share = math.exp(-eye)
+        for i in range(count):
+            low = max(z[i], _ZERO) * falloff
+            power = max(_ONE - min(low, _F(15.0)) * _F(1.0 / 16.0), _ZERO)
+            power = power * power
+            power = power * power
+            power = power * power
+            share = power * power  # close to exp(-low)
+            rise = abs(low - eye)
+            mean = abs(share - eye_share) / max(rise, _F(0.02)) if rise > _F(0.02) else share
+            clear[i] = clear[i] * (haze * depth[i] + per_m * mean * max(_ZERO, depth[i] - start))
+    else:
+        for i in range(count):
+            clear[i] = clear[i] * haze * depth[i]
+    for i in range(count):
+        grey = (_F(0.3) * red[i] + _F(0.55) * green[i] + _F(0.15) * blue[i]) * (_ONE - saturation)
+        power = max(_ONE - min(clear[i], _F(15.0)) * _F(1.0 / 16.0), _ZERO)
+        power = power * power
+        power = power * power
+        power = power * power
+        power = power * power  # close to exp(-thickness)
+        r = fog_r + (grey + red[i] * saturation - fog_r) * power
+        g = fog_g + (grey + green[i] * saturation - fog_g) * power
+        b = fog_b + (grey + blue[i] * saturation - fog_b) * power
+        r, g, b = max(r, _ZERO), max(g, _ZERO), max(b, _ZERO)
+        # ACES' film curve as Narkowicz fitted it, and a gamma of 2: close to sRGB where pictures live.
+        r = math.sqrt(min(r * (_F(2.51) * r + _F(0.03)) / (r * (_F(2.43) * r + _F(0.59)) + _F(0.14)), _ONE))
+        g = math.sqrt(min(g * (_F(2.51) * g + _F(0.03)) / (g * (_F(2.43) * g + _F(0.59)) + _F(0.14)), _ONE))
+        b = math.sqrt(min(b * (_F(2.51) * b + _F(0.03)) / (b * (_F(2.43) * b + _F(0.59)) + _F(0.14)), _ONE))
+        word = (
+            (np.int32(r * _F(255.0)) << np.int32(16))
+            | (np.int32(g * _F(255.0)) << np.int32(8))
+            | np.int32(b * _F(255.0))
+        )
+        out[i] = np.uint32(word) | np.uint32(0xFF000000)
+
+
+@kernel(fastmath=True)
+def mirror_at(
+    lane: Float32, i: Number, eye: Float32, normal: Float32, light: Float32, share: Number, gloss: Number, out: Float32
+) -> None:
+    """What pixel ``i`` mirrors: ``out`` takes sky colour (3), how much of it (1), and the sun's glint (1)."""
+    vx, vy, vz = lane[X, i] - eye[0], lane[Y, i] - eye[1], lane[Z, i] - eye[2]
+    scale = _ONE / math.sqrt(vx * vx + vy * vy + vz * vz + _F(1e-9))
+    vx, vy, vz = vx * scale, vy * scale, vz * scale
+    toward = -(vx * normal[0] + vy * normal[1] + vz * normal[2])
+    mx, my, mz = vx + _TWO * toward * normal[0], vy + _TWO * toward * normal[1], vz + _TWO * toward * normal[2]
+    gradient(max(mz, _ZERO), light, out)
+    dim = _ONE if mz > _ZERO else max(_ONE + mz * _F(1.5), _F(0.35))  # downwards it shows the street
+    graze = _ONE - max(_ZERO, toward)
+    graze = graze * graze
+    out[3] = share * (_F(0.22) + _F(0.78) * graze * graze)
+    shine = _ZERO
+    if gloss > _ZERO:
+        shine = max(_ZERO, mx * light[TO_SUN] + my * light[TO_SUN + 1] + mz * light[TO_SUN + 2])
+        shine = shine * shine
+        shine = shine * shine
+        shine = shine * shine
+        shine = shine * shine * shine * gloss
+    for axis in range(3):
+        out[axis] = out[axis] * dim
+    out[4] = shine
+
+
+@kernel(fastmath=True)
+def mix_mirror(lane: Float32, i: Number, light: Float32, image: Float32) -> None:
+    """Lay a mirror image over one pixel."""
+    shine = image[4] * lane[SUN, i]
+    lane[RED, i] += (image[0] - lane[RED, i]) * image[3] + light[SUN_RGB] * shine
+    lane[GREEN, i] += (image[1] - lane[GREEN, i]) * image[3] + light[SUN_RGB + 1] * shine
+    lane[BLUE, i] += (image[2] - lane[BLUE, i]) * image[3] + light[SUN_RGB + 2] * shine
+
+
+@kernel(fastmath=True)
+def mirror_span(
+    lane: Float32,
+    first: Number,
+    last: Number,
+    eye: Float32,
+    normal: Float32,
+    light: Float32,
+    share: Number,
+    gloss: Number,
+    scratch: Float32,
+) -> None:
+    """Lay the sky's mirror image over pixels of one triangle: worked out every 12 pixels, blended between.
+
+    ``scratch`` is (2, 5).
+    """
+    here, there = scratch[0], scratch[1]
+    mirror_at(lane, first, eye, normal, light, share, gloss, here)
+    start = first
+    while start < last:
+        stop = min(start + np.uint64(12), last)
+        end = min(stop, last - np.uint64(1))
+        if end > start:
+            mirror_at(lane, end, eye, normal, light, share, gloss, there)
+            step = _ONE / _F(end - start)
+            for k in range(5):
+                there[k] = (there[k] - here[k]) * step
+        for i in range(start, stop):
+            mix_mirror(lane, i, light, here)
+            if end > start:
+                for k in range(5):
+                    here[k] += there[k]
+        start = stop

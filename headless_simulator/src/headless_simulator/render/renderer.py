@@ -1,0 +1,291 @@
+"""One raster pass over the world: depth, ids and classes; colour shaded from them."""
+
+from __future__ import annotations
+
+import copy
+import threading
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
+
+import numpy as np
+
+from headless_simulator.models import ModelLibrary
+from headless_simulator.render.camera import pack
+from headless_simulator.render.cast import RayGrid, build_grid, cast_rays
+from headless_simulator.render.encode import encode_depth, encode_instance, encode_normal, encode_semantic
+from headless_simulator.render.flow import Before, optical_flow
+from headless_simulator.render.glow import NO_GLOW, NO_GLOW_FRAME, GlowMaps
+from headless_simulator.render.lanes import LANES
+from headless_simulator.render.light import NIGHT, Light, light_of, noise_texture
+from headless_simulator.render.pack import ModelPack, ModelStore
+from headless_simulator.render.pixel_events import EventPixels, Tuning
+from headless_simulator.render.rain import draw_rain
+from headless_simulator.render.raster import SLACK, Int64, draw_movers, draw_static, model_frames
+from headless_simulator.render.resolve import mover_tables, resolve, resolve_normals
+from headless_simulator.render.shade import shade
+from headless_simulator.render.shadow import NO_FRAME, NO_HEIGHTS, ShadowMaps
+from headless_simulator.render.tiles import linear, sort_into_tiles
+from headless_simulator.scene import (
+    SIGNAL_GREEN,
+    SIGNAL_RED,
+    SIGNAL_YELLOW,
+    STATIC_ID,
+    Float32,
+    Float64,
+    Int32,
+    Mesh,
+    Movers,
+    Picture,
+    SignalHead,
+    UInt8,
+    UInt16,
+    UInt32,
+    View,
+    Weather,
+)
+
+
+class _Scratch(threading.local):
+    """Buffers that a thread keeps between frames."""
+
+    def __init__(self) -> None:
+        self._arrays: dict[str, np.ndarray[tuple[int, ...], np.dtype[np.generic]]] = {}
+
+    def get(self, name: str, shape: tuple[int, ...], kind: type) -> np.ndarray[tuple[int, ...], np.dtype[np.generic]]:
+        size = int(np.prod(shape))
+        flat = self._arrays.get(name)
+        if flat is None or flat.size < size:
+            flat = self._arrays[name] = np.empty(max(size, 1), dtype=kind)
+        return flat[:size].reshape(shape)
+
+
+class Renderer:
+    """Draws a town and its movers; thread-safe, and the kernels run without the GIL.
+
+    Args:
+        town_mesh: everything static.
+        models: bodies of the movers.
+        signals: the town's traffic lights, in the order of ``render``'s ``signals``; without them no lamp is lit.
+    """
+
+    def __init__(self, town_mesh: Mesh, models: ModelLibrary, signals: Sequence[SignalHead] = ()) -> None:
+        self._scene = sort_into_tiles(town_mesh)
+        self._models = ModelStore(models)
+        self._shadows = ShadowMaps(self._scene)
+        self._glows = GlowMaps(self._scene)
+        self._scratch = _Scratch()
+        self._grid: RayGrid | None = None
+        self._grid_lock = threading.Lock()
+        self._tile_vertices = int(np.diff(self._scene.tile_points).max(initial=0))
+        self._lamps = self._find_lamps(town_mesh, signals)
+        self._is_lamp = (self._scene.material >= SIGNAL_RED) & (self._scene.material <= SIGNAL_GREEN)
+
+    def _find_lamps(self, mesh: Mesh, signals: Sequence[SignalHead]) -> tuple[Int32, Int32, UInt8]:
+        """Place in the scene, signal number and the state in which it is lit, for each lamp triangle."""
+        triangles = [np.asarray(signal.lamp_triangles, dtype=np.int32) for signal in signals]
+        lamps = np.concatenate([np.zeros(0, np.int32), *triangles])
+        owner = np.repeat(np.arange(len(triangles), dtype=np.int32), [len(part) for part in triangles])
+        lit_in = (
+            (mesh.material[lamps].astype(np.int32) - SIGNAL_RED).clip(0, SIGNAL_GREEN - SIGNAL_RED).astype(np.uint8)
+        )
+        assert SIGNAL_RED + 1 == SIGNAL_YELLOW == SIGNAL_GREEN - 1  # states 0, 1, 2 are red, yellow, green
+        return self._scene.place[lamps], owner, lit_in
+
+    def without(self, object_ids: frozenset[int]) -> Renderer:
+        """Give a renderer of the same town without some of its static objects.
+
+        Their triangles lose their area and keep their places, so everything that counts triangles stays valid.
+        """
+        if not object_ids:
+            return self
+        gone = np.isin(self._scene.ids, np.array(sorted(object_ids), dtype=np.uint32) | np.uint32(STATIC_ID))
+        corners = self._scene.corners.copy()
+        corners[gone] = corners[gone][:, :1]
+        other = copy.copy(self)
+        other._scene = replace(self._scene, corners=corners)
+        other._shadows, other._glows = ShadowMaps(other._scene), GlowMaps(other._scene)
+        other._grid, other._grid_lock = None, threading.Lock()
+        return other
+
+    def render(
+        self,
+        view: View,
+        movers: Movers,
+        *,
+        weather: Weather,
+        signals: UInt8,
+        time_s: float,
+        want_bgra: bool,
+        want_normal: bool = False,
+        into: Picture | None = None,
+    ) -> Picture:
+        """Draw one view.
+
+        Args:
+            view: the camera.
+            movers: everything that moves.
+            weather: changes ``bgra`` only.
+            signals: state of each traffic light (0 red, 1 yellow, 2 green, 3 off).
+            time_s: simulation time; moves rain.
+            want_bgra: shade a colour picture too.
+            want_normal: give world normals too.
+            into: a picture of the same size whose buffers are used again.
+
+        Raises:
+            ValueError: the camera's numbers are out of range.
+        """
+        camera = pack(view)
+        picture = _picture(view, want_bgra=want_bgra, want_normal=want_normal, into=into)
+        models = self._models.pack(movers.model)
+        size = view.width * view.height
+        keys: Int64 = self._scratch.get("keys", (size + SLACK,), np.int64)  # type: ignore[assignment]
+        seen: Int32 = self._scratch.get("seen", (size,), np.int32)  # type: ignore[assignment]
+        keys.fill(0)
+        scene = self._scene
+        screen: Float64 = self._scratch.get("screen", (3, self._screen_width(models)), np.float64)  # type: ignore[assignment]
+        draw_static(
+            keys, view.width, view.height, camera,
+            scene.points_m, scene.corners, scene.tile_box_m, scene.tile_points, scene.tile_triangles, screen,
+        )  # fmt: skip
+        world: Float64 = self._scratch.get("world", (len(movers.model), 3, 4), np.float64)  # type: ignore[assignment]
+        model_frames(movers.pose, world)
+        model = models.place[movers.model]
+        drawn: Int32 = self._scratch.get("drawn", (len(movers.model), 2), np.int32)  # type: ignore[assignment]
+        used = draw_movers(
+            keys, view.width, view.height, camera, world, model, models.points_m, models.corners,
+            models.first_point, models.first_triangle, models.sphere, len(scene.corners), drawn, screen,
+        )  # fmt: skip
+        surface: Float32 = self._scratch.get("surface", (used, 6), np.float32)  # type: ignore[assignment]
+        material: UInt8 = self._scratch.get("material", (used,), np.uint8)  # type: ignore[assignment]
+        tag: UInt8 = self._scratch.get("tag", (used,), np.uint8)  # type: ignore[assignment]
+        ids: UInt32 = self._scratch.get("ids", (used,), np.uint32)  # type: ignore[assignment]
+        owner: Int32 = self._scratch.get("owner", (used,), np.int32)  # type: ignore[assignment]
+        mover_tables(
+            drawn, world, model, models.first_triangle, models.surface, models.material, models.tag,
+            movers.actor_id, linear(movers.colour_rgb), surface, material, tag, ids, owner,
+        )  # fmt: skip
+        resolve(
+            keys, len(scene.corners), scene.ids, scene.tag, ids, tag, seen,
+            picture.depth_m.ravel(), picture.ids.ravel(), picture.tag.ravel(),
+        )  # fmt: skip
+        if picture.normal is not None and want_normal:
+            resolve_normals(seen, len(scene.corners), scene.surface, surface, picture.normal.reshape(-1, 3))
+        if picture.bgra is not None and want_bgra:
+            light = light_of(weather)
+            lane: Float32 = self._scratch.get("lane", (LANES, view.width), np.float32)  # type: ignore[assignment]
+            words = picture.bgra.reshape(-1).view(np.uint32)
+            glow, glow_frame = NO_GLOW, NO_GLOW_FRAME
+            if light.numbers[NIGHT] > 0:
+                glow, glow_frame = self._glows.of(movers, world, models.front_m[model])
+            with self._shadow(light, movers, world, model, models) as (heights, shadow):
+                shade(
+                    picture.depth_m.ravel(), seen, view.width, view.height, camera, len(scene.corners),
+                    scene.surface, scene.material, self._lit(signals), surface, material, owner, movers.lights,
+                    light.numbers, noise_texture().ravel(), heights, shadow, glow, glow_frame, lane, words,
+                )  # fmt: skip
+            if light.rain > 0:
+                draw_rain(
+                    words,
+                    view.width,
+                    view.height,
+                    camera,
+                    light.rain,
+                    light.wind,
+                    light.rain_level,
+                    round(time_s * 1000),
+                )
+        return picture
+
+    def cast(
+        self, origins_m: Float64, directions: Float64, max_range_m: float, movers: Movers
+    ) -> tuple[Float32, UInt32, UInt8, Float32]:
+        """Send rays through the world.
+
+        Args:
+            origins_m: (N, 3) world points, or (3,) for one origin of all.
+            directions: (N, 3), of any length above 0.
+            max_range_m: rays end here.
+            movers: everything that moves; leave out the rays' own vehicle where it should not be met.
+
+        Returns:
+            (N,) distance in metres (inf where nothing is met), id as in ``Picture.ids``, semantic tag (0 where nothing
+            is met), cosine of the angle between ray and surface normal.
+        """
+        directions = np.ascontiguousarray(directions, dtype=np.float64)
+        origins = np.ascontiguousarray(np.broadcast_to(np.asarray(origins_m, dtype=np.float64), directions.shape))
+        with self._grid_lock:
+            if self._grid is None:
+                self._grid = build_grid(self._scene)
+            grid = self._grid
+        models = self._models.pack(movers.model)
+        world = np.empty((len(movers.model), 3, 4))
+        model_frames(movers.pose, world)
+        count = len(directions)
+        distance_m, cosine = np.empty(count, np.float32), np.empty(count, np.float32)
+        ids, tag = np.empty(count, np.uint32), np.empty(count, np.uint8)
+        cast_rays(
+            origins, directions, float(max_range_m), grid.frame, grid.first, grid.members, grid.far,
+            grid.corner_m, grid.span_m,
+            self._scene.ids, self._scene.tag, world, models.place[movers.model], models.points_m, models.corners,
+            models.first_triangle, models.sphere, models.tag, movers.actor_id, distance_m, ids, tag, cosine,
+        )  # fmt: skip
+        return distance_m, ids, tag, cosine
+
+    def warm_up(self) -> None:
+        """Draw a few tiny pictures, so that every kernel is compiled (once per machine) before somebody waits for one."""
+        view = View((0.0, 0.0, 30.0, -60.0, 0.0, 0.0), 16, 8, 90.0)
+        one = Movers(
+            np.zeros(1, np.int32),
+            np.zeros((1, 6)),
+            np.ones(1, np.uint32),
+            np.zeros((1, 3), np.uint8),
+            np.full(1, 3, np.uint32),
+        )
+        off = np.zeros(len(self._lamps[1]), dtype=np.uint8)
+        for weather in (Weather(precipitation=60.0, wetness=60.0, fog_density=20.0), Weather(sun_altitude_angle=-30.0)):
+            picture = self.render(view, one, weather=weather, signals=off, time_s=0.0, want_bgra=True, want_normal=True)
+        pixels = np.zeros((8, 16, 4), np.uint8)
+        encode_instance(picture.ids, picture.tag, pixels)
+        encode_semantic(picture.tag, pixels)
+        encode_depth(picture.depth_m, pixels)
+        if picture.normal is not None:
+            encode_normal(picture.normal, pixels)
+        optical_flow(picture, view, one, Before(view.pose, one))
+        eye = EventPixels(Tuning((0.3, 0.3), (0.0, 0.0), 0, 0.001), np.random.default_rng(0))
+        for time_ns in range(2):
+            eye.expose(pixels, time_ns)
+        self.cast(np.zeros(3), np.array([[1.0, 0.0, 0.0]]), 10.0, one)
+
+    def _shadow(
+        self, light: Light, movers: Movers, world: Float64, model: Int32, models: ModelPack
+    ) -> AbstractContextManager[tuple[UInt16, Float32]]:
+        if light.shadows < 0.02:
+            return nullcontext((NO_HEIGHTS, NO_FRAME))
+        return self._shadows.of(light.sun_deg, movers, world, model, models)
+
+    def _screen_width(self, models: ModelPack) -> int:
+        return max(self._tile_vertices, int(np.diff(models.first_point).max(initial=0)), 1)
+
+    def _lit(self, signals: UInt8) -> UInt8:
+        """Seeds of all triangles, and 1 or 0 for the lamps of signals."""
+        glow = self._scene.seed.copy()
+        glow[self._is_lamp] = 0
+        place, owner, lit_in = self._lamps
+        known = owner < len(signals)
+        glow[place[known]] = np.asarray(signals, dtype=np.uint8)[owner[known]] == lit_in[known]
+        return glow
+
+
+def _picture(view: View, *, want_bgra: bool, want_normal: bool, into: Picture | None) -> Picture:
+    """The caller's picture with what it lacks added, or a new one."""
+    shape = (view.height, view.width)
+    if into is None:
+        into = Picture(np.empty(shape, np.float32), np.empty(shape, np.uint32), np.empty(shape, np.uint8))
+    elif into.depth_m.shape != shape:
+        raise ValueError(f"the picture to draw into is {into.depth_m.shape}, the view {shape}")
+    if want_bgra and into.bgra is None:
+        into.bgra = np.empty((*shape, 4), np.uint8)
+    if want_normal and into.normal is None:
+        into.normal = np.empty((*shape, 3), np.float32)
+    return into

@@ -1,0 +1,114 @@
+"""From triangle numbers to what a picture says of each pixel: depth, id, tag, normal."""
+
+# ruff: noqa: PLR0917, D417 (kernels take their buffers by place)
+from __future__ import annotations
+
+import numpy as np
+
+from headless_simulator.render.jit import kernel
+from headless_simulator.render.raster import Int64
+from headless_simulator.scene import Float32, Float64, Int32, UInt8, UInt32
+
+SKY_TAG = 11
+
+
+@kernel()
+def mover_tables(
+    drawn: Int32,
+    world: Float64,
+    model: Int32,
+    first_triangle: Int32,
+    model_surface: Float32,
+    model_material: UInt8,
+    model_tag: UInt8,
+    actor_id: UInt32,
+    tint: Float32,
+    surface: Float32,
+    material: UInt8,
+    tag: UInt8,
+    ids: UInt32,
+    owner: Int32,
+) -> None:
+    """Write the tables of all drawn movers' triangles: what they look like in the world.
+
+    Args:
+        tint: (N, 3) linear body colours; they multiply the albedo of material PAINT (4).
+        surface: (K, 6) out, linear albedo and world normal.
+        owner: (K,) out, the mover's row.
+    """
+    for m in range(drawn.shape[0]):
+        start = drawn[m, 0]
+        if start < 0:
+            continue
+        first = first_triangle[model[m]]
+        for i in range(drawn[m, 1]):
+            source, to = first + i, start + i
+            material[to] = model_material[source]
+            tag[to] = model_tag[source]
+            ids[to] = actor_id[m]
+            owner[to] = m
+            for axis in range(3):
+                albedo = model_surface[source, axis]
+                surface[to, axis] = albedo * tint[m, axis] if model_material[source] == 4 else albedo
+                surface[to, 3 + axis] = (
+                    world[m, axis, 0] * model_surface[source, 3]
+                    + world[m, axis, 1] * model_surface[source, 4]
+                    + world[m, axis, 2] * model_surface[source, 5]
+                )
+
+
+@kernel()
+def resolve(
+    keys: Int64,
+    static_count: int,
+    static_ids: UInt32,
+    static_tag: UInt8,
+    mover_ids: UInt32,
+    mover_tag: UInt8,
+    seen: Int32,
+    depth_m: Float32,
+    ids: UInt32,
+    tag: UInt8,
+) -> None:
+    """Unpack the z-buffer's keys into ``seen`` (-1: sky), depth, ids and tag (flat, one entry a pixel)."""
+    for i in range(seen.shape[0]):
+        key = keys[i]
+        depth_m[i] = np.float32(1.0) / np.int32(key >> np.int64(32)).view(np.float32)
+        seen[i] = np.int32(key & np.int64(0xFFFFFFFF)) if key > 0 else np.int32(-1)
+    last = np.int32(-1)
+    id_now = np.uint32(0)
+    tag_now = np.uint8(SKY_TAG)
+    for i in range(seen.shape[0]):
+        mark = seen[i]
+        if mark != last:
+            last = mark
+            number = mark >> 1
+            if mark < 0:
+                id_now = np.uint32(0)
+                tag_now = np.uint8(SKY_TAG)
+            elif number < static_count:
+                id_now = static_ids[number]
+                tag_now = static_tag[number]
+            else:
+                id_now = mover_ids[number - static_count]
+                tag_now = mover_tag[number - static_count]
+        ids[i] = id_now
+        tag[i] = tag_now
+
+
+@kernel()
+def resolve_normals(
+    seen: Int32, static_count: int, static_surface: Float32, mover_surface: Float32, out: Float32
+) -> None:
+    """Fill (P, 3) world normals, turned towards the camera; zero where sky."""
+    for i in range(seen.shape[0]):
+        mark = seen[i]
+        number = mark >> 1
+        facing = np.float32(1.0) if mark & 1 else np.float32(-1.0)
+        for axis in range(3):
+            if mark < 0:
+                out[i, axis] = 0.0
+            elif number < static_count:
+                out[i, axis] = facing * static_surface[number, 3 + axis]
+            else:
+                out[i, axis] = facing * mover_surface[number - static_count, 3 + axis]

@@ -1,0 +1,97 @@
+"""From an OpenDRIVE text and a style to a whole town."""
+
+from __future__ import annotations
+
+import zlib
+from dataclasses import replace
+
+import numpy as np
+
+from headless_simulator.scene import MATTE, TAG, Float64, SignalHead, Town
+from headless_simulator.towns.furniture import put_lights, put_signs
+from headless_simulator.towns.ground import Land, build_land
+from headless_simulator.towns.landuse import terrain_colours
+from headless_simulator.towns.lanes_index import Lanes, spawn_points, speed_limits
+from headless_simulator.towns.markings import paint_crosswalk, paint_marks, paint_stop_line
+from headless_simulator.towns.network import Network
+from headless_simulator.towns.objects import Stock
+from headless_simulator.towns.parked import park_vehicles
+from headless_simulator.towns.placement import Works, build_fronts, build_outskirts
+from headless_simulator.towns.planting import plant_land, plant_streets, put_rails
+from headless_simulator.towns.signals import signal_heads, traffic_signs
+from headless_simulator.towns.site import Site
+from headless_simulator.towns.soup import Look, Soup, jitter
+from headless_simulator.towns.strips import lane_strips
+from headless_simulator.towns.styles import Style
+from headless_simulator.towns.surfaces import junction_floors, paint_surfaces
+from headless_simulator.towns.walks import crosswalk_outlines, walk_polygons
+
+
+def assemble(name: str, opendrive: str, network: Network, style: Style, seed: int) -> Town:
+    """Build a town.
+
+    Args:
+        name: of the town.
+        opendrive: the text that clients get.
+        network: what it says.
+        style: how the land looks.
+        seed: for everything that is drawn by chance.
+    """
+    rng = np.random.default_rng([seed, zlib.crc32(name.encode())])
+    lanes = Lanes(network, lane_strips(network))
+    floors = junction_floors(lanes.strips)
+    land = build_land(lanes.strips, floors, style.hills_m, rng)
+    outlines = crosswalk_outlines(network)
+    heads = signal_heads(lanes, land)
+    signs = traffic_signs(lanes, land)
+    soup = Soup()
+    stock = Stock(soup)
+    _paint_ground(soup, lanes, land, (floors, outlines, heads), (style, rng))
+    put_lights(stock, heads)
+    put_signs(stock, signs)
+    park_vehicles(stock, lanes.strips, style.parked, rng)
+    works = Works(Site.on(land), stock, style, rng)
+    build_fronts(works, lanes.strips)
+    plant_streets(works, lanes.strips)
+    put_rails(works, lanes.strips)
+    build_outskirts(works)
+    plant_land(works)
+    mesh, labels = soup.finish()
+    return Town(
+        name=name,
+        opendrive=opendrive,
+        spawn_points=spawn_points(lanes, style.spawn_points or None),
+        mesh=mesh,
+        ground=land.as_ground(),
+        signals=tuple(
+            replace(head, lamp_triangles=np.flatnonzero(labels == number + 1).astype(np.int32))
+            for number, head in enumerate(heads)
+        ),
+        objects=tuple(stock.items),
+        walk_polygons=walk_polygons(lanes, outlines),
+        crosswalks=tuple(outlines),
+        speed_limits=speed_limits(lanes),
+        traffic_signs=tuple(signs),
+        georeference=network.georeference,
+    )
+
+
+def _paint_ground(
+    soup: Soup,
+    lanes: Lanes,
+    land: Land,
+    parts: tuple[dict[str, Float64], list[Float64], list[SignalHead]],
+    manner: tuple[Style, np.random.Generator],
+) -> None:
+    floors, outlines, heads = parts
+    style, rng = manner
+    soup.triangles(land.terrain, Look(terrain_colours(land, style, rng), TAG["terrain"], MATTE))
+    shade = jitter(style.verge_rgb, len(land.verges), 4, rng)
+    soup.quads(land.verges, Look(shade, TAG["sidewalk" if style.land == "paved" else "terrain"], MATTE))
+    paint_surfaces(soup, lanes.strips, floors, rng)
+    paint_marks(soup, lanes.strips, lanes.network)
+    for outline in outlines:
+        paint_crosswalk(soup, outline)
+    for head in heads:
+        for pose in head.stop_lines:
+            paint_stop_line(soup, pose, 3.0)

@@ -1,0 +1,51 @@
+"""Colours of the open land: paved blocks, lawns, fields."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+
+from headless_simulator.scene import Float64, UInt8
+from headless_simulator.towns.arrays import Ints
+from headless_simulator.towns.ground import Land
+from headless_simulator.towns.soup import RGB
+from headless_simulator.towns.styles import DRY_GRASS, GRASS, PAVING, Style
+
+_FIELDS: Final[tuple[RGB, ...]] = (
+    (118, 132, 66),
+    (150, 140, 84),
+    (98, 122, 58),
+    (166, 150, 98),
+    (112, 94, 66),
+    (84, 112, 56),
+    (134, 138, 76),
+)
+_FIELD_M: Final = 80.0
+_PATCH_M: Final = 40.0
+
+
+def terrain_colours(land: Land, style: Style, rng: np.random.Generator) -> UInt8:
+    """(N, 3) colour of every terrain triangle."""
+    middle = land.terrain.mean(axis=1)[:, :2].reshape(-1, 2, 2).mean(axis=1)  # of each cell's two triangles
+    if style.land == "fields":
+        base = _patchwork(middle, np.asarray(_FIELDS), _FIELD_M)
+    elif style.land == "lawn":
+        base = _patchwork(middle, np.asarray([GRASS, (98, 124, 66), (86, 110, 58), DRY_GRASS, GRASS]), _PATCH_M)
+    else:
+        paved = np.asarray([PAVING, (134, 130, 122), (150, 146, 138), GRASS, (126, 124, 120), PAVING])
+        base = _patchwork(middle, paved, _PATCH_M)
+    for x, y, radius in style.parks_m:
+        base[np.hypot(middle[:, 0] - x, middle[:, 1] - y) < radius] = GRASS
+    shift = rng.integers(-4, 5, size=(len(base), 1))
+    colours: UInt8 = np.clip(base + shift, 0, 255).astype(np.uint8)
+    return np.repeat(colours, 2, axis=0)
+
+
+def _patchwork(middle: Float64, colours: Ints, size_m: float) -> Ints:
+    """Colours by oblong patches whose borders are those of terrain cells."""
+    cell = np.floor(middle / (size_m, size_m * 1.5)).astype(np.int64)
+    cell[:, 0] = np.floor((middle[:, 0] + (cell[:, 1] % 2) * 40.0) / size_m)
+    mix = (cell[:, 0] * 73856093) ^ (cell[:, 1] * 19349663)
+    chosen: Ints = colours[(mix >> 3) % len(colours)]
+    return chosen

@@ -1,0 +1,104 @@
+"""Looks lanes up by road, number and station."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from headless_simulator.scene import Float64
+from headless_simulator.towns.network import DRIVABLE, Network
+from headless_simulator.towns.strips import Strip
+
+Pose6 = tuple[float, float, float, float, float, float]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Lanes:
+    """All strips with the network they came from."""
+
+    network: Network
+    strips: list[Strip]
+
+    def driving(self, *, junctions: bool = True) -> list[Strip]:
+        """Lanes for cars."""
+        return [strip for strip in self.strips if strip.kind in DRIVABLE and (junctions or not strip.junction)]
+
+    def on_road(self, road: str) -> list[Strip]:
+        """Strips of a road."""
+        return [strip for strip in self.strips if strip.road == road]
+
+    def find(self, road: str, lane: int, s: float) -> Strip | None:
+        """The strip of a lane at a station; the nearest section's when the station is past the road's ends."""
+        mine = [strip for strip in self.strips if strip.road == road and strip.lane == lane]
+        return min(mine, key=lambda strip: max(strip.s[0] - s, s - strip.s[-1], 0.0), default=None)
+
+
+def pose_on(strip: Strip, s: float) -> Pose6:
+    """Pose of the lane's centre at a station, looking the way traffic goes, simulator axes, degrees."""
+    line = strip.centre_m
+    at = np.array([np.interp(s, strip.s, line[:, axis]) for axis in range(3)])
+    place = int(np.clip(np.searchsorted(strip.s, s) - 1, 0, len(strip.s) - 2))
+    ahead = (line[place + 1] - line[place]) * strip.forward
+    yaw = float(np.degrees(np.arctan2(ahead[1], ahead[0])))
+    pitch = float(np.degrees(np.arctan2(ahead[2], np.hypot(ahead[0], ahead[1]))))
+    return float(at[0]), float(at[1]), float(at[2]), pitch, yaw, 0.0
+
+
+def length_of(strip: Strip) -> float:
+    """Length of a lane's centre line."""
+    return float(np.linalg.norm(np.diff(strip.centre_m, axis=0), axis=1).sum())
+
+
+def spawn_points(lanes: Lanes, wanted: int | None) -> Float64:
+    """(N, 6) places for cars: on lane centres outside junctions, 8 m apart or more, 0.3 m over the road.
+
+    Args:
+        lanes: the roads.
+        wanted: how many; about one for each 20 m of lane when None. Fewer where there is no room.
+    """
+    strips = [strip for strip in lanes.driving(junctions=False) if strip.kind == "driving"]
+    total = sum(length_of(strip) for strip in strips)
+    count = wanted if wanted is not None else int(np.clip(round(total / 20.0), 4, 500))
+    for step in (10.0, 8.2):
+        rows: list[Pose6] = []
+        taken: dict[tuple[int, int], list[tuple[float, float]]] = {}
+        for strip in strips:
+            margin = min(4.0, (strip.s[-1] - strip.s[0]) / 3)
+            # Neighbouring lanes start at other stations, so that places do not stand side by side.
+            first = strip.s[0] + margin + (abs(strip.lane) % 2) * step / 2
+            for s in np.arange(first, strip.s[-1] - margin, step):
+                pose = pose_on(strip, float(s))
+                if _width_at(strip, float(s)) > 2.3 and _free(taken, pose):
+                    rows.append((*pose[:2], pose[2] + 0.3, *pose[3:]))
+        if len(rows) >= count:
+            break
+    if len(rows) > count:
+        rows = [rows[k] for k in np.floor(np.arange(count) * len(rows) / count).astype(int)]
+    return np.array(rows, dtype=np.float64).reshape(-1, 6)
+
+
+def _width_at(strip: Strip, s: float) -> float:
+    return float(np.interp(s, strip.s, strip.width_m))
+
+
+def _free(taken: dict[tuple[int, int], list[tuple[float, float]]], pose: Pose6) -> bool:
+    """Whether no accepted place is nearer than 5 m (8 m along the lane is kept by the stations); takes it if so."""
+    x, y = pose[:2]
+    i, j = int(x // 8), int(y // 8)
+    for near in ((i + a, j + b) for a in (-1, 0, 1) for b in (-1, 0, 1)):
+        if any((x - u) ** 2 + (y - v) ** 2 < 36.0 for u, v in taken.get(near, ())):
+            return False
+    taken.setdefault((i, j), []).append((x, y))
+    return True
+
+
+def speed_limits(lanes: Lanes) -> Float64:
+    """(N, 3) x, y and limit in km/h along the driving lanes, about every 10 m."""
+    rows = [np.empty((0, 3))]
+    for strip in lanes.driving():
+        line = strip.centre_m
+        at = np.linspace(strip.s[0], strip.s[-1], max(2, int(np.ceil((strip.s[-1] - strip.s[0]) / 10)) + 1))
+        x, y = (np.interp(at, strip.s, line[:, axis]) for axis in (0, 1))
+        rows.append(np.stack([x, y, np.full(len(at), strip.limit_kmh)], axis=1))
+    return np.concatenate(rows)

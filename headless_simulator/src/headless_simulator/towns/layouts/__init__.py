@@ -1,0 +1,40 @@
+"""Streets of the procedural towns, by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Final
+
+from headless_simulator.towns.layouts import town03, town04, town06, town07, town10hd
+from headless_simulator.towns.streets import Plan
+from headless_simulator.towns.styles import RURAL, SUBURBAN, URBAN, Style
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """How a town is made."""
+
+    plan: Callable[[], Plan]
+    style: Style
+
+
+LAYOUTS: Final[dict[str, Layout]] = {
+    "Town03": Layout(
+        town03.plan,
+        replace(
+            URBAN,
+            spawn_points=265,
+            front={"tower": 0.12, "block": 0.5, "shop": 0.23, "house": 0.15},
+            filled=0.8,
+            parks_m=((0.0, 0.0, 23.0),),
+        ),
+    ),
+    "Town04": Layout(
+        town04.plan,
+        replace(SUBURBAN, spawn_points=372, land="fields", hills_m=14.0, trees_per_ha=5.0, woods=0.1, outskirts="none"),
+    ),
+    "Town06": Layout(town06.plan, replace(SUBURBAN, spawn_points=436)),
+    "Town07": Layout(town07.plan, replace(RURAL, spawn_points=116)),
+    "Town10HD": Layout(town10hd.plan, replace(URBAN, spawn_points=155)),
+}

@@ -1,0 +1,73 @@
+"""Cross-sections of streets."""
+
+from __future__ import annotations
+
+from headless_simulator.towns.streets import Profile
+from headless_simulator.towns.xodr_writer import LaneSpec
+
+LANE_M = 3.5
+GUTTER_M = 0.5
+
+
+def _side(
+    lanes: int, *, lane_m: float, parking: bool, sidewalk_m: float, shoulder_m: float, edge: str
+) -> tuple[LaneSpec, ...]:
+    rows = []
+    for number in range(lanes):
+        if number < lanes - 1:
+            # Each lane's mark speaks for the border to its right-hand neighbour, where both may change.
+            rows.append(LaneSpec("driving", lane_m, mark="broken", change="both"))
+        else:
+            rows.append(LaneSpec("driving", lane_m, mark=edge))
+    if parking:
+        rows.append(LaneSpec("parking", 2.3))
+    if shoulder_m:
+        rows.append(LaneSpec("shoulder", shoulder_m))
+    if sidewalk_m:
+        rows.append(LaneSpec("sidewalk", sidewalk_m))
+    return tuple(rows)
+
+
+def street(
+    lanes: int,
+    *,
+    lane_m: float = LANE_M,
+    parking: tuple[bool, bool] = (False, False),
+    sidewalk_m: float = 3.5,
+    shoulder_m: float = GUTTER_M,
+    median_m: float = 0.0,
+    edge: str = "none",
+    speed_kmh: float = 50.0,
+    kind: str = "town",
+) -> Profile:
+    """A two-way street with ``lanes`` each way; ``parking`` on the left and right side."""
+    both = [
+        _side(lanes, lane_m=lane_m, parking=has, sidewalk_m=sidewalk_m, shoulder_m=shoulder_m, edge=edge)
+        for has in parking
+    ]
+    centre = "broken" if lanes == 1 else "solid solid"
+    if median_m:
+        strip = LaneSpec("median", median_m / 2)
+        both = [(strip, *side) for side in both]
+        centre = "none"
+    return Profile(both[0], both[1], speed_kmh, centre, kind)
+
+
+def one_way(
+    lanes: int,
+    *,
+    lane_m: float = LANE_M,
+    parking: bool = False,
+    sidewalk_m: float = 0.0,
+    shoulder_m: float = GUTTER_M,
+    left_shoulder_m: float = 0.0,
+    island_m: float = 0.0,
+    edge: str = "none",
+    speed_kmh: float = 40.0,
+    kind: str = "town",
+) -> Profile:
+    """A one-way street; ``left_shoulder_m`` paves its left edge, or ``island_m`` is the kerb of an island there."""
+    right = _side(lanes, lane_m=lane_m, parking=parking, sidewalk_m=sidewalk_m, shoulder_m=shoulder_m, edge=edge)
+    left = (LaneSpec("shoulder", left_shoulder_m),) if left_shoulder_m else ()
+    left = (LaneSpec("curb", island_m),) if island_m else left
+    return Profile(left, right, speed_kmh, "none", kind)

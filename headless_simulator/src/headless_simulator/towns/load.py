@@ -1,0 +1,80 @@
+"""Entry points: a town by its name, or from an OpenDRIVE file."""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+from headless_simulator.scene import Town
+from headless_simulator.towns import cache
+from headless_simulator.towns.errors import OpenDriveRefused, TownRefused
+from headless_simulator.towns.layouts import LAYOUTS
+from headless_simulator.towns.styles import RURAL, SUBURBAN, URBAN, Style
+from headless_simulator.towns.xodr_reader import read_network
+
+NAMES: Final[tuple[str, ...]] = tuple(LAYOUTS)
+
+
+def load_town(name: str, *, seed: int = 0) -> Town:
+    """A procedural town that is like CARLA's of that name in extent, lanes and spawn points.
+
+    Args:
+        name: one of ``NAMES``; CARLA's "_Opt" variants and map paths are taken too.
+        seed: for what is drawn by chance; the roads do not depend on it.
+
+    Raises:
+        TownRefused: there is no such town; the message names the nearest.
+    """
+    plain = name.rsplit("/", 1)[-1].removesuffix("_Opt")
+    if plain not in LAYOUTS:
+        near = difflib.get_close_matches(plain, NAMES, n=1, cutoff=0.0)[0]
+        raise TownRefused(f"there is no town {name!r}; did you mean {near!r}? There are {', '.join(NAMES)}")
+    layout = LAYOUTS[plain]
+    key = cache.key(plain, b"", seed)
+    kept = cache.load(key)
+    if kept is not None:
+        return kept
+    text = layout.plan().opendrive()
+    from headless_simulator.towns.assemble import assemble  # scipy is slow to import and not needed for a cached town
+
+    town = assemble(plain, text, read_network(text.encode(), plain), layout.style, seed)
+    cache.save(key, town)
+    return town
+
+
+def load_opendrive(path: str | Path, *, seed: int = 0) -> Town:
+    """A town from an OpenDRIVE file: its roads, and buildings and trees placed clear of them.
+
+    Raises:
+        OpenDriveRefused: the file cannot be taken; one line with the element and its line.
+    """
+    file = Path(path)
+    try:
+        data = file.read_bytes()
+    except OSError as error:
+        raise TownRefused(f"cannot read {file}: {error.strerror}") from None
+    key = cache.key(file.stem, data, seed)
+    kept = cache.load(key)
+    if kept is not None:
+        return kept
+    network = read_network(data, file.name)
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise OpenDriveRefused(file.name, data[: error.start].count(b"\n") + 1, "document", "it is not UTF-8") from None
+    from headless_simulator.towns.assemble import assemble  # see load_town
+
+    town = assemble(file.stem, text, network, _style_for(file.stem), seed)
+    cache.save(key, town)
+    return town
+
+
+def _style_for(name: str) -> Style:
+    """The style of the town that a file is named after, else a suburban one."""
+    known = {plain: layout.style for plain, layout in LAYOUTS.items()}
+    for plain, style in {**known, "Town01": SUBURBAN, "Town02": SUBURBAN, "Town05": URBAN, "Town07": RURAL}.items():
+        if name.startswith(plain):
+            return replace(style, spawn_points=0)
+    return SUBURBAN

@@ -1,0 +1,97 @@
+"""The numbered things of a town while it is being built: gives ids, keeps boxes, collects their faces."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from headless_simulator.scene import TAG, Float64, Mesh, StaticObject
+from headless_simulator.towns.soup import Soup
+
+
+@dataclass(slots=True)
+class Stock:
+    """Objects so far, with the soup that their faces go to."""
+
+    soup: Soup
+    items: list[StaticObject] = field(default_factory=list)
+    counts: Counter[str] = field(default_factory=Counter)
+
+    def next_id(self) -> int:
+        """The id of the next object."""
+        return len(self.items) + 1
+
+    def add(
+        self,
+        kind: str,
+        tag: str,
+        pose: tuple[float, float, float, float],
+        box_m: tuple[Float64, Float64],
+        blueprint: str = "",
+    ) -> int:
+        """List one object.
+
+        Args:
+            kind: first part of its name.
+            tag: semantic tag's name.
+            pose: x, y, z of its foot and yaw in degrees.
+            box_m: low and high corner in its own axes, from the foot.
+            blueprint: of a parked vehicle.
+
+        Returns:
+            Its id.
+        """
+        x, y, z, yaw = pose
+        number = self.next_id()
+        low, high = box_m
+        centre, half = (np.asarray(low) + high) / 2, (np.asarray(high) - low) / 2
+        cos, sin = np.cos(np.radians(yaw)), np.sin(np.radians(yaw))
+        world = (x + cos * centre[0] - sin * centre[1], y + sin * centre[0] + cos * centre[1], z + centre[2])
+        self.counts[kind] += 1
+        self.items.append(
+            StaticObject(
+                object_id=number,
+                name=f"{kind}_{self.counts[kind]:04d}",
+                tag=TAG[tag],
+                pose=(float(x), float(y), float(z), 0.0, float(yaw), 0.0),
+                box_centre_m=(float(world[0]), float(world[1]), float(world[2])),
+                box_half_m=(float(half[0]), float(half[1]), float(half[2])),
+                blueprint=blueprint,
+            )
+        )
+        return number
+
+    def place(
+        self, kind: str, tag: str, mesh: Mesh, pose: tuple[float, float, float, float], blueprint: str = ""
+    ) -> int:
+        """Put one mesh, drawn from its foot, into the town."""
+        x, y, z, yaw = pose
+        points = mesh.vertices_m.astype(np.float64)
+        number = self.add(kind, tag, pose, (points.min(axis=0), points.max(axis=0)), blueprint)
+        self.soup.mesh_parts(mesh, to_world(points, x, y, z, yaw), number)
+        return number
+
+
+def to_world(points_m: Float64, x: float, y: float, z: float, yaw_deg: float) -> Float64:
+    """Points (N, 3) of an upright body turned by its yaw and moved to its foot."""
+    cos, sin = np.cos(np.radians(yaw_deg)), np.sin(np.radians(yaw_deg))
+    turned = np.empty(points_m.shape)
+    turned[..., 0] = x + cos * points_m[..., 0] - sin * points_m[..., 1]
+    turned[..., 1] = y + sin * points_m[..., 0] + cos * points_m[..., 1]
+    turned[..., 2] = z + points_m[..., 2]
+    return turned
+
+
+def single(soup: Soup) -> Mesh:
+    """A small soup as a mesh, in the order in which it was drawn."""
+    corners = np.concatenate(soup.corners).reshape(-1, 3)
+    return Mesh(
+        vertices_m=corners,
+        triangles=np.arange(len(corners), dtype=np.int32).reshape(-1, 3),
+        colour_rgb=np.concatenate(soup.colours),
+        tag=np.concatenate(soup.tags),
+        material=np.concatenate(soup.materials),
+        object_id=np.concatenate(soup.ids),
+    )

@@ -1,0 +1,134 @@
+"""Trees, lamp posts and furniture on sidewalks; trees on open land."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+
+from headless_simulator.scene import Float64
+from headless_simulator.towns.furniture import FURNITURE, lamp_post
+from headless_simulator.towns.ground import WALK, label_of
+from headless_simulator.towns.objects import single
+from headless_simulator.towns.placement import Works
+from headless_simulator.towns.site import along
+from headless_simulator.towns.solids import add_box
+from headless_simulator.towns.soup import Look, look
+from headless_simulator.towns.strips import Strip
+from headless_simulator.towns.vegetation import plant
+
+_OUTER_PER_HA: Final = {"paved": 5.0, "lawn": 4.0, "fields": 4.0}
+_OUTER_M: Final = 260.0
+_RAILS_KMH: Final = 85.0
+
+
+def plant_streets(works: Works, strips: list[Strip]) -> None:
+    """Trees, lamp posts and furniture along the kerbs of sidewalks."""
+    style, rng = works.style, works.rng
+    spots: list[Float64] = []
+    for strip in strips:
+        width = float(strip.width_m.mean())
+        if strip.kind != "sidewalk" or strip.junction or width < 1.8:
+            continue
+        kerb = strip.inner_m + (strip.outer_m - strip.inner_m) * min(0.8 / width, 0.5)
+        if style.lamps_m:
+            _lamps(works, kerb, (strip.outer_m - strip.inner_m)[0, :2])
+        if style.street_trees_m:
+            points, _ = along(kerb, style.street_trees_m, 14.0, 14.0)
+            spots.append(points[rng.random(len(points)) < 0.85])
+        if style.hydrants:
+            _furnish(works, strip)
+    if spots:
+        plant(works.stock, np.concatenate(spots), rng, conifers=0.0, size=0.85)
+
+
+def _lamps(works: Works, kerb: Float64, outward: Float64) -> None:
+    """Lamp posts whose arms reach over the road."""
+    points, ahead = along(kerb, works.style.lamps_m, 6.0, 4.0)
+    mesh = single(lamp_post())
+    for point, direction in zip(points, ahead, strict=True):
+        left = np.array([-direction[1], direction[0]])
+        inward = left if left @ outward < 0 else -left
+        yaw = float(np.degrees(np.arctan2(inward[1], inward[0])))
+        works.stock.place("StreetLight", "pole", mesh, (point[0], point[1], point[2], yaw))
+
+
+def _furnish(works: Works, strip: Strip) -> None:
+    """A few things at the back of a sidewalk, facing the road."""
+    rng = works.rng
+    points, ahead = along(strip.outer_m + (strip.inner_m - strip.outer_m) * 0.25, 17.0, 9.0, 9.0)
+    names = list(FURNITURE)
+    for point, direction in zip(points, ahead, strict=True):
+        if rng.random() < 0.45:
+            name = names[int(rng.choice(len(names), p=[0.4, 0.35, 0.13, 0.12]))]
+            inward = np.array([-direction[1], direction[0]])
+            inward = inward if inward @ (strip.inner_m - strip.outer_m)[0, :2] > 0 else -inward
+            yaw = float(np.degrees(np.arctan2(inward[1], inward[0])))
+            works.stock.place(name, "static", single(FURNITURE[name]()), (point[0], point[1], point[2], yaw))
+
+
+def put_rails(works: Works, strips: list[Strip]) -> None:
+    """Guard rails beside motorways and on their medians."""
+    rail = look((150, 154, 158), "guard_rail")
+    outermost: dict[tuple[str, int, int], Strip] = {}
+    for strip in strips:
+        key = (strip.road, strip.section, int(np.sign(strip.lane)))
+        if strip.junction or strip.limit_kmh < _RAILS_KMH:
+            continue
+        if key not in outermost or abs(strip.lane) > abs(outermost[key].lane):
+            outermost[key] = strip
+        if strip.kind == "median" and abs(strip.lane) == 1:
+            _rail(works, strip.outer_m + 0.3 * (strip.inner_m - strip.outer_m), rail, on_road=True)
+    for strip in outermost.values():
+        side = strip.outer_m - strip.inner_m
+        _rail(works, strip.outer_m + 0.3 * side / np.maximum(np.linalg.norm(side, axis=1, keepdims=True), 0.1), rail)
+
+
+def _rail(works: Works, line: Float64, rail: Look, *, on_road: bool = False) -> None:
+    """A rail with its posts along a line, left out where it would cross another road."""
+    soup = works.stock.soup
+    low, high = np.array([0.0, 0.0, 0.42]), np.array([0.0, 0.0, 0.76])
+    points, _ = along(line, 4.0, 0.5, 0.0)
+    if len(points) < 2:
+        return
+    clear = (label_of(works.site.land, points[:, :2]) < WALK) | on_road
+    both = clear[1:] & clear[:-1]
+    quads = np.stack([points[:-1] + low, points[1:] + low, points[1:] + high, points[:-1] + high], axis=1)
+    soup.quads(quads[both], rail)
+    for x, y, z in points[::2][clear[::2]].tolist():
+        add_box(soup, (x - 0.06, y - 0.06, z - 0.3), (x + 0.06, y + 0.06, z + 0.7), rail)
+
+
+def plant_land(works: Works) -> None:
+    """Scattered trees and woods on what is still free; farther out too, as far as cameras see."""
+    style, rng, site = works.style, works.rng, works.site
+    low, high = site.land.rim
+    area_ha = float(np.prod(high - low)) / 1e4
+    spots = rng.uniform(low, high, size=(int(area_ha * style.trees_per_ha), 2))
+    groves = int(area_ha * style.woods / 0.3)
+    for centre in rng.uniform(low, high, size=(groves, 2)):
+        count = int(rng.integers(14, 34))
+        spots = np.concatenate([spots, centre + rng.standard_normal((count, 2)) * rng.uniform(9, 22)])
+    spots = spots[((spots > low + 1) & (spots < high - 1)).all(axis=1)]
+    spots = _spread(spots[site.free(spots, 3.0)], 4.0)
+    conifers = 0.1 if style.land == "paved" else 0.3
+    plant(works.stock, np.c_[spots, site.land.height_at(spots)], rng, conifers=conifers)
+
+    outer = rng.uniform(
+        low - _OUTER_M, high + _OUTER_M, size=(int(_outer_ha(low, high) * _OUTER_PER_HA[style.land]), 2)
+    )
+    outer = _spread(outer[((outer < low) | (outer > high)).any(axis=1)], 6.0)
+    plant(works.stock, np.c_[outer, site.land.far_height_at(outer)], rng, conifers=0.35, size=1.1)
+
+
+def _outer_ha(low: Float64, high: Float64) -> float:
+    return float(np.prod(high - low + 2 * _OUTER_M) - np.prod(high - low)) / 1e4
+
+
+def _spread(spots: Float64, apart_m: float) -> Float64:
+    """The first spot of every square of that size."""
+    if not len(spots):
+        return spots
+    _, first = np.unique(np.floor(spots / apart_m), axis=0, return_index=True)
+    chosen: Float64 = spots[np.sort(first)]
+    return chosen

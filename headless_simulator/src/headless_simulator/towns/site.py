@@ -1,0 +1,79 @@
+"""Free land: where something may still be put."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from headless_simulator.scene import Float64, Int32
+from headless_simulator.towns.arrays import Bools
+from headless_simulator.towns.ground import Land
+from headless_simulator.towns.raster import draw
+
+_CLEAR_M: Final = 0.5  # buildings keep this distance from roads and sidewalks
+
+
+@dataclass(slots=True, eq=False)
+class Site:
+    """The land with what stands on it: ``taken`` marks the fine grid's places."""
+
+    land: Land
+    taken: Bools
+
+    @classmethod
+    def on(cls, land: Land) -> Site:
+        """Empty land."""
+        return cls(land, np.zeros(land.cover.shape[0] * land.cover.shape[1], dtype=bool).reshape(land.fine.shape))
+
+    def place_rectangle(
+        self, centre_m: Float64, yaw_deg: float, size_m: tuple[float, float], *, gap_m: float = 0.0
+    ) -> bool:
+        """Take a rectangle (length along yaw, width) when it is free, with ``gap_m`` around it, and on the fine grid."""
+        places = self._places(centre_m, yaw_deg, (size_m[0] + 2 * gap_m, size_m[1] + 2 * gap_m))
+        whole = (size_m[0] + 2 * gap_m) * (size_m[1] + 2 * gap_m) / self.land.fine.cell_m**2
+        if len(places) < 0.8 * whole - 6:  # it reaches over the grid's rim
+            return False
+        flat = self.taken.reshape(-1)
+        if flat[places].any() or (self.land.clear_m.reshape(-1)[places] < _CLEAR_M).any():
+            return False
+        flat[places] = True
+        return True
+
+    def free(self, spots_m: Float64, clear_m: float) -> Bools:
+        """Which of (N, 2) places have nothing on them and are that far from roads and sidewalks."""
+        i, j = self.land.fine.pixels(spots_m)
+        return np.asarray(~self.taken[i, j] & (self.land.clear_at(spots_m) > clear_m), dtype=np.bool_)
+
+    def take_disc(self, centre_m: Float64, radius_m: float) -> None:
+        """Mark the surroundings of a small thing."""
+        places = self._places(centre_m, 0.0, (2 * radius_m, 2 * radius_m))
+        self.taken.reshape(-1)[places] = True
+
+    def _places(self, centre_m: Float64, yaw_deg: float, size_m: tuple[float, float]) -> Int32:
+        cos, sin = np.cos(np.radians(yaw_deg)), np.sin(np.radians(yaw_deg))
+        hx, hy = size_m[0] / 2, size_m[1] / 2
+        local = np.array([(-hx, -hy), (hx, -hy), (hx, hy), (-hx, hy)])
+        corners = np.zeros((4, 3))
+        corners[:, 0] = centre_m[0] + cos * local[:, 0] - sin * local[:, 1]
+        corners[:, 1] = centre_m[1] + sin * local[:, 0] + cos * local[:, 1]
+        return draw(self.land.fine, corners[[[0, 1, 2], [0, 2, 3]]])[0]
+
+
+def along(line: Float64, step_m: float, first_m: float, last_m: float) -> tuple[Float64, Float64]:
+    """Points every ``step_m`` on a polyline (N, 3) and the unit directions there, leaving out its first and last metres."""
+    span = np.linalg.norm(np.diff(line[:, :2], axis=0), axis=1)
+    length = np.concatenate([[0.0], np.cumsum(span)])
+    at = np.arange(first_m, length[-1] - last_m, step_m)
+    return points_at(line, at)
+
+
+def points_at(line: Float64, at: Float64) -> tuple[Float64, Float64]:
+    """Points of a polyline (N, 3) at distances, and unit directions (M, 2) there."""
+    span = np.linalg.norm(np.diff(line[:, :2], axis=0), axis=1)
+    length = np.concatenate([[0.0], np.cumsum(span)])
+    points = np.stack([np.interp(at, length, line[:, axis]) for axis in range(3)], axis=1)
+    piece = np.clip(np.searchsorted(length, at, side="right") - 1, 0, len(span) - 1)
+    ahead = (line[1:, :2] - line[:-1, :2])[piece]
+    return points, ahead / np.maximum(np.linalg.norm(ahead, axis=1, keepdims=True), 1e-9)

@@ -1,0 +1,90 @@
+"""What a town's land looks like: its colours, how densely it is built and planted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Final
+
+from headless_simulator.towns.soup import RGB
+
+GRASS: Final[RGB] = (92, 116, 62)
+DRY_GRASS: Final[RGB] = (132, 130, 78)
+PAVING: Final[RGB] = (142, 138, 130)
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """A kind of town.
+
+    Attributes:
+        land: "paved" blocks, "lawn" or "fields" off the roads.
+        verge_rgb: colour of the strip beside roads.
+        hills_m: height of the hills away from roads.
+        front: building kinds along streets and how often each; see ``buildings.KINDS``.
+        plot_m: least and most length of a building along the street.
+        setback_m: least and most distance from the road's outer edge.
+        filled: share of the street front that is built.
+        rows: rows of buildings behind each other.
+        street_trees_m: spacing of trees along streets, 0 for none.
+        trees_per_ha: scattered trees on open land.
+        woods: share of the open land that is wooded.
+        lamps_m: spacing of lamp posts, 0 for none.
+        parked: share of parking places that are taken.
+        spawn_points: how many.
+        outskirts: "city", "houses" or "none" out to what cameras see beyond the roads.
+        parks_m: (x, y, radius) of green places, simulator axes.
+        hydrants: whether street furniture stands on sidewalks.
+    """
+
+    land: str = "paved"
+    verge_rgb: RGB = PAVING
+    hills_m: float = 0.0
+    front: dict[str, float] = field(default_factory=lambda: {"tower": 0.3, "block": 0.5, "shop": 0.2})
+    plot_m: tuple[float, float] = (18.0, 34.0)
+    setback_m: tuple[float, float] = (0.5, 2.5)
+    filled: float = 0.92
+    rows: int = 2
+    street_trees_m: float = 13.0
+    trees_per_ha: float = 10.0
+    woods: float = 0.0
+    lamps_m: float = 28.0
+    parked: float = 0.6
+    spawn_points: int = 0
+    outskirts: str = "city"
+    parks_m: tuple[tuple[float, float, float], ...] = ()
+    hydrants: bool = True
+
+
+URBAN: Final = Style()
+SUBURBAN: Final = Style(
+    land="lawn",
+    verge_rgb=GRASS,
+    front={"house": 0.72, "villa": 0.13, "shop": 0.1, "block": 0.05},
+    plot_m=(11.0, 17.0),
+    setback_m=(6.0, 10.0),
+    filled=0.62,
+    rows=1,
+    street_trees_m=22.0,
+    trees_per_ha=9.0,
+    woods=0.06,
+    lamps_m=40.0,
+    parked=0.35,
+    outskirts="houses",
+)
+RURAL: Final = Style(
+    land="fields",
+    verge_rgb=DRY_GRASS,
+    hills_m=9.0,
+    front={"house": 0.45, "barn": 0.3, "villa": 0.15, "silo": 0.1},
+    plot_m=(12.0, 22.0),
+    setback_m=(9.0, 22.0),
+    filled=0.16,
+    rows=1,
+    street_trees_m=0.0,
+    trees_per_ha=7.0,
+    woods=0.16,
+    lamps_m=0.0,
+    parked=0.3,
+    outskirts="none",
+    hydrants=False,
+)

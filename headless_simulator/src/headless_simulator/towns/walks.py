@@ -1,0 +1,184 @@
+"""Where people walk: sidewalks and crosswalks as convex polygons whose shared edges are equal to the bit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+from scipy.spatial import cKDTree
+
+from headless_simulator.scene import Float64
+from headless_simulator.towns.arrays import Ints
+from headless_simulator.towns.lanes_index import Lanes
+from headless_simulator.towns.markings import bounding_rectangle
+from headless_simulator.towns.network import WALKABLE, Network, Road, RoadObject
+from headless_simulator.towns.planview import evaluate
+from headless_simulator.towns.strips import Strip, road_points
+
+Polygon = tuple[tuple[tuple[float, float, float], ...], str]
+_SNAP_M = 0.35  # ends of sidewalks nearer than this are one
+_REACH_M = 7.0  # a crosswalk's end may lie this far from the kerb it leads to
+
+
+def _outline(road: Road, thing: RoadObject) -> Float64:
+    """(N, 3) outline of an object, simulator axes."""
+    if len(thing.outline_road):
+        s, t, dz = thing.outline_road.T
+        return road_points(road, s, t, dz)
+    local = thing.outline_local
+    if not len(local):
+        half_u, half_v = thing.size_m[0] / 2, thing.size_m[1] / 2
+        local = np.array(
+            [(-half_u, -half_v, 0), (half_u, -half_v, 0), (half_u, half_v, 0), (-half_u, half_v, 0)], dtype=np.float64
+        )
+    at = road_points(road, np.array([thing.s]), np.array([thing.t]), thing.z_m)[0]
+    heading = float(evaluate(road.plan, np.array([thing.s]))[2][0]) + thing.heading_rad
+    cos, sin = np.cos(heading), np.sin(heading)
+    u, v, z = local.T
+    return np.stack([at[0] + u * cos - v * sin, at[1] - (u * sin + v * cos), at[2] + z], axis=1)
+
+
+def crosswalk_outlines(network: Network) -> list[Float64]:
+    """Closed outlines (N, 3) of all crosswalk objects."""
+    outlines = []
+    for road in network.roads.values():
+        for thing in road.objects:
+            if thing.kind.lower() == "crosswalk":
+                outline = _outline(road, thing)
+                if len(outline) >= 3:
+                    closed = np.allclose(outline[0], outline[-1], atol=1e-3)
+                    outlines.append(outline if closed else np.concatenate([outline, outline[:1]]))
+    return outlines
+
+
+class _Border:
+    """A sidewalk whose borders can be cut at more places."""
+
+    def __init__(self, strip: Strip) -> None:
+        self.s, self.inner, self.outer = strip.s.copy(), strip.inner_m.copy(), strip.outer_m.copy()
+
+    def cut(self, s: float) -> int:
+        """Insert a station and give its number; an old one nearer than 0.3 m along is taken instead."""
+        near = int(np.abs(self.s - s).argmin())
+        if abs(self.s[near] - s) < 0.3:
+            return near
+        place = int(np.searchsorted(self.s, s))
+        for name in ("inner", "outer"):
+            line = getattr(self, name)
+            point = np.array([np.interp(s, self.s, line[:, axis]) for axis in range(3)])
+            setattr(self, name, np.insert(line, place, point, axis=0))
+        self.s = np.insert(self.s, place, s)
+        return place
+
+
+def _nearest(borders: list[_Border], point: Float64) -> tuple[float, int, float]:
+    """(distance, border, station) of the kerb place nearest to a point in x, y."""
+    best = (np.inf, -1, 0.0)
+    for number, border in enumerate(borders):
+        a, b = border.inner[:-1, :2], border.inner[1:, :2]
+        d = b - a
+        share = np.clip(((point - a) * d).sum(axis=1) / np.maximum((d * d).sum(axis=1), 1e-9), 0, 1)
+        gap = np.linalg.norm(a + share[:, None] * d - point, axis=1)
+        k = int(gap.argmin())
+        if gap[k] < best[0]:
+            best = (float(gap[k]), number, float(border.s[k] + share[k] * (border.s[k + 1] - border.s[k])))
+    return best
+
+
+def _landings(borders: list[_Border], outline: Float64) -> list[tuple[int, float, float]]:
+    """For both ends of a crosswalk: (border, station, station) between which it meets the kerb."""
+    corners = bounding_rectangle(outline[:, :2])
+    found = []
+    for a, b in ((corners[0], corners[3]), (corners[1], corners[2])):
+        ends = [_nearest(borders, point) for point in (a, b)]
+        middle = _nearest(borders, (a + b) / 2)
+        if middle[0] > _REACH_M:
+            continue
+        border = borders[middle[1]]
+        half = min(float(np.linalg.norm(b - a)) / 2, (border.s[-1] - border.s[0]) / 2)
+        stations = [end[2] for end in ends if end[1] == middle[1]]
+        low, high = (min(stations), max(stations)) if len(stations) == 2 else (middle[2] - half, middle[2] + half)
+        low, high = max(low, float(border.s[0])), min(high, float(border.s[-1]))
+        if high - low > 0.6:
+            found.append((middle[1], low, high))
+    return found
+
+
+def walk_polygons(lanes: Lanes, outlines: Iterable[Float64]) -> tuple[Polygon, ...]:
+    """Sidewalks as quads, and a quad for every crosswalk that has a sidewalk at both ends."""
+    borders = [_Border(strip) for strip in lanes.strips if strip.kind in WALKABLE and strip.width_m.min() > 0.3]
+    if not borders:
+        return ()
+    crossings: list[tuple[tuple[int, float, float], tuple[int, float, float]]] = []
+    for outline in outlines:
+        ends = _landings(borders, outline)
+        if len(ends) == 2:
+            for place, low, high in ends:
+                borders[place].cut(low)
+                borders[place].cut(high)
+            crossings.append((ends[0], ends[1]))
+    points = np.concatenate([np.concatenate([border.inner, border.outer]) for border in borders])
+    same = _snapped(borders, points)
+    polygons: list[Polygon] = []
+    first = 0
+    starts = []
+    for border in borders:
+        count = len(border.s)
+        starts.append(first)
+        for k in range(count - 1):
+            numbers = (first + k, first + k + 1, first + count + k + 1, first + count + k)
+            _add(polygons, points, [int(same[number]) for number in numbers], "sidewalk")
+        first += 2 * count
+    for pair in crossings:
+        quad: list[int] = []
+        for place, low, high in pair:
+            line = borders[place]
+            a, b = (starts[place] + int(np.abs(line.s - s).argmin()) for s in (low, high))
+            if b - a > 1:  # a station between them would leave a T: the crossing takes only the first span
+                b = a + 1
+            quad += [int(same[a]), int(same[b])]
+        if len(set(quad)) == 4:
+            _add(polygons, points, _convex_order(points, quad), "crosswalk")
+    return tuple(polygons)
+
+
+def _snapped(borders: list[_Border], points: Float64) -> Ints:
+    """Number that stands for each point: ends of different sidewalks that lie together become one."""
+    ends, first = [], 0
+    for border in borders:
+        count = len(border.s)
+        ends += [first, first + count - 1, first + count, first + 2 * count - 1]
+        first += 2 * count
+    number = np.arange(len(points))
+    tree = cKDTree(points[ends])
+    for a, b in sorted(tree.query_pairs(_SNAP_M)):
+        low, high = sorted((number[ends[a]], number[ends[b]]))
+        number[number == high] = low
+    return number
+
+
+def _convex_order(points: Float64, quad: list[int]) -> list[int]:
+    middle = points[quad, :2].mean(axis=0)
+    angle = np.arctan2(*(points[quad, :2] - middle).T[::-1])
+    return [quad[k] for k in np.argsort(angle, kind="stable")]
+
+
+def _add(polygons: list[Polygon], points: Float64, numbers: list[int], area: str) -> None:
+    """Add a polygon; a quad that is not convex is given as two triangles."""
+    numbers = list(dict.fromkeys(numbers))
+    if len(numbers) < 3:
+        return
+    xy = points[numbers, :2]
+    turn = np.array([_cross(xy[k - 1], xy[k], xy[(k + 1) % len(xy)]) for k in range(len(xy))])
+    pieces = [numbers]
+    if len(numbers) == 4 and not (np.all(turn > 1e-6) or np.all(turn < -1e-6)):
+        pieces = [[numbers[0], numbers[1], numbers[2]], [numbers[0], numbers[2], numbers[3]]]
+    for piece in pieces:
+        corners = points[piece]
+        if abs(_cross(*corners[:3, :2])) > 1e-4:
+            rows = tuple((round(float(x), 4), round(float(y), 4), round(float(z), 4)) for x, y, z in corners)
+            polygons.append((rows, area))
+
+
+def _cross(a: Float64, b: Float64, c: Float64) -> float:
+    return float((b[0] - a[0]) * (c[1] - b[1]) - (b[1] - a[1]) * (c[0] - b[0]))

@@ -1,0 +1,108 @@
+"""Who touches whom: oriented boxes, standing upright."""
+
+from __future__ import annotations
+
+import math
+
+import numba
+import numpy as np
+import numpy.typing as npt
+
+from headless_simulator.scene import Float64
+
+# A box is (x, y, z of its centre, yaw in degrees, half length, half width, half height).
+
+
+@numba.njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def overlap_depth(a: Float64, b: Float64) -> float:
+    """Return how deep two upright boxes are in each other, metres; 0 or less when apart (separating axes)."""
+    depth = a[6] + b[6] - abs(a[2] - b[2])
+    if depth <= 0:
+        return depth  # type: ignore[no-any-return]
+    dx, dy = b[0] - a[0], b[1] - a[1]
+    ya, yb = math.radians(a[3]), math.radians(b[3])
+    ca, sa, cb, sb = math.cos(ya), math.sin(ya), math.cos(yb), math.sin(yb)
+    along, across = abs(ca * cb + sa * sb), abs(ca * sb - sa * cb)
+    for reach, apart in (
+        (a[4] + b[4] * along + b[5] * across, abs(dx * ca + dy * sa)),
+        (a[5] + b[4] * across + b[5] * along, abs(-dx * sa + dy * ca)),
+        (b[4] + a[4] * along + a[5] * across, abs(dx * cb + dy * sb)),
+        (b[5] + a[4] * across + a[5] * along, abs(-dx * sb + dy * cb)),
+    ):
+        depth = min(depth, reach - apart)
+        if depth <= 0:
+            return depth  # type: ignore[no-any-return]
+    return depth  # type: ignore[no-any-return]
+
+
+@numba.njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def boxes_of(rows: npt.NDArray[np.int64], pose: Float64, half: Float64, offset: Float64) -> Float64:
+    """Return the (N, 7) upright boxes of actors."""
+    out = np.empty((len(rows), 7))
+    for n, row in enumerate(rows):
+        yaw = math.radians(pose[row, 4])
+        cy, sy = math.cos(yaw), math.sin(yaw)
+        out[n, 0] = pose[row, 0] + cy * offset[row, 0] - sy * offset[row, 1]
+        out[n, 1] = pose[row, 1] + sy * offset[row, 0] + cy * offset[row, 1]
+        out[n, 2] = pose[row, 2] + offset[row, 2]
+        out[n, 3] = pose[row, 4]
+        out[n, 4], out[n, 5], out[n, 6] = half[row, 0], half[row, 1], half[row, 2]
+    return out
+
+
+@numba.njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def first_hit(box: Float64, others: Float64) -> int:
+    """Return the number of the first box that ``box`` overlaps, -1 without."""
+    for n in range(len(others)):
+        reach = box[4] + box[5] + others[n, 4] + others[n, 5]
+        if abs(box[0] - others[n, 0]) > reach or abs(box[1] - others[n, 1]) > reach:
+            continue
+        if overlap_depth(box, others[n]) > 0:
+            return n
+    return -1
+
+
+@numba.njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def pairs(boxes: Float64) -> npt.NDArray[np.int64]:
+    """Return (M, 2) numbers of the boxes that overlap, each pair once, by sweep along x."""
+    order = np.argsort(boxes[:, 0])
+    found = np.empty((4 * len(boxes) + 16, 2), np.int64)
+    count = 0
+    widest = 0.0
+    for n in range(len(boxes)):
+        widest = max(widest, boxes[n, 4] + boxes[n, 5])
+    for a in range(len(order)):
+        i = order[a]
+        for b in range(a + 1, len(order)):
+            j = order[b]
+            if boxes[j, 0] - boxes[i, 0] > boxes[i, 4] + boxes[i, 5] + widest:
+                break
+            if abs(boxes[j, 1] - boxes[i, 1]) > boxes[i, 4] + boxes[i, 5] + boxes[j, 4] + boxes[j, 5]:
+                continue
+            if overlap_depth(boxes[i], boxes[j]) > 0 and count < len(found):
+                found[count, 0], found[count, 1] = min(i, j), max(i, j)
+                count += 1
+    return found[:count]
+
+
+@numba.njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def first_hits(boxes: Float64, others: Float64) -> npt.NDArray[np.int64]:
+    """Return for each box the number of the first of ``others`` that it overlaps, -1 without."""
+    out = np.empty(len(boxes), np.int64)
+    for n in range(len(boxes)):
+        out[n] = first_hit(boxes[n], others)
+    return out
+
+
+@numba.njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def nearest(points_m: Float64, samples: Float64) -> npt.NDArray[np.int64]:
+    """Return for each (x, y) the number of the nearest sample; samples begin with x and y."""
+    out = np.empty(len(points_m), np.int64)
+    for n in range(len(points_m)):
+        best, least = 0, 1e300
+        for m in range(len(samples)):
+            dx, dy = samples[m, 0] - points_m[n, 0], samples[m, 1] - points_m[n, 1]
+            if dx * dx + dy * dy < least:
+                best, least = m, dx * dx + dy * dy
+        out[n] = best
+    return out

@@ -1,0 +1,217 @@
+"""How vehicles, walkers and attached things move in one tick: numba kernels over the columns of ``Table``.
+
+A vehicle is a kinematic bicycle about its middle, with its wheels on the ground's height map; a body in the air falls.
+Good enough for the Traffic Manager; it has no tyres, no suspension and no engine.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Final, NamedTuple
+
+import numba
+import numpy as np
+
+from headless_simulator.scene import Float32, Float64, Ground
+from headless_simulator.world.pose import compose_into
+from headless_simulator.world.table import Columns, Rows
+
+GRAVITY_MPS2: Final = 9.81
+BRAKE_MPS2: Final = 8.0
+HAND_BRAKE_MPS2: Final = 6.0
+ROLLING_MPS2: Final = 0.25
+DRAG_PER_M: Final = 0.0012
+POWER_M2PS3: Final = 75.0  # drive times speed at most: about 90 kW in a car
+STEER_RATE_RADPS: Final = 6.0
+FASTEST_MPS: Final = 60.0  # a larger jump of a thing without physics is a teleport, not motion
+CONTACT_M: Final = 0.02
+STEP_DOWN_M: Final = 0.4  # a walker takes a kerb in its stride
+
+
+class GroundGrid(NamedTuple):
+    """``scene.Ground`` as the kernels take it."""
+
+    origin_m: Float64
+    cell_m: float
+    height_m: Float32
+
+    @classmethod
+    def of(cls, ground: Ground) -> GroundGrid:
+        """Take over a town's ground."""
+        height = np.ascontiguousarray(ground.height_m, dtype=np.float32)
+        return cls(np.asarray(ground.origin_m, dtype=np.float64), float(ground.cell_m), height)
+
+
+@numba.njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def ground_height(x: float, y: float, ground: GroundGrid) -> float:
+    """Return the bilinear height of the ground; outside the grid that of its rim."""
+    height = ground.height_m
+    rows, columns = height.shape
+    u = min(max((x - ground.origin_m[0]) / ground.cell_m, 0.0), columns - 1.000001)
+    v = min(max((y - ground.origin_m[1]) / ground.cell_m, 0.0), rows - 1.000001)
+    i, j = int(u), int(v)
+    a, b = u - i, v - j
+    low = height[j, i] * (1 - a) + height[j, i + 1] * a
+    high = height[j + 1, i] * (1 - a) + height[j + 1, i + 1] * a
+    return low * (1 - b) + high * b  # type: ignore[no-any-return]
+
+
+@numba.njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def _speed_after(row: int, dt: float, c: Columns) -> float:
+    speed = c.speed[row]
+    throttle, brake = min(max(c.control[row, 0], 0.0), 1.0), min(max(c.control[row, 2], 0.0), 1.0)
+    pull = throttle * min(c.drive[row], POWER_M2PS3 / max(abs(speed), 0.1))
+    speed += (-pull if _backwards(row, c) else pull) * dt
+    hold = ROLLING_MPS2 + DRAG_PER_M * speed * speed + brake * BRAKE_MPS2 + c.hand_brake[row] * HAND_BRAKE_MPS2
+    if abs(speed) <= hold * dt:
+        return 0.0
+    return speed - math.copysign(hold * dt, speed)  # type: ignore[no-any-return]
+
+
+@numba.njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def _backwards(row: int, c: Columns) -> bool:
+    return c.reverse[row] != 0 or (c.manual[row] != 0 and c.gear[row] < 0)  # type: ignore[no-any-return]
+
+
+@numba.njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def _settle(row: int, dt: float, c: Columns, ground: GroundGrid) -> None:
+    """Put the wheels on the ground, or let the body fall."""
+    p, reach, width = c.pose[row], 0.5 * c.wheelbase[row], 0.8 * c.half[row, 1]
+    yaw = math.radians(p[4])
+    cy, sy = math.cos(yaw), math.sin(yaw)
+    front = ground_height(p[0] + cy * reach, p[1] + sy * reach, ground)
+    back = ground_height(p[0] - cy * reach, p[1] - sy * reach, ground)
+    right = ground_height(p[0] - sy * width, p[1] + cy * width, ground)
+    left = ground_height(p[0] + sy * width, p[1] - cy * width, ground)
+    floor = 0.25 * (front + back + right + left)
+    above = p[2] > floor + CONTACT_M
+    if above and not c.gravity[row]:
+        c.fall[row] = 0.0
+        return
+    if above or c.fall[row] > 0:
+        c.fall[row] -= GRAVITY_MPS2 * dt
+        p[2] += c.fall[row] * dt
+        if p[2] > floor + CONTACT_M:
+            return
+    p[2], c.fall[row] = floor, 0.0
+    p[3] = math.degrees(math.atan2(front - back, 2 * reach))
+    p[5] = -math.degrees(math.atan2(right - left, 2 * width))
+
+
+@numba.njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def _steer_share(speed: float) -> float:
+    """Share of the full steering angle at a speed: CARLA's usual steering curve."""
+    if speed < 5.0:
+        return 1.0
+    return max(0.5, 1.0 - 0.016 * (speed - 5.0))
+
+
+@numba.njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def _follow(row: int, dt: float, c: Columns) -> None:
+    """Take the velocity of a thing that is moved from outside from its displacement, unless that was a jump."""
+    p = c.pose[row]
+    total = 0.0
+    for axis in range(3):
+        total += (p[axis] - c.was[row, axis]) ** 2
+    real = math.sqrt(total) <= FASTEST_MPS * dt
+    for axis in range(3):
+        now = (p[axis] - c.was[row, axis]) / dt if real else 0.0
+        c.acceleration[row, axis] = (now - c.velocity[row, axis]) / dt if real else 0.0
+        c.velocity[row, axis] = now
+        c.angular[row, axis] = 0.0
+        c.was[row, axis] = p[axis]
+
+
+@numba.njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def _take_over_orders(row: int, c: Columns) -> None:
+    """Let target velocities and pushes that came since the last tick change the speed."""
+    yaw = math.radians(c.pose[row, 4])
+    cy, sy = math.cos(yaw), math.sin(yaw)
+    if c.target_set[row]:
+        c.speed[row] = c.target[row, 0] * cy + c.target[row, 1] * sy
+        c.fall[row] = c.target[row, 2]
+        c.target_set[row] = 0
+    c.speed[row] += c.push[row, 0] * cy + c.push[row, 1] * sy
+    c.fall[row] += c.push[row, 2]
+    c.push[row, :] = 0.0
+
+
+@numba.njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def _drive(row: int, dt: float, c: Columns, ground: GroundGrid) -> None:
+    p = c.pose[row]
+    _take_over_orders(row, c)
+    v = _speed_after(row, dt, c)
+    if c.constant[row, 3] != 0.0:
+        v = c.constant[row, 0]
+    aim = min(max(c.control[row, 1], -1.0), 1.0) * c.max_steer[row] * _steer_share(abs(v))
+    c.steer[row] += min(max(aim - c.steer[row], -STEER_RATE_RADPS * dt), STEER_RATE_RADPS * dt)
+    slip = math.atan(0.5 * math.tan(c.steer[row]))
+    rate = v * math.cos(slip) * math.tan(c.steer[row]) / c.wheelbase[row] + math.radians(c.spin[row])
+    c.spin[row] *= 0.9
+    yaw = math.radians(p[4])
+    course, level = yaw + slip + 0.5 * rate * dt, math.cos(math.radians(p[3]))
+    p[0] += v * level * math.cos(course) * dt
+    p[1] += v * level * math.sin(course) * dt
+    p[4] = (math.degrees(yaw + rate * dt) + 180.0) % 360.0 - 180.0
+    _settle(row, dt, c, ground)
+    c.speed[row] = v
+    if not c.manual[row]:
+        at_rest = abs(v) < 0.01 and c.control[row, 0] <= 0
+        c.gear[row] = -1 if _backwards(row, c) else (0 if at_rest else 1 + min(4, int(abs(v) / 7.0)))
+
+
+@numba.njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def step_vehicles(rows: Rows, dt: float, c: Columns, ground: GroundGrid) -> None:
+    """Advance every vehicle by one tick; ``velocity`` is displacement over time afterwards."""
+    for row in rows:
+        if not c.physics[row]:
+            _follow(row, dt, c)
+            c.speed[row], c.fall[row], c.placed[row], c.target_set[row] = 0.0, 0.0, 0, 0
+            c.push[row, :] = 0.0
+            continue
+        yaw = c.pose[row, 4]
+        if c.placed[row]:
+            c.was[row] = c.pose[row, :3]
+        _drive(row, dt, c, ground)
+        for axis in range(3):
+            now = (c.pose[row, axis] - c.was[row, axis]) / dt
+            c.acceleration[row, axis] = (now - c.velocity[row, axis]) / dt
+            c.velocity[row, axis] = now
+            c.was[row, axis] = c.pose[row, axis]
+            c.angular[row, axis] = 0.0
+        c.angular[row, 2] = ((c.pose[row, 4] - yaw + 180.0) % 360.0 - 180.0) / dt
+        c.placed[row] = 0
+
+
+@numba.njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def step_walkers(rows: Rows, dt: float, c: Columns, ground: GroundGrid) -> None:
+    """Advance every walker by one tick: commanded stride, or the velocity that its placements make."""
+    for row in rows:
+        p = c.pose[row]
+        if c.placed[row] == 0 and c.physics[row]:
+            moving = c.stride[row, 0] != 0.0 or c.stride[row, 1] != 0.0
+            if moving:
+                p[0] += c.stride[row, 0] * dt
+                p[1] += c.stride[row, 1] * dt
+                p[4] = math.degrees(math.atan2(c.stride[row, 1], c.stride[row, 0]))
+            floor = ground_height(p[0], p[1], ground) + c.half[row, 2]
+            if c.gravity[row] and p[2] > floor + STEP_DOWN_M:
+                c.fall[row] -= GRAVITY_MPS2 * dt
+                p[2] = max(floor, p[2] + c.fall[row] * dt)
+            else:
+                p[2], c.fall[row] = floor, 0.0
+        _follow(row, dt, c)
+        c.placed[row] = 0
+
+
+@numba.njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def carry(rows: Rows, c: Columns) -> None:
+    """Move attached actors with their parents; ``rows`` has every parent before its children."""
+    for row in rows:
+        above = c.pose[c.parent[row]].copy()
+        if c.level[row]:
+            above[3], above[5] = 0.0, 0.0
+        compose_into(above, c.relative[row], c.pose[row])
+        c.velocity[row] = c.velocity[c.parent[row]]
+        c.angular[row] = c.angular[c.parent[row]]
+        c.acceleration[row] = c.acceleration[c.parent[row]]

@@ -1,0 +1,69 @@
+"""Poses in Unreal's axes: (x, y, z, pitch, yaw, roll), metres and degrees, left-handed.
+
+Source: the matrix of ``carla.Transform.get_matrix`` (LibCarla ``geom::Transform``), checked against it in the tests.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Final, TypeAlias
+
+import numba
+import numpy as np
+
+from headless_simulator.scene import Float64
+
+Pose6: TypeAlias = tuple[float, float, float, float, float, float]
+HOME: Final[Pose6] = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+
+
+@numba.njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def rotation(pitch_deg: float, yaw_deg: float, roll_deg: float) -> Float64:
+    """Return the (3, 3) matrix whose columns are forward, right and up."""
+    cp, sp = math.cos(math.radians(pitch_deg)), math.sin(math.radians(pitch_deg))
+    cy, sy = math.cos(math.radians(yaw_deg)), math.sin(math.radians(yaw_deg))
+    cr, sr = math.cos(math.radians(roll_deg)), math.sin(math.radians(roll_deg))
+    out = np.empty((3, 3))
+    out[0, 0], out[0, 1], out[0, 2] = cp * cy, cy * sp * sr - sy * cr, -cy * sp * cr - sy * sr
+    out[1, 0], out[1, 1], out[1, 2] = cp * sy, sy * sp * sr + cy * cr, -sy * sp * cr + cy * sr
+    out[2, 0], out[2, 1], out[2, 2] = sp, -cp * sr, cp * cr
+    return out
+
+
+@numba.njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def angles(matrix: Float64) -> tuple[float, float, float]:
+    """Return (pitch, yaw, roll) in degrees of a rotation matrix; at the poles roll is 0."""
+    sp = min(1.0, max(-1.0, matrix[2, 0]))
+    pitch = math.degrees(math.asin(sp))
+    if abs(sp) > 1.0 - 1e-12:
+        return pitch, math.degrees(math.atan2(-matrix[0, 1], matrix[1, 1])), 0.0
+    yaw = math.degrees(math.atan2(matrix[1, 0], matrix[0, 0]))
+    return pitch, yaw, math.degrees(math.atan2(-matrix[2, 1], matrix[2, 2]))
+
+
+@numba.njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def compose_into(parent: Float64, child: Float64, out: Float64) -> None:
+    """Write the world pose of ``child``, given in the frame of ``parent``, to ``out``."""
+    turn = rotation(parent[3], parent[4], parent[5])
+    for axis in range(3):
+        out[axis] = parent[axis] + turn[axis, 0] * child[0] + turn[axis, 1] * child[1] + turn[axis, 2] * child[2]
+    out[3], out[4], out[5] = angles(turn @ rotation(child[3], child[4], child[5]))
+
+
+def compose(parent: Float64, child: Float64) -> Float64:
+    """Return the (6,) world pose of ``child``, given in the frame of ``parent``."""
+    out = np.empty(6)
+    compose_into(parent, child, out)
+    return out
+
+
+def apply(pose: Float64, points_m: Float64) -> Float64:
+    """Take (N, 3) points from the frame of ``pose`` to the world."""
+    world: Float64 = points_m @ rotation(pose[3], pose[4], pose[5]).T + pose[:3]
+    return world
+
+
+def undo(pose: Float64, points_m: Float64) -> Float64:
+    """Take (N, 3) world points to the frame of ``pose``."""
+    local: Float64 = (points_m - pose[:3]) @ rotation(pose[3], pose[4], pose[5])
+    return local

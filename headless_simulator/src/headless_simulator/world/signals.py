@@ -1,0 +1,152 @@
+"""Traffic lights: one controller per junction, whose stages take turns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Final
+
+import numba
+import numpy as np
+
+from headless_simulator.scene import Float64, SignalHead, UInt8
+from headless_simulator.world import contact
+from headless_simulator.world.table import Columns, Rows
+
+RED: Final = 0
+YELLOW: Final = 1
+GREEN: Final = 2
+OFF: Final = 3
+
+GREEN_S: Final = 10.0
+YELLOW_S: Final = 3.0
+RED_S: Final = 2.0  # all red between two stages
+
+
+@dataclass(slots=True, eq=False)
+class Lamp:
+    """One traffic light: its times, and what holds it."""
+
+    green_s: float = GREEN_S
+    yellow_s: float = YELLOW_S
+    red_s: float = RED_S
+    elapsed_s: float = 0.0
+    forced: bool = False  # set by a client: keeps its state until its junction's next change of phase
+
+
+@dataclass(slots=True, eq=False)
+class _Junction:
+    stages: list[list[int]]  # light numbers by stage
+    stage: int = 0
+    phase: int = GREEN
+    elapsed_s: float = 0.0
+
+
+@dataclass(slots=True, eq=False)
+class Signals:
+    """Every traffic light of a town, in the town's order.
+
+    Attributes:
+        heads: what the town says of them.
+        state: (N,) uint8 RED, YELLOW, GREEN or OFF.
+        lamps: times per light.
+        frozen: nothing changes by itself while True.
+        held: the same, but clients are not told: a replay shows the lights.
+    """
+
+    heads: tuple[SignalHead, ...]
+    state: UInt8 = field(init=False)
+    lamps: list[Lamp] = field(init=False)
+    frozen: bool = False
+    held: bool = False
+    _junctions: list[_Junction] = field(init=False)
+    _triggers: Float64 = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.state = np.zeros(len(self.heads), np.uint8)
+        self.lamps = [Lamp() for _ in self.heads]
+        groups: dict[int, dict[int, list[int]]] = {}
+        for number, head in enumerate(self.heads):
+            groups.setdefault(head.group, {}).setdefault(head.stage, []).append(number)
+        self._junctions = [_Junction([stages[s] for s in sorted(stages)]) for _, stages in sorted(groups.items())]
+        triggers = np.array([head.trigger for head in self.heads], np.float64).reshape(-1, 7)
+        self._triggers = np.ascontiguousarray(triggers[:, [0, 1, 2, 6, 3, 4, 5]])  # as ``contact`` has its boxes
+        self.reset()
+
+    def reset(self) -> None:
+        """Start every junction's cycle anew; what the picture shows does not depend on earlier time."""
+        for junction in self._junctions:
+            junction.stage, junction.phase, junction.elapsed_s = 0, GREEN, 0.0
+            self._show(junction)
+        for lamp in self.lamps:
+            lamp.forced = False
+            lamp.elapsed_s = 0.0
+
+    def step(self, dt: float) -> None:
+        """Let time pass."""
+        if self.frozen or self.held:
+            return
+        for lamp in self.lamps:
+            lamp.elapsed_s += dt
+        for junction in self._junctions:
+            junction.elapsed_s += dt
+            if junction.elapsed_s >= self._duration_s(junction) - 1e-9:
+                self._advance(junction)
+
+    def force(self, number: int, state: int) -> None:
+        """Set one light from outside."""
+        self.state[number] = state
+        self.lamps[number].forced = True
+        self.lamps[number].elapsed_s = 0.0
+
+    def group_of(self, number: int) -> list[int]:
+        """Light numbers of the same junction, itself among them."""
+        group = self.heads[number].group
+        return [n for n, head in enumerate(self.heads) if head.group == group]
+
+    def reset_group(self, number: int) -> None:
+        """Start the cycle of one light's junction anew."""
+        for junction in self._junctions:
+            if any(number in stage for stage in junction.stages):
+                junction.stage, junction.phase, junction.elapsed_s = 0, GREEN, 0.0
+                self._release(junction)
+                self._show(junction)
+
+    def at_lights(self, rows: Rows, columns: Columns) -> None:
+        """Write to ``columns.signal`` which light each vehicle is at."""
+        if len(self._triggers):
+            _find_lights(rows, columns, self._triggers)
+
+    def _duration_s(self, junction: _Junction) -> float:
+        lamp = self.lamps[junction.stages[junction.stage][0]]
+        return {GREEN: lamp.green_s, YELLOW: lamp.yellow_s, RED: lamp.red_s}[junction.phase]
+
+    def _advance(self, junction: _Junction) -> None:
+        junction.elapsed_s = 0.0
+        if junction.phase == RED:
+            junction.stage = (junction.stage + 1) % len(junction.stages)
+            junction.phase = GREEN
+        else:
+            junction.phase = YELLOW if junction.phase == GREEN else RED
+        self._release(junction)
+        self._show(junction)
+
+    def _release(self, junction: _Junction) -> None:
+        for stage in junction.stages:
+            for number in stage:
+                self.lamps[number].forced = False
+
+    def _show(self, junction: _Junction) -> None:
+        for order, stage in enumerate(junction.stages):
+            for number in stage:
+                shown = junction.phase if order == junction.stage else RED
+                if not self.lamps[number].forced and self.state[number] != shown:
+                    self.state[number] = shown
+                    self.lamps[number].elapsed_s = 0.0
+
+
+@numba.njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def _find_lights(rows: Rows, c: Columns, triggers: Float64) -> None:
+    """A vehicle is at a light while any part of it is in the light's trigger box, as with CARLA's overlap events."""
+    boxes = contact.boxes_of(rows, c.pose, c.half, c.offset)
+    for n, row in enumerate(rows):
+        c.signal[row] = contact.first_hit(boxes[n], triggers)

@@ -1,0 +1,202 @@
+"""All actors as columns, a row each: what the physics, the snapshot and the renderer read in one sweep."""
+
+from __future__ import annotations
+
+from typing import Any, Final, NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from headless_simulator.scene import Float64, Int32, UInt8, UInt32
+
+Bools: TypeAlias = npt.NDArray[np.bool_]
+Rows: TypeAlias = npt.NDArray[np.int64]
+
+OTHER: Final = 0
+VEHICLE: Final = 1
+WALKER: Final = 2
+PROP: Final = 3
+SENSOR: Final = 4
+LIGHT: Final = 5
+SIGN: Final = 6
+SPECTATOR: Final = 7
+CONTROLLER: Final = 8
+
+_FIRST_CAPACITY: Final = 256
+
+
+class Columns(NamedTuple):
+    """One entry per row; numba kernels take it as it is.
+
+    Attributes:
+        alive: (C,) bool.
+        kind: (C,) uint8, one of the numbers of this module.
+        actor_id: (C,) uint32.
+        pose: (C, 6) metres and degrees.
+        was: (C, 3) location at the last tick, for velocities of what is moved from outside.
+        velocity, angular, acceleration: (C, 3) m/s, deg/s, m/s2 in world axes.
+        speed: (C,) m/s along the vehicle's nose, negative in reverse.
+        fall: (C,) m/s vertical, positive up.
+        control: (C, 3) throttle, steer, brake.
+        hand_brake, reverse, manual: (C,) 0 or 1.
+        gear: (C,) int32.
+        steer: (C,) radians, the front wheels' angle now.
+        physics, gravity, solid: (C,) 0 or 1: moved by the engine; falls; collides.
+        placed: (C,) 1 when teleported since the last tick.
+        half, offset: (C, 3) bounding box in the actor's frame.
+        mass: (C,) kg.
+        wheelbase: (C,) metres.
+        max_steer: (C,) radians.
+        drive: (C,) m/s2 at full throttle.
+        model: (C,) int32 model number, -1 without a body.
+        colour: (C, 3) uint8.
+        lights: (C,) uint32.
+        stride: (C, 3) a walker's commanded velocity, m/s.
+        parent: (C,) int32 row of the actor it hangs on, -1 without.
+        relative: (C, 6) pose in the parent's frame.
+        level: (C,) 1 when only the parent's yaw is followed (spring arm).
+        signal: (C,) int32 number of the traffic light that the vehicle is at, -1 without.
+        limit: (C,) km/h.
+        target_set: (C,) 1 when a target velocity is to be taken over in the next tick.
+        target: (C, 3) that velocity.
+        constant: (C, 4) constant velocity in the vehicle's frame, then 1 when on.
+        spin: (C,) deg/s yaw rate given from outside, decays.
+        push: (C, 3) m/s to be added in the next tick (impulses, forces).
+    """
+
+    alive: Bools
+    kind: UInt8
+    actor_id: UInt32
+    pose: Float64
+    was: Float64
+    velocity: Float64
+    angular: Float64
+    acceleration: Float64
+    speed: Float64
+    fall: Float64
+    control: Float64
+    hand_brake: UInt8
+    reverse: UInt8
+    manual: UInt8
+    gear: Int32
+    steer: Float64
+    physics: UInt8
+    gravity: UInt8
+    solid: UInt8
+    placed: UInt8
+    half: Float64
+    offset: Float64
+    mass: Float64
+    wheelbase: Float64
+    max_steer: Float64
+    drive: Float64
+    model: Int32
+    colour: UInt8
+    lights: UInt32
+    stride: Float64
+    parent: Int32
+    relative: Float64
+    level: UInt8
+    signal: Int32
+    limit: Float64
+    target_set: UInt8
+    target: Float64
+    constant: Float64
+    spin: Float64
+    push: Float64
+
+
+_LAYOUT: Final[dict[str, tuple[type[np.generic], tuple[int, ...]]]] = {
+    "alive": (np.bool_, ()),
+    "kind": (np.uint8, ()),
+    "actor_id": (np.uint32, ()),
+    "pose": (np.float64, (6,)),
+    "was": (np.float64, (3,)),
+    "velocity": (np.float64, (3,)),
+    "angular": (np.float64, (3,)),
+    "acceleration": (np.float64, (3,)),
+    "speed": (np.float64, ()),
+    "fall": (np.float64, ()),
+    "control": (np.float64, (3,)),
+    "hand_brake": (np.uint8, ()),
+    "reverse": (np.uint8, ()),
+    "manual": (np.uint8, ()),
+    "gear": (np.int32, ()),
+    "steer": (np.float64, ()),
+    "physics": (np.uint8, ()),
+    "gravity": (np.uint8, ()),
+    "solid": (np.uint8, ()),
+    "placed": (np.uint8, ()),
+    "half": (np.float64, (3,)),
+    "offset": (np.float64, (3,)),
+    "mass": (np.float64, ()),
+    "wheelbase": (np.float64, ()),
+    "max_steer": (np.float64, ()),
+    "drive": (np.float64, ()),
+    "model": (np.int32, ()),
+    "colour": (np.uint8, (3,)),
+    "lights": (np.uint32, ()),
+    "stride": (np.float64, (3,)),
+    "parent": (np.int32, ()),
+    "relative": (np.float64, (6,)),
+    "level": (np.uint8, ()),
+    "signal": (np.int32, ()),
+    "limit": (np.float64, ()),
+    "target_set": (np.uint8, ()),
+    "target": (np.float64, (3,)),
+    "constant": (np.float64, (4,)),
+    "spin": (np.float64, ()),
+    "push": (np.float64, (3,)),
+}
+_ABSENT: Final = ("model", "parent", "signal")  # -1 means none
+
+
+def _columns(capacity: int) -> Columns:
+    made: dict[str, Any] = {name: np.zeros((capacity, *shape), dtype) for name, (dtype, shape) in _LAYOUT.items()}
+    return Columns(**made)
+
+
+class Table:
+    """Growing columns; a row belongs to one actor until it is released, then to another.
+
+    Attributes:
+        c: the columns; replaced by longer ones when the table grows, so never keep a column across a spawn.
+    """
+
+    def __init__(self) -> None:
+        self.c = _columns(_FIRST_CAPACITY)
+        self._free: list[int] = []
+        self._used = 0
+
+    def claim(self) -> int:
+        """Return a zeroed row that is now alive."""
+        if self._free:
+            row = self._free.pop()
+        else:
+            if self._used == len(self.c.alive):
+                self._grow()
+            row = self._used
+            self._used += 1
+        for name, column in self.c._asdict().items():
+            column[row] = -1 if name in _ABSENT else 0
+        self.c.alive[row] = True
+        return row
+
+    def release(self, row: int) -> None:
+        """Give a row back."""
+        self.c.alive[row] = False
+        self._free.append(row)
+
+    def rows(self, *kinds: int) -> Rows:
+        """Rows of living actors of the kinds (all without any), by actor id."""
+        mask = self.c.alive[: self._used]
+        if kinds:
+            mask = mask & np.isin(self.c.kind[: self._used], kinds)
+        found = np.flatnonzero(mask)
+        return found[np.argsort(self.c.actor_id[found], kind="stable")]
+
+    def _grow(self) -> None:
+        longer = _columns(2 * len(self.c.alive))
+        for name, old in self.c._asdict().items():
+            getattr(longer, name)[: len(old)] = old
+        self.c = longer

@@ -1,0 +1,398 @@
+"""The state, clock and physics behind both servers: one object, stepped by whoever owns the clock."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Final, Protocol, Self
+
+import numpy as np
+
+from headless_simulator.models.catalogue import OTHERS, PROPS, VEHICLES, WALKERS
+from headless_simulator.models.library import ModelLibrary
+from headless_simulator.scene import Float32, Float64, Movers, Picture, Town, UInt8, UInt32, View, Weather
+from headless_simulator.world import contact, crashes, physics
+from headless_simulator.world.actors import SPRING_ARM, Actor, NoSuchActor, SpawnOrder, SpawnRefused
+from headless_simulator.world.pose import Pose6, undo
+from headless_simulator.world.scenery import Scenery
+from headless_simulator.world.signals import Signals
+from headless_simulator.world.table import (
+    CONTROLLER,
+    LIGHT,
+    OTHER,
+    PROP,
+    SENSOR,
+    SIGN,
+    SPECTATOR,
+    VEHICLE,
+    WALKER,
+    Rows,
+    Table,
+)
+
+_GRAVES: Final = 4096
+_LARGEST_WANTED_ID: Final = 2**31  # ids are 32-bit numbers; those that come after must fit as well
+_DEFAULT_LIMIT_KMH: Final = 50.0
+_DRIVE_MPS2: Final = {"car": 5.0, "van": 4.0, "truck": 3.0, "bus": 3.0, "motorcycle": 6.0, "bicycle": 2.5}
+
+
+class RendererLike(Protocol):
+    """Draws one picture; safe to call from several threads at once."""
+
+    def render(
+        self, view: View, movers: Movers, *, weather: Weather, signals: UInt8, time_s: float, want_bgra: bool,
+        want_normal: bool = False, into: Picture | None = None,
+    ) -> Picture:  # fmt: skip
+        """Draw ``movers`` in the town as seen from ``view``."""
+        ...
+
+    def cast(
+        self, origins_m: Float64, directions: Float64, max_range_m: float, movers: Movers
+    ) -> tuple[Float32, UInt32, UInt8, Float32]:
+        """Send rays: distance, id, tag and cosine of incidence of what each meets first."""
+        ...
+
+    def without(self, object_ids: frozenset[int]) -> Self:
+        """Give a renderer of the same town without some of its static objects."""
+        ...
+
+
+class World:
+    """Everything that moves in one town.
+
+    Args:
+        town: where.
+        models: bodies and boxes.
+        renderer_of: gives the renderer of a town; called once per ``open``.
+
+    Attributes:
+        lock: held while anything here is read or changed by a server.
+        frame: number of the last tick; never goes back.
+        elapsed_s: simulated time since the town was opened.
+        scene_s: simulated time since the lights were last restarted; the only time that pictures may depend on.
+        delta_s: length of the last tick.
+        touches: who met whom in the last tick.
+    """
+
+    def __init__(self, town: Town, *, models: ModelLibrary, renderer_of: Callable[[Town], RendererLike]) -> None:
+        self.models = models
+        self.lock = threading.RLock()
+        self.frame, self.episode, self.delta_s = 1, 0, 0.05
+        self._renderer_of = renderer_of
+        self.open(town)
+        self._warm_up()
+
+    def _warm_up(self) -> None:
+        """Compile the kernels now (or read them from disk), not under a client's deadline."""
+        c, none = self.table.c, np.zeros(0, np.int64)
+        physics.step_vehicles(none, 0.05, c, self._ground)
+        physics.step_walkers(none, 0.05, c, self._ground)
+        physics.carry(none, c)
+        boxes = contact.boxes_of(none, c.pose, c.half, c.offset)
+        contact.pairs(boxes)
+        contact.first_hits(boxes, self.scenery.walls.boxes)
+        contact.first_hit(np.zeros(7), boxes)
+        contact.overlap_depth(np.zeros(7), np.zeros(7))
+        self._limits_at(np.zeros((1, 6)))
+        self.signal_state.at_lights(none, c)
+
+    # ------------------------------------------------------------------ town
+    def open(self, town: Town) -> None:
+        """Begin a fresh episode in ``town``; ids start again from the same number."""
+        with self.lock:
+            self.town = town
+            self.scenery: Scenery[RendererLike] = Scenery(town, self._renderer_of(town))
+            self.episode += 1
+            self.frame += 1
+            self.elapsed_s = self.scene_s = 0.0
+            self.weather = Weather()
+            self.table = Table()
+            self.actors: dict[int, Actor] = {}
+            self._graves: OrderedDict[int, Actor] = OrderedDict()
+            self._next_id = 1
+            self._ground = physics.GroundGrid.of(town.ground)
+            self.signal_state = Signals(town.signals)
+            self.touches: list[crashes.Touch] = []
+            self._movers: Movers | None = None
+            self._limits = np.asarray(town.speed_limits, np.float64).reshape(-1, 3)
+            self._populate()
+
+    def _populate(self) -> None:
+        self.lights: list[Actor] = []
+        for number, head in enumerate(self.town.signals):
+            light = self._enter(SpawnOrder("traffic.traffic_light", pose=head.pose), LIGHT)
+            light.number, light.tag = number, 7
+            x, y, z = undo(np.array(head.pose), np.array([head.trigger[:3]]))[0].tolist()
+            light.half_m, light.offset_m = head.trigger[3:6], (x, y, z)
+            light.box_yaw_deg = head.trigger[6] - head.pose[4]
+            self.lights.append(light)
+        for blueprint, pose in self.town.traffic_signs:
+            sign = self._enter(SpawnOrder(blueprint, pose=pose), SIGN)
+            sign.tag = 8
+        self.spectator = self._enter(SpawnOrder("spectator", pose=(0.0, 0.0, 50.0, -90.0, 0.0, 0.0)), SPECTATOR)
+
+    # ------------------------------------------------------------------ actors
+    def actor(self, actor_id: int) -> Actor:
+        """Give a living actor.
+
+        Raises:
+            NoSuchActor: nobody has that id now.
+        """
+        try:
+            return self.actors[actor_id]
+        except (KeyError, TypeError):
+            raise NoSuchActor(actor_id) from None
+
+    def actor_or_grave(self, actor_id: int) -> Actor:
+        """Give an actor that lives or was destroyed not long ago: late questions must not abort a client.
+
+        Raises:
+            NoSuchActor: nobody has or had that id.
+        """
+        found = self.actors.get(actor_id) or self._graves.get(actor_id)
+        if found is None:
+            raise NoSuchActor(actor_id)
+        return found
+
+    def spawn(self, order: SpawnOrder) -> Actor:
+        """Let an actor enter the world.
+
+        Raises:
+            SpawnRefused: the place is taken, or the parent is not there.
+        """
+        with self.lock:
+            if order.parent_id and order.parent_id not in self.actors:
+                raise SpawnRefused("unable to attach actor: parent actor not found")
+            actor = self._enter(order, _kind_of(order.blueprint))
+            if actor.kind in (VEHICLE, WALKER) and not actor.parent_id and self._is_taken(actor):
+                self._leave(actor)
+                self._next_id -= 1
+                raise SpawnRefused("Spawn failed because of collision at spawn position")
+            return actor
+
+    def enter(self, order: SpawnOrder, *, wanted_id: int) -> Actor:
+        """Let an actor enter without asking whether its place is free, under an id of its own if nobody else had it."""
+        with self.lock:
+            before = self.actors.get(wanted_id) or self._graves.get(wanted_id)
+            is_free = 0 < wanted_id <= _LARGEST_WANTED_ID and (before is None or before.blueprint == order.blueprint)
+            if not is_free or wanted_id in self.actors:
+                wanted_id = self._next_id
+            return self._enter(order, _kind_of(order.blueprint), actor_id=wanted_id)
+
+    def attach(self, child: Actor, parent: Actor) -> None:
+        """Hang an actor on another, rigidly; its present pose is taken as one in the parent's frame.
+
+        An attachment that would close a ring changes nothing.
+        """
+        c, above = self.table.c, parent.row
+        while above >= 0:
+            if above == child.row:
+                return
+            above = int(c.parent[above])
+        child.parent_id = parent.actor_id
+        c.parent[child.row], c.relative[child.row] = parent.row, c.pose[child.row]
+        physics.carry(np.array([child.row]), c)
+        c.was[child.row] = c.pose[child.row, :3]
+
+    def _enter(self, order: SpawnOrder, kind: int, *, actor_id: int | None = None) -> Actor:
+        number = self._next_id if actor_id is None else actor_id
+        actor = Actor(number, self.table.claim(), kind, order, parent_id=order.parent_id)
+        self._next_id = max(self._next_id, number + 1)
+        c, row = self.table.c, actor.row
+        c.kind[row], c.actor_id[row] = kind, actor.actor_id
+        c.pose[row] = order.pose
+        self._give_body(actor)
+        if order.parent_id:
+            c.parent[row], c.relative[row] = self.actors[order.parent_id].row, order.pose
+            c.level[row] = order.attachment == SPRING_ARM
+            physics.carry(np.array([row]), c)
+        c.was[row] = c.pose[row, :3]
+        c.limit[row] = self._limit_at(c.pose[row]) if kind == VEHICLE else 0.0
+        self.actors[actor.actor_id] = actor
+        self._movers = None
+        return actor
+
+    def _give_body(self, actor: Actor) -> None:
+        c, row, name = self.table.c, actor.row, actor.blueprint
+        if not (name in VEHICLES or name in WALKERS or name in PROPS or name in OTHERS):
+            return
+        actor.half_m, actor.offset_m = self.models.half_extent(name), self.models.box_offset(name)
+        c.half[row], c.offset[row] = actor.half_m, actor.offset_m
+        c.model[row] = self.models.number(name)
+        c.physics[row] = c.gravity[row] = c.solid[row] = 1
+        c.colour[row] = _colour(actor.order.attributes.get("color", ""))
+        if name in VEHICLES:
+            spec = VEHICLES[name]
+            actor.tag = spec.tag
+            c.mass[row], c.wheelbase[row] = spec.mass_kg, 1.2 * actor.half_m[0]
+            c.max_steer[row], c.drive[row] = np.radians(70.0), _DRIVE_MPS2[spec.base_type]
+        elif name in WALKERS:
+            actor.tag = 12
+            c.mass[row] = 75.0
+        else:
+            actor.tag = (PROPS[name] if name in PROPS else OTHERS[name]).tag
+            c.mass[row] = 20.0
+
+    def _is_taken(self, actor: Actor) -> bool:
+        c = self.table.c
+        box = contact.boxes_of(np.array([actor.row]), c.pose, c.half, c.offset)[0]
+        box[6] += 0.3  # dropped from a little above: what is below counts too
+        others = self.table.rows(VEHICLE, WALKER, PROP)
+        others = others[(others != actor.row) & (c.solid[others] != 0)]
+        if len(others) and contact.first_hit(box, contact.boxes_of(others, c.pose, c.half, c.offset)) >= 0:
+            return True
+        return actor.kind == VEHICLE and contact.first_hit(box, self.scenery.walls.boxes) >= 0
+
+    def destroy(self, actor_id: int) -> None:
+        """Take an actor out; what hangs on it stays where it is.
+
+        Raises:
+            NoSuchActor: nobody has that id now.
+        """
+        with self.lock:
+            actor = self.actor(actor_id)
+            for child in self.actors.values():
+                if child.parent_id == actor_id:
+                    child.parent_id = 0
+                    self.table.c.parent[child.row] = -1
+            self._leave(actor)
+            self._graves[actor_id] = actor
+            while len(self._graves) > _GRAVES:
+                self._graves.popitem(last=False)
+
+    def _leave(self, actor: Actor) -> None:
+        actor.alive = False
+        del self.actors[actor.actor_id]
+        self.table.release(actor.row)
+        self._movers = None
+
+    def place(self, actor: Actor, pose: Pose6 | Float64) -> None:
+        """Teleport: of an attached actor the pose in its parent's frame, as CARLA does."""
+        c, row = self.table.c, actor.row
+        if c.parent[row] >= 0:
+            c.relative[row] = pose
+            physics.carry(np.array([row]), c)
+            return
+        c.pose[row] = pose
+        c.placed[row] = 1
+
+    def place_actor(self, actor_id: int, pose: Pose6) -> bool:
+        """Teleport an actor; False when it does not exist."""
+        with self.lock:
+            actor = self.actors.get(actor_id)
+            if actor is not None:
+                self.place(actor, pose)
+            return actor is not None
+
+    # ------------------------------------------------------------------ clock
+    def restart_scene(self) -> None:
+        """Restart every clock that pictures and lights depend on."""
+        with self.lock:
+            self.scene_s = 0.0
+            self.signal_state.reset()
+
+    def step(self, delta_s: float) -> None:
+        """Advance by one tick."""
+        with self.lock:
+            c = self.table.c
+            vehicles, walkers = self.table.rows(VEHICLE), self.table.rows(WALKER)
+            self.signal_state.step(delta_s)
+            before = c.pose[vehicles].copy()
+            physics.step_vehicles(vehicles, delta_s, c, self._ground)
+            physics.step_walkers(walkers, delta_s, c, self._ground)
+            self.touches = crashes.resolve(self.table, vehicles, before, self.scenery.walls) if len(vehicles) else []
+            if len(vehicles):
+                self.signal_state.at_lights(vehicles, c)
+                c.limit[vehicles] = self._limits_at(c.pose[vehicles])
+            self._settle_others()
+            self.frame += 1
+            self.elapsed_s += delta_s
+            self.scene_s += delta_s
+            self.delta_s = delta_s
+            self._movers = None
+            self.movers()
+
+    def _settle_others(self) -> None:
+        c = self.table.c
+        hung = np.flatnonzero(c.alive & (c.parent >= 0))
+        if len(hung):
+            depth = np.zeros(len(hung), np.int64)
+            above = c.parent[hung]
+            while (above >= 0).any():
+                depth += above >= 0
+                above = np.where(above >= 0, c.parent[np.maximum(above, 0)], -1)
+            physics.carry(hung[np.argsort(depth, kind="stable")], c)
+
+    # ------------------------------------------------------------------ for servers and renderers
+    def movers(self) -> Movers:
+        """Everything with a body, by actor id, at the last tick (and since, if actors came or went)."""
+        with self.lock:
+            if self._movers is None:
+                c = self.table.c
+                rows = self.table.rows()
+                rows = rows[c.model[rows] >= 0]
+                self._movers = Movers(
+                    c.model[rows], c.pose[rows], c.actor_id[rows], c.colour[rows], self._shown_lights(rows)
+                )
+            return self._movers
+
+    def _shown_lights(self, rows: Rows) -> UInt32:
+        c = self.table.c
+        braking = (c.kind[rows] == VEHICLE) & (c.control[rows, 2] > 0.05)
+        shown: UInt32 = c.lights[rows] | np.where(braking, np.uint32(8), np.uint32(0))
+        return shown
+
+    @property
+    def renderer(self) -> RendererLike:
+        """Draws the town as it stands now."""
+        return self.scenery.renderer
+
+    @property
+    def time_s(self) -> float:
+        """Simulated time that pictures may depend on."""
+        return self.scene_s
+
+    def actor_types(self) -> Mapping[int, str]:
+        """Blueprint id of each actor id."""
+        with self.lock:
+            return {actor_id: actor.blueprint for actor_id, actor in self.actors.items()}
+
+    def signals(self) -> UInt8:
+        """State of every traffic light: 0 red, 1 yellow, 2 green, 3 off."""
+        with self.lock:
+            return self.signal_state.state.copy()
+
+    def set_weather(self, weather: Weather) -> None:
+        """Change the weather from the next picture on."""
+        with self.lock:
+            self.weather = replace(weather)
+
+    def ground_m(self, x: float, y: float) -> float:
+        """Height of the ground."""
+        return float(physics.ground_height(x, y, self._ground))
+
+    def _limit_at(self, pose: Float64) -> float:
+        return float(self._limits_at(pose[None])[0])
+
+    def _limits_at(self, poses: Float64) -> Float64:
+        if not len(self._limits):
+            return np.full(len(poses), _DEFAULT_LIMIT_KMH)
+        nearest = contact.nearest(np.ascontiguousarray(poses[:, :2]), self._limits)
+        limits: Float64 = self._limits[nearest, 2]
+        return limits
+
+
+def _kind_of(blueprint: str) -> int:
+    for head, kind in (
+        ("vehicle.", VEHICLE), ("walker.", WALKER), ("static.prop", PROP), ("sensor.", SENSOR), ("controller.", CONTROLLER),
+    ):  # fmt: skip
+        if blueprint.startswith(head):
+            return kind
+    return OTHER
+
+
+def _colour(text: str) -> tuple[int, int, int]:
+    parts = [int(part) for part in text.split(",") if part.strip().isdigit()]
+    return (parts[0] & 255, parts[1] & 255, parts[2] & 255) if len(parts) == 3 else (128, 128, 128)

@@ -1,0 +1,391 @@
+"""The port itself: names, arguments, several clients, faults, and what is no message at all."""
+
+from __future__ import annotations
+
+import inspect
+import random
+import re
+import resource
+import socket
+import struct
+import threading
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import airsim
+import msgpack
+import numpy as np
+import pytest
+from headless_simulator.airsim import AirSimServer, NoFaults, calls, read_settings
+from headless_simulator.airsim.wire import PackedFloats, pack_message
+
+from tests.airsim.conftest import hang
+from tests.airsim.paper_world import PaperHost
+
+
+def raw_call(sock: socket.socket, message: Any) -> Any:
+    sock.sendall(msgpack.packb(message))
+    unpacker = msgpack.Unpacker()
+    while data := sock.recv(65536):
+        unpacker.feed(data)
+        for answer in unpacker:
+            return answer
+    return None
+
+
+def raw(server) -> socket.socket:
+    return socket.create_connection(("127.0.0.1", server.port), timeout=20)
+
+
+def methods_of_the_real_client() -> set[str]:
+    source = inspect.getsource(airsim.client)
+    return set(re.findall(r"client\.call(?:_async)?\(\s*['\"](\w+)['\"]", source))
+
+
+def test_every_method_of_the_real_client_is_known() -> None:
+    wanted = methods_of_the_real_client()
+    assert len(wanted) == 125
+    assert wanted - calls.ALL.keys() == set()
+
+
+def test_unknown_methods_are_named_and_counted(serve) -> None:
+    server = serve()
+    with raw(server) as sock:
+        answer = raw_call(sock, [0, 7, "simFlyToTheMoon", [1, 2]])
+        raw_call(sock, [0, 8, "simFlyToTheMoon", []])
+    assert answer[:2] == [1, 7]
+    assert "simFlyToTheMoon" in answer[2]
+    assert "argument count 2" in answer[2]
+    assert server.unknown["simFlyToTheMoon"] == 2
+
+
+@pytest.mark.parametrize(
+    ("method", "arguments", "problem"),
+    [
+        ("simPause", [], "Expected: 1, got: 0"),
+        ("simPause", [True, 1, 2], "Expected: 1, got: 3"),
+        ("getMultirotorState", ["nobody"], "vehicle 'nobody' does not exist"),
+        ("simContinueForTime", [float("nan")], "must be finite"),
+        ("simContinueForTime", ["soon"], "must be a number"),
+        ("simSetVehiclePose", [{}, True, ""], "Pose"),
+        ("simSetWeatherParameter", [99, 1.0], "weather parameter"),
+        ("simSetWind", [{"x_val": 1e9, "y_val": 0, "z_val": 0}], "200"),
+        ("simSetTimeOfDay", [True, "noon", False, 1.0, 60.0, True], "start_datetime"),
+        ("setCarControls", [{}, ""], "Car"),
+        ("simCreateVoxelGrid", [], "voxel"),
+        ("simGetImages", [[{"camera_name": "0"}], "", False], "ImageRequest"),
+        ("simListSceneObjects", ["a" * 600], "too long"),
+    ],
+)
+def test_mistakes_are_answered(serve, method, arguments, problem) -> None:
+    with raw(serve()) as sock:
+        answer = raw_call(sock, [0, 1, method, arguments])
+        assert problem in answer[2]
+        assert answer[3] is None
+        assert raw_call(sock, [0, 2, "ping", []]) == [1, 2, None, True], "the connection lives on"
+
+
+def test_flying_without_permission_or_sense(flying) -> None:
+    client, _ = flying
+    for points, speed, lookahead in (
+        ([], 1, 0),
+        ([(1, 0, -50)], 5, 0),
+        ([(float("nan"), 0, 0)], 1, -1),
+        ([(1, 0, -50)], 90, 1),
+    ):
+        path = [airsim.Vector3r(*p) for p in points]
+        task = client.moveOnPathAsync(
+            path, speed, 5, airsim.DrivetrainType.MaxDegreeOfFreedom, airsim.YawMode(), lookahead, 1
+        )
+        if points:
+            with pytest.raises(Exception, match=r"lookahead|finite"):
+                task.get()
+        else:
+            assert task.get() is True
+
+
+def test_replies_overtake_each_other(flying) -> None:
+    """A flight under way must not hold up other calls of the same connection."""
+    client, _ = flying
+    flight = client.moveToPositionAsync(20, 0, -50, 2)
+    for _ in range(5):
+        client.simContinueForTime(0.1)
+        assert client.getMultirotorState().kinematics_estimated.linear_velocity.x_val >= 0
+    client.simContinueForTime(30)
+    assert flight.get() is True
+
+
+def test_slow_pictures_do_not_block_other_clients(serve, connect) -> None:
+    host = PaperHost()
+    drawing, go_on = threading.Event(), threading.Event()
+    real = host.renderer.render
+
+    def slow(*args: Any, **options: Any) -> Any:
+        drawing.set()
+        assert go_on.wait(20)
+        return real(*args, **options)
+
+    host.renderer.render = slow  # type: ignore[method-assign]
+    server = serve(host=host)
+    with raw(server) as photographer, raw(server) as other:
+        photographer.sendall(msgpack.packb([0, 1, "simGetImage", ["0", 0, "", False]]))
+        assert drawing.wait(20)
+        assert raw_call(other, [0, 1, "getMultirotorState", [""]])[2] is None
+        go_on.set()
+
+
+def test_five_clients_in_five_threads(serve, connect) -> None:
+    names = [f"D{i}" for i in range(5)]
+    server = serve({"ClockSpeed": 20, "Vehicles": {n: {"X": 3 * i} for i, n in enumerate(names)}})
+    results: dict[str, Any] = {}
+
+    def fly(name: str) -> None:
+        client = airsim.MultirotorClient(port=server.port, timeout_value=60)
+        client.enableApiControl(True, name)
+        ok = client.takeoffAsync(vehicle_name=name).get()
+        shots = client.simGetImages([airsim.ImageRequest("0", 0, False, False)], name)
+        results[name] = (ok, len(shots[0].image_data_uint8))
+        client.client.close()
+
+    import asyncio
+
+    def in_own_loop(name: str) -> None:
+        asyncio.set_event_loop(asyncio.new_event_loop())
+        fly(name)
+        asyncio.get_event_loop().close()
+
+    threads = [threading.Thread(target=in_own_loop, args=(n,)) for n in names]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(120)
+    assert results == {n: (True, 256 * 144 * 3) for n in names}
+
+
+def test_wall_clock_runs_at_the_speed_that_is_set(serve, connect) -> None:
+    client = connect(serve({"ClockSpeed": 4}))
+    first_ns, first_s = client.getMultirotorState().timestamp, time.monotonic()
+    time.sleep(1.0)
+    passed_s = (client.getMultirotorState().timestamp - first_ns) * 1e-9
+    wall_s = time.monotonic() - first_s
+    assert 0.5 * 4 * wall_s < passed_s < 1.1 * 4 * wall_s + 0.1  # a busy machine may fall behind, never run ahead
+
+
+def test_pause_stops_time(serve, connect) -> None:
+    client = connect(serve())
+    client.simPause(True)
+    assert client.simIsPause()
+    first = client.getMultirotorState().timestamp
+    time.sleep(0.1)
+    assert client.getMultirotorState().timestamp == first
+    client.simPause(False)
+    assert not client.simIsPause()
+
+
+def test_floats_travel_as_single_precision() -> None:
+    values = np.array([0.1, -2.5, np.inf], np.float32)
+    message = b"".join(pack_message([1, 5, None, {"a": PackedFloats(values), "b": [1, PackedFloats(values[:1])]}]))
+    assert struct.pack(">f", 0.1) in message
+    decoded = msgpack.unpackb(message)
+    assert decoded[3]["a"] == pytest.approx(values.tolist())
+    assert decoded[3]["b"][1] == pytest.approx([0.1])
+
+
+def test_absurd_numbers_never_become_no_numbers(flying) -> None:
+    client, _ = flying
+    state = client.simGetGroundTruthKinematics()
+    state.linear_velocity = airsim.Vector3r(9e5, -9e5, 9e5)
+    state.angular_velocity = airsim.Vector3r(9e5, 9e5, -9e5)
+    client.simSetKinematics(state, True)
+    client.setVelocityControllerGains(airsim.VelocityControllerGains(*[airsim.PIDGains(9e3, 9e3, 9e3)] * 3))
+    client.simContinueForTime(20)
+    after = client.simGetGroundTruthKinematics()
+    assert all(np.isfinite(list(vars(part).values())).all() for part in vars(after).values())
+    with pytest.raises(Exception, match="within"):
+        client.simSetVehiclePose(airsim.Pose(airsim.Vector3r(1e300, 0, 0), airsim.to_quaternion(0, 0, 0)), True)
+
+
+# ---- faults ----------------------------------------------------------------------------------------------------------
+
+
+class Faulty(NoFaults):
+    def __init__(self) -> None:
+        self.calls: list[tuple[str, str]] = []
+        self.cut = ""
+        self.last: list[dict[str, Any]] | None = None
+
+    def before_call(self, method: str, vehicle: str) -> None:
+        self.calls.append((method, vehicle))
+        if method == self.cut:
+            raise ConnectionAbortedError("on demand")
+
+    def image_result(self, vehicle: str, responses: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+        stale = self.last or list(responses)
+        self.last = list(responses)
+        return stale
+
+    def pose_result(self, method: str, vehicle: str, result: Any) -> Any:
+        if method == "simGetVehiclePose":
+            return {**result, "position": dict.fromkeys(("x_val", "y_val", "z_val"), float("nan"))}
+        return result
+
+
+def test_faults_come_in_where_they_should(serve, connect) -> None:
+    faults = Faulty()
+    server = serve({"Vehicles": {"A": {}}}, faults=faults)
+    client = connect(server)
+    client.simPause(True)
+    assert np.isnan(client.simGetVehiclePose("A").position.x_val)
+    assert ("simGetVehiclePose", "A") in faults.calls
+    client.simGetImages([airsim.ImageRequest("0", 0, False, False)], "A")
+    client.simSetVehiclePose(airsim.Pose(airsim.Vector3r(0, 0, -30), airsim.to_quaternion(0, 0, 0)), True, "A")
+    (stale,) = client.simGetImages([airsim.ImageRequest("0", 0, False, False)], "A")
+    assert stale.camera_position.z_val == 0
+    faults.cut = "ping"
+    with raw(server) as sock:
+        sock.sendall(msgpack.packb([0, 1, "ping", []]))
+        assert sock.recv(100) == b""
+    faults.cut = ""
+    assert client.ping()
+
+
+# ---- no messages at all ----------------------------------------------------------------------------------------------
+
+
+def garbage(rng: random.Random, number: int) -> bytes:
+    """Random bytes, calls with random arguments, and good calls with a few bytes changed."""
+    if number % 3 == 0:
+        return rng.randbytes(rng.randrange(1, 200))
+    name = rng.choice(FUZZED)
+    method = calls.ALL[name]
+    count = rng.randint(method.required, min(method.allowed, 10)) if rng.random() < 0.9 else rng.randrange(12)
+    kind = rng.choice((0, 0, 0, 0, 2, 5))
+    message = msgpack.packb([kind, rng.randrange(99), name, [junk(rng, 3) for _ in range(count)]])
+    if number % 3 == 1:
+        return message
+    changed = bytearray(message)
+    for _ in range(rng.randrange(1, 4)):
+        changed[rng.randrange(len(changed))] = rng.randrange(256)
+    return bytes(changed)
+
+
+def read_to_end(sock: socket.socket) -> None:
+    try:
+        while sock.recv(1 << 16):
+            pass
+    except ConnectionResetError:
+        pass  # closed before it read all of it
+
+
+def send_for_ever(sock: socket.socket, block: bytes, *, seconds: float) -> None:
+    end_s = time.monotonic() + seconds
+    while time.monotonic() < end_s:
+        sock.sendall(block)
+
+
+FUZZED = sorted(set(calls.ALL) - {"startRecording", "simContinueForTime", "simContinueForFrames"})
+
+
+def junk(rng: random.Random, depth: int) -> Any:
+    kind = rng.randrange(11)
+    if kind < 3 and depth:
+        keys = ("x_val", "y_val", "z_val", "w_val", "position", "orientation", "is_rate", "yaw_or_rate", "camera_name")
+        return {rng.choice(keys): junk(rng, depth - 1) for _ in range(rng.randrange(5))}
+    if kind == 3 and depth:
+        return [junk(rng, depth - 1) for _ in range(rng.randrange(5))]
+    return rng.choice(
+        [
+            "",
+            "Drone",
+            "0",
+            ".*",
+            "\x00" * 50,
+            b"\xff\xfe",
+            None,
+            True,
+            -1,
+            0,
+            5,
+            2**63,
+            -(2**62),
+            1e308,
+            float("nan"),
+            float("inf"),
+            0.5,
+        ]
+    )
+
+
+def test_ten_thousand_pieces_of_garbage(serve, connect) -> None:
+    server = serve()
+    witness = connect(server)
+    hang(witness)
+    rng = random.Random(5)
+    memory: list[int] = []
+    for number in range(10_000):
+        with raw(server) as sock:
+            sock.sendall(garbage(rng, number))
+            sock.shutdown(socket.SHUT_WR)
+            read_to_end(sock)  # the server has dealt with it and closed
+        if number % 1000 == 999:
+            assert witness.ping()
+            memory.append(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+    assert sum(server.calls.values()) > 2500, "much of it got through to the methods"
+    assert server.malformed > 2500
+    assert witness.listVehicles()
+    witness.reset()
+    witness.simPause(True)
+    state = witness.getMultirotorState("SimpleFlight").kinematics_estimated
+    assert np.isfinite(state.position.z_val)
+    assert np.isfinite(state.orientation.w_val)
+    assert memory[-1] - memory[4] < 40_000, f"grew: {memory} KiB"
+    assert threading.active_count() < 60
+
+
+def test_a_message_without_end_is_cut_off(serve, connect) -> None:
+    server = serve()
+    witness = connect(server)
+    with raw(server) as sock:
+        sock.sendall(b"\xc6" + struct.pack(">I", 2**31))  # announces 2 GiB of bytes
+        with pytest.raises(OSError, match=r"Broken pipe|reset"):
+            send_for_ever(sock, b"\0" * (1 << 20), seconds=60)
+    assert witness.ping()
+    assert server.malformed == 1
+
+
+def test_a_client_that_never_reads_is_cut_off(serve, connect) -> None:
+    server = serve()
+    witness = connect(server)
+    with raw(server) as sock:
+        request = msgpack.packb([0, 1, "getMultirotorState", [""]])
+        with pytest.raises(OSError, match=r"Broken pipe|reset|timed out"):
+            send_for_ever(sock, request * 500, seconds=60)
+    assert witness.ping()
+
+
+def test_stops_with_clients_connected(serve, connect) -> None:
+    server = serve()
+    client = connect(server, timeout_s=5)
+    client.enableApiControl(True)
+    before = time.monotonic()
+    server.stop()
+    assert time.monotonic() - before < 2.0
+    server.stop = lambda: None  # the fixture stops it again
+    with pytest.raises(Exception):  # noqa: B017, PT011  (the client's own transport errors)
+        client.ping()
+
+
+def test_without_vehicles_it_starts_on_the_highest_roof(connect) -> None:
+    """Programs written for open fields fly right away; with vehicles named, both ports share the town's origin."""
+    for text, start in (("{}", (30, 0, 20.25)), ('{"Vehicles": {"A": {}}}', (0, 0, 0))):
+        server = AirSimServer(PaperHost(), read_settings(text))
+        server.start()
+        client = connect(server)
+        client.simPause(True)
+        client.simContinueForTime(1)
+        state = client.getMultirotorState()
+        server.stop()
+        assert server.simulation.player_start_m == start
+        assert state.kinematics_estimated.position.z_val == pytest.approx(0, abs=1e-3)
+        assert state.landed_state == airsim.LandedState.Landed

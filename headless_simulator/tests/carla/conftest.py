@@ -1,0 +1,73 @@
+"""One headless simulator for the real client's tests; the client runs in processes of its own, for it can abort them."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import textwrap
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from tests.conftest import RunningSimulator, running_simulator
+
+CLIENT_TIMEOUT_S = 150
+PREAMBLE = """
+import faulthandler, json, os, sys, time, queue
+faulthandler.enable()
+import carla, numpy as np
+client = carla.Client('127.0.0.1', int(sys.argv[1])); client.set_timeout(60)
+def synchronous(world, step=0.05):
+    s = world.get_settings(); s.synchronous_mode = True; s.fixed_delta_seconds = step; world.apply_settings(s)
+def camera(world, kind, pose, width=160, height=90, fov=90, **attributes):
+    bp = world.get_blueprint_library().find('sensor.' + kind)
+    if kind.startswith('camera'):
+        for k, v in (('image_size_x', width), ('image_size_y', height), ('fov', fov)): bp.set_attribute(k, str(v))
+    for k, v in attributes.items(): bp.set_attribute(k, str(v))
+    parent = attributes.pop('parent', None)
+    actor = world.spawn_actor(bp, pose)
+    box = queue.Queue(); actor.listen(box.put); actor.box = box
+    return actor
+def get(sensor, frame, timeout=60):
+    while True:
+        data = sensor.box.get(timeout=timeout)
+        if data.frame >= frame: return data
+def frames_until(sensor, frame):
+    frames = [sensor.box.get(timeout=60).frame]
+    while frames[-1] < frame: frames.append(sensor.box.get(timeout=60).frame)
+    return frames
+def until(told, seconds=60):
+    end = time.monotonic() + seconds
+    while not told() and time.monotonic() < end: time.sleep(0.01)
+def bgra(image): return np.frombuffer(image.raw_data, np.uint8).reshape(image.height, image.width, 4)
+def done(**what):
+    print('RESULT ' + json.dumps(what), flush=True); os._exit(0)
+"""
+
+Client = Callable[..., Any]
+
+
+def run_client(port: str | int, code: str, *arguments: object) -> Any:
+    """Run a program of the real client; it ends with ``done(name=value, ...)``."""
+    program = PREAMBLE + textwrap.dedent(code)
+    command = [sys.executable, "-c", program, str(port), *map(str, arguments)]
+    ran = subprocess.run(command, capture_output=True, text=True, timeout=CLIENT_TIMEOUT_S)
+    results = [line[7:] for line in ran.stdout.splitlines() if line.startswith("RESULT ")]
+    assert results, f"exit {ran.returncode}\n{ran.stdout[-2000:]}\n{ran.stderr[-3000:]}"
+    return json.loads(results[-1])
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[RunningSimulator]:
+    with running_simulator("--town", "Town10HD") as running:
+        yield running
+
+
+@pytest.fixture
+def client(server: RunningSimulator) -> Client:
+    def run(code: str, *arguments: object) -> Any:
+        return run_client(server.carla.rpartition(":")[2], code, *arguments)
+
+    return run

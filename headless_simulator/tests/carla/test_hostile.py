@@ -1,0 +1,255 @@
+"""Bytes and calls that no client should send: the server stays up, stays small and goes on serving others."""
+
+from __future__ import annotations
+
+import random
+import resource
+import socket
+import struct
+import threading
+import time
+from collections.abc import Iterator
+
+import msgpack
+import numpy as np
+import pytest
+from headless_simulator.carla.blueprints import SENSORS
+from headless_simulator.carla.registry import METHODS
+from headless_simulator.carla.rpc import LARGEST_MESSAGE
+from headless_simulator.carla.sensors.cameras import PICTURES
+from headless_simulator.carla.sensors.hub import _FAMILIES
+from headless_simulator.carla.server import CarlaServer
+from headless_simulator.carla.values import CallFailed
+from headless_simulator.faults import Faults
+from headless_simulator.rendering import Rendering
+
+from tests.world.paper_town import world
+
+FUZZED = 10_000
+WEIRD = (
+    None, True, -1, 0, 2**63, 1e308, float("nan"), float("inf"), "", "x" * 300, b"\x00\xff", [], {}, [[]], [[[[]]]],
+    {"a": 1}, ["vehicle.tesla.model3"], [1.0, 2.0, 3.0], [[1, 2, 3], [4, 5, 6]],
+)  # fmt: skip
+_LEFT_OUT = frozenset({"load_new_episode"})  # the paper shelf has no towns
+
+
+def wait_for_listener(server: CarlaServer, token: bytes) -> None:
+    end = time.monotonic() + 10
+    while not server.streams.has_listener(struct.unpack("<I", token[:4])[0]):
+        assert time.monotonic() < end
+        time.sleep(0.005)
+
+
+class Shelf:
+    def names(self):
+        return ["Paper"]
+
+    def town(self, name):
+        raise CallFailed(f"Map '{name}' not found")
+
+    def take_opendrive(self, text):
+        raise CallFailed("no")
+
+
+@pytest.fixture
+def server() -> Iterator[CarlaServer]:
+    it = CarlaServer(world(), towns=Shelf(), faults=Faults(), rendering=Rendering(flat=True))
+    it.start(0)
+    yield it
+    it.stop()
+
+
+class Caller:
+    def __init__(self, port: int) -> None:
+        self._socket = socket.create_connection(("127.0.0.1", port), timeout=20)
+        self._unpacker = msgpack.Unpacker(raw=False, strict_map_key=False)
+        self._number = 0
+
+    def call(self, name, *arguments):
+        self._number += 1
+        self._socket.sendall(msgpack.packb([0, self._number, name, [[False], *arguments]]))
+        return self.answer()
+
+    def answer(self):
+        while True:
+            for message in self._unpacker:
+                return message
+            data = self._socket.recv(1 << 16)
+            assert data, "the connection was closed"
+            self._unpacker.feed(data)
+
+    def close(self) -> None:
+        self._socket.close()
+
+
+def test_an_unknown_method_is_named_and_counted(server):
+    caller = Caller(server.port)
+    kind, _, error, result = caller.call("make_coffee", 1, 2)
+
+    assert (kind, result) == (1, None)
+    assert "make_coffee" in error
+    assert "make_coffee x1" in server.report()
+    caller.close()
+
+
+def test_ten_thousand_bytestrings_and_calls_disturb_nobody(server):
+    rng = random.Random(1)
+    witness = Caller(server.port)
+    stop, answers, failures = threading.Event(), [], []
+
+    def look() -> None:
+        while not stop.is_set():
+            began = time.monotonic()
+            answer = witness.call("version")
+            answers.append(time.monotonic() - began)
+            if answer[3] != [[1, "0.9.16"]]:
+                failures.append(answer)
+
+    thread = threading.Thread(target=look)
+    thread.start()
+    names = sorted(set(METHODS) - _LEFT_OUT)
+    caller = Caller(server.port)
+    grown = None
+    for n in range(FUZZED):
+        if n == FUZZED // 4:
+            grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        if n % 4 == 0:  # bytes on a connection of their own
+            port = server.port + (n % 8 == 0)
+            with socket.create_connection(("127.0.0.1", port), timeout=20) as raw:
+                raw.sendall(rng.randbytes(rng.randint(1, 200)))
+        else:
+            name = rng.choice(names)
+            arguments = [rng.choice(WEIRD) for _ in range(rng.randint(0, 6))]
+            kind, _, error, result = caller.call(name, *arguments)
+            assert kind == 1
+            assert (error is None) != (result is None), name
+    stop.set()
+    thread.join()
+    caller.close()
+    witness.close()
+
+    assert not failures
+    assert len(answers) > 100
+    assert np.isfinite(server.world.table.c.pose).all()
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss < 1.15 * grown
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"\xc1",  # never used in msgpack
+        msgpack.packb([0, 1, "version"]),
+        msgpack.packb([1, 1, "version", []]),
+        msgpack.packb({"a": 1}),
+        msgpack.packb([0, "1", "version", []]),
+        b"\x91" * 5000,  # nested without end
+        struct.pack(">BI", 0xDD, 2**32 - 1),  # an array of four thousand million
+    ],
+)
+def test_what_is_no_request_closes_the_connection_or_is_ignored(server, data):
+    with socket.create_connection(("127.0.0.1", server.port), timeout=5) as raw:
+        raw.sendall(data)
+        raw.shutdown(socket.SHUT_WR)
+        assert raw.recv(10) == b""
+    caller = Caller(server.port)
+    assert caller.call("version")[3] == [[1, "0.9.16"]]
+    caller.close()
+
+
+def test_a_message_that_is_too_long_is_not_kept(server):
+    with socket.create_connection(("127.0.0.1", server.port), timeout=20) as raw:
+        raw.sendall(struct.pack(">BI", 0xC6, 2**31))  # a binary of two gigabytes follows
+        sent = _send_until_cut(raw, most=2 * LARGEST_MESSAGE)
+    assert sent <= LARGEST_MESSAGE + (8 << 20)
+
+
+def _send_until_cut(raw: socket.socket, *, most: int) -> int:
+    chunk, sent = bytes(1 << 20), 0
+    while sent < most:
+        try:
+            raw.sendall(chunk)
+        except OSError:
+            break
+        sent += len(chunk)
+    return sent
+
+
+def test_sizes_that_are_absurd_are_refused_at_the_spawn(server):
+    caller = Caller(server.port)
+    for key, value in (("image_size_x", "1000000"), ("image_size_y", "-5"), ("fov", "nan"), ("fov", "0")):
+        description = [1, "sensor.camera.rgb", [[key, 2, value]]]
+        answer = caller.call("spawn_actor", description, [[0, 0, 9], [0, 0, 0]])
+        assert answer[3][0][0] == 0, (key, value)
+        assert key in answer[3][0][1][0]
+    caller.close()
+
+
+def test_a_late_question_about_a_dead_actor_is_answered(server):
+    caller = Caller(server.port)
+    answer = caller.call("spawn_actor", [1, "vehicle.audi.tt", []], [[0, 0, 0.3], [0, 0, 0]])
+    number = answer[3][0][1][0]
+    caller.call("destroy_actor", number)
+
+    assert caller.call("get_actor_bounding_box", number)[3][0][0] == 1
+    assert caller.call("apply_control_to_vehicle", number, [0, 0, 0, False, False, False, 0])[3][0][0] is True
+    caller.close()
+
+
+def test_a_reader_that_stops_reading_is_dropped_and_the_clock_goes_on(server, monkeypatch):
+    monkeypatch.setattr("headless_simulator.carla.streams.STALL_S", 0.3)
+    caller = Caller(server.port)
+    rows = [["image_size_x", 2, "1000"], ["image_size_y", 2, "1000"]]
+    token = caller.call("spawn_actor", [1, "sensor.camera.rgb", rows], [[0, 0, 9], [0, 0, 0]])[3][0][1][5]
+    caller.call("set_episode_settings", [True, False, [True, 0.05]])
+    with socket.create_connection(("127.0.0.1", server.port + 1), timeout=5) as asleep:
+        asleep.sendall(token[:4])
+        wait_for_listener(server, token)
+        for _ in range(20):
+            assert caller.call("tick_cue")[3][0][0] == 1
+        assert not server.streams.has_listener(struct.unpack("<I", token[:4])[0])
+    caller.close()
+
+
+def test_parts_of_the_town_cannot_be_destroyed(server):
+    caller = Caller(server.port)
+    answer = caller.call("destroy_actor", server.world.spectator.actor_id)
+
+    assert "part of the town" in answer[3][0][1][0]
+    caller.close()
+
+
+def test_a_traffic_manager_is_forgotten_with_its_client(server):
+    owner, other = Caller(server.port), Caller(server.port)
+    assert owner.call("add_traffic_manager_running", ["127.0.0.1", 8000])[3] == [[1, True]]
+    assert other.call("add_traffic_manager_running", ["127.0.0.1", 8000])[3] == [[1, False]]
+    owner.close()
+    end = time.monotonic() + 5
+    while other.call("is_traffic_manager_running", 8000)[3] == [[1, True]]:
+        assert time.monotonic() < end
+    other.close()
+
+
+def test_a_sensor_that_fails_is_told_and_stops_no_clock(server, capsys):
+    caller = Caller(server.port)
+    rows = [["sensor_tick", 3, "abc"], ["channels", 2, "many"], ["range", 3, "inf"]]
+    token = caller.call("spawn_actor", [1, "sensor.lidar.ray_cast", rows], [[0, 0, 9], [0, 0, 0]])[3][0][1][5]
+    caller.call("set_episode_settings", [True, False, [True, 0.05]])
+    with socket.create_connection(("127.0.0.1", server.port + 1), timeout=5) as reader:
+        reader.sendall(token[:4])
+        wait_for_listener(server, token)
+        first, second = caller.call("tick_cue"), caller.call("tick_cue")  # the paper renderer refuses every ray
+
+    assert second[3][0][1] == first[3][0][1] + 1
+    assert "a sensor failed" in capsys.readouterr().err
+    assert "failed sensor readings" in server.report()
+    caller.close()
+
+
+def test_every_sensor_of_the_library_is_served(server):
+    caller = Caller(server.port)
+    answers = {name: caller.call("spawn_actor", [1, name, []], [[0, 0, 9], [0, 0, 0]])[3][0] for name in SENSORS}
+    refused = {name for name, answer in answers.items() if answer[0] == 0}
+
+    assert not refused
+    assert set(SENSORS) == PICTURES | set(_FAMILIES) | {"sensor.other.lane_invasion"}
+    caller.close()

@@ -1,0 +1,356 @@
+"""CARLA's recorder, asked by the real client: the file, the questions about it and the replay."""
+
+from __future__ import annotations
+
+import json
+import struct
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.carla.conftest import Client
+from tests.conftest import RunningSimulator, running_simulator
+
+# A client process loads one world only: with a second load_world the client crashes now and then, recorded or not.
+TOOLS = """
+import math
+world = client.load_world('Town10HD'); synchronous(world)
+def stopped():
+    client.stop_recorder(); client.get_server_version()  # the client does not wait for the first one's answer
+def cars(world, count, step=7):
+    library = world.get_blueprint_library().filter('vehicle.*'); places = world.get_map().get_spawn_points()
+    found = [world.spawn_actor(library[n], places[step * n]) for n in range(count)]
+    return found
+def poses(world, ids):
+    snapshot = world.get_snapshot(); out = {}
+    for i in ids:
+        t = snapshot.find(i).get_transform()
+        out[i] = [t.location.x, t.location.y, t.location.z, t.rotation.pitch, t.rotation.yaw, t.rotation.roll]
+    return out
+def apart(a, b):
+    far = max(math.dist(a[i][:3], b[i][:3]) for i in a)
+    return far, max(abs((x - y + 180) % 360 - 180) for i in a for x, y in zip(a[i][3:], b[i][3:]))
+def drive(world, ids, ticks):
+    seen = []
+    for k in range(ticks):
+        for n, i in enumerate(ids):
+            world.get_actor(i).apply_control(carla.VehicleControl(throttle=0.5, steer=0.3 * math.sin(0.1 * k + n)))
+        world.tick(); seen.append(poses(world, ids))
+    return seen
+"""
+RECALL = """
+kept = json.load(open(sys.argv[2])); ids = kept['ids']
+seen = [{int(i): pose for i, pose in poses.items()} for poses in kept['seen']]
+"""
+
+
+def note(folder: Path, kept: dict) -> Path:
+    """Hand what one client saw to the next one."""
+    path = folder / "kept.json"
+    path.write_text(json.dumps(kept))
+    return path
+
+
+@pytest.fixture(scope="module")
+def recordings(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("state")
+
+
+@pytest.fixture(scope="module")
+def server(recordings: Path) -> Iterator[RunningSimulator]:
+    with running_simulator("--town", "Town10HD", env={"XDG_STATE_HOME": str(recordings)}) as running:
+        yield running
+
+
+def packets(data: bytes) -> Iterator[tuple[int, bytes]]:
+    """Take a recording apart as the documentation of the format tells."""
+    at = 2
+    for kind in ("text", "date", "text"):
+        at += 8 if kind == "date" else 2 + int.from_bytes(data[at : at + 2], "little")
+    while at < len(data):
+        number, size = struct.unpack_from("<BI", data, at)
+        yield number, data[at + 5 : at + 5 + size]
+        at += 5 + size
+    assert at == len(data)
+
+
+def rows(data: bytes, layout: str) -> list[tuple]:
+    (count,) = struct.unpack_from("<H", data)
+    size = struct.calcsize(layout)
+    assert len(data) == 2 + count * size
+    return [struct.unpack_from(layout, data, 2 + n * size) for n in range(count)]
+
+
+def test_a_replay_in_a_fresh_world_is_where_the_recording_was(client: Client, recordings: Path, tmp_path: Path):
+    kept = client(
+        TOOLS
+        + """
+where = client.start_recorder('ten.log', True)
+ids = [car.id for car in cars(world, 10)]
+seen = drive(world, ids, 101)
+lights = {a.id: str(a.state) for a in world.get_actors().filter('traffic.traffic_light')}
+client.apply_batch_sync([carla.command.DestroyActor(i) for i in ids], True)
+stopped()
+brief, full = (client.show_recorder_file_info('ten.log', everything) for everything in (False, True))
+done(where=where, ids=ids, brief=brief, lines=full.count(chr(10)), full=full[-9000:], seen=seen, lights=lights)
+"""
+    )
+    seen = kept | client(
+        TOOLS
+        + RECALL
+        + """
+told = client.replay_file('ten.log', 0, 0, ids[0])
+worst = [apart(seen[k], poses(world, ids)) for k in range(1, 101) if world.tick()]
+same = kept['lights'] == {str(a.id): str(a.state) for a in world.get_actors().filter('traffic.traffic_light')}
+ego = seen[100][ids[0]]; eye = world.get_spectator().get_transform()
+world.tick()
+left = len(world.get_actors().filter('vehicle.*'))
+done(told=told, left=left, same=same, far=max(w[0] for w in worst), turned=max(w[1] for w in worst),
+     behind=math.dist(ego[:2], (eye.location.x, eye.location.y)), above=eye.location.z - ego[2])
+""",
+        note(tmp_path, kept),
+    )
+    path = recordings / "uavsim" / "recordings" / "ten.log"
+
+    assert seen["where"] == str(path)
+    assert seen["far"] < 0.01
+    assert seen["turned"] < 0.1
+    assert seen["same"]
+    assert seen["left"] == 0  # they were destroyed in the recording too
+    assert seen["behind"] == pytest.approx(10, abs=0.3)
+    assert seen["above"] == pytest.approx(5, abs=0.3)
+    assert seen["told"].splitlines() == [
+        f"Replaying File: {path}",
+        "Total time recorded: 5.05",
+        "Replaying from 0 s - 5.05 s (5.05 s) at 1.0x",
+        "Ignoring Spectator camera",
+    ]
+    brief = seen["brief"].splitlines()
+    assert brief[:2] == ["Version: 2", "Map: Town10HD"]
+    assert brief[4] == "Frame 1 at 0 seconds"
+    assert brief[-2:] == ["Frames: 102", "Duration: 5.05 seconds"]
+    assert all(f" Destroy {i}" in brief for i in seen["ids"])
+    assert all(any(line.startswith(f" Create {i}: vehicle.") for line in brief) for i in seen["ids"])
+    assert seen["lines"] > 102 * 40
+    assert " Positions: " in seen["full"]
+    check_the_file(path.read_bytes(), seen["ids"], [poses[str(seen["ids"][3])] for poses in seen["seen"]])
+
+
+def check_the_file(data: bytes, ids: list[int], places: list[list[float]]) -> None:
+    assert data[:18] == b"\x02\x00\x0e\x00CARLA_RECORDER"
+    frames, found, kinds, duration_s = [], [], set(), []
+    for number, body in packets(data):
+        kinds.add(number)
+        if number == 0:
+            frame, lasts_s, elapsed_s = struct.unpack("<Qdd", body)
+            frames.append((frame, elapsed_s))
+            duration_s.append(lasts_s)
+        elif number == 6:
+            found.append({row[0]: row[1:] for row in rows(body, "<I3f3f")})
+        elif number == 7:
+            assert all(row[3] in range(4) for row in rows(body, "<I?fB"))
+        elif number == 8:
+            assert len(rows(body, "<Ifff?i")) == len([i for i in found[-1] if i in ids])
+        elif number == 12:
+            speeds = {row[0]: row[1:4] for row in rows(body, "<I3f3f")}
+            assert all(abs(v) < 60 for row in speeds.values() for v in row)
+    assert frames == [(n, pytest.approx(0.05 * (n - 1))) for n in range(1, 103)]
+    assert duration_s == [pytest.approx(0.05)] * 101 + [-1.0]
+    assert {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 13, 14, 15, 16, 17, 20} == kinds
+    for now, (x, y, z, pitch, yaw, roll) in zip(found, places, strict=False):
+        assert now[ids[3]] == pytest.approx((100 * x, 100 * y, 100 * z, roll, pitch, yaw), abs=0.05)
+
+
+def test_a_part_at_half_speed_lies_between_the_frames_and_stops_in_time(client: Client, tmp_path: Path):
+    kept = client(
+        TOOLS
+        + """
+client.start_recorder('half.log'); ids = [car.id for car in cars(world, 2)]
+seen = drive(world, ids, 61)
+stopped()
+done(ids=ids, seen=seen)
+"""
+    )
+    seen = client(
+        TOOLS
+        + RECALL
+        + """
+client.set_replayer_time_factor(0.5)
+told = client.replay_file('half.log', -1.0, 0.5, 0)
+off, speed = [], []
+for k in range(1, 21):
+    world.tick(); a, b = seen[40 + k // 2], seen[40 + (k + 1) // 2]
+    off.append(apart({i: [(x + y) / 2 for x, y in zip(a[i], b[i])] for i in ids}, poses(world, ids))[0])
+    speed += [world.get_actor(i).get_velocity().length() for i in ids]
+for _ in range(20): world.tick()
+rest = [world.get_actor(i).get_velocity().length() for i in ids]
+client.set_replayer_time_factor(1.0)
+client.replay_file('half.log', 0, 0, 0); world.tick()
+client.stop_replayer(False); world.tick()
+left = len(world.get_actors().filter('vehicle.*'))
+done(told=told, off=max(off), speed=speed, rest=rest, left=left)
+""",
+        note(tmp_path, kept),
+    )
+
+    assert "Replaying from 2 s - 2.5 s (3 s) at 0.5x" in seen["told"]
+    assert seen["off"] < 0.01
+    assert max(seen["speed"]) > 0.5
+    assert max(seen["rest"]) < 0.01
+    assert seen["left"] == 2  # the first replay's own, which the second one took over
+
+
+def test_collisions_and_standing_cars_are_found(client: Client):
+    seen = client(
+        TOOLS
+        + """
+library = world.get_blueprint_library(); place = world.get_map().get_spawn_points()[40]
+blueprint = library.find('vehicle.tesla.model3'); blueprint.set_attribute('role_name', 'hero')
+first = world.spawn_actor(blueprint, place)
+ahead = place.get_forward_vector()
+place.location += carla.Location(9 * ahead.x, 9 * ahead.y, 0)
+second = world.spawn_actor(library.find('vehicle.audi.tt'), place)
+sensor = world.spawn_actor(library.find('sensor.other.collision'), carla.Transform(), attach_to=first)
+client.start_recorder('crash.log')
+for _ in range(100):
+    first.apply_control(carla.VehicleControl(throttle=1.0)); world.tick()
+stopped()
+found = {kinds: client.show_recorder_collisions('crash.log', *kinds) for kinds in ('vv', 'hv', 'aa', 'wa', 'vh')}
+try: client.show_recorder_collisions('crash.log', 'x', 'a'); refused = None
+except RuntimeError as problem: refused = str(problem)
+done(found=found, ids=[first.id, second.id], refused=refused,
+     blocked=client.show_recorder_actors_blocked('crash.log', 2, 10),
+     none=client.show_recorder_actors_blocked('crash.log', 60, 10),
+     info=client.show_recorder_file_info('crash.log', False))
+"""
+    )
+
+    first, second = seen["ids"]
+    for kinds in ("vv", "hv", "aa"):
+        lines = seen["found"][kinds].splitlines()
+        assert lines[4] == f"{'Time':>8} {'Types':>6} {'Id':>6} {'Actor 1':<35} {'Id':>6} {'Actor 2':<35}"
+        assert lines[5].split()[1:] == ["v", "v", str(first), "vehicle.tesla.model3", str(second), "vehicle.audi.tt"]
+        assert lines[-2:] == ["Frames: 100", "Duration: 5 seconds"]
+    for kinds in ("wa", "vh"):
+        assert len(seen["found"][kinds].splitlines()) == 8
+    assert "'x'" in seen["refused"]
+    assert [line.split()[1:] for line in seen["blocked"].splitlines() if "audi" in line] == [
+        [str(second), "vehicle.audi.tt", "5"]
+    ]
+    assert "vehicle" not in seen["none"]
+    assert f" Collision id 0 between {first} (hero)  with {second}" in seen["info"]
+
+
+def test_a_free_running_world_replays_as_well(client: Client, tmp_path: Path):
+    kept = client(
+        TOOLS
+        + """
+client.start_recorder('free.log'); ids = [car.id for car in cars(world, 3)]
+seen = drive(world, ids, 61); stopped()
+done(ids=ids, seen=seen)
+"""
+    )
+    seen = client(
+        TOOLS
+        + RECALL
+        + """
+free = world.get_settings(); free.synchronous_mode = False; world.apply_settings(free); end = seen[-1]
+client.replay_file('free.log', 0, 0, 0)
+until(lambda: len(world.get_actors().filter('vehicle.*')) == 3, 10)
+until(lambda: apart(end, poses(world, ids))[0] < 0.05, 20)
+done(off=apart(end, poses(world, ids))[0])
+""",
+        note(tmp_path, kept),
+    )
+
+    assert seen["off"] < 0.05
+
+
+def test_heroes_sensors_and_actors_with_parents(client: Client):
+    client(
+        TOOLS
+        + """
+library = world.get_blueprint_library(); place = world.get_map().get_spawn_points()[40]
+blueprint = library.find('vehicle.tesla.model3'); blueprint.set_attribute('role_name', 'hero')
+client.start_recorder('hero.log')
+hero = world.spawn_actor(blueprint, place)
+eye = world.spawn_actor(library.find('sensor.camera.rgb'), carla.Transform(carla.Location(x=1, z=2)), attach_to=hero)
+walker = world.spawn_actor(library.filter('walker.*')[0], carla.Transform(place.location + carla.Location(z=30)))
+for _ in range(20): world.tick()
+stopped()
+done()
+"""
+    )
+
+    def replayed(*, ignore_hero: bool, sensors: bool) -> dict:
+        return client(
+            TOOLS
+            + """
+ignore, sensors = (flag == 'True' for flag in sys.argv[2:])
+client.set_replayer_ignore_hero(ignore)
+client.replay_file('hero.log', 0, 0, 0, sensors)
+for _ in range(10): world.tick()
+client.set_replayer_ignore_hero(False)
+out = {'counts': [len(world.get_actors().filter(f)) for f in ('vehicle.*', 'sensor.*', 'walker.*')]}
+if sensors:
+    camera, hero = world.get_actors().filter('sensor.*')[0], world.get_actors().filter('vehicle.*')[0]
+    out |= {'hung': camera.parent.id == hero.id, 'far': camera.get_location().distance(hero.get_location()),
+            'role': hero.attributes['role_name']}
+done(**out)
+""",
+            ignore_hero,
+            sensors,
+        )
+
+    assert replayed(ignore_hero=False, sensors=False)["counts"] == [1, 0, 1]
+    assert replayed(ignore_hero=True, sensors=False)["counts"] == [0, 0, 1]
+    seen = replayed(ignore_hero=False, sensors=True)
+    assert seen["counts"] == [1, 1, 1]
+    assert seen["hung"]
+    assert seen["role"] == "hero"
+    assert seen["far"] == pytest.approx(5**0.5, abs=0.01)
+
+
+def test_files_that_are_none_of_ours_are_told_and_left_alone(client: Client, tmp_path: Path):
+    foreign, whole, link = tmp_path / "letter.txt", tmp_path / "whole.log", tmp_path / "link.log"
+    foreign.write_text("Dear diary")
+    link.symlink_to(foreign)
+    seen = client(
+        TOOLS
+        + """
+folder = sys.argv[2]
+def tried(call, *arguments):
+    try: return call(*arguments)
+    except RuntimeError as problem: return 'REFUSED ' + str(problem)
+client.start_recorder(folder + '/whole.log'); ids = [car.id for car in cars(world, 2)]; drive(world, ids, 20)
+during = client.show_recorder_file_info(folder + '/whole.log', False); stopped()
+whole = open(folder + '/whole.log', 'rb').read()
+open(folder + '/cut.log', 'wb').write(whole[:len(whole) // 2])
+open(folder + '/noise.log', 'wb').write(whole[:40] + bytes(range(256)) * 20)
+out = {}
+for name in ('missing.log', 'letter.txt', 'cut.log', 'noise.log', 'whole.log'):
+    path = folder + '/' + name
+    out[name] = [client.show_recorder_file_info(path, True)[-300:], client.show_recorder_collisions(path, 'a', 'a'),
+                 client.show_recorder_actors_blocked(path, 1, 1), client.replay_file(path, 0, 0, 0)]
+    for _ in range(30): world.tick()
+bad = ['', ' ', '..', folder, folder + '/letter.txt', folder + '/link.log', folder + '/none/a.log', '/dev/null', '/proc/x',
+       'x' * 300, '../' * 9 + 'nowhere/a.log']
+refused = [tried(client.start_recorder, name) for name in bad]
+again = client.start_recorder(folder + '/whole.log'); world.tick(); world.tick(); stopped()
+done(out=out, refused=refused, again=again, during=during)
+""",
+        tmp_path,
+    )
+
+    assert "Frames: 19\n" in seen["during"]  # the last frame is written with the next one
+    assert all("not found on server" in text for text in seen["out"]["missing.log"])
+    assert all("File is not a CARLA recorder" in text for text in seen["out"]["letter.txt"])
+    assert all("File is damaged: " in text for text in seen["out"]["cut.log"])
+    assert all("File is damaged: " in text for text in seen["out"]["noise.log"])
+    assert not any("damaged" in text for text in seen["out"]["whole.log"])
+    assert all(text.startswith("REFUSED ") for text in seen["refused"])
+    assert foreign.read_text() == "Dear diary"
+    assert link.is_symlink()
+    assert seen["again"] == str(whole)
+    assert len([number for number, _ in packets(whole.read_bytes()) if number == 0]) == 2

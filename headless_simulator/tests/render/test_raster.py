@@ -1,0 +1,104 @@
+from __future__ import annotations
+
+import numpy as np
+from headless_simulator.render.raster import SLACK, fill
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+WIDTH, HEIGHT = 48, 40
+
+
+def covered(corners: np.ndarray, w: tuple[float, float, float] = (1.0, 1.0, 1.0)) -> tuple[np.ndarray, np.ndarray]:
+    keys = np.zeros(WIDTH * HEIGHT + SLACK, np.int64)
+    numbers = [float(v) for corner, depth in zip(corners, w, strict=True) for v in (*corner, depth)]
+    fill(keys, WIDTH, HEIGHT, *numbers, 3)
+    assert not keys[WIDTH * HEIGHT :].any()
+    inverse = (keys[: WIDTH * HEIGHT] >> 32).astype(np.int32).view(np.float32)
+    return keys[: WIDTH * HEIGHT].reshape(HEIGHT, WIDTH) > 0, inverse.reshape(HEIGHT, WIDTH)
+
+
+def test_a_right_triangle_on_paper() -> None:
+    """Corners (0,0), (4,0), (0,4): centres with x + y < 4, so rows of 4 - y - 0.5 -> 3, 2, 1, 0 and the half column."""
+    mask, _ = covered(np.array([[0.0, 0], [4, 0], [0, 4]]))
+
+    assert mask[:5].sum(axis=1).tolist() == [3, 2, 1, 0, 0]  # the slanted edge itself belongs to the other side
+    other, _ = covered(np.array([[4.0, 0], [4, 4], [0, 4]]))
+    assert other[:5].sum(axis=1).tolist() == [1, 2, 3, 4, 0]
+    assert not (mask & other).any()
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.lists(st.tuples(st.floats(-20, 70), st.floats(-20, 60)), min_size=4, max_size=9, unique=True),
+    st.booleans(),
+)
+def test_a_fan_covers_each_pixel_once(rim: list[tuple[float, float]], snap: bool) -> None:
+    """Triangles round a middle point share edges: together they cover what is inside, each pixel once."""
+    corners = np.array(rim)
+    if snap:  # put corners on pixel centres, where ties are
+        corners = np.round(corners) + 0.5
+    middle = np.array([24.5, 20.5]) if snap else np.array([24.3, 19.7])
+    angle = np.arctan2(*(corners - middle).T[::-1])
+    corners = corners[np.argsort(angle, kind="stable")]
+    if len(np.unique(np.sort(angle))) < len(angle):
+        return
+    gaps = np.diff(np.r_[np.sort(angle), np.sort(angle)[0] + 2 * np.pi])
+    if gaps.max() > np.pi - 1e-3 or gaps.min() < 1e-6:
+        return
+    count = np.zeros((HEIGHT, WIDTH), int)
+    for i in range(len(corners)):
+        mask, _ = covered(np.array([middle, corners[i], corners[(i + 1) % len(corners)]]))
+        count += mask
+    assert count.max() <= 1
+    # Inside: to the same side of every rim edge (the polygon is star-shaped round the middle).
+    y, x = np.mgrid[0:HEIGHT, 0:WIDTH] + 0.5
+    inside = np.zeros((HEIGHT, WIDTH), bool)
+    for i in range(len(corners)):
+        a, b = corners[i], corners[(i + 1) % len(corners)]
+        signs = [(q[0] - p[0]) * (y - p[1]) - (q[1] - p[1]) * (x - p[0]) for p, q in ((middle, a), (a, b), (b, middle))]
+        inside |= (np.array(signs) > 1e-6).all(axis=0)
+    near_middle = np.hypot(x - middle[0], y - middle[1]) < 0
+    for i in range(len(corners)):  # pixels on a spoke belong to one of its two triangles
+        a = corners[i]
+        cross = (a[0] - middle[0]) * (y - middle[1]) - (a[1] - middle[1]) * (x - middle[0])
+        along = ((x - middle[0]) * (a[0] - middle[0]) + (y - middle[1]) * (a[1] - middle[1])) / (
+            (a - middle) ** 2
+        ).sum()
+        near_middle |= (np.abs(cross) <= 1e-6) & (along > 1e-6) & (along < 1 - 1e-6)
+    assert (count[inside | near_middle] == 1).all()
+
+
+def test_one_over_depth_is_linear_on_the_screen() -> None:
+    mask, inverse = covered(np.array([[2.0, 3], [44, 5], [10, 37]]), (0.1, 0.5, 0.02))
+    y, x = np.nonzero(mask)
+    plane = np.linalg.solve(np.array([[2.0, 3, 1], [44, 5, 1], [10, 37, 1]]), [0.1, 0.5, 0.02])
+
+    np.testing.assert_allclose(
+        inverse[y, x], np.stack([x + 0.5, y + 0.5, np.ones(len(x))], axis=1) @ plane, rtol=1e-5, atol=1e-7
+    )
+
+
+def test_the_nearer_triangle_wins_in_any_order() -> None:
+    near, far = (1.0, 1.0, 1.0), (0.5, 0.5, 0.5)
+    corners = np.array([[1.0, 1], [40, 1], [1, 35]])
+    flat = [float(v) for corner in corners for v in corner]
+    for order in ((0, 1), (1, 0)):
+        keys = np.zeros(WIDTH * HEIGHT + SLACK, np.int64)
+        for number in order:
+            w = (near, far)[number]
+            fill(
+                keys,
+                WIDTH,
+                HEIGHT,
+                flat[0],
+                flat[1],
+                w[0],
+                flat[2],
+                flat[3],
+                w[1],
+                flat[4],
+                flat[5],
+                w[2],
+                number,
+            )
+        assert set(np.unique((keys[keys > 0] & 0xFFFFFFFF) >> 1)) == {0}

@@ -1,0 +1,147 @@
+"""The streets of the procedural towns, judged by CARLA's own map and by the figures of the real towns."""
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from headless_simulator.towns.layouts import LAYOUTS
+from headless_simulator.towns.network import Link
+from headless_simulator.towns.strips import lane_strips
+from headless_simulator.towns.xodr_reader import read_network
+from scipy.spatial import cKDTree
+
+# x low, x high, y low, y high of waypoints in the simulator's axes; lane km; spawn points (of the real towns, where known)
+REAL = {
+    "Town03": ((-149, 246, -208, 208), None, 265),
+    "Town04": (None, None, 372),
+    "Town06": ((-371, 673, -152, 413), 26.6, 436),
+    "Town07": ((-205, 86, -249, 124), 7.8, 116),
+    "Town10HD": ((-115, 110, -69, 141), 6.4, 155),
+}
+ASK_CARLA = """
+import json, sys
+import carla
+name, text = sys.argv[1], sys.stdin.read()
+town = carla.Map(name, text)
+points = town.generate_waypoints(2.0)
+places = [(p.transform.location.x, p.transform.location.y, p.transform.location.z) for p in points]
+topology = town.get_topology()
+print(json.dumps({
+    "places": places,
+    "dead_ends": [(p.road_id, p.lane_id) for p in points if not p.next(2.0)],
+    "topology": len(topology),
+    "crosswalks": len(town.get_crosswalks()),
+    "lights": sum(mark.type == "1000001" for mark in town.get_all_landmarks()),
+    "spans": [max(abs(a.transform.location.x - b.transform.location.x), abs(a.transform.location.y - b.transform.location.y))
+              for a, b in topology],
+}))
+"""
+
+
+def test_every_town_is_there():
+    assert set(LAYOUTS) == set(REAL)
+
+
+@pytest.mark.parametrize("name", LAYOUTS)
+def test_carla_takes_the_map(name):
+    box, lane_km, _ = REAL[name]
+    text = LAYOUTS[name].plan().opendrive()
+
+    done = subprocess.run(
+        [sys.executable, "-c", ASK_CARLA, name], input=text, capture_output=True, text=True, timeout=120, check=True
+    )
+
+    told = json.loads(done.stdout)
+    places = np.array(told["places"])
+    assert told["dead_ends"] == []  # every lane leads on
+    assert np.isfinite(places).all()
+    assert told["topology"] > 100
+    assert told["lights"] >= 7
+    assert told["crosswalks"] >= 40
+    if box:
+        np.testing.assert_allclose([*np.sort(places[:, 0])[[0, -1]], *np.sort(places[:, 1])[[0, -1]]], box, atol=13)
+    if lane_km:
+        assert len(places) * 2 / 1000 == pytest.approx(lane_km, rel=0.15)
+
+
+@pytest.mark.parametrize("name", LAYOUTS)
+def test_roads_meet_only_at_junctions(name):
+    network = read_network(LAYOUTS[name].plan().opendrive().encode(), name)
+    lanes = [strip for strip in lane_strips(network) if strip.kind == "driving"]
+    points, owner = [], []
+    for number, lane in enumerate(lanes):
+        s = np.arange(lane.s[0], lane.s[-1], 2.0)
+        points.append(np.stack([np.interp(s, lane.s, lane.centre_m[:, axis]) for axis in (0, 1)], axis=1))
+        owner += [number] * len(s)
+
+    pairs = cKDTree(np.concatenate(points)).query_pairs(2.6, output_type="ndarray")
+
+    met = {(lanes[owner[a]].road, lanes[owner[b]].road) for a, b in pairs.tolist()}
+    strangers = [(a, b) for a, b in met if a != b and not near(network, a, b)]
+    assert strangers == []
+
+
+def near(network, a, b):
+    """Whether two roads share a junction, or one is a way through a junction at the other's end."""
+    first, second = (junctions_of(network.roads[number]) for number in (a, b))
+    return bool(first & second)
+
+
+def junctions_of(road):
+    ends = {link.number for link in (road.predecessor, road.successor) if link and link.element == "junction"}
+    return ends | ({road.junction} if road.junction else set())
+
+
+@pytest.mark.parametrize("name", LAYOUTS)
+def test_ways_through_junctions_begin_and_end_on_their_lanes(name):
+    network = read_network(LAYOUTS[name].plan().opendrive().encode(), name)
+    ends = {}
+    for strip in lane_strips(network):
+        ends[strip.road, strip.lane] = (strip.centre_m[0], strip.centre_m[-1])
+    checked = 0
+    for road in network.roads.values():
+        lane = road.sections[0].lanes.get(-1)
+        if not road.junction or lane is None or lane.predecessor is None:
+            continue
+        for link, number, mine in ((road.predecessor, lane.predecessor, 0), (road.successor, lane.successor, -1)):
+            assert isinstance(link, Link)
+            there = ends[link.number, number][-1 if link.contact == "end" else 0]
+            np.testing.assert_allclose(ends[road.number, -1][mine], there, atol=0.01)
+            checked += 1
+    assert checked > 40
+
+
+@pytest.mark.parametrize("name", LAYOUTS)
+def test_no_lane_leads_only_round_a_roundabout(name):
+    """An inner lane without a way out fills up and never empties: drivers need not change lanes."""
+    network = read_network(LAYOUTS[name].plan().opendrive().encode(), name)
+    after = {}
+    for road in network.roads.values():
+        lane = road.sections[0].lanes.get(-1)
+        if road.junction and lane is not None and lane.predecessor is not None:
+            start, end = (road.predecessor.number, lane.predecessor), (road.successor.number, lane.successor)
+            after.setdefault(start, set()).add(end)
+            after.setdefault(end, set())
+
+    for first in after:
+        met, todo = {first}, [first]
+        while todo:
+            new = after[todo.pop()] - met
+            met |= new
+            todo += new
+        assert sum(network.roads[road].length_m for road, _ in met) > 400.0, first
+
+
+@pytest.mark.parametrize("name", LAYOUTS)
+def test_one_approach_is_green_at_a_time(name):
+    """Drivers of CARLA's kind do not give way to oncoming traffic when they turn left."""
+    network = read_network(LAYOUTS[name].plan().opendrive().encode(), name)
+    assert network.controllers
+    assert all(len(signals) == 1 for signals in network.controllers.values())
+
+
+@pytest.mark.parametrize("name", LAYOUTS)
+def test_the_text_is_the_same_every_time(name):
+    assert LAYOUTS[name].plan().opendrive() == LAYOUTS[name].plan().opendrive()

@@ -1,0 +1,46 @@
+"""Data sets on disk for tests of whatever reads them."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from tests.factories import make_recording
+from uavsim.annotate import annotate, write_virtual_lidar
+from uavsim.capture.recording_writer import RecordingWriter
+from uavsim.dataset import assemble, final_paths, pack_fragment, scene_fragment
+from uavsim.records.recording import Recording
+
+
+def make_dataset(root: Path, *, scenes: int = 2, **choices) -> Path:
+    """Make a strict data set ``root`` of made-up scenes; the first is in uav_train, the others in uav_val."""
+    fragments = []
+    for index in range(scenes):
+        folder = root / "recording"
+        recording = make_recording(
+            folder,
+            scene=f"scene_{index:02d}",
+            scene_index=index,
+            splits=("uav_train",) if index == 0 else ("uav_val",),
+            **choices,
+        )
+        fragments.append(pack_fragment(scene_fragment(annotate(recording))))
+        for old, new in {**final_paths(recording), **write_virtual_lidar(recording)}.items():
+            (root / new).parent.mkdir(parents=True, exist_ok=True)
+            (folder / old).rename(root / new)
+        shutil.rmtree(folder)
+    assemble(root, fragments)
+    return root
+
+
+def files_of(root: Path) -> dict[str, bytes]:
+    """Return every file below ``root``."""
+    return {str(path.relative_to(root)): path.read_bytes() for path in root.rglob("*") if path.is_file()}
+
+
+def write_log(recording: Recording) -> Path:
+    """Write the log of a recording whose images are there; returns its folder."""
+    with RecordingWriter(recording.folder, recording.plan) as writer:
+        for frame in recording.frames:
+            writer.add(frame)
+        return writer.finish(recording.facts, recording.actors)

@@ -1,0 +1,206 @@
+"""The folder that scenes are committed to: durable order, orphans, locks, foreign folders."""
+
+import errno
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from uavsim.errors import InputError, StorageError
+from uavsim.store import atomic
+from uavsim.store.commit import commit_scene, read_fragments, retire_scene, sweep_orphans
+from uavsim.store.identity import check_identity, claim_output, fingerprint
+from uavsim.store.ledger import LedgerEntry, read_entry, read_ledger, write_entry
+from uavsim.store.local import LocalOutput
+
+
+@pytest.fixture
+def output(tmp_path: Path) -> LocalOutput:
+    return LocalOutput(tmp_path / "out")
+
+
+def stage(output: LocalOutput, scene: str, *, images: int = 2) -> tuple[Path, dict[str, str]]:
+    folder = output.layout.staging / f"{scene}~x"
+    folder.mkdir(parents=True)
+    (folder / "log.msgpack").write_bytes(b"log")
+    moves = {}
+    for k in range(images):
+        (folder / f"{k}.png").write_bytes(f"{scene}{k}".encode())
+        moves[f"{k}.png"] = f"samples/CAMERA_FRONT_id_0/{scene}__CAMERA_FRONT_id_0__{k}.png"
+    return folder, moves
+
+
+def commit(output: LocalOutput, scene: str) -> LedgerEntry:
+    folder, moves = stage(output, scene)
+    entry = LedgerEntry(scene, "flying", town="Town10HD")
+    write_entry(output, entry)
+    return commit_scene(output, entry, folder=folder, moves=moves, log="log.msgpack", fragment=scene.encode())
+
+
+def test_commit_leaves_the_scene_and_nothing_else(output: LocalOutput) -> None:
+    commit(output, "scene_00")
+
+    files = sorted(str(p.relative_to(output.root)) for p in output.root.rglob("*") if p.is_file())
+    assert files == [
+        ".uavsim/fragments/scene_00.msgpack",
+        ".uavsim/ledger/scene_00.json",
+        ".uavsim/recordings/scene_00/log.msgpack",
+        "samples/CAMERA_FRONT_id_0/scene_00__CAMERA_FRONT_id_0__0.png",
+        "samples/CAMERA_FRONT_id_0/scene_00__CAMERA_FRONT_id_0__1.png",
+    ]
+    assert read_ledger(output)["scene_00"].state == "committed"
+    assert read_fragments(output, ["scene_00"]) == [b"scene_00"]
+
+
+def test_every_interruption_before_the_ledger_is_swept(output: LocalOutput, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Cut the power at each rename in turn: until the ledger's own, nothing of the scene may remain after a sweep."""
+    commit(output, "scene_00")
+    before = snapshot(output)
+    real_rename = Path.rename
+    cut = 0
+    while True:
+        renames = 0
+
+        def rename(self: Path, target: Path, *, limit: int = cut) -> Path:
+            nonlocal renames
+            renames += 1
+            if renames > limit:
+                raise KeyboardInterrupt
+            return real_rename(self, target)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(Path, "rename", rename)
+            try:
+                commit(output, "scene_01")
+            except KeyboardInterrupt:
+                pass
+            else:
+                break
+        sweep_orphans(output)
+        assert {k: v for k, v in snapshot(output).items() if k != ".uavsim/ledger/scene_01.json"} == before
+        cut += 1
+    assert cut == 6  # flying entry, two images, log, fragment, ledger
+    assert read_entry(output, "scene_01").state == "committed"
+    assert sweep_orphans(output) == []
+
+
+def snapshot(output: LocalOutput) -> dict[str, bytes]:
+    return {
+        str(p.relative_to(output.root)): p.read_bytes()
+        for p in output.root.rglob("*")
+        if p.is_file() and p.name != "locks"
+    }
+
+
+def test_sweep_leaves_a_scene_that_another_process_holds(output: LocalOutput) -> None:
+    stage(output, "scene_07")
+    holder = subprocess.Popen(
+        [
+            sys.executable,
+            "-c",
+            "import sys; from pathlib import Path; from uavsim.store.local import LocalOutput\n"
+            "with LocalOutput(Path(sys.argv[1])).lock('scene_07') as ours: print(ours, flush=True); sys.stdin.read()",
+            str(output.root),
+        ],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert holder.stdout.readline() == "True\n"
+        with output.lock("scene_07") as ours:
+            assert not ours
+        assert sweep_orphans(output) == []
+        assert (output.layout.staging / "scene_07~x").is_dir()
+    finally:
+        holder.kill()  # -9: the kernel drops the lock
+        holder.communicate()
+    assert sweep_orphans(output) == [".uavsim/staging/scene_07~x"]
+    assert not (output.layout.staging / "scene_07~x").exists()
+
+
+def test_two_threads_of_one_process_exclude_each_other(output: LocalOutput) -> None:
+    with output.lock("a") as first, output.lock("a") as second, output.lock("b") as other:
+        assert (first, second, other) == (True, False, True)
+    with output.lock("a") as again:
+        assert again
+
+
+def test_retired_scene_loses_its_promise_first(output: LocalOutput) -> None:
+    entry = commit(output, "scene_00")
+    retire_scene(output, LedgerEntry("scene_00", "flying", attempts=entry.attempts))
+    assert [k for k in snapshot(output) if "ledger" not in k] == []
+
+
+def test_temp_files_of_dead_writers_go_and_of_live_ones_stay(output: LocalOutput) -> None:
+    folder = output.layout.ledger
+    folder.mkdir(parents=True)
+    dead = folder / f".x.json.aa{atomic.TEMP_SUFFIX}"
+    dead.write_bytes(b"half")
+    live = folder / f".y.json.bb{atomic.TEMP_SUFFIX}"
+    with live.open("wb") as file:
+        import fcntl
+
+        fcntl.flock(file, fcntl.LOCK_EX)
+        assert sweep_orphans(output) == [f".uavsim/ledger/.x.json.aa{atomic.TEMP_SUFFIX}"]
+    assert not dead.exists()
+    assert live.exists()
+    assert read_ledger(output) == {}
+
+
+def test_an_image_of_another_scene_is_refused(output: LocalOutput) -> None:
+    folder, moves = stage(output, "scene_00")
+    with pytest.raises(StorageError, match="not named after it"):
+        commit_scene(
+            output, LedgerEntry("scene_01", "flying"), folder=folder, moves=moves, log="log.msgpack", fragment=b""
+        )
+
+
+@pytest.mark.parametrize(
+    ("code", "words"), [(errno.ENOSPC, "disk is full"), (errno.EROFS, "read-only"), (errno.EACCES, "permission")]
+)
+def test_storage_errors_say_what_to_do(
+    output: LocalOutput, monkeypatch: pytest.MonkeyPatch, code: int, words: str
+) -> None:
+    def fail(*_: object) -> int:
+        raise OSError(code, os.strerror(code))
+
+    monkeypatch.setattr(atomic.os, "fsync", fail)
+    with pytest.raises(StorageError, match=words) as caught:
+        output.replace(".uavsim/ledger/a.json", b"{}")
+    assert "\n" not in str(caught.value)
+    monkeypatch.undo()
+    assert output.keys(".uavsim") == []  # not even the temp file
+
+
+def test_a_folder_that_holds_another_data_set_is_refused(output: LocalOutput) -> None:
+    mine = {"dataset": "smoke", "seed": 0, "fingerprint": fingerprint({"samples": 5}, seed=0)}
+    claim_output(output, identity=mine)
+    claim_output(output, identity=mine)
+    assert not check_identity(output, mark=mine["fingerprint"], name="smoke")
+    with pytest.raises(InputError, match="holds another data set"):
+        check_identity(output, mark=fingerprint({"samples": 5}, seed=1), name="smoke")
+    assert json.loads((output.root / ".uavsim/dataset.json").read_text())["seed"] == 0
+
+
+def test_a_folder_with_strange_files_is_refused(output: LocalOutput) -> None:
+    output.root.mkdir()
+    (output.root / "thesis.tex").write_text("x")
+    with pytest.raises(InputError, match=r"thesis\.tex"):
+        claim_output(output, identity={"dataset": "smoke", "fingerprint": "x"})
+    assert not output.layout.meta.exists()
+
+
+@pytest.mark.parametrize("name", ["../x", "a/b", ".hidden", "", "a b", "x..y"])
+def test_scene_names_cannot_leave_the_folder(output: LocalOutput, name: str) -> None:
+    with pytest.raises(InputError):
+        write_entry(output, LedgerEntry(name, "flying"))
+
+
+def test_a_broken_ledger_entry_is_told(output: LocalOutput) -> None:
+    output.replace(".uavsim/ledger/scene_00.json", b"{")
+    with pytest.raises(StorageError, match="delete it"):
+        read_ledger(output)

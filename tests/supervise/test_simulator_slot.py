@@ -1,0 +1,112 @@
+"""Stations rebuild themselves; a pool lends them out, prefers the loaded town, and gives up what cannot be brought up."""
+
+import socket
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from uavsim.config.run import DeadlineConfig, RunConfig, SimulatorConfig
+from uavsim.errors import SimulatorLost
+from uavsim.supervise.simulator_slot import NoSlotLeft, SimulatorSlot, SlotPool
+
+FAKE = Path(__file__).with_name("fake_client_worker.py")
+RUN = RunConfig(deadlines=DeadlineConfig(connect_s=60, load_s=30, tick_s=30), client_recycle_scenes=2)
+
+
+@pytest.fixture
+def port() -> Iterator[int]:
+    with socket.create_server(("127.0.0.1", 0), backlog=100) as server:
+        yield server.getsockname()[1]
+
+
+def slot(tmp_path: Path, port: int, *, behaviour: str = "good", name: str = "s", mark: bool = False) -> SimulatorSlot:
+    words = [sys.executable, str(FAKE), behaviour, *([str(tmp_path / f"{name}-mark")] if mark else [])]
+    return SimulatorSlot(
+        SimulatorConfig(kind="attach", carla_port=port),
+        run=RUN,
+        topology="carla",
+        name=name,
+        logs=tmp_path,
+        home=tmp_path / "home",
+        command=lambda **_: words,
+    )
+
+
+def fly(one: SimulatorSlot, tmp_path: Path, *, town: str = "Town10HD") -> None:
+    plan = tmp_path / "plan.msgpack"
+    plan.write_bytes(b"plan")
+    one.fly(plan, out=tmp_path / "scene", town=town, on_event=lambda _: None)
+
+
+def test_the_client_is_kept_and_recycled(tmp_path: Path, port: int) -> None:
+    one = slot(tmp_path, port)
+    for _ in range(3):
+        fly(one, tmp_path)
+    assert one.client_starts == 2  # the third scene found a client process that had flown two
+    assert one.status().scenes_flown == 3
+    one.close()
+
+
+def test_after_a_crash_the_next_scene_finds_a_new_client(tmp_path: Path, port: int) -> None:
+    one = slot(tmp_path, port, behaviour="segfault", mark=True)
+    with pytest.raises(SimulatorLost, match="SIGSEGV"):
+        fly(one, tmp_path)
+    fly(one, tmp_path)
+    assert one.client_starts == 2
+    assert one.facts is not None
+    assert one.facts.map_name == "Town10HD"
+    one.close()
+
+
+def test_the_pool_prefers_the_slot_with_the_town_loaded(tmp_path: Path, port: int) -> None:
+    slots = [slot(tmp_path, port, name=name) for name in ("a", "b", "c")]
+    with SlotPool(slots) as pool:
+        slots[0].town, slots[1].town = "Town06", "Town10HD"
+        with pool.borrow_ready(town="Town10HD", journal=print) as first:
+            assert first.name == "b"
+            with pool.borrow_ready(town="Town10HD", journal=print) as second:
+                assert second.name == "c"  # one without a town before one that would have to leave its own
+
+
+def test_a_slot_that_never_comes_up_is_given_up_and_the_last_one_ends_the_run(tmp_path: Path, port: int) -> None:
+    told: list[str] = []
+    broken, good = slot(tmp_path, port, behaviour="connect@die", name="broken"), slot(tmp_path, port, name="good")
+    with SlotPool([broken, good]) as pool:
+        with pool.borrow_ready(
+            town="Town10HD", journal=lambda event, **facts: told.append(f"{event} {facts['times']}")
+        ) as one:
+            assert one is good
+        assert told == ["slot failed 1", "slot failed 2", "slot failed 3"]
+        assert broken.given_up
+        good.given_up = True
+        pool._free.clear()
+        with pytest.raises(NoSlotLeft, match="no simulator is left: the client process ended with code 134"):
+            pool._take("Town10HD")
+
+
+def test_borrowers_wait_for_their_turn(tmp_path: Path, port: int) -> None:
+    order: list[str] = []
+    with SlotPool([slot(tmp_path, port)]) as pool:
+        waiting = threading.Event()
+
+        def second() -> None:
+            waiting.set()
+            with pool.borrow_ready(town="Town10HD", journal=print):
+                order.append("second")
+
+        with pool.borrow_ready(town="Town10HD", journal=print):
+            thread = threading.Thread(target=second)
+            thread.start()
+            waiting.wait(5)
+            order.append("first")
+        thread.join(20)
+    assert order == ["first", "second"]
+
+
+def test_bringing_up_all_tells_the_first_failure(tmp_path: Path, port: int) -> None:
+    pool = SlotPool([slot(tmp_path, port), slot(tmp_path, port, behaviour="connect@version", name="old")])
+    with pool, pytest.raises(Exception, match="told to: version"):
+        pool.ready_all()

@@ -1,9 +1,0 @@
-"""A headless AirSim 1.8.1: the real client's protocol, real flight, pictures from the renderer that CARLA's port uses."""
-
-from __future__ import annotations
-
-from uavsim.mock_servers.airsim.host import AirSimHost, FaultsLike, NoFaults
-from uavsim.mock_servers.airsim.server import AirSimServer
-from uavsim.mock_servers.airsim.settings import AirSimSettings, SettingsError, read_settings
-
-__all__ = ["AirSimHost", "AirSimServer", "AirSimSettings", "FaultsLike", "NoFaults", "SettingsError", "read_settings"]

@@ -1,0 +1,82 @@
+"""Parts of a plan that are their configuration in other words."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from uavsim.config.dataset import Degradations, Images, Labels
+from uavsim.config.rig import Rig
+from uavsim.config.town import TownConfig
+from uavsim.records.plan import CameraSpec, DegradationPlan, ImageFormat, SwarmTrajectory, TownSite
+from uavsim.typing import JsonDict
+
+__all__ = ["cameras", "degradation_plan", "describe", "image_format", "label_options", "town_site"]
+
+_MAP_BORDER_M = 20.0
+
+
+def cameras(rig: Rig) -> tuple[CameraSpec, ...]:
+    """Write every camera out with the numbers that it takes from its rig."""
+    return tuple(
+        CameraSpec(
+            name=name,
+            mount_t_m=camera.mount_m,
+            mount_rpy_deg=(camera.roll_deg, camera.pitch_deg, camera.yaw_deg),
+            width_px=camera.width_px or rig.width_px,
+            height_px=camera.height_px or rig.height_px,
+            fov_deg=camera.fov_deg or rig.fov_deg,
+            sensors=camera.sensors or rig.sensors,
+        )
+        for name, camera in rig.cameras.items()
+    )
+
+
+def town_site(town: TownConfig) -> TownSite:
+    """Return what a plan keeps of a town."""
+    corner = np.floor(np.array([town.x_m[0], town.y_m[0]]) - _MAP_BORDER_M)
+    return TownSite(
+        name=town.name,
+        carla_map=town.carla_map,
+        map_bounds_m=(town.x_m[0], town.y_m[0], town.x_m[1], town.y_m[1]),
+        ground_z_m=town.ground_z_m,
+        airsim_origin_ue_m=town.airsim_origin_ue_m,
+        mask_origin_map_m=(float(corner[0]), float(corner[1])),
+    )
+
+
+def image_format(images: Images) -> ImageFormat:
+    """Return how images are stored."""
+    return ImageFormat(images.format, jpeg_quality=images.jpeg_quality, png_level=images.png_level)
+
+
+def label_options(labels: Labels) -> JsonDict:
+    """Return what the data set says about labels, and nothing of what it leaves out."""
+    options = labels.model_dump(exclude_none=True)
+    return {key: list(value) if isinstance(value, tuple) else value for key, value in options.items()}
+
+
+def degradation_plan(degradations: Degradations | None, *, seed: int) -> DegradationPlan | None:
+    """Return what the sensors get wrong, or None when nothing; times become microseconds."""
+    if degradations is None:
+        return None
+    return DegradationPlan(
+        seed=seed,
+        position_noise_m=degradations.position_noise_m,
+        position_bias_m=degradations.position_bias_m,
+        yaw_noise_deg=degradations.yaw_noise_deg,
+        clock_offset_us=round(degradations.clock_offset_s * 1e6),
+        latency_us=round(degradations.latency_s * 1e6),
+        drop_probability=degradations.drop_probability,
+        pixel_noise_sigma=degradations.pixel_noise_sigma,
+        blur_sigma_px=degradations.blur_sigma_px,
+        exposure_stops=degradations.exposure_stops,
+    )
+
+
+def describe(town: TownConfig, *, route: str, formation: str, weather: str, swarm: SwarmTrajectory) -> str:
+    """Say in one line what a scene shows."""
+    heights_m = np.round(swarm.map_t_flu_m[..., 2] - town.ground_z_m, 1)
+    low, high = f"{heights_m.min():g}", f"{heights_m.max():g}"
+    drones = len(swarm.drone_ids)
+    height = low if low == high else f"{low} to {high}"
+    return f"{town.name}, {route}, {drones} {'drone' if drones == 1 else 'drones'} in {formation}, {height} m up, {weather}"

@@ -1,0 +1,86 @@
+"""``.uavsim/dataset.json``: which data set a folder holds. A folder with another one is never written to."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+from uavsim.errors import InputError
+from uavsim.store.atomic import to_json_bytes
+from uavsim.store.output import Output
+from uavsim.typing import JsonDict
+
+__all__ = ["IDENTITY", "check_identity", "claim_output", "fingerprint", "read_identity"]
+
+IDENTITY = ".uavsim/dataset.json"
+
+
+def fingerprint(config: JsonDict, *, seed: int) -> str:
+    """Name a data set by its resolved configuration and seed: equal fingerprints give equal bytes."""
+    canonical = json.dumps({"config": config, "seed": seed}, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    return hashlib.sha256(canonical.encode()).hexdigest()
+
+
+def read_identity(output: Output) -> dict[str, Any] | None:
+    """Return what the place says it holds, or None when it says nothing.
+
+    Raises:
+        InputError: the file is there and is not ours.
+    """
+    data = output.read(IDENTITY)
+    if data is None:
+        return None
+    try:
+        identity = json.loads(data)
+    except ValueError as error:
+        raise InputError(f"{output.address}/{IDENTITY} is not JSON ({error}); choose another --out") from error
+    if not isinstance(identity, dict) or "fingerprint" not in identity:
+        raise InputError(f"{output.address}/{IDENTITY} is not ours: it has no fingerprint; choose another --out")
+    return identity
+
+
+def check_identity(output: Output, *, mark: str, name: str) -> bool:
+    """Say whether the place is fresh (True) or already holds this very data set (False); writes nothing.
+
+    Raises:
+        InputError: it holds another data set, or files that are not ours.
+    """
+    identity = read_identity(output)
+    if identity is None:
+        _refuse_foreign_files(output)
+        return True
+    if identity["fingerprint"] != mark:
+        held = identity.get("dataset", "a data set")
+        raise InputError(
+            f"{output.address} holds another data set ({held}, seed {identity.get('seed')}; not the {name} of this command): "
+            "choose another --out, or repeat the settings it was made with"
+        )
+    return False
+
+
+def claim_output(output: Output, *, identity: JsonDict) -> None:
+    """Write the identity into a fresh place; of several processes the first wins and the others must agree.
+
+    Raises:
+        InputError: another process claimed it for another data set.
+    """
+    if check_identity(output, mark=identity["fingerprint"], name=str(identity.get("dataset"))) and not output.create(
+        IDENTITY, to_json_bytes(identity)
+    ):
+        check_identity(output, mark=identity["fingerprint"], name=str(identity.get("dataset")))
+
+
+def _refuse_foreign_files(output: Output) -> None:
+    if output.is_local:
+        root: Path = output.root
+        if root.exists() and not root.is_dir():
+            raise InputError(f"--out {root} is a file; name a folder")
+        strangers = sorted(p.name for p in root.iterdir() if p.name != ".uavsim") if root.is_dir() else []
+    else:
+        strangers = [key for key in output.keys("") if not key.startswith(".uavsim/")][:1]
+    if strangers:
+        raise InputError(
+            f"{output.address} is not empty and holds no data set of ours ({strangers[0]}); choose another --out"
+        )

@@ -1,0 +1,89 @@
+"""The ledger: one small file per scene, written atomically, is the truth about what is done.
+
+``flying`` is written before anything of the scene is; ``committed`` is written last of all, so its rename is the commit
+point; ``quarantined`` keeps why the scene was given up. A ``flying`` entry whose scene nobody holds was interrupted.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, Literal, get_args
+
+from uavsim.errors import StorageError
+from uavsim.store.atomic import to_json_bytes
+from uavsim.store.layout import check_name
+from uavsim.store.output import Output
+
+__all__ = ["LEDGER", "LedgerEntry", "SceneState", "read_entry", "read_ledger", "write_entry"]
+
+SceneState = Literal["flying", "committed", "quarantined"]
+LEDGER = ".uavsim/ledger"
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerEntry:
+    """What is known about one scene.
+
+    Attributes:
+        scene: its name.
+        state: see the module.
+        index: its number in the data set, the order of the tables.
+        town: for grouping in tables.
+        plan_sha256: of the packed plan that was flown; another plan under the same name is another scene.
+        attempts: failed attempts since the scene was last committed or forced.
+        reasons: one line per failed attempt, oldest first.
+        facts: for people and the summary (vehicles, images, seconds); never read by the machine.
+    """
+
+    scene: str
+    state: SceneState
+    index: int = 0
+    town: str = ""
+    plan_sha256: str = ""
+    attempts: int = 0
+    reasons: tuple[str, ...] = ()
+    facts: dict[str, Any] = field(default_factory=dict)
+
+    def failed(self, reason: str) -> LedgerEntry:
+        """Count one more failed attempt."""
+        return replace(self, attempts=self.attempts + 1, reasons=(*self.reasons, reason))
+
+
+def read_entry(output: Output, scene: str) -> LedgerEntry | None:
+    """Return the scene's entry, or None when the scene never started.
+
+    Raises:
+        StorageError: the file is not a ledger entry: the disk or somebody changed it.
+    """
+    data = output.read(f"{LEDGER}/{check_name(scene, what='scene')}.json")
+    return None if data is None else _parse(data, where=f"{LEDGER}/{scene}.json")
+
+
+def write_entry(output: Output, entry: LedgerEntry) -> None:
+    """Write the entry whole; when this returns it survives a power cut."""
+    output.replace(f"{LEDGER}/{check_name(entry.scene, what='scene')}.json", to_json_bytes(asdict(entry)))
+
+
+def read_ledger(output: Output) -> dict[str, LedgerEntry]:
+    """Return every entry by scene name, in order of name."""
+    entries: dict[str, LedgerEntry] = {}
+    for key in output.keys(LEDGER):
+        data = output.read(key)
+        if data is not None and key.endswith(".json"):
+            entry = _parse(data, where=key)
+            entries[entry.scene] = entry
+    return entries
+
+
+def _parse(data: bytes, *, where: str) -> LedgerEntry:
+    try:
+        fields = json.loads(data)
+        entry = LedgerEntry(**{**fields, "reasons": tuple(fields.get("reasons", ()))})
+    except (ValueError, TypeError) as error:
+        raise StorageError(
+            f"{where} is not a ledger entry ({error}); delete it and the scene is flown again"
+        ) from error
+    if entry.state not in get_args(SceneState):
+        raise StorageError(f"{where}: unknown state {entry.state!r}; delete it and the scene is flown again")
+    return entry

@@ -1,0 +1,271 @@
+"""A slot: one simulator with one client, flying one scene at a time and rebuilt when it fails."""
+
+from __future__ import annotations
+
+import contextlib
+import queue
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+from uavsim.config.run import RunConfig, SimulatorConfig
+from uavsim.errors import SystemFailure, UavsimError
+from uavsim.supervise.client_process import ClientFacts, ClientProcess, Deadlines, Flown, client_command
+from uavsim.supervise.health import MIN_FREE_GPU_MB, Pace, free_gpu_mb
+from uavsim.supervise.simulator import Simulator
+from uavsim.typing import JsonDict
+
+__all__ = ["NoSlotLeft", "SimulatorSlot", "SlotPool", "SlotStatus"]
+
+T = TypeVar("T")
+_SLOT_ATTEMPTS = 3
+_TIDY_S = 60.0  # a client process that leaves takes its actors with it; on a busy server that is some hundred calls
+
+
+class NoSlotLeft(SystemFailure):
+    """Every simulator of the run was given up."""
+
+
+@dataclass(frozen=True, slots=True)
+class SlotStatus:
+    """For people."""
+
+    name: str
+    address: str
+    scenes_flown: int
+    client_restarts: int
+    simulator_restarts: int
+
+
+class SimulatorSlot:
+    """One simulator, one client.
+
+    Args:
+        config: of the simulator.
+        run: deadlines and recycling.
+        topology: given to the client.
+        name: for logs.
+        logs: folder for what the two processes print.
+        home: $HOME of the client: CARLA's client writes its cache there.
+        command: makes the client process's command line from ``carla`` and ``airsim``; replaced in tests.
+    """
+
+    def __init__(
+        self,
+        config: SimulatorConfig,
+        *,
+        run: RunConfig,
+        topology: str,
+        name: str,
+        logs: Path,
+        home: Path,
+        command: Callable[..., list[str]] = client_command,
+    ) -> None:
+        self.name = name
+        self.simulator = Simulator(config, name=name, logs=logs)
+        self._run, self._topology, self._home, self._command = run, topology, home, command
+        self._client_log = logs / f"{name}-client.log"
+        self._client: ClientProcess | None = None
+        self.town = ""
+        self.facts: ClientFacts | None = None
+        self.scenes_flown = self.client_starts = self.simulator_starts = self.failures = 0
+        self.given_up = False
+        self.pace = Pace(config.recycle_below_pace)
+
+    def ready(self) -> ClientFacts:
+        """Bring up simulator and client process and ask for a sign of life; cheap when both are up.
+
+        Raises:
+            SimulatorError: not there, another version, dead.
+        """
+        self._recycle_if_due()
+        if self._client is not None and self._client.alive:
+            self.facts = self._guarded(self._client.probe)
+            return self.facts
+        fresh = self.simulator.is_ours and self.simulator.pid is None
+        endpoints = self.simulator.ensure()
+        self.simulator_starts += fresh
+        self._client = ClientProcess(
+            self._command(carla=endpoints.carla, airsim=endpoints.airsim, topology=self._topology),
+            log=self._client_log,
+            deadlines=Deadlines(**self._run.deadlines.model_dump()),
+            home=self._home,
+        )
+        self.client_starts += 1
+        self.facts = self._guarded(self._client.wait_ready)
+        return self.facts
+
+    def fly(self, plan: Path, *, out: Path, town: str, on_event: Callable[[JsonDict], None]) -> Flown:
+        """Fly one scene; after an error the slot is torn down as far as needed and may be used again.
+
+        Raises:
+            UavsimError: see ``ClientProcess.fly`` and ``ready``.
+        """
+        self.ready()
+        client = self._client
+        assert client is not None
+        flown = self._guarded(lambda: client.fly(plan, out=out, on_event=on_event))
+        self.town = town
+        self.scenes_flown += 1
+        self.simulator.scenes_flown += 1
+        return flown
+
+    def client_log_tail(self) -> str:
+        """Return the last lines that the client process printed."""
+        if not self._client_log.exists():
+            return ""
+        return "\n".join(self._client_log.read_text(errors="replace").splitlines()[-20:])
+
+    def simulator_log_tail(self) -> str:
+        """Return the last lines that the simulator's process printed; empty for an attached one."""
+        return self.simulator.log_tail()
+
+    def status(self) -> SlotStatus:
+        """Say how it stands."""
+        address = self.simulator.config.kind
+        restarts = max(self.client_starts - 1, 0), max(self.simulator_starts - 1, 0)
+        return SlotStatus(self.name, address, self.scenes_flown, *restarts)
+
+    def interrupt(self) -> None:
+        """Kill the client process under whoever is flying with it."""
+        client = self._client
+        if client is not None:
+            client.kill()
+
+    def close(self) -> None:
+        """End client process and simulator."""
+        self._stop_client(grace_s=5.0 if self.simulator.is_ours else _TIDY_S)
+        self.simulator.stop()
+
+    def _guarded(self, act: Callable[[], T]) -> T:
+        try:
+            return act()
+        except UavsimError:
+            # A client that fails leaves its vehicles and cameras behind: a simulator that is ours is started anew, whatever
+            # the failure was. An attached one is cleared by the next client.
+            self._stop_client(grace_s=0.5)
+            self.simulator.lost()
+            raise
+
+    def _recycle_if_due(self) -> None:
+        client = self._client
+        heavy = client is not None and client.rss_bytes > self._run.client_recycle_rss_mb * 1e6
+        if client is not None and (heavy or client.scenes_flown >= self._run.client_recycle_scenes):
+            self._stop_client(grace_s=_TIDY_S)
+        if self.simulator.due_for_recycling or self._is_ill():
+            self._stop_client(grace_s=5.0)
+            self.pace.forget()
+            self.simulator.stop()
+
+    def _is_ill(self) -> bool:
+        """Tell whether a simulator that is ours had better be started anew; one that has flown nothing gets a chance."""
+        if not self.simulator.is_ours or not self.simulator.scenes_flown:
+            return False
+        free_mb = None if self.simulator.config.kind == "mock" else free_gpu_mb(self.simulator.config.gpu)
+        return self.pace.is_slow or (free_mb is not None and free_mb < MIN_FREE_GPU_MB)
+
+    def _stop_client(self, *, grace_s: float) -> None:
+        if self._client is not None:
+            self._client.stop(grace_s=grace_s)
+        self._client = None
+
+
+class SlotPool:
+    """The slots of a run; a scene borrows one and gives it back. Threads may borrow at the same time."""
+
+    def __init__(self, slots: Sequence[SimulatorSlot]) -> None:
+        self.slots = tuple(slots)
+        self._free = list(self.slots)
+        self._changed = threading.Condition()
+        self._last_failure: UavsimError | None = None
+        self._ending = False
+
+    def __enter__(self) -> SlotPool:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @contextlib.contextmanager
+    def borrow_ready(self, *, town: str, journal: Callable[..., None]) -> Iterator[SimulatorSlot]:
+        """Wait for a slot that is up; one that has the town loaded is preferred: loading a map is slow and leaks.
+
+        A slot that cannot be brought up three times in a row is given up. That is its failure, not the scene's.
+
+        Args:
+            town: that is to be flown.
+            journal: told of slots that fail.
+
+        Raises:
+            NoSlotLeft: every slot was given up; the message is the last reason.
+        """
+        slot = self._take(town)
+        try:
+            while True:
+                try:
+                    slot.ready()
+                    slot.failures = 0
+                    break
+                except UavsimError as error:
+                    slot.failures += 1
+                    journal("slot failed", slot=slot.name, times=slot.failures, reason=str(error))
+                    self._last_failure = error
+                if slot.failures >= _SLOT_ATTEMPTS:
+                    slot.given_up = True
+                    slot.close()
+                    slot = self._take(town)
+            yield slot
+        finally:
+            with self._changed:
+                if not slot.given_up:
+                    self._free.append(slot)
+                self._changed.notify_all()
+
+    def _take(self, town: str) -> SimulatorSlot:
+        with self._changed:
+            while not self._free or self._ending:
+                if self._ending:
+                    raise NoSlotLeft("the run is ending")
+                if all(slot.given_up for slot in self.slots):
+                    raise NoSlotLeft(f"no simulator is left: {self._last_failure}") from self._last_failure
+                self._changed.wait()
+            slot = min(self._free, key=lambda s: (s.town != town, s.town != ""))
+            self._free.remove(slot)
+            return slot
+
+    def interrupt(self) -> None:
+        """End every flight at once and lend nothing more; whoever has a slot sees its client process die."""
+        with self._changed:
+            self._ending = True
+            self._changed.notify_all()
+        for slot in self.slots:
+            slot.interrupt()
+
+    def ready_all(self) -> None:
+        """Bring up every slot, all at the same time.
+
+        Raises:
+            UavsimError: the first failure.
+        """
+        failures: queue.SimpleQueue[UavsimError] = queue.SimpleQueue()
+
+        def bring_up(slot: SimulatorSlot) -> None:
+            try:
+                slot.ready()
+            except UavsimError as error:
+                failures.put(error)
+
+        threads = [threading.Thread(target=bring_up, args=(s,), name=f"ready-{s.name}") for s in self.slots]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        if not failures.empty():
+            raise failures.get()
+
+    def close(self) -> None:
+        """End every client process and every simulator that is ours."""
+        for slot in self.slots:
+            slot.close()
