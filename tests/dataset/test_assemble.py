@@ -8,8 +8,9 @@ import pytest
 from headless_simulator.scene import TAG
 
 from uavsim.dataset import Fragment, assemble, open_fragment, pack_fragment, tables, unpack_fragment
+from uavsim.dataset.schema import REQUIRED
 from uavsim.dataset.tables import iter_rows, read_rows, write_rows
-from uavsim.dataset.vocabulary import TABLES, semantic_tag_rows
+from uavsim.dataset.vocabulary import semantic_tag_rows
 from uavsim.errors import DatasetError
 
 REPOSITORY = Path(__file__).parents[2]
@@ -36,7 +37,7 @@ def test_strangers_are_refused() -> None:
 def test_every_table_is_json_and_streams(fragment: Fragment, tmp_path: Path) -> None:
     (version,) = assemble(tmp_path, [pack_fragment(fragment)])
     assert version.scenes == ["scene_00"]
-    for name in TABLES:
+    for name in REQUIRED:
         path = tmp_path / "v1.0-mini" / f"{name}.json"
         rows = json.loads(path.read_bytes())
         assert rows == list(iter_rows(path))

@@ -10,7 +10,9 @@ from pathlib import Path
 
 import numpy as np
 
+from uavsim.dataset.dialects import STRICT, dialect_of
 from uavsim.dataset.reader import DatasetReader, SceneRows, open_dataset
+from uavsim.dataset.schema import CATEGORY, SENSOR
 from uavsim.errors import DatasetError, InputError, StorageError, UnknownNameError
 from uavsim.geometry import quaternion
 from uavsim.registry import nearest
@@ -120,8 +122,8 @@ class Source:
             UnknownNameError: no such split.
         """
         self.reader, self.split = reader, split or "all"
-        self.categories = {row["token"]: row for row in reader.shared("category")}
-        self._channel_of = {row["token"]: row["channel"] for row in reader.shared("sensor")}
+        self.categories = {row["token"]: row for row in reader.shared(CATEGORY)}
+        self._channel_of = {row["token"]: row["channel"] for row in reader.shared(SENSOR)}
         if split is not None and split not in reader.splits:
             known = list(reader.splits)
             raise UnknownNameError(
@@ -224,7 +226,7 @@ def open_source(request: ExportRequest) -> Source:
         UnknownNameError: no such version or split.
     """
     reader = open_dataset(request.root, request.version)
-    if reader.dialect != "strict":
+    if dialect_of(reader) is not STRICT:
         raise InputError(
             f"{request.root}: exports start from the strict dialect; run uavsim convert --dialect strict first"
         )

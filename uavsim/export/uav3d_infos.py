@@ -16,8 +16,10 @@ from typing import Any, Final
 
 import numpy as np
 
+from uavsim.dataset.dialects import dialect_of
 from uavsim.dataset.euler_safe import as_their_code_reads
 from uavsim.dataset.reader import DatasetReader, SceneRows, open_dataset
+from uavsim.dataset.schema import CATEGORY, SENSOR
 from uavsim.errors import DatasetError, InputError, StorageError
 from uavsim.geometry import unreal
 from uavsim.typing import BoolArray, FloatArray, JsonDict
@@ -67,7 +69,7 @@ def write_uav3d_infos(
         StorageError: a file cannot be written.
     """
     reader = open_dataset(root, version)
-    if reader.dialect != "uav3d":
+    if dialect_of(reader).name != "uav3d":
         raise InputError(f"{root}: infos are made of the uav3d dialect; run uavsim convert first")
     chosen, test = options or InfoOptions(), "test" in reader.version
     infos: dict[str, list[JsonDict]] = {"test": []} if test else {"train": [], "val": []}
@@ -87,8 +89,8 @@ class _InfoMaker:
 
     def __init__(self, reader: DatasetReader, options: InfoOptions, *, with_boxes: bool) -> None:
         self._options, self._with_boxes = options, with_boxes
-        self._channel_of = {row["token"]: row["channel"] for row in reader.shared("sensor")}
-        self._category_of = {row["token"]: row["name"] for row in reader.shared("category")}
+        self._channel_of = {row["token"]: row["channel"] for row in reader.shared(SENSOR)}
+        self._category_of = {row["token"]: row["name"] for row in reader.shared(CATEGORY)}
 
     def infos(self, scene: SceneRows) -> list[JsonDict]:
         rows = scene.rows
