@@ -29,6 +29,11 @@ Share = Annotated[float, Field(ge=0, le=1)]
 RESERVED_SPLITS = ("train", "val", "test", "mini_train", "mini_val", "train_detect", "train_track")
 
 
+def _is_empty(value: tuple[Any, ...]) -> bool:
+    """Leave a key out of what names a data set, so that data sets from before the key was there keep their name."""
+    return not value
+
+
 class NameSchedule(Model):
     """Which file each scene uses; a plain name is the same for all scenes."""
 
@@ -150,7 +155,7 @@ class Labels(Model):
         | None
     ) = None
     """Everything else is scenery; all of them by default."""
-    columns: tuple[Name, ...] | None = None
+    columns: Annotated[tuple[Name, ...], Field(exclude_if=_is_empty)] = ()
     """Label columns that installed packages add (entry points ``uavsim.label_columns``), beside the built-in ones."""
     range_m: Annotated[float, Field(gt=0, le=100_000)] | None = None
     """Horizontally from the nearest drone; everything in the town by default."""
@@ -163,9 +168,9 @@ class Labels(Model):
 
     @field_validator("columns")
     @classmethod
-    def _columns_known(cls, columns: tuple[str, ...] | None) -> tuple[str, ...] | None:
+    def _columns_known(cls, columns: tuple[str, ...]) -> tuple[str, ...]:
         try:
-            check_extra_columns(columns or ())
+            check_extra_columns(columns)
         except InputError as error:
             raise ValueError(str(error)) from error
         return columns

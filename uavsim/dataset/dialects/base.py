@@ -94,7 +94,7 @@ class Dialect:
         summary: one line for people.
         detect: whether a data set that does not tell its dialect is in this one.
         frames: of places, rotations and sizes.
-        codes: of the validator's findings that only this dialect can have.
+        checks: of the validator that only this dialect promises to pass, beside those that all do.
         tables: that it has beside ``schema.TABLES``.
         options: a frozen dataclass of choices, all with defaults.
         from_strict: starts the conversion of a strict version folder; None for ``strict`` itself.
@@ -105,7 +105,7 @@ class Dialect:
     summary: str
     detect: Callable[[DatasetReader], bool]
     frames: Frames
-    codes: tuple[str, ...] = ()
+    checks: tuple[str, ...] = ()
     tables: tuple[Table[Any], ...] = ()
     options: type[Any] = NoOptions
     from_strict: Callable[[DatasetReader, Any], Conversion] | None = None
