@@ -4,6 +4,7 @@ import subprocess
 from dataclasses import replace
 from pathlib import Path
 
+import msgpack
 import pytest
 from headless_simulator.scene import TAG
 
@@ -32,6 +33,13 @@ def test_strangers_are_refused() -> None:
     for data in (b"", b"nothing", b"\x81\xa1a\x01"):
         with pytest.raises(DatasetError, match="table rows"):
             open_fragment(data)
+
+
+def test_a_damaged_head_is_told(fragment: Fragment) -> None:
+    value = msgpack.unpackb(pack_fragment(fragment), raw=False)
+    del value["head"]["town"]
+    with pytest.raises(DatasetError, match="rows of a scene are damaged: KeyError\\('town'\\)"):
+        open_fragment(msgpack.packb(value))
 
 
 def test_every_table_is_json_and_streams(fragment: Fragment, tmp_path: Path) -> None:

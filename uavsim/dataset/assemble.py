@@ -12,7 +12,7 @@ import numpy as np
 
 from uavsim.dataset import layout
 from uavsim.dataset.fragment import FragmentHead, PackedFragment, open_fragment
-from uavsim.dataset.rows import MapRow, SensorRow
+from uavsim.dataset.rows import DatasetInfo, MapRow, RunInfo, SensorRow
 from uavsim.dataset.schema import (
     ATTRIBUTE,
     CATEGORY,
@@ -30,7 +30,6 @@ from uavsim.dataset.tokens import token
 from uavsim.dataset.vocabulary import attribute_rows, category_rows, semantic_tag_rows, visibility_rows
 from uavsim.errors import DatasetError
 from uavsim.images import codec
-from uavsim.typing import JsonDict
 
 __all__ = ["METRES_PER_MAP_PIXEL", "AssembledVersion", "assemble", "versions_of"]
 
@@ -68,7 +67,7 @@ def assemble(
     fragments: Iterable[bytes | PackedFragment],
     *,
     map_masks: Mapping[str, bytes] | None = None,
-    info: JsonDict | None = None,
+    info: RunInfo | None = None,
 ) -> list[AssembledVersion]:
     """Write all tables, ``splits.json``, the map masks and the data set's description.
 
@@ -125,7 +124,7 @@ class _VersionFolder:
         self.towns.setdefault(head.town, (head.mask_origin_map_m, []))[1].append(head.log_token)
         self.result.scenes.append(head.scene)
 
-    def keep(self, info: JsonDict, *, blank_maps: list[str]) -> AssembledVersion:
+    def keep(self, info: RunInfo, *, blank_maps: list[str]) -> AssembledVersion:
         count = self.result.row_count
         for name, writer in self._writers.items():
             writer.keep()
@@ -188,7 +187,7 @@ def _write_masks(root: Path, towns: list[str], masks: Mapping[str, bytes]) -> li
     return empty
 
 
-def _description(info: JsonDict, version: AssembledVersion, *, towns: list[str], blank: list[str]) -> JsonDict:
+def _description(info: RunInfo, version: AssembledVersion, *, towns: list[str], blank: list[str]) -> DatasetInfo:
     notes = [NUM_LIDAR_PTS_MEANING]
     notes += [f"{layout.map_path(town)} is blank: the town's map was not drawn." for town in towns if town in blank]
     notes.append(

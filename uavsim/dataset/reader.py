@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-from uavsim.dataset.rows import SceneRow
+from uavsim.dataset.rows import DatasetInfo, SceneRow
 from uavsim.dataset.schema import DATASET_INFO, REQUIRED, SPLITS, TABLES, Owner, Table, Tables, scene_tables
 from uavsim.dataset.tables import iter_rows, read_rows
 from uavsim.errors import DatasetError, UnknownNameError
@@ -56,9 +56,9 @@ class DatasetReader:
         self._per_scene = scene_tables(self.tables)
 
     @property
-    def info(self) -> JsonDict:
+    def info(self) -> DatasetInfo:
         """The data set's own description; {} where others wrote it."""
-        return self._json(DATASET_INFO)
+        return cast("DatasetInfo", self._json(DATASET_INFO))
 
     @property
     def splits(self) -> dict[str, list[str]]:

@@ -14,11 +14,13 @@ __all__ = [
     "CalibratedSensorRow",
     "CameraPoseRow",
     "CategoryRow",
+    "DatasetInfo",
     "EgoPoseRow",
     "InstanceRow",
     "LayerRow",
     "LogRow",
     "MapRow",
+    "RunInfo",
     "SampleAnnotationRow",
     "SampleDataRow",
     "SampleRow",
@@ -278,3 +280,23 @@ class AgentViewRow(TypedDict):
     reported_timestamp_us: NotRequired[int]
     arrival_timestamp_us: NotRequired[int]
     dropped: NotRequired[bool]
+
+
+class RunInfo(TypedDict, total=False):
+    """What the run that made a data set tells of itself; the same in every run of it."""
+
+    dataset: str
+    seed: int
+    fingerprint: str
+    versions: dict[str, str]
+
+
+class DatasetInfo(RunInfo, total=False):
+    """``uav_dataset.json``: what a version folder holds and how it is written; {} where others wrote the data set."""
+
+    dialect: str
+    version: str
+    scenes: int
+    towns: list[str]
+    rows: dict[str, int]
+    notes: list[str]

@@ -139,5 +139,5 @@ def _matrices(wxyz: FloatArray) -> FloatArray:
     cross = np.zeros((len(wxyz), 3, 3))
     cross[:, [2, 0, 1], [1, 2, 0]] = v
     cross[:, [1, 2, 0], [2, 0, 1]] = -v
-    straight = (w * w - (v * v).sum(axis=1))[:, None, None] * np.eye(3)
-    return straight + 2 * v[:, :, None] * v[:, None, :] + 2 * w[:, None, None] * cross
+    straight: FloatArray = (w * w - (v * v).sum(axis=1))[:, None, None] * np.eye(3)
+    return np.asarray(straight + 2 * v[:, :, None] * v[:, None, :] + 2 * w[:, None, None] * cross)

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
 
 from uavsim.dataset.reader import DatasetReader, SceneRows
+from uavsim.dataset.rows import DatasetInfo
 from uavsim.dataset.schema import Table, Tables
-from uavsim.typing import FloatArray, JsonDict
+from uavsim.typing import FloatArray
 
 __all__ = ["Conversion", "Dialect", "FileMove", "Frames", "NoOptions"]
 
@@ -73,7 +74,7 @@ class Conversion(Protocol):
         """Return the files that they name."""
         ...
 
-    def info(self, row_count: dict[str, int]) -> JsonDict:
+    def info(self, row_count: dict[str, int]) -> DatasetInfo:
         """Return the data set's description."""
         ...
 

@@ -8,7 +8,7 @@ length, width, height; blueprints as categories; images in ``sweeps/<town>_<row>
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from uavsim.dataset import layout
 from uavsim.dataset.dialects.base import Conversion, Dialect, FileMove
@@ -18,12 +18,13 @@ from uavsim.dataset.dialects.uav3d_format import (
     STRICT_CATEGORY,
     STRICT_SAMPLE_DATA,
     STRICT_SENSOR,
+    Uav3dInfo,
     Uav3dOptions,
 )
 from uavsim.dataset.dialects.uav3d_from_strict import uav3d_scene
 from uavsim.dataset.dialects.uav3d_to_strict import strict_scene
 from uavsim.dataset.reader import DatasetReader, SceneRows
-from uavsim.dataset.rows import CategoryRow, SensorRow
+from uavsim.dataset.rows import CategoryRow, DatasetInfo, SensorRow
 from uavsim.dataset.schema import (
     ATTRIBUTE,
     CATEGORY,
@@ -40,7 +41,6 @@ from uavsim.dataset.schema import (
 from uavsim.dataset.tokens import token
 from uavsim.dataset.vocabulary import attribute_rows, category_rows, category_token, visibility_rows
 from uavsim.images import draw
-from uavsim.typing import JsonDict
 
 __all__ = ["UAV3D"]
 
@@ -87,7 +87,7 @@ class _FromStrict:
         for row in MAP.of(shared):
             yield FileMove(row["filename"], row["filename"])
 
-    def info(self, row_count: dict[str, int]) -> JsonDict:
+    def info(self, row_count: dict[str, int]) -> Uav3dInfo:
         strict = self._reader.info
         return {
             **strict,
@@ -139,9 +139,10 @@ class _ToStrict:
         for row in MAP.of(shared):
             yield FileMove(row["filename"], row["filename"], may_miss=True)
 
-    def info(self, row_count: dict[str, int]) -> JsonDict:
+    def info(self, row_count: dict[str, int]) -> DatasetInfo:
         del row_count
-        return self._reader.info.get("strict") or {"dialect": "strict", "version": self._reader.version}
+        told = cast("Uav3dInfo", self._reader.info)
+        return told.get("strict") or {"dialect": "strict", "version": self._reader.version}
 
 
 def _unchanged(reader: DatasetReader) -> Tables:

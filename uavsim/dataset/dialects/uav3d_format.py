@@ -16,6 +16,7 @@ from uavsim.dataset.dialects.base import Frames
 from uavsim.dataset.rows import (
     CalibratedSensorRow,
     CategoryRow,
+    DatasetInfo,
     EgoPoseRow,
     InstanceRow,
     LogRow,
@@ -33,6 +34,7 @@ __all__ = [
     "FRAMES",
     "NS_PER_US",
     "Uav3dAnnotationRow",
+    "Uav3dInfo",
     "Uav3dInstanceRow",
     "Uav3dOptions",
     "Uav3dSampleDataRow",
@@ -83,6 +85,14 @@ class Uav3dInstanceRow(InstanceRow):
     """An object by its blueprint, with its strict category."""
 
     uav_category_token: str
+
+
+class Uav3dInfo(DatasetInfo, total=False):
+    """The description, with the options and the strict data set's own."""
+
+    timestamp_unit: TimestampUnit
+    num_pts: NumPts
+    strict: DatasetInfo
 
 
 STRICT_SAMPLE_DATA: Final = Table(
