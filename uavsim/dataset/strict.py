@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import UTC, datetime
-from typing import Final
 
 import numpy as np
 
@@ -35,9 +34,7 @@ from uavsim.records.recording import CameraShot, DroneState, RecordedFrame
 from uavsim.records.vocabulary import WEATHER_PARAMETERS
 from uavsim.typing import FloatArray
 
-__all__ = ["WEATHER_NAMES", "bev_pose", "scene_fragment"]
-
-WEATHER_NAMES: Final = WEATHER_PARAMETERS
+__all__ = ["bev_pose", "scene_fragment"]
 
 
 def scene_fragment(labels: SceneLabels) -> Fragment:
@@ -270,7 +267,7 @@ def _sample_rows(labels: SceneLabels, tokens: list[str]) -> list[SampleRow]:
             "prev": before,
             "next": after,
             "scene_token": scene_token,
-            "uav_weather": dict(zip(WEATHER_NAMES, map(float, frame.weather), strict=True)),
+            "uav_weather": dict(zip(WEATHER_PARAMETERS, map(float, frame.weather), strict=True)),
         }
         for own, before, after, frame in around
     ]

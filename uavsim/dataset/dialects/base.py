@@ -92,7 +92,6 @@ class Dialect:
 
     Attributes:
         name: as in ``uavsim convert --dialect`` and ``uav_dataset.json``.
-        summary: one line for people.
         detect: whether a data set that does not tell its dialect is in this one.
         frames: of places, rotations and sizes.
         checks: of the validator that only this dialect promises to pass, beside those that all do.
@@ -103,7 +102,6 @@ class Dialect:
     """
 
     name: str
-    summary: str
     detect: Callable[[DatasetReader], bool]
     frames: Frames
     checks: tuple[str, ...] = ()

@@ -22,7 +22,6 @@ def _same(values: FloatArray) -> FloatArray:
 
 STRICT = Dialect(
     name="strict",
-    summary="nuScenes as its devkit reads it: right-handed, z up, boxes by their centres",
     detect=_is_what_no_other_claims,
     frames=Frames(_same, _same, _same, _same, size_columns=(0, 1, 2)),
     checks=("referential.lidar_top", "referential.attributes", "temporal.devkit_gap", "pixels.tags"),

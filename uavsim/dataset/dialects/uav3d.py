@@ -167,7 +167,6 @@ def _from_strict(reader: DatasetReader, options: Uav3dOptions) -> Conversion:
 
 UAV3D: Final = Dialect(
     name="uav3d",
-    summary="what UAV3D's own code reads: the simulator's left-handed axes, one global calibration an image",
     detect=_looks_like_uav3d,
     frames=FRAMES,
     tables=CARRIED,
