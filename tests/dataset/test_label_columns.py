@@ -17,7 +17,7 @@ from uavsim.registry import Registry
 
 SOURCE = """
 def height(labels):
-    return [round(z, 3) for z in labels.boxes.map_t_box_m[:, 2].tolist()]
+    return [round(z, 3) for z in labels.boxes.map_SE3_box.translation_m[:, 2].tolist()]
 
 
 def too_short(labels):

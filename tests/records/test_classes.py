@@ -3,9 +3,11 @@
 from collections import Counter
 from itertools import chain
 
+import numpy as np
 import pytest
 
 from uavsim.annotate.sizes import believable
+from uavsim.geometry.se3 import SE3
 from uavsim.records.classes import (
     CATEGORIES,
     CLASSES,
@@ -46,7 +48,8 @@ def test_a_row_is_whole(row: ObjectClass) -> None:
     assert class_of_label(row.label) is row
     for name in row.blueprints:
         kind = "walker" if name.startswith("walker.") else "vehicle"
-        found = class_of(ActorInfo(1, 1, kind, name, "car", (2, 1, 1), (0, 0, 1), (1, 0, 0, 0), 14, {}))
+        box = SE3(np.array([1.0, 0, 0, 0]), np.array([0, 0, 1.0]))
+        found = class_of(ActorInfo(1, 1, kind, name, "car", (2, 1, 1), box, 14, {}))
         assert found is row, f"{name} is {found and found.label}: its own name decides"
 
 

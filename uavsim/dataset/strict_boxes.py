@@ -34,8 +34,8 @@ def box_rows(labels: SceneLabels, sample_tokens: list[str]) -> list[SampleAnnota
         after.tolist(),
         boxes.visibility.tolist(),
         boxes.attribute.tolist(),
-        boxes.map_t_box_m.tolist(),
-        boxes.map_q_box_wxyz.tolist(),
+        boxes.map_SE3_box.translation_m.tolist(),
+        boxes.map_SE3_box.quat_wxyz.tolist(),
         boxes.visible_px.tolist(),
         strict=True,
     )

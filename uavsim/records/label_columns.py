@@ -61,9 +61,9 @@ COLUMNS: Final[Registry[LabelColumn]] = Registry(
     {
         "uav_instance_id": _of_actors(lambda actor: actor.info.instance_id),
         "uav_blueprint": _of_actors(lambda actor: actor.info.blueprint),
-        "uav_actor_translation": _of_boxes("map_t_actor_m"),
-        "uav_bbox_offset": _of_actors(lambda actor: list(actor.actor_t_box_m)),
-        "uav_euler_deg": _of_boxes("map_euler_deg"),
+        "uav_actor_translation": lambda labels: labels.boxes.map_SE3_actor.translation_m.tolist(),
+        "uav_bbox_offset": _of_actors(lambda actor: actor.actor_SE3_box.translation_m.tolist()),
+        "uav_euler_deg": _of_boxes("ue_euler_deg"),
         "uav_velocity": _of_boxes("velocity_map_mps"),
         "uav_angular_velocity": _of_boxes("angular_velocity_map_radps"),
         "uav_acceleration": _of_boxes("acceleration_map_mps2"),
