@@ -17,7 +17,7 @@ import airsim
 import msgpack
 import numpy as np
 import pytest
-from headless_simulator.airsim import AirSimServer, NoFaults, calls, read_settings
+from headless_simulator.airsim import AirSimServer, NoFaults, methods, read_settings
 from headless_simulator.airsim.wire import PackedFloats, pack_message
 
 from tests.airsim.conftest import hang
@@ -46,7 +46,7 @@ def methods_of_the_real_client() -> set[str]:
 def test_every_method_of_the_real_client_is_known() -> None:
     wanted = methods_of_the_real_client()
     assert len(wanted) == 125
-    assert wanted - calls.ALL.keys() == set()
+    assert wanted - methods.ALL.keys() == set()
 
 
 def test_unknown_methods_are_named_and_counted(serve) -> None:
@@ -116,7 +116,7 @@ def test_replies_overtake_each_other(flying) -> None:
     assert flight.get() is True
 
 
-def test_slow_pictures_do_not_block_other_clients(serve, connect) -> None:
+def test_slow_images_do_not_block_other_clients(serve, connect) -> None:
     host = PaperHost()
     drawing, go_on = threading.Event(), threading.Event()
     real = host.renderer.render
@@ -128,8 +128,8 @@ def test_slow_pictures_do_not_block_other_clients(serve, connect) -> None:
 
     host.renderer.render = slow  # type: ignore[method-assign]
     server = serve(host=host)
-    with raw(server) as photographer, raw(server) as other:
-        photographer.sendall(msgpack.packb([0, 1, "simGetImage", ["0", 0, "", False]]))
+    with raw(server) as image_capture, raw(server) as other:
+        image_capture.sendall(msgpack.packb([0, 1, "simGetImage", ["0", 0, "", False]]))
         assert drawing.wait(20)
         assert raw_call(other, [0, 1, "getMultirotorState", [""]])[2] is None
         go_on.set()
@@ -144,8 +144,8 @@ def test_five_clients_in_five_threads(serve, connect) -> None:
         client = airsim.MultirotorClient(port=server.port, timeout_value=60)
         client.enableApiControl(True, name)
         ok = client.takeoffAsync(vehicle_name=name).get()
-        shots = client.simGetImages([airsim.ImageRequest("0", 0, False, False)], name)
-        results[name] = (ok, len(shots[0].image_data_uint8))
+        requests = client.simGetImages([airsim.ImageRequest("0", 0, False, False)], name)
+        results[name] = (ok, len(requests[0].image_data_uint8))
         client.client.close()
 
     import asyncio
@@ -258,7 +258,7 @@ def garbage(rng: random.Random, number: int) -> bytes:
     if number % 3 == 0:
         return rng.randbytes(rng.randrange(1, 200))
     name = rng.choice(FUZZED)
-    method = calls.ALL[name]
+    method = methods.ALL[name]
     count = rng.randint(method.required, min(method.allowed, 10)) if rng.random() < 0.9 else rng.randrange(12)
     kind = rng.choice((0, 0, 0, 0, 2, 5))
     message = msgpack.packb([kind, rng.randrange(99), name, [junk(rng, 3) for _ in range(count)]])
@@ -284,7 +284,7 @@ def send_for_ever(sock: socket.socket, block: bytes, *, seconds: float) -> None:
         sock.sendall(block)
 
 
-FUZZED = sorted(set(calls.ALL) - {"startRecording", "simContinueForTime", "simContinueForFrames"})
+FUZZED = sorted(set(methods.ALL) - {"startRecording", "simContinueForTime", "simContinueForFrames"})
 
 
 def junk(rng: random.Random, depth: int) -> Any:

@@ -16,7 +16,7 @@ import pytest
 from headless_simulator.carla.blueprints import SENSORS
 from headless_simulator.carla.registry import METHODS
 from headless_simulator.carla.rpc import LARGEST_MESSAGE
-from headless_simulator.carla.sensors.cameras import PICTURES
+from headless_simulator.carla.sensors.cameras import IMAGES
 from headless_simulator.carla.sensors.hub import _FAMILIES
 from headless_simulator.carla.server import CarlaServer
 from headless_simulator.carla.values import CallFailed
@@ -30,7 +30,7 @@ WEIRD = (
     None, True, -1, 0, 2**63, 1e308, float("nan"), float("inf"), "", "x" * 300, b"\x00\xff", [], {}, [[]], [[[[]]]],
     {"a": 1}, ["vehicle.tesla.model3"], [1.0, 2.0, 3.0], [[1, 2, 3], [4, 5, 6]],
 )  # fmt: skip
-_LEFT_OUT = frozenset({"load_new_episode"})  # the paper shelf has no towns
+_LEFT_OUT = frozenset({"load_new_episode"})  # the paper library has no towns
 
 
 def wait_for_listener(server: CarlaServer, token: bytes) -> None:
@@ -251,5 +251,5 @@ def test_every_sensor_of_the_library_is_served(server):
     refused = {name for name, answer in answers.items() if answer[0] == 0}
 
     assert not refused
-    assert set(SENSORS) == PICTURES | set(_FAMILIES) | {"sensor.other.lane_invasion"}
+    assert set(SENSORS) == IMAGES | set(_FAMILIES) | {"sensor.other.lane_invasion"}
     caller.close()

@@ -1,4 +1,4 @@
-"""Wire layouts, settings, flat pictures, the navigation mesh and the faults file, without sockets."""
+"""Wire layouts, settings, flat images, the navigation mesh and the faults file, without sockets."""
 
 from __future__ import annotations
 
@@ -63,10 +63,10 @@ def test_a_step_that_is_none_is_refused(step):
 
 
 @given(st.integers(0, 0xFFFF), st.integers(0, 0xFFFFFFFF), st.sampled_from([64, 200, 384, 800]))
-def test_a_flat_picture_is_read_back(camera, frame, width):
-    picture = flat_rgb(width, 64, camera_id=camera, frame=frame)
+def test_a_flat_image_is_read_back(camera, frame, width):
+    image = flat_rgb(width, 64, camera_id=camera, frame=frame)
     across = width // 8
-    bits = [int(picture[8 * (k // across) + 4, 8 * (k % across) + 4, 0] > 128) for k in range(48)]
+    bits = [int(image[8 * (k // across) + 4, 8 * (k % across) + 4, 0] > 128) for k in range(48)]
 
     assert int("".join(map(str, bits[:16])), 2) == camera
     assert int("".join(map(str, bits[16:])), 2) == frame

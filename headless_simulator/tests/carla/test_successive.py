@@ -9,7 +9,7 @@ from tests.conftest import running_simulator
 
 from .conftest import run_client
 
-# A car that is put on by hand, seen from its left side: it drives to the left in the picture.
+# A car that is put on by hand, seen from its left side: it drives to the left in the image.
 STAGE = """
     import hashlib
     world = client.load_world('Town10HD'); synchronous(world); library = world.get_blueprint_library()
@@ -69,7 +69,7 @@ def test_flow_is_of_the_car_only_and_leads_to_where_it_was(client):
 
 
 def test_flow_of_a_camera_that_is_moved_and_turned(client):
-    """From 20 m up with a focal length of 200 pixels: 0.5 m to the right are 5 pixels; 2 degrees of yaw turn the picture."""
+    """From 20 m up with a focal length of 200 pixels: 0.5 m to the right are 5 pixels; 2 degrees of yaw turn the image."""
     seen = client(
         STAGE
         + """
@@ -121,7 +121,7 @@ DRIVE_PAST = (
     x = 200 + 200 * local[:, 1] / local[:, 0]; y = 150 - 200 * local[:, 2] / local[:, 0]
     near = (events['x'] > x.min() - 15) & (events['x'] < x.max() + 15)
     near &= (events['y'] > y.min() - 15) & (events['y'] < y.max() + 15)
-    picture = data.to_image(); lit = sum(c.r + c.b > 0 for c in picture)
+    image = data.to_image(); lit = sum(c.r + c.b > 0 for c in image)
     places = len(set(zip(events['x'].tolist(), events['y'].tolist())))
     done(quiet=quiet, rows=rows, near=float(near.mean()), lit=lit, places=places, size=[data.width, data.height, data.fov],
          first=[data[0].x, data[0].y, data[0].t, data[0].pol] == list(events[0].item()), digest=digest.hexdigest())
@@ -136,7 +136,7 @@ def test_events_are_at_the_edges_of_what_drives(client):
     assert seen["quiet"]  # nothing is sent while nothing moves
     assert rows[:, 0].all()
     assert (rows[:, 1:3] > 50).all()  # brighter and darker
-    assert (rows[:, 3] >= 0).all()  # ns since the picture before
+    assert (rows[:, 3] >= 0).all()  # ns since the image before
     assert (rows[:, 4] <= 50_000_000).all()
     assert seen["near"] > 0.8  # its shadow moves too
     assert seen["size"] == [400, 300, 90]
@@ -174,7 +174,7 @@ def test_listening_again_begins_anew(client):
     assert seen["events"] > 0
 
 
-def test_flat_pictures_have_no_flow_and_flicker_with_the_frame_number():
+def test_flat_images_have_no_flow_and_flicker_with_the_frame_number():
     """Blocks that turn from 0 to 1 become brighter, the others darker; the frame number's last bit is block 47."""
     with running_simulator("--town", "Town10HD", "--render", "flat") as flat:
         seen = run_client(

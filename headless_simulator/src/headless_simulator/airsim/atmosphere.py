@@ -1,4 +1,4 @@
-"""Weather and time of day as AirSim's API sets them, told to the world in CARLA's parameters."""
+"""Weather and time of day as AirSim's API sets them, given to the world as CARLA's parameters."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Atmosphere:
 
     @property
     def overlays(self) -> dict[str, float]:
-        """Strength of what is drawn over pictures: snow and leaves."""
+        """Strength of what is drawn over images: snow and leaves."""
         if self._before is None:
             return {}
         return {name: self._strength[key] for key, name in OVERLAYS.items() if self._strength.get(key, 0.0) > 0}

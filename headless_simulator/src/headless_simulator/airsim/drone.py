@@ -1,4 +1,4 @@
-"""One vehicle: where it is, what it is told, what it hit."""
+"""One vehicle: where it is, what it is commanded, what it hit."""
 
 from __future__ import annotations
 
@@ -145,7 +145,7 @@ class Drone:
         """Give the wire's Pose."""
         return {"position": vector_map(self.position_m), "orientation": quat_map(self.quat)}
 
-    # ---- what it is told ---------------------------------------------------------------------------------------------
+    # ---- commands ------------------------------------------------------------------------------------------------------
 
     def set_api(self, *, enabled: bool) -> None:
         """Give control to a client or take it away; without a remote control the rotors then stop."""

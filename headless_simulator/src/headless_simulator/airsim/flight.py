@@ -64,7 +64,7 @@ def heading_yaw(yaw: YawMode, heading: Vec3, *, forward_only: bool) -> YawMode:
     if not forward_only or yaw.is_rate:
         return yaw
     if math.sqrt(sum(part * part for part in heading)) <= ACCURACY_M:
-        return HOLD_YAW  # too slow to tell a direction
+        return HOLD_YAW  # too slow to have a direction
     degrees = yaw.degrees + math.degrees(math.atan2(heading[1], heading[0]))
     return YawMode(is_rate=False, degrees=(degrees + 180.0) % 360.0 - 180.0)
 

@@ -2,7 +2,7 @@
 
 Three kinds share one name space: things of the town (``StaticObject.name``), actors that CARLA moves
 (``vehicle_tesla_model3_142``), and what AirSim itself spawned. The ground and the sky have a name per surface
-(``Ground_Road``, ``Ground_Terrain``, ``SkySphere``), because pictures of them need an id too.
+(``Ground_Road``, ``Ground_Terrain``, ``SkySphere``), because images of them need an id too.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ MAX_PATTERN: Final = 500  # characters of a regular expression
 
 @dataclass(slots=True)
 class Spawned:
-    """An object that an AirSim client put into the world; only AirSim's pictures show it."""
+    """An object that an AirSim client put into the world; only AirSim's images show it."""
 
     name: str
     number: int
@@ -117,7 +117,7 @@ class SceneObjects:
         return number is not None and self._host.place_actor(number, pose)
 
     def spawn(self, name: str, blueprint: str, pose: Pose6, scale: tuple[float, float, float]) -> str:
-        """Put a model into AirSim's pictures; a taken name gets a number. Gives the name it got."""
+        """Put a model into AirSim's images; a taken name gets a number. Gives the name it got."""
         taken = {other for other in self.names() if re.fullmatch(f".*{re.escape(name)}.*", other)}
         numbers = [int(found[0]) for other in taken if (found := re.search(r"(\d+)$", other))]
         final = f"{name}{max(numbers, default=0) + 1}" if taken else name
@@ -160,7 +160,7 @@ class SceneObjects:
         return bool(hits)
 
     def lookup(self, movers: Movers) -> Tables:
-        """Give the tables that turn a picture into segmentation ids.
+        """Give the tables that turn an image into segmentation ids.
 
         Returns:
             ids of static objects by object id; sorted numbers of movers and their ids; ids of surfaces by semantic tag.
@@ -176,11 +176,11 @@ class SceneObjects:
         return self._static_id.copy(), numbers, mover_ids, surfaces
 
 
-def picture_ids(ids: UInt32, tag: UInt8, tables: Tables) -> Int32:
+def image_ids(ids: UInt32, tag: UInt8, tables: Tables) -> Int32:
     """Give the segmentation id of every pixel, -1 where hidden.
 
     Args:
-        ids: (H, W) as in ``Picture.ids``.
+        ids: (H, W) as in ``RenderedImage.ids``.
         tag: (H, W) semantic tags.
         tables: of ``SceneObjects.lookup``.
     """

@@ -18,7 +18,7 @@ class RecordingError(RuntimeError):
 
 
 class Recorder:
-    """Writes the poses of all vehicles while it is on; pictures are not recorded."""
+    """Writes the poses of all vehicles while it is on; images are not recorded."""
 
     def __init__(self, simulation: Simulation) -> None:
         self._simulation = simulation

@@ -8,7 +8,7 @@ import threading
 from collections import Counter
 from typing import Any, Final
 
-from headless_simulator.airsim import calls
+from headless_simulator.airsim import methods
 from headless_simulator.airsim.host import AirSimHost, FaultsLike
 from headless_simulator.airsim.settings import AirSimSettings
 from headless_simulator.airsim.simulation import Later, Simulation
@@ -31,7 +31,7 @@ class AirSimServer:
         settings: read from settings.json.
         port: 0 takes a free one.
         faults: faults on demand.
-        rendering: how pictures are made.
+        rendering: how images are made.
         address: where to listen.
     """
 
@@ -119,7 +119,7 @@ class AirSimServer:
     # ---- calls -------------------------------------------------------------------------------------------------------
 
     def _serve(self, client: Connection, message_id: int | None, name: str, arguments: list[Any]) -> None:
-        method = calls.ALL.get(name)
+        method = methods.ALL.get(name)
         if method is None:
             self._count(self.unknown, name)
             shown = name[:NAME_SHOWN]

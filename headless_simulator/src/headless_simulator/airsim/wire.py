@@ -42,7 +42,7 @@ class PackedFloats:
 
 
 def pack_message(message: Any) -> list[bytes]:
-    """Encode a message; big parts stay apart, so that pictures are not copied again."""
+    """Encode a message; big parts stay apart, so that images are not copied again."""
     packer = msgpack.Packer(use_bin_type=True, autoreset=False)
     parts: list[bytes] = []
 

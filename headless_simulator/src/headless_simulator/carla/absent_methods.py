@@ -1,6 +1,6 @@
 """RPC methods without a meaning here: those that a program can do without are accepted, the others say why not.
 
-Every accepted call is counted, and told when the server ends.
+Every accepted call is counted, and reported when the server ends.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _REFUSED: Final = {
     "enable_carsim": "the headless simulator has no CarSim",
     "enable_chrono_physics": "the headless simulator has no Chrono",
 }
-_NO_EFFECT_ON_PURPOSE: Final = frozenset({"draw_debug_shape"})  # nothing to tell people about
+_NO_EFFECT_ON_PURPOSE: Final = frozenset({"draw_debug_shape"})  # nothing worth reporting
 
 
 def _accepted(name: str) -> Handler:

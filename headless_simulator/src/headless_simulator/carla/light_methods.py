@@ -69,7 +69,7 @@ def reset_traffic_light_group(server: CarlaServer, actor_id: int) -> None:
 
 @method("reset_all_traffic_lights", void=True)
 def reset_all_traffic_lights(server: CarlaServer) -> None:
-    """Start every cycle anew, and with it every clock that pictures depend on."""
+    """Start every cycle anew, and with it every clock that images depend on."""
     server.world.restart_scene()
 
 

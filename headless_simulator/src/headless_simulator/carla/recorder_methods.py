@@ -8,7 +8,7 @@ import numpy as np
 
 from headless_simulator.carla import values
 from headless_simulator.carla.recorder import files, query
-from headless_simulator.carla.recorder.replay import Wish
+from headless_simulator.carla.recorder.replay import ReplayRequest
 from headless_simulator.carla.registry import method
 from headless_simulator.carla.values import BadArgument, CallFailed
 
@@ -67,7 +67,7 @@ def replay_file(server: CarlaServer, name: str, start: float, duration: float, *
     the spectator is in the followed actor's frame.
     """
     follow_id, replay_sensors, offset = (*rest, *(0, False, _OFFSET)[len(rest) :])[:3]
-    wish = Wish(
+    request = ReplayRequest(
         values.number(start, what="start"),
         values.number(duration, what="duration"),
         values.actor_id(follow_id),
@@ -77,7 +77,7 @@ def replay_file(server: CarlaServer, name: str, start: float, duration: float, *
     path = files.path_of(values.text(name))
     with server.standing_still():
         server.recorder.stop()
-    return server.replayer.play(path, wish)
+    return server.replayer.play(path, request)
 
 
 @method("stop_replayer", void=True)

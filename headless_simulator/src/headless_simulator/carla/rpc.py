@@ -145,7 +145,7 @@ class RpcConnection:
         try:
             reply = pack([1, number, error, result])
         except (TypeError, ValueError, OverflowError) as problem:
-            sys.stderr.write(f"mock carla: an answer could not be packed: {problem}\n")
+            sys.stderr.write(f"headless-simulator: an answer could not be packed: {problem}\n")
             reply = pack([1, number, f"the answer could not be packed: {problem}", None])
         with self._write_lock, contextlib.suppress(OSError):  # a client that left needs no answer
             self._connection.sendall(reply)

@@ -38,10 +38,10 @@ from headless_simulator.carla.sensors import Sensors
 from headless_simulator.carla.session_methods import EPISODE_STREAM, navigation_file
 from headless_simulator.carla.settings import Settings
 from headless_simulator.carla.streams import Streams
-from headless_simulator.carla.town_shelf import TownShelf
 from headless_simulator.carla.values import BadArgument, CallFailed
 from headless_simulator.faults import Faults
 from headless_simulator.rendering import Rendering
+from headless_simulator.towns.library import TownLibrary
 from headless_simulator.world.actors import Actor, NoSuchActor
 from headless_simulator.world.scenery import MapLayer
 from headless_simulator.world.table import SENSOR
@@ -53,7 +53,7 @@ _UNLOCKED: Final = _ADVANCING | {"apply_batch"} | recorder_methods.UNLOCKED
 _SPAWNING: Final = frozenset({"spawn_actor", "spawn_actor_with_parent"})
 _BACKLOG: Final = 256
 _SNAPSHOT_WAIT_S: Final = 1.0
-_PICTURES_WAIT_S: Final = 1.5
+_IMAGES_WAIT_S: Final = 1.5
 _LISTENERS_WAIT_S: Final = 1.0
 _MOST_NAMES: Final = 1000  # of unknown methods that are counted
 _REFUSALS: Final = (TypeError, ValueError, IndexError, KeyError, OverflowError, AttributeError)
@@ -66,10 +66,10 @@ class CarlaServer:
         world: what it serves.
         towns: what can be loaded.
         faults: what goes wrong on purpose.
-        rendering: how pictures are made.
+        rendering: how images are made.
     """
 
-    def __init__(self, world: World, *, towns: TownShelf, faults: Faults, rendering: Rendering) -> None:
+    def __init__(self, world: World, *, towns: TownLibrary, faults: Faults, rendering: Rendering) -> None:
         self.world, self.towns, self.faults = world, towns, faults
         self.settings = Settings()
         self.streams = Streams()
@@ -183,8 +183,8 @@ class CarlaServer:
     def tick(self) -> int:
         """Advance by one tick; returns its frame.
 
-        The state is queued for sending by then, and so are the pictures, unless they take longer than
-        ``_PICTURES_WAIT_S``: then the next tick waits for them, so that a slow renderer is no RPC time-out.
+        The state is queued for sending by then, and so are the images, unless they take longer than
+        ``_IMAGES_WAIT_S``: then the next tick waits for them, so that a slow renderer is no RPC time-out.
         """
         with self._tick_lock:
             self.sensors.finish()
@@ -208,18 +208,18 @@ class CarlaServer:
                 self._sent_frame = self.world.frame
                 self._snapshot_sent.notify_all()
             self.sensors.start(work)
-            self.sensors.wait(_PICTURES_WAIT_S)
+            self.sensors.wait(_IMAGES_WAIT_S)
             return self.world.frame
 
     def _replay(self, step_s: float) -> None:
         self.replayer.advance(step_s)
         if self.replayer.trouble and not self.replayer.is_on:
-            note(f"mock carla: a replay ended: {self.replayer.trouble}")
+            note(f"headless-simulator: a replay ended: {self.replayer.trouble}")
 
     def _record(self, step_s: float) -> None:
         self.recorder.add_frame(step_s)
         if self.recorder.trouble:
-            note(f"mock carla: {self.recorder.trouble}")
+            note(f"headless-simulator: {self.recorder.trouble}")
 
     def _engine_of(self, vehicle: Actor) -> PhysicsControl | None:
         return engines.from_wire(vehicle.actor_id, vehicle_methods.get_physics_control(self, vehicle.actor_id))
@@ -297,7 +297,7 @@ class CarlaServer:
         ]
         if self.sensors.failed:
             parts.append(f"failed sensor readings: {self.sensors.failed}")
-        return "mock stats: " + "; ".join(parts) if parts else None
+        return "headless-simulator: " + "; ".join(parts) if parts else None
 
 
 def _advances(name: str, arguments: list[Any]) -> bool:

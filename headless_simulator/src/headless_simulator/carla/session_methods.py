@@ -119,7 +119,7 @@ def copy_opendrive_to_file(server: CarlaServer, text: str, _parameters: list[Any
 
 @method("get_spectator")
 def get_spectator(server: CarlaServer) -> list[Any]:
-    """The spectator actor; its attribute ``simulator`` tells that this is no Unreal."""
+    """The spectator actor; its attribute ``simulator`` says that this is no Unreal."""
     return server.actor_wire(server.world.spectator)
 
 

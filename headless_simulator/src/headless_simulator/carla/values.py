@@ -12,7 +12,7 @@ _FAR = 1e7
 
 
 class BadArgument(Exception):
-    """A value that a call cannot take; the text tells which."""
+    """A value that a call cannot take; the text says which."""
 
 
 class CallFailed(Exception):

@@ -17,12 +17,12 @@ def from_wire(actor_id: int, rows: list[Any]) -> PhysicsControl | None:
     try:
         torque, *engine, com, steering, wheels = values.items(rows, least=17)[:16]
         max_rpm, inertia, full, engaged, free, auto_box, _switch_s, clutch, ratio, gears, mass, drag = engine
-        told = _array([[max_rpm, inertia, full, engaged, free]], 5)[0].tolist()
+        head = _array([[max_rpm, inertia, full, engaged, free]], 5)[0].tolist()
         rest = _array([[clutch, ratio, mass, drag]], 4)[0].tolist()
         wheel_rows = [[*values.items(row, least=10)[:9], *values.vector(row[9])] for row in values.items(wheels)]
         return PhysicsControl(
             actor_id,
-            (*told, values.flag(auto_box), *rest, *values.vector(com)),
+            (*head, values.flag(auto_box), *rest, *values.vector(com)),
             _array(torque, 2),
             _array(gears, 3),
             _array(steering, 2),
@@ -33,5 +33,5 @@ def from_wire(actor_id: int, rows: list[Any]) -> PhysicsControl | None:
 
 
 def _array(rows: Any, columns: int) -> npt.NDArray[np.float32]:
-    told = [[values.number(v) for v in values.items(row, least=columns)[:columns]] for row in values.items(rows)]
-    return single(told).astype(np.float32).reshape(-1, columns)
+    numbers = [[values.number(v) for v in values.items(row, least=columns)[:columns]] for row in values.items(rows)]
+    return single(numbers).astype(np.float32).reshape(-1, columns)

@@ -42,8 +42,8 @@ def collision(server: CarlaServer, reading: Reading) -> list[Body]:
     out: list[Body] = []
     for other_id, name, impulse in reading.state:
         other = server.world.actors.get(other_id)
-        told = server.actor_wire(other) if other else town_part(name)
-        out.append((pack([server.actor_wire(reading.parent), told, list(impulse)]),))
+        met = server.actor_wire(other) if other else town_part(name)
+        out.append((pack([server.actor_wire(reading.parent), met, list(impulse)]),))
     return out
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from headless_simulator.carla.sensors import cameras, events, inertial, rays, successive
 from headless_simulator.carla.sensors.moment import Body, Measured, Moment, Reading, Stamp
-from headless_simulator.faults import Shot
+from headless_simulator.faults import Delivery
 from headless_simulator.scene import View
 from headless_simulator.world.actors import Actor
 from headless_simulator.world.pose import Pose6
@@ -59,7 +59,7 @@ class Sensors:
 
     Args:
         server: whose world, streams and faults are used.
-        rendering: how pictures are made.
+        rendering: how images are made.
     """
 
     def __init__(self, server: CarlaServer, rendering: Rendering) -> None:
@@ -77,7 +77,7 @@ class Sensors:
     def add(self, actor: Actor) -> None:
         """Begin to serve a sensor."""
         self._actors[actor.actor_id] = actor
-        if actor.blueprint in cameras.PICTURES:
+        if actor.blueprint in cameras.IMAGES:
             self._cameras[actor.actor_id] = len(self._cameras)
 
     def remove(self, actor: Actor) -> None:
@@ -115,8 +115,8 @@ class Sensors:
                 continue
             if not self._is_due(actor, moment):
                 continue
-            is_picture = actor.blueprint in cameras.PICTURES
-            if is_picture and not render:
+            is_image = actor.blueprint in cameras.IMAGES
+            if is_image and not render:
                 continue
             pose = tuple(world.table.c.pose[actor.row].tolist())
             family = _FAMILIES.get(actor.blueprint)
@@ -125,14 +125,14 @@ class Sensors:
             if state == []:  # nothing happened
                 continue
             parent = world.actors.get(actor.parent_id)
-            reading = Reading(actor, pose, parent, self._shots(actor, moment, pose), state)
-            if is_picture:
+            reading = Reading(actor, pose, parent, self._deliveries(actor, moment, pose), state)
+            if is_image:
                 work.views.setdefault(cameras.view_of(reading), []).append(reading)
             else:
                 work.others.append(reading)
         return work
 
-    def _shots(self, actor: Actor, moment: Moment, pose: Pose6) -> tuple[Shot, ...]:
+    def _deliveries(self, actor: Actor, moment: Moment, pose: Pose6) -> tuple[Delivery, ...]:
         camera = self._cameras.get(actor.actor_id)
         if self._server.faults.cuts_stream(actor.actor_id, actor.blueprint, camera):
             self._server.streams.cut([actor.stream_id])
@@ -167,13 +167,13 @@ class Sensors:
             self.finish()
 
     def finish(self) -> None:
-        """Wait until everything of the tick is queued for sending; a sensor that failed is told, and stops no clock."""
+        """Wait until everything of the tick is queued for sending; a sensor that failed is reported, and stops no clock."""
         running, self._running = self._running, []
         for future in running:
             problem = future.exception()
             if problem is not None:
                 self.failed += 1
-                sys.stderr.write(f"mock carla: tick {self._frame}: a sensor failed: {problem!r}\n")
+                sys.stderr.write(f"headless-simulator: tick {self._frame}: a sensor failed: {problem!r}\n")
         self._send_late(self._frame)
 
     def _measure(self, reading: Reading, moment: Moment) -> list[Measured]:
@@ -182,18 +182,18 @@ class Sensors:
 
     def _run(self, job: Callable[[], Sequence[Measured]], moment: Moment) -> None:
         for measured in job():
-            if self._rendering.latency_s and measured.reading.actor.blueprint in cameras.PICTURES:
+            if self._rendering.latency_s and measured.reading.actor.blueprint in cameras.IMAGES:
                 with self._gpu:
                     time.sleep(self._rendering.latency_s)
             self._deliver(measured, moment)
 
     def _deliver(self, measured: Measured, moment: Moment) -> None:
         actor = measured.reading.actor
-        for shot in measured.reading.shots:
-            if shot.delay_ticks:
-                self._late.append((moment.frame + shot.delay_ticks, actor.stream_id, shot.stamp, measured))
+        for delivery in measured.reading.deliveries:
+            if delivery.delay_ticks:
+                self._late.append((moment.frame + delivery.delay_ticks, actor.stream_id, delivery.stamp, measured))
             else:
-                self._send(actor.stream_id, shot.stamp, measured)
+                self._send(actor.stream_id, delivery.stamp, measured)
 
     def _send(self, stream_id: int, stamp: Stamp, measured: Measured) -> None:
         header = stamp.header(measured.reading.actor.blueprint)

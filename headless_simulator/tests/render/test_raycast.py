@@ -13,10 +13,10 @@ CITY = Renderer(city(), LIBRARY)
 @pytest.mark.parametrize(
     "pose", [(0, 0, 60, -90, 0, 0), (-60, 0, 60, -45, 20, 0), (-57, -118, 2, -4, 12, 3), (10, 2, 30, -30, 200, 0)]
 )
-def test_rays_through_pixel_centres_meet_what_the_picture_shows(pose: tuple[float, ...]) -> None:
+def test_rays_through_pixel_centres_meet_what_the_image_shows(pose: tuple[float, ...]) -> None:
     cast = traffic(200)
     view = View((*map(float, pose),), 240, 136, 90.0)  # type: ignore[arg-type]
-    picture = CITY.render(
+    image = CITY.render(
         view, cast, weather=Weather(), signals=np.zeros(0, np.uint8), time_s=0, want_bgra=False, want_normal=True
     )
     columns, rows = np.meshgrid(np.arange(240) + 0.5, np.arange(136) + 0.5)
@@ -30,15 +30,15 @@ def test_rays_through_pixel_centres_meet_what_the_picture_shows(pose: tuple[floa
     distance, ids, tag, cosine = CITY.cast(np.array(pose[:3]), directions, 2000.0, cast)
 
     depth = distance / np.linalg.norm(local, axis=1)
-    shown, hit = picture.depth_m.ravel(), np.isfinite(distance)
+    shown, hit = image.depth_m.ravel(), np.isfinite(distance)
     np.testing.assert_array_equal(hit, np.isfinite(shown))
-    same = hit & (ids == picture.ids.ravel()) & (tag == picture.tag.ravel())
+    same = hit & (ids == image.ids.ravel()) & (tag == image.tag.ravel())
     assert same.sum() >= 0.9995 * hit.sum()  # ties on edges may fall either way
     np.testing.assert_allclose(depth[same], shown[same], rtol=3e-4)
     assert np.median(np.abs(depth[same] / shown[same] - 1)) < 1e-6
-    assert picture.normal is not None
+    assert image.normal is not None
     unit = directions / np.linalg.norm(directions, axis=1, keepdims=True)
-    expected = -np.einsum("ij,ij->i", unit, picture.normal.reshape(-1, 3))
+    expected = -np.einsum("ij,ij->i", unit, image.normal.reshape(-1, 3))
     assert (np.abs(cosine[same] - expected[same]) < 1e-3).mean() > 0.995
 
 

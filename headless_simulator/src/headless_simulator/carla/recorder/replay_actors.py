@@ -24,7 +24,7 @@ _LAST_LIGHT_STATE: Final = 3  # off; CARLA's "unknown" is shown so too
 _FIRST_VERSION: Final = 1
 
 
-class Cast:
+class ReplayActors:
     """Maps recorded ids to actors of a world.
 
     Args:
@@ -118,7 +118,7 @@ class Cast:
         if arrival.blueprint.startswith("sensor."):
             try:
                 return actor_methods.spawn(self._server, description, values.pose_wire(pose.tolist()))
-            except CallFailed:  # told with the unknown ones
+            except CallFailed:  # reported with the unknown ones
                 return None
         given = {name: value for _, name, value in arrival.attributes}
         order = SpawnOrder(

@@ -16,7 +16,7 @@ Colours: TypeAlias = RGB | npt.NDArray[np.uint8]
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class Appearance:
     """Colour, tag and material of a group of faces; ``object_id`` of the thing they belong to."""
 
     colour: Colours
@@ -26,13 +26,15 @@ class Look:
     label: int = 0
 
 
-def look(colour: Colours, tag: str, material: int = MATTE, object_id: int | npt.NDArray[np.uint32] = 0) -> Look:
-    """A look by the tag's name."""
-    return Look(colour, TAG[tag], material, object_id)
+def appearance_of(
+    colour: Colours, tag: str, material: int = MATTE, object_id: int | npt.NDArray[np.uint32] = 0
+) -> Appearance:
+    """The appearance by the tag's name."""
+    return Appearance(colour, TAG[tag], material, object_id)
 
 
 @dataclass(slots=True)
-class Soup:
+class TriangleSoup:
     """Triangles without shared vertices; ``label`` lets their maker find them again in the finished mesh."""
 
     corners: list[Float32] = field(default_factory=list)
@@ -42,34 +44,34 @@ class Soup:
     ids: list[UInt32] = field(default_factory=list)
     labels: list[Int32] = field(default_factory=list)
 
-    def triangles(self, corners: Float64, look: Look) -> None:
-        """Add (N, 3, 3) triangles; a look's colour and id may be one for all or one for each."""
+    def triangles(self, corners: Float64, appearance: Appearance) -> None:
+        """Add (N, 3, 3) triangles; colour and id may be one for all or one for each."""
         count = len(corners)
         if not count:
             return
         self.corners.append(np.asarray(corners, dtype=np.float32))
-        self.colours.append(np.broadcast_to(np.asarray(look.colour, dtype=np.uint8), (count, 3)))
-        self.tags.append(np.full(count, look.tag, dtype=np.uint8))
-        self.materials.append(np.full(count, look.material, dtype=np.uint8))
-        self.ids.append(np.broadcast_to(np.asarray(look.object_id, dtype=np.uint32), (count,)))
-        self.labels.append(np.full(count, look.label, dtype=np.int32))
+        self.colours.append(np.broadcast_to(np.asarray(appearance.colour, dtype=np.uint8), (count, 3)))
+        self.tags.append(np.full(count, appearance.tag, dtype=np.uint8))
+        self.materials.append(np.full(count, appearance.material, dtype=np.uint8))
+        self.ids.append(np.broadcast_to(np.asarray(appearance.object_id, dtype=np.uint32), (count,)))
+        self.labels.append(np.full(count, appearance.label, dtype=np.int32))
 
-    def quads(self, corners: Float64, look: Look) -> None:
+    def quads(self, corners: Float64, appearance: Appearance) -> None:
         """Add (N, 4, 3) quads, corners in order round each."""
         corners = np.asarray(corners, dtype=np.float64).reshape(-1, 4, 3)
-        colour, owner = np.asarray(look.colour), np.asarray(look.object_id)
-        twice = Look(
-            np.repeat(colour, 2, axis=0) if colour.ndim == 2 else look.colour,
-            look.tag,
-            look.material,
-            np.repeat(owner, 2) if owner.ndim == 1 else look.object_id,
-            look.label,
+        colour, owner = np.asarray(appearance.colour), np.asarray(appearance.object_id)
+        twice = Appearance(
+            np.repeat(colour, 2, axis=0) if colour.ndim == 2 else appearance.colour,
+            appearance.tag,
+            appearance.material,
+            np.repeat(owner, 2) if owner.ndim == 1 else appearance.object_id,
+            appearance.label,
         )
         self.triangles(corners[:, [0, 1, 2, 0, 2, 3]].reshape(-1, 3, 3), twice)
 
-    def ribbon(self, left: Float64, right: Float64, look: Look) -> None:
+    def ribbon(self, left: Float64, right: Float64, appearance: Appearance) -> None:
         """Add the quads between two borders of N points each."""
-        self.quads(np.stack([left[:-1], left[1:], right[1:], right[:-1]], axis=1), look)
+        self.quads(np.stack([left[:-1], left[1:], right[1:], right[:-1]], axis=1), appearance)
 
     def mesh_parts(self, mesh: Mesh, vertices_m: Float64, object_id: int) -> None:
         """Add a mesh whose vertices have been moved to ``vertices_m``."""

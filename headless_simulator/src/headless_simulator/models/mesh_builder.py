@@ -1,4 +1,4 @@
-"""A pen for low-poly bodies: closed solids with outward faces, so that back faces never show and may be culled."""
+"""Build low-poly bodies: closed solids with outward faces, so that back faces never show and may be culled."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from headless_simulator.scene import MATTE, Float64, Mesh
 RGB = tuple[int, int, int]
 Point = tuple[float, float, float]
 BODY: Final[RGB] = (255, 255, 255)  # with material PAINT: the mover's own colour, unchanged
+DARK: Final[RGB] = (30, 31, 34)  # tyres, soles, feet of props
 QUAD_TO_TRIANGLES: Final = ((0, 1, 2), (0, 2, 3))
 
 
@@ -43,7 +44,7 @@ def _mean(points: Sequence[Point]) -> Point:
 
 
 @dataclass(slots=True)
-class Sketch:
+class MeshBuilder:
     """Collects faces. Points are metres in the actor's frame: x forward, y right, z up.
 
     In this left-handed frame a face's outward normal is the right-hand rule's turned round; ``outward`` decides by
@@ -172,3 +173,9 @@ class Sketch:
             material=np.array([skin.material for skin in self.skins], dtype=np.uint8),
             object_id=np.zeros(count, dtype=np.uint32),
         )
+
+    def mesh_in_box(self, half_m: Point, centre_m: Point) -> Mesh:
+        """Stretch the drawing until it fills a box."""
+        low = (centre_m[0] - half_m[0], centre_m[1] - half_m[1], centre_m[2] - half_m[2])
+        high = (centre_m[0] + half_m[0], centre_m[1] + half_m[1], centre_m[2] + half_m[2])
+        return self.mesh(low, high)

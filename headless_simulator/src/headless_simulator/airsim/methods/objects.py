@@ -10,9 +10,9 @@ from typing import Any, Final
 import numpy as np
 
 from headless_simulator.airsim import geo
-from headless_simulator.airsim.calls.table import Table, entry, finite_pose, text, whole
 from headless_simulator.airsim.host import Pose6
-from headless_simulator.airsim.imaging import DEPTH_PLANAR, Shot
+from headless_simulator.airsim.imaging import DEPTH_PLANAR, ImageRequest
+from headless_simulator.airsim.methods.table import Table, entry, finite_pose, text, whole
 from headless_simulator.airsim.ned import (
     NAN_POSE,
     Vec3,
@@ -106,7 +106,7 @@ def simSpawnObject(
     sim: Simulation, object_name: Any, asset_name: Any, pose: Any, scale: Any,
     physics_enabled: Any = False, is_blueprint: Any = False,
 ) -> str:  # fmt: skip
-    """Put a model into AirSim's pictures; gives the name it got."""
+    """Put a model into AirSim's images; gives the name it got."""
     position, quat = finite_pose(pose)
     name, asset = text(object_name, "object_name")[:MAX_NAME], text(asset_name, "asset_name")
     asset = STAND_INS.get(asset, asset)
@@ -159,11 +159,11 @@ def _visible(sim: Simulation, eye: Vec3, target: Vec3, *, without: int = 0) -> b
     if distance < 1e-3:
         return True
     yaw, pitch = math.degrees(math.atan2(way[1], way[0])), math.degrees(math.asin(way[2] / distance))
-    shot = Shot((*eye, pitch, yaw, 0.0), RAY, DEPTH_PLANAR, as_float=True, compress=False, without=without)
+    request = ImageRequest((*eye, pitch, yaw, 0.0), RAY, DEPTH_PLANAR, as_float=True, compress=False, without=without)
     with sim.fleet.lock:
         drones = sim.drone_movers()
-    picture, _ = sim.photographer.render(shot, drones)
-    return bool(picture.depth_m[RAY.height_px // 2, RAY.width_px // 2] >= distance - 0.05)
+    image, _ = sim.image_capture.render(request, drones)
+    return bool(image.depth_m[RAY.height_px // 2, RAY.width_px // 2] >= distance - 0.05)
 
 
 def _place(sim: Simulation, value: Any) -> Vec3:

@@ -1,4 +1,4 @@
-"""Rays through the same triangles that the pictures show: for lidar, semantic lidar and radar."""
+"""Rays through the same triangles that the images show: for lidar, semantic lidar and radar."""
 
 # ruff: noqa: PLR0917 (kernels take their buffers by place)
 from __future__ import annotations
@@ -83,7 +83,7 @@ def _cells_of(corner_m: Float32, t: Number, frame: Float64) -> tuple[Number, Num
 
 @kernel()
 def _meets(corner_m: Float32, t: Number, frame: Float64, column: Number, row: Number) -> bool:
-    """Whether a triangle's ground picture may touch a cell: no edge has the whole cell on its outer side."""
+    """Whether a triangle's ground image may touch a cell: no edge has the whole cell on its outer side."""
     ax, ay = np.float64(corner_m[t, 0, 0]), np.float64(corner_m[t, 0, 1])
     bx, by = np.float64(corner_m[t, 1, 0]), np.float64(corner_m[t, 1, 1])
     cx, cy = np.float64(corner_m[t, 2, 0]), np.float64(corner_m[t, 2, 1])

@@ -1,4 +1,4 @@
-"""Pictures through the real client; what they show is worked out from where things stand on paper."""
+"""Images through the real client; what they show is worked out from where things stand on paper."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def test_raw_bytes_are_blue_green_red_and_png_has_alpha(client) -> None:
     assert (cv2.imdecode(np.frombuffer(whole, np.uint8), cv2.IMREAD_UNCHANGED) == png).all()
 
 
-def test_projection_matrix_puts_a_point_where_the_picture_has_it(client) -> None:
+def test_projection_matrix_puts_a_point_where_the_image_has_it(client) -> None:
     place(client, 0, 0, -19)
     matrix = np.array(client.simGetCameraInfo("belly", "D1").proj_mat.matrix)
     point = np.array([20.0, 10.0, -7.5, 1.0])  # forward, right, down of the camera
@@ -136,8 +136,8 @@ def test_segmentation_ids_palette_and_hiding(client) -> None:
     assert client.simSetSegmentationObjectID("vehicle_tesla_model3_142", 42)
     assert client.simGetSegmentationObjectID("vehicle_tesla_model3_142") == 42
     place(client, 8, 2, -9)
-    _, picture = shoot(client, "belly", T.Segmentation)
-    rgb = picture[:, :, ::-1]
+    _, image = shoot(client, "belly", T.Segmentation)
+    rgb = image[:, :, ::-1]
     car = (rgb == SEGMENTATION_RGB[42]).all(-1)
     assert SEGMENTATION_RGB[1].tolist() == [153, 108, 6]
     # 1.5 m high car below a camera 10 m up: its roof is 8.5 m away; 4.8 x 2 m, turned by 90 degrees: long from left to right.
@@ -169,7 +169,7 @@ def test_regex_ignores_case_and_tells_whether_it_hit(client) -> None:
         client.simSetSegmentationObjectID("Building_North_7", 256)
 
 
-def test_fov_changes_the_picture_and_the_matrix(client) -> None:
+def test_fov_changes_the_image_and_the_matrix(client) -> None:
     place(client, 0, 0, -19)
     client.simSetCameraFov("belly", 60, "D1")
     info = client.simGetCameraInfo("belly", "D1")
@@ -219,7 +219,7 @@ def test_detections_box_the_visible_pixels(client) -> None:
     client.simAddDetectionFilterMeshName("belly", T.Scene, "vehicle_*", "D1")
     (found,) = client.simGetDetections("belly", T.Scene, "D1")
     assert found.name == "vehicle_tesla_model3_142"
-    # Right below: the roof of 2 x 4.8 m at 8.5 m covers 7.5 x 18 px around the middle of the picture.
+    # Right below: the roof of 2 x 4.8 m at 8.5 m covers 7.5 x 18 px around the middle of the image.
     assert found.box2D.max.x_val - found.box2D.min.x_val == pytest.approx(18, abs=1.6)
     assert (found.box2D.max.x_val + found.box2D.min.x_val) / 2 == pytest.approx(32, abs=1)
     assert found.relative_pose.position.x_val == pytest.approx(10, abs=1e-3)  # the car's origin is on the ground
@@ -227,7 +227,7 @@ def test_detections_box_the_visible_pixels(client) -> None:
     assert client.simGetDetections("belly", T.Scene, "D1") == []
 
 
-def test_weather_and_time_of_day_change_the_picture(serve, connect) -> None:
+def test_weather_and_time_of_day_change_the_image(serve, connect) -> None:
     server = serve(SETTINGS)
     client = connect(server)
     place(client, 0, 0, -19)
@@ -268,14 +268,14 @@ def test_other_drones_are_seen_but_not_oneself(serve, connect) -> None:
 
 
 def flat_code(answer: airsim.ImageResponse) -> tuple[int, int]:
-    """Read camera and frame from the 48 blocks of a raw flat picture."""
+    """Read camera and frame from the 48 blocks of a raw flat image."""
     bgr = np.frombuffer(answer.image_data_uint8, np.uint8).reshape(answer.height, answer.width, 3)
     across = answer.width // 8
     bits = "".join(str(int(bgr[8 * (k // across) + 4, 8 * (k % across) + 4, 0] > 128)) for k in range(48))
     return int(bits[:16], 2), int(bits[16:], 2)
 
 
-def test_a_flat_picture_tells_its_camera_and_the_worlds_frame(serve, connect) -> None:
+def test_a_flat_image_tells_its_camera_and_the_worlds_frame(serve, connect) -> None:
     two = {name: {"VehicleType": "SimpleFlight", "X": 3 * n, "Y": 0, "Z": 0} for n, name in enumerate(("A", "B"))}
     host = PaperHost()
     client = connect(serve({"Vehicles": two}, host=host, rendering=Rendering(flat=True)))

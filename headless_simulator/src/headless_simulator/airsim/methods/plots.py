@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from headless_simulator.airsim.calls.table import Table, entry
+from headless_simulator.airsim.methods.table import Table, entry
 from headless_simulator.airsim.simulation import Simulation
 
 CALLS: Final[Table] = {}
 MAX_LENS_VALUES: Final = 10_000
 
-_DRAWN: Final = {  # name: how many arguments; markers are not drawn, as pictures taken by the API seldom show them
+_DRAWN: Final = {  # name: how many arguments; markers are not drawn, as images taken by the API seldom show them
     "simFlushPersistentMarkers": 0,
     "simPlotPoints": 5,
     "simPlotLineStrip": 5,
@@ -26,7 +26,7 @@ _DRAWN: Final = {  # name: how many arguments; markers are not drawn, as picture
     "simPlotTransformsWithNames": 7,
     "simSetTraceLine": 3,
 }
-_LENS_GET: Final = {  # name: what is told until somebody sets it
+_LENS_GET: Final = {  # name: the answer until somebody sets it
     "simGetPresetLensSettings": ["30mm Prime f/1.4"],
     "simGetLensSettings": "30mm Prime f/1.4",
     "simGetPresetFilmbackSettings": ["16:9 DSLR"],

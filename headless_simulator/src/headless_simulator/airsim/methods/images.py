@@ -1,4 +1,4 @@
-"""Calls about cameras and their pictures."""
+"""Calls about cameras and their images."""
 
 # ruff: noqa: PLR0917  (the wire sends anything, in AirSim's own names and order)
 
@@ -6,10 +6,10 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from headless_simulator.airsim.calls.table import Table, entry, finite, finite_pose, text, whole
 from headless_simulator.airsim.cameras import projection_matrix
 from headless_simulator.airsim.detections import Filter, detect
-from headless_simulator.airsim.imaging import MAX_REQUESTS, SCENE, Shot
+from headless_simulator.airsim.imaging import MAX_REQUESTS, SCENE, ImageRequest
+from headless_simulator.airsim.methods.table import Table, entry, finite, finite_pose, text, whole
 from headless_simulator.airsim.ned import Quat, Vec3, pose_map, quat_map, ue_pose, vector_map
 from headless_simulator.airsim.objects import compile_pattern
 from headless_simulator.airsim.settings import IMAGE_TYPE_COUNT
@@ -29,21 +29,21 @@ def _image_type(value: Any) -> int:
     return kind
 
 
-def _request(request: Any) -> tuple[str, int, bool, bool]:
-    if not isinstance(request, dict) or "camera_name" not in request or "image_type" not in request:
+def _wanted(item: Any) -> tuple[str, int, bool, bool]:
+    if not isinstance(item, dict) or "camera_name" not in item or "image_type" not in item:
         raise ValueError(
             "expected an ImageRequest: a map with 'camera_name', 'image_type', 'pixels_as_float', 'compress'"
         )
-    kind = _image_type(request["image_type"])
-    as_float = bool(request.get("pixels_as_float", False))
-    return str(request["camera_name"]), kind, as_float, bool(request.get("compress", True)) and not as_float
+    kind = _image_type(item["image_type"])
+    as_float = bool(item.get("pixels_as_float", False))
+    return str(item["camera_name"]), kind, as_float, bool(item.get("compress", True)) and not as_float
 
 
 def _take(
     sim: Simulation, wanted: list[tuple[str, int, bool, bool]], vehicle: str, *, external: bool
-) -> tuple[list[Shot], list[tuple[Vec3, Quat]], int, list[Any]]:
-    """Freeze the vehicles' poses, then draw outside the lock: the picture is of the pose that is told with it."""
-    shots, poses = [], []
+) -> tuple[list[ImageRequest], list[tuple[Vec3, Quat]], int, list[Any]]:
+    """Freeze the vehicles' poses, then draw outside the lock: the image is of the pose that is answered with it."""
+    requests, poses = [], []
     with sim.fleet.lock:
         drone = None if external else sim.fleet.drone(vehicle)
         without, owner = (sim.number_of(drone), drone.name) if drone else (0, "")
@@ -52,46 +52,48 @@ def _take(
             position, quat, origin = sim.camera_pose(camera, vehicle, external=external)
             pose = ue_pose(position, quat, origin_ue_m=origin)
             number = camera_number(owner, camera.name)
-            shots.append(Shot(pose, camera.captures[kind], kind, as_float, compress, without=without, camera=number))
+            requests.append(
+                ImageRequest(pose, camera.captures[kind], kind, as_float, compress, without=without, camera=number)
+            )
             poses.append((position, quat))
         drones, now_ns = sim.drone_movers(), sim.fleet.now_ns
     with sim.weather_lock:
         sim.atmosphere.tick(now_ns)
         overlays = sim.atmosphere.overlays
-    return shots, poses, now_ns, sim.photographer.take(shots, drones, overlays)
+    return requests, poses, now_ns, sim.image_capture.take(requests, drones, overlays)
 
 
 @entry(CALLS)
 def simGetImages(sim: Simulation, requests: Any, vehicle: Any = "", external: Any = False) -> list[dict[str, Any]]:
-    """Take pictures, all at one moment."""
+    """Take images, all at one moment."""
     if not isinstance(requests, list) or len(requests) > MAX_REQUESTS:
         raise ValueError(f"expected a list of at most {MAX_REQUESTS} image requests")
-    wanted = [_request(request) for request in requests]
+    wanted = [_wanted(item) for item in requests]
     name = text(vehicle, "vehicle_name")
-    shots, poses, now_ns, data = _take(sim, wanted, name, external=bool(external))
+    taken, poses, now_ns, data = _take(sim, wanted, name, external=bool(external))
     answers: list[dict[str, Any]] = [
         {
-            "image_data_uint8": EMPTY_BYTES if shot.as_float else pixels,
-            "image_data_float": pixels if shot.as_float else EMPTY_FLOATS,
+            "image_data_uint8": EMPTY_BYTES if request.as_float else pixels,
+            "image_data_float": pixels if request.as_float else EMPTY_FLOATS,
             "camera_position": vector_map(pose[0]),
-            "camera_name": request[0],
+            "camera_name": camera,
             "camera_orientation": quat_map(pose[1]),
             "time_stamp": now_ns,
             "message": "",
-            "pixels_as_float": shot.as_float,
-            "compress": request[3],
-            "width": shot.capture.width_px,
-            "height": shot.capture.height_px,
-            "image_type": shot.image_type,
+            "pixels_as_float": request.as_float,
+            "compress": compress,
+            "width": request.capture.width_px,
+            "height": request.capture.height_px,
+            "image_type": request.image_type,
         }
-        for request, shot, pose, pixels in zip(wanted, shots, poses, data, strict=True)
+        for (camera, _, _, compress), request, pose, pixels in zip(wanted, taken, poses, data, strict=True)
     ]
     return sim.faults.image_result(name, answers)
 
 
 @entry(CALLS)
 def simGetImage(sim: Simulation, camera: Any, image_type: Any, vehicle: Any = "", external: Any = False) -> Any:
-    """Take one picture as PNG."""
+    """Take one image as PNG."""
     wanted = [(str(camera), _image_type(image_type), False, True)]
     _, _, _, data = _take(sim, wanted, text(vehicle, "vehicle_name"), external=bool(external))
     return data[0]
@@ -138,7 +140,7 @@ def simGetDistortionParams(sim: Simulation, camera: Any, vehicle: Any = "", exte
 def simSetDistortionParam(
     sim: Simulation, camera: Any, name: Any, value: Any, vehicle: Any = "", external: Any = False
 ) -> None:
-    """Keep a lens parameter; pictures are not distorted."""
+    """Keep a lens parameter; images are not distorted."""
     if name not in DISTORTION:
         raise ValueError(f"distortion parameter '{name}' is none of {', '.join(DISTORTION)}")
     with sim.fleet.lock:
@@ -151,7 +153,7 @@ def simSetDistortionParam(
 def _filter(sim: Simulation, key: tuple[Any, ...]) -> Filter:
     camera, kind, vehicle, external = key
     with sim.fleet.lock:
-        sim.camera(camera, vehicle, external=bool(external))  # tell about a wrong name now
+        sim.camera(camera, vehicle, external=bool(external))  # a wrong name is refused now
         owner = "" if external else sim.fleet.drone(vehicle).name
     found: Filter = sim.detection_filters.setdefault((str(camera), _image_type(kind), owner), Filter())
     return found
@@ -195,7 +197,7 @@ def simGetDetections(
         position, quat, origin = sim.camera_pose(found, vehicle, external=bool(external))
         without = 0 if external else sim.number_of(sim.fleet.drone(vehicle))
         drones = sim.drone_movers()
-    shot = Shot(
+    request = ImageRequest(
         ue_pose(position, quat, origin_ue_m=origin),
         found.captures[kind],
         1,
@@ -203,4 +205,4 @@ def simGetDetections(
         compress=False,
         without=without,
     )
-    return detect(sim, shot, (position, quat, origin), wanted, drones)
+    return detect(sim, request, (position, quat, origin), wanted, drones)

@@ -1,4 +1,4 @@
-"""A pen for street plans: nodes by name, streets between them, roundabouts, slip roads."""
+"""A builder for street plans: nodes by name, streets between them, roundabouts, slip roads."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from headless_simulator.towns.streets import Node, Plan, Profile, Street
 
 
 @dataclass(slots=True)
-class Pen:
+class StreetPlanBuilder:
     """Draws into a plan; places are OpenDRIVE's x, y."""
 
     plan: Plan

@@ -15,7 +15,7 @@ OPENDRIVE_MAP: Final = "OpenDriveMap"
 _LARGEST_OPENDRIVE: Final = 48 << 20
 
 
-class TownShelf:
+class TownLibrary:
     """Towns by name.
 
     Args:

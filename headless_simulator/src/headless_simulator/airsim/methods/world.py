@@ -7,8 +7,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from headless_simulator.airsim.calls.table import Table, entry, finite, finite_pose, number, text, whole
 from headless_simulator.airsim.fleet import FRAME_NS
+from headless_simulator.airsim.methods.table import Table, entry, finite, finite_pose, number, text, whole
 from headless_simulator.airsim.ned import euler_from_quat, quat_unit, vector_of
 from headless_simulator.airsim.simulation import MAX_MESSAGES, Later, Simulation
 

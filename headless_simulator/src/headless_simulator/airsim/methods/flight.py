@@ -8,9 +8,9 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from headless_simulator.airsim import flight, geo, quad
-from headless_simulator.airsim.calls.table import Table, entry, finite, number
 from headless_simulator.airsim.drone import Drone, YawMode
 from headless_simulator.airsim.fleet import Task
+from headless_simulator.airsim.methods.table import Table, entry, finite, number
 from headless_simulator.airsim.ned import Vec3, vector_of
 from headless_simulator.airsim.simulation import Later, Simulation
 
@@ -223,7 +223,7 @@ def moveByVelocityZ(
 def moveByVelocityBodyFrame(
     sim: Simulation, vx: Any, vy: Any, vz: Any, duration: Any, drivetrain: Any, yaw: Any, vehicle: Any = ""
 ) -> Later:
-    """Fly at a velocity told from the heading at the start."""
+    """Fly at a velocity relative to the heading at the start."""
     return _velocity(sim, (vx, vy, vz), duration, drivetrain, yaw, vehicle, body=True, height=False)
 
 
@@ -231,7 +231,7 @@ def moveByVelocityBodyFrame(
 def moveByVelocityZBodyFrame(
     sim: Simulation, vx: Any, vy: Any, z: Any, duration: Any, drivetrain: Any, yaw: Any, vehicle: Any = ""
 ) -> Later:
-    """Fly at a velocity told from the heading at the start, and a height."""
+    """Fly at a velocity relative to the heading at the start, and a height."""
     return _velocity(sim, (vx, vy, z), duration, drivetrain, yaw, vehicle, body=True, height=True)
 
 

@@ -10,9 +10,9 @@ from typing import Any, Final
 import numpy as np
 
 from headless_simulator.airsim import geo, quad, rangefinders, sensors
-from headless_simulator.airsim.calls.table import Table, entry, text
 from headless_simulator.airsim.drone import Drone, Hit
-from headless_simulator.airsim.imaging import Shot
+from headless_simulator.airsim.imaging import ImageRequest
+from headless_simulator.airsim.methods.table import Table, entry, text
 from headless_simulator.airsim.ned import (
     add,
     pose_map,
@@ -23,10 +23,10 @@ from headless_simulator.airsim.ned import (
     vector_map,
     vector_of,
 )
-from headless_simulator.airsim.objects import picture_ids
+from headless_simulator.airsim.objects import image_ids
 from headless_simulator.airsim.simulation import Simulation
 from headless_simulator.airsim.wire import PackedFloats
-from headless_simulator.scene import Int32, Movers, Picture
+from headless_simulator.scene import Int32, Movers, RenderedImage
 
 CALLS: Final[Table] = {}
 NO_RC: Final = {
@@ -193,14 +193,14 @@ def getGpsData(sim: Simulation, sensor: Any = "", vehicle: Any = "") -> dict[str
         return sensors.gps(drone, sim.drone_geo(drone))
 
 
-def _look(sim: Simulation, drones: Movers) -> rangefinders.Look:
-    def look(shot: Shot) -> tuple[Picture, Int32]:
-        picture, movers = sim.photographer.render(shot, drones)
+def _render_request(sim: Simulation, drones: Movers) -> rangefinders.RenderRequest:
+    def render(request: ImageRequest) -> tuple[RenderedImage, Int32]:
+        image, movers = sim.image_capture.render(request, drones)
         with sim.object_lock:
             tables = sim.objects.lookup(movers)
-        return picture, picture_ids(picture.ids, picture.tag, tables)
+        return image, image_ids(image.ids, image.tag, tables)
 
-    return look
+    return render
 
 
 def _mounted(drone: Drone, mount: tuple[Any, Any]) -> tuple[Any, Any]:
@@ -220,7 +220,7 @@ def getDistanceSensorData(sim: Simulation, sensor: Any = "", vehicle: Any = "") 
     limits = (float(setting.options.get("MinDistance", 0.2)), float(setting.options.get("MaxDistance", 40.0)))
     return {
         "time_stamp": now_ns,
-        "distance": rangefinders.distance_m(_look(sim, drones), pose, origin, limits, without=without),
+        "distance": rangefinders.distance_m(_render_request(sim, drones), pose, origin, limits, without=without),
         "min_distance": limits[0],
         "max_distance": limits[1],
         "relative_pose": pose_map(*mount),
@@ -238,7 +238,7 @@ def getLidarData(sim: Simulation, sensor: Any = "", vehicle: Any = "") -> dict[s
         drones = sim.drone_movers()
     directions = rangefinders.scan_directions(options)
     reach_m = float(options.get("Range", 100.0))
-    points, ids = rangefinders.scan(_look(sim, drones), pose, origin, directions, reach_m, without=without)
+    points, ids = rangefinders.scan(_render_request(sim, drones), pose, origin, directions, reach_m, without=without)
     if options.get("DataFrame", "VehicleInertialFrame") != "SensorLocalFrame":
         points = points @ rotation_matrix(pose[1]).T + np.array(pose[0])
     return {
