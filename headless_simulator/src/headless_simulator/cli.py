@@ -15,14 +15,15 @@ from typing import Final
 import numpy as np
 
 from headless_simulator.airsim import AirSimServer, AirSimSettings, read_settings
-from headless_simulator.airsim_faults import AirSimFaults
+from headless_simulator.airsim.fault_injection import AirSimFaults
 from headless_simulator.carla.server import CarlaServer
-from headless_simulator.carla.values import CallFailed
+from headless_simulator.errors import ClientError
 from headless_simulator.faults import Faults, read_faults
 from headless_simulator.models.library import ModelLibrary
 from headless_simulator.render import Renderer, encode_depth, encode_instance, encode_normal, encode_semantic
 from headless_simulator.rendering import Rendering
 from headless_simulator.scene import Movers, Town, View, Weather
+from headless_simulator.terminal import note
 from headless_simulator.towns.library import TownLibrary
 from headless_simulator.world.world import World
 
@@ -40,7 +41,7 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("--seed", type=int, default=0, help="for everything procedural")
     p.add_argument("--faults", type=Path, help="YAML: what shall go wrong")
     p.add_argument("--render", choices=("full", "flat"), default="full", help="flat: cheap images that carry numbers")
-    p.add_argument("--render-latency", type=float, default=0.0, metavar="MS", help="pause per cameran image")
+    p.add_argument("--render-latency", type=float, default=0.0, metavar="MS", help="pause per camera image")
     p.add_argument("--airsim-settings", type=Path, help="AirSim's settings.json")
     p.add_argument("--separate-worlds", action="store_true", help="AirSim flies in a world of its own")
     return p
@@ -98,16 +99,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
         town = library.open_file(options.xodr) if options.xodr else library.town(options.town)
         carla, airsim = _servers(options, town, library, faults, settings)
         ports = {"carla": carla.start(options.carla_port), "airsim": airsim.start()}
-    except (CallFailed, ValueError, OSError) as problem:
-        sys.stderr.write(f"headless-simulator: {problem}\n")
+    except (ClientError, ValueError, OSError) as problem:
+        note(str(problem))
         sys.exit(2)
     sys.stdout.write(json.dumps(ports) + "\n")
     sys.stdout.flush()
     stop.wait()
-    for report in (carla.report(), faults.report()):
+    for report in (carla.report(), airsim.report(), faults.report()):
         if report:
-            sys.stderr.write(report + "\n")
-    sys.stderr.flush()
+            note(report)
     os._exit(0)  # threads of clients may be anywhere; the ports go with the process
 
 

@@ -61,6 +61,8 @@ from typing import Annotated, Any, Final, Literal
 import yaml
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
+from headless_simulator.errors import CallRefused
+
 __all__ = ["Delivery", "Fault", "Faults", "FaultsError", "SpawnFault", "read_faults"]
 
 _FRAME_FAULTS: Final = (
@@ -84,7 +86,7 @@ class FaultsError(ValueError):
     """A faults file that cannot be used; the text is one line."""
 
 
-class SpawnFault(Exception):
+class SpawnFault(CallRefused):
     """A spawn that is refused on purpose."""
 
 
@@ -227,7 +229,7 @@ class Faults:
         for armed in self._armed:
             counted[armed.fault.fault] = counted.get(armed.fault.fault, 0) + armed.fired
         made = [f"{kind} x{count}" for kind, count in sorted(counted.items()) if count]
-        return "headless-simulator: faults: " + ", ".join(made) if made else None
+        return "faults: " + ", ".join(made) if made else None
 
     def _chance(self, *key: object) -> float:
         digest = hashlib.blake2b(repr((self._seed, self._tick, *key)).encode(), digest_size=8).digest()

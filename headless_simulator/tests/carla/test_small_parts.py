@@ -7,13 +7,12 @@ import struct
 import carla
 import numpy as np
 import pytest
-from headless_simulator.carla import blueprints, values, wire
+from headless_simulator.carla import blueprints, wire
 from headless_simulator.carla.navmesh import build_mesh
-from headless_simulator.carla.registry import METHODS
 from headless_simulator.carla.sensors.inertial import geolocation
 from headless_simulator.carla.sensors.moment import Stamp
-from headless_simulator.carla.server import CarlaServer
 from headless_simulator.carla.settings import Settings
+from headless_simulator.errors import ClientError
 from headless_simulator.faults import Fault, Faults, FaultsError, SpawnFault, read_faults
 from headless_simulator.rendering import flat_other, flat_rgb
 from hypothesis import given, settings
@@ -42,13 +41,6 @@ def test_every_blueprint_has_a_number_and_defaults_that_are_its_own():
     assert blueprints.complete("sensor.camera.rgb", {})["image_size_x"] == "800"
 
 
-def test_the_methods_that_clients_reach_are_there():
-    assert CarlaServer.__module__.endswith("carla.server")  # whose modules fill the table
-    assert len(METHODS) > 110
-    for name in ("tick_cue", "apply_batch", "freeze_all_traffic_lights", "get_all_level_BBs", "cast_ray"):
-        assert name in METHODS
-
-
 def test_settings_come_back_as_they_went():
     told = [True, True, [True, 0.025], True, 0.01, 16, 100.0, True, 3000.0, 2000.0, True]
 
@@ -58,7 +50,7 @@ def test_settings_come_back_as_they_went():
 
 @pytest.mark.parametrize("step", [-0.1, 1e9, float("nan")])
 def test_a_step_that_is_none_is_refused(step):
-    with pytest.raises((values.CallFailed, values.BadArgument)):
+    with pytest.raises(ClientError):
         Settings().changed([True, False, [True, step]])
 
 

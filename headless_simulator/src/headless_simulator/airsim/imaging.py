@@ -18,8 +18,9 @@ from headless_simulator.airsim.palette import SEGMENTATION_RGB
 from headless_simulator.airsim.pixels import paint_into, without_alpha
 from headless_simulator.airsim.precipitation import overlay
 from headless_simulator.airsim.settings import IMAGE_TYPES, Capture
-from headless_simulator.airsim.wire import PackedFloats
+from headless_simulator.errors import CallRefused
 from headless_simulator.rendering import Rendering, flat_pass
+from headless_simulator.rpc.messages import PackedFloats
 from headless_simulator.scene import Float32, Int32, Movers, RenderedImage, UInt8, View, Weather
 
 FAR_M: Final = 65504.0  # AirSim's depth is half floats; this is the largest, and what the sky shows
@@ -162,7 +163,7 @@ class ImageCapture:
             paint_into(ids.reshape(-1), _PALETTES[request.image_type], out.reshape(-1, 3))
             return out
         name = {number: label for label, number in IMAGE_TYPES.items()}.get(request.image_type, str(request.image_type))
-        raise ValueError(f"image type {name} is not drawn here; 0 (Scene) to 7 (Infrared) are")
+        raise CallRefused(f"image type {name} is not drawn here; 0 (Scene) to 7 (Infrared) are")
 
 
 def depth_values(depth_m: Float32, capture: Capture, image_type: int) -> Float32:

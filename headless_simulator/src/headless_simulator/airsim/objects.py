@@ -16,6 +16,7 @@ import numpy as np
 from headless_simulator.airsim.host import AirSimHost, Pose6
 from headless_simulator.airsim.obstacles import actor_name
 from headless_simulator.airsim.pixels import ids_into
+from headless_simulator.errors import CallRefused
 from headless_simulator.scene import TAG, Int32, Movers, UInt8, UInt32
 
 FIRST_SPAWNED_ID: Final = 0x4000_0000  # far above any actor id of CARLA's
@@ -52,16 +53,16 @@ def compile_pattern(pattern: str) -> re.Pattern[str]:
     """Compile a client's regular expression, case ignored.
 
     Raises:
-        ValueError: it is none, or a very long one.
+        CallRefused: it is none, or a very long one.
     """
     if len(pattern) > MAX_PATTERN:
-        raise ValueError(f"regular expression of {len(pattern)} characters is too long (at most {MAX_PATTERN})")
+        raise CallRefused(f"regular expression of {len(pattern)} characters is too long (at most {MAX_PATTERN})")
     if _EXPLOSIVE.search(pattern):  # could run for years on a short name, and nothing could stop it
-        raise ValueError(f"'{pattern[:80]}' repeats a repetition: write it without the inner or the outer one")
+        raise CallRefused(f"'{pattern[:80]}' repeats a repetition: write it without the inner or the outer one")
     try:
         return re.compile(pattern, re.IGNORECASE)
     except (re.error, RecursionError, OverflowError) as error:
-        raise ValueError(f"'{pattern}' is no regular expression: {error}") from error
+        raise CallRefused(f"'{pattern}' is no regular expression: {error}") from error
 
 
 class SceneObjects:
@@ -144,10 +145,10 @@ class SceneObjects:
         """Give an id (0 to 255, -1 hides) to one object or to all that match; also to matching actors that come later.
 
         Raises:
-            ValueError: no such id, or no regular expression.
+            CallRefused: no such id, or no regular expression.
         """
         if not HIDDEN <= number <= 255:
-            raise ValueError(f"object id {number} must be from -1 to 255")
+            raise CallRefused(f"object id {number} must be from -1 to 255")
         rule = compile_pattern(pattern) if is_regex else pattern
         hits = [n for n in self.names() if (rule.fullmatch(n) if isinstance(rule, re.Pattern) else n == rule)]
         for name in hits:

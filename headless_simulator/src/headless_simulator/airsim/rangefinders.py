@@ -18,6 +18,7 @@ from headless_simulator.airsim.ned import (
     ue_pose,
 )
 from headless_simulator.airsim.settings import Capture
+from headless_simulator.errors import CallRefused
 from headless_simulator.scene import Float64, Int32, RenderedImage
 
 FACE_PX: Final = 512
@@ -62,13 +63,13 @@ def scan_directions(options: Mapping[str, Any]) -> Float64:
     from ``HorizontalFOVStart`` to ``HorizontalFOVEnd``, over 0 degrees where the end is not above the start.
 
     Raises:
-        ValueError: more points than ``MAX_POINTS``.
+        CallRefused: more points than ``MAX_POINTS``.
     """
     channels = int(options.get("NumberOfChannels", 16))
     turns = max(float(options.get("RotationsPerSecond", 10)), 0.1)
     per_channel = int(float(options.get("PointsPerSecond", 100_000)) / turns / max(channels, 1))
     if channels < 1 or per_channel < 1 or channels * per_channel > MAX_POINTS:
-        raise ValueError(f"a lidar of {channels} channels and {per_channel} points each a turn is not drawn here")
+        raise CallRefused(f"a lidar of {channels} channels and {per_channel} points each a turn is not drawn here")
     upper, lower = float(options.get("VerticalFOVUpper", -15)), float(options.get("VerticalFOVLower", -45))
     begin, end = float(options.get("HorizontalFOVStart", 0)), float(options.get("HorizontalFOVEnd", 359))
     elevation = np.radians(np.linspace(upper, lower, channels))

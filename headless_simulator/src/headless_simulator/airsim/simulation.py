@@ -74,7 +74,7 @@ class Simulation:
         self.detection_filters: dict[tuple[Any, ...], Any] = {}
         self.messages: list[str] = []
         self.lens: dict[tuple[str, ...], Any] = {}
-        self.recorder = Recorder(self)
+        self.recorder = Recorder(self.fleet, settings)
         for vehicle in settings.vehicles:
             self._know(vehicle)
 

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -58,6 +59,18 @@ class _Scratch(threading.local):
         if flat is None or flat.size < size:
             flat = self._arrays[name] = np.empty(max(size, 1), dtype=kind)
         return flat[:size].reshape(shape)
+
+
+class _DrawnMovers(NamedTuple):
+    """What was drawn of the things that move, by triangle: what shading needs of it."""
+
+    movers: Movers
+    models: ModelPack
+    model: Int32
+    world: Float64
+    surface: Float32
+    material: UInt8
+    owner: Int32
 
 
 class Renderer:
@@ -172,19 +185,11 @@ class Renderer:
         if image.normal is not None and want_normal:
             resolve_normals(seen, len(scene.corners), scene.surface, surface, image.normal.reshape(-1, 3))
         if image.bgra is not None and want_bgra:
+            drawn_movers = _DrawnMovers(movers, models, model, world, surface, material, owner)
             light = light_of(weather)
-            lane: Float32 = self._scratch.get("lane", (LANES, view.width), np.float32)  # type: ignore[assignment]
-            words = image.bgra.reshape(-1).view(np.uint32)
-            glow, glow_frame = NO_GLOW, NO_GLOW_FRAME
-            if light.numbers[NIGHT] > 0:
-                glow, glow_frame = self._glows.of(movers, world, models.front_m[model])
-            with self._shadow(light, movers, world, model, models) as (heights, shadow):
-                shade(
-                    image.depth_m.ravel(), seen, view.width, view.height, camera, len(scene.corners),
-                    scene.surface, scene.material, self._lit(signals), surface, material, owner, movers.lights,
-                    light.numbers, noise_texture().ravel(), heights, shadow, glow, glow_frame, lane, words,
-                )  # fmt: skip
+            self._shade(image, image.bgra, view, drawn_movers, light=light, signals=signals, seen=seen)
             if light.rain > 0:
+                words = image.bgra.reshape(-1).view(np.uint32)
                 draw_rain(
                     words,
                     view.width,
@@ -196,6 +201,31 @@ class Renderer:
                     round(time_s * 1000),
                 )
         return image
+
+    def _shade(
+        self,
+        image: RenderedImage,
+        bgra: UInt8,
+        view: View,
+        drawn: _DrawnMovers,
+        *,
+        light: Light,
+        signals: UInt8,
+        seen: Int32,
+    ) -> None:
+        """Colour the pixels; ``seen`` is the triangle that each of them shows."""
+        scene, movers = self._scene, drawn.movers
+        lane: Float32 = self._scratch.get("lane", (LANES, view.width), np.float32)  # type: ignore[assignment]
+        words = bgra.reshape(-1).view(np.uint32)
+        glow, glow_frame = NO_GLOW, NO_GLOW_FRAME
+        if light.numbers[NIGHT] > 0:
+            glow, glow_frame = self._glows.of(movers, drawn.world, drawn.models.front_m[drawn.model])
+        with self._shadow(light, movers, drawn.world, drawn.model, drawn.models) as (heights, shadow):
+            shade(
+                image.depth_m.ravel(), seen, view.width, view.height, pack(view), len(scene.corners),
+                scene.surface, scene.material, self._lit(signals), drawn.surface, drawn.material, drawn.owner,
+                movers.lights, light.numbers, noise_texture().ravel(), heights, shadow, glow, glow_frame, lane, words,
+            )  # fmt: skip
 
     def cast(
         self, origins_m: Float64, directions: Float64, max_range_m: float, movers: Movers

@@ -142,7 +142,7 @@ class World:
         """
         try:
             return self.actors[actor_id]
-        except (KeyError, TypeError):
+        except KeyError:
             raise NoSuchActor(actor_id) from None
 
     def actor_or_grave(self, actor_id: int) -> Actor:

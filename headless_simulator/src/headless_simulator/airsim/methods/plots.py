@@ -1,31 +1,29 @@
-"""Calls that draw hints, tune lenses or change materials.
+"""Methods that draw hints, tune lenses or change materials.
 
 Accepted where nothing depends on them, refused where a program would go on believing that something happened.
 """
 
-# ruff: noqa: PLR0917, ARG001  (the wire sends anything, in AirSim's own names and order)
+# ruff: noqa: PLR0917, ARG001  (AirSim's own names and order)
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, Final
 
-from headless_simulator.airsim.methods.table import Table, entry
+from headless_simulator.airsim.method import AirSimMethod, Handler, call
 from headless_simulator.airsim.simulation import Simulation
+from headless_simulator.airsim.values import CameraName
+from headless_simulator.errors import CallRefused
+from headless_simulator.rpc.arguments import Anything, Flag, Number, Text
 
-CALLS: Final[Table] = {}
 MAX_LENS_VALUES: Final = 10_000
 
-_DRAWN: Final = {  # name: how many arguments; markers are not drawn, as images taken by the API seldom show them
-    "simFlushPersistentMarkers": 0,
-    "simPlotPoints": 5,
-    "simPlotLineStrip": 5,
-    "simPlotLineList": 5,
-    "simPlotArrows": 7,
-    "simPlotStrings": 5,
-    "simPlotTransforms": 5,
-    "simPlotTransformsWithNames": 7,
-    "simSetTraceLine": 3,
-}
+# markers are not drawn, as images taken by the API seldom show them
+_CLEARED: Final = ("simFlushPersistentMarkers",)
+_DRAWN: Final = (
+    "simPlotPoints", "simPlotLineStrip", "simPlotLineList", "simPlotArrows", "simPlotStrings", "simPlotTransforms",
+    "simPlotTransformsWithNames", "simSetTraceLine",
+)  # fmt: skip
 _LENS_GET: Final = {  # name: the answer until somebody sets it
     "simGetPresetLensSettings": ["30mm Prime f/1.4"],
     "simGetLensSettings": "30mm Prime f/1.4",
@@ -58,63 +56,74 @@ _REFUSED: Final = {
 }
 
 
-class NotServed(NotImplementedError):
+class NotServed(CallRefused):
     """A method of AirSim's that this server knows and does not do."""
 
 
-def _enter_drawn(name: str, count: int) -> None:
-    if count == 0:
-
-        @entry(CALLS, name)
-        def clear(sim: Simulation) -> None:
-            """Nothing is drawn, nothing to clear."""
-    else:
-
-        @entry(CALLS, name)
-        def draw(sim: Simulation, first: Any, *rest: Any) -> None:
-            """Accept and draw nothing."""
+def _draw(sim: Simulation, _first: Anything, *_rest: Anything) -> None:
+    """Accept and draw nothing."""
 
 
-def _enter_lens_get(name: str, value: Any) -> None:
-    @entry(CALLS, name)
-    def get(sim: Simulation, camera: Any, vehicle: Any = "", external: Any = False) -> Any:
+def _clear(sim: Simulation) -> None:
+    """Nothing is drawn, nothing to clear."""
+
+
+def _lens_getter(name: str, value: Any) -> Handler:
+    def get(sim: Simulation, camera_name: CameraName, vehicle_name: Text = "", external: Flag = False) -> Any:
         with sim.fleet.lock:
-            sim.camera(camera, vehicle, external=bool(external))
-        return sim.lens.get((name, str(camera), str(vehicle)), value)
+            sim.camera(camera_name, vehicle_name, external=external)
+        return sim.lens.get((name, camera_name, vehicle_name), value)
+
+    return get
 
 
-def _enter_lens_set(name: str, target: str) -> None:
-    @entry(CALLS, name)
-    def put(sim: Simulation, value: Any, camera: Any, vehicle: Any = "", external: Any = False) -> None:
+def _lens_setter(target: str) -> Handler:
+    def put(
+        sim: Simulation, value: Anything, camera_name: CameraName, vehicle_name: Text = "", external: Flag = False
+    ) -> None:
         with sim.fleet.lock:
-            sim.camera(camera, vehicle, external=bool(external))
+            sim.camera(camera_name, vehicle_name, external=external)
         if target and len(sim.lens) < MAX_LENS_VALUES:
-            sim.lens[target, str(camera), str(vehicle)] = value
+            sim.lens[target, camera_name, vehicle_name] = value
+
+    return put
 
 
-def _enter_refused(name: str, why: str) -> None:
-    @entry(CALLS, name)
-    def refuse(sim: Simulation, *arguments: Any) -> None:
+def _refusal(name: str, why: str) -> Handler:
+    def refuse(sim: Simulation, *_arguments: Anything) -> None:
         raise NotServed(f"{name} is not served: {why}")
 
-
-for _name, _count in _DRAWN.items():
-    _enter_drawn(_name, _count)
-for _name, _value in _LENS_GET.items():
-    _enter_lens_get(_name, _value)
-for _name, _target in _LENS_SET.items():
-    _enter_lens_set(_name, _target)
-for _name, _why in _REFUSED.items():
-    _enter_refused(_name, _why)
+    return refuse
 
 
-@entry(CALLS)
 def simSetFilmbackSettings(
-    sim: Simulation, width: Any, height: Any, camera: Any, vehicle: Any = "", external: Any = False,
-) -> float:  # fmt: skip
+    sim: Simulation,
+    sensor_width: Number,
+    sensor_height: Number,
+    camera_name: CameraName,
+    vehicle_name: Text = "",
+    external: Flag = False,
+) -> float:
     """Keep the sensor's size; gives its aspect ratio."""
     with sim.fleet.lock:
-        sim.camera(camera, vehicle, external=bool(external))
-    if not (isinstance(width, int | float) and isinstance(height, int | float) and height > 0):
-        raise ValueError("sensor width and height must be positive numbers")
-    return float(width) / float(height)
+        sim.camera(camera_name, vehicle_name, external=external)
+    if sensor_height <= 0:
+        raise CallRefused("sensor width and height must be positive numbers")
+    return sensor_width / sensor_height
+
+
+def _methods() -> Iterator[AirSimMethod]:
+    for name in _CLEARED:
+        yield call(_clear, name=name)
+    for name in _DRAWN:
+        yield call(_draw, name=name)
+    for name, value in _LENS_GET.items():
+        yield call(_lens_getter(name, value), name=name)
+    for name, target in _LENS_SET.items():
+        yield call(_lens_setter(target), name=name)
+    for name, why in _REFUSED.items():
+        yield call(_refusal(name, why), name=name)
+    yield call(simSetFilmbackSettings)
+
+
+METHODS: Final[tuple[AirSimMethod, ...]] = tuple(_methods())

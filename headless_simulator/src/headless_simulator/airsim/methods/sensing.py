@@ -1,38 +1,66 @@
-"""Calls that read a vehicle: state, kinematics, collisions, sensors; and those that put it somewhere."""
-
-# ruff: noqa: ARG001  (the wire sends anything, in AirSim's own names and order)
+"""Methods that read a vehicle: state, kinematics, collisions, sensors; and those that put it somewhere."""
 
 from __future__ import annotations
 
 import math
-from typing import Any, Final
+from dataclasses import dataclass
+from typing import Annotated, Any, Final, TypeAlias
 
 import numpy as np
 
 from headless_simulator.airsim import geo, quad, rangefinders, sensors
 from headless_simulator.airsim.drone import Drone, Hit
 from headless_simulator.airsim.imaging import ImageRequest
-from headless_simulator.airsim.methods.table import Table, entry, text
+from headless_simulator.airsim.method import AirSimMethod, call
 from headless_simulator.airsim.ned import (
+    Quat,
+    Vec3,
     add,
     pose_map,
-    pose_of,
     quat_multiply,
     rotate,
     rotation_matrix,
     vector_map,
-    vector_of,
 )
 from headless_simulator.airsim.objects import image_ids
 from headless_simulator.airsim.simulation import Simulation
-from headless_simulator.airsim.wire import PackedFloats
+from headless_simulator.airsim.values import Pose, pose_of, vector_of
+from headless_simulator.errors import BadArgument
+from headless_simulator.rpc.arguments import Anything, Reads, Text
+from headless_simulator.rpc.messages import PackedFloats
 from headless_simulator.scene import Int32, Movers, RenderedImage
 
-CALLS: Final[Table] = {}
+_FASTEST: Final = 1e6
+_MOTION: Final = {
+    quad.S_VELOCITY: "linear_velocity",
+    quad.S_RATE: "angular_velocity",
+    quad.S_ACCEL: "linear_acceleration",
+    quad.S_RATE_ACCEL: "angular_acceleration",
+}
 NO_RC: Final = {
     "timestamp": 0, "pitch": 0.0, "roll": 0.0, "throttle": 0.0, "yaw": 0.0, "left_z": 0.0, "right_z": 0.0,
     "switches": 0, "vendor_id": "", "is_initialized": False, "is_valid": False,
 }  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class _Motion:
+    """A KinematicsState: the pose, and what goes into the vehicle's row from which column on."""
+
+    pose: tuple[Vec3, Quat]
+    motion: dict[int, Vec3]
+
+
+def _kinematics(value: Any, name: str) -> _Motion:
+    """Read a KinematicsState."""
+    pose = pose_of(value, name)
+    motion = {column: vector_of(value.get(key), key) for column, key in _MOTION.items()}
+    if not all(abs(part) < _FASTEST for parts in motion.values() for part in parts):
+        raise BadArgument(f"{name}: velocities and accelerations must be finite and below {_FASTEST:.0f}")
+    return _Motion(pose, motion)
+
+
+KinematicsState: TypeAlias = Annotated[_Motion, Reads(_kinematics)]
 
 
 def _collision_map(sim: Simulation, hit: Hit) -> dict[str, Any]:
@@ -48,11 +76,10 @@ def _collision_map(sim: Simulation, hit: Hit) -> dict[str, Any]:
     }
 
 
-@entry(CALLS)
-def getMultirotorState(sim: Simulation, vehicle: Any = "") -> dict[str, Any]:
+def getMultirotorState(sim: Simulation, vehicle_name: Text = "") -> dict[str, Any]:
     """Give all about a vehicle."""
     with sim.fleet.lock:
-        drone = sim.fleet.drone(vehicle)
+        drone = sim.fleet.drone(vehicle_name)
         return {
             "collision": _collision_map(sim, drone.hit(forget=False)),
             "kinematics_estimated": drone.kinematics_map(),
@@ -66,59 +93,46 @@ def getMultirotorState(sim: Simulation, vehicle: Any = "") -> dict[str, Any]:
         }
 
 
-@entry(CALLS)
-def simGetCollisionInfo(sim: Simulation, vehicle: Any = "") -> dict[str, Any]:
+def simGetCollisionInfo(sim: Simulation, vehicle_name: Text = "") -> dict[str, Any]:
     """Give the last collision and forget that it happened."""
     with sim.fleet.lock:
-        return _collision_map(sim, sim.fleet.drone(vehicle).hit(forget=True))
+        return _collision_map(sim, sim.fleet.drone(vehicle_name).hit(forget=True))
 
 
-@entry(CALLS)
-def simGetVehiclePose(sim: Simulation, vehicle: Any = "") -> dict[str, Any]:
+def simGetVehiclePose(sim: Simulation, vehicle_name: Text = "") -> dict[str, Any]:
     """Give the pose, NED from the vehicle's own origin."""
     with sim.fleet.lock:
-        return sim.fleet.drone(vehicle).pose_wire()
+        return sim.fleet.drone(vehicle_name).pose_wire()
 
 
-@entry(CALLS)
-def simSetVehiclePose(sim: Simulation, pose: Any, ignore_collision: Any, vehicle: Any = "") -> None:
+def simSetVehiclePose(sim: Simulation, pose: Pose, _ignore_collision: Anything, vehicle_name: Text = "") -> None:
     """Teleport; NaN parts stay."""
-    position, quat = pose_of(pose)
+    position, quat = pose
     with sim.fleet.lock:
-        sim.fleet.drone(vehicle).place(position, quat)
+        sim.fleet.drone(vehicle_name).place(position, quat)
 
 
-@entry(CALLS)
-def simGetGroundTruthKinematics(sim: Simulation, vehicle: Any = "") -> dict[str, Any]:
+def simGetGroundTruthKinematics(sim: Simulation, vehicle_name: Text = "") -> dict[str, Any]:
     """Give the true motion."""
     with sim.fleet.lock:
-        return sim.fleet.drone(vehicle).kinematics_map()
+        return sim.fleet.drone(vehicle_name).kinematics_map()
 
 
-@entry(CALLS)
-def simSetKinematics(sim: Simulation, state: Any, ignore_collision: Any, vehicle: Any = "") -> None:
+def simSetKinematics(
+    sim: Simulation, state: KinematicsState, _ignore_collision: Anything, vehicle_name: Text = ""
+) -> None:
     """Set pose and motion at once."""
-    position, quat = pose_of(state)
-    motion = {
-        quad.S_VELOCITY: vector_of(state.get("linear_velocity")),
-        quad.S_RATE: vector_of(state.get("angular_velocity")),
-        quad.S_ACCEL: vector_of(state.get("linear_acceleration")),
-        quad.S_RATE_ACCEL: vector_of(state.get("angular_acceleration")),
-    }
-    if not all(abs(part) < 1e6 for parts in motion.values() for part in parts):
-        raise ValueError("velocities and accelerations must be finite and below 1e6")
     with sim.fleet.lock:
-        drone = sim.fleet.drone(vehicle)
-        drone.place(position, quat)
-        for column, parts in motion.items():
+        drone = sim.fleet.drone(vehicle_name)
+        drone.place(*state.pose)
+        for column, parts in state.motion.items():
             drone.row[column : column + 3] = parts
 
 
-@entry(CALLS)
-def simGetGroundTruthEnvironment(sim: Simulation, vehicle: Any = "") -> dict[str, Any]:
+def simGetGroundTruthEnvironment(sim: Simulation, vehicle_name: Text = "") -> dict[str, Any]:
     """Give the air around it."""
     with sim.fleet.lock:
-        drone = sim.fleet.drone(vehicle)
+        drone = sim.fleet.drone(vehicle_name)
         place = sim.drone_geo(drone)
         return {
             "position": vector_map(drone.position_m),
@@ -130,19 +144,17 @@ def simGetGroundTruthEnvironment(sim: Simulation, vehicle: Any = "") -> dict[str
         }
 
 
-@entry(CALLS)
-def getHomeGeoPoint(sim: Simulation, vehicle: Any = "") -> dict[str, float]:
+def getHomeGeoPoint(sim: Simulation, vehicle_name: Text = "") -> dict[str, float]:
     """Give the place of the vehicle's origin."""
     with sim.fleet.lock:
-        return geo.geo_map(sim.geo_of(sim.fleet.drone(vehicle).spawn_ue_m))
+        return geo.geo_map(sim.geo_of(sim.fleet.drone(vehicle_name).spawn_ue_m))
 
 
-@entry(CALLS)
-def getRotorStates(sim: Simulation, vehicle: Any = "") -> dict[str, Any]:
+def getRotorStates(sim: Simulation, vehicle_name: Text = "") -> dict[str, Any]:
     """Give thrust, torque and speed of the rotors."""
     max_speed = 6396.667 / 60 * 2 * math.pi
     with sim.fleet.lock:
-        drone = sim.fleet.drone(vehicle)
+        drone = sim.fleet.drone(vehicle_name)
         signals = [float(s) for s in drone.row[quad.S_ROTOR : quad.S_ROTOR + 4]]
         return {
             "rotors": [
@@ -157,39 +169,35 @@ def getRotorStates(sim: Simulation, vehicle: Any = "") -> dict[str, Any]:
         }
 
 
-@entry(CALLS)
-def getImuData(sim: Simulation, sensor: Any = "", vehicle: Any = "") -> dict[str, Any]:
+def getImuData(sim: Simulation, sensor_name: Text = "", vehicle_name: Text = "") -> dict[str, Any]:
     """Read the IMU."""
     with sim.fleet.lock:
-        drone = sim.fleet.drone(vehicle)
-        sensors.find_sensor(drone, text(sensor, "imu_name"), "imu")
+        drone = sim.fleet.drone(vehicle_name)
+        sensors.find_sensor(drone, sensor_name, "imu")
         return sensors.imu(drone)
 
 
-@entry(CALLS)
-def getBarometerData(sim: Simulation, sensor: Any = "", vehicle: Any = "") -> dict[str, Any]:
+def getBarometerData(sim: Simulation, sensor_name: Text = "", vehicle_name: Text = "") -> dict[str, Any]:
     """Read the barometer."""
     with sim.fleet.lock:
-        drone = sim.fleet.drone(vehicle)
-        sensors.find_sensor(drone, text(sensor, "barometer_name"), "barometer")
+        drone = sim.fleet.drone(vehicle_name)
+        sensors.find_sensor(drone, sensor_name, "barometer")
         return sensors.barometer(drone, sim.drone_geo(drone))
 
 
-@entry(CALLS)
-def getMagnetometerData(sim: Simulation, sensor: Any = "", vehicle: Any = "") -> dict[str, Any]:
+def getMagnetometerData(sim: Simulation, sensor_name: Text = "", vehicle_name: Text = "") -> dict[str, Any]:
     """Read the magnetometer."""
     with sim.fleet.lock:
-        drone = sim.fleet.drone(vehicle)
-        sensors.find_sensor(drone, text(sensor, "magnetometer_name"), "magnetometer")
+        drone = sim.fleet.drone(vehicle_name)
+        sensors.find_sensor(drone, sensor_name, "magnetometer")
         return sensors.magnetometer(drone)
 
 
-@entry(CALLS)
-def getGpsData(sim: Simulation, sensor: Any = "", vehicle: Any = "") -> dict[str, Any]:
+def getGpsData(sim: Simulation, sensor_name: Text = "", vehicle_name: Text = "") -> dict[str, Any]:
     """Read the GPS."""
     with sim.fleet.lock:
-        drone = sim.fleet.drone(vehicle)
-        sensors.find_sensor(drone, text(sensor, "gps_name"), "gps")
+        drone = sim.fleet.drone(vehicle_name)
+        sensors.find_sensor(drone, sensor_name, "gps")
         return sensors.gps(drone, sim.drone_geo(drone))
 
 
@@ -208,12 +216,11 @@ def _mounted(drone: Drone, mount: tuple[Any, Any]) -> tuple[Any, Any]:
     return add(drone.position_m, rotate(drone.quat, position)), quat_multiply(drone.quat, quat)
 
 
-@entry(CALLS)
-def getDistanceSensorData(sim: Simulation, sensor: Any = "", vehicle: Any = "") -> dict[str, Any]:
+def getDistanceSensorData(sim: Simulation, sensor_name: Text = "", vehicle_name: Text = "") -> dict[str, Any]:
     """Read a distance sensor."""
     with sim.fleet.lock:
-        drone = sim.fleet.drone(vehicle)
-        setting = sensors.find_sensor(drone, text(sensor, "distance_sensor_name"), "distance")
+        drone = sim.fleet.drone(vehicle_name)
+        setting = sensors.find_sensor(drone, sensor_name, "distance")
         mount = rangefinders.mount_of(setting.options)
         pose, origin, without = _mounted(drone, mount), drone.spawn_ue_m, sim.number_of(drone)
         drones, now_ns = sim.drone_movers(), drone.now_ns
@@ -227,12 +234,11 @@ def getDistanceSensorData(sim: Simulation, sensor: Any = "", vehicle: Any = "") 
     }
 
 
-@entry(CALLS)
-def getLidarData(sim: Simulation, sensor: Any = "", vehicle: Any = "") -> dict[str, Any]:
+def getLidarData(sim: Simulation, sensor_name: Text = "", vehicle_name: Text = "") -> dict[str, Any]:
     """Take one whole turn of a lidar."""
     with sim.fleet.lock:
-        drone = sim.fleet.drone(vehicle)
-        options = sensors.find_sensor(drone, text(sensor, "lidar_name"), "lidar").options
+        drone = sim.fleet.drone(vehicle_name)
+        options = sensors.find_sensor(drone, sensor_name, "lidar").options
         pose = _mounted(drone, rangefinders.mount_of(options))
         origin, without, now_ns = drone.spawn_ue_m, sim.number_of(drone), drone.now_ns
         drones = sim.drone_movers()
@@ -247,3 +253,22 @@ def getLidarData(sim: Simulation, sensor: Any = "", vehicle: Any = "") -> dict[s
         "pose": pose_map(*pose),
         "segmentation": ids.tolist(),
     }
+
+
+METHODS: Final[tuple[AirSimMethod, ...]] = (
+    call(getMultirotorState),
+    call(simGetCollisionInfo),
+    call(simGetVehiclePose),
+    call(simSetVehiclePose),
+    call(simGetGroundTruthKinematics),
+    call(simSetKinematics),
+    call(simGetGroundTruthEnvironment),
+    call(getHomeGeoPoint),
+    call(getRotorStates),
+    call(getImuData),
+    call(getBarometerData),
+    call(getMagnetometerData),
+    call(getGpsData),
+    call(getDistanceSensorData),
+    call(getLidarData),
+)

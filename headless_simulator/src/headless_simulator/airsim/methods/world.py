@@ -1,6 +1,6 @@
-"""Calls about the server, the clock, weather, light and recording."""
+"""Methods about the server, the clock, weather, light and recording."""
 
-# ruff: noqa: PLR0917, ARG001  (the wire sends anything, in AirSim's own names and order)
+# ruff: noqa: PLR0917, ARG001  (AirSim's own names and order)
 
 from __future__ import annotations
 
@@ -8,79 +8,69 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from headless_simulator.airsim.fleet import FRAME_NS
-from headless_simulator.airsim.methods.table import Table, entry, finite, finite_pose, number, text, whole
-from headless_simulator.airsim.ned import euler_from_quat, quat_unit, vector_of
+from headless_simulator.airsim.method import AirSimMethod, call
+from headless_simulator.airsim.ned import euler_from_quat, quat_unit
 from headless_simulator.airsim.simulation import MAX_MESSAGES, Later, Simulation
+from headless_simulator.airsim.values import FinitePose, Vector3r
+from headless_simulator.errors import CallRefused
+from headless_simulator.rpc.arguments import AnyNumber, Anything, Flag, Integer, Number, Text
 
-CALLS: Final[Table] = {}
 MAX_CONTINUE_S: Final = 1.0e6
 
 
-@entry(CALLS)
 def ping(sim: Simulation) -> bool:
     """Say that somebody is there."""
     return True
 
 
-@entry(CALLS)
 def getServerVersion(sim: Simulation) -> int:
     """Give the protocol's version."""
     return 1
 
 
-@entry(CALLS)
 def getMinRequiredClientVersion(sim: Simulation) -> int:
     """Give the oldest client's version."""
     return 1
 
 
-@entry(CALLS)
 def reset(sim: Simulation) -> None:
     """Put vehicles and cameras back to their start."""
     sim.reset()
 
 
-@entry(CALLS)
 def listVehicles(sim: Simulation) -> list[str]:
     """Name the vehicles."""
     return list(sim.fleet.drones)
 
 
-@entry(CALLS)
 def getSettingsString(sim: Simulation) -> str:
     """Give settings.json as it was read."""
     return sim.settings.text
 
 
-@entry(CALLS)
-def simPause(sim: Simulation, is_paused: Any) -> None:
+def simPause(sim: Simulation, is_paused: Flag) -> None:
     """Stop or start time."""
-    sim.fleet.pause(bool(is_paused))
+    sim.fleet.pause(is_paused)
 
 
-@entry(CALLS)
 def simIsPaused(sim: Simulation) -> bool:
     """Say whether time stands still."""
     with sim.fleet.lock:
         return not sim.fleet.running
 
 
-@entry(CALLS)
-def simContinueForTime(sim: Simulation, seconds: Any) -> Later:
+def simContinueForTime(sim: Simulation, seconds: Number) -> Later:
     """Run for exactly that long, pause, then answer."""
-    span_s = finite(seconds, "seconds")
-    if not 0 <= span_s <= MAX_CONTINUE_S:
-        raise ValueError(f"seconds must be from 0 to {MAX_CONTINUE_S:.0f}")
-    return _continue(sim, round(span_s * 1e9))
+    if not 0 <= seconds <= MAX_CONTINUE_S:
+        raise CallRefused(f"seconds must be from 0 to {MAX_CONTINUE_S:.0f}")
+    return _continue(sim, round(seconds * 1e9))
 
 
-@entry(CALLS)
-def simContinueForFrames(sim: Simulation, frames: Any) -> Later:
+def simContinueForFrames(sim: Simulation, frames: Integer) -> Later:
     """Run for some frames of 20 ms, pause, then answer."""
-    count = whole(frames, "frames")
-    if not 0 <= count <= 50_000_000:
-        raise ValueError("frames must be from 0 to 50000000")
-    return _continue(sim, count * FRAME_NS)
+    if not 0 <= frames <= 50_000_000:
+        raise CallRefused("frames must be from 0 to 50000000")
+    return _continue(sim, frames * FRAME_NS)
 
 
 def _continue(sim: Simulation, span_ns: int) -> Later:
@@ -90,96 +80,111 @@ def _continue(sim: Simulation, span_ns: int) -> Later:
     return Later(begin)
 
 
-@entry(CALLS)
-def simAddVehicle(sim: Simulation, name: Any, kind: Any, pose: Any, pawn_path: Any = "") -> bool:
+def simAddVehicle(sim: Simulation, name: Text, vehicle_type: Text, pose: FinitePose, _pawn_path: Anything = "") -> bool:
     """Add a vehicle at a pose in global NED."""
-    if text(kind, "vehicle_type").lower() not in ("simpleflight", "", "computervision"):
-        raise ValueError(f"vehicle_type '{kind}' is not served here: use simpleflight")
-    position, quat = finite_pose(pose)
+    if vehicle_type.lower() not in ("simpleflight", "", "computervision"):
+        raise CallRefused(f"vehicle_type '{vehicle_type}' is not served here: use simpleflight")
+    position, quat = pose
     roll, pitch, yaw = (angle * 57.29577951308232 for angle in euler_from_quat(quat_unit(quat)))
-    setting = sim.moving_setting(text(name, "vehicle_name"), position, yaw_deg=yaw, pitch_deg=pitch, roll_deg=roll)
+    setting = sim.moving_setting(name, position, yaw_deg=yaw, pitch_deg=pitch, roll_deg=roll)
     return sim.add_vehicle(setting)
 
 
-@entry(CALLS)
 def simSetTimeOfDay(
     sim: Simulation,
-    is_enabled: Any,
-    start: Any = "",
-    dst: Any = False,
-    speed: Any = 1.0,
-    interval: Any = 60.0,
-    move_sun: Any = True,
+    is_enabled: Flag,
+    start_datetime: Text = "",
+    is_start_datetime_dst: Flag = False,
+    celestial_clock_speed: AnyNumber = 1.0,
+    update_interval_secs: AnyNumber = 60.0,
+    move_sun: Flag = True,
 ) -> None:
     """Move the sun by a date and a clock."""
     with sim.weather_lock:
         sim.atmosphere.set_time_of_day(
             sim.fleet.now_ns,
-            on=bool(is_enabled),
-            start=text(start, "start_datetime"),
-            dst=bool(dst),
-            speed=number(speed, "celestial_clock_speed"),
-            every_s=number(interval, "update_interval_secs"),
-            move=bool(move_sun),
+            on=is_enabled,
+            start=start_datetime,
+            dst=is_start_datetime_dst,
+            speed=celestial_clock_speed,
+            every_s=update_interval_secs,
+            move=move_sun,
         )
 
 
-@entry(CALLS)
-def simEnableWeather(sim: Simulation, enable: Any) -> None:
+def simEnableWeather(sim: Simulation, enable: Flag) -> None:
     """Let weather parameters work."""
     with sim.weather_lock:
-        sim.atmosphere.enable(on=bool(enable))
+        sim.atmosphere.enable(on=enable)
 
 
-@entry(CALLS)
-def simSetWeatherParameter(sim: Simulation, parameter: Any, value: Any) -> None:
+def simSetWeatherParameter(sim: Simulation, param: Integer, val: AnyNumber) -> None:
     """Set rain, wetness, snow, leaves, dust or fog, 0 to 1."""
     with sim.weather_lock:
-        sim.atmosphere.set_parameter(whole(parameter, "param"), number(value, "val"))
+        sim.atmosphere.set_parameter(param, val)
 
 
-@entry(CALLS)
-def simSetWind(sim: Simulation, wind: Any) -> None:
+def simSetWind(sim: Simulation, wind: Vector3r) -> None:
     """Let the wind blow: NED, m/s."""
-    read = vector_of(wind)
-    if not all(abs(part) < 200 for part in read):
-        raise ValueError("wind must be below 200 m/s")
+    if not all(abs(part) < 200 for part in wind):
+        raise CallRefused("wind must be below 200 m/s")
     with sim.fleet.lock:
-        sim.fleet.wind_mps[:] = read
+        sim.fleet.wind_mps[:] = wind
 
 
-@entry(CALLS)
-def simPrintLogMessage(sim: Simulation, message: Any, parameter: Any = "", severity: Any = 0) -> None:
+def simPrintLogMessage(
+    sim: Simulation, message: Anything, message_param: Anything = "", _severity: Anything = 0
+) -> None:
     """Keep the message; there is no screen to show it on."""
-    sim.messages.append(f"{message}{parameter}"[:1000])
+    sim.messages.append(f"{message}{message_param}"[:1000])
     del sim.messages[:-MAX_MESSAGES]
 
 
-@entry(CALLS)
 def startRecording(sim: Simulation) -> None:
     """Write poses into the folder of the settings."""
     sim.recorder.start()
 
 
-@entry(CALLS)
 def stopRecording(sim: Simulation) -> None:
     """Close the recording."""
     sim.recorder.stop()
 
 
-@entry(CALLS)
 def isRecording(sim: Simulation) -> bool:
     """Say whether it records."""
     return sim.recorder.on
 
 
-@entry(CALLS)
-def simLoadLevel(sim: Simulation, level_name: Any) -> bool:
+def simLoadLevel(sim: Simulation, level_name: Text) -> bool:
     """Accept the town that is loaded; another one is CARLA's business."""
-    return text(level_name, "level_name") == sim.host.town.name
+    return level_name == sim.host.town.name
 
 
-@entry(CALLS)
-def simRunConsoleCommand(sim: Simulation, command: Any) -> bool:
+def simRunConsoleCommand(sim: Simulation, _command: Anything) -> bool:
     """Refuse: there is no Unreal console."""
     return False
+
+
+METHODS: Final[tuple[AirSimMethod, ...]] = (
+    call(ping),
+    call(getServerVersion),
+    call(getMinRequiredClientVersion),
+    call(reset),
+    call(listVehicles),
+    call(getSettingsString),
+    call(simPause),
+    call(simIsPaused),
+    call(simContinueForTime),
+    call(simContinueForFrames),
+    call(simAddVehicle),
+    call(simSetTimeOfDay),
+    call(simEnableWeather),
+    call(simSetWeatherParameter),
+    call(simSetWind),
+    call(simPrintLogMessage),
+    call(startRecording),
+    call(stopRecording),
+    call(isRecording),
+    call(simLoadLevel),
+    call(simRunConsoleCommand),
+)

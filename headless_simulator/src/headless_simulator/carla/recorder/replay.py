@@ -4,21 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
-from headless_simulator.carla.recorder import files, layout
+from headless_simulator.carla.lifecycle import ActorLifecycle
+from headless_simulator.carla.recorder import layout
 from headless_simulator.carla.recorder.layout import Damaged
 from headless_simulator.carla.recorder.reader import Frame, Recording
 from headless_simulator.carla.recorder.replay_actors import ReplayActors
-from headless_simulator.carla.values import CallFailed
 from headless_simulator.scene import Float64
 from headless_simulator.world.pose import compose
-
-if TYPE_CHECKING:
-    from headless_simulator.carla.server import CarlaServer
 
 _NO_INTERPOLATION: Final = 2.0  # from this time factor on, as CARLA has it
 _SLACK_S: Final = 1e-9  # sums of time steps are not exact
@@ -47,7 +43,7 @@ class Replayer:
     """Plays recordings, one at a time.
 
     Args:
-        server: in whose world; every method but ``load`` is called under the world's lock.
+        lifecycle: brings actors into the world; every method is called under the world's lock.
 
     Attributes:
         time_factor: recorded seconds that pass in a simulated one.
@@ -55,8 +51,8 @@ class Replayer:
         trouble: what was wrong with a recording that ended too soon, until the next one begins.
     """
 
-    def __init__(self, server: CarlaServer) -> None:
-        self._server = server
+    def __init__(self, lifecycle: ActorLifecycle) -> None:
+        self._lifecycle = lifecycle
         self.time_factor, self.ignore_hero, self.ignore_spectator = 1.0, False, True
         self.trouble: str | None = None
         self._playback: _Playback | None = None
@@ -66,36 +62,9 @@ class Replayer:
         """Whether something is being replayed."""
         return self._playback is not None
 
-    def play(self, path: Path, request: ReplayRequest) -> str:
-        """Begin a replay; returns the text that CARLA answers.
-
-        Called without the world's lock: the recording's town is loaded if another one is open.
-        """
-        lines = [f"Replaying File: {path}"]
-        file = files.open_existing(path)
-        if file is None:
-            return _lines(*lines, f"File {path} not found on server")
-        try:
-            recording = Recording(file)
-        except Damaged:
-            return _lines(*lines, "File is not a CARLA recorder")
-        with self._server.standing_still():
-            self.stop(keep_actors=True)
-        try:
-            lines += self._change_town(recording.header.town)
-        except CallFailed as refusal:
-            recording.close()
-            return _lines(*lines, f"Could not load mapfile {recording.header.town}: {refusal}")
-        with self._server.standing_still():
-            return _lines(*lines, *self._begin(recording, request))
-
-    def _change_town(self, town: str) -> list[str]:
-        name = town.rsplit("/", 1)[-1]
-        here = self._server.world.town.name
-        if name in (here, f"{here}_Opt"):
-            return []
-        self._server.load(name, reset_settings=False)
-        return [f"Loading map {town}", "Replayer will start after map is loaded..."]
+    def begin(self, recording: Recording, request: ReplayRequest) -> list[str]:
+        """Take over the actors; returns the lines that CARLA answers."""
+        return list(self._begin(recording, request))
 
     def _begin(self, recording: Recording, request: ReplayRequest) -> Iterator[str]:
         total_s = recording.total_s()
@@ -112,14 +81,14 @@ class Replayer:
         if self.trouble:
             yield f"File is damaged: {self.trouble}"
         actors = ReplayActors(
-            self._server,
+            self._lifecycle,
             version=recording.header.version,
             with_sensors=request.with_sensors,
             ignore_hero=self.ignore_hero,
             ignore_spectator=self.ignore_spectator,
         )
         self._playback = _Playback(recording, actors, request, stop_s)
-        self._server.world.signal_state.held = True
+        self._lifecycle.world.signal_state.held = True
         actors.clear_stage()
         self._guard(lambda playback: playback.go_to(start_s, smooth=True))
         if actors.unknown:
@@ -147,7 +116,7 @@ class Replayer:
         if self._playback is not None:
             self._playback.close(keep_actors=keep_actors)
             self._playback = None
-            self._server.world.signal_state.held = False
+            self._lifecycle.world.signal_state.held = False
 
     def forget(self) -> None:
         """End the replay with the world that it is in."""
@@ -227,7 +196,3 @@ def _between(a: Float64, b: Float64, share: float) -> Float64:
     pose: Float64 = a + share * way
     pose[3:] = (pose[3:] + 180.0) % 360.0 - 180.0
     return np.asarray(pose)
-
-
-def _lines(*lines: str) -> str:
-    return "".join(f"{line}\n" for line in lines)

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 
-from headless_simulator.carla import actor_methods, blueprints, values
+from headless_simulator.carla import blueprints
+from headless_simulator.carla.lifecycle import ActorLifecycle
 from headless_simulator.carla.recorder import layout
 from headless_simulator.carla.recorder.layout import Arrival, Table
 from headless_simulator.carla.recorder.reader import Frame
-from headless_simulator.carla.values import CallFailed
+from headless_simulator.carla.values import ActorDescription
+from headless_simulator.errors import CallRefused
 from headless_simulator.scene import Float64
 from headless_simulator.world.actors import Actor, SpawnOrder
+from headless_simulator.world.pose import Pose6
 from headless_simulator.world.table import LIGHT, PROP, SIGN, SPECTATOR, VEHICLE, WALKER
-
-if TYPE_CHECKING:
-    from headless_simulator.carla.server import CarlaServer
 
 _SAME_LIGHT_M: Final = 0.5
 _FARTHEST_M: Final = 1e7
@@ -28,7 +28,7 @@ class ReplayActors:
     """Maps recorded ids to actors of a world.
 
     Args:
-        server: whose world.
+        lifecycle: brings actors into the world and takes them out.
         version: of the recording's layout.
         with_sensors: let recorded sensors enter.
         ignore_hero, ignore_spectator: leave these alone.
@@ -38,9 +38,9 @@ class ReplayActors:
     """
 
     def __init__(
-        self, server: CarlaServer, *, version: int, with_sensors: bool, ignore_hero: bool, ignore_spectator: bool
+        self, lifecycle: ActorLifecycle, *, version: int, with_sensors: bool, ignore_hero: bool, ignore_spectator: bool
     ) -> None:
-        self._server, self._world = server, server.world
+        self._lifecycle, self._world = lifecycle, lifecycle.world
         self._version, self._with_sensors = version, with_sensors
         self._ignore_hero, self._ignore_spectator = ignore_hero, ignore_spectator
         self._players: dict[int, Actor] = {}
@@ -51,7 +51,7 @@ class ReplayActors:
         """Take the props away: those of the recording enter in their place, as with CARLA."""
         for actor in list(self._world.actors.values()):
             if actor.kind == PROP:
-                actor_methods.destroy(self._server, actor.actor_id)
+                self._lifecycle.destroy(actor.actor_id)
 
     # ------------------------------------------------------------------ events
     def enter_and_leave(self, frame: Frame) -> None:
@@ -114,25 +114,25 @@ class ReplayActors:
         later = 1 if self._version <= _FIRST_VERSION else 0  # types counted from 0 then
         rows: list[Any] = [[name, min(kind + later, 255), value] for kind, name, value in arrival.attributes]
         pose = _pose(arrival)
-        description = [arrival.uid, arrival.blueprint, rows]
+        given = {name: value for _, name, value in arrival.attributes}
+        description = ActorDescription(arrival.uid, arrival.blueprint, rows, given)
         if arrival.blueprint.startswith("sensor."):
             try:
-                return actor_methods.spawn(self._server, description, values.pose_wire(pose.tolist()))
-            except CallFailed:  # reported with the unknown ones
+                return self._lifecycle.spawn(description, _pose6(pose))
+            except CallRefused:  # reported with the unknown ones
                 return None
-        given = {name: value for _, name, value in arrival.attributes}
         order = SpawnOrder(
             arrival.blueprint,
-            pose=tuple(pose.tolist()),
+            pose=_pose6(pose),
             attributes=blueprints.complete(arrival.blueprint, given),
-            description=description,
+            description=description.wire(),
         )
         return self._world.enter(order, wanted_id=arrival.actor_id)
 
     def _leave(self, recorded_id: int) -> None:
         actor = self._players.pop(recorded_id, None)
         if actor is not None and actor.alive and actor.kind not in (LIGHT, SIGN, SPECTATOR):
-            actor_methods.destroy(self._server, actor.actor_id)
+            self._lifecycle.destroy(actor.actor_id)
 
     def _attach(self, child_id: int, parent_id: int) -> None:
         child, parent = self._living(child_id), self._living(parent_id)
@@ -212,11 +212,16 @@ class ReplayActors:
         if not keep:
             for actor in self._made:
                 if actor.alive:
-                    actor_methods.destroy(self._server, actor.actor_id)
+                    self._lifecycle.destroy(actor.actor_id)
 
 
 def _pose(arrival: Arrival) -> Float64:
     return layout.poses(arrival.location_cm, arrival.euler_deg)
+
+
+def _pose6(pose: Float64) -> Pose6:
+    x, y, z, pitch, yaw, roll = pose.tolist()
+    return x, y, z, pitch, yaw, roll
 
 
 def _is_near(pose: Float64) -> bool:

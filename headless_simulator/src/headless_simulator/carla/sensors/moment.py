@@ -11,6 +11,7 @@ from headless_simulator.faults import Delivery
 from headless_simulator.scene import Movers, UInt8, Weather
 from headless_simulator.world.actors import Actor
 from headless_simulator.world.pose import Pose6
+from headless_simulator.world.world import RendererLike
 
 Body: TypeAlias = tuple[Part, ...]  # what follows the header
 
@@ -26,7 +27,8 @@ class Moment:
     movers: Movers
     weather: Weather
     signals: UInt8
-    renderer: Any
+    renderer: RendererLike
+    imu_gravity_mps2: float
 
 
 @dataclass(frozen=True, slots=True)
