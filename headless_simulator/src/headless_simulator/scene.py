@@ -1,7 +1,7 @@
 """The one 3D world of the headless simulator: what towns, vehicles, servers and the renderer hand to each other.
 
 All coordinates are the simulator's own: Unreal's axes in metres, x forward, y right, z up, left-handed; rotations are
-(pitch, yaw, roll) in degrees as CARLA sends them. This package shares no code with the rest of uavsim on purpose.
+(pitch, yaw, roll) in degrees as CARLA sends them. This package shares no code with uavsim, on purpose.
 """
 
 from __future__ import annotations

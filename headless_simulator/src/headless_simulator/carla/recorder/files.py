@@ -18,9 +18,9 @@ _HEAD_AT: Final = 2  # behind the version
 
 
 def folder() -> Path:
-    """Where recordings with a bare name are: ``$XDG_STATE_HOME/uavsim/recordings`` or below ``~/.local/state``."""
+    """Where recordings with a bare name are: ``$XDG_STATE_HOME/headless-simulator/recordings`` or below ``~/.local/state``."""
     base = os.environ.get("XDG_STATE_HOME")
-    return (Path(base) if base else Path.home() / ".local" / "state") / "uavsim" / "recordings"
+    return (Path(base) if base else Path.home() / ".local" / "state") / "headless-simulator" / "recordings"
 
 
 def path_of(name: str) -> Path:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from tests.carla.conftest import run_client
 from tests.conftest import running_simulator
-
-from .conftest import run_client
 
 # A car that is put on by hand, seen from its left side: it drives to the left in the image.
 STAGE = """
