@@ -19,13 +19,11 @@ __all__ = [
     "ScenePlan",
     "SensorKind",
     "SwarmTrajectory",
-    "Topology",
     "TownSite",
     "TrafficPlan",
     "WeatherTrack",
 ]
 
-Topology = Literal["carla", "bridge", "merged"]
 SensorKind = Literal["rgb", "instance", "depth", "lidar"]
 
 
@@ -158,7 +156,7 @@ class ScenePlan:
     route_name: str
     formation_name: str
     rig_name: str
-    topology: Topology
+    topology: str  # a set-up of config/backends.py
     seed: int
     start_timestamp_us: int  # of step 0, on the data set's clock; scenes never overlap
     step_us: int
