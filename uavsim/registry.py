@@ -1,4 +1,4 @@
-"""Plug-ins are dictionaries; ``pick`` answers a typo with the nearest name. Other packages add to one by entry points."""
+"""Plug-ins are dictionaries; ``pick`` answers a typo with the nearest name, ``with_plugins`` adds those of other packages."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from uavsim.errors import InputError, UnknownNameError
 
-__all__ = ["entry_point_names", "nearest", "pick", "pick_extended"]
+__all__ = ["nearest", "pick", "with_plugins"]
 
 T = TypeVar("T")
 
@@ -35,44 +35,32 @@ def pick(table: Mapping[str, T], name: str, *, what: str) -> T:
     """
     if name in table:
         return table[name]
-    raise _unknown(name, table, what=what)
+    guess = nearest(name, table)
+    hint = f"did you mean {guess!r}?" if guess else f"known: {', '.join(sorted(table)) or 'none'}"
+    raise UnknownNameError(f"unknown {what} {name!r}; {hint}")
 
 
-def pick_extended(table: Mapping[str, T], name: str, *, group: str, kind: type[T], what: str) -> T:
-    """Return ``table[name]``, or what an installed package offers under that name; only that one package is imported.
+def with_plugins(built_in: Mapping[str, T], *, group: str, kind: type[T]) -> dict[str, T]:
+    """Return our own plug-ins and those that installed packages offer under an entry point group.
 
     Args:
-        table: the plug-ins of ours; they go first.
-        name: what the user asked for.
-        group: the entry points' group.
-        kind: what an entry must be.
-        what: the word for it in the message.
+        built_in: ours, by name; they come first.
+        group: the entry point group; an entry point's name is the plug-in's name, its object the plug-in.
+        kind: what each must be.
 
     Raises:
-        UnknownNameError: no such name; the message names the nearest one.
-        InputError: the package's entry cannot be imported, or is something else.
+        InputError: an entry point cannot be loaded, is something else, or takes a name that is taken.
     """
-    if name in table:
-        return table[name]
-    found = [entry for entry in entry_points(group=group) if entry.name == name]
-    if not found:
-        raise _unknown(name, [*table, *entry_point_names(group)], what=what)
-    try:
-        value = found[0].load()
-    except (ImportError, AttributeError) as error:
-        raise InputError(f"{what} {name!r}: {found[0].value} cannot be imported: {error}") from error
-    if not isinstance(value, kind):
-        raise InputError(f"{what} {name!r}: {found[0].value} is a {type(value).__name__}, not a {kind.__name__}")
-    return value
-
-
-def entry_point_names(group: str) -> list[str]:
-    """Return what installed packages offer in a group, sorted; nothing is imported."""
-    return sorted({entry.name for entry in entry_points(group=group)})
-
-
-def _unknown(name: str, known: Iterable[str], *, what: str) -> UnknownNameError:
-    known = sorted(known)
-    guess = nearest(name, known)
-    hint = f"did you mean {guess!r}?" if guess else f"known: {', '.join(known) or 'none'}"
-    return UnknownNameError(f"unknown {what} {name!r}; {hint}")
+    table = dict(built_in)
+    for point in sorted(entry_points(group=group), key=lambda p: p.name):
+        where = f"entry point {point.name!r} of {group} ({point.value})"
+        try:
+            plugin = point.load()
+        except (ImportError, AttributeError) as error:
+            raise InputError(f"{where} cannot be loaded: {error}") from error
+        if not isinstance(plugin, kind):
+            raise InputError(f"{where} is a {type(plugin).__name__}, not a {kind.__name__}")
+        if point.name in table:
+            raise InputError(f"{where} takes a name that is taken")
+        table[point.name] = plugin
+    return table

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cache
 from typing import Annotated, Any, Final
 
 from pydantic import AfterValidator, Field
 
 from uavsim.errors import InputError
-from uavsim.registry import entry_point_names, pick_extended
+from uavsim.registry import pick, with_plugins
 
 __all__ = ["AIRSIM", "BACKENDS", "CARLA", "GROUP", "Backend", "Server", "Topology", "backend_of", "topologies"]
 
@@ -30,14 +31,14 @@ class Server:
         title: for people.
         default_port: where it listens when nobody says otherwise.
         adjacent_ports: how many ports it takes, from the one that is named on.
-        client: the Python module that speaks to it.
-        install: how a user gets that module.
+        clients: the Python modules that speak to it.
+        install: how a user gets them.
     """
 
     name: str
     title: str
     default_port: int
-    client: str
+    clients: tuple[str, ...]
     install: str
     adjacent_ports: int = 1
 
@@ -64,8 +65,15 @@ class Backend:
         return tuple(server for server in self.servers if server.name not in known)
 
 
-CARLA: Final = Server("carla", "CARLA", 2000, client="carla", install="pip install carla==0.9.16", adjacent_ports=3)
-AIRSIM: Final = Server("airsim", "AirSim", 41451, client="airsim", install="pip install 'uavsim[airsim]'")
+CARLA: Final = Server("carla", "CARLA", 2000, clients=("carla",), install="pip install carla==0.9.16", adjacent_ports=3)
+AIRSIM: Final = Server(
+    "airsim",
+    "AirSim",
+    41451,
+    clients=("airsim", "msgpackrpc"),
+    # its source package imports numpy and msgpackrpc while it builds, and asks for an RPC package that is slow on images
+    install="pip install rpc-msgpack==0.6 setuptools wheel && pip install --no-build-isolation --no-deps airsim==1.8.1",
+)
 
 _BUILT_IN: Final = (
     Backend("carla", (CARLA,), "uavsim.simulate.setups:carla"),
@@ -75,19 +83,26 @@ _BUILT_IN: Final = (
 BACKENDS: Final = {backend.topology: backend for backend in _BUILT_IN}
 
 
+@cache
+def _with_plugins() -> dict[str, Backend]:
+    return with_plugins(BACKENDS, group=GROUP, kind=Backend)
+
+
 def topologies() -> list[str]:
-    """Return the names of all set-ups, ours first; nothing of other packages is imported."""
-    return list(dict.fromkeys([*BACKENDS, *entry_point_names(GROUP)]))
+    """Return the names of all set-ups, ours first."""
+    return list(_with_plugins())
 
 
 def backend_of(topology: str) -> Backend:
-    """Return the set-up of this name.
+    """Return the set-up of this name; packages that offer others are imported only when the name is not one of ours.
 
     Raises:
         UnknownNameError: there is none; the message names the nearest one.
-        InputError: another package's entry is not a ``Backend``.
+        InputError: another package's entry cannot be loaded or is no ``Backend``.
     """
-    return pick_extended(BACKENDS, topology, group=GROUP, kind=Backend, what="topology")
+    if topology in BACKENDS:
+        return BACKENDS[topology]
+    return pick(_with_plugins(), topology, what="topology")
 
 
 def _known(topology: str) -> str:

@@ -17,7 +17,7 @@ from uavsim.capture.recording_writer import read_recording
 from uavsim.errors import SceneVoid, UavsimError
 from uavsim.flows.job import Job
 from uavsim.flows.request import Request
-from uavsim.flows.resolve import all_scenes, package_versions, resolve
+from uavsim.flows.resolve import all_scenes, installed_version, resolve
 from uavsim.flows.stages import refuse_blank_images
 from uavsim.records.codec import pack_plan
 from uavsim.records.plan import ScenePlan
@@ -88,8 +88,8 @@ def _first_scenes(request: Request) -> str:
 
 
 def _machine() -> Iterator[Finding]:
-    versions = package_versions(("uavsim", "carla", "airsim", "numpy"))
-    yield Finding("good", "packages", " ".join(f"{name} {version}" for name, version in versions.items()))
+    versions = (f"{name} {installed_version(name)}" for name in ("uavsim", "carla", "airsim", "numpy"))
+    yield Finding("good", "packages", " ".join(versions))
     cores = len(os.sched_getaffinity(0))
     yield Finding("good", "processor", f"{cores} cores, load {os.getloadavg()[0]:.1f}")
     free_gb = _available_memory_gb()

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import importlib.metadata
 import platform
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import partial
 
 from uavsim.config.backends import AIRSIM, CARLA, Backend, Server, backend_of
@@ -21,7 +20,7 @@ from uavsim.store.layout import check_name
 from uavsim.supervise.clients import check_clients
 from uavsim.typing import JsonDict
 
-__all__ = ["all_scenes", "identity_of", "package_versions", "resolve"]
+__all__ = ["all_scenes", "identity_of", "installed_version", "resolve"]
 
 _ASKED = {"dataset", "samples", "seed", "topology", "formation", "rig", "weather"}
 _VERSIONS = ("uavsim", "carla", "airsim", "numpy", "opencv-python-headless")
@@ -125,7 +124,7 @@ def identity_of(request: Request) -> JsonDict:
         "topology": request.topology or model.topology,
         **{key: value for key in ("formation", "rig", "weather") if (value := getattr(request, key)) is not None},
     }
-    versions = package_versions(_VERSIONS) | {"python": platform.python_version()}
+    versions = {name: installed_version(name) for name in _VERSIONS} | {"python": platform.python_version()}
     return {
         "dataset": loaded.name,
         "seed": seed,
@@ -137,13 +136,12 @@ def identity_of(request: Request) -> JsonDict:
     }
 
 
-def package_versions(names: Iterable[str]) -> dict[str, str]:
-    """Return the versions of the packages that are installed; a topology needs not every client."""
-    versions = {}
-    for name in names:
-        with contextlib.suppress(importlib.metadata.PackageNotFoundError):
-            versions[name] = importlib.metadata.version(name)
-    return versions
+def installed_version(package: str) -> str:
+    """Return a package's version, or ``not installed``: AirSim's client is optional."""
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return "not installed"
 
 
 def all_scenes(dataset: str) -> tuple[SceneRef, ...]:

@@ -18,12 +18,12 @@ from uavsim.config.routes import RoutesConfig
 from uavsim.config.town import TownConfig
 from uavsim.errors import InputError, UnknownNameError
 from uavsim.plan import checks, numbering
-from uavsim.plan.config_to_plan import cameras, degradation_plan, describe, image_format, label_options, town_site
+from uavsim.plan.config_to_plan import cameras, degradation_plan, describe, image_format, label_plan, town_site
 from uavsim.plan.path import FlightPath, fly_route
 from uavsim.plan.swarm import fly_swarm, formation_altitude
 from uavsim.plan.traffic import traffic_plan
 from uavsim.plan.weather import PRESETS, preset_track, weather_track
-from uavsim.records.plan import CameraSpec, ScenePlan, SwarmTrajectory, WeatherTrack
+from uavsim.records.plan import CameraSpec, PlanNotes, ScenePlan, SwarmTrajectory, WeatherTrack
 from uavsim.registry import pick
 
 __all__ = ["dataset_towns", "plan_scenes"]
@@ -254,14 +254,8 @@ class _Desk:
             ),
             max_formation_error_m=model.max_formation_error_m,
             wind_map_mps=model.wind_mps,
-            extra={
-                "dataset_seed": seed,
-                "route_row": route.rsplit("_col", 1)[0],
-                "route_start_share": start_share,
-                "weather": weather.name,
-                "split": list(numbering.splits_of(model.splits, number)),
-                "labels": label_options(model.labels),
-            },
+            labels=label_plan(model.labels),
+            notes=PlanNotes(dataset_seed=seed, route_row=route.rsplit("_col", 1)[0], route_start_share=start_share),
         )
 
     def route_of(self, turn: int) -> tuple[str, float]:

@@ -27,14 +27,15 @@ def check_clients(backend: Backend, *, python: str = "") -> None:
         InputError: a client is not installed, or there is no such interpreter; the message says what to do.
     """
     python = python or sys.executable
-    modules = [server.client for server in backend.servers]
+    modules = [module for server in backend.servers for module in server.clients]
     missing = _missing_here(modules) if python == sys.executable else _missing_there(python, [*modules, "uavsim"])
     for server in backend.servers:
-        if server.client in missing:
-            raise InputError(
-                f"topology {backend.topology} needs {server.title}'s client, and {python} has no module "
-                f"{server.client!r}; install it: {server.install}"
-            )
+        for module in server.clients:
+            if module in missing:
+                raise InputError(
+                    f"topology {backend.topology} needs {server.title}'s client, and {python} has no module {module!r}: "
+                    f"{server.install}"
+                )
     if missing:
         raise InputError(f"{python} has no module {missing[0]!r}: install uavsim in that environment too")
 
