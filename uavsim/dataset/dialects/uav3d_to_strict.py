@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
-from uavsim.dataset.classes import NUSCENES_CATEGORY, label_of_blueprint
+from uavsim.dataset.dialects.uav3d_format import FRAMES, NS_PER_US, column
 from uavsim.dataset.layout import BEV_CHANNEL
 from uavsim.dataset.reader import SceneRows
+from uavsim.dataset.rows import EgoPoseRow, SampleRow
+from uavsim.dataset.schema import SAMPLE, Tables
 from uavsim.dataset.tokens import token
-from uavsim.dataset.uav3d import NS_PER_US
 from uavsim.dataset.vocabulary import category_token
-from uavsim.geometry import frames, quaternion, unreal
-from uavsim.typing import FloatArray, JsonDict
+from uavsim.geometry import quaternion, unreal
+from uavsim.records.classes import class_of_blueprint, class_of_label
+from uavsim.typing import JsonDict
 
 __all__ = ["strict_scene"]
 
@@ -30,16 +32,13 @@ def strict_scene(scene: SceneRows, *, channel_of_sensor: dict[str, str], name_of
     """
     rows = scene.rows
     factor = NS_PER_US if rows["sample"] and rows["sample"][0]["timestamp"] > _NS_IF_ABOVE else 1
-    made: dict[str, list[JsonDict]] = {
-        name: list(table) for name, table in rows.items() if not name.startswith("strict_")
-    }
-    made["sample"] = [_unstamped(row, factor) for row in rows["sample"]]
+    made: Tables = {name: list(table) for name, table in rows.items() if not name.startswith("strict_")}
+    made["sample"] = [_sample(row, factor) for row in SAMPLE.of(rows)]
     made["instance"] = [_instance(row, name_of_category) for row in rows["instance"]]
     made["sample_annotation"] = _annotations(rows["sample_annotation"])
     if "strict_ego_pose" in rows:
-        made["sample_data"] = [_sample_data_again(row, factor) for row in rows["sample_data"]] + rows[
-            "strict_sample_data"
-        ]
+        images = [_kept_sample_data(row, factor) for row in rows["sample_data"]]
+        made["sample_data"] = images + rows["strict_sample_data"]
         made["ego_pose"] = rows["strict_ego_pose"]
         made["calibrated_sensor"] = rows["strict_calibrated_sensor"]
     else:
@@ -47,7 +46,7 @@ def strict_scene(scene: SceneRows, *, channel_of_sensor: dict[str, str], name_of
     return SceneRows(scene=scene.scene, rows=made)
 
 
-def _unstamped(row: JsonDict, factor: int) -> JsonDict:
+def _sample(row: SampleRow, factor: int) -> SampleRow:
     return {**row, "timestamp": row["timestamp"] // factor}
 
 
@@ -56,7 +55,8 @@ def _instance(row: JsonDict, name_of_category: dict[str, str]) -> JsonDict:
     kept = made.pop("uav_category_token", None)
     if kept is None:
         blueprint = name_of_category[row["category_token"]]
-        kept = category_token(NUSCENES_CATEGORY[label_of_blueprint(blueprint) or "car"])
+        found = class_of_blueprint(blueprint) or class_of_label("car")
+        kept = category_token(found.category.name)
         made["uav_category"] = blueprint
     made["category_token"] = kept
     return made
@@ -65,20 +65,19 @@ def _instance(row: JsonDict, name_of_category: dict[str, str]) -> JsonDict:
 def _annotations(rows: list[JsonDict]) -> list[JsonDict]:
     if not rows:
         return []
-    rotations = frames.quat_map_from_ned(_array(rows, "rotation", 4)) + 0.0
-    origins = unreal.map_vector_from_ue(_array(rows, "translation", 3))
+    rotations = FRAMES.rotation_to_map(column(rows, "rotation", 4))
+    origins = FRAMES.vector_to_map(column(rows, "translation", 3))
     half_up = np.zeros_like(origins)
-    half_up[:, 2] = _array(rows, "size", 3)[:, 2] / 2  # where the box's offset was not kept: on the actor's origin
+    half_up[:, 2] = column(rows, "size", 3)[:, 2] / 2  # where the box's offset was not kept: on the actor's origin
     centres = (origins + quaternion.rotate(rotations, half_up)).tolist()
-    again = zip(rows, rotations.tolist(), origins.tolist(), centres, strict=True)
-    return [_annotation(row, rotation, origin, centre) for row, rotation, origin, centre in again]
+    places = zip(rows, rotations.tolist(), origins.tolist(), centres, strict=True)
+    return [_annotation(row, rotation, origin, centre) for row, rotation, origin, centre in places]
 
 
 def _annotation(row: JsonDict, rotation: list[float], origin: list[float], centre: list[float]) -> JsonDict:
     made = dict(row)
     kept_centre, kept_counts = made.pop("uav_box_translation", None), made.pop("uav_num_pts", None)
-    length, width, height = row["size"]
-    made |= {"translation": kept_centre or centre, "size": [width, length, height], "rotation": rotation}
+    made |= {"translation": kept_centre or centre, "size": FRAMES.size_to_wlh(row["size"]), "rotation": rotation}
     if kept_counts is not None:
         made["num_lidar_pts"], made["num_radar_pts"] = kept_counts
     if kept_centre is None:
@@ -86,17 +85,15 @@ def _annotation(row: JsonDict, rotation: list[float], origin: list[float], centr
     return made
 
 
-def _sample_data_again(row: JsonDict, factor: int) -> JsonDict:
-    made = _unstamped(row, factor)
+def _kept_sample_data(row: JsonDict, factor: int) -> JsonDict:
+    made = {**row, "timestamp": row["timestamp"] // factor}
     made["ego_pose_token"] = made.pop("uav_ego_pose_token")
     made["calibrated_sensor_token"] = made.pop("uav_calibrated_sensor_token")
     made["filename"] = made.pop("uav_filename")
     return made
 
 
-def _rebuild_sensors(
-    scene: SceneRows, made: dict[str, list[JsonDict]], channel_of_sensor: dict[str, str], *, factor: int
-) -> None:
+def _rebuild_sensors(scene: SceneRows, made: Tables, channel_of_sensor: dict[str, str], *, factor: int) -> None:
     """Make ego poses, calibrations and LIDAR_TOP where only global camera poses are known.
 
     The drone's attitude is not in UAV3D's files: an ego pose is placed at its camera, unturned.
@@ -104,8 +101,8 @@ def _rebuild_sensors(
     name = str(scene.scene["name"])
     calibrated = {row["token"]: row for row in scene.rows["calibrated_sensor"]}
     sensors = [calibrated[row["calibrated_sensor_token"]] for row in scene.rows["sample_data"]]
-    places = unreal.map_vector_from_ue(_array(sensors, "translation", 3)).tolist()
-    turns = unreal.optical_from_flu(frames.quat_map_from_ned(_array(sensors, "rotation", 4))).tolist()
+    places = FRAMES.vector_to_map(column(sensors, "translation", 3)).tolist()
+    turns = unreal.optical_from_flu(FRAMES.rotation_to_map(column(sensors, "rotation", 4))).tolist()
     for table in ("sample_data", "ego_pose", "calibrated_sensor"):
         made[table] = []
     for row, sensor, place, turn in zip(scene.rows["sample_data"], sensors, places, turns, strict=True):
@@ -128,7 +125,7 @@ def _rebuild_sensors(
     _add_lidar_top(name, made, channel_of_sensor)
 
 
-def _add_lidar_top(name: str, made: dict[str, list[JsonDict]], channel_of_sensor: dict[str, str]) -> None:
+def _add_lidar_top(name: str, made: Tables, channel_of_sensor: dict[str, str]) -> None:
     sensor_of = {row["token"]: channel_of_sensor[row["sensor_token"]] for row in made["calibrated_sensor"]}
     place_of = {row["token"]: row["translation"] for row in made["ego_pose"]}
     first: dict[str, list[float]] = {}
@@ -167,9 +164,5 @@ def _add_lidar_top(name: str, made: dict[str, list[JsonDict]], channel_of_sensor
     )
 
 
-def _pose(own: str, stamp: int, place: list[float]) -> JsonDict:
+def _pose(own: str, stamp: int, place: list[float]) -> EgoPoseRow:
     return {"token": own, "timestamp": stamp, "rotation": [1.0, 0.0, 0.0, 0.0], "translation": place}
-
-
-def _array(rows: list[Any], column: str, width: int) -> FloatArray:
-    return np.array([row[column] for row in rows], dtype=np.float64).reshape(-1, width)
