@@ -71,7 +71,7 @@ def test_commands_are_commands_of_ours() -> None:
 
     from uavsim.cli import build_app
 
-    known = set(get_command(build_app()).commands)
+    known = set(vars(get_command(build_app()))["commands"])
     for service in SERVICES.values():
         if service["image"].startswith("uavsim:") and "entrypoint" not in service:
             assert service["command"][0] in known

@@ -13,6 +13,7 @@ import typer
 from rich.console import Console
 
 from uavsim.errors import InputError, SimulatorError, StorageError
+from uavsim.simulate.clients import check_client
 
 __all__ = ["register"]
 
@@ -63,6 +64,7 @@ def calibrate(
     host, *ports = simulator.split(":")
     if len(ports) != 2 or not all(port.isdigit() for port in ports):
         raise InputError(f"--simulator {simulator!r} is not HOST:CARLA_PORT:AIRSIM_PORT")
+    check_client("merged")
     command = [sys.executable, "-m", "uavsim.simulate.calibrate"]
     command += ["--carla", f"{host}:{ports[0]}", "--airsim", f"{host}:{ports[1]}"]
     try:

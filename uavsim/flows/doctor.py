@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 import os
 import shutil
 import subprocess
@@ -17,7 +16,7 @@ from uavsim.capture.recording_writer import read_recording
 from uavsim.errors import SceneVoid, UavsimError
 from uavsim.flows.job import Job
 from uavsim.flows.request import Request
-from uavsim.flows.resolve import all_scenes, resolve
+from uavsim.flows.resolve import all_scenes, installed_version, resolve
 from uavsim.flows.stages import refuse_blank_images
 from uavsim.records.codec import pack_plan
 from uavsim.records.plan import ScenePlan
@@ -89,7 +88,7 @@ def _first_scenes(request: Request) -> str:
 
 
 def _machine() -> Iterator[Finding]:
-    told = " ".join(f"{name} {importlib.metadata.version(name)}" for name in ("uavsim", "carla", "airsim", "numpy"))
+    told = " ".join(f"{name} {installed_version(name)}" for name in ("uavsim", "carla", "airsim", "numpy"))
     yield Finding("good", "packages", told)
     cores = len(os.sched_getaffinity(0))
     yield Finding("good", "processor", f"{cores} cores, load {os.getloadavg()[0]:.1f}")

@@ -13,11 +13,12 @@ from uavsim.flows.job import Job, SceneRef
 from uavsim.flows.request import Request, parse_numbers
 from uavsim.plan import dataset_towns, numbering, plan_scenes
 from uavsim.records.plan import ScenePlan
+from uavsim.simulate.clients import check_client
 from uavsim.store.identity import fingerprint
 from uavsim.store.layout import check_name
 from uavsim.typing import JsonDict
 
-__all__ = ["all_scenes", "identity_of", "resolve"]
+__all__ = ["all_scenes", "identity_of", "installed_version", "resolve"]
 
 _ASKED = {"dataset", "samples", "seed", "topology", "formation", "rig", "weather"}
 _TOLD_VERSIONS = ("uavsim", "carla", "airsim", "numpy", "opencv-python-headless")
@@ -86,10 +87,11 @@ def _check_airsim(request: Request, plan: ScenePlan) -> None:
     """Refuse a set-up that flies AirSim where no AirSim is named.
 
     Raises:
-        InputError: an attached or started simulator without an AirSim port.
+        InputError: an attached or started simulator without an AirSim port, or AirSim's client is not installed.
     """
     if plan.topology == "carla":
         return
+    check_client(plan.topology)
     for simulator in request.run_config().simulators:
         if simulator.kind != "mock" and simulator.airsim_port is None:
             example = f"--simulator {simulator.host}:{simulator.carla_port}:41451"
@@ -108,9 +110,7 @@ def identity_of(request: Request) -> JsonDict:
         "topology": request.topology or model.topology,
         **{key: value for key in ("formation", "rig", "weather") if (value := getattr(request, key)) is not None},
     }
-    versions = {name: importlib.metadata.version(name) for name in _TOLD_VERSIONS} | {
-        "python": platform.python_version()
-    }
+    versions = {name: installed_version(name) for name in _TOLD_VERSIONS} | {"python": platform.python_version()}
     return {
         "dataset": loaded.name,
         "seed": seed,
@@ -120,6 +120,14 @@ def identity_of(request: Request) -> JsonDict:
         "versions": versions,
         "request": request.model_dump(mode="json", include=_ASKED),
     }
+
+
+def installed_version(package: str) -> str:
+    """Return a package's version, or ``not installed``: AirSim's client is optional."""
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return "not installed"
 
 
 def all_scenes(dataset: str) -> tuple[SceneRef, ...]:

@@ -11,6 +11,7 @@ from uavsim.records.plan import ScenePlan, Topology
 from uavsim.registry import pick
 from uavsim.simulate.carla_cameras import CarlaCameras
 from uavsim.simulate.carla_world import CarlaWorld
+from uavsim.simulate.clients import check_client
 from uavsim.simulate.lockstep import Lockstep
 from uavsim.simulate.ports import CameraPort, Heartbeat, SceneTraffic, SwarmPort, WorldPort
 from uavsim.simulate.swarm import PlannedSwarm
@@ -68,10 +69,12 @@ def open_session(topology: Topology, *, carla: Endpoint, airsim: Endpoint | None
     """Connect to a running simulator.
 
     Raises:
-        InputError: the topology needs an AirSim endpoint and none was given.
+        InputError: the topology needs an AirSim endpoint and none was given, or AirSim's client is not installed.
         SimulatorError: not there, or of another version.
     """
-    return pick(_OPENERS, topology, what="topology")(carla, airsim)
+    opener = pick(_OPENERS, topology, what="topology")
+    check_client(topology)
+    return opener(carla, airsim)
 
 
 def _open_carla(carla: Endpoint, airsim: Endpoint | None) -> Session:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from typing import Any
 
 import carla
 import numpy as np
@@ -20,12 +21,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 
+def fault_of(**entry: Any) -> Fault:
+    """A fault as people type it: ticks are numbers or ranges."""
+    return Fault(**entry)
+
+
 def test_structs_have_the_sizes_that_the_client_reads():
     sizes = [
         d.itemsize for d in (wire.ACTOR_STATE, wire.VEHICLE_DATA, wire.LIGHT_DATA, wire.WALKER_DATA, wire.SIGN_DATA)
     ]
 
     assert sizes == [119, 54, 54, 54, 54]
+    assert wire.VEHICLE_DATA.fields is not None
     assert wire.VEHICLE_DATA.fields["limit"][1] == 19
     assert wire.VEHICLE_DATA.fields["tl_id"][1] == 25
     assert (wire.TOKEN.size, wire.SENSOR_HEADER.size, wire.IMAGE_HEADER.size, wire.EPISODE_HEADER.size) == (
@@ -138,12 +145,12 @@ def frames(faults, ticks, **more):
 def test_each_frame_fault_bends_its_frame_only():
     faults = Faults(
         (
-            Fault(fault="drop_frame", tick=2),
-            Fault(fault="delay_frame", tick=3, ticks=4),
-            Fault(fault="duplicate_frame", tick=4),
-            Fault(fault="wrong_frame_number", tick=5, offset=-2),
-            Fault(fault="stale_pose", tick=6),
-            Fault(fault="nan_pose", tick=7, blueprint="sensor.*"),
+            fault_of(fault="drop_frame", tick=2),
+            fault_of(fault="delay_frame", tick=3, ticks=4),
+            fault_of(fault="duplicate_frame", tick=4),
+            fault_of(fault="wrong_frame_number", tick=5, offset=-2),
+            fault_of(fault="stale_pose", tick=6),
+            fault_of(fault="nan_pose", tick=7, blueprint="sensor.*"),
         )
     )
     shots = frames(faults, 8)
@@ -158,7 +165,7 @@ def test_each_frame_fault_bends_its_frame_only():
 
 def test_chance_is_seeded_and_about_right():
     def dropped(seed):
-        faults = Faults((Fault(fault="drop_frame", probability=0.3),), seed=seed)
+        faults = Faults((fault_of(fault="drop_frame", probability=0.3),), seed=seed)
         return [not row for row in frames(faults, 400)]
 
     assert dropped(1) == dropped(1) != dropped(2)
@@ -166,7 +173,7 @@ def test_chance_is_seeded_and_about_right():
 
 
 def test_count_and_nth_limit():
-    faults = Faults((Fault(fault="refuse_spawn", blueprint="vehicle.*", nth="2-3", count=1),))
+    faults = Faults((fault_of(fault="refuse_spawn", blueprint="vehicle.*", nth="2-3", count=1),))
     faults.before_spawn("walker.pedestrian.0001")
     faults.before_spawn("vehicle.a")
     with pytest.raises(SpawnFault):
@@ -175,7 +182,7 @@ def test_count_and_nth_limit():
 
 
 def test_once_means_once_over_processes(tmp_path):
-    entry = (Fault(fault="refuse_spawn", once_file="fired"),)
+    entry = (fault_of(fault="refuse_spawn", once_file="fired"),)
     with pytest.raises(SpawnFault):
         Faults(entry, folder=tmp_path).before_spawn("vehicle.a")
 
@@ -183,7 +190,7 @@ def test_once_means_once_over_processes(tmp_path):
 
 
 def test_a_cut_is_an_aborted_connection():
-    faults = Faults((Fault(fault="cut_rpc", call="tick_*"),))
+    faults = Faults((fault_of(fault="cut_rpc", call="tick_*"),))
     faults.before_call("version")
     with pytest.raises(ConnectionAbortedError):
         faults.before_call("tick_cue")

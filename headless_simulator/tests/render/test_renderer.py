@@ -80,7 +80,7 @@ angles = st.floats(-180, 180)
     aim=st.tuples(st.floats(-0.5, 0.5), st.floats(-0.3, 0.3)),
     fov=st.floats(20, 110),
 )
-def test_a_body_is_seen_exactly_where_a_pinhole_puts_it(blueprint, rotation, camera, away, aim, fov) -> None:  # type: ignore[no-untyped-def]
+def test_a_body_is_seen_exactly_where_a_pinhole_puts_it(blueprint, rotation, camera, away, aim, fov) -> None:
     axes = turn(*camera)
     sideways = away * np.tan(np.radians(fov / 2))
     at = np.array([3.0, -7.0, 12.0]) + axes @ np.array([away, aim[0] * sideways, aim[1] * sideways])

@@ -107,6 +107,7 @@ def test_ways_through_junctions_begin_and_end_on_their_lanes(name):
             continue
         for link, number, mine in ((road.predecessor, lane.predecessor, 0), (road.successor, lane.successor, -1)):
             assert isinstance(link, Link)
+            assert number is not None
             there = ends[link.number, number][-1 if link.contact == "end" else 0]
             np.testing.assert_allclose(ends[road.number, -1][mine], there, atol=0.01)
             checked += 1
