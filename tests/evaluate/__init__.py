@@ -1,0 +1,1 @@
+"""Metrics and the commands that print them."""
