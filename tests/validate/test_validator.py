@@ -7,9 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.validate.defects import DEFECTS, Defect
+from tests.validate.defects import TABLE_DEFECTS
 from tests.validate.disk import Disk
+from tests.validate.image_defects import IMAGE_DEFECTS
+from tests.validate.planting import Defect
 from uavsim.validate import Finding, validate_dataset
+
+DEFECTS = TABLE_DEFECTS | IMAGE_DEFECTS
 
 
 def test_nothing_is_found_where_nothing_is_wrong(clean: Path) -> None:
