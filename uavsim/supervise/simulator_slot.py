@@ -6,7 +6,6 @@ import contextlib
 import queue
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
@@ -17,7 +16,7 @@ from uavsim.supervise.health import MIN_FREE_GPU_MB, Pace, free_gpu_mb
 from uavsim.supervise.simulator import Simulator
 from uavsim.typing import JsonDict
 
-__all__ = ["NoSlotLeft", "SimulatorSlot", "SlotPool", "SlotStatus"]
+__all__ = ["NoSlotLeft", "SimulatorSlot", "SlotPool"]
 
 T = TypeVar("T")
 _SLOT_ATTEMPTS = 3
@@ -26,17 +25,6 @@ _TIDY_S = 60.0  # a client process that leaves takes its actors with it; on a bu
 
 class NoSlotLeft(SystemFailure):
     """Every simulator of the run was given up."""
-
-
-@dataclass(frozen=True, slots=True)
-class SlotStatus:
-    """For people."""
-
-    name: str
-    address: str
-    scenes_flown: int
-    client_restarts: int
-    simulator_restarts: int
 
 
 class SimulatorSlot:
@@ -70,7 +58,7 @@ class SimulatorSlot:
         self._client: ClientProcess | None = None
         self.town = ""
         self.facts: ClientFacts | None = None
-        self.scenes_flown = self.client_starts = self.simulator_starts = self.failures = 0
+        self.scenes_flown = self.client_starts = self.failures = 0
         self.given_up = False
         self.pace = Pace(config.recycle_below_pace)
 
@@ -84,9 +72,7 @@ class SimulatorSlot:
         if self._client is not None and self._client.alive:
             self.facts = self._guarded(self._client.probe)
             return self.facts
-        fresh = self.simulator.is_ours and self.simulator.pid is None
         endpoints = self.simulator.ensure()
-        self.simulator_starts += fresh
         self._client = ClientProcess(
             self._command(carla=endpoints.carla, airsim=endpoints.airsim, topology=self._topology),
             log=self._client_log,
@@ -121,12 +107,6 @@ class SimulatorSlot:
     def simulator_log_tail(self) -> str:
         """Return the last lines that the simulator's process printed; empty for an attached one."""
         return self.simulator.log_tail()
-
-    def status(self) -> SlotStatus:
-        """Say how it stands."""
-        address = self.simulator.config.kind
-        restarts = max(self.client_starts - 1, 0), max(self.simulator_starts - 1, 0)
-        return SlotStatus(self.name, address, self.scenes_flown, *restarts)
 
     def interrupt(self) -> None:
         """Kill the client process under whoever is flying with it."""
