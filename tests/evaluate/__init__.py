@@ -1,1 +1,1 @@
-"""Metrics and the commands that print them."""
+"""Metrics against figures worked out on paper."""

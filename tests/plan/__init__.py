@@ -1,1 +1,1 @@
-"""Plans: shapes, paths, checks, numbering, and the commands that show them."""
+"""Plans: shapes, paths, checks, numbering."""
