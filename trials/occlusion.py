@@ -46,16 +46,16 @@ def nowhere() -> Renderer:
 
 def view_of(shot: CameraShot) -> View:
     """Return the headless renderer's view of a recorded camera: CARLA's frame, degrees."""
-    x, y, z = shot.map_t_optical_m.tolist()
-    roll, pitch, yaw = shot.camera_euler_deg
+    x, y, z = shot.map_SE3_optical.translation_m.tolist()
+    roll, pitch, yaw = shot.ue_euler_deg
     fov = float(np.degrees(2 * np.arctan(shot.width_px / 2 / shot.intrinsic[0, 0])))
     return View((x, -y, z, pitch, yaw, roll), shot.width_px, shot.height_px, fov)
 
 
 def alone_px(renderer: Renderer, view: View, states: ActorStates, row: int, blueprint: str) -> int:
     """Draw one actor alone and count its pixels."""
-    x, y, z = states.map_t_actor_m[row]
-    roll, pitch, yaw = states.map_euler_deg[row]
+    x, y, z = states.map_SE3_actor[row].translation_m
+    roll, pitch, yaw = states.ue_euler_deg[row]
     mover = Movers(
         np.array([MODELS.number(blueprint)], np.int32),
         np.array([[x, -y, z, pitch, yaw, roll]]),

@@ -17,14 +17,15 @@ from uavsim.dataset.fragment import Fragment, FragmentHead
 from uavsim.dataset.strict_boxes import box_rows, detail_rows, instance_rows
 from uavsim.dataset.tokens import token
 from uavsim.errors import DatasetError
-from uavsim.geometry import quaternion, unreal
+from uavsim.geometry import quaternion
+from uavsim.geometry.se3 import SE3
 from uavsim.records.labels import SceneLabels
 from uavsim.records.plan import CameraSpec, ScenePlan
 from uavsim.records.recording import CameraShot, DroneState, RecordedFrame
 from uavsim.records.vocabulary import WEATHER_PARAMETERS
-from uavsim.typing import FloatArray, JsonDict
+from uavsim.typing import JsonDict
 
-__all__ = ["EXTRA_TABLES", "WEATHER_NAMES", "bev_pose", "scene_fragment"]
+__all__ = ["EXTRA_TABLES", "WEATHER_NAMES", "map_SE3_bev", "scene_fragment"]
 
 EXTRA_TABLES: Final = ("camera_pose", "layer", "visibility_detail", "agent_view")
 WEATHER_NAMES: Final = WEATHER_PARAMETERS
@@ -51,10 +52,10 @@ def scene_fragment(labels: SceneLabels) -> Fragment:
     return Fragment(head=_head(plan), rows=tables.rows)
 
 
-def bev_pose(drone: DroneState) -> tuple[FloatArray, FloatArray]:
-    """Return (t (3,), q wxyz (4,)) of the virtual LIDAR_TOP under a drone: on z = 0, turned with it about z only."""
-    x, y, _ = drone.map_t_flu_m.tolist()
-    return np.array([x, y, 0.0]), quaternion.from_yaw(quaternion.yaw(drone.map_q_flu_wxyz))
+def map_SE3_bev(drone: DroneState) -> SE3:
+    """Return the pose of the virtual LIDAR_TOP under a drone: on z = 0, turned with it about z only."""
+    x, y, _ = drone.map_SE3_flu.translation_m.tolist()
+    return SE3(quaternion.from_yaw(quaternion.yaw(drone.map_SE3_flu.quat_wxyz)), np.array([x, y, 0.0]))
 
 
 class _SceneTables:
@@ -66,7 +67,7 @@ class _SceneTables:
         self._last: dict[str, JsonDict] = {}
         self._bev_rows: list[JsonDict] = []
         self._bev_poses: list[JsonDict] = []
-        self._mounts = {spec.name: mount_optical(spec) for spec in plan.rig}
+        self._mounts = {spec.name: spec.flu_SE3_optical for spec in plan.rig}
         names = ("calibrated_sensor", "ego_pose", "sample_data", "camera_pose", "layer", "agent_view")
         self.rows: dict[str, list[JsonDict]] = {name: [] for name in names}
 
@@ -81,10 +82,11 @@ class _SceneTables:
         """Put what is the same in all frames in place; LIDAR_TOP's rows come after the cameras'."""
         by_camera = {spec.name: spec for spec in self._plan.rig}
         for drone_id in self._plan.swarm.drone_ids:
-            for name, (mount_t_m, flu_q_optical) in self._mounts.items():
+            for name, flu_SE3_optical in self._mounts.items():
                 channel = self._plan.channel(camera=name, drone_id=drone_id)
                 intrinsic = self._intrinsics(channel, by_camera[name])
-                self._calibrate(channel, mount_t_m.tolist(), flu_q_optical.tolist(), intrinsic)
+                mount_m, turn = flu_SE3_optical.translation_m.tolist(), flu_SE3_optical.quat_wxyz.tolist()
+                self._calibrate(channel, mount_m, turn, intrinsic)
         self._calibrate(layout.BEV_CHANNEL, [0.0, 0.0, 0.0], [1.0, 0.0, 0.0, 0.0], [])
         self.rows["sample_data"] += self._bev_rows
         self.rows["ego_pose"] += self._bev_poses
@@ -122,9 +124,9 @@ class _SceneTables:
         self.rows["camera_pose"].append(
             {
                 "token": row["token"],
-                "translation": shot.map_t_optical_m.tolist(),
-                "rotation": shot.map_q_optical_wxyz.tolist(),
-                "euler_deg": list(shot.camera_euler_deg),
+                "translation": shot.map_SE3_optical.translation_m.tolist(),
+                "rotation": shot.map_SE3_optical.quat_wxyz.tolist(),
+                "euler_deg": list(shot.ue_euler_deg),
             }
         )
         if shot.degradation:
@@ -141,18 +143,16 @@ class _SceneTables:
         Simulators take poses as float32. Each image has its own ego pose, as in nuScenes; those of one drone and tick agree
         to that rounding (1e-5 m, 1e-7 rad), and the calibration stays one constant a channel.
         """
-        mount_t_m, flu_q_optical = self._mounts[shot.camera]
-        map_q_flu = quaternion.multiply(shot.map_q_optical_wxyz, quaternion.conjugate(flu_q_optical))
-        map_t_flu_m = shot.map_t_optical_m - quaternion.rotate(map_q_flu, mount_t_m)
+        map_SE3_flu = shot.map_SE3_optical.right_divide(self._mounts[shot.camera])
         return {
             "token": ego_token,
             "timestamp": frame.timestamp_us,
-            "rotation": map_q_flu.tolist(),
-            "translation": map_t_flu_m.tolist(),
+            "rotation": map_SE3_flu.quat_wxyz.tolist(),
+            "translation": map_SE3_flu.translation_m.tolist(),
             "uav_drone_id": drone.drone_id,
             "uav_velocity": drone.velocity_map_mps.tolist(),
-            "uav_planned_translation": drone.planned_map_t_flu_m.tolist(),
-            "uav_planned_rotation": drone.planned_map_q_flu_wxyz.tolist(),
+            "uav_planned_translation": drone.planned_map_SE3_flu.translation_m.tolist(),
+            "uav_planned_rotation": drone.planned_map_SE3_flu.quat_wxyz.tolist(),
         }
 
     def _layer(
@@ -171,13 +171,13 @@ class _SceneTables:
         row = self._sample_data(frame, layout.BEV_CHANNEL, sample_token=sample_token)
         row |= {"fileformat": "pcd", "height": 0, "width": 0, "filename": layout.lidar_path(self._plan, frame)}
         self._bev_rows.append(row)
-        map_t_bev_m, map_q_bev = bev_pose(drone)
+        pose = map_SE3_bev(drone)
         self._bev_poses.append(
             {
                 "token": row["ego_pose_token"],
                 "timestamp": frame.timestamp_us,
-                "rotation": map_q_bev.tolist(),
-                "translation": map_t_bev_m.tolist(),
+                "rotation": pose.quat_wxyz.tolist(),
+                "translation": pose.translation_m.tolist(),
                 "uav_drone_id": drone.drone_id,
             }
         )
@@ -199,12 +199,6 @@ class _SceneTables:
             before["next"] = own
         self._last[channel] = row
         return row
-
-
-def mount_optical(spec: CameraSpec) -> tuple[FloatArray, FloatArray]:
-    """Return (t (3,), q wxyz (4,)) of a camera's optical frame in the drone's flu frame."""
-    flu_q_optical = unreal.map_q_optical_from_ue_euler(np.array([spec.mount_rpy_deg], dtype=np.float64))[0]
-    return np.array(spec.mount_t_m, dtype=np.float64), flu_q_optical
 
 
 def _head(plan: ScenePlan) -> FragmentHead:
