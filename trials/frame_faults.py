@@ -35,7 +35,8 @@ from uavsim.errors import UavsimError
 from uavsim.images import codec
 from uavsim.records.plan import ScenePlan, Topology
 from uavsim.simulate.airsim_settings import airsim_settings
-from uavsim.simulate.session import Endpoint, Session, open_session
+from uavsim.simulate.ports import Endpoint
+from uavsim.simulate.session import Session, open_session
 
 FRAME_FAULTS = ("drop_frame", "delay_frame", "duplicate_frame", "reorder_frames", "wrong_frame_number", "stale_pose")
 AIRSIM_FAULTS = ("drop_frame", "duplicate_frame", "reorder_frames", "stale_pose", "nan_pose")
@@ -105,13 +106,13 @@ def wrong_against(folder: Path, reference: Path) -> tuple[int, int]:
 
 def fired(log: str) -> Counter[str]:
     """Count the faults that the simulator says it made."""
-    lines = [line for line in log.splitlines() if line.startswith("mock faults: ")]
+    lines = [line for line in log.splitlines() if line.startswith("headless-simulator: faults: ")]
     return Counter({kind: int(n) for line in lines for kind, n in re.findall(r"(\w+) x(\d+)", line)})
 
 
 def open_patient_session(topology: Topology, simulator: Simulator) -> Session:
     """Connect; a tick's images are waited for a second only, because dropped frames are many."""
-    session = open_session(topology, carla=simulator.carla, airsim=simulator.airsim)
+    session = open_session(topology, {"carla": simulator.carla, "airsim": simulator.airsim})
     if hasattr(session.cameras, "_deadline_s"):
         session.cameras._deadline_s = DEADLINE_S
     return session

@@ -37,6 +37,7 @@ import psutil
 from trials.forked_runs import ForkedRun, RunForker
 from trials.leftovers import contents, differing, events, orphans, surviving
 from trials.small_dataset import write_plans
+from uavsim.config.backends import backend_of
 from uavsim.config.run import SimulatorConfig
 from uavsim.flows.server import TemporaryServer
 from uavsim.supervise.simulator import Simulator
@@ -69,9 +70,9 @@ def main() -> int:
         if options.attach:
             if options.own_server:
                 parser.error("--attach goes with the shared server: its slots must be given back")
-            one = Simulator(SimulatorConfig(), name="survivor", logs=work)
+            one = Simulator(SimulatorConfig(), servers=backend_of("carla").servers, name="survivor", logs=work)
             stack.callback(one.stop)
-            simulator = one.ensure().carla
+            simulator = one.ensure()["carla"]
         attached = (env["PREFECT_API_URL"], simulator) if options.attach else None
         trial = KillTrial(work, scenes=options.scenes, simulator=simulator, env=env, attached=attached)
         return trial.run(kills=options.kills, seed=options.seed)

@@ -23,7 +23,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
-from uavsim.simulate.clients import AIRSIM_INSTALL
+from uavsim.config.backends import AIRSIM
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 CARLA: Final = "carla==0.9.16"
@@ -140,7 +140,7 @@ class WheelTrial:
         if (
             done.returncode != 2
             or len(lines) != 1
-            or AIRSIM_INSTALL not in lines[0]
+            or AIRSIM.install not in lines[0]
             or (self._empty / "bridge").exists()
         ):
             raise StepError(f"exit {done.returncode}: {done.stderr.strip()[-300:]}")
@@ -148,9 +148,9 @@ class WheelTrial:
 
     def install_airsim(self) -> str:
         """Run the line that the refusal names, word by word."""
-        for command in AIRSIM_INSTALL.split(" && "):
+        for command in AIRSIM.install.split(" && "):
             self._run([self._bin("pipeline", "python"), "-m", *command.split()])
-        return AIRSIM_INSTALL
+        return AIRSIM.install
 
     def generate_bridge(self) -> str:
         """Fly the topology that was refused."""

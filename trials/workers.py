@@ -65,11 +65,9 @@ def share(work: Path, *, dataset: str, scenes: str, count: int, env: dict[str, s
     try:
         runs: list[UUID] = []
         for _ in workers:
-            parameters: dict[str, object] = {"dataset": dataset, "town": "Town10HD", "scenes": scenes, "out": str(out)}
-            parameters |= {"samples": SAMPLES}
-            started: Any = run_deployment(
-                "generate-town/uavsim", parameters=parameters, timeout=0
-            )  # typed as if awaited
+            request = {"dataset": dataset, "towns": ["Town10HD"], "scenes": scenes, "out": str(out), "samples": SAMPLES}
+            # the call is typed as if it were awaited
+            started: Any = run_deployment("generate-town/uavsim", parameters={"request": request}, timeout=0)
             runs.append(started.id)
         victim, scene = wait_for_two_flights(out, workers)
         before = committed(out)

@@ -1,1 +1,1 @@
-"""A headless server for CARLA's and AirSim's real clients; one room per protocol, one for what both share."""
+"""A headless CARLA and AirSim: their real wire protocols, served to their real clients with no GPU and no Unreal Engine."""
