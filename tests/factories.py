@@ -278,18 +278,16 @@ def _shot(folder, plan, spec, drone_id, step, poses, cast, houses) -> CameraShot
     suffix = "jpg" if plan.images.kind == "jpeg" else "png"
     names = {
         "rgb": f"rgb/{channel}/{step:06d}.{suffix}",
-        "mask": f"mask/{channel}/{step:06d}.png",
-        "depth": f"depth/{channel}/{step:06d}.png" if "depth" in spec.sensors else None,
-    }
+        "instance": f"instance/{channel}/{step:06d}.png",
+    } | ({"depth": f"depth/{channel}/{step:06d}.png"} if "depth" in spec.sensors else {})
     data = {
         "rgb": codec.encode_image(shade, kind=plan.images.kind),
-        "mask": codec.encode_mask_ids(ids, tags),
+        "instance": codec.encode_mask_ids(ids, tags),
         "depth": codec.encode_depth(depth),
     }
     for kind, name in names.items():
-        if name is not None:
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            (folder / name).write_bytes(data[kind])
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(data[kind])
     return CameraShot(
         channel=channel,
         drone_id=drone_id,
@@ -300,9 +298,7 @@ def _shot(folder, plan, spec, drone_id, step, poses, cast, houses) -> CameraShot
         intrinsic=intrinsic,
         width_px=spec.width_px,
         height_px=spec.height_px,
-        rgb=names["rgb"],
-        mask=names["mask"],
-        depth=names["depth"],
+        files=names,
     )
 
 

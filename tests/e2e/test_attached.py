@@ -13,7 +13,7 @@ import pytest
 
 from tests.conftest import RunningSimulator, running_simulator
 from tests.plans import rig, scene_plan
-from uavsim.capture.recording_writer import read_recording
+from uavsim.capture.recording_reader import read_recording
 from uavsim.records.codec import pack_plan
 from uavsim.records.plan import ScenePlan
 
@@ -68,5 +68,5 @@ def test_what_a_killed_client_left_does_not_reach_the_next_scene(lent: RunningSi
     for a, b in zip(first.frames, second.frames, strict=True):
         assert a.actors.map_t_actor_m.tolist() == b.actors.map_t_actor_m.tolist()
         for shot, again in zip(a.shots, b.shots, strict=True):
-            for one, other in ((shot.rgb, again.rgb), (shot.mask, again.mask)):
+            for one, other in zip(shot.files.values(), again.files.values(), strict=True):
                 assert (first.folder / str(one)).read_bytes() == (second.folder / str(other)).read_bytes()

@@ -17,6 +17,7 @@ from uavsim.dataset.strict import bev_pose
 from uavsim.errors import StorageError
 from uavsim.geometry import pinhole, quaternion
 from uavsim.images import codec
+from uavsim.records.modalities import DEPTH, INSTANCE
 from uavsim.records.recording import CameraShot, DroneState, RecordedFrame, Recording
 from uavsim.typing import FloatArray
 
@@ -55,16 +56,15 @@ def virtual_lidar_points(recording: Recording, frame: RecordedFrame) -> npt.NDAr
     """Return (N, 5) points of one keyframe in the frame of LIDAR_TOP."""
     ego = frame.drones[0]
     shots = [s for s in frame.shots if s.drone_id == ego.drone_id]
-    clouds = [_points(recording.folder, shot, ego, ring=ring) for ring, shot in enumerate(shots) if shot.depth]
+    clouds = [_points(recording.folder, shot, ego, ring=ring) for ring, shot in enumerate(shots) if DEPTH in shot.files]
     return np.concatenate([np.zeros((0, 5), dtype=np.float32), *clouds])
 
 
 def _points(folder: Path, shot: CameraShot, ego: DroneState, *, ring: int) -> npt.NDArray[np.float32]:
-    assert shot.depth is not None
-    depth_m = codec.decode_depth(folder / shot.depth)[::_EVERY_PX, ::_EVERY_PX]
+    depth_m = codec.decode_depth(folder / shot.files[DEPTH])[::_EVERY_PX, ::_EVERY_PX]
     tags = np.zeros(depth_m.shape, np.uint8)
-    if shot.mask is not None:
-        tags = codec.mask_ids_and_tags(folder / shot.mask)[1][::_EVERY_PX, ::_EVERY_PX]
+    if INSTANCE in shot.files:
+        tags = codec.mask_ids_and_tags(folder / shot.files[INSTANCE])[1][::_EVERY_PX, ::_EVERY_PX]
     v, u = np.indices(depth_m.shape) * _EVERY_PX + 0.5
     near = depth_m < _FARTHEST_M
     rays = pinhole.rays(np.stack([u[near], v[near]], axis=1), intrinsic=shot.intrinsic)

@@ -42,8 +42,8 @@ def record_scene(
     samples = 0
     with RecordingWriter(folder, plan) as writer:
         for step in plan.capture_steps:
-            drones, poses, state, images = lockstep.capture(step, poses_of=lambda places: camera_poses(plan, places))
-            captures = assemble_capture(plan, poses=poses, images=images, states=state.actors, binder=binder)
+            drones, poses, state, readings = lockstep.capture(step, poses_of=lambda places: camera_poses(plan, places))
+            captures = assemble_capture(plan, poses=poses, readings=readings, states=state.actors, binder=binder)
             shots = writer.put(captures, step=step, drones=drones)
             keyframe = step % plan.keyframe_every_steps == 0
             writer.add(

@@ -11,7 +11,7 @@ from rich.console import Console
 
 from uavsim.annotate import AnnotateOptions, annotate, options_of_plan, write_virtual_lidar
 from uavsim.annotate.relocate import in_dataset
-from uavsim.capture.recording_writer import LOG_NAME, read_recording
+from uavsim.capture.recording_reader import LOG_NAME, read_recording
 from uavsim.dataset import assemble, draw_map_mask, final_paths, pack_fragment, scene_fragment
 from uavsim.dataset.convert import Dialect, convert
 from uavsim.dataset.uav3d import Uav3dOptions

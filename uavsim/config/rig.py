@@ -2,17 +2,32 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Self
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, WithJsonSchema, model_validator
 
 from uavsim.config.base import CameraName, Metres3, Model, Text
+from uavsim.errors import UnknownNameError
+from uavsim.records.modalities import CAMERA_SENSORS, INSTANCE, RGB, camera_sensors
+from uavsim.registry import pick
 
 __all__ = ["Camera", "Fov", "Pixels", "Rig", "Sensors"]
 
+
+def _known(name: str) -> str:
+    try:
+        return pick(camera_sensors(), name, what="sensor").name
+    except UnknownNameError as error:
+        raise ValueError(str(error)) from error
+
+
+_SCHEMA: dict[str, Any] = {"anyOf": [{"enum": list(CAMERA_SENSORS)}, {"type": "string", "pattern": r"^[a-z0-9_]+$"}]}
+SensorName = Annotated[str, AfterValidator(_known), WithJsonSchema(_SCHEMA)]
+"""One of ours or of an installed package's; editors complete ours and take any other word."""
+
 Pixels = Annotated[int, Field(ge=16, le=8192)]
 Fov = Annotated[float, Field(ge=5, le=170)]
-Sensors = Annotated[tuple[Literal["rgb", "instance", "depth", "lidar"], ...], Field(min_length=1)]
+Sensors = Annotated[tuple[SensorName, ...], Field(min_length=1)]
 
 
 class Camera(Model):
@@ -38,14 +53,20 @@ class Rig(Model):
     height_px: Pixels = 450
     fov_deg: Fov = 90.0
     """Horizontal."""
-    sensors: Sensors = ("rgb", "instance")
+    sensors: Sensors = (RGB, INSTANCE)
     cameras: Annotated[dict[CameraName, Camera], Field(min_length=1, max_length=16)]
     notes: Text = ""
 
     @model_validator(mode="after")
-    def _masks_come_with_images(self) -> Self:
+    def _every_camera_has_what_labels_need(self) -> Self:
         for name, camera in self.cameras.items():
             sensors = camera.sensors or self.sensors
             if len(set(sensors)) != len(sensors):
                 raise ValueError(f"camera {name} names a sensor twice")
+            for needed, why in (
+                (RGB, "its image is the channel's file"),
+                (INSTANCE, "labels are counted in its masks"),
+            ):
+                if needed not in sensors:
+                    raise ValueError(f"camera {name} lacks the sensor {needed!r}: {why}")
         return self

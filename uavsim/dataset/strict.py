@@ -131,8 +131,8 @@ class _SceneTables:
             told = {key: value for key, value in shot.degradation.items() if key != "file"}
             self.rows["agent_view"].append({"token": row["token"], "sample_data_token": row["token"], **told})
         self.rows["layer"] += [
-            self._layer(frame, shot, kind=kind, recorded=recorded, owner=row["token"])
-            for kind, recorded in layout.layers(shot)
+            _layer_row(row["token"], kind=kind, filename=filename)
+            for kind, filename in layout.layers(self._plan, frame, shot)
         ]
 
     def _ego_pose(self, frame: RecordedFrame, shot: CameraShot, drone: DroneState, ego_token: str) -> JsonDict:
@@ -153,18 +153,6 @@ class _SceneTables:
             "uav_velocity": drone.velocity_map_mps.tolist(),
             "uav_planned_translation": drone.planned_map_t_flu_m.tolist(),
             "uav_planned_rotation": drone.planned_map_q_flu_wxyz.tolist(),
-        }
-
-    def _layer(
-        self, frame: RecordedFrame, shot: CameraShot, *, kind: layout.LayerKind, recorded: str, owner: str
-    ) -> JsonDict:
-        filename = layout.layer_path(self._plan, frame, shot, kind=kind, recorded=recorded)
-        return {
-            "token": token(owner, kind),
-            "sample_data_token": owner,
-            "kind": kind,
-            "fileformat": filename.rpartition(".")[2],
-            "filename": filename,
         }
 
     def _add_bev(self, frame: RecordedFrame, drone: DroneState, *, sample_token: str) -> None:
@@ -199,6 +187,16 @@ class _SceneTables:
             before["next"] = own
         self._last[channel] = row
         return row
+
+
+def _layer_row(owner: str, *, kind: str, filename: str) -> JsonDict:
+    return {
+        "token": token(owner, kind),
+        "sample_data_token": owner,
+        "kind": kind,
+        "fileformat": filename.rpartition(".")[2],
+        "filename": filename,
+    }
 
 
 def mount_optical(spec: CameraSpec) -> tuple[FloatArray, FloatArray]:

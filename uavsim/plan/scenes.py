@@ -13,6 +13,7 @@ from uavsim.config.dataset import DatasetConfig, NameSchedule, TownShare
 from uavsim.config.formation import Formation
 from uavsim.config.library import Library
 from uavsim.config.load import Loaded
+from uavsim.config.rig import Rig
 from uavsim.config.routes import RoutesConfig
 from uavsim.config.town import TownConfig
 from uavsim.errors import InputError, UnknownNameError
@@ -22,6 +23,7 @@ from uavsim.plan.path import FlightPath, fly_route
 from uavsim.plan.swarm import fly_swarm, formation_altitude
 from uavsim.plan.traffic import traffic_plan
 from uavsim.plan.weather import PRESETS, preset_track, weather_track
+from uavsim.records.modalities import camera_sensors, can_give, modality
 from uavsim.records.plan import CameraSpec, ScenePlan, SwarmTrajectory, Topology, WeatherTrack
 from uavsim.registry import pick
 
@@ -159,7 +161,7 @@ class _Desk:
             town=site,
             routes=routes,
             route_names=_route_names(dataset, own.town, routes),
-            rig=cameras(rig.model),
+            rig=_given_by(dataset, rig),
             rig_name=rig.name,
         )
         desk.look_up_every_name()
@@ -322,6 +324,25 @@ def _located(dataset: Loaded[DatasetConfig], place: tuple[str | int, ...], look_
         return look_up()
     except UnknownNameError as error:
         raise dataset.error(place, str(error)) from error
+
+
+def _given_by(dataset: Loaded[DatasetConfig], rig: Loaded[Rig]) -> tuple[CameraSpec, ...]:
+    """Return the rig's cameras.
+
+    Raises:
+        ConfigError: the data set's topology cannot give a sensor of theirs.
+    """
+    topology = TOPOLOGIES[dataset.model.topology]
+    specs = cameras(rig.model)
+    for spec in specs:
+        for name in spec.sensors:
+            if not can_give(topology, modality(name)):
+                given = ", ".join(n for n, sensor in camera_sensors().items() if can_give(topology, sensor))
+                here = ("cameras", spec.name, "sensors") if rig.model.cameras[spec.name].sensors else ("sensors",)
+                raise rig.error(
+                    here, f"topology {topology} cannot give {name!r}; its cameras give {given} (camera {spec.name})"
+                )
+    return specs
 
 
 def _place_of(key: str, schedule: NameSchedule, name: str) -> tuple[str | int, ...]:

@@ -17,7 +17,6 @@ __all__ = [
     "DegradationPlan",
     "ImageFormat",
     "ScenePlan",
-    "SensorKind",
     "SwarmTrajectory",
     "Topology",
     "TownSite",
@@ -26,7 +25,6 @@ __all__ = [
 ]
 
 Topology = Literal["carla", "bridge", "merged"]
-SensorKind = Literal["rgb", "instance", "depth", "lidar"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +35,7 @@ class CameraSpec:
         name: ``FRONT``, ``LEFT``, ``RIGHT``, ``BACK``, ``BOTTOM`` or any word of A-Z, 0-9 and _.
         mount_t_m: (x, y, z) in the drone's flu frame, metres.
         mount_rpy_deg: CARLA's (roll, pitch, yaw) of the mount, degrees: pitch -45 looks down, yaw +90 looks right.
-        sensors: what is read at this pose.
+        sensors: what is read at this pose: names of ``records/modalities.py``.
     """
 
     name: str
@@ -46,7 +44,7 @@ class CameraSpec:
     width_px: int
     height_px: int
     fov_deg: float
-    sensors: tuple[SensorKind, ...] = ("rgb", "instance")
+    sensors: tuple[str, ...] = ("rgb", "instance")
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -2,7 +2,7 @@
 
 Everything here is in the ``map`` frame (right-handed, z up, metres, radians) and integer microseconds. The simulator's own
 left-handed frame was left at the simulator's door; positions and angles convert back by sign flips without loss.
-A recording on disk is ``log.msgpack`` plus images; ``capture/recording_writer.py`` writes and reads it.
+On disk it is ``log.msgpack`` and one file a measurement: ``recording_writer`` and ``recording_reader`` of ``capture``.
 """
 
 from __future__ import annotations
@@ -86,13 +86,14 @@ class DroneState:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CameraShot:
-    """The images of one camera pose at one tick; paths are relative to the recording's folder, None where not taken.
+    """What was taken at one camera pose at one tick.
 
     Attributes:
         map_t_optical_m: (3,) camera centre.
         map_q_optical_wxyz: (4,) map <- optical (x right, y down, z forward).
         camera_euler_deg: (roll, pitch, yaw) in the simulator's left-handed frame, as commanded.
         intrinsic: (3, 3).
+        files: modality (``records/modalities.py``) -> path in the recording's folder, of what was taken.
         degradation: what was done to the degraded copy of the image, empty when nothing.
     """
 
@@ -105,10 +106,7 @@ class CameraShot:
     intrinsic: FloatArray
     width_px: int
     height_px: int
-    rgb: str | None
-    mask: str | None
-    depth: str | None
-    lidar: str | None = None
+    files: dict[str, str]
     degradation: dict[str, Any] = field(default_factory=dict)
 
 

@@ -6,15 +6,12 @@ degrees; AirSim's roll, pitch and yaw have CARLA's signs.
 
 from __future__ import annotations
 
-from typing import Final
-
-from uavsim.records.plan import CameraSpec, ScenePlan, SensorKind
+from uavsim.records.modalities import AirSimImage, camera_modalities
+from uavsim.records.plan import CameraSpec, ScenePlan
 from uavsim.simulate.names import vehicle_name
 from uavsim.typing import JsonDict
 
 __all__ = ["airsim_settings"]
-
-_IMAGE_TYPE: Final[dict[SensorKind, int]] = {"rgb": 0, "depth": 1, "instance": 5}  # Scene, DepthPlanar, Segmentation
 
 
 def airsim_settings(plan: ScenePlan) -> JsonDict:
@@ -49,5 +46,7 @@ def airsim_settings(plan: ScenePlan) -> JsonDict:
 def _camera(spec: CameraSpec) -> JsonDict:
     (x, y, z), (roll, pitch, yaw) = spec.mount_t_m, spec.mount_rpy_deg
     size = {"Width": spec.width_px, "Height": spec.height_px, "FOV_Degrees": spec.fov_deg, "MotionBlurAmount": 0.0}
-    captures = [{"ImageType": kind, **size} for sensor, kind in _IMAGE_TYPE.items() if sensor in spec.sensors]
+    taken = [m.airsim for m in camera_modalities(spec.sensors)]
+    types = sorted({image.image_type for image in taken if isinstance(image, AirSimImage)})
+    captures = [{"ImageType": number, **size} for number in types]
     return {"X": x, "Y": -y + 0.0, "Z": -z + 0.0, "Roll": roll, "Pitch": pitch, "Yaw": yaw, "CaptureSettings": captures}

@@ -19,6 +19,7 @@ import numpy as np
 
 from uavsim.errors import SceneVoid, SimulatorError, SimulatorLost
 from uavsim.geometry import frames, unreal
+from uavsim.records.modalities import AirSimImage
 from uavsim.records.plan import ScenePlan
 from uavsim.records.recording import DroneState
 from uavsim.simulate.names import vehicle_name
@@ -142,14 +143,9 @@ class AirSimLink:
             raise SimulatorLost(f"AirSim's pose of {name} is not a number; restart it")
         return pose, velocity, int(state.timestamp)
 
-    def image_requests(self, wanted: Sequence[tuple[str, str]]) -> list[Any]:
-        """Make requests from (camera, kind) pairs; kind is rgb, instance or depth."""
-        kinds = {
-            "rgb": (airsim.ImageType.Scene, False),
-            "instance": (airsim.ImageType.Segmentation, False),
-            "depth": (airsim.ImageType.DepthPlanar, True),
-        }
-        return [airsim.ImageRequest(camera, kinds[kind][0], kinds[kind][1], False) for camera, kind in wanted]
+    def image_requests(self, wanted: Sequence[tuple[str, AirSimImage]]) -> list[Any]:
+        """Make requests from (camera, image) pairs."""
+        return [airsim.ImageRequest(camera, image.image_type, image.as_float, False) for camera, image in wanted]
 
     def images(self, name: str, requests: Sequence[Any]) -> list[Any]:
         """Take all images of one vehicle in one call: AirSim promises one moment for one call only."""

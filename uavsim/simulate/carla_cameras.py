@@ -15,16 +15,15 @@ import numpy as np
 
 from uavsim.errors import MissedTick
 from uavsim.geometry import unreal
-from uavsim.records.plan import CameraSpec, ScenePlan, SensorKind
+from uavsim.records.modalities import Modality, camera_modalities
+from uavsim.records.plan import CameraSpec, ScenePlan
 from uavsim.simulate.carla_world import CarlaWorld
-from uavsim.simulate.ports import CameraPose, RawImage, SceneTraffic, TickState
+from uavsim.simulate.ports import CameraPose, Reading, SceneTraffic, TickState
 
 __all__ = ["CarlaCameras"]
 
 _LOCATION_TOLERANCE_M = 2e-3
 _ANGLE_TOLERANCE_RAD = 1e-3
-_DEPTH_RANGE_M = 1000.0  # CARLA's 24-bit depth covers 0..1000 m
-_ORDER: tuple[SensorKind, ...] = ("rgb", "instance", "depth")
 
 
 class CarlaCameras:
@@ -36,7 +35,7 @@ class CarlaCameras:
         self._deadline_s = deadline_s
         self._built_for: object = None
         self._actors: list[Any] = []
-        self._keys: list[tuple[str, SensorKind]] = []
+        self._keys: list[tuple[str, Modality]] = []
         self._specs: list[CameraSpec] = []
         self._arrived: queue.SimpleQueue[tuple[int, Any]] = queue.SimpleQueue()
         self._poses: list[CameraPose] = []
@@ -55,14 +54,14 @@ class CarlaCameras:
         self._arrived = queue.SimpleQueue()
         for drone_id in plan.swarm.drone_ids:
             for spec in plan.rig:
-                for sensor in (s for s in _ORDER if s in spec.sensors):
-                    self._spawn(plan.channel(camera=spec.name, drone_id=drone_id), spec, sensor)
+                for modality in camera_modalities(spec.sensors):
+                    self._spawn(plan.channel(camera=spec.name, drone_id=drone_id), spec, modality)
         self._built_for = wanted
 
-    def _spawn(self, channel: str, spec: CameraSpec, sensor: SensorKind) -> None:
+    def _spawn(self, channel: str, spec: CameraSpec, modality: Modality) -> None:
         index, arrived = len(self._actors), self._arrived
-        self._actors.append(self._world.spawn_camera(spec, sensor, lambda image: arrived.put((index, image))))
-        self._keys.append((channel, sensor))
+        self._actors.append(self._world.spawn_camera(spec, modality, lambda image: arrived.put((index, image))))
+        self._keys.append((channel, modality))
         self._specs.append(spec)
 
     def place(self, poses: Sequence[CameraPose]) -> None:
@@ -75,7 +74,7 @@ class CarlaCameras:
             np.array([pose.ue_euler_deg for pose in self._poses]),
         )
 
-    def collect(self, state: TickState) -> list[RawImage]:
+    def collect(self, state: TickState) -> list[Reading]:
         """See ``CameraPort``."""
         images: list[Any] = [None] * len(self._actors)
         missing = len(images)
@@ -87,7 +86,7 @@ class CarlaCameras:
                 late = next(i for i, image in enumerate(images) if image is None)
                 raise MissedTick(
                     f"tick {state.frame}: {missing} of {len(images)} images did not come within {self._deadline_s:g} s, "
-                    f"first {self._keys[late][0]} {self._keys[late][1]}"
+                    f"first {self._keys[late][0]} {self._keys[late][1].name}"
                 ) from None
             if image.frame < state.frame:
                 self.stale_images += 1
@@ -99,7 +98,7 @@ class CarlaCameras:
                 images[index] = image
                 missing -= 1
         self._check(images, state)
-        return [self._raw(index, image) for index, image in enumerate(images)]
+        return [self._reading(index, image) for index, image in enumerate(images)]
 
     def _check(self, images: Sequence[Any], state: TickState) -> None:
         """Refuse images whose pose, size or time is not the one asked for.
@@ -117,26 +116,23 @@ class CarlaCameras:
         if not good.all():
             bad = int(np.flatnonzero(~good)[0])
             raise MissedTick(
-                f"tick {state.frame}: {self._keys[bad][0]} {self._keys[bad][1]} was taken {off_m[bad]:.3f} m and "
+                f"tick {state.frame}: {self._keys[bad][0]} {self._keys[bad][1].name} was taken {off_m[bad]:.3f} m and "
                 f"{np.degrees(np.sqrt(8 * max(off_q[bad], 0))):.3f} degrees from the pose asked for"
             )
-        for (channel, sensor), spec, image in zip(self._keys, self._specs, images, strict=True):
+        for (channel, modality), spec, image in zip(self._keys, self._specs, images, strict=True):
             if (image.width, image.height) != (spec.width_px, spec.height_px) or abs(image.fov - spec.fov_deg) > 1e-3:
                 raise MissedTick(
-                    f"tick {state.frame}: {channel} {sensor} came as {image.width}x{image.height} fov {image.fov}"
+                    f"tick {state.frame}: {channel} {modality.name} came as {image.width}x{image.height} fov {image.fov}"
                 )
             if abs(image.timestamp - state.elapsed_s) > 1e-6:
                 raise MissedTick(
-                    f"tick {state.frame}: {channel} {sensor} is stamped {image.timestamp}, not {state.elapsed_s}"
+                    f"tick {state.frame}: {channel} {modality.name} is stamped {image.timestamp}, not {state.elapsed_s}"
                 )
 
-    def _raw(self, index: int, image: Any) -> RawImage:
-        channel, sensor = self._keys[index]
-        bgra = np.frombuffer(image.raw_data, dtype=np.uint8).reshape(image.height, image.width, 4)
-        if sensor == "depth":
-            code = bgra[..., 2].astype(np.float32) + bgra[..., 1] * np.float32(256) + bgra[..., 0] * np.float32(65536)
-            return RawImage(channel, sensor, code * np.float32(_DEPTH_RANGE_M / (2**24 - 1)), image)
-        return RawImage(channel, sensor, bgra, image)
+    def _reading(self, index: int, image: Any) -> Reading:
+        channel, modality = self._keys[index]
+        assert modality.carla is not None
+        return Reading(channel, modality.name, modality.carla.read(image), image)
 
     def close(self) -> None:
         """See ``CameraPort``."""

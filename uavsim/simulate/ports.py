@@ -15,11 +15,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from uavsim.records.plan import ScenePlan, SensorKind
+from uavsim.records.plan import ScenePlan
 from uavsim.records.recording import ActorInfo, ActorStates, DroneState
 from uavsim.typing import AnyArray, FloatArray
 
-__all__ = ["CameraPort", "CameraPose", "Heartbeat", "RawImage", "SceneTraffic", "SwarmPort", "TickState", "WorldPort"]
+__all__ = ["CameraPort", "CameraPose", "Heartbeat", "Reading", "SceneTraffic", "SwarmPort", "TickState", "WorldPort"]
 
 Heartbeat = Callable[[str, int], None]
 """Called with (phase, tick) whenever there is progress; a supervisor that hears none ends the process."""
@@ -47,18 +47,17 @@ class CameraPose:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class RawImage:
-    """One image, proven to be of the tick and pose asked for.
+class Reading:
+    """What one sensor delivered, proven to be of the tick and pose asked for.
 
     Attributes:
-        pixels: rgb: (H, W, 3 or 4) uint8, blue first; instance: the same, with CARLA's encoding (red the tag, green the
-            id's low byte, blue its high byte); depth: (H, W) float32 metres along the optical axis.
-        owner: whatever keeps ``pixels`` alive.
+        modality: name of it; ``records/modalities.py`` says what its array holds.
+        owner: whatever keeps ``data`` alive.
     """
 
     channel: str
-    sensor: SensorKind
-    pixels: AnyArray
+    modality: str
+    data: AnyArray
     owner: object = None
 
 
@@ -150,8 +149,8 @@ class CameraPort(Protocol):
     def place(self, poses: Sequence[CameraPose]) -> None:
         """Move the cameras; takes effect in the next tick."""
 
-    def collect(self, state: TickState) -> list[RawImage]:
-        """Return all images of that tick, rig order, rgb before instance before depth.
+    def collect(self, state: TickState) -> list[Reading]:
+        """Return everything that was read in that tick.
 
         Raises:
             MissedTick: an image is missing, late, or not of the pose asked for.

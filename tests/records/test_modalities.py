@@ -1,0 +1,82 @@
+"""What every modality keeps, and how another package adds one."""
+
+from __future__ import annotations
+
+from importlib.metadata import EntryPoint
+
+import numpy as np
+import pytest
+
+from uavsim import registry
+from uavsim.errors import InputError, UnknownNameError
+from uavsim.images import codec
+from uavsim.records import modalities as module
+from uavsim.records.modalities import Modality, can_give, modalities, modality
+from uavsim.records.plan import ImageFormat
+
+PNG = ImageFormat()
+HEAT = Modality("heat", "image", "heat", ".png", lambda a, _: codec.encode_png(a), codec.decode_rgb)
+
+
+def test_names_folders_and_files_are_told_apart() -> None:
+    table = modalities()
+    assert all(name == m.name for name, m in table.items())
+    folders = [m.folder for m in table.values() if m.folder]
+    assert len(set(folders)) == len(folders)
+    assert not {"samples", "sweeps", "maps", "degraded"} & set(folders)
+
+
+def test_depth_and_masks_come_back() -> None:
+    depth_m = np.array([[0.5, 12.34], [655.0, 3.0]], np.float32)
+    np.testing.assert_allclose(modality("depth").decode(modality("depth").encode(depth_m, PNG)), depth_m, atol=0.006)
+    ids, tags = np.array([[0, 300], [7, 65535]], np.uint16), np.array([[1, 14], [12, 24]], np.uint8)
+    back_ids, back_tags = modality("instance").decode(modality("instance").encode((ids, tags), PNG))
+    np.testing.assert_array_equal(back_ids, ids)
+    np.testing.assert_array_equal(back_tags, tags)
+
+
+def test_the_images_format_decides_for_rgb_only() -> None:
+    jpeg = ImageFormat(kind="jpeg")
+    assert [modality(n).file_suffix(jpeg) for n in ("rgb", "instance", "depth")] == [".jpg", ".png", ".png"]
+    assert modality("rgb").encode(np.zeros((4, 4, 4), np.uint8), jpeg).startswith(b"\xff\xd8")
+
+
+def test_a_misspelt_sensor_is_told() -> None:
+    with pytest.raises(UnknownNameError, match="unknown sensor 'deph'; did you mean 'depth'"):
+        modality("deph")
+
+
+def _offer(monkeypatch: pytest.MonkeyPatch, name: str, value: str) -> None:
+    point = EntryPoint(name, value, module.ENTRY_POINTS)
+    monkeypatch.setattr(registry, "entry_points", lambda group: [point] if group == module.ENTRY_POINTS else [])
+    modalities.cache_clear()
+    monkeypatch.setattr(module, "HEAT", HEAT, raising=False)
+    monkeypatch.setattr(module, "NOT_ONE", 3, raising=False)
+
+
+@pytest.fixture(autouse=True)
+def _fresh():
+    yield
+    modalities.cache_clear()
+
+
+def test_an_installed_package_adds_a_sensor(monkeypatch: pytest.MonkeyPatch) -> None:
+    _offer(monkeypatch, "heat", "uavsim.records.modalities:HEAT")
+    assert modality("heat") is HEAT
+    assert "heat" in module.layer_folders()
+    assert not can_give("carla", HEAT)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "error"),
+    [
+        ("rgb", "uavsim.records.modalities:HEAT", "takes a name that is taken"),
+        ("warmth", "uavsim.records.modalities:HEAT", "is called 'heat'"),
+        ("heat", "uavsim.records.modalities:NOT_ONE", "is a int, not a Modality"),
+        ("heat", "uavsim.records.modalities:GONE", "cannot be loaded"),
+    ],
+)
+def test_what_is_no_sensor_is_refused(name: str, value: str, error: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    _offer(monkeypatch, name, value)
+    with pytest.raises(InputError, match=error):
+        modalities()

@@ -1,0 +1,232 @@
+"""What a sensor is, said once: how it is asked for, read from each simulator, stored, and called in the tables.
+
+Spawning, capture, recording, layout, tables, labels and exports take everything that is particular to one sensor from its
+``Modality``. Another package adds sensors with the entry point group ``uavsim.modalities`` (docs/how-to-add-a-sensor.md).
+
+Arrays as captured, by modality:
+
+| name | array |
+|---|---|
+| ``rgb`` | (H, W, 3 or 4) uint8, blue first |
+| ``instance`` | as read, CARLA's encoding in (H, W, 3 or 4) uint8; as stored, ids (H, W) uint16 and tags (H, W) uint8 |
+| ``depth`` | (H, W) float32 metres along the optical axis |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any, Final, Literal
+
+import numpy as np
+
+from uavsim.errors import InputError
+from uavsim.images import codec
+from uavsim.images.codec import ImageSource
+from uavsim.records.plan import ImageFormat, Topology
+from uavsim.registry import pick, with_plugins
+from uavsim.typing import AnyArray
+
+__all__ = [
+    "CAMERA_SENSORS",
+    "DEPTH",
+    "ENTRY_POINTS",
+    "INSTANCE",
+    "RGB",
+    "AirSimImage",
+    "CarlaSensor",
+    "Modality",
+    "camera_modalities",
+    "camera_sensors",
+    "can_give",
+    "layer_folders",
+    "modalities",
+    "modality",
+]
+
+ENTRY_POINTS: Final = "uavsim.modalities"
+RGB: Final = "rgb"
+INSTANCE: Final = "instance"
+DEPTH: Final = "depth"
+_CARLA_DEPTH_RANGE_M: Final = 1000.0  # CARLA's 24-bit depth covers 0..1000 m
+
+
+@dataclass(frozen=True, slots=True)
+class CarlaSensor:
+    """How CARLA gives a modality.
+
+    Attributes:
+        blueprint: what is spawned.
+        read: turns the measurement that CARLA's client delivers into the array as captured.
+        attributes: of the blueprint, beside those that every sensor of its kind gets.
+    """
+
+    blueprint: str
+    read: Callable[[Any], AnyArray]
+    attributes: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class AirSimImage:
+    """How AirSim gives a modality: one image type of ``simGetImages``.
+
+    Attributes:
+        image_type: AirSim's number of it.
+        read: turns what was taken into the array as captured. It gets (H, W) float32 where ``as_float``; else (H, W, 3)
+            uint8, blue first, and of a segmentation image its colours put into CARLA's instance encoding.
+        as_float: ask for numbers instead of bytes.
+    """
+
+    image_type: int
+    read: Callable[[AnyArray], AnyArray]
+    as_float: bool = False
+
+    @property
+    def is_segmentation(self) -> bool:
+        """The image shows numbers as colours, and has to be looked up in AirSim's palette."""
+        return self.image_type == _AIRSIM_SEGMENTATION
+
+
+@dataclass(frozen=True, slots=True)
+class Modality:
+    """One kind of measurement.
+
+    Attributes:
+        name: as in a rig's ``sensors`` and in the column ``kind`` of the table ``layer``.
+        kind: an image of a camera, or points in space.
+        folder: where its files lie in the data set, below it ``<CHANNEL>/``; "" puts them into ``samples/`` and
+            ``sweeps/`` as the channel's own ``sample_data``.
+        suffix: of its files with the dot; "" where ``images.format`` decides.
+        encode: array as captured -> the file's bytes; the same array gives the same bytes.
+        decode: path or bytes of a file -> array.
+        nuscenes: modality of its channel in the table ``sensor``.
+        carla: how CARLA gives it, None where it cannot.
+        airsim: how AirSim gives it, None where it cannot.
+    """
+
+    name: str
+    kind: Literal["image", "points"]
+    folder: str
+    suffix: str
+    encode: Callable[[Any, ImageFormat], bytes]
+    decode: Callable[[ImageSource], Any]
+    nuscenes: Literal["camera", "lidar"] = "camera"
+    carla: CarlaSensor | None = None
+    airsim: AirSimImage | None = None
+
+    def file_suffix(self, images: ImageFormat) -> str:
+        """Return the suffix of its files, with the dot."""
+        return self.suffix or (".jpg" if images.kind == "jpeg" else ".png")
+
+
+# ---------------------------------------------------------------------- reading what simulators deliver
+def carla_bgra(image: Any) -> AnyArray:
+    """Return the (H, W, 4) bytes of a CARLA image, not copied."""
+    return np.frombuffer(image.raw_data, dtype=np.uint8).reshape(image.height, image.width, 4)
+
+
+def _carla_depth_m(image: Any) -> AnyArray:
+    bgra = carla_bgra(image)
+    code = bgra[..., 2].astype(np.float32) + bgra[..., 1] * np.float32(256) + bgra[..., 0] * np.float32(65536)
+    return code * np.float32(_CARLA_DEPTH_RANGE_M / (2**24 - 1))
+
+
+def _as_it_is(pixels: AnyArray) -> AnyArray:
+    return pixels
+
+
+# ---------------------------------------------------------------------- the modalities
+_AIRSIM_SCENE, _AIRSIM_DEPTH_PLANAR, _AIRSIM_SEGMENTATION = 0, 1, 5  # airsim.ImageType
+
+
+def _encode_rgb(bgr: AnyArray, images: ImageFormat) -> bytes:
+    bgr = bgr[..., :3]
+    if images.kind == "jpeg":
+        return codec.encode_jpeg(bgr, quality=images.jpeg_quality, order="bgr")
+    return codec.encode_png(bgr, level=images.png_level, order="bgr")
+
+
+_BUILT_IN: Final = (
+    Modality(
+        RGB,
+        "image",
+        folder="",
+        suffix="",
+        encode=_encode_rgb,
+        decode=codec.decode_rgb,
+        carla=CarlaSensor("sensor.camera.rgb", carla_bgra, {"motion_blur_intensity": "0.0"}),  # cameras jump
+        airsim=AirSimImage(_AIRSIM_SCENE, _as_it_is),
+    ),
+    Modality(
+        INSTANCE,
+        "image",
+        folder="masks",
+        suffix=".png",
+        encode=lambda mask, _: codec.encode_mask_ids(*mask),
+        decode=codec.mask_ids_and_tags,
+        carla=CarlaSensor("sensor.camera.instance_segmentation", carla_bgra),
+        airsim=AirSimImage(_AIRSIM_SEGMENTATION, _as_it_is),
+    ),
+    Modality(
+        DEPTH,
+        "image",
+        folder="depth",
+        suffix=".png",
+        encode=lambda depth_m, _: codec.encode_depth(depth_m),
+        decode=codec.decode_depth,
+        carla=CarlaSensor("sensor.camera.depth", _carla_depth_m),
+        airsim=AirSimImage(_AIRSIM_DEPTH_PLANAR, _as_it_is, as_float=True),
+    ),
+)
+
+CAMERA_SENSORS: Final = tuple(m.name for m in _BUILT_IN if m.kind == "image")
+"""Ours that a rig's ``sensors`` may name."""
+
+
+@cache
+def modalities() -> Mapping[str, Modality]:
+    """Return every modality by name, our own first, in the order in which sensors are spawned and files are listed.
+
+    Raises:
+        InputError: another package's entry point is no modality, or takes a name that is taken.
+    """
+    table = with_plugins({m.name: m for m in _BUILT_IN}, group=ENTRY_POINTS, kind=Modality)
+    for name, one in table.items():
+        if name != one.name:
+            raise InputError(f"entry point {name!r} of {ENTRY_POINTS} is called {one.name!r}: they must be the same")
+    return table
+
+
+def modality(name: str) -> Modality:
+    """Return one modality.
+
+    Raises:
+        UnknownNameError: there is none of that name.
+    """
+    return pick(modalities(), name, what="sensor")
+
+
+def camera_sensors() -> dict[str, Modality]:
+    """Return the modalities that a rig's ``sensors`` may name."""
+    return {name: m for name, m in modalities().items() if m.kind == "image"}
+
+
+def can_give(topology: Topology, sensor: Modality) -> bool:
+    """Tell whether a set-up can deliver a modality: its images come from AirSim in ``merged``, else from CARLA."""
+    return (sensor.airsim if topology == "merged" else sensor.carla) is not None
+
+
+def camera_modalities(names: Iterable[str]) -> list[Modality]:
+    """Return the named modalities in the registry's order.
+
+    Raises:
+        UnknownNameError: a name that is none.
+    """
+    wanted = {modality(name).name for name in names}
+    return [m for m in modalities().values() if m.name in wanted]
+
+
+def layer_folders() -> tuple[str, ...]:
+    """Return the data set's folders of everything that lies beside the channels' own files."""
+    return tuple(dict.fromkeys(m.folder for m in modalities().values() if m.folder))
