@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from uavsim import registry
-from uavsim.errors import InputError, UnknownNameError
+from uavsim.errors import DatasetError, InputError, UnknownNameError
 from uavsim.images import codec
 from uavsim.records import modalities as module
 from uavsim.records.modalities import Modality, can_give, modalities, modality
@@ -33,6 +33,20 @@ def test_depth_and_masks_come_back() -> None:
     back_ids, back_tags = modality("instance").decode(modality("instance").encode((ids, tags), PNG))
     np.testing.assert_array_equal(back_ids, ids)
     np.testing.assert_array_equal(back_tags, tags)
+
+
+def test_semantic_tags_are_the_red_channel_and_come_back() -> None:
+    class Image:
+        width, height = 2, 1
+        raw_data = bytes([0, 0, 14, 255, 9, 9, 24, 255])  # blue, green, red, alpha
+
+    carla = modality("semantic").carla
+    assert carla is not None
+    assert carla.read(Image()).tolist() == [[14, 24]]
+    stored = modality("semantic").encode(carla.read(Image()), PNG)
+    assert modality("semantic").decode(stored).tolist() == [[14, 24]]
+    with pytest.raises(DatasetError, match="one channel of 8 bits"):
+        modality("semantic").decode(codec.encode_png(np.zeros((2, 2, 3), np.uint8)))
 
 
 def test_the_images_format_decides_for_rgb_only() -> None:

@@ -10,6 +10,7 @@ Arrays as captured, by modality:
 | ``rgb`` | (H, W, 3 or 4) uint8, blue first |
 | ``instance`` | as read, CARLA's encoding in (H, W, 3 or 4) uint8; as stored, ids (H, W) uint16 and tags (H, W) uint8 |
 | ``depth`` | (H, W) float32 metres along the optical axis |
+| ``semantic`` | (H, W) uint8 tags of CARLA's palette (table ``semantic_tag``) |
 """
 
 from __future__ import annotations
@@ -177,6 +178,16 @@ _BUILT_IN: Final = (
         decode=codec.decode_depth,
         carla=CarlaSensor("sensor.camera.depth", _carla_depth_m),
         airsim=AirSimImage(_AIRSIM_DEPTH_PLANAR, _as_it_is, as_float=True),
+    ),
+    Modality(
+        "semantic",
+        "image",
+        folder="semantic",
+        suffix=".png",
+        encode=lambda tags, _: codec.encode_png(np.ascontiguousarray(tags)),
+        decode=codec.decode_tags,
+        carla=CarlaSensor("sensor.camera.semantic_segmentation", lambda image: carla_bgra(image)[..., 2]),
+        airsim=AirSimImage(_AIRSIM_SEGMENTATION, lambda bgr: bgr[..., 2]),
     ),
 )
 
