@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -119,6 +120,20 @@ def test_write_failure_in_a_thread_reaches_the_caller(tmp_path: Path) -> None:
 def test_a_missing_image_is_an_error() -> None:
     with pytest.raises(MissedTick, match="CAMERA_LEFT_id_2 has no instance image"):
         _assemble([i for i in _images() if (i.channel, i.modality) != ("CAMERA_LEFT_id_2", "instance")])
+
+
+def test_what_changed_before_the_scene_is_unknown() -> None:
+    """A camera outlives scenes: what it compares its first image with was another scene's."""
+    camera = replace(PLAN.rig[0], sensors=("rgb", "instance", "optical_flow"))
+    plan = replace(PLAN, rig=(camera, *PLAN.rig[1:]))
+    flow = [Reading(c, "optical_flow", np.ones((180, 320, 2), np.float32)) for c in PLAN.channels if "FRONT" in c]
+    for first in (True, False):
+        captures = assemble_capture(
+            plan, poses=_poses(), readings=_images() + flow, states=STATES, binder=MaskBinder(INFOS), first=first
+        )
+        front = [c.data["optical_flow"] for c in captures if "optical_flow" in c.data]
+        assert len(front) == 5
+        assert all(np.isnan(f).all() == first and f.shape == (180, 320, 2) for f in front)
 
 
 def test_two_cameras_with_one_image_are_an_error() -> None:

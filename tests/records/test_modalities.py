@@ -49,6 +49,21 @@ def test_semantic_tags_are_the_red_channel_and_come_back() -> None:
         modality("semantic").decode(codec.encode_png(np.zeros((2, 2, 3), np.uint8)))
 
 
+def test_flow_is_told_in_pixels_right_and_down() -> None:
+    """An image of 4 x 2: a quarter of the clip space right is half a pixel, a half of it up is half a pixel up."""
+
+    class Image:
+        width, height = 4, 2
+        raw_data = np.tile(np.array([0.25, 0.5], np.float32), 8).tobytes()
+
+    carla = modality("optical_flow").carla
+    assert carla is not None
+    np.testing.assert_array_equal(carla.read(Image())[1, 3], [0.5, -0.5])
+    assert modality("optical_flow").since_previous
+    assert can_give("carla", modality("optical_flow"))
+    assert not can_give("merged", modality("optical_flow"))
+
+
 def test_the_images_format_decides_for_rgb_only() -> None:
     jpeg = ImageFormat(kind="jpeg")
     assert [modality(n).file_suffix(jpeg) for n in ("rgb", "instance", "depth")] == [".jpg", ".png", ".png"]

@@ -11,11 +11,11 @@ import numpy as np
 from uavsim.capture.masks import MaskBinder, MaskView, split_mask
 from uavsim.errors import MissedTick
 from uavsim.geometry import pinhole
-from uavsim.records.modalities import INSTANCE, RGB
+from uavsim.records.modalities import INSTANCE, RGB, modality
 from uavsim.records.plan import ScenePlan
 from uavsim.records.recording import ActorStates
 from uavsim.simulate.ports import CameraPose, Reading
-from uavsim.typing import FloatArray
+from uavsim.typing import AnyArray, FloatArray
 
 __all__ = ["CameraCapture", "assemble_capture", "intrinsics"]
 
@@ -52,6 +52,7 @@ def assemble_capture(
     readings: Sequence[Reading],
     states: ActorStates,
     binder: MaskBinder,
+    first: bool = False,
 ) -> list[CameraCapture]:
     """Put one tick's images together, camera by camera, and translate the masks.
 
@@ -61,6 +62,7 @@ def assemble_capture(
         readings: of this tick, each proven to be of it.
         states: the actors at this tick.
         binder: learns from the masks, or refuses them.
+        first: the scene's first; what has changed since a measurement before is unknown.
 
     Raises:
         MissedTick: an image that the rig asks for is not there, or two cameras delivered the same image.
@@ -84,7 +86,7 @@ def assemble_capture(
     captures = []
     for pose in poses:
         taken = by_channel[pose.channel]
-        data: dict[str, Any] = {name: reading.data for name, reading in taken.items()}
+        data: dict[str, Any] = {name: _known(reading, first=first) for name, reading in taken.items()}
         view = views.get(pose.channel)
         if view is not None:
             data[INSTANCE] = (binder.translate(view.ids), np.ascontiguousarray(view.tags))
@@ -98,6 +100,11 @@ def assemble_capture(
             )
         )
     return captures
+
+
+def _known(reading: Reading, *, first: bool) -> AnyArray:
+    unknown = first and modality(reading.modality).since_previous
+    return np.full_like(reading.data, np.nan) if unknown else reading.data
 
 
 def _refuse_twins(images: Sequence[Reading]) -> None:

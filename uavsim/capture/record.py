@@ -43,7 +43,14 @@ def record_scene(
     with RecordingWriter(folder, plan) as writer:
         for step in plan.capture_steps:
             drones, poses, state, readings = lockstep.capture(step, poses_of=lambda places: camera_poses(plan, places))
-            captures = assemble_capture(plan, poses=poses, readings=readings, states=state.actors, binder=binder)
+            captures = assemble_capture(
+                plan,
+                poses=poses,
+                readings=readings,
+                states=state.actors,
+                binder=binder,
+                first=step == plan.capture_steps[0],
+            )
             shots = writer.put(captures, step=step, drones=drones)
             keyframe = step % plan.keyframe_every_steps == 0
             writer.add(

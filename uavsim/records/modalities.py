@@ -10,6 +10,7 @@ Arrays as captured, by modality:
 | ``rgb`` | (H, W, 3 or 4) uint8, blue first |
 | ``instance`` | as read, CARLA's encoding in (H, W, 3 or 4) uint8; as stored, ids (H, W) uint16 and tags (H, W) uint8 |
 | ``depth`` | (H, W) float32 metres along the optical axis |
+| ``optical_flow`` | (H, W, 2) float32 pixels, right and down, that what is shown has moved since the camera's image before |
 | ``semantic`` | (H, W) uint8 tags of CARLA's palette (table ``semantic_tag``) |
 """
 
@@ -23,7 +24,7 @@ from typing import Any, Final, Literal
 import numpy as np
 
 from uavsim.errors import InputError
-from uavsim.images import codec
+from uavsim.images import codec, flow
 from uavsim.images.codec import ImageSource
 from uavsim.records.plan import ImageFormat, Topology
 from uavsim.registry import pick, with_plugins
@@ -104,6 +105,8 @@ class Modality:
         nuscenes: modality of its channel in the table ``sensor``.
         carla: how CARLA gives it, None where it cannot.
         airsim: how AirSim gives it, None where it cannot.
+        since_previous: each array tells of a change since the sensor's measurement before; a scene's first is unknown (NaN),
+            because a sensor outlives scenes and what it measured before was another one.
     """
 
     name: str
@@ -115,6 +118,7 @@ class Modality:
     nuscenes: Literal["camera", "lidar"] = "camera"
     carla: CarlaSensor | None = None
     airsim: AirSimImage | None = None
+    since_previous: bool = False
 
     def file_suffix(self, images: ImageFormat) -> str:
         """Return the suffix of its files, with the dot."""
@@ -131,6 +135,12 @@ def _carla_depth_m(image: Any) -> AnyArray:
     bgra = carla_bgra(image)
     code = bgra[..., 2].astype(np.float32) + bgra[..., 1] * np.float32(256) + bgra[..., 0] * np.float32(65536)
     return code * np.float32(_CARLA_DEPTH_RANGE_M / (2**24 - 1))
+
+
+def _carla_flow_px(image: Any) -> AnyArray:
+    """CARLA sends Unreal's velocity buffer: clip space (-1 to 1), right and up, now less then, cut off at -2 and 2."""
+    clip = np.frombuffer(image.raw_data, dtype=np.float32).reshape(image.height, image.width, 2)
+    return clip * np.array([image.width / 2, -image.height / 2], dtype=np.float32)
 
 
 def _as_it_is(pixels: AnyArray) -> AnyArray:
@@ -188,6 +198,16 @@ _BUILT_IN: Final = (
         decode=codec.decode_tags,
         carla=CarlaSensor("sensor.camera.semantic_segmentation", lambda image: carla_bgra(image)[..., 2]),
         airsim=AirSimImage(_AIRSIM_SEGMENTATION, lambda bgr: bgr[..., 2]),
+    ),
+    Modality(
+        "optical_flow",
+        "image",
+        folder="optical_flow",
+        suffix=".flo",
+        encode=lambda flow_px, _: flow.encode_flow(flow_px),
+        decode=flow.decode_flow,
+        carla=CarlaSensor("sensor.camera.optical_flow", _carla_flow_px),
+        since_previous=True,
     ),
 )
 
