@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from importlib.metadata import EntryPoint
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from uavsim import registry
+from tests.plugins import install_plugin
+from uavsim.config.rig import Rig
 from uavsim.errors import DatasetError, InputError, UnknownNameError
 from uavsim.images import codec
 from uavsim.records import modalities as module
 from uavsim.records.modalities import Modality, can_give, modalities, modality
 from uavsim.records.plan import ImageFormat
+from uavsim.registry import Registry
 
 PNG = ImageFormat()
-HEAT = Modality("heat", "image", "heat", ".png", lambda a, _: codec.encode_png(a), codec.decode_rgb)
+BUILT_IN = modalities()
 
 
 def test_names_folders_and_files_are_told_apart() -> None:
@@ -75,37 +78,46 @@ def test_a_misspelt_sensor_is_told() -> None:
         modality("deph")
 
 
-def _offer(monkeypatch: pytest.MonkeyPatch, name: str, value: str) -> None:
-    point = EntryPoint(name, value, module.ENTRY_POINTS)
-    monkeypatch.setattr(registry, "entry_points", lambda group: [point] if group == module.ENTRY_POINTS else [])
-    modalities.cache_clear()
-    monkeypatch.setattr(module, "HEAT", HEAT, raising=False)
-    monkeypatch.setattr(module, "NOT_ONE", 3, raising=False)
+PACKAGE = """
+from uavsim.images import codec
+from uavsim.records.modalities import Modality
+
+HEAT = Modality("heat", "image", "heat", ".png", lambda a, _: codec.encode_png(a), codec.decode_rgb)
+THREE = 3
+"""
 
 
-@pytest.fixture(autouse=True)
-def _fresh():
-    yield
-    modalities.cache_clear()
+@pytest.fixture
+def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Install a package with one entry point, and let the registry look anew."""
+
+    def install(name: str, value: str) -> None:
+        site = install_plugin(tmp_path, "warm", group="uavsim.modalities", adds={name: value}, source=PACKAGE)
+        monkeypatch.syspath_prepend(site)
+        monkeypatch.setattr(module, "MODALITIES", Registry("modalities", BUILT_IN, what="sensor", expects=Modality))
+        sys.modules.pop("warm", None)
+
+    return install
 
 
-def test_an_installed_package_adds_a_sensor(monkeypatch: pytest.MonkeyPatch) -> None:
-    _offer(monkeypatch, "heat", "uavsim.records.modalities:HEAT")
-    assert modality("heat") is HEAT
+def test_an_installed_package_adds_a_sensor(install) -> None:
+    install("heat", "warm:HEAT")
+    assert modality("heat").folder == "heat"
     assert "heat" in module.layer_folders()
-    assert not can_give("carla", HEAT)
+    assert not can_give("carla", modality("heat"))
+    assert Rig.model_validate({"sensors": ("rgb", "instance", "heat"), "cameras": {"F": {}}}).sensors[-1] == "heat"
 
 
 @pytest.mark.parametrize(
     ("name", "value", "error"),
     [
-        ("rgb", "uavsim.records.modalities:HEAT", "takes a name that is taken"),
-        ("warmth", "uavsim.records.modalities:HEAT", "is called 'heat'"),
-        ("heat", "uavsim.records.modalities:NOT_ONE", "is a int, not a Modality"),
-        ("heat", "uavsim.records.modalities:GONE", "cannot be loaded"),
+        ("rgb", "warm:HEAT", "sensor 'rgb' is claimed by uavsim and warm"),
+        ("warmth", "warm:HEAT", "calls itself 'heat'"),
+        ("heat", "warm:THREE", "not Modality"),
+        ("heat", "warm:GONE", "does not load"),
     ],
 )
-def test_what_is_no_sensor_is_refused(name: str, value: str, error: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    _offer(monkeypatch, name, value)
+def test_what_is_no_sensor_is_refused(name: str, value: str, error: str, install) -> None:
+    install(name, value)
     with pytest.raises(InputError, match=error):
         modalities()

@@ -18,7 +18,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import cache
 from typing import Any, Final, Literal
 
 import numpy as np
@@ -27,14 +26,14 @@ from uavsim.errors import InputError
 from uavsim.images import codec, flow
 from uavsim.images.codec import ImageSource
 from uavsim.records.plan import ImageFormat, Topology
-from uavsim.registry import pick, with_plugins
+from uavsim.registry import Registry
 from uavsim.typing import AnyArray
 
 __all__ = [
     "CAMERA_SENSORS",
     "DEPTH",
-    "ENTRY_POINTS",
     "INSTANCE",
+    "MODALITIES",
     "RGB",
     "AirSimImage",
     "CarlaSensor",
@@ -47,7 +46,6 @@ __all__ = [
     "modality",
 ]
 
-ENTRY_POINTS: Final = "uavsim.modalities"
 RGB: Final = "rgb"
 INSTANCE: Final = "instance"
 DEPTH: Final = "depth"
@@ -215,18 +213,16 @@ CAMERA_SENSORS: Final = tuple(m.name for m in _BUILT_IN if m.kind == "image")
 """Ours that a rig's ``sensors`` may name."""
 
 
-@cache
-def modalities() -> Mapping[str, Modality]:
+MODALITIES: Final = Registry("modalities", {m.name: m for m in _BUILT_IN}, what="sensor", expects=Modality)
+
+
+def modalities() -> dict[str, Modality]:
     """Return every modality by name, our own first, in the order in which sensors are spawned and files are listed.
 
     Raises:
         InputError: another package's entry point is no modality, or takes a name that is taken.
     """
-    table = with_plugins({m.name: m for m in _BUILT_IN}, group=ENTRY_POINTS, kind=Modality)
-    for name, one in table.items():
-        if name != one.name:
-            raise InputError(f"entry point {name!r} of {ENTRY_POINTS} is called {one.name!r}: they must be the same")
-    return table
+    return {name: modality(name) for name in MODALITIES.names()}
 
 
 def modality(name: str) -> Modality:
@@ -234,8 +230,12 @@ def modality(name: str) -> Modality:
 
     Raises:
         UnknownNameError: there is none of that name.
+        InputError: the package that offers it does not load, or calls it by two names.
     """
-    return pick(modalities(), name, what="sensor")
+    found = MODALITIES.pick(name)
+    if found.name != name:
+        raise InputError(f"sensor {name!r} of an entry point calls itself {found.name!r}: they must be the same")
+    return found
 
 
 def camera_sensors() -> dict[str, Modality]:
