@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 
 from tests.factories import make_recording
-from uavsim.annotate import annotate, write_virtual_lidar
+from uavsim.annotate import annotate, write_lidar_files
 from uavsim.capture.recording_writer import RecordingWriter
 from uavsim.dataset import assemble, final_paths, pack_fragment, scene_fragment
 from uavsim.records.recording import Recording
@@ -25,7 +25,7 @@ def make_dataset(root: Path, *, scenes: int = 2, **choices) -> Path:
             **choices,
         )
         fragments.append(pack_fragment(scene_fragment(annotate(recording))))
-        for old, new in {**final_paths(recording), **write_virtual_lidar(recording)}.items():
+        for old, new in {**final_paths(recording), **write_lidar_files(recording)}.items():
             (root / new).parent.mkdir(parents=True, exist_ok=True)
             (folder / old).rename(root / new)
         shutil.rmtree(folder)

@@ -6,10 +6,10 @@ import pytest
 
 from tests.dataset_factory import make_dataset
 from tests.factories import F, Mover, make_recording, street, ue_matrix
-from uavsim.annotate import AnnotateOptions, annotate, options_of_plan, write_virtual_lidar
+from uavsim.annotate import AnnotateOptions, annotate, options_of_plan, write_lidar_files
+from uavsim.annotate.lidar_files import lidar_top_points
 from uavsim.annotate.relocate import in_dataset
 from uavsim.annotate.scene import visibility_levels
-from uavsim.annotate.virtual_lidar import virtual_lidar_points
 from uavsim.dataset import scene_fragment
 from uavsim.errors import DatasetError, InputError
 from uavsim.records.labels import SceneLabels
@@ -122,7 +122,7 @@ def test_options_are_checked(recording: Recording) -> None:
 
 def test_virtual_lidar_points_are_the_ground_and_the_cars(recording: Recording) -> None:
     frame = recording.frames[0]
-    points = virtual_lidar_points(recording, frame)
+    points = lidar_top_points(recording, frame)
     assert points.dtype == np.float32
     near = points[np.hypot(points[:, 0], points[:, 1]) < 20]
     assert len(near) > 300
@@ -137,7 +137,7 @@ def test_virtual_lidar_points_are_the_ground_and_the_cars(recording: Recording) 
     assert len(there) >= 4
     assert (there[:, 2] > -0.1).all()
     assert there[:, 2].max() < 1.7
-    moves = write_virtual_lidar(recording)
+    moves = write_lidar_files(recording)
     assert len(moves) == 3
     for old, new in moves.items():
         assert new.startswith("samples/LIDAR_TOP/scene_00__LIDAR_TOP__")

@@ -60,7 +60,7 @@ def _record(folder: Path) -> list[Reading]:
     images = _images()
     with RecordingWriter(folder, PLAN) as writer:
         for step in PLAN.capture_steps:
-            shots = writer.put(_assemble(images), step=step)
+            shots, _ = writer.put(_assemble(images), step=step)
             sample = step // 10
             writer.add(
                 RecordedFrame(

@@ -22,7 +22,11 @@ def in_dataset(recording: Recording, root: Path) -> Recording:
 
 
 def _moved(plan: ScenePlan, frame: RecordedFrame) -> RecordedFrame:
-    return replace(frame, shots=tuple(_moved_shot(plan, frame, shot) for shot in frame.shots))
+    scans = tuple(
+        replace(scan, files={name: layout.file_path(plan, frame, scan, name=name) for name in scan.files})
+        for scan in frame.scans
+    )
+    return replace(frame, shots=tuple(_moved_shot(plan, frame, shot) for shot in frame.shots), scans=scans)
 
 
 def _moved_shot(plan: ScenePlan, frame: RecordedFrame, shot: CameraShot) -> CameraShot:

@@ -17,6 +17,7 @@ import msgpack
 
 from uavsim.capture import degrade
 from uavsim.capture.camera_capture import CameraCapture
+from uavsim.capture.lidar_capture import LidarCapture
 from uavsim.capture.recording_reader import LOG_NAME, RECORDING_FORMAT
 from uavsim.errors import StorageError
 from uavsim.records.codec import pack_plan, pack_value
@@ -26,6 +27,7 @@ from uavsim.records.recording import (
     ActorInfo,
     CameraShot,
     DroneState,
+    LidarScan,
     RecordedFrame,
     SessionFacts,
 )
@@ -64,12 +66,18 @@ class RecordingWriter:
         self._pool.shutdown(wait=True, cancel_futures=True)
 
     def put(
-        self, captures: Sequence[CameraCapture], *, step: int, drones: Sequence[DroneState] = ()
-    ) -> tuple[CameraShot, ...]:
-        """Queue one tick's images for writing; returns their shots with paths.
+        self,
+        captures: Sequence[CameraCapture],
+        turns: Sequence[LidarCapture] = (),
+        *,
+        step: int,
+        drones: Sequence[DroneState] = (),
+    ) -> tuple[tuple[CameraShot, ...], tuple[LidarScan, ...]]:
+        """Queue one tick's measurements for writing; returns them with the paths of their files.
 
         Args:
             captures: of this tick.
+            turns: of the lidars in this tick.
             step: plan step.
             drones: of this tick; needed when the plan degrades what they report.
         """
@@ -84,8 +92,12 @@ class RecordingWriter:
             if "degraded" in paths:
                 jobs.append(self._pool.submit(_write_degraded, capture, paths["degraded"], self._plan, step))
             self.images_written += RGB in capture.data
+        scans = tuple(self._scan(turn, step=step) for turn in turns)
+        for turn, scan in zip(turns, scans, strict=True):
+            paths = {name: self._folder / file for name, file in scan.files.items()}
+            jobs.append(self._pool.submit(_write_files, turn.data, paths, self._plan.images))
         self._pending.append(jobs)
-        return tuple(shots)
+        return tuple(shots), scans
 
     def add(self, frame: RecordedFrame) -> None:
         """Add a frame whose images were put before."""
@@ -147,6 +159,16 @@ class RecordingWriter:
             degradation=view,
         )
         return shot, {kind: self._folder / name for kind, name in names.items()}
+
+    def _scan(self, turn: LidarCapture, *, step: int) -> LidarScan:
+        return LidarScan(
+            channel=turn.pose.channel,
+            drone_id=turn.pose.drone_id,
+            map_t_flu_m=turn.map_t_flu_m,
+            map_q_flu_wxyz=turn.map_q_flu_wxyz,
+            euler_deg=turn.pose.ue_euler_deg,
+            files={name: self._file(name, turn.pose.channel, step) for name in turn.data},
+        )
 
     def _file(self, name: str, channel: str, step: int) -> str:
         return f"{name}/{channel}/{step:06d}{modality(name).file_suffix(self._plan.images)}"

@@ -11,19 +11,19 @@ from collections.abc import Sequence
 import numpy as np
 
 from uavsim.geometry import quaternion, unreal
-from uavsim.records.plan import CameraSpec, ScenePlan
+from uavsim.records.plan import CameraSpec, LidarSpec, ScenePlan
 from uavsim.records.recording import DroneState
 from uavsim.simulate.ports import CameraPose
 from uavsim.typing import FloatArray
 
-__all__ = ["camera_poses", "mount_pose"]
+__all__ = ["camera_poses", "mount_pose", "sensor_poses"]
 
 _GRID = 1024.0
 _NEAR_GRID_DEG = 1e-5  # decoding Euler angles costs about 1e-6 degree near pitch -90; planned angles are on the grid
 
 
-def mount_pose(spec: CameraSpec) -> tuple[FloatArray, FloatArray]:
-    """Return (t (3,), q (4,)) of the camera body (flu) in the drone's flu frame."""
+def mount_pose(spec: CameraSpec | LidarSpec) -> tuple[FloatArray, FloatArray]:
+    """Return (t (3,), q (4,)) of the sensor's body (flu) in the drone's flu frame."""
     turn = unreal.map_q_flu_from_ue_euler(np.array([spec.mount_rpy_deg], dtype=np.float64))[0]
     return np.array(spec.mount_t_m, dtype=np.float64), turn
 
@@ -36,28 +36,51 @@ def camera_poses(plan: ScenePlan, drones: Sequence[DroneState]) -> list[CameraPo
         drones: where the drones are.
     """
     mounts = [mount_pose(spec) for spec in plan.rig]
-    mount_t_m = np.stack([t for t, _ in mounts])
-    mount_q = np.stack([q for _, q in mounts])
     poses: list[CameraPose] = []
     for drone in drones:
-        q_cam = quaternion.multiply(drone.map_q_flu_wxyz[None], mount_q)
-        t_cam_m = drone.map_t_flu_m + quaternion.rotate(drone.map_q_flu_wxyz[None], mount_t_m)
-        ue_location_m, ue_euler_deg = _as_sent(t_cam_m, q_cam)
-        t_map_m = unreal.map_vector_from_ue(ue_location_m)
-        q_optical = unreal.map_q_optical_from_ue_euler(ue_euler_deg)
-        poses += [
-            CameraPose(
-                channel=plan.channel(camera=spec.name, drone_id=drone.drone_id),
-                drone_id=drone.drone_id,
-                camera=spec.name,
-                ue_location_m=ue_location_m[row],
-                ue_euler_deg=(float(ue_euler_deg[row, 0]), float(ue_euler_deg[row, 1]), float(ue_euler_deg[row, 2])),
-                map_t_optical_m=t_map_m[row],
-                map_q_optical_wxyz=q_optical[row],
-            )
-            for row, spec in enumerate(plan.rig)
-        ]
+        names = [(plan.channel(camera=spec.name, drone_id=drone.drone_id), spec.name) for spec in plan.rig]
+        poses += _mounted(drone, mounts, names)
     return poses
+
+
+def sensor_poses(plan: ScenePlan, drones: Sequence[DroneState]) -> list[CameraPose]:
+    """Return the poses of all cameras, then of all lidars.
+
+    Args:
+        plan: its rig says how sensors sit on a drone.
+        drones: where the drones are.
+    """
+    poses = camera_poses(plan, drones)
+    if plan.lidar is not None:
+        mount = mount_pose(plan.lidar)
+        for drone in drones:
+            poses += _mounted(drone, [mount], [(plan.lidar_channel(drone.drone_id), "")])
+    return poses
+
+
+def _mounted(
+    drone: DroneState, mounts: Sequence[tuple[FloatArray, FloatArray]], names: Sequence[tuple[str, str]]
+) -> list[CameraPose]:
+    """Place sensors, each named by its channel and its camera, on a drone."""
+    mount_t_m = np.stack([t for t, _ in mounts])
+    mount_q = np.stack([q for _, q in mounts])
+    q_cam = quaternion.multiply(drone.map_q_flu_wxyz[None], mount_q)
+    t_cam_m = drone.map_t_flu_m + quaternion.rotate(drone.map_q_flu_wxyz[None], mount_t_m)
+    ue_location_m, ue_euler_deg = _as_sent(t_cam_m, q_cam)
+    t_map_m = unreal.map_vector_from_ue(ue_location_m)
+    q_optical = unreal.map_q_optical_from_ue_euler(ue_euler_deg)
+    return [
+        CameraPose(
+            channel=channel,
+            drone_id=drone.drone_id,
+            camera=camera,
+            ue_location_m=ue_location_m[row],
+            ue_euler_deg=(float(ue_euler_deg[row, 0]), float(ue_euler_deg[row, 1]), float(ue_euler_deg[row, 2])),
+            map_t_optical_m=t_map_m[row],
+            map_q_optical_wxyz=q_optical[row],
+        )
+        for row, (channel, camera) in enumerate(names)
+    ]
 
 
 def _as_sent(map_t_m: FloatArray, map_q_wxyz: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -18,6 +18,7 @@ from uavsim.dataset.tokens import token
 from uavsim.dataset.vocabulary import TABLES, attribute_rows, category_rows, semantic_tag_rows, visibility_rows
 from uavsim.errors import DatasetError
 from uavsim.images import codec
+from uavsim.records.plan import ScenePlan
 from uavsim.typing import JsonDict
 
 __all__ = ["DATASET_INFO", "METRES_PER_MAP_PIXEL", "AssembledVersion", "assemble", "versions_of"]
@@ -34,6 +35,12 @@ NUM_LIDAR_PTS_MEANING: Final = (
     "with its heading, that gives evaluations their range centre."
 )
 
+NUM_LIDAR_PTS_WITH_LIDAR: Final = (
+    "num_lidar_pts is the number of points on the object in the turns of all drones' lidars (LIDAR_id_*) at the sample; the "
+    "pixels that show it are in uav_visible_px. LIDAR_TOP holds the points of drone 0's lidar in a frame on the ground under "
+    "it, turned with its heading, that gives evaluations their range centre."
+)
+
 
 @dataclass(slots=True)
 class AssembledVersion:
@@ -44,7 +51,7 @@ class AssembledVersion:
     row_count: dict[str, int] = field(default_factory=dict)
 
 
-def versions_of(head: FragmentHead) -> tuple[str, ...]:
+def versions_of(head: FragmentHead | ScenePlan) -> tuple[str, ...]:
     """Return the version folders that hold a scene.
 
     As in UAV3D, ``v1.0-trainval`` holds every scene in order of its number, and ``v1.0-test`` the test scenes once more.
@@ -109,7 +116,11 @@ class _VersionFolder:
             raise DatasetError(f"scene {head.scene} (number {head.scene_index}) comes twice or out of order")
         self._last_index = head.scene_index
         for name, writer in self._writers.items():
-            writer.add_lines(fragment.lines(name), count=fragment.row_count.get(name, 0))
+            lines = fragment.lines(name)
+            if name == layout.LIDARSEG:  # the devkit counts the files of each version's own folder
+                own, here = (f'"{layout.LIDARSEG}/{version}/'.encode() for version in (head.version, self._folder.name))
+                lines = lines.replace(own, here)
+            writer.add_lines(lines, count=fragment.row_count.get(name, 0))
         self._sensors |= dict(head.channels)
         for split in head.splits:
             self._splits.setdefault(split, []).append(head.scene)
@@ -118,11 +129,15 @@ class _VersionFolder:
 
     def keep(self, info: JsonDict, *, blank_maps: list[str]) -> AssembledVersion:
         count = self.result.row_count
+        with_lidarseg = self._writers[layout.LIDARSEG].row_count > 0
         for name, writer in self._writers.items():
+            if name == layout.LIDARSEG and not with_lidarseg:
+                writer.path.unlink(missing_ok=True)  # where it is, the devkit wants labels
+                continue
             writer.keep()
             count[name] = writer.row_count
         shared = {
-            "category": category_rows(),
+            "category": category_rows(with_lidarseg=with_lidarseg),
             "attribute": attribute_rows(),
             "visibility": visibility_rows(),
             "semantic_tag": semantic_tag_rows(),
@@ -133,7 +148,8 @@ class _VersionFolder:
             count[name] = write_rows(self._folder / f"{name}.json", rows)
         write_json(self._folder / "splits.json", {name: self._splits[name] for name in _split_names(self._splits)})
         write_json(
-            self._folder / DATASET_INFO, _description(info, self.result, towns=list(self.towns), blank=blank_maps)
+            self._folder / DATASET_INFO,
+            _description(info, self.result, towns=list(self.towns), blank=blank_maps, with_lidar=with_lidarseg),
         )
         return self.result
 
@@ -179,8 +195,10 @@ def _write_masks(root: Path, towns: list[str], masks: Mapping[str, bytes]) -> li
     return empty
 
 
-def _description(info: JsonDict, version: AssembledVersion, *, towns: list[str], blank: list[str]) -> JsonDict:
-    notes = [NUM_LIDAR_PTS_MEANING]
+def _description(
+    info: JsonDict, version: AssembledVersion, *, towns: list[str], blank: list[str], with_lidar: bool
+) -> JsonDict:
+    notes = [NUM_LIDAR_PTS_WITH_LIDAR if with_lidar else NUM_LIDAR_PTS_MEANING]
     notes += [f"{layout.map_path(town)} is blank: the town's map was not drawn." for town in towns if town in blank]
     notes.append(
         "Map masks have 0.1 m a pixel; their bottom left pixel is at uav_mask_origin of the table map, not at (0, 0): "

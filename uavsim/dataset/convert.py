@@ -39,7 +39,14 @@ _COMMON_SCENE_TABLES: Final = (
     "agent_view",
 )
 _UNCHANGED: Final[tuple[str, ...]] = ("attribute", "visibility", "semantic_tag", "map")
-_CARRIED: Final = ("strict_sample_data", "strict_ego_pose", "strict_calibrated_sensor")
+_CARRIED: Final = (
+    "strict_sample_data",
+    "strict_ego_pose",
+    "strict_calibrated_sensor",
+    "strict_layer",
+    "strict_lidarseg",
+)
+_OF_LIDARS: Final = frozenset({"lidarseg", "strict_layer", "strict_lidarseg"})  # not written where there is no lidar
 
 
 def convert(root: Path, out: Path, *, dialect: Dialect, options: Uav3dOptions | None = None) -> list[AssembledVersion]:
@@ -81,9 +88,8 @@ def _to_uav3d(reader: DatasetReader, out: Path, options: Uav3dOptions) -> Assemb
             made = uav3d_scene(scene, channel_of_sensor=channel_of, options=options)
             blueprints |= {row.get("uav_category") or row.get("uav_blueprint", "") for row in made.rows["instance"]}
             files.link((row["uav_filename"], row["filename"]) for row in made.rows["sample_data"])
-            files.link(
-                (row["filename"],) * 2 for row in (*made.rows.get("layer", ()), *made.rows["strict_sample_data"])
-            )
+            for name in ("layer", "strict_layer", "strict_lidarseg", "strict_sample_data"):
+                files.link((row["filename"],) * 2 for row in made.rows.get(name, ()))
             tables.add(made)
         shared = {name: reader.shared(name) for name in _UNCHANGED if name in reader.table_names}
         shared |= {
@@ -104,13 +110,14 @@ def _to_strict(reader: DatasetReader, out: Path, options: Uav3dOptions) -> Assem
     name_of = {row["token"]: row["name"] for row in reader.shared("category")}
     files = _Files(reader.root, out)
     with ExitStack() as stack:
-        tables = _Tables(out / reader.version, _COMMON_SCENE_TABLES, stack)
+        tables = _Tables(out / reader.version, (*_COMMON_SCENE_TABLES, layout.LIDARSEG), stack)
         for scene in reader.scenes():
             made = strict_scene(scene, channel_of_sensor=channel_of, name_of_category=name_of)
             stored = {row["token"]: row["filename"] for row in scene.rows["sample_data"]}
             cameras = [row for row in made.rows["sample_data"] if row["token"] in stored]
             files.link((stored[row["token"]], row["filename"]) for row in cameras)
-            files.link((row["filename"],) * 2 for row in made.rows.get("layer", ()))
+            for name in ("layer", layout.LIDARSEG):
+                files.link((row["filename"],) * 2 for row in made.rows.get(name, ()))
             files.link_or_make_empty(row["filename"] for row in made.rows["sample_data"] if row["token"] not in stored)
             tables.add(made)
         shared = {name: reader.shared(name) for name in _UNCHANGED if name in reader.table_names}
@@ -143,6 +150,8 @@ class _Tables:
     def keep(self, shared: dict[str, list[JsonDict]], reader: DatasetReader) -> AssembledVersion:
         result = AssembledVersion(self._folder.name, self._scenes)
         for name, writer in self._writers.items():
+            if name in _OF_LIDARS and not writer.row_count:
+                continue
             writer.keep()
             result.row_count[name] = writer.row_count
         for name, rows in shared.items():

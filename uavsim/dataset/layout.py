@@ -5,27 +5,31 @@ from __future__ import annotations
 from pathlib import PurePosixPath
 from typing import Final
 
+from uavsim.dataset.tokens import token
 from uavsim.errors import DatasetError
 from uavsim.records.modalities import RGB, modalities, modality
 from uavsim.records.plan import ScenePlan
-from uavsim.records.recording import CameraShot, RecordedFrame, Recording
+from uavsim.records.recording import CameraShot, LidarScan, RecordedFrame, Recording
 
 __all__ = [
     "BEV_CHANNEL",
+    "LIDARSEG",
     "degraded_path",
     "file_path",
     "final_paths",
     "image_path",
     "layers",
     "lidar_path",
+    "lidarseg_path",
     "map_path",
 ]
 
 BEV_CHANNEL: Final = "LIDAR_TOP"
+LIDARSEG: Final = "lidarseg"  # folder and table of point labels, nuScenes' name
 _DEGRADED: Final = "degraded"
 
 
-def file_path(plan: ScenePlan, frame: RecordedFrame, shot: CameraShot, *, name: str) -> str:
+def file_path(plan: ScenePlan, frame: RecordedFrame, shot: CameraShot | LidarScan, *, name: str) -> str:
     """Return where the file of modality ``name`` lies in the data set.
 
     A channel's own files are in ``samples/`` at keyframes and in ``sweeps/`` between them, everything else in its
@@ -52,6 +56,15 @@ def lidar_path(plan: ScenePlan, frame: RecordedFrame) -> str:
     return f"samples/{BEV_CHANNEL}/{_stem(plan, frame, BEV_CHANNEL)}.pcd.bin"
 
 
+def lidarseg_path(plan: ScenePlan, frame: RecordedFrame, *, channel: str, version: str) -> str:
+    """Return where the point labels of a lidar channel at a keyframe lie.
+
+    nuScenes calls them ``<token>_lidarseg.bin``; ours begin with the scene's name, by which its files are found and removed.
+    """
+    own = token(plan.dataset, plan.scene_name, "sample_data", channel, frame.timestamp_us)
+    return f"{LIDARSEG}/{version}/{plan.scene_name}__{own}_lidarseg.bin"
+
+
 def map_path(town: str) -> str:
     """Return where the map mask of a town lies."""
     return f"maps/{town}.png"
@@ -66,14 +79,18 @@ def final_paths(recording: Recording) -> dict[str, str]:
             moves |= {path: file_path(plan, frame, shot, name=name) for name, path in shot.files.items()}
             if "file" in shot.degradation:
                 moves[shot.degradation["file"]] = degraded_path(plan, frame, shot)
+        for scan in frame.scans:
+            moves |= {path: file_path(plan, frame, scan, name=name) for name, path in scan.files.items()}
     return moves
 
 
-def layers(plan: ScenePlan, frame: RecordedFrame, shot: CameraShot) -> list[tuple[str, str]]:
+def layers(plan: ScenePlan, frame: RecordedFrame, shot: CameraShot | LidarScan) -> list[tuple[str, str]]:
     """Return (kind, path in the data set) of what was taken beside a channel's own file, in the registry's order."""
     beside = [m.name for m in modalities().values() if m.folder and m.name in shot.files]
     found = [(name, file_path(plan, frame, shot, name=name)) for name in beside]
-    return found + ([(_DEGRADED, degraded_path(plan, frame, shot))] if "file" in shot.degradation else [])
+    if isinstance(shot, CameraShot) and "file" in shot.degradation:
+        found.append((_DEGRADED, degraded_path(plan, frame, shot)))
+    return found
 
 
 def _path(plan: ScenePlan, frame: RecordedFrame, channel: str, *, root: str, recorded: str) -> str:

@@ -38,6 +38,9 @@ _OPTIONAL: Final = (
     "layer",
     "visibility_detail",
     "agent_view",
+    "lidarseg",
+    "strict_layer",
+    "strict_lidarseg",
     "strict_calibrated_sensor",
     "strict_ego_pose",
     "strict_sample_data",
@@ -57,6 +60,9 @@ _OWNER: Final[dict[str, tuple[str, str]]] = {  # table -> (its column, the set o
     "camera_pose": ("token", "sample_data"),
     "layer": ("sample_data_token", "sample_data"),
     "agent_view": ("sample_data_token", "sample_data"),
+    "lidarseg": ("sample_data_token", "sample_data"),
+    "strict_layer": ("sample_data_token", "strict_sample_data"),
+    "strict_lidarseg": ("sample_data_token", "strict_sample_data"),
     "visibility_detail": ("sample_annotation_token", "sample_annotation"),
 }
 """In the order in which tables are read: each row's owner is known before the row is looked at."""
@@ -239,7 +245,7 @@ def _collect(scene: JsonDict, names: list[str], take: Callable[[str, _Owns], lis
     for name in names:
         column, owner = _OWNER[name]
         rows[name] = take(name, _Owns(column, tokens.get(owner, {})))
-        if name in {"sample", "sample_data", "sample_annotation"}:
+        if name in {"sample", "sample_data", "sample_annotation", "strict_sample_data"}:
             tokens[name] = dict.fromkeys(row["token"] for row in rows[name])
         if name in {"sample_data", "strict_sample_data"}:
             _add_poses(tokens, rows[name], prefix="strict_" if name.startswith("strict_") else "")

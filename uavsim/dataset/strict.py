@@ -19,14 +19,15 @@ from uavsim.dataset.tokens import token
 from uavsim.errors import DatasetError
 from uavsim.geometry import quaternion, unreal
 from uavsim.records.labels import SceneLabels
-from uavsim.records.plan import CameraSpec, ScenePlan
-from uavsim.records.recording import CameraShot, DroneState, RecordedFrame
+from uavsim.records.modalities import LIDAR
+from uavsim.records.plan import CameraSpec, LidarSpec, ScenePlan
+from uavsim.records.recording import CameraShot, DroneState, LidarScan, RecordedFrame
 from uavsim.records.vocabulary import WEATHER_PARAMETERS
 from uavsim.typing import FloatArray, JsonDict
 
 __all__ = ["EXTRA_TABLES", "WEATHER_NAMES", "bev_pose", "scene_fragment"]
 
-EXTRA_TABLES: Final = ("camera_pose", "layer", "visibility_detail", "agent_view")
+EXTRA_TABLES: Final = ("camera_pose", "layer", "visibility_detail", "agent_view", layout.LIDARSEG)
 WEATHER_NAMES: Final = WEATHER_PARAMETERS
 
 
@@ -66,28 +67,38 @@ class _SceneTables:
         self._last: dict[str, JsonDict] = {}
         self._bev_rows: list[JsonDict] = []
         self._bev_poses: list[JsonDict] = []
+        self._scan_rows: list[JsonDict] = []
+        self._scan_poses: list[JsonDict] = []
+        self._scan_layers: list[JsonDict] = []
         self._mounts = {spec.name: mount_optical(spec) for spec in plan.rig}
-        names = ("calibrated_sensor", "ego_pose", "sample_data", "camera_pose", "layer", "agent_view")
+        names = ("calibrated_sensor", "ego_pose", "sample_data", "camera_pose", "layer", "agent_view", layout.LIDARSEG)
         self.rows: dict[str, list[JsonDict]] = {name: [] for name in names}
 
     def add_frame(self, frame: RecordedFrame, *, sample_token: str) -> None:
         drones = {drone.drone_id: drone for drone in frame.drones}
         for shot in frame.shots:
             self._add_shot(frame, shot, drones[shot.drone_id], sample_token=sample_token)
+        for scan in frame.scans:
+            self._add_scan(frame, scan, drones[scan.drone_id], sample_token=sample_token)
         if frame.sample_index is not None:
             self._add_bev(frame, drones[self._plan.swarm.drone_ids[0]], sample_token=sample_token)
 
     def finish(self) -> None:
-        """Put what is the same in all frames in place; LIDAR_TOP's rows come after the cameras'."""
+        """Put what is the same in all frames in place; the lidars' rows come after the cameras', LIDAR_TOP's last."""
         by_camera = {spec.name: spec for spec in self._plan.rig}
         for drone_id in self._plan.swarm.drone_ids:
             for name, (mount_t_m, flu_q_optical) in self._mounts.items():
                 channel = self._plan.channel(camera=name, drone_id=drone_id)
                 intrinsic = self._intrinsics(channel, by_camera[name])
                 self._calibrate(channel, mount_t_m.tolist(), flu_q_optical.tolist(), intrinsic)
+        if self._plan.lidar is not None:
+            mount_t_m, flu_q_sensor = mount_flu(self._plan.lidar)
+            for channel in self._plan.lidar_channels:
+                self._calibrate(channel, mount_t_m.tolist(), flu_q_sensor.tolist(), [])
         self._calibrate(layout.BEV_CHANNEL, [0.0, 0.0, 0.0], [1.0, 0.0, 0.0, 0.0], [])
-        self.rows["sample_data"] += self._bev_rows
-        self.rows["ego_pose"] += self._bev_poses
+        self.rows["sample_data"] += self._scan_rows + self._bev_rows
+        self.rows["ego_pose"] += self._scan_poses + self._bev_poses
+        self.rows["layer"] += self._scan_layers
 
     def _calibrate(self, channel: str, translation: list[float], rotation: list[float], intrinsic: Any) -> None:
         self.rows["calibrated_sensor"].append(
@@ -118,7 +129,9 @@ class _SceneTables:
         }
         self._last[f"intrinsic {shot.channel}"] = {"matrix": shot.intrinsic.tolist()}
         self.rows["sample_data"].append(row)
-        self.rows["ego_pose"].append(self._ego_pose(frame, shot, drone, row["ego_pose_token"]))
+        sensor = (shot.map_t_optical_m, shot.map_q_optical_wxyz)
+        pose = _ego_pose(frame, drone, row["ego_pose_token"], sensor=sensor, mount=self._mounts[shot.camera])
+        self.rows["ego_pose"].append(pose)
         self.rows["camera_pose"].append(
             {
                 "token": row["token"],
@@ -135,30 +148,30 @@ class _SceneTables:
             for kind, filename in layout.layers(self._plan, frame, shot)
         ]
 
-    def _ego_pose(self, frame: RecordedFrame, shot: CameraShot, drone: DroneState, ego_token: str) -> JsonDict:
-        """Place the drone so that the mounted camera is exactly where the image was taken from.
+    def _add_scan(self, frame: RecordedFrame, scan: LidarScan, drone: DroneState, *, sample_token: str) -> None:
+        assert self._plan.lidar is not None
+        row = self._sample_data(frame, scan.channel, sample_token=sample_token)
+        filename = layout.file_path(self._plan, frame, scan, name=LIDAR)
+        row |= {"fileformat": "pcd", "height": 0, "width": 0, "filename": filename}
+        self._scan_rows.append(row)
+        sensor, mount = (scan.map_t_flu_m, scan.map_q_flu_wxyz), mount_flu(self._plan.lidar)
+        self._scan_poses.append(_ego_pose(frame, drone, row["ego_pose_token"], sensor=sensor, mount=mount))
+        self._scan_layers += [
+            _layer_row(row["token"], kind=kind, filename=path) for kind, path in layout.layers(self._plan, frame, scan)
+        ]
+        if frame.sample_index is not None:
+            self._add_lidarseg(frame, scan.channel, row["token"])
 
-        Simulators take poses as float32. Each image has its own ego pose, as in nuScenes; those of one drone and tick agree
-        to that rounding (1e-5 m, 1e-7 rad), and the calibration stays one constant a channel.
-        """
-        mount_t_m, flu_q_optical = self._mounts[shot.camera]
-        map_q_flu = quaternion.multiply(shot.map_q_optical_wxyz, quaternion.conjugate(flu_q_optical))
-        map_t_flu_m = shot.map_t_optical_m - quaternion.rotate(map_q_flu, mount_t_m)
-        return {
-            "token": ego_token,
-            "timestamp": frame.timestamp_us,
-            "rotation": map_q_flu.tolist(),
-            "translation": map_t_flu_m.tolist(),
-            "uav_drone_id": drone.drone_id,
-            "uav_velocity": drone.velocity_map_mps.tolist(),
-            "uav_planned_translation": drone.planned_map_t_flu_m.tolist(),
-            "uav_planned_rotation": drone.planned_map_q_flu_wxyz.tolist(),
-        }
+    def _add_lidarseg(self, frame: RecordedFrame, channel: str, owner: str) -> None:
+        filename = layout.lidarseg_path(self._plan, frame, channel=channel, version=self._plan.version)
+        self.rows[layout.LIDARSEG].append({"token": owner, "sample_data_token": owner, "filename": filename})
 
     def _add_bev(self, frame: RecordedFrame, drone: DroneState, *, sample_token: str) -> None:
         row = self._sample_data(frame, layout.BEV_CHANNEL, sample_token=sample_token)
         row |= {"fileformat": "pcd", "height": 0, "width": 0, "filename": layout.lidar_path(self._plan, frame)}
         self._bev_rows.append(row)
+        if frame.scans:
+            self._add_lidarseg(frame, layout.BEV_CHANNEL, row["token"])
         map_t_bev_m, map_q_bev = bev_pose(drone)
         self._bev_poses.append(
             {
@@ -189,6 +202,40 @@ class _SceneTables:
         return row
 
 
+def _ego_pose(
+    frame: RecordedFrame,
+    drone: DroneState,
+    ego_token: str,
+    *,
+    sensor: tuple[FloatArray, FloatArray],
+    mount: tuple[FloatArray, FloatArray],
+) -> JsonDict:
+    """Place the drone so that the mounted sensor is exactly where it measured.
+
+    Simulators take poses as float32. Each measurement has its own ego pose, as in nuScenes; those of one drone and tick agree
+    to that rounding (1e-5 m, 1e-7 rad), and the calibration stays one constant a channel.
+
+    Args:
+        frame: of the tick.
+        drone: that carries it.
+        ego_token: of the row.
+        sensor: (t, q) map <- sensor.
+        mount: (t, q) flu <- sensor.
+    """
+    map_q_flu = quaternion.multiply(sensor[1], quaternion.conjugate(mount[1]))
+    map_t_flu_m = sensor[0] - quaternion.rotate(map_q_flu, mount[0])
+    return {
+        "token": ego_token,
+        "timestamp": frame.timestamp_us,
+        "rotation": map_q_flu.tolist(),
+        "translation": map_t_flu_m.tolist(),
+        "uav_drone_id": drone.drone_id,
+        "uav_velocity": drone.velocity_map_mps.tolist(),
+        "uav_planned_translation": drone.planned_map_t_flu_m.tolist(),
+        "uav_planned_rotation": drone.planned_map_q_flu_wxyz.tolist(),
+    }
+
+
 def _layer_row(owner: str, *, kind: str, filename: str) -> JsonDict:
     return {
         "token": token(owner, kind),
@@ -199,6 +246,12 @@ def _layer_row(owner: str, *, kind: str, filename: str) -> JsonDict:
     }
 
 
+def mount_flu(spec: LidarSpec) -> tuple[FloatArray, FloatArray]:
+    """Return (t (3,), q wxyz (4,)) of a lidar's own flu frame in the drone's."""
+    flu_q_sensor = unreal.map_q_flu_from_ue_euler(np.array([spec.mount_rpy_deg], dtype=np.float64))[0]
+    return np.array(spec.mount_t_m, dtype=np.float64), flu_q_sensor
+
+
 def mount_optical(spec: CameraSpec) -> tuple[FloatArray, FloatArray]:
     """Return (t (3,), q wxyz (4,)) of a camera's optical frame in the drone's flu frame."""
     flu_q_optical = unreal.map_q_optical_from_ue_euler(np.array([spec.mount_rpy_deg], dtype=np.float64))[0]
@@ -207,6 +260,7 @@ def mount_optical(spec: CameraSpec) -> tuple[FloatArray, FloatArray]:
 
 def _head(plan: ScenePlan) -> FragmentHead:
     cameras = tuple((channel, "camera") for channel in plan.channels)
+    lidars = tuple((channel, "lidar") for channel in plan.lidar_channels)
     return FragmentHead(
         scene=plan.scene_name,
         scene_index=plan.scene_index,
@@ -216,7 +270,7 @@ def _head(plan: ScenePlan) -> FragmentHead:
         town=plan.town.name,
         mask_origin_map_m=plan.town.mask_origin_map_m,
         log_token=token(plan.dataset, plan.scene_name, "log"),
-        channels=(*cameras, (layout.BEV_CHANNEL, "lidar")),
+        channels=(*cameras, *lidars, (layout.BEV_CHANNEL, "lidar")),
     )
 
 

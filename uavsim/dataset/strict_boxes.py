@@ -47,7 +47,7 @@ def box_rows(labels: SceneLabels, sample_tokens: list[str]) -> list[JsonDict]:
         seen_by,
         strict=True,
     )
-    return [
+    rows = [
         {
             "token": own_token,
             "sample_token": sample_tokens[k],
@@ -93,6 +93,15 @@ def box_rows(labels: SceneLabels, sample_tokens: list[str]) -> list[JsonDict]:
             missed,
             seen,
         ) in columns
+    ]
+    return rows if boxes.lidar_points is None else _with_points(rows, boxes.lidar_points)
+
+
+def _with_points(rows: list[JsonDict], lidar_points: IntArray) -> list[JsonDict]:
+    """Count in ``num_lidar_pts`` what nuScenes does, and keep the visible pixels beside it."""
+    return [
+        {**row, "num_lidar_pts": count, "uav_visible_px": row["num_lidar_pts"]}
+        for row, count in zip(rows, lidar_points.tolist(), strict=True)
     ]
 
 

@@ -65,8 +65,9 @@ def uav3d_scene(scene: SceneRows, *, channel_of_sensor: dict[str, str], options:
     cameras, others = _cameras_and_others(rows["sample_data"], calibrated, channel_of_sensor)
     poses = _camera_poses(cameras, rows)
     folder = sweep_folder(rows["log"][0])
+    of_others = {row["token"] for row in others}
     made: dict[str, list[JsonDict]] = {
-        **rows,
+        **{name: table for name, table in rows.items() if name != "lidarseg"},
         "sample": [_stamped(row, options) for row in rows["sample"]],
         "sample_data": [
             _sample_data(
@@ -78,6 +79,9 @@ def uav3d_scene(scene: SceneRows, *, channel_of_sensor: dict[str, str], options:
         "calibrated_sensor": _calibrated_sensors(cameras, calibrated, poses),
         "instance": [_instance(row) for row in rows["instance"]],
         "sample_annotation": _annotations(rows["sample_annotation"], options),
+        "layer": [row for row in rows.get("layer", ()) if row["sample_data_token"] not in of_others],
+        "strict_layer": [row for row in rows.get("layer", ()) if row["sample_data_token"] in of_others],
+        "strict_lidarseg": rows.get("lidarseg", []),
         "strict_sample_data": others,
         "strict_ego_pose": rows["ego_pose"],
         "strict_calibrated_sensor": rows["calibrated_sensor"],

@@ -40,6 +40,8 @@ def strict_scene(scene: SceneRows, *, channel_of_sensor: dict[str, str], name_of
         made["sample_data"] = [_sample_data_again(row, factor) for row in rows["sample_data"]] + rows[
             "strict_sample_data"
         ]
+        made["layer"] = [*rows.get("layer", ()), *rows.get("strict_layer", ())]
+        made["lidarseg"] = rows.get("strict_lidarseg", [])
         made["ego_pose"] = rows["strict_ego_pose"]
         made["calibrated_sensor"] = rows["strict_calibrated_sensor"]
     else:

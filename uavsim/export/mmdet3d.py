@@ -101,7 +101,9 @@ def _instances(frame: Keyframe) -> list[dict[str, Any]]:
     velocity = quaternion.rotate(bev_q_map, boxes.velocity_map_mps)[:, :2]
     rows = np.concatenate([centre, boxes.size_lwh_m, yaw[:, None]], axis=1)
     labels = [CLASSES.index(_CLASS_OF[name]) if name in _CLASS_OF else -1 for name in boxes.category]
-    columns = zip(rows.tolist(), labels, velocity.tolist(), boxes.visible_px.tolist(), boxes.rows, strict=True)
+    columns = zip(
+        rows.tolist(), labels, velocity.tolist(), [row["num_lidar_pts"] for row in boxes.rows], boxes.rows, strict=True
+    )
     return [
         {
             "bbox_3d": box,

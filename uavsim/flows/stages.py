@@ -16,8 +16,8 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
+from uavsim.annotate.lidar_files import write_lidar_files
 from uavsim.annotate.scene import annotate
-from uavsim.annotate.virtual_lidar import write_virtual_lidar
 from uavsim.capture.recording_reader import LOG_NAME, read_recording
 from uavsim.config.run import RunConfig
 from uavsim.dataset.fragment import pack_fragment
@@ -192,7 +192,7 @@ def _fly_label_commit(
     refuse_blank_images(recording)
     keep_map_mask(context.output, recording)
     fragment = pack_fragment(scene_fragment(annotate(recording)))
-    moves = final_paths(recording) | write_virtual_lidar(recording)
+    moves = final_paths(recording) | write_lidar_files(recording)
     label_s = time.monotonic() - began
     images = int(flown.facts.get("images", 0))
     facts = {

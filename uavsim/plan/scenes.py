@@ -18,13 +18,21 @@ from uavsim.config.routes import RoutesConfig
 from uavsim.config.town import TownConfig
 from uavsim.errors import InputError, UnknownNameError
 from uavsim.plan import checks, numbering
-from uavsim.plan.config_to_plan import cameras, degradation_plan, describe, image_format, label_options, town_site
+from uavsim.plan.config_to_plan import (
+    cameras,
+    degradation_plan,
+    describe,
+    image_format,
+    label_options,
+    lidar,
+    town_site,
+)
 from uavsim.plan.path import FlightPath, fly_route
 from uavsim.plan.swarm import fly_swarm, formation_altitude
 from uavsim.plan.traffic import traffic_plan
 from uavsim.plan.weather import PRESETS, preset_track, weather_track
 from uavsim.records.modalities import camera_sensors, can_give, modality
-from uavsim.records.plan import CameraSpec, ScenePlan, SwarmTrajectory, Topology, WeatherTrack
+from uavsim.records.plan import CameraSpec, LidarSpec, ScenePlan, SwarmTrajectory, Topology, WeatherTrack
 from uavsim.registry import pick
 
 __all__ = ["TOPOLOGIES", "dataset_towns", "plan_scenes"]
@@ -131,6 +139,7 @@ class _Desk:
     routes: Loaded[RoutesConfig]
     route_names: tuple[str, ...]
     rig: tuple[CameraSpec, ...]
+    lidar: LidarSpec | None
     rig_name: str
     formations: dict[str, Loaded[Formation]] = field(default_factory=dict)
     weathers: dict[str, WeatherTrack] = field(default_factory=dict)
@@ -162,6 +171,7 @@ class _Desk:
             routes=routes,
             route_names=_route_names(dataset, own.town, routes),
             rig=_given_by(dataset, rig),
+            lidar=lidar(rig, step_us=round(model.step_s * 1e6)),
             rig_name=rig.name,
         )
         desk.look_up_every_name()
@@ -256,6 +266,7 @@ class _Desk:
             ),
             max_formation_error_m=model.max_formation_error_m,
             wind_map_mps=model.wind_mps,
+            lidar=self.lidar,
             extra={
                 "dataset_seed": seed,
                 "route_row": route.rsplit("_col", 1)[0],

@@ -11,6 +11,8 @@ Arrays as captured, by modality:
 | ``instance`` | as read, CARLA's encoding in (H, W, 3 or 4) uint8; as stored, ids (H, W) uint16 and tags (H, W) uint8 |
 | ``depth`` | (H, W) float32 metres along the optical axis |
 | ``optical_flow`` | (H, W, 2) float32 pixels, right and down, that what is shown has moved since the camera's image before |
+| ``lidar`` | as read, (N,) of ``images.points.RETURN``; as stored, (N, 5) float32 x, y, z, intensity, ring |
+| ``lidar_instance`` | (N, 2) instance id and tag of the points of ``lidar``, which it is made with |
 | ``semantic`` | (H, W) uint8 tags of CARLA's palette (table ``semantic_tag``) |
 """
 
@@ -22,10 +24,11 @@ from typing import Any, Final, Literal
 
 import numpy as np
 
-from uavsim.errors import InputError
-from uavsim.images import codec, flow
+from uavsim.errors import InputError, MissedTick
+from uavsim.images import codec, flow, points
 from uavsim.images.codec import ImageSource
-from uavsim.records.plan import ImageFormat, Topology
+from uavsim.images.points import Returns
+from uavsim.records.plan import ImageFormat, LidarSpec, Topology
 from uavsim.registry import Registry
 from uavsim.typing import AnyArray
 
@@ -33,9 +36,12 @@ __all__ = [
     "CAMERA_SENSORS",
     "DEPTH",
     "INSTANCE",
+    "LIDAR",
+    "LIDAR_INSTANCE",
     "MODALITIES",
     "RGB",
     "AirSimImage",
+    "AirSimLidar",
     "CarlaSensor",
     "Modality",
     "camera_modalities",
@@ -49,6 +55,8 @@ __all__ = [
 RGB: Final = "rgb"
 INSTANCE: Final = "instance"
 DEPTH: Final = "depth"
+LIDAR: Final = "lidar"
+LIDAR_INSTANCE: Final = "lidar_instance"
 _CARLA_DEPTH_RANGE_M: Final = 1000.0  # CARLA's 24-bit depth covers 0..1000 m
 
 
@@ -89,12 +97,23 @@ class AirSimImage:
 
 
 @dataclass(frozen=True, slots=True)
+class AirSimLidar:
+    """How AirSim gives points: ``getLidarData`` of a sensor in its settings.json.
+
+    Attributes:
+        read: turns (N, 3) points in the sensor's frd frame into returns; whose they are is found by the caller.
+    """
+
+    read: Callable[[AnyArray, LidarSpec], Returns]
+
+
+@dataclass(frozen=True, slots=True)
 class Modality:
     """One kind of measurement.
 
     Attributes:
         name: as in a rig's ``sensors`` and in the column ``kind`` of the table ``layer``.
-        kind: an image of a camera, or points in space.
+        kind: an image of a camera, or points of the rig's lidar.
         folder: where its files lie in the data set, below it ``<CHANNEL>/``; "" puts them into ``samples/`` and
             ``sweeps/`` as the channel's own ``sample_data``.
         suffix: of its files with the dot; "" where ``images.format`` decides.
@@ -115,7 +134,7 @@ class Modality:
     decode: Callable[[ImageSource], Any]
     nuscenes: Literal["camera", "lidar"] = "camera"
     carla: CarlaSensor | None = None
-    airsim: AirSimImage | None = None
+    airsim: AirSimImage | AirSimLidar | None = None
     since_previous: bool = False
 
     def file_suffix(self, images: ImageFormat) -> str:
@@ -139,6 +158,39 @@ def _carla_flow_px(image: Any) -> AnyArray:
     """CARLA sends Unreal's velocity buffer: clip space (-1 to 1), right and up, now less then, cut off at -2 and 2."""
     clip = np.frombuffer(image.raw_data, dtype=np.float32).reshape(image.height, image.width, 2)
     return clip * np.array([image.width / 2, -image.height / 2], dtype=np.float32)
+
+
+_CARLA_SEMANTIC_POINT: Final = np.dtype([("ue_m", "<f4", 3), ("cosine", "<f4"), ("actor", "<u4"), ("tag", "<u4")])
+_FLU_FROM_UE: Final = np.array([1, -1, 1], dtype=np.float32)  # the sensor's own frame is left-handed too
+_FLU_FROM_FRD: Final = np.array([1, -1, -1], dtype=np.float32)
+
+
+def _carla_returns(measurement: Any) -> Returns:
+    """Read a ``SemanticLidarMeasurement``: points come beam by beam, the highest first.
+
+    A semantic lidar measures no intensity; the cosine of the angle at which the ray meets the surface takes its place.
+    """
+    raw = np.frombuffer(measurement.raw_data, dtype=_CARLA_SEMANTIC_POINT)
+    channels = int(measurement.channels)
+    counts = [int(measurement.get_point_count(channel)) for channel in range(channels)]
+    if sum(counts) != len(raw):
+        raise MissedTick(f"a lidar's beams have {sum(counts)} points, the measurement {len(raw)}")
+    returns = np.zeros(len(raw), dtype=points.RETURN)
+    returns["flu_m"] = raw["ue_m"] * _FLU_FROM_UE
+    returns["intensity"] = 255 * np.abs(raw["cosine"])
+    returns["ring"] = np.repeat(np.arange(channels)[::-1], counts)
+    returns["actor"], returns["tag"] = raw["actor"], raw["tag"]
+    return returns
+
+
+def _airsim_returns(frd_m: AnyArray, spec: LidarSpec) -> Returns:
+    """AirSim measures no intensity, and its points do not say of which beam they are: their elevation does."""
+    returns = np.zeros(len(frd_m), dtype=points.RETURN)
+    returns["flu_m"] = frd_m * _FLU_FROM_FRD
+    returns["ring"] = points.rings(
+        returns["flu_m"], lower_deg=spec.lower_fov_deg, upper_deg=spec.upper_fov_deg, channels=spec.channels
+    )
+    return returns
 
 
 def _as_it_is(pixels: AnyArray) -> AnyArray:
@@ -206,6 +258,26 @@ _BUILT_IN: Final = (
         decode=flow.decode_flow,
         carla=CarlaSensor("sensor.camera.optical_flow", _carla_flow_px),
         since_previous=True,
+    ),
+    Modality(
+        LIDAR,
+        "points",
+        folder="",
+        suffix=".pcd.bin",
+        encode=lambda cloud, _: points.encode_points(cloud),
+        decode=points.decode_points,
+        nuscenes="lidar",
+        carla=CarlaSensor("sensor.lidar.ray_cast_semantic", _carla_returns),
+        airsim=AirSimLidar(_airsim_returns),
+    ),
+    Modality(
+        LIDAR_INSTANCE,
+        "points",
+        folder="lidar_instance",
+        suffix=".bin",
+        encode=lambda owners, _: points.encode_owners(owners),
+        decode=points.decode_owners,
+        nuscenes="lidar",
     ),
 )
 

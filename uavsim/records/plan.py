@@ -16,6 +16,7 @@ __all__ = [
     "CameraSpec",
     "DegradationPlan",
     "ImageFormat",
+    "LidarSpec",
     "ScenePlan",
     "SwarmTrajectory",
     "Topology",
@@ -45,6 +46,29 @@ class CameraSpec:
     height_px: int
     fov_deg: float
     sensors: tuple[str, ...] = ("rgb", "instance")
+
+
+@dataclass(frozen=True, slots=True)
+class LidarSpec:
+    """One lidar, the same on every drone; each tick is one whole turn.
+
+    Attributes:
+        mount_t_m: (x, y, z) in the drone's flu frame, metres.
+        mount_rpy_deg: CARLA's (roll, pitch, yaw) of the mount, degrees.
+        channels: beams, spread evenly between the two angles.
+        points_per_second: of all beams together; a turn has ``points_per_second / rotation_hz``.
+        rotation_hz: turns a second: one over the step.
+        upper_fov_deg: elevation of the highest beam; ``lower_fov_deg`` of the lowest.
+    """
+
+    mount_t_m: tuple[float, float, float]
+    mount_rpy_deg: tuple[float, float, float]
+    channels: int
+    range_m: float
+    points_per_second: int
+    rotation_hz: float
+    upper_fov_deg: float
+    lower_fov_deg: float
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -174,6 +198,7 @@ class ScenePlan:
     degradations: DegradationPlan | None = None
     max_formation_error_m: float = 5.0  # bridge: a drone farther than this from its place voids the scene
     wind_map_mps: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    lidar: LidarSpec | None = None  # one on every drone
     extra: dict[str, Any] = field(default_factory=dict)  # goes into the scene's log as it is
 
     @property
@@ -194,3 +219,12 @@ class ScenePlan:
     def channels(self) -> tuple[str, ...]:
         """All channels in UAV3D's order: drone by drone, cameras in the rig's order."""
         return tuple(self.channel(camera=c.name, drone_id=d) for d in self.swarm.drone_ids for c in self.rig)
+
+    def lidar_channel(self, drone_id: int) -> str:
+        """Name the channel of a drone's lidar: ``LIDAR_id_0``."""
+        return f"LIDAR_id_{drone_id}"
+
+    @property
+    def lidar_channels(self) -> tuple[str, ...]:
+        """The channels of all lidars, drone by drone; none where the rig has no lidar."""
+        return tuple(self.lidar_channel(d) for d in self.swarm.drone_ids) if self.lidar else ()

@@ -14,7 +14,16 @@ from typing import Any, Literal
 from uavsim.records.plan import ScenePlan
 from uavsim.typing import FloatArray, IntArray
 
-__all__ = ["ActorInfo", "ActorStates", "CameraShot", "DroneState", "RecordedFrame", "Recording", "SessionFacts"]
+__all__ = [
+    "ActorInfo",
+    "ActorStates",
+    "CameraShot",
+    "DroneState",
+    "LidarScan",
+    "RecordedFrame",
+    "Recording",
+    "SessionFacts",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +120,25 @@ class CameraShot:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class LidarScan:
+    """One whole turn of one drone's lidar.
+
+    Attributes:
+        map_t_flu_m: (3,) the sensor.
+        map_q_flu_wxyz: (4,) map <- the sensor's flu frame, in which its points are.
+        euler_deg: (roll, pitch, yaw) in the simulator's left-handed frame, as commanded.
+        files: modality -> path in the recording's folder.
+    """
+
+    channel: str
+    drone_id: int
+    map_t_flu_m: FloatArray
+    map_q_flu_wxyz: FloatArray
+    euler_deg: tuple[float, float, float]
+    files: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class RecordedFrame:
     """Everything of one capture tick.
 
@@ -129,6 +157,7 @@ class RecordedFrame:
     shots: tuple[CameraShot, ...]
     actors: ActorStates
     weather: tuple[float, ...]
+    scans: tuple[LidarScan, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

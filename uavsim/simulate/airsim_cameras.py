@@ -17,11 +17,11 @@ import numpy as np
 
 from uavsim.errors import MissedTick, SimulatorError
 from uavsim.geometry import unreal
-from uavsim.records.modalities import INSTANCE, AirSimImage, Modality, camera_modalities, modality
+from uavsim.records.modalities import INSTANCE, LIDAR, AirSimImage, AirSimLidar, Modality, camera_modalities, modality
 from uavsim.records.plan import ScenePlan
 from uavsim.records.recording import ActorInfo
 from uavsim.simulate.airsim_swarm import AirSimLink, AirSimPoses, pose_close
-from uavsim.simulate.names import vehicle_name
+from uavsim.simulate.names import LIDAR_NAME, vehicle_name
 from uavsim.simulate.ports import CameraPose, Reading, SceneTraffic, TickState
 from uavsim.typing import AnyArray, FloatArray, UInt8Array, UInt16Array
 
@@ -69,7 +69,8 @@ class AirSimCameras:
 
     def collect(self, state: TickState) -> list[Reading]:
         """See ``CameraPort``."""
-        if any(_image_of(m).is_segmentation for spec in self._plan.rig for m in camera_modalities(spec.sensors)):
+        images = [_image_of(sensor) for spec in self._plan.rig for sensor in camera_modalities(spec.sensors)]
+        if self._plan.lidar or any(image.is_segmentation for image in images):
             if self._palette is None:
                 self._palette = self._measure_palette(self._main())
             if self._meaning is None:
@@ -90,15 +91,37 @@ class AirSimCameras:
         """Take one vehicle's images in its own thread with its own client."""
         link = self._link_of(drone_id)
         sensors = {spec.name: camera_modalities(spec.sensors) for spec in self._plan.rig}
-        wanted = [(pose, sensor) for pose in poses for sensor in sensors[pose.camera]]
+        lidars = [pose for pose in poses if not pose.camera]
+        wanted = [(pose, sensor) for pose in poses if pose.camera for sensor in sensors[pose.camera]]
         name = vehicle_name(drone_id)
         replies = link.images(name, link.image_requests([(pose.camera, _image_of(sensor)) for pose, sensor in wanted]))
         if len(replies) != len(wanted):
             raise MissedTick(f"tick {frame}: {name} answered {len(replies)} images of {len(wanted)}")
-        return [
+        readings = [
             self._reading(link, pose, sensor, reply=reply, frame=frame)
             for (pose, sensor), reply in zip(wanted, replies, strict=True)
         ]
+        return readings + [self._turn(link, pose, frame=frame) for pose in lidars]
+
+    def _turn(self, link: AirSimLink, pose: CameraPose, *, frame: int) -> Reading:
+        """Take one turn of a vehicle's lidar; points carry the number of the object that they are on."""
+        name, spec, sensor = vehicle_name(pose.drone_id), self._plan.lidar, modality(LIDAR)
+        assert spec is not None
+        assert isinstance(sensor.airsim, AirSimLidar)
+        what = f"tick {frame}: {pose.channel}"
+        reply = link.lidar(name, LIDAR_NAME)
+        _check_pose(link, pose, (reply.pose.position, reply.pose.orientation), what=what)
+        flat = np.asarray(reply.point_cloud, dtype=np.float32)
+        flat = flat if flat.size > 1 else flat[:0]  # AirSim tells "nothing" by one number
+        numbers = np.asarray(reply.segmentation, dtype=np.int64)
+        if flat.size != 3 * numbers.size:
+            raise MissedTick(f"{what} has {flat.size} coordinates and {numbers.size} segmentation numbers")
+        returns = sensor.airsim.read(flat.reshape(-1, 3), spec)
+        assert self._meaning is not None
+        id_of, tag_of = self._meaning
+        known = np.where((numbers >= 0) & (numbers <= _LAST_INSTANCE), numbers, 0)
+        returns["actor"], returns["tag"] = id_of[known], tag_of[known]
+        return Reading(pose.channel, LIDAR, returns)
 
     def _link_of(self, drone_id: int) -> AirSimLink:
         if drone_id not in self._links:
@@ -106,7 +129,6 @@ class AirSimCameras:
         return self._links[drone_id]
 
     def _reading(self, link: AirSimLink, pose: CameraPose, sensor: Modality, *, reply: Any, frame: int) -> Reading:
-        name = vehicle_name(pose.drone_id)
         spec = next(s for s in self._plan.rig if s.name == pose.camera)
         what = f"tick {frame}: {pose.channel} {sensor.name}"
         image = _image_of(sensor)
@@ -114,12 +136,7 @@ class AirSimCameras:
             raise MissedTick(
                 f"{what} came as {reply.width}x{reply.height}, the rig has {spec.width_px}x{spec.height_px}"
             )
-        got = link.world_pose(reply.camera_position, reply.camera_orientation, home=name)
-        body_q = unreal.map_q_flu_from_ue_euler(np.array([pose.ue_euler_deg]))[0]
-        wanted = link.from_map(pose.map_t_optical_m, body_q)
-        if not pose_close(got, wanted):
-            off_m = float(np.linalg.norm(got.ned_t_m - wanted.ned_t_m))
-            raise MissedTick(f"{what} was taken {off_m:.3f} m from the pose asked for, or turned")
+        _check_pose(link, pose, (reply.camera_position, reply.camera_orientation), what=what)
         if image.as_float:
             numbers = np.asarray(reply.image_data_float, dtype=np.float32)
             if numbers.size != spec.width_px * spec.height_px:
@@ -240,6 +257,20 @@ class AirSimCameras:
         for thread in self._threads.values():
             thread.shutdown(wait=True)
         self._threads, self._links = {}, {}
+
+
+def _check_pose(link: AirSimLink, pose: CameraPose, reported: tuple[Any, Any], *, what: str) -> None:
+    """Hold the (position, orientation) that AirSim reports against the pose asked for.
+
+    Raises:
+        MissedTick: it is another: AirSim answered with an older measurement.
+    """
+    got = link.world_pose(*reported, home=vehicle_name(pose.drone_id))
+    body_q = unreal.map_q_flu_from_ue_euler(np.array([pose.ue_euler_deg]))[0]
+    wanted = link.from_map(pose.map_t_optical_m, body_q)
+    if not pose_close(got, wanted):
+        off_m = float(np.linalg.norm(got.ned_t_m - wanted.ned_t_m))
+        raise MissedTick(f"{what} was taken {off_m:.3f} m from the pose asked for, or turned")
 
 
 def _image_of(sensor: Modality) -> AirSimImage:

@@ -152,6 +152,11 @@ class AirSimLink:
         with self.translated(f"taking {name}'s images"):
             return list(self.client.simGetImages(list(requests), name))
 
+    def lidar(self, name: str, sensor: str) -> Any:
+        """Take a lidar's last turn."""
+        with self.translated(f"reading {name}'s lidar"):
+            return self.client.getLidarData(sensor, name)
+
 
 class AirSimPoses:
     """A swarm that AirSim only shows (topology ``merged``): paused, placed exactly as planned, read back."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import socket
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import carla
@@ -16,7 +16,7 @@ import numpy as np
 
 from uavsim.errors import MissedTick, SimulatorError, SimulatorLost
 from uavsim.records.modalities import Modality
-from uavsim.records.plan import CameraSpec, ScenePlan
+from uavsim.records.plan import ScenePlan
 from uavsim.records.recording import ActorInfo, ActorStates
 from uavsim.simulate import carla_read, traffic
 from uavsim.simulate.ports import Heartbeat, SceneTraffic, TickState
@@ -305,9 +305,16 @@ class CarlaWorld:
         self._vehicles, self._walkers, self._controllers, self._instance_of = [], [], [], {}
         self._parked = carla_read.NOTHING_PARKED
 
-    # ------------------------------------------------------------------ cameras (for carla_cameras.py)
-    def spawn_camera(self, spec: CameraSpec, modality: Modality, on_image: Callable[[Any], None]) -> Any:
-        """Spawn one unattached camera and listen to it; returns the actor.
+    # ------------------------------------------------------------------ sensors (for carla_cameras.py)
+    def spawn_sensor(
+        self, modality: Modality, attributes: Mapping[str, float], on_measurement: Callable[[Any], None]
+    ) -> Any:
+        """Spawn one unattached sensor and listen to it; returns the actor.
+
+        Args:
+            modality: of the sensor.
+            attributes: of its blueprint; the modality's own are set besides.
+            on_measurement: called in a thread of libcarla's.
 
         Raises:
             SimulatorError: CARLA has no such sensor.
@@ -316,20 +323,14 @@ class CarlaWorld:
             raise SimulatorError(f"CARLA has no sensor {modality.name}")
         with _translated(f"spawning a {modality.name} sensor"):
             blueprint = self._world.get_blueprint_library().find(modality.carla.blueprint)
-            wanted = {
-                "image_size_x": spec.width_px,
-                "image_size_y": spec.height_px,
-                "fov": spec.fov_deg,
-                "sensor_tick": 0.0,
-            }
-            for name, value in wanted.items():
+            for name, value in attributes.items():
                 blueprint.set_attribute(name, str(value))
             for name, text in modality.carla.attributes.items():
                 if blueprint.has_attribute(name):  # they come and go between versions
                     blueprint.set_attribute(name, text)
-            camera = self._world.spawn_actor(blueprint, carla.Transform(carla.Location(z=500.0)))
-            camera.listen(on_image)
-            return camera
+            sensor = self._world.spawn_actor(blueprint, carla.Transform(carla.Location(z=500.0)))
+            sensor.listen(on_measurement)
+            return sensor
 
     def move(self, actor_ids: Sequence[int], ue_location_m: FloatArray, ue_euler_deg: FloatArray) -> None:
         """Teleport actors in one synchronous batch; takes effect in the next tick.

@@ -27,13 +27,14 @@ Heartbeat = Callable[[str, int], None]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CameraPose:
-    """Where one camera has to be at the next tick.
+    """Where one sensor has to be at the next tick.
 
     Attributes:
-        channel: ``CAMERA_FRONT_id_0``.
+        channel: ``CAMERA_FRONT_id_0``, ``LIDAR_id_0``.
+        camera: its name in the rig; "" for a lidar.
         ue_location_m: (3,) float32-exact location in the simulator's frame.
         ue_euler_deg: (roll, pitch, yaw) float32-exact, the simulator's frame.
-        map_t_optical_m: (3,), the same pose in our frame.
+        map_t_optical_m: (3,), the same pose in our frame, of a lidar as if it were a camera that looks forward.
         map_q_optical_wxyz: (4,).
     """
 

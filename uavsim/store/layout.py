@@ -19,7 +19,7 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}")
 
 def file_roots() -> tuple[str, ...]:
     """Return the data set's folders that hold files of scenes."""
-    return ("samples", "sweeps", *layer_folders(), "degraded")
+    return ("samples", "sweeps", *layer_folders(), "degraded", "lidarseg")
 
 
 def check_name(name: str, *, what: str) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
 
-from uavsim.validate import coverage, files, motion, pixels, referential, shapes, temporal, visual
+from uavsim.validate import coverage, files, motion, pixels, points, referential, shapes, temporal, visual
 from uavsim.validate.dataset import DataSet, open_dataset, versions_of
 from uavsim.validate.evidence import Evidence, gather
 from uavsim.validate.findings import Finding, Report, collect
@@ -41,6 +41,7 @@ CHECKS: Final[dict[str, Callable[[Evidence], Iterator[Finding]]]] = {
     "files.images": files.images_whole,
     "files.masks": files.masks_whole,
     "files.lidar": files.lidar_files_there,
+    "files.layers": files.layers_there,
     "files.maps": files.maps_there,
     "files.formats": files.formats_told,
     "files.paths": files.paths_inside,
@@ -63,6 +64,9 @@ CHECKS: Final[dict[str, Callable[[Evidence], Iterator[Finding]]]] = {
     "visual.duplicates": visual.not_duplicate,
     "visual.capture": visual.exposure_steady,
     "visual.ticks": visual.of_this_tick,
+    "points.boxes": points.points_lie_in_boxes,
+    "points.counts": points.points_counted,
+    "points.labels": points.labels_fit_points,
     "coverage.empty": coverage.scenes_not_empty,
     "coverage.spawned": coverage.spawned_as_asked,
 }
