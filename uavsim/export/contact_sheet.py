@@ -74,7 +74,7 @@ def draw_contact_sheet(
     boxes = [
         row
         for row in rows.rows["sample_annotation"]
-        if row["sample_token"] == token and int(row.get("uav_visible_px", row["num_lidar_pts"])) > 0
+        if row["sample_token"] == token and row["uav_visible_px" if "uav_visible_px" in row else "num_lidar_pts"] > 0
     ]
     corners_map_m, colours = _corners(boxes), _colours(boxes, rows.rows["instance"])
     seen_in = _seen_in(rows, boxes)

@@ -25,7 +25,7 @@ __all__ = ["CarlaCameras"]
 
 _LOCATION_TOLERANCE_M = 2e-3
 _ANGLE_TOLERANCE_RAD = 1e-3
-_PARKED_UP_M = 3000.0  # farther from everything than any lidar reaches
+_PARKED_UE_M = (8000.0, 8000.0, 3000.0)  # farther from any town than a lidar reaches
 _TURN_TOLERANCE_RAD = 0.02  # float32 adds up over the ticks of a town
 
 
@@ -64,6 +64,7 @@ class CarlaCameras:
         if plan.lidar is not None:
             for drone_id in plan.swarm.drone_ids:
                 self._spawn(plan.lidar_channel(drone_id), plan.lidar, modality(LIDAR))
+        self._park_lidars()
         self._built_for = wanted
 
     def _spawn(self, channel: str, spec: CameraSpec | LidarSpec, sensor: Modality) -> None:
@@ -117,10 +118,10 @@ class CarlaCameras:
         return [self._reading(index, image) for index, image in enumerate(images)]
 
     def _park_lidars(self) -> None:
-        """Send lidars up to where their rays meet nothing: they measure at every tick, and rays that hit are dear."""
+        """Send lidars to where their rays meet nothing: they measure at every tick, and rays that hit are dear."""
         ids = [a.id for a, spec in zip(self._actors, self._specs, strict=True) if isinstance(spec, LidarSpec)]
         if ids:
-            self._world.move(ids, np.tile([0.0, 0.0, _PARKED_UP_M], (len(ids), 1)), np.zeros((len(ids), 3)))
+            self._world.move(ids, np.tile(_PARKED_UE_M, (len(ids), 1)), np.zeros((len(ids), 3)))
 
     def _check(self, images: Sequence[Any], state: TickState) -> None:
         """Refuse images whose pose, size or time is not the one asked for.
