@@ -26,14 +26,14 @@ def labelled_actors(recording: Recording, options: AnnotateOptions) -> tuple[Lab
 
 
 def _labelled(info: ActorInfo, label: str, *, removed_at_sample: int | None) -> LabelledActor:
-    half_extent_m, actor_t_box_m, source = size_of(info)
+    half_extent_m, actor_SE3_box, source = size_of(info)
     return LabelledActor(
         info=info,
         label=label,
         category=NUSCENES_CATEGORY[label],
         uav3d_category=uav3d_category(info.blueprint),
         half_extent_m=half_extent_m,
-        actor_t_box_m=actor_t_box_m,
+        actor_SE3_box=actor_SE3_box,
         size_source=source,
         removed_at_sample=removed_at_sample,
     )

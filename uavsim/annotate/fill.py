@@ -15,7 +15,6 @@ from typing import Final
 
 import numpy as np
 
-from uavsim.geometry import quaternion
 from uavsim.records.labels import BoxLabels, LabelledActor
 from uavsim.typing import AnyArray, FloatArray, IntArray
 
@@ -58,8 +57,7 @@ def fill_of_views(
         column: of the views: ``visible_px``, ``silhouette_px``, ``blockers_px``, ``truncation``.
     """
     actor_row = boxes.actor_row[box_row]
-    to_camera_m = camera_m - boxes.map_t_box_m[box_row]
-    towards = quaternion.rotate(quaternion.conjugate(boxes.map_q_box_wxyz[box_row]), to_camera_m)
+    towards = boxes.map_SE3_box[box_row].apply_inverse(camera_m)
     towards = np.abs(towards * [0.0, 1.0, 0.0]) + towards * [1.0, 0.0, 1.0]
     towards /= np.maximum(np.linalg.norm(towards, axis=1, keepdims=True), 1e-9)
     fill = np.array([FILL_OF_LABEL[a.label] for a in actors], dtype=np.float64)[actor_row]

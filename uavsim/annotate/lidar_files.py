@@ -15,9 +15,9 @@ import numpy as np
 
 from uavsim.annotate.lidar import PointLabels
 from uavsim.dataset import layout, versions_of
-from uavsim.dataset.strict import bev_pose
+from uavsim.dataset.strict import map_SE3_bev
 from uavsim.errors import StorageError
-from uavsim.geometry import pinhole, quaternion
+from uavsim.geometry import pinhole
 from uavsim.images import codec, points
 from uavsim.images.points import PointArray
 from uavsim.records.modalities import DEPTH, INSTANCE, LIDAR
@@ -65,8 +65,8 @@ def lidar_top_points(recording: Recording, frame: RecordedFrame) -> PointArray:
     ego, scan = frame.drones[0], _ego_scan(frame)
     if scan is not None:
         cloud = points.decode_points(recording.folder / scan.files[LIDAR])
-        map_m = scan.map_t_flu_m + quaternion.rotate(scan.map_q_flu_wxyz, cloud[:, :3].astype(np.float64))
-        return np.concatenate([_on_the_ground(map_m, ego), cloud[:, 3:]], axis=1).astype(np.float32)
+        bev_m = map_SE3_bev(ego).apply_inverse(scan.map_SE3_lidar.apply(cloud[:, :3].astype(np.float64)))
+        return np.concatenate([bev_m, cloud[:, 3:]], axis=1).astype(np.float32)
     shots = [s for s in frame.shots if s.drone_id == ego.drone_id]
     clouds = [
         _of_depth(recording.folder, shot, ego, ring=ring) for ring, shot in enumerate(shots) if DEPTH in shot.files
@@ -78,11 +78,6 @@ def _ego_scan(frame: RecordedFrame) -> LidarScan | None:
     return next((scan for scan in frame.scans if scan.drone_id == frame.drones[0].drone_id), None)
 
 
-def _on_the_ground(map_m: FloatArray, ego: DroneState) -> FloatArray:
-    map_t_bev_m, map_q_bev = bev_pose(ego)
-    return quaternion.rotate(quaternion.conjugate(map_q_bev), map_m - map_t_bev_m)
-
-
 def _of_depth(folder: Path, shot: CameraShot, ego: DroneState, *, ring: int) -> PointArray:
     depth_m = codec.decode_depth(folder / shot.files[DEPTH])[::_EVERY_PX, ::_EVERY_PX]
     tags = np.zeros(depth_m.shape, np.uint8)
@@ -92,9 +87,9 @@ def _of_depth(folder: Path, shot: CameraShot, ego: DroneState, *, ring: int) -> 
     near = depth_m < _FARTHEST_M
     rays = pinhole.rays(np.stack([u[near], v[near]], axis=1), intrinsic=shot.intrinsic)
     optical_m: FloatArray = rays * depth_m[near][:, None]
-    map_m = shot.map_t_optical_m + quaternion.rotate(shot.map_q_optical_wxyz, optical_m)
+    bev_m = map_SE3_bev(ego).apply_inverse(shot.map_SE3_optical.apply(optical_m))
     rest = np.stack([tags[near], np.full(near.sum(), ring)], axis=1)
-    return np.concatenate([_on_the_ground(map_m, ego), rest], axis=1).astype(np.float32)
+    return np.concatenate([bev_m, rest], axis=1).astype(np.float32)
 
 
 def _write(path: Path, data: bytes) -> None:

@@ -12,8 +12,10 @@ from typing import Final
 import numpy as np
 
 from uavsim.dataset.classes import label_of
+from uavsim.geometry.se3 import SE3
 from uavsim.records.labels import SizeSource
 from uavsim.records.recording import ActorInfo
+from uavsim.typing import FloatArray
 
 __all__ = ["HALF_EXTENT_M", "believable", "size_of"]
 
@@ -40,23 +42,21 @@ _LARGEST_M: Final = 12.0
 _FARTHEST_OFFSET_M: Final = 3.0
 
 
-def believable(half_extent_m: tuple[float, float, float], actor_t_box_m: tuple[float, float, float]) -> bool:
-    """Tell whether a reported box can be that of a vehicle or person."""
-    half, offset = np.array(half_extent_m), np.array(actor_t_box_m)
-    if not (np.isfinite(half).all() and np.isfinite(offset).all()):
+def believable(half_extent_m: tuple[float, float, float], box_actor_m: FloatArray) -> bool:
+    """Tell whether a reported box, its centre at (3,) from the actor's origin, can be that of a vehicle or person."""
+    half, offset = np.array(half_extent_m), np.asarray(box_actor_m)
+    if not np.isfinite(half).all():
         return False
     in_range = (half >= _SMALLEST_M).all() and (half <= _LARGEST_M).all()
     centred = abs(offset[0]) < max(_FARTHEST_OFFSET_M, half[0]) and abs(offset[1]) < half[1] + 0.5
     return bool(in_range and centred)
 
 
-def size_of(
-    info: ActorInfo,
-) -> tuple[tuple[float, float, float], tuple[float, float, float], SizeSource]:
-    """Return (half extent, box centre in the actor's flu frame, where they are from) of an actor, metres."""
-    if believable(info.half_extent_m, info.actor_t_box_m):
-        return info.half_extent_m, info.actor_t_box_m, "simulator"
+def size_of(info: ActorInfo) -> tuple[tuple[float, float, float], SE3, SizeSource]:
+    """Return (half extent in metres, ``actor_SE3_box``, where they are from) of an actor."""
+    if believable(info.half_extent_m, info.actor_SE3_box.translation_m):
+        return info.half_extent_m, info.actor_SE3_box, "simulator"
     label = label_of(info) or "car"
     half = HALF_EXTENT_M.get(info.blueprint, _HALF_EXTENT_OF_LABEL_M[label])
     on_the_ground = 0.0 if info.kind == "walker" else half[2]  # a walker's origin is at its middle
-    return half, (0.0, 0.0, on_the_ground), "table"
+    return half, SE3(info.actor_SE3_box.quat_wxyz, np.array([0.0, 0.0, on_the_ground])), "table"

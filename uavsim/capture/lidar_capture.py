@@ -10,7 +10,8 @@ import numpy as np
 
 from uavsim.capture.masks import MOVER_TAGS
 from uavsim.errors import MissedTick
-from uavsim.geometry import quaternion, unreal
+from uavsim.geometry import unreal
+from uavsim.geometry.se3 import SE3
 from uavsim.images import points
 from uavsim.images.points import Returns
 from uavsim.records.modalities import LIDAR, LIDAR_INSTANCE
@@ -32,13 +33,12 @@ class LidarCapture:
     """One lidar's whole turn.
 
     Attributes:
-        map_t_flu_m, map_q_flu_wxyz: (3,), (4,) the sensor's own frame.
+        map_SE3_lidar: the sensor's own flu frame.
         data: modality -> what was taken, as ``Modality.encode`` wants it.
     """
 
     pose: CameraPose
-    map_t_flu_m: FloatArray
-    map_q_flu_wxyz: FloatArray
+    map_SE3_lidar: SE3
     data: dict[str, Any]
 
 
@@ -79,23 +79,21 @@ class PointOwners:
             raise MissedTick(f"{total - inside} of {total} lidar points on actors lie outside of their boxes")
         free = np.flatnonzero((ids == 0) & np.isin(returns["tag"], MOVER_TAGS))
         for instance_id, row in row_of.items() if len(free) else ():
-            near = free[np.linalg.norm(map_m[free] - states.map_t_actor_m[row], axis=1) < self._reach_m(instance_id)]
+            near = free[
+                np.linalg.norm(map_m[free] - states.map_SE3_actor.translation_m[row], axis=1)
+                < self._reach_m(instance_id)
+            ]
             hit = near[self._inside(map_m[near], states, row, slack_m=_PARKED_SLACK_M)]
             ids[hit[ids[hit] == 0]] = instance_id
         return ids
 
     def _reach_m(self, instance_id: int) -> float:
         info = self._info[instance_id]
-        return float(np.linalg.norm(info.half_extent_m) + np.linalg.norm(info.actor_t_box_m)) + _SLACK_M
+        return float(np.linalg.norm(info.half_extent_m) + np.linalg.norm(info.actor_SE3_box.translation_m)) + _SLACK_M
 
     def _inside(self, map_m: FloatArray, states: ActorStates, row: int, *, slack_m: float) -> BoolArray:
         info = self._info[int(states.instance_id[row])]
-        body_m = quaternion.rotate(
-            quaternion.conjugate(states.map_q_actor_wxyz[row]), map_m - states.map_t_actor_m[row]
-        )
-        box_m = quaternion.rotate(
-            quaternion.conjugate(np.array(info.actor_q_box_wxyz)), body_m - np.array(info.actor_t_box_m)
-        )
+        box_m = (states.map_SE3_actor[row] @ info.actor_SE3_box).apply_inverse(map_m)
         return np.asarray((np.abs(box_m) <= np.array(info.half_extent_m) + slack_m).all(axis=1), dtype=np.bool_)
 
 
@@ -126,9 +124,9 @@ def assemble_lidars(
         if channel not in by_channel:
             raise MissedTick(f"{channel} has no points")
         pose, returns = pose_of[channel], by_channel[channel].data
-        turn = unreal.map_q_flu_from_ue_euler(np.array(pose.ue_euler_deg))
-        map_m = pose.map_t_optical_m + quaternion.rotate(turn, returns["flu_m"].astype(np.float64))
+        map_SE3_lidar = unreal.map_SE3_flu_from_ue(pose.ue_location_m, ue_euler_deg=np.array(pose.ue_euler_deg))
+        map_m = map_SE3_lidar.apply(returns["flu_m"].astype(np.float64))
         ids = owners.instance_ids(returns, map_m, states)
         data = {LIDAR: points.cloud_of(returns), LIDAR_INSTANCE: np.stack([ids, returns["tag"]], axis=1)}
-        captures.append(LidarCapture(pose, pose.map_t_optical_m, turn, data))
+        captures.append(LidarCapture(pose, map_SE3_lidar, data))
     return captures

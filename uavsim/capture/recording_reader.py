@@ -16,6 +16,7 @@ __all__ = ["LOG_NAME", "RECORDING_FORMAT", "read_recording"]
 LOG_NAME: Final = "log.msgpack"
 RECORDING_FORMAT: Final = "uavsim-recording-2"
 """A stream of msgpack values: ``{"format", "plan", "facts", "actors", "drivable"}``, each frame, ``{"end": frames}``."""
+_READABLE: Final = ("uavsim-recording-1", RECORDING_FORMAT)
 
 
 def read_recording(folder: Path) -> Recording:
@@ -32,8 +33,8 @@ def read_recording(folder: Path) -> Recording:
         raise DatasetError(f"{folder}: holds no recording ({LOG_NAME}: {error.strerror})") from error
     except (msgpack.UnpackException, ValueError) as error:
         raise DatasetError(f"{path}: not a recording: {error}") from error
-    if not values or not isinstance(values[0], dict) or values[0].get("format") != RECORDING_FORMAT:
-        raise DatasetError(f"{path}: not a recording of this version ({RECORDING_FORMAT}): fly the scene again")
+    if not values or not isinstance(values[0], dict) or values[0].get("format") not in _READABLE:
+        raise DatasetError(f"{path}: not a recording of this version ({RECORDING_FORMAT})")
     head, frames, tail = values[0], values[1:-1], values[-1]
     if not isinstance(tail, dict) or tail.get("end") != len(frames):
         raise DatasetError(f"{path}: the recording was not finished")

@@ -149,9 +149,8 @@ class RecordingWriter:
             channel=pose.channel,
             drone_id=pose.drone_id,
             camera=pose.camera,
-            map_t_optical_m=pose.map_t_optical_m,
-            map_q_optical_wxyz=pose.map_q_optical_wxyz,
-            camera_euler_deg=pose.ue_euler_deg,
+            map_SE3_optical=pose.map_SE3_optical,
+            ue_euler_deg=pose.ue_euler_deg,
             intrinsic=capture.intrinsic,
             width_px=capture.size_px[0],
             height_px=capture.size_px[1],
@@ -164,9 +163,8 @@ class RecordingWriter:
         return LidarScan(
             channel=turn.pose.channel,
             drone_id=turn.pose.drone_id,
-            map_t_flu_m=turn.map_t_flu_m,
-            map_q_flu_wxyz=turn.map_q_flu_wxyz,
-            euler_deg=turn.pose.ue_euler_deg,
+            map_SE3_lidar=turn.map_SE3_lidar,
+            ue_euler_deg=turn.pose.ue_euler_deg,
             files={name: self._file(name, turn.pose.channel, step) for name in turn.data},
         )
 

@@ -17,15 +17,16 @@ from uavsim.dataset.fragment import Fragment, FragmentHead
 from uavsim.dataset.strict_boxes import box_rows, detail_rows, instance_rows
 from uavsim.dataset.tokens import token
 from uavsim.errors import DatasetError
-from uavsim.geometry import quaternion, unreal
+from uavsim.geometry import quaternion
+from uavsim.geometry.se3 import SE3
 from uavsim.records.labels import SceneLabels
 from uavsim.records.modalities import LIDAR
-from uavsim.records.plan import CameraSpec, LidarSpec, ScenePlan
+from uavsim.records.plan import CameraSpec, ScenePlan
 from uavsim.records.recording import CameraShot, DroneState, LidarScan, RecordedFrame
 from uavsim.records.vocabulary import WEATHER_PARAMETERS
-from uavsim.typing import FloatArray, JsonDict
+from uavsim.typing import JsonDict
 
-__all__ = ["EXTRA_TABLES", "WEATHER_NAMES", "bev_pose", "scene_fragment"]
+__all__ = ["EXTRA_TABLES", "WEATHER_NAMES", "map_SE3_bev", "scene_fragment"]
 
 EXTRA_TABLES: Final = ("camera_pose", "layer", "visibility_detail", "agent_view", layout.LIDARSEG)
 WEATHER_NAMES: Final = WEATHER_PARAMETERS
@@ -52,10 +53,10 @@ def scene_fragment(labels: SceneLabels) -> Fragment:
     return Fragment(head=_head(plan), rows=tables.rows)
 
 
-def bev_pose(drone: DroneState) -> tuple[FloatArray, FloatArray]:
-    """Return (t (3,), q wxyz (4,)) of the virtual LIDAR_TOP under a drone: on z = 0, turned with it about z only."""
-    x, y, _ = drone.map_t_flu_m.tolist()
-    return np.array([x, y, 0.0]), quaternion.from_yaw(quaternion.yaw(drone.map_q_flu_wxyz))
+def map_SE3_bev(drone: DroneState) -> SE3:
+    """Return the pose of the virtual LIDAR_TOP under a drone: on z = 0, turned with it about z only."""
+    x, y, _ = drone.map_SE3_flu.translation_m.tolist()
+    return SE3(quaternion.from_yaw(quaternion.yaw(drone.map_SE3_flu.quat_wxyz)), np.array([x, y, 0.0]))
 
 
 class _SceneTables:
@@ -70,7 +71,7 @@ class _SceneTables:
         self._scan_rows: list[JsonDict] = []
         self._scan_poses: list[JsonDict] = []
         self._scan_layers: list[JsonDict] = []
-        self._mounts = {spec.name: mount_optical(spec) for spec in plan.rig}
+        self._mounts = {spec.name: spec.flu_SE3_optical for spec in plan.rig}
         names = ("calibrated_sensor", "ego_pose", "sample_data", "camera_pose", "layer", "agent_view", layout.LIDARSEG)
         self.rows: dict[str, list[JsonDict]] = {name: [] for name in names}
 
@@ -87,26 +88,25 @@ class _SceneTables:
         """Put what is the same in all frames in place; the lidars' rows come after the cameras', LIDAR_TOP's last."""
         by_camera = {spec.name: spec for spec in self._plan.rig}
         for drone_id in self._plan.swarm.drone_ids:
-            for name, (mount_t_m, flu_q_optical) in self._mounts.items():
+            for name, flu_SE3_optical in self._mounts.items():
                 channel = self._plan.channel(camera=name, drone_id=drone_id)
                 intrinsic = self._intrinsics(channel, by_camera[name])
-                self._calibrate(channel, mount_t_m.tolist(), flu_q_optical.tolist(), intrinsic)
+                self._calibrate(channel, flu_SE3_optical, intrinsic)
         if self._plan.lidar is not None:
-            mount_t_m, flu_q_sensor = mount_flu(self._plan.lidar)
             for channel in self._plan.lidar_channels:
-                self._calibrate(channel, mount_t_m.tolist(), flu_q_sensor.tolist(), [])
-        self._calibrate(layout.BEV_CHANNEL, [0.0, 0.0, 0.0], [1.0, 0.0, 0.0, 0.0], [])
+                self._calibrate(channel, self._plan.lidar.flu_SE3_lidar, [])
+        self._calibrate(layout.BEV_CHANNEL, SE3.identity(), [])
         self.rows["sample_data"] += self._scan_rows + self._bev_rows
         self.rows["ego_pose"] += self._scan_poses + self._bev_poses
         self.rows["layer"] += self._scan_layers
 
-    def _calibrate(self, channel: str, translation: list[float], rotation: list[float], intrinsic: Any) -> None:
+    def _calibrate(self, channel: str, flu_SE3_sensor: SE3, intrinsic: Any) -> None:
         self.rows["calibrated_sensor"].append(
             {
                 "token": token(*self._base, "calibrated_sensor", channel),
                 "sensor_token": token("sensor", channel),
-                "translation": translation,
-                "rotation": rotation,
+                "translation": flu_SE3_sensor.translation_m.tolist(),
+                "rotation": flu_SE3_sensor.quat_wxyz.tolist(),
                 "camera_intrinsic": intrinsic,
             }
         )
@@ -129,15 +129,14 @@ class _SceneTables:
         }
         self._last[f"intrinsic {shot.channel}"] = {"matrix": shot.intrinsic.tolist()}
         self.rows["sample_data"].append(row)
-        sensor = (shot.map_t_optical_m, shot.map_q_optical_wxyz)
-        pose = _ego_pose(frame, drone, row["ego_pose_token"], sensor=sensor, mount=self._mounts[shot.camera])
-        self.rows["ego_pose"].append(pose)
+        map_SE3_flu = shot.map_SE3_optical.right_divide(self._mounts[shot.camera])
+        self.rows["ego_pose"].append(_ego_pose(frame, drone, row["ego_pose_token"], map_SE3_flu=map_SE3_flu))
         self.rows["camera_pose"].append(
             {
                 "token": row["token"],
-                "translation": shot.map_t_optical_m.tolist(),
-                "rotation": shot.map_q_optical_wxyz.tolist(),
-                "euler_deg": list(shot.camera_euler_deg),
+                "translation": shot.map_SE3_optical.translation_m.tolist(),
+                "rotation": shot.map_SE3_optical.quat_wxyz.tolist(),
+                "euler_deg": list(shot.ue_euler_deg),
             }
         )
         if shot.degradation:
@@ -154,8 +153,8 @@ class _SceneTables:
         filename = layout.file_path(self._plan, frame, scan, name=LIDAR)
         row |= {"fileformat": "pcd", "height": 0, "width": 0, "filename": filename}
         self._scan_rows.append(row)
-        sensor, mount = (scan.map_t_flu_m, scan.map_q_flu_wxyz), mount_flu(self._plan.lidar)
-        self._scan_poses.append(_ego_pose(frame, drone, row["ego_pose_token"], sensor=sensor, mount=mount))
+        map_SE3_flu = scan.map_SE3_lidar.right_divide(self._plan.lidar.flu_SE3_lidar)
+        self._scan_poses.append(_ego_pose(frame, drone, row["ego_pose_token"], map_SE3_flu=map_SE3_flu))
         self._scan_layers += [
             _layer_row(row["token"], kind=kind, filename=path) for kind, path in layout.layers(self._plan, frame, scan)
         ]
@@ -172,13 +171,13 @@ class _SceneTables:
         self._bev_rows.append(row)
         if frame.scans:
             self._add_lidarseg(frame, layout.BEV_CHANNEL, row["token"])
-        map_t_bev_m, map_q_bev = bev_pose(drone)
+        pose = map_SE3_bev(drone)
         self._bev_poses.append(
             {
                 "token": row["ego_pose_token"],
                 "timestamp": frame.timestamp_us,
-                "rotation": map_q_bev.tolist(),
-                "translation": map_t_bev_m.tolist(),
+                "rotation": pose.quat_wxyz.tolist(),
+                "translation": pose.translation_m.tolist(),
                 "uav_drone_id": drone.drone_id,
             }
         )
@@ -202,37 +201,27 @@ class _SceneTables:
         return row
 
 
-def _ego_pose(
-    frame: RecordedFrame,
-    drone: DroneState,
-    ego_token: str,
-    *,
-    sensor: tuple[FloatArray, FloatArray],
-    mount: tuple[FloatArray, FloatArray],
-) -> JsonDict:
-    """Place the drone so that the mounted sensor is exactly where it measured.
+def _ego_pose(frame: RecordedFrame, drone: DroneState, ego_token: str, *, map_SE3_flu: SE3) -> JsonDict:
+    """Place the drone so that a mounted sensor is exactly where it measured.
 
     Simulators take poses as float32. Each measurement has its own ego pose, as in nuScenes; those of one drone and tick agree
     to that rounding (1e-5 m, 1e-7 rad), and the calibration stays one constant a channel.
 
     Args:
         frame: of the tick.
-        drone: that carries it.
+        drone: that carries the sensor.
         ego_token: of the row.
-        sensor: (t, q) map <- sensor.
-        mount: (t, q) flu <- sensor.
+        map_SE3_flu: the drone, from the sensor's pose and mount.
     """
-    map_q_flu = quaternion.multiply(sensor[1], quaternion.conjugate(mount[1]))
-    map_t_flu_m = sensor[0] - quaternion.rotate(map_q_flu, mount[0])
     return {
         "token": ego_token,
         "timestamp": frame.timestamp_us,
-        "rotation": map_q_flu.tolist(),
-        "translation": map_t_flu_m.tolist(),
+        "rotation": map_SE3_flu.quat_wxyz.tolist(),
+        "translation": map_SE3_flu.translation_m.tolist(),
         "uav_drone_id": drone.drone_id,
         "uav_velocity": drone.velocity_map_mps.tolist(),
-        "uav_planned_translation": drone.planned_map_t_flu_m.tolist(),
-        "uav_planned_rotation": drone.planned_map_q_flu_wxyz.tolist(),
+        "uav_planned_translation": drone.planned_map_SE3_flu.translation_m.tolist(),
+        "uav_planned_rotation": drone.planned_map_SE3_flu.quat_wxyz.tolist(),
     }
 
 
@@ -244,18 +233,6 @@ def _layer_row(owner: str, *, kind: str, filename: str) -> JsonDict:
         "fileformat": filename.rpartition(".")[2],
         "filename": filename,
     }
-
-
-def mount_flu(spec: LidarSpec) -> tuple[FloatArray, FloatArray]:
-    """Return (t (3,), q wxyz (4,)) of a lidar's own flu frame in the drone's."""
-    flu_q_sensor = unreal.map_q_flu_from_ue_euler(np.array([spec.mount_rpy_deg], dtype=np.float64))[0]
-    return np.array(spec.mount_t_m, dtype=np.float64), flu_q_sensor
-
-
-def mount_optical(spec: CameraSpec) -> tuple[FloatArray, FloatArray]:
-    """Return (t (3,), q wxyz (4,)) of a camera's optical frame in the drone's flu frame."""
-    flu_q_optical = unreal.map_q_optical_from_ue_euler(np.array([spec.mount_rpy_deg], dtype=np.float64))[0]
-    return np.array(spec.mount_t_m, dtype=np.float64), flu_q_optical
 
 
 def _head(plan: ScenePlan) -> FragmentHead:

@@ -34,12 +34,12 @@ def box_rows(labels: SceneLabels, sample_tokens: list[str]) -> list[JsonDict]:
         after.tolist(),
         boxes.visibility.tolist(),
         boxes.attribute.tolist(),
-        boxes.map_t_box_m.tolist(),
-        boxes.map_q_box_wxyz.tolist(),
+        boxes.map_SE3_box.translation_m.tolist(),
+        boxes.map_SE3_box.quat_wxyz.tolist(),
         boxes.visible_px.tolist(),
         boxes.amodal_px.tolist(),
-        boxes.map_t_actor_m.tolist(),
-        boxes.map_euler_deg.tolist(),
+        boxes.map_SE3_actor.translation_m.tolist(),
+        boxes.ue_euler_deg.tolist(),
         boxes.velocity_map_mps.tolist(),
         boxes.angular_velocity_map_radps.tolist(),
         boxes.acceleration_map_mps2.tolist(),
@@ -186,7 +186,7 @@ class _ActorColumns:
         self.instance_id = actor.info.instance_id
         self.blueprint = actor.info.blueprint
         self.size_wlh = [2 * half_width, 2 * half_length, 2 * half_height]
-        self.offset = list(actor.actor_t_box_m)
+        self.offset = actor.actor_SE3_box.translation_m.tolist()
 
 
 def _neighbours(instance_id: IntArray) -> tuple[IntArray, IntArray]:

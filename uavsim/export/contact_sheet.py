@@ -12,6 +12,7 @@ import numpy as np
 from uavsim.dataset.reader import SceneRows, open_dataset
 from uavsim.errors import DatasetError, StorageError
 from uavsim.geometry import cuboid, pinhole, quaternion
+from uavsim.geometry.se3 import SE3
 from uavsim.images import codec, draw
 from uavsim.typing import FloatArray, JsonDict, UInt8Array
 
@@ -113,9 +114,8 @@ def _corners(boxes: list[JsonDict]) -> FloatArray:
         return np.zeros((0, 8, 3))
     size_lwh_m = cuboid.lwh_from_wlh(np.array([row["size"] for row in boxes], dtype=np.float64))
     centre_m = np.array([row["translation"] for row in boxes], dtype=np.float64)
-    return cuboid.corners(
-        centre_m, np.array([row["rotation"] for row in boxes], dtype=np.float64), size_lwh_m=size_lwh_m
-    )
+    turn = np.array([row["rotation"] for row in boxes], dtype=np.float64)
+    return cuboid.corners(SE3.from_quat_wxyz(turn, centre_m), size_lwh_m=size_lwh_m)
 
 
 def _colours(boxes: list[JsonDict], instances: list[JsonDict]) -> list[draw.Colour]:

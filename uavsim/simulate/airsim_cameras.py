@@ -198,7 +198,8 @@ class AirSimCameras:
         ids, tags = np.zeros(256, dtype=np.uint16), np.zeros(256, dtype=np.uint8)
         tags[1:_FIRST_INSTANCE] = np.arange(1, _FIRST_INSTANCE)
         infos = {info.instance_id: info for info in self._traffic.actors}
-        places = {int(i): t for i, t in zip(state.actors.instance_id, state.actors.map_t_actor_m, strict=True)}
+        origins_m = state.actors.map_SE3_actor.translation_m
+        places = {int(i): t for i, t in zip(state.actors.instance_id, origins_m, strict=True)}
         with link.translated("numbering objects"):
             link.client.simSetSegmentationObjectID(".*", 0, True)
         names = link.object_names()
@@ -266,10 +267,10 @@ def _check_pose(link: AirSimLink, pose: CameraPose, reported: tuple[Any, Any], *
         MissedTick: it is another: AirSim answered with an older measurement.
     """
     got = link.world_pose(*reported, home=vehicle_name(pose.drone_id))
-    body_q = unreal.map_q_flu_from_ue_euler(np.array([pose.ue_euler_deg]))[0]
-    wanted = link.from_map(pose.map_t_optical_m, body_q)
+    map_SE3_sensor = unreal.map_SE3_flu_from_ue(pose.ue_location_m, ue_euler_deg=np.array(pose.ue_euler_deg))
+    wanted = link.from_map(map_SE3_sensor)
     if not pose_close(got, wanted):
-        off_m = float(np.linalg.norm(got.ned_t_m - wanted.ned_t_m))
+        off_m = float(np.linalg.norm(got.translation_m - wanted.translation_m))
         raise MissedTick(f"{what} was taken {off_m:.3f} m from the pose asked for, or turned")
 
 

@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from uavsim.geometry.se3 import SE3
 from uavsim.records.plan import ScenePlan
 from uavsim.records.recording import ActorInfo, ActorStates, DroneState
 from uavsim.typing import AnyArray, FloatArray
@@ -34,8 +35,7 @@ class CameraPose:
         camera: its name in the rig; "" for a lidar.
         ue_location_m: (3,) float32-exact location in the simulator's frame.
         ue_euler_deg: (roll, pitch, yaw) float32-exact, the simulator's frame.
-        map_t_optical_m: (3,), the same pose in our frame, of a lidar as if it were a camera that looks forward.
-        map_q_optical_wxyz: (4,).
+        map_SE3_optical: the same pose in our frame, of a lidar as if it were a camera that looks forward.
     """
 
     channel: str
@@ -43,8 +43,7 @@ class CameraPose:
     camera: str
     ue_location_m: FloatArray
     ue_euler_deg: tuple[float, float, float]
-    map_t_optical_m: FloatArray
-    map_q_optical_wxyz: FloatArray
+    map_SE3_optical: SE3
 
 
 @dataclass(frozen=True, slots=True, eq=False)
