@@ -71,7 +71,10 @@ def test_angles_get_the_name_of_their_frame(kind, old):
 
 def test_a_shot_told_a_field_a_sensor():
     told = {"channel": "C", "rgb": "rgb/C/0.png", "mask": "mask/C/0.png", "depth": None, "lidar": None}
-    assert with_poses("CameraShot", told) == {"channel": "C", "files": {"rgb": "rgb/C/0.png", "instance": "mask/C/0.png"}}
+    assert with_poses("CameraShot", told) == {
+        "channel": "C",
+        "files": {"rgb": "rgb/C/0.png", "instance": "mask/C/0.png"},
+    }
 
 
 def test_todays_fields_come_back_as_they_are():
