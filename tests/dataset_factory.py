@@ -12,7 +12,7 @@ from uavsim.dataset import assemble, final_paths, pack_fragment, scene_fragment
 from uavsim.records.recording import Recording
 
 
-def make_dataset(root: Path, *, scenes: int = 2, **choices) -> Path:
+def make_dataset(root: Path, *, scenes: int = 2, second_split: str = "uav_val", **choices) -> Path:
     """Make a strict data set ``root`` of made-up scenes; the first is in uav_train, the others in uav_val."""
     fragments = []
     for index in range(scenes):
@@ -21,7 +21,7 @@ def make_dataset(root: Path, *, scenes: int = 2, **choices) -> Path:
             folder,
             scene=f"scene_{index:02d}",
             scene_index=index,
-            splits=("uav_train",) if index == 0 else ("uav_val",),
+            splits=("uav_train",) if index == 0 else (second_split,),
             **choices,
         )
         fragments.append(pack_fragment(scene_fragment(annotate(recording))))

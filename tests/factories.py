@@ -13,10 +13,11 @@ from pathlib import Path
 import numpy as np
 
 from uavsim.geometry.se3 import SE3
-from uavsim.images import codec
+from uavsim.images import codec, points
 from uavsim.records.plan import (
     CameraSpec,
     ImageFormat,
+    LidarSpec,
     ScenePlan,
     SwarmTrajectory,
     TownSite,
@@ -28,6 +29,7 @@ from uavsim.records.recording import (
     ActorStates,
     CameraShot,
     DroneState,
+    LidarScan,
     RecordedFrame,
     Recording,
     SessionFacts,
@@ -138,6 +140,7 @@ def make_plan(
     sensors: tuple[str, ...] = ("rgb", "instance"),
     images: str = "png",
     town: str = "Town10HD",
+    lidar: bool = False,
     extra: dict | None = None,
 ) -> ScenePlan:
     """Return a plan whose drones fly a curve at 25 m, tilted."""
@@ -178,8 +181,41 @@ def make_plan(
         images=ImageFormat(images),  # type: ignore[arg-type]
         splits=splits,
         version=version,
+        lidar=LIDAR if lidar else None,
         extra=extra or {},
     )
+
+
+LIDAR = LidarSpec((0.2, -0.1, -0.3), (3.0, -20.0, 50.0), 16, 200.0, 8000, 20.0, -10.0, -90.0)
+
+
+def _scan(folder: Path, plan: ScenePlan, drone_id: int, step: int, shots: list[CameraShot]) -> LidarScan:
+    """What the drone's depth images show, every fifth pixel, as its lidar would tell it."""
+    at, rpy = drone_pose(drone_id, step * plan.step_us / 1e6)
+    body = ue_matrix(*rpy)
+    place, turn = F @ (at + body @ F @ np.array(LIDAR.mount_t_m)), F @ body @ ue_matrix(*LIDAR.mount_rpy_deg) @ F
+    clouds, owners = [], []
+    for shot in shots:
+        ids, tags = codec.mask_ids_and_tags(folder / shot.files["instance"])
+        depth = codec.decode_depth(folder / shot.files["depth"])
+        v, u = (axis.ravel() for axis in np.mgrid[2 : ids.shape[0] : 5, 2 : ids.shape[1] : 5])
+        seen = np.isfinite(depth[v, u])
+        v, u = v[seen], u[seen]
+        rays = np.stack([u + 0.5, v + 0.5, np.ones(len(u))]) * depth[v, u]
+        map_m = shot.map_SE3_optical.apply((np.linalg.inv(shot.intrinsic) @ rays).T)
+        clouds.append((map_m - place) @ turn)
+        owners.append(np.stack([ids[v, u], tags[v, u]], axis=1))
+    cloud = np.concatenate(clouds)
+    channel = plan.lidar_channel(drone_id)
+    files = {
+        "lidar": f"lidar/{channel}/{step:06d}.pcd.bin",
+        "lidar_instance": f"lidar_instance/{channel}/{step:06d}.bin",
+    }
+    data = points.encode_points(np.concatenate([cloud, np.full((len(cloud), 2), 3.0)], axis=1))
+    for name, content in zip(files.values(), (data, points.encode_owners(np.concatenate(owners))), strict=True):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(content)
+    return LidarScan(channel, drone_id, SE3(quaternion_of(turn), place), euler_of(F @ turn @ F), files)
 
 
 def drone_pose(drone_id: int, time_s: float) -> tuple[np.ndarray, tuple[float, float, float]]:
@@ -214,6 +250,11 @@ def make_recording(folder: Path, *, movers: list[Mover] | None = None, houses=HO
                 shots=shots,
                 actors=states,
                 weather=tuple(plan.weather.values[0].tolist()),
+                scans=tuple(
+                    _scan(folder, plan, d, step, [s for s in shots if s.drone_id == d])
+                    for d in plan.swarm.drone_ids
+                    if plan.lidar
+                ),
             )
         )
     facts = SessionFacts("mock", "0.9.16", "0.9.16", "carla", 11, 11, 1, 1, "actor_id")
