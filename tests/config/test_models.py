@@ -59,6 +59,13 @@ TOWN = "name: T\ncarla_map: T\nshort_name: t\n"
             "camera F lacks the sensor 'instance': labels are counted",
         ),
         ("rig", "cameras: {F: {sensors: [instance]}}\n", "camera F lacks the sensor 'rgb': its image is the channel's"),
+        (
+            "rig",
+            "sensors: [rgb, instance, lidar]\ncameras: {F: {}}\n",
+            "a lidar is no sensor of a camera: give the rig a",
+        ),
+        ("rig", "cameras: {F: {}}\nlidar: {upper_fov_deg: -90}\n", "upper_fov_deg=-90 is not above lower_fov_deg=-90"),
+        ("rig", "cameras: {F: {}}\nlidar: {chanels: 3}\n", ":2: lidar.chanels: unknown key; did you mean 'channels'?"),
         ("rig", "sensors: [rgb, rgb]\ncameras: {F: {}}\n", "camera F names a sensor twice"),
         ("weather", "cloudiness: 101\n", ":1: cloudiness: must be less than or equal to 100, got 101"),
         ("weather", "from: {}\n", "a change needs both from and to"),

@@ -108,6 +108,7 @@ def identity_of(request: Request) -> JsonDict:
         "topology": request.topology or model.topology,
         **{key: value for key in ("formation", "rig", "weather") if (value := getattr(request, key)) is not None},
     }
+    config["labels"]["label_parked"] = None  # a key until 2026-11: data sets begun with it keep their fingerprint
     versions = {name: importlib.metadata.version(name) for name in _TOLD_VERSIONS} | {
         "python": platform.python_version()
     }
