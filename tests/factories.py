@@ -141,7 +141,6 @@ def make_plan(
     images: str = "png",
     town: str = "Town10HD",
     lidar: bool = False,
-    extra: dict | None = None,
 ) -> ScenePlan:
     """Return a plan whose drones fly a curve at 25 m, tilted."""
     step_us, every = 50_000, 10
@@ -182,7 +181,6 @@ def make_plan(
         splits=splits,
         version=version,
         lidar=LIDAR if lidar else None,
-        extra=extra or {},
     )
 
 

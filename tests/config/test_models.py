@@ -71,6 +71,7 @@ TOWN = "name: T\ncarla_map: T\nshort_name: t\n"
         ("weather", "from: {}\n", "a change needs both from and to"),
         ("weather", "from: {}\nto: {}\ncloudiness: 3\n", "cloudiness belongs inside from and to"),
         ("weather", "from: {}\nto: {}\nstart_s: 3\nend_s: 3\n", "end_s=3 is not after start_s=3"),
+        ("weather", "from_: {}\nto: {}\n", ":1: from_: unknown key; did you mean 'from'?"),
         ("weather", "clouds: 3\n", ":1: clouds: unknown key; did you mean 'cloudiness'?"),
         ("dataset", DATASET + "keyframe_s: 0.52\n", "keyframe_s=0.52 is not a multiple of step_s=0.05"),
         ("dataset", DATASET + "sweeps_per_keyframe: 2\n", "does not divide the 10 steps of a keyframe evenly"),

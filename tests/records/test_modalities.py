@@ -13,7 +13,7 @@ from uavsim.config.rig import Rig
 from uavsim.errors import DatasetError, InputError, UnknownNameError
 from uavsim.images import codec
 from uavsim.records import modalities as module
-from uavsim.records.modalities import Modality, can_give, modalities, modality
+from uavsim.records.modalities import Modality, modalities, modality
 from uavsim.records.plan import ImageFormat
 from uavsim.registry import Registry
 
@@ -63,8 +63,8 @@ def test_flow_is_told_in_pixels_right_and_down() -> None:
     assert carla is not None
     np.testing.assert_array_equal(carla.read(Image())[1, 3], [0.5, -0.5])
     assert modality("optical_flow").since_previous
-    assert can_give("carla", modality("optical_flow"))
-    assert not can_give("merged", modality("optical_flow"))
+    assert modality("optical_flow").given_by("carla")
+    assert not modality("optical_flow").given_by("airsim")
 
 
 def test_the_images_format_decides_for_rgb_only() -> None:
@@ -104,7 +104,7 @@ def test_an_installed_package_adds_a_sensor(install) -> None:
     install("heat", "warm:HEAT")
     assert modality("heat").folder == "heat"
     assert "heat" in module.layer_folders()
-    assert not can_give("carla", modality("heat"))
+    assert not modality("heat").given_by("carla")
     assert Rig.model_validate({"sensors": ("rgb", "instance", "heat"), "cameras": {"F": {}}}).sensors[-1] == "heat"
 
 

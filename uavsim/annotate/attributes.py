@@ -8,6 +8,7 @@ import numpy as np
 
 from uavsim.annotate.options import AnnotateOptions
 from uavsim.dataset.vocabulary import ATTRIBUTES
+from uavsim.records.classes import class_of_label
 from uavsim.records.recording import ActorInfo
 from uavsim.typing import FloatArray, IntArray
 
@@ -29,9 +30,10 @@ def attributes_of_track(
         options: thresholds.
     """
     moving = speed_mps > options.moving_mps
-    if label == "pedestrian":
+    behaviour = class_of_label(label).behaviour
+    if behaviour == "walks":
         return np.where(moving, _NUMBER["pedestrian.moving"], _NUMBER["pedestrian.standing"])
-    if label in {"motorcycle", "bicycle"}:
+    if behaviour == "is_ridden":
         ridden = info.kind == "vehicle" and info.attributes.get("role_name") != "parked"
         return np.full(len(speed_mps), _NUMBER["cycle.with_rider" if ridden else "cycle.without_rider"])
     if _is_parked(info, moving_anywhere=bool(moving.any()), origin_map_m=origin_map_m, options=options):

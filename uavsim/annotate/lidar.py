@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from uavsim.dataset.classes import NUSCENES_CATEGORY, label_of
-from uavsim.dataset.vocabulary import lidarseg_index, lidarseg_index_of_tags
 from uavsim.images import points
+from uavsim.records import lidarseg
+from uavsim.records.classes import class_of
 from uavsim.records.labels import BoxLabels
 from uavsim.records.modalities import LIDAR_INSTANCE
 from uavsim.records.recording import LidarScan, Recording
@@ -44,12 +44,12 @@ class PointLabels:
     def __init__(self, recording: Recording) -> None:
         """Note each actor's category; it does not hang on which classes get boxes."""
         self._folder = recording.folder
-        self._of_tag = lidarseg_index_of_tags()
+        self._of_tag = lidarseg.index_of_tags()
         self._of_instance = np.zeros(_IDS, dtype=np.uint8)  # 0: goes by the tag
         for info in recording.actors:
-            label = label_of(info)
-            if label is not None:
-                self._of_instance[info.instance_id] = lidarseg_index(NUSCENES_CATEGORY[label])
+            found = class_of(info)
+            if found is not None:
+                self._of_instance[info.instance_id] = lidarseg.index_of(found.category.name)
 
     def of_scan(self, scan: LidarScan) -> UInt8Array:
         """Return (N,) labels in the order of the scan's points.

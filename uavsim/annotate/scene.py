@@ -48,6 +48,7 @@ def annotate(recording: Recording, *, options: AnnotateOptions | None = None) ->
         boxes=replace(_with_visibility(boxes, views), lidar_points=points_on_boxes(recording, boxes)),
         views=views,
         notes=_notes(recording, actors_count=len(actors), options=chosen),
+        columns=chosen.columns,
     )
 
 

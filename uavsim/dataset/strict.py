@@ -8,12 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import UTC, datetime
-from typing import Any, Final
 
 import numpy as np
 
 from uavsim.dataset import layout
 from uavsim.dataset.fragment import Fragment, FragmentHead
+from uavsim.dataset.rows import (
+    CalibratedSensorRow,
+    CameraPoseRow,
+    EgoPoseRow,
+    LayerRow,
+    LidarsegRow,
+    LogRow,
+    SampleDataRow,
+    SampleRow,
+    SceneRow,
+)
+from uavsim.dataset.schema import LIDARSEG, Tables
 from uavsim.dataset.strict_boxes import box_rows, detail_rows, instance_rows
 from uavsim.dataset.tokens import token
 from uavsim.errors import DatasetError
@@ -24,12 +35,8 @@ from uavsim.records.modalities import LIDAR
 from uavsim.records.plan import CameraSpec, ScenePlan
 from uavsim.records.recording import CameraShot, DroneState, LidarScan, RecordedFrame
 from uavsim.records.vocabulary import WEATHER_PARAMETERS
-from uavsim.typing import JsonDict
 
-__all__ = ["EXTRA_TABLES", "WEATHER_NAMES", "map_SE3_bev", "scene_fragment"]
-
-EXTRA_TABLES: Final = ("camera_pose", "layer", "visibility_detail", "agent_view", layout.LIDARSEG)
-WEATHER_NAMES: Final = WEATHER_PARAMETERS
+__all__ = ["map_SE3_bev", "scene_fragment"]
 
 
 def scene_fragment(labels: SceneLabels) -> Fragment:
@@ -65,15 +72,16 @@ class _SceneTables:
     def __init__(self, plan: ScenePlan) -> None:
         self._plan = plan
         self._base = (plan.dataset, plan.scene_name)
-        self._last: dict[str, JsonDict] = {}
-        self._bev_rows: list[JsonDict] = []
-        self._bev_poses: list[JsonDict] = []
-        self._scan_rows: list[JsonDict] = []
-        self._scan_poses: list[JsonDict] = []
-        self._scan_layers: list[JsonDict] = []
+        self._last: dict[str, SampleDataRow] = {}
+        self._intrinsic_of: dict[str, list[list[float]]] = {}
+        self._bev_rows: list[SampleDataRow] = []
+        self._bev_poses: list[EgoPoseRow] = []
+        self._scan_rows: list[SampleDataRow] = []
+        self._scan_poses: list[EgoPoseRow] = []
+        self._scan_layers: list[LayerRow] = []
         self._mounts = {spec.name: spec.flu_SE3_optical for spec in plan.rig}
-        names = ("calibrated_sensor", "ego_pose", "sample_data", "camera_pose", "layer", "agent_view", layout.LIDARSEG)
-        self.rows: dict[str, list[JsonDict]] = {name: [] for name in names}
+        names = ("calibrated_sensor", "ego_pose", "sample_data", "camera_pose", "layer", "agent_view", LIDARSEG.name)
+        self.rows: Tables = {name: [] for name in names}
 
     def add_frame(self, frame: RecordedFrame, *, sample_token: str) -> None:
         drones = {drone.drone_id: drone for drone in frame.drones}
@@ -100,58 +108,49 @@ class _SceneTables:
         self.rows["ego_pose"] += self._scan_poses + self._bev_poses
         self.rows["layer"] += self._scan_layers
 
-    def _calibrate(self, channel: str, flu_SE3_sensor: SE3, intrinsic: Any) -> None:
-        self.rows["calibrated_sensor"].append(
-            {
-                "token": token(*self._base, "calibrated_sensor", channel),
-                "sensor_token": token("sensor", channel),
-                "translation": flu_SE3_sensor.translation_m.tolist(),
-                "rotation": flu_SE3_sensor.quat_wxyz.tolist(),
-                "camera_intrinsic": intrinsic,
-            }
-        )
+    def _calibrate(self, channel: str, flu_SE3_sensor: SE3, intrinsic: list[list[float]]) -> None:
+        row: CalibratedSensorRow = {
+            "token": token(*self._base, "calibrated_sensor", channel),
+            "sensor_token": token("sensor", channel),
+            "translation": flu_SE3_sensor.translation_m.tolist(),
+            "rotation": flu_SE3_sensor.quat_wxyz.tolist(),
+            "camera_intrinsic": intrinsic,
+        }
+        self.rows["calibrated_sensor"].append(row)
 
     def _intrinsics(self, channel: str, spec: CameraSpec) -> list[list[float]]:
-        known = self._last.get(f"intrinsic {channel}")
+        known = self._intrinsic_of.get(channel)
         if known is None:
             raise DatasetError(f"{self._plan.scene_name}: camera {spec.name} of {channel} took no image")
-        matrix: list[list[float]] = known["matrix"]
-        return matrix
+        return known
 
     def _add_shot(self, frame: RecordedFrame, shot: CameraShot, drone: DroneState, *, sample_token: str) -> None:
-        row = self._sample_data(frame, shot.channel, sample_token=sample_token)
         filename = layout.image_path(self._plan, frame, shot)
-        row |= {
-            "fileformat": filename.rpartition(".")[2],
-            "height": shot.height_px,
-            "width": shot.width_px,
-            "filename": filename,
-        }
-        self._last[f"intrinsic {shot.channel}"] = {"matrix": shot.intrinsic.tolist()}
+        size_px = (shot.width_px, shot.height_px)
+        fileformat = filename.rpartition(".")[2]
+        row = self._sample_data(frame, shot.channel, filename, fileformat, sample_token=sample_token, size_px=size_px)
+        self._intrinsic_of[shot.channel] = shot.intrinsic.tolist()
         self.rows["sample_data"].append(row)
         map_SE3_flu = shot.map_SE3_optical.right_divide(self._mounts[shot.camera])
         self.rows["ego_pose"].append(_ego_pose(frame, drone, row["ego_pose_token"], map_SE3_flu=map_SE3_flu))
-        self.rows["camera_pose"].append(
-            {
-                "token": row["token"],
-                "translation": shot.map_SE3_optical.translation_m.tolist(),
-                "rotation": shot.map_SE3_optical.quat_wxyz.tolist(),
-                "euler_deg": list(shot.ue_euler_deg),
-            }
-        )
+        pose: CameraPoseRow = {
+            "token": row["token"],
+            "translation": shot.map_SE3_optical.translation_m.tolist(),
+            "rotation": shot.map_SE3_optical.quat_wxyz.tolist(),
+            "euler_deg": list(shot.ue_euler_deg),
+        }
+        self.rows["camera_pose"].append(pose)
         if shot.degradation:
             told = {key: value for key, value in shot.degradation.items() if key != "file"}
             self.rows["agent_view"].append({"token": row["token"], "sample_data_token": row["token"], **told})
         self.rows["layer"] += [
-            _layer_row(row["token"], kind=kind, filename=filename)
-            for kind, filename in layout.layers(self._plan, frame, shot)
+            _layer_row(row["token"], kind=kind, filename=path) for kind, path in layout.layers(self._plan, frame, shot)
         ]
 
     def _add_scan(self, frame: RecordedFrame, scan: LidarScan, drone: DroneState, *, sample_token: str) -> None:
         assert self._plan.lidar is not None
-        row = self._sample_data(frame, scan.channel, sample_token=sample_token)
         filename = layout.file_path(self._plan, frame, scan, name=LIDAR)
-        row |= {"fileformat": "pcd", "height": 0, "width": 0, "filename": filename}
+        row = self._sample_data(frame, scan.channel, filename, "pcd", sample_token=sample_token, size_px=(0, 0))
         self._scan_rows.append(row)
         map_SE3_flu = scan.map_SE3_lidar.right_divide(self._plan.lidar.flu_SE3_lidar)
         self._scan_poses.append(_ego_pose(frame, drone, row["ego_pose_token"], map_SE3_flu=map_SE3_flu))
@@ -163,11 +162,12 @@ class _SceneTables:
 
     def _add_lidarseg(self, frame: RecordedFrame, channel: str, owner: str) -> None:
         filename = layout.lidarseg_path(self._plan, frame, channel=channel, version=self._plan.version)
-        self.rows[layout.LIDARSEG].append({"token": owner, "sample_data_token": owner, "filename": filename})
+        row: LidarsegRow = {"token": owner, "sample_data_token": owner, "filename": filename}
+        self.rows[LIDARSEG.name].append(row)
 
     def _add_bev(self, frame: RecordedFrame, drone: DroneState, *, sample_token: str) -> None:
-        row = self._sample_data(frame, layout.BEV_CHANNEL, sample_token=sample_token)
-        row |= {"fileformat": "pcd", "height": 0, "width": 0, "filename": layout.lidar_path(self._plan, frame)}
+        filename = layout.lidar_path(self._plan, frame)
+        row = self._sample_data(frame, layout.BEV_CHANNEL, filename, "pcd", sample_token=sample_token, size_px=(0, 0))
         self._bev_rows.append(row)
         if frame.scans:
             self._add_lidarseg(frame, layout.BEV_CHANNEL, row["token"])
@@ -182,10 +182,20 @@ class _SceneTables:
             }
         )
 
-    def _sample_data(self, frame: RecordedFrame, channel: str, *, sample_token: str) -> JsonDict:
+    def _sample_data(
+        self,
+        frame: RecordedFrame,
+        channel: str,
+        filename: str,
+        fileformat: str,
+        *,
+        sample_token: str,
+        size_px: tuple[int, int],
+    ) -> SampleDataRow:
+        width, height = size_px
         own = token(*self._base, "sample_data", channel, frame.timestamp_us)
         before = self._last.get(channel)
-        row: JsonDict = {
+        row: SampleDataRow = {
             "token": own,
             "sample_token": sample_token,
             "ego_pose_token": own,
@@ -194,6 +204,10 @@ class _SceneTables:
             "is_key_frame": frame.sample_index is not None,
             "prev": before["token"] if before else "",
             "next": "",
+            "fileformat": fileformat,
+            "height": height,
+            "width": width,
+            "filename": filename,
         }
         if before:
             before["next"] = own
@@ -201,7 +215,7 @@ class _SceneTables:
         return row
 
 
-def _ego_pose(frame: RecordedFrame, drone: DroneState, ego_token: str, *, map_SE3_flu: SE3) -> JsonDict:
+def _ego_pose(frame: RecordedFrame, drone: DroneState, ego_token: str, *, map_SE3_flu: SE3) -> EgoPoseRow:
     """Place the drone so that a mounted sensor is exactly where it measured.
 
     Simulators take poses as float32. Each measurement has its own ego pose, as in nuScenes; those of one drone and tick agree
@@ -225,7 +239,7 @@ def _ego_pose(frame: RecordedFrame, drone: DroneState, ego_token: str, *, map_SE
     }
 
 
-def _layer_row(owner: str, *, kind: str, filename: str) -> JsonDict:
+def _layer_row(owner: str, *, kind: str, filename: str) -> LayerRow:
     return {
         "token": token(owner, kind),
         "sample_data_token": owner,
@@ -268,7 +282,7 @@ def _tokens_of_frames(labels: SceneLabels, sample_tokens: list[str]) -> list[str
     return tokens[::-1]
 
 
-def _sample_rows(labels: SceneLabels, tokens: list[str]) -> list[JsonDict]:
+def _sample_rows(labels: SceneLabels, tokens: list[str]) -> list[SampleRow]:
     scene_token = token(labels.plan.dataset, labels.plan.scene_name, "scene")
     keyframes = [f for f in labels.frames if f.sample_index is not None]
     around = zip(tokens, ["", *tokens[:-1]], [*tokens[1:], ""], keyframes, strict=True)
@@ -279,13 +293,13 @@ def _sample_rows(labels: SceneLabels, tokens: list[str]) -> list[JsonDict]:
             "prev": before,
             "next": after,
             "scene_token": scene_token,
-            "uav_weather": dict(zip(WEATHER_NAMES, map(float, frame.weather), strict=True)),
+            "uav_weather": dict(zip(WEATHER_PARAMETERS, map(float, frame.weather), strict=True)),
         }
         for own, before, after, frame in around
     ]
 
 
-def _scene_row(plan: ScenePlan, sample_tokens: list[str]) -> JsonDict:
+def _scene_row(plan: ScenePlan, sample_tokens: list[str]) -> SceneRow:
     return {
         "token": token(plan.dataset, plan.scene_name, "scene"),
         "log_token": token(plan.dataset, plan.scene_name, "log"),
@@ -297,7 +311,7 @@ def _scene_row(plan: ScenePlan, sample_tokens: list[str]) -> JsonDict:
     }
 
 
-def _log_row(labels: SceneLabels) -> JsonDict:
+def _log_row(labels: SceneLabels) -> LogRow:
     """Return the log with everything that made the scene; wall clocks and this run's own numbers stay out."""
     plan, facts = labels.plan, labels.facts
     day = datetime.fromtimestamp(plan.start_timestamp_us / 1e6, tz=UTC).date()

@@ -6,129 +6,24 @@ unmodified devkit evaluates and draws them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
-import numpy as np
-
+from uavsim.dataset.rows import AttributeRow, CategoryRow, SemanticTagRow, VisibilityRow
 from uavsim.dataset.tokens import token
-from uavsim.typing import JsonDict, UInt8Array
+from uavsim.records.classes import CATEGORIES
+from uavsim.records.lidarseg import ALL_CATEGORIES
 
 __all__ = [
     "ATTRIBUTES",
-    "CATEGORIES",
-    "LIDARSEG_CATEGORIES",
     "SEMANTIC_TAGS",
-    "TABLES",
     "VISIBILITY_EDGES",
-    "Category",
     "attribute_rows",
     "attribute_token",
     "category_rows",
     "category_token",
-    "lidarseg_index",
-    "lidarseg_index_of_tags",
     "semantic_tag_rows",
     "visibility_rows",
 ]
-
-TABLES: Final = (
-    "category",
-    "attribute",
-    "visibility",
-    "instance",
-    "sensor",
-    "calibrated_sensor",
-    "ego_pose",
-    "log",
-    "scene",
-    "sample",
-    "sample_data",
-    "sample_annotation",
-    "map",
-)
-"""The 13 tables that the devkit opens."""
-
-
-@dataclass(frozen=True, slots=True)
-class Category:
-    """One strict category with nuScenes' index and colour."""
-
-    name: str
-    index: int
-    colour_rgb: tuple[int, int, int]
-    description: str
-
-
-CATEGORIES: Final = (
-    Category("human.pedestrian.adult", 2, (0, 0, 230), "Adult on foot."),
-    Category("vehicle.bicycle", 14, (220, 20, 60), "Bicycle, with its rider."),
-    Category("vehicle.bus.rigid", 16, (255, 69, 0), "Bus."),
-    Category("vehicle.car", 17, (255, 158, 0), "Car, van, jeep, pick-up or taxi."),
-    Category("vehicle.motorcycle", 21, (255, 61, 99), "Motorcycle or scooter, with its rider."),
-    Category("vehicle.truck", 23, (255, 99, 71), "Lorry, fire engine, ambulance or other heavy vehicle."),
-)
-
-LIDARSEG_CATEGORIES: Final = tuple(
-    Category(name, index, colour, "nuScenes-lidarseg.")
-    for index, name, colour in (
-        (0, "noise", (0, 0, 0)),
-        (1, "animal", (70, 130, 180)),
-        (3, "human.pedestrian.child", (135, 206, 235)),
-        (4, "human.pedestrian.construction_worker", (100, 149, 237)),
-        (5, "human.pedestrian.personal_mobility", (219, 112, 147)),
-        (6, "human.pedestrian.police_officer", (0, 0, 128)),
-        (7, "human.pedestrian.stroller", (240, 128, 128)),
-        (8, "human.pedestrian.wheelchair", (138, 43, 226)),
-        (9, "movable_object.barrier", (112, 128, 144)),
-        (10, "movable_object.debris", (210, 105, 30)),
-        (11, "movable_object.pushable_pullable", (105, 105, 105)),
-        (12, "movable_object.trafficcone", (47, 79, 79)),
-        (13, "static_object.bicycle_rack", (188, 143, 143)),
-        (15, "vehicle.bus.bendy", (255, 127, 80)),
-        (18, "vehicle.construction", (233, 150, 70)),
-        (19, "vehicle.emergency.ambulance", (255, 83, 0)),
-        (20, "vehicle.emergency.police", (255, 215, 0)),
-        (22, "vehicle.trailer", (255, 140, 0)),
-        (24, "flat.driveable_surface", (0, 207, 191)),
-        (25, "flat.other", (175, 0, 75)),
-        (26, "flat.sidewalk", (75, 0, 75)),
-        (27, "flat.terrain", (112, 180, 60)),
-        (28, "static.manmade", (222, 184, 135)),
-        (29, "static.other", (255, 228, 196)),
-        (30, "static.vegetation", (0, 175, 0)),
-        (31, "vehicle.ego", (255, 240, 245)),
-    )
-)
-"""The categories of point labels that no box of ours has."""
-
-_NAME_OF_TAG: Final = {
-    1: "flat.driveable_surface",
-    2: "flat.sidewalk",
-    3: "static.manmade",
-    4: "static.manmade",
-    5: "static.manmade",
-    6: "static.manmade",
-    7: "static.manmade",
-    8: "static.manmade",
-    9: "static.vegetation",
-    10: "flat.terrain",
-    11: "noise",
-    12: "human.pedestrian.adult",
-    13: "vehicle.bicycle",
-    14: "vehicle.car",
-    15: "vehicle.truck",
-    16: "vehicle.bus.rigid",
-    18: "vehicle.motorcycle",
-    19: "vehicle.bicycle",
-    23: "flat.other",
-    24: "flat.driveable_surface",
-    25: "flat.other",
-    26: "static.manmade",
-    27: "flat.other",
-    28: "static.manmade",
-}
-"""CARLA's tag -> lidarseg category; every other tag (static and dynamic props, trains, unlabelled) is ``static.other``."""
 
 ATTRIBUTES: Final = (
     ("vehicle.moving", "Vehicle is moving."),
@@ -183,19 +78,6 @@ _VISIBILITY: Final = (
 )
 
 
-def lidarseg_index(name: str) -> int:
-    """Return the point label of a category."""
-    return next(c.index for c in (*CATEGORIES, *LIDARSEG_CATEGORIES) if c.name == name)
-
-
-def lidarseg_index_of_tags() -> UInt8Array:
-    """Return (256,) point labels by CARLA's semantic tag."""
-    table = np.full(256, lidarseg_index("static.other"), dtype=np.uint8)
-    for tag, name in _NAME_OF_TAG.items():
-        table[tag] = lidarseg_index(name)
-    return table
-
-
 def category_token(name: str) -> str:
     """Return the token of a category, in either dialect."""
     return token("category", name)
@@ -206,13 +88,12 @@ def attribute_token(name: str) -> str:
     return token("attribute", name)
 
 
-def category_rows(*, with_lidarseg: bool = False) -> list[JsonDict]:
+def category_rows(*, with_lidarseg: bool = False) -> list[CategoryRow]:
     """Return the table ``category``; ``color`` and ``index`` are for whoever colours semantic masks.
 
     Args:
         with_lidarseg: all 32 of nuScenes-lidarseg in the order of their index, which the devkit insists on for point labels.
     """
-    chosen = sorted((*CATEGORIES, *LIDARSEG_CATEGORIES), key=lambda c: c.index) if with_lidarseg else CATEGORIES
     return [
         {
             "token": category_token(c.name),
@@ -221,16 +102,16 @@ def category_rows(*, with_lidarseg: bool = False) -> list[JsonDict]:
             "index": c.index,
             "color": list(c.colour_rgb),
         }
-        for c in chosen
+        for c in (ALL_CATEGORIES if with_lidarseg else CATEGORIES)
     ]
 
 
-def attribute_rows() -> list[JsonDict]:
+def attribute_rows() -> list[AttributeRow]:
     """Return the table ``attribute``."""
     return [{"token": attribute_token(n), "name": n, "description": d} for n, d in ATTRIBUTES]
 
 
-def semantic_tag_rows() -> list[JsonDict]:
+def semantic_tag_rows() -> list[SemanticTagRow]:
     """Return the table ``semantic_tag``: what the masks' red channel means."""
     return [
         {"token": token("semantic_tag", index), "index": index, "name": name, "color": list(colour)}
@@ -238,6 +119,6 @@ def semantic_tag_rows() -> list[JsonDict]:
     ]
 
 
-def visibility_rows() -> list[JsonDict]:
+def visibility_rows() -> list[VisibilityRow]:
     """Return the table ``visibility``."""
     return [{"token": t, "level": level, "description": text} for t, level, text in _VISIBILITY]

@@ -10,6 +10,8 @@ from pathlib import Path
 import numpy as np
 
 from uavsim.dataset.reader import SceneRows, open_dataset
+from uavsim.dataset.rows import SensorRow
+from uavsim.dataset.schema import SENSOR
 from uavsim.errors import DatasetError, StorageError
 from uavsim.geometry import cuboid, pinhole, quaternion
 from uavsim.geometry.se3 import SE3
@@ -40,7 +42,7 @@ def write_contact_sheet(
     """
     for rows in open_dataset(root, version).scenes():
         if scene in {None, rows.scene["name"]}:
-            sensors = {row["token"]: row for row in open_dataset(root, version).shared("sensor")}
+            sensors = {row["token"]: row for row in open_dataset(root, version).shared(SENSOR)}
             page = draw_contact_sheet(root, rows, sensors=sensors, sample=sample)
             try:
                 path.parent.mkdir(parents=True, exist_ok=True)
@@ -52,7 +54,7 @@ def write_contact_sheet(
 
 
 def draw_contact_sheet(
-    root: Path, rows: SceneRows, *, sensors: dict[str, JsonDict], sample: int | None = None
+    root: Path, rows: SceneRows, *, sensors: dict[str, SensorRow], sample: int | None = None
 ) -> UInt8Array:
     """Return the page: a row per drone, a column per camera."""
     samples = rows.rows["sample"]

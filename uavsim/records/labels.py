@@ -128,6 +128,7 @@ class SceneLabels:
         boxes: rows of all keyframes.
         views: rows of all boxes in all images.
         notes: what a reader of the data set should know about this scene.
+        columns: of ``label_columns.COLUMNS``, written beside the built-in ones.
     """
 
     plan: ScenePlan
@@ -137,3 +138,4 @@ class SceneLabels:
     boxes: BoxLabels
     views: ViewLabels
     notes: tuple[str, ...] = ()
+    columns: tuple[str, ...] = ()

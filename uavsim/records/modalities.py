@@ -28,7 +28,7 @@ from uavsim.errors import InputError, MissedTick
 from uavsim.images import codec, flow, points
 from uavsim.images.codec import ImageSource
 from uavsim.images.points import Returns
-from uavsim.records.plan import ImageFormat, LidarSpec, Topology
+from uavsim.records.plan import ImageFormat, LidarSpec
 from uavsim.registry import Registry
 from uavsim.typing import AnyArray
 
@@ -46,7 +46,6 @@ __all__ = [
     "Modality",
     "camera_modalities",
     "camera_sensors",
-    "can_give",
     "layer_folders",
     "modalities",
     "modality",
@@ -136,6 +135,10 @@ class Modality:
     carla: CarlaSensor | None = None
     airsim: AirSimImage | AirSimLidar | None = None
     since_previous: bool = False
+
+    def given_by(self, server: Literal["carla", "airsim"]) -> bool:
+        """Tell whether a set-up that measures with this server can deliver it."""
+        return (self.carla if server == "carla" else self.airsim) is not None
 
     def file_suffix(self, images: ImageFormat) -> str:
         """Return the suffix of its files, with the dot."""
@@ -313,11 +316,6 @@ def modality(name: str) -> Modality:
 def camera_sensors() -> dict[str, Modality]:
     """Return the modalities that a rig's ``sensors`` may name."""
     return {name: m for name, m in modalities().items() if m.kind == "image"}
-
-
-def can_give(topology: Topology, sensor: Modality) -> bool:
-    """Tell whether a set-up can deliver a modality: its images come from AirSim in ``merged``, else from CARLA."""
-    return (sensor.airsim if topology == "merged" else sensor.carla) is not None
 
 
 def camera_modalities(names: Iterable[str]) -> list[Modality]:

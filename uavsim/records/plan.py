@@ -7,8 +7,8 @@ between processes as msgpack (``records/codec.py``).
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
@@ -21,7 +21,9 @@ __all__ = [
     "CameraSpec",
     "DegradationPlan",
     "ImageFormat",
+    "LabelPlan",
     "LidarSpec",
+    "PlanNotes",
     "ScenePlan",
     "SwarmTrajectory",
     "Topology",
@@ -30,7 +32,8 @@ __all__ = [
     "WeatherTrack",
 ]
 
-Topology = Literal["carla", "bridge", "merged"]
+Topology = str
+"""A set-up of ``config/backends.py``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,6 +186,42 @@ class DegradationPlan:
     exposure_stops: float = 0.0
 
 
+@dataclass(frozen=True, slots=True)
+class LabelPlan:
+    """What the data set says about labels; what is None is as the labeller has it.
+
+    Attributes:
+        classes: that get boxes.
+        range_m: horizontally from the nearest drone.
+        columns: label columns beside the built-in ones.
+        label_parked: also parked vehicles that are parts of the town.
+        moving_mps: faster is ``moving``.
+        parked_moved_m: a parked vehicle that moves less in the scene is ``parked``.
+    """
+
+    classes: tuple[str, ...] | None = None
+    range_m: float | None = None
+    columns: tuple[str, ...] | None = None
+    label_parked: bool | None = None
+    moving_mps: float | None = None
+    parked_moved_m: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PlanNotes:
+    """How the plan came about; kept with the recording for people, read by nothing.
+
+    Attributes:
+        dataset_seed: from which the scene's own seed was drawn.
+        route_row: group of routes that the scene's route is of.
+        route_start_share: how far along the route it starts, 0 to 1.
+    """
+
+    dataset_seed: int = 0
+    route_row: str = ""
+    route_start_share: float = 0.0
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class ScenePlan:
     """One scene of a data set.
@@ -219,7 +258,8 @@ class ScenePlan:
     max_formation_error_m: float = 5.0  # bridge: a drone farther than this from its place voids the scene
     wind_map_mps: tuple[float, float, float] = (0.0, 0.0, 0.0)
     lidar: LidarSpec | None = None  # one on every drone
-    extra: dict[str, Any] = field(default_factory=dict)  # goes into the scene's log as it is
+    labels: LabelPlan = LabelPlan()
+    notes: PlanNotes = PlanNotes()
 
     @property
     def image_every_steps(self) -> int:

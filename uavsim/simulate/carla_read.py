@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
 from uavsim.geometry import quaternion, unreal
 from uavsim.geometry.se3 import SE3
+from uavsim.records.classes import VEHICLE_OF_TAG
 from uavsim.records.recording import ActorInfo, ActorStates
 from uavsim.simulate import traffic
 from uavsim.typing import FloatArray
@@ -26,8 +27,6 @@ __all__ = [
     "states_from_table",
     "with_parked",
 ]
-
-_BASE_TYPE_OF_TAG: Final = {14: "car", 15: "truck", 16: "bus", 18: "motorcycle", 19: "bicycle"}
 
 
 def snapshot_rows(snapshot: Iterable[Any], instance_of: Mapping[int, int]) -> list[tuple[float, ...]]:
@@ -152,7 +151,7 @@ def parked_vehicles(objects: Iterable[Any], *, first_instance_id: int) -> Parked
             simulator_actor_id=0,
             kind="environment",
             blueprint=f"environment.{thing.name}",
-            base_type=_BASE_TYPE_OF_TAG.get(int(thing.type), ""),
+            base_type=VEHICLE_OF_TAG.get(int(thing.type), ""),
             half_extent_m=(float(half[row, 0]), float(half[row, 1]), float(half[row, 2])),
             actor_SE3_box=SE3(quaternion.IDENTITY, half[row] * (0.0, 0.0, 1.0)),
             semantic_tag=int(thing.type),
