@@ -11,14 +11,15 @@ from uavsim.dataset.dialects import DIALECTS
 from uavsim.validate.checks import CHECKS, CODES
 from uavsim.validate.dataset import DIALECTS as KNOWN_DIALECTS
 
-PAGE = Path(__file__).parents[2] / "docs/validation.md"
+DOCS = Path(__file__).parents[2] / "docs"
+TABLE, PAGE = DOCS / "validation-checks.md", DOCS / "validation.md"
 
 
 def told_codes() -> set[str]:
     """Return the codes of the page's table: ``group.code``, ``.code`` of the group before, ``group.*`` for all of it."""
     codes: set[str] = set()
     group = ""
-    for line in PAGE.read_text(encoding="utf-8").splitlines():
+    for line in TABLE.read_text(encoding="utf-8").splitlines():
         first = line.split("|")[1] if line.startswith("| `") else ""
         for name in re.findall(r"`([a-z_]*\.(?:[a-z_]+|\*))`", first):
             group = name.partition(".")[0] or group

@@ -1,6 +1,6 @@
 """The columns of every table, in the order in which they are written: a row is a plain dictionary with a declared type.
 
-Columns that start with ``uav_`` are ours and may be missing in a data set of others'; docs/formats.md says what each means.
+Columns that start with ``uav_`` are ours and may be missing in a data set of others'; docs/formats-tables.md explains them.
 Source: nuScenes schema (nuscenes-devkit, ``docs/schema_nuscenes.md``).
 """
 

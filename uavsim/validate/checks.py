@@ -1,7 +1,7 @@
 """Every check of the validator: what it promises, which findings it can make, and what it needs to look.
 
 A finding's code belongs to exactly one place in this list at least; ``validator`` refuses one that its check does not declare.
-docs/validation.md tells all codes; ``tests/validate/test_checks.py`` holds the page against this list.
+docs/validation-checks.md lists all codes; ``tests/validate/test_checks.py`` holds the page against this list.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Boxes and cameras of either dialect in one frame: the map (right-handed, z up), sizes as length, width, height.
 
 strict: boxes and ego poses are in the map already, ``map_T_optical`` = ego pose x calibration.
-uav3d (docs/formats.md): CARLA's left-handed axes, y flipped; quaternions of the NED frame, so (w, x, -y, -z) and not their
-matrix; translation is the actor's origin; size is length, width, height; the calibration is the camera's global pose.
+uav3d (docs/formats-uav3d.md): CARLA's left-handed axes, y flipped; quaternions of the NED frame, so (w, x, -y, -z) and not
+their matrix; translation is the actor's origin; size is length, width, height; the calibration is the camera's global pose.
 """
 
 from __future__ import annotations

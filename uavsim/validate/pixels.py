@@ -147,7 +147,7 @@ def _gap_all_around(mask_box: IntArray, box: FloatArray) -> FloatArray:
 
 
 def counts_are_the_masks(evidence: Evidence) -> Iterator[Finding]:
-    """The visible pixels stated (docs/formats.md) are the number of the instance's pixels in the masks of its sample."""
+    """The visible pixels stated (docs/formats-tables.md) are the instance's pixels in the masks of its sample."""
     data, pairs = evidence.data, evidence.pairs
     table = data["sample_annotation"]
     counted = np.bincount(pairs.box, weights=pairs.visible_px, minlength=len(table)).astype(np.int64)

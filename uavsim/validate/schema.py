@@ -3,7 +3,7 @@
 The writers have a list of their own, ``dataset/schema.py``. This second one is on purpose: a validator that took the writers'
 word for the format would agree with their mistakes. A contract in pyproject.toml keeps it from importing them.
 
-Source: nuScenes schema (nuscenes-devkit, docs/schema_nuscenes.md); extra fields: docs/formats.md.
+Source: nuScenes schema (nuscenes-devkit, docs/schema_nuscenes.md); extra fields: docs/formats-tables.md.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The uav3d dialect: what UAV3D's own code reads, from the strict dialect and back.
 
-What differs, row by row (docs/formats.md, "uav3d"): global camera poses in ``calibrated_sensor`` with one row an image, in the
+What differs, row by row (docs/formats-uav3d.md): global camera poses in ``calibrated_sensor`` with one row an image, in the
 simulator's left-handed axes with AirSim's NED quaternions; identity ego poses; actor origins instead of box centres; sizes as
 length, width, height; blueprints as categories; images in ``sweeps/<town>_<row>/<channel>/<ns>.png``; no LIDAR_TOP.
 """
