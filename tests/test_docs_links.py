@@ -107,7 +107,9 @@ def test_every_page_of_docs_is_linked_from_another() -> None:
     assert [str(p) for p in (ROOT / "docs").glob("*.md") if p not in linked] == []
 
 
-@pytest.mark.parametrize("pyfile", sorted((ROOT / "uavsim").rglob("*.py")), ids=lambda path: str(path.relative_to(ROOT)))
+@pytest.mark.parametrize(
+    "pyfile", sorted((ROOT / "uavsim").rglob("*.py")), ids=lambda path: str(path.relative_to(ROOT))
+)
 def test_pages_that_the_code_names_exist(pyfile: Path) -> None:
     named = re.findall(r"(?<![\w/])docs/[\w-]+\.md", pyfile.read_text("utf-8"))
     assert [name for name in named if name not in FOREIGN and not (ROOT / name).exists()] == []
