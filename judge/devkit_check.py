@@ -80,7 +80,8 @@ def render(nusc: NuScenes, options: argparse.Namespace) -> dict[str, Any]:
     """Draw samples and annotations into PNG files, as a user would."""
     folder = Path(options.pictures)
     folder.mkdir(parents=True, exist_ok=True)
-    files, skipped = [], 0
+    files: list[Path] = []
+    skipped = 0
     step = max(1, len(nusc.sample) // max(1, options.renders))
     for sample in nusc.sample[::step][: options.renders]:
         cameras = sorted(name for name in sample["data"] if nusc.get("sample_data", sample["data"][name])["width"])
@@ -165,7 +166,7 @@ def _agrees_with_depth(nusc: NuScenes, sample: dict[str, Any], lidar_token: str)
         if not channel.startswith("CAM") or channel.rpartition("_id_")[2] != drone or token not in layers:
             continue
         pixels, depth_m, _ = nusc.explorer.map_pointcloud_to_image(lidar_token, token)
-        image_m = cv2.imread(str(Path(nusc.dataroot) / layers[token]), cv2.IMREAD_UNCHANGED) / 100.0
+        image_m = np.asarray(cv2.imread(str(Path(nusc.dataroot) / layers[token]), cv2.IMREAD_UNCHANGED)) / 100.0
         low, high = cv2.erode(image_m, np.ones((3, 3))), cv2.dilate(image_m, np.ones((3, 3)))
         u, v = pixels[0].astype(int), pixels[1].astype(int)
         good += int(((depth_m >= low[v, u] - DEPTH_AGREES_M) & (depth_m <= high[v, u] + DEPTH_AGREES_M)).sum())
@@ -252,7 +253,7 @@ def _drives_straight(nusc: NuScenes, row: dict[str, Any], field: str) -> bool:
     turn = max(abs(math.remainder(yaw - yaws[-1], math.tau)) for yaw in yaws)
     gap_s = (_time_us(nusc, around[1]) - _time_us(nusc, around[0])) * 1e-6
     change = max(np.linalg.norm(np.asarray(r[field]) - np.asarray(row[field])) for r in around) / gap_s * 2
-    return row["category_name"] == "vehicle.car" and turn < STRAIGHT_RAD and change < STRAIGHT_MPS2
+    return bool(row["category_name"] == "vehicle.car" and turn < STRAIGHT_RAD and change < STRAIGHT_MPS2)
 
 
 def _time_us(nusc: NuScenes, annotation: dict[str, Any]) -> int:

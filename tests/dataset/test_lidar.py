@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,7 +19,13 @@ from uavsim.geometry.se3 import SE3
 from uavsim.images import points
 from uavsim.validate.validator import validate_version
 
-SMALL = {"samples": 3, "sweeps": 1, "drones": 2, "size_px": (128, 72), "sensors": ("rgb", "instance", "depth")}
+SMALL: dict[str, Any] = {
+    "samples": 3,
+    "sweeps": 1,
+    "drones": 2,
+    "size_px": (128, 72),
+    "sensors": ("rgb", "instance", "depth"),
+}
 
 
 @pytest.fixture(scope="module")

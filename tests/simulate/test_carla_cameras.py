@@ -44,7 +44,7 @@ class World:
     def measure(self, *, frame: int = 7, angle: float = 0.3, **changes) -> None:
         for number, (modality, _, on_measurement) in enumerate(self.sensors):
             t, e = self.places[number]
-            shared = {"frame": frame, "timestamp": 1.5, "transform": _transform(t, e)}
+            shared: dict[str, Any] = {"frame": frame, "timestamp": 1.5, "transform": _transform(t, e)}
             if modality.name == "lidar":
                 on_measurement(Turn(horizontal_angle=angle, **(shared | changes)))
             else:

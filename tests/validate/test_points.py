@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -23,7 +24,13 @@ PLANTED = {
 
 @pytest.fixture(scope="module")
 def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    choices = {"samples": 2, "sweeps": 0, "drones": 2, "size_px": (128, 72), "sensors": ("rgb", "instance", "depth")}
+    choices: dict[str, Any] = {
+        "samples": 2,
+        "sweeps": 0,
+        "drones": 2,
+        "size_px": (128, 72),
+        "sensors": ("rgb", "instance", "depth"),
+    }
     return make_dataset(tmp_path_factory.mktemp("lidar") / "set", scenes=1, lidar=True, **choices)
 
 

@@ -44,8 +44,6 @@ class CarlaCameras:
         self._wanted = False  # lidars measure at every tick, also at those that nobody reads
         self._arrived: queue.SimpleQueue[tuple[int, Any]] = queue.SimpleQueue()
         self._poses: list[CameraPose] = []
-        self.stale_images = 0  # images of earlier ticks that came late; dropped, counted
-        self.duplicate_images = 0
 
     def begin(self, plan: ScenePlan, *, traffic: SceneTraffic) -> None:
         """See ``CameraPort``."""
@@ -103,13 +101,9 @@ class CarlaCameras:
                     f"tick {state.frame}: {missing} of {len(images)} images did not come within {self._deadline_s:g} s, "
                     f"first {self._keys[late][0]} {self._keys[late][1].name}"
                 ) from None
-            if image.frame < state.frame:
-                self.stale_images += 1
-            elif image.frame > state.frame:
+            if image.frame > state.frame:
                 raise MissedTick(f"tick {state.frame}: {self._keys[index][0]} sent an image of tick {image.frame}")
-            elif images[index] is not None:
-                self.duplicate_images += 1
-            else:
+            if image.frame == state.frame and images[index] is None:  # an older one came late, a second one is a copy
                 images[index] = image
                 missing -= 1
         self._wanted = False
