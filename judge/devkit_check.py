@@ -166,7 +166,9 @@ def _agrees_with_depth(nusc: NuScenes, sample: dict[str, Any], lidar_token: str)
         if not channel.startswith("CAM") or channel.rpartition("_id_")[2] != drone or token not in layers:
             continue
         pixels, depth_m, _ = nusc.explorer.map_pointcloud_to_image(lidar_token, token)
-        image_m = np.asarray(cv2.imread(str(Path(nusc.dataroot) / layers[token]), cv2.IMREAD_UNCHANGED)) / 100.0
+        stored_cm = cv2.imread(str(Path(nusc.dataroot) / layers[token]), cv2.IMREAD_UNCHANGED)
+        assert stored_cm is not None, layers[token]
+        image_m = stored_cm / 100.0
         low, high = cv2.erode(image_m, np.ones((3, 3))), cv2.dilate(image_m, np.ones((3, 3)))
         u, v = pixels[0].astype(int), pixels[1].astype(int)
         good += int(((depth_m >= low[v, u] - DEPTH_AGREES_M) & (depth_m <= high[v, u] + DEPTH_AGREES_M)).sum())
