@@ -35,13 +35,21 @@ def quat(yaw: float) -> list[float]:
 def write_dataset(root: Path, *, scenes: int, seed: int = 0, samples: int = 6, boxes: int = 12) -> Path:
     """Write a data set of random scenes; scene ``k`` is also the split ``case_k``."""
     rng = np.random.default_rng(seed)
-    tables: Tables = {name: [] for name in ("scene", "sample", "sample_data", "ego_pose", "instance", "sample_annotation")}
+    tables: Tables = {
+        name: [] for name in ("scene", "sample", "sample_data", "ego_pose", "instance", "sample_annotation")
+    }
     tables["category"] = [{"token": f"c{n}", "name": name, "description": ""} for n, name in enumerate(CATEGORIES)]
     tables["attribute"] = [{"token": f"a{n}", "name": name, "description": ""} for n, name in enumerate(ATTRIBUTES)]
     tables["visibility"] = [{"token": "1", "level": "v0-40", "description": ""}]
     tables["sensor"] = [{"token": "lidar", "channel": "LIDAR_TOP", "modality": "lidar"}]
     tables["calibrated_sensor"] = [
-        {"token": "k", "sensor_token": "lidar", "translation": [0.0, 0.0, 0.0], "rotation": quat(0), "camera_intrinsic": []}
+        {
+            "token": "k",
+            "sensor_token": "lidar",
+            "translation": [0.0, 0.0, 0.0],
+            "rotation": quat(0),
+            "camera_intrinsic": [],
+        }
     ]
     tables["log"] = [{"token": "log", "logfile": "", "vehicle": "", "date_captured": "2026-01-01", "location": "x"}]
     tables["map"] = [{"token": "m", "log_tokens": ["log"], "category": "", "filename": "maps/x.png"}]
@@ -62,7 +70,13 @@ def _scene(tables: Tables, rng: np.random.Generator, number: int, samples: int, 
     tokens = [f"s{number}_{k}" for k in range(samples)]
     first = {"first_sample_token": tokens[0], "last_sample_token": tokens[-1]}
     tables["scene"].append(
-        {"token": f"scene{number}", "name": f"scene_{number}", "nbr_samples": samples, "log_token": "log", "description": ""}
+        {
+            "token": f"scene{number}",
+            "name": f"scene_{number}",
+            "nbr_samples": samples,
+            "log_token": "log",
+            "description": "",
+        }
         | first
     )
     origin = rng.uniform(-400, 400, 2)

@@ -66,8 +66,8 @@ class Boxes:
         if len(self.sample) and np.any(np.diff(self.sample) < 0):
             raise InputError("boxes: samples must be ascending; sort the rows by sample first")
 
-    def take(self, rows: AnyArray) -> Self:
-        """Return the rows of a mask or of ascending indices."""
+    def take(self, rows: AnyArray | slice) -> Self:
+        """Return the rows of a mask, of ascending indices or of a range."""
         return type(self)(*(getattr(self, f.name)[rows] for f in fields(self)))
 
     @classmethod

@@ -1,8 +1,8 @@
 """Greedy matching by centre distance, as nuScenes does it, for many samples and thresholds at once.
 
-The devkit walks predictions by descending score and gives each the nearest free box of its class. Samples do not touch each
-other, so the walk goes through all samples of a block in step: the best predictions of all of them, then the second best, and so
-on. Each step is one ``argmin`` over (thresholds, samples, boxes).
+The devkit walks predictions by descending score and gives each the nearest free box of its class. Samples do not touch
+each other, so the walk goes through all samples of a block in step: the best predictions of all of them, then the second
+best, and so on. Each step is one ``argmin`` over (thresholds, samples, boxes).
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ _ROUNDING_M: Final = 1e-6
 def planar_norm(vector: FloatArray) -> FloatArray:
     """Return the length of each (..., 2) vector, rounded as ``np.linalg.norm`` rounds that of one.
 
-    Both end in the same BLAS dot product, which may fuse the multiplication into the addition; ``sqrt(x*x + y*y)`` differs from
-    it in the last bit of one pair in ten.
+    Both end in the same BLAS dot product, which may fuse the multiplication into the addition; ``sqrt(x*x + y*y)`` differs
+    from it in the last bit of one pair in ten.
     """
     contiguous = np.ascontiguousarray(vector)
     norm: FloatArray = np.sqrt(np.vecdot(contiguous, contiguous))

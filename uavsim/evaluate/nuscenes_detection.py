@@ -1,7 +1,8 @@
 """nuScenes detection: AP by centre distance, the true-positive errors and NDS.
 
-``official`` is devkit 1.2.0's ``DetectionEval`` to the last digit. ``corrected`` takes means over the classes that have ground
-truth (the devkit counts an absent class as 0) and lets a box without volume count as a wrong size instead of ending the evaluation.
+``official`` is devkit 1.2.0's ``DetectionEval`` to the last digit. ``corrected`` takes means over the classes that have
+ground truth (the devkit counts an absent class as 0) and lets a box without volume count as a wrong size instead of ending
+the evaluation.
 """
 
 from __future__ import annotations
@@ -264,6 +265,8 @@ def average_precision(precision: FloatArray, *, min_recall: float, min_precision
 
     Args:
         precision: (101,).
+        min_recall: lower recalls are left out.
+        min_precision: lower precisions count as none.
     """
     above = np.maximum(precision[round(100 * min_recall) + 1 :] - min_precision, 0)
     return float(np.mean(above)) / (1.0 - min_precision)
@@ -275,6 +278,7 @@ def true_positive_error(error: FloatArray, confidence: FloatArray, *, min_recall
     Args:
         error: (101,).
         confidence: (101,); 0 past the highest recall.
+        min_recall: lower recalls are left out.
     """
     reached = np.flatnonzero(confidence)
     first, last = round(100 * min_recall) + 1, int(reached[-1]) if len(reached) else 0
@@ -295,7 +299,8 @@ def _running_mean(values: FloatArray) -> FloatArray:
     if not known.any():
         return np.ones(len(values))
     totals, counts = np.nancumsum(values), np.cumsum(known)
-    return np.divide(totals, counts, out=np.zeros_like(totals), where=counts != 0)
+    means: FloatArray = np.divide(totals, counts, out=np.zeros_like(totals), where=counts != 0)
+    return means
 
 
 def _nanmean(values: list[float]) -> float:

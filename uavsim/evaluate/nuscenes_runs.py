@@ -11,14 +11,21 @@ from uavsim.evaluate import nuscenes_detection as detection
 from uavsim.evaluate import nuscenes_tracking as tracking
 from uavsim.evaluate.boxes import Boxes
 from uavsim.evaluate.frame_check import FrameCheck
-from uavsim.evaluate.outcome import Curve, EvaluationRequest, Outcome, Table
+from uavsim.evaluate.outcome import Curve, EvaluationRequest, Outcome, Row, Table
 from uavsim.evaluate.ranges import keep_evaluated
 from uavsim.evaluate.readers.nuscenes_results import ResultReader
 from uavsim.evaluate.readers.nuscenes_truth import DETECTION_NAMES, TRACKING_NAMES, Truth, read_truth
 from uavsim.evaluate.tracks import fill_tracks
 from uavsim.typing import BoolArray, FloatArray, JsonDict
 
-__all__ = ["WIDE_RANGE_M", "detection_outcome", "evaluate_detection", "evaluate_tracking", "only_version"]
+__all__ = [
+    "WIDE_RANGE_M",
+    "detection_outcome",
+    "evaluate_detection",
+    "evaluate_tracking",
+    "only_version",
+    "scored_samples",
+]
 
 WIDE_RANGE_M = 102.4
 """The range of ``corrected``: the devkit's 30 to 50 m cut most of what a drone 60 m up sees."""
@@ -50,13 +57,11 @@ def evaluate_detection(request: EvaluationRequest) -> Outcome:
         counted[samples] = True
         counter.add(own.take(np.isin(own.sample, samples)), found)
     check.raise_if_wrong(request.results)
-    scored = _scored_samples(request, truth, reader)
+    scored = scored_samples(request, truth, reader)
     counter.add(own.take((scored & ~counted)[own.sample]), Boxes.none())
     scores = counter.score()
     told = {"split": request.split, "range_m": config.range_m, "samples": len(reader.seen)}
-    return detection_outcome(
-        "nuscenes-detection", request.mode, scores, told | {"samples_ignored": reader.ignored}
-    )
+    return detection_outcome("nuscenes-detection", request.mode, scores, told | {"samples_ignored": reader.ignored})
 
 
 def evaluate_tracking(request: EvaluationRequest) -> Outcome:
@@ -81,7 +86,7 @@ def evaluate_tracking(request: EvaluationRequest) -> Outcome:
         check.add(block)
         blocks.append(_evaluated(block, truth, limits, tracking.CLASSES))
     check.raise_if_wrong(request.results)
-    own = own.take(_scored_samples(request, truth, reader)[own.sample])
+    own = own.take(scored_samples(request, truth, reader)[own.sample])
     when = (truth.scene, truth.place, truth.time_us)
     filled = fill_tracks(own, *when, mean_scores=False, mode=request.mode)
     tracks = fill_tracks(Boxes.concat(blocks), *when, mean_scores=True, mode=request.mode)
@@ -114,9 +119,7 @@ def _ranges(request: EvaluationRequest, official: dict[str, float]) -> dict[str,
     return dict.fromkeys(official, WIDE_RANGE_M) if request.mode == "corrected" else official
 
 
-def _open(
-    request: EvaluationRequest, labels: tuple[str, ...], task: str, max_boxes: int
-) -> tuple[Truth, ResultReader]:
+def _open(request: EvaluationRequest, labels: tuple[str, ...], task: str, max_boxes: int) -> tuple[Truth, ResultReader]:
     version = only_version(request)
     if not request.results.is_file():
         raise InputError(f"{request.results}: no such file")
@@ -132,7 +135,7 @@ def _evaluated(boxes: Boxes, truth: Truth, limits: FloatArray, labels: tuple[str
     return keep_evaluated(boxes, truth.ego_m, limits, racks=truth.racks, two_wheelers=cycles)
 
 
-def _scored_samples(request: EvaluationRequest, truth: Truth, reader: ResultReader) -> BoolArray:
+def scored_samples(request: EvaluationRequest, truth: Truth, reader: ResultReader) -> BoolArray:
     """Tell which samples are scored: the split's, or without one those of the scenes that the results are about.
 
     Raises:
@@ -175,15 +178,13 @@ def detection_outcome(benchmark: str, mode: str, scores: detection.DetectionScor
         "label_tp_errors": scores.tp_errors,
         "boxes": scores.boxes,
     }
-    rows = tuple(
+    rows: tuple[Row, ...] = tuple(
         (name, scores.boxes[name], mean[name], *scores.tp_errors[name].values())
         for name in detection.CLASSES
         if scores.boxes[name]
     )
     table = Table("classes with ground truth", ("class", "boxes", "ap", "ate", "ase", "aoe", "ave", "aae"), rows)
-    return Outcome(
-        benchmark, mode, summary, ("mean_ap", "nds", *flat), (table,), _detection_curves(scores)
-    )
+    return Outcome(benchmark, mode, summary, ("mean_ap", "nds", *flat), (table,), _detection_curves(scores))
 
 
 def _detection_curves(scores: detection.DetectionScores) -> tuple[Curve, ...]:
@@ -204,15 +205,13 @@ def _detection_curves(scores: detection.DetectionScores) -> tuple[Curve, ...]:
 
 
 def _tracking_outcome(mode: str, scores: tracking.TrackingScores, told: JsonDict) -> Outcome:
-    rows = tuple(
+    rows: tuple[Row, ...] = tuple(
         (name, *(row[m] for m in tracking.METRICS)) for name, row in scores.by_class.items() if row["gt"] > 0
     )
     labels = {metric: {name: row[metric] for name, row in scores.by_class.items()} for metric in tracking.METRICS}
     curves = []
     for metric in ("motar", "mota", "motp", "ids"):
-        lines = {
-            name: (curve["recall"], curve[metric]) for name, curve in scores.curves.items() if metric in curve
-        }
+        lines = {name: (curve["recall"], curve[metric]) for name, curve in scores.curves.items() if metric in curve}
         if lines:
             curves.append(Curve(f"{metric} along recall", "recall", metric, lines))
     return Outcome(

@@ -1,8 +1,8 @@
 """nuScenes tracking: AMOTA, AMOTP and the CLEAR-MOT metrics at the best threshold.
 
-``official`` is devkit 1.2.0's ``TrackingEval`` with py-motmetrics 1.4.0 to the last digit, its two errors included: holes in tracks are
-filled with the neighbours' weights exchanged, and distances lose digits far from the origin. ``corrected`` has neither, and measures
-times by the data set's own clock instead of 0.5 s a sample.
+``official`` is devkit 1.2.0's ``TrackingEval`` with py-motmetrics 1.4.0 to the last digit, its two errors included: holes in
+tracks are filled with the neighbours' weights exchanged, and distances lose digits far from the origin. ``corrected`` has
+neither, and measures times by the data set's own clock instead of 0.5 s a sample.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ __all__ = [
 ]
 
 CLASSES: Final = ("bicycle", "bus", "car", "motorcycle", "pedestrian", "trailer", "truck")
-_AT_BEST: Final = (
+_AT_BEST: Final[tuple[str, ...]] = (
     "recall", "motar", "gt", "mota", "motp", "mt", "ml", "faf", "tp", "fp", "fn", "ids", "frag", "tid", "lgd",
 )  # fmt: skip
-METRICS: Final = ("amota", "amotp", *_AT_BEST)
+METRICS: Final[tuple[str, ...]] = ("amota", "amotp", *_AT_BEST)
 _SUMMED: Final = {"mt", "ml", "tp", "fp", "fn", "ids", "frag"}
 _WORST: Final = {"recall": 0.0, "motar": 0.0, "mota": 0.0, "motp": 2.0, "mt": 0.0, "faf": 500.0, "tp": 0.0}
 _WORST_S: Final = 20.0
@@ -105,9 +105,7 @@ def score_class(
         missing = np.full(int(np.isnan(thresholds).sum()), np.nan)
         curves = {name: np.r_[missing, values[back]] for name, values in at_levels.items()}
     else:
-        curves = {
-            name: np.full(config.thresholds, value) for name, value in _worst(truth).items()
-        }
+        curves = {name: np.full(config.thresholds, value) for name, value in _worst(truth).items()}
     return _best(curves), curves | {"confidence": thresholds}
 
 
@@ -117,6 +115,7 @@ def recall_thresholds(match_scores: FloatArray, truth_count: int, config: Tracki
     Args:
         match_scores: (M,) scores of the matches when every prediction is kept.
         truth_count: boxes of the class.
+        config: recalls and how many.
     """
     if not len(match_scores):
         return np.full(config.thresholds, np.nan)

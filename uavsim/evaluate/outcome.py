@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from uavsim.errors import InputError
 from uavsim.typing import FloatArray, JsonDict
 
-__all__ = ["Curve", "EvaluationRequest", "Outcome", "Table", "plain"]
+__all__ = ["Curve", "EvaluationRequest", "Outcome", "Row", "Table", "plain"]
+
+
+Row: TypeAlias = tuple[str | float | int | None, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +59,7 @@ class Table:
 
     title: str
     columns: tuple[str, ...]
-    rows: tuple[tuple[str | float | int | None, ...], ...]
+    rows: tuple[Row, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

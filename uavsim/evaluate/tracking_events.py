@@ -73,13 +73,13 @@ def _of_scene(table: TrackTable, scene: int) -> TrackTable:
 class _Walker:
     def __init__(self, thresholds: FloatArray, limit_m: float, mode: str) -> None:
         self.thresholds, self.limit_m, self.mode = thresholds, limit_m, mode
-        names = [name for name in EventCounts.__slots__ if name != "match_scores"]
-        self.sums = {name: np.zeros(len(thresholds), np.int64) for name in names}
+        names = set(EventCounts.__slots__) - {"match_scores", "distance_m"}
+        self.sums: dict[str, IntArray] = {name: np.zeros(len(thresholds), np.int64) for name in sorted(names)}
         self.distance_m = np.zeros(len(thresholds))
         self.scores: list[float] = []
 
     def counts(self) -> EventCounts:
-        return EventCounts(**self.sums | {"distance_m": self.distance_m}, match_scores=self.scores)
+        return EventCounts(**self.sums, distance_m=self.distance_m, match_scores=self.scores)
 
     def walk_scene(self, truth: TrackTable, found: TrackTable) -> None:
         frames = np.union1d(truth.frame, found.frame)
@@ -177,16 +177,19 @@ class _Frame:
         if not len(row):
             none = np.zeros(0, np.int64)
             return _Pairs(none, none, none, np.zeros(0))
-        if mode == "official":
-            distance = self._expanded(row, column)
-        else:
-            distance = np.broadcast_to(plain, (len(self.kept), len(plain)))
+        distance = self._expanded(row, column) if mode == "official" else np.tile(plain, (len(self.kept), 1))
         valid = self.kept[:, column] & (distance < limit_m)
         going_on = valid & (last[:, self.objects[row]] == self.tracks[column])
         odd = self._claimed_twice(going_on, column) | (len(np.unique(self.tracks)) < len(self.tracks))
-        rest = valid & ~self._touched(going_on, row, len(self.objects)) & ~self._touched(going_on, column, len(self.tracks))
+        rest = (
+            valid
+            & ~self._touched(going_on, row, len(self.objects))
+            & ~self._touched(going_on, column, len(self.tracks))
+        )
         hard = (
-            odd | self._claimed_twice(rest, row, len(self.objects)) | self._claimed_twice(rest, column, len(self.tracks))
+            odd
+            | self._claimed_twice(rest, row, len(self.objects))
+            | self._claimed_twice(rest, column, len(self.tracks))
         )
         matched = (going_on | rest) & ~hard[:, None]
         solved: dict[bytes, IntArray] = {}
@@ -231,7 +234,8 @@ class _Frame:
         threshold, pair = np.nonzero(chosen)
         used = np.zeros((len(chosen), size), bool)
         used[threshold, end[pair]] = True
-        return used[:, end]
+        touched: BoolArray = used[:, end]
+        return touched
 
     @staticmethod
     def _claimed_twice(chosen: BoolArray, end: IntArray, size: int | None = None) -> BoolArray:
@@ -239,7 +243,7 @@ class _Frame:
         size = size or int(end.max()) + 1
         threshold, pair = np.nonzero(chosen)
         counts = np.bincount(threshold * size + end[pair], minlength=len(chosen) * size)
-        twice: BoolArray = (counts.reshape(len(chosen), size) > 1).any(axis=1)
+        twice: BoolArray = counts.reshape(len(chosen), size).max(axis=1) > 1
         return twice
 
     def _solve(self, t: int, before: IntArray, row: IntArray, column: IntArray, distance: FloatArray) -> IntArray:
@@ -261,8 +265,8 @@ class _Frame:
                 used[same[0]] = done[i] = True
                 chosen.append(int(number[i, same[0]]))
         cost[done], cost[:, used] = np.nan, np.nan
-        i, j = _assign(cost)
-        chosen += number[i, j][np.isfinite(cost[i, j])].tolist()
+        rows, places = _assign(cost)
+        chosen += number[rows, places][np.isfinite(cost[rows, places])].tolist()
         return np.array(chosen, dtype=np.int64)
 
 

@@ -129,7 +129,9 @@ def read_json(path: Path, *, max_bytes: int = MAX_FILE_BYTES) -> Any:
     try:
         size = path.stat().st_size
         if size > max_bytes:
-            raise InputError(f"{path}: {size / 1e9:.1f} GB; a file of this format is read whole, up to {max_bytes / 1e9:.1f} GB")
+            raise InputError(
+                f"{path}: {size / 1e9:.1f} GB; a file of this format is read whole, up to {max_bytes / 1e9:.1f} GB"
+            )
         return json.loads(path.read_bytes())
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror}") from error

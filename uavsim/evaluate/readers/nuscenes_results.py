@@ -33,8 +33,8 @@ class ResultReader:
         task: ``detection`` or ``tracking``: the prefix of the boxes' keys.
         max_boxes: per sample.
 
-    After ``blocks`` is exhausted: ``seen`` are the numbers of samples that the file has, ``ignored`` counts samples of the data
-    set that are not evaluated, ``tracks`` gives every track's number by its name.
+    After ``blocks`` is exhausted: ``seen`` are the numbers of samples that the file has, ``ignored`` counts samples of the
+    data set that are not evaluated, ``tracks`` gives every track's number by its name.
     """
 
     path: Path
@@ -109,7 +109,9 @@ class ResultReader:
             self.ignored += 1
             return None
         if count > self.max_boxes:
-            raise InputError(f"{self.path}: sample {token} has {count} boxes; only {self.max_boxes} a sample are allowed")
+            raise InputError(
+                f"{self.path}: sample {token} has {count} boxes; only {self.max_boxes} a sample are allowed"
+            )
         if number in self.seen:
             raise InputError(f"{self.path}: sample {token} is there twice")
         self.seen.add(number)

@@ -89,6 +89,7 @@ def read_truth(
     names: Mapping[str, str] | Callable[[str], str | None],
     split: str | None = None,
     ego_channel: str = "LIDAR_TOP",
+    ego_is_sensor: bool = False,
     many_attributes: str | None = None,
 ) -> Truth:
     """Read the boxes of a split.
@@ -99,8 +100,8 @@ def read_truth(
         labels: the benchmark's classes in order.
         names: the benchmark's class of a category; categories without one are left out.
         split: of ``splits.json``; default: all scenes.
-        ego_channel: whose pose ranges are measured from. LIDAR_TOP: its ego pose (strict); a camera: its calibrated sensor's
-            global place with z = 0 (uav3d dialect), composed with the ego pose in the strict dialect.
+        ego_channel: the sensor of whose ego pose ranges are measured from; for a camera the height is taken as 0.
+        ego_is_sensor: measure from its calibrated sensor instead, which the uav3d dialect has in global coordinates.
         many_attributes: the attribute of a box that has several; default: such a box is refused, as the devkit refuses it.
 
     Raises:
@@ -118,7 +119,7 @@ def read_truth(
     samples = {row["token"]: n for n, row in enumerate(kept)}
     scene = np.array([numbers[row["scene_token"]] for row in kept], dtype=np.int64)
     time_us = np.array([row["timestamp"] for row in kept], dtype=np.int64)
-    ego_m, ego_yaw_rad = _egos(tables, samples, ego_channel)
+    ego_m, ego_yaw_rad = _egos(tables, samples, ego_channel, ego_is_sensor)
     rows = _Rows(labels, names, many_attributes, tables)
     boxes, racks, key, drones, visibility = rows.read(samples, time_us)
     return Truth(
@@ -153,7 +154,7 @@ def _places(scene: IntArray, time_us: IntArray) -> IntArray:
     return place
 
 
-def _egos(tables: Path, samples: dict[str, int], channel: str) -> tuple[FloatArray, FloatArray]:
+def _egos(tables: Path, samples: dict[str, int], channel: str, is_sensor: bool) -> tuple[FloatArray, FloatArray]:
     """Return where each sample's ranges are measured from, and the ego's heading."""
     sensors = {row["token"] for row in iter_rows(tables / "sensor.json") if row["channel"] == channel}
     if not sensors:
@@ -172,24 +173,15 @@ def _egos(tables: Path, samples: dict[str, int], channel: str) -> tuple[FloatArr
         if shot is None:
             continue
         number = samples[shot["sample_token"]]
-        ego_m[number] = pose["translation"]
+        ego_m[number] = (calibrated[shot["calibrated_sensor_token"]] if is_sensor else pose)["translation"]
         yaw_rad[number] = yaw_of_quat(np.array(pose["rotation"], dtype=np.float64))
-        if channel != "LIDAR_TOP":
-            ego_m[number] = _global_place(pose, calibrated[shot["calibrated_sensor_token"]])
+    if channel != "LIDAR_TOP":
+        ego_m[:, 2] = 0.0
     missing = np.flatnonzero(np.isnan(ego_m[:, 0]))
     if len(missing):
         token = list(samples)[int(missing[0])]
         raise DatasetError(f"{tables}: sample {token} has no keyframe of {channel} with an ego pose")
     return ego_m, yaw_rad
-
-
-def _global_place(pose: JsonDict, calibrated: JsonDict) -> list[float]:
-    """Return a camera's place with z = 0; the uav3d dialect has it in the calibrated sensor, the strict one beside the ego."""
-    if np.abs(calibrated["translation"]).max() > 10 or not any(pose["translation"]):
-        x, y, _ = calibrated["translation"]
-    else:
-        x, y, _ = pose["translation"]
-    return [x, y, 0.0]
 
 
 class _Rows:
@@ -214,9 +206,7 @@ class _Rows:
         self._many = many_attributes
         self._path = tables / "sample_annotation.json"
 
-    def read(
-        self, samples: dict[str, int], time_us: IntArray
-    ) -> tuple[Boxes, Boxes, IntArray, IntArray, IntArray]:
+    def read(self, samples: dict[str, int], time_us: IntArray) -> tuple[Boxes, Boxes, IntArray, IntArray, IntArray]:
         integers: list[tuple[int, ...]] = []
         floats: list[list[float]] = []
         blocks: list[tuple[AnyArray, AnyArray]] = []
@@ -258,7 +248,9 @@ class _Rows:
         if not tokens:
             return NOTHING
         if len(tokens) > 1 and self._many is None:
-            raise InputError(f"{self._path}: box {row['token']} has {len(tokens)} attributes; the devkit takes one at most")
+            raise InputError(
+                f"{self._path}: box {row['token']} has {len(tokens)} attributes; the devkit takes one at most"
+            )
         name = self._many if len(tokens) > 1 and self._many else self._attributes[tokens[0]]
         if name not in ATTRIBUTES:
             raise InputError(f"{self._path}: box {row['token']}: {name!r} is none of nuScenes' attributes")
