@@ -2,8 +2,9 @@
 
     PYTHON judge/aot_reference.py CHECKOUT CASES
 
-PYTHON has pandas 1.5.3, which the metrics need. CHECKOUT is a folder of the airborne-detection-starter-kit, with ``core/metrics``.
-CASES is a JSON list of {"truth", "results", "min_score", "min_track_len", "hfar", "fppi"}, files and numbers, the last two or null.
+PYTHON has pandas 1.5.3, which the metrics need. CHECKOUT is a folder of the airborne-detection-starter-kit, with
+``core/metrics``. CASES is a JSON list of {"truth", "results", "min_score", "min_track_len", "hfar", "fppi"}: files, then
+numbers, the last two of which may be null.
 """
 
 from __future__ import annotations
@@ -36,7 +37,10 @@ def main() -> int:
 def _score(metrics: Any, case: dict[str, Any]) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:  # tables are cached beside the inputs
         work = Path(folder)
-        for name, source, target in (("data", case["truth"], "groundtruth.json"), ("r", case["results"], "result.json")):
+        for name, source, target in (
+            ("data", case["truth"], "groundtruth.json"),
+            ("r", case["results"], "result.json"),
+        ):
             (work / name).mkdir()
             shutil.copyfile(source, work / name / target)
         parser = argparse.ArgumentParser()

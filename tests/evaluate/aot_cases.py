@@ -25,9 +25,11 @@ def make_case(seed: int) -> tuple[Json, list[Json]]:
 
 def _flight(rng: np.random.Generator, flight: str, results: list[Json], *, frames: int) -> Json:
     tracks = [_track(rng, name, frames) for name in rng.permutation(NAMES)[: rng.integers(0, 4)]]
-    if not results:  # the starter kit ends where there is no valid encounter
+    if not results:  # the starter kit ends without a valid encounter, a small and a large object
         near = {frame: 380.0 - 3 * frame for frame in range(frames)}
-        tracks.append(_track(rng, "Airplane7", frames) | {"planned": True, "ranges": near, "horizon": -1})
+        own = {"ranges": near, "horizon": -1, "aspect": 1.0}
+        tracks.append(_track(rng, "Airplane7", frames) | own | {"planned": True, "size": 8.0})
+        tracks.append(_track(rng, "Drone8", frames) | own | {"planned": False, "size": 40.0})
     entities = []
     quality = rng.random()
     for frame in range(frames):
@@ -43,14 +45,21 @@ def _flight(rng: np.random.Generator, flight: str, results: list[Json], *, frame
                 blob["range_distance_m"] = track["ranges"][frame]
             size = track["size"]
             box = [float(v) for v in (300 + 2 * frame + track["at"], 400 + track["at"], size, size * track["aspect"])]
-            own.append(base | {"blob": blob, "id": track["name"], "bb": box, "labels": {"is_above_horizon": track["horizon"]}})
+            own.append(
+                base | {"blob": blob, "id": track["name"], "bb": box, "labels": {"is_above_horizon": track["horizon"]}}
+            )
             if rng.random() < quality:
                 found += [_detection(rng, box, track["at"] % 7) for _ in range(1 + (rng.random() < 0.05))][:1]
         entities += own or [base | {"blob": {"frame": frame}, "labels": {}}]
         if rng.random() < 0.15:
             found.append(_detection(rng, [*rng.uniform(0, 2000, 2).tolist(), 9.0, 9.0], int(rng.integers(20, 26))))
         results.append({"img_name": image, "detections": found})
-    metadata = {"fps": 10.0, "number_of_frames": frames, "duration": frames * 100.0, "resolution": {"height": 2048, "width": 2448}}
+    metadata = {
+        "fps": 10.0,
+        "number_of_frames": frames,
+        "duration": frames * 100.0,
+        "resolution": {"height": 2048, "width": 2448},
+    }
     return {"metadata": metadata, "entities": entities}
 
 

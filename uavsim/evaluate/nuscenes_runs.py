@@ -15,8 +15,9 @@ from uavsim.evaluate.outcome import Curve, EvaluationRequest, Outcome, Row, Tabl
 from uavsim.evaluate.ranges import keep_evaluated
 from uavsim.evaluate.readers.nuscenes_results import ResultReader
 from uavsim.evaluate.readers.nuscenes_truth import DETECTION_NAMES, TRACKING_NAMES, Truth, read_truth
+from uavsim.evaluate.result_input import WIDE_RANGE_M, only_version, scored_samples
 from uavsim.evaluate.tracks import fill_tracks
-from uavsim.typing import BoolArray, FloatArray, JsonDict
+from uavsim.typing import FloatArray, JsonDict
 
 __all__ = [
     "WIDE_RANGE_M",
@@ -26,9 +27,6 @@ __all__ = [
     "only_version",
     "scored_samples",
 ]
-
-WIDE_RANGE_M = 102.4
-"""The range of ``corrected``: the devkit's 30 to 50 m cut most of what a drone 60 m up sees."""
 
 _SHORT = {"trans_err": "mate", "scale_err": "mase", "orient_err": "maoe", "vel_err": "mave", "attr_err": "maae"}
 _CYCLES = ("bicycle", "motorcycle")
@@ -95,23 +93,6 @@ def evaluate_tracking(request: EvaluationRequest) -> Outcome:
     return _tracking_outcome(request.mode, scores, told | {"samples_ignored": reader.ignored})
 
 
-def only_version(request: EvaluationRequest) -> str:
-    """Return the version folder that is asked for, or the only one.
-
-    Raises:
-        InputError: there is none or more than one.
-    """
-    folder = request.truth
-    there = sorted(path.parent.name for path in folder.glob("*/sample_annotation.json"))
-    if request.version is not None:
-        if request.version not in there:
-            raise InputError(f"{folder}: no version {request.version!r}; it holds {', '.join(there) or 'none'}")
-        return request.version
-    if len(there) != 1:
-        raise InputError(f"{folder} holds {', '.join(there) or 'no data set'}: choose one with --version")
-    return there[0]
-
-
 def _ranges(request: EvaluationRequest, official: dict[str, float]) -> dict[str, float]:
     """Return the range of each class: the option's, else the devkit's, which ``corrected`` widens."""
     if "range" in request.options:
@@ -133,20 +114,6 @@ def _open(request: EvaluationRequest, labels: tuple[str, ...], task: str, max_bo
 def _evaluated(boxes: Boxes, truth: Truth, limits: FloatArray, labels: tuple[str, ...]) -> Boxes:
     cycles = np.array([labels.index(name) for name in _CYCLES], dtype=np.int64)
     return keep_evaluated(boxes, truth.ego_m, limits, racks=truth.racks, two_wheelers=cycles)
-
-
-def scored_samples(request: EvaluationRequest, truth: Truth, reader: ResultReader) -> BoolArray:
-    """Tell which samples are scored: the split's, or without one those of the scenes that the results are about.
-
-    Raises:
-        InputError: official, and the results leave some of them out.
-    """
-    scored = np.ones(len(truth.samples), bool)
-    if request.split is None:
-        scored = np.isin(truth.scene, np.unique(truth.scene[sorted(reader.seen)]))
-    if request.mode == "official":
-        reader.require(np.flatnonzero(scored))
-    return scored
 
 
 def _one_box_an_object(boxes: Boxes, truth: Truth) -> None:

@@ -15,11 +15,11 @@ from uavsim.evaluate.bootstrap import interval_of, jackknife, scene_draws
 from uavsim.evaluate.boxes import Boxes
 from uavsim.evaluate.frame_check import FrameCheck
 from uavsim.evaluate.nuscenes_detection import CLASSES
-from uavsim.evaluate.nuscenes_runs import WIDE_RANGE_M, only_version, scored_samples
 from uavsim.evaluate.outcome import Curve, EvaluationRequest, Outcome, Row, Table
 from uavsim.evaluate.ranges import range_on_ground
 from uavsim.evaluate.readers.nuscenes_results import ResultReader
 from uavsim.evaluate.readers.nuscenes_truth import DETECTION_NAMES, Truth, read_truth
+from uavsim.evaluate.result_input import WIDE_RANGE_M, only_version, scored_samples
 from uavsim.evaluate.swarm import FOUND_WITHIN_M, Matched, bins_of, group_ap, group_recall, match_swarm, score_group
 from uavsim.typing import BoolArray, FloatArray, IntArray, JsonDict
 

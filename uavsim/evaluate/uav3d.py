@@ -18,11 +18,12 @@ from uavsim.evaluate import nuscenes_detection as detection
 from uavsim.evaluate.bev_iou import aligned_iou, axis_bounds, corners_of, turned_iou
 from uavsim.evaluate.boxes import Boxes
 from uavsim.evaluate.frame_check import FrameCheck
-from uavsim.evaluate.nuscenes_runs import detection_outcome, only_version, scored_samples
+from uavsim.evaluate.nuscenes_runs import detection_outcome
 from uavsim.evaluate.outcome import Curve, EvaluationRequest, Outcome
 from uavsim.evaluate.ranges import range_on_ground
 from uavsim.evaluate.readers.nuscenes_results import ResultReader
 from uavsim.evaluate.readers.nuscenes_truth import Truth, read_truth
+from uavsim.evaluate.result_input import only_version, scored_samples
 from uavsim.typing import BoolArray, FloatArray, IntArray
 
 __all__ = [
