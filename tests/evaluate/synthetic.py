@@ -156,6 +156,8 @@ def results_for(truth: dict[str, list[dict[str, Any]]], task: str, seed: int, ki
                 boxes.append(_box(rng, row, task, kind))
         if rows and kind != "as the truth":
             boxes += [_stranger(rng, rows, task, kind) for _ in range(int(rng.integers(0, 5)))]
+        if task == "tracking" and kind != "duplicate ids":
+            boxes[:] = {box["tracking_id"]: box for box in boxes}.values()
         rng.shuffle(boxes)
     if not any(results.values()):  # the devkit cannot evaluate a file with no box at all
         sample, rows = next((s, r) for s, r in truth.items() if r)
