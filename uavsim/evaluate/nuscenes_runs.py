@@ -29,6 +29,7 @@ __all__ = [
 ]
 
 _SHORT = {"trans_err": "mate", "scale_err": "mase", "orient_err": "maoe", "vel_err": "mave", "attr_err": "maae"}
+_SHOWN = ("gt", "amota", "amotp", "recall", "mota", "motp", "ids", "frag")
 _CYCLES = ("bicycle", "motorcycle")
 
 
@@ -173,7 +174,7 @@ def _detection_curves(scores: detection.DetectionScores) -> tuple[Curve, ...]:
 
 def _tracking_outcome(mode: str, scores: tracking.TrackingScores, told: JsonDict) -> Outcome:
     rows: tuple[Row, ...] = tuple(
-        (name, *(row[m] for m in tracking.METRICS)) for name, row in scores.by_class.items() if row["gt"] > 0
+        (name, *(row[m] for m in _SHOWN)) for name, row in scores.by_class.items() if row["gt"] > 0
     )
     labels = {metric: {name: row[metric] for name, row in scores.by_class.items()} for metric in tracking.METRICS}
     curves = []
@@ -186,6 +187,6 @@ def _tracking_outcome(mode: str, scores: tracking.TrackingScores, told: JsonDict
         mode,
         {**told, **scores.overall, "label_metrics": labels},
         ("amota", "amotp", "recall", "mota", "motp", "ids", "frag"),
-        (Table("classes with ground truth", ("class", *tracking.METRICS), rows),),
+        (Table("classes with ground truth", ("class", *_SHOWN), rows),),
         tuple(curves),
     )

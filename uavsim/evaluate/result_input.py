@@ -15,6 +15,7 @@ from uavsim.evaluate.outcome import EvaluationRequest
 from uavsim.evaluate.ranges import range_on_ground
 from uavsim.evaluate.readers.nuscenes_results import ResultReader
 from uavsim.evaluate.readers.nuscenes_truth import DETECTION_NAMES, Truth, read_truth
+from uavsim.evaluate.readers.opv2v import read_opv2v_truth
 from uavsim.typing import BoolArray
 
 __all__ = ["WIDE_RANGE_M", "DetectionInput", "only_version", "scored_samples"]
@@ -35,9 +36,7 @@ class DetectionInput:
         if not request.results.is_file():
             raise InputError(f"{request.results}: no such file")
         self.request, self.limit_m = request, request.number("range", WIDE_RANGE_M)
-        self.truth = read_truth(
-            request.truth, only_version(request), labels=CLASSES, names=DETECTION_NAMES, split=request.split
-        )
+        self.truth = _truth(request)
         self.own = self.in_range(self.truth.boxes.take(self.truth.boxes.counted))
         self.reader = ResultReader(
             request.results,
@@ -62,6 +61,12 @@ class DetectionInput:
     def scored(self) -> BoolArray:
         """Tell which samples are scored, once ``blocks`` is exhausted."""
         return scored_samples(self.request, self.truth, self.reader)
+
+
+def _truth(request: EvaluationRequest) -> Truth:
+    if request.version is None and not any(request.truth.glob("*/sample_annotation.json")):
+        return read_opv2v_truth(request.truth)
+    return read_truth(request.truth, only_version(request), labels=CLASSES, names=DETECTION_NAMES, split=request.split)
 
 
 def only_version(request: EvaluationRequest) -> str:

@@ -12,12 +12,14 @@ import numpy as np
 from uavsim.errors import InputError
 from uavsim.evaluate.boxes import ATTRIBUTES, NOTHING, Boxes, yaw_of_quat
 from uavsim.evaluate.readers.json_stream import JsonStream
+from uavsim.evaluate.readers.pickles import read_pickle
 from uavsim.registry import nearest
 from uavsim.typing import FloatArray, IntArray, JsonDict
 
 __all__ = ["ResultReader", "boxes_of_rows"]
 
 _SAMPLES_PER_BLOCK: Final = 256
+_PICKLES: Final = {".pkl", ".pickle"}
 _VECTORS: Final = {"translation": 3, "size": 3, "rotation": 4, "velocity": 2}
 
 
@@ -54,12 +56,15 @@ class ResultReader:
         Raises:
             InputError: not such a file, or a box or sample that the benchmark refuses.
         """
+        if self.path.suffix in _PICKLES:
+            yield from self._blocks(self._unpickled())
+            return
         with JsonStream(self.path) as stream:
             found = False
             for key in stream.members("the file"):
                 if key == "results":
                     found = True
-                    yield from self._blocks(stream)
+                    yield from self._blocks((token, stream.value()) for token in stream.members("'results'"))
                 elif key == "meta":
                     meta = stream.value()
                     self.meta = meta if isinstance(meta, dict) else {}
@@ -83,11 +88,20 @@ class ResultReader:
                 "has an empty list (--mode corrected counts missing samples as empty)"
             )
 
-    def _blocks(self, stream: JsonStream) -> Iterator[Boxes]:
+    def _unpickled(self) -> Iterator[tuple[str, Any]]:
+        content = read_pickle(self.path)
+        results = content.get("results") if isinstance(content, dict) else None
+        if not isinstance(results, dict):
+            raise InputError(
+                f"{self.path}: a pickle is taken when it holds what the JSON file would; mmdet3d writes that file "
+                "(results_nusc.json) with jsonfile_prefix"
+            )
+        yield from ((str(token), boxes) for token, boxes in results.items())
+
+    def _blocks(self, samples: Iterator[tuple[str, Any]]) -> Iterator[Boxes]:
         numbers: list[int] = []
         rows: list[JsonDict] = []
-        for token in stream.members("'results'"):
-            boxes = stream.value()
+        for token, boxes in samples:
             if not isinstance(boxes, list):
                 raise InputError(f"{self.path}: sample {token}: not a list of boxes")
             number = self._number(token, len(boxes))

@@ -23,6 +23,14 @@ _RECONSTRUCT, _SCALAR, _FROM_BUFFER = (
 )
 """The functions that numpy's own pickles name."""
 
+
+def _latin1(text: str, encoding: str) -> bytes:
+    """Return bytes as the oldest protocols write them; other encodings are not asked for by plain data."""
+    if encoding != "latin1":
+        raise pickle.UnpicklingError(f"it asks for the encoding {encoding!r}")
+    return text.encode("latin1")
+
+
 _KNOWN: Final[dict[tuple[str, str], Any]] = {
     ("numpy", "ndarray"): np.ndarray,
     ("numpy", "dtype"): np.dtype,
@@ -30,6 +38,8 @@ _KNOWN: Final[dict[tuple[str, str], Any]] = {
     **{(f"numpy.{core}.multiarray", "scalar"): _SCALAR for core in ("core", "_core")},
     **{(f"numpy.{core}.numeric", "_frombuffer"): _FROM_BUFFER for core in ("core", "_core")},
     ("collections", "OrderedDict"): dict,
+    ("_codecs", "encode"): _latin1,
+    ("__builtin__", "set"): set,
     ("builtins", "set"): set,
     ("builtins", "frozenset"): frozenset,
     ("builtins", "complex"): complex,
