@@ -156,7 +156,7 @@ def _predictions(rng: np.random.Generator, token: str, place: Any, task: str) ->
             base | own | {"translation": [x, y, 1.0], "detection_score": s} for (x, y), s in zip(at, score, strict=True)
         ]
     seen: set[int] = set()
-    boxes = []
+    boxes: list[dict[str, Any]] = []
     for number, (x, y), s in zip(of.tolist(), at, score, strict=True):
         track = f"t{number}" if number not in seen else f"u{len(boxes)}"
         seen.add(number)

@@ -10,6 +10,7 @@ which scoring does not need, are stood in for.
 from __future__ import annotations
 
 import contextlib
+import importlib
 import json
 import sys
 import types
@@ -20,12 +21,11 @@ from unittest import mock
 def main() -> int:
     """Print the letters that its parser finds and the accuracies of each set of responses."""
     openai, image = types.ModuleType("openai"), types.ModuleType("PIL")
-    openai.AzureOpenAI, image.Image = mock.MagicMock(), mock.MagicMock()
+    vars(openai)["AzureOpenAI"] = vars(image)["Image"] = mock.MagicMock()
     sys.modules |= {"openai": openai, "PIL": image}
     sys.path.insert(0, str(Path(sys.argv[1]) / "AirCopBench_evaluation"))
     with contextlib.redirect_stdout(sys.stderr):
-        import evaluation
-
+        evaluation = importlib.import_module("evaluation")
         cases = json.loads(Path(sys.argv[2]).read_text())
         with mock.patch("random.choice", return_value="?"):
             letters = [evaluation.engine.extract_answer(text) for text in cases["texts"]]

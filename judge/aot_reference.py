@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import importlib
 import json
 import logging
 import shutil
@@ -26,7 +27,7 @@ def main() -> int:
     warnings.simplefilter("ignore")
     logging.disable(logging.CRITICAL)
     sys.path.insert(0, str(Path(sys.argv[1]) / "core" / "metrics"))
-    import run_airborne_metrics as metrics
+    metrics = importlib.import_module("run_airborne_metrics")
 
     with contextlib.redirect_stdout(sys.stderr):
         answers = [_score(metrics, case) for case in json.loads(Path(sys.argv[2]).read_text())]

@@ -45,20 +45,22 @@ def _config(name: str, case: dict[str, Any]) -> dict[str, Any]:
     content = config_factory(name).serialize()
     if case.get("range_m"):
         content["class_range"] = dict.fromkeys(content["class_range"], case["range_m"])
-    return content
+    return dict(content)
 
 
 def _detection(nusc: NuScenes, case: dict[str, Any], work: str) -> dict[str, Any]:
     config = DetectionConfig.deserialize(_config("detection_cvpr_2019", case))
     metrics, _ = DetectionEval(nusc, config, case["results"], case["split"], work, verbose=False).evaluate()
-    return metrics.serialize()
+    told: dict[str, Any] = metrics.serialize()
+    return told
 
 
 def _tracking(nusc: NuScenes, case: dict[str, Any], work: str) -> dict[str, Any]:
     config = TrackingConfig.deserialize(_config("tracking_nips_2019", case))
     judge = TrackingEval(config, case["results"], case["split"], work, nusc.version, nusc.dataroot, verbose=False)
     metrics, _ = judge.evaluate()
-    return metrics.serialize()
+    told: dict[str, Any] = metrics.serialize()
+    return told
 
 
 if __name__ == "__main__":

@@ -36,7 +36,8 @@ def _flight(rng: np.random.Generator, flight: str, results: list[Json], *, frame
         time = 1_573_043_646_380_340_792 + frame * 100_000_000
         image = f"{time}{flight}.png"
         base = {"time": time, "flight_id": flight, "img_name": image}
-        own, found = [], []
+        objects: list[Json] = []
+        found: list[Json] = []
         for track in tracks:
             if frame not in track["ranges"] or rng.random() < 0.03:
                 continue
@@ -45,12 +46,12 @@ def _flight(rng: np.random.Generator, flight: str, results: list[Json], *, frame
                 blob["range_distance_m"] = track["ranges"][frame]
             size = track["size"]
             box = [float(v) for v in (300 + 2 * frame + track["at"], 400 + track["at"], size, size * track["aspect"])]
-            own.append(
+            objects.append(
                 base | {"blob": blob, "id": track["name"], "bb": box, "labels": {"is_above_horizon": track["horizon"]}}
             )
             if rng.random() < quality:
                 found += [_detection(rng, box, track["at"] % 7) for _ in range(1 + (rng.random() < 0.05))][:1]
-        entities += own or [base | {"blob": {"frame": frame}, "labels": {}}]
+        entities += objects or [base | {"blob": {"frame": frame}, "labels": {}}]
         if rng.random() < 0.15:
             found.append(_detection(rng, [*rng.uniform(0, 2000, 2).tolist(), 9.0, 9.0], int(rng.integers(20, 26))))
         results.append({"img_name": image, "detections": found})

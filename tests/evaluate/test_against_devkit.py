@@ -57,7 +57,7 @@ def devkit_answers(root: Path, cases: list[dict[str, Any]]) -> list[dict[str, An
 @pytest.mark.parametrize("task", ["detection", "tracking"])
 def test_every_figure_equals_the_devkits(task: str, tmp_path: Path) -> None:
     root = write_dataset(tmp_path / "data", scenes=CASES[task], seed=SEED)
-    cases = []
+    cases: list[dict[str, Any]] = []
     for number in range(CASES[task]):
         kind = KINDS[number % len(KINDS)]
         file = tmp_path / f"{number}.json"

@@ -78,7 +78,7 @@ def test_aot_summaries(tmp_path: Path) -> None:
 
 def test_openad_scores(tmp_path: Path) -> None:
     folder = checkout("UAVSIM_OPENAD_FOLDER")
-    cases = []
+    cases: list[dict[str, Any]] = []
     for dimensions in (2, 3):
         for seed in range(4):  # 250 scenes each are not empty
             truth, results = openad_cases.write_case(tmp_path, dimensions, seed)

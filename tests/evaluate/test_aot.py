@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -27,7 +28,7 @@ def test_a_small_box_and_a_small_detection_on_it_are_enlarged() -> None:
     assert extended_iou(np.full((1, 4), np.nan), np.array([[0.0, 2.0, 4.0, 4.0]])) == 0.0
 
 
-def rows(frames: list[int], range_m: float, object_: int = 0) -> dict[str, np.ndarray]:
+def rows(frames: list[int], range_m: float, object_: int = 0) -> dict[str, Any]:
     count = len(frames)
     return {
         "flight": np.zeros(count, int), "object_": np.full(count, object_), "time": np.array(frames),
@@ -35,7 +36,7 @@ def rows(frames: list[int], range_m: float, object_: int = 0) -> dict[str, np.nd
     }  # fmt: skip
 
 
-def joined(*parts: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+def joined(*parts: dict[str, Any]) -> dict[str, Any]:
     return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
 

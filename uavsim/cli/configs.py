@@ -25,7 +25,7 @@ _MOST_DRAWN = 12  # more scenes than this hide each other
 
 def register(app: typer.Typer) -> None:
     """Add the commands of this module to ``app``."""
-    app.command(name="plan", help="Show what would fly, as a table and as a image; or make a town's routes.")(plan)
+    app.command(name="plan", help="Show what would fly, as a table and as an image; or make a town's routes.")(plan)
     app.command(name="check", help="Check YAML files and what they refer to, without a simulator.")(check)
     app.command(name="schema", help="Write the JSON Schemas of all YAML files, for editors.")(schema)
 
@@ -105,7 +105,7 @@ def _table(plans: Sequence[ScenePlan]) -> Table:
     for column in ("scene", "route", "formation", "drones", "height m", "weather", "vehicles", "split", "seed"):
         table.add_column(column, justify="right" if column in {"drones", "height m", "vehicles", "seed"} else "left")
     for scene in plans:
-        heights_m = scene.swarm.map_t_flu_m[..., 2] - scene.town.ground_z_m
+        heights_m = scene.swarm.map_SE3_flu.translation_m[..., 2] - scene.town.ground_z_m
         low, high = f"{heights_m.min():.0f}", f"{heights_m.max():.0f}"
         table.add_row(
             scene.scene_name,
@@ -122,7 +122,7 @@ def _table(plans: Sequence[ScenePlan]) -> Table:
 
 
 def _make_routes(town: str, *, rows: int, columns: int, force: bool) -> None:
-    """Write the routes of a town, never over a file that is there unless told to."""
+    """Write the routes of a town, never over a file that is there unless --force is given."""
     from uavsim.config.library import Library
     from uavsim.plan.route_maker import make_routes
 

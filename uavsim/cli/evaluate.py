@@ -19,7 +19,7 @@ from uavsim.evaluate.page import html_page
 
 __all__ = ["register"]
 
-_HELP = "; ".join(f"{name}: {metric.help}" for name, metric in METRICS.items())
+_HELP = "; ".join(f"{name}: {METRICS.pick(name).help}" for name in METRICS.builtin) + "; or a package's own."
 
 
 def register(app: typer.Typer) -> None:

@@ -14,6 +14,7 @@ from typing import Any, Final
 
 import msgpack
 
+from uavsim.dataset.schema import Tables
 from uavsim.errors import DatasetError
 from uavsim.typing import JsonDict
 
@@ -63,7 +64,7 @@ class Fragment:
     """One scene's rows: table name -> rows in table order."""
 
     head: FragmentHead
-    rows: dict[str, list[JsonDict]] = field(default_factory=dict)
+    rows: Tables = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -127,7 +128,10 @@ def open_fragment(data: bytes) -> PackedFragment:
         raise DatasetError(f"not the table rows of a scene: {error}") from error
     if not isinstance(value, dict) or value.get("format") != _FORMAT:
         raise DatasetError(f"not the table rows of a scene in this version's form ({_FORMAT}); annotate it again")
-    return PackedFragment(head=_head(value["head"]), compressed=value["tables"], row_count=value["rows"])
+    try:
+        return PackedFragment(head=_head(value["head"]), compressed=value["tables"], row_count=value["rows"])
+    except (KeyError, TypeError, ValueError) as error:
+        raise DatasetError(f"the table rows of a scene are damaged: {error!r}; annotate it again") from error
 
 
 def _head(value: dict[str, Any]) -> FragmentHead:

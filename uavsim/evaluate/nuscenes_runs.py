@@ -14,7 +14,7 @@ from uavsim.evaluate.frame_check import FrameCheck
 from uavsim.evaluate.outcome import Curve, EvaluationRequest, Outcome, Row, Table
 from uavsim.evaluate.ranges import keep_evaluated
 from uavsim.evaluate.readers.nuscenes_results import ResultReader
-from uavsim.evaluate.readers.nuscenes_truth import DETECTION_NAMES, TRACKING_NAMES, Truth, read_truth
+from uavsim.evaluate.readers.nuscenes_truth import Truth, read_truth
 from uavsim.evaluate.result_input import WIDE_RANGE_M, only_version, scored_samples
 from uavsim.evaluate.tracks import fill_tracks
 from uavsim.typing import FloatArray, JsonDict
@@ -105,8 +105,7 @@ def _open(request: EvaluationRequest, labels: tuple[str, ...], task: str, max_bo
     version = only_version(request)
     if not request.results.is_file():
         raise InputError(f"{request.results}: no such file")
-    names = DETECTION_NAMES if task == "detection" else TRACKING_NAMES
-    truth = read_truth(request.truth, version, labels=labels, names=names, split=request.split)
+    truth = read_truth(request.truth, version, labels=labels, split=request.split)
     if not truth.samples:
         raise InputError(f"{request.truth / version}: the split has no samples")
     return truth, ResultReader(request.results, truth.samples, truth.known, labels, task=task, max_boxes=max_boxes)

@@ -14,7 +14,7 @@ from uavsim.evaluate.nuscenes_detection import CLASSES, DetectionConfig
 from uavsim.evaluate.outcome import EvaluationRequest
 from uavsim.evaluate.ranges import range_on_ground
 from uavsim.evaluate.readers.nuscenes_results import ResultReader
-from uavsim.evaluate.readers.nuscenes_truth import DETECTION_NAMES, Truth, read_truth
+from uavsim.evaluate.readers.nuscenes_truth import Truth, read_truth
 from uavsim.evaluate.readers.opv2v import read_opv2v_truth
 from uavsim.typing import BoolArray
 
@@ -66,7 +66,7 @@ class DetectionInput:
 def _truth(request: EvaluationRequest) -> Truth:
     if request.version is None and not any(request.truth.glob("*/sample_annotation.json")):
         return read_opv2v_truth(request.truth)
-    return read_truth(request.truth, only_version(request), labels=CLASSES, names=DETECTION_NAMES, split=request.split)
+    return read_truth(request.truth, only_version(request), labels=CLASSES, split=request.split)
 
 
 def only_version(request: EvaluationRequest) -> str:

@@ -18,7 +18,7 @@ from uavsim.evaluate.nuscenes_detection import CLASSES
 from uavsim.evaluate.outcome import Curve, EvaluationRequest, Outcome, Row, Table
 from uavsim.evaluate.ranges import range_on_ground
 from uavsim.evaluate.readers.nuscenes_results import ResultReader
-from uavsim.evaluate.readers.nuscenes_truth import DETECTION_NAMES, Truth, read_truth
+from uavsim.evaluate.readers.nuscenes_truth import Truth, read_truth
 from uavsim.evaluate.result_input import WIDE_RANGE_M, only_version, scored_samples
 from uavsim.evaluate.swarm import FOUND_WITHIN_M, Matched, bins_of, group_ap, group_recall, match_swarm, score_group
 from uavsim.typing import BoolArray, FloatArray, IntArray, JsonDict
@@ -50,7 +50,7 @@ def evaluate_swarm(request: EvaluationRequest) -> Outcome:
         InputError: the results are refused, or the data set does not tell which drones see a box.
     """
     version = only_version(request)
-    truth = read_truth(request.truth, version, labels=CLASSES, names=DETECTION_NAMES, split=request.split)
+    truth = read_truth(request.truth, version, labels=CLASSES, split=request.split)
     if (truth.drones < 0).any():
         raise InputError(f"{request.truth / version}: the boxes do not tell which drones see them (uav_seen_by)")
     limit_m = request.number("range", WIDE_RANGE_M)

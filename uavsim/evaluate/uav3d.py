@@ -12,6 +12,7 @@ from typing import Final
 
 import numpy as np
 
+from uavsim.dataset.dialects import STRICT, dialect_of
 from uavsim.dataset.reader import open_dataset
 from uavsim.errors import InputError
 from uavsim.evaluate import nuscenes_detection as detection
@@ -224,7 +225,7 @@ def _truth(request: EvaluationRequest) -> Truth:
     if not request.results.is_file():
         raise InputError(f"{request.results}: no such file")
     version = only_version(request)
-    strict = open_dataset(request.truth, version).dialect == "strict"
+    strict = dialect_of(open_dataset(request.truth, version)) is STRICT
     return read_truth(
         request.truth,
         version,

@@ -8,9 +8,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import cast
 
 from uavsim.dataset.assemble import assemble
 from uavsim.dataset.map_mask import draw_map_mask
+from uavsim.dataset.rows import RunInfo
 from uavsim.errors import SystemFailure
 from uavsim.export.contact_sheet import write_contact_sheet
 from uavsim.records.recording import Recording
@@ -117,13 +119,13 @@ def sheet(root: Path, *, versions: list[str] | None = None) -> Path:
 
 
 def _few_images(folder: Path) -> bool:
-    """Tell from the size of the table, some 500 bytes a image, whether looking at all of them is quick."""
+    """Guess from the size of the table, some 500 bytes an image, whether decoding all of them is quick."""
     return (folder / "sample_data.json").stat().st_size < 500 * _FEW_IMAGES
 
 
-def _public_part(identity: JsonDict) -> JsonDict:
+def _public_part(identity: JsonDict) -> RunInfo:
     """What of the identity belongs to the data set; the same in every run of it."""
-    return {key: identity[key] for key in ("dataset", "seed", "fingerprint", "versions") if key in identity}
+    return cast("RunInfo", {key: identity[key] for key in RunInfo.__annotations__ if key in identity})
 
 
 @contextmanager

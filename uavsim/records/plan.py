@@ -7,15 +7,22 @@ between processes as msgpack (``records/codec.py``).
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import Literal
 
+import numpy as np
+
+from uavsim.geometry import unreal
+from uavsim.geometry.frames import FLU_SE3_OPTICAL
+from uavsim.geometry.se3 import SE3
 from uavsim.typing import FloatArray
 
 __all__ = [
     "CameraSpec",
     "DegradationPlan",
     "ImageFormat",
+    "LabelPlan",
+    "PlanNotes",
     "ScenePlan",
     "SensorKind",
     "SwarmTrajectory",
@@ -25,7 +32,8 @@ __all__ = [
     "WeatherTrack",
 ]
 
-Topology = Literal["carla", "bridge", "merged"]
+Topology = str
+"""A set-up of ``config/backends.py``."""
 SensorKind = Literal["rgb", "instance", "depth", "lidar"]
 
 
@@ -48,6 +56,17 @@ class CameraSpec:
     fov_deg: float
     sensors: tuple[SensorKind, ...] = ("rgb", "instance")
 
+    @property
+    def flu_SE3_camera(self) -> SE3:
+        """The mount: drone <- the camera's own flu, whose x is where it looks."""
+        turn = unreal.map_q_flu_from_ue_euler(np.array(self.mount_rpy_deg, dtype=np.float64))
+        return SE3(turn, np.array(self.mount_t_m, dtype=np.float64))
+
+    @property
+    def flu_SE3_optical(self) -> SE3:
+        """The mount: drone <- optical."""
+        return self.flu_SE3_camera @ FLU_SE3_OPTICAL
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SwarmTrajectory:
@@ -55,13 +74,11 @@ class SwarmTrajectory:
 
     Attributes:
         drone_ids: (D,) ids as they appear in channel names; id 0 is the centre (ego).
-        map_t_flu_m: (K, D, 3) positions, K = total steps + 1 (step 0 is the scene's first tick).
-        map_q_flu_wxyz: (K, D, 4) unit quaternions, scalar first.
+        map_SE3_flu: (K, D) poses, K = total steps + 1 (step 0 is the scene's first tick).
     """
 
     drone_ids: tuple[int, ...]
-    map_t_flu_m: FloatArray
-    map_q_flu_wxyz: FloatArray
+    map_SE3_flu: SE3
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +158,42 @@ class DegradationPlan:
     exposure_stops: float = 0.0
 
 
+@dataclass(frozen=True, slots=True)
+class LabelPlan:
+    """What the data set says about labels; what is None is as the labeller has it.
+
+    Attributes:
+        classes: that get boxes.
+        range_m: horizontally from the nearest drone.
+        columns: label columns beside the built-in ones.
+        label_parked: also parked vehicles that are parts of the town.
+        moving_mps: faster is ``moving``.
+        parked_moved_m: a parked vehicle that moves less in the scene is ``parked``.
+    """
+
+    classes: tuple[str, ...] | None = None
+    range_m: float | None = None
+    columns: tuple[str, ...] | None = None
+    label_parked: bool | None = None
+    moving_mps: float | None = None
+    parked_moved_m: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PlanNotes:
+    """How the plan came about; kept with the recording for people, read by nothing.
+
+    Attributes:
+        dataset_seed: from which the scene's own seed was drawn.
+        route_row: group of routes that the scene's route is of.
+        route_start_share: how far along the route it starts, 0 to 1.
+    """
+
+    dataset_seed: int = 0
+    route_row: str = ""
+    route_start_share: float = 0.0
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class ScenePlan:
     """One scene of a data set.
@@ -176,7 +229,8 @@ class ScenePlan:
     degradations: DegradationPlan | None = None
     max_formation_error_m: float = 5.0  # bridge: a drone farther than this from its place voids the scene
     wind_map_mps: tuple[float, float, float] = (0.0, 0.0, 0.0)
-    extra: dict[str, Any] = field(default_factory=dict)  # goes into the scene's log as it is
+    labels: LabelPlan = LabelPlan()
+    notes: PlanNotes = PlanNotes()
 
     @property
     def image_every_steps(self) -> int:

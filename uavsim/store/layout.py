@@ -56,11 +56,6 @@ class OutLayout:
         return self.root / ".uavsim"
 
     @property
-    def dataset_json(self) -> Path:
-        """The identity of the data set."""
-        return self.meta / "dataset.json"
-
-    @property
     def ledger(self) -> Path:
         """One file per scene: the truth about what is done."""
         return self.meta / "ledger"
@@ -92,10 +87,6 @@ class OutLayout:
     def recording(self, scene: str) -> Path:
         """The scene's recording without its images."""
         return self.meta / "recordings" / check_name(scene, what="scene")
-
-    def ledger_file(self, scene: str) -> Path:
-        """The scene's ledger entry."""
-        return self.ledger / f"{check_name(scene, what='scene')}.json"
 
     def scene_log(self, scene: str) -> Path:
         """The scene's log, JSON lines."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -13,34 +13,11 @@ from uavsim.dataset.tables import iter_rows, read_rows
 from uavsim.errors import DatasetError, InputError
 from uavsim.evaluate.boxes import ATTRIBUTES, NOTHING, Boxes, yaw_of_quat
 from uavsim.evaluate.readers.json_stream import read_json
+from uavsim.records.classes import detection_class
 from uavsim.registry import pick
 from uavsim.typing import AnyArray, FloatArray, IntArray, JsonDict
 
-__all__ = ["DETECTION_NAMES", "TRACKING_NAMES", "Truth", "read_truth"]
-
-DETECTION_NAMES: Final = {
-    "movable_object.barrier": "barrier",
-    "vehicle.bicycle": "bicycle",
-    "vehicle.bus.bendy": "bus",
-    "vehicle.bus.rigid": "bus",
-    "vehicle.car": "car",
-    "vehicle.construction": "construction_vehicle",
-    "vehicle.motorcycle": "motorcycle",
-    "human.pedestrian.adult": "pedestrian",
-    "human.pedestrian.child": "pedestrian",
-    "human.pedestrian.construction_worker": "pedestrian",
-    "human.pedestrian.police_officer": "pedestrian",
-    "movable_object.trafficcone": "traffic_cone",
-    "vehicle.trailer": "trailer",
-    "vehicle.truck": "truck",
-}
-"""nuScenes' detection classes by category (nuscenes-devkit, ``eval/detection/utils.py``)."""
-
-TRACKING_NAMES: Final = {
-    category: name
-    for category, name in DETECTION_NAMES.items()
-    if name not in {"barrier", "traffic_cone", "construction_vehicle"}
-}
+__all__ = ["Truth", "read_truth"]
 
 _RACK: Final = "static_object.bicycle_rack"
 _LONGEST_STEP_S: Final = 1.5  # the devkit's box_velocity gives NaN past it
@@ -86,7 +63,7 @@ def read_truth(
     version: str,
     *,
     labels: tuple[str, ...],
-    names: Mapping[str, str] | Callable[[str], str | None],
+    names: Callable[[str], str | None] = detection_class,
     split: str | None = None,
     ego_channel: str = "LIDAR_TOP",
     ego_is_sensor: bool = False,
@@ -98,7 +75,7 @@ def read_truth(
         root: the data set's folder.
         version: its version folder.
         labels: the benchmark's classes in order.
-        names: the benchmark's class of a category; categories without one are left out.
+        names: the class of a category; categories without one, or with one that is no label, are left out.
         split: of ``splits.json``; default: all scenes.
         ego_channel: the sensor of whose ego pose ranges are measured from; for a camera the height is taken as 0.
         ego_is_sensor: measure from its calibrated sensor instead, which the uav3d dialect has in global coordinates.
@@ -190,13 +167,12 @@ class _Rows:
     def __init__(
         self,
         labels: tuple[str, ...],
-        names: Mapping[str, str] | Callable[[str], str | None],
+        names: Callable[[str], str | None],
         many_attributes: str | None,
         tables: Path,
     ) -> None:
-        name_of = names if callable(names) else names.get
         categories = {row["token"]: row["name"] for row in iter_rows(tables / "category.json")}
-        codes = {token: _code(labels, name_of(name)) for token, name in categories.items()}
+        codes = {token: _code(labels, names(name)) for token, name in categories.items()}
         racks = {token for token, name in categories.items() if name == _RACK}
         self._label: dict[str, tuple[int, int]] = {}
         for number, row in enumerate(iter_rows(tables / "instance.json")):

@@ -1,4 +1,7 @@
-"""Ground truth of an OPV2V folder: ``<scenario>/<agent>/<timestamp>.yaml``, what any agent's file lists, once an object."""
+"""Ground truth of an OPV2V folder: ``<scenario>/<agent>/<timestamp>.yaml``, what any agent's file lists, once an object.
+
+Its vehicles are named by numbers, which the configurations' own reader refuses as keys; so this is a second door to YAML.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +18,7 @@ from uavsim.typing import JsonDict
 
 __all__ = ["read_opv2v_truth"]
 
+_MAX_BYTES: Final = 8_000_000
 _STEP_US: Final = 100_000  # frames are named by number; the format has no clock
 
 
@@ -76,6 +80,8 @@ def read_opv2v_truth(root: Path) -> Truth:
 
 def _read(file: Path) -> JsonDict:
     try:
+        if file.stat().st_size > _MAX_BYTES:
+            raise InputError(f"{file}: larger than {_MAX_BYTES / 1e6:.0f} MB: no frame of OPV2V")
         content = yaml.safe_load(file.read_text(encoding="utf-8"))
     except (OSError, ValueError, yaml.YAMLError) as error:
         raise InputError(f"{file}: no YAML: {str(error).splitlines()[0]}") from error
