@@ -58,7 +58,7 @@ def fly(command: dict, faults: Path) -> None:
         for frame in recording.frames:
             writer.add(frame)
         writer.finish(recording.facts, recording.actors, drivable_map_m=LANE_MAP_M)
-    images = sum(shot.rgb is not None for frame in recording.frames for shot in frame.shots)
+    images = sum("rgb" in shot.files for frame in recording.frames for shot in frame.shots)
     say(event="sample", scene=plan.scene_name, sample=plan.samples, samples=plan.samples, images=images)
     say(event="done", scene=plan.scene_name, recording=str(folder), vehicles=11, vehicles_asked=11, images=images)
 

@@ -18,7 +18,7 @@ from uavsim.typing import FloatArray, IntArray, JsonDict
 
 __all__ = ["ResultReader", "boxes_of_rows"]
 
-_SAMPLES_PER_BLOCK: Final = 256
+_SAMPLES_PER_BLOCK: Final = 64
 _PICKLES: Final = {".pkl", ".pickle"}
 _VECTORS: Final = {"translation": 3, "size": 3, "rotation": 4, "velocity": 2}
 
