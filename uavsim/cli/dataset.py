@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Literal
@@ -14,15 +15,18 @@ from uavsim.annotate.relocate import in_dataset
 from uavsim.capture.recording_writer import LOG_NAME, read_recording
 from uavsim.dataset import assemble, draw_map_mask, final_paths, pack_fragment, scene_fragment
 from uavsim.dataset.convert import Dialect, convert
+from uavsim.dataset.generations import in_generation
 from uavsim.dataset.uav3d import Uav3dOptions
 from uavsim.errors import InputError
 from uavsim.export import EXPORTS, ExportRequest, InfoOptions, write_uav3d_infos
 from uavsim.export.keyframes import bring_file
-from uavsim.flows.finish import assemble_tables
+from uavsim.flows.finish import assemble_tables, committed_scenes
 from uavsim.records.plan import ScenePlan
 from uavsim.records.recording import Recording
 from uavsim.registry import pick
-from uavsim.store.commit import FRAGMENTS, RECORDINGS
+from uavsim.store.commit import generation_of
+from uavsim.store.ledger import LedgerEntry
+from uavsim.store.output import Output
 from uavsim.store.places import open_output
 
 __all__ = ["register"]
@@ -54,28 +58,32 @@ def annotate_again(
             chosen = replace(chosen, classes=tuple(name.strip() for name in classes.split(",") if name.strip()))
         return chosen if range_m is None else replace(chosen, range_m=range_m)
 
-    recordings = target / RECORDINGS
     if (target / LOG_NAME).is_file():
         if out is None:
             raise InputError(f"{target}: is one recording; name the data set to make of it with --out")
         _label_recording(target, out, options=options(read_recording(target).plan))
         return
-    if not recordings.is_dir():
-        raise InputError(f"{target}: neither a recording ({LOG_NAME}) nor a data set with recordings ({RECORDINGS})")
-    known = {path.name: path for path in sorted(recordings.iterdir())}
-    wanted = [name.strip() for name in scenes.split(",")] if scenes else list(known)
-    chosen = [pick(known, name, what="scene") for name in wanted]
     output = open_output(str(target))
-    for path in chosen:
-        recording = in_dataset(read_recording(path), target)
-        fragment = pack_fragment(scene_fragment(annotate(recording, options=options(recording.plan))))
-        with output.lock(path.name) as ours:
-            if not ours:
-                raise InputError(f"scene {path.name} is being flown by another process; try again later")
-            output.replace(f"{FRAGMENTS}/{path.name}.msgpack", fragment)
-        Console().print(f"labelled {path.name}")
+    known = {entry.scene: entry for entry in committed_scenes(output)} if (target / ".uavsim").is_dir() else {}
+    if not known:
+        raise InputError(f"{target}: neither a recording ({LOG_NAME}) nor a data set of ours with scenes in it")
+    wanted = [name.strip() for name in scenes.split(",")] if scenes else list(known)
+    for entry in [pick(known, name, what="scene") for name in wanted]:
+        _label_committed(output, entry, options=options)
+        Console().print(f"labelled {entry.scene}")
     versions = assemble_tables(output)
     Console().print(f"wrote {', '.join(versions)} of {target}")
+
+
+def _label_committed(output: Output, entry: LedgerEntry, *, options: Callable[[ScenePlan], AnnotateOptions]) -> None:
+    generation = generation_of(entry)
+    kept = read_recording(output.root / generation.recording)
+    recording = in_dataset(kept, output.root, generation=generation.number)
+    rows = scene_fragment(annotate(recording, options=options(recording.plan)))
+    with output.lock(entry.scene) as ours:
+        if not ours:
+            raise InputError(f"scene {entry.scene} is being flown by another process; try again later")
+        output.replace(generation.fragment, pack_fragment(in_generation(rows, generation.number)))
 
 
 def _label_recording(target: Path, out: Path, *, options: AnnotateOptions) -> None:

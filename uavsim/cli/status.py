@@ -34,7 +34,7 @@ def status(
     console.print(f"[bold]{found.dataset}[/] (seed {found.seed}) in {found.address}: {found.images} images")
     console.print(_table(found))
     for entry in found.quarantined:
-        console.print(f"[yellow]{entry.scene}[/] {entry.attempts} attempts, the last: {entry.reasons[-1]}")
+        console.print(f"[yellow]{entry.scene}[/] {len(entry.failures)} attempts, the last: {entry.failures[-1]}")
     if found.quarantined:
         console.print(f"fly them again: uavsim regenerate {folder}")
     if found.eta_s:

@@ -8,13 +8,16 @@ from pathlib import Path
 from typing import Any
 
 from uavsim.errors import InputError
-from uavsim.store.atomic import to_json_bytes
+from uavsim.files.parse import parse_json
+from uavsim.files.whole import storage_errors, to_json_bytes
+from uavsim.store.layout import IMAGE_ROOTS
 from uavsim.store.output import Output
 from uavsim.typing import JsonDict
 
 __all__ = ["IDENTITY", "check_identity", "claim_output", "fingerprint", "read_identity"]
 
 IDENTITY = ".uavsim/dataset.json"
+NOTES = ("fragments", "ledger", "logs", "manifests", "maps", "quarantine", "recordings", "staging")
 
 
 def fingerprint(config: JsonDict, *, seed: int) -> str:
@@ -33,11 +36,13 @@ def read_identity(output: Output) -> dict[str, Any] | None:
     if data is None:
         return None
     try:
-        identity = json.loads(data)
+        identity = parse_json(data)
     except ValueError as error:
         raise InputError(f"{output.address}/{IDENTITY} is not JSON ({error}); choose another --out") from error
-    if not isinstance(identity, dict) or "fingerprint" not in identity:
+    if not isinstance(identity, dict) or not isinstance(identity.get("fingerprint"), str):
         raise InputError(f"{output.address}/{IDENTITY} is not ours: it has no fingerprint; choose another --out")
+    if not isinstance(identity.get("dataset"), str) or type(identity.get("seed", 0)) is not int:
+        raise InputError(f"{output.address}/{IDENTITY} is damaged: dataset is no name or seed no number")
     return identity
 
 
@@ -47,6 +52,8 @@ def check_identity(output: Output, *, mark: str, name: str) -> bool:
     Raises:
         InputError: it holds another data set, or files that are not ours.
     """
+    if output.is_local:
+        _refuse_links(output.root)
     identity = read_identity(output)
     if identity is None:
         _refuse_foreign_files(output)
@@ -70,6 +77,22 @@ def claim_output(output: Output, *, identity: JsonDict) -> None:
         IDENTITY, to_json_bytes(identity)
     ):
         check_identity(output, mark=identity["fingerprint"], name=str(identity.get("dataset")))
+
+
+def _refuse_links(root: Path) -> None:
+    """Refuse a folder in which a link stands where a run writes: what it leads to is not ours."""
+    tops = [root / name for name in (*IMAGE_ROOTS, "maps", ".uavsim")]
+    notes = [root / ".uavsim" / name for name in NOTES]
+    with storage_errors(f"look at {root}"):
+        versions = sorted(path for path in root.iterdir() if path.name.startswith("v1.0-")) if root.is_dir() else []
+        channels = [
+            path for top in tops[: len(IMAGE_ROOTS)] if top.is_dir() and not top.is_symlink() for path in top.iterdir()
+        ]
+        links = [path for path in (*tops, *notes, *versions, *channels) if path.is_symlink()]
+    if links:
+        raise InputError(
+            f"{links[0]} is a link, and a run writes into folders of its own only: remove it, or choose another --out"
+        )
 
 
 def _refuse_foreign_files(output: Output) -> None:

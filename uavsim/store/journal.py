@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from uavsim.store.atomic import storage_errors
+from uavsim.files.whole import storage_errors
 
 __all__ = ["Journal", "redact"]
 

@@ -2,23 +2,42 @@
 
 ``flying`` is written before anything of the scene is; ``committed`` is written last of all, so its rename is the commit
 point; ``quarantined`` keeps why the scene was given up. A ``flying`` entry whose scene nobody holds was interrupted.
+A committed scene that is flown again stays committed; ``replacing`` tells how that goes.
 """
 
 from __future__ import annotations
 
-import json
-from dataclasses import asdict, dataclass, field, replace
-from typing import Any, Literal, get_args
+from dataclasses import asdict, dataclass, field, fields, replace
+from typing import Any, Final, Literal, get_args
 
 from uavsim.errors import StorageError
-from uavsim.store.atomic import to_json_bytes
+from uavsim.files.parse import parse_json
+from uavsim.files.whole import to_json_bytes
 from uavsim.store.layout import check_name
 from uavsim.store.output import Output
 
-__all__ = ["LEDGER", "LedgerEntry", "SceneState", "read_entry", "read_ledger", "write_entry"]
+__all__ = ["LEDGER", "LedgerEntry", "Replacement", "SceneState", "read_entry", "read_ledger", "write_entry"]
 
 SceneState = Literal["flying", "committed", "quarantined"]
-LEDGER = ".uavsim/ledger"
+LEDGER: Final = ".uavsim/ledger"
+_MOST_GENERATIONS: Final = 10**6
+
+
+@dataclass(frozen=True, slots=True)
+class Replacement:
+    """How flying a committed scene again goes.
+
+    Attributes:
+        plan_sha256: of the plan that is flown.
+        attempts: failed ones.
+        reasons: one line per failed attempt, oldest first.
+        given_up: it failed as often as it may; the committed scene stays.
+    """
+
+    plan_sha256: str
+    attempts: int = 0
+    reasons: tuple[str, ...] = ()
+    given_up: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +53,9 @@ class LedgerEntry:
         attempts: failed attempts since the scene was last committed or forced.
         reasons: one line per failed attempt, oldest first.
         facts: for people and the summary (vehicles, images, seconds); never read by the machine.
+        generation: of the committed files; a scene that was replaced by other files has another.
+        retired: generations that were replaced and that tables may still name.
+        replacing: set while, and after it failed for good, a committed scene is flown again.
     """
 
     scene: str
@@ -44,10 +66,30 @@ class LedgerEntry:
     attempts: int = 0
     reasons: tuple[str, ...] = ()
     facts: dict[str, Any] = field(default_factory=dict)
+    generation: int = 0
+    retired: tuple[int, ...] = ()
+    replacing: Replacement | None = None
 
-    def failed(self, reason: str) -> LedgerEntry:
-        """Count one more failed attempt."""
-        return replace(self, attempts=self.attempts + 1, reasons=(*self.reasons, reason))
+    def failed(self, reason: str, *, most: int) -> LedgerEntry:
+        """Count one more failed attempt; the scene, or its replacement, is given up after ``most``."""
+        if self.replacing is not None:
+            again = self.replacing
+            count = again.attempts + 1
+            told = replace(again, attempts=count, reasons=(*again.reasons, reason), given_up=count >= most)
+            return replace(self, replacing=told)
+        count = self.attempts + 1
+        state: SceneState = "quarantined" if count >= most else self.state
+        return replace(self, attempts=count, reasons=(*self.reasons, reason), state=state)
+
+    @property
+    def failures(self) -> tuple[str, ...]:
+        """One line per failed attempt at what is, or was last, being flown."""
+        return self.replacing.reasons if self.replacing is not None else self.reasons
+
+    @property
+    def given_up(self) -> bool:
+        """Whether the scene, or its replacement, failed as often as it may."""
+        return self.state == "quarantined" or (self.replacing is not None and self.replacing.given_up)
 
 
 def read_entry(output: Output, scene: str) -> LedgerEntry | None:
@@ -56,8 +98,9 @@ def read_entry(output: Output, scene: str) -> LedgerEntry | None:
     Raises:
         StorageError: the file is not a ledger entry: the disk or somebody changed it.
     """
-    data = output.read(f"{LEDGER}/{check_name(scene, what='scene')}.json")
-    return None if data is None else _parse(data, where=f"{LEDGER}/{scene}.json")
+    key = f"{LEDGER}/{check_name(scene, what='scene')}.json"
+    data = output.read(key)
+    return None if data is None else _parse(data, scene=scene, where=f"{output.address}/{key}")
 
 
 def write_entry(output: Output, entry: LedgerEntry) -> None:
@@ -70,20 +113,55 @@ def read_ledger(output: Output) -> dict[str, LedgerEntry]:
     entries: dict[str, LedgerEntry] = {}
     for key in output.keys(LEDGER):
         data = output.read(key)
-        if data is not None and key.endswith(".json"):
-            entry = _parse(data, where=key)
+        if data is not None and key.endswith(".json") and key.count("/") == 2:
+            entry = _parse(data, scene=key[len(LEDGER) + 1 : -len(".json")], where=f"{output.address}/{key}")
             entries[entry.scene] = entry
     return entries
 
 
-def _parse(data: bytes, *, where: str) -> LedgerEntry:
+def _parse(data: bytes, *, scene: str, where: str) -> LedgerEntry:
     try:
-        fields = json.loads(data)
-        entry = LedgerEntry(**{**fields, "reasons": tuple(fields.get("reasons", ()))})
+        told = parse_json(data)
+        if not isinstance(told, dict):
+            raise ValueError("no JSON object")
+        unknown = [name for name in told if name not in {f.name for f in fields(LedgerEntry)}]
+        if unknown:
+            raise ValueError(f"unknown key {unknown[0]!r}")
+        entry = LedgerEntry(
+            **{**told, "reasons": _lines(told), "retired": _numbers(told), "replacing": _replacing(told)}
+        )
+        _check(entry, scene=scene)
     except (ValueError, TypeError) as error:
         raise StorageError(
-            f"{where} is not a ledger entry ({error}); delete it and the scene is flown again"
+            f"{where} is not a ledger entry of scene {scene!a} ({error}); delete it and the scene is flown again"
         ) from error
-    if entry.state not in get_args(SceneState):
-        raise StorageError(f"{where}: unknown state {entry.state!r}; delete it and the scene is flown again")
     return entry
+
+
+def _check(entry: LedgerEntry, *, scene: str) -> None:
+    if entry.scene != scene:
+        raise ValueError(f"it is of {entry.scene!r}")
+    if entry.state not in get_args(SceneState):
+        raise ValueError(f"unknown state {entry.state!r}")
+    texts = (entry.town, entry.plan_sha256)
+    numbers = (entry.index, entry.attempts, entry.generation)
+    if not all(isinstance(text, str) for text in texts) or not isinstance(entry.facts, dict):
+        raise ValueError("a field is of another type")
+    if not all(type(number) is int and 0 <= number < _MOST_GENERATIONS for number in numbers):
+        raise ValueError("a number is out of its range")
+
+
+def _lines(told: dict[str, Any]) -> tuple[str, ...]:
+    return tuple(str(line) for line in told.get("reasons", ()))
+
+
+def _numbers(told: dict[str, Any]) -> tuple[int, ...]:
+    numbers = tuple(told.get("retired", ()))
+    if not all(type(number) is int and 0 <= number < _MOST_GENERATIONS for number in numbers):
+        raise ValueError("retired: a number is out of its range")
+    return numbers
+
+
+def _replacing(told: dict[str, Any]) -> Replacement | None:
+    again = told.get("replacing")
+    return None if again is None else Replacement(**{**again, "reasons": _lines(again)})

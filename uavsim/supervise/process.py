@@ -14,7 +14,7 @@ from pathlib import Path
 from types import TracebackType
 
 from uavsim.errors import StorageError
-from uavsim.store.atomic import storage_errors
+from uavsim.files.whole import storage_errors
 
 __all__ = ["GuardedProcess", "exit_text", "forget_lifeline", "own_lifeline_fd", "rss_bytes"]
 

@@ -11,25 +11,33 @@ import errno
 import fcntl
 import json
 import os
+import re
+import stat
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from uavsim.errors import StorageError
 
 __all__ = [
     "TEMP_SUFFIX",
-    "create_bytes",
+    "create_in",
     "fsync_file",
     "fsync_folder",
+    "is_temp",
     "make_folders",
+    "open_folder",
+    "refuse_special",
     "replace_bytes",
+    "replace_in",
     "storage_errors",
     "sweep_temp",
     "to_json_bytes",
+    "write_whole",
 ]
 
 TEMP_SUFFIX = ".uavsim-tmp"
+_TEMP = re.compile(rf"\..+\.[0-9a-f]{{12}}{re.escape(TEMP_SUFFIX)}")
 
 _REMEDY = {
     errno.ENOSPC: "the disk is full; free space and run the same command again, it continues where it stopped",
@@ -96,27 +104,78 @@ def make_folders(folders: Iterable[Path]) -> None:
 
 
 def replace_bytes(path: Path, data: bytes) -> None:
-    """Write ``path`` whole, replacing what was there; after the return it survives a power cut."""
-    temp = _write_temp(path, data)
+    """Write ``path`` whole, replacing a file that was there; after the return it survives a power cut.
+
+    Raises:
+        StorageError: a link, a device or a folder is there: neither it nor what it leads to is ours to replace.
+        OSError: the disk's.
+    """
+    make_folders([path.parent])
+    with open_folder(path.parent) as folder:
+        replace_in(folder, path.name, data, shown=path)
+
+
+def write_whole(path: Path, data: bytes) -> Path:
+    """Write a file whole, with its folders; returns its path.
+
+    Raises:
+        StorageError: it cannot be written, or something that is no regular file is there.
+    """
+    with storage_errors(f"write {path}"):
+        replace_bytes(path, data)
+    return path
+
+
+@contextmanager
+def open_folder(path: Path) -> Iterator[int]:
+    """Open a folder, for work on the names in it."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
-        temp.rename(path)
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def replace_in(folder: int, name: str, data: bytes, *, shown: object) -> None:
+    """Write ``name`` in an open folder whole; see ``replace_bytes``."""
+    refuse_special(folder, name, shown=shown)
+    temp = _write_temp(folder, name, data)
+    try:
+        os.rename(temp, name, src_dir_fd=folder, dst_dir_fd=folder)
     except OSError:
-        temp.unlink(missing_ok=True)
+        with suppress(FileNotFoundError):
+            os.unlink(temp, dir_fd=folder)
         raise
-    fsync_folder(path.parent)
+    os.fsync(folder)
 
 
-def create_bytes(path: Path, data: bytes) -> bool:
-    """Write ``path`` whole unless it exists; of several processes that try, exactly one gets True."""
-    temp = _write_temp(path, data)
+def create_in(folder: int, name: str, data: bytes) -> bool:
+    """Write ``name`` whole unless it exists; of several processes that try, exactly one gets True."""
+    temp = _write_temp(folder, name, data)
     try:
-        os.link(temp, path)
+        os.link(temp, name, src_dir_fd=folder, dst_dir_fd=folder)
     except FileExistsError:
         return False
     finally:
-        temp.unlink(missing_ok=True)
-    fsync_folder(path.parent)
+        with suppress(FileNotFoundError):
+            os.unlink(temp, dir_fd=folder)
+    os.fsync(folder)
     return True
+
+
+def refuse_special(folder: int, name: str, *, shown: object) -> None:
+    """Refuse to replace what is no regular file.
+
+    Raises:
+        StorageError: a link, a device, a FIFO or a folder is there.
+    """
+    try:
+        mode = os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode
+    except FileNotFoundError:
+        return
+    if not stat.S_ISREG(mode):
+        kind = "a link" if stat.S_ISLNK(mode) else "a folder" if stat.S_ISDIR(mode) else "a device or pipe"
+        raise StorageError(f"cannot write {shown}: {kind} is there, not a regular file; name another place")
 
 
 def to_json_bytes(value: object) -> bytes:
@@ -124,11 +183,16 @@ def to_json_bytes(value: object) -> bytes:
     return (json.dumps(value, indent=1, sort_keys=True, ensure_ascii=False) + "\n").encode()
 
 
-def _write_temp(path: Path, data: bytes) -> Path:
-    make_folders([path.parent])
+def is_temp(name: str) -> bool:
+    """Tell whether a name is one that ``replace_bytes`` gives to a file on its way."""
+    return _TEMP.fullmatch(name) is not None
+
+
+def _write_temp(folder: int, name: str, data: bytes) -> str:
     while True:
-        temp = path.with_name(f".{path.name}.{os.urandom(6).hex()}{TEMP_SUFFIX}")
-        descriptor = os.open(temp, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644)
+        temp = f".{name}.{os.urandom(6).hex()}{TEMP_SUFFIX}"
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
+        descriptor = os.open(temp, flags, 0o644, dir_fd=folder)
         with os.fdopen(descriptor, "wb") as file:
             fcntl.flock(file, fcntl.LOCK_EX)
             if os.fstat(file.fileno()).st_nlink == 0:  # a sweeper was faster than the lock
@@ -138,20 +202,29 @@ def _write_temp(path: Path, data: bytes) -> Path:
                 file.flush()
                 os.fsync(file.fileno())
             except OSError:
-                temp.unlink(missing_ok=True)
+                with suppress(FileNotFoundError):
+                    os.unlink(temp, dir_fd=folder)
                 raise
         return temp
 
 
-def sweep_temp(temp: Path) -> bool:
+def sweep_temp(folder: int, name: str) -> bool:
     """Remove the temp file of a writer that died; its lock died with it. False when it is still being written."""
     try:
-        with temp.open("rb") as file:
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                return False
-            temp.unlink(missing_ok=True)
-    except FileNotFoundError:
-        return False
+        descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)
+    except OSError as error:
+        if error.errno in {errno.ENOENT, errno.ELOOP}:
+            return False
+        raise
+    try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            return False
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        with suppress(FileNotFoundError):
+            os.unlink(name, dir_fd=folder)
+    finally:
+        os.close(descriptor)
     return True
