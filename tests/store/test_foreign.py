@@ -1,7 +1,6 @@
 """Files of others, beside and inside the data set, stay as they are whatever a run sweeps or writes."""
 
 import json
-import os
 from pathlib import Path
 
 import pytest
@@ -24,7 +23,7 @@ def everything(root: Path) -> dict[str, tuple[object, ...]]:
     """Every name with what it is: bytes of files, targets of links."""
     found: dict[str, tuple[object, ...]] = {}
     for path in sorted(root.rglob("*")):
-        what = os.readlink(path) if path.is_symlink() else path.read_bytes() if path.is_file() else None
+        what = str(path.readlink()) if path.is_symlink() else path.read_bytes() if path.is_file() else None
         found[str(path.relative_to(root))] = (path.lstat().st_mode, what)
     return found
 

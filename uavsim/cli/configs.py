@@ -11,7 +11,8 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from uavsim.errors import InputError, StorageError
+from uavsim.errors import InputError
+from uavsim.files.whole import write_whole
 
 if TYPE_CHECKING:
     from uavsim.plan.roadmap import Road
@@ -88,7 +89,7 @@ def _draw(plans: Sequence[ScenePlan], roads: Sequence[Road], target: Path) -> No
     count = min(len(plans), _MOST_DRAWN)
     drawn = [plans[i * len(plans) // count] for i in range(count)]
     paths = {name: fly_route(route, altitude_m=60.0) for name, route in routes.items()}
-    _write(target, encode_png(draw_plan(library.town(plans[0].town.name).model, paths, drawn, roads=roads)))
+    write_whole(target, encode_png(draw_plan(library.town(plans[0].town.name).model, paths, drawn, roads=roads)))
     missing = "" if roads else " (no roads: give the town's map with --xodr FILE)"
     fewer = f", {count} of {len(plans)} scenes drawn" if count < len(plans) else ""
     Console().print(f"{target}: {len(routes)} routes{fewer}{missing}", highlight=False, soft_wrap=True)
@@ -131,7 +132,7 @@ def _make_routes(town: str, *, rows: int, columns: int, force: bool) -> None:
     target = Path("flight_plans") / f"{site.name}.yaml"
     if target.exists() and not force:
         raise InputError(f"{target}: is there already; --force replaces it")
-    _write(target, text.encode())
+    write_whole(target, text.encode())
     Console().print(f"{target}: {rows * columns} routes", highlight=False, soft_wrap=True)
 
 
@@ -156,16 +157,5 @@ def schema(out: Annotated[Path, typer.Option(help="folder to write into; it is m
     from uavsim.config.schema import schema_texts
 
     for name, text in schema_texts().items():
-        _write(out / name, text.encode())
+        write_whole(out / name, text.encode())
     Console().print(f"{out}: {len(schema_texts())} schemas", highlight=False, soft_wrap=True)
-
-
-def _write(path: Path, data: bytes) -> None:
-    """Write a file whole or not at all."""
-    part = path.with_name(path.name + ".part")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        part.write_bytes(data)
-        part.replace(path)
-    except OSError as error:
-        raise StorageError(f"{path}: cannot be written: {error.strerror}") from error

@@ -19,7 +19,7 @@ from uavsim.dataset.generations import in_generation
 from uavsim.dataset.uav3d import Uav3dOptions
 from uavsim.errors import InputError
 from uavsim.export import EXPORTS, ExportRequest, InfoOptions, write_uav3d_infos
-from uavsim.export.keyframes import bring_file
+from uavsim.files.bring import bring_file
 from uavsim.flows.finish import assemble_tables, committed_scenes
 from uavsim.records.plan import ScenePlan
 from uavsim.records.recording import Recording

@@ -12,7 +12,8 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from uavsim.errors import InputError, SimulatorError, StorageError
+from uavsim.errors import InputError, SimulatorError
+from uavsim.files.whole import write_whole
 
 __all__ = ["register"]
 
@@ -46,12 +47,7 @@ def airsim_settings(
 
     plan = plan_scenes(dataset, town=town)[0]
     text = json.dumps(settings_of(plan), indent=2) + "\n"
-    part = out.with_name(out.name + ".part")
-    try:
-        part.write_text(text, encoding="utf-8")
-        part.replace(out)
-    except OSError as error:
-        raise StorageError(f"{out}: cannot be written: {error.strerror}") from error
+    write_whole(out, text.encode())
     Console().print(f"{out}: {len(plan.swarm.drone_ids)} drones x {len(plan.rig)} cameras; restart AirSim to use it")
 
 

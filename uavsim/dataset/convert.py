@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections.abc import Iterable
 from contextlib import ExitStack
 from pathlib import Path
@@ -17,7 +15,10 @@ from uavsim.dataset.tokens import token
 from uavsim.dataset.uav3d import Uav3dOptions, uav3d_scene
 from uavsim.dataset.uav3d_to_strict import strict_scene
 from uavsim.dataset.vocabulary import attribute_rows, category_rows, category_token, visibility_rows
-from uavsim.errors import DatasetError, InputError, StorageError
+from uavsim.errors import DatasetError, InputError
+from uavsim.files.bring import bring_file
+from uavsim.files.names import DataFolder, name_fault
+from uavsim.files.whole import write_whole
 from uavsim.images import draw
 from uavsim.typing import JsonDict
 
@@ -156,8 +157,7 @@ class _Files:
     """Brings files over by hard link, by copy where the file system has none."""
 
     def __init__(self, root: Path, out: Path) -> None:
-        self._root, self._out = root, out
-        self._made: set[Path] = set()
+        self._source, self._out = DataFolder(root), out
 
     def link(self, pairs: Iterable[tuple[str, ...]]) -> None:
         """Bring each (path in the source, path in the target) over.
@@ -167,42 +167,22 @@ class _Files:
             StorageError: the target cannot be written.
         """
         for old, new in pairs:
-            source = self._inside(self._root, old)
-            if not source.is_file():
-                raise DatasetError(f"{self._root}: {old} is missing; run uavsim validate")
-            self._bring(source, self._inside(self._out, new))
+            bring_file(self._source.file(old), self._inside(new))
 
     def link_or_make_empty(self, names: Iterable[str]) -> None:
         """Bring files over that may be missing: an empty one takes their place."""
         for name in names:
-            source, target = self._inside(self._root, name), self._inside(self._out, name)
-            if source.is_file():
-                self._bring(source, target)
+            target = self._inside(name)
+            if self._source.fault(name) is None:
+                bring_file(self._source.file(name), target)
             else:
-                self._folder(target.parent)
-                target.touch()
+                write_whole(target, b"")
 
-    def _inside(self, folder: Path, name: str) -> Path:
-        if Path(name).is_absolute() or ".." in Path(name).parts:
-            raise DatasetError(f"{self._root}: a table names {name!r}, which leaves the data set")
-        return folder / name
-
-    def _folder(self, folder: Path) -> None:
-        if folder not in self._made:
-            folder.mkdir(parents=True, exist_ok=True)
-            self._made.add(folder)
-
-    def _bring(self, source: Path, target: Path) -> None:
-        try:
-            self._folder(target.parent)
-            if target.exists():
-                return
-            try:
-                os.link(source, target)
-            except OSError:
-                shutil.copyfile(source, target)
-        except OSError as error:
-            raise StorageError(f"{target}: cannot be written: {error.strerror}") from error
+    def _inside(self, name: str) -> Path:
+        fault = name_fault(name)
+        if fault:
+            raise DatasetError(f"{self._source.root}: a table names {name!a}, which {fault}")
+        return self._out / name
 
 
 def _blueprint_rows(blueprints: Iterable[str]) -> list[JsonDict]:

@@ -6,16 +6,18 @@ takes the rows that belong to it. Tables in any other order are read whole and g
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from uavsim.dataset.assemble import DATASET_INFO
+from uavsim.dataset.named import check_scene_names, check_shared_names, check_splits
 from uavsim.dataset.tables import iter_rows, read_rows
 from uavsim.dataset.vocabulary import TABLES
 from uavsim.errors import DatasetError, UnknownNameError
+from uavsim.files.names import DataFolder, check_part
+from uavsim.files.parse import parse_json, read_regular
 from uavsim.registry import nearest
 from uavsim.typing import JsonDict
 
@@ -80,7 +82,8 @@ class DatasetReader:
             DatasetError: a table is missing.
         """
         self.root, self.version = root, version
-        self.folder = root / version
+        self.folder = root / check_part(version, what=f"{root}: version")
+        self._files = DataFolder(root)
         missing = [name for name in TABLES if not self._path(name).is_file()]
         if missing:
             raise DatasetError(f"{self.folder}: no data set: {missing[0]}.json is missing")
@@ -110,12 +113,16 @@ class DatasetReader:
     @property
     def splits(self) -> dict[str, list[str]]:
         """``splits.json``; {} where there is none."""
-        return self._json("splits.json")
+        splits = self._json("splits.json")
+        check_splits(self._files, splits)
+        return splits
 
     def shared(self, name: str) -> list[JsonDict]:
         """Return a table that belongs to no scene; [] for one that is not there."""
         path = self._path(name)
-        return read_rows(path) if path.is_file() else []
+        rows = read_rows(path) if path.is_file() else []
+        check_shared_names(self._files, name, rows)
+        return rows
 
     def scenes(self) -> Iterator[SceneRows]:
         """Yield every scene in table order.
@@ -123,10 +130,9 @@ class DatasetReader:
         Raises:
             DatasetError: a table is damaged.
         """
-        if self._in_scene_order():
-            yield from self._stream()
-        else:
-            yield from self._grouped()
+        for scene in self._stream() if self._in_scene_order() else self._grouped():
+            check_scene_names(self._files, scene.scene, scene.rows)
+            yield scene
 
     def _path(self, name: str) -> Path:
         return self.folder / f"{name}.json"
@@ -136,7 +142,7 @@ class DatasetReader:
         if not path.is_file():
             return {}
         try:
-            value = json.loads(path.read_bytes())
+            value = parse_json(read_regular(path))
         except ValueError as error:
             raise DatasetError(f"{path}: not JSON: {error}") from error
         if not isinstance(value, dict):

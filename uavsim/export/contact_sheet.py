@@ -10,7 +10,8 @@ from pathlib import Path
 import numpy as np
 
 from uavsim.dataset.reader import SceneRows, open_dataset
-from uavsim.errors import DatasetError, StorageError
+from uavsim.errors import DatasetError
+from uavsim.files.whole import write_whole
 from uavsim.geometry import cuboid, pinhole, quaternion
 from uavsim.images import codec, draw
 from uavsim.typing import FloatArray, JsonDict, UInt8Array
@@ -41,12 +42,7 @@ def write_contact_sheet(
         if scene in {None, rows.scene["name"]}:
             sensors = {row["token"]: row for row in open_dataset(root, version).shared("sensor")}
             page = draw_contact_sheet(root, rows, sensors=sensors, sample=sample)
-            try:
-                path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_bytes(codec.encode_png(page, level=6))
-            except OSError as error:
-                raise StorageError(f"{path}: cannot be written: {error.strerror}") from error
-            return path
+            return write_whole(path, codec.encode_png(page, level=6))
     raise DatasetError(f"{root}: no scene {scene!r}")
 
 

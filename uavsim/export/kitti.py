@@ -14,8 +14,9 @@ from pathlib import Path
 
 import numpy as np
 
-from uavsim.export.keyframes import CameraView, ExportRequest, Keyframe, bring_file, open_source
+from uavsim.export.keyframes import CameraView, ExportRequest, Keyframe, open_source
 from uavsim.export.text import write_json, write_text
+from uavsim.files.bring import bring_file
 from uavsim.geometry import quaternion
 from uavsim.typing import FloatArray, JsonDict
 

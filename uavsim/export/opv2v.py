@@ -14,8 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from uavsim.export.keyframes import CameraView, ExportRequest, Keyframe, bring_file, open_source
+from uavsim.export.keyframes import CameraView, ExportRequest, Keyframe, open_source
 from uavsim.export.text import to_yaml, write_bytes, write_text
+from uavsim.files.bring import bring_file
 from uavsim.geometry import pinhole, quaternion, unreal
 from uavsim.images import codec
 from uavsim.typing import FloatArray

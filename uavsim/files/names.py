@@ -14,8 +14,9 @@ from typing import Final
 
 from uavsim.errors import DatasetError
 
-__all__ = ["GENERATION_MARK", "DataFolder", "check_part", "generation_name", "name_fault", "part_fault"]
+__all__ = ["GENERATION_MARK", "MISSING", "DataFolder", "check_part", "generation_name", "name_fault", "part_fault"]
 
+MISSING: Final = "is missing"
 _MOST_BYTES: Final = 1024
 _MOST_PART_BYTES: Final = 255
 GENERATION_MARK: Final = "~"
@@ -95,7 +96,7 @@ class DataFolder:
             return wrong
         folder, _, _ = str(name).rpartition("/")
         if folder not in self._faults:
-            self._faults[folder] = self._leads_outside(folder)
+            self._faults[folder] = self.leads_outside(folder)
         return self._faults[folder] or self._fault_of_file(str(name))
 
     def file(self, name: object, *, what: str = "a table names") -> Path:
@@ -114,17 +115,18 @@ class DataFolder:
         try:
             mode = os.lstat(path).st_mode
             if stat.S_ISLNK(mode):
-                outside = self._leads_outside(name)
+                outside = self.leads_outside(name)
                 if outside:
                     return outside
                 mode = os.stat(path).st_mode  # noqa: PTH116 - a million files: no Path each
         except FileNotFoundError:
-            return "is missing"
+            return MISSING
         except OSError as error:
             return f"cannot be looked at ({error.strerror})"
         return None if stat.S_ISREG(mode) else "is not a regular file"
 
-    def _leads_outside(self, name: str) -> str | None:
+    def leads_outside(self, name: str) -> str | None:
+        """Tell that a name leads out of the folder by a link, however long the chain; None when it does not."""
         try:
             real = os.path.realpath(f"{self._real_root}/{name}", strict=False)
         except OSError as error:

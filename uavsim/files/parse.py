@@ -1,11 +1,18 @@
-"""JSON of others: whatever is wrong with it is one ``ValueError``."""
+"""Files of others: only regular ones are read, and whatever is wrong with their JSON is one ``ValueError``."""
 
 from __future__ import annotations
 
 import json
-from typing import Any
+import os
+import stat
+from pathlib import Path
+from typing import Any, BinaryIO, Final
 
-__all__ = ["parse_json"]
+from uavsim.errors import DatasetError
+
+__all__ = ["open_regular", "parse_json", "read_regular"]
+
+_MOST_BYTES: Final = 1 << 34
 
 
 def parse_json(data: bytes | str) -> Any:
@@ -20,3 +27,31 @@ def parse_json(data: bytes | str) -> Any:
         raise ValueError("nested too deep") from error
     except ValueError as error:
         raise ValueError(" ".join(str(error).split())[:120]) from error
+
+
+def open_regular(path: Path, *, most_bytes: int = _MOST_BYTES) -> BinaryIO:
+    """Open a regular file; a FIFO would wait for ever, a device never end.
+
+    Raises:
+        DatasetError: not there, not a regular file, too large, or not readable.
+    """
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except (OSError, ValueError) as error:
+        raise DatasetError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from error
+    found = os.fstat(descriptor)
+    if not stat.S_ISREG(found.st_mode) or found.st_size > most_bytes:
+        os.close(descriptor)
+        what = "is larger than any that we write" if stat.S_ISREG(found.st_mode) else "is not a regular file"
+        raise DatasetError(f"{path}: {what}")
+    return os.fdopen(descriptor, "rb")
+
+
+def read_regular(path: Path, *, most_bytes: int = _MOST_BYTES) -> bytes:
+    """Return the bytes of a regular file.
+
+    Raises:
+        DatasetError: see ``open_regular``.
+    """
+    with open_regular(path, most_bytes=most_bytes) as file:
+        return file.read()

@@ -16,6 +16,7 @@ import stat
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import BinaryIO
 
 from uavsim.errors import StorageError
 
@@ -33,6 +34,7 @@ __all__ = [
     "storage_errors",
     "sweep_temp",
     "to_json_bytes",
+    "whole_file",
     "write_whole",
 ]
 
@@ -116,14 +118,36 @@ def replace_bytes(path: Path, data: bytes) -> None:
 
 
 def write_whole(path: Path, data: bytes) -> Path:
-    """Write a file whole, with its folders; returns its path.
+    """Write a file whole, with its folders, for a result that can be made again: nobody waits for the disk.
 
     Raises:
         StorageError: it cannot be written, or something that is no regular file is there.
     """
-    with storage_errors(f"write {path}"):
-        replace_bytes(path, data)
+    with whole_file(path) as file:
+        file.write(data)
     return path
+
+
+@contextmanager
+def whole_file(path: Path) -> Iterator[BinaryIO]:
+    """Open a file that takes its place, whole, when the context ends well, and is gone when it does not.
+
+    A hard link or a file that is there is replaced, never written into.
+
+    Raises:
+        StorageError: it cannot be written, or something that is no regular file is there.
+    """
+    temp = path.with_name(f".{path.name}.{os.urandom(6).hex()}{TEMP_SUFFIX}")
+    with storage_errors(f"write {path}"):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with open_folder(path.parent) as folder:
+            refuse_special(folder, path.name, shown=path)
+        try:
+            with temp.open("xb") as file:
+                yield file
+            temp.rename(path)
+        finally:
+            temp.unlink(missing_ok=True)
 
 
 @contextmanager

@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
 
+import numpy as np
+
 from uavsim.validate import coverage, files, motion, pixels, referential, shapes, temporal, visual
 from uavsim.validate.dataset import DataSet, open_dataset, versions_of
 from uavsim.validate.evidence import Evidence, gather
@@ -44,6 +46,7 @@ CHECKS: Final[dict[str, Callable[[Evidence], Iterator[Finding]]]] = {
     "files.maps": files.maps_there,
     "files.formats": files.formats_told,
     "files.paths": files.paths_inside,
+    "files.folders": files.folders_inside,
     "shapes.rotations": shapes.rotations_unit,
     "shapes.intrinsics": shapes.intrinsics_plausible,
     "shapes.sizes": shapes.sizes_plausible,
@@ -100,10 +103,11 @@ def validate_version(
     root: Path, version: str, *, dialect: str | None = None, pixels: bool = True, workers: int = 2
 ) -> Report:
     """Validate one version folder; see ``validate_dataset``."""
-    data = open_dataset(root, version, dialect=dialect)
-    evidence = gather(data, pixels=pixels, workers=workers)
     skipped: dict[str, str] = {}
-    kept, counts, errors = collect(findings_of(evidence, skipped))
+    with np.errstate(all="ignore"):  # numbers of others may be anything; what is not finite is passed over
+        data = open_dataset(root, version, dialect=dialect)
+        evidence = gather(data, pixels=pixels, workers=workers)
+        kept, counts, errors = collect(findings_of(evidence, skipped))
     return Report(
         folder=str(root),
         version=version,
