@@ -64,7 +64,7 @@ class Swarm:
         self.client.apply_batch_sync(commands, False)
 
     def _until_all_deliver(self, world: carla.World) -> None:
-        """Tick until each camera has sent a image: its stream opens in the background after ``listen``."""
+        """Tick until each camera has sent an image: its stream opens in the background after ``listen``."""
         quiet = set(range(len(self.cameras)))
         for _ in range(50):
             world.tick(60.0)
@@ -75,7 +75,7 @@ class Swarm:
                     break
             if not quiet:
                 return
-        raise RuntimeError(f"{len(quiet)} cameras never sent a image")
+        raise RuntimeError(f"{len(quiet)} cameras never sent an image")
 
     def wait(self, frame: int) -> int:
         """Wait for every camera's image of this frame; return the images that came."""

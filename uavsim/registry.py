@@ -1,16 +1,86 @@
-"""Plug-ins are dictionaries; ``pick`` answers a typo with the nearest name."""
+"""Plug-ins: a registry holds the built-in objects of a kind and those that installed packages add; ``pick`` answers a typo.
+
+A package adds an object by an entry point of the group ``uavsim.<kind>``::
+
+    [project.entry-points."uavsim.exporters"]
+    waymo = "my_package.waymo:export_waymo"
+"""
 
 from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Mapping
-from typing import TypeVar
+from functools import cached_property
+from importlib.metadata import EntryPoint, entry_points
+from typing import Generic, TypeVar
 
-from uavsim.errors import UnknownNameError
+from uavsim.errors import InputError, UnknownNameError
 
-__all__ = ["nearest", "pick"]
+__all__ = ["Registry", "nearest", "pick"]
 
 T = TypeVar("T")
+
+
+class Registry(Generic[T]):
+    """Objects of one kind by name; those of installed packages are loaded when they are picked.
+
+    A name that two packages claim, or that a package claims beside a built-in one, is refused until one of them goes.
+    """
+
+    def __init__(
+        self, kind: str, builtin: Mapping[str, T], *, what: str | None = None, expects: type | None = None
+    ) -> None:
+        """Remember the built-in objects; installed packages are looked for at the first use.
+
+        Args:
+            kind: plural, the end of the entry points' group: ``exporters`` for ``uavsim.exporters``.
+            builtin: the objects that are always there.
+            what: the word for one of them in messages; by default ``kind`` less its s.
+            expects: what a plug-in must be an instance of (``collections.abc.Callable`` for functions).
+        """
+        self.group = f"uavsim.{kind}"
+        self._objects: dict[str, T] = dict(builtin)
+        self._builtin = frozenset(builtin)
+        self._what = what or kind.removesuffix("s")
+        self._expects = expects
+
+    def names(self) -> list[str]:
+        """Return every name that can be picked: the built-in ones in their order, then the others sorted."""
+        return [*(name for name in self._objects if name in self._builtin), *sorted(set(self._found) - self._builtin)]
+
+    def pick(self, name: str) -> T:
+        """Return the object of a name.
+
+        Raises:
+            UnknownNameError: no such name; the message names the nearest one.
+            InputError: several packages claim the name, or the package that has it does not load.
+        """
+        pick(dict.fromkeys(self.names()), name, what=self._what)
+        entries = self._found.get(name, [])
+        owners = ["uavsim"] * (name in self._builtin) + [_package(entry) for entry in entries]
+        if len(owners) > 1:
+            raise InputError(f"{self._what} {name!r} is claimed by {' and '.join(owners)}; uninstall all but one")
+        if name not in self._objects:
+            self._objects[name] = self._loaded(entries[0])
+        return self._objects[name]
+
+    @cached_property
+    def _found(self) -> dict[str, list[EntryPoint]]:
+        found: dict[str, list[EntryPoint]] = {}
+        for entry in entry_points(group=self.group):
+            found.setdefault(entry.name, []).append(entry)
+        return found
+
+    def _loaded(self, entry: EntryPoint) -> T:
+        place = f"{self._what} {entry.name!r} of the package {_package(entry)}"
+        try:
+            plugin: T = entry.load()
+        except Exception as error:
+            reason = str(error).partition("\n")[0]
+            raise InputError(f"{place} does not load: {type(error).__name__}: {reason}") from error
+        if self._expects is not None and not isinstance(plugin, self._expects):
+            raise InputError(f"{place}: {entry.value} is of type {type(plugin).__name__}, not {self._expects.__name__}")
+        return plugin
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
@@ -37,3 +107,7 @@ def pick(table: Mapping[str, T], name: str, *, what: str) -> T:
     guess = nearest(name, table)
     hint = f"did you mean {guess!r}?" if guess else f"known: {', '.join(sorted(table)) or 'none'}"
     raise UnknownNameError(f"unknown {what} {name!r}; {hint}")
+
+
+def _package(entry: EntryPoint) -> str:
+    return f"{entry.dist.name} {entry.dist.version}" if entry.dist else entry.module

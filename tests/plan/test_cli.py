@@ -33,7 +33,7 @@ def run(here, monkeypatch, capsys):
     return run
 
 
-def test_plan_shows_a_table_and_a_image(here, run):
+def test_plan_shows_a_table_and_an_image(here, run):
     code, out, err = run("plan", "--dataset", "smoke", "--town", "Town10HD", "--scenes", "0-2")
     assert (code, err) == (0, "")
     assert "scene_0002" in out

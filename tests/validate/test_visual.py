@@ -38,6 +38,6 @@ def test_borders_that_lie_where_there_is_much_to_see_are_no_better_fit() -> None
 
 
 @pytest.mark.parametrize("busy", [slice(0, 0), slice(170, 220)])
-def test_a_image_of_the_next_tick_is_found(busy: slice) -> None:
+def test_an_image_of_the_next_tick_is_found(busy: slice) -> None:
     luma = street(90, busy=busy)
     assert findings(luma, own=car_at(20), after=car_at(90)) == ["visual.other_tick"]

@@ -22,7 +22,7 @@ class AnnotateOptions:
     Attributes:
         classes: which of ``LABELS`` get boxes; everything else is scenery.
         range_m: an object gets a box while it is within this horizontal distance of any drone, seen or not; by default
-            everything in the town has one, because what a image shows must not lack its box.
+            everything in the town has one, because what an image shows must not lack its box.
         label_parked: also parked vehicles that are no actors of the simulator but parts of the town.
         moving_mps: faster is ``moving``.
         parked_moved_m: a vehicle whose role is ``parked`` and that moves less than this in the scene is ``parked``.

@@ -26,7 +26,7 @@ _MOST_DRAWN = 12  # more scenes than this hide each other
 
 def register(app: typer.Typer) -> None:
     """Add the commands of this module to ``app``."""
-    app.command(name="plan", help="Show what would fly, as a table and as a image; or make a town's routes.")(plan)
+    app.command(name="plan", help="Show what would fly, as a table and as an image; or make a town's routes.")(plan)
     app.command(name="check", help="Check YAML files and what they refer to, without a simulator.")(check)
     app.command(name="schema", help="Write the JSON Schemas of all YAML files, for editors.")(schema)
 

@@ -188,9 +188,9 @@ class Degradations(Model):
     clock_offset_s: Annotated[float, Field(ge=-10, le=10)] = 0.0
     """Largest offset of an agent's clock; each gets its own, drawn once a scene."""
     latency_s: Annotated[float, Field(ge=0, le=10)] = 0.0
-    """Between a image and its arrival at the ego."""
+    """Between an image and its arrival at the ego."""
     drop_probability: Share = 0.0
-    """Of a image that never arrives."""
+    """Of an image that never arrives."""
     pixel_noise_sigma: Annotated[float, Field(ge=0, le=255)] = 0.0
     """Grey levels."""
     blur_sigma_px: Annotated[float, Field(ge=0, le=100)] = 0.0

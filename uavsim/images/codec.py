@@ -128,7 +128,7 @@ def decode_depth(source: ImageSource) -> Float32Image:
 
 
 def decode_rgb(source: ImageSource) -> UInt8Array:
-    """Read a image as (H, W, 3) uint8 RGB.
+    """Read an image as (H, W, 3) uint8 RGB.
 
     Raises:
         DatasetError: missing, truncated or not an image.
@@ -167,7 +167,7 @@ def _jpeg_size(head: bytes, source: ImageSource) -> tuple[int, int]:
 
 def _to_bgr(pixels: npt.NDArray[Any], *, order: ChannelOrder) -> npt.NDArray[Any]:
     if pixels.ndim not in {2, 3} or (pixels.ndim == 3 and pixels.shape[2] != 3) or pixels.size == 0:
-        raise InputError(f"a image is (H, W) or (H, W, 3) and not empty, this has shape {pixels.shape}")
+        raise InputError(f"an image is (H, W) or (H, W, 3) and not empty, this has shape {pixels.shape}")
     if pixels.ndim == 2 or order == "bgr":
         return np.ascontiguousarray(pixels)
     return cast("npt.NDArray[Any]", cv2.cvtColor(np.ascontiguousarray(pixels), cv2.COLOR_RGB2BGR))

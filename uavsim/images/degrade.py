@@ -1,4 +1,4 @@
-"""What a worse camera would have made of a image: capture, blur and sensor noise, in that order, all seeded."""
+"""What a worse camera would have made of an image: capture, blur and sensor noise, in that order, all seeded."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def degrade_image(
     blur_sigma_px: float = 0.0,
     noise_sigma: float = 0.0,
 ) -> UInt8Array:
-    """Return a degraded copy of a image.
+    """Return a degraded copy of an image.
 
     Args:
         pixels: (H, W, 3) uint8, either channel order.

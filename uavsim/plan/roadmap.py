@@ -1,4 +1,4 @@
-"""Roads of an OpenDRIVE file as lines for a image: reference lines and how wide the road is beside them.
+"""Roads of an OpenDRIVE file as lines for an image: reference lines and how wide the road is beside them.
 
 A reader of the plan view alone (line, arc, spiral, poly3, paramPoly3); it feeds no label. Source: ASAM OpenDRIVE 1.4,
 "Road plan view".

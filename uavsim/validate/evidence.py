@@ -55,7 +55,7 @@ class Evidence:
     """One version of a data set, read and looked at.
 
     Attributes:
-        looks: one a image, by scene, channel and time; empty file states where images were not opened.
+        looks: one an image, by scene, channel and time; empty file states where images were not opened.
         track: (looks,) number of the scene-and-channel that a look belongs to.
         cameras: of the looks, row by row.
         has_masks: instance masks are there and boxes have ids, so that pixels can judge boxes.

@@ -205,7 +205,7 @@ def _bev_missing(data: DataSet, have: IntArray) -> Iterator[Finding]:
 
 
 def calibrations_fit_channels(data: DataSet) -> Iterator[Finding]:
-    """The channel that a image's calibration belongs to is the one that its file name tells."""
+    """The channel that an image's calibration belongs to is the one that its file name tells."""
     sensor, names = data.sensor_of_data, data.channels
     known = frozenset(names)
     for row, filename in enumerate(data["sample_data"]["filename"]):

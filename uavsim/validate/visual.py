@@ -1,4 +1,4 @@
-"""Promises about what a image shows: not black, not frozen, not another camera's, not another tick's, evenly exposed."""
+"""Promises about what an image shows: not black, not frozen, not another camera's, not another tick's, evenly exposed."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MIN_CONTRAST: Final = 4.0
 
 
 def not_black(evidence: Evidence) -> Iterator[Finding]:
-    """A image shows something."""
+    """An image shows something."""
     for look in evidence.looks:
         if look.state == "good" and (look.spread < BLANK_SPREAD or look.mean < BLACK_MEAN):
             message = (
@@ -35,7 +35,7 @@ def not_black(evidence: Evidence) -> Iterator[Finding]:
 
 
 def not_frozen(evidence: Evidence) -> Iterator[Finding]:
-    """A image is not the one before again, when the camera moved or something in its mask did."""
+    """An image is not the one before again, when the camera moved or something in its mask did."""
     changed = _changed_since_before(evidence)
     for view in range(1, len(evidence.looks)):
         look, before = evidence.looks[view], evidence.looks[view - 1]
@@ -73,7 +73,7 @@ def not_duplicate(evidence: Evidence) -> Iterator[Finding]:
 
 
 def exposure_steady(evidence: Evidence) -> Iterator[Finding]:
-    """A image is not far brighter or darker than both its neighbours in time."""
+    """An image is not far brighter or darker than both its neighbours in time."""
     level = np.log(np.maximum([look.mean for look in evidence.looks], 1.0)) if evidence.looks else np.zeros(0)
     good = np.array([look.state == "good" and look.spread >= BLANK_SPREAD for look in evidence.looks], bool)
     for view in np.flatnonzero(_spikes(level, good, evidence)).tolist():
@@ -108,7 +108,7 @@ def _spikes(level: FloatArray, good: BoolArray, evidence: Evidence) -> BoolArray
 
 
 def of_this_tick(evidence: Evidence) -> Iterator[Finding]:
-    """A image's edges lie on its own mask's borders, not on those of the tick before or after."""
+    """An image's edges lie on its own mask's borders, not on those of the tick before or after."""
     for view, look in enumerate(evidence.looks):
         own, *others = look.edge_contrast
         own_sharp, *others_sharp = look.edge_sharpness

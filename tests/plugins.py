@@ -1,0 +1,28 @@
+"""Other people's packages, as pip leaves them: a module and its ``dist-info`` with entry points."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+__all__ = ["install_plugin"]
+
+
+def install_plugin(folder: Path, name: str, *, group: str, adds: Mapping[str, str], source: str) -> str:
+    """Install the package ``name`` 1.2 into a folder of its own; returns what goes onto ``sys.path``.
+
+    Args:
+        folder: of all packages of the test.
+        name: of the distribution and of its one module.
+        group: of the entry points.
+        adds: entry point -> ``module:object``.
+        source: of the module.
+    """
+    site = folder / f"site_{name}"
+    info = site / f"{name}-1.2.dist-info"
+    info.mkdir(parents=True)
+    (site / f"{name}.py").write_text(source, encoding="utf-8")
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.2\n", encoding="utf-8")
+    lines = [f"[{group}]", *(f"{entry} = {value}" for entry, value in adds.items())]
+    (info / "entry_points.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return str(site)
