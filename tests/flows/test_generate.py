@@ -10,7 +10,6 @@ from pathlib import Path
 
 import psutil
 import pytest
-from rich.console import Console
 
 from tests.flows.test_stages import contents, run_all
 from uavsim.errors import InputError, StorageError, SystemFailure
@@ -19,6 +18,7 @@ from uavsim.flows.request import Request
 from uavsim.flows.server import TemporaryServer, check_api, use_api
 from uavsim.store.ledger import read_ledger
 from uavsim.store.local import LocalOutput
+from uavsim.terminal import Screen
 
 Paper = Callable[..., Request]
 
@@ -32,7 +32,7 @@ def api() -> Iterator[str]:
 
 
 def run(request: Request) -> Result:
-    return generate(request, console=Console(quiet=True), check=False)
+    return generate(request, console=Screen(quiet=True), check=False)
 
 
 def test_flow_and_stages_make_the_same_data_set(api: str, paper: Paper, tmp_path: Path) -> None:

@@ -2,9 +2,8 @@
 
 import io
 
-from rich.console import Console
-
 from uavsim.flows.progress import RunProgress
+from uavsim.terminal import Screen
 
 
 class Clock:
@@ -22,7 +21,7 @@ def sample(number: int, images: int) -> dict:
 def test_pace_and_time_to_go() -> None:
     """Four scenes of two samples, one done before; after 10 s three samples with 75 images: 3 left at 0.3 a second."""
     clock, text = Clock(), io.StringIO()
-    with RunProgress(scenes=4, done=1, samples=2, console=Console(file=text, width=80), clock=clock) as progress:
+    with RunProgress(scenes=4, done=1, samples=2, console=Screen(file=text, width=80), clock=clock) as progress:
         assert progress.eta_s is None
         progress.on_event("a", sample(1, 25))
         progress.on_event("b", sample(1, 25))

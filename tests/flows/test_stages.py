@@ -7,7 +7,6 @@ from pathlib import Path
 
 import psutil
 import pytest
-from rich.console import Console
 
 from uavsim.errors import InputError, SimulatorError, StorageError, SystemFailure
 from uavsim.flows.context import opened
@@ -17,9 +16,10 @@ from uavsim.flows.stages import SceneOutcome, SceneQuarantined, fly_scene
 from uavsim.store.commit import sweep_orphans
 from uavsim.store.ledger import read_ledger
 from uavsim.store.local import LocalOutput
+from uavsim.terminal import Screen
 
 Paper = Callable[..., Request]
-QUIET = Console(quiet=True)
+QUIET = Screen(quiet=True)
 
 
 def run_all(request: Request) -> list[SceneOutcome]:

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 from rich.table import Table
 
 from uavsim.errors import InputError
 from uavsim.files.whole import write_whole
+from uavsim.terminal import Screen, line
 
 if TYPE_CHECKING:
     from uavsim.plan.roadmap import Road
@@ -72,8 +72,8 @@ def plan(
         rig=rig,
         weather=weather,
     )
-    screen = Console()
-    (screen if screen.is_terminal else Console(width=_WIDE)).print(_table(plans))
+    screen = Screen()
+    (screen if screen.is_terminal else Screen(width=_WIDE)).print(_table(plans))
     _draw(plans, roads, png or Path(f"{plans[0].dataset}-{plans[0].town.name}-plan.png"))
 
 
@@ -92,7 +92,7 @@ def _draw(plans: Sequence[ScenePlan], roads: Sequence[Road], target: Path) -> No
     write_whole(target, encode_png(draw_plan(library.town(plans[0].town.name).model, paths, drawn, roads=roads)))
     missing = "" if roads else " (no roads: give the town's map with --xodr FILE)"
     fewer = f", {count} of {len(plans)} scenes drawn" if count < len(plans) else ""
-    Console().print(f"{target}: {len(routes)} routes{fewer}{missing}", highlight=False, soft_wrap=True)
+    Screen().print(f"{target}: {len(routes)} routes{fewer}{missing}")
 
 
 def _table(plans: Sequence[ScenePlan]) -> Table:
@@ -133,7 +133,7 @@ def _make_routes(town: str, *, rows: int, columns: int, force: bool) -> None:
     if target.exists() and not force:
         raise InputError(f"{target}: is there already; --force replaces it")
     write_whole(target, text.encode())
-    Console().print(f"{target}: {rows * columns} routes", highlight=False, soft_wrap=True)
+    Screen().print(f"{target}: {rows * columns} routes")
 
 
 def check(paths: Annotated[list[Path], typer.Argument(help="YAML files and folders of them")]) -> None:
@@ -142,12 +142,11 @@ def check(paths: Annotated[list[Path], typer.Argument(help="YAML files and folde
 
     findings = check_paths(paths)
     wrong = [finding for finding in findings if finding.error is not None]
-    errors = Console(stderr=True, soft_wrap=True)
+    errors = Screen(stderr=True)
     for finding in wrong:
-        errors.print("[bold red]error:[/] ", end="")
-        errors.print(finding.error, markup=False, highlight=False)
+        errors.print(line(("bold red", "error: "), str(finding.error)))
     good = len(findings) - len(wrong)
-    Console().print(f"{good} of {len(findings)} files are good", highlight=False)
+    Screen().print(f"{good} of {len(findings)} files are good")
     if wrong:
         sys.exit(2)
 
@@ -158,4 +157,4 @@ def schema(out: Annotated[Path, typer.Option(help="folder to write into; it is m
 
     for name, text in schema_texts().items():
         write_whole(out / name, text.encode())
-    Console().print(f"{out}: {len(schema_texts())} schemas", highlight=False, soft_wrap=True)
+    Screen().print(f"{out}: {len(schema_texts())} schemas")

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
-from rich.console import Console
 
 from uavsim.annotate import AnnotateOptions, annotate, options_of_plan, write_virtual_lidar
 from uavsim.annotate.relocate import in_dataset
@@ -28,6 +27,7 @@ from uavsim.store.commit import generation_of
 from uavsim.store.ledger import LedgerEntry
 from uavsim.store.output import Output
 from uavsim.store.places import open_output
+from uavsim.terminal import Screen
 
 __all__ = ["register"]
 
@@ -70,9 +70,9 @@ def annotate_again(
     wanted = [name.strip() for name in scenes.split(",")] if scenes else list(known)
     for entry in [pick(known, name, what="scene") for name in wanted]:
         _label_committed(output, entry, options=options)
-        Console().print(f"labelled {entry.scene}")
+        Screen().print(f"labelled {entry.scene}")
     versions = assemble_tables(output)
-    Console().print(f"wrote {', '.join(versions)} of {target}")
+    Screen().print(f"wrote {', '.join(versions)} of {target}")
 
 
 def _label_committed(output: Output, entry: LedgerEntry, *, options: Callable[[ScenePlan], AnnotateOptions]) -> None:
@@ -97,7 +97,7 @@ def _label_recording(target: Path, out: Path, *, options: AnnotateOptions) -> No
     drivable = recording.drivable_map_m
     masks = {} if drivable is None else {site.name: draw_map_mask(site, list(drivable))}
     (version,) = assemble(out, [fragment], map_masks=masks)
-    Console().print(f"wrote {version.version} of {out}: {version.row_count['sample_annotation']} boxes")
+    Screen().print(f"wrote {version.version} of {out}: {version.row_count['sample_annotation']} boxes")
 
 
 def convert_dialect(
@@ -119,10 +119,10 @@ def convert_dialect(
     """Write a data set in the other dialect, both ways without loss; image files are hard-linked."""
     options = Uav3dOptions(timestamp_unit=timestamp_unit, num_pts=num_pts)
     for version in convert(folder, out, dialect=dialect, options=options):
-        Console().print(f"wrote {version.version}: {len(version.scenes)} scenes in the dialect {dialect}")
+        Screen().print(f"wrote {version.version}: {len(version.scenes)} scenes in the dialect {dialect}")
         if dialect == "uav3d" and infos:
             written = write_uav3d_infos(out, out, version=version.version, options=InfoOptions(data_path=data_path))
-            Console().print(f"wrote {', '.join(path.name for path in written)}")
+            Screen().print(f"wrote {', '.join(path.name for path in written)}")
 
 
 def export_format(
@@ -136,4 +136,4 @@ def export_format(
     """Write a data set in another format: COCO, KITTI, MMDetection3D infos, OPV2V."""
     export = pick(EXPORTS, kind, what="format")
     for path in export(ExportRequest(folder, out, version, split)):
-        Console().print(f"wrote {path}")
+        Screen().print(f"wrote {path}")

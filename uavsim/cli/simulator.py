@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from uavsim.errors import InputError, SimulatorError
 from uavsim.files.whole import write_whole
+from uavsim.terminal import Screen
 
 __all__ = ["register"]
 
@@ -48,7 +48,7 @@ def airsim_settings(
     plan = plan_scenes(dataset, town=town)[0]
     text = json.dumps(settings_of(plan), indent=2) + "\n"
     write_whole(out, text.encode())
-    Console().print(f"{out}: {len(plan.swarm.drone_ids)} drones x {len(plan.rig)} cameras; restart AirSim to use it")
+    Screen().print(f"{out}: {len(plan.swarm.drone_ids)} drones x {len(plan.rig)} cameras; restart AirSim to use it")
 
 
 def calibrate(
@@ -74,7 +74,7 @@ def calibrate(
         raise SimulatorError(answer["error"])
     found = answer["measurement"]
     origin = ", ".join(f"{v:.3f}" for v in found["origin_ue_m"])
-    console = Console()
+    console = Screen()
     console.print(f"{found['points']} places, residual {found['residual_m']:.4f} m, worst {found['worst_m']:.4f} m, "
                   f"turn {found['turn_deg']:.4f} degrees")  # fmt: skip
-    console.print(f"town_configs/{town.lower()}.yaml:  airsim_origin_ue_m: [{origin}]", highlight=False)
+    console.print(f"town_configs/{town.lower()}.yaml:  airsim_origin_ue_m: [{origin}]")

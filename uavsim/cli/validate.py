@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.table import Table
 
 from uavsim.errors import DatasetError, InputError
 from uavsim.evaluate.collaborative import recall_by_group
 from uavsim.evaluate.devkit import devkit_report, devkit_scores, problems_of
+from uavsim.terminal import Screen, line
 from uavsim.typing import JsonDict
 from uavsim.validate import Report, validate_version
 from uavsim.validate.dataset import versions_of
@@ -43,7 +43,7 @@ def validate(
     images: Annotated[Path | None, typer.Option(help="With --devkit: keep its drawings here.")] = None,
 ) -> None:
     """Judge a data set by what is on disk; exit code 4 when a promise is broken."""
-    console = Console()
+    console = Screen()
     reports, outside = [], {}
     for name in [version] if version else versions_of(folder):
         verdict = validate_version(folder, name, dialect=dialect, pixels=pixels, workers=workers)
@@ -78,10 +78,10 @@ def evaluate(
     scores = devkit_scores(folder, version or there[0], predictions, split=split)
     if not scores["ok"]:
         raise InputError(f"{predictions}: the devkit refuses it: {scores['problem']}")
-    _show_scores(Console(), scores)
+    _show_scores(Screen(), scores)
     if groups:
         scores["groups"] = recall_by_group(folder, version or there[0], predictions)
-        _show_groups(Console(), scores["groups"])
+        _show_groups(Screen(), scores["groups"])
     if report:
         _write(report, scores)
 
@@ -97,12 +97,14 @@ def _complaint(folder: Path, reports: list[Report], outside: JsonDict) -> str:
     return f"{folder}: not valid, {errors} errors; first: {lines[0]}"
 
 
-def _show(console: Console, report: Report) -> None:
+def _show(console: Screen, report: Report) -> None:
     facts = report.facts
     console.print(
-        f"[bold]{report.version}[/] ({report.dialect}): {facts['scenes']} scenes, {facts['samples']} samples, "
-        f"{facts['images']} images, {facts['boxes']} boxes",
-        highlight=False,
+        line(
+            ("bold", report.version),
+            f" ({report.dialect}): {facts['scenes']} scenes, {facts['samples']} samples, {facts['images']} images, "
+            f"{facts['boxes']} boxes",
+        )
     )
     if report.findings:
         table = Table("code", "count", "where", "what", box=None, pad_edge=False)
@@ -112,21 +114,21 @@ def _show(console: Console, report: Report) -> None:
                 table.add_row(code if i == 0 else "", str(count) if i == 0 else "", finding.place, finding.message)
         console.print(table)
     for check, reason in report.skipped.items():
-        console.print(f"  not checked: {check}: {reason}", style="dim", highlight=False)
-    verdict = "[green]valid[/]" if report.ok else f"[red]{report.errors} errors[/]"
+        console.print(f"  not checked: {check}: {reason}", style="dim")
+    verdict = ("green", "valid") if report.ok else ("red", f"{report.errors} errors")
     warnings = sum(report.counts.values()) - report.errors
-    console.print(f"  {verdict}{f', {warnings} warnings' if warnings else ''}", highlight=False)
+    console.print(line("  ", verdict, f", {warnings} warnings" if warnings else ""))
 
 
-def _show_devkit(console: Console, verdict: JsonDict) -> None:
+def _show_devkit(console: Screen, verdict: JsonDict) -> None:
     for name, check in verdict["checks"].items():
         figures = [f"{k} {v:.4g}" for k, v in check.items() if isinstance(v, (int, float)) and not isinstance(v, bool)]
-        mark = "[green]good[/]" if check["ok"] else "[red]failed[/]"
+        mark = ("green", "good") if check["ok"] else ("red", "failed")
         told = "; ".join(check.get("problems") or figures)
-        console.print(f"  devkit {name}: {mark} {told}", highlight=False, soft_wrap=True)
+        console.print(line(f"  devkit {name}: ", mark, f" {told}"))
 
 
-def _show_scores(console: Console, scores: JsonDict) -> None:
+def _show_scores(console: Screen, scores: JsonDict) -> None:
     first: JsonDict = next(iter(scores["classes"].values()), {})
     columns = [name for name, value in first.items() if not isinstance(value, dict)]
     table = Table("class", *columns, box=None, pad_edge=False)
@@ -135,14 +137,14 @@ def _show_scores(console: Console, scores: JsonDict) -> None:
     console.print(table)
     for name, value in scores.items():
         if isinstance(value, (int, float)) and not isinstance(value, bool):
-            console.print(f"  {name}: {value:.4g}", highlight=False)
+            console.print(f"  {name}: {value:.4g}")
 
 
-def _show_groups(console: Console, groups: JsonDict) -> None:
+def _show_groups(console: Screen, groups: JsonDict) -> None:
     for kind, rows in groups.items():
         if isinstance(rows, dict):
             told = ", ".join(f"{name}: {row['recall']:.3f} of {row['boxes']}" for name, row in rows.items())
-            console.print(f"  recall {kind.replace('_', ' ')}: {told}", highlight=False)
+            console.print(f"  recall {kind.replace('_', ' ')}: {told}")
 
 
 def _write(path: Path, content: JsonDict) -> None:

@@ -29,6 +29,7 @@ __all__ = [
     "make_folders",
     "open_folder",
     "refuse_special",
+    "remedy_of",
     "replace_bytes",
     "replace_in",
     "storage_errors",
@@ -50,8 +51,19 @@ _REMEDY = {
     errno.EIO: "the disk reports an input/output error; check the disk, then run the same command again",
     errno.EXDEV: "staging and output lie on different file systems; keep .uavsim/staging inside the output folder",
     errno.ENOTDIR: "something on the way is a file, not a folder; choose another --out",
+    errno.EMFILE: "this host's limit of open files is too low; raise it (ulimit -n 1024) and run the same command again",
+    errno.ENFILE: "this host has no more open files to give; end something and run the same command again",
+    errno.ENOMEM: "this host has no memory left; end something and run the same command again",
+    errno.EFBIG: "a limit of this host on file sizes is too low; raise it (ulimit -f) and run the same command again",
+    errno.EAGAIN: "this host gives no more processes or threads; raise its limit (ulimit -u) and run the same command again",
     errno.ESTALE: "the network file system lost the file; remount it and run the same command again",
 }
+
+
+def remedy_of(error: BaseException) -> str:
+    """Return what to do about an error of the machine."""
+    code = error.errno if isinstance(error, OSError) else errno.ENOMEM
+    return _REMEDY.get(code or 0, "look into it, then run the same command again")
 
 
 @contextmanager

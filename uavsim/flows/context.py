@@ -9,8 +9,6 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from rich.console import Console
-
 from uavsim.config.run import RunConfig, SimulatorConfig
 from uavsim.errors import InputError, StorageError, SystemFailure
 from uavsim.flows.job import Job
@@ -26,6 +24,7 @@ from uavsim.store.ledger import read_ledger
 from uavsim.store.output import Output
 from uavsim.store.places import open_output
 from uavsim.supervise.simulator_slot import NoSlotLeft, SimulatorSlot, SlotPool
+from uavsim.terminal import Screen
 
 __all__ = ["RUN_ENDS", "active", "is_held", "opened", "prepared"]
 
@@ -64,7 +63,7 @@ def prepared(request: Request) -> tuple[Job, Output]:
 
 @contextlib.contextmanager
 def opened(
-    request: Request, *, console: Console | None = None, ready: tuple[Job, Output] | None = None
+    request: Request, *, console: Screen | None = None, ready: tuple[Job, Output] | None = None
 ) -> Iterator[tuple[Job, RunContext]]:
     """Open the context of a request, or join the one that is open for its output.
 
@@ -88,7 +87,7 @@ def opened(
         pool.ready_all()
         claim_output(output, identity=job.identity)
         sweep_orphans(output)
-        progress = _progress(job, output, request=request, console=console or Console(stderr=True))
+        progress = _progress(job, output, request=request, console=console or Screen(stderr=True))
         context = RunContext(
             output=output,
             run=run,
@@ -132,7 +131,7 @@ def _with_swarm(config: SimulatorConfig, job: Job, *, temp: Path) -> SimulatorCo
     return config.model_copy(update={"arguments": (*config.arguments, "--airsim-settings", str(path))})
 
 
-def _progress(job: Job, output: Output, *, request: Request, console: Console) -> RunProgress:
+def _progress(job: Job, output: Output, *, request: Request, console: Screen) -> RunProgress:
     asked = {scene.name for scene in job.scenes}
     done = 0 if request.force else sum(e.state == "committed" and n in asked for n, e in read_ledger(output).items())
     return RunProgress(scenes=len(asked), done=done, samples=job.samples, console=console)

@@ -12,11 +12,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
 
-from rich.console import Console
-
 from uavsim.errors import DatasetError, SystemFailure, UavsimError
 from uavsim.flows import server
 from uavsim.flows.request import Request
+from uavsim.terminal import Screen, line
 
 __all__ = ["Result", "generate"]
 
@@ -64,7 +63,7 @@ class Result:
         return None
 
 
-def generate(request: Request, *, console: Console, check: bool = True) -> Result:
+def generate(request: Request, *, console: Screen, check: bool = True) -> Result:
     """Do the main job.
 
     Args:
@@ -83,9 +82,11 @@ def generate(request: Request, *, console: Console, check: bool = True) -> Resul
     ready = contexts.prepared(request)
     job = ready[0]
     console.print(
-        f"[bold]{job.dataset}[/] {', '.join(job.towns)}: {len(job.scenes)} scenes x {job.samples} samples, "
-        f"{job.images_per_scene} images each, seed {job.seed}",
-        highlight=False,
+        line(
+            ("bold", job.dataset),
+            f" {', '.join(job.towns)}: {len(job.scenes)} scenes x {job.samples} samples, {job.images_per_scene} images each, "
+            f"seed {job.seed}",
+        )
     )
     with ExitStack() as stack:
         stack.enter_context(_terminated_politely())

@@ -14,6 +14,8 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
+from rich.text import Text
+
 from uavsim.annotate.scene import annotate
 from uavsim.annotate.virtual_lidar import write_virtual_lidar
 from uavsim.capture.recording_writer import LOG_NAME, read_recording
@@ -39,6 +41,7 @@ from uavsim.store.ledger import LedgerEntry, Replacement, read_entry, write_entr
 from uavsim.store.output import Output
 from uavsim.supervise.client_process import Flown
 from uavsim.supervise.simulator_slot import NoSlotLeft, SimulatorSlot, SlotPool
+from uavsim.terminal import line
 from uavsim.typing import JsonDict
 
 __all__ = ["RunContext", "SceneOutcome", "SceneQuarantined", "fly_scene", "refuse_blank_images"]
@@ -328,16 +331,17 @@ def _failed(
         }
         keep_evidence(context.output.root, entry.scene, files=files)
     verdict = "quarantined" if final else f"attempt {count} of {context.run.attempts} failed"
-    context.progress.failed(entry.scene, line=f"[yellow]{entry.scene}[/] {verdict}: {error}")
+    context.progress.failed(entry.scene, line=line(("yellow", entry.scene), f" {verdict}: {error}"))
     return SceneQuarantined(f"{entry.scene}: {reason}") if final else error
 
 
-def _done_line(entry: LedgerEntry) -> str:
+def _done_line(entry: LedgerEntry) -> Text:
     facts = entry.facts
     retries = f", {entry.attempts} failed before" if entry.attempts else ""
-    return (
-        f"[green]{entry.scene}[/] {facts['samples']} samples, {facts['images']} images, "
-        f"{facts['vehicles']} of {facts['vehicles_asked']} vehicles, {facts['images_per_s']} images/s{retries}"
+    return line(
+        ("green", entry.scene),
+        f" {facts['samples']} samples, {facts['images']} images, {facts['vehicles']} of {facts['vehicles_asked']} vehicles, "
+        f"{facts['images_per_s']} images/s{retries}",
     )
 
 

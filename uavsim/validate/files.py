@@ -9,7 +9,7 @@ from typing import Final
 
 import numpy as np
 
-from uavsim.files.names import MISSING
+from uavsim.files.names import MISSING, name_fault, part_fault
 from uavsim.images.codec import MOST_PIXELS
 from uavsim.validate.dataset import DataSet, Place
 from uavsim.validate.evidence import Evidence
@@ -119,6 +119,22 @@ def _path_finding(data: DataSet, name: str, place: Place) -> Iterator[Finding]:
     if fault not in {None, MISSING}:
         code = "files.link" if "link" in str(fault) else "files.path"
         yield Finding(code, f"{name[:200]} {fault}", **place)
+
+
+def names_plain(evidence: Evidence) -> Iterator[Finding]:
+    """Scenes, channels, towns and splits have names that can be parts of file names: exporters make folders of them."""
+    data = evidence.data
+    named = [("scene", name) for name in data["scene"]["name"]]
+    named += [("channel", name) for name in data["sensor"]["channel"]]
+    named += [("split", name) for name in data.splits]
+    for what, name in named:
+        fault = part_fault(name)
+        if fault:
+            yield Finding("files.name", f"{what} {name[:200]!a} {fault}")
+    for name in data["category"]["name"]:
+        fault = name_fault(name)
+        if fault:
+            yield Finding("files.name", f"category {name[:200]!a} {fault}")
 
 
 def folders_inside(evidence: Evidence) -> Iterator[Finding]:

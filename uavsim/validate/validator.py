@@ -47,6 +47,7 @@ CHECKS: Final[dict[str, Callable[[Evidence], Iterator[Finding]]]] = {
     "files.formats": files.formats_told,
     "files.paths": files.paths_inside,
     "files.folders": files.folders_inside,
+    "files.names": files.names_plain,
     "shapes.rotations": shapes.rotations_unit,
     "shapes.intrinsics": shapes.intrinsics_plausible,
     "shapes.sizes": shapes.sizes_plausible,
