@@ -137,7 +137,6 @@ def make_plan(
     sensors: tuple[str, ...] = ("rgb", "instance"),
     images: str = "png",
     town: str = "Town10HD",
-    extra: dict | None = None,
 ) -> ScenePlan:
     """Return a plan whose drones fly a curve at 25 m, tilted."""
     step_us, every = 50_000, 10
@@ -177,7 +176,6 @@ def make_plan(
         images=ImageFormat(images),  # type: ignore[arg-type]
         splits=splits,
         version=version,
-        extra=extra or {},
     )
 
 

@@ -13,6 +13,7 @@ from uavsim.annotate.virtual_lidar import virtual_lidar_points
 from uavsim.dataset import scene_fragment
 from uavsim.errors import DatasetError, InputError
 from uavsim.records.labels import SceneLabels
+from uavsim.records.plan import LabelPlan
 from uavsim.records.recording import Recording
 
 SMALL = {"drones": 1, "size_px": (64, 36), "sweeps": 0}
@@ -114,10 +115,10 @@ def test_options_are_checked(recording: Recording) -> None:
         AnnotateOptions(classes=("trucks",))
     with pytest.raises(InputError, match="range_m"):
         AnnotateOptions(range_m=0.0)
-    plan = replace(recording.plan, extra={"labels": {"classes": ["car"], "range_m": 80.0}})
+    plan = replace(recording.plan, labels=LabelPlan(classes=("car",), range_m=80.0))
     assert options_of_plan(plan) == AnnotateOptions(classes=("car",), range_m=80.0)
     with pytest.raises(InputError, match="range_m"):
-        options_of_plan(replace(plan, extra={"labels": {"range": 80.0}}))
+        options_of_plan(replace(plan, labels=LabelPlan(range_m=-80.0)))
 
 
 def test_virtual_lidar_points_are_the_ground_and_the_cars(recording: Recording) -> None:

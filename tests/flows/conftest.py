@@ -58,7 +58,7 @@ def paper(tmp_path: Path, listening: int, monkeypatch: pytest.MonkeyPatch) -> Ca
 
     def make(*, faults=None, simulators: int = 1, out: Path | None = None, patience_s: float = 60.0, **more) -> Request:
         faults_file.write_text(json.dumps(faults or {}))
-        attached = SimulatorConfig(kind="attach", carla_port=listening)
+        attached = SimulatorConfig(kind="attach", ports={"carla": listening})
         run = RunConfig(
             simulators=tuple(attached.model_copy(update={"name": f"sim{k}"}) for k in range(simulators)),
             retry_delay_s=0.05,

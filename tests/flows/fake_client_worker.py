@@ -54,7 +54,7 @@ def fly(command: dict, faults: Path) -> None:
     if fault == "hang":
         time.sleep(3600)
     if fault in {"SceneVoid", "MissedTick", "StorageError"}:
-        say(event="error", kind=fault, message="told to", retry=True)
+        say(event="error", kind=fault, message="asked to", retry=True)
         sys.exit(3)
     recording = make_recording(
         folder,
@@ -77,11 +77,11 @@ def fly(command: dict, faults: Path) -> None:
 
 
 def main() -> None:
-    say(event="ready", client="0.9.16", server="0.9.16", map="Town10HD")
+    say(event="ready", client="0.9.16", server="0.9.16", map_name="Town10HD", protocol=1)
     for line in sys.stdin:
         command = json.loads(line)
         if command["cmd"] == "probe":
-            say(event="ready", client="0.9.16", server="0.9.16", map="Town10HD")
+            say(event="ready", client="0.9.16", server="0.9.16", map_name="Town10HD", protocol=1)
         elif command["cmd"] == "fly":
             fly(command, Path(sys.argv[1]))
 

@@ -32,7 +32,7 @@ def api() -> Iterator[str]:
 
 
 def run(request: Request) -> Result:
-    return generate(request, console=Screen(quiet=True), check=False)
+    return generate(request.model_copy(update={"check": False}), console=Screen(quiet=True))
 
 
 def test_flow_and_stages_make_the_same_data_set(api: str, paper: Paper, tmp_path: Path) -> None:
@@ -61,7 +61,7 @@ def test_failures_are_retried_by_prefect_and_quarantine_reaches_the_summary(
 
 
 def test_storage_failure_ends_the_run_and_the_next_one_continues(api: str, paper: Paper, tmp_path: Path) -> None:
-    with pytest.raises(StorageError, match="told to"):
+    with pytest.raises(StorageError, match="asked to"):
         run(paper(faults={"scene_01": ["StorageError"]}))
     assert run(paper()).committed == ("scene_00", "scene_01", "scene_02")
 

@@ -10,18 +10,18 @@ from uavsim.flows.overview import overview
 from uavsim.flows.request import Request
 from uavsim.flows.resolve import all_scenes, identity_of, resolve
 from uavsim.store.identity import claim_output
-from uavsim.store.ledger import LedgerEntry, write_entry
+from uavsim.store.ledger import LedgerEntry, SceneFacts, write_entry
 from uavsim.store.local import LocalOutput
 
 
-def test_every_state_is_told(tmp_path: Path) -> None:
+def test_every_state_is_reported(tmp_path: Path) -> None:
     out = tmp_path / "out"
     output = LocalOutput(out)
     claim_output(output, identity=identity_of(Request(dataset="smoke", out=str(out), samples=3)))
     names = [scene.name for scene in all_scenes("smoke")]
     for k, name in enumerate(names[:2]):
         write_entry(
-            output, LedgerEntry(name, "committed", index=k, facts={"images": 75, "fly_s": 3.0 + k, "label_s": 1.0})
+            output, LedgerEntry(name, "committed", index=k, facts=SceneFacts(images=75, fly_s=3.0 + k, label_s=1.0))
         )
     write_entry(output, LedgerEntry(names[2], "flying", index=100))
     write_entry(output, LedgerEntry(names[3], "flying", index=101))

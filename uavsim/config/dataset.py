@@ -6,6 +6,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, StringConstraints, model_validator
 
+from uavsim.config.backends import Topology
 from uavsim.config.base import BLUEPRINT, Metres3, Model, Name, Reference, Seconds, Text
 from uavsim.config.routes import Altitude
 
@@ -226,7 +227,7 @@ class DatasetConfig(Model):
     weather: NameSchedule = NameSchedule(fixed="ClearNoon")
     altitude_m: AltitudeSchedule | None = None
     """Instead of the routes' and the formation's."""
-    topology: Literal["carla", "bridge", "merged"] = "carla"
+    topology: Topology = "carla"
     traffic: Traffic = Traffic()
     images: Images = Images()
     splits: Splits = Splits()

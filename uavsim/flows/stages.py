@@ -1,7 +1,7 @@
 """The stages of one scene as ordinary functions: fly, label, commit; nothing here knows Prefect.
 
 A scene's failure is counted in the ledger and becomes quarantine after ``attempts``; a simulator that cannot be brought up
-is the slot's failure, not the scene's; storage that cannot be written ends the run, and the next one continues.
+is the simulator slot's failure, not the scene's; storage that cannot be written ends the run, and the next one continues.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from rich.text import Text
 
 from uavsim.annotate.scene import annotate
 from uavsim.annotate.virtual_lidar import write_virtual_lidar
+from uavsim.capture.client_events import ClientEvent, Progress, SceneFlown, UnknownEvent, fields_of
 from uavsim.capture.recording_writer import LOG_NAME, read_recording
 from uavsim.config.run import RunConfig
 from uavsim.dataset.fragment import pack_fragment
@@ -28,7 +29,9 @@ from uavsim.errors import InputError, SceneVoid, StorageError, SystemFailure, Ua
 from uavsim.files.names import generation_name
 from uavsim.files.whole import storage_errors, to_json_bytes
 from uavsim.flows.finish import keep_map_mask
+from uavsim.flows.job import Job
 from uavsim.flows.progress import RunProgress
+from uavsim.flows.request import Request
 from uavsim.images.codec import decode_rgb
 from uavsim.records.codec import pack_plan
 from uavsim.records.plan import ScenePlan
@@ -37,14 +40,12 @@ from uavsim.store.commit import choose_generation, commit_scene
 from uavsim.store.evidence import drop_evidence, keep_evidence
 from uavsim.store.journal import Journal
 from uavsim.store.layout import OutLayout
-from uavsim.store.ledger import LedgerEntry, Replacement, read_entry, write_entry
+from uavsim.store.ledger import LedgerEntry, Replacement, SceneFacts, read_entry, write_entry
 from uavsim.store.output import Output
-from uavsim.supervise.client_process import Flown
 from uavsim.supervise.simulator_slot import NoSlotLeft, SimulatorSlot, SlotPool
 from uavsim.terminal import line
-from uavsim.typing import JsonDict
 
-__all__ = ["RunContext", "SceneOutcome", "SceneQuarantined", "fly_scene", "refuse_blank_images"]
+__all__ = ["Gate", "RunContext", "SceneOutcome", "SceneQuarantined", "fly_scene", "refuse_blank_images"]
 
 _RUN_ENDS = (StorageError, InputError, NoSlotLeft)  # not the scene's failure
 
@@ -61,7 +62,7 @@ class SceneOutcome:
         scene: its name.
         state: committed now or before; quarantined; elsewhere: another process has it; skipped: the run is ending.
         attempts: failed ones, in all runs.
-        facts: what the summary tells: vehicles, images, seconds.
+        facts: how it was flown; None when it is not committed.
         reason: the last failure, if any.
     """
 
@@ -69,8 +70,11 @@ class SceneOutcome:
     state: str
     town: str = ""
     attempts: int = 0
-    facts: JsonDict = field(default_factory=dict)
+    facts: SceneFacts | None = None
     reason: str = ""
+
+
+Gate = Callable[[SimulatorSlot], AbstractContextManager[None]]
 
 
 def _no_gate(slot: SimulatorSlot) -> AbstractContextManager[None]:
@@ -83,22 +87,22 @@ class RunContext:
     """What the scenes of one run share; lives in the flow's process only.
 
     Attributes:
+        request: what was asked for.
+        job: what follows from it.
         output: where committed scenes go.
         run: attempts and deadlines.
         pool: the simulators.
-        plan_of: makes the plan of a scene.
-        progress: tells people.
-        force: scenes that are flown again although they are committed.
-        gate: held while a scene flies on a slot that other runs may use too.
+        progress: shows people how it goes.
+        gate: held while a scene flies on a simulator slot that other runs may use too.
     """
 
+    request: Request
+    job: Job
     output: Output
     run: RunConfig
     pool: SlotPool
-    plan_of: Callable[[str], ScenePlan]
     progress: RunProgress
-    force: frozenset[str] = frozenset()
-    gate: Callable[[SimulatorSlot], AbstractContextManager[None]] = _no_gate
+    gate: Gate = _no_gate
     _stop: threading.Event = field(default_factory=threading.Event)
     _failure: UavsimError | None = None
     _begun: set[str] = field(default_factory=set)
@@ -121,7 +125,7 @@ class RunContext:
 
     def is_forced(self, scene: str) -> bool:
         """Whether a scene is to be flown in this run although it is committed; not once it has been."""
-        return scene in self.force and scene not in self._settled
+        return self.request.force and scene not in self._settled
 
     def begin(self, scene: str) -> bool:
         """Note that the run is at a scene; True the first time."""
@@ -140,11 +144,11 @@ class RunContext:
 
 
 def fly_scene(context: RunContext, scene: str) -> SceneOutcome:
-    """Bring one scene into the data set, unless it is there already or another process is at it.
+    """Bring one scene into the data set, unless it is there already or another process has it.
 
     Raises:
         SceneQuarantined: it failed for the last time.
-        UavsimError: it failed and may be tried again; or the storage failed, and the context is aborted.
+        UavsimError: it failed and may be tried once more; or the storage failed, and the context is aborted.
     """
     if context.stopped:
         return SceneOutcome(scene, "skipped")
@@ -159,7 +163,7 @@ def fly_scene(context: RunContext, scene: str) -> SceneOutcome:
 
 
 def _fly_locked(context: RunContext, scene: str) -> SceneOutcome:
-    plan = context.plan_of(scene)
+    plan = context.job.plan_of(scene)
     packed = pack_plan(plan)
     sha = hashlib.sha256(packed).hexdigest()
     entry = read_entry(context.output, scene)
@@ -206,7 +210,7 @@ def _entry_to_fly(entry: LedgerEntry | None, *, plan: ScenePlan, sha: str, anew:
 
 def _attempt(context: RunContext, entry: LedgerEntry, *, plan: ScenePlan, packed: bytes) -> SceneOutcome:
     journal = Journal(context.layout.scene_log(entry.scene))
-    journal.tell(
+    journal.add(
         "start",
         scene=entry.scene,
         attempt=len(entry.failures) + 1,
@@ -219,11 +223,11 @@ def _attempt(context: RunContext, entry: LedgerEntry, *, plan: ScenePlan, packed
             (folder / "plan.msgpack").write_bytes(packed)
         committed = _fly_label_commit(context, entry, plan=plan, folder=folder, journal=journal)
     except _RUN_ENDS as error:
-        journal.tell("stopped", kind=type(error).__name__, reason=str(error))
+        journal.add("stopped", kind=type(error).__name__, reason=str(error))
         raise
     except UavsimError as error:
         if context.stopped:
-            journal.tell("stopped", kind=type(error).__name__, reason=str(error))
+            journal.add("stopped", kind=type(error).__name__, reason=str(error))
             return SceneOutcome(entry.scene, "skipped", reason=str(error))
         raise _failed(context, entry, error=error, folder=folder, journal=journal) from error
     finally:
@@ -239,27 +243,26 @@ def _fly_label_commit(
 ) -> LedgerEntry:
     flown, slot, fly_s = _fly(context, entry.scene, plan=plan, folder=folder, journal=journal)
     began = time.monotonic()
-    recording = read_recording(flown.recording)
+    recording = read_recording(Path(flown.recording))
     refuse_blank_images(recording)
     keep_map_mask(context.output, recording)
     rows = scene_fragment(annotate(recording))
     moves = final_paths(recording) | write_virtual_lidar(recording)
-    generation = choose_generation(context.output, entry.scene, folder=flown.recording, moves=moves)
+    generation = choose_generation(context.output, entry.scene, folder=recording.folder, moves=moves)
     fragment = pack_fragment(in_generation(rows, generation))
     moves = {source: generation_name(key, generation) for source, key in moves.items()}
     label_s = time.monotonic() - began
-    images = int(flown.facts.get("images", 0))
-    facts = {
-        "vehicles": recording.facts.vehicles_spawned,
-        "vehicles_asked": recording.facts.vehicles_asked,
-        "walkers": recording.facts.walkers_spawned,
-        "samples": plan.samples,
-        "images": images,
-        "images_per_s": round(images / max(fly_s, 1e-9), 2),
-        "fly_s": round(fly_s, 2),
-        "label_s": round(label_s, 2),
-        "slot": slot,
-    }
+    facts = SceneFacts(
+        vehicles=recording.facts.vehicles_spawned,
+        vehicles_asked=recording.facts.vehicles_asked,
+        walkers=recording.facts.walkers_spawned,
+        samples=plan.samples,
+        images=flown.images,
+        images_per_s=round(flown.images / max(fly_s, 1e-9), 2),
+        fly_s=round(fly_s, 2),
+        label_s=round(label_s, 2),
+        slot=slot,
+    )
     done = LedgerEntry(
         entry.scene,
         "committed",
@@ -271,27 +274,31 @@ def _fly_label_commit(
         facts=facts,
         generation=generation,
     )
-    committed = commit_scene(context.output, done, folder=flown.recording, moves=moves, log=LOG_NAME, fragment=fragment)
-    journal.tell("committed", commit_s=round(time.monotonic() - began - label_s, 2), **facts)
+    committed = commit_scene(
+        context.output, done, folder=recording.folder, moves=moves, log=LOG_NAME, fragment=fragment
+    )
+    journal.add("committed", commit_s=round(time.monotonic() - began - label_s, 2), **asdict(facts))
     return committed
 
 
 def _fly(
     context: RunContext, scene: str, *, plan: ScenePlan, folder: Path, journal: Journal
-) -> tuple[Flown, str, float]:
-    """Fly on the next free slot; returns what was flown, the slot's name, and the seconds without the waiting."""
+) -> tuple[SceneFlown, str, float]:
+    """Fly on the next free simulator slot; returns what was flown, the slot's name, and the seconds without the waiting."""
 
-    def on_event(event: JsonDict) -> None:
+    def on_event(event: ClientEvent) -> None:
         context.progress.on_event(scene, event)
-        if event.get("event") != "heartbeat":
-            journal.tell(str(event["event"]), **{k: v for k, v in event.items() if k != "event"})
+        if isinstance(event, UnknownEvent):
+            journal.add("unknown event", kind=event.event, fields=event.fields)
+        elif not isinstance(event, Progress):
+            journal.add(event.event, **fields_of(event))
 
-    with context.pool.borrow_ready(town=plan.town.name, journal=journal.tell) as slot, context.gate(slot):
+    with context.pool.borrow_ready(town=plan.town.name, journal=journal.add) as slot, context.gate(slot):
         began = time.monotonic()
-        journal.tell("flying", slot=slot.name, **(asdict(slot.facts) if slot.facts else {}))
+        journal.add("flying", slot=slot.name, **(fields_of(slot.client_facts) if slot.client_facts else {}))
         flown = slot.fly(folder / "plan.msgpack", out=folder / "recording", town=plan.town.name, on_event=on_event)
         fly_s = time.monotonic() - began
-        slot.pace.note(int(flown.facts.get("images", 0)) / max(fly_s, 1e-9))
+        slot.pace.note(flown.images / max(fly_s, 1e-9))
     return flown, slot.name, fly_s
 
 
@@ -320,7 +327,7 @@ def _failed(
     failed = entry.failed(reason, most=context.run.attempts)
     final = failed.given_up
     count = len(failed.failures)
-    journal.tell("failed", attempt=count, kind=type(error).__name__, reason=str(error), final=final)
+    journal.add("failed", attempt=count, kind=type(error).__name__, reason=str(error), final=final)
     write_entry(context.output, failed)
     if final:
         context.settle(entry.scene)
@@ -330,18 +337,18 @@ def _failed(
             **{f"{slot.name}-client.log": slot.client_log_tail().encode() for slot in context.pool.slots},
         }
         keep_evidence(context.output.root, entry.scene, files=files)
-    verdict = "quarantined" if final else f"attempt {count} of {context.run.attempts} failed"
-    context.progress.failed(entry.scene, line=line(("yellow", entry.scene), f" {verdict}: {error}"))
+    what = "quarantined" if final else f"attempt {count} of {context.run.attempts} failed"
+    context.progress.failed(entry.scene, line=line(("yellow", entry.scene), f" {what}: {error}"))
     return SceneQuarantined(f"{entry.scene}: {reason}") if final else error
 
 
 def _done_line(entry: LedgerEntry) -> Text:
-    facts = entry.facts
+    facts = entry.facts or SceneFacts()
     retries = f", {entry.attempts} failed before" if entry.attempts else ""
     return line(
         ("green", entry.scene),
-        f" {facts['samples']} samples, {facts['images']} images, {facts['vehicles']} of {facts['vehicles_asked']} vehicles, "
-        f"{facts['images_per_s']} images/s{retries}",
+        f" {facts.samples} samples, {facts.images} images, {facts.vehicles} of {facts.vehicles_asked} vehicles, "
+        f"{facts.images_per_s} images/s{retries}",
     )
 
 

@@ -7,10 +7,9 @@ import numpy as np
 from uavsim.config.dataset import Degradations, Images, Labels
 from uavsim.config.rig import Rig
 from uavsim.config.town import TownConfig
-from uavsim.records.plan import CameraSpec, DegradationPlan, ImageFormat, SwarmTrajectory, TownSite
-from uavsim.typing import JsonDict
+from uavsim.records.plan import CameraSpec, DegradationPlan, ImageFormat, LabelPlan, SwarmTrajectory, TownSite
 
-__all__ = ["cameras", "degradation_plan", "describe", "image_format", "label_options", "town_site"]
+__all__ = ["cameras", "degradation_plan", "describe", "image_format", "label_plan", "town_site"]
 
 _MAP_BORDER_M = 20.0
 
@@ -49,10 +48,9 @@ def image_format(images: Images) -> ImageFormat:
     return ImageFormat(images.format, jpeg_quality=images.jpeg_quality, png_level=images.png_level)
 
 
-def label_options(labels: Labels) -> JsonDict:
-    """Return what the data set says about labels, and nothing of what it leaves out."""
-    options = labels.model_dump(exclude_none=True)
-    return {key: list(value) if isinstance(value, tuple) else value for key, value in options.items()}
+def label_plan(labels: Labels) -> LabelPlan:
+    """Return what the data set says about labels; what it leaves out is None."""
+    return LabelPlan(**labels.model_dump())
 
 
 def degradation_plan(degradations: Degradations | None, *, seed: int) -> DegradationPlan | None:

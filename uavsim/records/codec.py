@@ -23,7 +23,7 @@ import numpy as np
 
 from uavsim.errors import DatasetError
 from uavsim.records import plan, recording
-from uavsim.records.plan import ScenePlan
+from uavsim.records.plan import LabelPlan, PlanNotes, ScenePlan
 from uavsim.typing import AnyArray
 
 __all__ = ["pack_plan", "pack_value", "unpack_plan", "unpack_value"]
@@ -137,6 +137,8 @@ def _unpack_record(kind: object, rest: dict[str, Any]) -> Any:
     record = _RECORDS.get(str(kind))
     if record is None:
         raise DatasetError(f"no record is called {kind!r}: written by another version of uavsim?")
+    if record is ScenePlan and "extra" in rest:
+        rest = _with_typed_extra(rest)
     known = {f.name for f in dataclasses.fields(record)}
     strangers = sorted(set(rest) - known)
     if strangers:
@@ -145,3 +147,18 @@ def _unpack_record(kind: object, rest: dict[str, Any]) -> Any:
         return record(**{name: unpack_value(item) for name, item in rest.items()})
     except TypeError as error:
         raise DatasetError(f"{kind} is not complete: {error}") from error
+
+
+def _with_typed_extra(rest: dict[str, Any]) -> dict[str, Any]:
+    """Return the packed fields of a plan from before its free dict ``extra`` became ``labels`` and ``notes``.
+
+    Data sets keep their recordings, and with them such plans. What else was in ``extra`` stands in the plan itself too.
+    """
+    extra = unpack_value(rest["extra"])
+    labels: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in (extra.get("labels") or {}).items()}
+    notes: dict[str, Any] = {f.name: extra[f.name] for f in dataclasses.fields(PlanNotes) if f.name in extra}
+    made = {key: item for key, item in rest.items() if key != "extra"}
+    try:
+        return made | {"labels": pack_value(LabelPlan(**labels)), "notes": pack_value(PlanNotes(**notes))}
+    except TypeError as error:
+        raise DatasetError(f"the plan's label options are not known: {error}") from error

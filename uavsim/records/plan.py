@@ -7,8 +7,8 @@ between processes as msgpack (``records/codec.py``).
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import Literal
 
 from uavsim.typing import FloatArray
 
@@ -16,6 +16,8 @@ __all__ = [
     "CameraSpec",
     "DegradationPlan",
     "ImageFormat",
+    "LabelPlan",
+    "PlanNotes",
     "ScenePlan",
     "SensorKind",
     "SwarmTrajectory",
@@ -25,7 +27,8 @@ __all__ = [
     "WeatherTrack",
 ]
 
-Topology = Literal["carla", "bridge", "merged"]
+Topology = str
+"""A set-up of ``config/backends.py``."""
 SensorKind = Literal["rgb", "instance", "depth", "lidar"]
 
 
@@ -141,6 +144,40 @@ class DegradationPlan:
     exposure_stops: float = 0.0
 
 
+@dataclass(frozen=True, slots=True)
+class LabelPlan:
+    """What the data set says about labels; what is None is as the labeller has it.
+
+    Attributes:
+        classes: that get boxes.
+        range_m: horizontally from the nearest drone.
+        label_parked: also parked vehicles that are parts of the town.
+        moving_mps: faster is ``moving``.
+        parked_moved_m: a parked vehicle that moves less in the scene is ``parked``.
+    """
+
+    classes: tuple[str, ...] | None = None
+    range_m: float | None = None
+    label_parked: bool | None = None
+    moving_mps: float | None = None
+    parked_moved_m: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PlanNotes:
+    """How the plan came about; kept with the recording for people, read by nothing.
+
+    Attributes:
+        dataset_seed: from which the scene's own seed was drawn.
+        route_row: group of routes that the scene's route is of.
+        route_start_share: how far along the route it starts, 0 to 1.
+    """
+
+    dataset_seed: int = 0
+    route_row: str = ""
+    route_start_share: float = 0.0
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class ScenePlan:
     """One scene of a data set.
@@ -176,7 +213,8 @@ class ScenePlan:
     degradations: DegradationPlan | None = None
     max_formation_error_m: float = 5.0  # bridge: a drone farther than this from its place voids the scene
     wind_map_mps: tuple[float, float, float] = (0.0, 0.0, 0.0)
-    extra: dict[str, Any] = field(default_factory=dict)  # goes into the scene's log as it is
+    labels: LabelPlan = LabelPlan()
+    notes: PlanNotes = PlanNotes()
 
     @property
     def image_every_steps(self) -> int:

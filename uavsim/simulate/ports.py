@@ -1,12 +1,7 @@
 """What a simulator set-up must offer; ``session.py`` knows nothing else of CARLA or AirSim.
 
 A set-up is a ``WorldPort`` (town, traffic, clock, truth), a ``SwarmPort`` (where the drones are) and a ``CameraPort``
-(images). The three topologies differ only in which of them is behind each port:
-
-    topology   world   swarm                    cameras
-    carla      CARLA   the plan itself          CARLA cameras moved before the tick
-    bridge     CARLA   AirSim flight, stepped   CARLA cameras at the poses that AirSim reports
-    merged     CARLA   AirSim, placed           AirSim simGetImages while paused
+(images). ``setups.py`` says which of them is behind each port in the three topologies of ours.
 """
 
 from __future__ import annotations
@@ -15,14 +10,46 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from uavsim.errors import InputError
 from uavsim.records.plan import ScenePlan, SensorKind
 from uavsim.records.recording import ActorInfo, ActorStates, DroneState
 from uavsim.typing import AnyArray, FloatArray
 
-__all__ = ["CameraPort", "CameraPose", "Heartbeat", "RawImage", "SceneTraffic", "SwarmPort", "TickState", "WorldPort"]
+__all__ = [
+    "CameraPort",
+    "CameraPose",
+    "Endpoint",
+    "Heartbeat",
+    "Ports",
+    "RawImage",
+    "SceneTraffic",
+    "SwarmPort",
+    "TickState",
+    "WorldPort",
+]
 
 Heartbeat = Callable[[str, int], None]
 """Called with (phase, tick) whenever there is progress; a supervisor that hears none ends the process."""
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """Where a server listens."""
+
+    host: str
+    port: int
+
+    @staticmethod
+    def parse(text: str, *, what: str) -> Endpoint:
+        """Read ``HOST:PORT``.
+
+        Raises:
+            InputError: not of that form.
+        """
+        host, _, port = text.rpartition(":")
+        if not host or not port.isdigit() or not 0 < int(port) < 65536:
+            raise InputError(f"{what} {text!r} is not HOST:PORT")
+        return Endpoint(host, int(port))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -135,7 +162,7 @@ class SwarmPort(Protocol):
         """Put every drone at step 0."""
 
     def advance(self, step: int) -> tuple[DroneState, ...]:
-        """Fly to plan step ``step`` (one more than the last) and tell where the drones are then."""
+        """Fly to plan step ``step`` (one more than the last) and return where the drones are then."""
 
     def close(self) -> None:
         """Leave the drones in peace."""
@@ -159,3 +186,12 @@ class CameraPort(Protocol):
 
     def close(self) -> None:
         """Remove the cameras."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Ports:
+    """The three ports of a set-up, connected."""
+
+    world: WorldPort
+    swarm: SwarmPort
+    cameras: CameraPort

@@ -7,7 +7,7 @@ A committed scene that is flown again stays committed; ``replacing`` tells how t
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Final, Literal, get_args
 
 from uavsim.errors import StorageError
@@ -16,11 +16,48 @@ from uavsim.files.whole import to_json_bytes
 from uavsim.store.layout import check_name
 from uavsim.store.output import Output
 
-__all__ = ["LEDGER", "LedgerEntry", "Replacement", "SceneState", "read_entry", "read_ledger", "write_entry"]
+__all__ = [
+    "LEDGER",
+    "LedgerEntry",
+    "Replacement",
+    "SceneFacts",
+    "SceneState",
+    "read_entry",
+    "read_ledger",
+    "write_entry",
+]
 
 SceneState = Literal["flying", "committed", "quarantined"]
 LEDGER: Final = ".uavsim/ledger"
-_MOST_GENERATIONS: Final = 10**6
+_VERSION: Final = 3  # of an entry's file; 1 had no number, any facts, and forced_by among them; 2 no generations
+_MOST_NUMBER: Final = 10**12
+
+
+@dataclass(frozen=True, slots=True)
+class SceneFacts:
+    """How a committed scene was flown; for people and summaries.
+
+    Attributes:
+        vehicles: that spawned.
+        vehicles_asked: that the plan asked for.
+        walkers: that spawned.
+        samples: keyframes.
+        images: RGB images.
+        images_per_s: while it flew.
+        fly_s: seconds in the simulator, without the waiting for one.
+        label_s: seconds of labelling.
+        slot: the simulator slot that flew it.
+    """
+
+    vehicles: int = 0
+    vehicles_asked: int = 0
+    walkers: int = 0
+    samples: int = 0
+    images: int = 0
+    images_per_s: float = 0.0
+    fly_s: float = 0.0
+    label_s: float = 0.0
+    slot: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +89,7 @@ class LedgerEntry:
         plan_sha256: of the packed plan that was flown; another plan under the same name is another scene.
         attempts: failed attempts since the scene was last committed or forced.
         reasons: one line per failed attempt, oldest first.
-        facts: for people and the summary (vehicles, images, seconds); never read by the machine.
+        facts: how it was flown; None until it is committed.
         generation: of the committed files; a scene that was replaced by other files has another.
         retired: generations that were replaced and that tables may still name.
         replacing: set while, and after it failed for good, a committed scene is flown again.
@@ -65,7 +102,7 @@ class LedgerEntry:
     plan_sha256: str = ""
     attempts: int = 0
     reasons: tuple[str, ...] = ()
-    facts: dict[str, Any] = field(default_factory=dict)
+    facts: SceneFacts | None = None
     generation: int = 0
     retired: tuple[int, ...] = ()
     replacing: Replacement | None = None
@@ -105,7 +142,9 @@ def read_entry(output: Output, scene: str) -> LedgerEntry | None:
 
 def write_entry(output: Output, entry: LedgerEntry) -> None:
     """Write the entry whole; when this returns it survives a power cut."""
-    output.replace(f"{LEDGER}/{check_name(entry.scene, what='scene')}.json", to_json_bytes(asdict(entry)))
+    output.replace(
+        f"{LEDGER}/{check_name(entry.scene, what='scene')}.json", to_json_bytes({"version": _VERSION, **asdict(entry)})
+    )
 
 
 def read_ledger(output: Output) -> dict[str, LedgerEntry]:
@@ -121,47 +160,63 @@ def read_ledger(output: Output) -> dict[str, LedgerEntry]:
 
 def _parse(data: bytes, *, scene: str, where: str) -> LedgerEntry:
     try:
-        told = parse_json(data)
-        if not isinstance(told, dict):
+        values = parse_json(data)
+        if not isinstance(values, dict):
             raise ValueError("no JSON object")
-        unknown = [name for name in told if name not in {f.name for f in fields(LedgerEntry)}]
-        if unknown:
-            raise ValueError(f"unknown key {unknown[0]!r}")
-        entry = LedgerEntry(
-            **{**told, "reasons": _lines(told), "retired": _numbers(told), "replacing": _replacing(told)}
-        )
+        version = int(values.pop("version", 1))
+        if version > _VERSION:
+            raise StorageError(f"{where} is of a newer version of uavsim (entry version {version}); update uavsim")
+        entry = _entry(values)
         _check(entry, scene=scene)
-    except (ValueError, TypeError) as error:
+    except (ValueError, TypeError, AttributeError) as error:
         raise StorageError(
             f"{where} is not a ledger entry of scene {scene!a} ({error}); delete it and the scene is flown again"
         ) from error
     return entry
 
 
+def _entry(values: dict[str, Any]) -> LedgerEntry:
+    """Make an entry of any version; facts of version 1 may be any, processes that were asked to fly again mean nothing now."""
+    facts = values.pop("facts", None) or {}
+    values.pop("forced_by", None)
+    known = {field.name: facts[field.name] for field in fields(SceneFacts) if field.name in facts}
+    again = values.pop("replacing", None)
+    return LedgerEntry(
+        **values
+        | {
+            "reasons": _lines(values),
+            "retired": tuple(values.get("retired", ())),
+            "facts": SceneFacts(**known) if known else None,
+            "replacing": None if again is None else Replacement(**{**again, "reasons": _lines(again)}),
+        }
+    )
+
+
 def _check(entry: LedgerEntry, *, scene: str) -> None:
+    """Hold an entry against its types.
+
+    Raises:
+        ValueError: says what is wrong.
+    """
     if entry.scene != scene:
         raise ValueError(f"it is of {entry.scene!r}")
     if entry.state not in get_args(SceneState):
         raise ValueError(f"unknown state {entry.state!r}")
-    texts = (entry.town, entry.plan_sha256)
-    numbers = (entry.index, entry.attempts, entry.generation)
-    if not all(isinstance(text, str) for text in texts) or not isinstance(entry.facts, dict):
-        raise ValueError("a field is of another type")
-    if not all(type(number) is int and 0 <= number < _MOST_GENERATIONS for number in numbers):
-        raise ValueError("a number is out of its range")
-
-
-def _lines(told: dict[str, Any]) -> tuple[str, ...]:
-    return tuple(str(line) for line in told.get("reasons", ()))
-
-
-def _numbers(told: dict[str, Any]) -> tuple[int, ...]:
-    numbers = tuple(told.get("retired", ()))
-    if not all(type(number) is int and 0 <= number < _MOST_GENERATIONS for number in numbers):
+    facts, again = entry.facts or SceneFacts(), entry.replacing or Replacement("")
+    for owner in (entry, facts, again):
+        for field in fields(owner):
+            value = getattr(owner, field.name)
+            if field.type == "int" and not (type(value) is int and 0 <= value < _MOST_NUMBER):
+                raise ValueError(f"{field.name} is out of its range")
+            if field.type == "float" and not (type(value) in {int, float} and 0 <= value < _MOST_NUMBER):
+                raise ValueError(f"{field.name} is out of its range")
+            if field.type == "str" and not isinstance(value, str):
+                raise ValueError(f"{field.name} is no text")
+    if not all(type(number) is int and 0 <= number < _MOST_NUMBER for number in entry.retired):
         raise ValueError("retired: a number is out of its range")
-    return numbers
+    if type(again.given_up) is not bool:
+        raise ValueError("given_up is neither true nor false")
 
 
-def _replacing(told: dict[str, Any]) -> Replacement | None:
-    again = told.get("replacing")
-    return None if again is None else Replacement(**{**again, "reasons": _lines(again)})
+def _lines(values: dict[str, Any]) -> tuple[str, ...]:
+    return tuple(str(line) for line in values.get("reasons", ()))
