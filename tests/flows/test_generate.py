@@ -27,7 +27,7 @@ Paper = Callable[..., Request]
 def api() -> Iterator[str]:
     with TemporaryServer() as server:
         url = server.wait()
-        with use_api(url, temporary=False):
+        with use_api(url, key=server.key):
             yield url
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from typing import Any, TypeVar
 import fsspec
 from fsspec.core import url_to_fs
 
+from uavsim.environment import cache_folder
 from uavsim.errors import InputError, StorageError
 from uavsim.files.names import name_fault
 from uavsim.files.own_folder import FileMark
@@ -198,5 +198,4 @@ class ObjectOutput:
 
 
 def _default_scratch(url: str) -> Path:
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    return cache / "uavsim" / "scratch" / hashlib.sha256(url.encode()).hexdigest()[:16]
+    return cache_folder() / "scratch" / hashlib.sha256(url.encode()).hexdigest()[:16]
