@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
+import pwd
 import resource
+import tempfile
 from pathlib import Path
 from typing import Final
 
 from uavsim.errors import SystemFailure
 
-__all__ = ["cache_folder", "keep_local_direct", "open_file_limit", "without_prefect"]
+__all__ = ["cache_folder", "keep_local_direct", "name_the_user", "open_file_limit", "without_prefect"]
 
 _LOCAL: Final = ("127.0.0.1", "localhost", "::1")
 _FILES_WANTED: Final = 4096
@@ -23,6 +25,20 @@ def keep_local_direct() -> None:
         told = [part.strip() for part in os.environ.get(name, "").split(",") if part.strip()]
         if "*" not in told:
             os.environ[name] = ",".join([*told, *(address for address in _LOCAL if address not in told)])
+
+
+def name_the_user() -> None:
+    """Give a user id without an entry, as containers have, a home and a name: libraries ask for both."""
+    try:
+        home = Path.home()
+    except RuntimeError:
+        home = Path("/nonexistent")
+    if not home.is_dir() or not os.access(home, os.W_OK):
+        os.environ["HOME"] = tempfile.gettempdir() if "HOME" not in os.environ else os.environ["HOME"]
+    try:
+        pwd.getpwuid(os.getuid())
+    except KeyError:
+        os.environ.setdefault("LOGNAME", f"uid{os.getuid()}")
 
 
 def open_file_limit() -> None:
@@ -51,7 +67,9 @@ def cache_folder() -> Path:
         home = Path.home()
     except RuntimeError:  # a user id without an entry, as containers have
         home = Path("/nonexistent")
-    return home / ".cache" / "uavsim" if home.is_dir() else Path("/tmp") / f"uavsim-{os.getuid()}"
+    if home.is_dir():
+        return home / ".cache" / "uavsim"
+    return Path(tempfile.gettempdir()) / f"uavsim-{os.getuid()}"
 
 
 def without_prefect() -> dict[str, str]:

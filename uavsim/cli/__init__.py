@@ -14,7 +14,7 @@ from typing import Final
 import click
 import typer
 
-from uavsim.environment import keep_local_direct
+from uavsim.environment import keep_local_direct, name_the_user
 from uavsim.errors import UavsimError
 from uavsim.files.whole import remedy_of
 from uavsim.terminal import Screen, line, open_standard_streams
@@ -66,6 +66,7 @@ def main() -> None:
     """Run the command line; whatever goes wrong becomes one line on stderr and its exit code."""
     open_standard_streams()
     keep_local_direct()
+    name_the_user()
     os.environ.setdefault("PREFECT_SERVER_ANALYTICS_ENABLED", "false")
     code = _run()
     try:

@@ -8,13 +8,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from uavsim.dataset.assemble import assemble
+from uavsim.dataset.assemble import AssembledVersion, assemble
 from uavsim.dataset.map_mask import draw_map_mask
-from uavsim.errors import SystemFailure
+from uavsim.errors import DatasetError, SystemFailure
 from uavsim.export.contact_sheet import write_contact_sheet
 from uavsim.records.recording import Recording
-from uavsim.store.commit import drop_retired, read_fragment
-from uavsim.store.identity import read_identity
+from uavsim.store.commit import drop_retired, generation_of, read_fragment
+from uavsim.store.identity import read_identity, refuse_removed
 from uavsim.store.layout import OutLayout, check_name
 from uavsim.store.ledger import LedgerEntry, read_ledger
 from uavsim.store.output import Output
@@ -69,20 +69,41 @@ def assemble_tables(output: Output) -> list[str]:
         Version folders; none when no scene is committed.
     """
     with _alone(output):
+        refuse_removed(output)
         entries = committed_scenes(output)
         if not entries:
             return []
         folder = output.stage(_TABLES)
         try:
-            fragments = (read_fragment(output, entry) for entry in entries)
             masks = {town: mask for town in {e.town for e in entries} if (mask := output.read(f"{_MASKS}/{town}.png"))}
             info = _public_part(read_identity(output) or {})
-            versions = assemble(folder, fragments, map_masks=masks, info=info)
+            versions = _assembled(output, entries, folder=folder, masks=masks, info=info)
             output.publish(folder, versions=[version.version for version in versions])
         finally:
             output.drop_staged(folder)
         drop_retired(output, entries)
         return [version.version for version in versions]
+
+
+def _assembled(
+    output: Output, entries: list[LedgerEntry], *, folder: Path, masks: dict[str, bytes], info: JsonDict
+) -> list[AssembledVersion]:
+    """Assemble the tables; rows that are damaged are told with their scene, and how they are made again."""
+    reached: list[LedgerEntry] = []
+
+    def fragments() -> Iterator[bytes]:
+        for entry in entries:
+            reached.append(entry)
+            yield read_fragment(output, entry)
+
+    try:
+        return assemble(folder, fragments(), map_masks=masks, info=info)
+    except DatasetError as error:
+        entry = reached[-1]
+        raise DatasetError(
+            f"{output.address}/{generation_of(entry).fragment}: the table rows of scene {entry.scene} are damaged ({error}); "
+            f"make them again from its recording: uavsim annotate {output.address} --scenes {entry.scene}"
+        ) from error
 
 
 def validate(root: Path, *, versions: list[str] | None = None, pixels: bool | None = None) -> ValidationSummary:

@@ -38,6 +38,7 @@ from uavsim.records.plan import ScenePlan
 from uavsim.records.recording import Recording
 from uavsim.store.commit import choose_generation, commit_scene
 from uavsim.store.evidence import drop_evidence, keep_evidence
+from uavsim.store.identity import refuse_removed
 from uavsim.store.journal import Journal
 from uavsim.store.layout import OutLayout
 from uavsim.store.ledger import LedgerEntry, Replacement, SceneFacts, read_entry, write_entry
@@ -157,9 +158,22 @@ def fly_scene(context: RunContext, scene: str) -> SceneOutcome:
             if not ours:
                 return SceneOutcome(scene, "elsewhere")
             return _fly_locked(context, scene)
-    except _RUN_ENDS as error:
-        context.abort(error)
-        raise
+    except UavsimError as error:
+        found = _whose_failure(context, error)
+        if isinstance(found, _RUN_ENDS):
+            context.abort(found)
+        if found is error:
+            raise
+        raise found from error
+
+
+def _whose_failure(context: RunContext, error: UavsimError) -> UavsimError:
+    """Return the error, or that somebody removed the data set meanwhile, which explains any."""
+    try:
+        refuse_removed(context.output)
+    except StorageError as removed:
+        return removed
+    return error
 
 
 def _fly_locked(context: RunContext, scene: str) -> SceneOutcome:

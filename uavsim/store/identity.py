@@ -7,16 +7,17 @@ import json
 from pathlib import Path
 from typing import Any
 
-from uavsim.errors import InputError
+from uavsim.errors import InputError, StorageError
 from uavsim.files.parse import parse_json
 from uavsim.files.whole import storage_errors, to_json_bytes
 from uavsim.store.layout import IMAGE_ROOTS
 from uavsim.store.output import Output
 from uavsim.typing import JsonDict
 
-__all__ = ["IDENTITY", "check_identity", "claim_output", "fingerprint", "read_identity"]
+__all__ = ["IDENTITY", "check_identity", "claim_output", "fingerprint", "read_identity", "refuse_removed"]
 
 IDENTITY = ".uavsim/dataset.json"
+_MEND = "restore it, or choose another --out"
 NOTES = ("fragments", "ledger", "logs", "manifests", "maps", "quarantine", "recordings", "staging")
 
 
@@ -30,7 +31,7 @@ def read_identity(output: Output) -> dict[str, Any] | None:
     """Return what the place says it holds, or None when it says nothing.
 
     Raises:
-        InputError: the file is there and is not ours.
+        StorageError: the file is there and is damaged, or not ours.
     """
     data = output.read(IDENTITY)
     if data is None:
@@ -38,11 +39,11 @@ def read_identity(output: Output) -> dict[str, Any] | None:
     try:
         identity = parse_json(data)
     except ValueError as error:
-        raise InputError(f"{output.address}/{IDENTITY} is not JSON ({error}); choose another --out") from error
+        raise StorageError(f"{output.address}/{IDENTITY} is damaged ({error}): {_MEND}") from error
     if not isinstance(identity, dict) or not isinstance(identity.get("fingerprint"), str):
-        raise InputError(f"{output.address}/{IDENTITY} is not ours: it has no fingerprint; choose another --out")
+        raise StorageError(f"{output.address}/{IDENTITY} is damaged (it has no fingerprint): {_MEND}")
     if not isinstance(identity.get("dataset"), str) or type(identity.get("seed", 0)) is not int:
-        raise InputError(f"{output.address}/{IDENTITY} is damaged: dataset is no name or seed no number")
+        raise StorageError(f"{output.address}/{IDENTITY} is damaged (dataset is no name or seed no number): {_MEND}")
     return identity
 
 
@@ -77,6 +78,18 @@ def claim_output(output: Output, *, identity: JsonDict) -> None:
         IDENTITY, to_json_bytes(identity)
     ):
         check_identity(output, mark=identity["fingerprint"], name=str(identity.get("dataset")))
+
+
+def refuse_removed(output: Output) -> None:
+    """Notice that somebody removed the place while a run is at work.
+
+    Raises:
+        StorageError: it is gone.
+    """
+    if output.read(IDENTITY) is None:
+        raise StorageError(
+            f"{output.address} was removed, or emptied, while the run was at work; run the same command again"
+        )
 
 
 def _refuse_links(root: Path) -> None:
