@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
+from uavsim.geometry.se3 import SE3
 from uavsim.images import codec
 from uavsim.records.plan import (
     CameraSpec,
@@ -170,7 +171,7 @@ def make_plan(
             CameraSpec(name, (0.1, -0.05, 0.02), CAMERAS[name], *size_px, 90.0, sensors)  # type: ignore[arg-type]
             for name in cameras
         ),
-        swarm=SwarmTrajectory(ids, places, turns),
+        swarm=SwarmTrajectory(ids, SE3(turns, places)),
         traffic=TrafficPlan(vehicles=11, walkers=1, blueprints=()),
         weather=WeatherTrack("clear_noon", (0,), np.linspace(0.0, 13.0, 14)[None]),
         images=ImageFormat(images),  # type: ignore[arg-type]
@@ -227,8 +228,7 @@ def _info(instance_id: int, mover: Mover) -> ActorInfo:
         blueprint=mover.blueprint,
         base_type=mover.base_type,
         half_extent_m=mover.half,
-        actor_t_box_m=(x, -y, z),
-        actor_q_box_wxyz=(1.0, 0.0, 0.0, 0.0),
+        actor_SE3_box=SE3(np.array([1.0, 0.0, 0.0, 0.0]), np.array([x, -y, z])),
         semantic_tag=mover.tag,
         attributes={"color": "10,20,30", **mover.attributes},
     )
@@ -249,13 +249,15 @@ def _states(cast: list[Mover], time_s: float) -> tuple[ActorStates, dict[int, tu
     columns = list(zip(*rows, strict=True)) if rows else [[]] * 6
     widths = (3, 4, 3, 3, 3)
     stacked = [np.array(c, dtype=float).reshape(len(rows), w) for c, w in zip(columns[1:], widths, strict=True)]
-    states = ActorStates(np.array(columns[0], dtype=np.int64), *stacked, np.zeros((len(rows), 3)))
+    places, turns, *others = stacked
+    ids = np.array(columns[0], dtype=np.int64)
+    states = ActorStates(ids, SE3(turns, places), *others, np.zeros((len(rows), 3)))
     return states, poses
 
 
 def _drone(plan: ScenePlan, drone_id: int, step: int) -> DroneState:
-    t, q = plan.swarm.map_t_flu_m[step, drone_id], plan.swarm.map_q_flu_wxyz[step, drone_id]
-    return DroneState(drone_id, t, q, np.array([3.0, -2.0, 0.0]), t, q)
+    map_SE3_flu = plan.swarm.map_SE3_flu[step, drone_id]
+    return DroneState(drone_id, map_SE3_flu, np.array([3.0, -2.0, 0.0]), map_SE3_flu)
 
 
 def camera_pose_ue(spec: CameraSpec, drone_id: int, time_s: float) -> tuple[np.ndarray, np.ndarray]:
@@ -292,9 +294,8 @@ def _shot(folder, plan, spec, drone_id, step, poses, cast, houses) -> CameraShot
         channel=channel,
         drone_id=drone_id,
         camera=spec.name,
-        map_t_optical_m=F @ at,
-        map_q_optical_wxyz=quaternion_of(F @ matrix @ F @ OPTICAL_IN_FLU),
-        camera_euler_deg=euler_of(matrix),
+        map_SE3_optical=SE3(quaternion_of(F @ matrix @ F @ OPTICAL_IN_FLU), F @ at),
+        ue_euler_deg=euler_of(matrix),
         intrinsic=intrinsic,
         width_px=spec.width_px,
         height_px=spec.height_px,

@@ -12,6 +12,7 @@ from uavsim.annotate.scene import visibility_levels
 from uavsim.annotate.virtual_lidar import virtual_lidar_points
 from uavsim.dataset import scene_fragment
 from uavsim.errors import DatasetError, InputError
+from uavsim.geometry.se3 import SE3
 from uavsim.records.labels import SceneLabels
 from uavsim.records.plan import LabelPlan
 from uavsim.records.recording import Recording
@@ -29,7 +30,7 @@ def test_centres_are_origins_plus_the_turned_offset(labels: SceneLabels) -> None
         heading = np.radians(mover.rpy[2])
         at = np.array(mover.at) + mover.speed * time_s * np.array([np.cos(heading), np.sin(heading), 0])
         turn = ue_matrix(*mover.rpy[:2], np.float32(mover.rpy[2] + mover.yaw_rate * time_s))
-        np.testing.assert_allclose(boxes.map_t_box_m[row], F @ (at + turn @ mover.box_offset), atol=1e-6)
+        np.testing.assert_allclose(boxes.map_SE3_box[row].translation_m, F @ (at + turn @ mover.box_offset), atol=1e-6)
 
 
 def test_only_chosen_classes_in_range(recording: Recording) -> None:
@@ -44,7 +45,8 @@ def test_a_track_with_a_gap_says_so(tmp_path: Path) -> None:
     out_and_back = Mover("vehicle.audi.tt", "car", 14, (2.1, 1.0, 0.7), (0, 0, 0.7), (30.0, 0, 0), (0, 0, 0))
     recording = make_recording(tmp_path, movers=[out_and_back], samples=4, **SMALL)
     frames = list(recording.frames)
-    away = replace(frames[1].actors, map_t_actor_m=frames[1].actors.map_t_actor_m + [500.0, 0, 0])
+    here = frames[1].actors.map_SE3_actor
+    away = replace(frames[1].actors, map_SE3_actor=SE3(here.quat_wxyz, here.translation_m + [500.0, 0, 0]))
     frames[1] = replace(frames[1], actors=away)
     frames[2] = replace(frames[2], actors=away)
     labels = annotate(replace(recording, frames=tuple(frames)), options=AnnotateOptions(range_m=100.0))

@@ -6,31 +6,31 @@ import numpy as np
 import pytest
 
 from tests.plans import scene_plan
+from tests.records.test_codec import assert_same
 from uavsim.capture.camera_capture import CameraCapture, assemble_capture
 from uavsim.capture.masks import MaskBinder
 from uavsim.capture.recording_writer import LOG_NAME, RecordingWriter, read_recording
 from uavsim.capture.rig import camera_poses
 from uavsim.errors import DatasetError, MissedTick, StorageError
+from uavsim.geometry.se3 import SE3
 from uavsim.images import codec
 from uavsim.records.recording import ActorInfo, ActorStates, RecordedFrame, SessionFacts
 from uavsim.simulate.ports import CameraPose, RawImage
 from uavsim.simulate.swarm import PlannedSwarm
 
 PLAN = scene_plan(samples=2)
+BOX = SE3(np.array([0.6, 0, 0, 0.8]), np.array([0.0, 0.0, 0.7]))
 STATES = ActorStates(
     np.array([2, 5]),
-    np.array([[1.5, -2.25, 0.125], [3.0, 4.0, 5.0]]),
-    np.array([[1.0, 0, 0, 0], [0.6, 0, 0, 0.8]]),
+    SE3(np.array([[1.0, 0, 0, 0], [0.6, 0, 0, 0.8]]), np.array([[1.5, -2.25, 0.125], [3.0, 4.0, 5.0]])),
     np.arange(6.0).reshape(2, 3),
     np.ones((2, 3)),
     np.zeros((2, 3)),
     np.full((2, 3), -0.5),
 )
 INFOS = (
-    ActorInfo(
-        2, 91, "vehicle", "vehicle.audi.tt", "car", (2.1, 1.0, 0.7), (0, 0, 0.7), (1, 0, 0, 0), 14, {"color": "1,2,3"}
-    ),
-    ActorInfo(5, 17, "walker", "walker.pedestrian.0003", "", (0.2, 0.2, 0.9), (0, 0, 0), (1, 0, 0, 0), 12),
+    ActorInfo(2, 91, "vehicle", "vehicle.audi.tt", "car", (2.1, 1.0, 0.7), BOX, 14, {"color": "1,2,3"}),
+    ActorInfo(5, 17, "walker", "walker.pedestrian.0003", "", (0.2, 0.2, 0.9), SE3.identity(), 12),
 )
 FACTS = SessionFacts("mock", "0.9.16", "0.9.16", "carla", 30, 25, 0, 0, "actor_id")
 
@@ -73,11 +73,11 @@ def test_what_was_put_is_what_is_read(tmp_path: Path) -> None:
     images = _record(tmp_path / "rec")
     recording = read_recording(tmp_path / "rec")
     assert recording.facts == FACTS
-    assert recording.actors == INFOS
+    assert_same(recording.actors, INFOS)
     assert [f.step for f in recording.frames] == [0, 10]
     frame = recording.frames[1]
-    np.testing.assert_array_equal(frame.actors.map_t_actor_m, STATES.map_t_actor_m)
-    np.testing.assert_array_equal(recording.plan.swarm.map_t_flu_m, PLAN.swarm.map_t_flu_m)
+    assert_same(frame.actors, STATES)
+    assert_same(recording.plan, PLAN)
     assert [s.channel for s in frame.shots] == list(PLAN.channels)
     shot = frame.shots[7]
     assert shot.rgb is not None

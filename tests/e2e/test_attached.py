@@ -67,7 +67,7 @@ def test_what_a_killed_client_left_does_not_reach_the_next_scene(shared: Running
     assert (done["vehicles"], done["vehicles_asked"]) == (30, 30)
     first, second = (read_recording(tmp_path / name / "rec") for name in ("first", "second"))
     for a, b in zip(first.frames, second.frames, strict=True):
-        assert a.actors.map_t_actor_m.tolist() == b.actors.map_t_actor_m.tolist()
+        assert a.actors.map_SE3_actor.translation_m.tolist() == b.actors.map_SE3_actor.translation_m.tolist()
         for shot, second_shot in zip(a.shots, b.shots, strict=True):
             for one, other in ((shot.rgb, second_shot.rgb), (shot.mask, second_shot.mask)):
                 assert (first.folder / str(one)).read_bytes() == (second.folder / str(other)).read_bytes()

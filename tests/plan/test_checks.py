@@ -1,6 +1,7 @@
 import numpy as np
 
 from uavsim.config.town import Obstacle, TownConfig
+from uavsim.geometry.se3 import SE3
 from uavsim.plan import checks
 from uavsim.records.plan import SwarmTrajectory
 
@@ -18,7 +19,7 @@ TOWN = TownConfig(
 
 def swarm(*drones):
     places = np.moveaxis(np.array(drones, dtype=float), 0, 1)  # (steps, drones, 3)
-    return SwarmTrajectory(tuple(range(len(drones))), places, np.tile([1.0, 0, 0, 0], (*places.shape[:2], 1)))
+    return SwarmTrajectory(tuple(range(len(drones))), SE3(np.array([1.0, 0, 0, 0]), places))
 
 
 def test_inside_and_outside():

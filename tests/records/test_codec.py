@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 
 from uavsim.errors import DatasetError
+from uavsim.geometry.se3 import SE3
 from uavsim.records import codec, recording
 from uavsim.records.plan import (
     CameraSpec,
@@ -47,7 +48,8 @@ def make_plan(**changes) -> ScenePlan:
         sweeps_per_keyframe=1,
         rig=(CameraSpec("FRONT", (0.1, 0.0, -0.2), (0.0, -45.0, 0.0), 801, 449, 89.5, ("rgb", "depth")),),
         swarm=SwarmTrajectory(
-            (0, 3), np.linspace(-1, 1, steps * drones * 3).reshape(steps, drones, 3), np.ones((steps, drones, 4)) / 2
+            (0, 3),
+            SE3(np.ones((steps, drones, 4)) / 2, np.linspace(-1, 1, steps * drones * 3).reshape(steps, drones, 3)),
         ),
         traffic=TrafficPlan(60, 3, ("vehicle.audi.a2",), speed_difference_percent=-12.5),
         weather=WeatherTrack("dusk", (0, 777_777), np.arange(28.0).reshape(2, 14)),
@@ -115,7 +117,7 @@ def test_values_there_and_back(value):
 
 def test_a_frame_of_a_recording():
     shot = recording.CameraShot(
-        "CAMERA_FRONT_id_0", 0, "FRONT", np.arange(3.0), np.array([0.5, -0.5, 0.5, -0.5]), (0.0, -45.0, 1.5),
+        "CAMERA_FRONT_id_0", 0, "FRONT", SE3(np.array([0.5, -0.5, 0.5, -0.5]), np.arange(3.0)), (0.0, -45.0, 1.5),
         np.eye(3), 800, 450, "rgb/a.png", None, None, degradation={"dropped": True},
     )  # fmt: skip
     assert_same(through((shot,)), (shot,))
@@ -145,7 +147,7 @@ def test_what_no_record_holds(bad):
         b"not msgpack",
         msgpack.packb([1, 2]),
         msgpack.packb({"format": "uavsim-plan-0"}),
-        msgpack.packb({"format": "uavsim-plan-1", "plan": 3}),
+        msgpack.packb({"format": "uavsim-plan-2", "plan": 3}),
         codec.pack_plan(make_plan())[:-5],
     ],
 )

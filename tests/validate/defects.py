@@ -503,3 +503,60 @@ def few_vehicles_spawned(disk: Disk) -> None:
     log = disk.scene()["log_token"]
     with disk.rows("log") as logs:
         next(row for row in logs if row["token"] == log)["uav_vehicles_spawned"] = 3
+
+
+@defect("coverage.empty", sample=None)
+def scene_without_boxes(disk: Disk) -> None:
+    own = {row["token"] for row in disk.read("sample") if row["scene_token"] == disk.scene()["token"]}
+    kept = [box for box in disk.read("sample_annotation") if box["sample_token"] not in own]
+    tracks = {box["instance_token"] for box in kept}
+    disk.write("sample_annotation", kept)
+    disk.write("instance", [row for row in disk.read("instance") if row["token"] in tracks])
+
+
+@defect("splits.name", scene="scene_00", sample=None)
+def two_scenes_of_one_name(disk: Disk) -> None:
+    with disk.rows("scene") as scenes:
+        next(row for row in scenes if row["name"] == SCENE)["name"] = "scene_00"
+
+
+@defect("temporal.devkit_gap", scene=None, sample=None)
+def keyframes_two_seconds_apart(disk: Disk) -> None:
+    first = min(row["timestamp"] for row in disk.read("sample"))
+    for table in ("sample", "sample_data", "ego_pose"):
+        with disk.rows(table) as rows:
+            for row in rows:
+                row["timestamp"] = first + 4 * (row["timestamp"] - first)
+
+
+# ------------------------------------------------------------------------------------------------ rows of single images
+@defect("files.path", channel=FRONT)
+def image_outside_of_the_data_set(disk: Disk) -> None:
+    token = disk.data_token(FRONT)
+    with disk.rows("sample_data") as rows:
+        row = next(r for r in rows if r["token"] == token)
+        row["filename"] = "samples/../../" + row["filename"]
+
+
+@defect("files.shared", channel=LEFT)
+def one_file_for_two_images(disk: Disk) -> None:
+    one, other = disk.data_token(FRONT), disk.data_token(LEFT)
+    with disk.rows("sample_data") as rows:
+        filename = next(r["filename"] for r in rows if r["token"] == one)
+        next(r for r in rows if r["token"] == other)["filename"] = filename
+
+
+@defect("motion.camera", channel=FRONT)
+def camera_leaps_aside(disk: Disk) -> None:
+    token = disk.data_token(FRONT)
+    pose = next(r for r in disk.read("sample_data") if r["token"] == token)["ego_pose_token"]
+    with disk.rows("ego_pose") as rows:
+        next(row for row in rows if row["token"] == pose)["translation"][1] += 8.0
+
+
+@defect("shape.intrinsic", sample=0, channel=LEFT)
+def skewed_rows_in_the_intrinsic_matrix(disk: Disk) -> None:
+    token = disk.data_token(LEFT)
+    calibration = next(i for i in disk.read("sample_data") if i["token"] == token)["calibrated_sensor_token"]
+    with disk.rows("calibrated_sensor") as rows:
+        next(c for c in rows if c["token"] == calibration)["camera_intrinsic"][1][0] = 3.0

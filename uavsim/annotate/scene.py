@@ -45,6 +45,7 @@ def annotate(recording: Recording, *, options: AnnotateOptions | None = None) ->
         boxes=_with_visibility(boxes, views),
         views=views,
         notes=_notes(recording, actors_count=len(actors), options=chosen),
+        columns=chosen.columns,
     )
 
 

@@ -25,7 +25,7 @@ def views_of_scene(recording: Recording, actors: Sequence[LabelledActor], boxes:
         DatasetError: a keyframe has no mask, or a mask of another size than its camera.
     """
     half_m = np.array([a.half_extent_m for a in actors], dtype=np.float64).reshape(-1, 3)[boxes.actor_row]
-    solids = Solids(boxes.map_t_box_m, boxes.map_q_box_wxyz, half_m)
+    solids = Solids(boxes.map_SE3_box, half_m)
     channel_of = {channel: index for index, channel in enumerate(recording.plan.channels)}
     seen: list[SeenInView] = []
     place: list[AnyArray] = []  # rows of box number, channel number
@@ -38,7 +38,7 @@ def views_of_scene(recording: Recording, actors: Sequence[LabelledActor], boxes:
             view = see(solids.take(rows), boxes.instance_id[rows], _camera(shot), _images(recording, frame, shot))
             seen.append(view)
             place.append(np.stack([rows[view.row], np.full(len(view.row), channel_of[shot.channel])], axis=1))
-            camera_m.append(np.broadcast_to(shot.map_t_optical_m, (len(view.row), 3)))
+            camera_m.append(np.broadcast_to(shot.map_SE3_optical.translation_m, (len(view.row), 3)))
     return _assemble(actors, boxes, seen, place=np.concatenate(place), camera_m=np.concatenate(camera_m))
 
 
@@ -73,7 +73,7 @@ _COLUMNS = ("visible_px", "silhouette_px", "blockers_px", "truncation", "visible
 
 
 def _camera(shot: CameraShot) -> Camera:
-    return Camera(shot.map_t_optical_m, shot.map_q_optical_wxyz, shot.intrinsic, shot.width_px, shot.height_px)
+    return Camera(shot.map_SE3_optical, shot.intrinsic, shot.width_px, shot.height_px)
 
 
 def _images(recording: Recording, frame: RecordedFrame, shot: CameraShot) -> Images:

@@ -13,9 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from uavsim.dataset import layout
-from uavsim.dataset.strict import bev_pose
+from uavsim.dataset.strict import map_SE3_bev
 from uavsim.errors import StorageError
-from uavsim.geometry import pinhole, quaternion
+from uavsim.geometry import pinhole
 from uavsim.images import codec
 from uavsim.records.recording import CameraShot, DroneState, RecordedFrame, Recording
 from uavsim.typing import FloatArray
@@ -69,8 +69,6 @@ def _points(folder: Path, shot: CameraShot, ego: DroneState, *, ring: int) -> np
     near = depth_m < _FARTHEST_M
     rays = pinhole.rays(np.stack([u[near], v[near]], axis=1), intrinsic=shot.intrinsic)
     optical_m: FloatArray = rays * depth_m[near][:, None]
-    map_m = shot.map_t_optical_m + quaternion.rotate(shot.map_q_optical_wxyz, optical_m)
-    map_t_bev_m, map_q_bev = bev_pose(ego)
-    bev_m = quaternion.rotate(quaternion.conjugate(map_q_bev), map_m - map_t_bev_m)
+    bev_m = map_SE3_bev(ego).apply_inverse(shot.map_SE3_optical.apply(optical_m))
     rest = np.stack([tags[near], np.full(near.sum(), ring)], axis=1)
     return np.concatenate([bev_m, rest], axis=1).astype(np.float32)

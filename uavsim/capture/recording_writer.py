@@ -35,7 +35,8 @@ from uavsim.typing import AnyArray, FloatArray
 __all__ = ["LOG_NAME", "RecordingWriter", "read_recording"]
 
 LOG_NAME = "log.msgpack"
-_FORMAT = "uavsim-recording-1"
+_FORMAT = "uavsim-recording-2"
+_READABLE = ("uavsim-recording-1", _FORMAT)
 
 
 class RecordingWriter:
@@ -143,9 +144,8 @@ class RecordingWriter:
             channel=pose.channel,
             drone_id=pose.drone_id,
             camera=pose.camera,
-            map_t_optical_m=pose.map_t_optical_m,
-            map_q_optical_wxyz=pose.map_q_optical_wxyz,
-            camera_euler_deg=pose.ue_euler_deg,
+            map_SE3_optical=pose.map_SE3_optical,
+            ue_euler_deg=pose.ue_euler_deg,
             intrinsic=capture.intrinsic,
             width_px=capture.size_px[0],
             height_px=capture.size_px[1],
@@ -204,7 +204,7 @@ def read_recording(folder: Path) -> Recording:
         raise DatasetError(f"{folder}: holds no recording ({LOG_NAME}: {error.strerror})") from error
     except (msgpack.UnpackException, ValueError) as error:
         raise DatasetError(f"{path}: not a recording: {error}") from error
-    if not values or not isinstance(values[0], dict) or values[0].get("format") != _FORMAT:
+    if not values or not isinstance(values[0], dict) or values[0].get("format") not in _READABLE:
         raise DatasetError(f"{path}: not a recording of this version ({_FORMAT})")
     head, frames, tail = values[0], values[1:-1], values[-1]
     if not isinstance(tail, dict) or tail.get("end") != len(frames):

@@ -106,7 +106,7 @@ def _table(plans: Sequence[ScenePlan]) -> Table:
     for column in ("scene", "route", "formation", "drones", "height m", "weather", "vehicles", "split", "seed"):
         table.add_column(column, justify="right" if column in {"drones", "height m", "vehicles", "seed"} else "left")
     for scene in plans:
-        heights_m = scene.swarm.map_t_flu_m[..., 2] - scene.town.ground_z_m
+        heights_m = scene.swarm.map_SE3_flu.translation_m[..., 2] - scene.town.ground_z_m
         low, high = f"{heights_m.min():.0f}", f"{heights_m.max():.0f}"
         table.add_row(
             scene.scene_name,

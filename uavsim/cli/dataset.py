@@ -13,13 +13,14 @@ from uavsim.annotate import AnnotateOptions, annotate, options_of_plan, write_vi
 from uavsim.annotate.relocate import in_dataset
 from uavsim.capture.recording_writer import LOG_NAME, read_recording
 from uavsim.dataset import assemble, draw_map_mask, final_paths, pack_fragment, scene_fragment
-from uavsim.dataset.convert import Dialect, convert
+from uavsim.dataset.convert import convert
+from uavsim.dataset.dialects.uav3d_format import Uav3dOptions
 from uavsim.dataset.generations import in_generation
-from uavsim.dataset.uav3d import Uav3dOptions
 from uavsim.errors import InputError
-from uavsim.export import EXPORTS, ExportRequest, InfoOptions, write_uav3d_infos
+from uavsim.export import EXPORTERS, ExportRequest, InfoOptions, write_uav3d_infos
 from uavsim.files.bring import bring_file
 from uavsim.flows.finish import assemble_tables, committed_scenes
+from uavsim.records.classes import LABELS
 from uavsim.records.plan import ScenePlan
 from uavsim.records.recording import Recording
 from uavsim.registry import pick
@@ -46,7 +47,7 @@ def annotate_again(
     target: Annotated[Path, typer.Argument(help="A data set, or a recording (a folder with log.msgpack and images).")],
     *,
     scenes: Annotated[str | None, typer.Option(help="Only these scenes of the data set, by name, with commas.")] = None,
-    classes: Annotated[str | None, typer.Option(help="car,van,truck,bus,motorcycle,bicycle,pedestrian")] = None,
+    classes: Annotated[str | None, typer.Option(help=",".join(LABELS))] = None,
     range_m: Annotated[float | None, typer.Option(min=1.0, help="Boxes within this distance of a drone.")] = None,
     out: Annotated[Path | None, typer.Option(help="For a recording: the data set to make.")] = None,
 ) -> None:
@@ -104,7 +105,7 @@ def convert_dialect(
     folder: Folder,
     out: NewFolder,
     *,
-    dialect: Annotated[Dialect, typer.Option(help="What to write.")],
+    dialect: Annotated[str, typer.Option(help="What to write: strict, uav3d, or one that a package adds.")],
     timestamp_unit: Annotated[
         Literal["us", "ns"], typer.Option(help="uav3d: ns as in the release, us for velocities.")
     ] = "us",
@@ -116,8 +117,8 @@ def convert_dialect(
         str, typer.Option(help="uav3d: where UAV3D's code will find the images.")
     ] = "./data/uav3d/v1.0",
 ) -> None:
-    """Write a data set in the other dialect, both ways without loss; image files are hard-linked."""
-    options = Uav3dOptions(timestamp_unit=timestamp_unit, num_pts=num_pts)
+    """Write a data set in another dialect, both ways without loss; image files are hard-linked."""
+    options = Uav3dOptions(timestamp_unit=timestamp_unit, num_pts=num_pts) if dialect == "uav3d" else None
     for version in convert(folder, out, dialect=dialect, options=options):
         Screen().print(f"wrote {version.version}: {len(version.scenes)} scenes in the dialect {dialect}")
         if dialect == "uav3d" and infos:
@@ -129,11 +130,10 @@ def export_format(
     folder: Folder,
     out: NewFolder,
     *,
-    kind: Annotated[str, typer.Option("--format", help=f"{', '.join(EXPORTS)}")],
+    kind: Annotated[str, typer.Option("--format", help=f"{', '.join(EXPORTERS.builtin)}, or one that a package adds.")],
     version: Annotated[str | None, typer.Option(help="Version folder; default: the only one.")] = None,
     split: Annotated[str | None, typer.Option(help="uav_train, uav_val, ...; default: every scene.")] = None,
 ) -> None:
     """Write a data set in another format: COCO, KITTI, MMDetection3D infos, OPV2V."""
-    export = pick(EXPORTS, kind, what="format")
-    for path in export(ExportRequest(folder, out, version, split)):
+    for path in EXPORTERS.pick(kind)(ExportRequest(folder, out, version, split)):
         Screen().print(f"wrote {path}")

@@ -15,6 +15,7 @@ from typing import Any, Final
 
 import msgpack
 
+from uavsim.dataset.schema import Tables
 from uavsim.errors import DatasetError
 from uavsim.files.names import check_part
 from uavsim.typing import JsonDict
@@ -66,7 +67,7 @@ class Fragment:
     """One scene's rows: table name -> rows in table order."""
 
     head: FragmentHead
-    rows: dict[str, list[JsonDict]] = field(default_factory=dict)
+    rows: Tables = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from uavsim.errors import DatasetError
@@ -15,7 +15,7 @@ _NAMING: Final = ("sample_data", "strict_sample_data", "layer")
 _COLUMNS: Final = ("filename", "uav_filename")
 
 
-def check_scene_names(files: DataFolder, scene: JsonDict, rows: Mapping[str, list[JsonDict]]) -> None:
+def check_scene_names(files: DataFolder, scene: Mapping[str, object], rows: Mapping[str, Sequence[Mapping[str, object]]]) -> None:
     """Refuse a scene whose name or files may not be used.
 
     Raises:
@@ -29,7 +29,7 @@ def check_scene_names(files: DataFolder, scene: JsonDict, rows: Mapping[str, lis
                     _check_file(files, row[column], table=table)
 
 
-def check_shared_names(files: DataFolder, table: str, rows: Iterable[JsonDict]) -> None:
+def check_shared_names(files: DataFolder, table: str, rows: Iterable[Mapping[str, object]]) -> None:
     """Refuse a table of channels or maps that holds what may not be used.
 
     Raises:

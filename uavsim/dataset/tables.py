@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO, Final, Self, cast
@@ -111,7 +111,7 @@ def write_rows(path: Path, rows: Iterable[JsonDict]) -> int:
     return table.row_count
 
 
-def write_json(path: Path, value: JsonDict) -> None:
+def write_json(path: Path, value: Mapping[str, object]) -> None:
     """Write a small JSON object, indented for people, in one step.
 
     Raises:

@@ -21,23 +21,13 @@ from scipy.spatial.distance import cdist
 
 from uavsim.dataset.tables import iter_rows
 from uavsim.errors import InputError
+from uavsim.records.classes import detection_class
 from uavsim.typing import BoolArray, FloatArray, IntArray, JsonDict
 
 __all__ = ["recall_by_group"]
 
 FOUND_WITHIN_M: Final = 2.0
 _DISTANCES_M: Final = (0.0, 25.0, 50.0, 75.0, 102.4)
-_CLASSES: Final = (
-    ("vehicle.car", "car"),
-    ("vehicle.truck", "truck"),
-    ("vehicle.bus", "bus"),
-    ("vehicle.trailer", "trailer"),
-    ("vehicle.construction", "construction_vehicle"),
-    ("vehicle.motorcycle", "motorcycle"),
-    ("vehicle.bicycle", "bicycle"),
-    ("human.pedestrian", "pedestrian"),
-)
-"""nuScenes' detection names by category (nuscenes-devkit, ``eval/detection/utils.py``)."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -96,7 +86,7 @@ def _results(path: Path) -> dict[str, list[JsonDict]]:
 
 
 def _truth(tables: Path, samples: set[str]) -> _Truth:
-    category = {row["token"]: _class_of(row["name"]) for row in iter_rows(tables / "category.json")}
+    category = {row["token"]: detection_class(row["name"]) or "" for row in iter_rows(tables / "category.json")}
     name_of = {row["token"]: category[row["category_token"]] for row in iter_rows(tables / "instance.json")}
     ego = _egos(tables, samples)
     boxes = [row for row in iter_rows(tables / "sample_annotation.json") if row["sample_token"] in samples]
@@ -113,10 +103,6 @@ def _truth(tables: Path, samples: set[str]) -> _Truth:
         visibility=[row["visibility_token"] for row in boxes],
         away_m=np.linalg.norm(place - centre, axis=1),
     )
-
-
-def _class_of(category: str) -> str:
-    return next((name for start, name in _CLASSES if category.startswith(start)), "")
 
 
 def _egos(tables: Path, samples: set[str]) -> dict[str, list[float]]:

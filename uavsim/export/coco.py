@@ -76,7 +76,7 @@ def _annotations(frame: Keyframe, view: CameraView, root: Path, category_id: dic
         boxes.rows, boxes.category, boxes.instance_id.tolist(), boxes.details, strict=True
     ):
         for seen in detail["views"]:
-            if seen["sample_data_token"] != view.token or not seen["visible_px"]:
+            if seen["sample_data_token"] != view.token or seen["visible_box"] is None:
                 continue
             x0, y0, x1, y1 = seen["visible_box"]
             inside = np.asarray(ids[y0:y1, x0:x1] == instance_id)

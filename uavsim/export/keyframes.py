@@ -8,11 +8,32 @@ from pathlib import Path
 
 import numpy as np
 
+from uavsim.dataset.dialects import STRICT, dialect_of
 from uavsim.dataset.reader import DatasetReader, SceneRows, open_dataset
+from uavsim.dataset.rows import (
+    CalibratedSensorRow,
+    EgoPoseRow,
+    InstanceRow,
+    SampleAnnotationRow,
+    SampleDataRow,
+    VisibilityDetailRow,
+)
+from uavsim.dataset.schema import (
+    CALIBRATED_SENSOR,
+    CATEGORY,
+    EGO_POSE,
+    INSTANCE,
+    LAYER,
+    SAMPLE,
+    SAMPLE_ANNOTATION,
+    SAMPLE_DATA,
+    SENSOR,
+    VISIBILITY_DETAIL,
+)
 from uavsim.errors import DatasetError, InputError, UnknownNameError
 from uavsim.geometry import quaternion
 from uavsim.registry import nearest
-from uavsim.typing import FloatArray, IntArray, JsonDict
+from uavsim.typing import FloatArray, IntArray
 
 __all__ = ["BoxColumns", "CameraView", "ExportRequest", "Keyframe", "Source", "open_source"]
 
@@ -75,7 +96,7 @@ class CameraView:
 class BoxColumns:
     """The boxes of a keyframe: rows as in the table, and (N, ...) columns, map frame, metres."""
 
-    rows: list[JsonDict]
+    rows: list[SampleAnnotationRow]
     category: list[str]
     instance_id: IntArray
     map_t_box_m: FloatArray
@@ -83,7 +104,7 @@ class BoxColumns:
     size_lwh_m: FloatArray
     velocity_map_mps: FloatArray
     visible_px: IntArray
-    details: list[JsonDict]
+    details: list[VisibilityDetailRow]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -118,8 +139,8 @@ class Source:
             UnknownNameError: no such split.
         """
         self.reader, self.split = reader, split or "all"
-        self.categories = {row["token"]: row for row in reader.shared("category")}
-        self._channel_of = {row["token"]: row["channel"] for row in reader.shared("sensor")}
+        self.categories = {row["token"]: row for row in reader.shared(CATEGORY)}
+        self._channel_of = {row["token"]: row["channel"] for row in reader.shared(SENSOR)}
         if split is not None and split not in reader.splits:
             known = list(reader.splits)
             raise UnknownNameError(
@@ -135,21 +156,21 @@ class Source:
 
     def _of_scene(self, scene: SceneRows) -> Iterator[Keyframe]:
         rows = scene.rows
-        egos = {row["token"]: row for row in rows["ego_pose"]}
-        sensors = {row["token"]: row for row in rows["calibrated_sensor"]}
+        egos = {row["token"]: row for row in EGO_POSE.of(rows)}
+        sensors = {row["token"]: row for row in CALIBRATED_SENSOR.of(rows)}
         layers: dict[str, dict[str, str]] = {}
-        for row in rows.get("layer", ()):
-            layers.setdefault(row["sample_data_token"], {})[row["kind"]] = row["filename"]
-        images: dict[str, list[JsonDict]] = {}
-        for row in rows["sample_data"]:
-            if row["is_key_frame"]:
-                images.setdefault(row["sample_token"], []).append(row)
-        instances = {row["token"]: row for row in rows["instance"]}
-        details = {row["sample_annotation_token"]: row for row in rows.get("visibility_detail", ())}
-        boxes: dict[str, list[JsonDict]] = {}
-        for row in rows["sample_annotation"]:
-            boxes.setdefault(row["sample_token"], []).append(row)
-        for number, sample in enumerate(rows["sample"]):
+        for layer in LAYER.of(rows):
+            layers.setdefault(layer["sample_data_token"], {})[layer["kind"]] = layer["filename"]
+        images: dict[str, list[SampleDataRow]] = {}
+        for image in SAMPLE_DATA.of(rows):
+            if image["is_key_frame"]:
+                images.setdefault(image["sample_token"], []).append(image)
+        instances = {row["token"]: row for row in INSTANCE.of(rows)}
+        details = {row["sample_annotation_token"]: row for row in VISIBILITY_DETAIL.of(rows)}
+        boxes: dict[str, list[SampleAnnotationRow]] = {}
+        for box in SAMPLE_ANNOTATION.of(rows):
+            boxes.setdefault(box["sample_token"], []).append(box)
+        for number, sample in enumerate(SAMPLE.of(rows)):
             taken = images.get(sample["token"], [])
             views = [row for row in taken if sensors[row["calibrated_sensor_token"]]["camera_intrinsic"]]
             bev = next((row for row in taken if row not in views), None)
@@ -170,9 +191,9 @@ class Source:
 
     def _view(
         self,
-        row: JsonDict,
-        sensors: dict[str, JsonDict],
-        egos: dict[str, JsonDict],
+        row: SampleDataRow,
+        sensors: dict[str, CalibratedSensorRow],
+        egos: dict[str, EgoPoseRow],
         layers: dict[str, dict[str, str]],
     ) -> CameraView:
         sensor, ego = sensors[row["calibrated_sensor_token"]], egos[row["ego_pose_token"]]
@@ -195,7 +216,10 @@ class Source:
         )
 
     def _columns(
-        self, rows: list[JsonDict], instances: dict[str, JsonDict], details: dict[str, JsonDict]
+        self,
+        rows: list[SampleAnnotationRow],
+        instances: dict[str, InstanceRow],
+        details: dict[str, VisibilityDetailRow],
     ) -> BoxColumns:
         names = [self.categories[instances[row["instance_token"]]["category_token"]]["name"] for row in rows]
         ids = [row.get("uav_instance_id", n + 1) for n, row in enumerate(rows)]
@@ -209,8 +233,13 @@ class Source:
             size_lwh_m=np.array([row["size"] for row in rows], dtype=np.float64).reshape(-1, 3)[:, [1, 0, 2]],
             velocity_map_mps=np.array([row.get("uav_velocity", none) for row in rows], dtype=np.float64).reshape(-1, 3),
             visible_px=np.array([row["num_lidar_pts"] for row in rows], dtype=np.int64),
-            details=[details.get(row["token"], {"views": []}) for row in rows],
+            details=[details.get(row["token"], _unseen(row)) for row in rows],
         )
+
+
+def _unseen(row: SampleAnnotationRow) -> VisibilityDetailRow:
+    """Stand in for what a data set of others' does not tell."""
+    return {"token": row["token"], "sample_annotation_token": row["token"], "seen_by": [], "views": []}
 
 
 def open_source(request: ExportRequest) -> Source:
@@ -222,7 +251,7 @@ def open_source(request: ExportRequest) -> Source:
         UnknownNameError: no such version or split.
     """
     reader = open_dataset(request.root, request.version)
-    if reader.dialect != "strict":
+    if dialect_of(reader) is not STRICT:
         raise InputError(
             f"{request.root}: exports start from the strict dialect; run uavsim convert --dialect strict first"
         )

@@ -7,9 +7,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import cast
 
 from uavsim.dataset.assemble import AssembledVersion, assemble
 from uavsim.dataset.map_mask import draw_map_mask
+from uavsim.dataset.rows import RunInfo
 from uavsim.errors import DatasetError, SystemFailure
 from uavsim.export.contact_sheet import write_contact_sheet
 from uavsim.records.recording import Recording
@@ -86,7 +88,7 @@ def assemble_tables(output: Output) -> list[str]:
 
 
 def _assembled(
-    output: Output, entries: list[LedgerEntry], *, folder: Path, masks: dict[str, bytes], info: JsonDict
+    output: Output, entries: list[LedgerEntry], *, folder: Path, masks: dict[str, bytes], info: RunInfo
 ) -> list[AssembledVersion]:
     """Assemble the tables; rows that are damaged are told with their scene, and how they are made again."""
     reached: list[LedgerEntry] = []
@@ -138,9 +140,9 @@ def _few_images(folder: Path) -> bool:
     return (folder / "sample_data.json").stat().st_size < 500 * _FEW_IMAGES
 
 
-def _public_part(identity: JsonDict) -> JsonDict:
+def _public_part(identity: JsonDict) -> RunInfo:
     """What of the identity belongs to the data set; the same in every run of it."""
-    return {key: identity[key] for key in ("dataset", "seed", "fingerprint", "versions") if key in identity}
+    return cast("RunInfo", {key: identity[key] for key in RunInfo.__annotations__ if key in identity})
 
 
 @contextmanager

@@ -73,7 +73,7 @@ def degradation_plan(degradations: Degradations | None, *, seed: int) -> Degrada
 
 def describe(town: TownConfig, *, route: str, formation: str, weather: str, swarm: SwarmTrajectory) -> str:
     """Say in one line what a scene shows."""
-    heights_m = np.round(swarm.map_t_flu_m[..., 2] - town.ground_z_m, 1)
+    heights_m = np.round(swarm.map_SE3_flu.translation_m[..., 2] - town.ground_z_m, 1)
     low, high = f"{heights_m.min():g}", f"{heights_m.max():g}"
     drones = len(swarm.drone_ids)
     height = low if low == high else f"{low} to {high}"

@@ -10,6 +10,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+import numpy as np
+
+from uavsim.geometry import unreal
+from uavsim.geometry.frames import FLU_SE3_OPTICAL
+from uavsim.geometry.se3 import SE3
 from uavsim.typing import FloatArray
 
 __all__ = [
@@ -51,6 +56,17 @@ class CameraSpec:
     fov_deg: float
     sensors: tuple[SensorKind, ...] = ("rgb", "instance")
 
+    @property
+    def flu_SE3_camera(self) -> SE3:
+        """The mount: drone <- the camera's own flu, whose x is where it looks."""
+        turn = unreal.map_q_flu_from_ue_euler(np.array(self.mount_rpy_deg, dtype=np.float64))
+        return SE3(turn, np.array(self.mount_t_m, dtype=np.float64))
+
+    @property
+    def flu_SE3_optical(self) -> SE3:
+        """The mount: drone <- optical."""
+        return self.flu_SE3_camera @ FLU_SE3_OPTICAL
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SwarmTrajectory:
@@ -58,13 +74,11 @@ class SwarmTrajectory:
 
     Attributes:
         drone_ids: (D,) ids as they appear in channel names; id 0 is the centre (ego).
-        map_t_flu_m: (K, D, 3) positions, K = total steps + 1 (step 0 is the scene's first tick).
-        map_q_flu_wxyz: (K, D, 4) unit quaternions, scalar first.
+        map_SE3_flu: (K, D) poses, K = total steps + 1 (step 0 is the scene's first tick).
     """
 
     drone_ids: tuple[int, ...]
-    map_t_flu_m: FloatArray
-    map_q_flu_wxyz: FloatArray
+    map_SE3_flu: SE3
 
 
 @dataclass(frozen=True, slots=True)

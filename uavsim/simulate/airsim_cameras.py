@@ -117,10 +117,10 @@ class AirSimCameras:
                 f"{what} came as {reply.width}x{reply.height}, the rig has {spec.width_px}x{spec.height_px}"
             )
         got = link.world_pose(reply.camera_position, reply.camera_orientation, home=name)
-        body_q = unreal.map_q_flu_from_ue_euler(np.array([pose.ue_euler_deg]))[0]
-        wanted = link.from_map(pose.map_t_optical_m, body_q)
+        map_SE3_camera = unreal.map_SE3_flu_from_ue(pose.ue_location_m, ue_euler_deg=np.array(pose.ue_euler_deg))
+        wanted = link.from_map(map_SE3_camera)
         if not pose_close(got, wanted):
-            off_m = float(np.linalg.norm(got.ned_t_m - wanted.ned_t_m))
+            off_m = float(np.linalg.norm(got.translation_m - wanted.translation_m))
             raise MissedTick(f"{what} was taken {off_m:.3f} m from the pose asked for, or turned")
         if sensor == "depth":
             depth_m = np.asarray(reply.image_data_float, dtype=np.float32).reshape(spec.height_px, spec.width_px)
@@ -179,7 +179,8 @@ class AirSimCameras:
         ids, tags = np.zeros(256, dtype=np.uint16), np.zeros(256, dtype=np.uint8)
         tags[1:_FIRST_INSTANCE] = np.arange(1, _FIRST_INSTANCE)
         infos = {info.instance_id: info for info in self._traffic.actors}
-        places = {int(i): t for i, t in zip(state.actors.instance_id, state.actors.map_t_actor_m, strict=True)}
+        origins_m = state.actors.map_SE3_actor.translation_m
+        places = {int(i): t for i, t in zip(state.actors.instance_id, origins_m, strict=True)}
         with link.translated("numbering objects"):
             link.client.simSetSegmentationObjectID(".*", 0, True)
         names = link.object_names()

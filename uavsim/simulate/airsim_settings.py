@@ -23,7 +23,8 @@ def airsim_settings(plan: ScenePlan) -> JsonDict:
     Segmentation numbers are left at 0 ("None"), so that the capture owns them all; sizes are given for every image type,
     because AirSim otherwise takes 256x144 without a word.
     """
-    offsets_m = plan.swarm.map_t_flu_m[0] - plan.swarm.map_t_flu_m[0, 0]
+    places_m = plan.swarm.map_SE3_flu[0].translation_m
+    offsets_m = places_m - places_m[0]
     vehicles = {
         vehicle_name(drone_id): {
             "VehicleType": "SimpleFlight",

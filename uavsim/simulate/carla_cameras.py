@@ -108,7 +108,7 @@ class CarlaCameras:
         """
         got = np.array([_pose_row(image) for image in images])
         asked_t = np.stack([pose.ue_location_m for pose in self._poses])
-        asked_q = np.stack([pose.map_q_optical_wxyz for pose in self._poses])
+        asked_q = np.stack([pose.map_SE3_optical.quat_wxyz for pose in self._poses])
         got_q = unreal.map_q_optical_from_ue_euler(got[:, 3:6])
         off_m = np.linalg.norm(got[:, :3] - asked_t, axis=1)
         # 1 - |<p, q>| = angle^2 / 8 for small angles; NaN fails both comparisons

@@ -15,6 +15,7 @@ import carla
 import numpy as np
 
 from uavsim.errors import MissedTick, SimulatorError, SimulatorLost
+from uavsim.records.classes import VEHICLE_OF_TAG
 from uavsim.records.plan import CameraSpec, ScenePlan, SensorKind
 from uavsim.records.recording import ActorInfo, ActorStates
 from uavsim.simulate import carla_read, traffic
@@ -34,9 +35,7 @@ _LOAD_TIMEOUT_S = 120.0
 _CALL_TIMEOUT_S = 20.0
 _LANE_PIECE_M = 2.0
 _LEFT_BEHIND = ("controller.*", "walker.*", "vehicle.*", "sensor.*")
-_PARKED_LABELS = tuple(
-    getattr(carla.CityObjectLabel, name) for name in ("Car", "Truck", "Bus", "Motorcycle", "Bicycle")
-)
+_PARKED_LABELS = tuple(getattr(carla.CityObjectLabel, label.capitalize()) for label in VEHICLE_OF_TAG.values())
 
 
 @contextlib.contextmanager

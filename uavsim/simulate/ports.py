@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from uavsim.errors import InputError
+from uavsim.geometry.se3 import SE3
 from uavsim.records.plan import ScenePlan, SensorKind
 from uavsim.records.recording import ActorInfo, ActorStates, DroneState
 from uavsim.typing import AnyArray, FloatArray
@@ -60,8 +61,7 @@ class CameraPose:
         channel: ``CAMERA_FRONT_id_0``.
         ue_location_m: (3,) float32-exact location in the simulator's frame.
         ue_euler_deg: (roll, pitch, yaw) float32-exact, the simulator's frame.
-        map_t_optical_m: (3,), the same pose in our frame.
-        map_q_optical_wxyz: (4,).
+        map_SE3_optical: the same pose in our frame.
     """
 
     channel: str
@@ -69,8 +69,7 @@ class CameraPose:
     camera: str
     ue_location_m: FloatArray
     ue_euler_deg: tuple[float, float, float]
-    map_t_optical_m: FloatArray
-    map_q_optical_wxyz: FloatArray
+    map_SE3_optical: SE3
 
 
 @dataclass(frozen=True, slots=True, eq=False)

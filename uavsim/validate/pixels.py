@@ -195,7 +195,7 @@ def tags_fit_categories(evidence: Evidence) -> Iterator[Finding]:
     for owner, tag in combos:
         name = data["category"]["name"][category[owner]] if category[owner] >= 0 else ""
         allowed = next((tags for start, tags in _TAGS.items() if name.startswith(start)), None)
-        if data.dialect == "strict" and allowed is not None and tag not in allowed:
+        if allowed is not None and tag not in allowed:
             message = f"category {name}, but its pixels have semantic tag {tag}"
             numbers = {"token": data["instance"].tokens[owner], "tag": tag}
             yield Finding("pixels.tag", message, numbers=numbers, **data.place("instance", owner))

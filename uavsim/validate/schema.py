@@ -1,5 +1,8 @@
 """The fields that each table must have, as the devkit reads them, and the extra ones that the validator can use.
 
+The writers have a list of their own, ``dataset/schema.py``. This second one is on purpose: a validator that took the writers'
+word for the format would agree with their mistakes. A contract in pyproject.toml keeps it from importing them.
+
 Source: nuScenes schema (nuscenes-devkit, docs/schema_nuscenes.md); extra fields: docs/formats.md.
 """
 

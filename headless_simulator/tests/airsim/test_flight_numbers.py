@@ -123,7 +123,7 @@ def test_same_calls_same_bits(serve, connect) -> None:
         client.reset()
         time.sleep(wait_s)  # time passes before the pause, more in one run than in the other
         client.simPause(True)
-        trace = []
+        trace: list[object] = []
         for name in ("A", "B"):
             client.enableApiControl(True, name)
         start = client.getMultirotorState("A").timestamp

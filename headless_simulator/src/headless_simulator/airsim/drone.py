@@ -1,21 +1,19 @@
-"""One vehicle: where it is, what it is told, what it hit."""
+"""One vehicle: where it is, what it is commanded, what it hit."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final, Protocol
 
 import numpy as np
 
 from headless_simulator.airsim import quad
 from headless_simulator.airsim.ned import IDENTITY, Quat, Vec3, pose_map, quat_map, quat_unit, vector_map
 from headless_simulator.airsim.settings import VehicleSetting
+from headless_simulator.errors import CallRefused
 from headless_simulator.scene import Float64
-
-if TYPE_CHECKING:
-    from headless_simulator.airsim.fleet import Fleet
 
 ALL_RATE: Final = (quad.RATE, quad.RATE, quad.RATE, quad.DIRECT)
 FARTHEST_M: Final = 1.0e6
@@ -44,10 +42,25 @@ class Hit:
     time_ns: int
 
 
+class FleetState(Protocol):
+    """What a vehicle uses of the fleet that it belongs to; a row of each array is its own."""
+
+    state: Float64
+    mode: Any
+    goal: Float64
+    gains: Float64
+    spawn_m: Float64
+    now_ns: int
+
+    def cancel(self, name: str) -> None:
+        """End a vehicle's task with False."""
+        ...
+
+
 class Drone:
     """A multirotor of the fleet; every method is called under the fleet's lock."""
 
-    def __init__(self, fleet: Fleet, setting: VehicleSetting, row: int) -> None:
+    def __init__(self, fleet: FleetState, setting: VehicleSetting, row: int) -> None:
         self._fleet, self.setting, self._row = fleet, setting, row
         self.name = setting.name
         self.start_quat: Quat = IDENTITY
@@ -145,7 +158,7 @@ class Drone:
         """Give the wire's Pose."""
         return {"position": vector_map(self.position_m), "orientation": quat_map(self.quat)}
 
-    # ---- what it is told ---------------------------------------------------------------------------------------------
+    # ---- commands ------------------------------------------------------------------------------------------------------
 
     def set_api(self, *, enabled: bool) -> None:
         """Give control to a client or take it away; without a remote control the rotors then stop."""
@@ -201,10 +214,10 @@ class Drone:
         """Teleport; parts that are NaN stay as they are. Velocities stay too, as in AirSim.
 
         Raises:
-            ValueError: the place is out of this world.
+            CallRefused: the place is out of this world.
         """
         if any(abs(part) > FARTHEST_M for part in position_m):
-            raise ValueError(f"a position must be within {FARTHEST_M:.0f} m of the origin")
+            raise CallRefused(f"a position must be within {FARTHEST_M:.0f} m of the origin")
         row = self.row
         if all(map(math.isfinite, position_m)):
             row[0:3] = position_m
@@ -225,15 +238,15 @@ class Drone:
         self._fleet.mode[self._row], self._fleet.goal[self._row] = (part[0] for part in quad.idle_goal(1))
         self.armed = True
 
-    def set_gains(self, controller: int, terms: tuple[Any, Any, Any]) -> None:
+    def set_gains(self, controller: int, terms: tuple[list[float], list[float], list[float]]) -> None:
         """Change a controller's gains; each term lists roll, pitch, yaw or x, y, z as the wire does.
 
         Raises:
-            ValueError: not three lists of three finite numbers.
+            CallRefused: a gain is too large.
         """
         values = np.array(terms, dtype=np.float64)
-        if values.shape != (3, 3) or not (np.abs(values) <= LARGEST_GAIN).all():
-            raise ValueError(f"gains must be three lists (kp, ki, kd) of three numbers of at most {LARGEST_GAIN:.0f}")
+        if not (np.abs(values) <= LARGEST_GAIN).all():
+            raise CallRefused(f"gains must be numbers of at most {LARGEST_GAIN:.0f}")
         gains = self._fleet.gains[self._row, controller]
         if controller in (quad.G_VELOCITY, quad.G_POSITION):
             gains[:, 0], gains[:, 1], gains[:, 3] = values[:, 1], values[:, 0], values[:, 2]

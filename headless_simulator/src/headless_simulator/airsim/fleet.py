@@ -21,6 +21,7 @@ from headless_simulator.airsim.host import AirSimHost
 from headless_simulator.airsim.ned import Vec3, add, flip_z, quat_from_euler
 from headless_simulator.airsim.obstacles import Obstacles
 from headless_simulator.airsim.settings import AirSimSettings, VehicleSetting
+from headless_simulator.errors import CallRefused
 from headless_simulator.scene import Float64
 
 STEP_NS: Final = 3_000_000
@@ -35,7 +36,7 @@ OBSTACLE_NS: Final = 21_000_000  # how often near obstacles are looked up
 Task = Generator[int, None, bool]  # yields the time at which it wants to think again, returns its result
 
 
-class NoSuchVehicle(LookupError):
+class NoSuchVehicle(CallRefused):
     """A vehicle name that is not flying here."""
 
 
@@ -187,7 +188,7 @@ class Fleet:
             running.due_ns = next(running.steps)
         except StopIteration as stop:
             self._end(name, result=bool(stop.value))
-        except Exception as error:  # noqa: BLE001  (goes to the client as the call's error)
+        except Exception as error:  # noqa: BLE001  (goes to who waits for the task's end, which tells bugs from mistakes)
             self._end(name, result=error)
 
     # ---- time --------------------------------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ import numpy as np
 from headless_simulator.airsim.drone import Drone, YawMode
 from headless_simulator.airsim.fleet import COMMAND_NS, Task
 from headless_simulator.airsim.ned import Vec3
+from headless_simulator.errors import CallRefused
 from headless_simulator.scene import Float64
 
 ACCURACY_M: Final = 0.5
@@ -33,10 +34,10 @@ def seconds(value: float, *, what: str) -> int:
     """Turn a duration of the wire into nanoseconds.
 
     Raises:
-        ValueError: it is not a number.
+        CallRefused: it is not a number.
     """
     if math.isnan(value):
-        raise ValueError(f"{what} is not a number")
+        raise CallRefused(f"{what} is not a number")
     return round(min(max(value, 0.0), MAX_SECONDS) * 1e9)
 
 
@@ -47,7 +48,7 @@ def _sleep(drone: Drone, end_ns: int) -> Generator[int, None, None]:
 
 def _finite(*values: float, what: str) -> None:
     if not all(abs(value) <= MOST for value in values):
-        raise ValueError(f"{what} must be finite numbers of at most {MOST:.0f}")
+        raise CallRefused(f"{what} must be finite numbers of at most {MOST:.0f}")
 
 
 def keep_doing(drone: Drone, act: Callable[[], None], duration_s: float) -> Task:
@@ -64,7 +65,7 @@ def heading_yaw(yaw: YawMode, heading: Vec3, *, forward_only: bool) -> YawMode:
     if not forward_only or yaw.is_rate:
         return yaw
     if math.sqrt(sum(part * part for part in heading)) <= ACCURACY_M:
-        return HOLD_YAW  # too slow to tell a direction
+        return HOLD_YAW  # too slow to have a direction
     degrees = yaw.degrees + math.degrees(math.atan2(heading[1], heading[0]))
     return YawMode(is_rate=False, degrees=(degrees + 180.0) % 360.0 - 180.0)
 
@@ -115,12 +116,12 @@ class _Path:
 def _lookahead(velocity: float, lookahead: float, adaptive: float) -> float:
     step_m = velocity * COMMAND_S
     if lookahead == 0:
-        raise ValueError("lookahead distance cannot be 0")
+        raise CallRefused("lookahead distance cannot be 0")
     if lookahead > 0:
         if step_m > lookahead:
-            raise ValueError(f"lookahead value {lookahead} is too small for velocity {velocity}: at least {step_m}")
+            raise CallRefused(f"lookahead value {lookahead} is too small for velocity {velocity}: at least {step_m}")
         if lookahead < ACCURACY_M:
-            raise ValueError(f"lookahead value {lookahead} is smaller than the distance accuracy {ACCURACY_M}")
+            raise CallRefused(f"lookahead value {lookahead} is smaller than the distance accuracy {ACCURACY_M}")
         return lookahead
     return max(step_m * (30 if adaptive > 0 else 40), ACCURACY_M * 1.5)
 
@@ -139,11 +140,11 @@ def along_path(
     """Fly along points at a speed, aiming a little ahead on the path; True when its end is reached in time.
 
     Raises:
-        ValueError: no usable points, speed or look-ahead.
+        CallRefused: no usable points, speed or look-ahead.
     """
     _finite(*(part for point in points for part in point), velocity_mps, what="path points and velocity")
     if forward_only and yaw.is_rate:
-        raise ValueError("Yaw cannot be specified as rate if drivetrain is ForwardOnly")
+        raise CallRefused("Yaw cannot be specified as rate if drivetrain is ForwardOnly")
     if not points:
         return True
     reach_m = _lookahead(velocity_mps, lookahead, adaptive)
@@ -185,11 +186,11 @@ def take_off(drone: Drone, timeout_s: float) -> Task:
     """Rise by two metres at half a metre a second.
 
     Raises:
-        ValueError: the vehicle is moving already.
+        CallRefused: the vehicle is moving already.
     """
     speed = math.sqrt(sum(part * part for part in drone.velocity_mps))
     if speed > STILL_MPS:
-        raise ValueError(f"Cannot perform takeoff because vehicle is already moving with velocity {speed:f} m/s")
+        raise CallRefused(f"Cannot perform takeoff because vehicle is already moving with velocity {speed:f} m/s")
     x, y, z = drone.position_m
     return along_path(drone, [(x, y, z + TAKEOFF_Z_M)], 0.5, timeout_s, forward_only=False, yaw=NO_TURN)
 

@@ -37,7 +37,7 @@ class Obstacles:
         self._last_names: list[str] = []
 
     def near(self, spawn_m: Float64, state: Float64) -> tuple[Float64, npt.NDArray[np.int64]]:
-        """Give the boxes (B, 8) near each vehicle and which rows are whose (N, 2)."""
+        """Give the boxes (B, 8) near each vehicle and which rows belong to each vehicle (N, 2)."""
         lowest_m = float((spawn_m[:, 2] - state[:, 2]).min()) if len(state) else np.inf
         moving, moving_names = self._moving(lowest_m)
         boxes = np.concatenate([self._boxes, moving]) if len(moving) else self._boxes

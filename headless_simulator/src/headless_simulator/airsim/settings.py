@@ -15,7 +15,7 @@ IMAGE_TYPES: Final = {
     "Segmentation": 5, "SurfaceNormals": 6, "Infrared": 7, "OpticalFlow": 8, "OpticalFlowVis": 9,
 }  # fmt: skip
 IMAGE_TYPE_COUNT: Final = len(IMAGE_TYPES)
-MAX_PIXELS: Final = 4096 * 4096  # a bigger picture is a typing mistake
+MAX_PIXELS: Final = 4096 * 4096  # a bigger image is a typing mistake
 SENSOR_TYPES: Final = {"barometer": 1, "imu": 2, "gps": 3, "magnetometer": 4, "distance": 5, "lidar": 6}
 DEFAULT_SENSORS: Final = {
     "barometer": 1,
@@ -230,7 +230,7 @@ def _capture(raw: Mapping[str, Any], defaults: Capture, *, where: str) -> Captur
         _number(raw, "FOV_Degrees", defaults.fov_deg),
     )
     if capture.width_px < 1 or capture.height_px < 1 or capture.width_px * capture.height_px > MAX_PIXELS:
-        raise SettingsError(f"{where}: {capture.width_px}x{capture.height_px} is no picture size")
+        raise SettingsError(f"{where}: {capture.width_px}x{capture.height_px} is no image size")
     if not 1.0 <= capture.fov_deg < 180.0:
         raise SettingsError(f"{where}: FOV_Degrees {capture.fov_deg} must be from 1 to below 180")
     return capture
