@@ -16,7 +16,7 @@ from typing import Any, Generic, TypeVar
 
 from uavsim.errors import InputError, UnknownNameError
 
-__all__ = ["Registry", "nearest", "pick", "with_plugins"]
+__all__ = ["Registry", "nearest", "pick"]
 
 T = TypeVar("T")
 
@@ -109,29 +109,3 @@ def pick(table: Mapping[str, T], name: str, *, what: str) -> T:
 
 def _package(entry: EntryPoint) -> str:
     return f"{entry.dist.name} {entry.dist.version}" if entry.dist else entry.module
-
-
-def with_plugins(built_in: Mapping[str, T], *, group: str, kind: type[T]) -> dict[str, T]:
-    """Return our own plug-ins and those that installed packages offer under an entry point group.
-
-    Args:
-        built_in: ours, by name; they come first.
-        group: the entry point group; an entry point's name is the plug-in's name, its object the plug-in.
-        kind: what each must be.
-
-    Raises:
-        InputError: an entry point cannot be loaded, is something else, or takes a name that is taken.
-    """
-    table = dict(built_in)
-    for point in sorted(entry_points(group=group), key=lambda p: p.name):
-        where = f"entry point {point.name!r} of {group} ({point.value})"
-        try:
-            plugin = point.load()
-        except (ImportError, AttributeError) as error:
-            raise InputError(f"{where} cannot be loaded: {error}") from error
-        if not isinstance(plugin, kind):
-            raise InputError(f"{where} is a {type(plugin).__name__}, not a {kind.__name__}")
-        if point.name in table:
-            raise InputError(f"{where} takes a name that is taken")
-        table[point.name] = plugin
-    return table

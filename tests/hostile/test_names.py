@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tests.dataset_factory import make_dataset
 from uavsim.dataset.convert import convert
 from uavsim.errors import UavsimError
-from uavsim.export import EXPORTS, ExportRequest
+from uavsim.export import EXPORTERS, ExportRequest
 from uavsim.export.contact_sheet import write_contact_sheet
 from uavsim.files.names import DataFolder, name_fault, part_fault
 from uavsim.validate import validate_version
@@ -69,7 +69,7 @@ def export_everything(root: Path, out: Path) -> list[str]:
     """Run every reader that writes; returns what each said."""
     said = []
     jobs: list[Callable[[], object]] = [
-        *(lambda kind=kind: EXPORTS[kind](ExportRequest(root, out / kind)) for kind in EXPORTS),
+        *(lambda kind=kind: EXPORTERS.pick(kind)(ExportRequest(root, out / kind)) for kind in EXPORTERS.builtin),
         lambda: convert(root, out / "converted", dialect="uav3d"),
         lambda: write_contact_sheet(root, out / "sheet.png", version="v1.0-mini"),
     ]

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from uavsim.config.backends import Backend
+from uavsim.geometry.se3 import SE3
 from uavsim.records.plan import ScenePlan
 from uavsim.records.recording import ActorStates
 from uavsim.simulate.ports import CameraPose, Endpoint, Heartbeat, Ports, RawImage, SceneTraffic, TickState
@@ -80,4 +81,4 @@ class PaperCameras:
 def nobody() -> ActorStates:
     """Return the states of no actor."""
     none = np.zeros((0, 3))
-    return ActorStates(np.zeros(0, dtype=np.int64), none, np.zeros((0, 4)), none, none, none, none)
+    return ActorStates(np.zeros(0, dtype=np.int64), SE3(np.zeros((0, 4)), none), none, none, none, none)

@@ -9,17 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cache
 from typing import Annotated, Any, Final
 
 from pydantic import AfterValidator, Field
 
 from uavsim.errors import InputError
-from uavsim.registry import pick, with_plugins
+from uavsim.registry import Registry
 
-__all__ = ["AIRSIM", "BACKENDS", "CARLA", "GROUP", "Backend", "Server", "Topology", "backend_of", "topologies"]
-
-GROUP: Final = "uavsim.backends"
+__all__ = ["AIRSIM", "BACKENDS", "CARLA", "Backend", "Server", "Topology", "backend_of", "topologies"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,29 +77,24 @@ _BUILT_IN: Final = (
     Backend("bridge", (CARLA, AIRSIM), "uavsim.simulate.setups:bridge"),
     Backend("merged", (CARLA, AIRSIM), "uavsim.simulate.setups:merged"),
 )
-BACKENDS: Final = {backend.topology: backend for backend in _BUILT_IN}
-
-
-@cache
-def _with_plugins() -> dict[str, Backend]:
-    return with_plugins(BACKENDS, group=GROUP, kind=Backend)
+BACKENDS: Final = Registry(
+    "backends", {backend.topology: backend for backend in _BUILT_IN}, what="topology", expects=Backend
+)
 
 
 def topologies() -> list[str]:
-    """Return the names of all set-ups, ours first."""
-    return list(_with_plugins())
+    """Return the names of all set-ups, ours first; nothing of other packages is imported."""
+    return BACKENDS.names()
 
 
 def backend_of(topology: str) -> Backend:
-    """Return the set-up of this name; packages that offer others are imported only when the name is not one of ours.
+    """Return the set-up of this name.
 
     Raises:
         UnknownNameError: there is none; the message names the nearest one.
         InputError: another package's entry cannot be loaded or is no ``Backend``.
     """
-    if topology in BACKENDS:
-        return BACKENDS[topology]
-    return pick(_with_plugins(), topology, what="topology")
+    return BACKENDS.pick(topology)
 
 
 def _known(topology: str) -> str:

@@ -15,7 +15,9 @@ _NAMING: Final = ("sample_data", "strict_sample_data", "layer")
 _COLUMNS: Final = ("filename", "uav_filename")
 
 
-def check_scene_names(files: DataFolder, scene: Mapping[str, object], rows: Mapping[str, Sequence[Mapping[str, object]]]) -> None:
+def check_scene_names(
+    files: DataFolder, scene: Mapping[str, object], rows: Mapping[str, Sequence[Mapping[str, object]]]
+) -> None:
     """Refuse a scene whose name or files may not be used.
 
     Raises:

@@ -165,6 +165,7 @@ class LabelPlan:
     Attributes:
         classes: that get boxes.
         range_m: horizontally from the nearest drone.
+        columns: label columns beside the built-in ones.
         label_parked: also parked vehicles that are parts of the town.
         moving_mps: faster is ``moving``.
         parked_moved_m: a parked vehicle that moves less in the scene is ``parked``.
@@ -172,6 +173,7 @@ class LabelPlan:
 
     classes: tuple[str, ...] | None = None
     range_m: float | None = None
+    columns: tuple[str, ...] | None = None
     label_parked: bool | None = None
     moving_mps: float | None = None
     parked_moved_m: float | None = None

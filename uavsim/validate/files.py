@@ -10,7 +10,6 @@ from typing import Final
 import numpy as np
 
 from uavsim.files.names import MISSING, name_fault, part_fault
-from uavsim.images.codec import MOST_PIXELS
 from uavsim.validate.dataset import DataSet, Place
 from uavsim.validate.evidence import Evidence
 from uavsim.validate.findings import Finding
@@ -32,7 +31,7 @@ _WORDS: Final = {
     "missing": ("files.missing", "is not there"),
     "truncated": ("files.truncated", "has no end: it was cut off"),
     "unreadable": ("files.decode", "cannot be decoded"),
-    "huge": ("files.size", f"promises more than {MOST_PIXELS:,} pixels"),
+    "huge": ("files.size", "promises more pixels than any image has"),
 }
 
 
