@@ -19,6 +19,8 @@ import msgpack
 from uavsim.capture import degrade
 from uavsim.capture.camera_capture import CameraCapture
 from uavsim.errors import DatasetError, StorageError
+from uavsim.files.names import name_fault
+from uavsim.files.parse import open_regular, reading
 from uavsim.images import codec
 from uavsim.records.codec import pack_plan, pack_value, unpack_plan, unpack_value
 from uavsim.records.plan import ImageFormat, ScenePlan
@@ -196,9 +198,14 @@ def read_recording(folder: Path) -> Recording:
     Raises:
         DatasetError: no recording there, or one that was not finished.
     """
+    with reading(folder / LOG_NAME):
+        return _recording_of(folder)
+
+
+def _recording_of(folder: Path) -> Recording:
     path = folder / LOG_NAME
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             values = list(msgpack.Unpacker(file, raw=False, strict_map_key=False, max_buffer_size=2**31 - 1))
     except OSError as error:
         raise DatasetError(f"{folder}: holds no recording ({LOG_NAME}: {error.strerror})") from error
@@ -209,7 +216,7 @@ def read_recording(folder: Path) -> Recording:
     head, frames, tail = values[0], values[1:-1], values[-1]
     if not isinstance(tail, dict) or tail.get("end") != len(frames):
         raise DatasetError(f"{path}: the recording was not finished")
-    return Recording(
+    made = Recording(
         folder=folder,
         plan=unpack_plan(head["plan"]),
         facts=unpack_value(head["facts"]),
@@ -217,3 +224,9 @@ def read_recording(folder: Path) -> Recording:
         frames=tuple(unpack_value(frame) for frame in frames),
         drivable_map_m=unpack_value(head["drivable"]),
     )
+    for frame in made.frames:
+        for shot in frame.shots:
+            for name in (shot.rgb, shot.mask, shot.depth, shot.lidar):
+                if name is not None and name_fault(name):
+                    raise DatasetError(f"{path}: names the image {name!a}, which {name_fault(name)}")
+    return made

@@ -15,6 +15,7 @@ from uavsim.dataset.tables import TableWriter, write_json, write_rows
 from uavsim.errors import DatasetError, InputError
 from uavsim.files.bring import bring_file
 from uavsim.files.names import DataFolder, name_fault
+from uavsim.files.parse import reading
 from uavsim.files.whole import write_whole
 
 __all__ = ["convert"]
@@ -37,6 +38,11 @@ def convert(root: Path, out: Path, *, dialect: str, options: Any = None) -> list
         DatasetError: ``root`` is no data set, or damaged.
         StorageError: ``out`` cannot be written.
     """
+    with reading(root):
+        return _convert(root, out, dialect=dialect, options=options)
+
+
+def _convert(root: Path, out: Path, *, dialect: str, options: Any) -> list[AssembledVersion]:
     target = DIALECTS.pick(dialect)
     versions = sorted(path.parent.name for path in root.glob("v*/sample.json"))
     if not versions:

@@ -21,6 +21,7 @@ from scipy.spatial.distance import cdist
 
 from uavsim.dataset.tables import iter_rows
 from uavsim.errors import InputError
+from uavsim.files.parse import reading
 from uavsim.records.classes import detection_class
 from uavsim.typing import BoolArray, FloatArray, IntArray, JsonDict
 
@@ -57,6 +58,11 @@ def recall_by_group(root: Path, version: str, predictions: Path, *, score: float
     Raises:
         InputError: not a result file, or the data set does not tell which drones see a box.
     """
+    with reading(predictions):
+        return _recall_by_group(root, version, predictions, score=score)
+
+
+def _recall_by_group(root: Path, version: str, predictions: Path, *, score: float) -> JsonDict:
     results = _results(predictions)
     truth = _truth(root / version, set(results))
     found = np.zeros(len(truth.sample), bool)

@@ -17,6 +17,7 @@ from uavsim.dataset.tables import TableWriter
 from uavsim.errors import DatasetError
 from uavsim.export.keyframes import CameraView, ExportRequest, Keyframe, open_source
 from uavsim.export.text import write_text
+from uavsim.files.parse import reading
 from uavsim.files.whole import whole_file
 from uavsim.images import codec
 from uavsim.images.rle import encode_rle
@@ -31,6 +32,11 @@ def export_coco(request: ExportRequest) -> list[Path]:
     Raises:
         DatasetError: the data set has no visibility details or masks.
     """
+    with reading(request.root):
+        return _export_coco(request)
+
+
+def _export_coco(request: ExportRequest) -> list[Path]:
     source = open_source(request)
     target = request.out / f"instances_{source.split}.json"
     category_id = {row["name"]: row["index"] for row in source.categories.values()}

@@ -13,6 +13,7 @@ from uavsim.dataset.reader import SceneRows, open_dataset
 from uavsim.dataset.rows import SensorRow
 from uavsim.dataset.schema import SENSOR
 from uavsim.errors import DatasetError
+from uavsim.files.parse import reading
 from uavsim.files.whole import write_whole
 from uavsim.geometry import cuboid, pinhole, quaternion
 from uavsim.geometry.se3 import SE3
@@ -41,6 +42,11 @@ def write_contact_sheet(
         DatasetError: no such scene or sample, or images are missing.
         StorageError: the page cannot be written.
     """
+    with reading(root):
+        return _write_sheet(root, path, version=version, scene=scene, sample=sample)
+
+
+def _write_sheet(root: Path, path: Path, *, version: str, scene: str | None, sample: int | None) -> Path:
     for rows in open_dataset(root, version).scenes():
         if scene in {None, rows.scene["name"]}:
             sensors = {row["token"]: row for row in open_dataset(root, version).shared(SENSOR)}

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import os
 import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
-from uavsim.errors import DatasetError
+from uavsim.errors import DatasetError, UavsimError
 
-__all__ = ["open_regular", "parse_json", "read_regular"]
+__all__ = ["open_regular", "parse_json", "read_regular", "reading"]
 
 _MOST_BYTES: Final = 1 << 34
 
@@ -55,3 +57,23 @@ def read_regular(path: Path, *, most_bytes: int = _MOST_BYTES) -> bytes:
     """
     with open_regular(path, most_bytes=most_bytes) as file:
         return file.read()
+
+
+@contextmanager
+def reading(what: object) -> Iterator[None]:
+    """Turn what breaks while data of others is taken apart into one line: it is not of the form that it claims.
+
+    Only for code that takes apart what a file holds; a mistake of our own in it is told apart by ``UAVSIM_TRACEBACK=1``.
+
+    Raises:
+        DatasetError: says what was being read.
+    """
+    try:
+        yield
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, RecursionError) as error:
+        if isinstance(error, UavsimError):
+            raise
+        said = ascii(" ".join(str(error).split())[:160])
+        raise DatasetError(
+            f"{what}: damaged, or of another form ({type(error).__name__}: {said}); run uavsim validate"
+        ) from error
