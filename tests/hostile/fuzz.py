@@ -143,7 +143,8 @@ def targets(work: Path) -> dict[str, Target]:
     image = next(iter((root / "samples").rglob("*.png"))).read_bytes()
     manifest = json.dumps({"files": {"samples/C/scene_00__C__1.png": [10, 10**18]}}).encode()
     road = b'<OpenDRIVE><road id="1" length="10"><planView><geometry s="0" x="0" y="0" hdg="0" length="10"><line/></geometry>'
-    road += b'</planView><lanes><laneSection s="0"><right><lane id="-1" type="driving"><width sOffset="0" a="3" b="0" c="0" d="0"/>'
+    road += b'</planView><lanes><laneSection s="0"><right><lane id="-1" type="driving">'
+    road += b'<width sOffset="0" a="3" b="0" c="0" d="0"/>'
     road += b"</lane></right></laneSection></lanes></road></OpenDRIVE>"
 
     def roads(data: bytes) -> None:
@@ -201,10 +202,15 @@ def _table_targets(root: Path, work: Path) -> dict[str, Target]:
         for kind in ("kitti", "coco", "opv2v", "mmdet3d"):
             EXPORTERS.pick(kind)(ExportRequest(root, work / "exported" / kind))
 
-    predictions = json.dumps(
-        {"meta": {}, "results": {"a": [{"sample_token": "a", "translation": [0, 0, 0], "size": [1, 1, 1], "rotation": [1, 0, 0, 0],
-                                        "velocity": [0, 0], "detection_name": "car", "detection_score": 0.5, "attribute_name": ""}]}}
-    ).encode()  # fmt: skip
+    box = {
+        "sample_token": "a",
+        "translation": [0, 0, 0],
+        "size": [1, 1, 1],
+        "rotation": [1, 0, 0, 0],
+        "velocity": [0, 0],
+    }
+    box |= {"detection_name": "car", "detection_score": 0.5, "attribute_name": ""}
+    predictions = json.dumps({"meta": {}, "results": {"a": [box]}}).encode()
 
     def predicted(data: bytes) -> None:
         (work / "predictions.json").write_bytes(data)

@@ -79,7 +79,8 @@ def rows() -> list[Row]:
         for command in ("validate", others[number % len(others)]):
             codes = (
                 (0, 4)
-                if name in {"markup in a scene", "right to left", "damaged info", "bool for a time"} or number >= NEW
+                if name in {"markup in a scene", "damaged info", "map leaves", "split leaves", "deep splits"}
+                or number >= NEW
                 else (4,)
             )
             found.append(Row(f"{name}: {command}", command, codes, damage=damage, new=number >= NEW))

@@ -46,8 +46,9 @@ Float32Image: TypeAlias = npt.NDArray[np.float32]
 ChannelOrder: TypeAlias = Literal["rgb", "bgr"]
 
 DEPTH_FAR_M: Final = 655.35
-MOST_PIXELS: Final = 1 << 26
-"""Of an image that is decoded: twice what 8K cameras take; a few bytes can promise four billion."""
+MOST_PIXELS: Final = 1 << 25
+"""Of an image that is decoded: 8K cameras take fewer."""
+_MOST_PIXELS_A_BYTE: Final = 10_000  # more than PNG and JPEG can pack: a few bytes can promise millions
 
 _MOST_BYTES: Final = 1 << 29
 _PNG_SIGNATURE: Final = b"\x89PNG\r\n\x1a\n"
@@ -183,8 +184,10 @@ def _encode(suffix: str, pixels: npt.NDArray[Any], options: list[int]) -> bytes:
 def _decode(source: ImageSource, flag: int) -> npt.NDArray[Any]:
     data = source if isinstance(source, bytes) else _read(source)
     width, height = _size(data, source)
-    if not 0 < width * height <= MOST_PIXELS:
-        raise DatasetError(f"{_name(source)}: {width} x {height} pixels; an image has {MOST_PIXELS:,} at most")
+    if not 0 < width * height <= min(MOST_PIXELS, _MOST_PIXELS_A_BYTE * len(data)):
+        raise DatasetError(
+            f"{_name(source)}: {width} x {height} pixels in {len(data)} bytes; an image has {MOST_PIXELS:,} at most"
+        )
     try:
         pixels = cv2.imdecode(np.frombuffer(data, dtype=np.uint8), flag)
     except cv2.error as error:

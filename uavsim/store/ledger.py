@@ -168,7 +168,7 @@ def _parse(data: bytes, *, scene: str, where: str) -> LedgerEntry:
             raise StorageError(f"{where} is of a newer version of uavsim (entry version {version}); update uavsim")
         entry = _entry(values)
         _check(entry, scene=scene)
-    except (ValueError, TypeError, AttributeError) as error:
+    except (ValueError, TypeError, AttributeError, OverflowError) as error:
         raise StorageError(
             f"{where} is not a ledger entry of scene {scene!a} ({error}); delete it and the scene is flown again"
         ) from error

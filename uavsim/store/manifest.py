@@ -72,7 +72,7 @@ def read_manifest(output: Output, generation: Generation) -> dict[str, FileMark]
     try:
         files = parse_json(data)["files"]
         marks = {str(key): FileMark(int(size), int(mtime)) for key, (size, mtime) in files.items()}
-    except (ValueError, TypeError, KeyError, AttributeError) as error:
+    except (ValueError, TypeError, KeyError, AttributeError, OverflowError) as error:
         raise StorageError(
             f"{output.address}/{generation.manifest} is damaged ({type(error).__name__}: {error}): it tells which files are "
             f"of scene {generation.scene}; delete it, and remove leftovers of that scene by hand"

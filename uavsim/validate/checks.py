@@ -56,11 +56,13 @@ class Check:
 def _of_tables(
     name: str, look: Callable[[DataSet], Iterator[Finding]], *codes: str, only: Dialect | None = None
 ) -> Check:
-    return _check(name, lambda evidence: look(evidence.data), codes, "tables", promise=look.__doc__, only=only)
+    return _check(
+        name, lambda evidence: look(evidence.data), codes, "tables", promise=(look.__doc__ or look.__name__), only=only
+    )
 
 
 def _of(name: str, look: Look, *codes: str, needs: Need = "geometry", only: Dialect | None = None) -> Check:
-    return _check(name, look, codes, needs, promise=look.__doc__, only=only)
+    return _check(name, look, codes, needs, promise=(look.__doc__ or look.__name__), only=only)
 
 
 def _check(
