@@ -76,7 +76,8 @@ def render(nusc: NuScenes, options: argparse.Namespace) -> dict[str, Any]:
     """Draw samples and annotations into PNG files, as a user would."""
     folder = Path(options.pictures)
     folder.mkdir(parents=True, exist_ok=True)
-    files, skipped = [], 0
+    files: list[Path] = []
+    skipped = 0
     step = max(1, len(nusc.sample) // max(1, options.renders))
     for sample in nusc.sample[::step][: options.renders]:
         cameras = sorted(name for name in sample["data"] if nusc.get("sample_data", sample["data"][name])["width"])
@@ -154,7 +155,7 @@ def _drives_straight(nusc: NuScenes, row: dict[str, Any], field: str) -> bool:
     turn = max(abs(math.remainder(yaw - yaws[-1], math.tau)) for yaw in yaws)
     gap_s = (_time_us(nusc, around[1]) - _time_us(nusc, around[0])) * 1e-6
     change = max(np.linalg.norm(np.asarray(r[field]) - np.asarray(row[field])) for r in around) / gap_s * 2
-    return row["category_name"] == "vehicle.car" and turn < STRAIGHT_RAD and change < STRAIGHT_MPS2
+    return bool(row["category_name"] == "vehicle.car" and turn < STRAIGHT_RAD and change < STRAIGHT_MPS2)
 
 
 def _time_us(nusc: NuScenes, annotation: dict[str, Any]) -> int:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -246,12 +247,10 @@ def _states(cast: list[Mover], time_s: float) -> tuple[ActorStates, dict[int, tu
         poses[i] = (at, matrix)
         spin = np.array([0.0, 0.0, np.radians(m.yaw_rate)])
         rows.append((i, F @ at, quaternion_of(F @ matrix @ F), euler, F @ heading * m.speed, -F @ spin))
-    columns = list(zip(*rows, strict=True)) if rows else [[]] * 6
+    columns: list[Any] = list(zip(*rows, strict=True)) if rows else [[]] * 6
     widths = (3, 4, 3, 3, 3)
-    stacked = [np.array(c, dtype=float).reshape(len(rows), w) for c, w in zip(columns[1:], widths, strict=True)]
-    places, turns, *others = stacked
-    ids = np.array(columns[0], dtype=np.int64)
-    states = ActorStates(ids, SE3(turns, places), *others, np.zeros((len(rows), 3)))
+    t, q, e, v, s = (np.array(c, dtype=float).reshape(len(rows), w) for c, w in zip(columns[1:], widths, strict=True))
+    states = ActorStates(np.array(columns[0], dtype=np.int64), SE3(q, t), e, v, s, np.zeros((len(rows), 3)))
     return states, poses
 
 

@@ -1,5 +1,6 @@
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,7 +18,7 @@ from uavsim.records.labels import SceneLabels
 from uavsim.records.plan import LabelPlan
 from uavsim.records.recording import Recording
 
-SMALL = {"drones": 1, "size_px": (64, 36), "sweeps": 0}
+SMALL: dict[str, Any] = {"drones": 1, "size_px": (64, 36), "sweeps": 0}
 
 
 def test_centres_are_origins_plus_the_turned_offset(labels: SceneLabels) -> None:
@@ -29,7 +30,7 @@ def test_centres_are_origins_plus_the_turned_offset(labels: SceneLabels) -> None
         time_s = boxes.sample_index[row] * 0.5
         heading = np.radians(mover.rpy[2])
         at = np.array(mover.at) + mover.speed * time_s * np.array([np.cos(heading), np.sin(heading), 0])
-        turn = ue_matrix(*mover.rpy[:2], np.float32(mover.rpy[2] + mover.yaw_rate * time_s))
+        turn = ue_matrix(mover.rpy[0], mover.rpy[1], float(np.float32(mover.rpy[2] + mover.yaw_rate * time_s)))
         np.testing.assert_allclose(boxes.map_SE3_box[row].translation_m, F @ (at + turn @ mover.box_offset), atol=1e-6)
 
 
@@ -104,7 +105,7 @@ def test_masks_that_are_missing_or_wrong_are_told(tmp_path: Path) -> None:
     large = replace(frame, shots=(replace(frame.shots[0], width_px=65), *frame.shots[1:]))
     with pytest.raises(DatasetError, match="its camera is not"):
         annotate(replace(recording, frames=(large,)))
-    (tmp_path / frame.shots[0].mask).write_bytes(b"")
+    (tmp_path / str(frame.shots[0].mask)).write_bytes(b"")
     with pytest.raises(DatasetError, match="not a readable image"):
         annotate(recording)
     sweep = replace(frame, sample_index=None)

@@ -2,6 +2,7 @@
 
 from importlib.metadata import EntryPoint
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -55,7 +56,13 @@ def test_a_packages_set_up_is_a_topology(plugin: None) -> None:
 
 
 def test_a_packages_set_up_is_flown(plugin: None, tmp_path: Path) -> None:
-    fields = {"dataset": "smoke", "out": str(tmp_path), "scenes": "0", "samples": 1, "topology": "paper"}
+    fields: dict[str, Any] = {
+        "dataset": "smoke",
+        "out": str(tmp_path),
+        "scenes": "0",
+        "samples": 1,
+        "topology": "paper",
+    }
     assert resolve(Request(**fields, simulators=("h:paper=7000",))).topology == "paper"
     with pytest.raises(InputError, match=r"needs the paper simulator: name its port, as --simulator h:paper=7000"):
         resolve(Request(**fields, simulators=("h:2000",)))

@@ -1,5 +1,7 @@
 """What each kind of file refuses beyond types: said in words, at the line."""
 
+from typing import Any
+
 import pytest
 
 from uavsim.config.library import KINDS
@@ -90,7 +92,7 @@ def test_refused(tmp_path, kind, text, message):
 
 
 def test_short_forms():
-    dataset = KINDS["dataset"].model_validate(
+    dataset: Any = KINDS["dataset"].model_validate(
         {
             "towns": {"T": {"scenes": 1}},
             "formation": "cross",
@@ -102,7 +104,6 @@ def test_short_forms():
     assert dataset.formation.names == ("cross",)
     assert dataset.altitude_m.fixed == 40
     assert dataset.traffic.blueprints.ids == ("uav3d", "vehicle.audi.a2")
-    route = (
-        KINDS["routes"].model_validate({"town": "T", "routes": {"r": {"path": ((1, 2), {"at": (3, 4)})}}}).routes["r"]
-    )
+    routes: Any = KINDS["routes"].model_validate({"town": "T", "routes": {"r": {"path": ((1, 2), {"at": (3, 4)})}}})
+    route = routes.routes["r"]
     assert [item.at for item in route.path] == [(1, 2), (3, 4)]

@@ -19,6 +19,7 @@ from uavsim.config.run import DeadlineConfig, RunConfig, SimulatorConfig
 from uavsim.flows import context
 from uavsim.flows.job import Job, SceneRef
 from uavsim.flows.request import Request
+from uavsim.records.plan import ScenePlan
 from uavsim.store.identity import fingerprint
 from uavsim.supervise.simulator_slot import SimulatorSlot
 
@@ -29,7 +30,7 @@ SAMPLES = 2
 def paper_job(request: Request) -> Job:
     scenes = tuple(SceneRef(f"scene_{k:02d}", k, "Town10HD") for k in range(int(request.scenes or "3")))
 
-    def plan_of(scene: str) -> object:
+    def plan_of(scene: str) -> ScenePlan:
         index = int(scene[-2:])
         return make_plan(scene=scene, scene_index=index, samples=SAMPLES, sweeps=0, drones=1, size_px=(64, 36))
 

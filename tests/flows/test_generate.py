@@ -76,10 +76,10 @@ def test_every_flow_takes_one_request_also_as_json(api: str, paper: Paper, tmp_p
     for flow in (generate_dataset, generate_town, regenerate_mini, assemble_dataset, validate_dataset):
         assert list(flow.parameters.properties) == ["request"]
     request = paper(scenes="2").model_copy(update={"check": False})
-    assert generate_town(request.model_dump(mode="json")).named("committed") == ["scene_00", "scene_01"]  # type: ignore[arg-type]
+    assert generate_town(request.model_dump(mode="json")).named("committed") == ["scene_00", "scene_01"]  # type: ignore[call-overload]
     first = contents(tmp_path / "out")
     assert generate_dataset(request).named("committed") == ["scene_00", "scene_01"]
-    assert assemble_dataset({"out": str(tmp_path / "out")}) == ["v1.0-mini"]  # type: ignore[arg-type]
+    assert assemble_dataset({"out": str(tmp_path / "out")}) == ["v1.0-mini"]  # type: ignore[call-overload]
     assert contents(tmp_path / "out") == first
     with pytest.raises(InputError, match="flies one town; towns has 2"):
         generate_town(request.model_copy(update={"towns": ("Town10HD", "Town07")}))

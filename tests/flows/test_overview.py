@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -46,7 +47,7 @@ def test_a_folder_that_is_no_data_set(tmp_path: Path) -> None:
 
 
 def test_the_identity_is_of_the_data_set_not_of_the_run(tmp_path: Path) -> None:
-    def mark(**more: object) -> str:
+    def mark(**more: Any) -> str:
         return str(identity_of(Request(dataset="smoke", out="a", **more))["fingerprint"])
 
     assert mark() == mark(scenes="0-1", simulators=("mock", "mock"), force=True)

@@ -2,6 +2,8 @@
 
 import io
 
+from rich.text import Text
+
 from uavsim.capture.client_events import Progress, SampleTaken
 from uavsim.flows.progress import RunProgress
 from uavsim.terminal import Screen
@@ -31,7 +33,7 @@ def test_pace_and_time_to_go() -> None:
         clock.now_s += 10.0
         assert progress.images_per_s == 7.5
         assert progress.eta_s == 10.0
-        progress.finished("a", line="a is done")
-        progress.failed("b", line="b failed")
+        progress.finished("a", line=Text("a is done"))
+        progress.failed("b", line=Text("b failed"))
         assert progress.eta_s == (6 - 2) * 10.0 / 2  # b's sample is to be taken once more
     assert text.getvalue().splitlines() == ["a is done", "b failed"]

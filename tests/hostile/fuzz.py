@@ -202,7 +202,7 @@ def _table_targets(root: Path, work: Path) -> dict[str, Target]:
         for kind in ("kitti", "coco", "opv2v", "mmdet3d"):
             EXPORTERS.pick(kind)(ExportRequest(root, work / "exported" / kind))
 
-    box = {
+    box: dict[str, object] = {
         "sample_token": "a",
         "translation": [0, 0, 0],
         "size": [1, 1, 1],

@@ -51,7 +51,7 @@ class PaperWorld:
         from uavsim.flows.request import Request
 
         self.faults.write_text(json.dumps({scene: [look] for scene, look in looks.items()}))
-        simulator = SimulatorConfig(kind="attach", carla_port=self._listening.getsockname()[1])
+        simulator = SimulatorConfig(kind="attach", ports={"carla": self._listening.getsockname()[1]})
         request = Request(
             dataset="tiny",
             towns=("Town10HD",),

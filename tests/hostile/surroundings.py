@@ -50,6 +50,10 @@ def _nobody(work: Path) -> None:
     os.setuid(54321)
 
 
+def _no_rights(work: Path) -> None:
+    os.umask(0o777)
+
+
 def _file_home(work: Path) -> None:
     (work / "home").write_text("a file")
 
@@ -75,7 +79,7 @@ SURROUNDINGS = (
     Surrounding("ascii only", env={"LC_ALL": "C", "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}, new=True),
     Surrounding("one column", env={"COLUMNS": "1", "LINES": "1", "TERM": "dumb"}, new=True),
     Surrounding("colours forced", env={"FORCE_COLOR": "1", "TERM": "xterm-256color"}, new=True),
-    Surrounding("umask 0777", before=lambda work: os.umask(0o777) and None, new=True),
+    Surrounding("umask 0777", before=_no_rights, new=True),
     Surrounding("no file may grow", before=_limit(resource.RLIMIT_FSIZE, 0), codes=(0, 2, 3, 4), new=True),
     Surrounding("no core, small stack", before=_limit(resource.RLIMIT_STACK, 1 << 20), new=True),
     Surrounding("python optimised", env={"PYTHONOPTIMIZE": "2", "PYTHONDONTWRITEBYTECODE": "1"}, new=True),

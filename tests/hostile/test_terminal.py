@@ -91,14 +91,13 @@ def nasty(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
-def uavsim(*arguments: str, **more: object) -> subprocess.CompletedProcess[str]:
+def uavsim(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", "uavsim", *arguments],
         capture_output=True,
         text=True,
         check=False,
         errors="replace",
-        **more,
     )
 
 

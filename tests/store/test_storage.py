@@ -1,7 +1,7 @@
 """A data set in a real S3 server on this machine."""
 
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -65,7 +65,9 @@ def test_commit_and_read_back(output: ObjectOutput) -> None:
         "samples/CAMERA_FRONT_id_0/scene_00__CAMERA_FRONT_id_0__1.png",
     ]
     assert output.read("samples/CAMERA_FRONT_id_0/scene_00__CAMERA_FRONT_id_0__1.png") == b"scene_001"
-    assert read_fragment(output, read_entry(output, "scene_00")) == b"scene_00"
+    entry = read_entry(output, "scene_00")
+    assert entry is not None
+    assert read_fragment(output, entry) == b"scene_00"
     assert read_entry(output, "scene_01") is None
     assert sweep_orphans(output) == []
     assert not any(output.scratch.layout.staging.iterdir())
@@ -78,7 +80,9 @@ def test_an_upload_cut_short_is_swept(output: ObjectOutput, monkeypatch: pytest.
         with monkeypatch.context() as patch:
             real = getattr(ObjectOutput, verb)
 
-            def cut(self: ObjectOutput, *args: object, verb: str = verb, real: object = real, **kwargs: object) -> None:
+            def cut(
+                self: ObjectOutput, *args: object, verb: str = verb, real: Callable[..., None] = real, **kwargs: object
+            ) -> None:
                 if verb == "replace" and not str(args[0]).startswith(".uavsim/manifests"):
                     return real(self, *args, **kwargs)
                 real(self, *args, **kwargs)

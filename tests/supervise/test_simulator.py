@@ -35,6 +35,7 @@ def test_a_command_gets_free_ports_and_is_ready_when_it_listens(tmp_path: Path) 
         host, port = endpoint.split(":")
         socket.create_connection((host, int(port))).close()
     pid = simulator.pid
+    assert pid is not None
     assert simulator.ensure() == endpoints
     assert simulator.pid == pid
     simulator.stop()

@@ -46,7 +46,7 @@ def test_the_client_is_kept_and_recycled(tmp_path: Path, port: int) -> None:
     for _ in range(3):
         fly(one, tmp_path)
     assert one.client_starts == 2  # the third scene found a client process that had flown two
-    assert one.status().scenes_flown == 3
+    assert one.scenes_flown == 3
     one.close()
 
 

@@ -40,8 +40,6 @@ class CarlaCameras:
         self._specs: list[CameraSpec] = []
         self._arrived: queue.SimpleQueue[tuple[int, Any]] = queue.SimpleQueue()
         self._poses: list[CameraPose] = []
-        self.stale_images = 0  # images of earlier ticks that came late; dropped, counted
-        self.duplicate_images = 0
 
     def begin(self, plan: ScenePlan, *, traffic: SceneTraffic) -> None:
         """See ``CameraPort``."""
@@ -89,13 +87,9 @@ class CarlaCameras:
                     f"tick {state.frame}: {missing} of {len(images)} images did not come within {self._deadline_s:g} s, "
                     f"first {self._keys[late][0]} {self._keys[late][1]}"
                 ) from None
-            if image.frame < state.frame:
-                self.stale_images += 1
-            elif image.frame > state.frame:
+            if image.frame > state.frame:
                 raise MissedTick(f"tick {state.frame}: {self._keys[index][0]} sent an image of tick {image.frame}")
-            elif images[index] is not None:
-                self.duplicate_images += 1
-            else:
+            if image.frame == state.frame and images[index] is None:  # an older one came late, a second one is a copy
                 images[index] = image
                 missing -= 1
         self._check(images, state)

@@ -46,11 +46,6 @@ class Site:
         i, j = self.land.fine.pixels(spots_m)
         return np.asarray(~self.taken[i, j] & (self.land.clear_at(spots_m) > clear_m), dtype=np.bool_)
 
-    def take_disc(self, centre_m: Float64, radius_m: float) -> None:
-        """Mark the surroundings of a small thing."""
-        places = self._places(centre_m, 0.0, (2 * radius_m, 2 * radius_m))
-        self.taken.reshape(-1)[places] = True
-
     def _places(self, centre_m: Float64, yaw_deg: float, size_m: tuple[float, float]) -> Int32:
         cos, sin = np.cos(np.radians(yaw_deg)), np.sin(np.radians(yaw_deg))
         hx, hy = size_m[0] / 2, size_m[1] / 2

@@ -14,7 +14,8 @@ from headless_simulator.carla.methods import lights, motion, vehicles
 from headless_simulator.carla.values import ActorId, Transform, description, optional, transform
 from headless_simulator.errors import CallRefused, ClientError
 from headless_simulator.rpc.arguments import Anything, Array, Flag, Number, array, integer
-from headless_simulator.rpc.methods import InternalError, guarded
+from headless_simulator.rpc.methods import InternalError, internal_error
+from headless_simulator.terminal import note_bug
 from headless_simulator.world.actors import NoSuchActor
 from headless_simulator.world.world import World
 
@@ -84,11 +85,14 @@ def apply_batch(context: BatchContext, commands: Array, do_tick: Flag = False) -
 
 def _answer(context: BatchContext, command: Any) -> list[Any]:
     try:
-        return wire.ok(guarded("apply_batch", lambda: _carry_out(context, command)))
+        return wire.ok(_carry_out(context, command))
     except NoSuchActor:
         return wire.error("actor not found")
     except (ClientError, InternalError) as problem:
         return wire.error(str(problem))
+    except Exception as bug:  # noqa: BLE001  (ours: logged, and it spoils its own command only)
+        note_bug("apply_batch", bug)
+        return wire.error(str(internal_error("apply_batch", bug)))
 
 
 def _carry_out(context: BatchContext, command: Any, spawned: int | None = None) -> int:

@@ -26,7 +26,7 @@ def run(here, monkeypatch, capsys):
             main()
             code = 0
         except SystemExit as done:
-            code = done.code or 0
+            code = int(done.code or 0)
         said = capsys.readouterr()
         return code, said.out, said.err
 
