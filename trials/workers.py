@@ -52,7 +52,7 @@ def main() -> int:
             subprocess.run([*command, "--out", str(work / "single")], env=env, check=True, stdout=log, stderr=log)
         subprocess.run([sys.executable, "-m", "uavsim", "deploy", "--pool", POOL], env=env, check=True)
         with use_api(env["PREFECT_API_URL"], key=server.key):
-            return share(work, dataset=dataset, scenes=scenes, count=options.scenes, env=env)
+            return share(work, dataset="kill", scenes=scenes, count=options.scenes, env=env)
 
 
 def share(work: Path, *, dataset: str, scenes: str, count: int, env: dict[str, str]) -> int:
@@ -65,7 +65,7 @@ def share(work: Path, *, dataset: str, scenes: str, count: int, env: dict[str, s
     try:
         runs: list[UUID] = []
         for _ in workers:
-            request = {"dataset": "kill", "towns": ["Town10HD"], "scenes": scenes, "out": str(out), "samples": SAMPLES}
+            request = {"dataset": dataset, "towns": ["Town10HD"], "scenes": scenes, "out": str(out), "samples": SAMPLES}
             # the call is typed as if it were awaited
             started: Any = run_deployment("generate-town/uavsim", parameters={"request": request}, timeout=0)
             runs.append(started.id)

@@ -35,7 +35,7 @@ def test_every_code_is_planted() -> None:
 
 
 def test_the_page_counts_the_defects() -> None:
-    (told,) = re.findall(r"plants (\d+) defects", PAGE.read_text(encoding="utf-8"))
+    (told,) = re.findall(r"lists (\d+) defects", PAGE.read_text(encoding="utf-8"))
     assert int(told) == len(DEFECTS)
 
 
