@@ -51,6 +51,9 @@ class DatasetReader:
         self.root, self.version = root, version
         self.folder = root / check_part(version, what=f"{root}: version")
         self._files = DataFolder(root)
+        outside = self._files.leads_outside(version)
+        if outside:
+            raise DatasetError(f"{self.folder}: {outside}")
         missing = [name for name in REQUIRED if not self._path(name).is_file()]
         if missing:
             raise DatasetError(f"{self.folder}: no data set: {missing[0]}.json is missing")
