@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
-from uavsim.errors import DatasetError, UavsimError
+from uavsim.errors import DatasetError, FrameError, UavsimError
 
 __all__ = ["open_regular", "parse_json", "read_regular", "reading"]
 
@@ -71,7 +71,7 @@ def reading(what: object) -> Iterator[None]:
     try:
         yield
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, RecursionError) as error:
-        if isinstance(error, UavsimError):
+        if isinstance(error, UavsimError) and not isinstance(error, FrameError):
             raise
         said = ascii(" ".join(str(error).split())[:160])
         raise DatasetError(
