@@ -10,7 +10,6 @@ from uavsim.records.plan import (
     CameraSpec,
     ImageFormat,
     ScenePlan,
-    SensorKind,
     SwarmTrajectory,
     TownSite,
     TrafficPlan,
@@ -27,7 +26,7 @@ RIG_ANGLES = {
 
 
 def rig(
-    *, sensors: tuple[SensorKind, ...] = ("rgb", "instance"), width: int = 320, height: int = 180
+    *, sensors: tuple[str, ...] = ("rgb", "instance"), width: int = 320, height: int = 180
 ) -> tuple[CameraSpec, ...]:
     return tuple(
         CameraSpec(name, (0.0, 0.0, 0.0), (0.0, pitch, yaw), width, height, 90.0, sensors)

@@ -30,7 +30,7 @@ import numpy as np
 
 from tests.plans import rig, scene_plan
 from uavsim.capture.record import record_scene
-from uavsim.capture.recording_writer import read_recording
+from uavsim.capture.recording_reader import read_recording
 from uavsim.errors import UavsimError
 from uavsim.images import codec
 from uavsim.records.plan import ScenePlan, Topology
@@ -92,7 +92,7 @@ def wrong_flat_images(folder: Path, cameras: dict[str, int]) -> tuple[int, int]:
     wrong = looked = 0
     for frame in read_recording(folder).frames:
         for shot in frame.shots:
-            camera, number = image_code(codec.decode_rgb(folder / str(shot.rgb)))
+            camera, number = image_code(codec.decode_rgb(folder / shot.files["rgb"]))
             wrong += number != frame.simulator_frame or cameras.setdefault(shot.channel, camera) != camera
             looked += 1
     return wrong, looked

@@ -21,7 +21,7 @@ from headless_simulator.scene import TAG, Mesh, Movers, View, Weather
 
 from uavsim.annotate import annotate
 from uavsim.annotate.relocate import in_dataset
-from uavsim.capture.recording_writer import read_recording
+from uavsim.capture.recording_reader import read_recording
 from uavsim.images import codec
 from uavsim.records.recording import ActorStates, CameraShot, RecordedFrame, Recording
 
@@ -81,7 +81,7 @@ def judge_scene(recording: Recording, renderer: Renderer, every: int) -> np.ndar
         shots: dict[str, CameraShot] = {shot.channel: shot for shot in frame.shots}
         sample = boxes.sample_index[views.box_row] == frame.sample_index
         for number, channel in enumerate(channels):
-            ids, _ = codec.mask_ids_and_tags(recording.folder / str(shots[channel].mask))
+            ids, _ = codec.mask_ids_and_tags(recording.folder / shots[channel].files["instance"])
             counted = np.bincount(ids.ravel(), minlength=65536)
             for row in np.flatnonzero(sample & (views.channel_index == number) & (views.visible_px > 0)):
                 instance = int(boxes.instance_id[views.box_row[row]])

@@ -7,10 +7,10 @@ import pytest
 
 from tests.dataset_factory import make_dataset
 from tests.factories import F, Mover, make_recording, street, ue_matrix
-from uavsim.annotate import AnnotateOptions, annotate, options_of_plan, write_virtual_lidar
+from uavsim.annotate import AnnotateOptions, annotate, options_of_plan, write_lidar_files
+from uavsim.annotate.lidar_files import lidar_top_points
 from uavsim.annotate.relocate import in_dataset
 from uavsim.annotate.scene import visibility_levels
-from uavsim.annotate.virtual_lidar import virtual_lidar_points
 from uavsim.dataset import scene_fragment
 from uavsim.errors import DatasetError, InputError
 from uavsim.geometry.se3 import SE3
@@ -99,13 +99,13 @@ def test_the_same_again_and_from_the_data_set(recording: Recording, tmp_path: Pa
 def test_masks_that_are_missing_or_wrong_are_told(tmp_path: Path) -> None:
     recording = make_recording(tmp_path, samples=1, **SMALL)
     frame = recording.frames[0]
-    bare = replace(frame, shots=(replace(frame.shots[0], mask=None), *frame.shots[1:]))
+    bare = replace(frame, shots=(replace(frame.shots[0], files={"rgb": "rgb.png"}), *frame.shots[1:]))
     with pytest.raises(DatasetError, match="no mask"):
         annotate(replace(recording, frames=(bare,)))
     large = replace(frame, shots=(replace(frame.shots[0], width_px=65), *frame.shots[1:]))
     with pytest.raises(DatasetError, match="its camera is not"):
         annotate(replace(recording, frames=(large,)))
-    (tmp_path / str(frame.shots[0].mask)).write_bytes(b"")
+    (tmp_path / frame.shots[0].files["instance"]).write_bytes(b"")
     with pytest.raises(DatasetError, match="not a readable image"):
         annotate(recording)
     sweep = replace(frame, sample_index=None)
@@ -126,7 +126,7 @@ def test_options_are_checked(recording: Recording) -> None:
 
 def test_virtual_lidar_points_are_the_ground_and_the_cars(recording: Recording) -> None:
     frame = recording.frames[0]
-    points = virtual_lidar_points(recording, frame)
+    points = lidar_top_points(recording, frame)
     assert points.dtype == np.float32
     near = points[np.hypot(points[:, 0], points[:, 1]) < 20]
     assert len(near) > 300
@@ -141,7 +141,7 @@ def test_virtual_lidar_points_are_the_ground_and_the_cars(recording: Recording) 
     assert len(there) >= 4
     assert (there[:, 2] > -0.1).all()
     assert there[:, 2].max() < 1.7
-    moves = write_virtual_lidar(recording)
+    moves = write_lidar_files(recording)
     assert len(moves) == 3
     for old, new in moves.items():
         assert new.startswith("samples/LIDAR_TOP/scene_00__LIDAR_TOP__")

@@ -1,4 +1,4 @@
-"""``uavsim validate`` and ``uavsim evaluate`` as people call them: exit codes, one-line errors, reports."""
+"""``uavsim validate`` as people call it: exit codes, one-line errors, reports; and a judge that crashes."""
 
 from __future__ import annotations
 
@@ -57,7 +57,6 @@ def test_a_broken_one_ends_with_code_four_and_names_the_place(clean: Path, tmp_p
         (["validate", "{clean}", "--version", "v2"], "v1.0-mini", DatasetError),
         (["validate", "{clean}", "--dialect", "strikt"], "did you mean 'strict'", InputError),
         (["validate", "{clean}", "--no-pixels", "--report", "/dev/null/x"], "cannot be written", InputError),
-        (["evaluate", "{clean}", "--predictions", "{tmp}/none.json"], "no such file", InputError),
     ],
 )
 def test_bad_input_gets_one_line(
@@ -78,7 +77,7 @@ def test_without_pixels_what_was_not_looked_at_is_said(clean: Path) -> None:
 def test_results_that_the_devkit_refuses_are_bad_input(clean: Path, tmp_path: Path) -> None:
     file = tmp_path / "results.json"
     file.write_text(json.dumps({"meta": {}, "results": {"x": [{"sample_token": "x"}]}}))
-    _, error = run("evaluate", str(clean), "--predictions", str(file))
+    _, error = run("evaluate", "devkit", "--truth", str(clean), "--results", str(file))
     assert isinstance(error, InputError)
     assert "devkit refuses" in str(error)
 

@@ -13,7 +13,7 @@ import pytest
 
 from tests.conftest import RunningSimulator, running_simulator
 from tests.plans import rig, scene_plan
-from uavsim.capture.recording_writer import read_recording
+from uavsim.capture.recording_reader import read_recording
 from uavsim.records.codec import pack_plan
 from uavsim.records.plan import ScenePlan
 from uavsim.supervise.client_process import client_command
@@ -69,5 +69,5 @@ def test_what_a_killed_client_left_does_not_reach_the_next_scene(shared: Running
     for a, b in zip(first.frames, second.frames, strict=True):
         assert a.actors.map_SE3_actor.translation_m.tolist() == b.actors.map_SE3_actor.translation_m.tolist()
         for shot, second_shot in zip(a.shots, b.shots, strict=True):
-            for one, other in ((shot.rgb, second_shot.rgb), (shot.mask, second_shot.mask)):
+            for one, other in zip(shot.files.values(), second_shot.files.values(), strict=True):
                 assert (first.folder / str(one)).read_bytes() == (second.folder / str(other)).read_bytes()

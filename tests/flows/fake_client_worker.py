@@ -39,7 +39,7 @@ def repaint(recording, brighter: int) -> None:
     """Make every image another one, as a real simulator does at each flight."""
     for frame in recording.frames:
         for shot in frame.shots:
-            path = recording.folder / str(shot.rgb)
+            path = recording.folder / shot.files["rgb"]
             image = codec.decode_rgb(path)
             path.write_bytes(codec.encode_png(np.clip(image.astype(int) + brighter, 0, 255).astype(np.uint8)))
 
@@ -71,7 +71,7 @@ def fly(command: dict, faults: Path) -> None:
         writer.finish(recording.facts, recording.actors, drivable_map_m=LANE_MAP_M)
     if fault.startswith("look:"):
         repaint(recording, int(fault.removeprefix("look:")))
-    images = sum(shot.rgb is not None for frame in recording.frames for shot in frame.shots)
+    images = sum("rgb" in shot.files for frame in recording.frames for shot in frame.shots)
     say(event="sample", scene=plan.scene_name, sample=plan.samples, samples=plan.samples, images=images)
     say(event="done", scene=plan.scene_name, recording=str(folder), vehicles=11, vehicles_asked=11, images=images)
 

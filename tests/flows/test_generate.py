@@ -12,6 +12,7 @@ from pathlib import Path
 
 import psutil
 import pytest
+from prefect.logging.handlers import APILogWorker
 
 from tests.flows.test_stages import contents, run_all
 from uavsim.errors import InputError, StorageError, SystemFailure
@@ -31,6 +32,7 @@ def api() -> Iterator[str]:
         url = server.wait()
         with use_api(url, key=server.key):
             yield url
+            APILogWorker.drain_all(timeout=30)  # else its thread complains on stderr in the midst of a later test
 
 
 def run(request: Request) -> Result:

@@ -54,6 +54,12 @@ def test_the_identity_is_of_the_data_set_not_of_the_run(tmp_path: Path) -> None:
     assert len({mark(), mark(seed=5), mark(samples=2), mark(topology="bridge"), mark(weather="night")}) == 5
 
 
+def test_a_data_set_that_was_begun_earlier_can_be_continued() -> None:
+    """A key that goes, or a new one with a default, may not make another data set of it."""
+    identity = identity_of(Request(dataset="smoke", out="a", samples=4, seed=7, topology="carla"))
+    assert identity["fingerprint"] == "bcf8553a491d0783b0c5e1319282462de623e307ea13c100b73c8a48e50c2da4"
+
+
 def test_jobs_name_scenes_in_order(tmp_path: Path) -> None:
     job = resolve(Request(dataset="smoke", out="a", towns=("town07", "Town10HD"), scenes="400,0-1", samples=2))
     assert [(s.name, s.town) for s in job.scenes] == [

@@ -103,7 +103,7 @@ def turn_msgpack(data: bytes, rng: random.Random) -> bytes:
 def targets(work: Path) -> dict[str, Target]:
     """Make every target, with good inputs of a small data set."""
     from uavsim.annotate import annotate
-    from uavsim.capture.recording_writer import read_recording
+    from uavsim.capture.recording_reader import read_recording
     from uavsim.dataset import pack_fragment, scene_fragment
     from uavsim.dataset.fragment import open_fragment
     from uavsim.images import codec
@@ -175,7 +175,8 @@ def targets(work: Path) -> dict[str, Target]:
 
 
 def _table_targets(root: Path, work: Path) -> dict[str, Target]:
-    from uavsim.evaluate.collaborative import recall_by_group
+    from uavsim.evaluate.outcome import EvaluationRequest
+    from uavsim.evaluate.result_input import DetectionInput
     from uavsim.export import EXPORTERS, ExportRequest
     from uavsim.validate import validate_version
 
@@ -214,7 +215,9 @@ def _table_targets(root: Path, work: Path) -> dict[str, Target]:
 
     def predicted(data: bytes) -> None:
         (work / "predictions.json").write_bytes(data)
-        recall_by_group(root, "v1.0-mini", work / "predictions.json")
+        request = EvaluationRequest(root, work / "predictions.json", version="v1.0-mini")
+        for _ in DetectionInput(request).blocks():
+            pass
 
     return {
         "validator": Target(*one_changed(lambda: validate_version(root, "v1.0-mini", workers=1)), change),

@@ -118,7 +118,7 @@ def test_values_there_and_back(value):
 def test_a_frame_of_a_recording():
     shot = recording.CameraShot(
         "CAMERA_FRONT_id_0", 0, "FRONT", SE3(np.array([0.5, -0.5, 0.5, -0.5]), np.arange(3.0)), (0.0, -45.0, 1.5),
-        np.eye(3), 800, 450, "rgb/a.png", None, None, degradation={"dropped": True},
+        np.eye(3), 800, 450, {"rgb": "rgb/a.png"}, degradation={"dropped": True},
     )  # fmt: skip
     assert_same(through((shot,)), (shot,))
 

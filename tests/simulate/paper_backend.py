@@ -10,7 +10,7 @@ from uavsim.config.backends import Backend
 from uavsim.geometry.se3 import SE3
 from uavsim.records.plan import ScenePlan
 from uavsim.records.recording import ActorStates
-from uavsim.simulate.ports import CameraPose, Endpoint, Heartbeat, Ports, RawImage, SceneTraffic, TickState
+from uavsim.simulate.ports import CameraPose, Endpoint, Heartbeat, Ports, Reading, SceneTraffic, TickState
 from uavsim.simulate.swarm import PlannedSwarm
 from uavsim.typing import FloatArray
 
@@ -64,14 +64,14 @@ class PaperCameras:
     def place(self, poses: Sequence[CameraPose]) -> None:
         self._poses = list(poses)
 
-    def collect(self, state: TickState) -> list[RawImage]:
+    def collect(self, state: TickState) -> list[Reading]:
         images = []
         for number, pose in enumerate(self._poses):
             spec = self._specs[pose.camera]
             shape = (spec.height_px, spec.width_px, 3)
             pattern = np.random.default_rng((state.frame, number)).integers(0, 255, shape, dtype=np.uint8)
-            images.append(RawImage(pose.channel, "rgb", pattern))
-            images.append(RawImage(pose.channel, "instance", np.zeros(shape, dtype=np.uint8)))
+            images.append(Reading(pose.channel, "rgb", pattern))
+            images.append(Reading(pose.channel, "instance", np.zeros(shape, dtype=np.uint8)))
         return images
 
     def close(self) -> None:

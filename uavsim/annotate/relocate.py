@@ -28,19 +28,18 @@ def in_dataset(recording: Recording, root: Path, *, generation: int = 0) -> Reco
 
 
 def _moved(plan: ScenePlan, frame: RecordedFrame, generation: int) -> RecordedFrame:
-    return replace(frame, shots=tuple(_moved_shot(plan, frame, shot, generation) for shot in frame.shots))
+    def kept(name: str) -> str:
+        return generation_name(name, generation)
+
+    scans = tuple(
+        replace(scan, files={name: kept(layout.file_path(plan, frame, scan, name=name)) for name in scan.files})
+        for scan in frame.scans
+    )
+    return replace(frame, shots=tuple(_moved_shot(plan, frame, shot, generation) for shot in frame.shots), scans=scans)
 
 
 def _moved_shot(plan: ScenePlan, frame: RecordedFrame, shot: CameraShot, generation: int) -> CameraShot:
-    moved = {
-        kind: generation_name(layout.layer_path(plan, frame, shot, kind=kind, recorded=old), generation)
-        for kind, old in layout.layers(shot)
-    }
-    return replace(
-        shot,
-        rgb=generation_name(layout.image_path(plan, frame, shot), generation) if shot.rgb is not None else None,
-        mask=moved.get("instance"),
-        depth=moved.get("depth"),
-        lidar=moved.get("lidar"),
-        degradation=shot.degradation | ({"file": moved["degraded"]} if "degraded" in moved else {}),
-    )
+    moved = {name: generation_name(layout.file_path(plan, frame, shot, name=name), generation) for name in shot.files}
+    degraded = layout.degraded_path(plan, frame, shot) if "file" in shot.degradation else ""
+    told = {"file": generation_name(degraded, generation)} if degraded else {}
+    return replace(shot, files=moved, degradation=shot.degradation | told)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import AfterValidator, Field
 
@@ -48,12 +48,14 @@ class Backend:
         topology: its name: ``topology`` in YAML, ``--topology`` on the command line.
         servers: that its client process connects to; the first one is the simulator's address for people.
         ports: ``module:function`` that takes the servers' endpoints by name and returns ``simulate.ports.Ports``.
+        sensors_from: the server that gives the measurements, as ``records/modalities.py`` has it.
         python: the interpreter of its client process; empty: that of uavsim. ``client_python`` of a simulator goes first.
     """
 
     topology: str
     servers: tuple[Server, ...]
     ports: str
+    sensors_from: Literal["carla", "airsim"] = "carla"
     python: str = ""
 
     def missing(self, names: Iterable[str]) -> tuple[Server, ...]:
@@ -75,7 +77,7 @@ AIRSIM: Final = Server(
 _BUILT_IN: Final = (
     Backend("carla", (CARLA,), "uavsim.simulate.setups:carla"),
     Backend("bridge", (CARLA, AIRSIM), "uavsim.simulate.setups:bridge"),
-    Backend("merged", (CARLA, AIRSIM), "uavsim.simulate.setups:merged"),
+    Backend("merged", (CARLA, AIRSIM), "uavsim.simulate.setups:merged", sensors_from="airsim"),
 )
 BACKENDS: Final = Registry(
     "backends", {backend.topology: backend for backend in _BUILT_IN}, what="topology", expects=Backend

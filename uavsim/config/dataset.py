@@ -135,6 +135,7 @@ class Traffic(Model):
     spawn_on_waypoints: bool = True
     """Fill up on lanes when the map has too few spawn points."""
     label_parked: bool = False
+    """Also parked vehicles that are parts of the town: they are read at the scene's start and get boxes."""
 
 
 class Images(Model):
@@ -160,8 +161,6 @@ class Labels(Model):
     """Label columns that installed packages add (entry points ``uavsim.label_columns``), beside the built-in ones."""
     range_m: Annotated[float, Field(gt=0, le=100_000)] | None = None
     """Horizontally from the nearest drone; everything in the town by default."""
-    label_parked: bool | None = None
-    """Also parked vehicles that are parts of the town."""
     moving_mps: Annotated[float, Field(ge=0, le=100)] | None = None
     """Faster is ``moving``."""
     parked_moved_m: Annotated[float, Field(ge=0, le=1000)] | None = None

@@ -49,7 +49,9 @@ class SimulatorConfig(_Strict):
     docker_options: tuple[str, ...] = Field(default=(), description="kind docker: more options of docker run")
     arguments: tuple[str, ...] = Field(default=(), description="added to the command line of mock, command or docker")
     gpu: int | None = Field(default=None, ge=0, description="index of the graphics card")
-    ready_s: float = Field(default=180.0, gt=0, description="from start until it answers")
+    # The headless simulator compiles its renderer on its first start: a minute of a core, more on a busy machine. One that
+    # ends is noticed at once; only one that hangs costs this long.
+    ready_s: float = Field(default=600.0, gt=0, description="from start until it answers")
     restart: bool = Field(default=True, description="start it anew when it is lost")
     recycle_scenes: int = Field(default=100, ge=1, description="restart it after so many scenes: servers leak")
     recycle_rss_mb: float = Field(default=16_000.0, gt=0, description="restart it when it holds more memory")

@@ -73,9 +73,10 @@ def generation_name(name: str, generation: int) -> str:
     """Return the name of an image of another generation of its scene: ``a/s__C__12.png`` becomes ``a/s__C__12~2.png``."""
     if generation == 0:
         return name
-    head, mark, last = name.rpartition("__")
+    folder, slash, file = name.rpartition("/")
+    head, mark, last = file.rpartition("__")
     stem, dot, suffixes = last.partition(".")
-    return f"{head}{mark}{stem}{GENERATION_MARK}{generation}{dot}{suffixes}"
+    return f"{folder}{slash}{head}{mark}{stem}{GENERATION_MARK}{generation}{dot}{suffixes}"
 
 
 class DataFolder:

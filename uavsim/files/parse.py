@@ -70,9 +70,11 @@ def reading(what: object) -> Iterator[None]:
     """
     try:
         yield
+    except FrameError as error:
+        raise DatasetError(f"{what}: {error}; run uavsim validate") from error
+    except UavsimError:
+        raise
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, RecursionError) as error:
-        if isinstance(error, UavsimError) and not isinstance(error, FrameError):
-            raise
         said = ascii(" ".join(str(error).split())[:160])
         raise DatasetError(
             f"{what}: damaged, or of another form ({type(error).__name__}: {said}); run uavsim validate"

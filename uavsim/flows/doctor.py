@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Literal
 
 from uavsim.capture.client_events import ClientEvent, SampleTaken, SceneFlown
-from uavsim.capture.recording_writer import read_recording
+from uavsim.capture.recording_reader import read_recording
 from uavsim.errors import SceneVoid, UavsimError
 from uavsim.flows.job import Job
 from uavsim.flows.request import Request

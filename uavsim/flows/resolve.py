@@ -124,6 +124,7 @@ def identity_of(request: Request) -> JsonDict:
         "topology": request.topology or model.topology,
         **{key: value for key in ("formation", "rig", "weather") if (value := getattr(request, key)) is not None},
     }
+    config["labels"]["label_parked"] = None  # a key until 2026-11: data sets begun with it keep their fingerprint
     versions = {name: installed_version(name) for name in _VERSIONS} | {"python": platform.python_version()}
     return {
         "dataset": loaded.name,

@@ -16,10 +16,10 @@ from pathlib import Path
 
 from rich.text import Text
 
+from uavsim.annotate.lidar_files import write_lidar_files
 from uavsim.annotate.scene import annotate
-from uavsim.annotate.virtual_lidar import write_virtual_lidar
 from uavsim.capture.client_events import ClientEvent, Progress, SceneFlown, UnknownEvent, fields_of
-from uavsim.capture.recording_writer import LOG_NAME, read_recording
+from uavsim.capture.recording_reader import LOG_NAME, read_recording
 from uavsim.config.run import RunConfig
 from uavsim.dataset.fragment import pack_fragment
 from uavsim.dataset.generations import in_generation
@@ -34,6 +34,7 @@ from uavsim.flows.progress import RunProgress
 from uavsim.flows.request import Request
 from uavsim.images.codec import decode_rgb
 from uavsim.records.codec import pack_plan
+from uavsim.records.modalities import RGB
 from uavsim.records.plan import ScenePlan
 from uavsim.records.recording import Recording
 from uavsim.store.commit import choose_generation, commit_scene
@@ -261,7 +262,7 @@ def _fly_label_commit(
     refuse_blank_images(recording)
     keep_map_mask(context.output, recording)
     rows = scene_fragment(annotate(recording))
-    moves = final_paths(recording) | write_virtual_lidar(recording)
+    moves = final_paths(recording) | write_lidar_files(recording)
     generation = choose_generation(context.output, entry.scene, folder=recording.folder, moves=moves)
     fragment = pack_fragment(in_generation(rows, generation))
     moves = {source: generation_name(key, generation) for source, key in moves.items()}
@@ -323,9 +324,9 @@ def refuse_blank_images(recording: Recording) -> None:
         SceneVoid: every first image of the first drone is of one colour.
     """
     first = recording.frames[0]
-    shots = [shot for shot in first.shots if shot.drone_id == first.shots[0].drone_id and shot.rgb is not None]
+    shots = [shot for shot in first.shots if shot.drone_id == first.shots[0].drone_id and RGB in shot.files]
     spans = [
-        int(image.max()) - int(image.min()) for image in (decode_rgb(recording.folder / str(s.rgb)) for s in shots)
+        int(image.max()) - int(image.min()) for image in (decode_rgb(recording.folder / s.files[RGB]) for s in shots)
     ]
     if spans and max(spans) <= 2:
         raise SceneVoid(

@@ -22,9 +22,9 @@ __all__ = [
     "DegradationPlan",
     "ImageFormat",
     "LabelPlan",
+    "LidarSpec",
     "PlanNotes",
     "ScenePlan",
-    "SensorKind",
     "SwarmTrajectory",
     "Topology",
     "TownSite",
@@ -34,7 +34,6 @@ __all__ = [
 
 Topology = str
 """A set-up of ``config/backends.py``."""
-SensorKind = Literal["rgb", "instance", "depth", "lidar"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +44,7 @@ class CameraSpec:
         name: ``FRONT``, ``LEFT``, ``RIGHT``, ``BACK``, ``BOTTOM`` or any word of A-Z, 0-9 and _.
         mount_t_m: (x, y, z) in the drone's flu frame, metres.
         mount_rpy_deg: CARLA's (roll, pitch, yaw) of the mount, degrees: pitch -45 looks down, yaw +90 looks right.
-        sensors: what is read at this pose.
+        sensors: what is read at this pose: names of ``records/modalities.py``.
     """
 
     name: str
@@ -54,7 +53,7 @@ class CameraSpec:
     width_px: int
     height_px: int
     fov_deg: float
-    sensors: tuple[SensorKind, ...] = ("rgb", "instance")
+    sensors: tuple[str, ...] = ("rgb", "instance")
 
     @property
     def flu_SE3_camera(self) -> SE3:
@@ -66,6 +65,35 @@ class CameraSpec:
     def flu_SE3_optical(self) -> SE3:
         """The mount: drone <- optical."""
         return self.flu_SE3_camera @ FLU_SE3_OPTICAL
+
+
+@dataclass(frozen=True, slots=True)
+class LidarSpec:
+    """One lidar, the same on every drone; each tick is one whole turn.
+
+    Attributes:
+        mount_t_m: (x, y, z) in the drone's flu frame, metres.
+        mount_rpy_deg: CARLA's (roll, pitch, yaw) of the mount, degrees.
+        channels: beams, spread evenly between the two angles.
+        points_per_second: of all beams together; a turn has ``points_per_second / rotation_hz``.
+        rotation_hz: turns a second: one over the step.
+        upper_fov_deg: elevation of the highest beam; ``lower_fov_deg`` of the lowest.
+    """
+
+    mount_t_m: tuple[float, float, float]
+    mount_rpy_deg: tuple[float, float, float]
+    channels: int
+    range_m: float
+    points_per_second: int
+    rotation_hz: float
+    upper_fov_deg: float
+    lower_fov_deg: float
+
+    @property
+    def flu_SE3_lidar(self) -> SE3:
+        """The mount: drone <- the lidar's own flu, in which its points are."""
+        turn = unreal.map_q_flu_from_ue_euler(np.array(self.mount_rpy_deg, dtype=np.float64))
+        return SE3(turn, np.array(self.mount_t_m, dtype=np.float64))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -229,6 +257,7 @@ class ScenePlan:
     degradations: DegradationPlan | None = None
     max_formation_error_m: float = 5.0  # bridge: a drone farther than this from its place voids the scene
     wind_map_mps: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    lidar: LidarSpec | None = None  # one on every drone
     labels: LabelPlan = LabelPlan()
     notes: PlanNotes = PlanNotes()
 
@@ -250,3 +279,12 @@ class ScenePlan:
     def channels(self) -> tuple[str, ...]:
         """All channels in UAV3D's order: drone by drone, cameras in the rig's order."""
         return tuple(self.channel(camera=c.name, drone_id=d) for d in self.swarm.drone_ids for c in self.rig)
+
+    def lidar_channel(self, drone_id: int) -> str:
+        """Name the channel of a drone's lidar: ``LIDAR_id_0``."""
+        return f"LIDAR_id_{drone_id}"
+
+    @property
+    def lidar_channels(self) -> tuple[str, ...]:
+        """The channels of all lidars, drone by drone; none where the rig has no lidar."""
+        return tuple(self.lidar_channel(d) for d in self.swarm.drone_ids) if self.lidar else ()

@@ -12,7 +12,7 @@ from typing import Protocol
 
 from uavsim.errors import InputError
 from uavsim.geometry.se3 import SE3
-from uavsim.records.plan import ScenePlan, SensorKind
+from uavsim.records.plan import ScenePlan
 from uavsim.records.recording import ActorInfo, ActorStates, DroneState
 from uavsim.typing import AnyArray, FloatArray
 
@@ -22,7 +22,7 @@ __all__ = [
     "Endpoint",
     "Heartbeat",
     "Ports",
-    "RawImage",
+    "Reading",
     "SceneTraffic",
     "SwarmPort",
     "TickState",
@@ -55,13 +55,14 @@ class Endpoint:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CameraPose:
-    """Where one camera has to be at the next tick.
+    """Where one sensor has to be at the next tick.
 
     Attributes:
-        channel: ``CAMERA_FRONT_id_0``.
+        channel: ``CAMERA_FRONT_id_0``, ``LIDAR_id_0``.
+        camera: its name in the rig; "" for a lidar.
         ue_location_m: (3,) float32-exact location in the simulator's frame.
         ue_euler_deg: (roll, pitch, yaw) float32-exact, the simulator's frame.
-        map_SE3_optical: the same pose in our frame.
+        map_SE3_optical: the same pose in our frame, of a lidar as if it were a camera that looks forward.
     """
 
     channel: str
@@ -73,18 +74,17 @@ class CameraPose:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class RawImage:
-    """One image, proven to be of the tick and pose asked for.
+class Reading:
+    """What one sensor delivered, proven to be of the tick and pose asked for.
 
     Attributes:
-        pixels: rgb: (H, W, 3 or 4) uint8, blue first; instance: the same, with CARLA's encoding (red the tag, green the
-            id's low byte, blue its high byte); depth: (H, W) float32 metres along the optical axis.
-        owner: whatever keeps ``pixels`` alive.
+        modality: name of it; ``records/modalities.py`` says what its array holds.
+        owner: whatever keeps ``data`` alive.
     """
 
     channel: str
-    sensor: SensorKind
-    pixels: AnyArray
+    modality: str
+    data: AnyArray
     owner: object = None
 
 
@@ -176,8 +176,8 @@ class CameraPort(Protocol):
     def place(self, poses: Sequence[CameraPose]) -> None:
         """Move the cameras; takes effect in the next tick."""
 
-    def collect(self, state: TickState) -> list[RawImage]:
-        """Return all images of that tick, rig order, rgb before instance before depth.
+    def collect(self, state: TickState) -> list[Reading]:
+        """Return everything that was read in that tick.
 
         Raises:
             MissedTick: an image is missing, late, or not of the pose asked for.

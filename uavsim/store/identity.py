@@ -10,7 +10,7 @@ from typing import Any
 from uavsim.errors import InputError, StorageError
 from uavsim.files.parse import parse_json
 from uavsim.files.whole import storage_errors, to_json_bytes
-from uavsim.store.layout import IMAGE_ROOTS
+from uavsim.store.layout import file_roots
 from uavsim.store.output import Output
 from uavsim.typing import JsonDict
 
@@ -94,12 +94,12 @@ def refuse_removed(output: Output) -> None:
 
 def _refuse_links(root: Path) -> None:
     """Refuse a folder in which a link stands where a run writes: what it leads to is not ours."""
-    tops = [root / name for name in (*IMAGE_ROOTS, "maps", ".uavsim")]
+    tops = [root / name for name in (*file_roots(), "maps", ".uavsim")]
     notes = [root / ".uavsim" / name for name in NOTES]
     with storage_errors(f"look at {root}"):
         versions = sorted(path for path in root.iterdir() if path.name.startswith("v1.0-")) if root.is_dir() else []
         channels = [
-            path for top in tops[: len(IMAGE_ROOTS)] if top.is_dir() and not top.is_symlink() for path in top.iterdir()
+            path for top in tops[: len(file_roots())] if top.is_dir() and not top.is_symlink() for path in top.iterdir()
         ]
         links = [path for path in (*tops, *notes, *versions, *channels) if path.is_symlink()]
     if links:

@@ -11,21 +11,26 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from uavsim.errors import InputError
+from uavsim.records.modalities import layer_folders
 
 __all__ = [
-    "IMAGE_ROOTS",
     "STAGED_MARK",
     "OutLayout",
     "check_name",
+    "file_roots",
     "scene_of_file",
     "scene_of_staging",
     "staging_name",
 ]
 
-IMAGE_ROOTS = ("samples", "sweeps", "masks", "depth", "lidar", "degraded")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}")
 _STAGED = re.compile(r"([A-Za-z0-9][A-Za-z0-9_.-]{0,99})~[0-9a-f]{16}")
 STAGED_MARK = ".uavsim-staged"
+
+
+def file_roots() -> tuple[str, ...]:
+    """Return the data set's folders that hold files of scenes."""
+    return ("samples", "sweeps", *layer_folders(), "degraded", "lidarseg")
 
 
 def check_name(name: str, *, what: str) -> str:

@@ -17,7 +17,7 @@ from uavsim.files.names import GENERATION_MARK, name_fault
 from uavsim.files.own_folder import FileMark, mark_of
 from uavsim.files.parse import parse_json
 from uavsim.files.whole import to_json_bytes
-from uavsim.store.layout import IMAGE_ROOTS, check_name, scene_of_file
+from uavsim.store.layout import check_name, file_roots, scene_of_file
 from uavsim.store.output import Output
 
 __all__ = ["MANIFESTS", "Generation", "drop_generation", "known_generations", "read_manifest", "write_manifest"]
@@ -106,6 +106,6 @@ def _may_be_of(key: str, generation: Generation) -> bool:
     if name_fault(key):
         return False
     root, _, rest = key.partition("/")
-    if root in IMAGE_ROOTS:
+    if root in file_roots():
         return scene_of_file(key.rpartition("/")[2]) == generation.scene
     return key == generation.fragment or (root == ".uavsim" and rest.startswith(generation.recording[8:] + "/"))

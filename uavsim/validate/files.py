@@ -18,6 +18,7 @@ __all__ = [
     "folders_inside",
     "formats_told",
     "images_whole",
+    "layers_there",
     "lidar_files_there",
     "maps_there",
     "masks_whole",
@@ -79,6 +80,17 @@ def lidar_files_there(evidence: Evidence) -> Iterator[Finding]:
         elif fault is None and path.name.endswith(".pcd.bin") and path.stat().st_size % _POINT_BYTES:
             message = f"{images['filename'][row]} is no whole number of points of {_POINT_BYTES} bytes"
             yield Finding("files.size", message, **data.data_place(row))
+
+
+def layers_there(evidence: Evidence) -> Iterator[Finding]:
+    """What lies beside the channels' own files (depth, classes, flow, points' ids) is there; masks are told apart."""
+    data = evidence.data
+    if "layer" not in data.tables:
+        return
+    layer = data["layer"]
+    for name, kind, owner in zip(layer["filename"], layer["kind"], layer["sample_data_token"].tolist(), strict=True):
+        if kind != "instance" and data.files.fault(name) == MISSING:
+            yield Finding("files.missing", f"{name} is not there", **(data.data_place(owner) if owner >= 0 else {}))
 
 
 def maps_there(evidence: Evidence) -> Iterator[Finding]:

@@ -14,7 +14,7 @@ from typing import Final
 
 import numpy as np
 
-from headless_simulator.airsim import quad
+from headless_simulator.airsim import quad, simple_flight
 from headless_simulator.airsim.contact import advance, ground_height
 from headless_simulator.airsim.drone import Drone
 from headless_simulator.airsim.host import AirSimHost
@@ -85,7 +85,7 @@ class Fleet:
 
     def _clear_arrays(self) -> None:
         self.state = quad.fresh_state(0)
-        self.mode, self.goal = quad.idle_goal(0)
+        self.mode, self.goal = simple_flight.idle_goal(0)
         self.gains = np.zeros((0, 4, 3, 4))
         self.spawn_m = np.zeros((0, 3))
         self._boxes: Float64 = np.zeros((0, 8))
@@ -110,7 +110,7 @@ class Fleet:
 
     def add_vehicle(self, vehicle: VehicleSetting) -> None:
         """Put one more vehicle at its start; under the lock or before the clock runs."""
-        state, (mode, goal) = quad.fresh_state(1), quad.idle_goal(1)
+        state, (mode, goal) = quad.fresh_state(1), simple_flight.idle_goal(1)
         yaw_deg = 0.0 if math.isnan(vehicle.yaw_deg) else vehicle.yaw_deg
         turn = (math.radians(a) for a in (vehicle.roll_deg, vehicle.pitch_deg, yaw_deg))
         state[0, quad.S_QUAT : quad.S_QUAT + 4] = quat_from_euler(*turn)
@@ -118,7 +118,7 @@ class Fleet:
         spawn = np.array([add(self.player_start_m, flip_z(vehicle.position_m))])
         self.state = np.concatenate([self.state, state])
         self.mode, self.goal = np.concatenate([self.mode, mode]), np.concatenate([self.goal, goal])
-        self.gains = np.concatenate([self.gains, quad.default_gains()[None]])
+        self.gains = np.concatenate([self.gains, simple_flight.default_gains()[None]])
         self.spawn_m = np.concatenate([self.spawn_m, spawn])
         self._box_range = np.zeros((len(self.state), 2), dtype=np.int64)
         self._obstacles_due_ns = 0
@@ -279,7 +279,8 @@ class Fleet:
             self._grid,
             self._grid_place,
             self.wind_mps,
-            quad.AIR_DENSITY_SEA,
+            self.settings.origin_geo[2] + self.spawn_m[:, 2] - self.player_start_m[2],
+            self.settings.ideal_controller,
             dt_s,
             steps,
         )

@@ -97,6 +97,7 @@ class AirSimSettings:
     recording_folder: str = ""
     recording_interval_s: float = 0.05
     time_of_day: Mapping[str, Any] = field(default_factory=dict)
+    ideal_controller: bool = False  # see simple_flight
     api_port: int = 41451
 
     @property
@@ -109,7 +110,8 @@ def read_settings(text: str) -> AirSimSettings:
     """Read the text of a settings.json.
 
     ``PlayerStart: {X, Y, Z}`` (metres in the town, Unreal's axes) is ours: the real AirSim takes PlayerStart from the
-    level and ignores the key.
+    level and ignores the key. So is ``FlightController``: "AirLib" flies as AirSim does, "Ideal" without the two oddities
+    that ``simple_flight`` names.
 
     Raises:
         SettingsError: no JSON, a wrong type, or a mode or vehicle type that this server does not fly.
@@ -127,6 +129,9 @@ def read_settings(text: str) -> AirSimSettings:
     sensors = _sensors(_child(raw, "DefaultSensors"), where="DefaultSensors") or {
         name: SensorSetting(kind, {}) for name, kind in DEFAULT_SENSORS.items()
     }
+    controller = _text(raw, "FlightController", "AirLib")
+    if controller not in ("AirLib", "Ideal"):
+        raise SettingsError(f"FlightController '{controller}' is not served here: use AirLib or Ideal")
     speed = _number(raw, "ClockSpeed", 1.0)
     if not (math.isfinite(speed) and 0 < speed <= 1000):
         raise SettingsError(f"ClockSpeed {speed} must be above 0 and at most 1000")
@@ -151,6 +156,7 @@ def read_settings(text: str) -> AirSimSettings:
         recording_folder=_text(recording, "Folder", ""),
         recording_interval_s=_number(recording, "RecordInterval", 0.05),
         time_of_day=_child(raw, "TimeOfDay"),
+        ideal_controller=controller == "Ideal",
         api_port=int(_number(raw, "ApiServerPort", 41451)),
     )
     return replace(settings, vehicles=_vehicles(raw, settings))

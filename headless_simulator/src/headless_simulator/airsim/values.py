@@ -58,7 +58,8 @@ def rc_data(value: Any, name: str) -> dict[str, Any]:
     """Read RCData: the four sticks, and whether they count."""
     _map(value, (), what="RCData", name=name)
     sticks: dict[str, Any] = {key: number(value.get(key, 0.0), key) for key in ("roll", "pitch", "throttle", "yaw")}
-    return {**sticks, "is_valid": bool(value.get("is_valid", False))}
+    counts = {key: integer(value.get(key, 0), key) for key in ("timestamp", "switches")}
+    return {**sticks, **counts, "is_valid": bool(value.get("is_valid", False))}
 
 
 def geo_point(value: Any, name: str) -> Geo:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from headless_simulator.airsim import flight, quad
+from headless_simulator.airsim import flight, simple_flight
 from headless_simulator.airsim.commands import start_command
 from headless_simulator.airsim.method import AirSimMethod, Handler, call
 from headless_simulator.airsim.simulation import Later, Simulation
@@ -36,7 +36,7 @@ def moveByManual(
 def moveByRC(sim: Simulation, rc_data: RcData, vehicle_name: Text = "") -> None:
     """Set the sticks."""
     with sim.fleet.lock:
-        sim.fleet.drone(vehicle_name).rc = rc_data
+        sim.fleet.drone(vehicle_name).set_sticks(rc_data)
 
 
 def rotateToYaw(
@@ -51,7 +51,7 @@ def rotateByYawRate(sim: Simulation, yaw_rate: AnyNumber, duration: AnyNumber, v
     return start_command(sim, vehicle_name, lambda drone: flight.turn_by_rate(drone, yaw_rate, duration))
 
 
-_R, _L, _P, _D = quad.RATE, quad.LEVEL, quad.POSITION, quad.DIRECT
+_R, _L, _P, _D = simple_flight.RATE, simple_flight.LEVEL, simple_flight.POSITION, simple_flight.DIRECT
 ATTITUDES: Final = {  # the four goals come in the order of the axes: roll, pitch, yaw, height or throttle
     "moveByRollPitchYawZ": (_L, _L, _L, _P),
     "moveByRollPitchYawThrottle": (_L, _L, _L, _D),
@@ -80,10 +80,10 @@ def _by_attitude(mode: tuple[int, int, int, int]) -> Handler:
 
 
 GAINS: Final = {
-    "setAngleRateControllerGains": quad.G_RATE,
-    "setAngleLevelControllerGains": quad.G_LEVEL,
-    "setVelocityControllerGains": quad.G_VELOCITY,
-    "setPositionControllerGains": quad.G_POSITION,
+    "setAngleRateControllerGains": simple_flight.G_RATE,
+    "setAngleLevelControllerGains": simple_flight.G_LEVEL,
+    "setVelocityControllerGains": simple_flight.G_VELOCITY,
+    "setPositionControllerGains": simple_flight.G_POSITION,
 }
 
 

@@ -33,10 +33,7 @@ def isApiControlEnabled(sim: Simulation, vehicle_name: Text = "") -> bool:
 def armDisarm(sim: Simulation, arm: Flag, vehicle_name: Text = "") -> bool:
     """Arm or disarm; False when it may not."""
     with sim.fleet.lock:
-        drone = sim.fleet.drone(vehicle_name)
-        if not arm and drone.api and drone.armed:
-            sim.fleet.cancel(drone.name)
-        return drone.arm(armed=arm)
+        return sim.fleet.drone(vehicle_name).arm(armed=arm)
 
 
 def cancelLastTask(sim: Simulation, vehicle_name: Text = "") -> None:
@@ -58,7 +55,7 @@ def goHome(sim: Simulation, timeout_sec: AnyNumber, vehicle_name: Text = "") -> 
     """Fly to the vehicle's own origin."""
 
     def make(drone: Drone) -> Task:
-        return flight.along_path(drone, [(0.0, 0.0, 0.0)], 0.5, timeout_sec, forward_only=False, yaw=flight.NO_TURN)
+        return flight.along_path(drone, [(0.0, 0.0, 0.0)], 0.5, timeout_sec, forward_only=False, yaw=flight.HOLD_YAW)
 
     return start_command(sim, vehicle_name, make)
 
@@ -219,8 +216,9 @@ def _velocity(
 
     def make(drone: Drone) -> Task:
         asked = (*flight.body_to_world(drone, goal[0], goal[1]), goal[2]) if body else goal
-        fly = flight.by_velocity_z if height else flight.by_velocity
-        return fly(drone, asked, duration, yaw, forward_only=forward_only)
+        if height:
+            return flight.by_velocity_z(drone, asked, duration, yaw, forward_only=forward_only, at_once=body)
+        return flight.by_velocity(drone, asked, duration, yaw, forward_only=forward_only)
 
     return start_command(sim, vehicle, make)
 

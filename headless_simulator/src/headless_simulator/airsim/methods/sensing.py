@@ -86,7 +86,7 @@ def getMultirotorState(sim: Simulation, vehicle_name: Text = "") -> dict[str, An
             "gps_location": geo.geo_map(sim.drone_geo(drone)),
             "timestamp": drone.now_ns,
             "landed_state": 0 if drone.landed else 1,
-            "rc_data": NO_RC,
+            "rc_data": {**NO_RC, **drone.rc},
             "ready": True,
             "ready_message": "",
             "can_arm": True,
