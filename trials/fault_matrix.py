@@ -230,7 +230,8 @@ def main() -> int:
     work.mkdir(parents=True, exist_ok=True)
     write_plans(work)
     with TemporaryServer() as server:
-        return run_matrix(Runs(work, {"PREFECT_API_URL": server.wait()}), work, only=options.only, jobs=options.jobs)
+        env = {"PREFECT_API_URL": server.wait(), "PREFECT_API_AUTH_STRING": server.key}
+        return run_matrix(Runs(work, env), work, only=options.only, jobs=options.jobs)
 
 
 def run_matrix(runs: Runs, work: Path, *, only: str, jobs: int) -> int:

@@ -14,6 +14,7 @@ runs were doing when they were killed.
 from __future__ import annotations
 
 import argparse
+import base64
 import os
 import random
 import shutil
@@ -64,7 +65,8 @@ def main() -> int:
     with ExitStack() as stack:
         env, simulator = {**os.environ}, "mock"
         if not options.own_server:
-            env["PREFECT_API_URL"] = stack.enter_context(TemporaryServer()).wait()
+            server = stack.enter_context(TemporaryServer())
+            env |= {"PREFECT_API_URL": server.wait(), "PREFECT_API_AUTH_STRING": server.key}
         if options.paper:
             simulator = stack.enter_context(paper_world(work))
         if options.attach:
@@ -219,7 +221,8 @@ def paper_world(work: Path) -> Iterator[str]:
 def free_slot(api: str, simulator: str) -> None:
     """Give back at once what a killed run held of an attached simulator's concurrency limit; its lease ends in 120 s."""
     address = f"{api}/v2/concurrency_limits/{quote(f'simulator {simulator}')}"
-    headers = {"Content-Type": "application/json"}
+    key = base64.b64encode(os.environ["PREFECT_API_AUTH_STRING"].encode()).decode()
+    headers = {"Content-Type": "application/json", "Authorization": f"Basic {key}"}
     request = urllib.request.Request(address, data=b'{"active_slots": 0}', headers=headers, method="PATCH")
     end = time.monotonic() + 60
     while True:

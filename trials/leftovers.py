@@ -14,7 +14,7 @@ import psutil
 __all__ = ["contents", "differing", "events", "orphans", "surviving"]
 
 NOTES: Final = tuple(
-    f".uavsim/{name}" for name in ("ledger", "logs", "recordings", "locks", "quarantine", "contact_sheet")
+    f".uavsim/{name}" for name in ("ledger", "logs", "recordings", "locks", "quarantine", "contact_sheet", "manifests")
 )
 
 
@@ -42,7 +42,7 @@ def orphans(root: Path, scenes: int) -> list[str]:
     found += [] if len(ledger) == scenes else [f"{len(ledger)} of {scenes} scenes in the ledger"]
     found += [str(p) for p in (root / ".uavsim/staging").glob("*")]
     found += [str(p) for p in root.rglob("*.uavsim-tmp")]
-    found += [str(p) for p in (root / ".uavsim/recordings").glob("*") if p.name not in ledger]
+    found += [str(p) for p in (root / ".uavsim/recordings").glob("*") if p.name.partition("~")[0] not in ledger]
     return found
 
 

@@ -52,7 +52,7 @@ def main() -> int:
     paces: dict[int, float] = {}
     sets: dict[int, dict[str, str]] = {}
     with TemporaryServer() as server:
-        env = {**os.environ, "PREFECT_API_URL": server.wait()}
+        env = {**os.environ, "PREFECT_API_URL": server.wait(), "PREFECT_API_AUTH_STRING": server.key}
         for count in map(int, options.counts.split(",")):
             simulator = {"kind": "mock", "arguments": ["--render", "flat", "--render-latency", str(options.latency_ms)]}
             run, out = work / f"run-{count}.yaml", work / f"out-{count}"

@@ -13,7 +13,6 @@ from pathlib import Path
 import psutil
 import pytest
 from prefect.logging.handlers import APILogWorker
-from rich.console import Console
 
 from tests.flows.test_stages import contents, run_all
 from uavsim.errors import InputError, StorageError, SystemFailure
@@ -22,6 +21,7 @@ from uavsim.flows.request import Request
 from uavsim.flows.server import TemporaryServer, check_api, use_api
 from uavsim.store.ledger import read_ledger
 from uavsim.store.local import LocalOutput
+from uavsim.terminal import Screen
 
 Paper = Callable[..., Request]
 
@@ -30,13 +30,13 @@ Paper = Callable[..., Request]
 def api() -> Iterator[str]:
     with TemporaryServer() as server:
         url = server.wait()
-        with use_api(url, temporary=False):
+        with use_api(url, key=server.key):
             yield url
             APILogWorker.drain_all(timeout=30)  # else its thread complains on stderr in the midst of a later test
 
 
 def run(request: Request) -> Result:
-    return generate(request.model_copy(update={"check": False}), console=Console(quiet=True))
+    return generate(request.model_copy(update={"check": False}), console=Screen(quiet=True))
 
 
 def test_flow_and_stages_make_the_same_data_set(api: str, paper: Paper, tmp_path: Path) -> None:

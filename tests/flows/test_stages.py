@@ -7,7 +7,6 @@ from pathlib import Path
 
 import psutil
 import pytest
-from rich.console import Console
 
 from uavsim.errors import InputError, SimulatorError, StorageError, SystemFailure
 from uavsim.flows.context import opened, prepared
@@ -15,12 +14,12 @@ from uavsim.flows.finish import assemble_tables, committed_scenes
 from uavsim.flows.request import Request
 from uavsim.flows.stages import SceneOutcome, SceneQuarantined, fly_scene
 from uavsim.store.commit import sweep_orphans
-from uavsim.store.layout import staging_name
 from uavsim.store.ledger import read_ledger
 from uavsim.store.local import LocalOutput
+from uavsim.terminal import Screen
 
 Paper = Callable[..., Request]
-QUIET = Console(quiet=True)
+QUIET = Screen(quiet=True)
 
 
 def run_all(request: Request) -> list[SceneOutcome]:
@@ -44,7 +43,7 @@ def run_all(request: Request) -> list[SceneOutcome]:
 
 def contents(root: Path) -> dict[str, str]:
     """Hash everything that is the data set: all but the run's own notes."""
-    notes = (".uavsim/ledger", ".uavsim/logs", ".uavsim/recordings", ".uavsim/locks", ".uavsim/quarantine")
+    notes = tuple(f".uavsim/{n}" for n in ("ledger", "logs", "recordings", "locks", "quarantine", "manifests"))
     files = [p for p in root.rglob("*") if p.is_file()]
     names = {str(p.relative_to(root)): p for p in files}
     return {n: hashlib.sha256(p.read_bytes()).hexdigest() for n, p in names.items() if not n.startswith(notes)}
@@ -67,13 +66,14 @@ def test_a_run_leaves_a_data_set_and_no_process(paper: Paper, tmp_path: Path) ->
 
 def test_a_run_removes_what_another_that_died_meanwhile_had_staged(paper: Paper, tmp_path: Path) -> None:
     output = LocalOutput(tmp_path / "out")
+    staged = {}
     with opened(prepared(paper()), console=QUIET):
         for scene in ("scene_00", "scene_01"):  # another worker's; the first is dead, the second at work
-            (output.layout.staging / staging_name(scene, attempt="1-abcd")).mkdir(parents=True)
+            staged[scene] = output.stage(scene).name
         held = output.lock("scene_01")
         assert held.__enter__()
     try:
-        assert [folder.name for folder in output.layout.staging.iterdir()] == ["scene_01~1-abcd"]
+        assert [folder.name for folder in output.layout.staging.iterdir()] == [staged["scene_01"]]
     finally:
         held.__exit__(None, None, None)
 

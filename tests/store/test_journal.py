@@ -24,7 +24,11 @@ def test_events_are_lines_in_order(tmp_path: Path) -> None:
     [
         ("https://bob:pw@host:4200/api", "https://***@host:4200/api"),
         ("PREFECT_API_KEY=pnu_123 next", "PREFECT_API_KEY=*** next"),
-        ('{"aws_secret_access_key": "abc/def"}', '{"aws_secret_access_key": ***"}'),
+        ('{"aws_secret_access_key": "abc/def"}', '{"aws_secret_access_key": ***'),
+        ("s3://KEY:a/b+c@bucket/x", "s3://***@bucket/x"),
+        ("Authorization: Bearer abc.def", "Authorization: ***"),
+        ("token='a b c' next", "token=*** next"),
+        ("key AKIAIOSFODNN7EXAMPLE is", "key *** is"),
         ("no secret here: 3 tokens", "no secret here: 3 tokens"),
         ("map Town10HD at 127.0.0.1:2000", "map Town10HD at 127.0.0.1:2000"),
     ],

@@ -30,7 +30,7 @@ def put(output: LocalOutput, values: dict) -> None:
 
 def test_there_and_back(tmp_path: Path) -> None:
     output = LocalOutput(tmp_path)
-    for k, entry in enumerate((LedgerEntry("a", "flying", forced_by=77), LedgerEntry("b", "committed", facts=FACTS))):
+    for k, entry in enumerate((LedgerEntry("a", "flying", retired=(0, 2)), LedgerEntry("b", "committed", facts=FACTS))):
         write_entry(output, entry)
         assert list(read_ledger(output).values())[k] == entry
 
@@ -45,7 +45,7 @@ def test_an_entry_from_before(tmp_path: Path) -> None:
     put(output, BEFORE | {"state": "flying", "facts": {"forced_by": 4711}})
     entry = read_entry(output, "scene_00")
     assert entry is not None
-    assert (entry.forced_by, entry.facts) == (4711, None)
+    assert (entry.state, entry.facts) == ("flying", None)
 
 
 @pytest.mark.parametrize(
@@ -55,6 +55,11 @@ def test_an_entry_from_before(tmp_path: Path) -> None:
         (BEFORE | {"colour": 1}, "not a ledger entry"),
         (BEFORE | {"state": "lost"}, "unknown state"),
         ([1], "not a ledger entry"),
+        (BEFORE | {"index": 10**30}, "index is out of its range"),
+        (BEFORE | {"town": 7}, "town is no text"),
+        (BEFORE | {"retired": [-1]}, "retired: a number"),
+        (BEFORE | {"replacing": {"plan_sha256": 3}}, "plan_sha256 is no text"),
+        (BEFORE | {"scene": "scene_01"}, "it is of .scene_01."),
     ],
 )
 def test_what_is_no_entry(tmp_path: Path, values: object, words: str) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 
 from tests.validate.disk import Disk
@@ -72,6 +74,19 @@ def image_of_another_size(disk: Disk) -> None:
 @defect("files.missing", scene=None)
 def map_missing(disk: Disk) -> None:
     (disk.root / disk.read("map")[0]["filename"]).unlink()
+
+
+@defect("files.link", channel=LEFT)
+def image_behind_a_link_that_leads_out(disk: Disk) -> None:
+    image = disk.image(LEFT)
+    image.unlink()
+    image.symlink_to("/etc/hostname")
+
+
+@defect("files.name", scene=None)
+def split_with_a_name_that_leads_out(disk: Disk) -> None:
+    splits = json.loads(disk.path("splits").read_text())
+    disk.replace(disk.path("splits"), json.dumps(splits | {"../../x": []}).encode())
 
 
 @defect("files.format", channel=LEFT)

@@ -8,6 +8,8 @@ from typing import Final
 import msgpack
 
 from uavsim.errors import DatasetError
+from uavsim.files.names import name_fault
+from uavsim.files.parse import open_regular, reading
 from uavsim.records.codec import unpack_plan, unpack_value
 from uavsim.records.recording import Recording
 
@@ -25,9 +27,26 @@ def read_recording(folder: Path) -> Recording:
     Raises:
         DatasetError: no recording there, or one that was not finished.
     """
+    with reading(folder / LOG_NAME):
+        recording = _recording_of(folder)
+        _check_files(recording)
+        return recording
+
+
+def _check_files(recording: Recording) -> None:
+    """Refuse names of files that lead out of the recording's folder."""
+    for frame in recording.frames:
+        shots = [name for shot in frame.shots for name in shot.files.values()]
+        for name in (*shots, *(name for scan in frame.scans for name in scan.files.values())):
+            fault = name_fault(name)
+            if fault:
+                raise DatasetError(f"{recording.folder}: the recording names {name!a}, which {fault}")
+
+
+def _recording_of(folder: Path) -> Recording:
     path = folder / LOG_NAME
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             values = list(msgpack.Unpacker(file, raw=False, strict_map_key=False, max_buffer_size=2**31 - 1))
     except OSError as error:
         raise DatasetError(f"{folder}: holds no recording ({LOG_NAME}: {error.strerror})") from error

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.table import Table
 
 from uavsim.errors import InputError
@@ -16,6 +15,8 @@ from uavsim.evaluate.metrics import METRICS
 from uavsim.evaluate.metrics import evaluate as run_metric
 from uavsim.evaluate.outcome import EvaluationRequest, Outcome
 from uavsim.evaluate.page import html_page
+from uavsim.files.whole import write_whole
+from uavsim.terminal import Screen
 
 __all__ = ["register"]
 
@@ -55,7 +56,7 @@ def evaluate(
     if latex:
         typer.echo(latex_rows(outcome, name=results.stem), nl=False)
     else:
-        _show(Console(), outcome)
+        _show(Screen(), outcome)
     for path, text in files.items():
         _write(path, text)
 
@@ -70,7 +71,7 @@ def _options(pairs: list[str]) -> dict[str, str]:
     return options
 
 
-def _show(console: Console, outcome: Outcome) -> None:
+def _show(console: Screen, outcome: Outcome) -> None:
     for table in outcome.tables:
         shown = Table(*table.columns, title=table.title, title_justify="left", box=None, pad_edge=False)
         for row in table.rows:
@@ -87,8 +88,4 @@ def _cell(value: object) -> str:
 
 
 def _write(path: Path, text: str) -> None:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"{path}: cannot be written: {error.strerror}") from error
+    write_whole(path, text.encode())

@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from uavsim.config.library import Library
 from uavsim.config.run import RunConfig
 from uavsim.errors import InputError
 from uavsim.flows.request import Request
+from uavsim.terminal import Screen, line
 
 __all__ = ["register"]
 
@@ -95,15 +95,14 @@ def regenerate(
 def _generate(request: Request) -> None:
     from uavsim.flows.generate import generate as run_generate
 
-    console = Console(stderr=True)
-    result = run_generate(request, console=console)
-    out = Console(soft_wrap=True, highlight=False)
+    result = run_generate(request, console=Screen(stderr=True))
+    out = Screen()
     out.print(f"{len(result.committed)} scenes, {result.images} images in {result.seconds:.0f} s: {result.address}")
     if result.contact_sheet is not None:
         out.print(f"contact sheet: {result.contact_sheet}")
     if result.valid is not None:
-        out.print("valid" if result.valid else "[red]not valid[/]")
-        for line in result.findings:
-            out.print(f"  {line}", markup=False)
+        out.print(line("valid" if result.valid else ("red", "not valid")))
+        for finding in result.findings:
+            out.print(f"  {finding}")
     if result.error is not None:
         raise result.error

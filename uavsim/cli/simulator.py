@@ -10,12 +10,13 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from uavsim.config.backends import backend_of
-from uavsim.errors import InputError, SimulatorError, StorageError
+from uavsim.errors import InputError, SimulatorError
+from uavsim.files.whole import write_whole
 from uavsim.supervise.clients import check_clients
 from uavsim.supervise.process import python_command
+from uavsim.terminal import Screen
 
 __all__ = ["register"]
 
@@ -49,13 +50,8 @@ def airsim_settings(
 
     plan = plan_scenes(dataset, town=town)[0]
     text = json.dumps(settings_of(plan), indent=2) + "\n"
-    part = out.with_name(out.name + ".part")
-    try:
-        part.write_text(text, encoding="utf-8")
-        part.replace(out)
-    except OSError as error:
-        raise StorageError(f"{out}: cannot be written: {error.strerror}") from error
-    Console().print(f"{out}: {len(plan.swarm.drone_ids)} drones x {len(plan.rig)} cameras; restart AirSim to use it")
+    write_whole(out, text.encode())
+    Screen().print(f"{out}: {len(plan.swarm.drone_ids)} drones x {len(plan.rig)} cameras; restart AirSim to use it")
 
 
 def calibrate(
@@ -82,7 +78,7 @@ def calibrate(
         raise SimulatorError(answer["error"])
     found = answer["measurement"]
     origin = ", ".join(f"{v:.3f}" for v in found["origin_ue_m"])
-    console = Console()
+    console = Screen()
     console.print(f"{found['points']} places, residual {found['residual_m']:.4f} m, worst {found['worst_m']:.4f} m, "
                   f"turn {found['turn_deg']:.4f} degrees")  # fmt: skip
-    console.print(f"town_configs/{town.lower()}.yaml:  airsim_origin_ue_m: [{origin}]", highlight=False)
+    console.print(f"town_configs/{town.lower()}.yaml:  airsim_origin_ue_m: [{origin}]")

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.table import Table
 
 from uavsim.errors import DatasetError, InputError
 from uavsim.evaluate.devkit import devkit_report, problems_of
+from uavsim.terminal import Screen, line
 from uavsim.typing import JsonDict
 from uavsim.validate import Report, validate_version
 from uavsim.validate.dataset import versions_of
@@ -41,7 +41,7 @@ def validate(
     images: Annotated[Path | None, typer.Option(help="With --devkit: keep its drawings here.")] = None,
 ) -> None:
     """Judge a data set by what is on disk; exit code 4 when a promise is broken."""
-    console = Console()
+    console = Screen()
     reports, outside = [], {}
     for name in [version] if version else versions_of(folder):
         verdict = validate_version(folder, name, dialect=dialect, pixels=pixels, workers=workers)
@@ -67,12 +67,14 @@ def _complaint(folder: Path, reports: list[Report], outside: JsonDict) -> str:
     return f"{folder}: not valid, {errors} errors; first: {lines[0]}"
 
 
-def _show(console: Console, report: Report) -> None:
+def _show(console: Screen, report: Report) -> None:
     facts = report.facts
     console.print(
-        f"[bold]{report.version}[/] ({report.dialect}): {facts['scenes']} scenes, {facts['samples']} samples, "
-        f"{facts['images']} images, {facts['boxes']} boxes",
-        highlight=False,
+        line(
+            ("bold", report.version),
+            f" ({report.dialect}): {facts['scenes']} scenes, {facts['samples']} samples, {facts['images']} images, "
+            f"{facts['boxes']} boxes",
+        )
     )
     if report.findings:
         table = Table("code", "count", "where", "what", box=None, pad_edge=False)
@@ -82,18 +84,18 @@ def _show(console: Console, report: Report) -> None:
                 table.add_row(code if i == 0 else "", str(count) if i == 0 else "", finding.place, finding.message)
         console.print(table)
     for check, reason in report.skipped.items():
-        console.print(f"  not checked: {check}: {reason}", style="dim", highlight=False)
-    verdict = "[green]valid[/]" if report.ok else f"[red]{report.errors} errors[/]"
+        console.print(f"  not checked: {check}: {reason}", style="dim")
+    verdict = ("green", "valid") if report.ok else ("red", f"{report.errors} errors")
     warnings = sum(report.counts.values()) - report.errors
-    console.print(f"  {verdict}{f', {warnings} warnings' if warnings else ''}", highlight=False)
+    console.print(line("  ", verdict, f", {warnings} warnings" if warnings else ""))
 
 
-def _show_devkit(console: Console, verdict: JsonDict) -> None:
+def _show_devkit(console: Screen, verdict: JsonDict) -> None:
     for name, check in verdict["checks"].items():
         figures = [f"{k} {v:.4g}" for k, v in check.items() if isinstance(v, (int, float)) and not isinstance(v, bool)]
-        mark = "[green]good[/]" if check["ok"] else "[red]failed[/]"
+        mark = ("green", "good") if check["ok"] else ("red", "failed")
         told = "; ".join(check.get("problems") or figures)
-        console.print(f"  devkit {name}: {mark} {told}", highlight=False, soft_wrap=True)
+        console.print(line(f"  devkit {name}: ", mark, f" {told}"))
 
 
 def _write(path: Path, content: JsonDict) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections.abc import Iterable
 from contextlib import ExitStack
 from pathlib import Path
@@ -14,7 +12,11 @@ from uavsim.dataset.dialects import DIALECTS, STRICT, Conversion, Dialect, FileM
 from uavsim.dataset.reader import DatasetReader, SceneRows
 from uavsim.dataset.schema import DATASET_INFO, SPLITS, TABLES, Table, Tables, scene_tables
 from uavsim.dataset.tables import TableWriter, write_json, write_rows
-from uavsim.errors import DatasetError, InputError, StorageError
+from uavsim.errors import DatasetError, InputError
+from uavsim.files.bring import bring_file
+from uavsim.files.names import DataFolder, name_fault
+from uavsim.files.parse import reading
+from uavsim.files.whole import write_whole
 
 __all__ = ["convert"]
 
@@ -36,6 +38,11 @@ def convert(root: Path, out: Path, *, dialect: str, options: Any = None) -> list
         DatasetError: ``root`` is no data set, or damaged.
         StorageError: ``out`` cannot be written.
     """
+    with reading(root):
+        return _convert(root, out, dialect=dialect, options=options)
+
+
+def _convert(root: Path, out: Path, *, dialect: str, options: Any) -> list[AssembledVersion]:
     target = DIALECTS.pick(dialect)
     versions = sorted(path.parent.name for path in root.glob("v*/sample.json"))
     if not versions:
@@ -112,8 +119,7 @@ class _Files:
     """Brings files over by hard link, by copy where the file system has none."""
 
     def __init__(self, root: Path, out: Path) -> None:
-        self._root, self._out = root, out
-        self._made: set[Path] = set()
+        self._source, self._out = DataFolder(root), out
 
     def bring(self, moves: Iterable[FileMove]) -> None:
         """Bring files over.
@@ -123,33 +129,14 @@ class _Files:
             StorageError: the target cannot be written.
         """
         for move in moves:
-            source, target = self._inside(self._root, move.old), self._inside(self._out, move.new)
-            if source.is_file():
-                self._bring(source, target)
-            elif move.may_miss:
-                self._folder(target.parent)
-                target.touch()
+            target = self._inside(move.new)
+            if self._source.fault(move.old) is None or not move.may_miss:
+                bring_file(self._source.file(move.old), target)
             else:
-                raise DatasetError(f"{self._root}: {move.old} is missing; run uavsim validate")
+                write_whole(target, b"")
 
-    def _inside(self, folder: Path, name: str) -> Path:
-        if Path(name).is_absolute() or ".." in Path(name).parts:
-            raise DatasetError(f"{self._root}: a table names {name!r}, which leaves the data set")
-        return folder / name
-
-    def _folder(self, folder: Path) -> None:
-        if folder not in self._made:
-            folder.mkdir(parents=True, exist_ok=True)
-            self._made.add(folder)
-
-    def _bring(self, source: Path, target: Path) -> None:
-        try:
-            self._folder(target.parent)
-            if target.exists():
-                return
-            try:
-                os.link(source, target)
-            except OSError:
-                shutil.copyfile(source, target)
-        except OSError as error:
-            raise StorageError(f"{target}: cannot be written: {error.strerror}") from error
+    def _inside(self, name: str) -> Path:
+        fault = name_fault(name)
+        if fault:
+            raise DatasetError(f"{self._source.root}: a table names {name!a}, which {fault}")
+        return self._out / name

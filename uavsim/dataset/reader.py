@@ -6,16 +6,18 @@ takes the rows that belong to it. Tables in any other order are read whole and g
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
+from uavsim.dataset.named import check_scene_names, check_shared_names, check_splits
 from uavsim.dataset.rows import DatasetInfo, SceneRow
 from uavsim.dataset.schema import DATASET_INFO, REQUIRED, SPLITS, TABLES, Owner, Table, Tables, scene_tables
 from uavsim.dataset.tables import iter_rows, read_rows
 from uavsim.errors import DatasetError, UnknownNameError
+from uavsim.files.names import DataFolder, check_part
+from uavsim.files.parse import parse_json, read_regular
 from uavsim.registry import nearest
 from uavsim.typing import JsonDict
 
@@ -47,7 +49,11 @@ class DatasetReader:
             DatasetError: a table is missing.
         """
         self.root, self.version = root, version
-        self.folder = root / version
+        self.folder = root / check_part(version, what=f"{root}: version")
+        self._files = DataFolder(root)
+        outside = self._files.leads_outside(version)
+        if outside:
+            raise DatasetError(f"{self.folder}: {outside}")
         missing = [name for name in REQUIRED if not self._path(name).is_file()]
         if missing:
             raise DatasetError(f"{self.folder}: no data set: {missing[0]}.json is missing")
@@ -63,12 +69,16 @@ class DatasetReader:
     @property
     def splits(self) -> dict[str, list[str]]:
         """Scene names by split; {} where there are none."""
-        return self._json(SPLITS)
+        splits = self._json(SPLITS)
+        check_splits(self._files, splits)
+        return splits
 
     def shared(self, table: Table[Row]) -> list[Row]:
         """Return the rows of a table that belong to no scene; [] for one that is not there."""
         path = self.folder / table.file
-        return cast("list[Row]", read_rows(path)) if path.is_file() else []
+        rows = read_rows(path) if path.is_file() else []
+        check_shared_names(self._files, table.name, rows)
+        return cast("list[Row]", rows)
 
     def scenes(self) -> Iterator[SceneRows]:
         """Yield every scene in table order.
@@ -76,10 +86,9 @@ class DatasetReader:
         Raises:
             DatasetError: a table is damaged.
         """
-        if self._in_scene_order():
-            yield from self._stream()
-        else:
-            yield from self._grouped()
+        for scene in self._stream() if self._in_scene_order() else self._grouped():
+            check_scene_names(self._files, scene.scene, scene.rows)
+            yield scene
 
     def _path(self, name: str) -> Path:
         return self.folder / f"{name}.json"
@@ -89,7 +98,7 @@ class DatasetReader:
         if not path.is_file():
             return {}
         try:
-            value = json.loads(path.read_bytes())
+            value = parse_json(read_regular(path))
         except ValueError as error:
             raise DatasetError(f"{path}: not JSON: {error}") from error
         if not isinstance(value, dict):

@@ -12,7 +12,9 @@ import numpy as np
 from uavsim.dataset.reader import SceneRows, open_dataset
 from uavsim.dataset.rows import SensorRow
 from uavsim.dataset.schema import SENSOR
-from uavsim.errors import DatasetError, StorageError
+from uavsim.errors import DatasetError
+from uavsim.files.parse import reading
+from uavsim.files.whole import write_whole
 from uavsim.geometry import cuboid, pinhole, quaternion
 from uavsim.geometry.se3 import SE3
 from uavsim.images import codec, draw
@@ -40,16 +42,16 @@ def write_contact_sheet(
         DatasetError: no such scene or sample, or images are missing.
         StorageError: the page cannot be written.
     """
+    with reading(root):
+        return _write_sheet(root, path, version=version, scene=scene, sample=sample)
+
+
+def _write_sheet(root: Path, path: Path, *, version: str, scene: str | None, sample: int | None) -> Path:
     for rows in open_dataset(root, version).scenes():
         if scene in {None, rows.scene["name"]}:
             sensors = {row["token"]: row for row in open_dataset(root, version).shared(SENSOR)}
             page = draw_contact_sheet(root, rows, sensors=sensors, sample=sample)
-            try:
-                path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_bytes(codec.encode_png(page, level=6))
-            except OSError as error:
-                raise StorageError(f"{path}: cannot be written: {error.strerror}") from error
-            return path
+            return write_whole(path, codec.encode_png(page, level=6))
     raise DatasetError(f"{root}: no scene {scene!r}")
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -33,12 +31,12 @@ from uavsim.dataset.schema import (
     SENSOR,
     VISIBILITY_DETAIL,
 )
-from uavsim.errors import DatasetError, InputError, StorageError, UnknownNameError
+from uavsim.errors import DatasetError, InputError, UnknownNameError
 from uavsim.geometry import quaternion
 from uavsim.registry import nearest
 from uavsim.typing import FloatArray, IntArray
 
-__all__ = ["BoxColumns", "CameraView", "ExportRequest", "Keyframe", "LidarTurn", "Source", "bring_file", "open_source"]
+__all__ = ["BoxColumns", "CameraView", "ExportRequest", "Keyframe", "LidarTurn", "Source", "open_source"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,23 +283,3 @@ def open_source(request: ExportRequest) -> Source:
             f"{request.root}: exports start from the strict dialect; run uavsim convert --dialect strict first"
         )
     return Source(reader, request.split)
-
-
-def bring_file(source: Path, target: Path) -> None:
-    """Hard-link a file, or copy it where the file system cannot link.
-
-    Raises:
-        DatasetError: it is missing.
-        StorageError: the target cannot be written.
-    """
-    if not source.is_file():
-        raise DatasetError(f"{source}: is missing; run uavsim validate")
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        if not target.exists():
-            try:
-                os.link(source, target)
-            except OSError:
-                shutil.copyfile(source, target)
-    except OSError as error:
-        raise StorageError(f"{target}: cannot be written: {error.strerror}") from error

@@ -16,6 +16,7 @@ import numpy as np
 
 from uavsim.export.keyframes import CameraView, ExportRequest, Keyframe, open_source
 from uavsim.export.text import write_bytes
+from uavsim.files.parse import reading
 from uavsim.geometry import quaternion
 from uavsim.records.classes import DETECTION_CLASSES, detection_class
 from uavsim.typing import FloatArray
@@ -25,6 +26,11 @@ __all__ = ["export_mmdet3d"]
 
 def export_mmdet3d(request: ExportRequest) -> list[Path]:
     """Write one info file."""
+    with reading(request.root):
+        return _export_mmdet3d(request)
+
+
+def _export_mmdet3d(request: ExportRequest) -> list[Path]:
     source = open_source(request)
     infos = [_info(frame, index) for index, frame in enumerate(source.keyframes())]
     content = {

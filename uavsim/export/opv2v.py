@@ -14,8 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from uavsim.export.keyframes import CameraView, ExportRequest, Keyframe, LidarTurn, bring_file, open_source
+from uavsim.export.keyframes import CameraView, ExportRequest, Keyframe, LidarTurn, open_source
 from uavsim.export.text import to_yaml, write_bytes, write_text
+from uavsim.files.bring import bring_file
+from uavsim.files.parse import reading
 from uavsim.geometry import pinhole, quaternion, unreal
 from uavsim.images import codec, points
 from uavsim.typing import FloatArray
@@ -32,6 +34,11 @@ def export_opv2v(request: ExportRequest) -> list[Path]:
     Raises:
         DatasetError: an image is missing.
     """
+    with reading(request.root):
+        return _export_opv2v(request)
+
+
+def _export_opv2v(request: ExportRequest) -> list[Path]:
     source = open_source(request)
     folder = request.out / source.split
     for frame in source.keyframes():

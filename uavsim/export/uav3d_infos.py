@@ -30,7 +30,8 @@ from uavsim.dataset.schema import (
     SENSOR,
     Tables,
 )
-from uavsim.errors import DatasetError, InputError, StorageError
+from uavsim.errors import DatasetError, InputError
+from uavsim.files.whole import whole_file
 from uavsim.geometry import unreal
 from uavsim.typing import BoolArray, FloatArray, JsonDict
 
@@ -226,10 +227,6 @@ def _column(rows: list[Any], name: str, width: int) -> FloatArray:
 
 
 def _write(path: Path, infos: list[JsonDict], version: str) -> Path:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("wb") as file:
-            pickle.dump({"infos": infos, "metadata": {"version": version}}, file, protocol=4)
-    except OSError as error:
-        raise StorageError(f"{path}: cannot be written: {error.strerror}") from error
+    with whole_file(path) as file:
+        pickle.dump({"infos": infos, "metadata": {"version": version}}, file, protocol=4)
     return path

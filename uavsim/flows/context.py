@@ -10,8 +10,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from rich.console import Console
-
 from uavsim.config.backends import AIRSIM, backend_of
 from uavsim.config.run import RunConfig, SimulatorConfig
 from uavsim.errors import InputError, StorageError
@@ -27,6 +25,7 @@ from uavsim.store.layout import OutLayout
 from uavsim.store.ledger import read_ledger
 from uavsim.store.output import Output
 from uavsim.supervise.simulator_slot import NoSlotLeft, SimulatorSlot, SlotPool
+from uavsim.terminal import Screen
 
 __all__ = ["RUN_ENDS", "Prepared", "is_held", "opened", "prepared"]
 
@@ -61,7 +60,7 @@ def prepared(request: Request) -> Prepared:
 
 
 @contextlib.contextmanager
-def opened(ready: Prepared, *, console: Console | None = None, gate: Gate | None = None) -> Iterator[RunContext]:
+def opened(ready: Prepared, *, console: Screen | None = None, gate: Gate | None = None) -> Iterator[RunContext]:
     """Open the context of a request.
 
     The simulators are brought up first: when none answers, nothing has been written.
@@ -86,7 +85,7 @@ def opened(ready: Prepared, *, console: Console | None = None, gate: Gate | None
             output=output,
             run=run,
             pool=pool,
-            progress=_progress(ready, console=console or Console(stderr=True)),
+            progress=_progress(ready, console=console or Screen(stderr=True)),
         )
         context.gate = gate or context.gate
         try:
@@ -123,7 +122,7 @@ def _with_swarm(config: SimulatorConfig, job: Job, *, temp: Path) -> SimulatorCo
     return config.model_copy(update={"arguments": (*config.arguments, "--airsim-settings", str(path))})
 
 
-def _progress(ready: Prepared, *, console: Console) -> RunProgress:
+def _progress(ready: Prepared, *, console: Screen) -> RunProgress:
     job = ready.job
     asked = {scene.name for scene in job.scenes}
     ledger = read_ledger(ready.output)

@@ -13,6 +13,7 @@ from uavsim.flows.request import Request
 from uavsim.flows.stages import RunContext, SceneOutcome
 from uavsim.flows.tables import Finished, finish_dataset
 from uavsim.flows.town import TownSummary, fly_town, request_of_flow_run
+from uavsim.flows.worker import of_worker
 
 __all__ = ["DatasetSummary", "generate_dataset", "generate_opened", "regenerate_mini"]
 
@@ -58,9 +59,9 @@ def _run_name() -> str:
 @flow(name="generate-dataset", flow_run_name=_run_name, validate_parameters=True)
 def generate_dataset(request: Request) -> DatasetSummary:
     """Fly what is missing of a data set, town by town so that maps are seldom loaded, and write its tables."""
-    with contexts.opened(contexts.prepared(request), gate=one_at_a_time) as context:
+    with contexts.opened(contexts.prepared(of_worker(request)), gate=one_at_a_time) as context:
         outcomes = _fly_towns(context)
-    return DatasetSummary(outcomes, finish_dataset(request))
+    return DatasetSummary(outcomes, finish_dataset(of_worker(request)))
 
 
 @flow(name="regenerate-mini", flow_run_name="{request.out}", validate_parameters=True)
@@ -75,9 +76,10 @@ def generate_opened(context: RunContext) -> DatasetSummary:
 
     @flow(name="generate-dataset", flow_run_name=_run_name, validate_parameters=True)
     def generate(request: Request) -> DatasetSummary:
-        return DatasetSummary(_fly_towns(context), finish_dataset(request))
+        del request  # for people to see; what it leaves out is nobody's business on a shared server
+        return DatasetSummary(_fly_towns(context), finish_dataset(context.request))
 
-    return generate(context.request)
+    return generate(context.request.model_copy(update={"run": None}))
 
 
 def _fly_towns(context: RunContext) -> tuple[SceneOutcome, ...]:

@@ -27,7 +27,7 @@ def request_of_folder(
     if identity is None:
         raise InputError(f"{folder}: no data set of ours (no {IDENTITY})")
     if scenes is None:
-        numbers = sorted(entry.index for entry in read_ledger(output).values() if entry.state == "quarantined")
+        numbers = sorted(entry.index for entry in read_ledger(output).values() if entry.given_up)
         if not numbers:
             raise InputError(f"{folder}: no scene is quarantined; name scenes with --scenes 3,7")
         scenes = ",".join(map(str, numbers))

@@ -7,8 +7,6 @@ is the simulator slot's failure, not the scene's; storage that cannot be written
 from __future__ import annotations
 
 import hashlib
-import os
-import shutil
 import threading
 import time
 from collections.abc import Callable
@@ -16,15 +14,20 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
+from rich.text import Text
+
 from uavsim.annotate.lidar_files import write_lidar_files
 from uavsim.annotate.scene import annotate
 from uavsim.capture.client_events import ClientEvent, Progress, SceneFlown, UnknownEvent, fields_of
 from uavsim.capture.recording_reader import LOG_NAME, read_recording
 from uavsim.config.run import RunConfig
 from uavsim.dataset.fragment import pack_fragment
+from uavsim.dataset.generations import in_generation
 from uavsim.dataset.layout import final_paths
 from uavsim.dataset.strict import scene_fragment
 from uavsim.errors import InputError, SceneVoid, StorageError, SystemFailure, UavsimError
+from uavsim.files.names import generation_name
+from uavsim.files.whole import storage_errors, to_json_bytes
 from uavsim.flows.finish import keep_map_mask
 from uavsim.flows.job import Job
 from uavsim.flows.progress import RunProgress
@@ -34,13 +37,15 @@ from uavsim.records.codec import pack_plan
 from uavsim.records.modalities import RGB
 from uavsim.records.plan import ScenePlan
 from uavsim.records.recording import Recording
-from uavsim.store.atomic import replace_bytes, storage_errors, to_json_bytes
-from uavsim.store.commit import commit_scene, retire_scene
+from uavsim.store.commit import choose_generation, commit_scene
+from uavsim.store.evidence import drop_evidence, keep_evidence
+from uavsim.store.identity import refuse_removed
 from uavsim.store.journal import Journal
-from uavsim.store.layout import OutLayout, staging_name
-from uavsim.store.ledger import LedgerEntry, SceneFacts, read_entry, write_entry
+from uavsim.store.layout import OutLayout
+from uavsim.store.ledger import LedgerEntry, Replacement, SceneFacts, read_entry, write_entry
 from uavsim.store.output import Output
 from uavsim.supervise.simulator_slot import NoSlotLeft, SimulatorSlot, SlotPool
+from uavsim.terminal import line
 
 __all__ = ["Gate", "RunContext", "SceneOutcome", "SceneQuarantined", "fly_scene", "refuse_blank_images"]
 
@@ -102,6 +107,8 @@ class RunContext:
     gate: Gate = _no_gate
     _stop: threading.Event = field(default_factory=threading.Event)
     _failure: UavsimError | None = None
+    _begun: set[str] = field(default_factory=set)
+    _settled: set[str] = field(default_factory=set)
 
     @property
     def layout(self) -> OutLayout:
@@ -117,6 +124,20 @@ class RunContext:
     def failure(self) -> UavsimError | None:
         """What ended the run early."""
         return self._failure
+
+    def is_forced(self, scene: str) -> bool:
+        """Whether a scene is to be flown in this run although it is committed; not once it has been."""
+        return self.request.force and scene not in self._settled
+
+    def begin(self, scene: str) -> bool:
+        """Note that the run is at a scene; True the first time."""
+        first = scene not in self._begun
+        self._begun.add(scene)
+        return first
+
+    def settle(self, scene: str) -> None:
+        """Note that the run is done with a scene: it is committed, or given up."""
+        self._settled.add(scene)
 
     def abort(self, error: UavsimError | None) -> None:
         """End the run after the scenes in flight; the first reason is kept."""
@@ -138,9 +159,22 @@ def fly_scene(context: RunContext, scene: str) -> SceneOutcome:
             if not ours:
                 return SceneOutcome(scene, "elsewhere")
             return _fly_locked(context, scene)
-    except _RUN_ENDS as error:
-        context.abort(error)
-        raise
+    except UavsimError as error:
+        found = _whose_failure(context, error)
+        if isinstance(found, _RUN_ENDS):
+            context.abort(found)
+        if found is error:
+            raise
+        raise found from error
+
+
+def _whose_failure(context: RunContext, error: UavsimError) -> UavsimError:
+    """Return the error, or that somebody removed the data set meanwhile, which explains any."""
+    try:
+        refuse_removed(context.output)
+    except StorageError as removed:
+        return removed
+    return error
 
 
 def _fly_locked(context: RunContext, scene: str) -> SceneOutcome:
@@ -148,34 +182,59 @@ def _fly_locked(context: RunContext, scene: str) -> SceneOutcome:
     packed = pack_plan(plan)
     sha = hashlib.sha256(packed).hexdigest()
     entry = read_entry(context.output, scene)
-    forced = context.request.force and (entry is None or entry.forced_by != os.getpid())
-    if entry is not None and not forced and entry.plan_sha256 == sha:
-        if entry.state != "flying":
-            return _outcome(entry)
-    else:
-        fresh = LedgerEntry(
-            scene,
-            "flying",
-            index=plan.scene_index,
-            town=plan.town.name,
-            plan_sha256=sha,
-            forced_by=os.getpid() if forced else 0,
-        )
-        if entry is not None:
-            retire_scene(context.output, fresh)
-        entry = fresh
+    forced = context.is_forced(scene)
+    if entry is not None and not forced and (settled := _settled_outcome(entry, sha=sha)) is not None:
+        return settled
+    anew = context.begin(scene) and forced
+    entry = _entry_to_fly(entry, plan=plan, sha=sha, anew=anew)
     write_entry(context.output, entry)
     return _attempt(context, entry, plan=plan, packed=packed)
 
 
+def _settled_outcome(entry: LedgerEntry, *, sha: str) -> SceneOutcome | None:
+    """Return how a scene stands that need not be flown: committed or given up with this very plan."""
+    if entry.plan_sha256 == sha and entry.state != "flying":
+        return _outcome(entry)
+    again = entry.replacing
+    if again is not None and again.given_up and again.plan_sha256 == sha:
+        return replace(_outcome(entry), state="quarantined")
+    return None
+
+
+def _entry_to_fly(entry: LedgerEntry | None, *, plan: ScenePlan, sha: str, anew: bool) -> LedgerEntry:
+    """Return the entry under which a scene flies; a committed one stays committed until the new one is.
+
+    Args:
+        entry: what the ledger holds.
+        plan: of the scene.
+        sha: of the packed plan.
+        anew: count the attempts from none.
+    """
+    if entry is not None and entry.state == "committed":
+        again = entry.replacing
+        if again is None or anew or again.given_up or again.plan_sha256 != sha:
+            again = Replacement(sha)
+        return replace(entry, replacing=again)
+    if entry is not None and not anew and entry.plan_sha256 == sha:
+        return entry
+    retired = entry.retired if entry is not None else ()
+    return LedgerEntry(
+        plan.scene_name, "flying", index=plan.scene_index, town=plan.town.name, plan_sha256=sha, retired=retired
+    )
+
+
 def _attempt(context: RunContext, entry: LedgerEntry, *, plan: ScenePlan, packed: bytes) -> SceneOutcome:
     journal = Journal(context.layout.scene_log(entry.scene))
-    attempt = entry.attempts + 1
-    folder = context.layout.staging / staging_name(entry.scene, attempt=f"{attempt}-{os.urandom(4).hex()}")
-    journal.add("start", scene=entry.scene, attempt=attempt, town=entry.town, plan_sha256=entry.plan_sha256)
+    journal.add(
+        "start",
+        scene=entry.scene,
+        attempt=len(entry.failures) + 1,
+        town=plan.town.name,
+        plan_sha256=hashlib.sha256(packed).hexdigest(),
+    )
+    folder = context.output.stage(entry.scene)
     try:
         with storage_errors(f"stage scene {entry.scene}"):
-            folder.mkdir(parents=True)
             (folder / "plan.msgpack").write_bytes(packed)
         committed = _fly_label_commit(context, entry, plan=plan, folder=folder, journal=journal)
     except _RUN_ENDS as error:
@@ -187,8 +246,9 @@ def _attempt(context: RunContext, entry: LedgerEntry, *, plan: ScenePlan, packed
             return SceneOutcome(entry.scene, "skipped", reason=str(error))
         raise _failed(context, entry, error=error, folder=folder, journal=journal) from error
     finally:
-        _drop_staging(folder)
-    shutil.rmtree(context.layout.quarantine / entry.scene, ignore_errors=True)  # of an earlier run that gave it up
+        context.output.drop_staged(folder)
+    context.settle(entry.scene)
+    drop_evidence(context.output.root, entry.scene)  # of an earlier run that gave it up
     context.progress.finished(entry.scene, line=_done_line(committed))
     return _outcome(committed)
 
@@ -201,8 +261,11 @@ def _fly_label_commit(
     recording = read_recording(Path(flown.recording))
     refuse_blank_images(recording)
     keep_map_mask(context.output, recording)
-    fragment = pack_fragment(scene_fragment(annotate(recording)))
+    rows = scene_fragment(annotate(recording))
     moves = final_paths(recording) | write_lidar_files(recording)
+    generation = choose_generation(context.output, entry.scene, folder=recording.folder, moves=moves)
+    fragment = pack_fragment(in_generation(rows, generation))
+    moves = {source: generation_name(key, generation) for source, key in moves.items()}
     label_s = time.monotonic() - began
     facts = SceneFacts(
         vehicles=recording.facts.vehicles_spawned,
@@ -215,9 +278,20 @@ def _fly_label_commit(
         label_s=round(label_s, 2),
         slot=slot,
     )
-    done = replace(entry, facts=facts)
-    folder = Path(flown.recording)
-    committed = commit_scene(context.output, done, folder=folder, moves=moves, log=LOG_NAME, fragment=fragment)
+    done = LedgerEntry(
+        entry.scene,
+        "committed",
+        index=plan.scene_index,
+        town=plan.town.name,
+        plan_sha256=entry.replacing.plan_sha256 if entry.replacing is not None else entry.plan_sha256,
+        attempts=len(entry.failures),
+        reasons=entry.failures,
+        facts=facts,
+        generation=generation,
+    )
+    committed = commit_scene(
+        context.output, done, folder=recording.folder, moves=moves, log=LOG_NAME, fragment=fragment
+    )
     journal.add("committed", commit_s=round(time.monotonic() - began - label_s, 2), **asdict(facts))
     return committed
 
@@ -265,36 +339,34 @@ def _failed(
 ) -> UavsimError:
     """Count the failure, keep its evidence, and return the error that the task ends with."""
     reason = f"{type(error).__name__}: {error}"
-    failed = entry.failed(reason)
-    final = failed.attempts >= context.run.attempts
-    journal.add("failed", attempt=failed.attempts, kind=type(error).__name__, reason=str(error), final=final)
-    write_entry(context.output, replace(failed, state="quarantined") if final else failed)
-    evidence = context.layout.quarantine / entry.scene
+    failed = entry.failed(reason, most=context.run.attempts)
+    final = failed.given_up
+    count = len(failed.failures)
+    journal.add("failed", attempt=count, kind=type(error).__name__, reason=str(error), final=final)
+    write_entry(context.output, failed)
     if final:
-        with storage_errors(f"keep the evidence of {entry.scene}"):
-            replace_bytes(evidence / "reasons.json", to_json_bytes({"scene": entry.scene, "reasons": failed.reasons}))
-            replace_bytes(evidence / "plan.msgpack", (folder / "plan.msgpack").read_bytes())
-            for slot in context.pool.slots:
-                replace_bytes(evidence / f"{slot.name}-client.log", slot.client_log_tail().encode())
-    what = "quarantined" if final else f"attempt {failed.attempts} of {context.run.attempts} failed"
-    context.progress.failed(entry.scene, line=f"[yellow]{entry.scene}[/] {what}: {error}")
+        context.settle(entry.scene)
+        files = {
+            "reasons.json": to_json_bytes({"scene": entry.scene, "reasons": failed.failures}),
+            "plan.msgpack": (folder / "plan.msgpack").read_bytes(),
+            **{f"{slot.name}-client.log": slot.client_log_tail().encode() for slot in context.pool.slots},
+        }
+        keep_evidence(context.output.root, entry.scene, files=files)
+    what = "quarantined" if final else f"attempt {count} of {context.run.attempts} failed"
+    context.progress.failed(entry.scene, line=line(("yellow", entry.scene), f" {what}: {error}"))
     return SceneQuarantined(f"{entry.scene}: {reason}") if final else error
 
 
-def _drop_staging(folder: Path) -> None:
-    """Remove what is left of an attempt; what cannot be removed now is swept by the next run."""
-    shutil.rmtree(folder, ignore_errors=True)
-
-
-def _done_line(entry: LedgerEntry) -> str:
+def _done_line(entry: LedgerEntry) -> Text:
     facts = entry.facts or SceneFacts()
     retries = f", {entry.attempts} failed before" if entry.attempts else ""
-    return (
-        f"[green]{entry.scene}[/] {facts.samples} samples, {facts.images} images, "
-        f"{facts.vehicles} of {facts.vehicles_asked} vehicles, {facts.images_per_s} images/s{retries}"
+    return line(
+        ("green", entry.scene),
+        f" {facts.samples} samples, {facts.images} images, {facts.vehicles} of {facts.vehicles_asked} vehicles, "
+        f"{facts.images_per_s} images/s{retries}",
     )
 
 
 def _outcome(entry: LedgerEntry) -> SceneOutcome:
-    reason = entry.reasons[-1] if entry.reasons else ""
-    return SceneOutcome(entry.scene, entry.state, entry.town, entry.attempts, entry.facts, reason)
+    reason = entry.failures[-1] if entry.failures else ""
+    return SceneOutcome(entry.scene, entry.state, entry.town, len(entry.failures), entry.facts, reason)

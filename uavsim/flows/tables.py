@@ -13,6 +13,7 @@ from uavsim.flows import finish
 from uavsim.flows.artifacts import link_report, report_validation
 from uavsim.flows.finish import ValidationSummary
 from uavsim.flows.request import OutputRequest, Request
+from uavsim.flows.worker import of_worker
 
 __all__ = ["Finished", "assemble_dataset", "finish_dataset", "validate_dataset"]
 
@@ -50,7 +51,7 @@ def _sheet(root: Path, *, versions: list[str]) -> Path:
 @flow(name="assemble-dataset", flow_run_name="{request.out}", validate_parameters=True)
 def assemble_dataset(request: OutputRequest) -> list[str]:
     """Write all tables from the scenes that are committed; may be repeated at any time."""
-    return _assemble(request)
+    return _assemble(of_worker(request))
 
 
 @flow(name="validate-dataset", flow_run_name="{request.out}", validate_parameters=True)
@@ -60,7 +61,7 @@ def validate_dataset(request: OutputRequest) -> ValidationSummary:
     Raises:
         DatasetError: it is not; the artifact lists the findings.
     """
-    summary = _validate(_local_root(request), pixels=request.pixels)
+    summary = _validate(_local_root(of_worker(request)), pixels=request.pixels)
     report_validation(summary, title=Path(request.out).name)
     if not summary.ok:
         first = summary.lines[0] if summary.lines else "?"

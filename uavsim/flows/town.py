@@ -22,6 +22,7 @@ from uavsim.flows.deploy import one_at_a_time
 from uavsim.flows.request import Request
 from uavsim.flows.stages import RunContext, SceneOutcome, SceneQuarantined
 from uavsim.flows.tables import finish_dataset
+from uavsim.flows.worker import of_worker
 
 __all__ = ["TownSummary", "fly_town", "generate_town", "request_of_flow_run"]
 
@@ -63,11 +64,11 @@ def generate_town(request: Request) -> TownSummary:
         raise InputError(
             f"generate-town flies one town; towns has {len(request.towns)} (generate-dataset flies several)"
         )
-    with contexts.opened(contexts.prepared(request), gate=one_at_a_time) as context:
+    with contexts.opened(contexts.prepared(of_worker(request)), gate=one_at_a_time) as context:
         summary = fly_town(context, context.job.towns[0])
     if context.failure is not None:
         raise context.failure
-    finish_dataset(request)
+    finish_dataset(of_worker(request))
     return summary
 
 

@@ -21,10 +21,12 @@ import numpy as np
 import numpy.typing as npt
 
 from uavsim.errors import DatasetError, InputError
+from uavsim.files.parse import open_regular
 from uavsim.typing import UInt8Array, UInt16Array
 
 __all__ = [
     "DEPTH_FAR_M",
+    "MOST_PIXELS",
     "ChannelOrder",
     "Float32Image",
     "ImageSource",
@@ -46,6 +48,11 @@ Float32Image: TypeAlias = npt.NDArray[np.float32]
 ChannelOrder: TypeAlias = Literal["rgb", "bgr"]
 
 DEPTH_FAR_M: Final = 655.35
+MOST_PIXELS: Final = 1 << 25
+"""Of an image that is decoded: 8K cameras take fewer."""
+_MOST_PIXELS_A_BYTE: Final = 10_000  # more than PNG and JPEG can pack: a few bytes can promise millions
+
+_MOST_BYTES: Final = 1 << 29
 _PNG_SIGNATURE: Final = b"\x89PNG\r\n\x1a\n"
 _JPEG_SIGNATURE: Final = b"\xff\xd8"
 _JPEG_FRAME_MARKERS: Final = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
@@ -150,7 +157,10 @@ def image_size(source: ImageSource) -> tuple[int, int]:
     Raises:
         DatasetError: neither PNG nor JPEG, or too short.
     """
-    head = source if isinstance(source, bytes) else _read(source, first_bytes=65536)
+    return _size(source if isinstance(source, bytes) else _read(source, first_bytes=65536), source)
+
+
+def _size(head: bytes, source: ImageSource) -> tuple[int, int]:
     if head[:8] == _PNG_SIGNATURE and len(head) >= 24:
         width, height = struct.unpack(">II", head[16:24])
         return int(width), int(height)
@@ -187,18 +197,23 @@ def _encode(suffix: str, pixels: npt.NDArray[Any], options: list[int]) -> bytes:
 
 def _decode(source: ImageSource, flag: int) -> npt.NDArray[Any]:
     data = source if isinstance(source, bytes) else _read(source)
-    pixels = cv2.imdecode(np.frombuffer(data, dtype=np.uint8), flag) if data else None
+    width, height = _size(data, source)
+    if not 0 < width * height <= min(MOST_PIXELS, _MOST_PIXELS_A_BYTE * len(data)):
+        raise DatasetError(
+            f"{_name(source)}: {width} x {height} pixels in {len(data)} bytes; an image has {MOST_PIXELS:,} at most"
+        )
+    try:
+        pixels = cv2.imdecode(np.frombuffer(data, dtype=np.uint8), flag)
+    except cv2.error as error:
+        raise DatasetError(f"{_name(source)}: not a readable image") from error
     if pixels is None:
         raise DatasetError(f"{_name(source)}: not a readable image")
     return cast("npt.NDArray[Any]", pixels)
 
 
 def _read(path: str | Path, *, first_bytes: int = -1) -> bytes:
-    try:
-        with Path(path).open("rb") as file:
-            return file.read(first_bytes)
-    except OSError as error:
-        raise DatasetError(f"{path}: cannot be read: {error.strerror}") from error
+    with open_regular(Path(path), most_bytes=_MOST_BYTES) as file:
+        return file.read(first_bytes)
 
 
 def _name(source: ImageSource) -> str:

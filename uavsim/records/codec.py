@@ -24,6 +24,7 @@ import msgpack
 import numpy as np
 
 from uavsim.errors import DatasetError, FrameError
+from uavsim.files.parse import reading
 from uavsim.geometry.se3 import SE3
 from uavsim.records import plan, recording
 from uavsim.records.format_1 import with_poses, with_typed_extra
@@ -55,6 +56,11 @@ def unpack_plan(data: bytes) -> ScenePlan:
     Raises:
         DatasetError: not a plan, or one of another version.
     """
+    with reading("scene plan"):
+        return _plan_of(data)
+
+
+def _plan_of(data: bytes) -> ScenePlan:
     try:
         head = msgpack.unpackb(data)
     except (msgpack.UnpackException, ValueError) as error:

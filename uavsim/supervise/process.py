@@ -14,7 +14,7 @@ from pathlib import Path
 from types import TracebackType
 
 from uavsim.errors import StorageError
-from uavsim.store.atomic import storage_errors
+from uavsim.files.whole import storage_errors
 
 __all__ = ["GuardedProcess", "exit_text", "forget_lifeline", "own_lifeline_fd", "python_command", "rss_bytes"]
 
@@ -51,7 +51,7 @@ class GuardedProcess:
     Args:
         command: what to run.
         log: file that gets the child's stderr (and stdout, unless ``pipes``); appended to.
-        env: added to this process's environment.
+        env: added to this process's environment; None takes a variable out.
         pipes: stdin and stdout are pipes (``stdin``, ``stdout_fd``); otherwise stdin is empty.
         stop_command: run by the guard after the child was killed.
         cwd: working folder.
@@ -65,7 +65,7 @@ class GuardedProcess:
         command: Sequence[str],
         *,
         log: Path,
-        env: Mapping[str, str] | None = None,
+        env: Mapping[str, str | None] | None = None,
         pipes: bool = False,
         stop_command: Sequence[str] = (),
         cwd: Path | None = None,
@@ -86,7 +86,7 @@ class GuardedProcess:
                 stderr=log_file,
                 pass_fds=[lifeline],
                 start_new_session=True,
-                env={**os.environ, **(env or {})},
+                env={name: value for name, value in {**os.environ, **(env or {})}.items() if value is not None},
                 cwd=cwd,
             )
 

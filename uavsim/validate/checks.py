@@ -56,11 +56,13 @@ class Check:
 def _of_tables(
     name: str, look: Callable[[DataSet], Iterator[Finding]], *codes: str, only: Dialect | None = None
 ) -> Check:
-    return _check(name, lambda evidence: look(evidence.data), codes, "tables", promise=look.__doc__, only=only)
+    return _check(
+        name, lambda evidence: look(evidence.data), codes, "tables", promise=(look.__doc__ or look.__name__), only=only
+    )
 
 
 def _of(name: str, look: Look, *codes: str, needs: Need = "geometry", only: Dialect | None = None) -> Check:
-    return _check(name, look, codes, needs, promise=look.__doc__, only=only)
+    return _check(name, look, codes, needs, promise=(look.__doc__ or look.__name__), only=only)
 
 
 def _check(
@@ -98,7 +100,9 @@ CHECKS: Final[tuple[Check, ...]] = (
     _of("files.layers", files.layers_there, "files.missing"),
     _of("files.maps", files.maps_there, "files.missing"),
     _of("files.formats", files.formats_told, "files.format", "files.shared"),
-    _of("files.paths", files.paths_inside, "files.path"),
+    _of("files.paths", files.paths_inside, "files.path", "files.link"),
+    _of("files.folders", files.folders_inside, "files.link"),
+    _of("files.names", files.names_plain, "files.name"),
     _of("shapes.rotations", shapes.rotations_unit, "shape.rotation"),
     _of("shapes.intrinsics", shapes.intrinsics_plausible, "shape.intrinsic"),
     _of("shapes.sizes", shapes.sizes_plausible, "shape.size", "shape.size_order"),

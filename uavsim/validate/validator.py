@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
+
 from uavsim.validate import coverage
 from uavsim.validate.checks import CHECKS
 from uavsim.validate.dataset import open_dataset, versions_of
@@ -37,10 +39,11 @@ def validate_version(
     root: Path, version: str, *, dialect: str | None = None, pixels: bool = True, workers: int = 2
 ) -> Report:
     """Validate one version folder; see ``validate_dataset``."""
-    data = open_dataset(root, version, dialect=dialect)
-    evidence = gather(data, pixels=pixels, workers=workers)
     skipped: dict[str, str] = {}
-    kept, counts, errors = collect(findings_of(evidence, skipped))
+    with np.errstate(all="ignore"):  # numbers of others may be anything; what is not finite is passed over
+        data = open_dataset(root, version, dialect=dialect)
+        evidence = gather(data, pixels=pixels, workers=workers)
+        kept, counts, errors = collect(findings_of(evidence, skipped))
     return Report(
         folder=str(root),
         version=version,
