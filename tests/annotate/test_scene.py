@@ -106,7 +106,7 @@ def test_masks_that_are_missing_or_wrong_are_told(tmp_path: Path) -> None:
     with pytest.raises(DatasetError, match="its camera is not"):
         annotate(replace(recording, frames=(large,)))
     (tmp_path / frame.shots[0].files["instance"]).write_bytes(b"")
-    with pytest.raises(DatasetError, match="not a readable image"):
+    with pytest.raises(DatasetError, match="neither PNG nor JPEG"):
         annotate(recording)
     sweep = replace(frame, sample_index=None)
     with pytest.raises(DatasetError, match="no keyframe"):

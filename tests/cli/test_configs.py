@@ -112,7 +112,7 @@ def test_places_that_cannot_be_written(here, run):
     (here / "file").write_text("")
     code, _, err = run("schema", "--out", "file")
     assert code == 3
-    assert "cannot be written" in err
+    assert "cannot write" in err
 
 
 def test_brackets_in_a_message_are_not_markup(here, run):

@@ -47,7 +47,7 @@ cameras:
 """
 
 
-def uavsim(*arguments: str | Path, timeout: float = 200) -> subprocess.CompletedProcess[str]:
+def uavsim(*arguments: str | Path, timeout: float = 600) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "uavsim", *map(str, arguments)]
     return subprocess.run(command, capture_output=True, text=True, timeout=timeout, check=False)
 

@@ -33,7 +33,7 @@ def test_a_packages_set_up_makes_a_data_set(tmp_path: Path) -> None:
     env = install(tmp_path / "site")
     out = tmp_path / "out"
     done = subprocess.run(
-        [*command, "--out", str(out)], env=env, capture_output=True, text=True, timeout=200, check=False
+        [*command, "--out", str(out)], env=env, capture_output=True, text=True, timeout=600, check=False
     )
     assert done.returncode == 0, done.stdout + done.stderr
     (scene,) = json.loads((out / "v1.0-mini/scene.json").read_text())

@@ -70,6 +70,14 @@ def test_storage_failure_ends_the_run_and_the_next_one_continues(api: str, paper
     assert run(paper()).committed == ("scene_00", "scene_01", "scene_02")
 
 
+@pytest.fixture
+def trusted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let flows take the tests' own files and simulators; what a worker refuses is in tests/hostile."""
+    for module in ("dataset", "town", "tables"):
+        monkeypatch.setattr(f"uavsim.flows.{module}.of_worker", lambda request: request, raising=False)
+
+
+@pytest.mark.usefixtures("trusted")
 def test_every_flow_takes_one_request_also_as_json(api: str, paper: Paper, tmp_path: Path) -> None:
     from uavsim.flows.dataset import generate_dataset, regenerate_mini
     from uavsim.flows.tables import assemble_dataset, validate_dataset
@@ -87,6 +95,7 @@ def test_every_flow_takes_one_request_also_as_json(api: str, paper: Paper, tmp_p
         generate_town(request.model_copy(update={"towns": ("Town10HD", "Town07")}))
 
 
+@pytest.mark.usefixtures("trusted")
 def test_two_flows_in_one_process_do_not_meet(api: str, paper: Paper, tmp_path: Path) -> None:
     """Each has simulators and a context of its own."""
     from uavsim.flows.dataset import generate_dataset

@@ -45,11 +45,11 @@ def _check_files(recording: Recording) -> None:
 
 def _recording_of(folder: Path) -> Recording:
     path = folder / LOG_NAME
+    if not path.is_file():
+        raise DatasetError(f"{folder}: holds no recording ({LOG_NAME} is not there)")
     try:
         with open_regular(path) as file:
             values = list(msgpack.Unpacker(file, raw=False, strict_map_key=False, max_buffer_size=2**31 - 1))
-    except OSError as error:
-        raise DatasetError(f"{folder}: holds no recording ({LOG_NAME}: {error.strerror})") from error
     except (msgpack.UnpackException, ValueError) as error:
         raise DatasetError(f"{path}: not a recording: {error}") from error
     if not values or not isinstance(values[0], dict) or values[0].get("format") not in _READABLE:

@@ -85,7 +85,9 @@ def _run() -> int:
     except click.exceptions.Exit as end:
         return end.exit_code
     except SystemExit as end:
-        if sys.stdout is not sys.__stdout__:  # typer's way of saying that the reader of the output went away
+        if (
+            type(sys.stdout).__name__ == "PacifyFlushWrapper"
+        ):  # typer's way of saying that the reader of the output went away
             sys.stdout, sys.stderr = sys.__stdout__, sys.__stderr__
             return 0
         return end.code if isinstance(end.code, int) else 0 if end.code is None else 1
