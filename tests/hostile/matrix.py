@@ -47,7 +47,7 @@ COMMANDS: dict[
     "linked out": (["generate", "--dataset", "smoke", "--town", "Town10HD", "--scenes", "0", "--out", "SET"], (2,)),
 }
 BESIDE_EXPORTS = ("map leaves", "split leaves", "deep splits", "32000 pixels", "time 10^30")  # not read by each of them
-LIMIT_S = 240.0
+LIMIT_S = 420.0
 
 
 @dataclass
