@@ -193,6 +193,7 @@ def main() -> int:
     """Run the matrix; 0 when every row holds."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--only", default="", help="rows whose name holds this")
+    parser.add_argument("--all", action="store_true", help="tell rows that hold, too")
     parser.add_argument("--workers", type=int, default=2)
     options = parser.parse_args()
     began, failed = time.monotonic(), 0
@@ -203,6 +204,8 @@ def main() -> int:
         with ThreadPoolExecutor(options.workers) as pool:
             for row, wrong in zip(chosen, pool.map(matrix.judge, chosen), strict=True):
                 failed += bool(wrong)
+                if options.all and not wrong:
+                    print(f"holds {row.name}", flush=True)
                 if wrong:
                     print(f"FAILS {row.name}: {wrong}", flush=True)
     minutes = (time.monotonic() - began) / 60
