@@ -2,8 +2,7 @@
 """Every environment and every damage against the commands: judged by exit code, one line, processes, foreign files.
 
 A row passes when the exit code is one that the README lists for it, standard error holds at most one line that says ``error:``
-and no traceback, nothing that a terminal would obey is printed, no process is left, no file of others is changed, and the
-same command in a good environment does what it did before.
+and no traceback, nothing that a terminal would obey is printed, no process is left, and no file of others is changed.
 """
 
 from __future__ import annotations
@@ -93,7 +92,7 @@ def rows() -> list[Row]:
     found.append(Row("40 open files: generate", "generate", (3,), by_name["40 open files"]))
     found.append(Row("credentials in the address", "secret", (2,)))
     found.append(
-        Row("linked root: generate", "linked out", (2,), damage=lambda root: (root / "sweeps").symlink_to("/etc"))
+        Row("linked root: generate", "linked out", (2,), damage=lambda root: (root / "lidarseg").symlink_to("/etc"))
     )
     return found
 
