@@ -25,6 +25,9 @@ def keep_local_direct() -> None:
         told = [part.strip() for part in os.environ.get(name, "").split(",") if part.strip()]
         if "*" not in told:
             os.environ[name] = ",".join([*told, *(address for address in _LOCAL if address not in told)])
+    for name in ("all_proxy", "ALL_PROXY"):  # of a kind that HTTP clients refuse before they look where they go
+        if not os.environ.get(name, "http:").startswith(("http:", "https:")):
+            del os.environ[name]
 
 
 def name_the_user() -> None:

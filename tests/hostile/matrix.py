@@ -2,8 +2,7 @@
 """Every environment and every damage against the commands: judged by exit code, one line, processes, foreign files.
 
 A row passes when the exit code is one that the README lists for it, standard error holds at most one line that says ``error:``
-and no traceback, nothing that a terminal would obey is printed, no process is left, no file of others is changed, and the
-same command in a good environment does what it did before.
+and no traceback, nothing that a terminal would obey is printed, no process is left, and no file of others is changed.
 """
 
 from __future__ import annotations
@@ -47,7 +46,7 @@ COMMANDS: dict[
     "linked out": (["generate", "--dataset", "smoke", "--town", "Town10HD", "--scenes", "0", "--out", "SET"], (2,)),
 }
 BESIDE_EXPORTS = ("map leaves", "split leaves", "deep splits", "32000 pixels", "time 10^30")  # not read by each of them
-LIMIT_S = 240.0
+LIMIT_S = 420.0
 
 
 @dataclass
@@ -93,7 +92,7 @@ def rows() -> list[Row]:
     found.append(Row("40 open files: generate", "generate", (3,), by_name["40 open files"]))
     found.append(Row("credentials in the address", "secret", (2,)))
     found.append(
-        Row("linked root: generate", "linked out", (2,), damage=lambda root: (root / "sweeps").symlink_to("/etc"))
+        Row("linked root: generate", "linked out", (2,), damage=lambda root: (root / "lidarseg").symlink_to("/etc"))
     )
     return found
 
@@ -193,6 +192,7 @@ def main() -> int:
     """Run the matrix; 0 when every row holds."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--only", default="", help="rows whose name holds this")
+    parser.add_argument("--all", action="store_true", help="tell rows that hold, too")
     parser.add_argument("--workers", type=int, default=2)
     options = parser.parse_args()
     began, failed = time.monotonic(), 0
@@ -203,6 +203,8 @@ def main() -> int:
         with ThreadPoolExecutor(options.workers) as pool:
             for row, wrong in zip(chosen, pool.map(matrix.judge, chosen), strict=True):
                 failed += bool(wrong)
+                if options.all and not wrong:
+                    print(f"holds {row.name}", flush=True)
                 if wrong:
                     print(f"FAILS {row.name}: {wrong}", flush=True)
     minutes = (time.monotonic() - began) / 60
