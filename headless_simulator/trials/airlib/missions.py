@@ -112,7 +112,9 @@ def _high(metres: float, yaw_deg: float = 0.0) -> tuple[Call, ...]:
 HIGH: Final = _high(20.0)
 
 
-def _to(x: float, y: float, z: float, speed: float, *, drive: int = ANY, yaw: Yaw = STOP, timeout: float = 60.0) -> Call:
+def _to(
+    x: float, y: float, z: float, speed: float, *, drive: int = ANY, yaw: Yaw = STOP, timeout: float = 60.0
+) -> Call:
     return call("moveToPosition", x, y, z, speed, timeout, drive, yaw, -1, 1)
 
 
