@@ -6,7 +6,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
 from trials.airlib.compare import Difference, difference, read_traces, thin
 from trials.airlib.flat_world import FlatWorld
 from trials.airlib.flights import Answer, Trace, fly_ours

@@ -306,6 +306,6 @@ def _flat(arguments: tuple[Argument, ...]) -> Iterator[str]:
             yield str(len(argument))
             yield from (repr(float(v)) for point in argument if isinstance(point, tuple) for v in point)
         elif isinstance(argument, list):
-            yield from (repr(float(v)) for v in argument if not isinstance(v, tuple))
+            yield from (repr(float(v)) for v in argument)  # type: ignore[arg-type]
         else:
             yield repr(float(argument))
