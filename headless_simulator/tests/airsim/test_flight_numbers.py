@@ -101,21 +101,38 @@ def test_wind_drifts_a_velocity_command(flying) -> None:
     assert state(client).linear_velocity.y_val == pytest.approx(drift, abs=0.003)
 
 
-def test_exact_time(flying) -> None:
+def test_time_goes_in_whole_steps_and_nothing_is_lost(flying) -> None:
     client, _ = flying
     before = client.getMultirotorState().timestamp
 
-    client.simContinueForTime(0.05)  # sixteen steps of 3 ms and one of 2 ms
+    went_ms = []
+    for _ in range(4):
+        client.simContinueForTime(0.05)
+        went_ms.append((client.getMultirotorState().timestamp - before) / 1e6)
 
-    assert client.getMultirotorState().timestamp - before == 50_000_000
+    assert went_ms == [48, 99, 150, 198]  # steps of 3 ms; what is left of a call is kept for the next
     assert client.simIsPause()
+
+
+def test_a_flight_does_not_depend_on_how_its_time_is_cut(serve, connect) -> None:
+    def flight(pieces: list[float]) -> list[object]:
+        client = connect(serve())
+        client.simPause(True)
+        client.reset()
+        client.enableApiControl(True)
+        client.takeoffAsync()
+        for piece in pieces:
+            client.simContinueForTime(piece)
+        return [*vars(state(client).position).values(), *vars(state(client).orientation).values()]
+
+    assert flight([6.0]) == flight([0.05] * 120) == flight([0.001] * 300 + [5.7])
 
 
 def test_frames_are_twenty_milliseconds(flying) -> None:
     client, _ = flying
     before = client.getMultirotorState().timestamp
     client.simContinueForFrames(7)
-    assert client.getMultirotorState().timestamp - before == 140_000_000
+    assert client.getMultirotorState().timestamp - before == 138_000_000  # the last whole step of 3 ms
 
 
 def test_same_calls_same_bits(serve, connect) -> None:

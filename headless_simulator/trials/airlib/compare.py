@@ -131,7 +131,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     missions = [m for m in MISSIONS if any(word in m.name for word in chosen.only)]
     flights: dict[str, list[Trace]] = {}
     differing = 0
-    print("| mission | AirLib ends at x y z, yaw | ours | apart at worst | answers after take-off's preparations |")
+    print("| mission | AirLib ends at x y z, yaw | ours | apart at worst | answers |")
     print("|---|---|---|---|---|")
     for mission in missions:
         flights[mission.name] = fly_airlib(mission, program)
