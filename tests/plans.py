@@ -10,9 +10,7 @@ from uavsim.records.plan import (
     CameraSpec,
     ImageFormat,
     ScenePlan,
-    SensorKind,
     SwarmTrajectory,
-    Topology,
     TownSite,
     TrafficPlan,
     WeatherTrack,
@@ -28,7 +26,7 @@ RIG_ANGLES = {
 
 
 def rig(
-    *, sensors: tuple[SensorKind, ...] = ("rgb", "instance"), width: int = 320, height: int = 180
+    *, sensors: tuple[str, ...] = ("rgb", "instance"), width: int = 320, height: int = 180
 ) -> tuple[CameraSpec, ...]:
     return tuple(
         CameraSpec(name, (0.0, 0.0, 0.0), (0.0, pitch, yaw), width, height, 90.0, sensors)
@@ -42,7 +40,7 @@ def scene_plan(
     vehicles: int = 25,
     seed: int = 7,
     town: str = "Town10HD",
-    topology: Topology = "carla",
+    topology: str = "carla",
     cameras: tuple[CameraSpec, ...] | None = None,
     warmup_ticks: int = 20,
     scene_name: str = "scene_0000",

@@ -183,7 +183,7 @@ def _shot(folder, plan, spec, channel, drone, k, at, matrix, poses, cast, town, 
     view = View((*at, pitch, yaw, roll), spec.width_px, spec.height_px, spec.fov_deg)
     image = _look(town, view, _movers(cast, poses, list(range(len(cast)))))
     ids = np.where(image.ids < 0x8000_0000, image.ids, 0).astype(np.uint16)
-    names = {"mask": f"mask/{channel}/{k:06d}.png", "depth": f"depth/{channel}/{k:06d}.png"}
+    names = {"instance": f"instance/{channel}/{k:06d}.png", "depth": f"depth/{channel}/{k:06d}.png"}
     for name, data in zip(names.values(), (codec.encode_mask_ids(ids, image.tag), codec.encode_depth(image.depth_m)),
                           strict=True):  # fmt: skip
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
@@ -196,7 +196,8 @@ def _shot(folder, plan, spec, channel, drone, k, at, matrix, poses, cast, town, 
     return CameraShot(
         channel, drone, spec.name, SE3(quaternion_of(F @ matrix @ F @ OPTICAL_IN_FLU), F @ at), (roll, pitch, yaw),
         np.array([[focal, 0, spec.width_px / 2], [0, focal, spec.height_px / 2], [0, 0, 1.0]]),
-        spec.width_px, spec.height_px, "rgb.png", names["mask"], names["depth"] if "depth" in spec.sensors else None,
+        spec.width_px, spec.height_px,
+        {"rgb": "rgb.png", **{name: path for name, path in names.items() if name in spec.sensors}},
     )  # fmt: skip
 
 

@@ -126,7 +126,7 @@ def test_virtual_lidar_is_on_the_ground_under_drone_0(fragment: Fragment, record
         # drone 0 flies with yaw 31 + 4 t in the simulator, which is -(31 + 4 t) here
         np.testing.assert_allclose(
             np.degrees(2 * np.arctan2(pose["rotation"][3], pose["rotation"][0])),
-            -(31.0 + 4.0 * frame.sample_index / 2),
+            -(31.0 + 4.0 * (frame.sample_index or 0) / 2),
             atol=1e-9,
         )
 

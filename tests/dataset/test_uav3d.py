@@ -1,6 +1,7 @@
 """The uav3d dialect by the formulas that UAV3D's code prints, in the simulator's own frame."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -133,7 +134,7 @@ def test_the_plain_quaternion_would_not_survive() -> None:
         ({"location": "My Town", "logfile": "x"}, "my_town_x"),
     ],
 )
-def test_sweep_folders(log: dict, folder: str) -> None:
+def test_sweep_folders(log: Any, folder: str) -> None:
     assert sweep_folder(log) == folder
 
 

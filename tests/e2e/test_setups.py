@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tests.e2e.test_main_job import RIG, uavsim
-from uavsim.capture.recording_writer import read_recording
+from uavsim.capture.recording_reader import read_recording
 
 
 @pytest.mark.parametrize("topology", ["merged", "bridge"])

@@ -43,7 +43,7 @@ def fly(command: dict, faults: Path) -> None:
     if fault == "hang":
         time.sleep(3600)
     if fault in {"SceneVoid", "MissedTick", "StorageError"}:
-        say(event="error", kind=fault, message="told to", retry=True)
+        say(event="error", kind=fault, message="asked to", retry=True)
         sys.exit(3)
     recording = make_recording(
         folder,
@@ -58,17 +58,17 @@ def fly(command: dict, faults: Path) -> None:
         for frame in recording.frames:
             writer.add(frame)
         writer.finish(recording.facts, recording.actors, drivable_map_m=LANE_MAP_M)
-    images = sum(shot.rgb is not None for frame in recording.frames for shot in frame.shots)
+    images = sum("rgb" in shot.files for frame in recording.frames for shot in frame.shots)
     say(event="sample", scene=plan.scene_name, sample=plan.samples, samples=plan.samples, images=images)
     say(event="done", scene=plan.scene_name, recording=str(folder), vehicles=11, vehicles_asked=11, images=images)
 
 
 def main() -> None:
-    say(event="ready", client="0.9.16", server="0.9.16", map="Town10HD")
+    say(event="ready", client="0.9.16", server="0.9.16", map_name="Town10HD", protocol=1)
     for line in sys.stdin:
         command = json.loads(line)
         if command["cmd"] == "probe":
-            say(event="ready", client="0.9.16", server="0.9.16", map="Town10HD")
+            say(event="ready", client="0.9.16", server="0.9.16", map_name="Town10HD", protocol=1)
         elif command["cmd"] == "fly":
             fly(command, Path(sys.argv[1]))
 

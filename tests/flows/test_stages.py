@@ -10,7 +10,7 @@ import pytest
 from rich.console import Console
 
 from uavsim.errors import InputError, SimulatorError, StorageError, SystemFailure
-from uavsim.flows.context import opened
+from uavsim.flows.context import opened, prepared
 from uavsim.flows.finish import assemble_tables, committed_scenes
 from uavsim.flows.request import Request
 from uavsim.flows.stages import SceneOutcome, SceneQuarantined, fly_scene
@@ -26,8 +26,8 @@ QUIET = Console(quiet=True)
 def run_all(request: Request) -> list[SceneOutcome]:
     """Do what the flow does, with its retries."""
     outcomes = []
-    with opened(request, console=QUIET) as (job, context):
-        for scene in job.scenes:
+    with opened(prepared(request), console=QUIET) as context:
+        for scene in context.job.scenes:
             while True:
                 try:
                     outcomes.append(fly_scene(context, scene.name))
@@ -67,7 +67,7 @@ def test_a_run_leaves_a_data_set_and_no_process(paper: Paper, tmp_path: Path) ->
 
 def test_a_run_removes_what_another_that_died_meanwhile_had_staged(paper: Paper, tmp_path: Path) -> None:
     output = LocalOutput(tmp_path / "out")
-    with opened(paper(), console=QUIET):
+    with opened(prepared(paper()), console=QUIET):
         for scene in ("scene_00", "scene_01"):  # another worker's; the first is dead, the second at work
             (output.layout.staging / staging_name(scene, attempt="1-abcd")).mkdir(parents=True)
         held = output.lock("scene_01")
@@ -106,7 +106,7 @@ def test_more_scenes_later_extend_the_data_set(paper: Paper, tmp_path: Path) -> 
 def test_another_seed_never_touches_the_folder(paper: Paper, tmp_path: Path) -> None:
     run_all(paper())
     before = contents(tmp_path / "out")
-    with pytest.raises(InputError, match="holds another data set"), opened(paper(seed=5), console=QUIET):
+    with pytest.raises(InputError, match="holds another data set"), opened(prepared(paper(seed=5)), console=QUIET):
         pass
     assert contents(tmp_path / "out") == before
 
@@ -128,7 +128,7 @@ def test_a_scene_that_always_fails_is_quarantined_and_the_rest_goes_on(paper: Pa
     output = LocalOutput(tmp_path / "out")
     assert [e.scene for e in committed_scenes(output)] == ["scene_00", "scene_02"]
     evidence = tmp_path / "out/.uavsim/quarantine/scene_01"
-    assert json.loads((evidence / "reasons.json").read_text())["reasons"] == ["SceneVoid: told to"] * 3
+    assert json.loads((evidence / "reasons.json").read_text())["reasons"] == ["SceneVoid: asked to"] * 3
     assert (evidence / "plan.msgpack").stat().st_size > 0
     assert [o.state for o in run_all(paper())] == ["committed", "quarantined", "committed"]  # stays until forced
     assert [o.state for o in run_all(paper(force=True))] == ["committed"] * 3
@@ -136,7 +136,7 @@ def test_a_scene_that_always_fails_is_quarantined_and_the_rest_goes_on(paper: Pa
 
 
 def test_storage_errors_end_the_run_and_are_not_the_scenes_fault(paper: Paper, tmp_path: Path) -> None:
-    with pytest.raises(StorageError, match="told to"):
+    with pytest.raises(StorageError, match="asked to"):
         run_all(paper(faults={"scene_01": ["StorageError"]}))
     entry = read_ledger(LocalOutput(tmp_path / "out"))["scene_01"]
     assert (entry.state, entry.attempts) == ("flying", 0)
@@ -145,11 +145,11 @@ def test_storage_errors_end_the_run_and_are_not_the_scenes_fault(paper: Paper, t
 
 def test_a_simulator_that_is_not_there_leaves_nothing_but_logs(paper: Paper, tmp_path: Path) -> None:
     request = paper()
-    gone = request.run.simulators[0].model_copy(update={"carla_port": 1})
+    gone = request.run.simulators[0].model_copy(update={"ports": {"carla": 1}})
     request = request.model_copy(update={"run": request.run.model_copy(update={"simulators": (gone,)})})
     with (
         pytest.raises(SimulatorError, match=r"tried CARLA at 127\.0\.0\.1:1: connection refused"),
-        opened(request, console=QUIET),
+        opened(prepared(request), console=QUIET),
     ):
         pass
     assert [p for p in (tmp_path / "out").rglob("*") if p.is_file()] == []

@@ -16,7 +16,8 @@ any_batch = st.sampled_from(SHAPES).flatmap(batches)
 
 
 def same(a: SE3, b: SE3, atol: float = 1e-8) -> None:
-    np.testing.assert_allclose(*np.broadcast_arrays(a.matrix, b.matrix), atol=atol)
+    one, other = np.broadcast_arrays(a.matrix, b.matrix)
+    np.testing.assert_allclose(one, other, atol=atol)
 
 
 def identical(a: SE3, b: SE3) -> None:

@@ -39,6 +39,6 @@ def test_towers_and_the_ground():
     assert checks.collision(over, TOWN, clearance_m=5.9) is None
     assert checks.collision(over, TOWN, clearance_m=6.1) == "drone 0 comes within 6.0 m of 'tower' (clearance_m is 6.1)"
     beside = swarm([[100, 0, 60]], [[23, 9, 60]])  # 3 m beyond the wall, 4 m beyond the corner
-    assert "drone 1 comes within 5.0 m of 'tower'" in checks.collision(beside, TOWN, clearance_m=6)
+    assert "drone 1 comes within 5.0 m of 'tower'" in str(checks.collision(beside, TOWN, clearance_m=6))
     low = swarm([[-50, 0, 5]])
-    assert "drone 0 comes within 3.0 m of the ground" in checks.collision(low, TOWN, clearance_m=5)
+    assert "drone 0 comes within 3.0 m of the ground" in str(checks.collision(low, TOWN, clearance_m=5))

@@ -9,6 +9,7 @@ from uavsim.errors import ConfigError, InputError, UnknownNameError
 from uavsim.plan import dataset_towns, plan_scenes
 from uavsim.plan.weather import PRESETS
 from uavsim.records.codec import pack_plan, unpack_plan
+from uavsim.records.plan import LabelPlan
 
 FORMATION = "drones: 2\nshape: line\nspacing_m: 10\n"
 RIG = "cameras: {FRONT: {pitch_deg: -30}}\n"
@@ -64,7 +65,7 @@ def test_uav3ds_profile():
     assert [p.route_name for p in plans] == [
         "town06_row1_col1", "town06_row1_col1", "town06_row1_col2", "town06_row2_col1", "town06_row5_col5"
     ]  # fmt: skip
-    assert plans[0].extra["route_row"] == "town06_row1"
+    assert plans[0].notes.route_row == "town06_row1"
     assert plans[0].scene_name == "scene_0250"
     camera = plans[0].rig[4]
     assert (camera.name, camera.mount_rpy_deg, camera.width_px, camera.height_px) == ("BOTTOM", (0, -90, 0), 800, 450)
@@ -154,7 +155,7 @@ def test_choices_instead_of_the_data_sets(own):
     )[0]
     assert (plan.samples, plan.topology, plan.formation_name, plan.rig_name) == (2, "bridge", "cross", "uav3d")
     assert plan.weather.name == "ClearNight"
-    assert plan.extra["dataset_seed"] == 9
+    assert plan.notes.dataset_seed == 9
 
 
 @pytest.mark.parametrize(
@@ -246,11 +247,13 @@ def test_a_scene_of_too_many_steps(own):
 def test_label_options_reach_the_labeller(own):
     own("flight_plans/datasets/mine.yaml", DATASET + "labels: {classes: [car, bus], range_m: 102.4}\n")
     plan = plan_scenes("mine", scenes=[0])[0]
-    assert plan.extra["labels"] == {"classes": ["car", "bus"], "range_m": 102.4}
+    assert plan.labels == LabelPlan(classes=("car", "bus"), range_m=102.4)
     options = options_of_plan(unpack_plan(pack_plan(plan)))
     assert (options.classes, options.range_m) == (("car", "bus"), 102.4)
     assert options_of_plan(plan_scenes("smoke", scenes=[0])[0]) == AnnotateOptions()
 
 
 def test_every_label_option_can_be_written():
-    assert set(Labels.model_fields) == {field.name for field in dataclasses.fields(AnnotateOptions)}
+    names = set(Labels.model_fields) | {"label_parked"}  # whether there are any to label is said in traffic
+    assert names == {field.name for field in dataclasses.fields(AnnotateOptions)}
+    assert names == {field.name for field in dataclasses.fields(LabelPlan)}

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from itertools import chain
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -41,13 +42,13 @@ def test_a_row_is_whole(row: ObjectClass) -> None:
     half_length, half_width, _ = row.half_extent_m
     assert half_length >= half_width
     for size in (row.half_extent_m, *row.sizes.values()):
-        assert believable(size, (0.0, 0.0, size[2]))
+        assert believable(size, np.array([0.0, 0.0, size[2]]))
     assert 0.0 < row.fill <= 1.0
     assert row.category.detection in DETECTION_CLASSES
     assert detection_class(row.category.name) == row.category.detection
     assert class_of_label(row.label) is row
     for name in row.blueprints:
-        kind = "walker" if name.startswith("walker.") else "vehicle"
+        kind: Literal["vehicle", "walker"] = "walker" if name.startswith("walker.") else "vehicle"
         box = SE3(np.array([1.0, 0, 0, 0]), np.array([0, 0, 1.0]))
         found = class_of(ActorInfo(1, 1, kind, name, "car", (2, 1, 1), box, 14, {}))
         assert found is row, f"{name} is {found and found.label}: its own name decides"

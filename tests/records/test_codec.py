@@ -15,6 +15,8 @@ from uavsim.records.plan import (
     CameraSpec,
     DegradationPlan,
     ImageFormat,
+    LabelPlan,
+    PlanNotes,
     ScenePlan,
     SwarmTrajectory,
     TownSite,
@@ -55,7 +57,8 @@ def make_plan(**changes) -> ScenePlan:
         splits=("uav_train", "uav_mini"),
         version="v1.0-mini",
         degradations=DegradationPlan(seed=3, position_bias_m=(0.1, 0.2, -0.3)),
-        extra={"list": [1, 2.5, None, True], "nested": {"tuple": (1, "a")}},
+        labels=LabelPlan(classes=("car", "bus"), moving_mps=0.5),
+        notes=PlanNotes(dataset_seed=9, route_row="row1", route_start_share=0.25),
     )
     return dataclasses.replace(plan, **changes)
 
@@ -115,7 +118,7 @@ def test_values_there_and_back(value):
 def test_a_frame_of_a_recording():
     shot = recording.CameraShot(
         "CAMERA_FRONT_id_0", 0, "FRONT", SE3(np.array([0.5, -0.5, 0.5, -0.5]), np.arange(3.0)), (0.0, -45.0, 1.5),
-        np.eye(3), 800, 450, "rgb/a.png", None, None, degradation={"dropped": True},
+        np.eye(3), 800, 450, {"rgb": "rgb/a.png"}, degradation={"dropped": True},
     )  # fmt: skip
     assert_same(through((shot,)), (shot,))
 
@@ -176,3 +179,22 @@ def test_other_versions_of_a_record():
 def test_what_is_no_array(array):
     with pytest.raises(DatasetError, match="not an array"):
         codec.unpack_value({"~": "ndarray"} | array)
+
+
+def test_a_plan_with_a_free_dict_is_still_read() -> None:
+    """Data sets from before labels and notes had types keep such plans in their recordings."""
+    head = msgpack.unpackb(codec.pack_plan(make_plan()))
+    del head["plan"]["labels"], head["plan"]["notes"]
+    labels = {"classes": {"~": "list", "items": ["car"]}, "range_m": 80.0}
+    head["plan"]["extra"] = {
+        "dataset_seed": 4,
+        "weather": "dusk",
+        "split": {"~": "list", "items": []},
+        "labels": labels,
+    }
+    plan = codec.unpack_plan(msgpack.packb(head))
+    assert plan.labels == LabelPlan(classes=("car",), range_m=80.0)
+    assert plan.notes == PlanNotes(dataset_seed=4)
+    labels["rang_m"] = 1.0
+    with pytest.raises(DatasetError, match="rang_m"):
+        codec.unpack_plan(msgpack.packb(head))

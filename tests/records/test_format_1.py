@@ -69,6 +69,14 @@ def test_angles_get_the_name_of_their_frame(kind, old):
     assert with_poses(kind, {old: 1, "other": 2}) == {"ue_euler_deg": 1, "other": 2}
 
 
+def test_a_shot_told_a_field_a_sensor():
+    told = {"channel": "C", "rgb": "rgb/C/0.png", "mask": "mask/C/0.png", "depth": None, "lidar": None}
+    assert with_poses("CameraShot", told) == {
+        "channel": "C",
+        "files": {"rgb": "rgb/C/0.png", "instance": "mask/C/0.png"},
+    }
+
+
 def test_todays_fields_come_back_as_they_are():
     assert with_poses("DroneState", {"map_SE3_flu": 1, "drone_id": 2}) == {"map_SE3_flu": 1, "drone_id": 2}
     assert with_poses("ImageFormat", {"kind": "png"}) == {"kind": "png"}

@@ -12,7 +12,7 @@ from uavsim.geometry.se3 import SE3
 from uavsim.records.plan import WeatherTrack
 from uavsim.records.recording import ActorStates
 from uavsim.simulate.lockstep import Lockstep, weather_at
-from uavsim.simulate.ports import CameraPose, RawImage, TickState
+from uavsim.simulate.ports import CameraPose, Reading, TickState
 from uavsim.simulate.swarm import PlannedSwarm, planned_velocity_mps
 
 
@@ -45,7 +45,7 @@ class Cameras:
     def place(self, poses: Sequence[CameraPose]) -> None:
         self.placed += 1
 
-    def collect(self, state: TickState) -> list[RawImage]:
+    def collect(self, state: TickState) -> list[Reading]:
         self.collected.append(state.frame)
         return []
 

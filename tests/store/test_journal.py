@@ -10,8 +10,8 @@ from uavsim.store.journal import Journal, redact
 
 def test_events_are_lines_in_order(tmp_path: Path) -> None:
     journal = Journal(tmp_path / "logs" / "scene_00.jsonl", now=lambda: 12.34567)
-    journal.tell("start", attempt=1)
-    journal.tell("failed", reason="gone from s3://me:hunter2@bucket/x")
+    journal.add("start", attempt=1)
+    journal.add("failed", reason="gone from s3://me:hunter2@bucket/x")
     lines = [json.loads(line) for line in (tmp_path / "logs" / "scene_00.jsonl").read_text().splitlines()]
     assert lines == [
         {"time": 12.346, "event": "start", "attempt": 1},

@@ -168,7 +168,7 @@ def test_storage_errors_say_what_to_do(
     def fail(*_: object) -> int:
         raise OSError(code, os.strerror(code))
 
-    monkeypatch.setattr(atomic.os, "fsync", fail)
+    monkeypatch.setattr(os, "fsync", fail)
     with pytest.raises(StorageError, match=words) as caught:
         output.replace(".uavsim/ledger/a.json", b"{}")
     assert "\n" not in str(caught.value)
@@ -180,7 +180,7 @@ def test_a_folder_that_holds_another_data_set_is_refused(output: LocalOutput) ->
     mine = {"dataset": "smoke", "seed": 0, "fingerprint": fingerprint({"samples": 5}, seed=0)}
     claim_output(output, identity=mine)
     claim_output(output, identity=mine)
-    assert not check_identity(output, mark=mine["fingerprint"], name="smoke")
+    assert not check_identity(output, mark=str(mine["fingerprint"]), name="smoke")
     with pytest.raises(InputError, match="holds another data set"):
         check_identity(output, mark=fingerprint({"samples": 5}, seed=1), name="smoke")
     assert json.loads((output.root / ".uavsim/dataset.json").read_text())["seed"] == 0

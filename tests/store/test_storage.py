@@ -1,7 +1,7 @@
 """A data set in a real S3 server on this machine."""
 
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -76,7 +76,9 @@ def test_an_upload_cut_short_is_swept(output: ObjectOutput, monkeypatch: pytest.
         with monkeypatch.context() as patch:
             real = getattr(ObjectOutput, verb)
 
-            def cut(self: ObjectOutput, *args: object, verb: str = verb, real: object = real, **kwargs: object) -> None:
+            def cut(
+                self: ObjectOutput, *args: object, verb: str = verb, real: Callable[..., None] = real, **kwargs: object
+            ) -> None:
                 if verb == "replace" and not str(args[0]).startswith(".uavsim/fragments"):
                     return real(self, *args, **kwargs)
                 real(self, *args, **kwargs)

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.validate.defects import DEFECTS, Defect
+from tests.validate.defects import DEFECTS
 from tests.validate.disk import Disk
+from tests.validate.planting import Defect
 from uavsim.validate import Finding, validate_dataset
 
 

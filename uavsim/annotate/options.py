@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
-from typing import Any
+from dataclasses import asdict, dataclass
 
 from uavsim.errors import InputError
 from uavsim.records.classes import LABELS
@@ -46,17 +44,10 @@ class AnnotateOptions:
 
 
 def options_of_plan(plan: ScenePlan) -> AnnotateOptions:
-    """Return the options that the plan carries in ``extra["labels"]``, or the defaults.
+    """Return the options that the plan carries, defaults where it says nothing.
 
     Raises:
-        InputError: a key or value that is not known.
+        InputError: a value that is not possible.
     """
-    chosen: Mapping[str, Any] = plan.extra.get("labels") or {}
-    known = {field.name for field in fields(AnnotateOptions)}
-    for key in chosen:
-        if key not in known:
-            raise InputError(f"unknown key labels.{key}; did you mean {nearest(key, known)!r}?")
-    values: dict[str, Any] = {
-        key: tuple(value) if isinstance(value, (list, tuple)) else value for key, value in chosen.items()
-    }
-    return AnnotateOptions(**values)
+    chosen = {name: value for name, value in asdict(plan.labels).items() if value is not None}
+    return AnnotateOptions(**chosen)

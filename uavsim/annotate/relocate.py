@@ -22,16 +22,14 @@ def in_dataset(recording: Recording, root: Path) -> Recording:
 
 
 def _moved(plan: ScenePlan, frame: RecordedFrame) -> RecordedFrame:
-    return replace(frame, shots=tuple(_moved_shot(plan, frame, shot) for shot in frame.shots))
+    scans = tuple(
+        replace(scan, files={name: layout.file_path(plan, frame, scan, name=name) for name in scan.files})
+        for scan in frame.scans
+    )
+    return replace(frame, shots=tuple(_moved_shot(plan, frame, shot) for shot in frame.shots), scans=scans)
 
 
 def _moved_shot(plan: ScenePlan, frame: RecordedFrame, shot: CameraShot) -> CameraShot:
-    moved = {kind: layout.layer_path(plan, frame, shot, kind=kind, recorded=old) for kind, old in layout.layers(shot)}
-    return replace(
-        shot,
-        rgb=layout.image_path(plan, frame, shot) if shot.rgb is not None else None,
-        mask=moved.get("instance"),
-        depth=moved.get("depth"),
-        lidar=moved.get("lidar"),
-        degradation=shot.degradation | ({"file": moved["degraded"]} if "degraded" in moved else {}),
-    )
+    moved = {name: layout.file_path(plan, frame, shot, name=name) for name in shot.files}
+    degraded = {"file": layout.degraded_path(plan, frame, shot)} if "file" in shot.degradation else {}
+    return replace(shot, files=moved, degradation=shot.degradation | degraded)

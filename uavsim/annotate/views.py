@@ -12,6 +12,7 @@ from uavsim.annotate.visibility import Images, SeenInView, amodal_pixels, see
 from uavsim.errors import DatasetError
 from uavsim.images import codec
 from uavsim.records.labels import BoxLabels, LabelledActor, ViewLabels
+from uavsim.records.modalities import DEPTH, INSTANCE
 from uavsim.records.recording import CameraShot, RecordedFrame, Recording
 from uavsim.typing import AnyArray, FloatArray, IntArray
 
@@ -77,13 +78,14 @@ def _camera(shot: CameraShot) -> Camera:
 
 
 def _images(recording: Recording, frame: RecordedFrame, shot: CameraShot) -> Images:
-    if shot.mask is None:
+    mask, depth = shot.files.get(INSTANCE), shot.files.get(DEPTH)
+    if mask is None:
         raise DatasetError(
             f"{recording.plan.scene_name}: {shot.channel} has no mask at step {frame.step}; "
             "add the sensor 'instance' to the rig"
         )
-    ids, tags = codec.mask_ids_and_tags(recording.folder / shot.mask)
+    ids, tags = codec.mask_ids_and_tags(recording.folder / mask)
     if ids.shape != (shot.height_px, shot.width_px):
-        raise DatasetError(f"{recording.folder / shot.mask}: is {ids.shape[1]}x{ids.shape[0]}, its camera is not")
-    depth_m = codec.decode_depth(recording.folder / shot.depth) if shot.depth else None
+        raise DatasetError(f"{recording.folder / mask}: is {ids.shape[1]}x{ids.shape[0]}, its camera is not")
+    depth_m = codec.decode_depth(recording.folder / depth) if depth else None
     return Images(ids, tags, depth_m)

@@ -29,7 +29,7 @@ _HOME: Final = {  # command -> module; a module is imported when its command is 
     "convert": "dataset",
     "export": "dataset",
     "validate": "validate",
-    "evaluate": "validate",
+    "evaluate": "evaluate",
     "mock-sim": "simulator",
     "airsim-settings": "simulator",
     "calibrate": "simulator",

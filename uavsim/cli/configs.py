@@ -122,7 +122,7 @@ def _table(plans: Sequence[ScenePlan]) -> Table:
 
 
 def _make_routes(town: str, *, rows: int, columns: int, force: bool) -> None:
-    """Write the routes of a town, never over a file that is there unless told to."""
+    """Write the routes of a town, never over a file that is there unless --force is given."""
     from uavsim.config.library import Library
     from uavsim.plan.route_maker import make_routes
 

@@ -9,9 +9,9 @@ from typing import Annotated, Literal
 import typer
 from rich.console import Console
 
-from uavsim.annotate import AnnotateOptions, annotate, options_of_plan, write_virtual_lidar
+from uavsim.annotate import AnnotateOptions, annotate, options_of_plan, write_lidar_files
 from uavsim.annotate.relocate import in_dataset
-from uavsim.capture.recording_writer import LOG_NAME, read_recording
+from uavsim.capture.recording_reader import LOG_NAME, read_recording
 from uavsim.dataset import assemble, draw_map_mask, final_paths, pack_fragment, scene_fragment
 from uavsim.dataset.convert import convert
 from uavsim.dataset.dialects.uav3d_format import Uav3dOptions
@@ -84,7 +84,7 @@ def _label_recording(target: Path, out: Path, *, options: AnnotateOptions) -> No
         raise InputError(f"{out}: holds something already; name a new folder")
     recording: Recording = read_recording(target)
     fragment = pack_fragment(scene_fragment(annotate(recording, options=options)))
-    for old, new in {**final_paths(recording), **write_virtual_lidar(recording)}.items():
+    for old, new in {**final_paths(recording), **write_lidar_files(recording)}.items():
         bring_file(target / old, out / new)
     site = recording.plan.town
     drivable = recording.drivable_map_m

@@ -38,6 +38,5 @@ def deploy(
     for name in register_flows(pool, kind=kind, cron=cron):
         console.print(f"[green]{name}[/] in work pool {pool}")
     console.print(f"start workers: prefect worker start --pool {pool} --limit 1")
-    console.print(
-        "run: prefect deployment run generate-town/uavsim -p dataset=smoke -p town=Town10HD -p out=/data/smoke"
-    )
+    request = '{"dataset": "smoke", "towns": ["Town10HD"], "out": "/data/smoke"}'
+    console.print(f"run: prefect deployment run generate-town/uavsim -p 'request={request}'", markup=False)

@@ -1,4 +1,4 @@
-"""``uavsim mock-sim``, ``airsim-settings`` and ``calibrate``: the simulators and what they must be told."""
+"""``uavsim mock-sim``, ``airsim-settings`` and ``calibrate``: the simulators and what they need to know."""
 
 from __future__ import annotations
 
@@ -12,7 +12,10 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from uavsim.config.backends import backend_of
 from uavsim.errors import InputError, SimulatorError, StorageError
+from uavsim.supervise.clients import check_clients
+from uavsim.supervise.process import python_command
 
 __all__ = ["register"]
 
@@ -32,7 +35,7 @@ def register(app: typer.Typer) -> None:
 
 def mock_sim(context: typer.Context) -> None:
     """Become the headless simulator's process: it is an island, so nothing of it is imported here."""
-    os.execv(sys.executable, [sys.executable, "-m", "headless_simulator", *context.args])
+    os.execv(sys.executable, python_command("headless_simulator", *context.args))
 
 
 def airsim_settings(
@@ -63,8 +66,9 @@ def calibrate(
     host, *ports = simulator.split(":")
     if len(ports) != 2 or not all(port.isdigit() for port in ports):
         raise InputError(f"--simulator {simulator!r} is not HOST:CARLA_PORT:AIRSIM_PORT")
-    command = [sys.executable, "-m", "uavsim.simulate.calibrate"]
-    command += ["--carla", f"{host}:{ports[0]}", "--airsim", f"{host}:{ports[1]}"]
+    check_clients(backend_of("merged"))
+    where = ("--carla", f"{host}:{ports[0]}", "--airsim", f"{host}:{ports[1]}")
+    command = python_command("uavsim.simulate.calibrate", *where)
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=_CALIBRATION_TIMEOUT_S, check=False)
     except subprocess.TimeoutExpired as error:

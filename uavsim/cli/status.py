@@ -25,7 +25,7 @@ def status(
     *,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object instead of a table.")] = False,
 ) -> None:
-    """Tell what is done, flying, quarantined and missing, and how long the rest takes. Changes nothing."""
+    """Show what is done, flying, quarantined and missing, and how long the rest takes. Changes nothing."""
     found = overview(folder)
     console = Console(soft_wrap=True, highlight=False)
     if as_json:
@@ -36,7 +36,7 @@ def status(
     for entry in found.quarantined:
         console.print(f"[yellow]{entry.scene}[/] {entry.attempts} attempts, the last: {entry.reasons[-1]}")
     if found.quarantined:
-        console.print(f"fly them again: uavsim regenerate {folder}")
+        console.print(f"fly them anew: uavsim regenerate {folder}")
     if found.eta_s:
         left = f"{found.eta_s / 3600:.1f} h" if found.eta_s > 3600 else f"{found.eta_s / 60:.0f} min"
         console.print(f"about {left} to go with {max(found.slots, 1)} simulator(s)")

@@ -1,4 +1,4 @@
-"""``uavsim validate`` and ``uavsim evaluate``: judge a data set on disk, or somebody's results on it."""
+"""``uavsim validate``: judge a data set on disk."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ from rich.console import Console
 from rich.table import Table
 
 from uavsim.errors import DatasetError, InputError
-from uavsim.evaluate.collaborative import recall_by_group
-from uavsim.evaluate.devkit import devkit_report, devkit_scores, problems_of
+from uavsim.evaluate.devkit import devkit_report, problems_of
 from uavsim.typing import JsonDict
 from uavsim.validate import Report, validate_version
 from uavsim.validate.dataset import versions_of
@@ -26,9 +25,8 @@ Version = Annotated[str | None, typer.Option(help="Judge this version folder onl
 
 
 def register(app: typer.Typer) -> None:
-    """Add the commands of this module to ``app``."""
+    """Add the command of this module to ``app``."""
     app.command(name="validate")(validate)
-    app.command(name="evaluate")(evaluate)
 
 
 def validate(
@@ -56,34 +54,6 @@ def validate(
         _write(report, {"ok": _good(reports, outside), "versions": [r.as_json() for r in reports], "devkit": outside})
     if not _good(reports, outside):
         raise DatasetError(_complaint(folder, reports, outside))
-
-
-def evaluate(
-    folder: Folder,
-    *,
-    predictions: Annotated[Path, typer.Option(help="Results in nuScenes' format, detection or tracking.")],
-    version: Version = None,
-    split: Annotated[str | None, typer.Option(help="Of splits.json; default: the scenes in the results.")] = None,
-    groups: Annotated[
-        bool, typer.Option("--groups", help="Recall by drones that see a box, distance, visibility.")
-    ] = False,
-    report: Annotated[Path | None, typer.Option("--report", "--json", help="Write all figures here.")] = None,
-) -> None:
-    """Score results with the official devkit at 102.4 m; means are over the classes that are there."""
-    if not predictions.is_file():
-        raise InputError(f"{predictions}: no such file")
-    there = versions_of(folder)
-    if version is None and len(there) > 1:
-        raise InputError(f"{folder} holds {', '.join(there)}: choose one with --version")
-    scores = devkit_scores(folder, version or there[0], predictions, split=split)
-    if not scores["ok"]:
-        raise InputError(f"{predictions}: the devkit refuses it: {scores['problem']}")
-    _show_scores(Console(), scores)
-    if groups:
-        scores["groups"] = recall_by_group(folder, version or there[0], predictions)
-        _show_groups(Console(), scores["groups"])
-    if report:
-        _write(report, scores)
 
 
 def _good(reports: list[Report], outside: JsonDict) -> bool:
@@ -124,25 +94,6 @@ def _show_devkit(console: Console, verdict: JsonDict) -> None:
         mark = "[green]good[/]" if check["ok"] else "[red]failed[/]"
         told = "; ".join(check.get("problems") or figures)
         console.print(f"  devkit {name}: {mark} {told}", highlight=False, soft_wrap=True)
-
-
-def _show_scores(console: Console, scores: JsonDict) -> None:
-    first: JsonDict = next(iter(scores["classes"].values()), {})
-    columns = [name for name, value in first.items() if not isinstance(value, dict)]
-    table = Table("class", *columns, box=None, pad_edge=False)
-    for name, row in scores["classes"].items():
-        table.add_row(name, *("-" if row[c] is None else f"{row[c]:.4g}" for c in columns))
-    console.print(table)
-    for name, value in scores.items():
-        if isinstance(value, (int, float)) and not isinstance(value, bool):
-            console.print(f"  {name}: {value:.4g}", highlight=False)
-
-
-def _show_groups(console: Console, groups: JsonDict) -> None:
-    for kind, rows in groups.items():
-        if isinstance(rows, dict):
-            told = ", ".join(f"{name}: {row['recall']:.3f} of {row['boxes']}" for name, row in rows.items())
-            console.print(f"  recall {kind.replace('_', ' ')}: {told}", highlight=False)
 
 
 def _write(path: Path, content: JsonDict) -> None:

@@ -6,6 +6,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, StringConstraints, field_validator, model_validator
 
+from uavsim.config.backends import Topology
 from uavsim.config.base import BLUEPRINT, Metres3, Model, Name, Reference, Seconds, Text
 from uavsim.config.routes import Altitude
 from uavsim.errors import InputError
@@ -134,6 +135,7 @@ class Traffic(Model):
     spawn_on_waypoints: bool = True
     """Fill up on lanes when the map has too few spawn points."""
     label_parked: bool = False
+    """Also parked vehicles that are parts of the town: they are read at the scene's start and get boxes."""
 
 
 class Images(Model):
@@ -159,8 +161,6 @@ class Labels(Model):
     """Label columns that installed packages add (entry points ``uavsim.label_columns``), beside the built-in ones."""
     range_m: Annotated[float, Field(gt=0, le=100_000)] | None = None
     """Horizontally from the nearest drone; everything in the town by default."""
-    label_parked: bool | None = None
-    """Also parked vehicles that are parts of the town."""
     moving_mps: Annotated[float, Field(ge=0, le=100)] | None = None
     """Faster is ``moving``."""
     parked_moved_m: Annotated[float, Field(ge=0, le=1000)] | None = None
@@ -245,7 +245,7 @@ class DatasetConfig(Model):
     weather: NameSchedule = NameSchedule(fixed="ClearNoon")
     altitude_m: AltitudeSchedule | None = None
     """Instead of the routes' and the formation's."""
-    topology: Literal["carla", "bridge", "merged"] = "carla"
+    topology: Topology = "carla"
     traffic: Traffic = Traffic()
     images: Images = Images()
     splits: Splits = Splits()

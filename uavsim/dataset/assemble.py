@@ -17,6 +17,7 @@ from uavsim.dataset.schema import (
     ATTRIBUTE,
     CATEGORY,
     DATASET_INFO,
+    LIDARSEG,
     MAP,
     SEMANTIC_TAG,
     SENSOR,
@@ -30,6 +31,7 @@ from uavsim.dataset.tokens import token
 from uavsim.dataset.vocabulary import attribute_rows, category_rows, semantic_tag_rows, visibility_rows
 from uavsim.errors import DatasetError
 from uavsim.images import codec
+from uavsim.records.plan import ScenePlan
 
 __all__ = ["METRES_PER_MAP_PIXEL", "AssembledVersion", "assemble", "versions_of"]
 
@@ -42,6 +44,12 @@ NUM_LIDAR_PTS_MEANING: Final = (
     "with its heading, that gives evaluations their range centre."
 )
 
+NUM_LIDAR_PTS_WITH_LIDAR: Final = (
+    "num_lidar_pts is the number of points on the object in the turns of all drones' lidars (LIDAR_id_*) at the sample; the "
+    "pixels that show it are in uav_visible_px. LIDAR_TOP holds the points of drone 0's lidar in a frame on the ground under "
+    "it, turned with its heading, that gives evaluations their range centre."
+)
+
 
 @dataclass(slots=True)
 class AssembledVersion:
@@ -52,7 +60,7 @@ class AssembledVersion:
     row_count: dict[str, int] = field(default_factory=dict)
 
 
-def versions_of(head: FragmentHead) -> tuple[str, ...]:
+def versions_of(head: FragmentHead | ScenePlan) -> tuple[str, ...]:
     """Return the version folders that hold a scene.
 
     As in UAV3D, ``v1.0-trainval`` holds every scene in order of its number, and ``v1.0-test`` the test scenes once more.
@@ -117,7 +125,11 @@ class _VersionFolder:
             raise DatasetError(f"scene {head.scene} (number {head.scene_index}) comes twice or out of order")
         self._last_index = head.scene_index
         for name, writer in self._writers.items():
-            writer.add_lines(fragment.lines(name), count=fragment.row_count.get(name, 0))
+            lines = fragment.lines(name)
+            if name == LIDARSEG.name:  # the devkit counts the files of each version's own folder
+                own, here = (f'"{layout.LIDARSEG}/{version}/'.encode() for version in (head.version, self._folder.name))
+                lines = lines.replace(own, here)
+            writer.add_lines(lines, count=fragment.row_count.get(name, 0))
         self._sensors |= dict(head.channels)
         for split in head.splits:
             self._splits.setdefault(split, []).append(head.scene)
@@ -126,11 +138,16 @@ class _VersionFolder:
 
     def keep(self, info: RunInfo, *, blank_maps: list[str]) -> AssembledVersion:
         count = self.result.row_count
-        for name, writer in self._writers.items():
-            writer.keep()
-            count[name] = writer.row_count
+        with_lidar = self._writers[LIDARSEG.name].row_count > 0
+        for table in scene_tables():
+            writer = self._writers[table.name]
+            if writer.row_count or table.where_empty:
+                writer.keep()
+                count[table.name] = writer.row_count
+            else:
+                writer.path.unlink(missing_ok=True)
         shared: Tables = {
-            CATEGORY.name: category_rows(),
+            CATEGORY.name: category_rows(with_lidarseg=with_lidar),
             ATTRIBUTE.name: attribute_rows(),
             VISIBILITY.name: visibility_rows(),
             SEMANTIC_TAG.name: semantic_tag_rows(),
@@ -141,7 +158,8 @@ class _VersionFolder:
             count[name] = write_rows(self._folder / f"{name}.json", rows)
         write_json(self._folder / SPLITS, {name: self._splits[name] for name in _split_names(self._splits)})
         write_json(
-            self._folder / DATASET_INFO, _description(info, self.result, towns=list(self.towns), blank=blank_maps)
+            self._folder / DATASET_INFO,
+            _description(info, self.result, towns=list(self.towns), blank=blank_maps, with_lidar=with_lidar),
         )
         return self.result
 
@@ -187,8 +205,10 @@ def _write_masks(root: Path, towns: list[str], masks: Mapping[str, bytes]) -> li
     return empty
 
 
-def _description(info: RunInfo, version: AssembledVersion, *, towns: list[str], blank: list[str]) -> DatasetInfo:
-    notes = [NUM_LIDAR_PTS_MEANING]
+def _description(
+    info: RunInfo, version: AssembledVersion, *, towns: list[str], blank: list[str], with_lidar: bool
+) -> DatasetInfo:
+    notes = [NUM_LIDAR_PTS_WITH_LIDAR if with_lidar else NUM_LIDAR_PTS_MEANING]
     notes += [f"{layout.map_path(town)} is blank: the town's map was not drawn." for town in towns if town in blank]
     notes.append(
         "Map masks have 0.1 m a pixel; their bottom left pixel is at uav_mask_origin of the table map, not at (0, 0): "

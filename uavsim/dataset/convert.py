@@ -82,9 +82,10 @@ def _convert_version(
 class _TableWriters:
     """The per-scene tables of one version while it is written."""
 
-    def __init__(self, folder: Path, tables: Iterable[Table[Any]], stack: ExitStack) -> None:
+    def __init__(self, folder: Path, tables: list[Table[Any]], stack: ExitStack) -> None:
         self._folder = folder
         self._writers = {t.name: stack.enter_context(TableWriter(folder / t.file)) for t in tables}
+        self._where_empty = {t.name for t in tables if t.where_empty}
         self._scenes: list[str] = []
 
     def add(self, scene: SceneRows) -> None:
@@ -96,6 +97,8 @@ class _TableWriters:
     def keep(self, shared: Tables, reader: DatasetReader) -> AssembledVersion:
         result = AssembledVersion(self._folder.name, self._scenes)
         for name, writer in self._writers.items():
+            if not writer.row_count and name not in self._where_empty:
+                continue
             writer.keep()
             result.row_count[name] = writer.row_count
         for name, rows in shared.items():

@@ -18,6 +18,7 @@ __all__ = [
     "EgoPoseRow",
     "InstanceRow",
     "LayerRow",
+    "LidarsegRow",
     "LogRow",
     "MapRow",
     "RunInfo",
@@ -184,6 +185,7 @@ class SampleAnnotationRow(TypedDict):
     uav_amodal_px: NotRequired[int]
     uav_seen_by: NotRequired[list[int]]
     uav_missed_samples: NotRequired[int]
+    uav_visible_px: NotRequired[int]
 
 
 class InstanceRow(TypedDict):
@@ -245,6 +247,14 @@ class LayerRow(TypedDict):
     sample_data_token: str
     kind: str
     fileformat: str
+    filename: str
+
+
+class LidarsegRow(TypedDict):
+    """The file with the labels of a lidar's points at a keyframe; ``token`` is that of its ``sample_data``."""
+
+    token: str
+    sample_data_token: str
     filename: str
 
 

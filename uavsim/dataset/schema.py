@@ -63,6 +63,7 @@ class Table(Generic[Row]):
         owner: None where rows belong to no scene.
         scope: see ``Scope``.
         required: the devkit opens it; without it a folder is no data set.
+        where_empty: the file is written where the table has no rows too.
     """
 
     name: str
@@ -70,6 +71,7 @@ class Table(Generic[Row]):
     owner: Owner | None = None
     scope: Scope = "scene"
     required: bool = True
+    where_empty: bool = True
 
     @property
     def file(self) -> str:
@@ -110,6 +112,13 @@ VISIBILITY_DETAIL: Final = Table(
 AGENT_VIEW: Final = Table(
     "agent_view", rows.AgentViewRow, Owner.by("sample_data_token", "sample_data.token"), required=False
 )
+LIDARSEG: Final = Table(
+    "lidarseg",
+    rows.LidarsegRow,
+    Owner.by("sample_data_token", "sample_data.token"),
+    required=False,
+    where_empty=False,  # where it is, the devkit looks for labels
+)
 
 TABLES: Final[tuple[Table[Any], ...]] = (
     CATEGORY,
@@ -130,6 +139,7 @@ TABLES: Final[tuple[Table[Any], ...]] = (
     LAYER,
     VISIBILITY_DETAIL,
     AGENT_VIEW,
+    LIDARSEG,
 )
 """Every table that all dialects have, in the order in which scenes are read: what names an owner stands before it."""
 

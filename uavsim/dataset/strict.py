@@ -18,20 +18,22 @@ from uavsim.dataset.rows import (
     CameraPoseRow,
     EgoPoseRow,
     LayerRow,
+    LidarsegRow,
     LogRow,
     SampleDataRow,
     SampleRow,
     SceneRow,
 )
-from uavsim.dataset.schema import Tables
+from uavsim.dataset.schema import LIDARSEG, Tables
 from uavsim.dataset.strict_boxes import box_rows, detail_rows, instance_rows
 from uavsim.dataset.tokens import token
 from uavsim.errors import DatasetError
 from uavsim.geometry import quaternion
 from uavsim.geometry.se3 import SE3
 from uavsim.records.labels import SceneLabels
+from uavsim.records.modalities import LIDAR
 from uavsim.records.plan import CameraSpec, ScenePlan
-from uavsim.records.recording import CameraShot, DroneState, RecordedFrame
+from uavsim.records.recording import CameraShot, DroneState, LidarScan, RecordedFrame
 from uavsim.records.vocabulary import WEATHER_PARAMETERS
 
 __all__ = ["map_SE3_bev", "scene_fragment"]
@@ -74,38 +76,44 @@ class _SceneTables:
         self._intrinsic_of: dict[str, list[list[float]]] = {}
         self._bev_rows: list[SampleDataRow] = []
         self._bev_poses: list[EgoPoseRow] = []
+        self._scan_rows: list[SampleDataRow] = []
+        self._scan_poses: list[EgoPoseRow] = []
+        self._scan_layers: list[LayerRow] = []
         self._mounts = {spec.name: spec.flu_SE3_optical for spec in plan.rig}
-        names = ("calibrated_sensor", "ego_pose", "sample_data", "camera_pose", "layer", "agent_view")
+        names = ("calibrated_sensor", "ego_pose", "sample_data", "camera_pose", "layer", "agent_view", LIDARSEG.name)
         self.rows: Tables = {name: [] for name in names}
 
     def add_frame(self, frame: RecordedFrame, *, sample_token: str) -> None:
         drones = {drone.drone_id: drone for drone in frame.drones}
         for shot in frame.shots:
             self._add_shot(frame, shot, drones[shot.drone_id], sample_token=sample_token)
+        for scan in frame.scans:
+            self._add_scan(frame, scan, drones[scan.drone_id], sample_token=sample_token)
         if frame.sample_index is not None:
             self._add_bev(frame, drones[self._plan.swarm.drone_ids[0]], sample_token=sample_token)
 
     def finish(self) -> None:
-        """Put what is the same in all frames in place; LIDAR_TOP's rows come after the cameras'."""
+        """Put what is the same in all frames in place; the lidars' rows come after the cameras', LIDAR_TOP's last."""
         by_camera = {spec.name: spec for spec in self._plan.rig}
         for drone_id in self._plan.swarm.drone_ids:
             for name, flu_SE3_optical in self._mounts.items():
                 channel = self._plan.channel(camera=name, drone_id=drone_id)
                 intrinsic = self._intrinsics(channel, by_camera[name])
-                mount_m, turn = flu_SE3_optical.translation_m.tolist(), flu_SE3_optical.quat_wxyz.tolist()
-                self._calibrate(channel, mount_m, turn, intrinsic)
-        self._calibrate(layout.BEV_CHANNEL, [0.0, 0.0, 0.0], [1.0, 0.0, 0.0, 0.0], [])
-        self.rows["sample_data"] += self._bev_rows
-        self.rows["ego_pose"] += self._bev_poses
+                self._calibrate(channel, flu_SE3_optical, intrinsic)
+        if self._plan.lidar is not None:
+            for channel in self._plan.lidar_channels:
+                self._calibrate(channel, self._plan.lidar.flu_SE3_lidar, [])
+        self._calibrate(layout.BEV_CHANNEL, SE3.identity(), [])
+        self.rows["sample_data"] += self._scan_rows + self._bev_rows
+        self.rows["ego_pose"] += self._scan_poses + self._bev_poses
+        self.rows["layer"] += self._scan_layers
 
-    def _calibrate(
-        self, channel: str, translation: list[float], rotation: list[float], intrinsic: list[list[float]]
-    ) -> None:
+    def _calibrate(self, channel: str, flu_SE3_sensor: SE3, intrinsic: list[list[float]]) -> None:
         row: CalibratedSensorRow = {
             "token": token(*self._base, "calibrated_sensor", channel),
             "sensor_token": token("sensor", channel),
-            "translation": translation,
-            "rotation": rotation,
+            "translation": flu_SE3_sensor.translation_m.tolist(),
+            "rotation": flu_SE3_sensor.quat_wxyz.tolist(),
             "camera_intrinsic": intrinsic,
         }
         self.rows["calibrated_sensor"].append(row)
@@ -123,7 +131,8 @@ class _SceneTables:
         row = self._sample_data(frame, shot.channel, filename, fileformat, sample_token=sample_token, size_px=size_px)
         self._intrinsic_of[shot.channel] = shot.intrinsic.tolist()
         self.rows["sample_data"].append(row)
-        self.rows["ego_pose"].append(self._ego_pose(frame, shot, drone, row["ego_pose_token"]))
+        map_SE3_flu = shot.map_SE3_optical.right_divide(self._mounts[shot.camera])
+        self.rows["ego_pose"].append(_ego_pose(frame, drone, row["ego_pose_token"], map_SE3_flu=map_SE3_flu))
         pose: CameraPoseRow = {
             "token": row["token"],
             "translation": shot.map_SE3_optical.translation_m.tolist(),
@@ -135,44 +144,33 @@ class _SceneTables:
             told = {key: value for key, value in shot.degradation.items() if key != "file"}
             self.rows["agent_view"].append({"token": row["token"], "sample_data_token": row["token"], **told})
         self.rows["layer"] += [
-            self._layer(frame, shot, kind=kind, recorded=recorded, owner=row["token"])
-            for kind, recorded in layout.layers(shot)
+            _layer_row(row["token"], kind=kind, filename=path) for kind, path in layout.layers(self._plan, frame, shot)
         ]
 
-    def _ego_pose(self, frame: RecordedFrame, shot: CameraShot, drone: DroneState, ego_token: str) -> EgoPoseRow:
-        """Place the drone so that the mounted camera is exactly where the image was taken from.
+    def _add_scan(self, frame: RecordedFrame, scan: LidarScan, drone: DroneState, *, sample_token: str) -> None:
+        assert self._plan.lidar is not None
+        filename = layout.file_path(self._plan, frame, scan, name=LIDAR)
+        row = self._sample_data(frame, scan.channel, filename, "pcd", sample_token=sample_token, size_px=(0, 0))
+        self._scan_rows.append(row)
+        map_SE3_flu = scan.map_SE3_lidar.right_divide(self._plan.lidar.flu_SE3_lidar)
+        self._scan_poses.append(_ego_pose(frame, drone, row["ego_pose_token"], map_SE3_flu=map_SE3_flu))
+        self._scan_layers += [
+            _layer_row(row["token"], kind=kind, filename=path) for kind, path in layout.layers(self._plan, frame, scan)
+        ]
+        if frame.sample_index is not None:
+            self._add_lidarseg(frame, scan.channel, row["token"])
 
-        Simulators take poses as float32. Each image has its own ego pose, as in nuScenes; those of one drone and tick agree
-        to that rounding (1e-5 m, 1e-7 rad), and the calibration stays one constant a channel.
-        """
-        map_SE3_flu = shot.map_SE3_optical.right_divide(self._mounts[shot.camera])
-        return {
-            "token": ego_token,
-            "timestamp": frame.timestamp_us,
-            "rotation": map_SE3_flu.quat_wxyz.tolist(),
-            "translation": map_SE3_flu.translation_m.tolist(),
-            "uav_drone_id": drone.drone_id,
-            "uav_velocity": drone.velocity_map_mps.tolist(),
-            "uav_planned_translation": drone.planned_map_SE3_flu.translation_m.tolist(),
-            "uav_planned_rotation": drone.planned_map_SE3_flu.quat_wxyz.tolist(),
-        }
-
-    def _layer(
-        self, frame: RecordedFrame, shot: CameraShot, *, kind: layout.LayerKind, recorded: str, owner: str
-    ) -> LayerRow:
-        filename = layout.layer_path(self._plan, frame, shot, kind=kind, recorded=recorded)
-        return {
-            "token": token(owner, kind),
-            "sample_data_token": owner,
-            "kind": kind,
-            "fileformat": filename.rpartition(".")[2],
-            "filename": filename,
-        }
+    def _add_lidarseg(self, frame: RecordedFrame, channel: str, owner: str) -> None:
+        filename = layout.lidarseg_path(self._plan, frame, channel=channel, version=self._plan.version)
+        row: LidarsegRow = {"token": owner, "sample_data_token": owner, "filename": filename}
+        self.rows[LIDARSEG.name].append(row)
 
     def _add_bev(self, frame: RecordedFrame, drone: DroneState, *, sample_token: str) -> None:
         filename = layout.lidar_path(self._plan, frame)
         row = self._sample_data(frame, layout.BEV_CHANNEL, filename, "pcd", sample_token=sample_token, size_px=(0, 0))
         self._bev_rows.append(row)
+        if frame.scans:
+            self._add_lidarseg(frame, layout.BEV_CHANNEL, row["token"])
         pose = map_SE3_bev(drone)
         self._bev_poses.append(
             {
@@ -217,8 +215,43 @@ class _SceneTables:
         return row
 
 
+def _ego_pose(frame: RecordedFrame, drone: DroneState, ego_token: str, *, map_SE3_flu: SE3) -> EgoPoseRow:
+    """Place the drone so that a mounted sensor is exactly where it measured.
+
+    Simulators take poses as float32. Each measurement has its own ego pose, as in nuScenes; those of one drone and tick agree
+    to that rounding (1e-5 m, 1e-7 rad), and the calibration stays one constant a channel.
+
+    Args:
+        frame: of the tick.
+        drone: that carries the sensor.
+        ego_token: of the row.
+        map_SE3_flu: the drone, from the sensor's pose and mount.
+    """
+    return {
+        "token": ego_token,
+        "timestamp": frame.timestamp_us,
+        "rotation": map_SE3_flu.quat_wxyz.tolist(),
+        "translation": map_SE3_flu.translation_m.tolist(),
+        "uav_drone_id": drone.drone_id,
+        "uav_velocity": drone.velocity_map_mps.tolist(),
+        "uav_planned_translation": drone.planned_map_SE3_flu.translation_m.tolist(),
+        "uav_planned_rotation": drone.planned_map_SE3_flu.quat_wxyz.tolist(),
+    }
+
+
+def _layer_row(owner: str, *, kind: str, filename: str) -> LayerRow:
+    return {
+        "token": token(owner, kind),
+        "sample_data_token": owner,
+        "kind": kind,
+        "fileformat": filename.rpartition(".")[2],
+        "filename": filename,
+    }
+
+
 def _head(plan: ScenePlan) -> FragmentHead:
     cameras = tuple((channel, "camera") for channel in plan.channels)
+    lidars = tuple((channel, "lidar") for channel in plan.lidar_channels)
     return FragmentHead(
         scene=plan.scene_name,
         scene_index=plan.scene_index,
@@ -228,7 +261,7 @@ def _head(plan: ScenePlan) -> FragmentHead:
         town=plan.town.name,
         mask_origin_map_m=plan.town.mask_origin_map_m,
         log_token=token(plan.dataset, plan.scene_name, "log"),
-        channels=(*cameras, (layout.BEV_CHANNEL, "lidar")),
+        channels=(*cameras, *lidars, (layout.BEV_CHANNEL, "lidar")),
     )
 
 

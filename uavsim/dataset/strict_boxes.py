@@ -57,6 +57,9 @@ def box_rows(labels: SceneLabels, sample_tokens: list[str]) -> list[SampleAnnota
         for own_token, k, actor, prev_row, next_row, visibility, attribute, centre, rotation, visible_px in columns
     ]
     _add_columns(rows, labels)
+    if boxes.lidar_points is not None:
+        for row, count in zip(rows, boxes.lidar_points.tolist(), strict=True):
+            row["uav_visible_px"], row["num_lidar_pts"] = row["num_lidar_pts"], count
     return rows
 
 

@@ -11,6 +11,7 @@ from typing import Final
 from uavsim.dataset.rows import AttributeRow, CategoryRow, SemanticTagRow, VisibilityRow
 from uavsim.dataset.tokens import token
 from uavsim.records.classes import CATEGORIES
+from uavsim.records.lidarseg import ALL_CATEGORIES
 
 __all__ = [
     "ATTRIBUTES",
@@ -87,8 +88,12 @@ def attribute_token(name: str) -> str:
     return token("attribute", name)
 
 
-def category_rows() -> list[CategoryRow]:
-    """Return the table ``category``; ``color`` and ``index`` are for whoever colours semantic masks."""
+def category_rows(*, with_lidarseg: bool = False) -> list[CategoryRow]:
+    """Return the table ``category``; ``color`` and ``index`` are for whoever colours semantic masks.
+
+    Args:
+        with_lidarseg: all 32 of nuScenes-lidarseg in the order of their index, which the devkit insists on for point labels.
+    """
     return [
         {
             "token": category_token(c.name),
@@ -97,7 +102,7 @@ def category_rows() -> list[CategoryRow]:
             "index": c.index,
             "color": list(c.colour_rgb),
         }
-        for c in CATEGORIES
+        for c in (ALL_CATEGORIES if with_lidarseg else CATEGORIES)
     ]
 
 

@@ -74,7 +74,11 @@ def draw_contact_sheet(
     ]
     if not images:
         raise DatasetError(f"scene {rows.scene['name']}: sample {number} has no images")
-    boxes = [row for row in rows.rows["sample_annotation"] if row["sample_token"] == token and row["num_lidar_pts"] > 0]
+    boxes = [
+        row
+        for row in rows.rows["sample_annotation"]
+        if row["sample_token"] == token and row["uav_visible_px" if "uav_visible_px" in row else "num_lidar_pts"] > 0
+    ]
     corners_map_m, colours = _corners(boxes), _colours(boxes, rows.rows["instance"])
     seen_in = _seen_in(rows, boxes)
     tiles, captions = [], []

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from uavsim.dataset.dialects import STRICT, dialect_of
+from uavsim.dataset.layout import BEV_CHANNEL
 from uavsim.dataset.reader import DatasetReader, SceneRows, open_dataset
 from uavsim.dataset.rows import (
     CalibratedSensorRow,
@@ -37,7 +38,7 @@ from uavsim.geometry import quaternion
 from uavsim.registry import nearest
 from uavsim.typing import FloatArray, IntArray
 
-__all__ = ["BoxColumns", "CameraView", "ExportRequest", "Keyframe", "Source", "bring_file", "open_source"]
+__all__ = ["BoxColumns", "CameraView", "ExportRequest", "Keyframe", "LidarTurn", "Source", "bring_file", "open_source"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +96,16 @@ class CameraView:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class LidarTurn:
+    """The points of one drone's lidar at a keyframe: ``flu_t_m`` (3,) and ``flu_q_sensor_wxyz`` (4,) are its mount."""
+
+    drone_id: int
+    filename: str
+    flu_t_m: FloatArray
+    flu_q_sensor_wxyz: FloatArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class BoxColumns:
     """The boxes of a keyframe: rows as in the table, and (N, ...) columns, map frame, metres."""
 
@@ -111,7 +122,7 @@ class BoxColumns:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Keyframe:
-    """One sample; ``number`` counts in its scene. ``bev_*`` is the virtual LIDAR_TOP, ``lidar_file`` its points."""
+    """One sample; ``number`` counts in its scene. ``bev_*`` is LIDAR_TOP on the ground, ``lidar_file`` its points."""
 
     scene: str
     number: int
@@ -122,6 +133,7 @@ class Keyframe:
     map_t_bev_m: FloatArray
     map_q_bev_wxyz: FloatArray
     lidar_file: str
+    turns: list[LidarTurn] = field(default_factory=list)
 
     def drones(self) -> dict[int, list[CameraView]]:
         """Return the cameras of each drone."""
@@ -175,7 +187,8 @@ class Source:
         for number, sample in enumerate(SAMPLE.of(rows)):
             taken = images.get(sample["token"], [])
             views = [row for row in taken if sensors[row["calibrated_sensor_token"]]["camera_intrinsic"]]
-            bev = next((row for row in taken if row not in views), None)
+            lidars = {self._channel(row, sensors): row for row in taken if row not in views}
+            bev = lidars.pop(BEV_CHANNEL, None)
             if not views or bev is None:
                 raise DatasetError(f"{scene.scene['name']}: sample {number} lacks cameras or LIDAR_TOP")
             pose = egos[bev["ego_pose_token"]]
@@ -189,7 +202,11 @@ class Source:
                 map_t_bev_m=np.array(pose["translation"], dtype=np.float64),
                 map_q_bev_wxyz=np.array(pose["rotation"], dtype=np.float64),
                 lidar_file=bev["filename"],
+                turns=[_turn(channel, row, sensors) for channel, row in lidars.items()],
             )
+
+    def _channel(self, row: SampleDataRow, sensors: dict[str, CalibratedSensorRow]) -> str:
+        return self._channel_of[sensors[row["calibrated_sensor_token"]]["sensor_token"]]
 
     def _view(
         self,
@@ -234,7 +251,7 @@ class Source:
             map_q_box_wxyz=np.array([row["rotation"] for row in rows], dtype=np.float64).reshape(-1, 4),
             size_lwh_m=np.array([row["size"] for row in rows], dtype=np.float64).reshape(-1, 3)[:, [1, 0, 2]],
             velocity_map_mps=np.array([row.get("uav_velocity", none) for row in rows], dtype=np.float64).reshape(-1, 3),
-            visible_px=np.array([row["num_lidar_pts"] for row in rows], dtype=np.int64),
+            visible_px=np.array([row.get("uav_visible_px", row["num_lidar_pts"]) for row in rows], dtype=np.int64),
             details=[details.get(row["token"], _unseen(row)) for row in rows],
         )
 
@@ -242,6 +259,16 @@ class Source:
 def _unseen(row: SampleAnnotationRow) -> VisibilityDetailRow:
     """Stand in for what a data set of others' does not tell."""
     return {"token": row["token"], "sample_annotation_token": row["token"], "seen_by": [], "views": []}
+
+
+def _turn(channel: str, row: SampleDataRow, sensors: dict[str, CalibratedSensorRow]) -> LidarTurn:
+    sensor, drone = sensors[row["calibrated_sensor_token"]], channel.rpartition("_id_")[2]
+    return LidarTurn(
+        drone_id=int(drone) if drone.isdigit() else 0,
+        filename=row["filename"],
+        flu_t_m=np.array(sensor["translation"], dtype=np.float64),
+        flu_q_sensor_wxyz=np.array(sensor["rotation"], dtype=np.float64),
+    )
 
 
 def open_source(request: ExportRequest) -> Source:

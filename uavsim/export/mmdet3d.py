@@ -78,7 +78,9 @@ def _instances(frame: Keyframe) -> list[dict[str, Any]]:
     rows = np.concatenate([centre, boxes.size_lwh_m, yaw[:, None]], axis=1)
     found = [detection_class(name) for name in boxes.category]
     labels = [-1 if name is None else DETECTION_CLASSES.index(name) for name in found]
-    columns = zip(rows.tolist(), labels, velocity.tolist(), boxes.visible_px.tolist(), boxes.rows, strict=True)
+    columns = zip(
+        rows.tolist(), labels, velocity.tolist(), [row["num_lidar_pts"] for row in boxes.rows], boxes.rows, strict=True
+    )
     return [
         {
             "bbox_3d": box,

@@ -119,7 +119,7 @@ def sheet(root: Path, *, versions: list[str] | None = None) -> Path:
 
 
 def _few_images(folder: Path) -> bool:
-    """Tell from the size of the table, some 500 bytes an image, whether looking at all of them is quick."""
+    """Guess from the size of the table, some 500 bytes an image, whether decoding all of them is quick."""
     return (folder / "sample_data.json").stat().st_size < 500 * _FEW_IMAGES
 
 

@@ -58,30 +58,29 @@ class Result:
                 for what, names in (("quarantined", self.quarantined), ("unfinished", self.unfinished))
                 if names
             ]
-            return SystemFailure(f"{'; '.join(parts)} (uavsim status {self.address} tells why)")
+            return SystemFailure(f"{'; '.join(parts)} (uavsim status {self.address} says why)")
         if self.valid is False:
-            return DatasetError(f"{self.address} breaks a promise: {self.findings[0] if self.findings else ''}")
+            return DatasetError(f"{self.address} is not valid: {self.findings[0] if self.findings else ''}")
         return None
 
 
-def generate(request: Request, *, console: Console, check: bool = True) -> Result:
+def generate(request: Request, *, console: Console) -> Result:
     """Do the main job.
 
     Args:
         request: what to make.
-        console: tells people.
-        check: let the validator look at the result.
+        console: shows people the progress.
 
     Raises:
         InputError: before anything is started or written.
         SystemFailure: simulators, storage or Prefect failed; what is committed stays.
     """
     began = time.monotonic()
-    os.environ.setdefault(_CONSOLE_LEVEL, "CRITICAL")  # before Prefect is imported: the run tells people itself
+    os.environ.setdefault(_CONSOLE_LEVEL, "CRITICAL")  # before Prefect is imported: the run shows its progress itself
     from uavsim.flows import context as contexts
 
     ready = contexts.prepared(request)
-    job = ready[0]
+    job = ready.job
     console.print(
         f"[bold]{job.dataset}[/] {', '.join(job.towns)}: {len(job.scenes)} scenes x {job.samples} samples, "
         f"{job.images_per_scene} images each, seed {job.seed}",
@@ -95,15 +94,13 @@ def generate(request: Request, *, console: Console, check: bool = True) -> Resul
             temporary = stack.enter_context(server.TemporaryServer())
         else:
             server.check_api(url)
-        _, context = stack.enter_context(contexts.opened(request, console=console, ready=ready))
+        context = stack.enter_context(contexts.opened(ready, console=console))
         url = url or temporary.wait() if temporary is not None else url
         assert url is not None
         stack.enter_context(server.use_api(url, temporary=temporary is not None))
-        from uavsim.flows.dataset import generate_dataset
+        from uavsim.flows.dataset import generate_opened
 
-        summary = generate_dataset(
-            **request.model_dump(exclude={"force"}) | {"force_scenes": request.force, "check": check}
-        )
+        summary = generate_opened(context)
         if context.failure is not None:
             raise context.failure
     return Result(

@@ -28,13 +28,13 @@ class Overview:
         dataset: its name.
         seed: of it.
         committed: scenes that are in it.
-        flying: scenes that a process is at right now.
-        interrupted: scenes that were begun and that nobody is at.
+        flying: scenes that a process holds right now.
+        interrupted: scenes that were begun and that no process holds.
         quarantined: entries of scenes that were given up.
         missing: names of scenes of the whole data set that were never begun; None when its YAML cannot be read any more.
         images: in the data set.
         scene_s: how long a scene takes, from the last ones; None before the first.
-        slots: simulators that are at work.
+        slots: simulator slots that are at work.
     """
 
     address: str
@@ -97,7 +97,7 @@ def overview(out: str, *, scratch: Path | None = None) -> Overview:
         interrupted=tuple(scene for scene in begun if scene not in flying),
         quarantined=tuple(entry for entry in ledger if entry.state == "quarantined"),
         missing=_missing(out, identity, known={entry.scene for entry in ledger}),
-        images=sum(int(entry.facts.get("images", 0)) for entry in committed),
+        images=sum(entry.facts.images for entry in committed if entry.facts),
         scene_s=_pace_s(committed),
         slots=len(flying),
     )
@@ -123,6 +123,6 @@ def _missing(out: str, identity: dict[str, object], *, known: set[str]) -> tuple
 
 
 def _pace_s(committed: tuple[LedgerEntry, ...]) -> float | None:
-    times_s = [float(e.facts["fly_s"]) + float(e.facts.get("label_s", 0.0)) for e in committed if "fly_s" in e.facts]
+    times_s = [entry.facts.fly_s + entry.facts.label_s for entry in committed if entry.facts and entry.facts.fly_s]
     last = times_s[-_PACE_FROM:]
     return sum(last) / len(last) if last else None

@@ -10,7 +10,7 @@ from types import TracebackType
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
-from uavsim.typing import JsonDict
+from uavsim.capture.client_events import ClientEvent, SampleTaken
 
 __all__ = ["RunProgress"]
 
@@ -71,19 +71,19 @@ class RunProgress:
         left = (self._scenes - self._done) * self._samples - self._samples_taken
         return max(left, 0) * (self._clock() - self._began) / self._samples_taken
 
-    def on_event(self, scene: str, event: JsonDict) -> None:
-        """Take one event of a client."""
-        if event.get("event") == "sample":
+    def on_event(self, scene: str, event: ClientEvent) -> None:
+        """Take one event of a client process."""
+        if isinstance(event, SampleTaken):
             with self._lock:
                 samples, images = self._in_flight.get(scene, (0, 0))
-                now = int(event.get("sample", samples)), int(event.get("images", images))
+                now = event.sample, event.images
                 self._in_flight[scene] = now
                 self._samples_taken += now[0] - samples
                 self._images += now[1] - images
                 self._show()
 
     def finished(self, scene: str, *, line: str) -> None:
-        """Count a scene as done and tell people in one line."""
+        """Count a scene as done and print one line."""
         with self._lock:
             self._in_flight.pop(scene, None)
             self._finished += 1
@@ -92,7 +92,7 @@ class RunProgress:
         self.say(line)
 
     def failed(self, scene: str, *, line: str) -> None:
-        """Take back what a failed attempt had counted and tell people in one line."""
+        """Take back what a failed attempt had counted and print one line."""
         with self._lock:
             samples, _ = self._in_flight.pop(scene, (0, 0))
             self._samples_taken -= samples

@@ -1,4 +1,4 @@
-"""Fly scenes of an existing data set again with the settings that it keeps in ``.uavsim/dataset.json``."""
+"""Fly scenes of an existing data set anew with the settings that it keeps in ``.uavsim/dataset.json``."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["request_of_folder"]
 def request_of_folder(
     folder: Path, *, scenes: str | None, simulators: tuple[str, ...], run: RunConfig | None
 ) -> Request:
-    """Make the request that flies ``scenes`` of ``folder`` again; without numbers those in quarantine.
+    """Make the request that flies ``scenes`` of ``folder`` anew; without numbers those in quarantine.
 
     Raises:
         InputError: not a data set of ours, or nothing to fly.

@@ -11,7 +11,6 @@ import os
 import shutil
 import socket
 import sqlite3
-import sys
 import tempfile
 import time
 import urllib.error
@@ -21,7 +20,7 @@ from pathlib import Path
 from types import TracebackType
 
 from uavsim.errors import SystemFailure
-from uavsim.supervise.process import GuardedProcess, exit_text
+from uavsim.supervise.process import GuardedProcess, exit_text, python_command
 
 __all__ = ["TemporaryServer", "check_api", "configured_api_url", "use_api"]
 
@@ -99,10 +98,10 @@ class TemporaryServer:
         self._fresh = not self._template.exists()
         if not self._fresh:
             shutil.copyfile(self._template, self._database)
-        command = ["-m", "uvicorn", "--factory", "prefect.server.api.server:create_app"]
-        address = ["--host", "127.0.0.1", "--port", str(self._port), "--log-level", "error", "--lifespan", "on"]
+        app = ("--factory", "prefect.server.api.server:create_app", "--log-level", "error", "--lifespan", "on")
+        command = python_command("uvicorn", *app, "--host", "127.0.0.1", "--port", str(self._port))
         env = {**_QUIET, "PREFECT_HOME": str(self._home), "PREFECT_API_URL": ""}
-        self._process = GuardedProcess([sys.executable, *command, *address], log=self._home / "server.log", env=env)
+        self._process = GuardedProcess(command, log=self._home / "server.log", env=env)
         self._began = time.monotonic()
 
     def __enter__(self) -> TemporaryServer:

@@ -1,7 +1,7 @@
 """The stages of one scene as ordinary functions: fly, label, commit; nothing here knows Prefect.
 
 A scene's failure is counted in the ledger and becomes quarantine after ``attempts``; a simulator that cannot be brought up
-is the slot's failure, not the scene's; storage that cannot be written ends the run, and the next one continues.
+is the simulator slot's failure, not the scene's; storage that cannot be written ends the run, and the next one continues.
 """
 
 from __future__ import annotations
@@ -16,31 +16,33 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
+from uavsim.annotate.lidar_files import write_lidar_files
 from uavsim.annotate.scene import annotate
-from uavsim.annotate.virtual_lidar import write_virtual_lidar
-from uavsim.capture.recording_writer import LOG_NAME, read_recording
+from uavsim.capture.client_events import ClientEvent, Progress, SceneFlown, UnknownEvent, fields_of
+from uavsim.capture.recording_reader import LOG_NAME, read_recording
 from uavsim.config.run import RunConfig
 from uavsim.dataset.fragment import pack_fragment
 from uavsim.dataset.layout import final_paths
 from uavsim.dataset.strict import scene_fragment
 from uavsim.errors import InputError, SceneVoid, StorageError, SystemFailure, UavsimError
 from uavsim.flows.finish import keep_map_mask
+from uavsim.flows.job import Job
 from uavsim.flows.progress import RunProgress
+from uavsim.flows.request import Request
 from uavsim.images.codec import decode_rgb
 from uavsim.records.codec import pack_plan
+from uavsim.records.modalities import RGB
 from uavsim.records.plan import ScenePlan
 from uavsim.records.recording import Recording
 from uavsim.store.atomic import replace_bytes, storage_errors, to_json_bytes
 from uavsim.store.commit import commit_scene, retire_scene
 from uavsim.store.journal import Journal
 from uavsim.store.layout import OutLayout, staging_name
-from uavsim.store.ledger import LedgerEntry, read_entry, write_entry
+from uavsim.store.ledger import LedgerEntry, SceneFacts, read_entry, write_entry
 from uavsim.store.output import Output
-from uavsim.supervise.client_process import Flown
 from uavsim.supervise.simulator_slot import NoSlotLeft, SimulatorSlot, SlotPool
-from uavsim.typing import JsonDict
 
-__all__ = ["RunContext", "SceneOutcome", "SceneQuarantined", "fly_scene", "refuse_blank_images"]
+__all__ = ["Gate", "RunContext", "SceneOutcome", "SceneQuarantined", "fly_scene", "refuse_blank_images"]
 
 _RUN_ENDS = (StorageError, InputError, NoSlotLeft)  # not the scene's failure
 
@@ -57,7 +59,7 @@ class SceneOutcome:
         scene: its name.
         state: committed now or before; quarantined; elsewhere: another process has it; skipped: the run is ending.
         attempts: failed ones, in all runs.
-        facts: what the summary tells: vehicles, images, seconds.
+        facts: how it was flown; None when it is not committed.
         reason: the last failure, if any.
     """
 
@@ -65,8 +67,11 @@ class SceneOutcome:
     state: str
     town: str = ""
     attempts: int = 0
-    facts: JsonDict = field(default_factory=dict)
+    facts: SceneFacts | None = None
     reason: str = ""
+
+
+Gate = Callable[[SimulatorSlot], AbstractContextManager[None]]
 
 
 def _no_gate(slot: SimulatorSlot) -> AbstractContextManager[None]:
@@ -79,22 +84,22 @@ class RunContext:
     """What the scenes of one run share; lives in the flow's process only.
 
     Attributes:
+        request: what was asked for.
+        job: what follows from it.
         output: where committed scenes go.
         run: attempts and deadlines.
         pool: the simulators.
-        plan_of: makes the plan of a scene.
-        progress: tells people.
-        force: scenes that are flown again although they are committed.
-        gate: held while a scene flies on a slot that other runs may use too.
+        progress: shows people how it goes.
+        gate: held while a scene flies on a simulator slot that other runs may use too.
     """
 
+    request: Request
+    job: Job
     output: Output
     run: RunConfig
     pool: SlotPool
-    plan_of: Callable[[str], ScenePlan]
     progress: RunProgress
-    force: frozenset[str] = frozenset()
-    gate: Callable[[SimulatorSlot], AbstractContextManager[None]] = _no_gate
+    gate: Gate = _no_gate
     _stop: threading.Event = field(default_factory=threading.Event)
     _failure: UavsimError | None = None
 
@@ -120,11 +125,11 @@ class RunContext:
 
 
 def fly_scene(context: RunContext, scene: str) -> SceneOutcome:
-    """Bring one scene into the data set, unless it is there already or another process is at it.
+    """Bring one scene into the data set, unless it is there already or another process has it.
 
     Raises:
         SceneQuarantined: it failed for the last time.
-        UavsimError: it failed and may be tried again; or the storage failed, and the context is aborted.
+        UavsimError: it failed and may be tried once more; or the storage failed, and the context is aborted.
     """
     if context.stopped:
         return SceneOutcome(scene, "skipped")
@@ -139,17 +144,23 @@ def fly_scene(context: RunContext, scene: str) -> SceneOutcome:
 
 
 def _fly_locked(context: RunContext, scene: str) -> SceneOutcome:
-    plan = context.plan_of(scene)
+    plan = context.job.plan_of(scene)
     packed = pack_plan(plan)
     sha = hashlib.sha256(packed).hexdigest()
     entry = read_entry(context.output, scene)
-    forced = scene in context.force and (entry is None or entry.facts.get("forced_by") != os.getpid())
+    forced = context.request.force and (entry is None or entry.forced_by != os.getpid())
     if entry is not None and not forced and entry.plan_sha256 == sha:
         if entry.state != "flying":
             return _outcome(entry)
     else:
-        facts = {"forced_by": os.getpid()} if forced else {}
-        fresh = LedgerEntry(scene, "flying", index=plan.scene_index, town=plan.town.name, plan_sha256=sha, facts=facts)
+        fresh = LedgerEntry(
+            scene,
+            "flying",
+            index=plan.scene_index,
+            town=plan.town.name,
+            plan_sha256=sha,
+            forced_by=os.getpid() if forced else 0,
+        )
         if entry is not None:
             retire_scene(context.output, fresh)
         entry = fresh
@@ -161,18 +172,18 @@ def _attempt(context: RunContext, entry: LedgerEntry, *, plan: ScenePlan, packed
     journal = Journal(context.layout.scene_log(entry.scene))
     attempt = entry.attempts + 1
     folder = context.layout.staging / staging_name(entry.scene, attempt=f"{attempt}-{os.urandom(4).hex()}")
-    journal.tell("start", scene=entry.scene, attempt=attempt, town=entry.town, plan_sha256=entry.plan_sha256)
+    journal.add("start", scene=entry.scene, attempt=attempt, town=entry.town, plan_sha256=entry.plan_sha256)
     try:
         with storage_errors(f"stage scene {entry.scene}"):
             folder.mkdir(parents=True)
             (folder / "plan.msgpack").write_bytes(packed)
         committed = _fly_label_commit(context, entry, plan=plan, folder=folder, journal=journal)
     except _RUN_ENDS as error:
-        journal.tell("stopped", kind=type(error).__name__, reason=str(error))
+        journal.add("stopped", kind=type(error).__name__, reason=str(error))
         raise
     except UavsimError as error:
         if context.stopped:
-            journal.tell("stopped", kind=type(error).__name__, reason=str(error))
+            journal.add("stopped", kind=type(error).__name__, reason=str(error))
             return SceneOutcome(entry.scene, "skipped", reason=str(error))
         raise _failed(context, entry, error=error, folder=folder, journal=journal) from error
     finally:
@@ -187,46 +198,48 @@ def _fly_label_commit(
 ) -> LedgerEntry:
     flown, slot, fly_s = _fly(context, entry.scene, plan=plan, folder=folder, journal=journal)
     began = time.monotonic()
-    recording = read_recording(flown.recording)
+    recording = read_recording(Path(flown.recording))
     refuse_blank_images(recording)
     keep_map_mask(context.output, recording)
     fragment = pack_fragment(scene_fragment(annotate(recording)))
-    moves = final_paths(recording) | write_virtual_lidar(recording)
+    moves = final_paths(recording) | write_lidar_files(recording)
     label_s = time.monotonic() - began
-    images = int(flown.facts.get("images", 0))
-    facts = {
-        "vehicles": recording.facts.vehicles_spawned,
-        "vehicles_asked": recording.facts.vehicles_asked,
-        "walkers": recording.facts.walkers_spawned,
-        "samples": plan.samples,
-        "images": images,
-        "images_per_s": round(images / max(fly_s, 1e-9), 2),
-        "fly_s": round(fly_s, 2),
-        "label_s": round(label_s, 2),
-        "slot": slot,
-    }
+    facts = SceneFacts(
+        vehicles=recording.facts.vehicles_spawned,
+        vehicles_asked=recording.facts.vehicles_asked,
+        walkers=recording.facts.walkers_spawned,
+        samples=plan.samples,
+        images=flown.images,
+        images_per_s=round(flown.images / max(fly_s, 1e-9), 2),
+        fly_s=round(fly_s, 2),
+        label_s=round(label_s, 2),
+        slot=slot,
+    )
     done = replace(entry, facts=facts)
-    committed = commit_scene(context.output, done, folder=flown.recording, moves=moves, log=LOG_NAME, fragment=fragment)
-    journal.tell("committed", commit_s=round(time.monotonic() - began - label_s, 2), **facts)
+    folder = Path(flown.recording)
+    committed = commit_scene(context.output, done, folder=folder, moves=moves, log=LOG_NAME, fragment=fragment)
+    journal.add("committed", commit_s=round(time.monotonic() - began - label_s, 2), **asdict(facts))
     return committed
 
 
 def _fly(
     context: RunContext, scene: str, *, plan: ScenePlan, folder: Path, journal: Journal
-) -> tuple[Flown, str, float]:
-    """Fly on the next free slot; returns what was flown, the slot's name, and the seconds without the waiting."""
+) -> tuple[SceneFlown, str, float]:
+    """Fly on the next free simulator slot; returns what was flown, the slot's name, and the seconds without the waiting."""
 
-    def on_event(event: JsonDict) -> None:
+    def on_event(event: ClientEvent) -> None:
         context.progress.on_event(scene, event)
-        if event.get("event") != "heartbeat":
-            journal.tell(str(event["event"]), **{k: v for k, v in event.items() if k != "event"})
+        if isinstance(event, UnknownEvent):
+            journal.add("unknown event", kind=event.event, fields=event.fields)
+        elif not isinstance(event, Progress):
+            journal.add(event.event, **fields_of(event))
 
-    with context.pool.borrow_ready(town=plan.town.name, journal=journal.tell) as slot, context.gate(slot):
+    with context.pool.borrow_ready(town=plan.town.name, journal=journal.add) as slot, context.gate(slot):
         began = time.monotonic()
-        journal.tell("flying", slot=slot.name, **(asdict(slot.facts) if slot.facts else {}))
+        journal.add("flying", slot=slot.name, **(fields_of(slot.client_facts) if slot.client_facts else {}))
         flown = slot.fly(folder / "plan.msgpack", out=folder / "recording", town=plan.town.name, on_event=on_event)
         fly_s = time.monotonic() - began
-        slot.pace.note(int(flown.facts.get("images", 0)) / max(fly_s, 1e-9))
+        slot.pace.note(flown.images / max(fly_s, 1e-9))
     return flown, slot.name, fly_s
 
 
@@ -237,9 +250,9 @@ def refuse_blank_images(recording: Recording) -> None:
         SceneVoid: every first image of the first drone is of one colour.
     """
     first = recording.frames[0]
-    shots = [shot for shot in first.shots if shot.drone_id == first.shots[0].drone_id and shot.rgb is not None]
+    shots = [shot for shot in first.shots if shot.drone_id == first.shots[0].drone_id and RGB in shot.files]
     spans = [
-        int(image.max()) - int(image.min()) for image in (decode_rgb(recording.folder / str(s.rgb)) for s in shots)
+        int(image.max()) - int(image.min()) for image in (decode_rgb(recording.folder / s.files[RGB]) for s in shots)
     ]
     if spans and max(spans) <= 2:
         raise SceneVoid(
@@ -254,7 +267,7 @@ def _failed(
     reason = f"{type(error).__name__}: {error}"
     failed = entry.failed(reason)
     final = failed.attempts >= context.run.attempts
-    journal.tell("failed", attempt=failed.attempts, kind=type(error).__name__, reason=str(error), final=final)
+    journal.add("failed", attempt=failed.attempts, kind=type(error).__name__, reason=str(error), final=final)
     write_entry(context.output, replace(failed, state="quarantined") if final else failed)
     evidence = context.layout.quarantine / entry.scene
     if final:
@@ -263,8 +276,8 @@ def _failed(
             replace_bytes(evidence / "plan.msgpack", (folder / "plan.msgpack").read_bytes())
             for slot in context.pool.slots:
                 replace_bytes(evidence / f"{slot.name}-client.log", slot.client_log_tail().encode())
-    verdict = "quarantined" if final else f"attempt {failed.attempts} of {context.run.attempts} failed"
-    context.progress.failed(entry.scene, line=f"[yellow]{entry.scene}[/] {verdict}: {error}")
+    what = "quarantined" if final else f"attempt {failed.attempts} of {context.run.attempts} failed"
+    context.progress.failed(entry.scene, line=f"[yellow]{entry.scene}[/] {what}: {error}")
     return SceneQuarantined(f"{entry.scene}: {reason}") if final else error
 
 
@@ -274,11 +287,11 @@ def _drop_staging(folder: Path) -> None:
 
 
 def _done_line(entry: LedgerEntry) -> str:
-    facts = entry.facts
+    facts = entry.facts or SceneFacts()
     retries = f", {entry.attempts} failed before" if entry.attempts else ""
     return (
-        f"[green]{entry.scene}[/] {facts['samples']} samples, {facts['images']} images, "
-        f"{facts['vehicles']} of {facts['vehicles_asked']} vehicles, {facts['images_per_s']} images/s{retries}"
+        f"[green]{entry.scene}[/] {facts.samples} samples, {facts.images} images, "
+        f"{facts.vehicles} of {facts.vehicles_asked} vehicles, {facts.images_per_s} images/s{retries}"
     )
 
 

@@ -1,9 +1,10 @@
 """Images to bytes and back: with ``draw.py`` and ``raster.py`` the only door to cv2.
 
-Arrays are RGB everywhere in uavsim; cv2's BGR stays in here. Three kinds of file:
+Arrays are RGB everywhere in uavsim; cv2's BGR stays in here. Four kinds of file:
 
     rgb     PNG or JPEG, 8 bit.
     mask    PNG in CARLA's instance encoding: R = semantic tag, G = id & 255, B = id >> 8; 0 where no labelled actor is.
+    tags    PNG, one channel of 8 bit: the semantic tag.
     depth   PNG, one channel of 16 bit, centimetres along the optical axis; 65535 = 655.35 m or farther (the sky).
 
 Encoders are deterministic: the same array gives the same bytes. cv2 releases the GIL while it works.
@@ -29,6 +30,7 @@ __all__ = [
     "ImageSource",
     "decode_depth",
     "decode_rgb",
+    "decode_tags",
     "encode_depth",
     "encode_image",
     "encode_jpeg",
@@ -119,6 +121,18 @@ def decode_depth(source: ImageSource) -> Float32Image:
     depth_m = raw.astype(np.float32) / np.float32(100.0)
     depth_m[raw == 65535] = np.inf
     return depth_m
+
+
+def decode_tags(source: ImageSource) -> UInt8Array:
+    """Read an image of semantic tags, (H, W) uint8.
+
+    Raises:
+        DatasetError: not a readable 8-bit image of one channel.
+    """
+    tags = _decode(source, cv2.IMREAD_UNCHANGED)
+    if tags.ndim != 2 or tags.dtype != np.uint8:
+        raise DatasetError(f"{_name(source)}: tags have one channel of 8 bits, this has {tags.shape} {tags.dtype}")
+    return tags
 
 
 def decode_rgb(source: ImageSource) -> UInt8Array:

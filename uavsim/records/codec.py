@@ -26,7 +26,7 @@ import numpy as np
 from uavsim.errors import DatasetError, FrameError
 from uavsim.geometry.se3 import SE3
 from uavsim.records import plan, recording
-from uavsim.records.format_1 import with_poses
+from uavsim.records.format_1 import with_poses, with_typed_extra
 from uavsim.records.plan import ScenePlan
 from uavsim.typing import AnyArray
 
@@ -143,6 +143,7 @@ def _unpack_record(kind: object, rest: dict[str, Any]) -> Any:
     if record is None:
         raise DatasetError(f"no record is called {kind!r}: written by another version of uavsim?")
     rest = with_poses(record.__name__, rest)
+    rest = with_typed_extra(record.__name__, rest)
     known = {f.name for f in dataclasses.fields(record)}
     strangers = sorted(set(rest) - known)
     if strangers:

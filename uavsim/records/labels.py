@@ -63,6 +63,7 @@ class BoxLabels:
         visible_px: (N,) pixels of the instance in all cameras of the sample.
         amodal_px: (N,) pixels it would have in them with nothing in front.
         visibility: (N,) 1..4, nuScenes' visibility token.
+        lidar_points: (N,) points of all drones' lidars on the object; None where the rig has no lidar.
         missed_samples: (N,) keyframes without this instance since its last box; 0 in an unbroken track.
     """
 
@@ -80,6 +81,7 @@ class BoxLabels:
     amodal_px: IntArray
     visibility: IntArray
     missed_samples: IntArray
+    lidar_points: IntArray | None = None
 
     def __len__(self) -> int:
         return len(self.instance_id)

@@ -2,7 +2,7 @@
 
 Everything here is in the ``map`` frame (right-handed, z up, metres, radians) and integer microseconds. The simulator's own
 left-handed frame was left at the simulator's door; positions and angles convert back by sign flips without loss.
-A recording on disk is ``log.msgpack`` plus images; ``capture/recording_writer.py`` writes and reads it.
+On disk it is ``log.msgpack`` and one file a measurement: ``recording_writer`` and ``recording_reader`` of ``capture``.
 """
 
 from __future__ import annotations
@@ -15,7 +15,16 @@ from uavsim.geometry.se3 import SE3
 from uavsim.records.plan import ScenePlan
 from uavsim.typing import FloatArray, IntArray
 
-__all__ = ["ActorInfo", "ActorStates", "CameraShot", "DroneState", "RecordedFrame", "Recording", "SessionFacts"]
+__all__ = [
+    "ActorInfo",
+    "ActorStates",
+    "CameraShot",
+    "DroneState",
+    "LidarScan",
+    "RecordedFrame",
+    "Recording",
+    "SessionFacts",
+]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -82,12 +91,13 @@ class DroneState:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CameraShot:
-    """The images of one camera pose at one tick; paths are relative to the recording's folder, None where not taken.
+    """What was taken at one camera pose at one tick.
 
     Attributes:
         map_SE3_optical: camera (x right, y down, z forward).
         ue_euler_deg: (roll, pitch, yaw) in the simulator's left-handed frame, as commanded.
         intrinsic: (3, 3).
+        files: modality (``records/modalities.py``) -> path in the recording's folder, of what was taken.
         degradation: what was done to the degraded copy of the image, empty when nothing.
     """
 
@@ -99,11 +109,25 @@ class CameraShot:
     intrinsic: FloatArray
     width_px: int
     height_px: int
-    rgb: str | None
-    mask: str | None
-    depth: str | None
-    lidar: str | None = None
+    files: dict[str, str]
     degradation: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LidarScan:
+    """One whole turn of one drone's lidar.
+
+    Attributes:
+        map_SE3_lidar: the sensor's own flu frame, in which its points are.
+        ue_euler_deg: (roll, pitch, yaw) in the simulator's left-handed frame, as commanded.
+        files: modality -> path in the recording's folder.
+    """
+
+    channel: str
+    drone_id: int
+    map_SE3_lidar: SE3
+    ue_euler_deg: tuple[float, float, float]
+    files: dict[str, str]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -125,6 +149,7 @@ class RecordedFrame:
     shots: tuple[CameraShot, ...]
     actors: ActorStates
     weather: tuple[float, ...]
+    scans: tuple[LidarScan, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ import numpy as np
 from uavsim.errors import SceneVoid, SimulatorError, SimulatorLost
 from uavsim.geometry import frames, unreal
 from uavsim.geometry.se3 import SE3
+from uavsim.records.modalities import AirSimImage
 from uavsim.records.plan import ScenePlan
 from uavsim.records.recording import DroneState
 from uavsim.simulate.names import vehicle_name
@@ -140,19 +141,19 @@ class AirSimLink:
         ned_SE3_frd = self.world_pose(truth.position, truth.orientation, home=name)
         return ned_SE3_frd, _xyz(truth.linear_velocity), int(state.timestamp)
 
-    def image_requests(self, wanted: Sequence[tuple[str, str]]) -> list[Any]:
-        """Make requests from (camera, kind) pairs; kind is rgb, instance or depth."""
-        kinds = {
-            "rgb": (airsim.ImageType.Scene, False),
-            "instance": (airsim.ImageType.Segmentation, False),
-            "depth": (airsim.ImageType.DepthPlanar, True),
-        }
-        return [airsim.ImageRequest(camera, kinds[kind][0], kinds[kind][1], False) for camera, kind in wanted]
+    def image_requests(self, wanted: Sequence[tuple[str, AirSimImage]]) -> list[Any]:
+        """Make requests from (camera, image) pairs."""
+        return [airsim.ImageRequest(camera, image.image_type, image.as_float, False) for camera, image in wanted]
 
     def images(self, name: str, requests: Sequence[Any]) -> list[Any]:
         """Take all images of one vehicle in one call: AirSim promises one moment for one call only."""
         with self.translated(f"taking {name}'s images"):
             return list(self.client.simGetImages(list(requests), name))
+
+    def lidar(self, name: str, sensor: str) -> Any:
+        """Take a lidar's last turn."""
+        with self.translated(f"reading {name}'s lidar"):
+            return self.client.getLidarData(sensor, name)
 
 
 class AirSimPoses:

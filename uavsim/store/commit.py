@@ -9,7 +9,7 @@ from pathlib import Path
 
 from uavsim.errors import StorageError
 from uavsim.store.atomic import storage_errors
-from uavsim.store.layout import IMAGE_ROOTS, check_name, scene_of_file
+from uavsim.store.layout import check_name, file_roots, scene_of_file
 from uavsim.store.ledger import LedgerEntry, read_entry, read_ledger, write_entry
 from uavsim.store.output import Output
 
@@ -101,7 +101,7 @@ def _is_committed(output: Output, scene: str) -> bool:
 
 
 def _all_scene_keys(output: Output) -> list[str]:
-    roots = (*IMAGE_ROOTS, FRAGMENTS, RECORDINGS)
+    roots = (*file_roots(), FRAGMENTS, RECORDINGS)
     staged = output.keys(".uavsim/staging") if output.is_local else []
     return [key for root in roots for key in output.keys(root)] + staged
 

@@ -37,7 +37,7 @@ class Journal:
     def __init__(self, path: Path, *, now: Callable[[], float] = time.time) -> None:
         self._path, self._now, self._lock = path, now, threading.Lock()
 
-    def tell(self, event: str, **facts: object) -> None:
+    def add(self, event: str, **facts: object) -> None:
         """Append one event; strings are redacted.
 
         Raises:

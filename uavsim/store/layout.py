@@ -10,11 +10,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from uavsim.errors import InputError
+from uavsim.records.modalities import layer_folders
 
-__all__ = ["IMAGE_ROOTS", "OutLayout", "check_name", "scene_of_file", "scene_of_staging", "staging_name"]
+__all__ = ["OutLayout", "check_name", "file_roots", "scene_of_file", "scene_of_staging", "staging_name"]
 
-IMAGE_ROOTS = ("samples", "sweeps", "masks", "depth", "lidar", "degraded")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}")
+
+
+def file_roots() -> tuple[str, ...]:
+    """Return the data set's folders that hold files of scenes."""
+    return ("samples", "sweeps", *layer_folders(), "degraded", "lidarseg")
 
 
 def check_name(name: str, *, what: str) -> str:
@@ -56,11 +61,6 @@ class OutLayout:
         return self.root / ".uavsim"
 
     @property
-    def dataset_json(self) -> Path:
-        """The identity of the data set."""
-        return self.meta / "dataset.json"
-
-    @property
     def ledger(self) -> Path:
         """One file per scene: the truth about what is done."""
         return self.meta / "ledger"
@@ -92,10 +92,6 @@ class OutLayout:
     def recording(self, scene: str) -> Path:
         """The scene's recording without its images."""
         return self.meta / "recordings" / check_name(scene, what="scene")
-
-    def ledger_file(self, scene: str) -> Path:
-        """The scene's ledger entry."""
-        return self.ledger / f"{check_name(scene, what='scene')}.json"
 
     def scene_log(self, scene: str) -> Path:
         """The scene's log, JSON lines."""

@@ -7,18 +7,46 @@ point; ``quarantined`` keeps why the scene was given up. A ``flying`` entry whos
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, field, replace
-from typing import Any, Literal, get_args
+from dataclasses import asdict, dataclass, fields, replace
+from typing import Any, Final, Literal, get_args
 
 from uavsim.errors import StorageError
 from uavsim.store.atomic import to_json_bytes
 from uavsim.store.layout import check_name
 from uavsim.store.output import Output
 
-__all__ = ["LEDGER", "LedgerEntry", "SceneState", "read_entry", "read_ledger", "write_entry"]
+__all__ = ["LEDGER", "LedgerEntry", "SceneFacts", "SceneState", "read_entry", "read_ledger", "write_entry"]
 
 SceneState = Literal["flying", "committed", "quarantined"]
-LEDGER = ".uavsim/ledger"
+LEDGER: Final = ".uavsim/ledger"
+_VERSION: Final = 2  # of an entry's file; 1 had no number, any facts, and forced_by among them
+
+
+@dataclass(frozen=True, slots=True)
+class SceneFacts:
+    """How a committed scene was flown; for people and summaries.
+
+    Attributes:
+        vehicles: that spawned.
+        vehicles_asked: that the plan asked for.
+        walkers: that spawned.
+        samples: keyframes.
+        images: RGB images.
+        images_per_s: while it flew.
+        fly_s: seconds in the simulator, without the waiting for one.
+        label_s: seconds of labelling.
+        slot: the simulator slot that flew it.
+    """
+
+    vehicles: int = 0
+    vehicles_asked: int = 0
+    walkers: int = 0
+    samples: int = 0
+    images: int = 0
+    images_per_s: float = 0.0
+    fly_s: float = 0.0
+    label_s: float = 0.0
+    slot: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +61,8 @@ class LedgerEntry:
         plan_sha256: of the packed plan that was flown; another plan under the same name is another scene.
         attempts: failed attempts since the scene was last committed or forced.
         reasons: one line per failed attempt, oldest first.
-        facts: for people and the summary (vehicles, images, seconds); never read by the machine.
+        forced_by: process that was asked to fly the scene although it was committed; 0: none.
+        facts: how it was flown; None until it is committed.
     """
 
     scene: str
@@ -43,7 +72,8 @@ class LedgerEntry:
     plan_sha256: str = ""
     attempts: int = 0
     reasons: tuple[str, ...] = ()
-    facts: dict[str, Any] = field(default_factory=dict)
+    forced_by: int = 0
+    facts: SceneFacts | None = None
 
     def failed(self, reason: str) -> LedgerEntry:
         """Count one more failed attempt."""
@@ -62,7 +92,9 @@ def read_entry(output: Output, scene: str) -> LedgerEntry | None:
 
 def write_entry(output: Output, entry: LedgerEntry) -> None:
     """Write the entry whole; when this returns it survives a power cut."""
-    output.replace(f"{LEDGER}/{check_name(entry.scene, what='scene')}.json", to_json_bytes(asdict(entry)))
+    output.replace(
+        f"{LEDGER}/{check_name(entry.scene, what='scene')}.json", to_json_bytes({"version": _VERSION, **asdict(entry)})
+    )
 
 
 def read_ledger(output: Output) -> dict[str, LedgerEntry]:
@@ -78,12 +110,24 @@ def read_ledger(output: Output) -> dict[str, LedgerEntry]:
 
 def _parse(data: bytes, *, where: str) -> LedgerEntry:
     try:
-        fields = json.loads(data)
-        entry = LedgerEntry(**{**fields, "reasons": tuple(fields.get("reasons", ()))})
-    except (ValueError, TypeError) as error:
+        values = json.loads(data)
+        version = int(values.pop("version", 1))
+        if version > _VERSION:
+            raise StorageError(f"{where} is of a newer version of uavsim (entry version {version}); update uavsim")
+        entry = _entry(values)
+    except (ValueError, TypeError, AttributeError) as error:
         raise StorageError(
             f"{where} is not a ledger entry ({error}); delete it and the scene is flown again"
         ) from error
     if entry.state not in get_args(SceneState):
         raise StorageError(f"{where}: unknown state {entry.state!r}; delete it and the scene is flown again")
     return entry
+
+
+def _entry(values: dict[str, Any]) -> LedgerEntry:
+    """Make an entry of version 1 or 2; facts of version 1 may be any."""
+    facts = values.pop("facts", None) or {}
+    forced_by = int(values.pop("forced_by", facts.get("forced_by", 0)))
+    known = {field.name: facts[field.name] for field in fields(SceneFacts) if field.name in facts}
+    reasons = tuple(values.pop("reasons", ()))
+    return LedgerEntry(**values, reasons=reasons, forced_by=forced_by, facts=SceneFacts(**known) if known else None)

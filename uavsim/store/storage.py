@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
-import shutil
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -135,10 +134,6 @@ class ObjectOutput:
     def sweep_leftovers(self) -> list[str]:
         """Remove what dead processes left in the scratch folder; the store itself keeps no half objects."""
         return self.scratch.sweep_leftovers()
-
-    def drop_scratch(self) -> None:
-        """Remove the scratch folder with logs and evidence."""
-        shutil.rmtree(self.scratch.root, ignore_errors=True)
 
     def _path(self, key: str) -> str:
         self.scratch.layout.inside(key)  # refuses what climbs out

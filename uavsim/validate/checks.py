@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
-from uavsim.validate import coverage, files, motion, pixels, referential, shapes, temporal, visual
+from uavsim.validate import coverage, files, motion, pixels, points, referential, shapes, temporal, visual
 from uavsim.validate.dataset import DIALECTS, DataSet, Dialect
 from uavsim.validate.evidence import Evidence
 from uavsim.validate.findings import Finding
@@ -95,6 +95,7 @@ CHECKS: Final[tuple[Check, ...]] = (
     _of("files.images", files.images_whole, "files.missing", "files.truncated", "files.decode", "files.size"),
     _of("files.masks", files.masks_whole, "files.missing", "files.truncated", "files.decode", "files.size"),
     _of("files.lidar", files.lidar_files_there, "files.missing", "files.size"),
+    _of("files.layers", files.layers_there, "files.missing"),
     _of("files.maps", files.maps_there, "files.missing"),
     _of("files.formats", files.formats_told, "files.format", "files.shared"),
     _of("files.paths", files.paths_inside, "files.path"),
@@ -117,6 +118,9 @@ CHECKS: Final[tuple[Check, ...]] = (
     _of("visual.duplicates", visual.not_duplicate, "visual.duplicate", needs="images"),
     _of("visual.capture", visual.exposure_steady, "visual.capture", needs="images"),
     _of("visual.ticks", visual.of_this_tick, "visual.other_tick", needs="images"),
+    _of("points.boxes", points.points_lie_in_boxes, "points.box"),
+    _of("points.counts", points.points_counted, "points.count"),
+    _of("points.labels", points.labels_fit_points, "points.labels", "files.missing"),
     _of("coverage.empty", coverage.scenes_not_empty, "coverage.empty"),
     _of("coverage.spawned", coverage.spawned_as_asked, "coverage.spawned"),
     _of("pixels.views", pixels.masks_belong_to_views, "pixels.view", needs="masks"),

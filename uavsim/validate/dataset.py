@@ -80,6 +80,14 @@ class DataSet:
         camera[good] = self.is_camera[sensor[good]]
         return np.flatnonzero(camera)
 
+    @property
+    def visible_px(self) -> IntArray:
+        """(N,) pixels that each annotation's masks show: ``uav_visible_px``, and where there is no lidar ``num_lidar_pts``."""
+        table = self["sample_annotation"]
+        stated: IntArray = table["num_lidar_pts"]
+        told = table.get("uav_visible_px")
+        return stated if told is None else np.where(told >= 0, told, stated)
+
     def scene_place(self, row: int) -> Place:
         """Name a scene row."""
         return Place(scene=self["scene"]["name"][row]) if row >= 0 else Place()

@@ -11,7 +11,15 @@ import numpy as np
 from uavsim.validate.evidence import Evidence
 from uavsim.validate.findings import Finding
 
-__all__ = ["formats_told", "images_whole", "lidar_files_there", "maps_there", "masks_whole", "paths_inside"]
+__all__ = [
+    "formats_told",
+    "images_whole",
+    "layers_there",
+    "lidar_files_there",
+    "maps_there",
+    "masks_whole",
+    "paths_inside",
+]
 
 _POINT_BYTES: Final = 20  # float32 x, y, z, intensity, ring
 _FORMATS: Final = {".png": {"png"}, ".jpg": {"jpg", "jpeg"}, ".jpeg": {"jpg", "jpeg"}, ".bin": {"pcd", "bin"}}
@@ -66,6 +74,17 @@ def lidar_files_there(evidence: Evidence) -> Iterator[Finding]:
         elif path.name.endswith(".pcd.bin") and path.stat().st_size % _POINT_BYTES:
             message = f"{images['filename'][row]} is no whole number of points of {_POINT_BYTES} bytes"
             yield Finding("files.size", message, **data.data_place(row))
+
+
+def layers_there(evidence: Evidence) -> Iterator[Finding]:
+    """What lies beside the channels' own files (depth, classes, flow, points' ids) is there; masks are told apart."""
+    data = evidence.data
+    if "layer" not in data.tables:
+        return
+    layer = data["layer"]
+    for name, kind, owner in zip(layer["filename"], layer["kind"], layer["sample_data_token"].tolist(), strict=True):
+        if kind != "instance" and not (data.root / name).is_file():
+            yield Finding("files.missing", f"{name} is not there", **(data.data_place(owner) if owner >= 0 else {}))
 
 
 def maps_there(evidence: Evidence) -> Iterator[Finding]:

@@ -118,11 +118,13 @@ TABLES: Final[dict[str, tuple[Field, ...]]] = {
         Field("uav_bbox_offset", "vector", length=3, optional=True),
         Field("uav_velocity", "vector", length=3, optional=True),
         Field("uav_amodal_px", "int", optional=True),
+        Field("uav_visible_px", "int", optional=True),
     ),
 }
 """The 13 tables that the devkit opens; ``uav_*`` are extra."""
 
 EXTRA: Final[dict[str, tuple[Field, ...]]] = {
     "layer": (_TOKEN, Field("sample_data_token", "ref", table="sample_data"), *_text("kind", "filename")),
+    "lidarseg": (_TOKEN, Field("sample_data_token", "ref", table="sample_data"), *_text("filename")),
 }
 """Tables that the devkit does not know and a data set of others' does not have."""

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from trials.airlib.compare import Difference, difference, read_traces, thin
-from trials.airlib.flat_world import FlatWorld
-from trials.airlib.flights import Answer, Trace, fly_ours
-from trials.airlib.missions import MISSIONS, Mission
+from airlib_trials.compare import Difference, difference, read_traces, thin
+from airlib_trials.flat_world import FlatWorld
+from airlib_trials.flights import Answer, Trace, fly_ours
+from airlib_trials.missions import MISSIONS, Mission
 
 TRACES = read_traces(Path(__file__).with_name("traces") / "airlib.npz")
 

@@ -15,7 +15,8 @@ CITY = Renderer(city(), LIBRARY)
 )
 def test_rays_through_pixel_centres_meet_what_the_image_shows(pose: tuple[float, ...]) -> None:
     cast = traffic(200)
-    view = View((*map(float, pose),), 240, 136, 90.0)  # type: ignore[arg-type]
+    x, y, z, pitch, yaw, roll = map(float, pose)
+    view = View((x, y, z, pitch, yaw, roll), 240, 136, 90.0)
     image = CITY.render(
         view, cast, weather=Weather(), signals=np.zeros(0, np.uint8), time_s=0, want_bgra=False, want_normal=True
     )

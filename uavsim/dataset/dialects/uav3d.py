@@ -16,6 +16,8 @@ from uavsim.dataset.dialects.uav3d_format import (
     CARRIED,
     FRAMES,
     STRICT_CATEGORY,
+    STRICT_LAYER,
+    STRICT_LIDARSEG,
     STRICT_SAMPLE_DATA,
     STRICT_SENSOR,
     Uav3dInfo,
@@ -30,6 +32,7 @@ from uavsim.dataset.schema import (
     CATEGORY,
     INSTANCE,
     LAYER,
+    LIDARSEG,
     MAP,
     SAMPLE_DATA,
     SEMANTIC_TAG,
@@ -71,8 +74,9 @@ class _FromStrict:
         del before
         for image in after.rows[SAMPLE_DATA.name]:
             yield FileMove(image["uav_filename"], image["filename"])
-        for row in (*LAYER.of(after.rows), *STRICT_SAMPLE_DATA.of(after.rows)):
-            yield FileMove(row["filename"], row["filename"])
+        for table in (LAYER, STRICT_LAYER, STRICT_LIDARSEG, STRICT_SAMPLE_DATA):
+            for row in table.of(after.rows):
+                yield FileMove(row["filename"], row["filename"])
 
     def shared(self) -> Tables:
         reader = self._reader
@@ -122,8 +126,9 @@ class _ToStrict:
         for row in SAMPLE_DATA.of(after.rows):
             name = row["filename"]
             yield FileMove(stored.get(row["token"], name), name, may_miss=row["token"] not in stored)
-        for layer in LAYER.of(after.rows):
-            yield FileMove(layer["filename"], layer["filename"])
+        for table in (LAYER, LIDARSEG):
+            for other in table.of(after.rows):
+                yield FileMove(other["filename"], other["filename"])
 
     def shared(self) -> Tables:
         reader = self._reader

@@ -19,6 +19,8 @@ from uavsim.dataset.rows import (
     DatasetInfo,
     EgoPoseRow,
     InstanceRow,
+    LayerRow,
+    LidarsegRow,
     LogRow,
     SampleAnnotationRow,
     SampleDataRow,
@@ -110,12 +112,28 @@ STRICT_CALIBRATED_SENSOR: Final = Table(
     Owner.by("token", "sample_data.uav_calibrated_sensor_token", "strict_sample_data.calibrated_sensor_token"),
     required=False,
 )
+STRICT_LAYER: Final = Table(
+    "strict_layer",
+    LayerRow,
+    Owner.by("sample_data_token", "strict_sample_data.token"),
+    required=False,
+    where_empty=False,
+)
+STRICT_LIDARSEG: Final = Table(
+    "strict_lidarseg",
+    LidarsegRow,
+    Owner.by("sample_data_token", "strict_sample_data.token"),
+    required=False,
+    where_empty=False,
+)
 STRICT_CATEGORY: Final = Table("strict_category", CategoryRow, scope="shared", required=False)
 STRICT_SENSOR: Final = Table("strict_sensor", SensorRow, scope="dataset", required=False)
 CARRIED: Final[tuple[Table[Any], ...]] = (
     STRICT_SAMPLE_DATA,
     STRICT_EGO_POSE,
     STRICT_CALIBRATED_SENSOR,
+    STRICT_LAYER,
+    STRICT_LIDARSEG,
     STRICT_CATEGORY,
     STRICT_SENSOR,
 )

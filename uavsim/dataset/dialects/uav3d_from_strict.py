@@ -31,6 +31,8 @@ from uavsim.dataset.schema import (
     CAMERA_POSE,
     EGO_POSE,
     INSTANCE,
+    LAYER,
+    LIDARSEG,
     LOG,
     SAMPLE,
     SAMPLE_ANNOTATION,
@@ -63,8 +65,9 @@ def uav3d_scene(scene: SceneRows, *, channel_of_sensor: dict[str, str], options:
     poses = _camera_poses(cameras, rows)
     channels = [channel_of_sensor[calibrated[row["calibrated_sensor_token"]]["sensor_token"]] for row in cameras]
     log = LOG.of(rows)[0]
+    of_others = {row["token"] for row in others}
     made: Tables = {
-        **rows,
+        **{name: table for name, table in rows.items() if name != LIDARSEG.name},
         "sample": [_sample(row, options) for row in SAMPLE.of(rows)],
         "sample_data": [
             _sample_data(row, channel, log, options) for row, channel in zip(cameras, channels, strict=True)
@@ -73,6 +76,9 @@ def uav3d_scene(scene: SceneRows, *, channel_of_sensor: dict[str, str], options:
         "calibrated_sensor": _calibrated_sensors(cameras, calibrated, poses),
         "instance": [_instance(row) for row in INSTANCE.of(rows)],
         "sample_annotation": _annotations(SAMPLE_ANNOTATION.of(rows), options),
+        "layer": [row for row in LAYER.of(rows) if row["sample_data_token"] not in of_others],
+        "strict_layer": [row for row in LAYER.of(rows) if row["sample_data_token"] in of_others],
+        "strict_lidarseg": LIDARSEG.of(rows),
         "strict_sample_data": others,
         "strict_ego_pose": EGO_POSE.of(rows),
         "strict_calibrated_sensor": CALIBRATED_SENSOR.of(rows),

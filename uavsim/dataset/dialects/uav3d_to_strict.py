@@ -10,7 +10,7 @@ from uavsim.dataset.dialects.uav3d_format import FRAMES, NS_PER_US, column
 from uavsim.dataset.layout import BEV_CHANNEL
 from uavsim.dataset.reader import SceneRows
 from uavsim.dataset.rows import EgoPoseRow, SampleRow
-from uavsim.dataset.schema import SAMPLE, Tables
+from uavsim.dataset.schema import LAYER, SAMPLE, Tables
 from uavsim.dataset.tokens import token
 from uavsim.dataset.vocabulary import category_token
 from uavsim.geometry import quaternion, unreal
@@ -39,6 +39,8 @@ def strict_scene(scene: SceneRows, *, channel_of_sensor: dict[str, str], name_of
     if "strict_ego_pose" in rows:
         images = [_kept_sample_data(row, factor) for row in rows["sample_data"]]
         made["sample_data"] = images + rows["strict_sample_data"]
+        made["layer"] = [*LAYER.of(rows), *rows.get("strict_layer", ())]
+        made["lidarseg"] = rows.get("strict_lidarseg", [])
         made["ego_pose"] = rows["strict_ego_pose"]
         made["calibrated_sensor"] = rows["strict_calibrated_sensor"]
     else:

@@ -28,7 +28,8 @@ class Site:
         """Empty land, of which the surroundings of the origin stay empty."""
         cells = land.cover.shape[0] * land.cover.shape[1]
         site = cls(land, np.zeros(cells, dtype=bool).reshape(land.fine.shape))
-        site.take_disc(np.zeros(2), ORIGIN_FREE_M)
+        places = site._places(np.zeros(2), 0.0, (2 * ORIGIN_FREE_M, 2 * ORIGIN_FREE_M))
+        site.taken.reshape(-1)[places] = True
         return site
 
     def place_rectangle(
@@ -49,11 +50,6 @@ class Site:
         """Which of (N, 2) places have nothing on them and are that far from roads and sidewalks."""
         i, j = self.land.fine.pixels(spots_m)
         return np.asarray(~self.taken[i, j] & (self.land.clear_at(spots_m) > clear_m), dtype=np.bool_)
-
-    def take_disc(self, centre_m: Float64, radius_m: float) -> None:
-        """Mark the surroundings of a small thing."""
-        places = self._places(centre_m, 0.0, (2 * radius_m, 2 * radius_m))
-        self.taken.reshape(-1)[places] = True
 
     def _places(self, centre_m: Float64, yaw_deg: float, size_m: tuple[float, float]) -> Int32:
         cos, sin = np.cos(np.radians(yaw_deg)), np.sin(np.radians(yaw_deg))

@@ -369,10 +369,6 @@ class World:
         with self.lock:
             self.weather = replace(weather)
 
-    def ground_m(self, x: float, y: float) -> float:
-        """Height of the ground."""
-        return float(physics.ground_height(x, y, self._ground))
-
     def _limit_at(self, pose: Float64) -> float:
         return float(self._limits_at(pose[None])[0])
 
