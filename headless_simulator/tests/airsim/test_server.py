@@ -198,7 +198,7 @@ def test_five_clients_in_five_threads(serve, connect) -> None:
         thread.start()
     for thread in threads:
         thread.join(120)
-    assert results == {n: (True, 256 * 144 * 3) for n in names}
+    assert results == {n: (False, 256 * 144 * 3) for n in names}  # AirSim takes off so
 
 
 def test_wall_clock_runs_at_the_speed_that_is_set(serve, connect) -> None:

@@ -18,7 +18,6 @@ from headless_simulator.scene import Float64
 Goal = tuple[float, float, float, float]
 Modes = tuple[int, int, int, int]
 ALL_RATE: Final = (simple_flight.RATE, simple_flight.RATE, simple_flight.RATE, simple_flight.DIRECT)
-STICK_ANGLES: Final = (simple_flight.LEVEL, simple_flight.LEVEL, simple_flight.RATE, simple_flight.DIRECT)
 FARTHEST_M: Final = 1.0e6
 LARGEST_GAIN: Final = 1.0e4
 
@@ -65,6 +64,7 @@ class Drone:
         self.armed = True  # AirSim's DefaultVehicleState
         self.rc: Mapping[str, Any] = {}
         self.hit_name, self.hit_ns = "", 0
+        self.set_sticks({})
 
     @property
     def number(self) -> int:
@@ -161,22 +161,23 @@ class Drone:
     def set_api(self, *, enabled: bool) -> None:
         """Give control to a client or to the sticks; a task under way goes on, and its commands count or do not."""
         self.row[quad.S_API] = enabled
-        self._follow_sticks()
+        simple_flight.aim_by_sticks(self.row, self._fleet.mode[self._row], self._fleet.goal[self._row])
 
     def set_sticks(self, sticks: Mapping[str, Any]) -> None:
         """Take what the remote control says; it flies the vehicle while no client has control."""
         self.rc = sticks
-        if not self.api:
-            self._follow_sticks()
+        self._show_sticks()
 
-    def _follow_sticks(self) -> None:
+    def _show_sticks(self) -> None:
+        """Put before the firmware what it sees when it looks at the remote control next."""
         valid = bool(self.rc.get("is_valid"))
         stick = {name: float(self.rc[name]) if valid else 0.0 for name in ("roll", "pitch", "yaw", "throttle")}
         throttle = max(stick["throttle"], simple_flight.IDLE_THROTTLE)
         tilt = simple_flight.MAX_TILT
         goal = (stick["roll"] * tilt, -stick["pitch"] * tilt, stick["yaw"] * simple_flight.MAX_STICK_YAW, throttle)
         rates = valid and int(self.rc.get("switches", 0)) & 1
-        self._aim(ALL_RATE if rates else STICK_ANGLES, goal if self.armed else (0.0, 0.0, 0.0, 0.0))
+        begin = quad.S_STICKS_NEXT
+        self.row[begin : begin + 5] = (float(rates), *(goal if self.armed else (0.0, 0.0, 0.0, 0.0)))
 
     def arm(self, *, armed: bool) -> bool:
         """Arm or disarm; both need API control, and only an armed vehicle can be disarmed.
@@ -188,6 +189,7 @@ class Drone:
         if armed and self.armed:
             return True
         self.armed = armed
+        self._show_sticks()
         self._aim(ALL_RATE, (0.0, 0.0, 0.0, simple_flight.IDLE_THROTTLE if armed else 0.0))
         return True
 
@@ -245,7 +247,8 @@ class Drone:
         row[quad.S_QUAT : quad.S_QUAT + 4] = self.start_quat
         row[quad.S_COLLIDES] = collides
         self._fleet.mode[self._row], self._fleet.goal[self._row] = (part[0] for part in simple_flight.idle_goal(1))
-        self.armed, self.rc = True, {}
+        self.armed = True
+        self.set_sticks({})
 
     def set_gains(self, controller: int, terms: tuple[list[float], list[float], list[float]]) -> None:
         """Change a controller's gains; each term lists roll, pitch, yaw or x, y, z as the wire does.

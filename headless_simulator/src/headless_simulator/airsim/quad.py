@@ -55,7 +55,10 @@ S_ROTOR: Final = 79  # 4, the rotor's own output 0..1: the filter's, one step la
 S_ACTIVE: Final = 83  # 4, the controller that each axis has now
 S_YOUNG: Final = 87  # 4, the controller has not run yet
 S_RETUNED: Final = 91  # gains were changed: every controller starts anew
-STATE_SIZE: Final = 92
+S_STICKS: Final = 92  # 5, what the firmware knows of the remote control: rates instead of angles, and the four goals
+S_STICKS_NEXT: Final = 97  # 5, what it will know when it reads it next
+S_STICKS_AGE: Final = 102  # seconds since it read it
+STATE_SIZE: Final = 103
 
 MASS_KG: Final = 1.0
 GRAVITY: Final = 9.80665
@@ -202,11 +205,15 @@ def move(state: Any, wind: Any, density: float, dt: float) -> None:
     state[10] += (state[16] + wx) * 0.5 * dt
     state[11] += (state[17] + wy) * 0.5 * dt
     state[12] += (state[18] + wz) * 0.5 * dt
-    for axis in range(3):  # beyond these the explicit steps would blow up into numbers that are none
-        state[S_VELOCITY + axis] = min(FASTEST_MPS, max(-FASTEST_MPS, state[S_VELOCITY + axis]))
-        state[S_RATE + axis] = min(FASTEST_RADPS, max(-FASTEST_RADPS, state[S_RATE + axis]))
     state[13], state[14], state[15] = ax, ay, az
     state[16], state[17], state[18] = wx, wy, wz
+    for axis in range(3):  # beyond these the explicit steps would blow up into numbers that are none
+        if abs(state[S_VELOCITY + axis]) > FASTEST_MPS:
+            state[S_VELOCITY + axis] = math.copysign(FASTEST_MPS, state[S_VELOCITY + axis])
+            state[S_ACCEL + axis] = 0.0
+        if abs(state[S_RATE + axis]) > FASTEST_RADPS:
+            state[S_RATE + axis] = math.copysign(FASTEST_RADPS, state[S_RATE + axis])
+            state[S_RATE_ACCEL + axis] = 0.0
 
 
 @compiled
@@ -232,4 +239,5 @@ def fresh_state(count: int) -> Float64:
     state[:, S_QUAT] = 1.0
     state[:, S_COLLIDES] = 1.0
     state[:, S_HIT_WHAT] = -2.0
+    state[:, S_STICKS_AGE] = 1.0
     return state

@@ -29,6 +29,9 @@ from headless_simulator.airsim.quad import (
     S_RATE,
     S_RETUNED,
     S_SIGNAL,
+    S_STICKS,
+    S_STICKS_AGE,
+    S_STICKS_NEXT,
     S_VELOCITY,
     S_YOUNG,
     angles,
@@ -60,6 +63,7 @@ MIN_VELOCITY_THROTTLE: Final = 0.3
 MIN_MIX_THROTTLE: Final = MIN_ARMED_THROTTLE / 2
 VELOCITY_Z_DISCOUNT: Final = 0.9999
 HOVER_AFTER_S: Final = 0.0605  # more than 60 whole milliseconds without a new command
+STICKS_AFTER_S: Final = 0.0105  # more than 10 whole milliseconds between two looks at the remote control
 STILL: Final = 0.08  # m/s and rad/s: slower than this with idle rotors has landed
 TAKING_OFF_MPS: Final = 0.01
 PI_SINGLE: Final = float(np.float32(math.pi))  # angles exactly opposite turn the way they do in single precision
@@ -77,12 +81,10 @@ def default_gains() -> Float64:
 
 
 def idle_goal(count: int) -> tuple[Int32, Float64]:
-    """Give goal modes and goals of armed vehicles that nobody commands: level, rotors turning slowly."""
+    """Give goal modes and goals of vehicles that nobody commanded yet: level, rotors off."""
     mode = np.full((count, 4), LEVEL, dtype=np.int32)
     mode[:, 2], mode[:, 3] = RATE, DIRECT
-    goal = np.zeros((count, 4))
-    goal[:, 3] = IDLE_THROTTLE
-    return mode, goal
+    return mode, np.zeros((count, 4))
 
 
 @compiled
@@ -120,6 +122,28 @@ def _turn(measured: float, goal: float) -> float:
 def _level_control(state: Any, gains: Any, axis: int, goal: float, dt: float) -> float:
     turn = _turn(angles(state)[axis], goal)
     return _rate_control(state, gains, axis, _pid(state, gains, G_LEVEL, axis, turn, dt) * MAX_RATE, dt)
+
+
+@compiled
+def aim_by_sticks(state: Any, mode: Any, goal: Any) -> None:
+    """Set the goals that the remote control gave when it was last read."""
+    rates = state[S_STICKS] > 0
+    mode[0], mode[1] = (RATE, RATE) if rates else (LEVEL, LEVEL)
+    mode[2], mode[3] = RATE, DIRECT
+    for axis in range(4):
+        goal[axis] = state[S_STICKS + 1 + axis]
+
+
+@compiled
+def _read_sticks(state: Any, mode: Any, goal: Any, dt: float) -> None:
+    """Look at the remote control now and then; it flies the vehicle while no client has control."""
+    state[S_STICKS_AGE] += dt
+    if state[S_STICKS_AGE] > STICKS_AFTER_S:
+        state[S_STICKS_AGE] = 0.0
+        for column in range(5):
+            state[S_STICKS + column] = state[S_STICKS_NEXT + column]
+    if state[S_API] == 0:
+        aim_by_sticks(state, mode, goal)
 
 
 @compiled
@@ -208,6 +232,7 @@ def _control_axis(state: Any, mode: Any, goal: Any, gains: Any, axis: int, ideal
 @compiled
 def control(state: Any, mode: Any, goal: Any, gains: Any, ideal: bool, dt: float) -> None:
     """Turn the goal into four rotor signals."""
+    _read_sticks(state, mode, goal, dt)
     _watch(state, mode, goal)
     for axis in range(4):
         _renew(state, mode, axis)

@@ -11,7 +11,7 @@ from headless_simulator.towns.furniture import FURNITURE, lamp_post
 from headless_simulator.towns.ground import WALK, label_of
 from headless_simulator.towns.objects import single
 from headless_simulator.towns.placement import Works
-from headless_simulator.towns.site import along
+from headless_simulator.towns.site import along, off_origin
 from headless_simulator.towns.solids import add_box
 from headless_simulator.towns.strips import Strip
 from headless_simulator.towns.triangle_soup import Appearance, appearance_of
@@ -35,7 +35,7 @@ def plant_streets(works: Works, strips: list[Strip]) -> None:
             _lamps(works, kerb, (strip.outer_m - strip.inner_m)[0, :2])
         if style.street_trees_m:
             points, _ = along(kerb, style.street_trees_m, 14.0, 14.0)
-            spots.append(points[rng.random(len(points)) < 0.85])
+            spots.append(points[(rng.random(len(points)) < 0.85) & off_origin(points)])
         if style.hydrants:
             _furnish(works, strip)
     if spots:
@@ -46,7 +46,8 @@ def _lamps(works: Works, kerb: Float64, outward: Float64) -> None:
     """Lamp posts whose arms reach over the road."""
     points, ahead = along(kerb, works.style.lamps_m, 6.0, 4.0)
     mesh = single(lamp_post())
-    for point, direction in zip(points, ahead, strict=True):
+    free = off_origin(points)
+    for point, direction in zip(points[free], ahead[free], strict=True):
         left = np.array([-direction[1], direction[0]])
         inward = left if left @ outward < 0 else -left
         yaw = float(np.degrees(np.arctan2(inward[1], inward[0])))
@@ -58,7 +59,8 @@ def _furnish(works: Works, strip: Strip) -> None:
     rng = works.rng
     points, ahead = along(strip.outer_m + (strip.inner_m - strip.outer_m) * 0.25, 17.0, 9.0, 9.0)
     names = list(FURNITURE)
-    for point, direction in zip(points, ahead, strict=True):
+    free = off_origin(points)
+    for point, direction in zip(points[free], ahead[free], strict=True):
         if rng.random() < 0.45:
             name = names[int(rng.choice(len(names), p=[0.4, 0.35, 0.13, 0.12]))]
             inward = np.array([-direction[1], direction[0]])

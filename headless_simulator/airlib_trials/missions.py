@@ -304,8 +304,8 @@ def _flat(arguments: tuple[Argument, ...]) -> Iterator[str]:
             yield from (repr(float(v)) for v in (*argument.position_m, *argument.quat_wxyz()))
         elif isinstance(argument, list) and argument and isinstance(argument[0], tuple):
             yield str(len(argument))
-            yield from (repr(float(v)) for point in argument if isinstance(point, tuple) for v in point)
+            yield from (repr(float(v)) for point in argument for v in point)
         elif isinstance(argument, list):
-            yield from (repr(float(v)) for v in argument if not isinstance(v, tuple))
+            yield from (repr(float(v)) for v in argument)  # type: ignore[arg-type]
         else:
             yield repr(float(argument))
