@@ -41,7 +41,6 @@ BEVFUSION = "perception/bevfusion"
 CENTRE = "CAMERA_BOTTOM_id_0"
 THEIR_WIDTH_PX = 800  # written into functions.py
 RANGE_M, HEIGHT_M = 102.4, 10.0
-MISALIGNED = ("gt_velocity", "num_lidar_pts", "num_radar_pts", "valid_flag")
 EVAL_SETS = {"v1.0-mini": ("mini_val", "mini_train"), "v1.0-trainval": ("val", "train"), "v1.0-test": ("test",)}
 MIN_PX, INSIDE_SHARE, REACH_PX = 100, 0.95, 10.0
 

@@ -318,7 +318,7 @@ def _shot(folder, plan, spec, drone_id, step, poses, cast, houses) -> CameraShot
         "instance": f"instance/{channel}/{step:06d}.png",
     } | ({"depth": f"depth/{channel}/{step:06d}.png"} if "depth" in spec.sensors else {})
     data = {
-        "rgb": codec.encode_image(shade, kind=plan.images.kind),
+        "rgb": codec.encode_jpeg(shade) if plan.images.kind == "jpeg" else codec.encode_png(shade),
         "instance": codec.encode_mask_ids(ids, tags),
         "depth": codec.encode_depth(depth),
     }

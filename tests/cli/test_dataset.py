@@ -1,6 +1,7 @@
 """``uavsim annotate``, ``convert`` and ``export`` as people type them."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -49,6 +50,17 @@ def test_convert_both_ways_with_infos(strict: Path, tmp_path: Path) -> None:
     assert files_of(tmp_path / "a") == files_of(strict)
     run("convert", strict, tmp_path / "c", "--dialect", "uav3d", "--no-infos", "--timestamp-unit", "ns")
     assert not list((tmp_path / "c").glob("*.pkl"))
+
+
+def test_a_rig_that_looks_nowhere_down_is_refused_before_anything_is_written(strict: Path, tmp_path: Path) -> None:
+    source = tmp_path / "ahead"
+    shutil.copytree(strict, source)
+    table = source / "v1.0-mini/sensor.json"
+    renamed = [{**row, "channel": row["channel"].replace("BOTTOM", "AHEAD")} for row in read_rows(table)]
+    table.write_text(json.dumps(renamed))
+    with pytest.raises(InputError, match=r"sensor\.json: the rig has no camera CAMERA_BOTTOM_id_0.*give --no-infos"):
+        run("convert", source, tmp_path / "out", "--dialect", "uav3d")
+    assert not (tmp_path / "out").exists()
 
 
 def test_export_names_its_formats(strict: Path, tmp_path: Path) -> None:

@@ -1,30 +1,10 @@
 """What people type is read once, and wrong things are refused in one line."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from uavsim.config.run import RunConfig, parse_simulator
 from uavsim.errors import InputError
-from uavsim.flows.request import Request, parse_numbers
-
-
-@pytest.mark.parametrize(
-    ("text", "numbers"), [("3", (3,)), ("0-4,7", (0, 1, 2, 3, 4, 7)), ("7,3,3-4", (3, 4, 7)), (" 1 , 2-2 ", (1, 2))]
-)
-def test_numbers(text: str, numbers: tuple[int, ...]) -> None:
-    assert parse_numbers(text, what="--scenes") == numbers
-
-
-@pytest.mark.parametrize("text", ["", "a", "4-1", "1-", "-1", "1,,2", "1.5", "0-99999999", "1;2"])
-def test_numbers_that_are_none(text: str) -> None:
-    with pytest.raises(InputError, match="--scenes"):
-        parse_numbers(text, what="--scenes")
-
-
-@given(st.sets(st.integers(0, 5000), min_size=1))
-def test_numbers_there_and_back(numbers: set[int]) -> None:
-    assert parse_numbers(",".join(map(str, numbers)), what="--scenes") == tuple(sorted(numbers))
+from uavsim.flows.request import Request
 
 
 def test_simulators() -> None:

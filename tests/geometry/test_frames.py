@@ -30,14 +30,14 @@ def test_airsim_whose_player_start_is_not_the_origin():
 def test_homes_are_shifted():
     home = np.array([0.0, 20.0, -1.0])
     np.testing.assert_allclose(frames.ned_from_home(np.array([1.0, 2.0, -3.0]), ned_t_home_m=home), [1, 22, -4])
-    np.testing.assert_allclose(frames.home_from_ned(np.array([1.0, 22.0, -4.0]), ned_t_home_m=home), [1, 2, -3])
 
 
 @given(transforms, vectors_m)
-def test_airsim_there_and_back(ned_SE3_frd, origin):
-    there = frames.map_SE3_flu_from_airsim(ned_SE3_frd, airsim_origin_ue_m=origin)
-    back = frames.airsim_from_map_SE3_flu(there, airsim_origin_ue_m=origin)
-    np.testing.assert_allclose(back.matrix, ned_SE3_frd.matrix, atol=1e-8)
+def test_the_nose_of_a_drone_is_the_same_point_seen_from_both_worlds(ned_SE3_frd, origin):
+    map_SE3_flu = frames.map_SE3_flu_from_airsim(ned_SE3_frd, airsim_origin_ue_m=origin)
+    nose = np.array([1.0, 0.0, 0.0])  # ahead is ahead in frd and in flu
+    by_hand = ned_SE3_frd.apply(nose) * [1, -1, -1] + origin * [1, -1, 1]
+    np.testing.assert_allclose(map_SE3_flu.apply(nose), by_hand, atol=1e-8)
 
 
 @given(quaternions)
@@ -53,6 +53,5 @@ def test_optical_axes():
     # what is right, down and ahead in the image is -y, -z and +x of the camera's body
     axes = frames.FLU_SE3_OPTICAL.apply(np.eye(3))
     np.testing.assert_array_equal(axes, [[0, -1, 0], [0, 0, -1], [1, 0, 0]])
-    np.testing.assert_array_equal((frames.OPTICAL_SE3_FLU @ frames.FLU_SE3_OPTICAL).matrix, np.eye(4))
     np.testing.assert_array_equal((frames.NED_SE3_MAP @ frames.MAP_SE3_NED).matrix, np.eye(4))
     np.testing.assert_array_equal((frames.FLU_SE3_FRD @ frames.FRD_SE3_FLU).matrix, np.eye(4))

@@ -11,14 +11,6 @@ def blank() -> np.ndarray:
     return np.zeros((40, 60, 3), np.uint8)
 
 
-def test_box_is_four_sides_and_empty_inside() -> None:
-    canvas = blank()
-    draw.draw_box(canvas, (10, 5, 30, 25), colour=WHITE)
-    assert canvas[5, 12:28].min() > 200
-    assert canvas[12:20, 30].min() > 200
-    assert canvas[10:20, 15:25].max() == 0
-
-
 def test_overlapping_polygons_stay_filled() -> None:
     canvas = blank()
     square = np.array([[5, 5], [20, 5], [20, 20], [5, 20]])

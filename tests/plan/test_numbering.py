@@ -71,15 +71,26 @@ def test_two_towns_with_one_number(tmp_path):
         numbering.town_scenes(load(path, DatasetConfig), "A")
 
 
-@pytest.mark.parametrize(("text", "numbers"), [("0-2,7", [0, 1, 2, 7]), (" 3 , 1-1", [1, 3]), ("5", [5])])
+@pytest.mark.parametrize(
+    ("text", "numbers"),
+    [("3", (3,)), ("0-4,7", (0, 1, 2, 3, 4, 7)), ("7,3,3-4", (3, 4, 7)), (" 1 , 2-2 ", (1, 2)), ("0-1,1-2", (0, 1, 2))],
+)
 def test_numbers_as_people_write_them(text, numbers):
     assert numbering.parse_numbers(text) == numbers
 
 
-@pytest.mark.parametrize("text", ["", "a", "1-", "-1", "3-1", "1,,2", "0-99999999999", "1.5", "٣"])
+@pytest.mark.parametrize(
+    "text",
+    ["", "a", "1-", "-1", "3-1", "1,,2", "1;2", "1.5", "0-99999999", "0-99999999999", "9" * 5000, "\u0663", "\u00b2"],
+)
 def test_numbers_that_are_none(text):
-    with pytest.raises(InputError, match="scenes"):
+    with pytest.raises(InputError, match="^--scenes '"):
         numbering.parse_numbers(text)
+
+
+@given(st.sets(st.integers(0, 5000), min_size=1))
+def test_numbers_there_and_back(numbers):
+    assert numbering.parse_numbers(",".join(map(str, numbers))) == tuple(sorted(numbers))
 
 
 @given(st.integers(0, 2**31 - 1), st.integers(0, 10_000), st.integers(0, 10_000))

@@ -17,7 +17,7 @@ from uavsim.dataset.convert import convert
 from uavsim.dataset.dialects.uav3d_format import Uav3dOptions
 from uavsim.dataset.generations import in_generation
 from uavsim.errors import InputError
-from uavsim.export import EXPORTERS, ExportRequest, InfoOptions, write_uav3d_infos
+from uavsim.export import EXPORTERS, ExportRequest, InfoOptions, check_centre_camera, write_uav3d_infos
 from uavsim.files.bring import bring_file
 from uavsim.flows.finish import assemble_tables, committed_scenes
 from uavsim.records.classes import LABELS
@@ -119,6 +119,8 @@ def convert_dialect(
 ) -> None:
     """Write a data set in another dialect, both ways without loss; image files are hard-linked."""
     options = Uav3dOptions(timestamp_unit=timestamp_unit, num_pts=num_pts) if dialect == "uav3d" else None
+    if dialect == "uav3d" and infos:
+        check_centre_camera(folder)
     for version in convert(folder, out, dialect=dialect, options=options):
         Screen().print(f"wrote {version.version}: {len(version.scenes)} scenes in the dialect {dialect}")
         if dialect == "uav3d" and infos:

@@ -31,7 +31,7 @@ from uavsim.errors import DatasetError
 from uavsim.geometry import quaternion
 from uavsim.geometry.se3 import SE3
 from uavsim.records.labels import SceneLabels
-from uavsim.records.modalities import LIDAR
+from uavsim.records.modalities import LIDAR, RGB, modality
 from uavsim.records.plan import CameraSpec, ScenePlan
 from uavsim.records.recording import CameraShot, DroneState, LidarScan, RecordedFrame
 from uavsim.records.vocabulary import WEATHER_PARAMETERS
@@ -250,8 +250,8 @@ def _layer_row(owner: str, *, kind: str, filename: str) -> LayerRow:
 
 
 def _head(plan: ScenePlan) -> FragmentHead:
-    cameras = tuple((channel, "camera") for channel in plan.channels)
-    lidars = tuple((channel, "lidar") for channel in plan.lidar_channels)
+    cameras = tuple((channel, modality(RGB).nuscenes) for channel in plan.channels)
+    lidars = tuple((channel, modality(LIDAR).nuscenes) for channel in plan.lidar_channels)
     return FragmentHead(
         scene=plan.scene_name,
         scene_index=plan.scene_index,
@@ -261,7 +261,7 @@ def _head(plan: ScenePlan) -> FragmentHead:
         town=plan.town.name,
         mask_origin_map_m=plan.town.mask_origin_map_m,
         log_token=token(plan.dataset, plan.scene_name, "log"),
-        channels=(*cameras, *lidars, (layout.BEV_CHANNEL, "lidar")),
+        channels=(*cameras, *lidars, (layout.BEV_CHANNEL, modality(LIDAR).nuscenes)),
     )
 
 

@@ -9,10 +9,10 @@ from uavsim.export.keyframes import ExportRequest
 from uavsim.export.kitti import export_kitti
 from uavsim.export.mmdet3d import export_mmdet3d
 from uavsim.export.opv2v import export_opv2v
-from uavsim.export.uav3d_infos import InfoOptions, write_uav3d_infos
+from uavsim.export.uav3d_infos import InfoOptions, check_centre_camera, write_uav3d_infos
 from uavsim.registry import Registry
 
-__all__ = ["EXPORTERS", "ExportRequest", "Exporter", "InfoOptions", "write_uav3d_infos"]
+__all__ = ["EXPORTERS", "ExportRequest", "Exporter", "InfoOptions", "check_centre_camera", "write_uav3d_infos"]
 
 Exporter: TypeAlias = Callable[[ExportRequest], list[Path]]
 """Writes a request's data set, strict dialect, in its format; returns the files or folders it made."""

@@ -30,12 +30,13 @@ from uavsim.dataset.schema import (
     SENSOR,
     Tables,
 )
+from uavsim.dataset.tables import read_rows
 from uavsim.errors import DatasetError, InputError
 from uavsim.files.whole import whole_file
 from uavsim.geometry import unreal
 from uavsim.typing import BoolArray, FloatArray, JsonDict
 
-__all__ = ["InfoOptions", "write_uav3d_infos"]
+__all__ = ["InfoOptions", "check_centre_camera", "write_uav3d_infos"]
 
 _CAMERA_ORDER: Final = ("FRONT", "BACK", "LEFT", "RIGHT", "BOTTOM")
 _CENTRE: Final = "CAMERA_BOTTOM_id_0"
@@ -94,6 +95,22 @@ def write_uav3d_infos(
             for name in holders:
                 infos[name] += made
     return [_write(out / f"uav3d_infos_{name}.pkl", rows, reader.version) for name, rows in infos.items()]
+
+
+def check_centre_camera(root: Path) -> None:
+    """Check, before a data set is converted, that info files can be made of it: they hang on drone 0's camera BOTTOM.
+
+    Raises:
+        InputError: a version of the data set has no such camera.
+        DatasetError: the data set is damaged.
+    """
+    for table in sorted(root.glob(f"v*/{SENSOR.file}")):
+        channels = {row.get("channel") for row in read_rows(table)}
+        if _CENTRE not in channels:
+            raise InputError(
+                f"{table}: the rig has no camera {_CENTRE}, which UAV3D's info files need; "
+                "give --no-infos to convert the tables alone"
+            )
 
 
 class _InfoMaker:

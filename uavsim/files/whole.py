@@ -23,7 +23,6 @@ from uavsim.errors import StorageError
 __all__ = [
     "TEMP_SUFFIX",
     "create_in",
-    "fsync_file",
     "fsync_folder",
     "is_temp",
     "make_folders",
@@ -82,15 +81,6 @@ def storage_errors(what: str) -> Iterator[None]:
         reason = _REMEDY.get(error.errno or 0) or f"{os.strerror(error.errno)}" if error.errno else str(error)
         where = f" ({error.filename})" if error.filename else ""
         raise StorageError(f"cannot {what}: {reason}{where}") from error
-
-
-def fsync_file(path: Path) -> None:
-    """Wait until the file's bytes are on disk."""
-    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def fsync_folder(path: Path) -> None:

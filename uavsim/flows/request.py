@@ -8,11 +8,10 @@ from __future__ import annotations
 from pydantic import BaseModel, ConfigDict, Field
 
 from uavsim.config.run import RunConfig, parse_simulator
-from uavsim.errors import InputError
 from uavsim.store.output import Output
 from uavsim.store.places import open_output
 
-__all__ = ["OutputRequest", "Request", "parse_numbers"]
+__all__ = ["OutputRequest", "Request"]
 
 
 class OutputRequest(BaseModel):
@@ -67,21 +66,3 @@ class Request(OutputRequest):
         if not self.simulators:
             return run
         return run.model_copy(update={"simulators": tuple(parse_simulator(text) for text in self.simulators)})
-
-
-def parse_numbers(text: str, *, what: str) -> tuple[int, ...]:
-    """Read ``0-4,7`` as (0, 1, 2, 3, 4, 7): increasing, each once.
-
-    Raises:
-        InputError: not of that form, or a range that runs backwards.
-    """
-    numbers: set[int] = set()
-    for part in text.split(","):
-        first, dash, last = part.strip().partition("-")
-        if not first.isdigit() or (dash and not last.isdigit()):
-            raise InputError(f"{what} {text!r}: write numbers and ranges, for example 0-4,7")
-        low, high = int(first), int(last or first)
-        if high < low or high - low > 1_000_000:
-            raise InputError(f"{what} {text!r}: the range {part.strip()} runs backwards or is too long")
-        numbers.update(range(low, high + 1))
-    return tuple(sorted(numbers))

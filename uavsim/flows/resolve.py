@@ -12,7 +12,7 @@ from uavsim.config.library import Library
 from uavsim.config.run import SimulatorConfig
 from uavsim.errors import InputError
 from uavsim.flows.job import Job, SceneRef
-from uavsim.flows.request import Request, parse_numbers
+from uavsim.flows.request import Request
 from uavsim.plan import dataset_towns, numbering, plan_scenes
 from uavsim.records.plan import ScenePlan
 from uavsim.store.identity import fingerprint
@@ -32,7 +32,7 @@ def resolve(request: Request) -> Job:
     Raises:
         InputError: a name, key, number or flight that is not possible; one line, nothing was written.
     """
-    wanted = parse_numbers(request.scenes, what="--scenes") if request.scenes else None
+    wanted = numbering.parse_numbers(request.scenes) if request.scenes else None
     towns = request.towns or dataset_towns(request.dataset)
     plans = [plan for town in towns for plan in _planned(request, town, _numbers_of(request, town, towns, wanted))]
     if not plans:

@@ -10,28 +10,21 @@ from typing import Final
 
 import numpy as np
 
-from uavsim.geometry.pinhole import pixel_in_image
 from uavsim.geometry.se3 import SE3
-from uavsim.typing import BoolArray, FloatArray
+from uavsim.typing import FloatArray
 
 __all__ = [
-    "FACES",
-    "boxes_in_image",
     "convex_hulls",
     "corners",
     "footprints",
     "lwh_from_wlh",
-    "points_in_faces",
     "polygon_area",
-    "wlh_from_lwh",
 ]
 
 _SIGNS: Final[FloatArray] = np.array(
     [[1, 1, 1], [1, -1, 1], [1, -1, -1], [1, 1, -1], [-1, 1, 1], [-1, -1, 1], [-1, -1, -1], [-1, 1, -1]],
     dtype=np.float64,
 )
-FACES: Final = np.array([[0, 1, 2, 3], [4, 5, 6, 7], [0, 1, 5, 4], [3, 2, 6, 7], [0, 3, 7, 4], [1, 2, 6, 5]])
-"""(6, 4) corner numbers of front, back, top, bottom, left and right, each going around its face."""
 
 
 def corners(dst_SE3_box: SE3, *, size_lwh_m: FloatArray) -> FloatArray:
@@ -51,34 +44,6 @@ def corners(dst_SE3_box: SE3, *, size_lwh_m: FloatArray) -> FloatArray:
 def lwh_from_wlh(size_wlh_m: FloatArray) -> FloatArray:
     """Swap nuScenes' (width, length, height) to (length, width, height), (..., 3)."""
     return np.asarray(size_wlh_m, dtype=np.float64)[..., [1, 0, 2]]
-
-
-def wlh_from_lwh(size_lwh_m: FloatArray) -> FloatArray:
-    """Swap (length, width, height) to nuScenes' (width, length, height), (..., 3)."""
-    return np.asarray(size_lwh_m, dtype=np.float64)[..., [1, 0, 2]]
-
-
-def boxes_in_image(
-    corners_optical_m: FloatArray, corners_px: FloatArray, *, width_px: int, height_px: int, every_corner: bool = False
-) -> BoolArray:
-    """Tell which boxes a camera sees, by the devkit's rule.
-
-    A corner counts when it is inside the image and deeper than 1 m; one such corner is enough, or all eight with
-    ``every_corner``; and every corner must be more than 0.1 m in front of the camera.
-
-    Args:
-        corners_optical_m: (..., 8, 3).
-        corners_px: (..., 8, 2) their projections.
-        width_px: of the image.
-        height_px: of the image.
-        every_corner: the devkit's BoxVisibility.ALL instead of ANY.
-
-    Source: nuScenes devkit 1.2.0, ``geometry_utils.box_in_image``.
-    """
-    depth_m = corners_optical_m[..., 2]
-    seen = pixel_in_image(corners_px, width_px=width_px, height_px=height_px) & (depth_m > 1.0)
-    counted = seen.all(axis=-1) if every_corner else seen.any(axis=-1)
-    return np.asarray(counted & (depth_m > 0.1).all(axis=-1))
 
 
 def footprints(map_SE3_box: SE3, *, size_lwh_m: FloatArray) -> FloatArray:
@@ -120,17 +85,3 @@ def polygon_area(polygons: FloatArray) -> FloatArray:
     """Return the area (...) of simple polygons (..., K, 2); positive when they go counter-clockwise."""
     x, y = polygons[..., 0], polygons[..., 1]
     return np.asarray(0.5 * np.sum(x * np.roll(y, -1, axis=-1) - np.roll(x, -1, axis=-1) * y, axis=-1))
-
-
-def points_in_faces(points: FloatArray, corners_2d: FloatArray) -> BoolArray:
-    """Tell which of (P, 2) points lie in the shadow of one box: (8, 2) projected corners, in the order of ``corners``.
-
-    A convex body's image is the union of its faces' images, so no hull is needed.
-    """
-    quads = corners_2d[FACES]  # (6, 4, 2)
-    edges = np.roll(quads, -1, axis=1) - quads
-    to_point = np.asarray(points, dtype=np.float64)[:, None, None, :] - quads
-    side = edges[..., 0] * to_point[..., 1] - edges[..., 1] * to_point[..., 0]  # (P, 6, 4)
-    flat_on = np.abs(polygon_area(quads)) > 1e-12
-    inside = (side >= 0.0).all(axis=2) | (side <= 0.0).all(axis=2)
-    return np.asarray((inside & flat_on).any(axis=1))

@@ -27,9 +27,6 @@ __all__ = [
     "FRD_SE3_FLU",
     "MAP_SE3_NED",
     "NED_SE3_MAP",
-    "OPTICAL_SE3_FLU",
-    "airsim_from_map_SE3_flu",
-    "home_from_ned",
     "map_SE3_flu_from_airsim",
     "map_SE3_ned",
     "ned_from_home",
@@ -46,7 +43,6 @@ NED_SE3_MAP: Final = MAP_SE3_NED.inverse()
 FLU_SE3_FRD: Final = SE3.from_rotation(_HALF_TURN_ABOUT_X, np.zeros(3))
 FRD_SE3_FLU: Final = FLU_SE3_FRD.inverse()
 FLU_SE3_OPTICAL: Final = SE3.from_rotation(np.array([[0.0, 0.0, 1.0], [-1.0, 0.0, 0.0], [0.0, -1.0, 0.0]]), np.zeros(3))
-OPTICAL_SE3_FLU: Final = FLU_SE3_OPTICAL.inverse()
 
 
 def map_SE3_ned(*, airsim_origin_ue_m: FloatArray) -> SE3:
@@ -75,20 +71,9 @@ def map_SE3_flu_from_airsim(ned_SE3_frd: SE3, *, airsim_origin_ue_m: FloatArray 
     return world @ ned_SE3_frd @ FRD_SE3_FLU
 
 
-def airsim_from_map_SE3_flu(map_SE3_flu: SE3, *, airsim_origin_ue_m: FloatArray | None = None) -> SE3:
-    """Return ``ned_SE3_frd``, the inverse of ``map_SE3_flu_from_airsim``."""
-    world = MAP_SE3_NED if airsim_origin_ue_m is None else map_SE3_ned(airsim_origin_ue_m=airsim_origin_ue_m)
-    return world.inverse() @ map_SE3_flu @ FLU_SE3_FRD
-
-
 def ned_from_home(home_t_m: FloatArray, *, ned_t_home_m: FloatArray) -> FloatArray:
     """Take (..., 3) points from a drone's home frame to AirSim's world; homes are shifted, never turned."""
     return np.asarray(home_t_m, dtype=np.float64) + np.asarray(ned_t_home_m, dtype=np.float64)
-
-
-def home_from_ned(ned_t_m: FloatArray, *, ned_t_home_m: FloatArray) -> FloatArray:
-    """Take (..., 3) points from AirSim's world to the home frame of a drone that spawned at ``ned_t_home_m``."""
-    return np.asarray(ned_t_m, dtype=np.float64) - np.asarray(ned_t_home_m, dtype=np.float64)
 
 
 def quat_map_from_ned(ned_q_frd_wxyz: FloatArray) -> FloatArray:

@@ -26,7 +26,6 @@ __all__ = [
     "map_q_optical_from_ue_euler",
     "map_vector_from_ue",
     "optical_from_flu",
-    "ue_axial_from_map",
     "ue_euler_from_map_q_flu",
     "ue_euler_from_map_q_optical",
     "ue_matrix",
@@ -51,11 +50,6 @@ def ue_vector_from_map(vectors_map: FloatArray) -> FloatArray:
 def map_axial_from_ue(axial_ue: FloatArray) -> FloatArray:
     """Take (..., 3) angular velocities from CARLA's frame to the map; units stay."""
     return np.asarray(axial_ue, dtype=np.float64) * -_FLIP_Y + 0.0
-
-
-def ue_axial_from_map(axial_map: FloatArray) -> FloatArray:
-    """Take (..., 3) angular velocities from the map to CARLA's frame; units stay."""
-    return np.asarray(axial_map, dtype=np.float64) * -_FLIP_Y + 0.0
 
 
 def map_q_flu_from_ue_euler(euler_deg: FloatArray) -> FloatArray:

@@ -34,7 +34,6 @@ __all__ = [
     "decode_rgb",
     "decode_tags",
     "encode_depth",
-    "encode_image",
     "encode_jpeg",
     "encode_mask",
     "encode_mask_ids",
@@ -72,15 +71,6 @@ def encode_png(pixels: npt.NDArray[Any], *, level: int = 1, order: ChannelOrder 
 def encode_jpeg(pixels: UInt8Array, *, quality: int = 95, order: ChannelOrder = "rgb") -> bytes:
     """Encode (H, W, 3) or (H, W) uint8 as JPEG with 4:2:0 chroma."""
     return _encode(".jpg", _to_bgr(pixels, order=order), [cv2.IMWRITE_JPEG_QUALITY, quality])
-
-
-def encode_image(
-    pixels: UInt8Array, *, kind: Literal["png", "jpeg"], png_level: int = 1, jpeg_quality: int = 95
-) -> bytes:
-    """Encode (H, W, 3) RGB as the data set's YAML asks for."""
-    if kind == "jpeg":
-        return encode_jpeg(pixels, quality=jpeg_quality)
-    return encode_png(pixels, level=png_level)
 
 
 def encode_mask(tag_id_pixels: UInt8Array, *, level: int = 1) -> bytes:

@@ -20,7 +20,6 @@ __all__ = [
     "BOX_EDGES",
     "Colour",
     "contact_sheet",
-    "draw_box",
     "draw_boxes_3d",
     "draw_circles",
     "draw_polygon",
@@ -70,14 +69,6 @@ def draw_polygons(canvas: UInt8Array, polygons_px: Sequence[Points], *, colour: 
     """Fill every simple polygon on its own: overlaps stay filled. ``canvas`` may also be (H, W)."""
     for polygon in polygons_px:
         cv2.fillPoly(canvas, [_fixed(polygon)], colour, cv2.LINE_8, _SHIFT)
-
-
-def draw_box(canvas: UInt8Array, box_px: Sequence[float] | Points, *, colour: Colour, width_px: int = 1) -> None:
-    """Draw an upright rectangle (x_min, y_min, x_max, y_max)."""
-    x0, y0, x1, y1 = (float(v) for v in box_px)
-    draw_polyline(
-        canvas, np.array([[x0, y0], [x1, y0], [x1, y1], [x0, y1]]), colour=colour, width_px=width_px, closed=True
-    )
 
 
 def draw_boxes_3d(

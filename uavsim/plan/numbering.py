@@ -28,6 +28,8 @@ __all__ = [
 ]
 
 _STREAMS: Final = {"seed": 0, "jitter": 1, "weather": 2, "formation": 3, "altitude": 4, "degradations": 5}
+_MOST_IN_A_RANGE: Final = 1_000_000
+_MOST_DIGITS: Final = 9
 UAV3D_HELD_OUT: Final = frozenset({1, 3, 5})
 
 
@@ -84,22 +86,30 @@ def _ranges(dataset: Loaded[DatasetConfig]) -> dict[str, TownScenes]:
     return ranges
 
 
-def parse_numbers(text: str) -> list[int]:
-    """Read scene numbers as people write them: ``0-4,7``.
+def parse_numbers(text: str, *, what: str = "--scenes") -> tuple[int, ...]:
+    """Read ``0-4,7`` as (0, 1, 2, 3, 4, 7): increasing, each once.
+
+    Args:
+        text: as people write it.
+        what: it is, for the error.
 
     Raises:
-        InputError: something else.
+        InputError: not of that form, or a range that runs backwards.
     """
-    numbers: list[int] = []
+    numbers: set[int] = set()
     for part in text.split(","):
         first, dash, last = part.strip().partition("-")
-        if not (first.isascii() and first.isdigit() and (not dash or (last.isascii() and last.isdigit()))):
-            raise InputError(f"scenes {text!r}: write numbers and ranges, like 0-4,7")
-        start, stop = int(first[:9]), int((last or first)[:9])
-        if stop < start or stop - start > 1_000_000:
-            raise InputError(f"scenes {text!r}: {part.strip()} runs backwards or is too long")
-        numbers += range(start, stop + 1)
-    return sorted(set(numbers))
+        if not (_is_number(first) and (not dash or _is_number(last))):
+            raise InputError(f"{what} {text!r}: write numbers and ranges, for example 0-4,7")
+        low, high = int(first), int(last or first)
+        if high < low or high - low > _MOST_IN_A_RANGE:
+            raise InputError(f"{what} {text!r}: the range {part.strip()} runs backwards or is too long")
+        numbers.update(range(low, high + 1))
+    return tuple(sorted(numbers))
+
+
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS
 
 
 def asked(scenes: TownScenes, wanted: Sequence[int] | None) -> Sequence[int]:

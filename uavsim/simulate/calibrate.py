@@ -27,7 +27,6 @@ __all__ = ["OriginMeasurement", "measure_origin", "solve_origin"]
 
 _PLACES_UE_M: Final = np.array([[0.0, 0, 90], [60, 10, 95], [-40, 50, 110], [25, -60, 100], [-70, -35, 120]])
 _PROP: Final = "static.prop.streetbarrier"
-_GOOD_RESIDUAL_M: Final = 0.05
 
 
 @dataclass(frozen=True, slots=True)

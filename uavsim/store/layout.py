@@ -83,19 +83,9 @@ class OutLayout:
         return self.meta / "staging"
 
     @property
-    def locks(self) -> Path:
-        """The file whose bytes are the scenes' locks."""
-        return self.meta / "locks"
-
-    @property
     def logs(self) -> Path:
         """JSON lines per scene, and what simulators and client processes printed."""
         return self.meta / "logs"
-
-    @property
-    def quarantine(self) -> Path:
-        """Evidence of scenes that failed too often."""
-        return self.meta / "quarantine"
 
     def scene_log(self, scene: str) -> Path:
         """The scene's log, JSON lines."""

@@ -6,7 +6,6 @@ import contextlib
 import queue
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
@@ -18,7 +17,7 @@ from uavsim.supervise.client_process import ClientProcess, Deadlines, client_com
 from uavsim.supervise.health import MIN_FREE_GPU_MB, Pace, free_gpu_mb
 from uavsim.supervise.simulator import Simulator
 
-__all__ = ["NoSlotLeft", "SimulatorSlot", "SlotPool", "SlotStatus"]
+__all__ = ["NoSlotLeft", "SimulatorSlot", "SlotPool"]
 
 T = TypeVar("T")
 _SLOT_ATTEMPTS = 3
@@ -27,17 +26,6 @@ _TIDY_S = 60.0  # a client process that leaves takes its actors with it; on a bu
 
 class NoSlotLeft(SystemFailure):
     """Every simulator of the run was given up."""
-
-
-@dataclass(frozen=True, slots=True)
-class SlotStatus:
-    """For people."""
-
-    name: str
-    address: str
-    scenes_flown: int
-    client_restarts: int
-    simulator_restarts: int
 
 
 class SimulatorSlot:
@@ -127,12 +115,6 @@ class SimulatorSlot:
     def simulator_log_tail(self) -> str:
         """Return the last lines that the simulator's process printed; empty for an attached one."""
         return self.simulator.log_tail()
-
-    def status(self) -> SlotStatus:
-        """Say how it stands."""
-        address = self.simulator.config.kind
-        restarts = max(self.client_starts - 1, 0), max(self.simulator_starts - 1, 0)
-        return SlotStatus(self.name, address, self.scenes_flown, *restarts)
 
     def interrupt(self) -> None:
         """Kill the client process under whoever is flying with it."""

@@ -123,11 +123,6 @@ class Drone:
         return math.atan2(2 * (w * z + x * y), 1 - 2 * (y * y + z * z))
 
     @property
-    def grounded(self) -> bool:
-        """Whether it rests on something."""
-        return bool(self.row[quad.S_GROUNDED] > 0)
-
-    @property
     def landed(self) -> bool:
         """AirSim's landed state."""
         return bool(self.row[quad.S_FLYING] == 0)

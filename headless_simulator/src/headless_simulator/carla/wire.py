@@ -31,7 +31,6 @@ SENSOR_HEADER: Final = struct.Struct("<QQd6f")  # type, frame, timestamp, x y z 
 IMAGE_HEADER: Final = struct.Struct("<IIf")  # width, height, field of view
 EPISODE_HEADER: Final = struct.Struct("<Qdf3iI")  # episode, platform time, delta, map origin, flags
 MAP_CHANGE: Final = 1
-LIGHTS_PENDING: Final = 2
 
 ACTOR_STATE: Final = np.dtype(
     [

@@ -15,7 +15,6 @@ RGB = tuple[int, int, int]
 Point = tuple[float, float, float]
 BODY: Final[RGB] = (255, 255, 255)  # with material PAINT: the mover's own colour, unchanged
 DARK: Final[RGB] = (30, 31, 34)  # tyres, soles, feet of props
-QUAD_TO_TRIANGLES: Final = ((0, 1, 2), (0, 2, 3))
 
 
 @dataclass(slots=True)

@@ -10,7 +10,7 @@ import inspect
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, Final, NamedTuple, TypeAlias, get_args, get_type_hints
+from typing import Annotated, Any, NamedTuple, TypeAlias, get_args, get_type_hints
 
 from headless_simulator.errors import BadArgument
 
@@ -203,4 +203,3 @@ Flag: TypeAlias = Annotated[bool, Reads(flag)]
 Text: TypeAlias = Annotated[str, Reads(text)]
 Array: TypeAlias = Annotated[list[Any], Reads(array)]
 Anything: TypeAlias = Annotated[Any, Reads(anything)]
-NO_PARAMETERS: Final = Signature((), 0)

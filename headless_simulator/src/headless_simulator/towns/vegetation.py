@@ -62,19 +62,6 @@ def conifer(rng: np.random.Generator) -> Mesh:
     return single(triangle_soup)
 
 
-def bush(rng: np.random.Generator) -> Mesh:
-    """A bush 1.5 m high."""
-    triangle_soup = TriangleSoup()
-    _blob(
-        triangle_soup,
-        np.array([0.0, 0.0, 0.6]),
-        np.array([1.0, 1.0, 0.9]),
-        _LEAVES[int(rng.integers(len(_LEAVES)))],
-        rng,
-    )
-    return single(triangle_soup)
-
-
 def plant(
     stock: Stock, spots_m: Float64, rng: np.random.Generator, *, conifers: float = 0.15, size: float = 1.0
 ) -> None:

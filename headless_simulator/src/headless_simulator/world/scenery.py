@@ -12,14 +12,12 @@ from headless_simulator.world.crashes import Walls
 
 
 class MapLayer(IntFlag):
-    """CARLA's layers of a town (``carla.MapLayer``)."""
+    """CARLA's layers of a town (``carla.MapLayer``) that something here belongs to; other bits mean nothing here."""
 
     BUILDINGS = 0x1
-    DECALS = 0x2
     FOLIAGE = 0x4
     GROUND = 0x8
     PARKED_VEHICLES = 0x10
-    PARTICLES = 0x20
     PROPS = 0x40
     STREET_LIGHTS = 0x80
     WALLS = 0x100
