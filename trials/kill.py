@@ -121,8 +121,8 @@ class KillTrial:
                 shutil.rmtree(out)
         minutes = (time.monotonic() - began) / 60
         print("killed while: " + ", ".join(f"{phase} {count}" for phase, count in self._phases.most_common()))
-        verdict = self._failures or "all equal, no orphans"
-        print(f"{self._kills} kills in {rounds} rounds, {minutes:.0f} min: {verdict}")
+        outcome = self._failures or "all equal, no orphans"
+        print(f"{self._kills} kills in {rounds} rounds, {minutes:.0f} min: {outcome}")
         return 1 if self._failures else 0
 
     def _undisturbed(self) -> dict[str, str] | None:

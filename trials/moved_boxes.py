@@ -1,10 +1,10 @@
 """Move one box in a hundred of a data set by a metre, in a linked copy, and count those that the validator names.
 
-    scripts/judge_validator DATASET [--version v1.0-mini] [--share 0.01] [--visible 200] [--seed 0] [--any-direction]
+    scripts/moved_boxes DATASET [--version v1.0-mini] [--share 0.01] [--visible 200] [--seed 0] [--any-direction]
 
 DATASET: strict dialect, found valid before. Boxes move along the ground, or any way with --any-direction. Counted are moved
 boxes with more than --visible pixels. Prints one JSON line; ends with 4 unless nine of ten are found and of those that nobody
-moved at most one in a thousand is accused: a track's neighbours of a moved box jump as well and are told apart.
+moved at most one in a thousand is named: a track's neighbours of a moved box jump as well and are told apart.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ BOX_CODES = {"pixels.box", "motion.jump", "shape.ground", "shape.twins"}
 
 
 def main() -> int:
-    """Move boxes, let the validator judge, and count."""
+    """Move boxes, let the validator check, and count."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("dataset", type=Path)
     parser.add_argument("--version", default="v1.0-mini")
@@ -57,7 +57,7 @@ def main() -> int:
     moved = {boxes[i]["token"] for i in chosen}
     large = {boxes[i]["token"] for i in chosen if boxes[i]["num_lidar_pts"] > options.visible}
     neighbours = {boxes[i][side] for i in chosen for side in ("prev", "next")}
-    accused = named - moved
+    unmoved = named - moved
     report = {
         "boxes": len(boxes),
         "moved": len(moved),
@@ -65,12 +65,12 @@ def main() -> int:
         "found": len(large & named),
         "found_share": round(len(large & named) / max(len(large), 1), 4),
         "found_of_all": round(len(moved & named) / len(moved), 4),
-        "accused_neighbours": len(accused & neighbours),
-        "accused_others": len(accused - neighbours),
+        "named_neighbours": len(unmoved & neighbours),
+        "named_others": len(unmoved - neighbours),
         "seconds": round(seconds, 1),
     }
     print(json.dumps(report))
-    good = report["found_share"] >= 0.9 and report["accused_others"] <= len(boxes) / 1000
+    good = report["found_share"] >= 0.9 and report["named_others"] <= len(boxes) / 1000
     return 0 if good else 4
 
 

@@ -1,6 +1,6 @@
 """Compare a headless data set's occlusion with the truth: each object drawn once more, alone, by the headless renderer.
 
-    scripts/judge_occlusion DATASET [--scenes 5] [--every 4]
+    scripts/occlusion DATASET [--scenes 5] [--every 4]
 
 For every scene (evenly chosen) and every ``--every``-th keyframe, all objects that a camera sees are drawn alone from where
 that camera was; true occlusion is 1 - visible / alone. Counted are views with more than 100 pixels alone. Visible pixels
@@ -69,7 +69,7 @@ def alone_px(renderer: Renderer, view: View, states: ActorStates, row: int, blue
     )
 
 
-def judge_scene(recording: Recording, renderer: Renderer, every: int) -> np.ndarray:
+def compare_scene(recording: Recording, renderer: Renderer, every: int) -> np.ndarray:
     """Return (N, 5): sample, pixels alone, pixels visible, occlusion as labelled, 1 if the mask has those pixels."""
     labels = annotate(recording)
     boxes, views, channels = labels.boxes, labels.views, recording.plan.channels
@@ -109,7 +109,7 @@ def main() -> int:
     chosen = [folders[k] for k in np.unique(np.linspace(0, len(folders) - 1, options.scenes).astype(int))]
     renderer, parts = nowhere(), []
     for folder in chosen:
-        part = judge_scene(in_dataset(read_recording(folder), options.dataset), renderer, options.every)
+        part = compare_scene(in_dataset(read_recording(folder), options.dataset), renderer, options.every)
         print(f"{folder.name}: {len(part)} views", file=sys.stderr, flush=True)
         parts.append(part)
     table = np.concatenate(parts)

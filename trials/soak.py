@@ -35,7 +35,7 @@ from trials.small_dataset import write_plans as write_small_plans
 ROLES = {"uavsim.capture.client_worker": "client", "headless_simulator": "simulator", "uvicorn": "prefect"}
 NEVER = 1_000_000
 MOST_GROWTH = 1.05
-WATCHED = ("flow", "client", "simulator")  # Prefect's own server is told, not judged
+WATCHED = ("flow", "client", "simulator")  # Prefect's own server is shown, not checked
 RENEWED = ("client",)
 SPREAD = 2  # threads and files that are open at one look and not at the next
 
@@ -96,10 +96,10 @@ def mean(values: list[float]) -> float:
     return sum(values) / len(values)
 
 
-def judge(looks: list[Look], role: str, *, failures: int) -> tuple[str, bool]:
+def check_growth(looks: list[Look], role: str, *, failures: int) -> tuple[str, bool]:
     """Tell in one line how one role's process fared, and whether it is flat.
 
-    A simulator is started anew after a failed attempt; then its longest life is judged.
+    A simulator is started anew after a failed attempt; then its longest life is checked.
     """
     mine = [one for one in looks if one.role == role]
     pids = len({one.pid for one in mine})
@@ -205,10 +205,10 @@ def main() -> int:
     minutes, committed = looks[-1].seconds / 60, looks[-1].committed
     failures = sum(p.read_text().count('"event": "failed"') for p in (work / "out/.uavsim/logs").glob("scene_*.jsonl"))
     print(f"{committed} scenes in {minutes:.0f} min, {failures} failed attempts, a look every {options.every_s:g} s")
-    verdicts = [judge(looks, role, failures=failures) for role in (*WATCHED, "prefect")]
-    for words, _ in verdicts:
+    outcomes = [check_growth(looks, role, failures=failures) for role in (*WATCHED, "prefect")]
+    for words, _ in outcomes:
         print(words)
-    flat = all(good for _, good in verdicts)
+    flat = all(good for _, good in outcomes)
     print(f"{'flat' if flat else 'NOT FLAT'}; left behind: {left or 'nothing'}; exit code {code}")
     return 0 if flat and not left else 1
 

@@ -10,7 +10,7 @@ UavsimError                     1
 |   |   `-- MissedTick          3   an image or state that is not of the tick asked for
 |   |-- SceneVoid               3   the scene cannot be used as flown (a drone left its formation, ...)
 |   `-- StorageError            3   disk full, read-only, not ours
-|-- DatasetError                4   a data set that breaks a promise
+|-- DatasetError                4   a data set that is not valid
 `-- FrameError                  1   our own mistake: a reflection or a wrong shape where a rotation belongs
 """
 
@@ -81,7 +81,7 @@ class StorageError(SystemFailure):
 
 
 class DatasetError(UavsimError):
-    """A data set breaks a promise."""
+    """A data set is not valid."""
 
     exit_code: ClassVar[int] = 4
 

@@ -108,10 +108,10 @@ def table_row(mission: Mission, airlib: Sequence[Trace], ours: Sequence[Trace]) 
     """Give a mission's row: where both ended (first drone), and how far apart they were at worst."""
     apart = difference(airlib, ours)
     said = ", ".join(answer.result for answer in airlib[0].answers[2:]) or "-"
-    verdict = apart.answers or ("" if apart.agrees else "TOO FAR")
+    outcome = apart.answers or ("" if apart.agrees else "TOO FAR")
     return (
         f"| {mission.name} | {_place(airlib[0])} | {_place(ours[0])} | {apart.metres:.4f} m, {apart.degrees:.3f}° "
-        f"| {said} {verdict}|"
+        f"| {said} {outcome}|"
     )
 
 

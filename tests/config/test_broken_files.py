@@ -48,7 +48,7 @@ def check(tmp_path, monkeypatch, capsys):
 
 
 def complaint(broken, code, out, err, took_s):
-    """Say what is not as promised, or None."""
+    """Say what is not as documented, or None."""
     lines = err.splitlines()
     found = re.match(rf"error: {re.escape(broken.name)}:(\d+): (.+)", lines[0] if lines else "")
     if code != 2:

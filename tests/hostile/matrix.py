@@ -1,5 +1,5 @@
 # ruff: noqa: T201 - printing is its job
-"""Every environment and every damage against the commands: judged by exit code, one line, processes, foreign files.
+"""Every environment and every damage against the commands: checked by exit code, one line, processes, foreign files.
 
 A row passes when the exit code is one that the README lists for it, standard error holds at most one line that says ``error:``
 and no traceback, nothing that a terminal would obey is printed, no process is left, and no file of others is changed.
@@ -112,7 +112,7 @@ class Matrix:
             json.dumps({"scene": "scene_00", "state": "quarantined", "reasons": ["x"]})
         )
 
-    def judge(self, row: Row) -> list[str]:
+    def wrong_in(self, row: Row) -> list[str]:
         """Run one row; returns what is wrong."""
         folder = Path(tempfile.mkdtemp(prefix="row-", dir=self.work))
         folder.chmod(0o755)
@@ -201,7 +201,7 @@ def main() -> int:
         Path(work).chmod(0o755)
         matrix = Matrix(Path(work))
         with ThreadPoolExecutor(options.workers) as pool:
-            for row, wrong in zip(chosen, pool.map(matrix.judge, chosen), strict=True):
+            for row, wrong in zip(chosen, pool.map(matrix.wrong_in, chosen), strict=True):
                 failed += bool(wrong)
                 if options.all and not wrong:
                     print(f"holds {row.name}", flush=True)

@@ -84,7 +84,7 @@ def test_numbers_as_people_write_them(text, numbers):
     ["", "a", "1-", "-1", "3-1", "1,,2", "1;2", "1.5", "0-99999999", "0-99999999999", "9" * 5000, "\u0663", "\u00b2"],
 )
 def test_numbers_that_are_none(text):
-    with pytest.raises(InputError, match="^--scenes '"):
+    with pytest.raises(InputError, match=r"^--scenes '"):
         numbering.parse_numbers(text)
 
 

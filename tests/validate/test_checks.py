@@ -41,13 +41,13 @@ def test_the_page_counts_the_defects() -> None:
     assert int(told) == len(DEFECTS)
 
 
-def test_names_are_unique_and_promises_are_sentences() -> None:
+def test_names_are_unique_and_rules_are_sentences() -> None:
     assert len({check.name for check in CHECKS}) == len(CHECKS)
     for check in CHECKS:
-        assert check.promise.endswith("."), check.name
+        assert check.rule.endswith("."), check.name
 
 
 @pytest.mark.parametrize("name", KNOWN_DIALECTS)
-def test_dialects_promise_what_the_validator_checks_of_them_alone(name: str) -> None:
+def test_a_dialect_names_the_checks_that_it_alone_has_to_pass(name: str) -> None:
     alone = {check.name for check in CHECKS if check.dialects == (name,)}
     assert alone == set(DIALECTS.pick(name).checks)

@@ -23,7 +23,7 @@ def test_nine_of_ten_boxes_moved_by_a_metre_are_found(direction: str, clean: Pat
         named = {f.numbers.get("token") for f in report.findings if f.code in BOX_CODES}
         found |= {(seed, token) for token in moved_now & named}
         moved |= {(seed, token) for token in moved_now}
-        assert len(named - moved_now) <= 1, "boxes that nobody moved are accused"
+        assert len(named - moved_now) <= 1, "findings on boxes that nobody moved"
     assert len(found) >= 0.9 * len(moved)
 
 

@@ -1,4 +1,4 @@
-"""``uavsim validate``: judge a data set on disk."""
+"""``uavsim validate``: check a data set on disk."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["register"]
 _SHOWN_PER_CODE = 3
 
 Folder = Annotated[Path, typer.Argument(help="The data set's folder: the one that holds v1.0-mini or the like.")]
-Version = Annotated[str | None, typer.Option(help="Judge this version folder only.")]
+Version = Annotated[str | None, typer.Option(help="Check this version folder only.")]
 
 
 def register(app: typer.Typer) -> None:
@@ -40,14 +40,14 @@ def validate(
     devkit: Annotated[bool, typer.Option("--devkit", help="Ask the official nuScenes devkit as well.")] = False,
     images: Annotated[Path | None, typer.Option(help="With --devkit: keep its drawings here.")] = None,
 ) -> None:
-    """Judge a data set by what is on disk; exit code 4 when a promise is broken."""
+    """Check a data set by what is on disk; exit code 4 when a check fails."""
     console = Screen()
     reports, outside = [], {}
     for name in [version] if version else versions_of(folder):
-        verdict = validate_version(folder, name, dialect=dialect, pixels=pixels, workers=workers)
-        reports.append(verdict)
-        _show(console, verdict)
-        if devkit and verdict.dialect == "strict":
+        checked = validate_version(folder, name, dialect=dialect, pixels=pixels, workers=workers)
+        reports.append(checked)
+        _show(console, checked)
+        if devkit and checked.dialect == "strict":
             outside[name] = devkit_report(folder, name, images=images)
             _show_devkit(console, outside[name])
     if report:
@@ -57,13 +57,13 @@ def validate(
 
 
 def _good(reports: list[Report], outside: JsonDict) -> bool:
-    return all(r.ok for r in reports) and all(verdict["ok"] for verdict in outside.values())
+    return all(r.ok for r in reports) and all(devkit["ok"] for devkit in outside.values())
 
 
 def _complaint(folder: Path, reports: list[Report], outside: JsonDict) -> str:
     errors = sum(r.errors for r in reports)
     lines = [f"{f.code} at {f.place}: {f.message}" for r in reports for f in r.findings if f.severity == "error"]
-    lines += [line for verdict in outside.values() for line in problems_of(verdict)]
+    lines += [line for devkit in outside.values() for line in problems_of(devkit)]
     return f"{folder}: not valid, {errors} errors; first: {lines[0]}"
 
 
@@ -85,13 +85,13 @@ def _show(console: Screen, report: Report) -> None:
         console.print(table)
     for check, reason in report.skipped.items():
         console.print(f"  not checked: {check}: {reason}", style="dim")
-    verdict = ("green", "valid") if report.ok else ("red", f"{report.errors} errors")
+    outcome = ("green", "valid") if report.ok else ("red", f"{report.errors} errors")
     warnings = sum(report.counts.values()) - report.errors
-    console.print(line("  ", verdict, f", {warnings} warnings" if warnings else ""))
+    console.print(line("  ", outcome, f", {warnings} warnings" if warnings else ""))
 
 
-def _show_devkit(console: Screen, verdict: JsonDict) -> None:
-    for name, check in verdict["checks"].items():
+def _show_devkit(console: Screen, devkit: JsonDict) -> None:
+    for name, check in devkit["checks"].items():
         figures = [f"{k} {v:.4g}" for k, v in check.items() if isinstance(v, (int, float)) and not isinstance(v, bool)]
         mark = ("green", "good") if check["ok"] else ("red", "failed")
         told = "; ".join(check.get("problems") or figures)

@@ -106,7 +106,7 @@ class DatasetReader:
         return value
 
     def _in_scene_order(self) -> bool:
-        """Tell whether the tables are ours; only then is their order promised."""
+        """Tell whether the tables are ours; only then is their order known."""
         return bool(self.info) and sum(1 for _ in iter_rows(self._path("log"))) == sum(
             1 for _ in iter_rows(self._path("scene"))
         )

@@ -43,7 +43,7 @@ def scene_fragment(labels: SceneLabels) -> Fragment:
     """Return the scene's rows of every table, strict dialect.
 
     Raises:
-        DatasetError: the recording lacks an image that the tables promise.
+        DatasetError: the recording lacks an image that the tables need.
     """
     plan = labels.plan
     tables = _SceneTables(plan)

@@ -1,7 +1,7 @@
 """Files that are whole or not there: temp file in the same folder, fsync, rename, fsync the folder.
 
 The order matters when power is lost: a file's bytes must be on disk before its name is, and the folder that holds the
-name must be on disk before anything that promises the file (the ledger) is. Every OSError that leaves this module is a
+name must be on disk before anything that names the file (the ledger) is. Every OSError that leaves this module is a
 ``StorageError`` that says what to do.
 """
 

@@ -49,7 +49,7 @@ ChannelOrder: TypeAlias = Literal["rgb", "bgr"]
 DEPTH_FAR_M: Final = 655.35
 MOST_PIXELS: Final = 1 << 25
 """Of an image that is decoded: 8K cameras take fewer."""
-_MOST_PIXELS_A_BYTE: Final = 10_000  # more than PNG and JPEG can pack: a few bytes can promise millions
+_MOST_PIXELS_A_BYTE: Final = 10_000  # more than PNG and JPEG can pack: a few bytes can claim millions
 
 _MOST_BYTES: Final = 1 << 29
 _PNG_SIGNATURE: Final = b"\x89PNG\r\n\x1a\n"

@@ -146,7 +146,7 @@ class AirSimLink:
         return [airsim.ImageRequest(camera, image.image_type, image.as_float, False) for camera, image in wanted]
 
     def images(self, name: str, requests: Sequence[Any]) -> list[Any]:
-        """Take all images of one vehicle in one call: AirSim promises one moment for one call only."""
+        """Take all images of one vehicle in one call: one call is of one moment, two calls are not."""
         with self.translated(f"taking {name}'s images"):
             return list(self.client.simGetImages(list(requests), name))
 

@@ -1,4 +1,4 @@
-"""Every check of the validator: what it promises, which findings it can make, and what it needs to look.
+"""Every check of the validator: what it requires, which findings it can make, and what it needs to look.
 
 A finding's code belongs to exactly one place in this list at least; ``validator`` refuses one that its check does not declare.
 docs/validation-checks.md lists all codes; ``tests/validate/test_checks.py`` holds the page against this list.
@@ -24,20 +24,20 @@ Look: TypeAlias = Callable[[Evidence], Iterator[Finding]]
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One promise that a data set keeps.
+    """One rule that a data set has to keep.
 
     Attributes:
-        name: ``group.promise``, what ``Report.skipped`` calls it.
+        name: ``group.rule``, what ``Report.skipped`` calls it.
         codes: of the findings it can make.
-        promise: one sentence.
+        rule: one sentence.
         look: yields what breaks it.
         needs: what must be there to look.
-        dialects: that promise it.
+        dialects: that have to keep it.
     """
 
     name: str
     codes: tuple[str, ...]
-    promise: str
+    rule: str
     look: Look
     needs: Need
     dialects: tuple[Dialect, ...]
@@ -57,19 +57,19 @@ def _of_tables(
     name: str, look: Callable[[DataSet], Iterator[Finding]], *codes: str, only: Dialect | None = None
 ) -> Check:
     return _check(
-        name, lambda evidence: look(evidence.data), codes, "tables", promise=(look.__doc__ or look.__name__), only=only
+        name, lambda evidence: look(evidence.data), codes, "tables", rule=(look.__doc__ or look.__name__), only=only
     )
 
 
 def _of(name: str, look: Look, *codes: str, needs: Need = "geometry", only: Dialect | None = None) -> Check:
-    return _check(name, look, codes, needs, promise=(look.__doc__ or look.__name__), only=only)
+    return _check(name, look, codes, needs, rule=(look.__doc__ or look.__name__), only=only)
 
 
 def _check(
-    name: str, look: Look, codes: tuple[str, ...], needs: Need, *, promise: str | None, only: Dialect | None
+    name: str, look: Look, codes: tuple[str, ...], needs: Need, *, rule: str | None, only: Dialect | None
 ) -> Check:
-    assert promise, f"{name}: the check's function needs a docstring: it is the promise"
-    sentence = " ".join(promise.split("\n\n")[0].split())
+    assert rule, f"{name}: the check's function needs a docstring: it is the rule"
+    sentence = " ".join(rule.split("\n\n")[0].split())
     return Check(name, codes, sentence, look, needs, (only,) if only else tuple(DIALECTS.values()))
 
 

@@ -1,4 +1,4 @@
-"""What a data set holds, and the promises about how much: something in every scene, what was asked for spawned, no leaks."""
+"""What a data set holds, and how much it has to hold: something in every scene, what was asked for spawned, no leaks."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ class Evidence:
         looks: one an image, by scene, channel and time; empty file states where images were not opened.
         track: (looks,) number of the scene-and-channel that a look belongs to.
         cameras: of the looks, row by row.
-        has_masks: instance masks are there and boxes have ids, so that pixels can judge boxes.
+        has_masks: instance masks are there and boxes have ids, so that boxes can be held against pixels.
         pixels: images were decoded.
     """
 
@@ -133,8 +133,8 @@ def _tasks(
         for view in views.tolist():
             row, sample = int(cameras.rows[view]), int(images["sample_token"][cameras.rows[view]])
             low, high = np.searchsorted(sample_of_box, [sample, sample + 1])
-            judged = bool(images["is_key_frame"][row]) and bool(cameras.usable[view])
-            own = usable[low:high] if judged else nothing
+            is_measured = bool(images["is_key_frame"][row]) and bool(cameras.usable[view])
+            own = usable[low:high] if is_measured else nothing
             frames.append(
                 FrameTask(
                     row=row,
@@ -174,7 +174,7 @@ def _run(tasks: Iterator[TrackTask], workers: int) -> Iterator[list[FrameLook]]:
                 yield flying.popleft().result()
     except BrokenProcessPool as error:
         hint = "out of memory? a script without `if __name__ == '__main__'`?"
-        raise SystemFailure(f"a process that looks at images died ({hint}); judge with workers=1") from error
+        raise SystemFailure(f"a process that looks at images died ({hint}); try workers=1") from error
 
 
 def _pairs(looks: tuple[FrameLook, ...]) -> Pairs:

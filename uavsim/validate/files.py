@@ -1,4 +1,4 @@
-"""Promises about files: each one named is there, whole, and of the size and format stated."""
+"""Checks of files: each one named is there, whole, and of the size and format stated."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _WORDS: Final = {
     "missing": ("files.missing", "is not there"),
     "truncated": ("files.truncated", "has no end: it was cut off"),
     "unreadable": ("files.decode", "cannot be decoded"),
-    "huge": ("files.size", "promises more pixels than any image has"),
+    "huge": ("files.size", "claims more pixels than any image has"),
 }
 
 

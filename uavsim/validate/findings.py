@@ -18,10 +18,10 @@ MAX_PER_CODE: Final = 1000  # findings of one code that a report spells out; the
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One broken promise, and where.
+    """One broken rule, and where.
 
     Attributes:
-        code: one of ``checks.CODES``; the check that declares it tells what is promised.
+        code: one of ``checks.CODES``; the check that declares it says what the rule is.
         scene: scene name, "" where it concerns the data set.
         sample: sample token, or "".
         channel: sensor channel, or "".
@@ -45,7 +45,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The verdict on one version folder of a data set.
+    """The report on one version folder of a data set.
 
     Attributes:
         findings: at most ``MAX_PER_CODE`` of each code, in the order of the checks.

@@ -1,4 +1,4 @@
-"""Promises about motion: nothing jumps, velocities are those of the displacement, noses point where things go."""
+"""Checks of motion: nothing jumps, velocities are those of the displacement, noses point where things go."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def _jumps(evidence: Evidence) -> tuple[FloatArray, FloatArray, BoolArray]:
         np.where(near.before >= 0, np.nan_to_num(off[near.before]), 0),
         np.where(near.after >= 0, np.nan_to_num(off[near.after]), 0),
     )
-    at_end = (near.before < 0) | (near.after < 0)  # judged by one neighbour alone, which may be the one that jumped
+    at_end = (near.before < 0) | (near.after < 0)  # held against one neighbour alone, which may be the one that jumped
     worst = off > np.where(at_end, _CLEARLY_MORE * beside, beside * (1 - 1e-9))  # neighbours of a jump are off as well
     return off, allowed, np.asarray(evidence.boxes.usable & np.isfinite(off) & (off > allowed) & worst)
 
@@ -99,7 +99,7 @@ def _off_track(evidence: Evidence) -> tuple[FloatArray, FloatArray]:
         inner = (before >= 0) & (after >= 0)
         wrong = (
             inner & _shown_velocities(evidence, v, near)[1]
-        )  # a wrong velocity must not accuse its neighbours' places
+        )  # a wrong velocity must not make findings of its neighbours' places
         v = np.where(wrong[:, None], np.nan, v)
         span = (near.back_s + near.ahead_s)[:, None]
         cubic = _hermite(p[before], p[after], v[before], v[after], span=span, share=share)

@@ -1,4 +1,4 @@
-"""Promises that pixels keep: each box is where its instance is seen, as large as it is seen, and counted as it is seen."""
+"""Checks of pixels: each box is where its instance is seen, as large as it is seen, and counted as it is seen."""
 
 from __future__ import annotations
 
@@ -49,17 +49,17 @@ class _Misses:
     """Which (view, box) pairs disagree, and whose fault it is.
 
     Attributes:
-        judged: (P,) enough pixels to tell.
+        counted: (P,) enough pixels to tell.
         bad: (P,) too many of them outside the box.
         outside: (P,) share outside.
         view_bad: (looks,) the whole view disagrees.
     """
 
-    judged: BoolArray
+    counted: BoolArray
     bad: BoolArray
     outside: FloatArray
     view_bad: BoolArray
-    view_judged: IntArray
+    view_counted: IntArray
     view_misses: IntArray
 
 
@@ -67,30 +67,30 @@ def _misses(evidence: Evidence) -> _Misses:
     pairs = evidence.pairs
     outside_px = pairs.visible_px - pairs.inside_px
     outside = outside_px / np.maximum(pairs.visible_px, 1)
-    judged = pairs.visible_px >= MIN_PX
-    noise = NOISE_FACTOR * float(np.quantile(outside[judged], 0.95)) if judged.any() else 0.0
+    counted = pairs.visible_px >= MIN_PX
+    noise = NOISE_FACTOR * float(np.quantile(outside[counted], 0.95)) if counted.any() else 0.0
     share = float(np.clip(noise, *OUTSIDE_SHARE))
-    bad = judged & (outside > share) & (outside_px >= OUTSIDE_PX[share > OUTSIDE_SHARE[0]])
+    bad = counted & (outside > share) & (outside_px >= OUTSIDE_PX[share > OUTSIDE_SHARE[0]])
     views, boxes = len(evidence.looks), len(evidence.data["sample_annotation"])
-    of_view = np.bincount(pairs.view[judged], minlength=views)
+    of_view = np.bincount(pairs.view[counted], minlength=views)
     bad_of_view = np.bincount(pairs.view[bad], minlength=views)
-    seen_well = np.bincount(pairs.box[judged & ~bad], minlength=boxes)
+    seen_well = np.bincount(pairs.box[counted & ~bad], minlength=boxes)
     seen_badly = np.bincount(pairs.box[bad], minlength=boxes)
     good_elsewhere = seen_well[pairs.box] > seen_badly[pairs.box]
-    acquitted = np.bincount(pairs.view[bad & good_elsewhere], minlength=views)
+    fits_elsewhere = np.bincount(pairs.view[bad & good_elsewhere], minlength=views)
     many = (of_view >= 3) & (bad_of_view > VIEW_SHARE * of_view)
-    few = (bad_of_view > 0) & (bad_of_view > VIEW_SHARE * of_view) & (acquitted == bad_of_view)
-    return _Misses(judged, bad, outside, many | few, of_view, bad_of_view)
+    few = (bad_of_view > 0) & (bad_of_view > VIEW_SHARE * of_view) & (fits_elsewhere == bad_of_view)
+    return _Misses(counted, bad, outside, many | few, of_view, bad_of_view)
 
 
 def masks_belong_to_views(evidence: Evidence) -> Iterator[Finding]:
     """A view's mask, pose and intrinsics fit each other: not most of its boxes miss their pixels."""
     misses = _misses(evidence)
     for view in np.flatnonzero(misses.view_bad).tolist():
-        wrong, judged = int(misses.view_misses[view]), int(misses.view_judged[view])
-        message = f"{wrong} of {judged} boxes miss their pixels: wrong mask, camera pose, intrinsics or tick"
+        wrong, counted = int(misses.view_misses[view]), int(misses.view_counted[view])
+        message = f"{wrong} of {counted} boxes miss their pixels: wrong mask, camera pose, intrinsics or tick"
         place = evidence.data.data_place(evidence.looks[view].row)
-        yield Finding("pixels.view", message, numbers={"missed": wrong, "judged": judged}, **place)
+        yield Finding("pixels.view", message, numbers={"missed": wrong, "counted": counted}, **place)
 
 
 def boxes_cover_masks(evidence: Evidence) -> Iterator[Finding]:
@@ -123,8 +123,8 @@ def boxes_fill_silhouettes(evidence: Evidence) -> Iterator[Finding]:
     gap = np.full(len(data["sample_annotation"]), np.inf)
     np.minimum.at(gap, pairs.box[rows], _gap_all_around(pairs.mask_box_px[rows], pairs.box_px[rows]))
     instance = data["sample_annotation"]["instance_token"]
-    judged = np.flatnonzero(np.isfinite(gap) & (instance >= 0))
-    order = judged[np.lexsort((gap[judged], instance[judged]))]
+    counted = np.flatnonzero(np.isfinite(gap) & (instance >= 0))
+    order = counted[np.lexsort((gap[counted], instance[counted]))]
     groups = np.split(order, np.flatnonzero(np.diff(instance[order])) + 1) if len(order) else []
     for group in groups:
         middle = float(gap[group[len(group) // 2]])

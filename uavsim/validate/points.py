@@ -1,4 +1,4 @@
-"""Promises that lidar points keep: each object's lie in its box, are counted as they lie, and carry a class each.
+"""Checks of lidar points: each object's lie in its box, are counted as they lie, and carry a class each.
 
 The formats are read here by the validator's own few lines, and points are placed by the tables alone, so that a mistake of the
 writer's cannot agree with itself.

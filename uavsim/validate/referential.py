@@ -1,4 +1,4 @@
-"""Promises between tables: every token leads somewhere, chains are whole, counts are right."""
+"""Checks between tables: every token leads somewhere, chains are whole, counts are right."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Promises about single boxes: rotations are rotations, sizes are possible and the same along a track, on the ground."""
+"""Checks of single boxes: rotations are rotations, sizes are possible and the same along a track, on the ground."""
 
 from __future__ import annotations
 

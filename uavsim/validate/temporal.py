@@ -1,4 +1,4 @@
-"""Promises about time: one clock, one tick a sample, even steps."""
+"""Checks of time: one clock, one tick a sample, even steps."""
 
 from __future__ import annotations
 

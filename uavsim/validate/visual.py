@@ -1,4 +1,4 @@
-"""Promises about what an image shows: not black, not frozen, not another camera's, not another tick's, evenly exposed."""
+"""Checks of what an image shows: not black, not frozen, not another camera's, not another tick's, evenly exposed."""
 
 from __future__ import annotations
 
@@ -100,9 +100,9 @@ def _spikes(level: FloatArray, good: BoolArray, evidence: Evidence) -> BoolArray
             if 0 <= v < count and track[v] == track[view] and good[v]
         ]
         beside = [v for v in near if abs(v - view) == 1]
-        judges = near[:2] if len(beside) == 1 and view > near[0] else near[-2:] if len(beside) == 1 else beside
-        steps = level[view] - level[judges]
-        agree = len(judges) == 2 and abs(level[judges[0]] - level[judges[1]]) < JUMP / 2
+        compared = near[:2] if len(beside) == 1 and view > near[0] else near[-2:] if len(beside) == 1 else beside
+        steps = level[view] - level[compared]
+        agree = len(compared) == 2 and abs(level[compared[0]] - level[compared[1]]) < JUMP / 2
         spike[view] = agree and bool(np.all(steps > JUMP) or np.all(steps < -JUMP))
     return spike
 

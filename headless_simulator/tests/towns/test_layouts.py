@@ -1,4 +1,4 @@
-"""The streets of the procedural towns, judged by CARLA's own map and by the figures of the real towns."""
+"""The streets of the procedural towns, held against CARLA's own map and by the figures of the real towns."""
 
 import json
 import subprocess

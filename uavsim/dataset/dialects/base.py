@@ -94,7 +94,7 @@ class Dialect:
         name: as in ``uavsim convert --dialect`` and ``uav_dataset.json``.
         detect: whether a data set that does not tell its dialect is in this one.
         frames: of places, rotations and sizes.
-        checks: of the validator that only this dialect promises to pass, beside those that all do.
+        checks: of the validator that only this dialect has to pass, beside those that all have to.
         tables: that it has beside ``schema.TABLES``.
         options: a frozen dataclass of choices, all with defaults.
         from_strict: starts the conversion of a strict version folder; None for ``strict`` itself.
