@@ -1,6 +1,6 @@
 """Let the unmodified nuScenes devkit judge a strict data set; prints one JSON report.
 
-    .venv-judge/bin/python judge/devkit_check.py DATAROOT VERSION [--split NAME] [--renders N --pictures FOLDER]
+    .venv-judge/bin/python judge/devkit_check.py DATAROOT VERSION [--split NAME] [--renders N --images FOLDER]
 
 Exit codes: 0 everything holds, 4 a check failed. Each check is {"ok": bool, ...figures...}.
 """
@@ -78,7 +78,7 @@ def _chain(nusc: NuScenes, table: str, first: str) -> list[str]:
 
 def render(nusc: NuScenes, options: argparse.Namespace) -> dict[str, Any]:
     """Draw samples and annotations into PNG files, as a user would."""
-    folder = Path(options.pictures)
+    folder = Path(options.images)
     folder.mkdir(parents=True, exist_ok=True)
     files: list[Path] = []
     skipped = 0
@@ -103,7 +103,7 @@ def render(nusc: NuScenes, options: argparse.Namespace) -> dict[str, Any]:
     empty = [path.name for path in files if path.stat().st_size < 5_000]
     annotations = sum(path.name.startswith("annotation") for path in files)
     ok = bool(files) and not empty and (annotations > 0 or not nusc.sample_annotation)
-    return {"ok": ok, "pictures": len(files), "annotations": annotations, "skipped": skipped, "empty": empty}
+    return {"ok": ok, "images": len(files), "annotations": annotations, "skipped": skipped, "empty": empty}
 
 
 def _annotation_in_six_cameras(nusc: NuScenes, sample: dict[str, Any], cameras: list[str]) -> str | None:
@@ -140,7 +140,7 @@ def lidar(nusc: NuScenes, options: argparse.Namespace) -> dict[str, Any]:
     if share is not None and share < DEPTH_AGREES_SHARE:
         problems.append(f"{share:.1%} of {compared} projected points are as deep as the depth image says")
     empty = [
-        path.name for path in _lidar_drawings(nusc, channels, Path(options.pictures)) if path.stat().st_size < 5_000
+        path.name for path in _lidar_drawings(nusc, channels, Path(options.images)) if path.stat().st_size < 5_000
     ]
     problems += [f"{name} is empty" for name in empty]
     return {
@@ -362,13 +362,13 @@ def main() -> int:
     parser.add_argument("--split", help="a name in splits.json; default: every scene")
     parser.add_argument("--only", action="append", choices=sorted(CHECKS))
     parser.add_argument("--renders", type=int, default=3, help="samples to draw")
-    parser.add_argument("--pictures", help="folder for the drawings; default: a temporary one")
+    parser.add_argument("--images", help="folder for the drawings; default: a temporary one")
     parser.add_argument("--corners", help="write projected corners of all boxes and cameras to this .npz")
     parser.add_argument("--corner-samples", type=int, default=1)
     parser.add_argument("--all-boxes", action="store_true", help="corners of boxes outside the image as well")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder, metrics.prints_to_stderr():
-        options.pictures = options.pictures or f"{folder}/pictures"
+        options.images = options.images or f"{folder}/images"
         options.corners = options.corners or f"{folder}/corners.npz"
         report = _judge(options)
     json.dump(report, sys.stdout, indent=1)

@@ -1,6 +1,6 @@
 """Let UAV3D's own, unmodified code judge a data set in the uav3d dialect; prints one JSON report.
 
-    .venv-judge/bin/python judge/uav3d_check.py UAV3D_FOLDER DATAROOT VERSION [--infos FOLDER] [--pictures FOLDER]
+    .venv-judge/bin/python judge/uav3d_check.py UAV3D_FOLDER DATAROOT VERSION [--infos FOLDER] [--images FOLDER]
 
 UAV3D_FOLDER is a checkout of https://github.com/huiyegit/UAV3D that the user brings. From it run, as they are:
 
@@ -158,7 +158,7 @@ def projections(options: argparse.Namespace) -> dict[str, Any]:
             token = sample["data"][channel]
             hulls = _hulls_by_them(functions, nusc, token, channel)
             shares += _inside_shares(nusc, masks.get(token), sample, hulls)
-            if options.pictures and drawn < 10:
+            if options.images and drawn < 10:
                 drawn += _drawn_by_them(functions, options, nusc, token, channel)
     bad = [share for share in shares if share < INSIDE_SHARE]
     return {
@@ -190,8 +190,8 @@ def _inside_shares(nusc: NuScenes, mask: Path | None, sample: dict[str, Any], hu
     """Share of each instance's visible pixels in the hull that fits it best."""
     if mask is None:
         return []
-    picture = _read(mask, cv2.IMREAD_UNCHANGED)
-    ids = picture[..., 0].astype(np.int32) * 256 + picture[..., 1]
+    image = _read(mask, cv2.IMREAD_UNCHANGED)
+    ids = image[..., 0].astype(np.int32) * 256 + image[..., 1]
     scale = ids.shape[1] / THEIR_WIDTH_PX
     shares = []
     flat = [cv2.convexHull((points[:, :2] * scale).astype(np.float32)) for points in hulls if _near(points)]
@@ -213,7 +213,7 @@ def _read(path: Path, flags: int) -> np.ndarray:
 
 
 def _share_in(hull: np.ndarray, rows: np.ndarray, columns: np.ndarray, shape: tuple[int, ...]) -> float:
-    """Share of pixels in a hull grown by two pixels; 0 for a hull over the whole picture, which explains nothing."""
+    """Share of pixels in a hull grown by two pixels; 0 for a hull over the whole image, which explains nothing."""
     filled = np.zeros(shape, np.uint8)
     cv2.fillConvexPoly(filled, np.round(hull).astype(np.int32), 1)
     filled = cv2.dilate(filled, np.ones((5, 5), np.uint8))
@@ -227,22 +227,22 @@ def _near(points: np.ndarray) -> bool:
 def _drawn_by_them(
     functions: types.ModuleType, options: argparse.Namespace, nusc: NuScenes, token: str, channel: str
 ) -> int:
-    """Let ``draw_boxes`` draw: it looks for picture 440 of a folder that is written into it."""
-    picture = Path(nusc.get_sample_data_path(token)).resolve()
-    if _read(picture, cv2.IMREAD_COLOR).shape[1] != THEIR_WIDTH_PX:
+    """Let ``draw_boxes`` draw: it looks for image 440 of a folder that is written into it."""
+    image = Path(nusc.get_sample_data_path(token)).resolve()
+    if _read(image, cv2.IMREAD_COLOR).shape[1] != THEIR_WIDTH_PX:
         return 0
     folder = Path("data/town_10/03_row_3/01_row_3_all/sweeps") / channel
     folder.mkdir(parents=True, exist_ok=True)
     for number in range(441):
         link = folder / f"{number:04d}.png"
         link.unlink(missing_ok=True)
-        link.symlink_to(picture)
+        link.symlink_to(image)
     target = Path("vis/town10/test")
     target.mkdir(parents=True, exist_ok=True)
     functions.draw_boxes(channel, token[:8], 1, "gt")
     for made in target.glob("*.png"):
-        Path(options.pictures).mkdir(parents=True, exist_ok=True)
-        made.replace(Path(options.pictures) / made.name)
+        Path(options.images).mkdir(parents=True, exist_ok=True)
+        made.replace(Path(options.images) / made.name)
     return 1
 
 
@@ -306,7 +306,7 @@ CHECKS: dict[str, Callable[[argparse.Namespace], dict[str, Any]]] = {
 @contextlib.contextmanager
 def in_folder_of_its_own(options: argparse.Namespace) -> Iterator[None]:
     """Work in a temporary folder: their code writes into the current one."""
-    for name in ("folder", "dataroot", "infos", "pictures"):
+    for name in ("folder", "dataroot", "infos", "images"):
         if getattr(options, name):
             setattr(options, name, str(Path(getattr(options, name)).resolve()))
     before = Path.cwd()
@@ -325,7 +325,7 @@ def main() -> int:
     parser.add_argument("dataroot", help="data set in the uav3d dialect")
     parser.add_argument("version", choices=sorted(EVAL_SETS))
     parser.add_argument("--infos", help="our uav3d_infos_*.pkl, to be compared with theirs")
-    parser.add_argument("--pictures", help="keep drawings by their draw_boxes here")
+    parser.add_argument("--images", help="keep drawings by their draw_boxes here")
     parser.add_argument("--samples", type=int, default=2, help="samples to project")
     parser.add_argument("--only", action="append", choices=sorted(CHECKS))
     options = parser.parse_args()

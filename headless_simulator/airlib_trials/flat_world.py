@@ -11,7 +11,7 @@ from headless_simulator.scene import Ground, Mesh, Movers, Town, UInt8, Weather
 
 
 class FlatWorld:
-    """The ``AirSimHost`` of a flight without pictures."""
+    """The ``AirSimHost`` of a flight without images."""
 
     weather = Weather()
     frame = 0
@@ -42,7 +42,7 @@ class FlatWorld:
     @property
     def renderer(self) -> Never:
         """There is none."""
-        raise NotImplementedError("a flight over the flat world takes no pictures")
+        raise NotImplementedError("a flight over the flat world takes no images")
 
     @property
     def models(self) -> Never:

@@ -18,7 +18,7 @@ from headless_simulator.airsim.settings import read_settings
 from headless_simulator.airsim.simulation import Later, Simulation
 from headless_simulator.errors import ClientError
 
-from airlib_trials.missions import SAMPLE_STEPS, STEP_S, Call, Mission, Pilot, wire_arguments, words
+from airlib_trials.missions import SAMPLE_STEPS, STEP_S, Call, Mission, DroneCalls, wire_arguments, words
 
 Float32 = npt.NDArray[np.float32]
 SPACING_M: Final = 4.0
@@ -54,14 +54,14 @@ class _Script:
     """Makes one drone's calls, each when the one before it has answered."""
 
     simulation: Simulation
-    pilot: Pilot
+    drone: DroneCalls
     answers: list[Answer] = field(default_factory=list)
 
     def go_on(self) -> None:
         """Make the next call."""
-        if len(self.answers) == len(self.pilot.calls):
+        if len(self.answers) == len(self.drone.calls):
             return
-        each = self.pilot.calls[len(self.answers)]
+        each = self.drone.calls[len(self.answers)]
         try:
             result = self._make(each)
             if isinstance(result, Later):
@@ -77,9 +77,9 @@ class _Script:
             (seconds,) = each.arguments
             assert isinstance(seconds, int | float)
             wait = _wait(lambda: fleet.now_ns, fleet.now_ns + round(seconds * 1e9))
-            return Later(lambda send: fleet.start_task(self.pilot.name, wait, send))
+            return Later(lambda send: fleet.start_task(self.drone.name, wait, send))
         bound = method_table(self.simulation)[each.method]
-        return bound.run(bound.read([*wire_arguments(each), self.pilot.name]))
+        return bound.run(bound.read([*wire_arguments(each), self.drone.name]))
 
     def _answered(self, result: Any) -> None:
         text = "error" if isinstance(result, Exception) else "false" if result is False else "true"
@@ -96,7 +96,7 @@ def _wait(now_ns: Callable[[], int], until_ns: int) -> Task:
 def fly_ours(mission: Mission, host: AirSimHost) -> list[Trace]:
     """Fly a mission with the headless simulator's own flight code, in simulated time only."""
     vehicles = {
-        pilot.name: {"X": SPACING_M * number, "Yaw": pilot.yaw_deg} for number, pilot in enumerate(mission.pilots)
+        drone.name: {"X": SPACING_M * number, "Yaw": drone.yaw_deg} for number, drone in enumerate(mission.drones)
     }
     settings = {
         "Vehicles": vehicles,
@@ -107,7 +107,7 @@ def fly_ours(mission: Mission, host: AirSimHost) -> list[Trace]:
     simulation = Simulation(host, read_settings(json.dumps(settings)))
     fleet = simulation.fleet
     begin_ns = fleet.now_ns
-    scripts = [_Script(simulation, pilot) for pilot in mission.pilots]
+    scripts = [_Script(simulation, drone) for drone in mission.drones]
     cancels = {round(second / STEP_S): drone for drone, second in mission.cancels}
     samples = sample_steps(mission)
     poses: list[list[Any]] = [[] for _ in scripts]
@@ -120,10 +120,10 @@ def fly_ours(mission: Mission, host: AirSimHost) -> list[Trace]:
             step = stop
             if stop in samples:
                 for number, script in enumerate(scripts):
-                    drone = fleet.drone(script.pilot.name)
+                    drone = fleet.drone(script.drone.name)
                     poses[number].append([*drone.position_m, *drone.quat])
             if stop in cancels:
-                fleet.cancel(mission.pilots[cancels[stop]].name)
+                fleet.cancel(mission.drones[cancels[stop]].name)
     for script in scripts:
         for answer in script.answers:
             answer.step = (answer.step - begin_ns) // STEP_NS
@@ -185,14 +185,14 @@ def fly_airlib(mission: Mission, program: Path) -> list[Trace]:
         subprocess.CalledProcessError: the program failed.
     """
     told = subprocess.run([str(program)], input=words(mission), capture_output=True, text=True, check=True, timeout=300)
-    poses: dict[str, list[list[float]]] = {pilot.name: [] for pilot in mission.pilots}
-    answers: dict[str, list[Answer]] = {pilot.name: [] for pilot in mission.pilots}
+    poses: dict[str, list[list[float]]] = {drone.name: [] for drone in mission.drones}
+    answers: dict[str, list[Answer]] = {drone.name: [] for drone in mission.drones}
     for kind, name, *rest in _lines(told.stdout):
         if kind == "sample":
             poses[name].append([float(word) for word in rest[1:]])
         elif kind == "answer":
             answers[name].append(Answer(int(rest[1]), rest[2]))
-    return [Trace(np.array(poses[p.name], dtype=np.float32), answers[p.name]) for p in mission.pilots]
+    return [Trace(np.array(poses[p.name], dtype=np.float32), answers[p.name]) for p in mission.drones]
 
 
 def _lines(text: str) -> Iterator[list[str]]:

@@ -60,7 +60,7 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
-class Pilot:
+class DroneCalls:
     """What one drone is told, one call after the other, each when the one before it has answered."""
 
     name: str
@@ -79,7 +79,7 @@ class Mission:
 
     name: str
     seconds: float
-    pilots: tuple[Pilot, ...]
+    drones: tuple[DroneCalls, ...]
     wind_mps: Point = (0.0, 0.0, 0.0)
     cancels: tuple[tuple[int, float], ...] = ()
     ground_m: float = GROUND_M
@@ -214,24 +214,24 @@ def _attitudes() -> Iterator[tuple[str, float, tuple[Call, ...]]]:
 def _windy() -> Iterator[Mission]:
     side, storm = (0.0, 5.0, 0.0), (-4.0, 7.0, 1.0)
     tour = (*UP, _to(20, 0, -15, 5), call("hover"), call("wait", 5))
-    yield Mission("wind of 5 m/s, moveToPosition", 30, (Pilot("A", tour),), wind_mps=side)
-    yield Mission("wind of 5 m/s, takeoff and land", 25, (Pilot("A", (*UP, call("land", 60))),), wind_mps=side)
+    yield Mission("wind of 5 m/s, moveToPosition", 30, (DroneCalls("A", tour),), wind_mps=side)
+    yield Mission("wind of 5 m/s, takeoff and land", 25, (DroneCalls("A", (*UP, call("land", 60))),), wind_mps=side)
     flight = (*HIGH, call("moveByVelocity", 5, 0, 0, 8, ANY, Yaw(False, 45)))
-    yield Mission("wind of 8 m/s, moveByVelocity", 18, (Pilot("A", flight),), wind_mps=storm)
+    yield Mission("wind of 8 m/s, moveByVelocity", 18, (DroneCalls("A", flight),), wind_mps=storm)
     square = (*HIGH, _path(SQUARE, 5))
-    yield Mission("wind of 8 m/s, moveOnPath", 40, (Pilot("A", square),), wind_mps=storm)
-    yield Mission("wind of 5 m/s, hover", 25, (Pilot("A", (*HIGH, call("wait", 15))),), wind_mps=side)
+    yield Mission("wind of 8 m/s, moveOnPath", 40, (DroneCalls("A", square),), wind_mps=storm)
+    yield Mission("wind of 5 m/s, hover", 25, (DroneCalls("A", (*HIGH, call("wait", 15))),), wind_mps=side)
 
 
 def _turned() -> Iterator[Mission]:
     for yaw_deg in (45.0, 90.0, 180.0, -135.0):
-        yield Mission(f"spawn yaw {yaw_deg:.0f}, takeoff and hover", 16, (Pilot("A", UP, yaw_deg),))
+        yield Mission(f"spawn yaw {yaw_deg:.0f}, takeoff and hover", 16, (DroneCalls("A", UP, yaw_deg),))
     tour = (*UP, _to(10, 5, -6, 3), call("goHome", 30), call("land", 30))
-    yield Mission("spawn yaw 90, goHome and land", 60, (Pilot("A", tour, 90.0),))
+    yield Mission("spawn yaw 90, goHome and land", 60, (DroneCalls("A", tour, 90.0),))
     away = (*UP, _to(10, 5, -8, 3, drive=FORWARD, yaw=Yaw(False, 90)))
-    yield Mission("spawn yaw 30, sideways first", 20, (Pilot("A", away, 30.0),))
+    yield Mission("spawn yaw 30, sideways first", 20, (DroneCalls("A", away, 30.0),))
     rate = (*UP, call("moveByVelocityZ", 3, 0, -3, 6, ANY, Yaw(False, -90)))
-    yield Mission("spawn yaw -90, moveByVelocityZ", 18, (Pilot("A", rate, -90.0),))
+    yield Mission("spawn yaw -90, moveByVelocityZ", 18, (DroneCalls("A", rate, -90.0),))
 
 
 def _several() -> Iterator[Mission]:
@@ -239,18 +239,18 @@ def _several() -> Iterator[Mission]:
         turn = Yaw(False, 40.0 * number)
         return (*UP, _to(12, 4.0 * number - 8, -10 - number, 3 + number, yaw=turn), call("land", 3))
 
-    five = tuple(Pilot(f"D{n}", swarm(n), 72.0 * n - 144) for n in range(5))
+    five = tuple(DroneCalls(f"D{n}", swarm(n), 72.0 * n - 144) for n in range(5))
     yield Mission("five drones at once", 40, five)
     yield Mission("five drones at once in wind", 40, five, wind_mps=(3.0, -4.0, 0.0))
     broken = (*HIGH, _to(60, 0, -20, 5), call("moveByVelocity", 0, 3, 0, 2, ANY, STOP))
-    yield Mission("cancelLastTask", 18, (Pilot("A", broken),), cancels=((0, 10.002),))
+    yield Mission("cancelLastTask", 18, (DroneCalls("A", broken),), cancels=((0, 10.002),))
     tour = (*UP, _to(20, 10, -20, 6), call("moveByVelocityZ", 3, 0, -20, 4, ANY, STOP))
-    yield Mission("at 2,200 m above the sea", 25, (Pilot("A", tour),), ground_m=2200.0)
+    yield Mission("at 2,200 m above the sea", 25, (DroneCalls("A", tour),), ground_m=2200.0)
 
 
 def _alone() -> Iterator[Mission]:
     for name, seconds, calls in (*_paths(), *_velocities(), *_attitudes()):
-        yield Mission(name, float(seconds), (Pilot("A", calls),))
+        yield Mission(name, float(seconds), (DroneCalls("A", calls),))
 
 
 MISSIONS: Final = (*_alone(), *_windy(), *_turned(), *_several())
@@ -287,9 +287,9 @@ def words(mission: Mission) -> str:
         f"altitude {mission.ground_m}",
         f"length {mission.steps} {SAMPLE_STEPS}",
     ]
-    for pilot in mission.pilots:
-        lines.append(f"drone {pilot.name} {pilot.yaw_deg}")
-        lines += [f"call {each.method} {' '.join(_flat(each.arguments))}" for each in pilot.calls]
+    for drone in mission.drones:
+        lines.append(f"drone {drone.name} {drone.yaw_deg}")
+        lines += [f"call {each.method} {' '.join(_flat(each.arguments))}" for each in drone.calls]
     lines += [f"cancel {drone} {round(second / STEP_S)}" for drone, second in mission.cancels]
     return "\n".join([*lines, "fly", ""])
 

@@ -118,7 +118,7 @@ class CarlaWorld:
     def _sweep(self) -> None:
         """Remove what a client process that was killed left in this simulator: its vehicles would take the places of ours.
 
-        A simulator that is lent to a run is the run's alone; what drives, walks or looks in it goes. A client knows of it by
+        A borrowed simulator is the run's alone; what drives, walks or looks in it goes. A client knows of it by
         the server's snapshots, and a server that was left in synchronous mode sends none until somebody ticks.
         """
         with _translated("clearing what another client left"):
