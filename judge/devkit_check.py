@@ -139,9 +139,7 @@ def lidar(nusc: NuScenes, options: argparse.Namespace) -> dict[str, Any]:
     share = agreeing / compared if compared else None
     if share is not None and share < DEPTH_AGREES_SHARE:
         problems.append(f"{share:.1%} of {compared} projected points are as deep as the depth image says")
-    empty = [
-        path.name for path in _lidar_drawings(nusc, channels, Path(options.images)) if path.stat().st_size < 5_000
-    ]
+    empty = [path.name for path in _lidar_drawings(nusc, channels, Path(options.images)) if path.stat().st_size < 5_000]
     problems += [f"{name} is empty" for name in empty]
     return {
         "ok": not problems and points > 0,

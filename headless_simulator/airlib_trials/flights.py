@@ -18,7 +18,7 @@ from headless_simulator.airsim.settings import read_settings
 from headless_simulator.airsim.simulation import Later, Simulation
 from headless_simulator.errors import ClientError
 
-from airlib_trials.missions import SAMPLE_STEPS, STEP_S, Call, Mission, DroneCalls, wire_arguments, words
+from airlib_trials.missions import SAMPLE_STEPS, STEP_S, Call, DroneCalls, Mission, wire_arguments, words
 
 Float32 = npt.NDArray[np.float32]
 SPACING_M: Final = 4.0

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Final
 
 from headless_simulator.airsim import flight, geo
@@ -65,29 +66,31 @@ def hover(sim: Simulation, vehicle_name: Text = "") -> Later:
     return start_command(sim, vehicle_name, flight.hover)
 
 
-def _path(
-    sim: Simulation,
-    points: Callable[[Drone], list[Vec3]],
-    *,
-    velocity: float,
-    timeout_sec: float,
-    forward_only: bool,
-    yaw: YawMode,
-    ahead: tuple[float, float],
-    vehicle: str,
-) -> Later:
-    """Fly along points; ``ahead`` is AirSim's lookahead and adaptive_lookahead."""
+@dataclass(frozen=True, slots=True)
+class _Course:
+    """How a path is flown: what every ``moveTo...`` is given beside its points, in AirSim's order."""
+
+    velocity: float
+    timeout_sec: float
+    forward_only: bool
+    yaw: YawMode
+    lookahead: float
+    adaptive: float
+
+
+def _path(sim: Simulation, vehicle: str, points: Callable[[Drone], list[Vec3]], course: _Course) -> Later:
+    """Fly along points."""
 
     def make(drone: Drone) -> Task:
         return flight.along_path(
             drone,
             points(drone),
-            velocity,
-            timeout_sec,
-            forward_only=forward_only,
-            yaw=yaw,
-            lookahead=ahead[0],
-            adaptive=ahead[1],
+            course.velocity,
+            course.timeout_sec,
+            forward_only=course.forward_only,
+            yaw=course.yaw,
+            lookahead=course.lookahead,
+            adaptive=course.adaptive,
         )
 
     return start_command(sim, vehicle, make)
@@ -107,16 +110,8 @@ def moveToPosition(
     vehicle_name: Text = "",
 ) -> Later:
     """Fly to a point of the vehicle's own NED."""
-    return _path(
-        sim,
-        lambda _: [(x, y, z)],
-        velocity=velocity,
-        timeout_sec=timeout_sec,
-        forward_only=drivetrain,
-        yaw=yaw_mode,
-        ahead=(lookahead, adaptive_lookahead),
-        vehicle=vehicle_name,
-    )
+    course = _Course(velocity, timeout_sec, drivetrain, yaw_mode, lookahead, adaptive_lookahead)
+    return _path(sim, vehicle_name, lambda _: [(x, y, z)], course)
 
 
 def moveOnPath(
@@ -131,16 +126,8 @@ def moveOnPath(
     vehicle_name: Text = "",
 ) -> Later:
     """Fly along points."""
-    return _path(
-        sim,
-        lambda _: path,
-        velocity=velocity,
-        timeout_sec=timeout_sec,
-        forward_only=drivetrain,
-        yaw=yaw_mode,
-        ahead=(lookahead, adaptive_lookahead),
-        vehicle=vehicle_name,
-    )
+    course = _Course(velocity, timeout_sec, drivetrain, yaw_mode, lookahead, adaptive_lookahead)
+    return _path(sim, vehicle_name, lambda _: path, course)
 
 
 def moveToGPS(
@@ -162,16 +149,8 @@ def moveToGPS(
     def points(drone: Drone) -> list[Vec3]:
         return [geo.ned_from_geo(place, sim.geo_of(drone.spawn_ue_m))]
 
-    return _path(
-        sim,
-        points,
-        velocity=velocity,
-        timeout_sec=timeout_sec,
-        forward_only=drivetrain,
-        yaw=yaw_mode,
-        ahead=(lookahead, adaptive_lookahead),
-        vehicle=vehicle_name,
-    )
+    course = _Course(velocity, timeout_sec, drivetrain, yaw_mode, lookahead, adaptive_lookahead)
+    return _path(sim, vehicle_name, points, course)
 
 
 def moveToZ(
@@ -189,36 +168,31 @@ def moveToZ(
     def points(drone: Drone) -> list[Vec3]:
         return [(drone.position_m[0], drone.position_m[1], z)]
 
-    return _path(
-        sim,
-        points,
-        velocity=velocity,
-        timeout_sec=timeout_sec,
-        forward_only=False,
-        yaw=yaw_mode,
-        ahead=(lookahead, adaptive_lookahead),
-        vehicle=vehicle_name,
-    )
+    course = _Course(velocity, timeout_sec, False, yaw_mode, lookahead, adaptive_lookahead)
+    return _path(sim, vehicle_name, points, course)
+
+
+@dataclass(frozen=True, slots=True)
+class _Hold:
+    """How long and how a velocity is held: what every ``moveByVelocity...`` is given beside it, in AirSim's order."""
+
+    duration: float
+    forward_only: bool
+    yaw: YawMode
 
 
 def _velocity(
-    sim: Simulation,
-    goal: Vec3,
-    *,
-    duration: float,
-    forward_only: bool,
-    yaw: YawMode,
-    vehicle: str,
-    body: bool,
-    height: bool,
+    sim: Simulation, vehicle: str, goal: Vec3, hold: _Hold, *, body: bool = False, height: bool = False
 ) -> Later:
     """Fly at a velocity: relative to the heading with ``body``; with ``height`` the third part is a height."""
 
     def make(drone: Drone) -> Task:
         asked = (*flight.body_to_world(drone, goal[0], goal[1]), goal[2]) if body else goal
         if height:
-            return flight.by_velocity_z(drone, asked, duration, yaw, forward_only=forward_only, at_once=body)
-        return flight.by_velocity(drone, asked, duration, yaw, forward_only=forward_only)
+            return flight.by_velocity_z(
+                drone, asked, hold.duration, hold.yaw, forward_only=hold.forward_only, at_once=body
+            )
+        return flight.by_velocity(drone, asked, hold.duration, hold.yaw, forward_only=hold.forward_only)
 
     return start_command(sim, vehicle, make)
 
@@ -234,16 +208,7 @@ def moveByVelocity(
     vehicle_name: Text = "",
 ) -> Later:
     """Fly at a NED velocity for a time."""
-    return _velocity(
-        sim,
-        (vx, vy, vz),
-        duration=duration,
-        forward_only=drivetrain,
-        yaw=yaw_mode,
-        vehicle=vehicle_name,
-        body=False,
-        height=False,
-    )
+    return _velocity(sim, vehicle_name, (vx, vy, vz), _Hold(duration, drivetrain, yaw_mode))
 
 
 def moveByVelocityZ(
@@ -257,16 +222,7 @@ def moveByVelocityZ(
     vehicle_name: Text = "",
 ) -> Later:
     """Fly at a horizontal velocity and a height for a time."""
-    return _velocity(
-        sim,
-        (vx, vy, z),
-        duration=duration,
-        forward_only=drivetrain,
-        yaw=yaw_mode,
-        vehicle=vehicle_name,
-        body=False,
-        height=True,
-    )
+    return _velocity(sim, vehicle_name, (vx, vy, z), _Hold(duration, drivetrain, yaw_mode), height=True)
 
 
 def moveByVelocityBodyFrame(
@@ -280,16 +236,7 @@ def moveByVelocityBodyFrame(
     vehicle_name: Text = "",
 ) -> Later:
     """Fly at a velocity relative to the heading at the start."""
-    return _velocity(
-        sim,
-        (vx, vy, vz),
-        duration=duration,
-        forward_only=drivetrain,
-        yaw=yaw_mode,
-        vehicle=vehicle_name,
-        body=True,
-        height=False,
-    )
+    return _velocity(sim, vehicle_name, (vx, vy, vz), _Hold(duration, drivetrain, yaw_mode), body=True)
 
 
 def moveByVelocityZBodyFrame(
@@ -303,16 +250,7 @@ def moveByVelocityZBodyFrame(
     vehicle_name: Text = "",
 ) -> Later:
     """Fly at a velocity relative to the heading at the start, and a height."""
-    return _velocity(
-        sim,
-        (vx, vy, z),
-        duration=duration,
-        forward_only=drivetrain,
-        yaw=yaw_mode,
-        vehicle=vehicle_name,
-        body=True,
-        height=True,
-    )
+    return _velocity(sim, vehicle_name, (vx, vy, z), _Hold(duration, drivetrain, yaw_mode), body=True, height=True)
 
 
 METHODS: Final[tuple[AirSimMethod, ...]] = (
