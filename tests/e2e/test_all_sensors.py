@@ -28,7 +28,7 @@ WORDS = ("--dataset", "smoke", "--town", "Town10HD", "--scenes", "0", "--samples
 @pytest.fixture(scope="module", params=["carla", "merged"])
 def flown(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
     folder = tmp_path_factory.mktemp(request.param)
-    (folder / "rig.yaml").write_text(RIG.format(more=", optical_flow" if request.param == "carla" else ""))
+    (folder / "rig.yaml").write_text(RIG.format(more=", optical_flow, events" if request.param == "carla" else ""))
     out = folder / "out"
     done = uavsim(
         "generate", *WORDS, "--rig", folder / "rig.yaml", "--topology", request.param, "--out", out, timeout=280
@@ -39,7 +39,7 @@ def flown(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 
 def test_everything_asked_for_is_there(flown: tuple[str, Path]) -> None:
     topology, out = flown
-    kinds = ["instance", "depth", "semantic", "lidar_instance"] + ["optical_flow"] * (topology == "carla")
+    kinds = ["instance", "depth", "semantic", "lidar_instance"] + ["optical_flow", "events"] * (topology == "carla")
     layer = json.loads((out / "v1.0-mini/layer.json").read_bytes())
     assert {row["kind"] for row in layer} == set(kinds)
     assert all((out / row["filename"]).is_file() for row in layer)

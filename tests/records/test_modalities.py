@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 import sys
 from pathlib import Path
 
@@ -62,9 +63,30 @@ def test_flow_is_told_in_pixels_right_and_down() -> None:
     carla = modality("optical_flow").carla
     assert carla is not None
     np.testing.assert_array_equal(carla.read(Image())[1, 3], [0.5, -0.5])
-    assert modality("optical_flow").since_previous
+    unknown = modality("optical_flow").unknown
+    assert unknown is not None
+    assert unknown(4, 2).shape == (2, 4, 2)
+    assert np.isnan(unknown(4, 2)).all()
     assert modality("optical_flow").given_by("carla")
     assert not modality("optical_flow").given_by("airsim")
+
+
+def test_events_are_stamped_from_their_image() -> None:
+    """Two events of an image of second 12.5: at the pixel (3, 1) 2 ms before it, at (0, 0) at its very time."""
+
+    class Image:
+        timestamp = 12.5
+        raw_data = struct.pack("<HHq?", 3, 1, 12_498_000_000, True) + struct.pack("<HHq?", 0, 0, 12_500_000_000, False)
+
+    carla = modality("events").carla
+    assert carla is not None
+    taken = carla.read(Image())
+    assert taken.tolist() == [(3, 1, -2_000_000, 1), (0, 0, 0, 0)]
+    stored = modality("events").encode(taken, PNG)
+    np.testing.assert_array_equal(modality("events").decode(stored), taken)
+    unknown = modality("events").unknown
+    assert unknown is not None
+    assert len(modality("events").decode(modality("events").encode(unknown(4, 2), PNG))) == 0
 
 
 def test_the_images_format_decides_for_rgb_only() -> None:

@@ -12,7 +12,7 @@ from uavsim.capture.masks import MaskBinder, MaskView, split_mask
 from uavsim.errors import MissedTick
 from uavsim.geometry import pinhole
 from uavsim.records.modalities import INSTANCE, RGB, modality
-from uavsim.records.plan import ScenePlan
+from uavsim.records.plan import CameraSpec, ScenePlan
 from uavsim.records.recording import ActorStates
 from uavsim.simulate.ports import CameraPose, Reading
 from uavsim.typing import AnyArray, FloatArray
@@ -86,7 +86,9 @@ def assemble_capture(
     captures = []
     for pose in poses:
         taken = by_channel[pose.channel]
-        data: dict[str, Any] = {name: _known(reading, first=first) for name, reading in taken.items()}
+        data: dict[str, Any] = {
+            name: _known(reading, specs[pose.camera], first=first) for name, reading in taken.items()
+        }
         view = views.get(pose.channel)
         if view is not None:
             data[INSTANCE] = (binder.translate(view.ids), np.ascontiguousarray(view.tags))
@@ -102,9 +104,9 @@ def assemble_capture(
     return captures
 
 
-def _known(reading: Reading, *, first: bool) -> AnyArray:
-    unknown = first and modality(reading.modality).since_previous
-    return np.full_like(reading.data, np.nan) if unknown else reading.data
+def _known(reading: Reading, spec: CameraSpec, *, first: bool) -> AnyArray:
+    unknown = modality(reading.modality).unknown
+    return unknown(spec.width_px, spec.height_px) if first and unknown is not None else reading.data
 
 
 def _refuse_twins(images: Sequence[Reading]) -> None:

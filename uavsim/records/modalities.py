@@ -13,6 +13,7 @@ Arrays as captured, by modality:
 | ``optical_flow`` | (H, W, 2) float32 pixels, right and down, that what is shown has moved since the camera's image before |
 | ``lidar`` | as read, (N,) of ``images.points.RETURN``; as stored, (N, 5) float32 x, y, z, intensity, ring |
 | ``lidar_instance`` | (N, 2) instance id and tag of the points of ``lidar``, which it is made with |
+| ``events`` | (N,) of ``images.events.EVENT``: changes of brightness since the camera's image before, in the order of time |
 | ``semantic`` | (H, W) uint8 tags of CARLA's palette (table ``semantic_tag``) |
 """
 
@@ -25,7 +26,7 @@ from typing import Any, Final, Literal
 import numpy as np
 
 from uavsim.errors import InputError, MissedTick
-from uavsim.images import codec, flow, points
+from uavsim.images import codec, events, flow, points
 from uavsim.images.codec import ImageSource
 from uavsim.images.points import Returns
 from uavsim.records.plan import ImageFormat, LidarSpec
@@ -112,7 +113,7 @@ class Modality:
 
     Attributes:
         name: as in a rig's ``sensors`` and in the column ``kind`` of the table ``layer``.
-        kind: an image of a camera, or points of the rig's lidar.
+        kind: an image of a camera, events of a camera, or points of the rig's lidar.
         folder: where its files lie in the data set, below it ``<CHANNEL>/``; "" puts them into ``samples/`` and
             ``sweeps/`` as the channel's own ``sample_data``.
         suffix: of its files with the dot; "" where ``images.format`` decides.
@@ -121,12 +122,14 @@ class Modality:
         nuscenes: modality of its channel in the table ``sensor``.
         carla: how CARLA gives it, None where it cannot.
         airsim: how AirSim gives it, None where it cannot.
-        since_previous: each array tells of a change since the sensor's measurement before; a scene's first is unknown (NaN),
-            because a sensor outlives scenes and what it measured before was another one.
+        unknown: (width_px, height_px) -> the array that stands for a scene's first, where each array tells of a change since
+            the sensor's measurement before: what it measured before the scene was another one. None: each stands alone.
+        remembers: an array depends on more than the measurement before, so the sensor is spawned anew for each scene; it
+            sends nothing for its first image.
     """
 
     name: str
-    kind: Literal["image", "points"]
+    kind: Literal["image", "events", "points"]
     folder: str
     suffix: str
     encode: Callable[[Any, ImageFormat], bytes]
@@ -134,7 +137,8 @@ class Modality:
     nuscenes: Literal["camera", "lidar"] = "camera"
     carla: CarlaSensor | None = None
     airsim: AirSimImage | AirSimLidar | None = None
-    since_previous: bool = False
+    unknown: Callable[[int, int], AnyArray] | None = None
+    remembers: bool = False
 
     def given_by(self, server: Literal["carla", "airsim"]) -> bool:
         """Tell whether a set-up that measures with this server can deliver it."""
@@ -161,6 +165,18 @@ def _carla_flow_px(image: Any) -> AnyArray:
     """CARLA sends Unreal's velocity buffer: clip space (-1 to 1), right and up, now less then, cut off at -2 and 2."""
     clip = np.frombuffer(image.raw_data, dtype=np.float32).reshape(image.height, image.width, 2)
     return clip * np.array([image.width / 2, -image.height / 2], dtype=np.float32)
+
+
+_CARLA_EVENT: Final = np.dtype([("x", "<u2"), ("y", "<u2"), ("elapsed_ns", "<i8"), ("brighter", "?")])
+
+
+def _carla_events(measurement: Any) -> AnyArray:
+    """CARLA stamps events with the time since the server's start; here it is the time from the image's own stamp."""
+    raw = np.frombuffer(measurement.raw_data, dtype=_CARLA_EVENT)
+    changes = np.empty(len(raw), dtype=events.EVENT)
+    changes["x"], changes["y"], changes["p"] = raw["x"], raw["y"], raw["brighter"]
+    changes["t_ns"] = raw["elapsed_ns"] - round(measurement.timestamp * 1e9)
+    return changes
 
 
 _CARLA_SEMANTIC_POINT: Final = np.dtype([("ue_m", "<f4", 3), ("cosine", "<f4"), ("actor", "<u4"), ("tag", "<u4")])
@@ -260,7 +276,18 @@ _BUILT_IN: Final = (
         encode=lambda flow_px, _: flow.encode_flow(flow_px),
         decode=flow.decode_flow,
         carla=CarlaSensor("sensor.camera.optical_flow", _carla_flow_px),
-        since_previous=True,
+        unknown=lambda width_px, height_px: np.full((height_px, width_px, 2), np.nan, np.float32),
+    ),
+    Modality(
+        "events",
+        "events",
+        folder="events",
+        suffix=".npy",
+        encode=lambda changes, _: events.encode_events(changes),
+        decode=events.decode_events,
+        carla=CarlaSensor("sensor.camera.dvs", _carla_events),
+        unknown=lambda _width_px, _height_px: np.zeros(0, events.EVENT),
+        remembers=True,
     ),
     Modality(
         LIDAR,
@@ -284,7 +311,7 @@ _BUILT_IN: Final = (
     ),
 )
 
-CAMERA_SENSORS: Final = tuple(m.name for m in _BUILT_IN if m.kind == "image")
+CAMERA_SENSORS: Final = tuple(m.name for m in _BUILT_IN if m.kind != "points")
 """Ours that a rig's ``sensors`` may name."""
 
 
@@ -315,7 +342,7 @@ def modality(name: str) -> Modality:
 
 def camera_sensors() -> dict[str, Modality]:
     """Return the modalities that a rig's ``sensors`` may name."""
-    return {name: m for name, m in modalities().items() if m.kind == "image"}
+    return {name: m for name, m in modalities().items() if m.kind != "points"}
 
 
 def camera_modalities(names: Iterable[str]) -> list[Modality]:

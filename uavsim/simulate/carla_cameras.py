@@ -40,6 +40,7 @@ class CarlaCameras:
         self._actors: list[Any] = []
         self._keys: list[tuple[str, Modality]] = []
         self._specs: list[CameraSpec | LidarSpec] = []
+        self._silent: set[int] = set()  # sensors that send nothing for the next image
         self._angles_rad: dict[int, float] = {}  # at which each lidar ended its first turn
         self._wanted = False  # lidars measure at every tick, also at those that nobody reads
         self._arrived: queue.SimpleQueue[tuple[int, Any]] = queue.SimpleQueue()
@@ -50,10 +51,11 @@ class CarlaCameras:
         del traffic
         wanted = (self._world.generation, plan.rig, plan.lidar, plan.swarm.drone_ids)
         if wanted == self._built_for:
+            self._renew()
             return
         if self._actors and isinstance(self._built_for, tuple) and self._built_for[0] == self._world.generation:
             self._world.destroy(self._actors)
-        self._actors, self._keys, self._specs, self._angles_rad = [], [], [], {}
+        self._actors, self._keys, self._specs, self._angles_rad, self._silent = [], [], [], {}, set()
         self._arrived = queue.SimpleQueue()
         for drone_id in plan.swarm.drone_ids:
             for spec in plan.rig:
@@ -66,15 +68,28 @@ class CarlaCameras:
         self._built_for = wanted
 
     def _spawn(self, channel: str, spec: CameraSpec | LidarSpec, sensor: Modality) -> None:
-        index, arrived = len(self._actors), self._arrived
+        index = len(self._actors)
+        self._actors.append(self._sensor(index, spec, sensor))
+        self._keys.append((channel, sensor))
+        self._specs.append(spec)
+
+    def _sensor(self, index: int, spec: CameraSpec | LidarSpec, sensor: Modality) -> Any:
+        arrived = self._arrived
 
         def on_measurement(measurement: Any) -> None:
             if self._wanted:
                 arrived.put((index, measurement))
 
-        self._actors.append(self._world.spawn_sensor(sensor, _sensor_attributes(spec), on_measurement))
-        self._keys.append((channel, sensor))
-        self._specs.append(spec)
+        if sensor.remembers:
+            self._silent.add(index)
+        return self._world.spawn_sensor(sensor, _sensor_attributes(spec), on_measurement)
+
+    def _renew(self) -> None:
+        """Spawn sensors anew whose measurements depend on what they saw in the scene before."""
+        for index, (_, sensor) in enumerate(self._keys):
+            if sensor.remembers:
+                self._world.destroy([self._actors[index]])
+                self._actors[index] = self._sensor(index, self._specs[index], sensor)
 
     def place(self, poses: Sequence[CameraPose]) -> None:
         """See ``CameraPort``."""
@@ -90,20 +105,22 @@ class CarlaCameras:
     def collect(self, state: TickState) -> list[Reading]:
         """See ``CameraPort``."""
         images: list[Any] = [None] * len(self._actors)
-        missing = len(images)
+        silent, self._silent = self._silent, set()
+        missing = len(images) - len(silent)
         give_up = time.monotonic() + self._deadline_s
         while missing:
             try:
                 index, image = self._arrived.get(timeout=max(0.0, give_up - time.monotonic()))
             except queue.Empty:
-                late = next(i for i, image in enumerate(images) if image is None)
+                late = next(i for i, image in enumerate(images) if image is None and i not in silent)
                 raise MissedTick(
                     f"tick {state.frame}: {missing} of {len(images)} images did not come within {self._deadline_s:g} s, "
                     f"first {self._keys[late][0]} {self._keys[late][1].name}"
                 ) from None
             if image.frame > state.frame:
                 raise MissedTick(f"tick {state.frame}: {self._keys[index][0]} sent an image of tick {image.frame}")
-            if image.frame == state.frame and images[index] is None:  # an older one came late, a second one is a copy
+            expected = image.frame == state.frame and index not in silent
+            if expected and images[index] is None:  # an older one came late, a second one is a copy
                 images[index] = image
                 missing -= 1
         self._wanted = False
@@ -122,9 +139,11 @@ class CarlaCameras:
 
         Angles are compared as rotations: at pitch -90 yaw and roll are one angle told in two ways.
         """
-        got = np.array([_pose_row(image) for image in images])
-        asked_t = np.stack([pose.ue_location_m for pose in self._poses])
-        asked_q = np.stack([pose.map_SE3_optical.quat_wxyz for pose in self._poses])
+        taken = [index for index, image in enumerate(images) if image is not None]
+        poses = [self._poses[index] for index in taken]
+        got = np.array([_pose_row(images[index]) for index in taken])
+        asked_t = np.stack([pose.ue_location_m for pose in poses])
+        asked_q = np.stack([pose.map_SE3_optical.quat_wxyz for pose in poses])
         got_q = unreal.map_q_optical_from_ue_euler(got[:, 3:6])
         off_m = np.linalg.norm(got[:, :3] - asked_t, axis=1)
         # 1 - |<p, q>| = angle^2 / 8 for small angles; NaN fails both comparisons
@@ -132,11 +151,13 @@ class CarlaCameras:
         good = (off_m <= _LOCATION_TOLERANCE_M) & (off_q <= _ANGLE_TOLERANCE_RAD**2 / 8)
         if not good.all():
             bad = int(np.flatnonzero(~good)[0])
+            channel, sensor = self._keys[taken[bad]]
             raise MissedTick(
-                f"tick {state.frame}: {self._keys[bad][0]} {self._keys[bad][1].name} was taken {off_m[bad]:.3f} m and "
+                f"tick {state.frame}: {channel} {sensor.name} was taken {off_m[bad]:.3f} m and "
                 f"{np.degrees(np.sqrt(8 * max(off_q[bad], 0))):.3f} degrees from the pose asked for"
             )
-        for index, ((channel, sensor), spec, image) in enumerate(zip(self._keys, self._specs, images, strict=True)):
+        for index in taken:
+            (channel, sensor), spec, image = self._keys[index], self._specs[index], images[index]
             wrong = _other_image(image, spec) if isinstance(spec, CameraSpec) else self._other_turn(index, image, spec)
             if wrong:
                 raise MissedTick(f"tick {state.frame}: {channel} {sensor.name} {wrong}")
@@ -156,8 +177,12 @@ class CarlaCameras:
         return ""
 
     def _reading(self, index: int, image: Any) -> Reading:
-        channel, sensor = self._keys[index]
+        (channel, sensor), spec = self._keys[index], self._specs[index]
         assert sensor.carla is not None
+        if image is None:
+            assert isinstance(spec, CameraSpec)
+            assert sensor.unknown is not None, "what sends nothing at first says what stands for it"
+            return Reading(channel, sensor.name, sensor.unknown(spec.width_px, spec.height_px), None)
         return Reading(channel, sensor.name, sensor.carla.read(image), image)
 
     def close(self) -> None:

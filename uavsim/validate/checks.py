@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
-from uavsim.validate import coverage, files, motion, pixels, points, referential, shapes, temporal, visual
+from uavsim.validate import coverage, events, files, motion, pixels, points, referential, shapes, temporal, visual
 from uavsim.validate.dataset import DIALECTS, DataSet, Dialect
 from uavsim.validate.evidence import Evidence
 from uavsim.validate.findings import Finding
@@ -125,6 +125,7 @@ CHECKS: Final[tuple[Check, ...]] = (
     _of("points.boxes", points.points_lie_in_boxes, "points.box"),
     _of("points.counts", points.points_counted, "points.count"),
     _of("points.labels", points.labels_fit_points, "points.labels", "files.missing"),
+    _of("events.images", events.events_of_their_image, "events.file", "events.record"),
     _of("coverage.empty", coverage.scenes_not_empty, "coverage.empty"),
     _of("coverage.spawned", coverage.spawned_as_asked, "coverage.spawned"),
     _of("pixels.views", pixels.masks_belong_to_views, "pixels.view", needs="masks"),
