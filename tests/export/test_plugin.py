@@ -15,7 +15,7 @@ def export_csv(request):
     lines = [
         ",".join([name, *(f"{value:.3f}" for value in place)])
         for frame in source.keyframes()
-        for name, place in zip(frame.boxes.category, frame.boxes.map_t_box_m)
+        for name, place in zip(frame.boxes.category, frame.boxes.map_SE3_box.translation_m)
     ]
     return [write_text(request.out / f"{source.split}.csv", "\\n".join(lines) + "\\n")]
 '''

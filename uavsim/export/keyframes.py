@@ -32,7 +32,7 @@ from uavsim.dataset.schema import (
     VISIBILITY_DETAIL,
 )
 from uavsim.errors import DatasetError, InputError, UnknownNameError
-from uavsim.geometry import quaternion
+from uavsim.geometry.se3 import SE3
 from uavsim.registry import nearest
 from uavsim.typing import FloatArray, IntArray
 
@@ -63,8 +63,8 @@ class CameraView:
     Attributes:
         token: of its ``sample_data``.
         camera: ``FRONT``.
-        flu_t_m: (3,) mount in the drone's flu frame, with ``flu_q_optical_wxyz`` (4,).
-        map_t_flu_m: (3,) drone, with ``map_q_flu_wxyz`` (4,).
+        flu_SE3_optical: the camera's mount on the drone.
+        map_SE3_flu: the drone.
         layers: kind -> file name of what was taken at the same pose.
     """
 
@@ -75,43 +75,34 @@ class CameraView:
     filename: str
     size_px: tuple[int, int]
     intrinsic: FloatArray
-    flu_t_m: FloatArray
-    flu_q_optical_wxyz: FloatArray
-    map_t_flu_m: FloatArray
-    map_q_flu_wxyz: FloatArray
+    flu_SE3_optical: SE3
+    map_SE3_flu: SE3
     ego_velocity_map_mps: FloatArray
     layers: dict[str, str] = field(default_factory=dict)
 
     @property
-    def map_q_optical_wxyz(self) -> FloatArray:
-        """(4,) map <- optical."""
-        return quaternion.multiply(self.map_q_flu_wxyz, self.flu_q_optical_wxyz)
-
-    @property
-    def map_t_optical_m(self) -> FloatArray:
-        """(3,) camera centre."""
-        return self.map_t_flu_m + quaternion.rotate(self.map_q_flu_wxyz, self.flu_t_m)
+    def map_SE3_optical(self) -> SE3:
+        """The camera."""
+        return self.map_SE3_flu @ self.flu_SE3_optical
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LidarTurn:
-    """The points of one drone's lidar at a keyframe: ``flu_t_m`` (3,) and ``flu_q_sensor_wxyz`` (4,) are its mount."""
+    """The points of one drone's lidar at a keyframe, and its mount on the drone."""
 
     drone_id: int
     filename: str
-    flu_t_m: FloatArray
-    flu_q_sensor_wxyz: FloatArray
+    flu_SE3_sensor: SE3
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BoxColumns:
-    """The boxes of a keyframe: rows as in the table, and (N, ...) columns, map frame, metres."""
+    """The N boxes of a keyframe: rows as in the table, (N,) poses, and (N, ...) columns, map frame, metres."""
 
     rows: list[SampleAnnotationRow]
     category: list[str]
     instance_id: IntArray
-    map_t_box_m: FloatArray
-    map_q_box_wxyz: FloatArray
+    map_SE3_box: SE3
     size_lwh_m: FloatArray
     velocity_map_mps: FloatArray
     visible_px: IntArray
@@ -120,7 +111,7 @@ class BoxColumns:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Keyframe:
-    """One sample; ``number`` counts in its scene. ``bev_*`` is LIDAR_TOP on the ground, ``lidar_file`` its points."""
+    """One sample; ``number`` counts in its scene. ``bev`` is LIDAR_TOP on the ground, ``lidar_file`` its points."""
 
     scene: str
     number: int
@@ -128,8 +119,7 @@ class Keyframe:
     timestamp_us: int
     cameras: list[CameraView]
     boxes: BoxColumns
-    map_t_bev_m: FloatArray
-    map_q_bev_wxyz: FloatArray
+    map_SE3_bev: SE3
     lidar_file: str
     turns: list[LidarTurn] = field(default_factory=list)
 
@@ -189,7 +179,6 @@ class Source:
             bev = lidars.pop(BEV_CHANNEL, None)
             if not views or bev is None:
                 raise DatasetError(f"{scene.scene['name']}: sample {number} lacks cameras or LIDAR_TOP")
-            pose = egos[bev["ego_pose_token"]]
             yield Keyframe(
                 scene=scene.scene["name"],
                 number=number,
@@ -197,8 +186,7 @@ class Source:
                 timestamp_us=sample["timestamp"],
                 cameras=[self._view(row, sensors, egos, layers) for row in views],
                 boxes=self._columns(boxes.get(sample["token"], []), instances, details),
-                map_t_bev_m=np.array(pose["translation"], dtype=np.float64),
-                map_q_bev_wxyz=np.array(pose["rotation"], dtype=np.float64),
+                map_SE3_bev=_pose_of(egos[bev["ego_pose_token"]]),
                 lidar_file=bev["filename"],
                 turns=[_turn(channel, row, sensors) for channel, row in lidars.items()],
             )
@@ -224,10 +212,8 @@ class Source:
             filename=row["filename"],
             size_px=(row["width"], row["height"]),
             intrinsic=np.array(sensor["camera_intrinsic"], dtype=np.float64),
-            flu_t_m=np.array(sensor["translation"], dtype=np.float64),
-            flu_q_optical_wxyz=np.array(sensor["rotation"], dtype=np.float64),
-            map_t_flu_m=np.array(ego["translation"], dtype=np.float64),
-            map_q_flu_wxyz=np.array(ego["rotation"], dtype=np.float64),
+            flu_SE3_optical=_pose_of(sensor),
+            map_SE3_flu=_pose_of(ego),
             ego_velocity_map_mps=np.array(ego.get("uav_velocity", (0.0, 0.0, 0.0)), dtype=np.float64),
             layers=layers.get(row["token"], {}),
         )
@@ -245,8 +231,10 @@ class Source:
             rows=rows,
             category=names,
             instance_id=np.array(ids, dtype=np.int64),
-            map_t_box_m=np.array([row["translation"] for row in rows], dtype=np.float64).reshape(-1, 3),
-            map_q_box_wxyz=np.array([row["rotation"] for row in rows], dtype=np.float64).reshape(-1, 4),
+            map_SE3_box=SE3(
+                np.array([row["rotation"] for row in rows], dtype=np.float64).reshape(-1, 4),
+                np.array([row["translation"] for row in rows], dtype=np.float64).reshape(-1, 3),
+            ),
             size_lwh_m=np.array([row["size"] for row in rows], dtype=np.float64).reshape(-1, 3)[:, [1, 0, 2]],
             velocity_map_mps=np.array([row.get("uav_velocity", none) for row in rows], dtype=np.float64).reshape(-1, 3),
             visible_px=np.array([row.get("uav_visible_px", row["num_lidar_pts"]) for row in rows], dtype=np.int64),
@@ -264,9 +252,12 @@ def _turn(channel: str, row: SampleDataRow, sensors: dict[str, CalibratedSensorR
     return LidarTurn(
         drone_id=int(drone) if drone.isdigit() else 0,
         filename=row["filename"],
-        flu_t_m=np.array(sensor["translation"], dtype=np.float64),
-        flu_q_sensor_wxyz=np.array(sensor["rotation"], dtype=np.float64),
+        flu_SE3_sensor=_pose_of(sensor),
     )
+
+
+def _pose_of(row: CalibratedSensorRow | EgoPoseRow) -> SE3:
+    return SE3(np.array(row["rotation"], dtype=np.float64), np.array(row["translation"], dtype=np.float64))
 
 
 def open_source(request: ExportRequest) -> Source:

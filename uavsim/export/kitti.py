@@ -63,9 +63,9 @@ def flu_euler_deg(flu_q_box_wxyz: FloatArray) -> FloatArray:
 
 def _labels(frame: Keyframe, views: list[CameraView]) -> list[str]:
     drone, boxes = views[0], frame.boxes
-    flu_q_map = quaternion.conjugate(drone.map_q_flu_wxyz)
-    place_m = quaternion.rotate(flu_q_map, boxes.map_t_box_m - drone.map_t_flu_m)
-    euler_deg = flu_euler_deg(quaternion.multiply(flu_q_map, boxes.map_q_box_wxyz)) if boxes.rows else np.zeros((0, 3))
+    place_m = drone.map_SE3_flu.apply_inverse(boxes.map_SE3_box.translation_m)
+    flu_SE3_box = drone.map_SE3_flu.inverse() @ boxes.map_SE3_box
+    euler_deg = flu_euler_deg(flu_SE3_box.quat_wxyz)
     own = {view.token for view in views}
     lines = []
     numbers = np.concatenate([place_m, boxes.size_lwh_m, euler_deg], axis=1)
@@ -83,8 +83,8 @@ def _pose(frame: Keyframe, view: CameraView) -> JsonDict:
     return {
         "timestamp_us": frame.timestamp_us,
         "sample_token": frame.token,
-        "translation": view.map_t_flu_m.tolist(),
-        "rotation_wxyz": view.map_q_flu_wxyz.tolist(),
+        "translation": view.map_SE3_flu.translation_m.tolist(),
+        "rotation_wxyz": view.map_SE3_flu.quat_wxyz.tolist(),
         "velocity": view.ego_velocity_map_mps.tolist(),
     }
 
@@ -94,5 +94,8 @@ def _calibration(view: CameraView) -> JsonDict:
         "width": view.size_px[0],
         "height": view.size_px[1],
         "intrinsic": view.intrinsic.tolist(),
-        "drone_from_camera": {"translation": view.flu_t_m.tolist(), "rotation_wxyz": view.flu_q_optical_wxyz.tolist()},
+        "drone_from_camera": {
+            "translation": view.flu_SE3_optical.translation_m.tolist(),
+            "rotation_wxyz": view.flu_SE3_optical.quat_wxyz.tolist(),
+        },
     }

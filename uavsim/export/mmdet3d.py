@@ -19,7 +19,6 @@ from uavsim.export.text import write_bytes
 from uavsim.files.parse import reading
 from uavsim.geometry import quaternion
 from uavsim.records.classes import DETECTION_CLASSES, detection_class
-from uavsim.typing import FloatArray
 
 __all__ = ["export_mmdet3d"]
 
@@ -46,26 +45,25 @@ def _export_mmdet3d(request: ExportRequest) -> list[Path]:
 
 
 def _info(frame: Keyframe, index: int) -> dict[str, Any]:
-    map_T_bev = _matrix(frame.map_t_bev_m, frame.map_q_bev_wxyz)
     return {
         "sample_idx": index,
         "token": frame.token,
         "timestamp": frame.timestamp_us / 1e6,
-        "ego2global": map_T_bev.tolist(),
+        "ego2global": frame.map_SE3_bev.matrix.tolist(),
         "lidar_points": {"lidar_path": frame.lidar_file, "lidar2ego": np.eye(4).tolist(), "num_pts_feats": 5},
         "lidar_sweeps": [],
-        "images": {view.channel: _image(frame, view, map_T_bev) for view in frame.cameras},
+        "images": {view.channel: _image(frame, view) for view in frame.cameras},
         "instances": _instances(frame),
     }
 
 
-def _image(frame: Keyframe, view: CameraView, map_T_bev: FloatArray) -> dict[str, Any]:
-    map_T_camera = _matrix(view.map_t_optical_m, view.map_q_optical_wxyz)
+def _image(frame: Keyframe, view: CameraView) -> dict[str, Any]:
+    bev_SE3_optical = frame.map_SE3_bev.inverse() @ view.map_SE3_optical
     return {
         "img_path": view.filename,
         "cam2img": view.intrinsic.tolist(),
-        "cam2ego": (np.linalg.inv(map_T_bev) @ map_T_camera).tolist(),
-        "lidar2cam": (np.linalg.inv(map_T_camera) @ map_T_bev).tolist(),
+        "cam2ego": bev_SE3_optical.matrix.tolist(),
+        "lidar2cam": bev_SE3_optical.inverse().matrix.tolist(),
         "sample_data_token": view.token,
         "timestamp": frame.timestamp_us / 1e6,
         "height": view.size_px[1],
@@ -77,10 +75,10 @@ def _instances(frame: Keyframe) -> list[dict[str, Any]]:
     boxes = frame.boxes
     if not boxes.rows:
         return []
-    bev_q_map = quaternion.conjugate(frame.map_q_bev_wxyz)
-    centre = quaternion.rotate(bev_q_map, boxes.map_t_box_m - frame.map_t_bev_m)
-    yaw = quaternion.yaw(quaternion.multiply(bev_q_map, boxes.map_q_box_wxyz))
-    velocity = quaternion.rotate(bev_q_map, boxes.velocity_map_mps)[:, :2]
+    bev_SE3_map = frame.map_SE3_bev.inverse()
+    centre = frame.map_SE3_bev.apply_inverse(boxes.map_SE3_box.translation_m)
+    yaw = quaternion.yaw((bev_SE3_map @ boxes.map_SE3_box).quat_wxyz)
+    velocity = bev_SE3_map.rotate(boxes.velocity_map_mps)[:, :2]
     rows = np.concatenate([centre, boxes.size_lwh_m, yaw[:, None]], axis=1)
     found = [detection_class(name) for name in boxes.category]
     labels = [-1 if name is None else DETECTION_CLASSES.index(name) for name in found]
@@ -100,10 +98,3 @@ def _instances(frame: Keyframe) -> list[dict[str, Any]]:
         }
         for box, label, speed, seen, row in columns
     ]
-
-
-def _matrix(t_m: FloatArray, q_wxyz: FloatArray) -> FloatArray:
-    matrix = np.eye(4)
-    matrix[:3, :3] = quaternion.to_matrix(q_wxyz)
-    matrix[:3, 3] = t_m
-    return matrix

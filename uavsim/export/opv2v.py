@@ -18,7 +18,8 @@ from uavsim.export.keyframes import CameraView, ExportRequest, Keyframe, LidarTu
 from uavsim.export.text import to_yaml, write_bytes, write_text
 from uavsim.files.bring import bring_file
 from uavsim.files.parse import reading
-from uavsim.geometry import pinhole, quaternion, unreal
+from uavsim.geometry import pinhole, unreal
+from uavsim.geometry.se3 import SE3
 from uavsim.images import codec, points
 from uavsim.typing import FloatArray
 
@@ -58,8 +59,8 @@ def _export_opv2v(request: ExportRequest) -> list[Path]:
 
 def _drone(views: list[CameraView]) -> dict[str, Any]:
     first = views[0]
-    pose = _pose(first.map_t_flu_m, unreal.ue_euler_from_map_q_flu(first.map_q_flu_wxyz))
-    drone_from_world = np.linalg.inv(_ue_transform(first.map_t_flu_m, first.map_q_flu_wxyz))
+    pose = _pose(first.map_SE3_flu, unreal.ue_euler_from_map_q_flu(first.map_SE3_flu.quat_wxyz))
+    drone_from_world = np.linalg.inv(_ue_transform(first.map_SE3_flu))
     content: dict[str, Any] = {
         "lidar_pose": pose,
         "true_ego_pos": pose,
@@ -68,10 +69,14 @@ def _drone(views: list[CameraView]) -> dict[str, Any]:
         "plan_trajectory": [],
     }
     for number, view in enumerate(views):
-        euler_deg = unreal.ue_euler_from_map_q_optical(view.map_q_optical_wxyz)
-        world_from_camera = _ue_transform(view.map_t_optical_m, unreal.map_q_flu_from_ue_euler(euler_deg))
+        map_SE3_optical = view.map_SE3_optical
+        euler_deg = unreal.ue_euler_from_map_q_optical(map_SE3_optical.quat_wxyz)
+        map_SE3_ahead = SE3(
+            unreal.map_q_flu_from_ue_euler(euler_deg), map_SE3_optical.translation_m
+        )  # x ahead, as Unreal
+        world_from_camera = _ue_transform(map_SE3_ahead)
         content[f"camera{number}"] = {
-            "cords": _pose(view.map_t_optical_m, euler_deg),
+            "cords": _pose(map_SE3_optical, euler_deg),
             "extrinsic": (drone_from_world @ world_from_camera).tolist(),
             "intrinsic": view.intrinsic.tolist(),
         }
@@ -81,8 +86,8 @@ def _drone(views: list[CameraView]) -> dict[str, Any]:
 def _vehicles(frame: Keyframe) -> dict[int, Any]:
     """Return every box; ``location + center`` is the box centre, added unturned as OpenCOOD does."""
     boxes = frame.boxes
-    euler_deg = unreal.ue_euler_from_map_q_flu(boxes.map_q_box_wxyz) if boxes.rows else np.zeros((0, 3))
-    centre = unreal.ue_vector_from_map(boxes.map_t_box_m)
+    euler_deg = unreal.ue_euler_from_map_q_flu(boxes.map_SE3_box.quat_wxyz)
+    centre = unreal.ue_vector_from_map(boxes.map_SE3_box.translation_m)
     origin = np.array([row.get("uav_actor_translation", row["translation"]) for row in boxes.rows]).reshape(-1, 3)
     origin = unreal.ue_vector_from_map(origin)
     speed = np.nan_to_num(np.linalg.norm(boxes.velocity_map_mps, axis=1)) * _KMH_PER_MPS
@@ -99,22 +104,22 @@ def _vehicles(frame: Keyframe) -> dict[int, Any]:
     }
 
 
-def _pose(map_t_m: FloatArray, euler_deg: FloatArray) -> list[float]:
+def _pose(map_SE3_any: SE3, euler_deg: FloatArray) -> list[float]:
     roll, pitch, yaw = euler_deg.tolist()
-    return [*unreal.ue_vector_from_map(map_t_m).tolist(), roll, yaw, pitch]
+    return [*unreal.ue_vector_from_map(map_SE3_any.translation_m).tolist(), roll, yaw, pitch]
 
 
-def _ue_transform(map_t_m: FloatArray, map_q_flu_wxyz: FloatArray) -> FloatArray:
+def _ue_transform(map_SE3_flu: SE3) -> FloatArray:
     matrix = np.eye(4)
-    matrix[:3, :3] = unreal.ue_matrix(unreal.ue_euler_from_map_q_flu(map_q_flu_wxyz))
-    matrix[:3, 3] = unreal.ue_vector_from_map(map_t_m)
+    matrix[:3, :3] = unreal.ue_matrix(unreal.ue_euler_from_map_q_flu(map_SE3_flu.quat_wxyz))
+    matrix[:3, 3] = unreal.ue_vector_from_map(map_SE3_flu.translation_m)
     return matrix
 
 
 def _points_of_lidar(turn: LidarTurn, root: Path) -> FloatArray:
     """Return (N, 3) points of a drone's lidar in the drone's own left-handed frame."""
     sensor_m = points.decode_points(root / turn.filename)[:, :3].astype(np.float64)
-    return unreal.ue_vector_from_map(turn.flu_t_m + quaternion.rotate(turn.flu_q_sensor_wxyz, sensor_m))
+    return unreal.ue_vector_from_map(turn.flu_SE3_sensor.apply(sensor_m))
 
 
 def _points_of_depth(views: list[CameraView], root: Path) -> FloatArray:
@@ -127,7 +132,7 @@ def _points_of_depth(views: list[CameraView], root: Path) -> FloatArray:
             near = np.isfinite(depth_m)
             rays = pinhole.rays(np.stack([u[near], v[near]], axis=1), intrinsic=view.intrinsic)
             optical_m = rays * depth_m[near][:, None]
-            clouds.append(view.flu_t_m + quaternion.rotate(view.flu_q_optical_wxyz, optical_m))
+            clouds.append(view.flu_SE3_optical.apply(optical_m))
     return unreal.ue_vector_from_map(np.concatenate(clouds))  # flu to the left-handed body: y flips, as for the map
 
 
