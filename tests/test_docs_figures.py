@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from trials.fault_matrix import Moments, table
 from uavsim.config.backends import BACKENDS
 from uavsim.dataset.dialects import DIALECTS
 from uavsim.dataset.rows import SampleAnnotationRow
@@ -39,6 +40,7 @@ def page(name: str) -> str:
         ("formats-tables.md", r"CARLA's palette of (\d+) and \"unlabeled\"", len(SEMANTIC_TAGS) - 1),
         ("formats-tables.md", r"CARLA's (\d+) weather parameters", len(WEATHER_PARAMETERS)),
         ("configuration-scenes.md", r"any of the (\d+) parameters", len(WEATHER_PARAMETERS)),
+        ("reliability.md", r"(\d+) rows\. Every run", len(list(table(Moments(1, [2, 3, 4], 5))))),
         ("validation-checks.md", r"The (\d+) tables are there", len(REQUIRED)),
         ("validation-checks.md", r"(\d+) known blueprints", len(shapes._KNOWN_HALF_M)),
         ("validation.md", r"true sizes of (\d+) blueprints", len(shapes._KNOWN_HALF_M)),
@@ -56,8 +58,8 @@ def test_the_page_on_tables_names_every_table_and_column_of_a_box() -> None:
     assert [name for name in sorted(ours | columns) if f"`{name}`" not in text] == []
 
 
-def test_the_architecture_names_every_kind_of_plug_in() -> None:
-    text = page("architecture.md")
+def test_the_page_on_extending_names_every_kind_of_plug_in() -> None:
+    text = page("extending.md")
     assert [registry.group for registry in REGISTRIES if f"`{registry.group}`" not in text] == []
 
 
@@ -67,3 +69,10 @@ def test_the_architecture_has_the_rooms_of_the_import_contract() -> None:
     table = (ROOT / "docs/architecture.md").read_text("utf-8").split("| rooms, top to bottom |")[1].split("\n\n")[0]
     rooms = [set(re.findall(r"`(\w+)`", line.split("|")[1])) for line in table.splitlines()[2:]]
     assert rooms == [set(re.findall(r"\w+", layer)) for layer in layers]
+
+
+def test_every_how_to_page_is_in_the_table_of_what_can_be_added() -> None:
+    text = (ROOT / "docs/extending.md").read_text("utf-8")
+    pages = sorted(path.name for path in (ROOT / "docs").glob("how-to-add-*.md"))
+    assert len(pages) == 5
+    assert [name for name in pages if f"({name})" not in text] == []

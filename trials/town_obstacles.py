@@ -2,8 +2,9 @@
 
     scripts/town_obstacles [--write] [TOWN ...]
 
-An obstacle is the upright box around a building whose roof is higher than 30 m, whole metres outwards. It stands in the map
-frame: y is minus the simulator's y. Ends with 4 if a file does not say what the town has.
+An obstacle is the upright box around a building whose roof is higher than 30 m and that reaches into what may be flown over,
+whole metres outwards. It stands in the map frame: y is minus the simulator's y. Ends with 4 if a
+file does not say what the town has.
 """
 
 from __future__ import annotations
@@ -31,13 +32,19 @@ HEAD: Final = (
 )
 
 
-def obstacles_of(town: Town, *, ground_z_m: float = 0.0) -> list[Obstacle]:
-    """Return the boxes around a town's tall buildings, from west to east."""
-    found = sorted(box for thing in town.objects if (box := _box_of(thing, ground_z_m)) is not None)
+def obstacles_of(town: Town, config: TownConfig) -> list[Obstacle]:
+    """Return the boxes around the tall buildings that reach into what may be flown over, from west to east."""
+    boxes = (_box_of(thing, config.ground_z_m) for thing in town.objects)
+    found = sorted(box for box in boxes if box is not None and _reaches_into(box, config))
     return [
         Obstacle(name=f"building {number}", x_m=(west, east), y_m=(south, north), top_m=top)
         for number, (west, south, east, north, top) in enumerate(found, start=1)
     ]
+
+
+def _reaches_into(box: tuple[int, int, int, int, int], config: TownConfig) -> bool:
+    west, south, east, north, _ = box
+    return west < config.x_m[1] and east > config.x_m[0] and south < config.y_m[1] and north > config.y_m[0]
 
 
 def _box_of(thing: StaticObject, ground_z_m: float) -> tuple[int, int, int, int, int] | None:
@@ -71,7 +78,7 @@ def with_obstacles(text: str, obstacles: Sequence[Obstacle]) -> str:
 
 
 def _of_obstacles(line: str) -> bool:
-    return line.startswith(("obstacles:", "  - {name: building", *HEAD.splitlines()))
+    return line.startswith(("obstacles:", "  - {name: building", "# Buildings above 30 m", HEAD.splitlines()[-1]))
 
 
 def stale(names: Sequence[str], *, write: bool) -> Iterator[str]:
@@ -80,7 +87,7 @@ def stale(names: Sequence[str], *, write: bool) -> Iterator[str]:
         config = load(path, TownConfig).model
         if config.carla_map not in NAMES or (names and config.name not in names):
             continue
-        wanted = obstacles_of(load_town(config.carla_map, seed=SEED), ground_z_m=config.ground_z_m)
+        wanted = obstacles_of(load_town(config.carla_map, seed=SEED), config)
         if wanted == list(config.obstacles):
             continue
         yield f"{path.name}: {len(config.obstacles)} obstacles, the town has {len(wanted)} tall buildings"

@@ -1,0 +1,42 @@
+"""A run's YAML: what each kind of simulator needs, and what it may not say."""
+
+import pytest
+from pydantic import ValidationError
+
+from uavsim.config.run import RunConfig, SimulatorConfig
+
+
+@pytest.mark.parametrize(
+    ("values", "why"),
+    [
+        ({"kind": "attach"}, "kind attach needs ports"),
+        ({"kind": "attach", "ports": {"carla": 0}}, "0 is none"),
+        ({"kind": "attach", "ports": {"carla": 65535}}, "CARLA needs 3 ports from 65535 on"),
+        ({"kind": "command"}, "kind command needs command"),
+        ({"kind": "mock", "command": ["x"]}, "kind mock takes no command"),
+        ({"kind": "mock", "host": "10.0.0.7"}, "host must stay 127.0.0.1"),
+        ({"carla_port": 2000}, r"carla_port is written as ports: \{carla: 2000\} now"),
+        ({"name": "a b"}, "pattern"),
+        ({"recycle_below_pace": 1.0}, "less than 1"),
+    ],
+)
+def test_a_simulator_that_cannot_be(values, why):
+    with pytest.raises(ValidationError, match=why):
+        SimulatorConfig.model_validate(values)
+
+
+def test_what_is_left_out_is_one_headless_simulator():
+    run = RunConfig()
+    assert [simulator.kind for simulator in run.simulators] == ["mock"]
+    assert run.simulators[0].ports == {}
+    assert run.deadlines.load_s > run.deadlines.tick_s
+
+
+def test_a_form_hands_lists_and_text_over():
+    run = RunConfig.model_validate(
+        {"towns": ["Town03"], "scratch": "/tmp/x", "simulators": [{"kind": "command", "command": ["carla"]}]}
+    )
+    assert run.towns == ("Town03",)
+    assert run.simulators[0].command == ("carla",)
+    with pytest.raises(ValidationError, match="simulators"):
+        RunConfig.model_validate({"simulators": []})

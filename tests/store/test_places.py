@@ -1,0 +1,48 @@
+"""``--out`` is a folder or an address; an address never carries credentials."""
+
+from pathlib import Path
+
+import pytest
+
+from uavsim.errors import InputError
+from uavsim.store.local import LocalOutput
+from uavsim.store.places import open_output
+
+
+def test_a_folder_is_taken_from_where_the_command_runs(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    for text, path in (("out", tmp_path / "out"), ("~/sets", tmp_path / "home/sets"), ("/data/x", Path("/data/x"))):
+        output = open_output(text)
+        assert isinstance(output, LocalOutput)
+        assert output.root == path
+    assert open_output("file:///data/x").root == Path("/data/x")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("text", ["", "  "])
+def test_nothing_is_no_place(text):
+    with pytest.raises(InputError, match="--out is empty"):
+        open_output(text)
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "s3://key:geheim@bucket/prefix",
+        "s3://geheim@bucket/prefix",
+        "s3://bucket:geheim/prefix",
+        "s3://bucket/prefix?token=geheim",
+        "gs://bucket/prefix#geheim",
+        "abfs://a:geheim@host/container",
+    ],
+)
+def test_credentials_in_an_address_are_refused_and_not_repeated(address):
+    with pytest.raises(InputError, match="credentials and options do not belong in an address") as refused:
+        open_output(address)
+    assert "geheim" not in str(refused.value)
+
+
+def test_an_unknown_kind_of_store_names_the_known_ones():
+    with pytest.raises(InputError, match="no such kind of store; known: file://, s3://"):
+        open_output("ftp://host/set")

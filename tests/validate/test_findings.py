@@ -1,0 +1,35 @@
+"""Reports: counts are complete where the findings are too many to spell out."""
+
+import json
+
+from uavsim.validate.findings import MAX_PER_CODE, Finding, Report, collect
+
+
+def report(**values):
+    made = {"folder": "d", "version": "v", "dialect": "strict", "findings": (), "counts": {}, "errors": 0, "facts": {}}
+    return Report(**(made | {"skipped": {}} | values))
+
+
+def test_a_place_is_what_is_known_of_it():
+    assert Finding("a.b", "wrong").place == "data set"
+    assert Finding("a.b", "wrong", scene="s", sample="0123456789", channel="C").place == "s / 01234567 / C"
+    assert Finding("a.b", "wrong", channel="C").place == "C"
+
+
+def test_of_too_many_findings_the_first_are_kept_and_all_are_counted():
+    many = [Finding("a.b", str(n)) for n in range(MAX_PER_CODE + 5)]
+    kept, counts, errors = collect([*many, Finding("c.d", "odd", severity="warning")])
+    assert [finding.message for finding in kept[-2:]] == [str(MAX_PER_CODE - 1), "odd"]
+    assert counts == {"a.b": MAX_PER_CODE + 5, "c.d": 1}
+    assert errors == MAX_PER_CODE + 5
+
+
+def test_warnings_alone_leave_a_data_set_valid():
+    assert report(findings=(Finding("c.d", "odd", severity="warning"),), counts={"c.d": 1}).ok
+    assert not report(errors=1).ok
+
+
+def test_a_report_is_json_whatever_was_measured():
+    finding = Finding("a.b", "wrong", numbers={"gap": float("nan"), "far": float("-inf"), "n": 3})
+    (row,) = json.loads(json.dumps(report(findings=(finding,)).as_json(), allow_nan=False))["findings"]
+    assert row["numbers"] == {"gap": "nan", "far": "-inf", "n": 3}
