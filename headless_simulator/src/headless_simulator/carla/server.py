@@ -25,6 +25,8 @@ from headless_simulator.towns.library import TownLibrary
 from headless_simulator.world.world import World
 
 _BACKLOG: Final = 256
+_MOST_CONNECTIONS: Final = 4096  # each camera that is listened to has one
+_NO_MORE_FILES_S: Final = 0.05
 _TRIES: Final = 200  # to find two free ports, one after the other
 
 
@@ -49,6 +51,7 @@ class CarlaServer:
         self.methods = method_table(self.context)
         self.port = 0
         self._stop = threading.Event()
+        self._slots = threading.BoundedSemaphore(_MOST_CONNECTIONS)
         self._sockets: list[socket.socket] = []
 
     # ------------------------------------------------------------------ sockets
@@ -80,13 +83,24 @@ class CarlaServer:
             try:
                 connection, _ = listener.accept()
             except OSError:
-                return  # closed
-            threading.Thread(target=self._guard, args=(connection, serve), daemon=True).start()
+                self._stop.wait(_NO_MORE_FILES_S)  # closed, or too many are open: that passes
+                continue
+            if not self._slots.acquire(blocking=False):
+                connection.close()
+                continue
+            try:
+                threading.Thread(target=self._guard, args=(connection, serve), daemon=True).start()
+            except RuntimeError:  # this host gives no more threads
+                self._slots.release()
+                connection.close()
 
     def _guard(self, connection: socket.socket, serve: Callable[[socket.socket], None]) -> None:
-        with contextlib.closing(connection), contextlib.suppress(OSError):
-            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            serve(connection)
+        try:
+            with contextlib.closing(connection), contextlib.suppress(OSError):
+                connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+                serve(connection)
+        finally:
+            self._slots.release()
 
     def _serve_rpc(self, connection: socket.socket) -> None:
         client = CarlaConnection(
