@@ -4,7 +4,15 @@ import pytest
 from headless_simulator.airsim.patterns import Pattern
 from headless_simulator.errors import CallRefused
 
-WITHOUT_END = ["((a+))+$b", "(a|a)*b", "a*a*a*a*a*a*a*a*a*a*a*a*b", "(?:a?){60}a{60}b", r"(a*)*\1b", "(?=(a+))*b", "(.*)*(.*)*(.*)*b"]
+WITHOUT_END = [
+    "((a+))+$b",
+    "(a|a)*b",
+    "a*a*a*a*a*a*a*a*a*a*a*a*b",
+    "(?:a?){60}a{60}b",
+    r"(a*)*\1b",
+    "(?=(a+))*b",
+    "(.*)*(.*)*(.*)*b",
+]
 
 
 @pytest.mark.parametrize("text", WITHOUT_END)

@@ -79,7 +79,7 @@ def test_a_town_is_built_in_a_process_of_its_own_and_is_the_same(tmp_path, monke
     assert len(town.spawn_points)
     with pytest.raises(TownRefused, match="no town 'Town99'"):
         build_apart("Town99", seed=0)
-    with pytest.raises(TownRefused, match="its lanes cover 100.0 x 0.0 km"):
+    with pytest.raises(TownRefused, match=r"its lanes cover 100\.0 x 0\.0 km"):
         build_apart("OpenDriveMap", seed=0, opendrive=BUILT["one road of 99,999 m"])
 
 

@@ -108,7 +108,9 @@ class AirSimServer:
         while not self._stopping:
             try:
                 sock, _ = self._listener.accept()
-            except OSError:  # closed by stop(), a client that went away before it was accepted, or too many files are open
+            except (
+                OSError
+            ):  # closed by stop(), a client that went away before it was accepted, or too many files are open
                 time.sleep(0.0 if self._stopping else _NO_MORE_FILES_S)
                 continue
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
