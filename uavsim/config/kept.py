@@ -63,7 +63,11 @@ def read_kept(path: Path) -> Kept:
             f"{path}: the configuration of this data set cannot be read ({error}); name it with --dataset"
         ) from error
     files = value.get("files") if isinstance(value, dict) and value.get("format") == _FORMAT else None
-    if not isinstance(files, dict) or not isinstance(value.get("dataset"), str) or not all(map(_is_file, files.values())):
+    if (
+        not isinstance(files, dict)
+        or not isinstance(value.get("dataset"), str)
+        or not all(map(_is_file, files.values()))
+    ):
         raise ConfigError(f"{path}: the configuration of this data set is damaged; name it with --dataset")
     return Kept(value["dataset"], {str(key): (Path(name).name, text) for key, (name, text) in files.items()})
 
