@@ -134,7 +134,7 @@ def _text_targets(root: Path, work: Path) -> dict[str, Target]:
     mask = next(iter((root / "masks").rglob("*.png"))).read_bytes()
     return {
         "configurations": Target(texts, configured, turn_bytes),
-        "kept texts": Target([json.dumps(bundle).encode()], kept, turn_json),
+        "kept-texts": Target([json.dumps(bundle).encode()], kept, turn_json),
         "masks": Target([mask], codec.decode_rgb, turn_bytes),
     }
 

@@ -197,6 +197,6 @@ def simulator_targets(work: Path) -> dict[str, Target]:
     return {
         "recorder": Target([_recording()], lambda data: _read_recording(work, data), turn_bytes),
         "towns": Target([_ROAD.format(1).encode()], _read_town, turn_bytes),
-        "CARLA port": Target(_calls("carla"), lambda data: fed("carla", data), _change, end),
-        "AirSim port": Target(_calls("airsim"), lambda data: fed("airsim", data), _change, end),
+        "carla-port": Target(_calls("carla"), lambda data: fed("carla", data), _change, end),
+        "airsim-port": Target(_calls("airsim"), lambda data: fed("airsim", data), _change, end),
     }

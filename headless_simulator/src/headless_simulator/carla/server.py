@@ -51,7 +51,7 @@ class CarlaServer:
         self.methods = method_table(self.context)
         self.port = 0
         self._stop = threading.Event()
-        self._slots = threading.BoundedSemaphore(_MOST_CONNECTIONS)
+        self._connections: set[socket.socket] = set()
         self._sockets: list[socket.socket] = []
 
     # ------------------------------------------------------------------ sockets
@@ -85,13 +85,14 @@ class CarlaServer:
             except OSError:
                 self._stop.wait(_NO_MORE_FILES_S)  # closed, or too many are open: that passes
                 continue
-            if not self._slots.acquire(blocking=False):
+            if len(self._connections) >= _MOST_CONNECTIONS:
                 connection.close()
                 continue
+            self._connections.add(connection)
             try:
                 threading.Thread(target=self._guard, args=(connection, serve), daemon=True).start()
             except RuntimeError:  # this host gives no more threads
-                self._slots.release()
+                self._connections.discard(connection)
                 connection.close()
 
     def _guard(self, connection: socket.socket, serve: Callable[[socket.socket], None]) -> None:
@@ -100,7 +101,7 @@ class CarlaServer:
                 connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
                 serve(connection)
         finally:
-            self._slots.release()
+            self._connections.discard(connection)
 
     def _serve_rpc(self, connection: socket.socket) -> None:
         client = CarlaConnection(
