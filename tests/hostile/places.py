@@ -63,7 +63,7 @@ OUTS: dict[str, Out] = {
     "a link to another folder": Out(lambda path, root: path.symlink_to(root.parent / "beside"), (0, 2, 3)),
     "a repository": Out(_repository, (0, 2)),
     "below a file": Out(lambda path, _: path.parent.write_text("of somebody else"), (2, 3), "file/out"),
-    "inside the data set": Out(lambda *_: None, (0, 2), "set/out"),
+    "inside the data set": Out(lambda *_: None, (2,), "set/out"),
     "the data set": Out(lambda *_: None, (2,), "set"),
     "a device": Out(lambda path, _: path.symlink_to("/dev/full"), (2, 3)),
     "in a folder of the system": Out(lambda *_: None, (2, 3), "/proc/uavsim"),

@@ -55,3 +55,20 @@ def test_a_log_that_tells_half_is_no_end_of_the_validator(tmp_path: Path, gone: 
         del row[gone]
     table.write_text(json.dumps(rows))
     assert "coverage.spawned" not in validate_version(root, "v1.0-mini", workers=1).counts
+
+
+@pytest.mark.parametrize(("command", "option"), [("export", "--format=kitti"), ("convert", "--dialect=uav3d")])
+@pytest.mark.parametrize("place", ["", "new/below", "../linked"])
+def test_no_result_goes_into_its_own_data_set(tmp_path: Path, command: str, option: str, place: str) -> None:
+    root = make_dataset(tmp_path / "set", scenes=1, samples=2, sweeps=0, drones=1, size_px=(64, 36))
+    (tmp_path / "linked").symlink_to(root)
+    before = {path: path.stat().st_mtime_ns for path in root.rglob("*")}
+    done = subprocess.run(
+        [sys.executable, "-m", "uavsim", command, str(root), str(root / place), option],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert "data set itself" in done.stderr
+    assert {path: path.stat().st_mtime_ns for path in root.rglob("*")} == before
