@@ -111,7 +111,7 @@ class AirSimServer:
             except (
                 OSError
             ):  # closed by stop(), a client that went away before it was accepted, or too many files are open
-                time.sleep(0.0 if self._stopping else _NO_MORE_FILES_S)
+                time.sleep(_NO_MORE_FILES_S)
                 continue
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             client = QueuedConnection(sock, DIALECT, serve=self._serve, closed=self._closed)

@@ -58,8 +58,8 @@ def check_counts(root: Node, roads: Mapping[str, Road]) -> None:
         if lanes > MOST_LANES:
             raise root.refuse(f"road {road.number!r} has a section of {lanes} lanes; at most {MOST_LANES} are taken")
         if len(road.sections) * len(road.plan) > MOST_PIECES:
-            count = f"{len(road.sections)} lane sections and {len(road.plan)} pieces"
-            raise root.refuse(f"road {road.number!r} has {count}, which is more than is taken")
+            both = f"{len(road.sections)} lane sections and {len(road.plan)} pieces"
+            raise root.refuse(f"road {road.number!r} has {both}, which is more than is taken")
         stations += lanes * sum(_stations(piece.length_m, curvature_bounds(piece)) for piece in road.plan)
         if stations > MOST_STATIONS:
             raise root.refuse("its lanes are too long and too bent together")
