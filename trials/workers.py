@@ -43,16 +43,18 @@ def main() -> int:
     work: Path = options.work or Path(tempfile.mkdtemp(prefix="uavsim-workers-"))
     plans = write_plans(work)
     plans.write_text(plans.read_text().replace("scenes: 6,", f"scenes: {options.scenes},"))
-    dataset, scenes = str(plans), f"0-{options.scenes - 1}"
+    dataset, scenes = plans.stem, f"0-{options.scenes - 1}"  # a worker takes names only, found from its working folder
     with TemporaryServer() as server:
         env = {**os.environ, "PREFECT_API_URL": server.wait(), "PREFECT_API_AUTH_STRING": server.key}
         command = [sys.executable, "-m", "uavsim", "generate", "--dataset", dataset, "--scenes", scenes, "--no-check"]
         command += ["--samples", str(SAMPLES)]
         with (work / "single.log").open("wb") as log:
-            subprocess.run([*command, "--out", str(work / "single")], env=env, check=True, stdout=log, stderr=log)
-        subprocess.run([sys.executable, "-m", "uavsim", "deploy", "--pool", POOL], env=env, check=True)
+            subprocess.run(
+                [*command, "--out", str(work / "single")], env=env, cwd=work, check=True, stdout=log, stderr=log
+            )
+        subprocess.run([sys.executable, "-m", "uavsim", "deploy", "--pool", POOL], env=env, cwd=work, check=True)
         with use_api(env["PREFECT_API_URL"], key=server.key):
-            return share(work, dataset="kill", scenes=scenes, count=options.scenes, env=env)
+            return share(work, dataset=dataset, scenes=scenes, count=options.scenes, env=env)
 
 
 def share(work: Path, *, dataset: str, scenes: str, count: int, env: dict[str, str]) -> int:

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+from uavsim.config.run import CARLA_IMAGE
+
 ROOT = Path(__file__).resolve().parents[2]
 COMPOSE = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
 SERVICES = COMPOSE["services"]
@@ -23,8 +25,9 @@ def test_every_port_is_on_this_machine_only(name: str) -> None:
 @pytest.mark.parametrize("name", SERVICES)
 def test_images_are_pinned_and_services_have_a_profile(name: str) -> None:
     image = re.sub(r"\$\{\w+:-([^}]*)\}", r"\1", SERVICES[name]["image"])
-    tag = image.rpartition(":")[2]
+    tag, _, digest = image.partition(":")[2].partition("@")
     assert re.match(r"\d+\.\d+", tag), f"{name}: {image}"
+    assert image.startswith("uavsim") or re.fullmatch(r"sha256:[0-9a-f]{64}", digest), f"{name}: {image} has no digest"
     assert set(SERVICES[name]["profiles"]) <= {"headless", "gpu"}
     assert SERVICES[name]["profiles"]
 
@@ -53,7 +56,7 @@ def test_a_profile_is_complete(profile: str) -> None:
 
 def test_carla_runs_off_screen_on_the_card_that_is_asked_for() -> None:
     carla = SERVICES["carla"]
-    assert carla["image"] == "${CARLA_IMAGE:-carlasim/carla:0.9.16}"
+    assert carla["image"] == f"${{CARLA_IMAGE:-{CARLA_IMAGE}}}"
     assert {"-RenderOffScreen", "-nosound"} <= set(carla["command"])
     (device,) = carla["deploy"]["resources"]["reservations"]["devices"]
     assert device["driver"] == "nvidia"
@@ -128,3 +131,17 @@ def instructions(text: str) -> list[tuple[str, str]]:
     lines = [line for line in text.splitlines() if line.strip() and not line.lstrip().startswith("#")]
     joined = re.sub(r"\\\n\s*", " ", "\n".join(lines))
     return [(line.split(None, 1)[0].upper(), line.split(None, 1)[1].strip()) for line in joined.splitlines()]
+
+
+@pytest.mark.parametrize("file", DOCKERFILES, ids=lambda path: path.name)
+def test_base_images_are_pinned_by_digest_and_uv_by_hash(file: Path) -> None:
+    text = file.read_text()
+    for base in re.findall(r"^FROM (\S+)", text, re.MULTILINE):
+        assert re.fullmatch(r"\S+:\S+@sha256:[0-9a-f]{64}", base), base
+    for line in text.splitlines():
+        assert "pip install" not in line or "--require-hashes" in line, line
+    assert "--hash=sha256:" in (ROOT / "scripts/uv.txt").read_text()
+
+
+def test_carlas_image_is_the_same_everywhere() -> None:
+    assert f"FROM {CARLA_IMAGE}\n" in (ROOT / "docker/Dockerfile.carla").read_text()

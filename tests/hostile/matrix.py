@@ -8,12 +8,14 @@ and no traceback, nothing that a terminal would obey is printed, no process is l
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import os
 import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -25,7 +27,9 @@ import psutil
 from tests.dataset_factory import make_dataset
 from tests.hostile import canaries
 from tests.hostile.damages import DAMAGES, NEW, NOTES
+from tests.hostile.places import NAMES, OUTS, Out
 from tests.hostile.surroundings import SURROUNDINGS, Surrounding
+from trials.leftovers import contents
 
 COMMANDS: dict[
     str, tuple[list[str], tuple[int, ...]]
@@ -59,13 +63,15 @@ class Row:
     surrounding: Surrounding = SURROUNDINGS[0]
     damage: Callable[[Path], None] | None = None
     new: bool = False
+    name_of_set: str = "set"
+    out: Out | None = None
 
 
 def rows() -> list[Row]:
     """Return the whole matrix."""
     found = []
     for surrounding in SURROUNDINGS:
-        for command in ("status", "validate", "kitti"):
+        for command in surrounding.only:
             codes = surrounding.codes or (
                 (0, 3) if surrounding.name in {"40 open files", "no temporary folder"} else (0,)
             )
@@ -94,6 +100,11 @@ def rows() -> list[Row]:
     found.append(
         Row("linked root: generate", "linked out", (2,), damage=lambda root: (root / "lidarseg").symlink_to("/etc"))
     )
+    for kind, name in NAMES.items():
+        for command in ("status", "kitti"):
+            found.append(Row(f"data set named with {kind}: {command}", command, (0,), new=True, name_of_set=name))
+    for kind, out in OUTS.items():
+        found.append(Row(f"result goes to {kind}: kitti", "kitti", out.codes, new=True, out=out))
     return found
 
 
@@ -102,6 +113,7 @@ class Matrix:
 
     def __init__(self, work: Path) -> None:
         self.work = work
+        self._lock, self._plain = threading.Lock(), dict[str, dict[str, str]]()
         self.good = make_dataset(work / "good", scenes=1, samples=2, sweeps=0, drones=1, size_px=(64, 36))
         notes = self.good / ".uavsim"
         (notes / "ledger").mkdir(parents=True)
@@ -116,7 +128,7 @@ class Matrix:
         """Run one row; returns what is wrong."""
         folder = Path(tempfile.mkdtemp(prefix="row-", dir=self.work))
         folder.chmod(0o755)
-        root, beside = folder / "set", folder / "beside"
+        root, beside = folder / row.name_of_set, folder / "beside"
         shutil.copytree(self.good, root, symlinks=True)
         canaries.plant(root, beside)
         for stranger in (
@@ -126,6 +138,9 @@ class Matrix:
             assert (root / "v1.0-mini" / stranger).exists()
         if row.damage is not None:
             row.damage(root)
+        if row.out is not None:
+            row.out.make(folder / row.out.place, root)
+        there = self._contents(folder, row)
         (folder / "cwd").mkdir()
         row.surrounding.prepare(folder / "cwd")
         before = canaries.fingerprints(root, beside)
@@ -141,6 +156,8 @@ class Matrix:
             wrong.append("control characters reach the terminal")
         if "SEC/RET" in out + err:
             wrong.append("a secret is printed")
+        wrong += [] if code != 0 else self._other_bytes(row, folder, out)
+        wrong += [f"beside the result: {name}" for name in there - self._contents(folder, row)]
         wrong += [f"foreign: {name}" for name in canaries.changed(before, canaries.fingerprints(root, beside))]
         wrong += [f"process left: {process}" for process in self._left(folder)]
         if time.monotonic() - began > LIMIT_S:
@@ -150,7 +167,8 @@ class Matrix:
 
     def _run(self, row: Row, folder: Path) -> tuple[int, str, str]:
         arguments = [
-            a.replace("SET", str(folder / "set")).replace("OUT", str(folder / "out")) for a in COMMANDS[row.command][0]
+            {"SET": str(folder / row.name_of_set), "OUT": str(folder / (row.out.place if row.out else "out"))}.get(a, a)
+            for a in COMMANDS[row.command][0]
         ]
         command = [sys.executable, "-P", "-m", "uavsim", *arguments]
         env = {**os.environ, "UAVSIM_ROW": str(folder), "DO_NOT_TRACK": "1"}
@@ -160,7 +178,12 @@ class Matrix:
                 env[name] = value
         if row.surrounding.shell:
             quoted = " ".join(f"'{part}'" for part in command)
-            command = ["bash", "-c", f"set -o pipefail; {quoted} {row.surrounding.shell}"]
+            twice = f"& {quoted} > /dev/null 2>&1; other=$?; wait $! || exit; exit $other"
+            command = [
+                "bash",
+                "-c",
+                f"set -o pipefail; {quoted} {twice if row.surrounding.shell == 'TWICE' else row.surrounding.shell}",
+            ]
         before = row.surrounding.before
         done = subprocess.Popen(
             command, cwd=folder / "cwd", env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -172,6 +195,33 @@ class Matrix:
             done.kill()
             out, err = done.communicate()
         return done.returncode, out.decode(errors="replace"), err.decode(errors="replace")
+
+    def _contents(self, folder: Path, row: Row) -> set[str]:
+        """Files that stood where the result goes, with their content: an export may add to them and must change none."""
+        place = folder / row.out.place if row.out is not None else None
+        if place is None or place == folder / "set" or not place.is_dir() or place.is_symlink():
+            return set()
+        return {f"{p} {hashlib.sha256(p.read_bytes()).hexdigest()}" for p in place.rglob("*") if p.is_file()}
+
+    def _other_bytes(self, row: Row, folder: Path, said: str) -> list[str]:
+        """Compare what a command made, or said, with what it made in plain surroundings: nothing else may show in it."""
+        if row.damage is not None or row.out is not None or row.surrounding.shell not in {"", "TWICE", "< /dev/zero"}:
+            return []
+        if row.command == "status":
+            made = {"said": said.replace(str(folder / row.name_of_set), "SET")} if not row.surrounding.shell else {}
+            made = {} if row.name_of_set != "set" or "ascii" in row.name else made
+        else:
+            out = folder / "out"
+            made = {n: d for n, d in contents(out).items()} if out.is_dir() else {}
+        if not made:
+            return []
+        with self._lock:
+            plain = self._plain.setdefault(row.command, made)
+        return [
+            f"other bytes than another row's: {name}"
+            for name in sorted(plain.keys() | made.keys())
+            if plain.get(name) != made.get(name)
+        ][:3]
 
     def _left(self, folder: Path) -> list[str]:
         end = time.monotonic() + 5.0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import resource
+import signal
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -22,6 +23,7 @@ class Surrounding:
         prepare: run before the child starts.
         shell: redirections of the command.
         codes: exit codes that are right whatever the command; () where the command's own are.
+        only: the commands that are run in it.
         new: of a kind that no user had met before.
     """
 
@@ -31,6 +33,7 @@ class Surrounding:
     prepare: Callable[[Path], None] = lambda work: None
     shell: str = ""
     codes: tuple[int, ...] = ()
+    only: tuple[str, ...] = ("status", "validate", "kitti")
     new: bool = False
 
 
@@ -58,6 +61,31 @@ def _file_home(work: Path) -> None:
     (work / "home").write_text("a file")
 
 
+def _no_folder(work: Path) -> None:
+    work.rmdir()
+
+
+def _deaf(work: Path) -> None:
+    for number in (signal.SIGCHLD, signal.SIGPIPE, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)
+
+
+def _blocked(work: Path) -> None:
+    signal.pthread_sigmask(signal.SIG_BLOCK, set(signal.Signals) - {signal.SIGKILL, signal.SIGSTOP})
+
+
+def _startup(work: Path) -> None:
+    (work / "startup.py").write_text("raise SystemExit('PYTHONSTARTUP was run')\n")
+    (work / "pyproject.toml").write_text("[tool.prefect]\nlogging = {level = 'chatty'}\n")
+    (work / "prefect.toml").write_text("[server.database]\nconnection_url = 'sqlite:////dev/null'\n")
+    (work / ".env").write_text("PREFECT_API_URL=http://10.255.255.1:9\n")
+
+
+def _loop_home(work: Path) -> None:
+    (work / "home").symlink_to("home")
+
+
+_TWO = ("status", "kitti")
 SURROUNDINGS = (
     Surrounding("plain"),
     Surrounding(
@@ -86,4 +114,27 @@ SURROUNDINGS = (
     Surrounding("endless input", shell="< /dev/zero", new=True),
     Surrounding("cache is a file", env={"XDG_CACHE_HOME": "/dev/null"}, new=True),
     Surrounding("huge environment", env={f"FILLER_{k}": "x" * 100_000 for k in range(10)}, new=True),
+    Surrounding("warnings are errors", env={"PYTHONWARNINGS": "error"}, only=_TWO, new=True),
+    Surrounding("development mode", env={"PYTHONDEVMODE": "1", "PYTHONHASHSEED": "1"}, only=_TWO, new=True),
+    Surrounding("no path", env={"PATH": ""}, only=_TWO, new=True),
+    Surrounding("working folder removed", before=_no_folder, only=_TWO, new=True),
+    Surrounding("signals ignored", before=_deaf, only=_TWO, new=True),
+    Surrounding("signals blocked", before=_blocked, only=_TWO, new=True),
+    Surrounding(
+        "settings in the current folder", prepare=_startup, env={"PYTHONSTARTUP": "startup.py"}, only=_TWO, new=True
+    ),
+    Surrounding("home links to itself", env={"HOME": "home"}, prepare=_loop_home, only=_TWO, new=True),
+    Surrounding("relative cache", env={"XDG_CACHE_HOME": "cache", "XDG_CONFIG_HOME": "."}, only=_TWO, new=True),
+    Surrounding(
+        "temporary folder read-only", env={"TMPDIR": "/proc", "TEMP": "/proc"}, codes=(0, 3), only=_TWO, new=True
+    ),
+    Surrounding("odd columns", env={"COLUMNS": "many", "LINES": "-1", "NO_COLOR": ""}, only=_TWO, new=True),
+    Surrounding("odd time zone", env={"TZ": ":/etc/passwd"}, only=_TWO, new=True),
+    Surrounding("unknown language", env={"LC_ALL": "xx_YY.nothing", "LANGUAGE": "\udcff"}, only=_TWO, new=True),
+    Surrounding("4 GB of memory", before=_limit(resource.RLIMIT_AS, 4 << 30), codes=(0, 3), only=_TWO, new=True),
+    Surrounding(
+        "credentials in the proxy", env={"https_proxy": "http://KEY:SEC/RET@10.255.255.1:9"}, only=_TWO, new=True
+    ),
+    Surrounding("nearly nothing set", env=dict.fromkeys(os.environ, None), only=_TWO, new=True),
+    Surrounding("twice at once", shell="TWICE", codes=(0, 3), only=_TWO, new=True),
 )

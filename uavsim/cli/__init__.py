@@ -97,6 +97,8 @@ def _run() -> int:
     except (KeyboardInterrupt, click.Abort):
         return 130
     except UavsimError as error:
+        if os.environ.get("UAVSIM_TRACEBACK"):
+            traceback.print_exception(error)
         return _say(str(error), code=error.exit_code)
     except Exception as error:  # noqa: BLE001 - the last door: nothing behind it could tell the user anything
         return _unexpected(error)

@@ -118,6 +118,7 @@ def convert_dialect(
     ] = "./data/uav3d/v1.0",
 ) -> None:
     """Write a data set in another dialect, both ways without loss; image files are hard-linked."""
+    _refuse_the_same(folder, out)
     options = Uav3dOptions(timestamp_unit=timestamp_unit, num_pts=num_pts) if dialect == "uav3d" else None
     if dialect == "uav3d" and infos:
         check_centre_camera(folder)
@@ -137,5 +138,16 @@ def export_format(
     split: Annotated[str | None, typer.Option(help="uav_train, uav_val, ...; default: every scene.")] = None,
 ) -> None:
     """Write a data set in another format: COCO, KITTI, MMDetection3D infos, OPV2V."""
+    _refuse_the_same(folder, out)
     for path in EXPORTERS.pick(kind)(ExportRequest(folder, out, version, split)):
         Screen().print(f"wrote {path}")
+
+
+def _refuse_the_same(folder: Path, out: Path) -> None:
+    """Refuse to write a result into the data set that it is made from, by whatever name."""
+    try:
+        inside = out.resolve() == folder.resolve() or folder.resolve() in out.resolve().parents
+    except (OSError, RuntimeError, ValueError) as error:
+        raise InputError(f"{out}: cannot be a folder for the result: {error}") from error
+    if inside:
+        raise InputError(f"{out} is the data set itself, or in it: name another folder for the result")

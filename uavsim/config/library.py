@@ -8,13 +8,14 @@ whatever its case; what ends in ``.yaml`` or ``.yml`` is a path, from the curren
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final, TypeVar
 
 from uavsim.config.base import Model
 from uavsim.config.dataset import DatasetConfig
 from uavsim.config.formation import Formation
+from uavsim.config.kept import KEPT, Kept, key_of, read_kept
 from uavsim.config.load import Loaded, load, shown
 from uavsim.config.rig import Rig
 from uavsim.config.routes import RoutesConfig
@@ -70,9 +71,13 @@ class Library:
 
     Args:
         roots: pairs of (flight_plans folder, town_configs folder) in search order.
+        kept: the configuration that a data set keeps; what it holds is not searched for.
+        used: which files were loaded, by what they were asked for as.
     """
 
     roots: tuple[tuple[Path, Path], ...]
+    kept: Kept = field(default_factory=Kept, repr=False)
+    used: dict[str, Path] = field(default_factory=dict, compare=False, repr=False)
 
     @classmethod
     def of(cls, search_dirs: Iterable[Path] = ()) -> Library:
@@ -88,7 +93,16 @@ class Library:
         folder = path.resolve().parent
         if folder.name in _FOLDERS.values():
             folder = folder.parent
-        return Library(tuple(dict.fromkeys((_pair(folder), *self.roots))))
+        return replace(self, roots=tuple(dict.fromkeys((_pair(folder), *self.roots))))
+
+    def with_dataset(self, name: str) -> tuple[Loaded[DatasetConfig], Library]:
+        """Load a data set by name, path, or the configuration that it keeps, and give the library of what it refers to."""
+        if Path(name).name == KEPT:
+            kept = read_kept(Path(name))
+            library = replace(self, kept=kept)
+            return library._by_name("dataset", kept.dataset, DatasetConfig), library
+        loaded = self._by_name("dataset", name, DatasetConfig)
+        return loaded, self.beside(loaded.source.path)
 
     def names(self, kind: str) -> dict[str, Path]:
         """Return the files of one kind by name; where two have the same name, the first found."""
@@ -100,8 +114,8 @@ class Library:
         return files
 
     def dataset(self, name: str) -> Loaded[DatasetConfig]:
-        """Load a data set by name or path."""
-        return self._by_name("dataset", name, DatasetConfig)
+        """Load a data set by name, path, or the configuration that it keeps."""
+        return self.with_dataset(name)[0]
 
     def formation(self, name: str, *, named_in: Path | None = None) -> Loaded[Formation]:
         """Load a formation by name or path; paths start at the current folder or at the file that names it."""
@@ -115,7 +129,11 @@ class Library:
         self, name: str, *, named_in: Path | None = None, presets: Sequence[str] = ()
     ) -> Loaded[Weather] | None:
         """Load a weather by name or path; None when the name is one of ``presets`` and no file."""
-        if name in presets and name not in self.names("weather"):
+        if (
+            name in presets
+            and not self.kept.find("weather", name)
+            and (self.kept.files or name not in self.names("weather"))
+        ):
             return None
         return self._by_name("weather", name, Weather, named_in=named_in, also=presets)
 
@@ -141,17 +159,25 @@ class Library:
     def _by_name(
         self, kind: str, name: str, model: type[M], *, named_in: Path | None = None, also: Sequence[str] = ()
     ) -> Loaded[M]:
+        kept = self.kept.find(kind, name)
+        if kept is not None:
+            return load(kept[0], model, text=kept[1])
         if name.endswith(_SUFFIXES):
-            return load(_file(name, named_in), model)
+            return self._load(kind, name, _file(name, named_in), model)
         files = {stem.casefold(): (stem, path) for stem, path in self.names(kind).items()}
         if name.casefold() in files:
-            return load(files[name.casefold()][1], model)
+            return self._load(kind, name, files[name.casefold()][1], model)
         known = dict.fromkeys([stem for stem, _ in files.values()] + list(also))
         if kind in ("town", "routes"):
             known = dict.fromkeys(_town_names(self.names(kind), kind))
         what = {"dataset": "data set", "routes": "town (it has no routes)"}.get(kind, kind)
         pick(known, name, what=what)
         raise UnknownNameError(f"unknown {what} {name!r}")  # pick has raised
+
+    def _load(self, kind: str, name: str, path: Path, model: type[M]) -> Loaded[M]:
+        loaded = load(path, model)
+        self.used[key_of(kind, name)] = path
+        return loaded
 
 
 def _town_names(files: dict[str, Path], kind: str) -> list[str]:

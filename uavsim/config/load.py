@@ -102,13 +102,13 @@ def shown(path: Path) -> str:
         return str(path)
 
 
-def load(path: Path, model: type[M]) -> Loaded[M]:
-    """Read one file.
+def load(path: Path, model: type[M], *, text: str | None = None) -> Loaded[M]:
+    """Read one file, or a text that was one.
 
     Raises:
         ConfigError: it cannot be read, is not YAML, or does not fit the model; one line with file, line and key.
     """
-    source = Source(path, _read(path))
+    source = Source(path, _read(path) if text is None else _compose(path, text[:MAX_BYTES]))
     value = _plain(source.root, _Budget(path))
     if not isinstance(value, dict):
         raise source.error((), f"must hold keys and values, but is {explain.a_kind(value)}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import ConfigDict, Field, model_validator
 
@@ -12,8 +12,10 @@ from uavsim.config.backends import AIRSIM, CARLA, Topology
 from uavsim.config.base import Model, Name, Reference, Text
 from uavsim.errors import InputError
 
-__all__ = ["DeadlineConfig", "RunConfig", "SimulatorConfig", "parse_simulator"]
+__all__ = ["CARLA_IMAGE", "DeadlineConfig", "RunConfig", "SimulatorConfig", "parse_simulator"]
 
+# By digest, as public projects pin it: a tag may be moved to another image by whoever owns it.
+CARLA_IMAGE: Final = "carlasim/carla:0.9.16@sha256:aaf1df22702780ece072069e23d03c4879b002ae028c79744b09c4c7ddbae953"
 _ADDRESS = re.compile(r"(?P<host>\[[0-9a-fA-F:]+\]|[A-Za-z0-9_.-]+)(?P<ports>(:([a-z][a-z0-9_]*=)?\d{1,5}){1,8})")
 _IN_ORDER = (CARLA.name, AIRSIM.name)  # of ports without a name: HOST:2000:41451
 _RENAMED = {"carla_port": CARLA.name, "airsim_port": AIRSIM.name}
@@ -45,7 +47,7 @@ class SimulatorConfig(_Strict):
     command: tuple[str, ...] = Field(
         default=(), description="kind command: what to run; {carla_port}, {airsim_port} and {gpu} are filled in"
     )
-    image: str = Field(default="carlasim/carla:0.9.16", description="kind docker")
+    image: str = Field(default=CARLA_IMAGE, description="kind docker")
     docker_options: tuple[str, ...] = Field(default=(), description="kind docker: more options of docker run")
     arguments: tuple[str, ...] = Field(default=(), description="added to the command line of mock, command or docker")
     gpu: int | None = Field(default=None, ge=0, description="index of the graphics card")

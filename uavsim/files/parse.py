@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import stat
+import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -63,7 +64,8 @@ def read_regular(path: Path, *, most_bytes: int = _MOST_BYTES) -> bytes:
 def reading(what: object) -> Iterator[None]:
     """Turn what breaks while data of others is taken apart into one line: it is not of the form that it claims.
 
-    Only for code that takes apart what a file holds; a mistake of our own in it is told apart by ``UAVSIM_TRACEBACK=1``.
+    Only for code that takes apart what a file holds. A mistake of our own in it looks the same from here: the line says where
+    it broke and what to do if the data set is valid, and ``UAVSIM_TRACEBACK=1`` prints the traceback.
 
     Raises:
         DatasetError: says what was being read.
@@ -77,5 +79,12 @@ def reading(what: object) -> Iterator[None]:
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, RecursionError) as error:
         said = ascii(" ".join(str(error).split())[:160])
         raise DatasetError(
-            f"{what}: damaged, or of another form ({type(error).__name__}: {said}); run uavsim validate"
+            f"{what}: damaged, or of another form ({type(error).__name__}: {said}, at {_where(error)}); run uavsim validate, "
+            "and report a mistake of uavsim if that finds nothing"
         ) from error
+
+
+def _where(error: BaseException) -> str:
+    frames = traceback.extract_tb(error.__traceback__)
+    ours = next((f for f in reversed(frames) if f"{os.sep}uavsim{os.sep}" in f.filename), frames[-1])
+    return f"{Path(ours.filename).name}:{ours.lineno}"

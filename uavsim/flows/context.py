@@ -20,7 +20,7 @@ from uavsim.flows.resolve import resolve
 from uavsim.flows.stages import Gate, RunContext
 from uavsim.simulate.airsim_settings import airsim_settings
 from uavsim.store.commit import sweep_orphans
-from uavsim.store.identity import check_identity, claim_output
+from uavsim.store.identity import check_identity, claim_output, keep_configuration, kept_dataset, read_identity
 from uavsim.store.layout import OutLayout
 from uavsim.store.ledger import read_ledger
 from uavsim.store.output import Output
@@ -53,10 +53,22 @@ def prepared(request: Request) -> Prepared:
     Raises:
         InputError: a name, a key or a number is wrong, or the output holds something else.
     """
-    job = resolve(request)
     output = request.output()
+    request = _found_again(request, output)
+    job = resolve(request)
     check_identity(output, mark=str(job.identity["fingerprint"]), name=job.dataset)
     return Prepared(request, job, output)
+
+
+def _found_again(request: Request, output: Output) -> Request:
+    """Use the configuration that the data set keeps where its YAML, a path, is not to be found from this folder."""
+    named = request.dataset
+    if not named.endswith((".yaml", ".yml")) or Path(named).exists():
+        return request
+    kept, identity = kept_dataset(output), read_identity(output) or {}
+    if kept is None or identity.get("request", {}).get("dataset") != named:
+        return request
+    return request.model_copy(update={"dataset": kept})
 
 
 @contextlib.contextmanager
@@ -78,6 +90,7 @@ def opened(ready: Prepared, *, console: Screen | None = None, gate: Gate | None 
     with tempfile.TemporaryDirectory(prefix="uavsim-run-") as temp, _pool(job, run, output, temp=Path(temp)) as pool:
         pool.ready_all()
         claim_output(output, identity=job.identity)
+        keep_configuration(output, job.kept)
         sweep_orphans(output)
         context = RunContext(
             request=ready.request,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from uavsim.records.plan import ScenePlan
 from uavsim.typing import JsonDict
@@ -33,6 +33,7 @@ class Job:
         samples: keyframes per scene.
         images_per_scene: RGB images.
         plan_of: makes one scene's plan.
+        kept: goes to ``.uavsim/configuration.json``; empty when the configuration came from there.
     """
 
     dataset: str
@@ -43,6 +44,7 @@ class Job:
     samples: int
     images_per_scene: int
     plan_of: Callable[[str], ScenePlan]
+    kept: JsonDict = field(default_factory=dict)
 
     @property
     def towns(self) -> tuple[str, ...]:

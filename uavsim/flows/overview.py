@@ -9,7 +9,7 @@ from pathlib import Path
 from uavsim.errors import InputError
 from uavsim.flows.request import Request
 from uavsim.flows.resolve import all_scenes, identity_of
-from uavsim.store.identity import IDENTITY, read_identity
+from uavsim.store.identity import IDENTITY, kept_dataset, read_identity
 from uavsim.store.ledger import LedgerEntry, read_ledger
 from uavsim.store.output import Output
 from uavsim.store.places import open_output
@@ -97,7 +97,7 @@ def overview(out: str, *, scratch: Path | None = None) -> Overview:
         flying=flying,
         interrupted=tuple(scene for scene in begun if scene not in flying),
         quarantined=tuple(entry for entry in ledger if entry.given_up),
-        missing=_missing(out, identity, known={entry.scene for entry in ledger}),
+        missing=_missing(out, identity, kept=kept_dataset(output), known={entry.scene for entry in ledger}),
         images=sum(entry.facts.images for entry in committed if entry.facts),
         scene_s=_pace_s(committed),
         slots=len(flying),
@@ -109,13 +109,14 @@ def _held(output: Output, scene: str) -> bool:
         return not ours
 
 
-def _missing(out: str, identity: dict[str, object], *, known: set[str]) -> tuple[str, ...] | None:
-    """Name what was never begun; None when the data set's YAML is gone or has changed."""
+def _missing(out: str, identity: dict[str, object], *, kept: str | None, known: set[str]) -> tuple[str, ...] | None:
+    """Name what was never begun; None when the data set's YAML is gone or has changed, and was not kept."""
     asked = identity.get("request")
     if not isinstance(asked, dict):
         return None
     try:
-        request = Request(out=out, **{key: value for key, value in asked.items() if value is not None})
+        given = {key: value for key, value in asked.items() if value is not None}
+        request = Request(**(given | {"out": out} | ({"dataset": kept} if kept else {})))
         if identity_of(request)["fingerprint"] != identity["fingerprint"]:
             return None
         return tuple(scene.name for scene in all_scenes(request.dataset) if scene.name not in known)

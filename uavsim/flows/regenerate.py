@@ -7,7 +7,7 @@ from pathlib import Path
 from uavsim.config.run import RunConfig
 from uavsim.errors import InputError
 from uavsim.flows.request import Request
-from uavsim.store.identity import IDENTITY, read_identity
+from uavsim.store.identity import IDENTITY, kept_dataset, read_identity
 from uavsim.store.ledger import read_ledger
 from uavsim.store.local import LocalOutput
 
@@ -33,7 +33,7 @@ def request_of_folder(
         scenes = ",".join(map(str, numbers))
     asked = identity.get("request", {})
     return Request(
-        dataset=str(asked.get("dataset", identity["dataset"])),
+        dataset=kept_dataset(output) or str(asked.get("dataset", identity["dataset"])),
         out=str(folder),
         towns=tuple(asked.get("towns", ())),
         scenes=scenes,

@@ -6,14 +6,16 @@ import importlib.metadata
 import platform
 from collections.abc import Sequence
 from functools import partial
+from pathlib import Path
 
 from uavsim.config.backends import AIRSIM, CARLA, Backend, Server, backend_of
+from uavsim.config.kept import KEPT, pack
 from uavsim.config.library import Library
 from uavsim.config.run import SimulatorConfig
 from uavsim.errors import InputError
 from uavsim.flows.job import Job, SceneRef
 from uavsim.flows.request import Request
-from uavsim.plan import dataset_towns, numbering, plan_scenes
+from uavsim.plan import Choices, dataset_towns, numbering, plan_scenes, used_files
 from uavsim.records.plan import ScenePlan
 from uavsim.store.identity import fingerprint
 from uavsim.store.layout import check_name
@@ -50,7 +52,23 @@ def resolve(request: Request) -> Job:
         samples=plans[0].samples,
         images_per_scene=len(plans[0].capture_steps) * len(plans[0].channels),
         plan_of=partial(_plan_of, request, town_of),
+        kept=_configuration(request, towns),
     )
+
+
+def _configuration(request: Request, towns: Sequence[str]) -> JsonDict:
+    """Return every YAML text that the data set is made from, for all of its towns, so that it can be made anew anywhere."""
+    if Path(request.dataset).name == KEPT:
+        return {}
+    choices = Choices(request.samples, request.seed, request.topology, request.formation, request.rig, request.weather)
+    used: dict[str, Path] = {}
+    for town in dict.fromkeys((*towns, *dataset_towns(request.dataset))):
+        try:
+            used |= used_files(request.dataset, towns=(town,), choices=choices)
+        except InputError:
+            if town in towns:
+                raise
+    return pack(request.dataset, used)
 
 
 def _numbers_of(

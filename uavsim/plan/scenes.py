@@ -99,6 +99,15 @@ def plan_scenes(
     return [desk.plan(number) for number in numbering.asked(desk.scenes, scenes)]
 
 
+def used_files(dataset: str, *, towns: Sequence[str], choices: Choices) -> dict[str, Path]:
+    """Return every configuration file that planning asks for in some towns, by what it is asked for as."""
+    used: dict[str, Path] = {}
+    for town in towns:
+        desk = _Desk.open(dataset, town=town, scenes=None, choices=choices, search_dirs=())
+        used |= desk.library.used
+    return used
+
+
 def _chosen(dataset: Loaded[DatasetConfig], choices: Choices, library: Library) -> Loaded[DatasetConfig]:
     """Put what was asked for into the data set, each name looked up first."""
     if choices.samples is not None and choices.samples < 1:
@@ -123,8 +132,7 @@ def _chosen(dataset: Loaded[DatasetConfig], choices: Choices, library: Library) 
 
 
 def _dataset(library: Library, name: str) -> tuple[Loaded[DatasetConfig], Library]:
-    loaded = library.dataset(name)
-    return loaded, library.beside(loaded.source.path)
+    return library.with_dataset(name)
 
 
 @dataclass(slots=True)

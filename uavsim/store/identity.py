@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from uavsim.config.kept import KEPT
 from uavsim.errors import InputError, StorageError
 from uavsim.files.parse import parse_json
 from uavsim.files.whole import storage_errors, to_json_bytes
@@ -14,7 +15,16 @@ from uavsim.store.layout import file_roots
 from uavsim.store.output import Output
 from uavsim.typing import JsonDict
 
-__all__ = ["IDENTITY", "check_identity", "claim_output", "fingerprint", "read_identity", "refuse_removed"]
+__all__ = [
+    "IDENTITY",
+    "check_identity",
+    "claim_output",
+    "fingerprint",
+    "keep_configuration",
+    "kept_dataset",
+    "read_identity",
+    "refuse_removed",
+]
 
 IDENTITY = ".uavsim/dataset.json"
 _MEND = "restore it, or choose another --out"
@@ -78,6 +88,18 @@ def claim_output(output: Output, *, identity: JsonDict) -> None:
         IDENTITY, to_json_bytes(identity)
     ):
         check_identity(output, mark=identity["fingerprint"], name=str(identity.get("dataset")))
+
+
+def keep_configuration(output: Output, kept: JsonDict) -> None:
+    """Write the YAML texts that the data set is made from beside its identity, once."""
+    if kept:
+        output.create(f".uavsim/{KEPT}", to_json_bytes(kept))
+
+
+def kept_dataset(output: Output) -> str | None:
+    """Return what to name as ``--dataset`` for the configuration that a local data set keeps; None when it keeps none."""
+    path = output.root / ".uavsim" / KEPT if output.is_local else None
+    return str(path) if path is not None and path.is_file() and not path.is_symlink() else None
 
 
 def refuse_removed(output: Output) -> None:

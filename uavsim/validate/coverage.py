@@ -88,7 +88,7 @@ def spawned_as_asked(evidence: Evidence) -> Iterator[Finding]:
     """At least half of the vehicles and walkers asked for were there, where the log tells both."""
     data = evidence.data
     for kind in ("vehicles", "walkers"):
-        if f"uav_{kind}_asked" not in data["log"]:
+        if f"uav_{kind}_asked" not in data["log"] or f"uav_{kind}_spawned" not in data["log"]:
             continue
         asked, spawned = data["log"][f"uav_{kind}_asked"], data["log"][f"uav_{kind}_spawned"]
         for row, log in enumerate(data["scene"]["log_token"].tolist()):

@@ -47,24 +47,31 @@ def parser() -> argparse.ArgumentParser:
     return p
 
 
+_MOST_RENDERERS: Final = 6
 _MOVER_COLUMNS: Final = (
     ((), np.int32), ((6,), np.float64), ((), np.uint32), ((3,), np.uint8), ((), np.uint32),
 )  # fmt: skip
 
 
 class _Renderers:
-    """One renderer a town, kept."""
+    """One renderer a town; the last few are kept."""
 
     def __init__(self, models: ModelLibrary) -> None:
         self._models = models
         self._kept: dict[int, tuple[Town, Renderer]] = {}
+        self._lock = threading.Lock()
 
     def __call__(self, town: Town) -> Renderer:
-        if id(town) not in self._kept:
-            renderer = Renderer(town.mesh, self._models, town.signals)
-            _compile(renderer, len(town.signals))
-            self._kept[id(town)] = (town, renderer)
-        return self._kept[id(town)][1]
+        with self._lock:
+            kept = self._kept.pop(id(town), None)
+            if kept is None:
+                renderer = Renderer(town.mesh, self._models, town.signals)
+                _compile(renderer, len(town.signals))
+                kept = (town, renderer)
+            self._kept[id(town)] = kept
+            while len(self._kept) > _MOST_RENDERERS:
+                del self._kept[next(iter(self._kept))]
+            return kept[1]
 
 
 def _compile(renderer: Renderer, lights: int) -> None:

@@ -254,3 +254,65 @@ def test_every_sensor_of_the_library_is_served(server):
     assert not refused
     assert set(SENSORS) == IMAGES | set(FAMILIES) | {"sensor.other.lane_invasion"}
     caller.close()
+
+
+def test_there_is_an_end_to_actors_and_pixels(server, monkeypatch):
+    caller = Caller(server.port)
+
+    def camera(side: int) -> list:
+        rows = [["image_size_x", 2, str(side)], ["image_size_y", 2, str(side)]]
+        return caller.call("spawn_actor", [1, "sensor.camera.rgb", rows], [[0, 0, 9], [0, 0, 0]])[3][0]
+
+    assert "more than 34000000" in camera(8192)[1][0]
+    monkeypatch.setattr("headless_simulator.carla.lifecycle._MOST_PIXELS_TOGETHER", 250 * 250 * 2)
+    made = [camera(250) for _ in range(3)]
+    assert [answer[0] for answer in made] == [1, 1, 0]
+    caller.call("destroy_actor", made[0][1][0])
+    assert camera(250)[0] == 1
+    monkeypatch.setattr("headless_simulator.carla.lifecycle.MOST_ACTORS", len(server.context.world.actors))
+    answer = caller.call("spawn_actor", [1, "static.prop.box01", []], [[0, 0, 9], [0, 0, 0]])[3][0]
+    assert "at most" in answer[1][0]
+    caller.close()
+
+
+def test_a_large_batch_lets_others_have_their_turn(server):
+    caller, other = Caller(server.port), Caller(server.port)
+    number = caller.call("spawn_actor", [1, "vehicle.audi.tt", []], [[0, 0, 0.3], [0, 0, 0]])[3][0][1][0]
+    command = [6, [number, [[1, 2, 3], [0, 0, 0]]]]
+    answers, done = [], threading.Event()
+
+    def look() -> None:
+        while not done.is_set():
+            answers.append(other.call("get_actors_by_id", [number] * 1000)[3])
+
+    thread = threading.Thread(target=look)
+    thread.start()
+    begun = len(answers)
+    carried_out = caller.call("apply_batch", [command] * 50_000, False)[3]
+    between = len(answers) - begun
+    done.set()
+    thread.join()
+
+    assert len(carried_out) == 50_000
+    assert between > 20
+    assert all(len(answer[0][1]) == 1 for answer in answers), "an id that is asked for twice is answered once"
+    assert "more than" in str(caller.call("apply_batch", [command] * 100_001, False))
+    caller.close()
+    other.close()
+
+
+def test_open_connections_beyond_the_hosts_limit_end_no_server(server, monkeypatch):
+    monkeypatch.setattr("headless_simulator.carla.server._MOST_CONNECTIONS", 3)
+    crowd = [socket.create_connection(("127.0.0.1", server.port), timeout=5) for _ in range(20)]
+    for connection in crowd:
+        connection.close()
+    end = time.monotonic() + 20
+    while True:
+        caller = Caller(server.port)
+        try:
+            assert caller.call("version")[3] == [[1, "0.9.16"]]
+            break
+        except (AssertionError, OSError):
+            assert time.monotonic() < end, "the places of those who left are free again"
+        finally:
+            caller.close()

@@ -312,8 +312,10 @@ done(**out)
     assert seen["far"] == pytest.approx(5**0.5, abs=0.01)
 
 
-def test_files_that_are_none_of_ours_are_told_and_left_alone(client: Client, tmp_path: Path):
-    foreign, whole, link = tmp_path / "letter.txt", tmp_path / "whole.log", tmp_path / "link.log"
+def test_files_that_are_none_of_ours_are_told_and_left_alone(client: Client, recordings: Path):
+    folder = recordings / "headless-simulator/recordings/of today"
+    folder.mkdir(parents=True)
+    foreign, whole, link = folder / "letter.txt", folder / "whole.log", folder / "link.log"
     foreign.write_text("Dear diary")
     link.symlink_to(foreign)
     seen = client(
@@ -334,13 +336,13 @@ for name in ('missing.log', 'letter.txt', 'cut.log', 'noise.log', 'whole.log'):
     out[name] = [client.show_recorder_file_info(path, True)[-300:], client.show_recorder_collisions(path, 'a', 'a'),
                  client.show_recorder_actors_blocked(path, 1, 1), client.replay_file(path, 0, 0, 0)]
     for _ in range(30): world.tick()
-bad = ['', ' ', '..', folder, folder + '/letter.txt', folder + '/link.log', folder + '/none/a.log', '/dev/null', '/proc/x',
+bad = ['', ' ', '..', folder, folder + '/letter.txt', folder + '/link.log', '/nowhere/a.log', '/dev/null', '/proc/x',
        'x' * 300, '../' * 9 + 'nowhere/a.log']
 refused = [tried(client.start_recorder, name) for name in bad]
 again = client.start_recorder(folder + '/whole.log'); world.tick(); world.tick(); stopped()
 done(out=out, refused=refused, again=again, during=during)
 """,
-        tmp_path,
+        folder,
     )
 
     assert "Frames: 19\n" in seen["during"]  # the last frame is written with the next one

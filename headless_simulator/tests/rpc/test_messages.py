@@ -43,10 +43,23 @@ def test_parts_are_one_message() -> None:
     [(CARLA, "caf\udce9"), (AIRSIM, "caf�")],
 )
 def test_text_of_old_clients_that_is_no_utf8(dialect: Dialect, read: str) -> None:
-    unpacker = dialect.unpacker()
-    unpacker.feed(b"\xa4caf\xe9")
+    assert list(dialect.messages().of(b"\xa4caf\xe9")) == [read]
 
-    assert unpacker.unpack() == read
+
+@pytest.mark.parametrize("data", [b"\x90", b"\x80", b"\x91\x01", b"\x91\x91\x80"])
+def test_a_message_of_few_bytes_a_list_is_cut_off_before_it_fills_the_memory(data: bytes) -> None:
+    small = Dialect("replace", 1 << 20, encode_whole, most_items=1000)
+    whole = b"\xdc" + (900).to_bytes(2, "big")
+
+    assert len(list(small.messages().of((b"\xdc" + (90).to_bytes(2, "big") + data * 90) * 50))) == 50
+    with pytest.raises(ProtocolError, match="more than 1000 items"):
+        list(small.messages().of(whole + data * 900 + whole))
+
+
+@pytest.mark.parametrize("head", [b"\xdd\x80\0\0\0", b"\xdf\x7f\xff\xff\xff"])  # texts are cut off by their bytes
+def test_a_length_of_thousands_of_millions_is_refused_at_its_head(head: bytes) -> None:
+    with pytest.raises(ProtocolError):
+        list(CARLA.messages().of(head))
 
 
 def test_carlas_text_goes_back_as_it_came() -> None:

@@ -15,6 +15,7 @@ import numpy as np
 
 from headless_simulator.airsim.host import AirSimHost, Pose6
 from headless_simulator.airsim.obstacles import actor_name
+from headless_simulator.airsim.patterns import Pattern
 from headless_simulator.airsim.pixels import ids_into
 from headless_simulator.errors import CallRefused
 from headless_simulator.scene import TAG, Int32, Movers, UInt8, UInt32
@@ -29,8 +30,6 @@ SURFACES: Final = {
     TAG["sky"]: SKY,
 }
 Tables = tuple[Int32, UInt32, Int32, Int32]  # see SceneObjects.lookup
-_EXPLOSIVE: Final = re.compile(r"\([^()]*[*+}|][^()]*\)[*+{]")
-MAX_PATTERN: Final = 500  # characters of a regular expression
 
 
 @dataclass(slots=True)
@@ -49,22 +48,6 @@ def initial_id(name: str) -> int:
     return (5 + sum(ord(letter) for letter in name.lower() if ord(letter) >= 97)) % 256
 
 
-def compile_pattern(pattern: str) -> re.Pattern[str]:
-    """Compile a client's regular expression, case ignored.
-
-    Raises:
-        CallRefused: it is none, or a very long one.
-    """
-    if len(pattern) > MAX_PATTERN:
-        raise CallRefused(f"regular expression of {len(pattern)} characters is too long (at most {MAX_PATTERN})")
-    if _EXPLOSIVE.search(pattern):  # could run for years on a short name, and nothing could stop it
-        raise CallRefused(f"'{pattern[:80]}' repeats a repetition: write it without the inner or the outer one")
-    try:
-        return re.compile(pattern, re.IGNORECASE)
-    except (re.error, RecursionError, OverflowError) as error:
-        raise CallRefused(f"'{pattern}' is no regular expression: {error}") from error
-
-
 class SceneObjects:
     """Names, poses and segmentation ids of everything in the scene; called under the server's object lock."""
 
@@ -72,7 +55,7 @@ class SceneObjects:
         self._host, self._initial_ids = host, initial_ids
         self._statics = {thing.name: thing for thing in host.town.objects}
         self._ids: dict[str, int] = {}
-        self._rules: list[tuple[re.Pattern[str] | str, int]] = []  # for actors that do not exist yet
+        self._rules: list[tuple[Pattern, int]] = []  # for actors that do not exist yet
         self.spawned: dict[str, Spawned] = {}
         self.drones: dict[str, int] = {}  # AirSim's own vehicles and the numbers of their bodies
         self._next = FIRST_SPAWNED_ID
@@ -119,7 +102,7 @@ class SceneObjects:
 
     def spawn(self, name: str, blueprint: str, pose: Pose6, scale: tuple[float, float, float]) -> str:
         """Put a model into AirSim's images; a taken name gets a number. Gives the name it got."""
-        taken = {other for other in self.names() if re.fullmatch(f".*{re.escape(name)}.*", other)}
+        taken = {other for other in self.names() if name in other}
         numbers = [int(found[0]) for other in taken if (found := re.search(r"(\d+)$", other))]
         final = f"{name}{max(numbers, default=0) + 1}" if taken else name
         self.spawned[final] = Spawned(final, self._next, blueprint, pose, scale)
@@ -137,25 +120,28 @@ class SceneObjects:
         if name in self._ids:
             return self._ids[name]
         for rule, number in reversed(self._rules):
-            if rule == name or (isinstance(rule, re.Pattern) and rule.fullmatch(name)):
-                return number
+            try:
+                if rule.fits(name):
+                    return number
+            except CallRefused:  # of this name only: the rule is no use
+                self._rules.remove((rule, number))
         return initial_id(name) if self._initial_ids else 0
 
     def set_segmentation(self, pattern: str, number: int, *, is_regex: bool) -> bool:
         """Give an id (0 to 255, -1 hides) to one object or to all that match; also to matching actors that come later.
 
         Raises:
-            CallRefused: no such id, or no regular expression.
+            CallRefused: no such id, no regular expression, or one that takes too long.
         """
         if not HIDDEN <= number <= 255:
             raise CallRefused(f"object id {number} must be from -1 to 255")
-        rule = compile_pattern(pattern) if is_regex else pattern
-        hits = [n for n in self.names() if (rule.fullmatch(n) if isinstance(rule, re.Pattern) else n == rule)]
+        rule = Pattern(pattern) if is_regex else None
+        hits = [n for n in self.names() if (rule.fits(n) if rule else n == pattern)]
         for name in hits:
             self._ids[name] = number
             if name in self._statics:
                 self._static_id[self._statics[name].object_id] = number
-        if is_regex:
+        if rule:
             self._rules.append((rule, number))
             del self._rules[:-1000]
         return bool(hits)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import stat
 import threading
 from pathlib import Path
 from typing import Final, TextIO
@@ -14,8 +16,28 @@ COLUMNS: Final = ("VehicleName", "TimeStamp", "POS_X", "POS_Y", "POS_Z", "Q_W", 
 MIN_INTERVAL_S: Final = 0.01
 
 
+_HEAD: Final = ("\t".join(COLUMNS) + "\n").encode()
+
+
 class RecordingError(CallRefused):
     """Recording cannot begin."""
+
+
+def _opened(path: Path) -> TextIO:
+    """Open a recording anew: a new file, or an older recording, never what else may be there.
+
+    Raises:
+        RecordingError: something else is there.
+        OSError: it cannot be opened.
+    """
+    number = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o644)
+    found = os.fstat(number)
+    is_ours = stat.S_ISREG(found.st_mode) and found.st_nlink == 1 and os.pread(number, len(_HEAD), 0) in (b"", _HEAD)
+    if not is_ours:
+        os.close(number)
+        raise RecordingError(f"cannot record into {path.parent}: {path.name} there is no recording of AirSim's")
+    os.truncate(number, 0)
+    return os.fdopen(number, "w", encoding="utf-8")
 
 
 class Recorder:
@@ -44,7 +66,7 @@ class Recorder:
             raise RecordingError('recording needs a folder: set "Recording": {"Folder": "..."} in settings.json')
         try:
             Path(folder).mkdir(parents=True, exist_ok=True)
-            out = (Path(folder) / "airsim_rec.txt").open("w", encoding="utf-8")
+            out = _opened(Path(folder) / "airsim_rec.txt")
         except OSError as error:
             raise RecordingError(f"cannot record into {folder}: {error.strerror}") from error
         self._stop.clear()
@@ -60,7 +82,7 @@ class Recorder:
 
     def _run(self, out: TextIO) -> None:
         with out:
-            out.write("\t".join(COLUMNS) + "\n")
+            out.write(_HEAD.decode())
             interval_s = max(self._settings.recording_interval_s, MIN_INTERVAL_S)
             while True:
                 out.writelines(self._lines())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import socket
 import threading
+import time
 from typing import Any, Final
 
 from headless_simulator.airsim.host import AirSimHost, FaultsLike
@@ -25,6 +26,7 @@ MAX_MESSAGE_BYTES: Final = 16 * 1024 * 1024
 MAX_ITEMS: Final = 1_000_000
 MAX_CLIENTS: Final = 256
 NAME_SHOWN: Final = 100
+_NO_MORE_FILES_S: Final = 0.05
 DIALECT: Final = Dialect("replace", MAX_MESSAGE_BYTES, encode_in_parts, most_items=MAX_ITEMS)
 POSE_METHODS: Final = frozenset(
     ("simGetVehiclePose", "getMultirotorState", "simGetGroundTruthKinematics", "simGetCameraInfo", "simGetObjectPose")
@@ -106,7 +108,10 @@ class AirSimServer:
         while not self._stopping:
             try:
                 sock, _ = self._listener.accept()
-            except OSError:  # closed by stop(), or a client that went away before it was accepted
+            except (
+                OSError
+            ):  # closed by stop(), a client that went away before it was accepted, or too many files are open
+                time.sleep(_NO_MORE_FILES_S)
                 continue
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             client = QueuedConnection(sock, DIALECT, serve=self._serve, closed=self._closed)

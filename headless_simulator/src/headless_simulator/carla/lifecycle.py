@@ -16,6 +16,9 @@ from headless_simulator.world.table import LIGHT, SENSOR, SIGN, SPECTATOR
 from headless_simulator.world.world import World
 
 _LARGEST_IMAGE: Final = 8192
+_MOST_PIXELS: Final = 34_000_000  # of one image
+_MOST_PIXELS_TOGETHER: Final = 600_000_000  # of the images of all cameras that live
+MOST_ACTORS: Final = 10_000
 _STREAMLESS: Final = frozenset({"sensor.other.lane_invasion"})  # works in the client
 
 
@@ -42,8 +45,12 @@ class ActorLifecycle:
         name = description.blueprint
         if not blueprints.known(name):
             raise CallRefused(f"actor definition {name!r} not found: it is not in this server's blueprint library")
+        if len(self.world.actors) >= MOST_ACTORS:
+            raise CallRefused(f"there are {len(self.world.actors)} actors already; at most {MOST_ACTORS} are served")
         attributes = blueprints.complete(name, description.attributes)
-        _check_image(name, attributes)
+        pixels = _check_image(name, attributes)
+        if pixels + self._sensors.pixels > _MOST_PIXELS_TOGETHER:
+            raise CallRefused(f"{name}: all cameras together would have more than {_MOST_PIXELS_TOGETHER} pixels")
         self._faults.before_spawn(name)
         order = SpawnOrder(
             name,
@@ -73,9 +80,10 @@ class ActorLifecycle:
         self._sensors.remove(actor)
 
 
-def _check_image(name: str, attributes: dict[str, str]) -> None:
+def _check_image(name: str, attributes: dict[str, str]) -> int:
+    """Check a camera's image; returns its pixels, 0 of what is no camera."""
     if not name.startswith("sensor.camera."):
-        return
+        return 0
     for key in ("image_size_x", "image_size_y"):
         text = attributes.get(key, "")
         if not text.isascii() or not text.isdigit() or not 1 <= int(text[:9]) <= _LARGEST_IMAGE:
@@ -86,3 +94,7 @@ def _check_image(name: str, attributes: dict[str, str]) -> None:
         fov = 0.0
     if not 0.1 <= fov <= 175.0:
         raise CallRefused(f"{name}: fov is {attributes['fov']!r:.40}, not 0.1 to 175 degrees")
+    pixels = int(attributes["image_size_x"]) * int(attributes["image_size_y"])
+    if pixels > _MOST_PIXELS:
+        raise CallRefused(f"{name}: an image of {pixels} pixels is more than {_MOST_PIXELS}")
+    return pixels

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import threading
 
 from headless_simulator.carla.navmesh import build_mesh
 from headless_simulator.scene import Town
@@ -19,14 +20,16 @@ class Navigation:
     def __init__(self, world: World) -> None:
         self._world = world
         self._kept: tuple[Town, str, bytes] | None = None
+        self._lock = threading.Lock()
 
     def file(self) -> tuple[str, bytes]:
-        """Name and content of the mesh."""
-        town = self._world.town
-        if self._kept is None or self._kept[0] is not town:
-            content = build_mesh(town.walk_polygons)
-            self._kept = town, file_name(town.name, content), content
-        return self._kept[1], self._kept[2]
+        """Name and content of the mesh; takes seconds the first time, and must not be called under the world's lock."""
+        with self._lock:
+            town = self._world.town
+            if self._kept is None or self._kept[0] is not town:
+                content = build_mesh(town.walk_polygons)
+                self._kept = town, file_name(town.name, content), content
+            return self._kept[1], self._kept[2]
 
 
 def file_name(town_name: str, content: bytes) -> str:

@@ -25,6 +25,8 @@ from headless_simulator.towns.library import TownLibrary
 from headless_simulator.world.world import World
 
 _BACKLOG: Final = 256
+_MOST_CONNECTIONS: Final = 4096  # each camera that is listened to has one
+_NO_MORE_FILES_S: Final = 0.05
 _TRIES: Final = 200  # to find two free ports, one after the other
 
 
@@ -49,6 +51,7 @@ class CarlaServer:
         self.methods = method_table(self.context)
         self.port = 0
         self._stop = threading.Event()
+        self._connections: set[socket.socket] = set()
         self._sockets: list[socket.socket] = []
 
     # ------------------------------------------------------------------ sockets
@@ -80,13 +83,25 @@ class CarlaServer:
             try:
                 connection, _ = listener.accept()
             except OSError:
-                return  # closed
-            threading.Thread(target=self._guard, args=(connection, serve), daemon=True).start()
+                self._stop.wait(_NO_MORE_FILES_S)  # closed, or too many are open: that passes
+                continue
+            if len(self._connections) >= _MOST_CONNECTIONS:
+                connection.close()
+                continue
+            self._connections.add(connection)
+            try:
+                threading.Thread(target=self._guard, args=(connection, serve), daemon=True).start()
+            except RuntimeError:  # this host gives no more threads
+                self._connections.discard(connection)
+                connection.close()
 
     def _guard(self, connection: socket.socket, serve: Callable[[socket.socket], None]) -> None:
-        with contextlib.closing(connection), contextlib.suppress(OSError):
-            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            serve(connection)
+        try:
+            with contextlib.closing(connection), contextlib.suppress(OSError):
+                connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+                serve(connection)
+        finally:
+            self._connections.discard(connection)
 
     def _serve_rpc(self, connection: socket.socket) -> None:
         client = CarlaConnection(

@@ -55,9 +55,10 @@ class TownLoader:
         Raises:
             CallRefused: there is no such town.
         """
+        town = self._towns.town(name) if name else self._world.town
+        scenery = self._world.scenery_of(town)  # nobody waits for what is slow
         with self._clock.held():
             self._sensors.finish()
-            town = self._towns.town(name) if name else self._world.town
             with self._world.lock:
                 self._recorder.stop()
                 self._replayer.forget()
@@ -65,7 +66,7 @@ class TownLoader:
                 if reset_settings:
                     self._episode.settings = Settings()
                 self._episode.traffic_managers.clear()
-                self._world.open(town)
+                self._world.open(town, scenery)
                 self._world.scenery.unload(MapLayer.ALL & ~layers)
                 packet = snapshot.pack(self._world, flags=wire.MAP_CHANGE)
             self._streams.send(EPISODE_STREAM, (packet,))

@@ -9,8 +9,6 @@ import threading
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
-import msgpack
-
 from headless_simulator.rpc.messages import REPLY, Dialect, ProtocolError, Request, parse
 from headless_simulator.terminal import note_bug
 
@@ -37,13 +35,9 @@ class Connection:
             ProtocolError: something came that is no request.
             OSError: the connection broke.
         """
-        unpacker = self._dialect.unpacker()
+        messages = self._dialect.messages()
         while data := self._sock.recv(_CHUNK):
-            try:
-                unpacker.feed(data)
-            except (ValueError, msgpack.exceptions.UnpackException) as problem:  # a message that is too long
-                raise ProtocolError(str(problem)) from problem
-            while (message := _next_message(unpacker)) is not unpacker:
+            for message in messages.of(data):
                 yield parse(message)
 
     def answer(self, request: Request, error: Any, result: Any) -> None:
@@ -67,20 +61,6 @@ class Connection:
         """Break the connection; safe to call twice and from any thread."""
         with contextlib.suppress(OSError):
             self._sock.shutdown(socket.SHUT_RDWR)
-
-
-def _next_message(unpacker: Any) -> Any:
-    """Give the next whole message, the unpacker itself when there is none yet.
-
-    Raises:
-        ProtocolError: the bytes are no msgpack, or nest without end.
-    """
-    try:
-        return unpacker.unpack()
-    except msgpack.exceptions.OutOfData:
-        return unpacker
-    except (ValueError, TypeError, msgpack.exceptions.UnpackException, RecursionError) as problem:
-        raise ProtocolError(str(problem)) from problem
 
 
 class QueuedConnection(Connection):

@@ -7,7 +7,7 @@ the two protocols is in a ``Dialect``.
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -52,25 +52,62 @@ class Dialect:
         unicode_errors: what becomes of text that is no UTF-8 (old clients send bytes as text): kept as surrogates and
             sent back as it came, or replaced.
         largest_bytes: the longest message that is read.
-        most_items: the longest array or map that is read.
+        most_items: the longest array or map that is read, and most of their items in one message together.
         encode: packs an answer, as parts that are sent one after the other.
     """
 
     unicode_errors: str
     largest_bytes: int
     encode: Callable[[Any], list[bytes]]
-    most_items: int = (1 << 31) - 1
+    most_items: int = 2_000_000
 
-    def unpacker(self) -> Any:
+    def messages(self) -> Messages:
         """Make an unpacker for one connection."""
-        limits = {"max_array_len": self.most_items, "max_map_len": self.most_items} if self.most_items < 1 << 30 else {}
-        return msgpack.Unpacker(
+        return Messages(self)
+
+
+class Messages:
+    """The messages of one connection; a byte of msgpack can be 64 bytes of memory, so that items are counted.
+
+    Args:
+        dialect: how the client speaks msgpack.
+    """
+
+    def __init__(self, dialect: Dialect) -> None:
+        self._most_items, self._items = dialect.most_items, 0
+        self._unpacker = msgpack.Unpacker(
             raw=False,
             strict_map_key=False,
-            unicode_errors=self.unicode_errors,
-            max_buffer_size=self.largest_bytes,
-            **limits,
+            unicode_errors=dialect.unicode_errors,
+            max_buffer_size=dialect.largest_bytes,
+            max_array_len=dialect.most_items,
+            max_map_len=dialect.most_items,
+            list_hook=self._count,
+            object_hook=self._count,
         )
+
+    def _count(self, value: Any) -> Any:
+        self._items += 1 + len(value)
+        if self._items > self._most_items:
+            raise ValueError(f"a message of more than {self._most_items} items")
+        return value
+
+    def of(self, data: bytes) -> Iterator[Any]:
+        """Give the messages that are whole now that ``data`` came.
+
+        Raises:
+            ProtocolError: the bytes are no msgpack, a message is too long, or it nests without end.
+        """
+        try:
+            self._unpacker.feed(data)
+            while True:
+                message = self._unpacker.unpack()
+                self._items = 0
+                yield message
+        except msgpack.exceptions.OutOfData:
+            return
+        except (ValueError, TypeError, msgpack.exceptions.UnpackException, RecursionError) as problem:
+            raise ProtocolError(str(problem)) from problem
 
 
 def parse(message: Any) -> Request:

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from headless_simulator.scene import MATTE, TAG, Float64, SignalHead, Town
+from headless_simulator.towns.bounds import check_extent
 from headless_simulator.towns.furniture import put_lights, put_signs
 from headless_simulator.towns.ground import Land, build_land
 from headless_simulator.towns.landuse import terrain_colours
@@ -36,9 +37,14 @@ def assemble(name: str, opendrive: str, network: Network, style: Style, seed: in
         network: what it says.
         style: how the land looks.
         seed: for everything that is drawn by chance.
+
+    Raises:
+        OpenDriveRefused: its lanes cover more than a town may.
     """
     rng = np.random.default_rng([seed, zlib.crc32(name.encode())])
-    lanes = Lanes(network, lane_strips(network))
+    strips = lane_strips(network)
+    check_extent(strips, name)
+    lanes = Lanes(network, strips)
     floors = junction_floors(lanes.strips)
     land = build_land(lanes.strips, floors, style.hills_m, rng)
     outlines = crosswalk_outlines(network)

@@ -165,3 +165,13 @@ def save(name: str, town: Town) -> None:
             Path(temporary).unlink(missing_ok=True)
     except OSError:
         return
+
+
+def keep_newest(name: str, count: int) -> None:
+    """Remove all but the newest kept towns of a name: clients may send any number of texts."""
+    try:
+        found = sorted(folder().glob(f"{name}-*.town"), key=lambda path: path.stat().st_mtime_ns)
+        for path in found[:-count]:
+            path.unlink(missing_ok=True)
+    except OSError:
+        return

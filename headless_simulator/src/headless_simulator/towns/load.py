@@ -28,20 +28,24 @@ def load_town(name: str, *, seed: int = 0) -> Town:
         TownRefused: there is no such town; the message names the nearest.
     """
     plain = name.rsplit("/", 1)[-1].removesuffix("_Opt")
+    kept = kept_town(plain, seed=seed)
+    if kept is not None:
+        return kept
     if plain not in LAYOUTS:
         near = difflib.get_close_matches(plain, NAMES, n=1, cutoff=0.0)[0]
         raise TownRefused(f"there is no town {name!r}; did you mean {near!r}? There are {', '.join(NAMES)}")
     layout = LAYOUTS[plain]
-    key = cache.key(plain, b"", seed)
-    kept = cache.load(key)
-    if kept is not None:
-        return kept
     text = layout.plan().opendrive()
     from headless_simulator.towns.assemble import assemble  # scipy is slow to import and not needed for a cached town
 
     town = assemble(plain, text, read_network(text.encode(), plain), layout.style, seed)
-    cache.save(key, town)
+    cache.save(cache.key(plain, b"", seed), town)
     return town
+
+
+def kept_town(plain: str, *, seed: int, opendrive: bytes = b"") -> Town | None:
+    """A town that was built before: of that name, and from that OpenDRIVE text where there is one; None without."""
+    return cache.load(cache.key(plain, opendrive, seed))
 
 
 def load_opendrive(path: str | Path, *, seed: int = 0) -> Town:
@@ -55,8 +59,7 @@ def load_opendrive(path: str | Path, *, seed: int = 0) -> Town:
         data = file.read_bytes()
     except OSError as error:
         raise TownRefused(f"cannot read {file}: {error.strerror}") from None
-    key = cache.key(file.stem, data, seed)
-    kept = cache.load(key)
+    kept = kept_town(file.stem, seed=seed, opendrive=data)
     if kept is not None:
         return kept
     network = read_network(data, file.name)
@@ -67,7 +70,7 @@ def load_opendrive(path: str | Path, *, seed: int = 0) -> Town:
     from headless_simulator.towns.assemble import assemble  # see load_town
 
     town = assemble(file.stem, text, network, _style_for(file.stem), seed)
-    cache.save(key, town)
+    cache.save(cache.key(file.stem, data, seed), town)
     return town
 
 

@@ -5,9 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Final
 from xml.parsers import expat
 
 from headless_simulator.towns.errors import OpenDriveRefused
+
+MOST_ELEMENTS: Final = 500_000
+MOST_DEPTH: Final = 100
+MOST_TEXT: Final = 100_000  # characters of one element that are kept
+LARGEST_NUMBER: Final = 1e12  # its cube times a road's length is still a number
 
 
 @dataclass(slots=True)
@@ -68,6 +74,8 @@ class Node:
             raise self.refuse(f"attribute {name!r} is {value[:40]!r}, not a number") from None
         if not math.isfinite(number):
             raise self.refuse(f"attribute {name!r} is {value[:40]!r}; it must be finite")
+        if abs(number) > LARGEST_NUMBER:
+            raise self.refuse(f"attribute {name!r} is {value[:40]!r}; nothing of a town is that large")
         return number
 
     def integer(self, name: str) -> int:
@@ -82,30 +90,40 @@ def parse_xml(data: bytes, source: str) -> Node:
     """Parse a document.
 
     Raises:
-        OpenDriveRefused: it is not well-formed XML.
+        OpenDriveRefused: it is not well-formed XML, declares entities, or is too long or too deep.
     """
     root: Node | None = None
     stack: list[Node] = []
+    count = 0
     parser = expat.ParserCreate()
     parser.buffer_text = True
 
     def start(tag: str, attributes: dict[str, str]) -> None:
-        nonlocal root
+        nonlocal root, count
         node = Node(source, tag, attributes, parser.CurrentLineNumber)
+        count += 1
+        if count > MOST_ELEMENTS:
+            raise node.refuse(f"there are more than {MOST_ELEMENTS} elements")
+        if len(stack) >= MOST_DEPTH:
+            raise node.refuse(f"elements are nested more than {MOST_DEPTH} deep")
         if stack:
             stack[-1].children.append(node)
         else:
             root = node
         stack.append(node)
 
+    def doctype(*_: object) -> None:
+        raise OpenDriveRefused(source, parser.CurrentLineNumber, "DOCTYPE", "document types and entities are not taken")
+
     def end(_: str) -> None:
         stack.pop()
 
     def text(data: str) -> None:
-        if stack:
+        if stack and len(stack[-1].text) < MOST_TEXT:
             stack[-1].text += data
 
     parser.StartElementHandler, parser.EndElementHandler, parser.CharacterDataHandler = start, end, text
+    parser.StartDoctypeDeclHandler = doctype
     try:
         parser.Parse(data, True)
     except expat.ExpatError as error:

@@ -12,6 +12,7 @@ from typing import Final
 import numpy as np
 
 from headless_simulator.scene import Float64
+from headless_simulator.towns.bounds import check_counts
 from headless_simulator.towns.network import (
     Cubics,
     Lane,
@@ -55,6 +56,7 @@ def read_network(data: bytes, source: str) -> Network:
         lane.kind == "driving" for road in roads.values() for part in road.sections for lane in part.lanes.values()
     ):
         raise root.refuse("there is no road with a driving lane in it")
+    check_counts(root, roads)
     junctions = {node.word("id"): node for node in root.all("junction")}
     _check_links(roads, nodes, junctions)
     return Network(

@@ -99,11 +99,15 @@ class World:
         self.signal_state.at_lights(none, c)
 
     # ------------------------------------------------------------------ town
-    def open(self, town: Town) -> None:
-        """Begin a fresh episode in ``town``; ids start again from the same number."""
+    def scenery_of(self, town: Town) -> Scenery[RendererLike]:
+        """Make what is slow about opening a town; needs no lock, so that the world goes on meanwhile."""
+        return Scenery(town, self._renderer_of(town))
+
+    def open(self, town: Town, scenery: Scenery[RendererLike] | None = None) -> None:
+        """Begin a fresh episode in ``town``, with its scenery if it was made before; ids start from the same number."""
         with self.lock:
             self.town = town
-            self.scenery: Scenery[RendererLike] = Scenery(town, self._renderer_of(town))
+            self.scenery = scenery or self.scenery_of(town)
             self.episode += 1
             self.frame += 1
             self.elapsed_s = self.scene_s = 0.0

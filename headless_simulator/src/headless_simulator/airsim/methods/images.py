@@ -11,7 +11,7 @@ from headless_simulator.airsim.detections import Filter, detect
 from headless_simulator.airsim.imaging import MAX_REQUESTS, SCENE, ImageRequest
 from headless_simulator.airsim.method import AirSimMethod, call
 from headless_simulator.airsim.ned import Quat, Vec3, pose_map, quat_map, ue_pose, vector_map
-from headless_simulator.airsim.objects import compile_pattern
+from headless_simulator.airsim.patterns import MAX_PATTERN
 from headless_simulator.airsim.simulation import Simulation
 from headless_simulator.airsim.values import CameraName, FinitePose, ImageType, camera_name, image_type
 from headless_simulator.errors import BadArgument, CallRefused
@@ -184,7 +184,8 @@ def simAddDetectionFilterMeshName(
     external: Flag = False,
 ) -> None:
     """Look for objects whose name matches, with * and ? as wild cards."""
-    compile_pattern(mesh_name.replace("*", ".*") if len(mesh_name) < 200 else mesh_name)
+    if len(mesh_name) > MAX_PATTERN:
+        raise CallRefused(f"a name of {len(mesh_name)} characters is too long (at most {MAX_PATTERN})")
     _filter(sim, (camera_name, image_type, vehicle_name, external)).add(mesh_name)
 
 

@@ -20,7 +20,7 @@ from headless_simulator.airsim.ned import (
     quat_unit,
     ue_pose,
 )
-from headless_simulator.airsim.objects import compile_pattern
+from headless_simulator.airsim.patterns import Pattern
 from headless_simulator.airsim.settings import Capture
 from headless_simulator.airsim.simulation import Simulation
 from headless_simulator.airsim.values import FinitePose, GeoPoint, Pose, Vector3r
@@ -37,9 +37,10 @@ ZERO: Final = {"x_val": 0.0, "y_val": 0.0, "z_val": 0.0}
 
 def simListSceneObjects(sim: Simulation, name_regex: Text = ".*") -> list[str]:
     """Name the objects that match."""
-    pattern = compile_pattern(name_regex)
+    pattern = Pattern(name_regex)
     with sim.object_lock:
-        return [name for name in sim.objects.names() if pattern.fullmatch(name)]
+        names = sim.objects.names()
+    return [name for name in names if pattern.fits(name)]
 
 
 def simGetObjectPose(sim: Simulation, object_name: Text, _ned: Anything = True) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -20,6 +21,8 @@ from headless_simulator.world.actors import NoSuchActor
 from headless_simulator.world.world import World
 
 LARGEST_BATCH: Final = 100_000
+_AT_ONCE: Final = 1_000  # commands; between the parts of a larger batch others get their turn
+_TURN_S: Final = 0.002
 _SPAWN: Final = 0
 _DESTROY: Final = 1
 _CONSOLE: Final = 20
@@ -73,11 +76,18 @@ _COMMANDS: Final[dict[int, CarlaMethod[World]]] = {
 
 
 def apply_batch(context: BatchContext, commands: Array, do_tick: Flag = False) -> list[Any]:
-    """Carry out commands in order; the answer is a bare list of responses."""
+    """Carry out commands in order; the answer is a bare list of responses.
+
+    Nothing comes between the commands of a batch of up to ``_AT_ONCE``.
+    """
     if len(commands) > LARGEST_BATCH:
         raise CallRefused(f"a batch of {len(commands)} commands is more than {LARGEST_BATCH}")
-    with context.world.lock:
-        answers = [_answer(context, command) for command in commands]
+    answers: list[list[Any]] = []
+    for first in range(0, len(commands), _AT_ONCE):
+        if first:
+            time.sleep(_TURN_S)  # a lock is not handed on by itself
+        with context.world.lock:
+            answers += [_answer(context, command) for command in commands[first : first + _AT_ONCE]]
     if do_tick and context.episode.settings.synchronous:
         context.clock.tick()
     return answers

@@ -70,13 +70,14 @@ def copy_opendrive_to_file(context: MapContext, text: Text, _parameters: Anythin
     context.towns.take_opendrive(text)
 
 
+_UNLOCKED: Final = Traits(is_locked=False)  # the mesh takes seconds to make: the world goes on meanwhile
 METHODS: Final[tuple[CarlaMethod[MapContext], ...]] = (
     value(get_available_maps),
     value(get_map_info),
     value(get_map_data),
-    value(get_navigation_mesh),
-    value(get_required_files),
-    value(request_file),
+    value(get_navigation_mesh, traits=_UNLOCKED),
+    value(get_required_files, traits=_UNLOCKED),
+    value(request_file, traits=_UNLOCKED),
     void(load_new_episode, traits=Traits(is_void=True, is_locked=False, advances=always)),
-    void(copy_opendrive_to_file),
+    void(copy_opendrive_to_file, traits=Traits(is_void=True, is_locked=False, advances=always)),
 )

@@ -45,10 +45,10 @@ ActorKind: TypeAlias = Annotated[str, Reads(_actor_kind)]
 
 def start_recorder(context: RecorderContext, name: Text, additional_data: Flag = False) -> str:
     """Record to a file from the next tick on; returns where it is."""
-    path = files.path_of(name)
+    place = files.place_of(name)
     context.replayer.stop(keep_actors=False)
-    context.recorder.start(path, additional=additional_data)
-    return str(path)
+    context.recorder.start(place, additional=additional_data)
+    return str(place.path)
 
 
 def stop_recorder(context: RecorderContext) -> None:
@@ -58,19 +58,19 @@ def stop_recorder(context: RecorderContext) -> None:
 
 def show_recorder_file_info(_context: RecorderContext, name: Text, show_all: Flag = False) -> str:
     """Events of each frame, or everything."""
-    return query.file_info(files.path_of(name), show_all=show_all)
+    return query.file_info(files.place_of(name), show_all=show_all)
 
 
 def show_recorder_collisions(_context: RecorderContext, name: Text, first: ActorKind, second: ActorKind) -> str:
     """Collisions between two kinds of actors."""
-    return query.collisions(files.path_of(name), first, second)
+    return query.collisions(files.place_of(name), first, second)
 
 
 def show_recorder_actors_blocked(
     _context: RecorderContext, name: Text, min_time: Number = 30.0, min_distance: Number = 10.0
 ) -> str:
     """Actors that moved less than ``min_distance`` (cm) for ``min_time`` (s)."""
-    return query.blocked(files.path_of(name), min_time, min_distance)
+    return query.blocked(files.place_of(name), min_time, min_distance)
 
 
 def replay_file(  # noqa: PLR0917  (in the wire's order)
@@ -87,7 +87,7 @@ def replay_file(  # noqa: PLR0917  (in the wire's order)
     The spectator follows the actor whose recorded id is ``follow_id``, at ``offset`` in that actor's frame.
     """
     request = ReplayRequest(start, duration, follow_id, np.array(offset), replay_sensors)
-    return context.playback.play(files.path_of(name), request)
+    return context.playback.play(files.place_of(name), request)
 
 
 def stop_replayer(context: RecorderContext, keep_actors: Flag = False) -> None:

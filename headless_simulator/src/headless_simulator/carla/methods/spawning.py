@@ -13,7 +13,7 @@ from headless_simulator.rpc.arguments import Anything, Integer, Integers
 
 def get_actors_by_id(lifecycle: ActorLifecycle, ids: Integers) -> list[Any]:
     """Describe actors; ids that nobody has are left out."""
-    found = (lifecycle.world.actors.get(number) for number in ids)
+    found = (lifecycle.world.actors.get(number) for number in dict.fromkeys(ids))
     return [actor_wire(actor, lifecycle.streams) for actor in found if actor is not None]
 
 

@@ -1,59 +1,119 @@
-"""Where recordings are, and how they are opened: nothing is written to what is no recording."""
+"""Where recordings are, and how they are opened: one folder, nothing outside it, nothing written to what is no recording.
+
+A client names a recording. It may give the path that it was told before, or one below the folder; what leads out of the
+folder, by ``..``, by another absolute path or by a link, is refused. Every folder on the way is opened by itself, without
+following links, so that nothing can be exchanged between a look and the opening.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import fcntl
 import os
 import stat
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Final
 
 from headless_simulator.carla.recorder.layout import MAGIC
 from headless_simulator.errors import CallRefused
 
-_SEPARATORS: Final = ("/", "\\", ":")  # a name with one of these is a path, as CARLA has it
 _HEAD: Final = len(MAGIC).to_bytes(2, "little") + MAGIC.encode()
 _HEAD_AT: Final = 2  # behind the version
+_DEEPEST: Final = 8
+_LONGEST: Final = 255  # bytes of one part of a name
+_FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A recording's place: ``parts`` below ``folder``, the last one the file's own name."""
+
+    folder: Path
+    parts: tuple[str, ...]
+
+    @property
+    def path(self) -> Path:
+        """What clients are told."""
+        return self.folder.joinpath(*self.parts)
 
 
 def folder() -> Path:
-    """Where recordings with a bare name are: ``$XDG_STATE_HOME/headless-simulator/recordings`` or below ``~/.local/state``."""
+    """Where recordings are: ``$HEADLESS_SIMULATOR_RECORDINGS``, else ``headless-simulator/recordings`` in the state folder.
+
+    The state folder is ``$XDG_STATE_HOME`` or ``~/.local/state``.
+    """
+    named = os.environ.get("HEADLESS_SIMULATOR_RECORDINGS")
+    if named:
+        return Path(named).absolute()
     base = os.environ.get("XDG_STATE_HOME")
-    return (Path(base) if base else Path.home() / ".local" / "state") / "headless-simulator" / "recordings"
+    return (Path(base) if base else Path.home() / ".local" / "state").absolute() / "headless-simulator" / "recordings"
 
 
-def path_of(name: str) -> Path:
-    """Give the file of a recording's name: in ``folder()``, or the path that the name is.
+def place_of(name: str) -> Place:
+    """Give the place of a recording's name.
 
     Raises:
-        CallRefused: the name can be no file's.
+        CallRefused: the name can be no file's, or leads out of the folder.
     """
-    if not name.strip() or "\0" in name:
+    root = folder()
+    below = name.removeprefix(f"{root}/")
+    parts = tuple(part for part in below.split("/") if part)
+    if not name.strip() or not parts or not all(map(_is_name, parts)) or len(parts) > _DEEPEST:
         raise CallRefused(f"{name!r:.80} is no name for a recording")
-    is_path = any(separator in name for separator in _SEPARATORS)
-    return Path(name).absolute() if is_path else folder() / name
+    if below.startswith("/") or ".." in parts:
+        raise CallRefused(
+            f"{name!r:.200} leads out of {root}, where all recordings are; give a name, or start the simulator with "
+            "HEADLESS_SIMULATOR_RECORDINGS set to another folder"
+        )
+    return Place(root, parts)
 
 
-def create(path: Path) -> BinaryIO:
+def _is_name(part: str) -> bool:
+    try:
+        return len(part.encode()) <= _LONGEST and part.isprintable() and part != "."
+    except UnicodeEncodeError:  # bytes that were no text
+        return False
+
+
+@contextlib.contextmanager
+def _opened_folder(place: Place, *, make: bool) -> Iterator[int]:
+    """Open the folder of a place, from the root on, link by link refused."""
+    if make:
+        place.folder.mkdir(parents=True, exist_ok=True)
+    number = os.open(place.folder, _FOLDER & ~os.O_NOFOLLOW)  # the user may keep the folder itself elsewhere
+    try:
+        for part in place.parts[:-1]:
+            if make:
+                with contextlib.suppress(FileExistsError):
+                    os.mkdir(part, dir_fd=number)
+            below = os.open(part, _FOLDER, dir_fd=number)
+            os.close(number)
+            number = below
+        yield number
+    finally:
+        os.close(number)
+
+
+def create(place: Place) -> BinaryIO:
     """Open a file for a new recording, unbuffered and locked; an older recording in its place is emptied.
 
     Raises:
-        CallRefused: it cannot be written, its folder is missing, or something that is no recording is in its place.
+        CallRefused: it cannot be written, or something that is no recording is in its place.
     """
+    flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
     try:
-        if path.parent == folder():
-            path.parent.mkdir(parents=True, exist_ok=True)
-        if not path.parent.is_dir():
-            raise CallRefused(f"cannot record to {path!s:.300}: the folder {path.parent} does not exist")
-        if path.is_symlink() or (path.exists() and not path.is_file()):
-            raise CallRefused(f"cannot record to {path}: it is no regular file")
-        number = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK, 0o644)
+        with _opened_folder(place, make=True) as within:
+            number = os.open(place.parts[-1], flags, 0o644, dir_fd=within)
     except OSError as problem:
-        raise CallRefused(f"cannot record to {path!s:.300}: {problem.strerror}") from problem
+        special = problem.errno in (errno.ELOOP, errno.ENOTDIR, errno.EISDIR, errno.ENXIO)
+        reason = "it is no regular file, or a link is on the way" if special else problem.strerror
+        raise CallRefused(f"cannot record to {place.path!s:.300}: {reason}") from problem
     file = os.fdopen(number, "r+b", buffering=0)
     try:
-        _take_over(file, path)
+        _take_over(file, place.path)
     except BaseException:
         file.close()
         raise
@@ -61,8 +121,11 @@ def create(path: Path) -> BinaryIO:
 
 
 def _take_over(file: BinaryIO, path: Path) -> None:
-    if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+    found = os.fstat(file.fileno())
+    if not stat.S_ISREG(found.st_mode):
         raise CallRefused(f"cannot record to {path}: it is no regular file")
+    if found.st_nlink > 1:
+        raise CallRefused(f"cannot record to {path}: the file has another name elsewhere (a hard link)")
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as problem:
@@ -76,10 +139,12 @@ def _take_over(file: BinaryIO, path: Path) -> None:
     file.truncate()
 
 
-def open_existing(path: Path) -> BinaryIO | None:
+def open_existing(place: Place) -> BinaryIO | None:
     """Open a recording for reading; None when there is no such regular file, or it may not be read."""
     try:
-        number = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+        with _opened_folder(place, make=False) as within:
+            flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOFOLLOW
+            number = os.open(place.parts[-1], flags, dir_fd=within)
     except OSError:
         return None
     if not stat.S_ISREG(os.fstat(number).st_mode):

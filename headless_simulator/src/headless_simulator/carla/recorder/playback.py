@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from headless_simulator.carla.clock import Clock
 from headless_simulator.carla.recorder import files
 from headless_simulator.carla.recorder.layout import Damaged
 from headless_simulator.carla.recorder.reader import Recording
-from headless_simulator.carla.recorder.replay import Replayer, ReplayRequest
+from headless_simulator.carla.recorder.replay import OpenedRecording, Replayer, ReplayRequest
 from headless_simulator.carla.recorder.writer import Recorder
 from headless_simulator.carla.town_loader import TownLoader
 from headless_simulator.errors import CallRefused
@@ -32,27 +30,28 @@ class Playback:
         self._world, self._clock, self._loader = world, clock, loader
         self._recorder, self._replayer = recorder, replayer
 
-    def play(self, path: Path, request: ReplayRequest) -> str:
+    def play(self, place: files.Place, request: ReplayRequest) -> str:
         """Begin a replay; returns the text that CARLA answers."""
         with self._clock.standing_still():
             self._recorder.stop()
-        lines = [f"Replaying File: {path}"]
-        file = files.open_existing(path)
+        lines = [f"Replaying File: {place.path}"]
+        file = files.open_existing(place)
         if file is None:
-            return _text(*lines, f"File {path} not found on server")
+            return _text(*lines, f"File {place.path} not found on server")
         try:
-            recording = Recording(file)
+            opened = OpenedRecording(Recording(file), request)
         except Damaged:
             return _text(*lines, "File is not a CARLA recorder")
         with self._clock.standing_still():
             self._replayer.stop(keep_actors=True)
         try:
-            lines += self._change_town(recording.header.town)
+            lines += self._change_town(opened.recording.header.town)
         except CallRefused as refusal:
-            recording.close()
-            return _text(*lines, f"Could not load mapfile {recording.header.town}: {refusal}")
+            opened.recording.close()
+            return _text(*lines, f"Could not load mapfile {opened.recording.header.town}: {refusal}")
         with self._clock.standing_still():
-            return _text(*lines, *self._replayer.begin(recording, request))
+            self._replayer.stop(keep_actors=True)  # of another client, begun meanwhile
+            return _text(*lines, *self._replayer.begin(opened))
 
     def _change_town(self, town: str) -> list[str]:
         name = town.rsplit("/", 1)[-1]

@@ -9,7 +9,6 @@ import math
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final
 
 from headless_simulator.carla.recorder import files, layout
@@ -18,22 +17,23 @@ from headless_simulator.carla.recorder.reader import Frame, Recording
 from headless_simulator.carla.recorder.shown import EVENTS, ONLY_IN_FULL
 
 _CATEGORIES: Final = "ovwtoo"  # by the actor's kind; signs and sensors are others
+MOST_TEXT: Final = 16 << 20  # characters of one answer
 _NOT_A_RECORDING: Final = "File is not a CARLA recorder\n"
 
 
-def file_info(path: Path, *, show_all: bool) -> str:
+def file_info(place: files.Place, *, show_all: bool) -> str:
     """List what happened in each frame; with ``show_all`` also where everything was."""
-    return _answer(path, lambda listing: _info_lines(listing, show_all))
+    return _answer(place, lambda listing: _info_lines(listing, show_all))
 
 
-def collisions(path: Path, first: str, second: str) -> str:
+def collisions(place: files.Place, first: str, second: str) -> str:
     """List collisions between two kinds of actors: h hero, v vehicle, w walker, t traffic light, o other, a any."""
-    return _answer(path, lambda listing: _collision_lines(listing, first, second), rounded=True)
+    return _answer(place, lambda listing: _collision_lines(listing, first, second), rounded=True)
 
 
-def blocked(path: Path, min_time_s: float, min_distance_cm: float) -> str:
+def blocked(place: files.Place, min_time_s: float, min_distance_cm: float) -> str:
     """List actors that moved less than a distance in a time, those that stood longest first."""
-    return _answer(path, lambda listing: _blocked_lines(listing, min_time_s, min_distance_cm))
+    return _answer(place, lambda listing: _blocked_lines(listing, min_time_s, min_distance_cm))
 
 
 @dataclass(slots=True)
@@ -49,20 +49,24 @@ class _Listing:
             yield frame
 
 
-def _answer(path: Path, lines_of: Callable[[_Listing], Iterator[str]], *, rounded: bool = False) -> str:
-    file = files.open_existing(path)
+def _answer(place: files.Place, lines_of: Callable[[_Listing], Iterator[str]], *, rounded: bool = False) -> str:
+    file = files.open_existing(place)
     if file is None:
-        return f"File {path} not found on server\n"
+        return f"File {place.path} not found on server\n"
     try:
         recording = Recording(file)
     except Damaged:
         return _NOT_A_RECORDING
     listing = _Listing(recording)
-    lines = []
+    lines, length = [], 0
     damage: str | None = None
     try:
         for line in lines_of(listing):
             lines.append(line)
+            length += len(line)
+            if length > MOST_TEXT:
+                lines.append(f"\nThe list is cut here: it is longer than {MOST_TEXT} characters")
+                break
     except Damaged as problem:
         damage = str(problem)
     finally:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -17,6 +17,7 @@ from headless_simulator.scene import Float64
 from headless_simulator.world.pose import compose
 
 _NO_INTERPOLATION: Final = 2.0  # from this time factor on, as CARLA has it
+_COMINGS: Final = frozenset({layout.EVENT_ADD, layout.EVENT_DEL, layout.EVENT_PARENT})
 _SLACK_S: Final = 1e-9  # sums of time steps are not exact
 
 
@@ -37,6 +38,39 @@ class ReplayRequest:
     follow_id: int
     offset: Float64
     with_sensors: bool
+
+
+class OpenedRecording:
+    """A recording that was read up to where its replay begins; read without any lock, for a recording may be long.
+
+    Args:
+        recording: to be replayed.
+        request: what the client wants to see.
+
+    Attributes:
+        total_s: time of its last frame.
+        start_s, stop_s: what is replayed.
+        damage: what is wrong behind the last whole frame.
+        comings: the frames before ``start_s`` in which actors came or went, without anything else.
+        now: the last frame before the start; None without.
+        frames: those that follow.
+    """
+
+    def __init__(self, recording: Recording, request: ReplayRequest) -> None:
+        self.recording, self.request = recording, request
+        self.total_s = total_s = recording.total_s()
+        self.damage = recording.damage
+        self.start_s = request.start_s if request.start_s >= 0 else max(0.0, total_s + request.start_s)
+        self.stop_s = self.start_s + request.duration_s if request.duration_s > 0 else total_s
+        self.comings: list[Frame] = []
+        self.frames = recording.frames()
+        self.now: Frame | None = None
+        self.next: Frame | None = next(self.frames, None)
+        while self.next is not None and self.next.elapsed_s <= min(self.start_s, self.stop_s) + _SLACK_S:
+            self.now, self.next = self.next, next(self.frames, None)
+            events = [packet for packet in self.now.packets if packet[0] in _COMINGS]
+            if events:
+                self.comings.append(replace(self.now, packets=events))
 
 
 class Replayer:
@@ -62,22 +96,21 @@ class Replayer:
         """Whether something is being replayed."""
         return self._playback is not None
 
-    def begin(self, recording: Recording, request: ReplayRequest) -> list[str]:
+    def begin(self, opened: OpenedRecording) -> list[str]:
         """Take over the actors; returns the lines that CARLA answers."""
-        return list(self._begin(recording, request))
+        return list(self._begin(opened))
 
-    def _begin(self, recording: Recording, request: ReplayRequest) -> Iterator[str]:
-        total_s = recording.total_s()
+    def _begin(self, opened: OpenedRecording) -> Iterator[str]:
+        recording, request, total_s = opened.recording, opened.request, opened.total_s
         yield f"Total time recorded: {total_s:g}"
-        start_s = request.start_s if request.start_s >= 0 else max(0.0, total_s + request.start_s)
-        stop_s = start_s + request.duration_s if request.duration_s > 0 else total_s
+        start_s, stop_s = opened.start_s, opened.stop_s
         span = f"from {start_s:g} s - {stop_s:g} s ({total_s:g} s)"
         yield f"Replaying {span} at {self.time_factor:.1f}x"
         if self.ignore_hero:
             yield "Ignoring Hero vehicle"
         if self.ignore_spectator:
             yield "Ignoring Spectator camera"
-        self.trouble = recording.damage
+        self.trouble = opened.damage
         if self.trouble:
             yield f"File is damaged: {self.trouble}"
         actors = ReplayActors(
@@ -87,7 +120,7 @@ class Replayer:
             ignore_hero=self.ignore_hero,
             ignore_spectator=self.ignore_spectator,
         )
-        self._playback = _Playback(recording, actors, request, stop_s)
+        self._playback = _Playback(opened, actors)
         self._lifecycle.world.signal_state.held = True
         actors.clear_stage()
         self._guard(lambda playback: playback.go_to(start_s, smooth=True))
@@ -128,12 +161,12 @@ class Replayer:
 class _Playback:
     """A replay under way."""
 
-    def __init__(self, recording: Recording, actors: ReplayActors, request: ReplayRequest, stop_s: float) -> None:
-        self.recording, self._actors, self._request, self._stop_s = recording, actors, request, stop_s
+    def __init__(self, opened: OpenedRecording, actors: ReplayActors) -> None:
+        self.recording, self._request, self._stop_s = opened.recording, opened.request, opened.stop_s
+        self._actors = actors
         self.time_s = 0.0
-        self._frames = recording.frames()
-        self._now: Frame | None = None
-        self._next = next(self._frames, None)
+        self._comings, self._is_new = opened.comings, True
+        self._frames, self._now, self._next = opened.frames, opened.now, opened.next
         self._from: dict[int, Float64] = {}
         self._to: dict[int, Float64] = {}
 
@@ -149,7 +182,10 @@ class _Playback:
             Damaged: the recording cannot be read that far.
         """
         self.time_s = min(time_s, self._stop_s)
-        passed = False
+        passed = self._is_new and self._now is not None
+        for frame in self._comings if self._is_new else ():
+            self._actors.enter_and_leave(frame)
+        self._is_new = False
         while self._next is not None and self._next.elapsed_s <= self.time_s + _SLACK_S:
             self._now, self._next, passed = self._next, next(self._frames, None), True
             self._actors.enter_and_leave(self._now)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable
-from pathlib import Path
 from typing import BinaryIO, Final
 
 import numpy as np
@@ -59,19 +58,19 @@ class Recorder:
         """Whether something is being recorded."""
         return self._file is not None
 
-    def start(self, path: Path, *, additional: bool) -> None:
+    def start(self, place: files.Place, *, additional: bool) -> None:
         """Begin a file; what is there already enters in its first frame.
 
         Args:
-            path: of the file.
+            place: of the file.
             additional: record velocities, boxes, trigger volumes, engines, times of lights and the wall clock as well.
 
         Raises:
             CallRefused: the file cannot be written.
         """
         self.stop()
-        file = files.create(path)
-        self._path, self._additional, self.trouble = path, additional, None
+        file = files.create(place)
+        self._path, self._additional, self.trouble = place.path, additional, None
         self._known: set[int] = set()
         self._frame, self._elapsed_s, self._collisions = 0, 0.0, 0
         self._began_s, self._held, self._held_elapsed_s = time.time(), b"", 0.0

@@ -25,6 +25,7 @@ NORMALS: Final = "sensor.camera.normals"
 COSMOS: Final = "sensor.camera.cosmos_visualization"
 IMAGES: Final = frozenset({RGB, DEPTH, SEMANTIC, INSTANCE, NORMALS, COSMOS, FLOW, DVS})
 
+_MOST_KEPT_PIXELS: Final = 40_000_000
 _scratch = threading.local()
 
 
@@ -117,6 +118,7 @@ def _reused(view: View) -> RenderedImage | None:
 def _keep(view: View, image: RenderedImage) -> None:
     if not hasattr(_scratch, "images"):
         _scratch.images = {}
-    if len(_scratch.images) > 8:  # sizes change with clients: keep a few
+    kept = sum(width * height for width, height in _scratch.images)
+    if len(_scratch.images) > 8 or kept > _MOST_KEPT_PIXELS:  # sizes change with clients: keep a few
         _scratch.images.clear()
     _scratch.images[view.width, view.height] = replace(image, bgra=None)

@@ -77,6 +77,7 @@ class Sensors:
         self._actors: dict[int, Actor] = {}
         self._last_s: dict[int, float] = {}
         self._cameras: dict[int, int] = {}  # actor id: number in the order of spawning
+        self._pixels: dict[int, int] = {}
         self._pool = ThreadPoolExecutor(rendering.threads, thread_name_prefix="draw")
         self._gpu = threading.Lock()
         self._running: list[Future[None]] = []
@@ -84,15 +85,23 @@ class Sensors:
         self.failed = 0
         self._late: deque[tuple[int, int, Stamp, Measured]] = deque()  # (due frame, stream, stamp, what)
 
+    @property
+    def pixels(self) -> int:
+        """Pixels of one image of each camera."""
+        return sum(self._pixels.values())
+
     def add(self, actor: Actor) -> None:
         """Begin to serve a sensor."""
         self._actors[actor.actor_id] = actor
         if actor.blueprint in cameras.IMAGES:
             self._cameras[actor.actor_id] = len(self._cameras)
+            size = actor.order.attributes
+            self._pixels[actor.actor_id] = int(size["image_size_x"]) * int(size["image_size_y"])
 
     def remove(self, actor: Actor) -> None:
         """Stop serving a sensor."""
         self._actors.pop(actor.actor_id, None)
+        self._pixels.pop(actor.actor_id, None)
         self._last_s.pop(actor.actor_id, None)
 
     def has_stream(self, stream_id: int) -> bool:
@@ -102,6 +111,7 @@ class Sensors:
     def clear(self) -> None:
         """Stop serving all."""
         self._actors.clear()
+        self._pixels.clear()
         self._last_s.clear()
         self._cameras.clear()
         self._late.clear()

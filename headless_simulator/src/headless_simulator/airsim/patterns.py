@@ -1,0 +1,46 @@
+"""Clients' regular expressions: a short one can run for years on a short name, so that each match has an end.
+
+The standard library's ``re`` cannot be interrupted and holds the interpreter meanwhile; ``regex`` can.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import regex
+
+from headless_simulator.errors import CallRefused
+
+MAX_PATTERN: Final = 500  # characters
+MATCH_S: Final = 0.05  # of one name; a sensible pattern takes microseconds
+
+
+class Pattern:
+    """A regular expression that matches whole names, case ignored.
+
+    Args:
+        text: as the client wrote it.
+
+    Raises:
+        CallRefused: it is none, or a very long one.
+    """
+
+    def __init__(self, text: str) -> None:
+        if len(text) > MAX_PATTERN:
+            raise CallRefused(f"regular expression of {len(text)} characters is too long (at most {MAX_PATTERN})")
+        self.text = text
+        try:
+            self._compiled = regex.compile(text, regex.IGNORECASE | regex.VERSION0)
+        except (regex.error, RecursionError, OverflowError, MemoryError) as error:
+            raise CallRefused(f"'{text[:80]}' is no regular expression: {error}") from error
+
+    def fits(self, name: str) -> bool:
+        """Say whether it matches the whole name.
+
+        Raises:
+            CallRefused: that takes too long to find out.
+        """
+        try:
+            return self._compiled.fullmatch(name, timeout=MATCH_S) is not None
+        except TimeoutError:
+            raise CallRefused(f"'{self.text[:80]}' takes too long: write it without repeated repetitions") from None

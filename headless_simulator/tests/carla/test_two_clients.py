@@ -1,0 +1,131 @@
+"""A long request of one client is answered beside the requests of the others, asked by two real clients."""
+
+from __future__ import annotations
+
+import concurrent.futures
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.carla.conftest import run_client
+from tests.conftest import RunningSimulator, running_simulator
+from tests.towns.sample import document, road
+
+BUSY = """
+world = client.get_world(); folder = sys.argv[2]
+open(folder + '/begun', 'w').close(); began = time.monotonic()
+try: {request}; problem = ''
+except RuntimeError as error: problem = str(error)
+took = time.monotonic() - began; open(folder + '/ended', 'w').close()
+done(took=took, problem=problem)
+"""
+# what a second client asks all the while: the world's state, its actors, the map's text
+WITNESS = """
+folder = sys.argv[2]
+until(lambda: os.path.exists(folder + '/begun'))
+answered, longest = 0, 0.0
+while not os.path.exists(folder + '/ended'):
+    asked = time.monotonic()
+    client.get_server_version(); client.get_available_maps(); client.get_world().get_actors()
+    longest = max(longest, time.monotonic() - asked); answered += 1
+done(answered=answered, longest=longest)
+"""
+MANY = "".join(
+    road(
+        number=str(n), plan=f'<geometry s="0" x="{n % 12 * 90}" y="{n // 12 * 70}" hdg="0" length="80"><line/></geometry>',
+        length="80",
+    )
+    for n in range(60)
+)  # fmt: skip
+LONG = {
+    "load_world": "client.set_timeout(140); client.load_world('Town07')",
+    "generate_opendrive_world": "client.set_timeout(140); client.generate_opendrive_world(open(folder + '/many.xodr').read())",
+}
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningSimulator]:
+    """A simulator that opens one road, and has no other town in its cache."""
+    folder = tmp_path_factory.mktemp("cache")
+    (folder / "one.xodr").write_bytes(document(road()))
+    env = {"XDG_CACHE_HOME": str(folder)}
+    with running_simulator("--xodr", str(folder / "one.xodr"), "--render", "flat", env=env) as running:
+        yield running
+
+
+def beside(server: RunningSimulator, request: str, folder: Path) -> tuple[Any, Any]:
+    """Run a long request and a witness, each in a client of its own."""
+    port = server.carla.rpartition(":")[2]
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        busy = pool.submit(run_client, port, BUSY.format(request=request), folder)
+        witness = pool.submit(run_client, port, WITNESS, folder)
+        return busy.result(), witness.result()
+
+
+@pytest.mark.parametrize("name", LONG)
+def test_a_long_request_keeps_nobody_waiting(server: RunningSimulator, tmp_path: Path, name: str) -> None:
+    (tmp_path / "many.xodr").write_bytes(document(MANY))
+    busy, witness = beside(server, LONG[name], tmp_path)
+
+    assert not busy["problem"]
+    assert witness["answered"] > 10
+    assert witness["longest"] < busy["took"] / 2, "some request waited for the other client's"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            document(
+                road(length="99999", plan='<geometry s="0" x="0" y="0" hdg="0" length="99999"><line/></geometry>')
+            ),
+            "km",
+        ),
+        (document(road(), "<x/>" * 600_000), "more than 500000 elements"),
+        (b'<!DOCTYPE a [<!ENTITY b "ha">]>' + document(road()).split(b"\n", 1)[1], "entities are not taken"),
+    ],
+)
+def test_what_no_town_has_is_told_to_the_client(
+    server: RunningSimulator, tmp_path: Path, text: bytes, said: str
+) -> None:
+    (tmp_path / "bad.xodr").write_bytes(text)
+    busy, witness = beside(server, "client.generate_opendrive_world(open(folder + '/bad.xodr').read())", tmp_path)
+
+    assert said in busy["problem"]
+    assert "\n" not in busy["problem"].strip()
+    assert witness["longest"] < 60
+    assert os.path.exists(f"/proc/{server.pid}")  # noqa: PTH110
+
+
+OUTSIDE = ("../x.log", "/etc/x.log", "a/../../x.log", "link/x.log", "linked.log", "hard.log", "pipe.log", "/dev/null")
+
+
+def test_a_recording_stays_in_its_folder(tmp_path: Path) -> None:
+    folder = tmp_path / "recordings"
+    folder.mkdir()
+    (tmp_path / "letter.txt").write_text("Dear diary")
+    (folder / "link").symlink_to(tmp_path)
+    (folder / "linked.log").symlink_to(tmp_path / "letter.txt")
+    (folder / "hard.log").hardlink_to(tmp_path / "letter.txt")
+    os.mkfifo(folder / "pipe.log")
+    program = """
+def tried(call, *arguments):
+    try: return call(*arguments)
+    except RuntimeError as problem: return 'REFUSED ' + str(problem)
+done(seen=[[tried(client.start_recorder, name), tried(client.show_recorder_file_info, name, True),
+            tried(client.replay_file, name, 0, 0, 0)] for name in sys.argv[2:]])
+"""
+    env = {"HEADLESS_SIMULATOR_RECORDINGS": str(folder)}
+    (tmp_path / "one.xodr").write_bytes(document(road()))
+    with running_simulator("--xodr", str(tmp_path / "one.xodr"), "--render", "flat", env=env) as running:
+        before = sorted(map(str, tmp_path.rglob("*")))
+        seen = run_client(running.carla.rpartition(":")[2], program, *OUTSIDE)["seen"]
+
+    for begun, *read in seen:
+        assert begun.startswith("REFUSED")
+        assert all(a.startswith("REFUSED") or "not found" in a or "not a CARLA recorder" in a for a in read)
+    assert (tmp_path / "letter.txt").read_text() == "Dear diary"
+    assert sorted(map(str, tmp_path.rglob("*"))) == before

@@ -1,0 +1,202 @@
+"""Feed the headless simulator: recordings and OpenDRIVE texts in this process, bytes at both ports of a real one.
+
+After every input at a port another client is served; a simulator that ended, grew or kept the other client waiting is a
+finding.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import socket
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any, Final
+
+import msgpack
+import numpy as np
+import psutil
+from headless_simulator.carla.recorder import files, layout, query
+from headless_simulator.carla.recorder.reader import Recording
+from headless_simulator.carla.recorder.replay import OpenedRecording, ReplayRequest
+from headless_simulator.towns.bounds import check_extent
+from headless_simulator.towns.errors import TownRefused
+from headless_simulator.towns.strips import lane_strips
+from headless_simulator.towns.xodr_reader import read_network
+
+from tests.hostile.fuzzing import NASTY, Target, turn_bytes, turn_msgpack
+
+_ROAD: Final = (
+    '<OpenDRIVE><header/><road id="{0}" length="80" junction="-1"><link/><type s="0" type="town"><speed max="40" unit="mph"/>'
+    '</type><planView><geometry s="0" x="{0}" y="0" hdg="0.1" length="40"><arc curvature="0.01"/></geometry>'
+    '<geometry s="40" x="40" y="2" hdg="0.5" length="40"><paramPoly3 aU="0" bU="40" cU="0" dU="0" aV="0" bV="0" cV="5" '
+    'dV="1"/></geometry></planView><elevationProfile><elevation s="0" a="1" b="0.01" c="0" d="0"/></elevationProfile>'
+    '<lanes><laneOffset s="0" a="0.1" b="0" c="0" d="0"/><laneSection s="0"><left><lane id="1" type="sidewalk"><width '
+    'sOffset="0" a="2" b="0" c="0" d="0"/></lane></left><center><lane id="0" type="none"/></center><right><lane id="-1" '
+    'type="driving"><width sOffset="0" a="3.5" b="0" c="0" d="0"/><roadMark sOffset="0" type="solid" width="0.1"/></lane>'
+    '</right></laneSection></lanes><objects><object id="1" type="crosswalk" s="5" t="0"><outline><cornerLocal u="1" v="1" '
+    'z="0"/></outline></object></objects><signals><signal s="3" t="1" id="7" type="1000001" orientation="+"><validity '
+    'fromLane="-1" toLane="1"/></signal></signals></road></OpenDRIVE>'
+)
+MOST_MEMORY_BYTES: Final = 3 << 30
+
+
+def _recording() -> bytes:
+    rows = np.zeros(3, layout.POSITION_ROW)
+    rows["id"] = (1, 2, 3)
+    data = layout.Header(layout.VERSION, 0, "Town10HD").pack()
+    new = layout.Arrival(1, 1, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), 7, "vehicle.audi.tt", ((0, "role_name", "hero"),))
+    hits = np.zeros(2, layout.COLLISION_ROW)
+    for number in range(1, 6):
+        data += layout.packet(layout.FRAME_START, layout.FRAME.pack(number, 0.05, 0.05 * number))
+        data += layout.counted(layout.EVENT_ADD, [new.pack()]) + layout.table(layout.POSITION, rows)
+        data += layout.table(layout.COLLISION, hits) + layout.packet(layout.FRAME_END)
+    return data
+
+
+def _read_recording(folder: Path, data: bytes) -> None:
+    place = files.Place(folder, ("fuzzed.log",))
+    place.path.write_bytes(data)
+    query.file_info(place, show_all=True)
+    query.collisions(place, "a", "a")
+    query.blocked(place, 0.1, 1.0)
+    file = files.open_existing(place)
+    assert file is not None
+    try:
+        opened = OpenedRecording(Recording(file), ReplayRequest(0.1, 0.0, 1, np.zeros(6), True))
+    except layout.Damaged:
+        return
+    opened.recording.close()
+
+
+def _read_town(data: bytes) -> None:
+    try:
+        check_extent(lane_strips(read_network(data, "fuzzed.xodr")), "fuzzed.xodr")
+    except TownRefused as refusal:
+        if "\n" in str(refusal):
+            raise ValueError("a refusal of two lines") from refusal
+
+
+class Ports:
+    """A real simulator and a client that must be served after every input."""
+
+    def __init__(self, work: Path) -> None:
+        (work / "one.xodr").write_text(_ROAD.format(1))
+        command = [
+            sys.executable,
+            "-m",
+            "headless_simulator",
+            "--carla-port",
+            "0",
+            "--airsim-port",
+            "0",
+            "--render",
+            "flat",
+        ]
+        env = {**os.environ, "XDG_STATE_HOME": str(work), "XDG_CACHE_HOME": str(work)}
+        self._log = tempfile.TemporaryFile()  # noqa: SIM115 - as long as the simulator
+        self.process = subprocess.Popen(
+            [*command, "--xodr", str(work / "one.xodr")], stdout=subprocess.PIPE, stderr=self._log, env=env
+        )
+        assert self.process.stdout is not None
+        line = self.process.stdout.readline()
+        self.ports: dict[str, int] = json.loads(line)
+        self._witnesses = {name: self._connect(name) for name in self.ports}
+
+    def _connect(self, name: str) -> socket.socket:
+        return socket.create_connection(("127.0.0.1", self.ports[name]), timeout=20)
+
+    def feed(self, name: str, data: bytes) -> None:
+        """Send bytes to a port, then ask as another client.
+
+        Raises:
+            AssertionError: the simulator ended, is too large, has a bug to report, or does not answer the other client.
+        """
+        with self._connect(name) as stranger:
+            try:
+                stranger.sendall(data)
+                stranger.shutdown(socket.SHUT_WR)
+                stranger.settimeout(0.05)
+                while stranger.recv(1 << 16):
+                    pass
+            except OSError:
+                pass  # it was cut off, or there is no answer
+        for port, witness in self._witnesses.items():
+            method = "version" if port == "carla" else "ping"
+            witness.sendall(msgpack.packb([0, 1, method, [[False]] if port == "carla" else []]))
+            assert witness.recv(1 << 16), f"the other client at {port} was cut off"
+        assert self.process.poll() is None, "the simulator ended"
+        memory = psutil.Process(self.process.pid).memory_info().rss
+        assert memory < MOST_MEMORY_BYTES, f"it has grown to {memory >> 20} MiB"
+        self._log.seek(0)
+        said = self._log.read()
+        bug = said.find(b"internal error")
+        if bug >= 0:
+            self._log.truncate(0)
+            raise AssertionError(said[bug : bug + 2000].decode(errors="replace").replace("\n", " | "))
+
+    def close(self) -> None:
+        """End the simulator."""
+        self.process.kill()
+        self.process.wait()
+
+
+def _calls(name: str) -> list[bytes]:
+    heads = {"carla": [[False]], "airsim": []}[name]
+    methods = {
+        "carla": ["spawn_actor", "apply_batch", "set_actor_transform", "get_actors_by_id", "cast_ray", "start_recorder",
+                  "show_recorder_file_info", "set_episode_settings", "set_weather_parameters", "apply_control_to_vehicle",
+                  "copy_opendrive_to_file", "get_navigation_mesh", "set_actor_autopilot", "replay_file"],
+        "airsim": ["simGetImages", "moveOnPath", "simSetVehiclePose", "simSpawnObject", "simListSceneObjects", "simPlotPoints",
+                   "simAddVehicle", "getLidarData", "simSetSegmentationObjectID", "moveByVelocityZ", "simSetWind", "reset",
+                   "simSetTimeOfDay", "simGetDetections", "startRecording", "simLoadLevel", "simRunConsoleCommand"],
+    }[name]  # fmt: skip
+    body: list[Any] = [
+        [1, "vehicle.audi.tt", [["color", 3, "1,2,3"]]],
+        [[1.0, 2.0, 3.0], [0.0, 0.0, 0.0]],
+        5,
+        "a",
+        True,
+        {},
+    ]
+    return [msgpack.packb([0, 1, method, [*heads, *body[:count]]]) for method in methods for count in range(7)]
+
+
+def _change(data: bytes, rng: random.Random) -> bytes:
+    if rng.random() < 0.1:  # lengths of thousands of millions, nests without end
+        head = rng.choice(
+            [b"\xdd\xff\xff\xff\xff", b"\xdf\x7f\xff\xff\xff", b"\xc6\x80\0\0\0", b"\xdb\xff\xff\xff\xff", b"\x91"]
+        )
+        return head * rng.choice([1, 5, 5000]) + rng.randbytes(rng.randrange(64))
+    if rng.random() < 0.3:
+        message = msgpack.unpackb(data)
+        message[3] = message[3][:1] + [rng.choice(NASTY) for _ in range(rng.randrange(7))]
+        try:
+            return bytes(msgpack.packb(message, unicode_errors="surrogatepass"))
+        except (OverflowError, ValueError, TypeError):
+            pass
+    return turn_msgpack(data, rng)
+
+
+def simulator_targets(work: Path) -> dict[str, Target]:
+    """Make the targets of the simulator; one is started for the ports when the first input comes."""
+    started: list[Ports] = []
+
+    def fed(name: str, data: bytes) -> None:
+        if not started or started[0].process.poll() is not None:
+            started[:] = [Ports(work)]
+        started[0].feed(name, data)
+
+    def end() -> None:
+        for ports in started:
+            ports.close()
+
+    return {
+        "recorder": Target([_recording()], lambda data: _read_recording(work, data), turn_bytes),
+        "towns": Target([_ROAD.format(1).encode()], _read_town, turn_bytes),
+        "carla-port": Target(_calls("carla"), lambda data: fed("carla", data), _change, end),
+        "airsim-port": Target(_calls("airsim"), lambda data: fed("airsim", data), _change, end),
+    }

@@ -1,0 +1,81 @@
+"""What fuzzers share: a target, and how a good input is changed."""
+
+from __future__ import annotations
+
+import io
+import json
+import random
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import msgpack
+
+NASTY: list[Any] = [
+    None, True, False, 0, -1, 1, 2**31, 2**63 - 1, -(2**63), 10**30, 1e308, -1e308, float("nan"), float("inf"), "", "x" * 5000,
+    "../../x", "/etc/passwd", "\0", "\ud800", "\x1b[31m", [], {}, [[]], [None] * 3, ["a", "b", "c"], [0, 0, 0, 0], {"a": {}},
+]  # fmt: skip
+
+
+@dataclass
+class Target:
+    """What is fed: a good input, a function that reads one, how inputs are changed, and what is to be ended."""
+
+    good: list[bytes]
+    read: Callable[[bytes], object]
+    change: Callable[[bytes, random.Random], bytes]
+    end: Callable[[], None] = lambda: None
+
+
+def turn_bytes(data: bytes, rng: random.Random) -> bytes:
+    """Change bytes: flip, cut, double, insert, exchange."""
+    changed = bytearray(data)
+    for _ in range(rng.choice([1, 1, 2, 4, 16])):
+        if not changed:
+            return bytes(rng.randrange(256) for _ in range(rng.randrange(64)))
+        at, size = rng.randrange(len(changed)), rng.choice([1, 2, 4, 8, 64, 1024])
+        kind = rng.randrange(5)
+        if kind == 0:
+            changed[at] ^= 1 << rng.randrange(8)
+        elif kind == 1:
+            del changed[at : at + size]
+        elif kind == 2:
+            changed[at:at] = changed[at : at + size]
+        elif kind == 3:
+            changed[at : at + size] = bytes(rng.randrange(256) for _ in range(size))
+        else:
+            changed[at : at + 4] = rng.choice([b"\xff\xff\xff\xff", b"\0\0\0\0", b"\x7f\xff\xff\xff", b"\x80\0\0\0"])
+    return bytes(changed)
+
+
+def spoil(value: Any, rng: random.Random, *, share: float) -> Any:
+    """Replace some parts of a structure."""
+    if rng.random() < share:
+        return rng.choice(NASTY)
+    if isinstance(value, dict):
+        kept = {key: spoil(item, rng, share=share) for key, item in value.items() if rng.random() > share / 4}
+        return kept | ({rng.choice(["x", "", "token"]): rng.choice(NASTY)} if rng.random() < share else {})
+    if isinstance(value, list):
+        items = [spoil(item, rng, share=share) for item in value]
+        return items + items[:1] if rng.random() < share else items
+    return value
+
+
+def turn_json(data: bytes, rng: random.Random) -> bytes:
+    """Change a JSON text by its structure, or by its bytes."""
+    if rng.random() < 0.3:
+        return turn_bytes(data, rng)
+    value = spoil(json.loads(data), rng, share=rng.choice([0.001, 0.01, 0.1]))
+    return json.dumps(value).encode("utf-8", "surrogatepass")
+
+
+def turn_msgpack(data: bytes, rng: random.Random) -> bytes:
+    """Change msgpack by its structure, or by its bytes."""
+    if rng.random() < 0.4:
+        return turn_bytes(data, rng)
+    share = rng.choice([0.001, 0.01, 0.1])
+    values = [spoil(value, rng, share=share) for value in msgpack.Unpacker(io.BytesIO(data), strict_map_key=False)]
+    try:
+        return b"".join(bytes(msgpack.packb(value, unicode_errors="surrogatepass")) for value in values)
+    except (OverflowError, ValueError, TypeError):
+        return turn_bytes(data, rng)

@@ -1,0 +1,70 @@
+"""Where a data set lies and what stands where its result is to go: names and places that nobody would choose."""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+__all__ = ["NAMES", "OUTS", "Out"]
+
+NAMES: dict[str, str] = {  # kind -> name of the data set's folder
+    "blanks and quotes": "my 'data' \"set\" $HOME `id` ;&",
+    "line feed": "two\nlines",
+    "no UTF-8": os.fsdecode(b"set\xff\xfe"),
+    "markup": "[bold]set[red]",
+    "escape": "\x1b[31mset",
+    "200 letters": "x" * 200,
+    "address": "s3:",
+    "percent and hash": "%s%d#?a=b",
+    "right to left": "\u202etes",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Out:
+    """What stands where the result is to go.
+
+    Attributes:
+        make: puts it there; gets the path, and the data set's folder.
+        codes: of an export.
+        place: where the result is to go, below the row's folder.
+    """
+
+    make: Callable[[Path, Path], object]
+    codes: tuple[int, ...]
+    place: str = "out"
+
+
+def _socket(path: Path, _: Path) -> None:
+    before = Path.cwd()
+    os.chdir(path.parent)  # the name of a socket may have a hundred bytes
+    try:
+        with socket.socket(socket.AF_UNIX) as made:
+            made.bind(path.name)
+    finally:
+        os.chdir(before)
+
+
+def _repository(path: Path, _: Path) -> None:
+    for name in (".git/HEAD", ".git/config", "src/main.c"):
+        (path / name).parent.mkdir(parents=True, exist_ok=True)
+        (path / name).write_text(f"of somebody else: {name}")
+
+
+OUTS: dict[str, Out] = {
+    "a file": Out(lambda path, _: path.write_text("of somebody else"), (2, 3)),
+    "a pipe": Out(lambda path, _: os.mkfifo(path), (2, 3)),
+    "a socket": Out(_socket, (2, 3)),
+    "a link to nowhere": Out(lambda path, _: path.symlink_to("/nonexistent/x"), (2, 3)),
+    "a link to itself": Out(lambda path, _: path.symlink_to(path.name), (2, 3)),
+    "a link to another folder": Out(lambda path, root: path.symlink_to(root.parent / "beside"), (0, 2, 3)),
+    "a repository": Out(_repository, (0, 2)),
+    "below a file": Out(lambda path, _: path.parent.write_text("of somebody else"), (2, 3), "file/out"),
+    "inside the data set": Out(lambda *_: None, (2,), "set/out"),
+    "the data set": Out(lambda *_: None, (2,), "set"),
+    "a device": Out(lambda path, _: path.symlink_to("/dev/full"), (2, 3)),
+    "in a folder of the system": Out(lambda *_: None, (2, 3), "/proc/uavsim"),
+}
