@@ -1,11 +1,11 @@
 """PNG at the speed of memory: one fixed filter a kind of image, and ISA-L's deflate.
 
-OpenCV's encoder tries every filter on every row and then deflates with zlib: 24 ms an 800 x 450 image where this takes 5 ms for
+OpenCV tries every filter on every row and then deflates with zlib: 24 ms an 800 x 450 image where this takes 5 ms for
 a file of the same size. The filter is chosen by what the image is: ``sub`` for what a camera sees, ``up`` for masks, whose
 rows repeat.
 
 The same array gives the same bytes on every processor: ISA-L's levels 0 to 2 write the same stream with SSE, AVX2 and AVX-512
-(``.decisions/2026-11-21-png-by-isal.md`` has the measurement; ``tests/images/test_png.py`` holds the hashes); its level 3 does not.
+(measured in ``.decisions/2026-11-21-png-by-isal.md``, held by the hashes in ``tests/images/test_png.py``); level 3 does not.
 
 Source: PNG specification (W3C, third edition), sections 5.2 (signature and chunks), 9 (filtering), 10 (zlib).
 """
