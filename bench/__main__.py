@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from bench import disk, live, repeat, soak
+from bench import disk, evaluate, live, repeat, soak
 from bench.rows import Row
 
 BENCHES: dict[str, Callable[[], Iterator[Row]]] = {
@@ -18,6 +18,7 @@ BENCHES: dict[str, Callable[[], Iterator[Row]]] = {
     "dataset": disk.dataset,
     "validate": disk.validate_mini,
     "assemble": disk.assemble,
+    "evaluate": evaluate.rows,
     "repeat": repeat.rows,
     "soak": soak.rows,
 }

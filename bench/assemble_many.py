@@ -8,10 +8,13 @@ import resource
 import sys
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from uavsim.dataset import Fragment, FragmentHead, assemble, pack_fragment, token
+
+Rows = dict[str, list[dict[str, Any]]]
 
 SAMPLES, CHANNELS, BOXES = 20, 25, 165
 VARIANTS = 8  # different scenes' rows are packed before the clock starts; a thousand would not fit the memory of most
@@ -24,16 +27,44 @@ def _pose(seed: int) -> dict[str, Any]:
     }
 
 
-def _rows(scene: str) -> dict[str, list[dict[str, Any]]]:
-    samples = [token(scene, "sample", k) for k in range(SAMPLES)]
-    channels = [f"CAMERA_{c}_id_{d}" for d in range(5) for c in ("FRONT", "LEFT", "RIGHT", "BACK", "BOTTOM")]
-    shots = [(k, c, token(scene, c, k)) for k in range(SAMPLES) for c in channels]
-    boxes = [(k, i, token(scene, "box", k, i)) for k in range(SAMPLES) for i in range(BOXES)]
+@dataclass(frozen=True)
+class _Scene:
+    """One scene's tokens.
+
+    Attributes:
+        shots: sample, channel and token of each image.
+        boxes: sample, object and token of each box.
+    """
+
+    name: str
+    samples: list[str]
+    channels: list[str]
+    shots: list[tuple[int, str, str]]
+    boxes: list[tuple[int, int, str]]
+
+    @classmethod
+    def of(cls, name: str) -> _Scene:
+        channels = [f"CAMERA_{c}_id_{d}" for d in range(5) for c in ("FRONT", "LEFT", "RIGHT", "BACK", "BOTTOM")]
+        return cls(
+            name,
+            [token(name, "sample", k) for k in range(SAMPLES)],
+            channels,
+            [(k, c, token(name, c, k)) for k in range(SAMPLES) for c in channels],
+            [(k, i, token(name, "box", k, i)) for k in range(SAMPLES) for i in range(BOXES)],
+        )
+
+
+def _rows(scene: str) -> Rows:
+    tokens = _Scene.of(scene)
+    return _scene_rows(tokens) | _image_rows(tokens) | _box_rows(tokens) | _view_rows(tokens)
+
+
+def _scene_rows(of: _Scene) -> Rows:
     return {
         "log": [
             {
-                "token": token(scene, "log"),
-                "logfile": scene,
+                "token": token(of.name, "log"),
+                "logfile": of.name,
                 "vehicle": "5 drones",
                 "date_captured": "2026-01-01",
                 "location": "Town03",
@@ -41,38 +72,43 @@ def _rows(scene: str) -> dict[str, list[dict[str, Any]]]:
         ],
         "scene": [
             {
-                "token": token(scene),
-                "log_token": token(scene, "log"),
+                "token": token(of.name),
+                "log_token": token(of.name, "log"),
                 "nbr_samples": SAMPLES,
-                "first_sample_token": samples[0],
-                "last_sample_token": samples[-1],
-                "name": scene,
+                "first_sample_token": of.samples[0],
+                "last_sample_token": of.samples[-1],
+                "name": of.name,
                 "description": "",
             }
         ],
         "sample": [
-            {"token": s, "timestamp": 500_000 * k, "prev": "", "next": "", "scene_token": token(scene)}
-            for k, s in enumerate(samples)
+            {"token": s, "timestamp": 500_000 * k, "prev": "", "next": "", "scene_token": token(of.name)}
+            for k, s in enumerate(of.samples)
         ],
         "calibrated_sensor": [
             {
-                "token": token(scene, c),
+                "token": token(of.name, c),
                 "sensor_token": token("sensor", c),
                 "camera_intrinsic": [[400.0, 0.0, 400.0], [0.0, 400.0, 225.0], [0.0, 0.0, 1.0]],
             }
             | _pose(1)
-            for c in channels
+            for c in of.channels
         ],
+    }
+
+
+def _image_rows(of: _Scene) -> Rows:
+    return {
         "ego_pose": [
             {"token": t, "timestamp": 500_000 * k, "uav_drone_id": 0, "uav_velocity": [1.0, 2.0, 3.0]} | _pose(k)
-            for k, _, t in shots
+            for k, _, t in of.shots
         ],
         "sample_data": [
             {
                 "token": t,
-                "sample_token": samples[k],
+                "sample_token": of.samples[k],
                 "ego_pose_token": t,
-                "calibrated_sensor_token": token(scene, c),
+                "calibrated_sensor_token": token(of.name, c),
                 "timestamp": 500_000 * k,
                 "is_key_frame": True,
                 "prev": "",
@@ -80,28 +116,33 @@ def _rows(scene: str) -> dict[str, list[dict[str, Any]]]:
                 "fileformat": "png",
                 "height": 450,
                 "width": 800,
-                "filename": f"samples/{c}/{scene}__{c}__{500_000 * k}.png",
+                "filename": f"samples/{c}/{of.name}__{c}__{500_000 * k}.png",
             }
-            for k, c, t in shots
+            for k, c, t in of.shots
         ],
-        "camera_pose": [{"token": t, "euler_deg": [0.0, -45.0, 90.0]} | _pose(k) for k, _, t in shots],
+        "camera_pose": [{"token": t, "euler_deg": [0.0, -45.0, 90.0]} | _pose(k) for k, _, t in of.shots],
         "layer": [
             {
                 "token": token(t, "instance"),
                 "sample_data_token": t,
                 "kind": "instance",
                 "fileformat": "png",
-                "filename": f"masks/{c}/{scene}__{c}__{500_000 * k}.png",
+                "filename": f"masks/{c}/{of.name}__{c}__{500_000 * k}.png",
             }
-            for k, c, t in shots
+            for k, c, t in of.shots
         ],
+    }
+
+
+def _box_rows(of: _Scene) -> Rows:
+    return {
         "instance": [
             {
-                "token": token(scene, i),
+                "token": token(of.name, i),
                 "category_token": token("category", "vehicle.car"),
                 "nbr_annotations": SAMPLES,
-                "first_annotation_token": boxes[i][2],
-                "last_annotation_token": boxes[i - BOXES][2],
+                "first_annotation_token": of.boxes[i][2],
+                "last_annotation_token": of.boxes[i - BOXES][2],
                 "uav_instance_id": i + 1,
                 "uav_blueprint": "vehicle.tesla.model3",
             }
@@ -110,8 +151,8 @@ def _rows(scene: str) -> dict[str, list[dict[str, Any]]]:
         "sample_annotation": [
             {
                 "token": t,
-                "sample_token": samples[k],
-                "instance_token": token(scene, i),
+                "sample_token": of.samples[k],
+                "instance_token": token(of.name, i),
                 "visibility_token": "4",
                 "attribute_tokens": [token("attribute", "vehicle.moving")],
                 "size": [2.1634, 4.7918, 1.4884],
@@ -132,8 +173,13 @@ def _rows(scene: str) -> dict[str, list[dict[str, Any]]]:
                 "uav_missed_samples": 0,
             }
             | _pose(i)
-            for k, i, t in boxes
+            for k, i, t in of.boxes
         ],
+    }
+
+
+def _view_rows(of: _Scene) -> Rows:
+    return {
         "visibility_detail": [
             {
                 "token": t,
@@ -150,10 +196,10 @@ def _rows(scene: str) -> dict[str, list[dict[str, Any]]]:
                         "visible_box": [1, 2, 3, 4],
                         "amodal_box": [1.25, 2.5, 3.25, 4.5],
                     }
-                    for c in channels[:3]
+                    for c in of.channels[:3]
                 ],
             }
-            for _, i, t in boxes
+            for _, i, t in of.boxes
         ],
     }
 

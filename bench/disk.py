@@ -14,7 +14,7 @@ from pathlib import Path
 
 from bench.rows import ROOT, Row, in_own_process
 from uavsim.annotate import annotate
-from uavsim.capture.recording_writer import read_recording
+from uavsim.capture.recording_reader import read_recording
 from uavsim.dataset import final_paths
 from uavsim.images import codec
 from uavsim.records.recording import CameraShot, Recording
@@ -82,8 +82,7 @@ def _committed(out: Path) -> Recording:
     moved = final_paths(recording)
 
     def at_home(shot: CameraShot) -> CameraShot:
-        rgb, mask, depth = (moved[path] if path else None for path in (shot.rgb, shot.mask, shot.depth))
-        return replace(shot, rgb=rgb, mask=mask, depth=depth)
+        return replace(shot, files={name: moved[path] for name, path in shot.files.items()})
 
     frames = tuple(replace(frame, shots=tuple(map(at_home, frame.shots))) for frame in recording.frames)
     return replace(recording, folder=out, frames=frames)
@@ -91,8 +90,8 @@ def _committed(out: Path) -> Recording:
 
 def _encode(recording: Recording) -> Row:
     shots = recording.frames[0].shots
-    images = [codec.decode_rgb(recording.folder / str(shot.rgb)) for shot in shots]
-    masks = [codec.decode_rgb(recording.folder / str(shot.mask)) for shot in shots]
+    images = [codec.decode_rgb(recording.folder / shot.files["rgb"]) for shot in shots]
+    masks = [codec.decode_rgb(recording.folder / shot.files["instance"]) for shot in shots]
     cpu = time.process_time()
     for image in images:
         codec.encode_png(image)

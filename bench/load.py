@@ -33,7 +33,7 @@ class Swarm:
         library = traffic.world.get_blueprint_library()
         self.centre = traffic.map.get_spawn_points()[0].location
         self.arrived: queue.SimpleQueue[tuple[int, int]] = queue.SimpleQueue()
-        self.cameras = []
+        self.cameras: list[carla.Sensor] = []
         for place in self._poses(0):
             for kind in SENSORS:
                 blueprint = library.find(kind)

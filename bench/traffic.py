@@ -83,7 +83,7 @@ class Traffic:
 
 
 def _is_car(blueprint: carla.ActorBlueprint) -> bool:
-    return blueprint.has_attribute("base_type") and blueprint.get_attribute("base_type").as_str() == "car"
+    return bool(blueprint.has_attribute("base_type") and blueprint.get_attribute("base_type").as_str() == "car")
 
 
 def _free_port() -> int:

@@ -21,17 +21,21 @@ import matplotlib
 
 matplotlib.use("Agg")
 
+import cv2
 import devkit_metrics as metrics
 import matplotlib.pyplot as plt
 import numpy as np
 from nuscenes.nuscenes import NuScenes
-from nuscenes.utils.data_classes import Box
+from nuscenes.utils.data_classes import Box, LidarPointCloud
+from nuscenes.utils.data_io import load_bin_file
 from nuscenes.utils.geometry_utils import view_points
 
 STRAIGHT_RAD = 0.02  # a car whose heading turns less than this over both neighbouring samples drives straight
 STRAIGHT_MPS2 = 0.5
 VELOCITY_AGREES_MPS = 0.3
 DEVKIT_GAP_S = 1.5  # box_velocity(max_time_diff=...), for samples next to each other
+DEPTH_AGREES_M = 0.1
+DEPTH_AGREES_SHARE = 0.97
 VELOCITY_FIELDS = ("uav_velocity", "uav_velocity_map_mps", "velocity")
 
 Check = Callable[[NuScenes, argparse.Namespace], dict[str, Any]]
@@ -76,7 +80,8 @@ def render(nusc: NuScenes, options: argparse.Namespace) -> dict[str, Any]:
     """Draw samples and annotations into PNG files, as a user would."""
     folder = Path(options.pictures)
     folder.mkdir(parents=True, exist_ok=True)
-    files, skipped = [], 0
+    files: list[Path] = []
+    skipped = 0
     step = max(1, len(nusc.sample) // max(1, options.renders))
     for sample in nusc.sample[::step][: options.renders]:
         cameras = sorted(name for name in sample["data"] if nusc.get("sample_data", sample["data"][name])["width"])
@@ -109,6 +114,102 @@ def _annotation_in_six_cameras(nusc: NuScenes, sample: dict[str, Any], cameras: 
             if len(boxes) == 1:
                 return str(token)
     return None
+
+
+def lidar(nusc: NuScenes, options: argparse.Namespace) -> dict[str, Any]:
+    """Read and draw real lidars and their point labels, and hold the devkit's projection of points against depth images."""
+    channels = sorted({row["channel"] for row in nusc.sensor if row["modality"] == "lidar"} - {"LIDAR_TOP"})
+    if not channels:
+        return {"ok": True, "lidars": 0}
+    problems: list[str] = []
+    points = labels = compared = agreeing = 0
+    for sample in nusc.sample:
+        for channel in (*channels, "LIDAR_TOP"):
+            token = sample["data"][channel]
+            cloud = LidarPointCloud.from_file(nusc.get_sample_data_path(token))
+            path = Path(nusc.dataroot) / nusc.get("lidarseg", token)["filename"]
+            points, labels = points + cloud.nbr_points(), labels + len(load_bin_file(str(path)))
+        for token in (sample["data"][channel] for channel in channels):
+            good, number = _agrees_with_depth(nusc, sample, token)
+            agreeing, compared = agreeing + good, compared + number
+    if points != labels:
+        problems.append(f"{points} points have {labels} labels")
+    nusc.list_lidarseg_categories(sort_by="index")
+    nusc.get_sample_lidarseg_stats(nusc.sample[0]["token"], sort_by="count")
+    share = agreeing / compared if compared else None
+    if share is not None and share < DEPTH_AGREES_SHARE:
+        problems.append(f"{share:.1%} of {compared} projected points are as deep as the depth image says")
+    empty = [
+        path.name for path in _lidar_drawings(nusc, channels, Path(options.pictures)) if path.stat().st_size < 5_000
+    ]
+    problems += [f"{name} is empty" for name in empty]
+    return {
+        "ok": not problems and points > 0,
+        "lidars": len(channels),
+        "points": points,
+        "compared_with_depth": compared,
+        "share_as_deep": share,
+        "problems": problems,
+    }
+
+
+def _agrees_with_depth(nusc: NuScenes, sample: dict[str, Any], lidar_token: str) -> tuple[int, int]:
+    """Project one lidar's points into its own drone's cameras; return how many are as deep as the image, of how many.
+
+    A point is as deep as the image if the depths of the pixel and its eight neighbours, 0.1 m more on each side, hold it:
+    the depth image is a grid over slopes and edges that the point knows exactly.
+    """
+    drone = nusc.get("sample_data", lidar_token)["channel"].rpartition("_id_")[2]
+    layers = {row["sample_data_token"]: row["filename"] for row in _layers(nusc) if row["kind"] == "depth"}
+    good = number = 0
+    for channel, token in sample["data"].items():
+        if not channel.startswith("CAM") or channel.rpartition("_id_")[2] != drone or token not in layers:
+            continue
+        pixels, depth_m, _ = nusc.explorer.map_pointcloud_to_image(lidar_token, token)
+        stored_cm = cv2.imread(str(Path(nusc.dataroot) / layers[token]), cv2.IMREAD_UNCHANGED)
+        assert stored_cm is not None, layers[token]
+        image_m = stored_cm / 100.0
+        low, high = cv2.erode(image_m, np.ones((3, 3))), cv2.dilate(image_m, np.ones((3, 3)))
+        u, v = pixels[0].astype(int), pixels[1].astype(int)
+        good += int(((depth_m >= low[v, u] - DEPTH_AGREES_M) & (depth_m <= high[v, u] + DEPTH_AGREES_M)).sum())
+        number += len(depth_m)
+    return good, number
+
+
+def _layers(nusc: NuScenes) -> list[dict[str, Any]]:
+    path = Path(nusc.dataroot) / nusc.version / "layer.json"
+    return json.loads(path.read_text()) if path.is_file() else []
+
+
+def _lidar_drawings(nusc: NuScenes, channels: list[str], folder: Path) -> list[Path]:
+    """Draw the first sample's points: from above by class, and in a camera by depth and by class."""
+    folder.mkdir(parents=True, exist_ok=True)
+    sample = nusc.sample[0]
+    drone = channels[0].rpartition("_id_")[2]
+    camera = next(c for c in sorted(sample["data"]) if c.startswith("CAM") and c.endswith(f"_id_{drone}"))
+    files = [folder / f"lidar_{what}.png" for what in ("above", "lidarseg", "depth", "classes")]
+    nusc.render_sample_data(
+        sample["data"]["LIDAR_TOP"], out_path=str(files[0]), verbose=False, underlay_map=False, axes_limit=100
+    )
+    nusc.render_sample_data(
+        sample["data"]["LIDAR_TOP"],
+        out_path=str(files[1]),
+        verbose=False,
+        underlay_map=False,
+        axes_limit=100,
+        show_lidarseg=True,
+    )
+    for path, classes in ((files[2], False), (files[3], True)):
+        nusc.render_pointcloud_in_image(
+            sample["token"],
+            pointsensor_channel=channels[0],
+            camera_channel=camera,
+            out_path=str(path),
+            verbose=False,
+            show_lidarseg=classes,
+        )
+    plt.close("all")
+    return files
 
 
 def velocities(nusc: NuScenes, _: argparse.Namespace) -> dict[str, Any]:
@@ -154,7 +255,7 @@ def _drives_straight(nusc: NuScenes, row: dict[str, Any], field: str) -> bool:
     turn = max(abs(math.remainder(yaw - yaws[-1], math.tau)) for yaw in yaws)
     gap_s = (_time_us(nusc, around[1]) - _time_us(nusc, around[0])) * 1e-6
     change = max(np.linalg.norm(np.asarray(r[field]) - np.asarray(row[field])) for r in around) / gap_s * 2
-    return row["category_name"] == "vehicle.car" and turn < STRAIGHT_RAD and change < STRAIGHT_MPS2
+    return bool(row["category_name"] == "vehicle.car" and turn < STRAIGHT_RAD and change < STRAIGHT_MPS2)
 
 
 def _time_us(nusc: NuScenes, annotation: dict[str, Any]) -> int:
@@ -245,6 +346,7 @@ def _scenes(nusc: NuScenes, options: argparse.Namespace) -> list[str]:
 CHECKS: dict[str, Check] = {
     "tables": walk_tables,
     "render": render,
+    "lidar": lidar,
     "velocity": velocities,
     "corners": corners,
     "detection": detection,

@@ -74,7 +74,7 @@ def truth_as_predictions(nusc: NuScenes, samples: list[str], *, task: str) -> di
 
 
 def _config(name: str) -> dict[str, Any]:
-    content = config_factory(name).serialize()
+    content: dict[str, Any] = config_factory(name).serialize()
     content["class_range"] = dict.fromkeys(content["class_range"], EVALUATION_RANGE_M)
     content["max_boxes_per_sample"] = 2000
     return content
@@ -89,7 +89,7 @@ def detection(nusc: NuScenes, result_file: Path, split: str, work: Path) -> dict
     for box in judge.gt_boxes.all:
         counts[box.detection_name] = counts.get(box.detection_name, 0) + 1
     present = sorted(counts)
-    per_class = {
+    per_class: dict[str, dict[str, Any]] = {
         name: {
             "boxes": counts[name],
             "ap": float(metrics.mean_dist_aps[name]),

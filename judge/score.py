@@ -40,7 +40,7 @@ def _score(options: argparse.Namespace) -> dict[str, Any]:
     dataroot, version = Path(options.dataroot), options.version
     content = json.loads(Path(options.results).read_text())
     boxes = content["results"]
-    first = next((box for found in boxes.values() for box in found), {})
+    first: dict[str, Any] = next((box for found in boxes.values() for box in found), {})
     task = "tracking" if "tracking_id" in first else "detection"
     nusc = NuScenes(version=version, dataroot=str(dataroot), verbose=False)
     scenes = _scenes(nusc, dataroot / version, boxes, options.split)

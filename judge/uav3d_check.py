@@ -191,7 +191,7 @@ def _inside_shares(nusc: NuScenes, mask: Path | None, sample: dict[str, Any], hu
     """Share of each instance's visible pixels in the hull that fits it best."""
     if mask is None:
         return []
-    picture = cv2.imread(str(mask), cv2.IMREAD_UNCHANGED)
+    picture = _read(mask, cv2.IMREAD_UNCHANGED)
     ids = picture[..., 0].astype(np.int32) * 256 + picture[..., 1]
     scale = ids.shape[1] / THEIR_WIDTH_PX
     shares = []
@@ -204,6 +204,13 @@ def _inside_shares(nusc: NuScenes, mask: Path | None, sample: dict[str, Any], hu
         near = [hull for hull in flat if cv2.pointPolygonTest(hull, centre, True) > -REACH_PX]
         shares.append(max((_share_in(hull, rows, columns, ids.shape) for hull in near), default=0.0))
     return shares
+
+
+def _read(path: Path, flags: int) -> np.ndarray:
+    image = cv2.imread(str(path), flags)
+    if image is None:
+        raise FileNotFoundError(f"{path}: not a readable image")
+    return np.asarray(image)
 
 
 def _share_in(hull: np.ndarray, rows: np.ndarray, columns: np.ndarray, shape: tuple[int, ...]) -> float:
@@ -223,7 +230,7 @@ def _drawn_by_them(
 ) -> int:
     """Let ``draw_boxes`` draw: it looks for picture 440 of a folder that is written into it."""
     picture = Path(nusc.get_sample_data_path(token)).resolve()
-    if cv2.imread(str(picture)).shape[1] != THEIR_WIDTH_PX:
+    if _read(picture, cv2.IMREAD_COLOR).shape[1] != THEIR_WIDTH_PX:
         return 0
     folder = Path("data/town_10/03_row_3/01_row_3_all/sweeps") / channel
     folder.mkdir(parents=True, exist_ok=True)

@@ -6,13 +6,13 @@ import shutil
 from pathlib import Path
 
 from tests.factories import make_recording
-from uavsim.annotate import annotate, write_virtual_lidar
+from uavsim.annotate import annotate, write_lidar_files
 from uavsim.capture.recording_writer import RecordingWriter
 from uavsim.dataset import assemble, final_paths, pack_fragment, scene_fragment
 from uavsim.records.recording import Recording
 
 
-def make_dataset(root: Path, *, scenes: int = 2, **choices) -> Path:
+def make_dataset(root: Path, *, scenes: int = 2, second_split: str = "uav_val", **choices) -> Path:
     """Make a strict data set ``root`` of made-up scenes; the first is in uav_train, the others in uav_val."""
     fragments = []
     for index in range(scenes):
@@ -21,11 +21,11 @@ def make_dataset(root: Path, *, scenes: int = 2, **choices) -> Path:
             folder,
             scene=f"scene_{index:02d}",
             scene_index=index,
-            splits=("uav_train",) if index == 0 else ("uav_val",),
+            splits=("uav_train",) if index == 0 else (second_split,),
             **choices,
         )
         fragments.append(pack_fragment(scene_fragment(annotate(recording))))
-        for old, new in {**final_paths(recording), **write_virtual_lidar(recording)}.items():
+        for old, new in {**final_paths(recording), **write_lidar_files(recording)}.items():
             (root / new).parent.mkdir(parents=True, exist_ok=True)
             (folder / old).rename(root / new)
         shutil.rmtree(folder)

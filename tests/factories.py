@@ -9,13 +9,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from uavsim.images import codec
+from uavsim.geometry.se3 import SE3
+from uavsim.images import codec, points
 from uavsim.records.plan import (
     CameraSpec,
     ImageFormat,
+    LidarSpec,
     ScenePlan,
     SwarmTrajectory,
     TownSite,
@@ -27,6 +30,7 @@ from uavsim.records.recording import (
     ActorStates,
     CameraShot,
     DroneState,
+    LidarScan,
     RecordedFrame,
     Recording,
     SessionFacts,
@@ -137,7 +141,7 @@ def make_plan(
     sensors: tuple[str, ...] = ("rgb", "instance"),
     images: str = "png",
     town: str = "Town10HD",
-    extra: dict | None = None,
+    lidar: bool = False,
 ) -> ScenePlan:
     """Return a plan whose drones fly a curve at 25 m, tilted."""
     step_us, every = 50_000, 10
@@ -167,18 +171,47 @@ def make_plan(
         samples=samples,
         keyframe_every_steps=every,
         sweeps_per_keyframe=sweeps,
-        rig=tuple(
-            CameraSpec(name, (0.1, -0.05, 0.02), CAMERAS[name], *size_px, 90.0, sensors)  # type: ignore[arg-type]
-            for name in cameras
-        ),
-        swarm=SwarmTrajectory(ids, places, turns),
+        rig=tuple(CameraSpec(name, (0.1, -0.05, 0.02), CAMERAS[name], *size_px, 90.0, sensors) for name in cameras),
+        swarm=SwarmTrajectory(ids, SE3(turns, places)),
         traffic=TrafficPlan(vehicles=11, walkers=1, blueprints=()),
         weather=WeatherTrack("clear_noon", (0,), np.linspace(0.0, 13.0, 14)[None]),
         images=ImageFormat(images),  # type: ignore[arg-type]
         splits=splits,
         version=version,
-        extra=extra or {},
+        lidar=LIDAR if lidar else None,
     )
+
+
+LIDAR = LidarSpec((0.2, -0.1, -0.3), (3.0, -20.0, 50.0), 16, 200.0, 8000, 20.0, -10.0, -90.0)
+
+
+def _scan(folder: Path, plan: ScenePlan, drone_id: int, step: int, shots: list[CameraShot]) -> LidarScan:
+    """What the drone's depth images show, every fifth pixel, as its lidar would tell it."""
+    at, rpy = drone_pose(drone_id, step * plan.step_us / 1e6)
+    body = ue_matrix(*rpy)
+    place, turn = F @ (at + body @ F @ np.array(LIDAR.mount_t_m)), F @ body @ ue_matrix(*LIDAR.mount_rpy_deg) @ F
+    clouds, owners = [], []
+    for shot in shots:
+        ids, tags = codec.mask_ids_and_tags(folder / shot.files["instance"])
+        depth = codec.decode_depth(folder / shot.files["depth"])
+        v, u = (axis.ravel() for axis in np.mgrid[2 : ids.shape[0] : 5, 2 : ids.shape[1] : 5])
+        seen = np.isfinite(depth[v, u])
+        v, u = v[seen], u[seen]
+        rays = np.stack([u + 0.5, v + 0.5, np.ones(len(u))]) * depth[v, u]
+        map_m = shot.map_SE3_optical.apply((np.linalg.inv(shot.intrinsic) @ rays).T)
+        clouds.append((map_m - place) @ turn)
+        owners.append(np.stack([ids[v, u], tags[v, u]], axis=1))
+    cloud = np.concatenate(clouds)
+    channel = plan.lidar_channel(drone_id)
+    files = {
+        "lidar": f"lidar/{channel}/{step:06d}.pcd.bin",
+        "lidar_instance": f"lidar_instance/{channel}/{step:06d}.bin",
+    }
+    data = points.encode_points(np.concatenate([cloud, np.full((len(cloud), 2), 3.0)], axis=1))
+    for name, content in zip(files.values(), (data, points.encode_owners(np.concatenate(owners))), strict=True):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(content)
+    return LidarScan(channel, drone_id, SE3(quaternion_of(turn), place), euler_of(F @ turn @ F), files)
 
 
 def drone_pose(drone_id: int, time_s: float) -> tuple[np.ndarray, tuple[float, float, float]]:
@@ -213,6 +246,11 @@ def make_recording(folder: Path, *, movers: list[Mover] | None = None, houses=HO
                 shots=shots,
                 actors=states,
                 weather=tuple(plan.weather.values[0].tolist()),
+                scans=tuple(
+                    _scan(folder, plan, d, step, [s for s in shots if s.drone_id == d])
+                    for d in plan.swarm.drone_ids
+                    if plan.lidar
+                ),
             )
         )
     facts = SessionFacts("mock", "0.9.16", "0.9.16", "carla", 11, 11, 1, 1, "actor_id")
@@ -229,8 +267,7 @@ def _info(instance_id: int, mover: Mover) -> ActorInfo:
         blueprint=mover.blueprint,
         base_type=mover.base_type,
         half_extent_m=mover.half,
-        actor_t_box_m=(x, -y, z),
-        actor_q_box_wxyz=(1.0, 0.0, 0.0, 0.0),
+        actor_SE3_box=SE3(np.array([1.0, 0.0, 0.0, 0.0]), np.array([x, -y, z])),
         semantic_tag=mover.tag,
         attributes={"color": "10,20,30", **mover.attributes},
     )
@@ -248,16 +285,16 @@ def _states(cast: list[Mover], time_s: float) -> tuple[ActorStates, dict[int, tu
         poses[i] = (at, matrix)
         spin = np.array([0.0, 0.0, np.radians(m.yaw_rate)])
         rows.append((i, F @ at, quaternion_of(F @ matrix @ F), euler, F @ heading * m.speed, -F @ spin))
-    columns = list(zip(*rows, strict=True)) if rows else [[]] * 6
+    columns: list[Any] = list(zip(*rows, strict=True)) if rows else [[]] * 6
     widths = (3, 4, 3, 3, 3)
-    stacked = [np.array(c, dtype=float).reshape(len(rows), w) for c, w in zip(columns[1:], widths, strict=True)]
-    states = ActorStates(np.array(columns[0], dtype=np.int64), *stacked, np.zeros((len(rows), 3)))
+    t, q, e, v, s = (np.array(c, dtype=float).reshape(len(rows), w) for c, w in zip(columns[1:], widths, strict=True))
+    states = ActorStates(np.array(columns[0], dtype=np.int64), SE3(q, t), e, v, s, np.zeros((len(rows), 3)))
     return states, poses
 
 
 def _drone(plan: ScenePlan, drone_id: int, step: int) -> DroneState:
-    t, q = plan.swarm.map_t_flu_m[step, drone_id], plan.swarm.map_q_flu_wxyz[step, drone_id]
-    return DroneState(drone_id, t, q, np.array([3.0, -2.0, 0.0]), t, q)
+    map_SE3_flu = plan.swarm.map_SE3_flu[step, drone_id]
+    return DroneState(drone_id, map_SE3_flu, np.array([3.0, -2.0, 0.0]), map_SE3_flu)
 
 
 def camera_pose_ue(spec: CameraSpec, drone_id: int, time_s: float) -> tuple[np.ndarray, np.ndarray]:
@@ -278,31 +315,26 @@ def _shot(folder, plan, spec, drone_id, step, poses, cast, houses) -> CameraShot
     suffix = "jpg" if plan.images.kind == "jpeg" else "png"
     names = {
         "rgb": f"rgb/{channel}/{step:06d}.{suffix}",
-        "mask": f"mask/{channel}/{step:06d}.png",
-        "depth": f"depth/{channel}/{step:06d}.png" if "depth" in spec.sensors else None,
-    }
+        "instance": f"instance/{channel}/{step:06d}.png",
+    } | ({"depth": f"depth/{channel}/{step:06d}.png"} if "depth" in spec.sensors else {})
     data = {
         "rgb": codec.encode_image(shade, kind=plan.images.kind),
-        "mask": codec.encode_mask_ids(ids, tags),
+        "instance": codec.encode_mask_ids(ids, tags),
         "depth": codec.encode_depth(depth),
     }
     for kind, name in names.items():
-        if name is not None:
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            (folder / name).write_bytes(data[kind])
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(data[kind])
     return CameraShot(
         channel=channel,
         drone_id=drone_id,
         camera=spec.name,
-        map_t_optical_m=F @ at,
-        map_q_optical_wxyz=quaternion_of(F @ matrix @ F @ OPTICAL_IN_FLU),
-        camera_euler_deg=euler_of(matrix),
+        map_SE3_optical=SE3(quaternion_of(F @ matrix @ F @ OPTICAL_IN_FLU), F @ at),
+        ue_euler_deg=euler_of(matrix),
         intrinsic=intrinsic,
         width_px=spec.width_px,
         height_px=spec.height_px,
-        rgb=names["rgb"],
-        mask=names["mask"],
-        depth=names["depth"],
+        files=names,
     )
 
 

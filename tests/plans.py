@@ -5,13 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from uavsim.geometry import quaternion
+from uavsim.geometry.se3 import SE3
 from uavsim.records.plan import (
     CameraSpec,
     ImageFormat,
     ScenePlan,
-    SensorKind,
     SwarmTrajectory,
-    Topology,
     TownSite,
     TrafficPlan,
     WeatherTrack,
@@ -27,7 +26,7 @@ RIG_ANGLES = {
 
 
 def rig(
-    *, sensors: tuple[SensorKind, ...] = ("rgb", "instance"), width: int = 320, height: int = 180
+    *, sensors: tuple[str, ...] = ("rgb", "instance"), width: int = 320, height: int = 180
 ) -> tuple[CameraSpec, ...]:
     return tuple(
         CameraSpec(name, (0.0, 0.0, 0.0), (0.0, pitch, yaw), width, height, 90.0, sensors)
@@ -41,7 +40,7 @@ def scene_plan(
     vehicles: int = 25,
     seed: int = 7,
     town: str = "Town10HD",
-    topology: Topology = "carla",
+    topology: str = "carla",
     cameras: tuple[CameraSpec, ...] | None = None,
     warmup_ticks: int = 20,
     scene_name: str = "scene_0000",
@@ -73,7 +72,7 @@ def scene_plan(
         keyframe_every_steps=every,
         sweeps_per_keyframe=0,
         rig=cameras or rig(),
-        swarm=SwarmTrajectory((0, 1, 2, 3, 4), t_m, np.tile(quaternion.from_yaw(yaw), (steps, 5, 1))),
+        swarm=SwarmTrajectory((0, 1, 2, 3, 4), SE3(quaternion.from_yaw(yaw), t_m)),
         traffic=TrafficPlan(vehicles, 0, ()),
         weather=WeatherTrack(
             "ClearNoon", (0,), np.array([[5.0, 0, 0, 10, -1, 45, 2, 0.75, 0.1, 0, 1, 0.03, 0.0331, 0]])

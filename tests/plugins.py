@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-__all__ = ["install_plugin"]
+__all__ = ["install_plugin", "uavsim_with"]
 
 
 def install_plugin(folder: Path, name: str, *, group: str, adds: Mapping[str, str], source: str) -> str:
@@ -26,3 +28,11 @@ def install_plugin(folder: Path, name: str, *, group: str, adds: Mapping[str, st
     lines = [f"[{group}]", *(f"{entry} = {value}" for entry, value in adds.items())]
     (info / "entry_points.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
     return str(site)
+
+
+def uavsim_with(site: str, *arguments: str) -> str:
+    """Run the command line in a process of its own that has the package of ``site``; returns what it printed."""
+    program = f"import sys; sys.path.insert(0, {site!r}); from uavsim.cli import main; main()"
+    done = subprocess.run([sys.executable, "-c", program, *arguments], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout

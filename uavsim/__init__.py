@@ -1,0 +1,1 @@
+"""YAML in, labelled multi-drone data sets out; one room per stage, and no logic here."""

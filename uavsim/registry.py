@@ -12,7 +12,7 @@ import difflib
 from collections.abc import Iterable, Mapping
 from functools import cached_property
 from importlib.metadata import EntryPoint, entry_points
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from uavsim.errors import InputError, UnknownNameError
 
@@ -27,9 +27,7 @@ class Registry(Generic[T]):
     A name that two packages claim, or that a package claims beside a built-in one, is refused until one of them goes.
     """
 
-    def __init__(
-        self, kind: str, builtin: Mapping[str, T], *, what: str | None = None, expects: type | None = None
-    ) -> None:
+    def __init__(self, kind: str, builtin: Mapping[str, T], *, what: str | None = None, expects: Any = None) -> None:
         """Remember the built-in objects; installed packages are looked for at the first use.
 
         Args:
@@ -40,13 +38,13 @@ class Registry(Generic[T]):
         """
         self.group = f"uavsim.{kind}"
         self._objects: dict[str, T] = dict(builtin)
-        self._builtin = frozenset(builtin)
+        self.builtin = tuple(builtin)
         self._what = what or kind.removesuffix("s")
         self._expects = expects
 
     def names(self) -> list[str]:
         """Return every name that can be picked: the built-in ones in their order, then the others sorted."""
-        return [*(name for name in self._objects if name in self._builtin), *sorted(set(self._found) - self._builtin)]
+        return [*self.builtin, *sorted(set(self._found) - set(self.builtin))]
 
     def pick(self, name: str) -> T:
         """Return the object of a name.
@@ -57,7 +55,7 @@ class Registry(Generic[T]):
         """
         pick(dict.fromkeys(self.names()), name, what=self._what)
         entries = self._found.get(name, [])
-        owners = ["uavsim"] * (name in self._builtin) + [_package(entry) for entry in entries]
+        owners = ["uavsim"] * (name in self.builtin) + [_package(entry) for entry in entries]
         if len(owners) > 1:
             raise InputError(f"{self._what} {name!r} is claimed by {' and '.join(owners)}; uninstall all but one")
         if name not in self._objects:

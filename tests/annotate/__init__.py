@@ -1,0 +1,1 @@
+"""Labels against scenes whose truth is drawn alone."""

@@ -12,6 +12,7 @@ from headless_simulator.render import Renderer
 from headless_simulator.scene import TAG, Mesh, Movers, View, Weather
 
 from tests.factories import CAMERAS, OPTICAL_IN_FLU, F, euler_of, make_plan, quaternion_of, ue_matrix
+from uavsim.geometry.se3 import SE3
 from uavsim.images import codec
 from uavsim.records.recording import (
     ActorInfo,
@@ -94,8 +95,8 @@ def make_city(folder: Path, *, seed: int, samples: int, vehicles: int = 60, dept
         yaw = 17.0 + 3 * k
         for d in plan.swarm.drone_ids:
             at = np.array([4.0 + 5 * k, -3.0, altitude_m]) + ue_matrix(0, 0, yaw) @ np.array([*FORMATION[d], 0.0])
-            q = quaternion_of(F @ ue_matrix(0, 0, yaw) @ F)
-            drone_states.append(DroneState(d, F @ at, q, np.zeros(3), F @ at, q))
+            map_SE3_flu = SE3(quaternion_of(F @ ue_matrix(0, 0, yaw) @ F), F @ at)
+            drone_states.append(DroneState(d, map_SE3_flu, np.zeros(3), map_SE3_flu))
             for spec in plan.rig:
                 channel = plan.channel(camera=spec.name, drone_id=d)
                 matrix = ue_matrix(0, 0, yaw) @ ue_matrix(*CAMERAS[spec.name])
@@ -146,7 +147,7 @@ def _info(instance_id: int, name: str) -> ActorInfo:
     spec = VEHICLES.get(name)
     return ActorInfo(
         instance_id, 100 + instance_id, "vehicle" if spec else "walker", name, spec.base_type if spec else "",
-        MODELS.half_extent(name), (x, -y, z), (1.0, 0.0, 0.0, 0.0), spec.tag if spec else 12,
+        MODELS.half_extent(name), SE3(np.array([1.0, 0.0, 0.0, 0.0]), np.array([x, -y, z])), spec.tag if spec else 12,
     )  # fmt: skip
 
 
@@ -155,8 +156,7 @@ def _states(poses) -> ActorStates:
     matrices = [ue_matrix(0, 0, yaw) for _, yaw in poses]
     return ActorStates(
         np.arange(1, n + 1),
-        np.array([F @ at for at, _ in poses]),
-        np.array([quaternion_of(F @ m @ F) for m in matrices]),
+        SE3(np.array([quaternion_of(F @ m @ F) for m in matrices]), np.array([F @ at for at, _ in poses])),
         np.array([(0.0, 0.0, yaw) for _, yaw in poses]),
         np.zeros((n, 3)),
         np.zeros((n, 3)),
@@ -183,7 +183,7 @@ def _shot(folder, plan, spec, channel, drone, k, at, matrix, poses, cast, town, 
     view = View((*at, pitch, yaw, roll), spec.width_px, spec.height_px, spec.fov_deg)
     image = _look(town, view, _movers(cast, poses, list(range(len(cast)))))
     ids = np.where(image.ids < 0x8000_0000, image.ids, 0).astype(np.uint16)
-    names = {"mask": f"mask/{channel}/{k:06d}.png", "depth": f"depth/{channel}/{k:06d}.png"}
+    names = {"instance": f"instance/{channel}/{k:06d}.png", "depth": f"depth/{channel}/{k:06d}.png"}
     for name, data in zip(names.values(), (codec.encode_mask_ids(ids, image.tag), codec.encode_depth(image.depth_m)),
                           strict=True):  # fmt: skip
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
@@ -194,9 +194,10 @@ def _shot(folder, plan, spec, channel, drone, k, at, matrix, poses, cast, town, 
             alone[k, channel, row + 1] = int((lone.ids == row + 1).sum())
     focal = spec.width_px / 2
     return CameraShot(
-        channel, drone, spec.name, F @ at, quaternion_of(F @ matrix @ F @ OPTICAL_IN_FLU), (roll, pitch, yaw),
+        channel, drone, spec.name, SE3(quaternion_of(F @ matrix @ F @ OPTICAL_IN_FLU), F @ at), (roll, pitch, yaw),
         np.array([[focal, 0, spec.width_px / 2], [0, focal, spec.height_px / 2], [0, 0, 1.0]]),
-        spec.width_px, spec.height_px, "rgb.png", names["mask"], names["depth"] if "depth" in spec.sensors else None,
+        spec.width_px, spec.height_px,
+        {"rgb": "rgb.png", **{name: path for name, path in names.items() if name in spec.sensors}},
     )  # fmt: skip
 
 

@@ -7,14 +7,16 @@ from headless_simulator.models.catalogue import VEHICLES
 from uavsim.annotate.attributes import attributes_of_track
 from uavsim.annotate.options import AnnotateOptions
 from uavsim.annotate.sizes import believable, size_of
-from uavsim.dataset.classes import UAV3D_CAR_BLUEPRINTS, UAV3D_NAME, label_of, label_of_blueprint, uav3d_category
 from uavsim.dataset.vocabulary import ATTRIBUTES
+from uavsim.geometry.se3 import SE3
+from uavsim.records.classes import CLASSES, UAV3D_CARS, class_of, class_of_blueprint, uav3d_category
 from uavsim.records.recording import ActorInfo
 
 
 def actor(blueprint: str, *, base_type: str = "", tag: int = 14, kind: str = "vehicle", half=(2.0, 1.0, 0.7),
           offset=(0.0, 0.0, 0.7), **attributes: str) -> ActorInfo:  # fmt: skip
-    return ActorInfo(1, 1, kind, blueprint, base_type, half, offset, (1, 0, 0, 0), tag, attributes)  # type: ignore[arg-type]
+    box = SE3(np.array([1.0, 0, 0, 0]), np.array(offset))
+    return ActorInfo(1, 1, kind, blueprint, base_type, half, box, tag, attributes)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -33,26 +35,31 @@ def actor(blueprint: str, *, base_type: str = "", tag: int = 14, kind: str = "ve
     ],
 )
 def test_labels(info: ActorInfo, label: str | None) -> None:
-    assert label_of(info) == label
+    found = class_of(info)
+    assert (found and found.label) == label
 
 
 def test_every_vehicle_of_the_catalogue_has_the_label_of_its_base_type() -> None:
     for name, spec in VEHICLES.items():
         info = actor(name, base_type=spec.base_type, tag=spec.tag)
-        label = label_of(info)
+        found = class_of(info)
+        assert found
+        label = found.label
         assert label in {"car", "van", "truck", "bus", "motorcycle", "bicycle"}
         if name not in {"vehicle.carlamotors.carlacola", "vehicle.ford.ambulance"}:
             assert label == spec.base_type or (label, spec.base_type) in {("van", "car"), ("bus", "truck")}, name
 
 
 def test_uav3d_names() -> None:
-    assert len(set(UAV3D_CAR_BLUEPRINTS)) == 17
+    assert len(set(UAV3D_CARS)) == 17
     assert uav3d_category("vehicle.mercedes.coupe") == "vehicle.mercedes-benz.coupe"
     assert uav3d_category("vehicle.tesla.model3") == "vehicle.tesla.model3"
     today = {uav3d_category(name) for name in VEHICLES}
-    assert set(UAV3D_CAR_BLUEPRINTS) <= today  # every class of UAV3D can be had from today's blueprints
-    assert set(UAV3D_NAME) <= set(VEHICLES)
-    assert label_of_blueprint("vehicle.mustang.mustang") == "car"
+    assert set(UAV3D_CARS) <= today  # every class of UAV3D can be had from today's blueprints
+    assert {name for c in CLASSES for name in c.uav3d_names} <= set(VEHICLES)
+    found = class_of_blueprint("vehicle.mustang.mustang")
+    assert found
+    assert found.label == "car"
 
 
 @pytest.mark.parametrize(
@@ -69,23 +76,25 @@ def test_uav3d_names() -> None:
     ],
 )
 def test_believable_boxes(half: tuple, offset: tuple, good: bool) -> None:
-    assert believable(half, offset) is good
+    assert believable(half, np.array(offset)) is good
 
 
 def test_boxes_from_the_table_stand_on_the_ground() -> None:
-    half, offset, source = size_of(actor("vehicle.yamaha.yzf", half=(0.0, 0.0, 0.0), offset=(0.0, 0.0, 0.0), tag=18))
+    half, actor_SE3_box, source = size_of(
+        actor("vehicle.yamaha.yzf", half=(0.0, 0.0, 0.0), offset=(0.0, 0.0, 0.0), tag=18)
+    )
     assert source == "table"
     assert half[0] > 2 * half[1]
-    assert offset == (0.0, 0.0, half[2])
+    assert actor_SE3_box.translation_m.tolist() == [0.0, 0.0, half[2]]
     known = actor("vehicle.audi.a2")
-    assert size_of(known) == (known.half_extent_m, known.actor_t_box_m, "simulator")
+    assert size_of(known) == (known.half_extent_m, known.actor_SE3_box, "simulator")
     walker = actor("walker.pedestrian.0001", kind="walker", half=(0.0, 0.0, 0.0))
-    assert size_of(walker)[1] == (0.0, 0.0, 0.0)
+    assert size_of(walker)[1].translation_m.tolist() == [0.0, 0.0, 0.0]
 
 
 def names(info: ActorInfo, label: str, speeds: list[float], places: list[float]) -> list[str]:
     track = np.array([[x, 0.0, 0.0] for x in places])
-    rows = attributes_of_track(info, label, speed_mps=np.array(speeds), map_t_m=track, options=AnnotateOptions())
+    rows = attributes_of_track(info, label, speed_mps=np.array(speeds), origin_map_m=track, options=AnnotateOptions())
     return [ATTRIBUTES[row][0] for row in rows]
 
 

@@ -1,21 +1,24 @@
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from tests.dataset_factory import make_dataset
 from tests.factories import F, Mover, make_recording, street, ue_matrix
-from uavsim.annotate import AnnotateOptions, annotate, options_of_plan, write_virtual_lidar
+from uavsim.annotate import AnnotateOptions, annotate, options_of_plan, write_lidar_files
+from uavsim.annotate.lidar_files import lidar_top_points
 from uavsim.annotate.relocate import in_dataset
 from uavsim.annotate.scene import visibility_levels
-from uavsim.annotate.virtual_lidar import virtual_lidar_points
 from uavsim.dataset import scene_fragment
 from uavsim.errors import DatasetError, InputError
+from uavsim.geometry.se3 import SE3
 from uavsim.records.labels import SceneLabels
+from uavsim.records.plan import LabelPlan
 from uavsim.records.recording import Recording
 
-SMALL = {"drones": 1, "size_px": (64, 36), "sweeps": 0}
+SMALL: dict[str, Any] = {"drones": 1, "size_px": (64, 36), "sweeps": 0}
 
 
 def test_centres_are_origins_plus_the_turned_offset(labels: SceneLabels) -> None:
@@ -27,8 +30,8 @@ def test_centres_are_origins_plus_the_turned_offset(labels: SceneLabels) -> None
         time_s = boxes.sample_index[row] * 0.5
         heading = np.radians(mover.rpy[2])
         at = np.array(mover.at) + mover.speed * time_s * np.array([np.cos(heading), np.sin(heading), 0])
-        turn = ue_matrix(*mover.rpy[:2], np.float32(mover.rpy[2] + mover.yaw_rate * time_s))
-        np.testing.assert_allclose(boxes.map_t_box_m[row], F @ (at + turn @ mover.box_offset), atol=1e-6)
+        turn = ue_matrix(mover.rpy[0], mover.rpy[1], float(np.float32(mover.rpy[2] + mover.yaw_rate * time_s)))
+        np.testing.assert_allclose(boxes.map_SE3_box[row].translation_m, F @ (at + turn @ mover.box_offset), atol=1e-6)
 
 
 def test_only_chosen_classes_in_range(recording: Recording) -> None:
@@ -43,7 +46,8 @@ def test_a_track_with_a_gap_says_so(tmp_path: Path) -> None:
     out_and_back = Mover("vehicle.audi.tt", "car", 14, (2.1, 1.0, 0.7), (0, 0, 0.7), (30.0, 0, 0), (0, 0, 0))
     recording = make_recording(tmp_path, movers=[out_and_back], samples=4, **SMALL)
     frames = list(recording.frames)
-    away = replace(frames[1].actors, map_t_actor_m=frames[1].actors.map_t_actor_m + [500.0, 0, 0])
+    here = frames[1].actors.map_SE3_actor
+    away = replace(frames[1].actors, map_SE3_actor=SE3(here.quat_wxyz, here.translation_m + [500.0, 0, 0]))
     frames[1] = replace(frames[1], actors=away)
     frames[2] = replace(frames[2], actors=away)
     labels = annotate(replace(recording, frames=tuple(frames)), options=AnnotateOptions(range_m=100.0))
@@ -95,14 +99,14 @@ def test_the_same_again_and_from_the_data_set(recording: Recording, tmp_path: Pa
 def test_masks_that_are_missing_or_wrong_are_told(tmp_path: Path) -> None:
     recording = make_recording(tmp_path, samples=1, **SMALL)
     frame = recording.frames[0]
-    bare = replace(frame, shots=(replace(frame.shots[0], mask=None), *frame.shots[1:]))
+    bare = replace(frame, shots=(replace(frame.shots[0], files={"rgb": "rgb.png"}), *frame.shots[1:]))
     with pytest.raises(DatasetError, match="no mask"):
         annotate(replace(recording, frames=(bare,)))
     large = replace(frame, shots=(replace(frame.shots[0], width_px=65), *frame.shots[1:]))
     with pytest.raises(DatasetError, match="its camera is not"):
         annotate(replace(recording, frames=(large,)))
-    (tmp_path / frame.shots[0].mask).write_bytes(b"")
-    with pytest.raises(DatasetError, match="not a readable image"):
+    (tmp_path / frame.shots[0].files["instance"]).write_bytes(b"")
+    with pytest.raises(DatasetError, match="neither PNG nor JPEG"):
         annotate(recording)
     sweep = replace(frame, sample_index=None)
     with pytest.raises(DatasetError, match="no keyframe"):
@@ -114,15 +118,15 @@ def test_options_are_checked(recording: Recording) -> None:
         AnnotateOptions(classes=("trucks",))
     with pytest.raises(InputError, match="range_m"):
         AnnotateOptions(range_m=0.0)
-    plan = replace(recording.plan, extra={"labels": {"classes": ["car"], "range_m": 80.0}})
+    plan = replace(recording.plan, labels=LabelPlan(classes=("car",), range_m=80.0))
     assert options_of_plan(plan) == AnnotateOptions(classes=("car",), range_m=80.0)
     with pytest.raises(InputError, match="range_m"):
-        options_of_plan(replace(plan, extra={"labels": {"range": 80.0}}))
+        options_of_plan(replace(plan, labels=LabelPlan(range_m=-80.0)))
 
 
 def test_virtual_lidar_points_are_the_ground_and_the_cars(recording: Recording) -> None:
     frame = recording.frames[0]
-    points = virtual_lidar_points(recording, frame)
+    points = lidar_top_points(recording, frame)
     assert points.dtype == np.float32
     near = points[np.hypot(points[:, 0], points[:, 1]) < 20]
     assert len(near) > 300
@@ -137,7 +141,7 @@ def test_virtual_lidar_points_are_the_ground_and_the_cars(recording: Recording) 
     assert len(there) >= 4
     assert (there[:, 2] > -0.1).all()
     assert there[:, 2].max() < 1.7
-    moves = write_virtual_lidar(recording)
+    moves = write_lidar_files(recording)
     assert len(moves) == 3
     for old, new in moves.items():
         assert new.startswith("samples/LIDAR_TOP/scene_00__LIDAR_TOP__")

@@ -3,17 +3,18 @@ import pytest
 
 from uavsim.annotate.silhouettes import Camera, Solids, outline_px, trace
 from uavsim.annotate.visibility import Images, amodal_pixels, see
+from uavsim.geometry.se3 import SE3
 
 LOOKING_DOWN = np.array([0.0, 1.0, 0.0, 0.0])  # half a turn about x: optical z points down, y to minus y
-UNTURNED = np.array([[1.0, 0.0, 0.0, 0.0]])
+UNTURNED = np.array([1.0, 0.0, 0.0, 0.0])
 
 
 def camera(at=(0.0, 0.0, 10.0), q=LOOKING_DOWN) -> Camera:
-    return Camera(np.array(at), np.array(q), np.array([[100.0, 0, 50], [0, 100.0, 40], [0, 0, 1.0]]), 100, 80)
+    return Camera(SE3(np.array(q), np.array(at)), np.array([[100.0, 0, 50], [0, 100.0, 40], [0, 0, 1.0]]), 100, 80)
 
 
 def box(at, half) -> Solids:
-    return Solids(np.array([at], float), UNTURNED, np.array([half], float))
+    return Solids(SE3(UNTURNED, np.array([at], float)), np.array([half], float))
 
 
 def test_a_plate_under_the_camera_covers_what_paper_says() -> None:
@@ -60,9 +61,7 @@ def test_truncation_is_the_share_outside() -> None:
 def test_who_hides_whom() -> None:
     ids, tags = np.zeros((80, 100), np.uint16), np.ones((80, 100), np.uint8)
     low, high = box((0, 0, 0.0), (1, 1, 0.1)), box((0, 0, 5.0), (0.2, 0.2, 0.1))
-    both = Solids(
-        *(np.concatenate([getattr(low, f), getattr(high, f)]) for f in ("map_t_box_m", "map_q_box_wxyz", "half_m"))
-    )
+    both = Solids(SE3.concatenate([low.map_SE3_box, high.map_SE3_box]), np.concatenate([low.half_m, high.half_m]))
     ids[30:50, 40:60], tags[30:50, 40:60] = 1, 14
     ids[36:44, 46:54] = 2
     view = see(both, np.array([1, 2]), camera(), Images(ids, tags))

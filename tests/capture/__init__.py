@@ -1,0 +1,1 @@
+"""Recording: degradations, masks, writer, rigs."""

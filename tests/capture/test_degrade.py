@@ -7,11 +7,12 @@ import pytest
 
 from tests.plans import scene_plan
 from uavsim.capture.degrade import agent_view, degraded_image, image_changes
+from uavsim.geometry.se3 import SE3
 from uavsim.records.plan import DegradationPlan
 from uavsim.records.recording import DroneState
 
 T = np.array([10.0, -20.0, 60.0])
-DRONE = DroneState(3, T, np.array([1.0, 0, 0, 0]), np.zeros(3), T, np.array([1.0, 0, 0, 0]))
+DRONE = DroneState(3, SE3(np.array([1.0, 0, 0, 0]), T), np.zeros(3), SE3(np.array([1.0, 0, 0, 0]), T))
 
 
 def test_nothing_is_degraded_by_default() -> None:

@@ -11,15 +11,17 @@ from uavsim.capture.masks import MaskBinder, MaskView, split_mask
 from uavsim.capture.rig import camera_poses
 from uavsim.errors import MissedTick
 from uavsim.geometry import pinhole, quaternion
+from uavsim.geometry.se3 import SE3
 from uavsim.records.recording import ActorInfo, ActorStates
 from uavsim.simulate.swarm import PlannedSwarm
 
 ACTOR_IDS = [301, 77, 1042]
+BOX = SE3(quaternion.IDENTITY, np.array([0.0, 0.0, 0.7]))
 
 
 def _infos() -> list[ActorInfo]:
     return [
-        ActorInfo(n, actor_id, "vehicle", "vehicle.audi.tt", "car", (2.1, 1.0, 0.7), (0, 0, 0.7), (1, 0, 0, 0), 14)
+        ActorInfo(n, actor_id, "vehicle", "vehicle.audi.tt", "car", (2.1, 1.0, 0.7), BOX, 14)
         for n, actor_id in enumerate(ACTOR_IDS, start=1)
     ]
 
@@ -27,8 +29,7 @@ def _infos() -> list[ActorInfo]:
 def _states(shift_m: float = 0.0) -> ActorStates:
     t_m = np.array([[-10.0, -30.0, 0.0], [8.0, -24.0, 0.0], [-22.0, -38.0, 0.0]]) + [shift_m, 0, 0]
     zero = np.zeros((3, 3))
-    q = np.tile([1.0, 0, 0, 0], (3, 1))
-    return ActorStates(np.array([1, 2, 3]), t_m, q, zero, zero, zero, zero)
+    return ActorStates(np.array([1, 2, 3]), SE3(quaternion.IDENTITY, t_m), zero, zero, zero, zero)
 
 
 def _views(shown_ids: list[int], states: ActorStates) -> list[MaskView]:
@@ -41,8 +42,7 @@ def _views(shown_ids: list[int], states: ActorStates) -> list[MaskView]:
     for pose in camera_poses(plan, swarm.advance(0)):
         ids, tags = np.zeros((180, 320), np.uint16), np.ones((180, 320), np.uint8)
         ids[:8, :8], tags[:8, :8] = 0x8123, 14
-        points = states.map_t_actor_m + [0, 0, 0.7] - pose.map_t_optical_m
-        optical = quaternion.rotate(quaternion.conjugate(pose.map_q_optical_wxyz), points)
+        optical = pose.map_SE3_optical.apply_inverse(states.map_SE3_actor.translation_m + [0, 0, 0.7])
         for shown, (u, v) in zip(shown_ids, pinhole.project(optical, intrinsic=matrices[pose.camera]), strict=True):
             if 5 < u < 315 and 5 < v < 175:
                 ids[int(v) - 3 : int(v) + 4, int(u) - 3 : int(u) + 4] = shown
@@ -88,8 +88,7 @@ def _with_parked(views: list[MaskView], states: ActorStates, *, width_px: int = 
     parked = []
     for view in views:
         ids, tags = np.zeros_like(view.ids), np.ones_like(view.tags)
-        points = states.map_t_actor_m + [0, 0, 0.7] - view.pose.map_t_optical_m
-        optical = quaternion.rotate(quaternion.conjugate(view.pose.map_q_optical_wxyz), points)
+        optical = view.pose.map_SE3_optical.apply_inverse(states.map_SE3_actor.translation_m + [0, 0, 0.7])
         for n, (u, v) in enumerate(pinhole.project(optical, intrinsic=view.intrinsic)):
             if 5 < u < 315 and 5 < v < 175:
                 rows, columns = slice(int(v) - 4, int(v) + 5), slice(int(u) - 4, int(u) - 4 + width_px)
@@ -132,9 +131,7 @@ def test_split_mask_reads_carlas_order() -> None:
 def test_parked_vehicles_are_matched_by_place_while_actors_are_proven_by_id() -> None:
     """Actor 3 is a thing of the town: its mask id is nobody's actor id."""
     infos = _infos()
-    infos[2] = ActorInfo(
-        3, 0, "environment", "environment.Parked_12", "car", (2.1, 1.0, 0.7), (0, 0, 0.7), (1, 0, 0, 0), 14
-    )
+    infos[2] = ActorInfo(3, 0, "environment", "environment.Parked_12", "car", (2.1, 1.0, 0.7), BOX, 14)
     binder = MaskBinder(infos)
     binder.learn(_views([301, 77, 0x8042], _states()), _states())
     assert binder.mode == "actor_id"

@@ -1,36 +1,38 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from tests.plans import scene_plan
+from tests.records.test_codec import assert_same
 from uavsim.capture.camera_capture import CameraCapture, assemble_capture
 from uavsim.capture.masks import MaskBinder
-from uavsim.capture.recording_writer import LOG_NAME, RecordingWriter, read_recording
+from uavsim.capture.recording_reader import LOG_NAME, read_recording
+from uavsim.capture.recording_writer import RecordingWriter
 from uavsim.capture.rig import camera_poses
 from uavsim.errors import DatasetError, MissedTick, StorageError
+from uavsim.geometry.se3 import SE3
 from uavsim.images import codec
 from uavsim.records.recording import ActorInfo, ActorStates, RecordedFrame, SessionFacts
-from uavsim.simulate.ports import CameraPose, RawImage
+from uavsim.simulate.ports import CameraPose, Reading
 from uavsim.simulate.swarm import PlannedSwarm
 
 PLAN = scene_plan(samples=2)
+BOX = SE3(np.array([0.6, 0, 0, 0.8]), np.array([0.0, 0.0, 0.7]))
 STATES = ActorStates(
     np.array([2, 5]),
-    np.array([[1.5, -2.25, 0.125], [3.0, 4.0, 5.0]]),
-    np.array([[1.0, 0, 0, 0], [0.6, 0, 0, 0.8]]),
+    SE3(np.array([[1.0, 0, 0, 0], [0.6, 0, 0, 0.8]]), np.array([[1.5, -2.25, 0.125], [3.0, 4.0, 5.0]])),
     np.arange(6.0).reshape(2, 3),
     np.ones((2, 3)),
     np.zeros((2, 3)),
     np.full((2, 3), -0.5),
 )
 INFOS = (
-    ActorInfo(
-        2, 91, "vehicle", "vehicle.audi.tt", "car", (2.1, 1.0, 0.7), (0, 0, 0.7), (1, 0, 0, 0), 14, {"color": "1,2,3"}
-    ),
-    ActorInfo(5, 17, "walker", "walker.pedestrian.0003", "", (0.2, 0.2, 0.9), (0, 0, 0), (1, 0, 0, 0), 12),
+    ActorInfo(2, 91, "vehicle", "vehicle.audi.tt", "car", (2.1, 1.0, 0.7), BOX, 14, {"color": "1,2,3"}),
+    ActorInfo(5, 17, "walker", "walker.pedestrian.0003", "", (0.2, 0.2, 0.9), SE3.identity(), 12),
 )
 FACTS = SessionFacts("mock", "0.9.16", "0.9.16", "carla", 30, 25, 0, 0, "actor_id")
 
@@ -41,24 +43,24 @@ def _poses() -> list[CameraPose]:
     return camera_poses(PLAN, swarm.advance(0))
 
 
-def _images(seed: int = 1) -> list[RawImage]:
+def _images(seed: int = 1) -> list[Reading]:
     rng = np.random.default_rng(seed)
     images = []
     for channel in PLAN.channels:
-        images.append(RawImage(channel, "rgb", rng.integers(0, 255, (180, 320, 4), dtype=np.uint8)))
-        images.append(RawImage(channel, "instance", np.zeros((180, 320, 4), np.uint8)))
+        images.append(Reading(channel, "rgb", rng.integers(0, 255, (180, 320, 4), dtype=np.uint8)))
+        images.append(Reading(channel, "instance", np.zeros((180, 320, 4), np.uint8)))
     return images
 
 
-def _assemble(images: list[RawImage]) -> list[CameraCapture]:
-    return assemble_capture(PLAN, poses=_poses(), images=images, states=STATES, binder=MaskBinder(INFOS))
+def _assemble(images: list[Reading]) -> list[CameraCapture]:
+    return assemble_capture(PLAN, poses=_poses(), readings=images, states=STATES, binder=MaskBinder(INFOS))
 
 
-def _record(folder: Path) -> list[RawImage]:
+def _record(folder: Path) -> list[Reading]:
     images = _images()
     with RecordingWriter(folder, PLAN) as writer:
         for step in PLAN.capture_steps:
-            shots = writer.put(_assemble(images), step=step)
+            shots, _ = writer.put(_assemble(images), step=step)
             sample = step // 10
             writer.add(
                 RecordedFrame(
@@ -73,16 +75,16 @@ def test_what_was_put_is_what_is_read(tmp_path: Path) -> None:
     images = _record(tmp_path / "rec")
     recording = read_recording(tmp_path / "rec")
     assert recording.facts == FACTS
-    assert recording.actors == INFOS
+    assert_same(recording.actors, INFOS)
     assert [f.step for f in recording.frames] == [0, 10]
     frame = recording.frames[1]
-    np.testing.assert_array_equal(frame.actors.map_t_actor_m, STATES.map_t_actor_m)
-    np.testing.assert_array_equal(recording.plan.swarm.map_t_flu_m, PLAN.swarm.map_t_flu_m)
+    assert_same(frame.actors, STATES)
+    assert_same(recording.plan, PLAN)
     assert [s.channel for s in frame.shots] == list(PLAN.channels)
     shot = frame.shots[7]
-    assert shot.rgb is not None
-    pixels = codec.decode_rgb(recording.folder / shot.rgb)
-    np.testing.assert_array_equal(pixels, images[14].pixels[..., 2::-1])  # the simulator's blue-first became red-first
+    assert "rgb" in shot.files
+    pixels = codec.decode_rgb(recording.folder / shot.files["rgb"])
+    np.testing.assert_array_equal(pixels, images[14].data[..., 2::-1])  # the simulator's blue-first became red-first
 
 
 def test_an_unfinished_recording_is_refused(tmp_path: Path) -> None:
@@ -117,11 +119,25 @@ def test_write_failure_in_a_thread_reaches_the_caller(tmp_path: Path) -> None:
 
 def test_a_missing_image_is_an_error() -> None:
     with pytest.raises(MissedTick, match="CAMERA_LEFT_id_2 has no instance image"):
-        _assemble([i for i in _images() if (i.channel, i.sensor) != ("CAMERA_LEFT_id_2", "instance")])
+        _assemble([i for i in _images() if (i.channel, i.modality) != ("CAMERA_LEFT_id_2", "instance")])
+
+
+def test_what_changed_before_the_scene_is_unknown() -> None:
+    """A camera outlives scenes: what it compares its first image with was another scene's."""
+    camera = replace(PLAN.rig[0], sensors=("rgb", "instance", "optical_flow"))
+    plan = replace(PLAN, rig=(camera, *PLAN.rig[1:]))
+    flow = [Reading(c, "optical_flow", np.ones((180, 320, 2), np.float32)) for c in PLAN.channels if "FRONT" in c]
+    for first in (True, False):
+        captures = assemble_capture(
+            plan, poses=_poses(), readings=_images() + flow, states=STATES, binder=MaskBinder(INFOS), first=first
+        )
+        front = [c.data["optical_flow"] for c in captures if "optical_flow" in c.data]
+        assert len(front) == 5
+        assert all(np.isnan(f).all() == first and f.shape == (180, 320, 2) for f in front)
 
 
 def test_two_cameras_with_one_image_are_an_error() -> None:
     images = _images()
-    images[4] = RawImage(images[4].channel, "rgb", images[0].pixels)
+    images[4] = Reading(images[4].channel, "rgb", images[0].data)
     with pytest.raises(MissedTick, match="same image"):
         _assemble(images)

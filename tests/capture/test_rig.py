@@ -7,20 +7,21 @@ from hypothesis import strategies as st
 from tests.plans import rig, scene_plan
 from uavsim.capture.rig import camera_poses
 from uavsim.geometry import quaternion
+from uavsim.geometry.se3 import SE3
 from uavsim.records.plan import CameraSpec
 from uavsim.records.recording import DroneState
 from uavsim.simulate.swarm import PlannedSwarm
 
 
 def _drone(t_m: list[float], q: np.ndarray) -> DroneState:
-    t = np.array(t_m)
-    return DroneState(0, t, q, np.zeros(3), t, q)
+    map_SE3_flu = SE3(q, np.array(t_m))
+    return DroneState(0, map_SE3_flu, np.zeros(3), map_SE3_flu)
 
 
 def test_level_drone_facing_map_x() -> None:
     """Worked out on paper: FRONT looks forward and down, RIGHT looks to -y (the map's y is left), BOTTOM straight down."""
     poses = camera_poses(scene_plan(), [_drone([10.0, 20.0, 60.0], np.array([1.0, 0, 0, 0]))])
-    look = {p.camera: quaternion.rotate(p.map_q_optical_wxyz, np.array([0.0, 0.0, 1.0])) for p in poses}
+    look = {p.camera: p.map_SE3_optical.rotate(np.array([0.0, 0.0, 1.0])) for p in poses}
     h = np.sqrt(0.5)
     np.testing.assert_allclose(look["FRONT"], [h, 0, -h], atol=1e-12)
     np.testing.assert_allclose(look["BACK"], [-h, 0, -h], atol=1e-12)
@@ -28,14 +29,14 @@ def test_level_drone_facing_map_x() -> None:
     np.testing.assert_allclose(look["RIGHT"], [0, -h, -h], atol=1e-12)
     np.testing.assert_allclose(look["BOTTOM"], [0, 0, -1], atol=1e-12)
     np.testing.assert_allclose(poses[0].ue_location_m, [10, -20, 60], atol=0)
-    up_in_bottom_image = quaternion.rotate(poses[4].map_q_optical_wxyz, np.array([0.0, -1.0, 0.0]))
+    up_in_bottom_image = poses[4].map_SE3_optical.rotate(np.array([0.0, -1.0, 0.0]))
     np.testing.assert_allclose(up_in_bottom_image, [1, 0, 0], atol=1e-12)
 
 
 def test_mount_offset_turns_with_the_drone() -> None:
     spec = CameraSpec("FRONT", (2.0, 0.0, 0.5), (0.0, 0.0, 0.0), 320, 180, 90.0)
     poses = camera_poses(scene_plan(cameras=(spec,)), [_drone([0.0, 0.0, 0.0], quaternion.from_yaw(np.pi / 2))])
-    np.testing.assert_allclose(poses[0].map_t_optical_m, [0, 2, 0.5], atol=1e-7)
+    np.testing.assert_allclose(poses[0].map_SE3_optical.translation_m, [0, 2, 0.5], atol=1e-7)
 
 
 def test_channels_come_in_the_order_of_the_plan() -> None:
@@ -55,5 +56,5 @@ def test_what_is_sent_is_what_is_recorded(yaw_deg: float, roll_deg: float, pitch
         for value in (*pose.ue_location_m, *pose.ue_euler_deg):
             assert float(np.float32(value)) == value
         again = unreal.map_q_optical_from_ue_euler(np.array(pose.ue_euler_deg))
-        assert float(quaternion.angle_between(again, pose.map_q_optical_wxyz)) == 0.0
-        assert abs(pose.map_t_optical_m[0] - x) < 1e-4
+        assert float(quaternion.angle_between(again, pose.map_SE3_optical.quat_wxyz)) == 0.0
+        assert abs(pose.map_SE3_optical.translation_m[0] - x) < 1e-4

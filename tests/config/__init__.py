@@ -1,0 +1,1 @@
+"""What YAML is taken and refused, and in which words."""

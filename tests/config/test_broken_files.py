@@ -38,7 +38,7 @@ def check(tmp_path, monkeypatch, capsys):
                 main()
             code = 0
         except SystemExit as done:
-            code = done.code
+            code = int(done.code or 0)
         took_s = time.process_time() - start
         path.unlink()
         said = capsys.readouterr()

@@ -1,5 +1,7 @@
 """What each kind of file refuses beyond types: said in words, at the line."""
 
+from typing import Any
+
 import pytest
 
 from uavsim.config.library import KINDS
@@ -52,12 +54,26 @@ TOWN = "name: T\ncarla_map: T\nshort_name: t\n"
         ("rig", "cameras: {}\n", "cameras: must have at least 1 item"),
         ("rig", "cameras: {front: {}}\n", "'front' is not a camera's name: A-Z, 0-9 and _ only"),
         ("rig", "cameras:\n  F: {fov_deg: 180}\n", ":2: cameras.F.fov_deg: must be less than or equal to 170"),
-        ("rig", "cameras: {F: {sensors: [rgb, rgbd]}}\n", "sensors[1]: unknown value 'rgbd'; did you mean 'rgb'?"),
+        ("rig", "cameras: {F: {sensors: [rgb, rgbd]}}\n", "sensors[1]: unknown sensor 'rgbd'; did you mean 'rgb'?"),
+        (
+            "rig",
+            "sensors: [rgb, depth]\ncameras: {F: {}}\n",
+            "camera F lacks the sensor 'instance': labels are counted",
+        ),
+        ("rig", "cameras: {F: {sensors: [instance]}}\n", "camera F lacks the sensor 'rgb': its image is the channel's"),
+        (
+            "rig",
+            "sensors: [rgb, instance, lidar]\ncameras: {F: {}}\n",
+            "a lidar is no sensor of a camera: give the rig a",
+        ),
+        ("rig", "cameras: {F: {}}\nlidar: {upper_fov_deg: -90}\n", "upper_fov_deg=-90 is not above lower_fov_deg=-90"),
+        ("rig", "cameras: {F: {}}\nlidar: {chanels: 3}\n", ":2: lidar.chanels: unknown key; did you mean 'channels'?"),
         ("rig", "sensors: [rgb, rgb]\ncameras: {F: {}}\n", "camera F names a sensor twice"),
         ("weather", "cloudiness: 101\n", ":1: cloudiness: must be less than or equal to 100, got 101"),
         ("weather", "from: {}\n", "a change needs both from and to"),
         ("weather", "from: {}\nto: {}\ncloudiness: 3\n", "cloudiness belongs inside from and to"),
         ("weather", "from: {}\nto: {}\nstart_s: 3\nend_s: 3\n", "end_s=3 is not after start_s=3"),
+        ("weather", "from_: {}\nto: {}\n", ":1: from_: unknown key; did you mean 'from'?"),
         ("weather", "clouds: 3\n", ":1: clouds: unknown key; did you mean 'cloudiness'?"),
         ("dataset", DATASET + "keyframe_s: 0.52\n", "keyframe_s=0.52 is not a multiple of step_s=0.05"),
         ("dataset", DATASET + "sweeps_per_keyframe: 2\n", "does not divide the 10 steps of a keyframe evenly"),
@@ -90,7 +106,7 @@ def test_refused(tmp_path, kind, text, message):
 
 
 def test_short_forms():
-    dataset = KINDS["dataset"].model_validate(
+    dataset: Any = KINDS["dataset"].model_validate(
         {
             "towns": {"T": {"scenes": 1}},
             "formation": "cross",
@@ -102,7 +118,6 @@ def test_short_forms():
     assert dataset.formation.names == ("cross",)
     assert dataset.altitude_m.fixed == 40
     assert dataset.traffic.blueprints.ids == ("uav3d", "vehicle.audi.a2")
-    route = (
-        KINDS["routes"].model_validate({"town": "T", "routes": {"r": {"path": ((1, 2), {"at": (3, 4)})}}}).routes["r"]
-    )
+    routes: Any = KINDS["routes"].model_validate({"town": "T", "routes": {"r": {"path": ((1, 2), {"at": (3, 4)})}}})
+    route = routes.routes["r"]
     assert [item.at for item in route.path] == [(1, 2), (3, 4)]

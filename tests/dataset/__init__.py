@@ -1,0 +1,1 @@
+"""Tables, dialects and their conversion, against the formats' own formulas."""

@@ -4,12 +4,14 @@ import subprocess
 from dataclasses import replace
 from pathlib import Path
 
+import msgpack
 import pytest
 from headless_simulator.scene import TAG
 
 from uavsim.dataset import Fragment, assemble, open_fragment, pack_fragment, tables, unpack_fragment
+from uavsim.dataset.schema import REQUIRED
 from uavsim.dataset.tables import iter_rows, read_rows, write_rows
-from uavsim.dataset.vocabulary import TABLES, semantic_tag_rows
+from uavsim.dataset.vocabulary import semantic_tag_rows
 from uavsim.errors import DatasetError
 
 REPOSITORY = Path(__file__).parents[2]
@@ -33,10 +35,17 @@ def test_strangers_are_refused() -> None:
             open_fragment(data)
 
 
+def test_a_damaged_head_is_told(fragment: Fragment) -> None:
+    value = msgpack.unpackb(pack_fragment(fragment), raw=False)
+    del value["head"]["town"]
+    with pytest.raises(DatasetError, match="not the table rows of a scene: KeyError 'town'"):
+        open_fragment(msgpack.packb(value))
+
+
 def test_every_table_is_json_and_streams(fragment: Fragment, tmp_path: Path) -> None:
     (version,) = assemble(tmp_path, [pack_fragment(fragment)])
     assert version.scenes == ["scene_00"]
-    for name in TABLES:
+    for name in REQUIRED:
         path = tmp_path / "v1.0-mini" / f"{name}.json"
         rows = json.loads(path.read_bytes())
         assert rows == list(iter_rows(path))

@@ -12,7 +12,7 @@ def test_scenes_stream_with_all_their_rows(strict: Path) -> None:
     reader = open_dataset(strict)
     scenes = list(reader.scenes())
     assert [scene.scene["name"] for scene in scenes] == ["scene_00", "scene_01"]
-    for table in reader.table_names:
+    for table in (known.name for known in reader.tables):
         if table in scenes[0].rows:
             assert scenes[0].rows[table] + scenes[1].rows[table] == read_rows(strict / f"v1.0-mini/{table}.json")
     assert reader.splits == {"uav_train": ["scene_00"], "uav_val": ["scene_01"]}

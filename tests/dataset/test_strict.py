@@ -119,12 +119,14 @@ def test_virtual_lidar_is_on_the_ground_under_drone_0(fragment: Fragment, record
     assert len(lidar) == 3
     for row, frame in zip(lidar, [f for f in recording.frames if f.sample_index is not None], strict=True):
         pose = poses[row["ego_pose_token"]]
-        np.testing.assert_allclose(pose["translation"], [*frame.drones[0].map_t_flu_m[:2], 0.0], atol=1e-12)
+        np.testing.assert_allclose(
+            pose["translation"], [*frame.drones[0].map_SE3_flu.translation_m[:2], 0.0], atol=1e-12
+        )
         assert pose["rotation"][1:3] == [0, 0]
         # drone 0 flies with yaw 31 + 4 t in the simulator, which is -(31 + 4 t) here
         np.testing.assert_allclose(
             np.degrees(2 * np.arctan2(pose["rotation"][3], pose["rotation"][0])),
-            -(31.0 + 4.0 * frame.sample_index / 2),
+            -(31.0 + 4.0 * (frame.sample_index or 0) / 2),
             atol=1e-9,
         )
 

@@ -1,6 +1,7 @@
 """The uav3d dialect by the formulas that UAV3D's code prints, in the simulator's own frame."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -8,10 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.factories import UE_TO_OPTICAL, camera_pose_ue, make_plan, shape_of, street, ue_matrix
+from uavsim.dataset.dialects import STRICT, dialect_of
+from uavsim.dataset.dialects.uav3d_format import sweep_folder
 from uavsim.dataset.euler_safe import as_their_code_reads, ned_quaternions
 from uavsim.dataset.reader import open_dataset
 from uavsim.dataset.tables import read_rows
-from uavsim.dataset.uav3d import sweep_folder
 from uavsim.geometry import frames, unreal
 
 
@@ -132,10 +134,10 @@ def test_the_plain_quaternion_would_not_survive() -> None:
         ({"location": "My Town", "logfile": "x"}, "my_town_x"),
     ],
 )
-def test_sweep_folders(log: dict, folder: str) -> None:
+def test_sweep_folders(log: Any, folder: str) -> None:
     assert sweep_folder(log) == folder
 
 
 def test_dialects_are_told_apart(uav3d: Path, strict: Path) -> None:
-    assert open_dataset(uav3d).dialect == "uav3d"
-    assert open_dataset(strict).dialect == "strict"
+    assert dialect_of(open_dataset(uav3d)).name == "uav3d"
+    assert dialect_of(open_dataset(strict)) is STRICT

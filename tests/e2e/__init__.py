@@ -1,0 +1,1 @@
+"""Whole runs of the command line against the headless simulator."""

@@ -1,4 +1,4 @@
-"""A simulator that is lent to us: client processes come and go, and one that was killed leaves its cars and cameras behind."""
+"""A simulator that others own: client processes come and go, and one that was killed leaves its cars and cameras behind."""
 
 from __future__ import annotations
 
@@ -13,19 +13,20 @@ import pytest
 
 from tests.conftest import RunningSimulator, running_simulator
 from tests.plans import rig, scene_plan
-from uavsim.capture.recording_writer import read_recording
+from uavsim.capture.recording_reader import read_recording
 from uavsim.records.codec import pack_plan
 from uavsim.records.plan import ScenePlan
+from uavsim.supervise.client_process import client_command
 
 
 @pytest.fixture(scope="module")
-def lent() -> Iterator[RunningSimulator]:
+def shared() -> Iterator[RunningSimulator]:
     with running_simulator("--town", "Town10HD") as simulator:
         yield simulator
 
 
 def start_client(simulator: RunningSimulator) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "uavsim.capture.client_worker", "--carla", simulator.carla, "--topology", "carla"]
+    command = client_command(topology="carla", endpoints={"carla": simulator.carla}, python=sys.executable)
     return subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
     )
@@ -48,25 +49,25 @@ def events_until(out: IO[str] | None, *names: str) -> dict[str, object]:
     raise AssertionError(f"the client process ended without any of {names}")
 
 
-def test_what_a_killed_client_left_does_not_reach_the_next_scene(lent: RunningSimulator, tmp_path: Path) -> None:
+def test_what_a_killed_client_left_does_not_reach_the_next_scene(shared: RunningSimulator, tmp_path: Path) -> None:
     plan = scene_plan(samples=2, vehicles=30, cameras=rig(width=160, height=90)[:2])
-    with start_client(lent) as undisturbed:
+    with start_client(shared) as undisturbed:
         fly(undisturbed, plan, tmp_path / "first")
         assert events_until(undisturbed.stdout, "done", "error")["event"] == "done"
-    with start_client(lent) as doomed:
+    with start_client(shared) as doomed:
         fly(
             doomed, scene_plan(samples=40, vehicles=60, seed=99, cameras=rig(width=160, height=90)), tmp_path / "doomed"
         )
         events_until(doomed.stdout, "sample")
         doomed.kill()
-    with start_client(lent) as after:
+    with start_client(shared) as after:
         fly(after, plan, tmp_path / "second")
         done = events_until(after.stdout, "done", "error")
     assert done["event"] == "done", done
     assert (done["vehicles"], done["vehicles_asked"]) == (30, 30)
     first, second = (read_recording(tmp_path / name / "rec") for name in ("first", "second"))
     for a, b in zip(first.frames, second.frames, strict=True):
-        assert a.actors.map_t_actor_m.tolist() == b.actors.map_t_actor_m.tolist()
-        for shot, again in zip(a.shots, b.shots, strict=True):
-            for one, other in ((shot.rgb, again.rgb), (shot.mask, again.mask)):
+        assert a.actors.map_SE3_actor.translation_m.tolist() == b.actors.map_SE3_actor.translation_m.tolist()
+        for shot, second_shot in zip(a.shots, b.shots, strict=True):
+            for one, other in zip(shot.files.values(), second_shot.files.values(), strict=True):
                 assert (first.folder / str(one)).read_bytes() == (second.folder / str(other)).read_bytes()

@@ -47,7 +47,7 @@ cameras:
 """
 
 
-def uavsim(*arguments: str | Path, timeout: float = 200) -> subprocess.CompletedProcess[str]:
+def uavsim(*arguments: str | Path, timeout: float = 600) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "uavsim", *map(str, arguments)]
     return subprocess.run(command, capture_output=True, text=True, timeout=timeout, check=False)
 
@@ -108,11 +108,11 @@ def test_the_devkit_accepts_it_and_projects_as_carla_does(made: Path, tmp_path: 
     )
     assert {name: check["ok"] for name, check in report["checks"].items()} == dict.fromkeys(report["checks"], True)
     assert report["checks"]["detection"]["mean_ap_present"] == pytest.approx(1.0, abs=1e-9)
-    told = np.load(file)
+    corners = np.load(file)
     boxes, cameras = load(made, "v1.0-mini", "sample_annotation"), load(made, "v1.0-mini", "camera_pose")
     images, calibrations = load(made, "v1.0-mini", "sample_data"), load(made, "v1.0-mini", "calibrated_sensor")
     worst, compared = 0.0, 0
-    for box, image, uv_depth in zip(told["annotation"], told["sample_data"], told["uv_depth"], strict=True):
+    for box, image, uv_depth in zip(corners["annotation"], corners["sample_data"], corners["uv_depth"], strict=True):
         k = np.array(calibrations[images[image]["calibrated_sensor_token"]]["camera_intrinsic"])
         pixels, depth = project_ue(corners_ue(boxes[box]), cameras[image], k)
         ahead = depth > 1.0

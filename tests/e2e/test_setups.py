@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tests.e2e.test_main_job import RIG, uavsim
-from uavsim.capture.recording_writer import read_recording
+from uavsim.capture.recording_reader import read_recording
 
 
 @pytest.mark.parametrize("topology", ["merged", "bridge"])
@@ -31,7 +31,8 @@ def test_a_set_up_with_airsim_makes_a_valid_data_set(topology: str, tmp_path: Pa
     assert done.returncode == 0, done.stdout + done.stderr
     recording = read_recording(out / ".uavsim/recordings/scene_0000")
     assert recording.facts.topology == topology
-    off_m = [np.linalg.norm(d.map_t_flu_m - d.planned_map_t_flu_m) for f in recording.frames for d in f.drones]
+    drones = [drone for frame in recording.frames for drone in frame.drones]
+    off_m = [np.linalg.norm(d.map_SE3_flu.translation_m - d.planned_map_SE3_flu.translation_m) for d in drones]
     if topology == "bridge":
         assert 0.01 < max(off_m) < 1.5  # flown, not placed, and in formation
     else:

@@ -1,0 +1,1 @@
+"""Metrics against figures worked out on paper."""

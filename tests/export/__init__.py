@@ -1,0 +1,1 @@
+"""Each format's files, read back by what its users read them with."""

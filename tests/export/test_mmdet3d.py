@@ -5,7 +5,8 @@ import numpy as np
 
 from uavsim.dataset.tables import read_rows
 from uavsim.export import ExportRequest
-from uavsim.export.mmdet3d import CLASSES, export_mmdet3d
+from uavsim.export.mmdet3d import export_mmdet3d
+from uavsim.records.classes import DETECTION_CLASSES
 
 
 def corners(box: list[float]) -> np.ndarray:
@@ -49,7 +50,7 @@ def test_boxes_projected_as_their_loader_does_lie_on_the_pixels(strict: Path, tm
 def test_labels_and_velocity(strict: Path, tmp_path: Path) -> None:
     (path,) = export_mmdet3d(ExportRequest(strict, tmp_path, split="uav_train"))
     info = pickle.loads(path.read_bytes())["data_list"][0]
-    assert [CLASSES[box["bbox_label_3d"]] for box in info["instances"][:8]] == [
+    assert [DETECTION_CLASSES[box["bbox_label_3d"]] for box in info["instances"][:8]] == [
         "car", "car", "car", "truck", "bus", "motorcycle", "bicycle", "pedestrian",
     ]  # fmt: skip
     assert np.hypot(*info["instances"][0]["velocity"]) - 5.0 < 1e-9

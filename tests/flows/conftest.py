@@ -19,6 +19,7 @@ from uavsim.config.run import DeadlineConfig, RunConfig, SimulatorConfig
 from uavsim.flows import context
 from uavsim.flows.job import Job, SceneRef
 from uavsim.flows.request import Request
+from uavsim.records.plan import ScenePlan
 from uavsim.store.identity import fingerprint
 from uavsim.supervise.simulator_slot import SimulatorSlot
 
@@ -29,7 +30,7 @@ SAMPLES = 2
 def paper_job(request: Request) -> Job:
     scenes = tuple(SceneRef(f"scene_{k:02d}", k, "Town10HD") for k in range(int(request.scenes or "3")))
 
-    def plan_of(scene: str) -> object:
+    def plan_of(scene: str) -> ScenePlan:
         index = int(scene[-2:])
         return make_plan(scene=scene, scene_index=index, samples=SAMPLES, sweeps=0, drones=1, size_px=(64, 36))
 
@@ -58,7 +59,7 @@ def paper(tmp_path: Path, listening: int, monkeypatch: pytest.MonkeyPatch) -> Ca
 
     def make(*, faults=None, simulators: int = 1, out: Path | None = None, patience_s: float = 60.0, **more) -> Request:
         faults_file.write_text(json.dumps(faults or {}))
-        attached = SimulatorConfig(kind="attach", carla_port=listening)
+        attached = SimulatorConfig(kind="attach", ports={"carla": listening})
         run = RunConfig(
             simulators=tuple(attached.model_copy(update={"name": f"sim{k}"}) for k in range(simulators)),
             retry_delay_s=0.05,

@@ -1,7 +1,8 @@
 # ruff: noqa: T201 - printing events is its job
 """A client process without a simulator: "flies" a plan by drawing the made-up street of ``tests/factories.py``.
 
-``fake_client_worker.py FAULTS.json``: FAULTS maps ``scene`` to a list of misbehaviours, one used up per attempt, kept in it.
+``fake_client_worker.py FAULTS.json``: FAULTS maps ``scene`` to a list of misbehaviours, one used up per attempt, kept in it;
+``look:7`` is none: the scene's images are 7 brighter than usual.
 """
 
 import json
@@ -16,6 +17,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from tests.factories import make_recording
 from uavsim.capture.recording_writer import RecordingWriter
+from uavsim.images import codec
 from uavsim.records.codec import unpack_plan
 
 LANE_MAP_M = np.array([[[-30.0, -2.0], [30.0, -2.0], [30.0, 2.0], [-30.0, 2.0]]])
@@ -33,6 +35,15 @@ def next_fault(path: Path, scene: str) -> str:
     return fault
 
 
+def repaint(recording, brighter: int) -> None:
+    """Make every image another one, as a real simulator does at each flight."""
+    for frame in recording.frames:
+        for shot in frame.shots:
+            path = recording.folder / shot.files["rgb"]
+            image = codec.decode_rgb(path)
+            path.write_bytes(codec.encode_png(np.clip(image.astype(int) + brighter, 0, 255).astype(np.uint8)))
+
+
 def fly(command: dict, faults: Path) -> None:
     plan = unpack_plan(Path(command["plan"]).read_bytes())
     folder = Path(command["out"])
@@ -43,7 +54,7 @@ def fly(command: dict, faults: Path) -> None:
     if fault == "hang":
         time.sleep(3600)
     if fault in {"SceneVoid", "MissedTick", "StorageError"}:
-        say(event="error", kind=fault, message="told to", retry=True)
+        say(event="error", kind=fault, message="asked to", retry=True)
         sys.exit(3)
     recording = make_recording(
         folder,
@@ -58,17 +69,19 @@ def fly(command: dict, faults: Path) -> None:
         for frame in recording.frames:
             writer.add(frame)
         writer.finish(recording.facts, recording.actors, drivable_map_m=LANE_MAP_M)
-    images = sum(shot.rgb is not None for frame in recording.frames for shot in frame.shots)
+    if fault.startswith("look:"):
+        repaint(recording, int(fault.removeprefix("look:")))
+    images = sum("rgb" in shot.files for frame in recording.frames for shot in frame.shots)
     say(event="sample", scene=plan.scene_name, sample=plan.samples, samples=plan.samples, images=images)
     say(event="done", scene=plan.scene_name, recording=str(folder), vehicles=11, vehicles_asked=11, images=images)
 
 
 def main() -> None:
-    say(event="ready", client="0.9.16", server="0.9.16", map="Town10HD")
+    say(event="ready", client="0.9.16", server="0.9.16", map_name="Town10HD", protocol=1)
     for line in sys.stdin:
         command = json.loads(line)
         if command["cmd"] == "probe":
-            say(event="ready", client="0.9.16", server="0.9.16", map="Town10HD")
+            say(event="ready", client="0.9.16", server="0.9.16", map_name="Town10HD", protocol=1)
         elif command["cmd"] == "fly":
             fly(command, Path(sys.argv[1]))
 

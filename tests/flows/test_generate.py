@@ -6,11 +6,13 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from pathlib import Path
 
 import psutil
 import pytest
-from rich.console import Console
+from prefect.logging.handlers import APILogWorker
 
 from tests.flows.test_stages import contents, run_all
 from uavsim.errors import InputError, StorageError, SystemFailure
@@ -19,6 +21,7 @@ from uavsim.flows.request import Request
 from uavsim.flows.server import TemporaryServer, check_api, use_api
 from uavsim.store.ledger import read_ledger
 from uavsim.store.local import LocalOutput
+from uavsim.terminal import Screen
 
 Paper = Callable[..., Request]
 
@@ -27,12 +30,13 @@ Paper = Callable[..., Request]
 def api() -> Iterator[str]:
     with TemporaryServer() as server:
         url = server.wait()
-        with use_api(url, temporary=False):
+        with use_api(url, key=server.key):
             yield url
+            APILogWorker.drain_all(timeout=30)  # else its thread complains on stderr in the midst of a later test
 
 
 def run(request: Request) -> Result:
-    return generate(request, console=Console(quiet=True), check=False)
+    return generate(request.model_copy(update={"check": False}), console=Screen(quiet=True))
 
 
 def test_flow_and_stages_make_the_same_data_set(api: str, paper: Paper, tmp_path: Path) -> None:
@@ -61,9 +65,62 @@ def test_failures_are_retried_by_prefect_and_quarantine_reaches_the_summary(
 
 
 def test_storage_failure_ends_the_run_and_the_next_one_continues(api: str, paper: Paper, tmp_path: Path) -> None:
-    with pytest.raises(StorageError, match="told to"):
+    with pytest.raises(StorageError, match="asked to"):
         run(paper(faults={"scene_01": ["StorageError"]}))
     assert run(paper()).committed == ("scene_00", "scene_01", "scene_02")
+
+
+@pytest.fixture
+def trusted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let flows take the tests' own files and simulators; what a worker refuses is in tests/hostile."""
+    for module in ("dataset", "town", "tables"):
+        monkeypatch.setattr(f"uavsim.flows.{module}.of_worker", lambda request: request, raising=False)
+
+
+@pytest.mark.usefixtures("trusted")
+def test_every_flow_takes_one_request_also_as_json(api: str, paper: Paper, tmp_path: Path) -> None:
+    from uavsim.flows.dataset import generate_dataset, regenerate_mini
+    from uavsim.flows.tables import assemble_dataset, validate_dataset
+    from uavsim.flows.town import generate_town
+
+    for flow in (generate_dataset, generate_town, regenerate_mini, assemble_dataset, validate_dataset):
+        assert list(flow.parameters.properties) == ["request"]
+    request = paper(scenes="2").model_copy(update={"check": False})
+    assert generate_town(request.model_dump(mode="json")).named("committed") == ["scene_00", "scene_01"]  # type: ignore[call-overload]
+    first = contents(tmp_path / "out")
+    assert generate_dataset(request).named("committed") == ["scene_00", "scene_01"]
+    assert assemble_dataset({"out": str(tmp_path / "out")}) == ["v1.0-mini"]  # type: ignore[call-overload]
+    assert contents(tmp_path / "out") == first
+    with pytest.raises(InputError, match="flies one town; towns has 2"):
+        generate_town(request.model_copy(update={"towns": ("Town10HD", "Town07")}))
+
+
+@pytest.mark.usefixtures("trusted")
+def test_two_flows_in_one_process_do_not_meet(api: str, paper: Paper, tmp_path: Path) -> None:
+    """Each has simulators and a context of its own."""
+    from uavsim.flows.dataset import generate_dataset
+
+    requests = [paper(scenes="2", out=tmp_path / name).model_copy(update={"check": False}) for name in ("a", "b")]
+    with ThreadPoolExecutor() as threads:
+        contexts = [copy_context() for _ in requests]
+        runs = [threads.submit(c.run, generate_dataset, q) for c, q in zip(contexts, requests, strict=True)]
+        assert [run.result().named("committed") for run in runs] == [["scene_00", "scene_01"]] * 2
+    assert contents(tmp_path / "a") == contents(tmp_path / "b")
+
+
+def test_deployments_show_the_request_as_a_form(api: str) -> None:
+    from prefect.client.orchestration import get_client
+
+    from uavsim.flows.deploy import DEPLOYMENTS, deploy
+
+    assert deploy("test-pool", cron="0 3 * * 1") == [f"{name}/uavsim" for name in DEPLOYMENTS]
+    with get_client(sync_client=True) as client:
+        for name in DEPLOYMENTS:
+            found = client.read_deployment_by_name(f"{name}/uavsim")
+            assert list(found.parameter_openapi_schema["properties"]) == ["request"]
+            assert len(found.schedules) == (name == "regenerate-mini")
+        form = client.read_deployment_by_name("generate-town/uavsim").parameter_openapi_schema["definitions"]["Request"]
+    assert {"dataset", "towns", "scenes", "out", "simulators", "force"} <= set(form["properties"])
 
 
 def test_people_see_runs_tasks_and_artifacts(api: str, paper: Paper) -> None:

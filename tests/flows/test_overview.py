@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -10,18 +11,18 @@ from uavsim.flows.overview import overview
 from uavsim.flows.request import Request
 from uavsim.flows.resolve import all_scenes, identity_of, resolve
 from uavsim.store.identity import claim_output
-from uavsim.store.ledger import LedgerEntry, write_entry
+from uavsim.store.ledger import LedgerEntry, SceneFacts, write_entry
 from uavsim.store.local import LocalOutput
 
 
-def test_every_state_is_told(tmp_path: Path) -> None:
+def test_every_state_is_reported(tmp_path: Path) -> None:
     out = tmp_path / "out"
     output = LocalOutput(out)
     claim_output(output, identity=identity_of(Request(dataset="smoke", out=str(out), samples=3)))
     names = [scene.name for scene in all_scenes("smoke")]
     for k, name in enumerate(names[:2]):
         write_entry(
-            output, LedgerEntry(name, "committed", index=k, facts={"images": 75, "fly_s": 3.0 + k, "label_s": 1.0})
+            output, LedgerEntry(name, "committed", index=k, facts=SceneFacts(images=75, fly_s=3.0 + k, label_s=1.0))
         )
     write_entry(output, LedgerEntry(names[2], "flying", index=100))
     write_entry(output, LedgerEntry(names[3], "flying", index=101))
@@ -46,11 +47,17 @@ def test_a_folder_that_is_no_data_set(tmp_path: Path) -> None:
 
 
 def test_the_identity_is_of_the_data_set_not_of_the_run(tmp_path: Path) -> None:
-    def mark(**more: object) -> str:
+    def mark(**more: Any) -> str:
         return str(identity_of(Request(dataset="smoke", out="a", **more))["fingerprint"])
 
     assert mark() == mark(scenes="0-1", simulators=("mock", "mock"), force=True)
     assert len({mark(), mark(seed=5), mark(samples=2), mark(topology="bridge"), mark(weather="night")}) == 5
+
+
+def test_a_data_set_that_was_begun_earlier_can_be_continued() -> None:
+    """A key that goes, or a new one with a default, may not make another data set of it."""
+    identity = identity_of(Request(dataset="smoke", out="a", samples=4, seed=7, topology="carla"))
+    assert identity["fingerprint"] == "bcf8553a491d0783b0c5e1319282462de623e307ea13c100b73c8a48e50c2da4"
 
 
 def test_jobs_name_scenes_in_order(tmp_path: Path) -> None:

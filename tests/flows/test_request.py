@@ -1,4 +1,4 @@
-"""What people type is read once, and wrong things are told in one line."""
+"""What people type is read once, and wrong things are refused in one line."""
 
 import pytest
 from hypothesis import given
@@ -30,13 +30,28 @@ def test_numbers_there_and_back(numbers: set[int]) -> None:
 def test_simulators() -> None:
     assert parse_simulator("mock").kind == "mock"
     both = parse_simulator("sim-1.lab:2000:41451")
-    assert (both.kind, both.host, both.carla_port, both.airsim_port) == ("attach", "sim-1.lab", 2000, 41451)
-    assert parse_simulator("127.0.0.1:2000").airsim_port is None
+    assert (both.kind, both.host, both.ports) == ("attach", "sim-1.lab", {"carla": 2000, "airsim": 41451})
+    assert parse_simulator("127.0.0.1:2000").ports == {"carla": 2000}
+    assert parse_simulator("127.0.0.1:paper=7000:carla=2000").ports == {"paper": 7000, "carla": 2000}
     assert parse_simulator("[::1]:2000").host == "::1"
 
 
 @pytest.mark.parametrize(
-    "text", ["", "mok", "host", "host:", "host:0", "host:99999", "host:1:2:3", "a b:2000", ":2000", "h:2000:0"]
+    "text",
+    [
+        "",
+        "mok",
+        "host",
+        "host:",
+        "host:0",
+        "host:99999",
+        "host:1:2:3",
+        "h:carla=1:carla=2",
+        "h:65534",
+        "a b:2000",
+        ":2000",
+        "h:2000:0",
+    ],
 )
 def test_simulators_that_are_none(text: str) -> None:
     with pytest.raises(InputError, match="HOST:CARLA_PORT"):
@@ -54,12 +69,15 @@ def test_named_simulators_replace_those_of_the_run() -> None:
 @pytest.mark.parametrize(
     ("fields", "words"),
     [
-        ({"kind": "attach"}, "needs carla_port"),
+        ({"kind": "attach"}, "needs ports"),
         ({"kind": "command"}, "needs command"),
         ({"kind": "mock", "command": ["x"]}, "takes no command"),
         ({"kind": "docker", "host": "example.org"}, "must stay 127.0.0.1"),
         ({"kind": "mok"}, "kind"),
         ({"gpus": 1}, "gpus"),
+        ({"carla_port": 2000}, r"written as ports: \{carla: 2000\} now"),
+        ({"kind": "attach", "ports": {"carla": 0}}, "0 is none"),
+        ({"ports": {"carla": 65534}}, "CARLA needs 3 ports"),
     ],
 )
 def test_simulators_that_make_no_sense(fields: dict, words: str) -> None:

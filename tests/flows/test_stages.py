@@ -7,27 +7,26 @@ from pathlib import Path
 
 import psutil
 import pytest
-from rich.console import Console
 
 from uavsim.errors import InputError, SimulatorError, StorageError, SystemFailure
-from uavsim.flows.context import opened
+from uavsim.flows.context import opened, prepared
 from uavsim.flows.finish import assemble_tables, committed_scenes
 from uavsim.flows.request import Request
 from uavsim.flows.stages import SceneOutcome, SceneQuarantined, fly_scene
 from uavsim.store.commit import sweep_orphans
-from uavsim.store.layout import staging_name
 from uavsim.store.ledger import read_ledger
 from uavsim.store.local import LocalOutput
+from uavsim.terminal import Screen
 
 Paper = Callable[..., Request]
-QUIET = Console(quiet=True)
+QUIET = Screen(quiet=True)
 
 
 def run_all(request: Request) -> list[SceneOutcome]:
     """Do what the flow does, with its retries."""
     outcomes = []
-    with opened(request, console=QUIET) as (job, context):
-        for scene in job.scenes:
+    with opened(prepared(request), console=QUIET) as context:
+        for scene in context.job.scenes:
             while True:
                 try:
                     outcomes.append(fly_scene(context, scene.name))
@@ -44,7 +43,7 @@ def run_all(request: Request) -> list[SceneOutcome]:
 
 def contents(root: Path) -> dict[str, str]:
     """Hash everything that is the data set: all but the run's own notes."""
-    notes = (".uavsim/ledger", ".uavsim/logs", ".uavsim/recordings", ".uavsim/locks", ".uavsim/quarantine")
+    notes = tuple(f".uavsim/{n}" for n in ("ledger", "logs", "recordings", "locks", "quarantine", "manifests"))
     files = [p for p in root.rglob("*") if p.is_file()]
     names = {str(p.relative_to(root)): p for p in files}
     return {n: hashlib.sha256(p.read_bytes()).hexdigest() for n, p in names.items() if not n.startswith(notes)}
@@ -67,13 +66,14 @@ def test_a_run_leaves_a_data_set_and_no_process(paper: Paper, tmp_path: Path) ->
 
 def test_a_run_removes_what_another_that_died_meanwhile_had_staged(paper: Paper, tmp_path: Path) -> None:
     output = LocalOutput(tmp_path / "out")
-    with opened(paper(), console=QUIET):
+    staged = {}
+    with opened(prepared(paper()), console=QUIET):
         for scene in ("scene_00", "scene_01"):  # another worker's; the first is dead, the second at work
-            (output.layout.staging / staging_name(scene, attempt="1-abcd")).mkdir(parents=True)
+            staged[scene] = output.stage(scene).name
         held = output.lock("scene_01")
         assert held.__enter__()
     try:
-        assert [folder.name for folder in output.layout.staging.iterdir()] == ["scene_01~1-abcd"]
+        assert [folder.name for folder in output.layout.staging.iterdir()] == [staged["scene_01"]]
     finally:
         held.__exit__(None, None, None)
 
@@ -106,7 +106,7 @@ def test_more_scenes_later_extend_the_data_set(paper: Paper, tmp_path: Path) -> 
 def test_another_seed_never_touches_the_folder(paper: Paper, tmp_path: Path) -> None:
     run_all(paper())
     before = contents(tmp_path / "out")
-    with pytest.raises(InputError, match="holds another data set"), opened(paper(seed=5), console=QUIET):
+    with pytest.raises(InputError, match="holds another data set"), opened(prepared(paper(seed=5)), console=QUIET):
         pass
     assert contents(tmp_path / "out") == before
 
@@ -128,7 +128,7 @@ def test_a_scene_that_always_fails_is_quarantined_and_the_rest_goes_on(paper: Pa
     output = LocalOutput(tmp_path / "out")
     assert [e.scene for e in committed_scenes(output)] == ["scene_00", "scene_02"]
     evidence = tmp_path / "out/.uavsim/quarantine/scene_01"
-    assert json.loads((evidence / "reasons.json").read_text())["reasons"] == ["SceneVoid: told to"] * 3
+    assert json.loads((evidence / "reasons.json").read_text())["reasons"] == ["SceneVoid: asked to"] * 3
     assert (evidence / "plan.msgpack").stat().st_size > 0
     assert [o.state for o in run_all(paper())] == ["committed", "quarantined", "committed"]  # stays until forced
     assert [o.state for o in run_all(paper(force=True))] == ["committed"] * 3
@@ -136,7 +136,7 @@ def test_a_scene_that_always_fails_is_quarantined_and_the_rest_goes_on(paper: Pa
 
 
 def test_storage_errors_end_the_run_and_are_not_the_scenes_fault(paper: Paper, tmp_path: Path) -> None:
-    with pytest.raises(StorageError, match="told to"):
+    with pytest.raises(StorageError, match="asked to"):
         run_all(paper(faults={"scene_01": ["StorageError"]}))
     entry = read_ledger(LocalOutput(tmp_path / "out"))["scene_01"]
     assert (entry.state, entry.attempts) == ("flying", 0)
@@ -145,11 +145,11 @@ def test_storage_errors_end_the_run_and_are_not_the_scenes_fault(paper: Paper, t
 
 def test_a_simulator_that_is_not_there_leaves_nothing_but_logs(paper: Paper, tmp_path: Path) -> None:
     request = paper()
-    gone = request.run.simulators[0].model_copy(update={"carla_port": 1})
+    gone = request.run.simulators[0].model_copy(update={"ports": {"carla": 1}})
     request = request.model_copy(update={"run": request.run.model_copy(update={"simulators": (gone,)})})
     with (
         pytest.raises(SimulatorError, match=r"tried CARLA at 127\.0\.0\.1:1: connection refused"),
-        opened(request, console=QUIET),
+        opened(prepared(request), console=QUIET),
     ):
         pass
     assert [p for p in (tmp_path / "out").rglob("*") if p.is_file()] == []

@@ -1,0 +1,1 @@
+"""Laws and poses worked out on paper."""

@@ -5,6 +5,7 @@ from hypothesis.extra import numpy as npst
 
 from tests.geometry.strategies import quaternions, vectors_m
 from uavsim.geometry import cuboid, quaternion
+from uavsim.geometry.se3 import SE3
 
 sizes_m = npst.arrays(np.float64, (3,), elements=st.floats(0.1, 20))
 
@@ -12,7 +13,7 @@ sizes_m = npst.arrays(np.float64, (3,), elements=st.floats(0.1, 20))
 def test_corners_of_a_turned_box_worked_on_paper():
     # 4 long, 2 wide, 1 high, nose to +y: length lies along y
     corners = cuboid.corners(
-        np.array([10.0, 20.0, 0.5]), quaternion.from_yaw(np.pi / 2), size_lwh_m=np.array([4.0, 2.0, 1.0])
+        SE3(quaternion.from_yaw(np.pi / 2), np.array([10.0, 20.0, 0.5])), size_lwh_m=np.array([4.0, 2.0, 1.0])
     )
     np.testing.assert_allclose(corners[0], [9, 22, 1], atol=1e-12)  # front left top
     np.testing.assert_allclose(corners[1], [11, 22, 1], atol=1e-12)  # front right top
@@ -26,13 +27,13 @@ def test_corners_are_in_the_devkits_order():
     x = length / 2 * np.array([1, 1, 1, 1, -1, -1, -1, -1])
     y = w / 2 * np.array([1, -1, -1, 1, 1, -1, -1, 1])
     z = h / 2 * np.array([1, 1, -1, -1, 1, 1, -1, -1])
-    corners = cuboid.corners(np.zeros(3), quaternion.IDENTITY, size_lwh_m=np.array([length, w, h]))
+    corners = cuboid.corners(SE3.identity(), size_lwh_m=np.array([length, w, h]))
     np.testing.assert_array_equal(corners, np.stack([x, y, z], axis=1))
 
 
 @given(vectors_m, quaternions, sizes_m)
 def test_corner_distances(centre, q, size):
-    corners = cuboid.corners(centre, quaternion.normalise(q), size_lwh_m=size)
+    corners = cuboid.corners(SE3.from_quat_wxyz(q, centre), size_lwh_m=size)
     np.testing.assert_allclose(corners.mean(axis=0), centre, atol=1e-9)
     np.testing.assert_allclose(np.linalg.norm(corners - centre, axis=1), np.linalg.norm(size) / 2, atol=1e-9)
     np.testing.assert_allclose(np.linalg.norm(corners[0] - corners[4]), size[0], atol=1e-9)
@@ -44,8 +45,8 @@ def test_many_boxes_at_once():
     q = quaternion.from_yaw(np.linspace(0, 3, 6))
     centres = np.arange(18.0).reshape(6, 3)
     sizes = np.tile([4.0, 2.0, 1.0], (6, 1))
-    together = cuboid.corners(centres, q, size_lwh_m=sizes)
-    one = cuboid.corners(centres[4], q[4], size_lwh_m=sizes[4])
+    together = cuboid.corners(SE3(q, centres), size_lwh_m=sizes)
+    one = cuboid.corners(SE3(q[4], centres[4]), size_lwh_m=sizes[4])
     assert together.shape == (6, 8, 3)
     np.testing.assert_array_equal(together[4], one)
 
@@ -107,14 +108,14 @@ def test_footprint_of_a_flat_and_of_a_tilted_box():
     size = np.array([[4.0, 2.0, 1.0], [4.0, 2.0, 1.0]])
     on_its_nose = quaternion.from_axis_angle(np.array([0.0, 1.0, 0.0]), np.pi / 2)
     q = np.stack([quaternion.from_yaw(0.3), on_its_nose])
-    areas = cuboid.polygon_area(cuboid.footprints(np.zeros((2, 3)), q, size_lwh_m=size))
+    areas = cuboid.polygon_area(cuboid.footprints(SE3(q, np.zeros(3)), size_lwh_m=size))
     np.testing.assert_allclose(areas, [8.0, 2.0])
 
 
 @given(st.floats(-3, 3), st.floats(-1, 1), npst.arrays(np.float64, (40, 2), elements=st.floats(-4, 4)))
 def test_points_in_the_shadow_are_points_in_the_hull(yaw, tilt, points):
     q = quaternion.multiply(quaternion.from_yaw(yaw), quaternion.from_axis_angle(np.array([1.0, 0.0, 0.0]), tilt))
-    shadow = cuboid.corners(np.zeros(3), q, size_lwh_m=np.array([4.0, 2.0, 1.5]))[:, :2]
+    shadow = cuboid.corners(SE3(q, np.zeros(3)), size_lwh_m=np.array([4.0, 2.0, 1.5]))[:, :2]
     hull = cuboid.convex_hulls(shadow)
     edge, to_point = np.roll(hull, -1, axis=0) - hull, points[:, None] - hull
     side = edge[:, 0] * to_point[..., 1] - edge[:, 1] * to_point[..., 0]

@@ -9,7 +9,7 @@ FACING_NED_Y = np.array([[0.0, -1, 0], [1, 0, 0], [0, 0, 1]])
 
 
 def test_drone_thirty_metres_up_facing_ned_y():
-    ned_SE3_frd = SE3(FACING_NED_Y, np.array([10.0, 20.0, -30.0]))  # 30 m up: z points down
+    ned_SE3_frd = SE3.from_rotation(FACING_NED_Y, np.array([10.0, 20.0, -30.0]))  # 30 m up: z points down
 
     map_SE3_flu = frames.map_SE3_flu_from_airsim(ned_SE3_frd)
 
@@ -21,7 +21,7 @@ def test_drone_thirty_metres_up_facing_ned_y():
 
 def test_airsim_whose_player_start_is_not_the_origin():
     # PlayerStart at UE (100, 50, 2); a drone 3 m north, 4 m east of it and 5 m up is at UE (103, 54, 7): map (103, -54, 7)
-    pose = SE3(np.eye(3), np.array([3.0, 4.0, -5.0]))
+    pose = SE3.from_rotation(np.eye(3), np.array([3.0, 4.0, -5.0]))
     map_SE3_flu = frames.map_SE3_flu_from_airsim(pose, airsim_origin_ue_m=np.array([100.0, 50.0, 2.0]))
     np.testing.assert_allclose(map_SE3_flu.translation_m, [103, -54, 7])
     np.testing.assert_allclose(map_SE3_flu.rotation, np.eye(3))

@@ -4,7 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from uavsim.errors import FrameError
-from uavsim.geometry import pinhole, quaternion, unreal
+from uavsim.geometry import pinhole, unreal
+from uavsim.geometry.se3 import SE3
 
 K = np.array([[400.0, 0, 400], [0, 400, 225], [0, 0, 1]])
 
@@ -45,8 +46,7 @@ def test_nadir_footprint_worked_on_paper():
     # 60 m up, 90 degrees wide: 120 m x 67.5 m on the ground; the image's top is ahead (+x), its left is +y
     q = unreal.map_q_optical_from_ue_euler(np.array([[0.0, -90.0, 0.0]]))
     corners = pinhole.ground_footprint(
-        np.array([[10.0, 20.0, 61.0]]),
-        quaternion.to_matrix(q),
+        SE3(q, np.array([[10.0, 20.0, 61.0]])),
         intrinsic=K,
         size_px=(800, 450),
         ground_z_m=1.0,
@@ -60,8 +60,7 @@ def test_nadir_footprint_worked_on_paper():
 def test_footprint_towards_the_horizon_ends_at_the_reach():
     q = unreal.map_q_optical_from_ue_euler(np.array([[0.0, -20.0, 0.0]]))
     corners = pinhole.ground_footprint(
-        np.array([[0.0, 0.0, 60.0]]),
-        quaternion.to_matrix(q),
+        SE3(q, np.array([[0.0, 0.0, 60.0]])),
         intrinsic=K,
         size_px=(800, 450),
         ground_z_m=0.0,

@@ -1,0 +1,1 @@
+"""Codecs there and back, and drawings."""

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.factories import make_recording
-from uavsim.annotate import annotate, write_virtual_lidar
+from uavsim.annotate import annotate, write_lidar_files
 from uavsim.dataset import assemble, final_paths, pack_fragment, scene_fragment
 from uavsim.evaluate.uav3d_judge import uav3d_report
 
@@ -32,7 +32,7 @@ def _write(root: Path, work: Path, version: str, scenes: dict[str, tuple[int, st
             size_px=size,
         )
         fragments.append(pack_fragment(scene_fragment(annotate(recording))))
-        for source, target in (final_paths(recording) | write_virtual_lidar(recording)).items():
+        for source, target in (final_paths(recording) | write_lidar_files(recording)).items():
             (root / target).parent.mkdir(parents=True, exist_ok=True)
             shutil.move(work / name / source, root / target)
     assemble(root, fragments)

@@ -1,0 +1,1 @@
+"""Plans: shapes, paths, checks, numbering."""

@@ -29,7 +29,7 @@ def test_drones_are_drawn_where_they_start(smoke):
     town, routes, plans = smoke
     image = draw_plan(town, routes, plans[:1])
     assert image.dtype == np.uint8
-    for x, y, _ in plans[0].swarm.map_t_flu_m[0]:
+    for x, y, _ in plans[0].swarm.map_SE3_flu.translation_m[0]:
         assert np.ptp(pixel(town, image, x, y).astype(int)) > 60  # a strong colour
     assert tuple(pixel(town, image, town.x_m[1] - 3, town.y_m[0] + 3)) == GROUND
 
@@ -37,7 +37,7 @@ def test_drones_are_drawn_where_they_start(smoke):
 def test_what_cameras_see_is_tinted(smoke):
     town, _, plans = smoke
     image = draw_plan(town, {}, plans[:1])
-    x, y, _ = plans[0].swarm.map_t_flu_m[0, 0]
+    x, y, _ = plans[0].swarm.map_SE3_flu.translation_m[0, 0]
     assert tuple(pixel(town, image, x + 13, y + 7)) != GROUND
     assert tuple(pixel(town, image, x + 118, y - 118)) == GROUND
 

@@ -1,6 +1,7 @@
 import numpy as np
 
 from uavsim.config.town import Obstacle, TownConfig
+from uavsim.geometry.se3 import SE3
 from uavsim.plan import checks
 from uavsim.records.plan import SwarmTrajectory
 
@@ -18,7 +19,7 @@ TOWN = TownConfig(
 
 def swarm(*drones):
     places = np.moveaxis(np.array(drones, dtype=float), 0, 1)  # (steps, drones, 3)
-    return SwarmTrajectory(tuple(range(len(drones))), places, np.tile([1.0, 0, 0, 0], (*places.shape[:2], 1)))
+    return SwarmTrajectory(tuple(range(len(drones))), SE3(np.array([1.0, 0, 0, 0]), places))
 
 
 def test_inside_and_outside():
@@ -38,6 +39,6 @@ def test_towers_and_the_ground():
     assert checks.collision(over, TOWN, clearance_m=5.9) is None
     assert checks.collision(over, TOWN, clearance_m=6.1) == "drone 0 comes within 6.0 m of 'tower' (clearance_m is 6.1)"
     beside = swarm([[100, 0, 60]], [[23, 9, 60]])  # 3 m beyond the wall, 4 m beyond the corner
-    assert "drone 1 comes within 5.0 m of 'tower'" in checks.collision(beside, TOWN, clearance_m=6)
+    assert "drone 1 comes within 5.0 m of 'tower'" in str(checks.collision(beside, TOWN, clearance_m=6))
     low = swarm([[-50, 0, 5]])
-    assert "drone 0 comes within 3.0 m of the ground" in checks.collision(low, TOWN, clearance_m=5)
+    assert "drone 0 comes within 3.0 m of the ground" in str(checks.collision(low, TOWN, clearance_m=5))

@@ -1,4 +1,4 @@
-"""What docs/configuration.md shows is what uavsim reads."""
+"""What the pages docs/configuration*.md show is what uavsim reads."""
 
 import re
 from pathlib import Path
@@ -8,8 +8,8 @@ import pytest
 from uavsim.plan import plan_scenes
 from uavsim.plan.check import check_paths
 
-DOC = Path(__file__).parents[2] / "docs" / "configuration.md"
-BLOCKS = re.findall(r"```yaml\n(.*?)```", DOC.read_text(), flags=re.DOTALL)
+PAGES = sorted((Path(__file__).parents[2] / "docs").glob("configuration*.md"))
+BLOCKS = re.findall(r"```yaml\n(.*?)```", "".join(page.read_text("utf-8") for page in PAGES), flags=re.DOTALL)
 FOLDER_OF = {"keyframes:": "formations", "from:": "weather"}
 
 

@@ -9,6 +9,7 @@ from uavsim.errors import ConfigError, InputError, UnknownNameError
 from uavsim.plan import dataset_towns, plan_scenes
 from uavsim.plan.weather import PRESETS
 from uavsim.records.codec import pack_plan, unpack_plan
+from uavsim.records.plan import LabelPlan
 
 FORMATION = "drones: 2\nshape: line\nspacing_m: 10\n"
 RIG = "cameras: {FRONT: {pitch_deg: -30}}\n"
@@ -44,18 +45,18 @@ def test_the_main_job():
     plan = plans[0]
     assert (plan.step_us, plan.keyframe_every_steps, plan.samples) == (50_000, 10, 5)
     assert list(plan.capture_steps) == [0, 10, 20, 30, 40]
-    assert plan.swarm.map_t_flu_m.shape == (41, 5, 3)
+    assert plan.swarm.map_SE3_flu.translation_m.shape == (41, 5, 3)
     assert plan.channels[:6] == (
         "CAMERA_FRONT_id_0", "CAMERA_BACK_id_0", "CAMERA_LEFT_id_0", "CAMERA_RIGHT_id_0", "CAMERA_BOTTOM_id_0",
         "CAMERA_FRONT_id_1",
     )  # fmt: skip
     assert len(plan.channels) == 25
-    np.testing.assert_allclose(plan.swarm.map_t_flu_m[..., 2], 60.0)
-    from_centre = plan.swarm.map_t_flu_m[:, 1:] - plan.swarm.map_t_flu_m[:, :1]
+    np.testing.assert_allclose(plan.swarm.map_SE3_flu.translation_m[..., 2], 60.0)
+    from_centre = plan.swarm.map_SE3_flu.translation_m[:, 1:] - plan.swarm.map_SE3_flu.translation_m[:, :1]
     np.testing.assert_allclose(from_centre[7], [[20, 0, 0], [-20, 0, 0], [0, 20, 0], [0, -20, 0]], atol=1e-9)
     np.testing.assert_array_equal(plan.weather.values, [PRESETS["ClearNoon"]])
     assert plan.traffic.vehicles == 60
-    flown_m = np.linalg.norm(np.diff(plan.swarm.map_t_flu_m[:, 0], axis=0), axis=1).sum()
+    flown_m = np.linalg.norm(np.diff(plan.swarm.map_SE3_flu.translation_m[:, 0], axis=0), axis=1).sum()
     assert flown_m == pytest.approx(10.0, abs=0.01)  # 2 s at 5 m/s
 
 
@@ -64,14 +65,15 @@ def test_uav3ds_profile():
     assert [p.route_name for p in plans] == [
         "town06_row1_col1", "town06_row1_col1", "town06_row1_col2", "town06_row2_col1", "town06_row5_col5"
     ]  # fmt: skip
-    assert plans[0].extra["route_row"] == "town06_row1"
+    assert plans[0].notes.route_row == "town06_row1"
     assert plans[0].scene_name == "scene_0250"
     camera = plans[0].rig[4]
     assert (camera.name, camera.mount_rpy_deg, camera.width_px, camera.height_px) == ("BOTTOM", (0, -90, 0), 800, 450)
     assert plans[0].keyframe_every_steps == 40
     assert plans[0].traffic.vehicles == 200
     assert len(plans[0].traffic.blueprints) == 17
-    assert not np.allclose(plans[0].swarm.map_t_flu_m[0], plans[1].swarm.map_t_flu_m[0])  # elsewhere on the same route
+    first_m, second_m = (plan.swarm.map_SE3_flu[0].translation_m for plan in plans[:2])
+    assert not np.allclose(first_m, second_m)  # elsewhere on the same route
 
 
 def test_uav3ds_mini():
@@ -97,7 +99,11 @@ def test_scenes_never_overlap_in_time():
     ends = starts + [p.capture_steps[-1] * p.step_us for p in plans]
     assert (starts[1:] > ends[:-1]).all()
     assert len({p.seed for p in plans}) == len(plans)
-    assert {p.swarm.map_t_flu_m[0, 0, 2] for p in plans if p.formation_name == "coperception"} == {40, 60, 80}
+    assert {p.swarm.map_SE3_flu.translation_m[0, 0, 2] for p in plans if p.formation_name == "coperception"} == {
+        40,
+        60,
+        80,
+    }
 
 
 @pytest.mark.parametrize("dataset", ["smoke", "uav3d", "uav3d-mini", "coperception-uav", "all-weather", "degraded"])
@@ -112,8 +118,8 @@ def test_every_dataset_plans_in_every_town(dataset):
 def test_every_formation_flies_the_smoke_test(formation):
     plan = plan_scenes("smoke", town="Town10HD", scenes=[0], samples=20, formation=formation)[0]
     assert plan.formation_name == formation
-    assert np.isfinite(plan.swarm.map_t_flu_m).all()
-    np.testing.assert_allclose(np.linalg.norm(plan.swarm.map_q_flu_wxyz, axis=-1), 1.0)
+    assert np.isfinite(plan.swarm.map_SE3_flu.translation_m).all()
+    np.testing.assert_allclose(np.linalg.norm(plan.swarm.map_SE3_flu.quat_wxyz, axis=-1), 1.0)
 
 
 def test_own_files_without_python(own):
@@ -122,8 +128,8 @@ def test_own_files_without_python(own):
     assert [p.scene_name for p in plans] == ["scene_0000", "scene_0001", "scene_0002"]
     first, second, third = plans
     assert (first.route_name, second.route_name, third.route_name) == ("flat_row1_col1", "other", "flat_row1_col1")
-    np.testing.assert_allclose(first.swarm.map_t_flu_m[-1], [[-40, 0, 63], [-40, 10, 63]], atol=1e-6)
-    np.testing.assert_allclose(second.swarm.map_t_flu_m[-1], [[0, 0, 63], [0, 10, 63]])
+    np.testing.assert_allclose(first.swarm.map_SE3_flu.translation_m[-1], [[-40, 0, 63], [-40, 10, 63]], atol=1e-6)
+    np.testing.assert_allclose(second.swarm.map_SE3_flu.translation_m[-1], [[0, 0, 63], [0, 10, 63]])
     assert first.weather.values[0, 6] == 60
     assert first.town.mask_origin_map_m == (-120.0, -120.0)
     assert first.description == "Flat, flat_row1_col1, 2 drones in two, 60 m up, murky"
@@ -132,7 +138,7 @@ def test_own_files_without_python(own):
 
 def test_altitudes_in_order_of_precedence(own):
     def height(**more):
-        return float(plan_scenes("mine", scenes=[0], **more)[0].swarm.map_t_flu_m[0, 0, 2])
+        return float(plan_scenes("mine", scenes=[0], **more)[0].swarm.map_SE3_flu.translation_m[0, 0, 2])
 
     own("flight_plans/formations/high.yaml", FORMATION + "altitude_m: 90\n")
     assert height() == 63
@@ -149,7 +155,7 @@ def test_choices_instead_of_the_data_sets(own):
     )[0]
     assert (plan.samples, plan.topology, plan.formation_name, plan.rig_name) == (2, "bridge", "cross", "uav3d")
     assert plan.weather.name == "ClearNight"
-    assert plan.extra["dataset_seed"] == 9
+    assert plan.notes.dataset_seed == 9
 
 
 @pytest.mark.parametrize(
@@ -241,11 +247,13 @@ def test_a_scene_of_too_many_steps(own):
 def test_label_options_reach_the_labeller(own):
     own("flight_plans/datasets/mine.yaml", DATASET + "labels: {classes: [car, bus], range_m: 102.4}\n")
     plan = plan_scenes("mine", scenes=[0])[0]
-    assert plan.extra["labels"] == {"classes": ["car", "bus"], "range_m": 102.4}
+    assert plan.labels == LabelPlan(classes=("car", "bus"), range_m=102.4)
     options = options_of_plan(unpack_plan(pack_plan(plan)))
     assert (options.classes, options.range_m) == (("car", "bus"), 102.4)
     assert options_of_plan(plan_scenes("smoke", scenes=[0])[0]) == AnnotateOptions()
 
 
 def test_every_label_option_can_be_written():
-    assert set(Labels.model_fields) == {field.name for field in dataclasses.fields(AnnotateOptions)}
+    names = set(Labels.model_fields) | {"label_parked"}  # whether there are any to label is said in traffic
+    assert names == {field.name for field in dataclasses.fields(AnnotateOptions)}
+    assert names == {field.name for field in dataclasses.fields(LabelPlan)}

@@ -5,11 +5,12 @@ from hypothesis import strategies as st
 
 from uavsim.config.formation import Shape
 from uavsim.plan.shapes import SHAPES, offsets
+from uavsim.typing import FloatArray
 
 NAMED = sorted(set(SHAPES) - {"free"})
 
 
-def places(shape, drones, **more):
+def places(shape, drones, **more) -> FloatArray:
     return offsets(Shape(shape=shape, spacing_m=20.0, **more), drones=drones)
 
 
@@ -26,7 +27,7 @@ def test_uav3ds_cross():
 
 def test_vee_falls_back_on_both_sides():
     vee = places("vee", 3, angle_deg=30.0)
-    np.testing.assert_allclose(vee, [[0, 0, 0], [-17.32050808, 10, 0], [-17.32050808, -10, 0]])
+    np.testing.assert_allclose(vee, [[0.0, 0, 0], [-17.32050808, 10, 0], [-17.32050808, -10, 0]])
 
 
 def test_line_column_grid_and_free():

@@ -25,15 +25,15 @@ def test_a_formation_that_keeps_the_maps_heading():
     swarm = fly(Formation(drones=5, shape="cross", spacing_m=20.0), ground_z_m=2.0)
     assert swarm.drone_ids == (0, 1, 2, 3, 4)
     expected = np.array([[0, 20, 62], [20, 20, 62], [-20, 20, 62], [0, 40, 62], [0, 0, 62]])
-    np.testing.assert_allclose(swarm.map_t_flu_m[1], expected, atol=1e-3)  # 4 s at 5 m/s to map y
-    np.testing.assert_array_equal(swarm.map_q_flu_wxyz, np.tile([1.0, 0, 0, 0], (2, 5, 1)))
+    np.testing.assert_allclose(swarm.map_SE3_flu.translation_m[1], expected, atol=1e-3)  # 4 s at 5 m/s to map y
+    np.testing.assert_array_equal(swarm.map_SE3_flu.quat_wxyz, np.tile([1.0, 0, 0, 0], (2, 5, 1)))
 
 
 def test_a_formation_that_turns_with_the_route():
     swarm = fly(Formation(drones=2, shape="column", spacing_m=10.0, align="route"))
     # heading to map y: behind is minus y, and the nose points there too
-    np.testing.assert_allclose(swarm.map_t_flu_m[1], [[0, 20, 60], [0, 10, 60]], atol=1e-3)
-    np.testing.assert_allclose(quaternion.yaw(swarm.map_q_flu_wxyz[1]), np.pi / 2, atol=1e-6)
+    np.testing.assert_allclose(swarm.map_SE3_flu.translation_m[1], [[0, 20, 60], [0, 10, 60]], atol=1e-3)
+    np.testing.assert_allclose(quaternion.yaw(swarm.map_SE3_flu.quat_wxyz[1]), np.pi / 2, atol=1e-6)
 
 
 def test_heading_offsets_and_heights():
@@ -47,18 +47,18 @@ def test_heading_offsets_and_heights():
     )
     swarm = fly(formation, waypoints=((0.0, 0.0), (100.0, 0.0)), times=(0.0,))
     # facing map y, left is minus x
-    np.testing.assert_allclose(swarm.map_t_flu_m[0], [[0, 0, 60], [-10, 0, 40]], atol=1e-9)
-    np.testing.assert_allclose(np.degrees(quaternion.yaw(swarm.map_q_flu_wxyz[0])), [90, 0], atol=1e-9)
+    np.testing.assert_allclose(swarm.map_SE3_flu.translation_m[0], [[0, 0, 60], [-10, 0, 40]], atol=1e-9)
+    np.testing.assert_allclose(np.degrees(quaternion.yaw(swarm.map_SE3_flu.quat_wxyz[0])), [90, 0], atol=1e-9)
 
 
 def test_jitter_is_drawn_once_and_by_the_seed():
     formation = Formation(drones=5, shape="cross", jitter_m=2.0, jitter_yaw_deg=5.0)
     times = tuple(np.arange(0, 5, 0.5))
     a, again, b = fly(formation, times=times), fly(formation, times=times), fly(formation, times=times, seed=1)
-    np.testing.assert_array_equal(a.map_t_flu_m, again.map_t_flu_m)
-    assert np.abs(a.map_t_flu_m - b.map_t_flu_m).max() > 0.1
+    np.testing.assert_array_equal(a.map_SE3_flu.translation_m, again.map_SE3_flu.translation_m)
+    assert np.abs(a.map_SE3_flu.translation_m - b.map_SE3_flu.translation_m).max() > 0.1
     clean = fly(Formation(drones=5, shape="cross"), times=times)
-    off = a.map_t_flu_m - clean.map_t_flu_m
+    off = a.map_SE3_flu.translation_m - clean.map_SE3_flu.translation_m
     np.testing.assert_allclose(off, np.broadcast_to(off[0], off.shape), atol=1e-9)
     assert 0.5 < off.std() < 4.0
 

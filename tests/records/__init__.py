@@ -1,0 +1,1 @@
+"""Records there and back."""

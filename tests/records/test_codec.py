@@ -9,11 +9,14 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 
 from uavsim.errors import DatasetError
+from uavsim.geometry.se3 import SE3
 from uavsim.records import codec, recording
 from uavsim.records.plan import (
     CameraSpec,
     DegradationPlan,
     ImageFormat,
+    LabelPlan,
+    PlanNotes,
     ScenePlan,
     SwarmTrajectory,
     TownSite,
@@ -45,7 +48,8 @@ def make_plan(**changes) -> ScenePlan:
         sweeps_per_keyframe=1,
         rig=(CameraSpec("FRONT", (0.1, 0.0, -0.2), (0.0, -45.0, 0.0), 801, 449, 89.5, ("rgb", "depth")),),
         swarm=SwarmTrajectory(
-            (0, 3), np.linspace(-1, 1, steps * drones * 3).reshape(steps, drones, 3), np.ones((steps, drones, 4)) / 2
+            (0, 3),
+            SE3(np.ones((steps, drones, 4)) / 2, np.linspace(-1, 1, steps * drones * 3).reshape(steps, drones, 3)),
         ),
         traffic=TrafficPlan(60, 3, ("vehicle.audi.a2",), speed_difference_percent=-12.5),
         weather=WeatherTrack("dusk", (0, 777_777), np.arange(28.0).reshape(2, 14)),
@@ -53,7 +57,8 @@ def make_plan(**changes) -> ScenePlan:
         splits=("uav_train", "uav_mini"),
         version="v1.0-mini",
         degradations=DegradationPlan(seed=3, position_bias_m=(0.1, 0.2, -0.3)),
-        extra={"list": [1, 2.5, None, True], "nested": {"tuple": (1, "a")}},
+        labels=LabelPlan(classes=("car", "bus"), moving_mps=0.5),
+        notes=PlanNotes(dataset_seed=9, route_row="row1", route_start_share=0.25),
     )
     return dataclasses.replace(plan, **changes)
 
@@ -112,8 +117,8 @@ def test_values_there_and_back(value):
 
 def test_a_frame_of_a_recording():
     shot = recording.CameraShot(
-        "CAMERA_FRONT_id_0", 0, "FRONT", np.arange(3.0), np.array([0.5, -0.5, 0.5, -0.5]), (0.0, -45.0, 1.5),
-        np.eye(3), 800, 450, "rgb/a.png", None, None, degradation={"dropped": True},
+        "CAMERA_FRONT_id_0", 0, "FRONT", SE3(np.array([0.5, -0.5, 0.5, -0.5]), np.arange(3.0)), (0.0, -45.0, 1.5),
+        np.eye(3), 800, 450, {"rgb": "rgb/a.png"}, degradation={"dropped": True},
     )  # fmt: skip
     assert_same(through((shot,)), (shot,))
 
@@ -142,7 +147,7 @@ def test_what_no_record_holds(bad):
         b"not msgpack",
         msgpack.packb([1, 2]),
         msgpack.packb({"format": "uavsim-plan-0"}),
-        msgpack.packb({"format": "uavsim-plan-1", "plan": 3}),
+        msgpack.packb({"format": "uavsim-plan-2", "plan": 3}),
         codec.pack_plan(make_plan())[:-5],
     ],
 )
@@ -174,3 +179,22 @@ def test_other_versions_of_a_record():
 def test_what_is_no_array(array):
     with pytest.raises(DatasetError, match="not an array"):
         codec.unpack_value({"~": "ndarray"} | array)
+
+
+def test_a_plan_with_a_free_dict_is_still_read() -> None:
+    """Data sets from before labels and notes had types keep such plans in their recordings."""
+    head = msgpack.unpackb(codec.pack_plan(make_plan()))
+    del head["plan"]["labels"], head["plan"]["notes"]
+    labels = {"classes": {"~": "list", "items": ["car"]}, "range_m": 80.0}
+    head["plan"]["extra"] = {
+        "dataset_seed": 4,
+        "weather": "dusk",
+        "split": {"~": "list", "items": []},
+        "labels": labels,
+    }
+    plan = codec.unpack_plan(msgpack.packb(head))
+    assert plan.labels == LabelPlan(classes=("car",), range_m=80.0)
+    assert plan.notes == PlanNotes(dataset_seed=4)
+    labels["rang_m"] = 1.0
+    with pytest.raises(DatasetError, match="rang_m"):
+        codec.unpack_plan(msgpack.packb(head))

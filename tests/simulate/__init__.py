@@ -1,0 +1,1 @@
+"""Adapters against the headless simulator."""

@@ -1,6 +1,9 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 from tests.plans import rig, scene_plan
+from uavsim.records.plan import LidarSpec
 from uavsim.simulate.airsim_settings import airsim_settings
 
 
@@ -21,3 +24,24 @@ def test_left_in_the_map_is_minus_y_in_ned() -> None:
     """The test swarm is turned by 0.3 rad: its left drone (id 3) stands at (-20 sin 0.3, 20 cos 0.3) of the map."""
     left = airsim_settings(scene_plan())["Vehicles"]["uav3"]
     assert (left["X"], left["Y"], left["Z"]) == (-5.91, -19.107, 0.0)
+
+
+def test_a_lidar_on_every_drone_turns_wholly_in_its_own_frame() -> None:
+    """The mount (0.5 ahead, 0.2 left, 0.1 below) is (0.5, -0.2, 0.1) in AirSim's forward, right, down."""
+    spec = LidarSpec((0.5, 0.2, -0.1), (0.0, -10.0, 30.0), 32, 120.0, 640_000, 20.0, -25.0, -90.0)
+    for vehicle in airsim_settings(replace(scene_plan(), lidar=spec))["Vehicles"].values():
+        lidar = vehicle["Sensors"]["LIDAR"]
+        assert (lidar["X"], lidar["Y"], lidar["Z"], lidar["Pitch"], lidar["Yaw"]) == (0.5, -0.2, 0.1, -10.0, 30.0)
+        assert (lidar["SensorType"], lidar["DataFrame"], lidar["NumberOfChannels"]) == (6, "SensorLocalFrame", 32)
+        assert (lidar["RotationsPerSecond"], lidar["HorizontalFOVStart"], lidar["HorizontalFOVEnd"]) == (
+            20.0,
+            0.0,
+            360.0,
+        )
+    assert "Sensors" not in airsim_settings(scene_plan())["Vehicles"]["uav0"]
+
+
+def test_image_types_that_share_a_picture_are_listed_once() -> None:
+    settings = airsim_settings(scene_plan(cameras=rig(sensors=("rgb", "instance", "semantic"))))
+    captures = settings["Vehicles"]["uav0"]["Cameras"]["FRONT"]["CaptureSettings"]
+    assert [c["ImageType"] for c in captures] == [0, 5]

@@ -8,10 +8,11 @@ import pytest
 
 from tests.plans import scene_plan
 from uavsim.errors import MissedTick
+from uavsim.geometry.se3 import SE3
 from uavsim.records.plan import WeatherTrack
 from uavsim.records.recording import ActorStates
 from uavsim.simulate.lockstep import Lockstep, weather_at
-from uavsim.simulate.ports import CameraPose, RawImage, TickState
+from uavsim.simulate.ports import CameraPose, Reading, TickState
 from uavsim.simulate.swarm import PlannedSwarm, planned_velocity_mps
 
 
@@ -32,7 +33,7 @@ class ScriptedWorld:
         if render:
             self.rendered.append(self.ticks)
         none = np.zeros((0, 3))
-        states = ActorStates(np.zeros(0, np.int64), none, np.zeros((0, 4)), none, none, none, none)
+        states = ActorStates(np.zeros(0, np.int64), SE3.identity((0,)), none, none, none, none)
         return TickState(1000 + self.ticks, self.ticks * 0.05, states)
 
 
@@ -44,7 +45,7 @@ class Cameras:
     def place(self, poses: Sequence[CameraPose]) -> None:
         self.placed += 1
 
-    def collect(self, state: TickState) -> list[RawImage]:
+    def collect(self, state: TickState) -> list[Reading]:
         self.collected.append(state.frame)
         return []
 

@@ -1,0 +1,1 @@
+"""Commit, ledger, locks and object stores, with power cut at every step."""

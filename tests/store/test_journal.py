@@ -10,8 +10,8 @@ from uavsim.store.journal import Journal, redact
 
 def test_events_are_lines_in_order(tmp_path: Path) -> None:
     journal = Journal(tmp_path / "logs" / "scene_00.jsonl", now=lambda: 12.34567)
-    journal.tell("start", attempt=1)
-    journal.tell("failed", reason="gone from s3://me:hunter2@bucket/x")
+    journal.add("start", attempt=1)
+    journal.add("failed", reason="gone from s3://me:hunter2@bucket/x")
     lines = [json.loads(line) for line in (tmp_path / "logs" / "scene_00.jsonl").read_text().splitlines()]
     assert lines == [
         {"time": 12.346, "event": "start", "attempt": 1},
@@ -24,7 +24,11 @@ def test_events_are_lines_in_order(tmp_path: Path) -> None:
     [
         ("https://bob:pw@host:4200/api", "https://***@host:4200/api"),
         ("PREFECT_API_KEY=pnu_123 next", "PREFECT_API_KEY=*** next"),
-        ('{"aws_secret_access_key": "abc/def"}', '{"aws_secret_access_key": ***"}'),
+        ('{"aws_secret_access_key": "abc/def"}', '{"aws_secret_access_key": ***'),
+        ("s3://KEY:a/b+c@bucket/x", "s3://***@bucket/x"),
+        ("Authorization: Bearer abc.def", "Authorization: ***"),
+        ("token='a b c' next", "token=*** next"),
+        ("key AKIAIOSFODNN7EXAMPLE is", "key *** is"),
         ("no secret here: 3 tokens", "no secret here: 3 tokens"),
         ("map Town10HD at 127.0.0.1:2000", "map Town10HD at 127.0.0.1:2000"),
     ],

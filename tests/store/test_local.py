@@ -5,13 +5,14 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from uavsim.errors import InputError, StorageError
-from uavsim.store import atomic
-from uavsim.store.commit import commit_scene, read_fragments, retire_scene, sweep_orphans
+from uavsim.files import whole as atomic
+from uavsim.store.commit import commit_scene, read_fragment, sweep_orphans
 from uavsim.store.identity import check_identity, claim_output, fingerprint
 from uavsim.store.ledger import LedgerEntry, read_entry, read_ledger, write_entry
 from uavsim.store.local import LocalOutput
@@ -23,8 +24,7 @@ def output(tmp_path: Path) -> LocalOutput:
 
 
 def stage(output: LocalOutput, scene: str, *, images: int = 2) -> tuple[Path, dict[str, str]]:
-    folder = output.layout.staging / f"{scene}~x"
-    folder.mkdir(parents=True)
+    folder = output.stage(scene)
     (folder / "log.msgpack").write_bytes(b"log")
     moves = {}
     for k in range(images):
@@ -37,7 +37,9 @@ def commit(output: LocalOutput, scene: str) -> LedgerEntry:
     folder, moves = stage(output, scene)
     entry = LedgerEntry(scene, "flying", town="Town10HD")
     write_entry(output, entry)
-    return commit_scene(output, entry, folder=folder, moves=moves, log="log.msgpack", fragment=scene.encode())
+    done = commit_scene(output, entry, folder=folder, moves=moves, log="log.msgpack", fragment=scene.encode())
+    output.drop_staged(folder)
+    return done
 
 
 def test_commit_leaves_the_scene_and_nothing_else(output: LocalOutput) -> None:
@@ -47,44 +49,54 @@ def test_commit_leaves_the_scene_and_nothing_else(output: LocalOutput) -> None:
     assert files == [
         ".uavsim/fragments/scene_00.msgpack",
         ".uavsim/ledger/scene_00.json",
+        ".uavsim/manifests/scene_00~0.json",
         ".uavsim/recordings/scene_00/log.msgpack",
         "samples/CAMERA_FRONT_id_0/scene_00__CAMERA_FRONT_id_0__0.png",
         "samples/CAMERA_FRONT_id_0/scene_00__CAMERA_FRONT_id_0__1.png",
     ]
     assert read_ledger(output)["scene_00"].state == "committed"
-    assert read_fragments(output, ["scene_00"]) == [b"scene_00"]
+    assert read_fragment(output, read_ledger(output)["scene_00"]) == b"scene_00"
 
 
 def test_every_interruption_before_the_ledger_is_swept(output: LocalOutput, monkeypatch: pytest.MonkeyPatch) -> None:
     """Cut the power at each rename in turn: until the ledger's own, nothing of the scene may remain after a sweep."""
     commit(output, "scene_00")
     before = snapshot(output)
-    real_rename = Path.rename
     cut = 0
-    while True:
-        renames = 0
-
-        def rename(self: Path, target: Path, *, limit: int = cut) -> Path:
-            nonlocal renames
-            renames += 1
-            if renames > limit:
-                raise KeyboardInterrupt
-            return real_rename(self, target)
-
-        with monkeypatch.context() as patch:
-            patch.setattr(Path, "rename", rename)
-            try:
-                commit(output, "scene_01")
-            except KeyboardInterrupt:
-                pass
-            else:
-                break
+    while cut_short(monkeypatch, cut, lambda: commit(output, "scene_01")):
+        if read_ledger(output).get("scene_01", LedgerEntry("scene_01", "flying")).state == "committed":
+            break  # only its staging folder was left
         sweep_orphans(output)
         assert {k: v for k, v in snapshot(output).items() if k != ".uavsim/ledger/scene_01.json"} == before
         cut += 1
-    assert cut == 6  # flying entry, two images, log, fragment, ledger
+    assert cut > 10  # entry, mark, manifest, two images, log, fragment, entry: each a temp file, a link or a rename
     assert read_entry(output, "scene_01").state == "committed"
+    sweep_orphans(output)
     assert sweep_orphans(output) == []
+
+
+def cut_short(monkeypatch: pytest.MonkeyPatch, limit: int, work: Callable[[], object]) -> bool:
+    """Stop ``work`` right before its change number ``limit`` of a folder; False when it had no more than that."""
+    changes = 0
+
+    def counted(real: Callable[..., object]) -> Callable[..., object]:
+        def change(*args: object, **keywords: object) -> object:
+            nonlocal changes
+            changes += 1
+            if changes > limit:
+                raise KeyboardInterrupt
+            return real(*args, **keywords)
+
+        return change
+
+    with monkeypatch.context() as patch:
+        for name in ("rename", "link", "unlink", "rmdir", "mkdir"):
+            patch.setattr(os, name, counted(getattr(os, name)))
+        try:
+            work()
+        except KeyboardInterrupt:
+            return True
+        return False
 
 
 def snapshot(output: LocalOutput) -> dict[str, bytes]:
@@ -96,7 +108,7 @@ def snapshot(output: LocalOutput) -> dict[str, bytes]:
 
 
 def test_sweep_leaves_a_scene_that_another_process_holds(output: LocalOutput) -> None:
-    stage(output, "scene_07")
+    folder, _ = stage(output, "scene_07")
     holder = subprocess.Popen(
         [
             sys.executable,
@@ -114,12 +126,12 @@ def test_sweep_leaves_a_scene_that_another_process_holds(output: LocalOutput) ->
         with output.lock("scene_07") as ours:
             assert not ours
         assert sweep_orphans(output) == []
-        assert (output.layout.staging / "scene_07~x").is_dir()
+        assert folder.is_dir()
     finally:
         holder.kill()  # -9: the kernel drops the lock
         holder.communicate()
-    assert sweep_orphans(output) == [".uavsim/staging/scene_07~x"]
-    assert not (output.layout.staging / "scene_07~x").exists()
+    assert sweep_orphans(output) == [f".uavsim/staging/{folder.name}"]
+    assert not folder.exists()
 
 
 def test_two_threads_of_one_process_exclude_each_other(output: LocalOutput) -> None:
@@ -129,23 +141,17 @@ def test_two_threads_of_one_process_exclude_each_other(output: LocalOutput) -> N
         assert again
 
 
-def test_retired_scene_loses_its_promise_first(output: LocalOutput) -> None:
-    entry = commit(output, "scene_00")
-    retire_scene(output, LedgerEntry("scene_00", "flying", attempts=entry.attempts))
-    assert [k for k in snapshot(output) if "ledger" not in k] == []
-
-
 def test_temp_files_of_dead_writers_go_and_of_live_ones_stay(output: LocalOutput) -> None:
     folder = output.layout.ledger
     folder.mkdir(parents=True)
-    dead = folder / f".x.json.aa{atomic.TEMP_SUFFIX}"
+    dead = folder / f".x.json.aaaaaaaaaaaa{atomic.TEMP_SUFFIX}"
     dead.write_bytes(b"half")
-    live = folder / f".y.json.bb{atomic.TEMP_SUFFIX}"
+    live = folder / f".y.json.bbbbbbbbbbbb{atomic.TEMP_SUFFIX}"
     with live.open("wb") as file:
         import fcntl
 
         fcntl.flock(file, fcntl.LOCK_EX)
-        assert sweep_orphans(output) == [f".uavsim/ledger/.x.json.aa{atomic.TEMP_SUFFIX}"]
+        assert sweep_orphans(output) == [f".uavsim/ledger/.x.json.aaaaaaaaaaaa{atomic.TEMP_SUFFIX}"]
     assert not dead.exists()
     assert live.exists()
     assert read_ledger(output) == {}
@@ -168,7 +174,7 @@ def test_storage_errors_say_what_to_do(
     def fail(*_: object) -> int:
         raise OSError(code, os.strerror(code))
 
-    monkeypatch.setattr(atomic.os, "fsync", fail)
+    monkeypatch.setattr(os, "fsync", fail)
     with pytest.raises(StorageError, match=words) as caught:
         output.replace(".uavsim/ledger/a.json", b"{}")
     assert "\n" not in str(caught.value)
@@ -180,7 +186,7 @@ def test_a_folder_that_holds_another_data_set_is_refused(output: LocalOutput) ->
     mine = {"dataset": "smoke", "seed": 0, "fingerprint": fingerprint({"samples": 5}, seed=0)}
     claim_output(output, identity=mine)
     claim_output(output, identity=mine)
-    assert not check_identity(output, mark=mine["fingerprint"], name="smoke")
+    assert not check_identity(output, mark=str(mine["fingerprint"]), name="smoke")
     with pytest.raises(InputError, match="holds another data set"):
         check_identity(output, mark=fingerprint({"samples": 5}, seed=1), name="smoke")
     assert json.loads((output.root / ".uavsim/dataset.json").read_text())["seed"] == 0

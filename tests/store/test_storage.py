@@ -1,14 +1,14 @@
 """A data set in a real S3 server on this machine."""
 
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.store.test_local import stage
 from uavsim.errors import InputError, StorageError
-from uavsim.store.commit import commit_scene, read_fragments, sweep_orphans
+from uavsim.store.commit import commit_scene, read_fragment, sweep_orphans
 from uavsim.store.identity import check_identity, claim_output
 from uavsim.store.ledger import LedgerEntry, read_entry, write_entry
 from uavsim.store.places import open_output
@@ -51,6 +51,7 @@ def commit(output: ObjectOutput, scene: str) -> None:
     entry = LedgerEntry(scene, "flying")
     write_entry(output, entry)
     commit_scene(output, entry, folder=folder, moves=moves, log="log.msgpack", fragment=scene.encode())
+    output.drop_staged(folder)
 
 
 def test_commit_and_read_back(output: ObjectOutput) -> None:
@@ -58,12 +59,15 @@ def test_commit_and_read_back(output: ObjectOutput) -> None:
     assert output.keys("") == [
         ".uavsim/fragments/scene_00.msgpack",
         ".uavsim/ledger/scene_00.json",
+        ".uavsim/manifests/scene_00~0.json",
         ".uavsim/recordings/scene_00/log.msgpack",
         "samples/CAMERA_FRONT_id_0/scene_00__CAMERA_FRONT_id_0__0.png",
         "samples/CAMERA_FRONT_id_0/scene_00__CAMERA_FRONT_id_0__1.png",
     ]
     assert output.read("samples/CAMERA_FRONT_id_0/scene_00__CAMERA_FRONT_id_0__1.png") == b"scene_001"
-    assert read_fragments(output, ["scene_00"]) == [b"scene_00"]
+    entry = read_entry(output, "scene_00")
+    assert entry is not None
+    assert read_fragment(output, entry) == b"scene_00"
     assert read_entry(output, "scene_01") is None
     assert sweep_orphans(output) == []
     assert not any(output.scratch.layout.staging.iterdir())
@@ -76,8 +80,10 @@ def test_an_upload_cut_short_is_swept(output: ObjectOutput, monkeypatch: pytest.
         with monkeypatch.context() as patch:
             real = getattr(ObjectOutput, verb)
 
-            def cut(self: ObjectOutput, *args: object, verb: str = verb, real: object = real, **kwargs: object) -> None:
-                if verb == "replace" and not str(args[0]).startswith(".uavsim/fragments"):
+            def cut(
+                self: ObjectOutput, *args: object, verb: str = verb, real: Callable[..., None] = real, **kwargs: object
+            ) -> None:
+                if verb == "replace" and not str(args[0]).startswith(".uavsim/manifests"):
                     return real(self, *args, **kwargs)
                 real(self, *args, **kwargs)
                 raise KeyboardInterrupt

@@ -1,0 +1,1 @@
+"""Processes that die, hang and print rubbish."""

@@ -1,5 +1,5 @@
 # ruff: noqa: T201 - printing events is its job
-"""A client process that speaks the protocol and misbehaves as told: ``fake_client_worker.py BEHAVIOUR [MARK_FILE]``.
+"""A client process that speaks the protocol and misbehaves as asked: ``fake_client_worker.py BEHAVIOUR [MARK_FILE]``.
 
 With MARK_FILE it misbehaves only once: the second process finds the file and behaves.
 """
@@ -50,8 +50,14 @@ def misbehave(behaviour: str) -> None:
             kind = {"error": "MissedTick", "void": "SceneVoid", "storage": "StorageError", "version": "SimulatorError"}[
                 behaviour
             ]
-            say(event="error", kind=kind, message=f"told to: {behaviour}", retry=behaviour != "storage")
+            say(event="error", kind=kind, message=f"asked to: {behaviour}", retry=behaviour != "storage")
             sys.exit(3)
+        case "old":
+            say(event="ready", client="0.9.16", server="0.9.16", map="Town10HD")
+            block_for_ever()
+        case "short-done":
+            say(event="done", scene="s", recording="r", vehicles=1, vehicles_asked=1)
+            block_for_ever()
         case "odd-error":
             say(event="error", kind="__import__", message="line one\nline two", retry=True)
             sys.exit(3)
@@ -70,13 +76,13 @@ def main() -> None:
     if when == "connect":
         misbehave(what)
     say(event="heartbeat", phase="connect", tick=0)
-    say(event="ready", client="0.9.16", server="0.9.16", map="Town10HD")
+    say(event="ready", client="0.9.16", server="0.9.16", map_name="Town10HD", protocol=1)
     for line in sys.stdin:
         command = json.loads(line)
         if command["cmd"] == "quit":
             break
         if command["cmd"] == "probe":
-            say(event="ready", client="0.9.16", server="0.9.16", map="Town10HD")
+            say(event="ready", client="0.9.16", server="0.9.16", map_name="Town10HD", protocol=1)
         if command["cmd"] == "fly":
             out = Path(command["out"])
             out.mkdir(parents=True, exist_ok=True)
@@ -85,6 +91,7 @@ def main() -> None:
             say(event="heartbeat", phase="fly", tick=1)
             if when == "fly":
                 misbehave(what)
+            say(event="of_a_later_version", fields=3)
             say(event="sample", scene="s", sample=1, samples=1, images=25)
             (out / "log.msgpack").write_bytes(Path(command["plan"]).read_bytes())
             say(event="done", scene="s", recording=str(out), vehicles=90, vehicles_asked=200, images=25)

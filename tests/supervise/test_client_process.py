@@ -7,7 +7,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from uavsim.errors import MissedTick, SceneVoid, SimulatorError, SimulatorLost, StorageError
+from uavsim.capture.client_events import ClientEvent
+from uavsim.errors import InputError, MissedTick, SceneVoid, SimulatorError, SimulatorLost, StorageError
 from uavsim.supervise.client_process import ClientProcess, Deadlines
 
 FAKE = Path(__file__).with_name("fake_client_worker.py")
@@ -20,21 +21,21 @@ def start(tmp_path: Path, behaviour: str, deadlines: Deadlines = PATIENT) -> Cli
     )
 
 
-def fly(client: ClientProcess, tmp_path: Path) -> list[dict]:
+def fly(client: ClientProcess, tmp_path: Path) -> list[ClientEvent]:
     plan = tmp_path / "plan.msgpack"
     plan.write_bytes(b"plan")
-    events: list[dict] = []
+    events: list[ClientEvent] = []
     client.wait_ready()
     flown = client.fly(plan, out=tmp_path / "scene", on_event=events.append)
-    assert flown.facts == {"vehicles": 90, "vehicles_asked": 200, "images": 25}
-    assert flown.recording == tmp_path / "scene"
+    assert (flown.vehicles, flown.vehicles_asked, flown.images) == (90, 200, 25)
+    assert flown.recording == str(tmp_path / "scene")
     return events
 
 
 def test_a_good_client_flies_several_scenes(tmp_path: Path) -> None:
     with start(tmp_path, "good") as client:
         events = fly(client, tmp_path)
-        assert [e["event"] for e in events] == ["heartbeat", "heartbeat", "sample", "done"]
+        assert [e.event for e in events] == ["heartbeat", "heartbeat", "of_a_later_version", "sample", "done"]
         assert client.probe().server == "0.9.16"
         client.fly(tmp_path / "plan.msgpack", out=tmp_path / "scene2", on_event=events.append)
         assert client.scenes_flown == 2
@@ -52,12 +53,14 @@ def test_a_good_client_flies_several_scenes(tmp_path: Path) -> None:
         ("endless-line", SimulatorLost, "nonsense"),
         ("slow", SimulatorLost, "not finished in time"),
         ("closed", SimulatorLost, "killed in phase fly"),
-        ("error", MissedTick, "told to: error"),
-        ("void", SceneVoid, "told to: void"),
-        ("storage", StorageError, "told to: storage"),
+        ("error", MissedTick, "asked to: error"),
+        ("void", SceneVoid, "asked to: void"),
+        ("storage", StorageError, "asked to: storage"),
+        ("short-done", SimulatorError, "bad 'done' event: done.images: Field required"),
+        ("connect@old", InputError, "speaks protocol 0, this one 1; install the same version"),
         ("odd-error", SimulatorError, "__import__: line one line two"),
         ("connect@hang", SimulatorLost, "in phase connect"),
-        ("connect@version", SimulatorError, "told to: version"),
+        ("connect@version", SimulatorError, "asked to: version"),
         ("connect@die", SimulatorLost, "code 134"),
     ],
 )

@@ -1,4 +1,4 @@
-"""Signs of illness that need no simulator to tell."""
+"""Signs of illness that can be seen without a simulator."""
 
 import stat
 from pathlib import Path

@@ -8,6 +8,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from uavsim.config.backends import AIRSIM, CARLA, Server
 from uavsim.config.run import SimulatorConfig
 from uavsim.errors import SimulatorError, SimulatorLost
 from uavsim.supervise.simulator import Simulator
@@ -20,19 +21,21 @@ time.sleep(600)
 """
 
 
-def started(tmp_path: Path, *, code: str = LISTEN, **fields) -> Simulator:
+def started(tmp_path: Path, *, code: str = LISTEN, servers: tuple[Server, ...] = (CARLA,), **fields) -> Simulator:
     command = (sys.executable, "-c", code, *fields.pop("arguments", ("{carla_port}",)))
     config = SimulatorConfig(kind="command", command=command, **{"ready_s": 20.0, **fields})
-    return Simulator(config, name="sim", logs=tmp_path)
+    return Simulator(config, servers=servers, name="sim", logs=tmp_path)
 
 
 def test_a_command_gets_free_ports_and_is_ready_when_it_listens(tmp_path: Path) -> None:
-    simulator = started(tmp_path, arguments=("{carla_port}", "{airsim_port}"), airsim_port=0)
+    simulator = started(tmp_path, arguments=("{carla_port}", "{airsim_port}"), servers=(CARLA, AIRSIM))
     endpoints = simulator.ensure()
-    for endpoint in (endpoints.carla, endpoints.airsim):
-        host, port = str(endpoint).split(":")
+    assert list(endpoints) == ["carla", "airsim"]
+    for endpoint in endpoints.values():
+        host, port = endpoint.split(":")
         socket.create_connection((host, int(port))).close()
     pid = simulator.pid
+    assert pid is not None
     assert simulator.ensure() == endpoints
     assert simulator.pid == pid
     simulator.stop()
@@ -76,12 +79,16 @@ def test_a_command_that_never_listens(tmp_path: Path, code: str, words: str) -> 
 def test_an_attached_server_is_asked_and_never_ended(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
-        simulator = Simulator(SimulatorConfig(kind="attach", carla_port=port), name="sim", logs=tmp_path)
-        assert simulator.ensure().carla == f"127.0.0.1:{port}"
+        simulator = Simulator(
+            SimulatorConfig(kind="attach", ports={"carla": port}), servers=(CARLA,), name="sim", logs=tmp_path
+        )
+        assert simulator.ensure()["carla"] == f"127.0.0.1:{port}"
         assert not simulator.due_for_recycling
         simulator.stop()
         socket.create_connection(("127.0.0.1", port)).close()
-    simulator = Simulator(SimulatorConfig(kind="attach", carla_port=port), name="sim", logs=tmp_path)
+    simulator = Simulator(
+        SimulatorConfig(kind="attach", ports={"carla": port}), servers=(CARLA,), name="sim", logs=tmp_path
+    )
     with pytest.raises(SimulatorError, match=rf"tried CARLA at 127\.0\.0\.1:{port}: connection refused"):
         simulator.ensure()
 
@@ -89,7 +96,12 @@ def test_an_attached_server_is_asked_and_never_ended(tmp_path: Path) -> None:
 def test_an_attached_server_that_was_lost_may_come_back(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
-        simulator = Simulator(SimulatorConfig(kind="attach", carla_port=port, ready_s=30.0), name="sim", logs=tmp_path)
+        simulator = Simulator(
+            SimulatorConfig(kind="attach", ports={"carla": port}, ready_s=30.0),
+            servers=(CARLA,),
+            name="sim",
+            logs=tmp_path,
+        )
         simulator.ensure()
     simulator.lost()
     back = threading.Event()
@@ -100,7 +112,7 @@ def test_an_attached_server_that_was_lost_may_come_back(tmp_path: Path) -> None:
 
     waiting = threading.Timer(0.3, come_back)
     waiting.start()
-    assert simulator.ensure().carla == f"127.0.0.1:{port}"
+    assert simulator.ensure()["carla"] == f"127.0.0.1:{port}"
     back.set()
     waiting.join()
 
@@ -120,8 +132,10 @@ def test_recycling_by_scenes_and_by_memory(tmp_path: Path) -> None:
 
 
 def test_a_docker_command_publishes_on_this_machine_only_and_is_removed(tmp_path: Path) -> None:
-    simulator = Simulator(SimulatorConfig(kind="docker", carla_port=2000, gpu=1), name="sim0", logs=tmp_path)
-    command, stop = simulator._command(carla_port=2000, airsim_port=None)
+    simulator = Simulator(
+        SimulatorConfig(kind="docker", ports={"carla": 2000}, gpu=1), servers=(CARLA,), name="sim0", logs=tmp_path
+    )
+    command, stop = simulator._command({"carla": 2000})
     assert command[:3] == ["docker", "run", "--rm"]
     assert [part for part in command if part.startswith("-p=")] == [f"-p=127.0.0.1:{p}:{p}" for p in (2000, 2001, 2002)]
     assert command[command.index("--gpus") + 1] == "device=1"

@@ -1,4 +1,4 @@
-"""Stations rebuild themselves; a pool lends them out, prefers the loaded town, and gives up what cannot be brought up."""
+"""Simulator slots rebuild themselves; a pool hands them out, prefers the loaded town, and gives up what stays down."""
 
 import socket
 import sys
@@ -25,7 +25,7 @@ def port() -> Iterator[int]:
 def slot(tmp_path: Path, port: int, *, behaviour: str = "good", name: str = "s", mark: bool = False) -> SimulatorSlot:
     words = [sys.executable, str(FAKE), behaviour, *([str(tmp_path / f"{name}-mark")] if mark else [])]
     return SimulatorSlot(
-        SimulatorConfig(kind="attach", carla_port=port),
+        SimulatorConfig(kind="attach", ports={"carla": port}),
         run=RUN,
         topology="carla",
         name=name,
@@ -46,7 +46,7 @@ def test_the_client_is_kept_and_recycled(tmp_path: Path, port: int) -> None:
     for _ in range(3):
         fly(one, tmp_path)
     assert one.client_starts == 2  # the third scene found a client process that had flown two
-    assert one.status().scenes_flown == 3
+    assert one.scenes_flown == 3
     one.close()
 
 
@@ -56,8 +56,8 @@ def test_after_a_crash_the_next_scene_finds_a_new_client(tmp_path: Path, port: i
         fly(one, tmp_path)
     fly(one, tmp_path)
     assert one.client_starts == 2
-    assert one.facts is not None
-    assert one.facts.map_name == "Town10HD"
+    assert one.client_facts is not None
+    assert one.client_facts.map_name == "Town10HD"
     one.close()
 
 
@@ -72,14 +72,14 @@ def test_the_pool_prefers_the_slot_with_the_town_loaded(tmp_path: Path, port: in
 
 
 def test_a_slot_that_never_comes_up_is_given_up_and_the_last_one_ends_the_run(tmp_path: Path, port: int) -> None:
-    told: list[str] = []
+    events: list[str] = []
     broken, good = slot(tmp_path, port, behaviour="connect@die", name="broken"), slot(tmp_path, port, name="good")
     with SlotPool([broken, good]) as pool:
         with pool.borrow_ready(
-            town="Town10HD", journal=lambda event, **facts: told.append(f"{event} {facts['times']}")
+            town="Town10HD", journal=lambda event, **facts: events.append(f"{event} {facts['times']}")
         ) as one:
             assert one is good
-        assert told == ["slot failed 1", "slot failed 2", "slot failed 3"]
+        assert events == ["slot failed 1", "slot failed 2", "slot failed 3"]
         assert broken.given_up
         good.given_up = True
         pool._free.clear()
@@ -106,7 +106,7 @@ def test_borrowers_wait_for_their_turn(tmp_path: Path, port: int) -> None:
     assert order == ["first", "second"]
 
 
-def test_bringing_up_all_tells_the_first_failure(tmp_path: Path, port: int) -> None:
+def test_bringing_up_all_raises_the_first_failure(tmp_path: Path, port: int) -> None:
     pool = SlotPool([slot(tmp_path, port), slot(tmp_path, port, behaviour="connect@version", name="old")])
-    with pool, pytest.raises(Exception, match="told to: version"):
+    with pool, pytest.raises(Exception, match="asked to: version"):
         pool.ready_all()

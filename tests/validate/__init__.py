@@ -1,0 +1,1 @@
+"""The validator: every check finds the damage it is for, and nothing else."""

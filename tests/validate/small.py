@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from tests.factories import HOUSES, Mover, make_recording, street
-from uavsim.annotate import annotate, write_virtual_lidar
+from uavsim.annotate import annotate, write_lidar_files
 from uavsim.dataset import assemble, final_paths, pack_fragment, scene_fragment
 
 VERSION = "v1.0-mini"
@@ -33,7 +33,7 @@ def write_small(root: Path, work: Path, *, samples: int = 5, drones: int = 2) ->
             cameras=("FRONT", "LEFT", "BOTTOM"),
         )
         fragments.append(pack_fragment(scene_fragment(annotate(recording))))
-        for source, target in (final_paths(recording) | write_virtual_lidar(recording)).items():
+        for source, target in (final_paths(recording) | write_lidar_files(recording)).items():
             (root / target).parent.mkdir(parents=True, exist_ok=True)
             shutil.move(folder / source, root / target)
     assemble(root, fragments)

@@ -6,7 +6,7 @@ import numpy as np
 
 from uavsim.annotate.options import AnnotateOptions
 from uavsim.annotate.sizes import size_of
-from uavsim.dataset.classes import NUSCENES_CATEGORY, label_of, uav3d_category
+from uavsim.records.classes import ObjectClass, class_of, uav3d_category
 from uavsim.records.labels import LabelledActor
 from uavsim.records.recording import ActorInfo, Recording
 
@@ -18,22 +18,22 @@ def labelled_actors(recording: Recording, options: AnnotateOptions) -> tuple[Lab
     gone = _removed_at(recording)
     labelled = []
     for info in sorted(recording.actors, key=lambda one: one.instance_id):
-        label = label_of(info)
+        found = class_of(info)
         parked_scenery = info.kind == "environment" and not options.label_parked
-        if label in options.classes and not parked_scenery and info.instance_id in gone:
-            labelled.append(_labelled(info, label, removed_at_sample=gone[info.instance_id]))
+        if found and found.label in options.classes and not parked_scenery and info.instance_id in gone:
+            labelled.append(_labelled(info, found, removed_at_sample=gone[info.instance_id]))
     return tuple(labelled)
 
 
-def _labelled(info: ActorInfo, label: str, *, removed_at_sample: int | None) -> LabelledActor:
-    half_extent_m, actor_t_box_m, source = size_of(info)
+def _labelled(info: ActorInfo, found: ObjectClass, *, removed_at_sample: int | None) -> LabelledActor:
+    half_extent_m, actor_SE3_box, source = size_of(info)
     return LabelledActor(
         info=info,
-        label=label,
-        category=NUSCENES_CATEGORY[label],
+        label=found.label,
+        category=found.category.name,
         uav3d_category=uav3d_category(info.blueprint),
         half_extent_m=half_extent_m,
-        actor_t_box_m=actor_t_box_m,
+        actor_SE3_box=actor_SE3_box,
         size_source=source,
         removed_at_sample=removed_at_sample,
     )

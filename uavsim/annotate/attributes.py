@@ -8,6 +8,7 @@ import numpy as np
 
 from uavsim.annotate.options import AnnotateOptions
 from uavsim.dataset.vocabulary import ATTRIBUTES
+from uavsim.records.classes import class_of_label
 from uavsim.records.recording import ActorInfo
 from uavsim.typing import FloatArray, IntArray
 
@@ -17,7 +18,7 @@ _NUMBER: Final = {name: row for row, (name, _) in enumerate(ATTRIBUTES)}
 
 
 def attributes_of_track(
-    info: ActorInfo, label: str, *, speed_mps: FloatArray, map_t_m: FloatArray, options: AnnotateOptions
+    info: ActorInfo, label: str, *, speed_mps: FloatArray, origin_map_m: FloatArray, options: AnnotateOptions
 ) -> IntArray:
     """Return the attribute of each box of one track, as row of ``vocabulary.ATTRIBUTES``.
 
@@ -25,22 +26,23 @@ def attributes_of_track(
         info: the actor.
         label: its class.
         speed_mps: (K,) from the simulator.
-        map_t_m: (K, 3) where it was.
+        origin_map_m: (K, 3) where it was.
         options: thresholds.
     """
     moving = speed_mps > options.moving_mps
-    if label == "pedestrian":
+    behaviour = class_of_label(label).behaviour
+    if behaviour == "walks":
         return np.where(moving, _NUMBER["pedestrian.moving"], _NUMBER["pedestrian.standing"])
-    if label in {"motorcycle", "bicycle"}:
+    if behaviour == "is_ridden":
         ridden = info.kind == "vehicle" and info.attributes.get("role_name") != "parked"
         return np.full(len(speed_mps), _NUMBER["cycle.with_rider" if ridden else "cycle.without_rider"])
-    if _is_parked(info, moving_anywhere=bool(moving.any()), map_t_m=map_t_m, options=options):
+    if _is_parked(info, moving_anywhere=bool(moving.any()), origin_map_m=origin_map_m, options=options):
         return np.full(len(speed_mps), _NUMBER["vehicle.parked"])
     return np.where(moving, _NUMBER["vehicle.moving"], _NUMBER["vehicle.stopped"])
 
 
-def _is_parked(info: ActorInfo, *, moving_anywhere: bool, map_t_m: FloatArray, options: AnnotateOptions) -> bool:
+def _is_parked(info: ActorInfo, *, moving_anywhere: bool, origin_map_m: FloatArray, options: AnnotateOptions) -> bool:
     if info.kind == "environment":
         return True
-    moved_m = float(np.linalg.norm(map_t_m - map_t_m[0], axis=1).max())
+    moved_m = float(np.linalg.norm(origin_map_m - origin_map_m[0], axis=1).max())
     return info.attributes.get("role_name") == "parked" and not moving_anywhere and moved_m < options.parked_moved_m

@@ -8,7 +8,7 @@ import numpy as np
 
 from uavsim.annotate.attributes import attributes_of_track
 from uavsim.annotate.options import AnnotateOptions
-from uavsim.geometry import quaternion
+from uavsim.geometry.se3 import SE3
 from uavsim.records.labels import BoxLabels, LabelledActor
 from uavsim.records.recording import RecordedFrame, Recording
 from uavsim.typing import FloatArray, IntArray
@@ -28,25 +28,29 @@ def boxes_of_scene(recording: Recording, actors: Sequence[LabelledActor], option
     ids = np.array([a.info.instance_id for a in actors], dtype=np.int64)
     chosen = [_rows_in_range(frame, ids, range_m=options.range_m) for frame in keyframes]
     states = {name: _column(keyframes, chosen, name) for name in _STATE_COLUMNS}
+    map_SE3_actor = SE3.concatenate([f.actors.map_SE3_actor[rows] for f, rows in zip(keyframes, chosen, strict=True)])
     instance_id = states["instance_id"].astype(np.int64)
     sample_index = np.repeat(np.arange(len(keyframes)), [len(rows) for rows in chosen])
     actor_row = np.searchsorted(ids, instance_id)
-    offset = np.array([a.actor_t_box_m for a in actors], dtype=np.float64).reshape(-1, 3)
-    turn = np.array([a.info.actor_q_box_wxyz for a in actors], dtype=np.float64).reshape(-1, 4)
-    map_q_actor = states["map_q_actor_wxyz"]
+    actor_SE3_box = SE3.stack([a.actor_SE3_box for a in actors])
     empty = np.zeros(len(instance_id), dtype=np.int64)
     return BoxLabels(
         sample_index=sample_index,
         instance_id=instance_id,
         actor_row=actor_row,
-        map_t_box_m=states["map_t_actor_m"] + quaternion.rotate(map_q_actor, offset[actor_row]),
-        map_q_box_wxyz=quaternion.multiply(map_q_actor, turn[actor_row]),
-        map_t_actor_m=states["map_t_actor_m"],
-        map_euler_deg=states["map_euler_deg"],
+        map_SE3_box=map_SE3_actor @ actor_SE3_box[actor_row],
+        map_SE3_actor=map_SE3_actor,
+        ue_euler_deg=states["ue_euler_deg"],
         velocity_map_mps=states["velocity_map_mps"],
         angular_velocity_map_radps=states["angular_velocity_map_radps"],
         acceleration_map_mps2=states["acceleration_map_mps2"],
-        attribute=_attributes(actors, actor_row, states, options),
+        attribute=_attributes(
+            actors,
+            actor_row,
+            speed_mps=np.linalg.norm(states["velocity_map_mps"], axis=1),
+            map_SE3_actor=map_SE3_actor,
+            options=options,
+        ),
         visible_px=empty,
         amodal_px=empty,
         visibility=np.ones_like(empty),
@@ -56,9 +60,7 @@ def boxes_of_scene(recording: Recording, actors: Sequence[LabelledActor], option
 
 _STATE_COLUMNS = {
     "instance_id": (),
-    "map_t_actor_m": (3,),
-    "map_q_actor_wxyz": (4,),
-    "map_euler_deg": (3,),
+    "ue_euler_deg": (3,),
     "velocity_map_mps": (3,),
     "angular_velocity_map_radps": (3,),
     "acceleration_map_mps2": (3,),
@@ -70,8 +72,8 @@ def _rows_in_range(frame: RecordedFrame, ids: IntArray, *, range_m: float) -> In
     states = frame.actors
     if not len(states.instance_id):
         return np.zeros(0, dtype=np.int64)
-    drones_m = np.array([drone.map_t_flu_m[:2] for drone in frame.drones]).reshape(-1, 2)
-    away_m = np.linalg.norm(states.map_t_actor_m[:, None, :2] - drones_m[None], axis=2)
+    drones_m = np.array([drone.map_SE3_flu.translation_m[:2] for drone in frame.drones]).reshape(-1, 2)
+    away_m = np.linalg.norm(states.map_SE3_actor.translation_m[:, None, :2] - drones_m[None], axis=2)
     near = (away_m <= range_m).any(axis=1)
     rows = np.flatnonzero(near & np.isin(states.instance_id, ids))
     return rows[np.argsort(states.instance_id[rows], kind="stable")]
@@ -87,9 +89,13 @@ def _column(keyframes: Sequence[RecordedFrame], chosen: Sequence[IntArray], name
 
 
 def _attributes(
-    actors: Sequence[LabelledActor], actor_row: IntArray, states: dict[str, FloatArray], options: AnnotateOptions
+    actors: Sequence[LabelledActor],
+    actor_row: IntArray,
+    *,
+    speed_mps: FloatArray,
+    map_SE3_actor: SE3,
+    options: AnnotateOptions,
 ) -> IntArray:
-    speed_mps = np.linalg.norm(states["velocity_map_mps"], axis=1)
     attribute = np.full(len(actor_row), -1, dtype=np.int64)
     order = np.argsort(actor_row, kind="stable")
     ends = np.searchsorted(actor_row[order], np.arange(len(actors) + 1))
@@ -100,7 +106,7 @@ def _attributes(
                 actor.info,
                 actor.label,
                 speed_mps=speed_mps[rows],
-                map_t_m=states["map_t_actor_m"][rows],
+                origin_map_m=map_SE3_actor.translation_m[rows],
                 options=options,
             )
     return attribute

@@ -15,22 +15,11 @@ from typing import Final
 
 import numpy as np
 
-from uavsim.geometry import quaternion
+from uavsim.records.classes import class_of_label
 from uavsim.records.labels import BoxLabels, LabelledActor
 from uavsim.typing import AnyArray, FloatArray, IntArray
 
-__all__ = ["FILL_OF_LABEL", "Intervals", "fill_of_views", "fitted"]
-
-FILL_OF_LABEL: Final = {
-    "car": 0.85,
-    "van": 0.9,
-    "truck": 0.9,
-    "bus": 0.95,
-    "motorcycle": 0.6,
-    "bicycle": 0.5,
-    "pedestrian": 0.6,
-}
-"""Where the scene shows no object of a class free."""
+__all__ = ["Intervals", "fill_of_views", "fitted"]
 
 _SMALLEST_PX: Final = 40  # of a silhouette that teaches: fewer pixels say too little
 _SPREAD_RAD: Final = np.radians(8.0)
@@ -58,11 +47,10 @@ def fill_of_views(
         column: of the views: ``visible_px``, ``silhouette_px``, ``blockers_px``, ``truncation``.
     """
     actor_row = boxes.actor_row[box_row]
-    to_camera_m = camera_m - boxes.map_t_box_m[box_row]
-    towards = quaternion.rotate(quaternion.conjugate(boxes.map_q_box_wxyz[box_row]), to_camera_m)
+    towards = boxes.map_SE3_box[box_row].apply_inverse(camera_m)
     towards = np.abs(towards * [0.0, 1.0, 0.0]) + towards * [1.0, 0.0, 1.0]
     towards /= np.maximum(np.linalg.norm(towards, axis=1, keepdims=True), 1e-9)
-    fill = np.array([FILL_OF_LABEL[a.label] for a in actors], dtype=np.float64)[actor_row]
+    fill = np.array([class_of_label(a.label).fill for a in actors], dtype=np.float64)[actor_row]
     intervals = Intervals.of_views(towards, column)
     for names in ([a.label for a in actors], [a.info.blueprint for a in actors]):  # from the general to the particular
         group = _numbered(names)[actor_row]

@@ -6,10 +6,13 @@ same labels.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from uavsim.annotate.actors import labelled_actors
 from uavsim.annotate.boxes import boxes_of_scene
+from uavsim.annotate.lidar import points_on_boxes
 from uavsim.annotate.options import AnnotateOptions, options_of_plan
 from uavsim.annotate.views import views_of_scene
 from uavsim.dataset.vocabulary import VISIBILITY_EDGES
@@ -42,9 +45,10 @@ def annotate(recording: Recording, *, options: AnnotateOptions | None = None) ->
         facts=recording.facts,
         actors=actors,
         frames=recording.frames,
-        boxes=_with_visibility(boxes, views),
+        boxes=replace(_with_visibility(boxes, views), lidar_points=points_on_boxes(recording, boxes)),
         views=views,
         notes=_notes(recording, actors_count=len(actors), options=chosen),
+        columns=chosen.columns,
     )
 
 

@@ -12,7 +12,8 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from uavsim.geometry import cuboid, pinhole, quaternion
+from uavsim.geometry import cuboid, pinhole
+from uavsim.geometry.se3 import SE3
 from uavsim.typing import BoolArray, FloatArray, IntArray
 
 __all__ = ["Camera", "Solids", "Trace", "outline_px", "trace"]
@@ -26,10 +27,9 @@ _EDGES: Final = np.array(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Solids:
-    """N boxes: (N, 3) centres, (N, 4) orientations, (N, 3) half extents, all metres in the map frame."""
+    """N boxes: (N,) poses and (N, 3) half extents, metres."""
 
-    map_t_box_m: FloatArray
-    map_q_box_wxyz: FloatArray
+    map_SE3_box: SE3
     half_m: FloatArray
 
     def __len__(self) -> int:
@@ -37,15 +37,14 @@ class Solids:
 
     def take(self, rows: IntArray) -> Solids:
         """Return some of the boxes."""
-        return Solids(self.map_t_box_m[rows], self.map_q_box_wxyz[rows], self.half_m[rows])
+        return Solids(self.map_SE3_box[rows], self.half_m[rows])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Camera:
-    """One image: (3,) centre, (4,) map <- optical, (3, 3) intrinsics, size."""
+    """One image: pose, (3, 3) intrinsics, size."""
 
-    map_t_optical_m: FloatArray
-    map_q_optical_wxyz: FloatArray
+    map_SE3_optical: SE3
     intrinsic: FloatArray
     width_px: int
     height_px: int
@@ -73,8 +72,8 @@ def outline_px(solids: Solids, camera: Camera) -> tuple[FloatArray, BoolArray]:
 
     Of a box that reaches behind the camera, what is in front of it by ``_NEAR_M`` is projected.
     """
-    corners_m = cuboid.corners(solids.map_t_box_m, solids.map_q_box_wxyz, size_lwh_m=2 * solids.half_m)
-    optical = quaternion.rotate(quaternion.conjugate(camera.map_q_optical_wxyz), corners_m - camera.map_t_optical_m)
+    corners_m = cuboid.corners(solids.map_SE3_box, size_lwh_m=2 * solids.half_m)
+    optical = camera.map_SE3_optical.apply_inverse(corners_m)
     in_front = optical[..., 2] > _NEAR_M
     any_in_front = np.asarray(in_front.any(axis=1))
     bounds = np.zeros((len(solids), 4))
@@ -131,11 +130,9 @@ def trace(solids: Solids, camera: Camera, *, window_px: IntArray, stride_px: Int
 
 def _rays_in_boxes(solids: Solids, camera: Camera) -> tuple[npt.NDArray[Any], ...]:
     """Return per box, in its own frame: camera centre, and a ray's change per column, per line, and at pixel (0, 0)."""
-    box_q_map = quaternion.conjugate(solids.map_q_box_wxyz)
-    start = quaternion.rotate(box_q_map, camera.map_t_optical_m - solids.map_t_box_m)
-    box_R_map = quaternion.to_matrix(box_q_map)
-    ray_of_pixel = quaternion.to_matrix(camera.map_q_optical_wxyz) @ np.linalg.inv(camera.intrinsic)
-    rays = (box_R_map @ ray_of_pixel).astype(np.float32)
+    start = solids.map_SE3_box.apply_inverse(camera.map_SE3_optical.translation_m)
+    map_ray_of_pixel = camera.map_SE3_optical.rotation @ np.linalg.inv(camera.intrinsic)
+    rays = (solids.map_SE3_box.inverse().rotation @ map_ray_of_pixel).astype(np.float32)
     return start.astype(np.float32), rays[..., 0], rays[..., 1], rays[..., 2]
 
 

@@ -12,6 +12,7 @@ from uavsim.annotate.visibility import Images, SeenInView, amodal_pixels, see
 from uavsim.errors import DatasetError
 from uavsim.images import codec
 from uavsim.records.labels import BoxLabels, LabelledActor, ViewLabels
+from uavsim.records.modalities import DEPTH, INSTANCE
 from uavsim.records.recording import CameraShot, RecordedFrame, Recording
 from uavsim.typing import AnyArray, FloatArray, IntArray
 
@@ -25,7 +26,7 @@ def views_of_scene(recording: Recording, actors: Sequence[LabelledActor], boxes:
         DatasetError: a keyframe has no mask, or a mask of another size than its camera.
     """
     half_m = np.array([a.half_extent_m for a in actors], dtype=np.float64).reshape(-1, 3)[boxes.actor_row]
-    solids = Solids(boxes.map_t_box_m, boxes.map_q_box_wxyz, half_m)
+    solids = Solids(boxes.map_SE3_box, half_m)
     channel_of = {channel: index for index, channel in enumerate(recording.plan.channels)}
     seen: list[SeenInView] = []
     place: list[AnyArray] = []  # rows of box number, channel number
@@ -38,7 +39,7 @@ def views_of_scene(recording: Recording, actors: Sequence[LabelledActor], boxes:
             view = see(solids.take(rows), boxes.instance_id[rows], _camera(shot), _images(recording, frame, shot))
             seen.append(view)
             place.append(np.stack([rows[view.row], np.full(len(view.row), channel_of[shot.channel])], axis=1))
-            camera_m.append(np.broadcast_to(shot.map_t_optical_m, (len(view.row), 3)))
+            camera_m.append(np.broadcast_to(shot.map_SE3_optical.translation_m, (len(view.row), 3)))
     return _assemble(actors, boxes, seen, place=np.concatenate(place), camera_m=np.concatenate(camera_m))
 
 
@@ -73,17 +74,18 @@ _COLUMNS = ("visible_px", "silhouette_px", "blockers_px", "truncation", "visible
 
 
 def _camera(shot: CameraShot) -> Camera:
-    return Camera(shot.map_t_optical_m, shot.map_q_optical_wxyz, shot.intrinsic, shot.width_px, shot.height_px)
+    return Camera(shot.map_SE3_optical, shot.intrinsic, shot.width_px, shot.height_px)
 
 
 def _images(recording: Recording, frame: RecordedFrame, shot: CameraShot) -> Images:
-    if shot.mask is None:
+    mask, depth = shot.files.get(INSTANCE), shot.files.get(DEPTH)
+    if mask is None:
         raise DatasetError(
             f"{recording.plan.scene_name}: {shot.channel} has no mask at step {frame.step}; "
             "add the sensor 'instance' to the rig"
         )
-    ids, tags = codec.mask_ids_and_tags(recording.folder / shot.mask)
+    ids, tags = codec.mask_ids_and_tags(recording.folder / mask)
     if ids.shape != (shot.height_px, shot.width_px):
-        raise DatasetError(f"{recording.folder / shot.mask}: is {ids.shape[1]}x{ids.shape[0]}, its camera is not")
-    depth_m = codec.decode_depth(recording.folder / shot.depth) if shot.depth else None
+        raise DatasetError(f"{recording.folder / mask}: is {ids.shape[1]}x{ids.shape[0]}, its camera is not")
+    depth_m = codec.decode_depth(recording.folder / depth) if depth else None
     return Images(ids, tags, depth_m)

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from scipy import ndimage
 
 from uavsim.annotate.silhouettes import Camera, Solids, Trace, outline_px, trace
-from uavsim.geometry import pinhole, quaternion
+from uavsim.geometry import pinhole
 from uavsim.typing import BoolArray, FloatArray, IntArray, UInt8Array, UInt16Array
 
 __all__ = ["Images", "SeenInView", "see"]
@@ -83,7 +83,7 @@ def see(solids: Solids, instance_id: IntArray, camera: Camera, images: Images) -
         solids.take(row), camera, window_px=_inside(bounds[row], camera), stride_px=np.ones(len(row), dtype=np.int64)
     )
     silhouette = np.bincount(found.row, minlength=len(row))
-    away_m = np.linalg.norm(solids.map_t_box_m - camera.map_t_optical_m, axis=1)
+    away_m = np.linalg.norm(solids.map_SE3_box.translation_m - camera.map_SE3_optical.translation_m, axis=1)
     blocked = _blocks(found, images, instance_id, away_m=away_m, traced=row)
     if images.depth_m is None:
         blocked &= ~_stands_behind(found, images, instance_id[row], camera)
@@ -182,7 +182,7 @@ def _stands_behind(found: Trace, images: Images, own_id: IntArray, camera: Camer
         own_id: (M,) ids of the boxes that ``found.row`` numbers.
         camera: looks down, or nothing is told.
     """
-    down = quaternion.rotate(quaternion.conjugate(camera.map_q_optical_wxyz), np.array([0.0, 0.0, -1.0]))
+    down = camera.map_SE3_optical.inverse().rotate(np.array([0.0, 0.0, -1.0]))
     if down[2] < _LOOKS_DOWN:
         return np.zeros(len(found.row), dtype=np.bool_)
     foot = pinhole.project(down, intrinsic=camera.intrinsic)

@@ -4,32 +4,37 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from uavsim.capture.masks import MaskBinder, MaskView, split_mask
 from uavsim.errors import MissedTick
 from uavsim.geometry import pinhole
+from uavsim.records.modalities import INSTANCE, RGB, modality
 from uavsim.records.plan import ScenePlan
 from uavsim.records.recording import ActorStates
-from uavsim.simulate.ports import CameraPose, RawImage
-from uavsim.typing import AnyArray, FloatArray, UInt8Array, UInt16Array
+from uavsim.simulate.ports import CameraPose, Reading
+from uavsim.typing import AnyArray, FloatArray
 
 __all__ = ["CameraCapture", "assemble_capture", "intrinsics"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CameraCapture:
-    """What one camera saw: rgb (H, W, 3) blue first; mask ids and tags (H, W); depth (H, W) metres; None if not taken."""
+    """What one camera saw.
+
+    Attributes:
+        size_px: width, height.
+        data: modality -> what was taken, as ``Modality.encode`` wants it.
+        owners: keep the simulator's buffers alive.
+    """
 
     pose: CameraPose
     intrinsic: FloatArray
-    size_px: tuple[int, int]  # width, height
-    rgb: AnyArray | None
-    mask_ids: UInt16Array | None
-    mask_tags: UInt8Array | None
-    depth_m: AnyArray | None
-    owner: object  # keeps the simulator's buffers alive
+    size_px: tuple[int, int]
+    data: dict[str, Any]
+    owners: tuple[object, ...] = ()
 
 
 def intrinsics(plan: ScenePlan) -> dict[str, FloatArray]:
@@ -44,62 +49,69 @@ def assemble_capture(
     plan: ScenePlan,
     *,
     poses: Sequence[CameraPose],
-    images: Sequence[RawImage],
+    readings: Sequence[Reading],
     states: ActorStates,
     binder: MaskBinder,
+    first: bool = False,
 ) -> list[CameraCapture]:
     """Put one tick's images together, camera by camera, and translate the masks.
 
     Args:
         plan: says which camera has which sensors.
         poses: of this tick, in the order of ``plan.channels``.
-        images: of this tick, each proven to be of it.
+        readings: of this tick, each proven to be of it.
         states: the actors at this tick.
         binder: learns from the masks, or refuses them.
+        first: the scene's first; what has changed since a measurement before is unknown.
 
     Raises:
         MissedTick: an image that the rig asks for is not there, or two cameras delivered the same image.
     """
-    _refuse_twins([image for image in images if image.sensor == "rgb"])
-    by_key = {(image.channel, image.sensor): image for image in images}
+    _refuse_twins([reading for reading in readings if reading.modality == RGB])
+    by_channel: dict[str, dict[str, Reading]] = {pose.channel: {} for pose in poses}
+    for reading in readings:
+        by_channel[reading.channel][reading.modality] = reading
     specs = {spec.name: spec for spec in plan.rig}
     matrices = intrinsics(plan)
     for pose in poses:
         for sensor in specs[pose.camera].sensors:
-            if sensor != "lidar" and (pose.channel, sensor) not in by_key:
+            if sensor not in by_channel[pose.channel]:
                 raise MissedTick(f"{pose.channel} has no {sensor} image")
-    views = []
+    views = {}
     for pose in poses:
-        mask = by_key.get((pose.channel, "instance"))
+        mask = by_channel[pose.channel].get(INSTANCE)
         if mask is not None:
-            ids, tags = split_mask(mask.pixels)
-            views.append(MaskView(pose, matrices[pose.camera], ids, tags))
-    binder.learn(views, states)
-    view_of = {view.pose.channel: view for view in views}
+            views[pose.channel] = MaskView(pose, matrices[pose.camera], *split_mask(mask.data))
+    binder.learn(list(views.values()), states)
     captures = []
     for pose in poses:
-        rgb, depth = by_key.get((pose.channel, "rgb")), by_key.get((pose.channel, "depth"))
-        view = view_of.get(pose.channel)
+        taken = by_channel[pose.channel]
+        data: dict[str, Any] = {name: _known(reading, first=first) for name, reading in taken.items()}
+        view = views.get(pose.channel)
+        if view is not None:
+            data[INSTANCE] = (binder.translate(view.ids), np.ascontiguousarray(view.tags))
         captures.append(
             CameraCapture(
                 pose=pose,
                 intrinsic=matrices[pose.camera],
                 size_px=(specs[pose.camera].width_px, specs[pose.camera].height_px),
-                rgb=None if rgb is None else rgb.pixels[..., :3],
-                mask_ids=None if view is None else binder.translate(view.ids),
-                mask_tags=None if view is None else np.ascontiguousarray(view.tags),
-                depth_m=None if depth is None else depth.pixels,
-                owner=(rgb, depth),
+                data=data,
+                owners=tuple(reading.owner for name, reading in taken.items() if name != INSTANCE),
             )
         )
     return captures
 
 
-def _refuse_twins(images: Sequence[RawImage]) -> None:
+def _known(reading: Reading, *, first: bool) -> AnyArray:
+    unknown = first and modality(reading.modality).since_previous
+    return np.full_like(reading.data, np.nan) if unknown else reading.data
+
+
+def _refuse_twins(images: Sequence[Reading]) -> None:
     """Simulators are known to answer several cameras with one buffer; two equal images are never both right."""
-    by_probe: dict[bytes, RawImage] = {}
+    by_probe: dict[bytes, Reading] = {}
     for image in images:
-        probe = np.ascontiguousarray(image.pixels[::8, ::8]).tobytes()
+        probe = np.ascontiguousarray(image.data[::8, ::8]).tobytes()
         twin = by_probe.setdefault(probe, image)
-        if twin is not image and np.array_equal(twin.pixels, image.pixels):
+        if twin is not image and np.array_equal(twin.data, image.data):
             raise MissedTick(f"{twin.channel} and {image.channel} delivered the same image")

@@ -1,32 +1,38 @@
-"""The client: the one process that holds the vendors' clients, flown by JSON lines and killed at will.
+"""The client worker: the one process that holds the vendors' clients, commanded by JSON lines and killed at will.
 
-    in    {"cmd": "probe"}  {"cmd": "fly", "plan": FILE, "out": FOLDER}  {"cmd": "quit"}
-    out   {"event": "ready", "client", "server", "map"}
-          {"event": "heartbeat", "phase": connect|load|spawn|swarm|warmup|fly, "tick": n}
-          {"event": "sample", "scene", "sample", "samples", "images"}
-          {"event": "done", "scene", "recording", "vehicles", "vehicles_asked", "images"}
-          {"event": "error", "kind", "message", "retry"}
-
-libcarla may abort this interpreter or deadlock it below any time-out: whoever starts it watches its heartbeats. It ends
-when its standard input does, so it never outlives its supervisor.
+The lines are those of ``client_events.py``. libcarla may abort this interpreter or deadlock it below any time-out: whoever
+starts it watches its heartbeats. It ends when its standard input does, so it never outlives its supervisor.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TextIO
 
+from uavsim.capture.client_events import (
+    PROTOCOL,
+    ClientReady,
+    Failure,
+    FlyCommand,
+    KnownEvent,
+    ProbeCommand,
+    Progress,
+    SampleTaken,
+    SceneFlown,
+    parse_command,
+    to_line,
+)
 from uavsim.capture.record import record_scene
 from uavsim.errors import InputError, StorageError, SystemFailure, UavsimError
 from uavsim.records.codec import unpack_plan
 from uavsim.records.plan import ScenePlan
-from uavsim.simulate.session import Endpoint, Session, open_session
+from uavsim.simulate.ports import Endpoint
+from uavsim.simulate.session import Session, open_session
 
 __all__ = ["main", "serve"]
 
@@ -34,24 +40,28 @@ _HEARTBEAT_EVERY_S = 0.2
 
 
 class _Reporter:
-    """Writes events, one JSON object a line; heartbeats are thinned to a few a second."""
+    """Writes events; heartbeats are thinned to a few a second."""
 
     def __init__(self, out: TextIO) -> None:
         self._out, self._last, self._phase = out, 0.0, ""
 
-    def event(self, name: str, **facts: Any) -> None:
-        self._out.write(json.dumps({"event": name, **facts}) + "\n")
+    def event(self, event: KnownEvent) -> None:
+        self._out.write(to_line(event) + "\n")
         self._out.flush()
 
     def heartbeat(self, phase: str, tick: int) -> None:
         now = time.monotonic()
         if phase != self._phase or now - self._last >= _HEARTBEAT_EVERY_S:
             self._phase, self._last = phase, now
-            self.event("heartbeat", phase=phase, tick=tick)
+            self.event(Progress(phase, tick))
+
+    def ready(self, session: Session) -> None:
+        world = session.world
+        self.event(ClientReady(world.client_version, world.server_version, world.map_name, protocol=PROTOCOL))
 
     def error(self, error: UavsimError) -> None:
         retry = isinstance(error, SystemFailure) and not isinstance(error, StorageError)
-        self.event("error", kind=type(error).__name__, message=str(error), retry=retry)
+        self.event(Failure(type(error).__name__, str(error), retry=retry))
 
 
 def serve(commands: TextIO, out: TextIO, *, connect: Callable[[], Session]) -> int:
@@ -63,23 +73,15 @@ def serve(commands: TextIO, out: TextIO, *, connect: Callable[[], Session]) -> i
     report.heartbeat("connect", 0)
     try:
         session = connect()
-        report.event(
-            "ready",
-            client=session.world.client_version,
-            server=session.world.server_version,
-            map=session.world.map_name,
-        )
+        report.ready(session)
         for line in commands:
-            command = json.loads(line)
-            if command["cmd"] == "quit":
-                break
-            if command["cmd"] == "probe":
-                report.event("ready", client=session.world.client_version, server=session.world.server_version,
-                             map=session.world.map_name)  # fmt: skip
-            elif command["cmd"] == "fly":
-                _fly(session, _read_plan(Path(command["plan"])), Path(command["out"]), report)
-            else:
-                raise InputError(f"the client process does not know the command {command['cmd']!r}")
+            match parse_command(line):
+                case ProbeCommand():
+                    report.ready(session)
+                case FlyCommand(plan=plan, out=folder):
+                    _fly(session, _read_plan(Path(plan)), Path(folder), report)
+                case _:
+                    break
         session.close()
     except UavsimError as error:
         report.error(error)
@@ -101,34 +103,48 @@ def _fly(session: Session, plan: ScenePlan, folder: Path, report: _Reporter) -> 
     def sample_taken(samples: int, images_now: int) -> None:
         nonlocal images
         images = images_now
-        report.event("sample", scene=plan.scene_name, sample=samples, samples=plan.samples, images=images_now)
+        report.event(SampleTaken(plan.scene_name, samples, plan.samples, images_now))
 
     facts = record_scene(session, plan, folder, heartbeat=report.heartbeat, sample_taken=sample_taken)
     report.event(
-        "done",
-        scene=plan.scene_name,
-        recording=str(folder),
-        vehicles=facts.vehicles_spawned,
-        vehicles_asked=facts.vehicles_asked,
-        images=images,
+        SceneFlown(
+            scene=plan.scene_name,
+            recording=str(folder),
+            vehicles=facts.vehicles_spawned,
+            vehicles_asked=facts.vehicles_asked,
+            images=images,
+        )
     )
+
+
+def endpoints_of(words: Sequence[str]) -> dict[str, Endpoint]:
+    """Read ``NAME=HOST:PORT`` words.
+
+    Raises:
+        InputError: not of that form.
+    """
+    endpoints: dict[str, Endpoint] = {}
+    for word in words:
+        name, equals, address = word.partition("=")
+        if not equals:
+            raise InputError(f"--endpoint {word!r} is not NAME=HOST:PORT")
+        endpoints[name] = Endpoint.parse(address, what=f"--endpoint {name}")
+    return endpoints
 
 
 def main() -> None:
-    """``python -m uavsim.capture.client_worker --carla HOST:PORT [--airsim HOST:PORT] --topology T``."""
+    """``python -m uavsim.capture.client_worker --topology T --endpoint carla=HOST:PORT [--endpoint airsim=...]``."""
     parser = argparse.ArgumentParser(
         prog="uavsim-client-worker", description=__doc__.splitlines()[0] if __doc__ else None
     )
-    parser.add_argument("--carla", required=True)
-    parser.add_argument("--airsim")
     parser.add_argument("--topology", default="carla")
+    parser.add_argument("--endpoint", action="append", default=[], metavar="NAME=HOST:PORT")
     options = parser.parse_args()
     events = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # libcarla prints to standard output; that must not mix with the events
 
     def connect() -> Session:
-        airsim = Endpoint.parse(options.airsim, what="--airsim") if options.airsim else None
-        return open_session(options.topology, carla=Endpoint.parse(options.carla, what="--carla"), airsim=airsim)
+        return open_session(options.topology, endpoints_of(options.endpoint))
 
     code = serve(sys.stdin, events, connect=connect)
     events.flush()

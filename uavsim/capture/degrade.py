@@ -41,9 +41,9 @@ def agent_view(plan: ScenePlan, drone: DroneState, *, channel: str, step: int) -
     of_channel = _generator(plan, wanted, 3, zlib.crc32(channel.encode()), step)
     now_us = plan.start_timestamp_us + step * plan.step_us
     return {
-        "reported_translation": [float(v) for v in drone.map_t_flu_m + shift_m],
+        "reported_translation": [float(v) for v in drone.map_SE3_flu.translation_m + shift_m],
         "reported_rotation": [
-            float(v) for v in quaternion.multiply(quaternion.from_yaw(float(turn_rad)), drone.map_q_flu_wxyz)
+            float(v) for v in quaternion.multiply(quaternion.from_yaw(float(turn_rad)), drone.map_SE3_flu.quat_wxyz)
         ],
         "reported_timestamp_us": now_us + offset_us,
         "arrival_timestamp_us": now_us + wanted.latency_us,

@@ -16,7 +16,8 @@ from typing import Final
 import numpy as np
 
 from uavsim.errors import MissedTick
-from uavsim.geometry import cuboid, pinhole, quaternion
+from uavsim.geometry import cuboid, pinhole
+from uavsim.geometry.se3 import SE3
 from uavsim.records.recording import ActorInfo, ActorStates
 from uavsim.simulate.ports import CameraPose
 from uavsim.typing import BoolArray, FloatArray, IntArray, UInt8Array, UInt16Array
@@ -67,7 +68,8 @@ class MaskBinder:
             MissedTick: ids were proven before and these masks do not fit the boxes: pixels of another tick.
         """
         seen = [_sightings(view) for view in views]
-        boxes = [self._rectangles(view, states) for view in views]
+        corners_m = self._corners(states)
+        boxes = [_rectangles(view, corners_m) for view in views]
         if self.mode in {"", "actor_id"}:
             proven = self._identity_holds(seen, boxes, states)
             if proven is False and self.mode == "actor_id":
@@ -92,19 +94,12 @@ class MaskBinder:
             self._table[mask_id] = instance_id
         self._taken = frozenset(movers)
 
-    def _rectangles(self, view: MaskView, states: ActorStates) -> FloatArray:
-        """Rows (u_min, v_min, u_max, v_max) of every actor's projected box; NaN where it is not all in front."""
+    def _corners(self, states: ActorStates) -> FloatArray:
+        """Return (N, 8, 3) corners of every actor's box, map frame."""
         infos = [self._actors[int(i)] for i in states.instance_id]
-        half = np.array([info.half_extent_m for info in infos]).reshape(-1, 3)
-        offset = np.array([info.actor_t_box_m for info in infos]).reshape(-1, 3)
-        centre = states.map_t_actor_m + quaternion.rotate(states.map_q_actor_wxyz, offset)
-        corners_m = cuboid.corners(centre, states.map_q_actor_wxyz, size_lwh_m=2 * half)  # (N, 8, 3)
-        camera = corners_m.reshape(-1, 3) - view.pose.map_t_optical_m
-        optical = quaternion.rotate(quaternion.conjugate(view.pose.map_q_optical_wxyz[None]), camera)
-        pixels = pinhole.project(optical, intrinsic=view.intrinsic).reshape(-1, 8, 2)
-        behind = (optical[:, 2].reshape(-1, 8) < 0.1).any(axis=1)
-        pixels[behind] = np.nan
-        return np.concatenate([pixels.min(axis=1), pixels.max(axis=1)], axis=1)
+        half_m = np.array([info.half_extent_m for info in infos], dtype=np.float64).reshape(-1, 3)
+        actor_SE3_box = SE3.stack([info.actor_SE3_box for info in infos])
+        return cuboid.corners(states.map_SE3_actor @ actor_SE3_box, size_lwh_m=2 * half_m)
 
     def _identity_holds(
         self, seen: Sequence[_Sightings], boxes: Sequence[FloatArray], states: ActorStates
@@ -193,6 +188,14 @@ def _sightings(view: MaskView) -> _Sightings:
     squares = [np.bincount(ids, weights=(at + 0.5) ** 2, minlength=1)[found] / count[found] for at in (columns, rows)]
     spread = np.maximum(np.stack(squares, axis=1) - centre_px**2, 0.0)
     return _Sightings(found.astype(np.int64), tags, centre_px, np.sqrt(12.0 * spread))
+
+
+def _rectangles(view: MaskView, corners_map_m: FloatArray) -> FloatArray:
+    """Rows (u_min, v_min, u_max, v_max) of projected boxes (N, 8, 3); NaN where one is not all in front."""
+    optical_m = view.pose.map_SE3_optical.apply_inverse(corners_map_m)
+    pixels = pinhole.project(optical_m, intrinsic=view.intrinsic)
+    pixels[(optical_m[..., 2] < 0.1).any(axis=1)] = np.nan
+    return np.concatenate([pixels.min(axis=1), pixels.max(axis=1)], axis=1)
 
 
 def _fills(extent_px: FloatArray, rectangles: FloatArray) -> BoolArray:

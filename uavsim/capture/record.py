@@ -6,9 +6,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 from uavsim.capture.camera_capture import assemble_capture
+from uavsim.capture.lidar_capture import PointOwners, assemble_lidars
 from uavsim.capture.masks import MaskBinder
 from uavsim.capture.recording_writer import RecordingWriter
-from uavsim.capture.rig import camera_poses
+from uavsim.capture.rig import sensor_poses
+from uavsim.records.modalities import LIDAR
 from uavsim.records.plan import ScenePlan
 from uavsim.records.recording import RecordedFrame, SessionFacts
 from uavsim.simulate.ports import Heartbeat, SceneTraffic
@@ -38,13 +40,21 @@ def record_scene(
         StorageError: the folder cannot be written.
     """
     lockstep, traffic = session.begin_scene(plan, heartbeat=heartbeat)
-    binder = MaskBinder(traffic.actors)
+    binder, owners = MaskBinder(traffic.actors), PointOwners(traffic.actors)
     samples = 0
     with RecordingWriter(folder, plan) as writer:
         for step in plan.capture_steps:
-            drones, poses, state, images = lockstep.capture(step, poses_of=lambda places: camera_poses(plan, places))
-            captures = assemble_capture(plan, poses=poses, images=images, states=state.actors, binder=binder)
-            shots = writer.put(captures, step=step, drones=drones)
+            drones, poses, state, readings = lockstep.capture(step, poses_of=lambda places: sensor_poses(plan, places))
+            captures = assemble_capture(
+                plan,
+                poses=[pose for pose in poses if pose.camera],
+                readings=[reading for reading in readings if reading.modality != LIDAR],
+                states=state.actors,
+                binder=binder,
+                first=step == plan.capture_steps[0],
+            )
+            turns = assemble_lidars(plan, poses=poses, readings=readings, states=state.actors, owners=owners)
+            shots, scans = writer.put(captures, turns, step=step, drones=drones)
             keyframe = step % plan.keyframe_every_steps == 0
             writer.add(
                 RecordedFrame(
@@ -56,6 +66,7 @@ def record_scene(
                     shots=shots,
                     actors=state.actors,
                     weather=lockstep.weather_now(),
+                    scans=scans,
                 )
             )
             samples += keyframe

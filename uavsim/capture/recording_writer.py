@@ -1,7 +1,6 @@
-"""The recording on disk: ``log.msgpack`` and images, written behind the simulator's back and read again for labels.
+"""Write the recording to disk: ``log.msgpack`` and one file a measurement, while the simulator goes on.
 
-``log.msgpack`` is a stream of msgpack values: a header ``{"format", "plan", "facts", "actors"}``, then one value a frame, then
-``{"end": number of frames}``. A log without its end is of a scene that was not finished, and is refused.
+The log's form is told in ``recording_reader``. A log without its end is of a scene that was not finished, and is refused.
 Images are encoded in threads while the next tick is simulated; at most a few ticks wait, then the simulator does.
 """
 
@@ -9,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -18,24 +17,23 @@ import msgpack
 
 from uavsim.capture import degrade
 from uavsim.capture.camera_capture import CameraCapture
-from uavsim.errors import DatasetError, StorageError
-from uavsim.images import codec
-from uavsim.records.codec import pack_plan, pack_value, unpack_plan, unpack_value
+from uavsim.capture.lidar_capture import LidarCapture
+from uavsim.capture.recording_reader import LOG_NAME, RECORDING_FORMAT
+from uavsim.errors import StorageError
+from uavsim.records.codec import pack_plan, pack_value
+from uavsim.records.modalities import RGB, modality
 from uavsim.records.plan import ImageFormat, ScenePlan
 from uavsim.records.recording import (
     ActorInfo,
     CameraShot,
     DroneState,
+    LidarScan,
     RecordedFrame,
-    Recording,
     SessionFacts,
 )
-from uavsim.typing import AnyArray, FloatArray
+from uavsim.typing import FloatArray
 
-__all__ = ["LOG_NAME", "RecordingWriter", "read_recording"]
-
-LOG_NAME = "log.msgpack"
-_FORMAT = "uavsim-recording-1"
+__all__ = ["RecordingWriter"]
 
 
 class RecordingWriter:
@@ -68,12 +66,18 @@ class RecordingWriter:
         self._pool.shutdown(wait=True, cancel_futures=True)
 
     def put(
-        self, captures: Sequence[CameraCapture], *, step: int, drones: Sequence[DroneState] = ()
-    ) -> tuple[CameraShot, ...]:
-        """Queue one tick's images for writing; returns their shots with paths.
+        self,
+        captures: Sequence[CameraCapture],
+        turns: Sequence[LidarCapture] = (),
+        *,
+        step: int,
+        drones: Sequence[DroneState] = (),
+    ) -> tuple[tuple[CameraShot, ...], tuple[LidarScan, ...]]:
+        """Queue one tick's measurements for writing; returns them with the paths of their files.
 
         Args:
             captures: of this tick.
+            turns: of the lidars in this tick.
             step: plan step.
             drones: of this tick; needed when the plan degrades what they report.
         """
@@ -84,12 +88,16 @@ class RecordingWriter:
         for capture in captures:
             shot, paths = self._shot(capture, step=step, drone=by_id.get(capture.pose.drone_id))
             shots.append(shot)
-            jobs.append(self._pool.submit(_write_images, capture, paths, self._plan.images))
+            jobs.append(self._pool.submit(_write_files, capture.data, paths, self._plan.images))
             if "degraded" in paths:
                 jobs.append(self._pool.submit(_write_degraded, capture, paths["degraded"], self._plan, step))
-            self.images_written += capture.rgb is not None
+            self.images_written += RGB in capture.data
+        scans = tuple(self._scan(turn, step=step) for turn in turns)
+        for turn, scan in zip(turns, scans, strict=True):
+            paths = {name: self._folder / file for name, file in scan.files.items()}
+            jobs.append(self._pool.submit(_write_files, turn.data, paths, self._plan.images))
         self._pending.append(jobs)
-        return tuple(shots)
+        return tuple(shots), scans
 
     def add(self, frame: RecordedFrame) -> None:
         """Add a frame whose images were put before."""
@@ -111,7 +119,7 @@ class RecordingWriter:
         while self._pending:
             self._wait_for(self._pending.popleft())
         head = {
-            "format": _FORMAT,
+            "format": RECORDING_FORMAT,
             "plan": pack_plan(self._plan),
             "facts": pack_value(facts),
             "actors": pack_value(tuple(actors)),
@@ -130,52 +138,48 @@ class RecordingWriter:
     def _shot(
         self, capture: CameraCapture, *, step: int, drone: DroneState | None
     ) -> tuple[CameraShot, dict[str, Path]]:
-        pose, suffix = capture.pose, "jpg" if self._plan.images.kind == "jpeg" else "png"
-        names = {
-            "rgb": f"rgb/{pose.channel}/{step:06d}.{suffix}" if capture.rgb is not None else None,
-            "mask": f"mask/{pose.channel}/{step:06d}.png" if capture.mask_ids is not None else None,
-            "depth": f"depth/{pose.channel}/{step:06d}.png" if capture.depth_m is not None else None,
-        }
+        pose = capture.pose
+        files = {name: self._file(name, pose.channel, step) for name in capture.data}
+        names = dict(files)
         view = degrade.agent_view(self._plan, drone, channel=pose.channel, step=step) if drone is not None else {}
-        if capture.rgb is not None and view and not view["dropped"] and degrade.image_changes(self._plan):
-            names["degraded"] = view["file"] = f"degraded/{pose.channel}/{step:06d}.{suffix}"
+        if RGB in files and view and not view["dropped"] and degrade.image_changes(self._plan):
+            suffix = modality(RGB).file_suffix(self._plan.images)
+            names["degraded"] = view["file"] = f"degraded/{pose.channel}/{step:06d}{suffix}"
         shot = CameraShot(
             channel=pose.channel,
             drone_id=pose.drone_id,
             camera=pose.camera,
-            map_t_optical_m=pose.map_t_optical_m,
-            map_q_optical_wxyz=pose.map_q_optical_wxyz,
-            camera_euler_deg=pose.ue_euler_deg,
+            map_SE3_optical=pose.map_SE3_optical,
+            ue_euler_deg=pose.ue_euler_deg,
             intrinsic=capture.intrinsic,
             width_px=capture.size_px[0],
             height_px=capture.size_px[1],
-            rgb=names["rgb"],
-            mask=names["mask"],
-            depth=names["depth"],
+            files=files,
             degradation=view,
         )
-        return shot, {kind: self._folder / name for kind, name in names.items() if name is not None}
+        return shot, {kind: self._folder / name for kind, name in names.items()}
+
+    def _scan(self, turn: LidarCapture, *, step: int) -> LidarScan:
+        return LidarScan(
+            channel=turn.pose.channel,
+            drone_id=turn.pose.drone_id,
+            map_SE3_lidar=turn.map_SE3_lidar,
+            ue_euler_deg=turn.pose.ue_euler_deg,
+            files={name: self._file(name, turn.pose.channel, step) for name in turn.data},
+        )
+
+    def _file(self, name: str, channel: str, step: int) -> str:
+        return f"{name}/{channel}/{step:06d}{modality(name).file_suffix(self._plan.images)}"
 
 
-def _write_images(capture: CameraCapture, paths: dict[str, Path], images: ImageFormat) -> None:
-    if capture.rgb is not None:
-        _write_file(paths["rgb"], _encoded(capture.rgb, images))
-    if capture.mask_ids is not None and capture.mask_tags is not None:
-        _write_file(paths["mask"], codec.encode_mask_ids(capture.mask_ids, capture.mask_tags))
-    if capture.depth_m is not None:
-        _write_file(paths["depth"], codec.encode_depth(capture.depth_m))
+def _write_files(data: Mapping[str, Any], paths: Mapping[str, Path], images: ImageFormat) -> None:
+    for name, value in data.items():
+        _write_file(paths[name], modality(name).encode(value, images))
 
 
 def _write_degraded(capture: CameraCapture, path: Path, plan: ScenePlan, step: int) -> None:
-    assert capture.rgb is not None
-    worse = degrade.degraded_image(plan, capture.rgb, channel=capture.pose.channel, step=step)
-    _write_file(path, _encoded(worse, plan.images))
-
-
-def _encoded(bgr: AnyArray, images: ImageFormat) -> bytes:
-    if images.kind == "jpeg":
-        return codec.encode_jpeg(bgr, quality=images.jpeg_quality, order="bgr")
-    return codec.encode_png(bgr, level=images.png_level, order="bgr")
+    worse = degrade.degraded_image(plan, capture.data[RGB][..., :3], channel=capture.pose.channel, step=step)
+    _write_file(path, modality(RGB).encode(worse, plan.images))
 
 
 def _write_file(path: Path, data: bytes) -> None:
@@ -188,32 +192,3 @@ def _write_file(path: Path, data: bytes) -> None:
             os.fsync(file.fileno())
     except OSError as error:
         raise StorageError(f"{path}: cannot be written: {error.strerror}") from error
-
-
-def read_recording(folder: Path) -> Recording:
-    """Read a finished recording; its images stay on disk.
-
-    Raises:
-        DatasetError: no recording there, or one that was not finished.
-    """
-    path = folder / LOG_NAME
-    try:
-        with path.open("rb") as file:
-            values = list(msgpack.Unpacker(file, raw=False, strict_map_key=False, max_buffer_size=2**31 - 1))
-    except OSError as error:
-        raise DatasetError(f"{folder}: holds no recording ({LOG_NAME}: {error.strerror})") from error
-    except (msgpack.UnpackException, ValueError) as error:
-        raise DatasetError(f"{path}: not a recording: {error}") from error
-    if not values or not isinstance(values[0], dict) or values[0].get("format") != _FORMAT:
-        raise DatasetError(f"{path}: not a recording of this version ({_FORMAT})")
-    head, frames, tail = values[0], values[1:-1], values[-1]
-    if not isinstance(tail, dict) or tail.get("end") != len(frames):
-        raise DatasetError(f"{path}: the recording was not finished")
-    return Recording(
-        folder=folder,
-        plan=unpack_plan(head["plan"]),
-        facts=unpack_value(head["facts"]),
-        actors=unpack_value(head["actors"]),
-        frames=tuple(unpack_value(frame) for frame in frames),
-        drivable_map_m=unpack_value(head["drivable"]),
-    )

@@ -10,22 +10,17 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from uavsim.geometry import quaternion, unreal
-from uavsim.records.plan import CameraSpec, ScenePlan
+from uavsim.geometry import unreal
+from uavsim.geometry.se3 import SE3
+from uavsim.records.plan import ScenePlan
 from uavsim.records.recording import DroneState
 from uavsim.simulate.ports import CameraPose
 from uavsim.typing import FloatArray
 
-__all__ = ["camera_poses", "mount_pose"]
+__all__ = ["camera_poses", "sensor_poses"]
 
 _GRID = 1024.0
 _NEAR_GRID_DEG = 1e-5  # decoding Euler angles costs about 1e-6 degree near pitch -90; planned angles are on the grid
-
-
-def mount_pose(spec: CameraSpec) -> tuple[FloatArray, FloatArray]:
-    """Return (t (3,), q (4,)) of the camera body (flu) in the drone's flu frame."""
-    turn = unreal.map_q_flu_from_ue_euler(np.array([spec.mount_rpy_deg], dtype=np.float64))[0]
-    return np.array(spec.mount_t_m, dtype=np.float64), turn
 
 
 def camera_poses(plan: ScenePlan, drones: Sequence[DroneState]) -> list[CameraPose]:
@@ -35,35 +30,50 @@ def camera_poses(plan: ScenePlan, drones: Sequence[DroneState]) -> list[CameraPo
         plan: its rig says how cameras sit on a drone.
         drones: where the drones are.
     """
-    mounts = [mount_pose(spec) for spec in plan.rig]
-    mount_t_m = np.stack([t for t, _ in mounts])
-    mount_q = np.stack([q for _, q in mounts])
+    flu_SE3_camera = SE3.stack([spec.flu_SE3_camera for spec in plan.rig])
     poses: list[CameraPose] = []
     for drone in drones:
-        q_cam = quaternion.multiply(drone.map_q_flu_wxyz[None], mount_q)
-        t_cam_m = drone.map_t_flu_m + quaternion.rotate(drone.map_q_flu_wxyz[None], mount_t_m)
-        ue_location_m, ue_euler_deg = _as_sent(t_cam_m, q_cam)
-        t_map_m = unreal.map_vector_from_ue(ue_location_m)
-        q_optical = unreal.map_q_optical_from_ue_euler(ue_euler_deg)
-        poses += [
-            CameraPose(
-                channel=plan.channel(camera=spec.name, drone_id=drone.drone_id),
-                drone_id=drone.drone_id,
-                camera=spec.name,
-                ue_location_m=ue_location_m[row],
-                ue_euler_deg=(float(ue_euler_deg[row, 0]), float(ue_euler_deg[row, 1]), float(ue_euler_deg[row, 2])),
-                map_t_optical_m=t_map_m[row],
-                map_q_optical_wxyz=q_optical[row],
-            )
-            for row, spec in enumerate(plan.rig)
-        ]
+        names = [(plan.channel(camera=spec.name, drone_id=drone.drone_id), spec.name) for spec in plan.rig]
+        poses += _mounted(drone, flu_SE3_camera, names)
     return poses
 
 
-def _as_sent(map_t_m: FloatArray, map_q_wxyz: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Round poses to what the wire carries: (N, 3) locations and (N, 3) roll, pitch, yaw, float32-exact."""
-    euler_deg = unreal.ue_euler_from_map_q_flu(map_q_wxyz)
+def sensor_poses(plan: ScenePlan, drones: Sequence[DroneState]) -> list[CameraPose]:
+    """Return the poses of all cameras, then of all lidars.
+
+    Args:
+        plan: its rig says how sensors sit on a drone.
+        drones: where the drones are.
+    """
+    poses = camera_poses(plan, drones)
+    if plan.lidar is not None:
+        flu_SE3_lidar = SE3.stack([plan.lidar.flu_SE3_lidar])
+        for drone in drones:
+            poses += _mounted(drone, flu_SE3_lidar, [(plan.lidar_channel(drone.drone_id), "")])
+    return poses
+
+
+def _mounted(drone: DroneState, flu_SE3_sensor: SE3, names: Sequence[tuple[str, str]]) -> list[CameraPose]:
+    """Place (N,) sensors, each named by its channel and its camera, on a drone."""
+    ue_location_m, ue_euler_deg = _as_sent(drone.map_SE3_flu @ flu_SE3_sensor)
+    map_SE3_optical = unreal.map_SE3_optical_from_ue(ue_location_m, ue_euler_deg=ue_euler_deg)
+    return [
+        CameraPose(
+            channel=channel,
+            drone_id=drone.drone_id,
+            camera=camera,
+            ue_location_m=ue_location_m[row],
+            ue_euler_deg=(float(ue_euler_deg[row, 0]), float(ue_euler_deg[row, 1]), float(ue_euler_deg[row, 2])),
+            map_SE3_optical=map_SE3_optical[row],
+        )
+        for row, (channel, camera) in enumerate(names)
+    ]
+
+
+def _as_sent(map_SE3_sensor: SE3) -> tuple[FloatArray, FloatArray]:
+    """Round (N,) poses to what the wire carries: (N, 3) locations and (N, 3) roll, pitch, yaw, float32-exact."""
+    euler_deg = unreal.ue_euler_from_map_q_flu(map_SE3_sensor.quat_wxyz)
     snapped = np.round(euler_deg * _GRID) / _GRID
     euler_deg = np.where(np.abs(euler_deg - snapped) < _NEAR_GRID_DEG, snapped, euler_deg)
-    location_m = unreal.ue_vector_from_map(map_t_m)
+    location_m = unreal.ue_vector_from_map(map_SE3_sensor.translation_m)
     return location_m.astype(np.float32).astype(np.float64), euler_deg.astype(np.float32).astype(np.float64)

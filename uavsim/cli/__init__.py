@@ -1,6 +1,6 @@
 """The command line: one module per job; every error of ours is one line and an exit code.
 
-Exit codes: 0 good, 1 our own mistake, 2 bad input, 3 simulator or system, 4 data set not valid.
+Exit codes: 0 good, 1 our own mistake, 2 bad input, 3 simulator or system, 4 data set not valid, 130 interrupted.
 """
 
 from __future__ import annotations
@@ -8,13 +8,16 @@ from __future__ import annotations
 import importlib
 import os
 import sys
+import traceback
 from typing import Final
 
+import click
 import typer
-from rich.console import Console
-from rich.markup import escape
 
+from uavsim.environment import keep_local_direct, name_the_user
 from uavsim.errors import UavsimError
+from uavsim.files.whole import remedy_of
+from uavsim.terminal import Screen, line, open_standard_streams
 
 __all__ = ["build_app", "main"]
 
@@ -29,7 +32,7 @@ _HOME: Final = {  # command -> module; a module is imported when its command is 
     "convert": "dataset",
     "export": "dataset",
     "validate": "validate",
-    "evaluate": "validate",
+    "evaluate": "evaluate",
     "mock-sim": "simulator",
     "airsim-settings": "simulator",
     "calibrate": "simulator",
@@ -60,12 +63,70 @@ def _nothing() -> None:
 
 
 def main() -> None:
-    """Run the command line; our errors become one line on stderr and their exit code."""
+    """Run the command line; whatever goes wrong becomes one line on stderr and its exit code."""
+    open_standard_streams()
+    keep_local_direct()
+    name_the_user()
     os.environ.setdefault("PREFECT_SERVER_ANALYTICS_ENABLED", "false")
+    code = _run()
     try:
-        build_app(sys.argv[1] if len(sys.argv) > 1 else None)()
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _drop_stdout()  # whoever read it has seen enough
+    except OSError as error:
+        _drop_stdout()
+        code = _say(f"what was printed is lost: standard output: {error.strerror}", code=3)
+    sys.exit(code)
+
+
+def _run() -> int:
+    try:
+        result = build_app(sys.argv[1] if len(sys.argv) > 1 else None)(standalone_mode=False)
+    except click.exceptions.Exit as end:
+        return end.exit_code
+    except SystemExit as end:
+        if (
+            type(sys.stdout).__name__ == "PacifyFlushWrapper"
+        ):  # typer's way of saying that the reader of the output went away
+            sys.stdout, sys.stderr = sys.__stdout__, sys.__stderr__
+            return 0
+        return end.code if isinstance(end.code, int) else 0 if end.code is None else 1
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except (KeyboardInterrupt, click.Abort):
+        return 130
     except UavsimError as error:
-        Console(stderr=True, soft_wrap=True).print(f"[bold red]error:[/] {escape(str(error))}", highlight=False)
-        sys.exit(error.exit_code)
-    except KeyboardInterrupt:
-        sys.exit(130)
+        return _say(str(error), code=error.exit_code)
+    except Exception as error:  # noqa: BLE001 - the last door: nothing behind it could tell the user anything
+        return _unexpected(error)
+    return result if isinstance(result, int) else 0
+
+
+def _unexpected(error: Exception) -> int:
+    """Tell what nobody raised on purpose: the machine's refusals are the machine's, everything else is our mistake."""
+    if os.environ.get("UAVSIM_TRACEBACK"):
+        traceback.print_exception(error)
+    if isinstance(error, (OSError, MemoryError)):
+        where = f" ({error.filename})" if isinstance(error, OSError) and error.filename else ""
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error) or "out of memory"
+        return _say(f"this machine: {reason}{where}; {remedy_of(error)}", code=3)
+    frames = traceback.extract_tb(error.__traceback__)
+    where = next((f"{f.filename}:{f.lineno}" for f in reversed(frames) if "uavsim" in f.filename), "?")
+    said = " ".join(str(error).split())[:300]
+    return _say(
+        f"this is a mistake of uavsim, report it: {type(error).__name__}: {said} at {where} (UAVSIM_TRACEBACK=1 tells more)",
+        code=1,
+    )
+
+
+def _say(text: str, *, code: int) -> int:
+    Screen(stderr=True).print(line(("bold red", "error: "), text))
+    return code
+
+
+def _drop_stdout() -> None:
+    """Let the interpreter's own flush at the end go nowhere: it would print and change the exit code."""
+    null = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null, 1)
+    os.close(null)

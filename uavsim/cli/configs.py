@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 from rich.table import Table
 
-from uavsim.errors import InputError, StorageError
+from uavsim.errors import InputError
+from uavsim.files.whole import write_whole
+from uavsim.terminal import Screen, line
 
 if TYPE_CHECKING:
     from uavsim.plan.roadmap import Road
@@ -71,8 +72,8 @@ def plan(
         rig=rig,
         weather=weather,
     )
-    screen = Console()
-    (screen if screen.is_terminal else Console(width=_WIDE)).print(_table(plans))
+    screen = Screen()
+    (screen if screen.is_terminal else Screen(width=_WIDE)).print(_table(plans))
     _draw(plans, roads, png or Path(f"{plans[0].dataset}-{plans[0].town.name}-plan.png"))
 
 
@@ -88,10 +89,10 @@ def _draw(plans: Sequence[ScenePlan], roads: Sequence[Road], target: Path) -> No
     count = min(len(plans), _MOST_DRAWN)
     drawn = [plans[i * len(plans) // count] for i in range(count)]
     paths = {name: fly_route(route, altitude_m=60.0) for name, route in routes.items()}
-    _write(target, encode_png(draw_plan(library.town(plans[0].town.name).model, paths, drawn, roads=roads)))
+    write_whole(target, encode_png(draw_plan(library.town(plans[0].town.name).model, paths, drawn, roads=roads)))
     missing = "" if roads else " (no roads: give the town's map with --xodr FILE)"
     fewer = f", {count} of {len(plans)} scenes drawn" if count < len(plans) else ""
-    Console().print(f"{target}: {len(routes)} routes{fewer}{missing}", highlight=False, soft_wrap=True)
+    Screen().print(f"{target}: {len(routes)} routes{fewer}{missing}")
 
 
 def _table(plans: Sequence[ScenePlan]) -> Table:
@@ -105,7 +106,7 @@ def _table(plans: Sequence[ScenePlan]) -> Table:
     for column in ("scene", "route", "formation", "drones", "height m", "weather", "vehicles", "split", "seed"):
         table.add_column(column, justify="right" if column in {"drones", "height m", "vehicles", "seed"} else "left")
     for scene in plans:
-        heights_m = scene.swarm.map_t_flu_m[..., 2] - scene.town.ground_z_m
+        heights_m = scene.swarm.map_SE3_flu.translation_m[..., 2] - scene.town.ground_z_m
         low, high = f"{heights_m.min():.0f}", f"{heights_m.max():.0f}"
         table.add_row(
             scene.scene_name,
@@ -122,7 +123,7 @@ def _table(plans: Sequence[ScenePlan]) -> Table:
 
 
 def _make_routes(town: str, *, rows: int, columns: int, force: bool) -> None:
-    """Write the routes of a town, never over a file that is there unless told to."""
+    """Write the routes of a town, never over a file that is there unless --force is given."""
     from uavsim.config.library import Library
     from uavsim.plan.route_maker import make_routes
 
@@ -131,8 +132,8 @@ def _make_routes(town: str, *, rows: int, columns: int, force: bool) -> None:
     target = Path("flight_plans") / f"{site.name}.yaml"
     if target.exists() and not force:
         raise InputError(f"{target}: is there already; --force replaces it")
-    _write(target, text.encode())
-    Console().print(f"{target}: {rows * columns} routes", highlight=False, soft_wrap=True)
+    write_whole(target, text.encode())
+    Screen().print(f"{target}: {rows * columns} routes")
 
 
 def check(paths: Annotated[list[Path], typer.Argument(help="YAML files and folders of them")]) -> None:
@@ -141,12 +142,11 @@ def check(paths: Annotated[list[Path], typer.Argument(help="YAML files and folde
 
     findings = check_paths(paths)
     wrong = [finding for finding in findings if finding.error is not None]
-    errors = Console(stderr=True, soft_wrap=True)
+    errors = Screen(stderr=True)
     for finding in wrong:
-        errors.print("[bold red]error:[/] ", end="")
-        errors.print(finding.error, markup=False, highlight=False)
+        errors.print(line(("bold red", "error: "), str(finding.error)))
     good = len(findings) - len(wrong)
-    Console().print(f"{good} of {len(findings)} files are good", highlight=False)
+    Screen().print(f"{good} of {len(findings)} files are good")
     if wrong:
         sys.exit(2)
 
@@ -156,16 +156,5 @@ def schema(out: Annotated[Path, typer.Option(help="folder to write into; it is m
     from uavsim.config.schema import schema_texts
 
     for name, text in schema_texts().items():
-        _write(out / name, text.encode())
-    Console().print(f"{out}: {len(schema_texts())} schemas", highlight=False, soft_wrap=True)
-
-
-def _write(path: Path, data: bytes) -> None:
-    """Write a file whole or not at all."""
-    part = path.with_name(path.name + ".part")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        part.write_bytes(data)
-        part.replace(path)
-    except OSError as error:
-        raise StorageError(f"{path}: cannot be written: {error.strerror}") from error
+        write_whole(out / name, text.encode())
+    Screen().print(f"{out}: {len(schema_texts())} schemas")

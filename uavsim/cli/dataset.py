@@ -2,28 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
-from rich.console import Console
 
-from uavsim.annotate import AnnotateOptions, annotate, options_of_plan, write_virtual_lidar
+from uavsim.annotate import AnnotateOptions, annotate, options_of_plan, write_lidar_files
 from uavsim.annotate.relocate import in_dataset
-from uavsim.capture.recording_writer import LOG_NAME, read_recording
+from uavsim.capture.recording_reader import LOG_NAME, read_recording
 from uavsim.dataset import assemble, draw_map_mask, final_paths, pack_fragment, scene_fragment
-from uavsim.dataset.convert import Dialect, convert
-from uavsim.dataset.uav3d import Uav3dOptions
+from uavsim.dataset.convert import convert
+from uavsim.dataset.dialects.uav3d_format import Uav3dOptions
+from uavsim.dataset.generations import in_generation
 from uavsim.errors import InputError
-from uavsim.export import EXPORTS, ExportRequest, InfoOptions, write_uav3d_infos
-from uavsim.export.keyframes import bring_file
-from uavsim.flows.finish import assemble_tables
+from uavsim.export import EXPORTERS, ExportRequest, InfoOptions, write_uav3d_infos
+from uavsim.files.bring import bring_file
+from uavsim.flows.finish import assemble_tables, committed_scenes
+from uavsim.records.classes import LABELS
 from uavsim.records.plan import ScenePlan
 from uavsim.records.recording import Recording
 from uavsim.registry import pick
-from uavsim.store.commit import FRAGMENTS, RECORDINGS
+from uavsim.store.commit import generation_of
+from uavsim.store.ledger import LedgerEntry
+from uavsim.store.output import Output
 from uavsim.store.places import open_output
+from uavsim.terminal import Screen
 
 __all__ = ["register"]
 
@@ -42,7 +47,7 @@ def annotate_again(
     target: Annotated[Path, typer.Argument(help="A data set, or a recording (a folder with log.msgpack and images).")],
     *,
     scenes: Annotated[str | None, typer.Option(help="Only these scenes of the data set, by name, with commas.")] = None,
-    classes: Annotated[str | None, typer.Option(help="car,van,truck,bus,motorcycle,bicycle,pedestrian")] = None,
+    classes: Annotated[str | None, typer.Option(help=",".join(LABELS))] = None,
     range_m: Annotated[float | None, typer.Option(min=1.0, help="Boxes within this distance of a drone.")] = None,
     out: Annotated[Path | None, typer.Option(help="For a recording: the data set to make.")] = None,
 ) -> None:
@@ -54,28 +59,32 @@ def annotate_again(
             chosen = replace(chosen, classes=tuple(name.strip() for name in classes.split(",") if name.strip()))
         return chosen if range_m is None else replace(chosen, range_m=range_m)
 
-    recordings = target / RECORDINGS
     if (target / LOG_NAME).is_file():
         if out is None:
             raise InputError(f"{target}: is one recording; name the data set to make of it with --out")
         _label_recording(target, out, options=options(read_recording(target).plan))
         return
-    if not recordings.is_dir():
-        raise InputError(f"{target}: neither a recording ({LOG_NAME}) nor a data set with recordings ({RECORDINGS})")
-    known = {path.name: path for path in sorted(recordings.iterdir())}
-    wanted = [name.strip() for name in scenes.split(",")] if scenes else list(known)
-    chosen = [pick(known, name, what="scene") for name in wanted]
     output = open_output(str(target))
-    for path in chosen:
-        recording = in_dataset(read_recording(path), target)
-        fragment = pack_fragment(scene_fragment(annotate(recording, options=options(recording.plan))))
-        with output.lock(path.name) as ours:
-            if not ours:
-                raise InputError(f"scene {path.name} is being flown by another process; try again later")
-            output.replace(f"{FRAGMENTS}/{path.name}.msgpack", fragment)
-        Console().print(f"labelled {path.name}")
+    known = {entry.scene: entry for entry in committed_scenes(output)} if (target / ".uavsim").is_dir() else {}
+    if not known:
+        raise InputError(f"{target}: neither a recording ({LOG_NAME}) nor a data set of ours with scenes in it")
+    wanted = [name.strip() for name in scenes.split(",")] if scenes else list(known)
+    for entry in [pick(known, name, what="scene") for name in wanted]:
+        _label_committed(output, entry, options=options)
+        Screen().print(f"labelled {entry.scene}")
     versions = assemble_tables(output)
-    Console().print(f"wrote {', '.join(versions)} of {target}")
+    Screen().print(f"wrote {', '.join(versions)} of {target}")
+
+
+def _label_committed(output: Output, entry: LedgerEntry, *, options: Callable[[ScenePlan], AnnotateOptions]) -> None:
+    generation = generation_of(entry)
+    kept = read_recording(output.root / generation.recording)
+    recording = in_dataset(kept, output.root, generation=generation.number)
+    rows = scene_fragment(annotate(recording, options=options(recording.plan)))
+    with output.lock(entry.scene) as ours:
+        if not ours:
+            raise InputError(f"scene {entry.scene} is being flown by another process; try again later")
+        output.replace(generation.fragment, pack_fragment(in_generation(rows, generation.number)))
 
 
 def _label_recording(target: Path, out: Path, *, options: AnnotateOptions) -> None:
@@ -83,20 +92,20 @@ def _label_recording(target: Path, out: Path, *, options: AnnotateOptions) -> No
         raise InputError(f"{out}: holds something already; name a new folder")
     recording: Recording = read_recording(target)
     fragment = pack_fragment(scene_fragment(annotate(recording, options=options)))
-    for old, new in {**final_paths(recording), **write_virtual_lidar(recording)}.items():
+    for old, new in {**final_paths(recording), **write_lidar_files(recording)}.items():
         bring_file(target / old, out / new)
     site = recording.plan.town
     drivable = recording.drivable_map_m
     masks = {} if drivable is None else {site.name: draw_map_mask(site, list(drivable))}
     (version,) = assemble(out, [fragment], map_masks=masks)
-    Console().print(f"wrote {version.version} of {out}: {version.row_count['sample_annotation']} boxes")
+    Screen().print(f"wrote {version.version} of {out}: {version.row_count['sample_annotation']} boxes")
 
 
 def convert_dialect(
     folder: Folder,
     out: NewFolder,
     *,
-    dialect: Annotated[Dialect, typer.Option(help="What to write.")],
+    dialect: Annotated[str, typer.Option(help="What to write: strict, uav3d, or one that a package adds.")],
     timestamp_unit: Annotated[
         Literal["us", "ns"], typer.Option(help="uav3d: ns as in the release, us for velocities.")
     ] = "us",
@@ -108,24 +117,23 @@ def convert_dialect(
         str, typer.Option(help="uav3d: where UAV3D's code will find the images.")
     ] = "./data/uav3d/v1.0",
 ) -> None:
-    """Write a data set in the other dialect, both ways without loss; image files are hard-linked."""
-    options = Uav3dOptions(timestamp_unit=timestamp_unit, num_pts=num_pts)
+    """Write a data set in another dialect, both ways without loss; image files are hard-linked."""
+    options = Uav3dOptions(timestamp_unit=timestamp_unit, num_pts=num_pts) if dialect == "uav3d" else None
     for version in convert(folder, out, dialect=dialect, options=options):
-        Console().print(f"wrote {version.version}: {len(version.scenes)} scenes in the dialect {dialect}")
+        Screen().print(f"wrote {version.version}: {len(version.scenes)} scenes in the dialect {dialect}")
         if dialect == "uav3d" and infos:
             written = write_uav3d_infos(out, out, version=version.version, options=InfoOptions(data_path=data_path))
-            Console().print(f"wrote {', '.join(path.name for path in written)}")
+            Screen().print(f"wrote {', '.join(path.name for path in written)}")
 
 
 def export_format(
     folder: Folder,
     out: NewFolder,
     *,
-    kind: Annotated[str, typer.Option("--format", help=f"{', '.join(EXPORTS)}")],
+    kind: Annotated[str, typer.Option("--format", help=f"{', '.join(EXPORTERS.builtin)}, or one that a package adds.")],
     version: Annotated[str | None, typer.Option(help="Version folder; default: the only one.")] = None,
     split: Annotated[str | None, typer.Option(help="uav_train, uav_val, ...; default: every scene.")] = None,
 ) -> None:
     """Write a data set in another format: COCO, KITTI, MMDetection3D infos, OPV2V."""
-    export = pick(EXPORTS, kind, what="format")
-    for path in export(ExportRequest(folder, out, version, split)):
-        Console().print(f"wrote {path}")
+    for path in EXPORTERS.pick(kind)(ExportRequest(folder, out, version, split)):
+        Screen().print(f"wrote {path}")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Annotated, Literal
 
 import typer
-from rich.console import Console
 
 from uavsim.errors import InputError
+from uavsim.terminal import Screen, line
 
 __all__ = ["register"]
 
@@ -34,10 +34,9 @@ def deploy(
     check_api(url)
     from uavsim.flows.deploy import deploy as register_flows
 
-    console = Console(soft_wrap=True, highlight=False)
+    console = Screen()
     for name in register_flows(pool, kind=kind, cron=cron):
-        console.print(f"[green]{name}[/] in work pool {pool}")
+        console.print(line(("green", name), f" in work pool {pool}"))
     console.print(f"start workers: prefect worker start --pool {pool} --limit 1")
-    console.print(
-        "run: prefect deployment run generate-town/uavsim -p dataset=smoke -p town=Town10HD -p out=/data/smoke"
-    )
+    request = '{"dataset": "smoke", "towns": ["Town10HD"], "out": "/data/smoke"}'
+    console.print(f"run: prefect deployment run generate-town/uavsim -p 'request={request}'", markup=False)

@@ -5,17 +5,17 @@ from __future__ import annotations
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from uavsim.cli.generate import RunOption, SimulatorOption
 from uavsim.config.library import Library
 from uavsim.config.run import RunConfig
 from uavsim.errors import SystemFailure
 from uavsim.flows.request import Request
+from uavsim.terminal import Screen, line
 
 __all__ = ["register"]
 
-_MARKS = {"good": "[green]good[/]   ", "warning": "[yellow]warning[/]", "bad": "[red]bad[/]    "}
+_COLOURS = {"good": "green", "warning": "yellow", "bad": "red"}
 
 
 def register(app: typer.Typer) -> None:
@@ -44,10 +44,10 @@ def doctor(
         simulators=tuple(simulator or ()),
         run=config,
     )
-    console = Console(soft_wrap=True, highlight=False)
+    console = Screen()
     bad = []
     for finding in examine(request):
-        console.print(f"{_MARKS[finding.level]} {finding.what}: {finding.found}")
+        console.print(line((_COLOURS[finding.level], f"{finding.level:7}"), f" {finding.what}: {finding.found}"))
         if finding.remedy:
             console.print(f"        -> {finding.remedy}")
         if finding.level == "bad":

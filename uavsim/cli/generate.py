@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from uavsim.config.library import Library
 from uavsim.config.run import RunConfig
 from uavsim.errors import InputError
 from uavsim.flows.request import Request
+from uavsim.terminal import Screen, line
 
 __all__ = ["register"]
 
@@ -23,7 +23,7 @@ SimulatorOption = Annotated[
     ),
 ]
 RunOption = Annotated[str | None, typer.Option("--run", help="A run's YAML: simulators, deadlines, attempts.")]
-CheckOption = Annotated[bool, typer.Option(help="Judge the result.")]
+CheckOption = Annotated[bool, typer.Option(help="Validate the result.")]
 
 
 def register(app: typer.Typer) -> None:
@@ -40,13 +40,15 @@ def generate(
     scenes: Annotated[str | None, typer.Option(help="Numbers in the data set, 0-4,7.")] = None,
     samples: Annotated[int | None, typer.Option(min=1, help="Keyframes per scene, instead of the data set's.")] = None,
     seed: Annotated[int | None, typer.Option(min=0, help="Instead of the data set's.")] = None,
-    topology: Annotated[str | None, typer.Option(help="carla, bridge or merged, instead of the data set's.")] = None,
+    topology: Annotated[
+        str | None, typer.Option(help="carla, bridge, merged or a plug-in's, instead of the data set's.")
+    ] = None,
     formation: Annotated[str | None, typer.Option(help="Instead of the data set's.")] = None,
     rig: Annotated[str | None, typer.Option(help="Instead of the data set's.")] = None,
     weather: Annotated[str | None, typer.Option(help="Instead of the data set's.")] = None,
     simulator: SimulatorOption = None,
     run: RunOption = None,
-    force_scenes: Annotated[bool, typer.Option("--force-scenes", help="Fly again what is committed.")] = False,
+    force_scenes: Annotated[bool, typer.Option("--force-scenes", help="Fly anew what is committed.")] = False,
     check: CheckOption = True,
 ) -> None:
     """Fly a data set; what was interrupted continues."""
@@ -68,39 +70,39 @@ def generate(
         weather=weather,
         simulators=tuple(simulator or ()),
         force=force_scenes,
+        check=check,
         run=config,
     )
-    _generate(request, check=check)
+    _generate(request)
 
 
 def regenerate(
     folder: Annotated[Path, typer.Argument(help="The data set's folder.")],
     *,
-    scenes: Annotated[str | None, typer.Option(help="Numbers to fly again; default: those in quarantine.")] = None,
+    scenes: Annotated[str | None, typer.Option(help="Numbers to fly anew; default: those in quarantine.")] = None,
     simulator: SimulatorOption = None,
     run: RunOption = None,
     check: CheckOption = True,
 ) -> None:
-    """Fly scenes of a data set again, with the settings that it was made with."""
+    """Fly scenes of a data set anew, with the settings that it was made with."""
     from uavsim.flows.regenerate import request_of_folder
 
     config = Library.of().run(run).model if run else None
     request = request_of_folder(folder, scenes=scenes, simulators=tuple(simulator or ()), run=config)
-    _generate(request, check=check)
+    _generate(request.model_copy(update={"check": check}))
 
 
-def _generate(request: Request, *, check: bool) -> None:
+def _generate(request: Request) -> None:
     from uavsim.flows.generate import generate as run_generate
 
-    console = Console(stderr=True)
-    result = run_generate(request, console=console, check=check)
-    out = Console(soft_wrap=True, highlight=False)
+    result = run_generate(request, console=Screen(stderr=True))
+    out = Screen()
     out.print(f"{len(result.committed)} scenes, {result.images} images in {result.seconds:.0f} s: {result.address}")
     if result.contact_sheet is not None:
         out.print(f"contact sheet: {result.contact_sheet}")
     if result.valid is not None:
-        out.print("valid" if result.valid else "[red]not valid[/]")
-        for line in result.findings:
-            out.print(f"  {line}", markup=False)
+        out.print(line("valid" if result.valid else ("red", "not valid")))
+        for finding in result.findings:
+            out.print(f"  {finding}")
     if result.error is not None:
         raise result.error

@@ -1,4 +1,4 @@
-"""``uavsim mock-sim``, ``airsim-settings`` and ``calibrate``: the simulators and what they must be told."""
+"""``uavsim mock-sim``, ``airsim-settings`` and ``calibrate``: the simulators and what they need to know."""
 
 from __future__ import annotations
 
@@ -10,9 +10,13 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
-from uavsim.errors import InputError, SimulatorError, StorageError
+from uavsim.config.backends import backend_of
+from uavsim.errors import InputError, SimulatorError
+from uavsim.files.whole import write_whole
+from uavsim.supervise.clients import check_clients
+from uavsim.supervise.process import python_command
+from uavsim.terminal import Screen
 
 __all__ = ["register"]
 
@@ -32,7 +36,7 @@ def register(app: typer.Typer) -> None:
 
 def mock_sim(context: typer.Context) -> None:
     """Become the headless simulator's process: it is an island, so nothing of it is imported here."""
-    os.execv(sys.executable, [sys.executable, "-m", "headless_simulator", *context.args])
+    os.execv(sys.executable, python_command("headless_simulator", *context.args))
 
 
 def airsim_settings(
@@ -46,13 +50,8 @@ def airsim_settings(
 
     plan = plan_scenes(dataset, town=town)[0]
     text = json.dumps(settings_of(plan), indent=2) + "\n"
-    part = out.with_name(out.name + ".part")
-    try:
-        part.write_text(text, encoding="utf-8")
-        part.replace(out)
-    except OSError as error:
-        raise StorageError(f"{out}: cannot be written: {error.strerror}") from error
-    Console().print(f"{out}: {len(plan.swarm.drone_ids)} drones x {len(plan.rig)} cameras; restart AirSim to use it")
+    write_whole(out, text.encode())
+    Screen().print(f"{out}: {len(plan.swarm.drone_ids)} drones x {len(plan.rig)} cameras; restart AirSim to use it")
 
 
 def calibrate(
@@ -63,8 +62,9 @@ def calibrate(
     host, *ports = simulator.split(":")
     if len(ports) != 2 or not all(port.isdigit() for port in ports):
         raise InputError(f"--simulator {simulator!r} is not HOST:CARLA_PORT:AIRSIM_PORT")
-    command = [sys.executable, "-m", "uavsim.simulate.calibrate"]
-    command += ["--carla", f"{host}:{ports[0]}", "--airsim", f"{host}:{ports[1]}"]
+    check_clients(backend_of("merged"))
+    where = ("--carla", f"{host}:{ports[0]}", "--airsim", f"{host}:{ports[1]}")
+    command = python_command("uavsim.simulate.calibrate", *where)
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=_CALIBRATION_TIMEOUT_S, check=False)
     except subprocess.TimeoutExpired as error:
@@ -78,7 +78,7 @@ def calibrate(
         raise SimulatorError(answer["error"])
     found = answer["measurement"]
     origin = ", ".join(f"{v:.3f}" for v in found["origin_ue_m"])
-    console = Console()
+    console = Screen()
     console.print(f"{found['points']} places, residual {found['residual_m']:.4f} m, worst {found['worst_m']:.4f} m, "
                   f"turn {found['turn_deg']:.4f} degrees")  # fmt: skip
-    console.print(f"town_configs/{town.lower()}.yaml:  airsim_origin_ue_m: [{origin}]", highlight=False)
+    console.print(f"town_configs/{town.lower()}.yaml:  airsim_origin_ue_m: [{origin}]")

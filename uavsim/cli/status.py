@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.table import Table
 
 from uavsim.flows.overview import Overview, overview
+from uavsim.terminal import Screen, line, write_out
 
 __all__ = ["register"]
 
@@ -25,18 +25,18 @@ def status(
     *,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object instead of a table.")] = False,
 ) -> None:
-    """Tell what is done, flying, quarantined and missing, and how long the rest takes. Changes nothing."""
+    """Show what is done, flying, quarantined and missing, and how long the rest takes. Changes nothing."""
     found = overview(folder)
-    console = Console(soft_wrap=True, highlight=False)
+    console = Screen()
     if as_json:
-        typer.echo(found.as_json())
+        write_out(found.as_json())
         return
-    console.print(f"[bold]{found.dataset}[/] (seed {found.seed}) in {found.address}: {found.images} images")
+    console.print(line(("bold", found.dataset), f" (seed {found.seed}) in {found.address}: {found.images} images"))
     console.print(_table(found))
     for entry in found.quarantined:
-        console.print(f"[yellow]{entry.scene}[/] {entry.attempts} attempts, the last: {entry.reasons[-1]}")
+        console.print(line(("yellow", entry.scene), f" {len(entry.failures)} attempts, the last: {entry.failures[-1]}"))
     if found.quarantined:
-        console.print(f"fly them again: uavsim regenerate {folder}")
+        console.print(f"fly them anew: uavsim regenerate {folder}")
     if found.eta_s:
         left = f"{found.eta_s / 3600:.1f} h" if found.eta_s > 3600 else f"{found.eta_s / 60:.0f} min"
         console.print(f"about {left} to go with {max(found.slots, 1)} simulator(s)")

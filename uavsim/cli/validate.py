@@ -1,4 +1,4 @@
-"""``uavsim validate`` and ``uavsim evaluate``: judge a data set on disk, or somebody's results on it."""
+"""``uavsim validate``: judge a data set on disk."""
 
 from __future__ import annotations
 
@@ -7,12 +7,11 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.table import Table
 
 from uavsim.errors import DatasetError, InputError
-from uavsim.evaluate.collaborative import recall_by_group
-from uavsim.evaluate.devkit import devkit_report, devkit_scores, problems_of
+from uavsim.evaluate.devkit import devkit_report, problems_of
+from uavsim.terminal import Screen, line
 from uavsim.typing import JsonDict
 from uavsim.validate import Report, validate_version
 from uavsim.validate.dataset import versions_of
@@ -26,9 +25,8 @@ Version = Annotated[str | None, typer.Option(help="Judge this version folder onl
 
 
 def register(app: typer.Typer) -> None:
-    """Add the commands of this module to ``app``."""
+    """Add the command of this module to ``app``."""
     app.command(name="validate")(validate)
-    app.command(name="evaluate")(evaluate)
 
 
 def validate(
@@ -43,7 +41,7 @@ def validate(
     images: Annotated[Path | None, typer.Option(help="With --devkit: keep its drawings here.")] = None,
 ) -> None:
     """Judge a data set by what is on disk; exit code 4 when a promise is broken."""
-    console = Console()
+    console = Screen()
     reports, outside = [], {}
     for name in [version] if version else versions_of(folder):
         verdict = validate_version(folder, name, dialect=dialect, pixels=pixels, workers=workers)
@@ -58,34 +56,6 @@ def validate(
         raise DatasetError(_complaint(folder, reports, outside))
 
 
-def evaluate(
-    folder: Folder,
-    *,
-    predictions: Annotated[Path, typer.Option(help="Results in nuScenes' format, detection or tracking.")],
-    version: Version = None,
-    split: Annotated[str | None, typer.Option(help="Of splits.json; default: the scenes in the results.")] = None,
-    groups: Annotated[
-        bool, typer.Option("--groups", help="Recall by drones that see a box, distance, visibility.")
-    ] = False,
-    report: Annotated[Path | None, typer.Option("--report", "--json", help="Write all figures here.")] = None,
-) -> None:
-    """Score results with the official devkit at 102.4 m; means are over the classes that are there."""
-    if not predictions.is_file():
-        raise InputError(f"{predictions}: no such file")
-    there = versions_of(folder)
-    if version is None and len(there) > 1:
-        raise InputError(f"{folder} holds {', '.join(there)}: choose one with --version")
-    scores = devkit_scores(folder, version or there[0], predictions, split=split)
-    if not scores["ok"]:
-        raise InputError(f"{predictions}: the devkit refuses it: {scores['problem']}")
-    _show_scores(Console(), scores)
-    if groups:
-        scores["groups"] = recall_by_group(folder, version or there[0], predictions)
-        _show_groups(Console(), scores["groups"])
-    if report:
-        _write(report, scores)
-
-
 def _good(reports: list[Report], outside: JsonDict) -> bool:
     return all(r.ok for r in reports) and all(verdict["ok"] for verdict in outside.values())
 
@@ -97,12 +67,14 @@ def _complaint(folder: Path, reports: list[Report], outside: JsonDict) -> str:
     return f"{folder}: not valid, {errors} errors; first: {lines[0]}"
 
 
-def _show(console: Console, report: Report) -> None:
+def _show(console: Screen, report: Report) -> None:
     facts = report.facts
     console.print(
-        f"[bold]{report.version}[/] ({report.dialect}): {facts['scenes']} scenes, {facts['samples']} samples, "
-        f"{facts['images']} images, {facts['boxes']} boxes",
-        highlight=False,
+        line(
+            ("bold", report.version),
+            f" ({report.dialect}): {facts['scenes']} scenes, {facts['samples']} samples, {facts['images']} images, "
+            f"{facts['boxes']} boxes",
+        )
     )
     if report.findings:
         table = Table("code", "count", "where", "what", box=None, pad_edge=False)
@@ -112,37 +84,18 @@ def _show(console: Console, report: Report) -> None:
                 table.add_row(code if i == 0 else "", str(count) if i == 0 else "", finding.place, finding.message)
         console.print(table)
     for check, reason in report.skipped.items():
-        console.print(f"  not checked: {check}: {reason}", style="dim", highlight=False)
-    verdict = "[green]valid[/]" if report.ok else f"[red]{report.errors} errors[/]"
+        console.print(f"  not checked: {check}: {reason}", style="dim")
+    verdict = ("green", "valid") if report.ok else ("red", f"{report.errors} errors")
     warnings = sum(report.counts.values()) - report.errors
-    console.print(f"  {verdict}{f', {warnings} warnings' if warnings else ''}", highlight=False)
+    console.print(line("  ", verdict, f", {warnings} warnings" if warnings else ""))
 
 
-def _show_devkit(console: Console, verdict: JsonDict) -> None:
+def _show_devkit(console: Screen, verdict: JsonDict) -> None:
     for name, check in verdict["checks"].items():
         figures = [f"{k} {v:.4g}" for k, v in check.items() if isinstance(v, (int, float)) and not isinstance(v, bool)]
-        mark = "[green]good[/]" if check["ok"] else "[red]failed[/]"
+        mark = ("green", "good") if check["ok"] else ("red", "failed")
         told = "; ".join(check.get("problems") or figures)
-        console.print(f"  devkit {name}: {mark} {told}", highlight=False, soft_wrap=True)
-
-
-def _show_scores(console: Console, scores: JsonDict) -> None:
-    first: JsonDict = next(iter(scores["classes"].values()), {})
-    columns = [name for name, value in first.items() if not isinstance(value, dict)]
-    table = Table("class", *columns, box=None, pad_edge=False)
-    for name, row in scores["classes"].items():
-        table.add_row(name, *("-" if row[c] is None else f"{row[c]:.4g}" for c in columns))
-    console.print(table)
-    for name, value in scores.items():
-        if isinstance(value, (int, float)) and not isinstance(value, bool):
-            console.print(f"  {name}: {value:.4g}", highlight=False)
-
-
-def _show_groups(console: Console, groups: JsonDict) -> None:
-    for kind, rows in groups.items():
-        if isinstance(rows, dict):
-            told = ", ".join(f"{name}: {row['recall']:.3f} of {row['boxes']}" for name, row in rows.items())
-            console.print(f"  recall {kind.replace('_', ' ')}: {told}", highlight=False)
+        console.print(line(f"  devkit {name}: ", mark, f" {told}"))
 
 
 def _write(path: Path, content: JsonDict) -> None:

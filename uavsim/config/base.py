@@ -59,7 +59,6 @@ class Model(BaseModel):
         strict=True,
         allow_inf_nan=False,
         use_attribute_docstrings=True,
-        validate_by_name=True,
     )
 
     shorthand: ClassVar[dict[str, Any] | None] = None

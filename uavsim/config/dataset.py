@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import Field, StringConstraints, model_validator
+from pydantic import Field, StringConstraints, field_validator, model_validator
 
+from uavsim.config.backends import Topology
 from uavsim.config.base import BLUEPRINT, Metres3, Model, Name, Reference, Seconds, Text
 from uavsim.config.routes import Altitude
+from uavsim.errors import InputError
+from uavsim.records.classes import Label
+from uavsim.records.label_columns import check_extra_columns
 
 __all__ = [
     "AltitudeSchedule",
@@ -24,6 +28,11 @@ __all__ = [
 BlueprintId = Annotated[str, StringConstraints(pattern=BLUEPRINT)]
 Share = Annotated[float, Field(ge=0, le=1)]
 RESERVED_SPLITS = ("train", "val", "test", "mini_train", "mini_val", "train_detect", "train_track")
+
+
+def _is_empty(value: tuple[Any, ...]) -> bool:
+    """Leave a key out of what names a data set, so that data sets from before the key was there keep their name."""
+    return not value
 
 
 class NameSchedule(Model):
@@ -126,6 +135,7 @@ class Traffic(Model):
     spawn_on_waypoints: bool = True
     """Fill up on lanes when the map has too few spawn points."""
     label_parked: bool = False
+    """Also parked vehicles that are parts of the town: they are read at the scene's start and get boxes."""
 
 
 class Images(Model):
@@ -141,20 +151,29 @@ class Labels(Model):
 
     classes: (
         Annotated[
-            tuple[Literal["car", "van", "truck", "bus", "motorcycle", "bicycle", "pedestrian"], ...],
+            tuple[Label, ...],
             Field(min_length=1),
         ]
         | None
     ) = None
     """Everything else is scenery; all of them by default."""
+    columns: Annotated[tuple[Name, ...], Field(exclude_if=_is_empty)] = ()
+    """Label columns that installed packages add (entry points ``uavsim.label_columns``), beside the built-in ones."""
     range_m: Annotated[float, Field(gt=0, le=100_000)] | None = None
     """Horizontally from the nearest drone; everything in the town by default."""
-    label_parked: bool | None = None
-    """Also parked vehicles that are parts of the town."""
     moving_mps: Annotated[float, Field(ge=0, le=100)] | None = None
     """Faster is ``moving``."""
     parked_moved_m: Annotated[float, Field(ge=0, le=1000)] | None = None
     """A parked vehicle that moves less than this in the scene is ``parked``."""
+
+    @field_validator("columns")
+    @classmethod
+    def _columns_known(cls, columns: tuple[str, ...]) -> tuple[str, ...]:
+        try:
+            check_extra_columns(columns)
+        except InputError as error:
+            raise ValueError(str(error)) from error
+        return columns
 
 
 class Splits(Model):
@@ -226,7 +245,7 @@ class DatasetConfig(Model):
     weather: NameSchedule = NameSchedule(fixed="ClearNoon")
     altitude_m: AltitudeSchedule | None = None
     """Instead of the routes' and the formation's."""
-    topology: Literal["carla", "bridge", "merged"] = "carla"
+    topology: Topology = "carla"
     traffic: Traffic = Traffic()
     images: Images = Images()
     splits: Splits = Splits()

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import ConfigDict, Field, model_validator
 
+from uavsim.config.backends import AIRSIM, CARLA, Topology
 from uavsim.config.base import Model, Name, Reference, Text
 from uavsim.errors import InputError
 
 __all__ = ["DeadlineConfig", "RunConfig", "SimulatorConfig", "parse_simulator"]
 
-_ENDPOINT = re.compile(r"(?P<host>\[[0-9a-fA-F:]+\]|[A-Za-z0-9_.-]+):(?P<carla>\d{1,5})(:(?P<airsim>\d{1,5}))?")
+_ADDRESS = re.compile(r"(?P<host>\[[0-9a-fA-F:]+\]|[A-Za-z0-9_.-]+)(?P<ports>(:([a-z][a-z0-9_]*=)?\d{1,5}){1,8})")
+_IN_ORDER = (CARLA.name, AIRSIM.name)  # of ports without a name: HOST:2000:41451
+_RENAMED = {"carla_port": CARLA.name, "airsim_port": AIRSIM.name}
+Port = Annotated[int, Field(ge=0, le=65535)]
 
 
 class _Strict(Model):
@@ -30,10 +34,14 @@ class SimulatorConfig(_Strict):
     )
     name: str = Field(default="", pattern=r"^[A-Za-z0-9_-]{0,40}$", description="in logs and on the screen")
     host: str = Field(default="127.0.0.1", pattern=r"^[A-Za-z0-9_.:\[\]-]+$")
-    carla_port: int = Field(
-        default=0, ge=0, le=65533, description="0: a free one (not for attach); CARLA also uses the next two"
+    ports: dict[Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,31}$")], Port] = Field(
+        default={},
+        description="of the servers by name, {carla: 2000, airsim: 41451}; 0: a free one (not for attach); CARLA also "
+        "uses the next two",
     )
-    airsim_port: int | None = Field(default=None, ge=0, le=65535, description="none: there is no AirSim server")
+    client_python: str = Field(
+        default="", description="interpreter of the client process, when its clients are in an environment of their own"
+    )
     command: tuple[str, ...] = Field(
         default=(), description="kind command: what to run; {carla_port}, {airsim_port} and {gpu} are filled in"
     )
@@ -41,8 +49,10 @@ class SimulatorConfig(_Strict):
     docker_options: tuple[str, ...] = Field(default=(), description="kind docker: more options of docker run")
     arguments: tuple[str, ...] = Field(default=(), description="added to the command line of mock, command or docker")
     gpu: int | None = Field(default=None, ge=0, description="index of the graphics card")
-    ready_s: float = Field(default=180.0, gt=0, description="from start until it answers")
-    restart: bool = Field(default=True, description="start it again when it is lost")
+    # The headless simulator compiles its renderer on its first start: a minute of a core, more on a busy machine. One that
+    # ends is noticed at once; only one that hangs costs this long.
+    ready_s: float = Field(default=600.0, gt=0, description="from start until it answers")
+    restart: bool = Field(default=True, description="start it anew when it is lost")
     recycle_scenes: int = Field(default=100, ge=1, description="restart it after so many scenes: servers leak")
     recycle_rss_mb: float = Field(default=16_000.0, gt=0, description="restart it when it holds more memory")
     recycle_below_pace: float = Field(
@@ -52,10 +62,22 @@ class SimulatorConfig(_Strict):
         description="restart it when three scenes on end fly below this share of its best pace",
     )
 
+    @model_validator(mode="before")
+    @classmethod
+    def _ports_are_one_mapping(cls, data: Any) -> Any:
+        for key in data if isinstance(data, dict) else ():
+            if key in _RENAMED:
+                raise ValueError(f"{key} is written as ports: {{{_RENAMED[key]}: {data[key]}}} now")
+        return data
+
     @model_validator(mode="after")
     def _kind_has_what_it_needs(self) -> Self:
-        if self.kind == "attach" and not self.carla_port:
-            raise ValueError("kind attach needs carla_port")
+        if self.kind == "attach" and not self.ports:
+            raise ValueError("kind attach needs ports, for example ports: {carla: 2000}")
+        if self.kind == "attach" and 0 in self.ports.values():
+            raise ValueError("kind attach needs the ports at which the servers listen; 0 is none")
+        if self.ports.get(CARLA.name, 0) > 65536 - CARLA.adjacent_ports:
+            raise ValueError(f"ports: CARLA needs {CARLA.adjacent_ports} ports from {self.ports[CARLA.name]} on")
         if self.kind == "command" and not self.command:
             raise ValueError("kind command needs command")
         if self.kind in {"attach", "mock"} and self.command:
@@ -84,7 +106,7 @@ class RunConfig(_Strict):
     dataset: Reference | None = Field(default=None, description="name in flight_plans/datasets, or a YAML file")
     out: Text | None = Field(default=None, description="folder, or fsspec URL")
     towns: tuple[Name, ...] = Field(default=(), description="of the data set's; all of them by default")
-    topology: Literal["carla", "bridge", "merged"] | None = Field(default=None, description="instead of the data set's")
+    topology: Topology | None = Field(default=None, description="instead of the data set's")
     seed: int | None = Field(default=None, ge=0, le=2**31 - 1, description="instead of the data set's")
     simulators: tuple[SimulatorConfig, ...] = Field(default=(SimulatorConfig(),), min_length=1)
     attempts: int = Field(default=3, ge=1, description="failures after which a scene is quarantined")
@@ -101,18 +123,32 @@ class RunConfig(_Strict):
 
 
 def parse_simulator(text: str) -> SimulatorConfig:
-    """Read ``--simulator``: ``mock`` or ``HOST:CARLA_PORT[:AIRSIM_PORT]``.
+    """Read ``--simulator``: ``mock``, ``HOST:CARLA_PORT[:AIRSIM_PORT]``, or with named ports ``HOST:carla=2000:other=7000``.
 
     Raises:
         InputError: it is neither.
     """
     if text == "mock":
         return SimulatorConfig()
-    match = _ENDPOINT.fullmatch(text)
-    carla = int(match["carla"]) if match else 0
-    airsim = int(match["airsim"]) if match and match["airsim"] else None
-    if match is None or not 1 <= carla <= 65533 or not (airsim is None or 1 <= airsim <= 65535):
+    match = _ADDRESS.fullmatch(text)
+    ports = _ports(match["ports"].split(":")[1:]) if match else None
+    if match is None or ports is None:
         raise InputError(
             f"--simulator {text!r}: write mock or HOST:CARLA_PORT[:AIRSIM_PORT], for example 127.0.0.1:2000:41451"
         )
-    return SimulatorConfig(kind="attach", host=match["host"].strip("[]"), carla_port=carla, airsim_port=airsim)
+    return SimulatorConfig(kind="attach", host=match["host"].strip("[]"), ports=ports)
+
+
+def _ports(words: list[str]) -> dict[str, int] | None:
+    """Return ports by server; None when one is out of range, named twice, or has a place without a name."""
+    ports: dict[str, int] = {}
+    for place, word in enumerate(words):
+        name, equals, number = word.rpartition("=")
+        if not equals and place >= len(_IN_ORDER):
+            return None
+        name = name or _IN_ORDER[place]
+        highest = 65536 - (CARLA.adjacent_ports if name == CARLA.name else 1)
+        if name in ports or not 1 <= int(number) <= highest:
+            return None
+        ports[name] = int(number)
+    return ports

@@ -12,26 +12,42 @@ import numpy as np
 
 from uavsim.dataset import layout
 from uavsim.dataset.fragment import FragmentHead, PackedFragment, open_fragment
-from uavsim.dataset.strict import EXTRA_TABLES
+from uavsim.dataset.rows import DatasetInfo, MapRow, RunInfo, SensorRow
+from uavsim.dataset.schema import (
+    ATTRIBUTE,
+    CATEGORY,
+    DATASET_INFO,
+    LIDARSEG,
+    MAP,
+    SEMANTIC_TAG,
+    SENSOR,
+    SPLITS,
+    VISIBILITY,
+    Tables,
+    scene_tables,
+)
 from uavsim.dataset.tables import TableWriter, write_json, write_rows
 from uavsim.dataset.tokens import token
-from uavsim.dataset.vocabulary import TABLES, attribute_rows, category_rows, semantic_tag_rows, visibility_rows
+from uavsim.dataset.vocabulary import attribute_rows, category_rows, semantic_tag_rows, visibility_rows
 from uavsim.errors import DatasetError
 from uavsim.images import codec
-from uavsim.typing import JsonDict
+from uavsim.records.plan import ScenePlan
 
-__all__ = ["DATASET_INFO", "METRES_PER_MAP_PIXEL", "AssembledVersion", "assemble", "versions_of"]
+__all__ = ["METRES_PER_MAP_PIXEL", "AssembledVersion", "assemble", "versions_of"]
 
-DATASET_INFO: Final = "uav_dataset.json"
 METRES_PER_MAP_PIXEL: Final = 0.1
-_SHARED_TABLES: Final = ("category", "attribute", "visibility", "sensor", "map")
-_SCENE_TABLES: Final = (*(name for name in TABLES if name not in _SHARED_TABLES), *EXTRA_TABLES)
 _SPLIT_ORDER: Final = ("uav_train", "uav_val", "uav_test")
 
 NUM_LIDAR_PTS_MEANING: Final = (
     "num_lidar_pts is the number of pixels of the object in the instance masks, summed over all cameras of the sample; "
     "0 means that no camera sees it. There is no lidar: LIDAR_TOP is a virtual sensor on the ground under drone 0, turned "
     "with its heading, that gives evaluations their range centre."
+)
+
+NUM_LIDAR_PTS_WITH_LIDAR: Final = (
+    "num_lidar_pts is the number of points on the object in the turns of all drones' lidars (LIDAR_id_*) at the sample; the "
+    "pixels that show it are in uav_visible_px. LIDAR_TOP holds the points of drone 0's lidar in a frame on the ground under "
+    "it, turned with its heading, that gives evaluations their range centre."
 )
 
 
@@ -44,7 +60,7 @@ class AssembledVersion:
     row_count: dict[str, int] = field(default_factory=dict)
 
 
-def versions_of(head: FragmentHead) -> tuple[str, ...]:
+def versions_of(head: FragmentHead | ScenePlan) -> tuple[str, ...]:
     """Return the version folders that hold a scene.
 
     As in UAV3D, ``v1.0-trainval`` holds every scene in order of its number, and ``v1.0-test`` the test scenes once more.
@@ -59,7 +75,7 @@ def assemble(
     fragments: Iterable[bytes | PackedFragment],
     *,
     map_masks: Mapping[str, bytes] | None = None,
-    info: JsonDict | None = None,
+    info: RunInfo | None = None,
 ) -> list[AssembledVersion]:
     """Write all tables, ``splits.json``, the map masks and the data set's description.
 
@@ -95,7 +111,7 @@ class _VersionFolder:
     def __init__(self, root: Path, version: str, stack: ExitStack) -> None:
         self._folder = root / version
         self._writers = {
-            name: stack.enter_context(TableWriter(self._folder / f"{name}.json")) for name in _SCENE_TABLES
+            table.name: stack.enter_context(TableWriter(self._folder / table.file)) for table in scene_tables()
         }
         self._sensors: dict[str, str] = {}
         self._splits: dict[str, list[str]] = {}
@@ -109,31 +125,41 @@ class _VersionFolder:
             raise DatasetError(f"scene {head.scene} (number {head.scene_index}) comes twice or out of order")
         self._last_index = head.scene_index
         for name, writer in self._writers.items():
-            writer.add_lines(fragment.lines(name), count=fragment.row_count.get(name, 0))
+            lines = fragment.lines(name)
+            if name == LIDARSEG.name:  # the devkit counts the files of each version's own folder
+                own, here = (f'"{layout.LIDARSEG}/{version}/'.encode() for version in (head.version, self._folder.name))
+                lines = lines.replace(own, here)
+            writer.add_lines(lines, count=fragment.row_count.get(name, 0))
         self._sensors |= dict(head.channels)
         for split in head.splits:
             self._splits.setdefault(split, []).append(head.scene)
         self.towns.setdefault(head.town, (head.mask_origin_map_m, []))[1].append(head.log_token)
         self.result.scenes.append(head.scene)
 
-    def keep(self, info: JsonDict, *, blank_maps: list[str]) -> AssembledVersion:
+    def keep(self, info: RunInfo, *, blank_maps: list[str]) -> AssembledVersion:
         count = self.result.row_count
-        for name, writer in self._writers.items():
-            writer.keep()
-            count[name] = writer.row_count
-        shared = {
-            "category": category_rows(),
-            "attribute": attribute_rows(),
-            "visibility": visibility_rows(),
-            "semantic_tag": semantic_tag_rows(),
-            "sensor": _sensor_rows(self._sensors),
-            "map": _map_rows(self.towns),
+        with_lidar = self._writers[LIDARSEG.name].row_count > 0
+        for table in scene_tables():
+            writer = self._writers[table.name]
+            if writer.row_count or table.where_empty:
+                writer.keep()
+                count[table.name] = writer.row_count
+            else:
+                writer.path.unlink(missing_ok=True)
+        shared: Tables = {
+            CATEGORY.name: category_rows(with_lidarseg=with_lidar),
+            ATTRIBUTE.name: attribute_rows(),
+            VISIBILITY.name: visibility_rows(),
+            SEMANTIC_TAG.name: semantic_tag_rows(),
+            SENSOR.name: _sensor_rows(self._sensors),
+            MAP.name: _map_rows(self.towns),
         }
         for name, rows in shared.items():
             count[name] = write_rows(self._folder / f"{name}.json", rows)
-        write_json(self._folder / "splits.json", {name: self._splits[name] for name in _split_names(self._splits)})
+        write_json(self._folder / SPLITS, {name: self._splits[name] for name in _split_names(self._splits)})
         write_json(
-            self._folder / DATASET_INFO, _description(info, self.result, towns=list(self.towns), blank=blank_maps)
+            self._folder / DATASET_INFO,
+            _description(info, self.result, towns=list(self.towns), blank=blank_maps, with_lidar=with_lidar),
         )
         return self.result
 
@@ -143,12 +169,12 @@ def _split_names(splits: Iterable[str]) -> list[str]:
     return known + sorted(name for name in splits if name not in _SPLIT_ORDER)
 
 
-def _sensor_rows(sensors: Mapping[str, str]) -> list[JsonDict]:
+def _sensor_rows(sensors: Mapping[str, str]) -> list[SensorRow]:
     cameras_first = sorted(sensors.items(), key=lambda item: item[1] != "camera")  # stable: channels keep their order
     return [{"token": token("sensor", name), "channel": name, "modality": modality} for name, modality in cameras_first]
 
 
-def _map_rows(towns: Mapping[str, tuple[tuple[float, float], list[str]]]) -> list[JsonDict]:
+def _map_rows(towns: Mapping[str, tuple[tuple[float, float], list[str]]]) -> list[MapRow]:
     return [
         {
             "token": token("map", town),
@@ -179,8 +205,10 @@ def _write_masks(root: Path, towns: list[str], masks: Mapping[str, bytes]) -> li
     return empty
 
 
-def _description(info: JsonDict, version: AssembledVersion, *, towns: list[str], blank: list[str]) -> JsonDict:
-    notes = [NUM_LIDAR_PTS_MEANING]
+def _description(
+    info: RunInfo, version: AssembledVersion, *, towns: list[str], blank: list[str], with_lidar: bool
+) -> DatasetInfo:
+    notes = [NUM_LIDAR_PTS_WITH_LIDAR if with_lidar else NUM_LIDAR_PTS_MEANING]
     notes += [f"{layout.map_path(town)} is blank: the town's map was not drawn." for town in towns if town in blank]
     notes.append(
         "Map masks have 0.1 m a pixel; their bottom left pixel is at uav_mask_origin of the table map, not at (0, 0): "

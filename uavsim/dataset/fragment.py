@@ -7,6 +7,7 @@ data set is then copying, and takes time and memory that grow with nothing but t
 from __future__ import annotations
 
 import json
+import operator
 import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -14,7 +15,9 @@ from typing import Any, Final
 
 import msgpack
 
+from uavsim.dataset.schema import Tables
 from uavsim.errors import DatasetError
+from uavsim.files.names import check_part
 from uavsim.typing import JsonDict
 
 __all__ = [
@@ -28,6 +31,7 @@ __all__ = [
 ]
 
 _FORMAT: Final = "uavsim-fragment-1"
+_MOST_TEXT_BYTES: Final = 1 << 31  # of one table of one scene
 _LEVEL: Final = 1  # rows are mostly digits: higher levels cost much and gain little
 
 
@@ -63,7 +67,7 @@ class Fragment:
     """One scene's rows: table name -> rows in table order."""
 
     head: FragmentHead
-    rows: dict[str, list[JsonDict]] = field(default_factory=dict)
+    rows: Tables = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -75,8 +79,21 @@ class PackedFragment:
     row_count: dict[str, int]
 
     def lines(self, table: str) -> bytes:
-        """Return the rows of one table as they stand in its file: one JSON object a line, without the last newline."""
-        return zlib.decompress(self.compressed[table]) if table in self.compressed else b""
+        """Return the rows of one table as they stand in its file: one JSON object a line, without the last newline.
+
+        Raises:
+            DatasetError: they are damaged.
+        """
+        if table not in self.compressed:
+            return b""
+        try:
+            work = zlib.decompressobj()
+            text = work.decompress(self.compressed[table], _MOST_TEXT_BYTES)
+        except zlib.error as error:
+            raise DatasetError(f"the rows of {table} cannot be unpacked: {error}") from error
+        if not work.eof:
+            raise DatasetError(f"the rows of {table} are cut short, or too many")
+        return text
 
     def rows(self, table: str) -> list[JsonDict]:
         """Return the rows of one table."""
@@ -123,25 +140,32 @@ def open_fragment(data: bytes) -> PackedFragment:
     """
     try:
         value = msgpack.unpackb(data, raw=False)
-    except (msgpack.UnpackException, ValueError) as error:
+    except (msgpack.UnpackException, ValueError, RecursionError) as error:
         raise DatasetError(f"not the table rows of a scene: {error}") from error
     if not isinstance(value, dict) or value.get("format") != _FORMAT:
         raise DatasetError(f"not the table rows of a scene in this version's form ({_FORMAT}); annotate it again")
-    return PackedFragment(head=_head(value["head"]), compressed=value["tables"], row_count=value["rows"])
+    try:
+        head, tables, rows = _head(value["head"]), dict(value["tables"]), dict(value["rows"])
+    except (KeyError, TypeError, ValueError) as error:
+        raise DatasetError(f"not the table rows of a scene: {type(error).__name__} {error}") from error
+    packed = all(isinstance(name, str) and isinstance(data, bytes) for name, data in tables.items())
+    if not packed or not all(type(count) is int and count >= 0 for count in rows.values()):
+        raise DatasetError("not the table rows of a scene: tables are no packed rows")
+    return PackedFragment(head=head, compressed=tables, row_count=rows)
 
 
 def _head(value: dict[str, Any]) -> FragmentHead:
     x, y = value["mask_origin_map_m"]
     return FragmentHead(
-        scene=value["scene"],
-        scene_index=value["scene_index"],
-        dataset=value["dataset"],
-        version=value["version"],
-        splits=tuple(value["splits"]),
-        town=value["town"],
-        mask_origin_map_m=(x, y),
-        log_token=value["log_token"],
-        channels=tuple((channel, modality) for channel, modality in value["channels"]),
+        scene=check_part(value["scene"], what="scene"),
+        scene_index=operator.index(value["scene_index"]),
+        dataset=str(value["dataset"]),
+        version=check_part(value["version"], what="version"),
+        splits=tuple(check_part(split, what="split") for split in value["splits"]),
+        town=check_part(value["town"], what="town"),
+        mask_origin_map_m=(float(x), float(y)),
+        log_token=str(value["log_token"]),
+        channels=tuple((check_part(channel, what="channel"), str(modality)) for channel, modality in value["channels"]),
     )
 
 

@@ -1,43 +1,68 @@
-"""Where the files of a data set lie: from a recording's own paths to ``samples/``, ``sweeps/``, ``masks/``, ``depth/``."""
+"""Where the files of a data set lie: from a recording's own paths to ``samples/``, ``sweeps/`` and each modality's folder."""
 
 from __future__ import annotations
 
 from pathlib import PurePosixPath
-from typing import Final, Literal
+from typing import Final
 
+from uavsim.dataset.tokens import token
 from uavsim.errors import DatasetError
+from uavsim.records.modalities import RGB, modalities, modality
 from uavsim.records.plan import ScenePlan
-from uavsim.records.recording import CameraShot, RecordedFrame, Recording
+from uavsim.records.recording import CameraShot, LidarScan, RecordedFrame, Recording
 
-__all__ = ["BEV_CHANNEL", "LayerKind", "final_paths", "image_path", "layer_path", "layers", "lidar_path", "map_path"]
+__all__ = [
+    "BEV_CHANNEL",
+    "LIDARSEG",
+    "degraded_path",
+    "file_path",
+    "final_paths",
+    "image_path",
+    "layers",
+    "lidar_path",
+    "lidarseg_path",
+    "map_path",
+]
 
-LayerKind = Literal["instance", "depth", "lidar", "degraded"]
 BEV_CHANNEL: Final = "LIDAR_TOP"
-_LAYER_ROOT: Final[dict[LayerKind, str]] = {
-    "instance": "masks",
-    "depth": "depth",
-    "lidar": "lidar",
-    "degraded": "degraded",
-}
+LIDARSEG: Final = "lidarseg"  # folder and table of point labels, nuScenes' name
+_DEGRADED: Final = "degraded"
+
+
+def file_path(plan: ScenePlan, frame: RecordedFrame, shot: CameraShot | LidarScan, *, name: str) -> str:
+    """Return where the file of modality ``name`` lies in the data set.
+
+    A channel's own files are in ``samples/`` at keyframes and in ``sweeps/`` between them, everything else in its
+    modality's folder.
+    """
+    root = modality(name).folder or ("sweeps" if frame.sample_index is None else "samples")
+    return _path(plan, frame, shot.channel, root=root, recorded=shot.files[name])
 
 
 def image_path(plan: ScenePlan, frame: RecordedFrame, shot: CameraShot) -> str:
-    """Return where the RGB image of ``shot`` lies in the data set: keyframes in ``samples/``, others in ``sweeps/``."""
-    if shot.rgb is None:
+    """Return where the RGB image of ``shot`` lies in the data set."""
+    if RGB not in shot.files:
         raise DatasetError(f"{plan.scene_name}: {shot.channel} has no image at step {frame.step}")
-    root = "sweeps" if frame.sample_index is None else "samples"
-    return f"{root}/{shot.channel}/{_stem(plan, frame, shot.channel)}{PurePosixPath(shot.rgb).suffix}"
+    return file_path(plan, frame, shot, name=RGB)
 
 
-def layer_path(plan: ScenePlan, frame: RecordedFrame, shot: CameraShot, *, kind: LayerKind, recorded: str) -> str:
-    """Return where a mask, depth image or scan that belongs to ``shot`` lies in the data set."""
-    suffix = "".join(PurePosixPath(recorded).suffixes)
-    return f"{_LAYER_ROOT[kind]}/{shot.channel}/{_stem(plan, frame, shot.channel)}{suffix}"
+def degraded_path(plan: ScenePlan, frame: RecordedFrame, shot: CameraShot) -> str:
+    """Return where the degraded copy of an image lies in the data set."""
+    return _path(plan, frame, shot.channel, root=_DEGRADED, recorded=shot.degradation["file"])
 
 
 def lidar_path(plan: ScenePlan, frame: RecordedFrame) -> str:
-    """Return where the virtual LIDAR_TOP of a keyframe lies."""
+    """Return where the points of LIDAR_TOP at a keyframe lie."""
     return f"samples/{BEV_CHANNEL}/{_stem(plan, frame, BEV_CHANNEL)}.pcd.bin"
+
+
+def lidarseg_path(plan: ScenePlan, frame: RecordedFrame, *, channel: str, version: str) -> str:
+    """Return where the point labels of a lidar channel at a keyframe lie.
+
+    nuScenes calls them ``<token>_lidarseg.bin``; ours begin with the scene's name, by which its files are found and removed.
+    """
+    own = token(plan.dataset, plan.scene_name, "sample_data", channel, frame.timestamp_us)
+    return f"{LIDARSEG}/{version}/{plan.scene_name}__{own}_lidarseg.bin"
 
 
 def map_path(town: str) -> str:
@@ -46,26 +71,31 @@ def map_path(town: str) -> str:
 
 
 def final_paths(recording: Recording) -> dict[str, str]:
-    """Return, for every image of the recording: path in its folder -> path in the data set."""
-    plan, moves = recording.plan, {}
+    """Return, for every file of the recording: path in its folder -> path in the data set."""
+    plan = recording.plan
+    moves: dict[str, str] = {}
     for frame in recording.frames:
         for shot in frame.shots:
-            if shot.rgb is not None:
-                moves[shot.rgb] = image_path(plan, frame, shot)
-            for kind, recorded in layers(shot):
-                moves[recorded] = layer_path(plan, frame, shot, kind=kind, recorded=recorded)
+            moves |= {path: file_path(plan, frame, shot, name=name) for name, path in shot.files.items()}
+            if "file" in shot.degradation:
+                moves[shot.degradation["file"]] = degraded_path(plan, frame, shot)
+        for scan in frame.scans:
+            moves |= {path: file_path(plan, frame, scan, name=name) for name, path in scan.files.items()}
     return moves
 
 
-def layers(shot: CameraShot) -> list[tuple[LayerKind, str]]:
-    """Return what was taken at the same pose beside the image."""
-    taken: list[tuple[LayerKind, str | None]] = [
-        ("instance", shot.mask),
-        ("depth", shot.depth),
-        ("lidar", shot.lidar),
-        ("degraded", shot.degradation.get("file")),
-    ]
-    return [(kind, path) for kind, path in taken if path is not None]
+def layers(plan: ScenePlan, frame: RecordedFrame, shot: CameraShot | LidarScan) -> list[tuple[str, str]]:
+    """Return (kind, path in the data set) of what was taken beside a channel's own file, in the registry's order."""
+    beside = [m.name for m in modalities().values() if m.folder and m.name in shot.files]
+    found = [(name, file_path(plan, frame, shot, name=name)) for name in beside]
+    if isinstance(shot, CameraShot) and "file" in shot.degradation:
+        found.append((_DEGRADED, degraded_path(plan, frame, shot)))
+    return found
+
+
+def _path(plan: ScenePlan, frame: RecordedFrame, channel: str, *, root: str, recorded: str) -> str:
+    suffix = "".join(PurePosixPath(recorded).suffixes)
+    return f"{root}/{channel}/{_stem(plan, frame, channel)}{suffix}"
 
 
 def _stem(plan: ScenePlan, frame: RecordedFrame, channel: str) -> str:

@@ -6,116 +6,79 @@ takes the rows that belong to it. Tables in any other order are read whole and g
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, TypeVar, cast
 
-from uavsim.dataset.assemble import DATASET_INFO
+from uavsim.dataset.named import check_scene_names, check_shared_names, check_splits
+from uavsim.dataset.rows import DatasetInfo, SceneRow
+from uavsim.dataset.schema import DATASET_INFO, REQUIRED, SPLITS, TABLES, Owner, Table, Tables, scene_tables
 from uavsim.dataset.tables import iter_rows, read_rows
-from uavsim.dataset.vocabulary import TABLES
 from uavsim.errors import DatasetError, UnknownNameError
+from uavsim.files.names import DataFolder, check_part
+from uavsim.files.parse import parse_json, read_regular
 from uavsim.registry import nearest
 from uavsim.typing import JsonDict
 
-__all__ = ["SHARED_TABLES", "DatasetReader", "SceneRows", "open_dataset"]
+__all__ = ["DatasetReader", "SceneRows", "open_dataset"]
 
-SHARED_TABLES: Final = (
-    "category",
-    "attribute",
-    "visibility",
-    "semantic_tag",
-    "sensor",
-    "map",
-    "strict_category",
-    "strict_sensor",
-)
-"""Small tables that belong to no scene."""
-
-_OPTIONAL: Final = (
-    "camera_pose",
-    "layer",
-    "visibility_detail",
-    "agent_view",
-    "strict_calibrated_sensor",
-    "strict_ego_pose",
-    "strict_sample_data",
-)
-_OWNER: Final[dict[str, tuple[str, str]]] = {  # table -> (its column, the set of tokens that the column must be in)
-    "scene": ("token", "scene"),
-    "log": ("token", "log"),
-    "sample": ("scene_token", "scene"),
-    "sample_data": ("sample_token", "sample"),
-    "strict_sample_data": ("sample_token", "sample"),
-    "sample_annotation": ("sample_token", "sample"),
-    "ego_pose": ("token", "ego_pose"),
-    "calibrated_sensor": ("token", "calibrated_sensor"),
-    "strict_ego_pose": ("token", "strict_ego_pose"),
-    "strict_calibrated_sensor": ("token", "strict_calibrated_sensor"),
-    "instance": ("token", "instance"),
-    "camera_pose": ("token", "sample_data"),
-    "layer": ("sample_data_token", "sample_data"),
-    "agent_view": ("sample_data_token", "sample_data"),
-    "visibility_detail": ("sample_annotation_token", "sample_annotation"),
-}
-"""In the order in which tables are read: each row's owner is known before the row is looked at."""
+Row = TypeVar("Row", bound=Mapping[str, object])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SceneRows:
     """One scene: its row of ``scene`` and the rows of every table that belong to it, in table order."""
 
-    scene: JsonDict
-    rows: dict[str, list[JsonDict]]
+    scene: SceneRow
+    rows: Tables
 
 
 class DatasetReader:
     """One version of a data set."""
 
-    def __init__(self, root: Path, version: str) -> None:
+    def __init__(self, root: Path, version: str, *, tables: Iterable[Table[Any]] = ()) -> None:
         """Check that the 13 tables are there.
+
+        Args:
+            root: the data set's folder.
+            version: its version folder.
+            tables: that the data set's dialect has beside ``schema.TABLES``.
 
         Raises:
             DatasetError: a table is missing.
         """
         self.root, self.version = root, version
-        self.folder = root / version
-        missing = [name for name in TABLES if not self._path(name).is_file()]
+        self.folder = root / check_part(version, what=f"{root}: version")
+        self._files = DataFolder(root)
+        outside = self._files.leads_outside(version)
+        if outside:
+            raise DatasetError(f"{self.folder}: {outside}")
+        missing = [name for name in REQUIRED if not self._path(name).is_file()]
         if missing:
             raise DatasetError(f"{self.folder}: no data set: {missing[0]}.json is missing")
-        self._per_scene = [name for name in _OWNER if self._path(name).is_file()]
-
-    @property
-    def table_names(self) -> list[str]:
+        self.tables = [table for table in (*TABLES, *tables) if (self.folder / table.file).is_file()]
         """Every table that is there and known."""
-        known = dict.fromkeys((*TABLES, *_OPTIONAL, *SHARED_TABLES))
-        return [name for name in known if self._path(name).is_file()]
+        self._per_scene = scene_tables(self.tables)
 
     @property
-    def info(self) -> JsonDict:
+    def info(self) -> DatasetInfo:
         """The data set's own description; {} where others wrote it."""
-        return self._json(DATASET_INFO)
-
-    @property
-    def dialect(self) -> str:
-        """``strict`` or ``uav3d``; data sets of others are told apart by the categories' and channels' names."""
-        told = self.info.get("dialect")
-        if isinstance(told, str):
-            return told
-        lidar = any(row.get("channel") == "LIDAR_TOP" for row in self.shared("sensor"))
-        blueprints = all(str(row.get("name", "")).count(".") >= 2 for row in self.shared("category"))
-        return "uav3d" if blueprints and not lidar else "strict"
+        return cast("DatasetInfo", self._json(DATASET_INFO))
 
     @property
     def splits(self) -> dict[str, list[str]]:
-        """``splits.json``; {} where there is none."""
-        return self._json("splits.json")
+        """Scene names by split; {} where there are none."""
+        splits = self._json(SPLITS)
+        check_splits(self._files, splits)
+        return splits
 
-    def shared(self, name: str) -> list[JsonDict]:
-        """Return a table that belongs to no scene; [] for one that is not there."""
-        path = self._path(name)
-        return read_rows(path) if path.is_file() else []
+    def shared(self, table: Table[Row]) -> list[Row]:
+        """Return the rows of a table that belong to no scene; [] for one that is not there."""
+        path = self.folder / table.file
+        rows = read_rows(path) if path.is_file() else []
+        check_shared_names(self._files, table.name, rows)
+        return cast("list[Row]", rows)
 
     def scenes(self) -> Iterator[SceneRows]:
         """Yield every scene in table order.
@@ -123,10 +86,9 @@ class DatasetReader:
         Raises:
             DatasetError: a table is damaged.
         """
-        if self._in_scene_order():
-            yield from self._stream()
-        else:
-            yield from self._grouped()
+        for scene in self._stream() if self._in_scene_order() else self._grouped():
+            check_scene_names(self._files, scene.scene, scene.rows)
+            yield scene
 
     def _path(self, name: str) -> Path:
         return self.folder / f"{name}.json"
@@ -136,7 +98,7 @@ class DatasetReader:
         if not path.is_file():
             return {}
         try:
-            value = json.loads(path.read_bytes())
+            value = parse_json(read_regular(path))
         except ValueError as error:
             raise DatasetError(f"{path}: not JSON: {error}") from error
         if not isinstance(value, dict):
@@ -150,17 +112,17 @@ class DatasetReader:
         )
 
     def _stream(self) -> Iterator[SceneRows]:
-        tables = {name: _Peekable(iter_rows(self._path(name))) for name in self._per_scene}
+        tables = {table.name: _Peekable(iter_rows(self._path(table.name))) for table in self._per_scene}
         for scene in iter_rows(self._path("scene")):
-            yield _collect(scene, self._per_scene, lambda name, owns: tables[name].take_while(owns))
+            yield _collect(scene, self._per_scene, lambda table, owns: tables[table.name].take_while(owns))
         left = [name for name, table in tables.items() if not table.exhausted]
         if left:
             raise DatasetError(f"{self._path(left[0])}: holds a row that belongs to no scene, or out of order")
 
     def _grouped(self) -> Iterator[SceneRows]:
-        rows = {name: _ByOwner(self._path(name), _OWNER[name][0]) for name in self._per_scene}
+        rows = {t.name: _ByOwner(self._path(t.name), t.owner.column) for t in self._per_scene if t.owner}
         for scene in read_rows(self._path("scene")):
-            yield _collect(scene, self._per_scene, lambda name, owns: rows[name].of(owns.tokens))
+            yield _collect(scene, self._per_scene, lambda table, owns: rows[table.name].of(owns.tokens))
 
 
 def open_dataset(root: Path, version: str | None = None) -> DatasetReader:
@@ -232,27 +194,16 @@ class _ByOwner:
         return [row for _, row in sorted(placed, key=lambda item: item[0])]
 
 
-def _collect(scene: JsonDict, names: list[str], take: Callable[[str, _Owns], list[JsonDict]]) -> SceneRows:
-    """Take a scene's rows from every table; the tokens of one table own the rows of the next."""
-    tokens: dict[str, dict[str, None]] = {"scene": {scene["token"]: None}, "log": {scene["log_token"]: None}}
-    rows: dict[str, list[JsonDict]] = {}
-    for name in names:
-        column, owner = _OWNER[name]
-        rows[name] = take(name, _Owns(column, tokens.get(owner, {})))
-        if name in {"sample", "sample_data", "sample_annotation"}:
-            tokens[name] = dict.fromkeys(row["token"] for row in rows[name])
-        if name in {"sample_data", "strict_sample_data"}:
-            _add_poses(tokens, rows[name], prefix="strict_" if name.startswith("strict_") else "")
-        if name == "sample_annotation":
-            tokens["instance"] = dict.fromkeys(row["instance_token"] for row in rows[name])
+def _collect(scene: Any, tables: list[Table[Any]], take: Callable[[Table[Any], _Owns], list[JsonDict]]) -> SceneRows:
+    """Take a scene's rows from every table; the rows of one table name those of the next."""
+    rows: Tables = {}
+    for table in tables:
+        if table.owner is not None:
+            tokens = _named(table.owner, rows) if table.owner.named_in else {scene["token"]: None}
+            rows[table.name] = take(table, _Owns(table.owner.column, tokens))
     return SceneRows(scene=scene, rows=rows)
 
 
-def _add_poses(tokens: dict[str, dict[str, None]], rows: list[JsonDict], *, prefix: str) -> None:
-    """Note which poses and calibrations a scene's images have, in this dialect and, if carried along, in the strict one."""
-    for row in rows:
-        tokens.setdefault(f"{prefix}ego_pose", {})[row["ego_pose_token"]] = None
-        tokens.setdefault(f"{prefix}calibrated_sensor", {})[row["calibrated_sensor_token"]] = None
-        if "uav_ego_pose_token" in row:
-            tokens.setdefault("strict_ego_pose", {})[row["uav_ego_pose_token"]] = None
-            tokens.setdefault("strict_calibrated_sensor", {})[row["uav_calibrated_sensor_token"]] = None
+def _named(owner: Owner, rows: Tables) -> dict[str, None]:
+    """Return the tokens that name rows of the scene at hand, in table order."""
+    return {row[column]: None for table, column in owner.named_in for row in rows.get(table, ()) if column in row}

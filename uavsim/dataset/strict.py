@@ -1,33 +1,42 @@
 """The strict dialect: labels of one scene -> rows of the nuScenes tables, as the unmodified devkit reads them.
 
 Fields that the devkit does not know start with ``uav_``; tables that it does not know are ``camera_pose``, ``layer`` and
-``visibility_detail``. It ignores both. docs/formats.md tells every field.
+``visibility_detail``. It ignores both. docs/formats-tables.md tells every field.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import UTC, datetime
-from typing import Any, Final
 
 import numpy as np
 
 from uavsim.dataset import layout
 from uavsim.dataset.fragment import Fragment, FragmentHead
+from uavsim.dataset.rows import (
+    CalibratedSensorRow,
+    CameraPoseRow,
+    EgoPoseRow,
+    LayerRow,
+    LidarsegRow,
+    LogRow,
+    SampleDataRow,
+    SampleRow,
+    SceneRow,
+)
+from uavsim.dataset.schema import LIDARSEG, Tables
 from uavsim.dataset.strict_boxes import box_rows, detail_rows, instance_rows
 from uavsim.dataset.tokens import token
 from uavsim.errors import DatasetError
-from uavsim.geometry import quaternion, unreal
+from uavsim.geometry import quaternion
+from uavsim.geometry.se3 import SE3
 from uavsim.records.labels import SceneLabels
+from uavsim.records.modalities import LIDAR
 from uavsim.records.plan import CameraSpec, ScenePlan
-from uavsim.records.recording import CameraShot, DroneState, RecordedFrame
+from uavsim.records.recording import CameraShot, DroneState, LidarScan, RecordedFrame
 from uavsim.records.vocabulary import WEATHER_PARAMETERS
-from uavsim.typing import FloatArray, JsonDict
 
-__all__ = ["EXTRA_TABLES", "WEATHER_NAMES", "bev_pose", "scene_fragment"]
-
-EXTRA_TABLES: Final = ("camera_pose", "layer", "visibility_detail", "agent_view")
-WEATHER_NAMES: Final = WEATHER_PARAMETERS
+__all__ = ["map_SE3_bev", "scene_fragment"]
 
 
 def scene_fragment(labels: SceneLabels) -> Fragment:
@@ -51,10 +60,10 @@ def scene_fragment(labels: SceneLabels) -> Fragment:
     return Fragment(head=_head(plan), rows=tables.rows)
 
 
-def bev_pose(drone: DroneState) -> tuple[FloatArray, FloatArray]:
-    """Return (t (3,), q wxyz (4,)) of the virtual LIDAR_TOP under a drone: on z = 0, turned with it about z only."""
-    x, y, _ = drone.map_t_flu_m.tolist()
-    return np.array([x, y, 0.0]), quaternion.from_yaw(quaternion.yaw(drone.map_q_flu_wxyz))
+def map_SE3_bev(drone: DroneState) -> SE3:
+    """Return the pose of the virtual LIDAR_TOP under a drone: on z = 0, turned with it about z only."""
+    x, y, _ = drone.map_SE3_flu.translation_m.tolist()
+    return SE3(quaternion.from_yaw(quaternion.yaw(drone.map_SE3_flu.quat_wxyz)), np.array([x, y, 0.0]))
 
 
 class _SceneTables:
@@ -63,129 +72,130 @@ class _SceneTables:
     def __init__(self, plan: ScenePlan) -> None:
         self._plan = plan
         self._base = (plan.dataset, plan.scene_name)
-        self._last: dict[str, JsonDict] = {}
-        self._bev_rows: list[JsonDict] = []
-        self._bev_poses: list[JsonDict] = []
-        self._mounts = {spec.name: mount_optical(spec) for spec in plan.rig}
-        names = ("calibrated_sensor", "ego_pose", "sample_data", "camera_pose", "layer", "agent_view")
-        self.rows: dict[str, list[JsonDict]] = {name: [] for name in names}
+        self._last: dict[str, SampleDataRow] = {}
+        self._intrinsic_of: dict[str, list[list[float]]] = {}
+        self._bev_rows: list[SampleDataRow] = []
+        self._bev_poses: list[EgoPoseRow] = []
+        self._scan_rows: list[SampleDataRow] = []
+        self._scan_poses: list[EgoPoseRow] = []
+        self._scan_layers: list[LayerRow] = []
+        self._mounts = {spec.name: spec.flu_SE3_optical for spec in plan.rig}
+        names = ("calibrated_sensor", "ego_pose", "sample_data", "camera_pose", "layer", "agent_view", LIDARSEG.name)
+        self.rows: Tables = {name: [] for name in names}
 
     def add_frame(self, frame: RecordedFrame, *, sample_token: str) -> None:
         drones = {drone.drone_id: drone for drone in frame.drones}
         for shot in frame.shots:
             self._add_shot(frame, shot, drones[shot.drone_id], sample_token=sample_token)
+        for scan in frame.scans:
+            self._add_scan(frame, scan, drones[scan.drone_id], sample_token=sample_token)
         if frame.sample_index is not None:
             self._add_bev(frame, drones[self._plan.swarm.drone_ids[0]], sample_token=sample_token)
 
     def finish(self) -> None:
-        """Put what is the same in all frames in place; LIDAR_TOP's rows come after the cameras'."""
+        """Put what is the same in all frames in place; the lidars' rows come after the cameras', LIDAR_TOP's last."""
         by_camera = {spec.name: spec for spec in self._plan.rig}
         for drone_id in self._plan.swarm.drone_ids:
-            for name, (mount_t_m, flu_q_optical) in self._mounts.items():
+            for name, flu_SE3_optical in self._mounts.items():
                 channel = self._plan.channel(camera=name, drone_id=drone_id)
                 intrinsic = self._intrinsics(channel, by_camera[name])
-                self._calibrate(channel, mount_t_m.tolist(), flu_q_optical.tolist(), intrinsic)
-        self._calibrate(layout.BEV_CHANNEL, [0.0, 0.0, 0.0], [1.0, 0.0, 0.0, 0.0], [])
-        self.rows["sample_data"] += self._bev_rows
-        self.rows["ego_pose"] += self._bev_poses
+                self._calibrate(channel, flu_SE3_optical, intrinsic)
+        if self._plan.lidar is not None:
+            for channel in self._plan.lidar_channels:
+                self._calibrate(channel, self._plan.lidar.flu_SE3_lidar, [])
+        self._calibrate(layout.BEV_CHANNEL, SE3.identity(), [])
+        self.rows["sample_data"] += self._scan_rows + self._bev_rows
+        self.rows["ego_pose"] += self._scan_poses + self._bev_poses
+        self.rows["layer"] += self._scan_layers
 
-    def _calibrate(self, channel: str, translation: list[float], rotation: list[float], intrinsic: Any) -> None:
-        self.rows["calibrated_sensor"].append(
-            {
-                "token": token(*self._base, "calibrated_sensor", channel),
-                "sensor_token": token("sensor", channel),
-                "translation": translation,
-                "rotation": rotation,
-                "camera_intrinsic": intrinsic,
-            }
-        )
+    def _calibrate(self, channel: str, flu_SE3_sensor: SE3, intrinsic: list[list[float]]) -> None:
+        row: CalibratedSensorRow = {
+            "token": token(*self._base, "calibrated_sensor", channel),
+            "sensor_token": token("sensor", channel),
+            "translation": flu_SE3_sensor.translation_m.tolist(),
+            "rotation": flu_SE3_sensor.quat_wxyz.tolist(),
+            "camera_intrinsic": intrinsic,
+        }
+        self.rows["calibrated_sensor"].append(row)
 
     def _intrinsics(self, channel: str, spec: CameraSpec) -> list[list[float]]:
-        known = self._last.get(f"intrinsic {channel}")
+        known = self._intrinsic_of.get(channel)
         if known is None:
             raise DatasetError(f"{self._plan.scene_name}: camera {spec.name} of {channel} took no image")
-        matrix: list[list[float]] = known["matrix"]
-        return matrix
+        return known
 
     def _add_shot(self, frame: RecordedFrame, shot: CameraShot, drone: DroneState, *, sample_token: str) -> None:
-        row = self._sample_data(frame, shot.channel, sample_token=sample_token)
         filename = layout.image_path(self._plan, frame, shot)
-        row |= {
-            "fileformat": filename.rpartition(".")[2],
-            "height": shot.height_px,
-            "width": shot.width_px,
-            "filename": filename,
-        }
-        self._last[f"intrinsic {shot.channel}"] = {"matrix": shot.intrinsic.tolist()}
+        size_px = (shot.width_px, shot.height_px)
+        fileformat = filename.rpartition(".")[2]
+        row = self._sample_data(frame, shot.channel, filename, fileformat, sample_token=sample_token, size_px=size_px)
+        self._intrinsic_of[shot.channel] = shot.intrinsic.tolist()
         self.rows["sample_data"].append(row)
-        self.rows["ego_pose"].append(self._ego_pose(frame, shot, drone, row["ego_pose_token"]))
-        self.rows["camera_pose"].append(
-            {
-                "token": row["token"],
-                "translation": shot.map_t_optical_m.tolist(),
-                "rotation": shot.map_q_optical_wxyz.tolist(),
-                "euler_deg": list(shot.camera_euler_deg),
-            }
-        )
+        map_SE3_flu = shot.map_SE3_optical.right_divide(self._mounts[shot.camera])
+        self.rows["ego_pose"].append(_ego_pose(frame, drone, row["ego_pose_token"], map_SE3_flu=map_SE3_flu))
+        pose: CameraPoseRow = {
+            "token": row["token"],
+            "translation": shot.map_SE3_optical.translation_m.tolist(),
+            "rotation": shot.map_SE3_optical.quat_wxyz.tolist(),
+            "euler_deg": list(shot.ue_euler_deg),
+        }
+        self.rows["camera_pose"].append(pose)
         if shot.degradation:
             told = {key: value for key, value in shot.degradation.items() if key != "file"}
             self.rows["agent_view"].append({"token": row["token"], "sample_data_token": row["token"], **told})
         self.rows["layer"] += [
-            self._layer(frame, shot, kind=kind, recorded=recorded, owner=row["token"])
-            for kind, recorded in layout.layers(shot)
+            _layer_row(row["token"], kind=kind, filename=path) for kind, path in layout.layers(self._plan, frame, shot)
         ]
 
-    def _ego_pose(self, frame: RecordedFrame, shot: CameraShot, drone: DroneState, ego_token: str) -> JsonDict:
-        """Place the drone so that the mounted camera is exactly where the image was taken from.
+    def _add_scan(self, frame: RecordedFrame, scan: LidarScan, drone: DroneState, *, sample_token: str) -> None:
+        assert self._plan.lidar is not None
+        filename = layout.file_path(self._plan, frame, scan, name=LIDAR)
+        row = self._sample_data(frame, scan.channel, filename, "pcd", sample_token=sample_token, size_px=(0, 0))
+        self._scan_rows.append(row)
+        map_SE3_flu = scan.map_SE3_lidar.right_divide(self._plan.lidar.flu_SE3_lidar)
+        self._scan_poses.append(_ego_pose(frame, drone, row["ego_pose_token"], map_SE3_flu=map_SE3_flu))
+        self._scan_layers += [
+            _layer_row(row["token"], kind=kind, filename=path) for kind, path in layout.layers(self._plan, frame, scan)
+        ]
+        if frame.sample_index is not None:
+            self._add_lidarseg(frame, scan.channel, row["token"])
 
-        Simulators take poses as float32. Each image has its own ego pose, as in nuScenes; those of one drone and tick agree
-        to that rounding (1e-5 m, 1e-7 rad), and the calibration stays one constant a channel.
-        """
-        mount_t_m, flu_q_optical = self._mounts[shot.camera]
-        map_q_flu = quaternion.multiply(shot.map_q_optical_wxyz, quaternion.conjugate(flu_q_optical))
-        map_t_flu_m = shot.map_t_optical_m - quaternion.rotate(map_q_flu, mount_t_m)
-        return {
-            "token": ego_token,
-            "timestamp": frame.timestamp_us,
-            "rotation": map_q_flu.tolist(),
-            "translation": map_t_flu_m.tolist(),
-            "uav_drone_id": drone.drone_id,
-            "uav_velocity": drone.velocity_map_mps.tolist(),
-            "uav_planned_translation": drone.planned_map_t_flu_m.tolist(),
-            "uav_planned_rotation": drone.planned_map_q_flu_wxyz.tolist(),
-        }
-
-    def _layer(
-        self, frame: RecordedFrame, shot: CameraShot, *, kind: layout.LayerKind, recorded: str, owner: str
-    ) -> JsonDict:
-        filename = layout.layer_path(self._plan, frame, shot, kind=kind, recorded=recorded)
-        return {
-            "token": token(owner, kind),
-            "sample_data_token": owner,
-            "kind": kind,
-            "fileformat": filename.rpartition(".")[2],
-            "filename": filename,
-        }
+    def _add_lidarseg(self, frame: RecordedFrame, channel: str, owner: str) -> None:
+        filename = layout.lidarseg_path(self._plan, frame, channel=channel, version=self._plan.version)
+        row: LidarsegRow = {"token": owner, "sample_data_token": owner, "filename": filename}
+        self.rows[LIDARSEG.name].append(row)
 
     def _add_bev(self, frame: RecordedFrame, drone: DroneState, *, sample_token: str) -> None:
-        row = self._sample_data(frame, layout.BEV_CHANNEL, sample_token=sample_token)
-        row |= {"fileformat": "pcd", "height": 0, "width": 0, "filename": layout.lidar_path(self._plan, frame)}
+        filename = layout.lidar_path(self._plan, frame)
+        row = self._sample_data(frame, layout.BEV_CHANNEL, filename, "pcd", sample_token=sample_token, size_px=(0, 0))
         self._bev_rows.append(row)
-        map_t_bev_m, map_q_bev = bev_pose(drone)
+        if frame.scans:
+            self._add_lidarseg(frame, layout.BEV_CHANNEL, row["token"])
+        pose = map_SE3_bev(drone)
         self._bev_poses.append(
             {
                 "token": row["ego_pose_token"],
                 "timestamp": frame.timestamp_us,
-                "rotation": map_q_bev.tolist(),
-                "translation": map_t_bev_m.tolist(),
+                "rotation": pose.quat_wxyz.tolist(),
+                "translation": pose.translation_m.tolist(),
                 "uav_drone_id": drone.drone_id,
             }
         )
 
-    def _sample_data(self, frame: RecordedFrame, channel: str, *, sample_token: str) -> JsonDict:
+    def _sample_data(
+        self,
+        frame: RecordedFrame,
+        channel: str,
+        filename: str,
+        fileformat: str,
+        *,
+        sample_token: str,
+        size_px: tuple[int, int],
+    ) -> SampleDataRow:
+        width, height = size_px
         own = token(*self._base, "sample_data", channel, frame.timestamp_us)
         before = self._last.get(channel)
-        row: JsonDict = {
+        row: SampleDataRow = {
             "token": own,
             "sample_token": sample_token,
             "ego_pose_token": own,
@@ -194,6 +204,10 @@ class _SceneTables:
             "is_key_frame": frame.sample_index is not None,
             "prev": before["token"] if before else "",
             "next": "",
+            "fileformat": fileformat,
+            "height": height,
+            "width": width,
+            "filename": filename,
         }
         if before:
             before["next"] = own
@@ -201,14 +215,43 @@ class _SceneTables:
         return row
 
 
-def mount_optical(spec: CameraSpec) -> tuple[FloatArray, FloatArray]:
-    """Return (t (3,), q wxyz (4,)) of a camera's optical frame in the drone's flu frame."""
-    flu_q_optical = unreal.map_q_optical_from_ue_euler(np.array([spec.mount_rpy_deg], dtype=np.float64))[0]
-    return np.array(spec.mount_t_m, dtype=np.float64), flu_q_optical
+def _ego_pose(frame: RecordedFrame, drone: DroneState, ego_token: str, *, map_SE3_flu: SE3) -> EgoPoseRow:
+    """Place the drone so that a mounted sensor is exactly where it measured.
+
+    Simulators take poses as float32. Each measurement has its own ego pose, as in nuScenes; those of one drone and tick agree
+    to that rounding (1e-5 m, 1e-7 rad), and the calibration stays one constant a channel.
+
+    Args:
+        frame: of the tick.
+        drone: that carries the sensor.
+        ego_token: of the row.
+        map_SE3_flu: the drone, from the sensor's pose and mount.
+    """
+    return {
+        "token": ego_token,
+        "timestamp": frame.timestamp_us,
+        "rotation": map_SE3_flu.quat_wxyz.tolist(),
+        "translation": map_SE3_flu.translation_m.tolist(),
+        "uav_drone_id": drone.drone_id,
+        "uav_velocity": drone.velocity_map_mps.tolist(),
+        "uav_planned_translation": drone.planned_map_SE3_flu.translation_m.tolist(),
+        "uav_planned_rotation": drone.planned_map_SE3_flu.quat_wxyz.tolist(),
+    }
+
+
+def _layer_row(owner: str, *, kind: str, filename: str) -> LayerRow:
+    return {
+        "token": token(owner, kind),
+        "sample_data_token": owner,
+        "kind": kind,
+        "fileformat": filename.rpartition(".")[2],
+        "filename": filename,
+    }
 
 
 def _head(plan: ScenePlan) -> FragmentHead:
     cameras = tuple((channel, "camera") for channel in plan.channels)
+    lidars = tuple((channel, "lidar") for channel in plan.lidar_channels)
     return FragmentHead(
         scene=plan.scene_name,
         scene_index=plan.scene_index,
@@ -218,7 +261,7 @@ def _head(plan: ScenePlan) -> FragmentHead:
         town=plan.town.name,
         mask_origin_map_m=plan.town.mask_origin_map_m,
         log_token=token(plan.dataset, plan.scene_name, "log"),
-        channels=(*cameras, (layout.BEV_CHANNEL, "lidar")),
+        channels=(*cameras, *lidars, (layout.BEV_CHANNEL, "lidar")),
     )
 
 
@@ -239,7 +282,7 @@ def _tokens_of_frames(labels: SceneLabels, sample_tokens: list[str]) -> list[str
     return tokens[::-1]
 
 
-def _sample_rows(labels: SceneLabels, tokens: list[str]) -> list[JsonDict]:
+def _sample_rows(labels: SceneLabels, tokens: list[str]) -> list[SampleRow]:
     scene_token = token(labels.plan.dataset, labels.plan.scene_name, "scene")
     keyframes = [f for f in labels.frames if f.sample_index is not None]
     around = zip(tokens, ["", *tokens[:-1]], [*tokens[1:], ""], keyframes, strict=True)
@@ -250,13 +293,13 @@ def _sample_rows(labels: SceneLabels, tokens: list[str]) -> list[JsonDict]:
             "prev": before,
             "next": after,
             "scene_token": scene_token,
-            "uav_weather": dict(zip(WEATHER_NAMES, map(float, frame.weather), strict=True)),
+            "uav_weather": dict(zip(WEATHER_PARAMETERS, map(float, frame.weather), strict=True)),
         }
         for own, before, after, frame in around
     ]
 
 
-def _scene_row(plan: ScenePlan, sample_tokens: list[str]) -> JsonDict:
+def _scene_row(plan: ScenePlan, sample_tokens: list[str]) -> SceneRow:
     return {
         "token": token(plan.dataset, plan.scene_name, "scene"),
         "log_token": token(plan.dataset, plan.scene_name, "log"),
@@ -268,7 +311,7 @@ def _scene_row(plan: ScenePlan, sample_tokens: list[str]) -> JsonDict:
     }
 
 
-def _log_row(labels: SceneLabels) -> JsonDict:
+def _log_row(labels: SceneLabels) -> LogRow:
     """Return the log with everything that made the scene; wall clocks and this run's own numbers stay out."""
     plan, facts = labels.plan, labels.facts
     day = datetime.fromtimestamp(plan.start_timestamp_us / 1e6, tz=UTC).date()

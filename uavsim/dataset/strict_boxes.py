@@ -2,30 +2,30 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import cast
 
 import numpy as np
 
+from uavsim.dataset.rows import InstanceRow, SampleAnnotationRow, ViewEntry, VisibilityDetailRow
 from uavsim.dataset.tokens import token
 from uavsim.dataset.vocabulary import ATTRIBUTES, attribute_token, category_token
+from uavsim.errors import DatasetError
+from uavsim.records.label_columns import COLUMNS
 from uavsim.records.labels import LabelledActor, SceneLabels
-from uavsim.typing import AnyArray, IntArray, JsonDict
+from uavsim.typing import IntArray, JsonDict
 
 __all__ = ["box_rows", "detail_rows", "instance_rows"]
 
 
-def box_rows(labels: SceneLabels, sample_tokens: list[str]) -> list[JsonDict]:
+def box_rows(labels: SceneLabels, sample_tokens: list[str]) -> list[SampleAnnotationRow]:
     """Return the table ``sample_annotation``: true box centre, size as width, length, height."""
-    boxes, plan = labels.boxes, labels.plan
-    base = (plan.dataset, plan.scene_name)
-    own = [
-        token(*base, "annotation", k, i)
-        for k, i in zip(boxes.sample_index.tolist(), boxes.instance_id.tolist(), strict=True)
-    ]
+    boxes, base = labels.boxes, (labels.plan.dataset, labels.plan.scene_name)
+    instance_ids = boxes.instance_id.tolist()
+    own = [token(*base, "annotation", k, i) for k, i in zip(boxes.sample_index.tolist(), instance_ids, strict=True)]
     before, after = _neighbours(boxes.instance_id)
-    actors = [_ActorColumns(a, instance=token(*base, "instance", a.info.instance_id)) for a in labels.actors]
+    instances = [token(*base, "instance", actor.info.instance_id) for actor in labels.actors]
+    sizes = [_size_wlh(actor) for actor in labels.actors]
     attributes = [[attribute_token(name)] for name, _ in ATTRIBUTES] + [[]]  # [-1] is "none"
-    seen_by = _seen_by(labels)
     columns = zip(
         own,
         boxes.sample_index.tolist(),
@@ -34,69 +34,47 @@ def box_rows(labels: SceneLabels, sample_tokens: list[str]) -> list[JsonDict]:
         after.tolist(),
         boxes.visibility.tolist(),
         boxes.attribute.tolist(),
-        boxes.map_t_box_m.tolist(),
-        boxes.map_q_box_wxyz.tolist(),
+        boxes.map_SE3_box.translation_m.tolist(),
+        boxes.map_SE3_box.quat_wxyz.tolist(),
         boxes.visible_px.tolist(),
-        boxes.amodal_px.tolist(),
-        boxes.map_t_actor_m.tolist(),
-        boxes.map_euler_deg.tolist(),
-        boxes.velocity_map_mps.tolist(),
-        boxes.angular_velocity_map_radps.tolist(),
-        boxes.acceleration_map_mps2.tolist(),
-        boxes.missed_samples.tolist(),
-        seen_by,
         strict=True,
     )
-    return [
+    rows: list[SampleAnnotationRow] = [
         {
             "token": own_token,
             "sample_token": sample_tokens[k],
-            "instance_token": actors[actor].instance,
+            "instance_token": instances[actor],
             "visibility_token": str(visibility),
             "attribute_tokens": attributes[attribute],
             "translation": centre,
-            "size": actors[actor].size_wlh,
+            "size": sizes[actor],
             "rotation": rotation,
             "prev": own[prev_row] if prev_row >= 0 else "",
             "next": own[next_row] if next_row >= 0 else "",
             "num_lidar_pts": visible_px,
             "num_radar_pts": 0,
-            "uav_instance_id": actors[actor].instance_id,
-            "uav_blueprint": actors[actor].blueprint,
-            "uav_actor_translation": origin,
-            "uav_bbox_offset": actors[actor].offset,
-            "uav_euler_deg": euler_deg,
-            "uav_velocity": velocity,
-            "uav_angular_velocity": turning,
-            "uav_acceleration": acceleration,
-            "uav_amodal_px": amodal_px,
-            "uav_seen_by": seen,
-            "uav_missed_samples": missed,
         }
-        for (
-            own_token,
-            k,
-            actor,
-            prev_row,
-            next_row,
-            visibility,
-            attribute,
-            centre,
-            rotation,
-            visible_px,
-            amodal_px,
-            origin,
-            euler_deg,
-            velocity,
-            turning,
-            acceleration,
-            missed,
-            seen,
-        ) in columns
+        for own_token, k, actor, prev_row, next_row, visibility, attribute, centre, rotation, visible_px in columns
     ]
+    _add_columns(rows, labels)
+    if boxes.lidar_points is not None:
+        for row, count in zip(rows, boxes.lidar_points.tolist(), strict=True):
+            row["uav_visible_px"], row["num_lidar_pts"] = row["num_lidar_pts"], count
+    return rows
 
 
-def instance_rows(labels: SceneLabels, annotations: list[JsonDict]) -> list[JsonDict]:
+def _add_columns(rows: list[SampleAnnotationRow], labels: SceneLabels) -> None:
+    """Put the ``uav_`` columns behind the others, in place."""
+    names = (*COLUMNS.builtin, *labels.columns)
+    values = {name: COLUMNS.pick(name)(labels) for name in names}
+    for name, column in values.items():
+        if len(column) != len(rows):
+            raise DatasetError(f"label column {name!r}: {len(column)} values for {len(rows)} boxes")
+    for row, extra in zip(rows, zip(*values.values(), strict=True), strict=True):
+        cast("JsonDict", row).update(zip(names, extra, strict=True))
+
+
+def instance_rows(labels: SceneLabels, annotations: list[SampleAnnotationRow]) -> list[InstanceRow]:
     """Return the table ``instance`` for the boxes of ``box_rows``."""
     rows_of_actor: list[list[int]] = [[] for _ in labels.actors]
     for row, actor in enumerate(labels.boxes.actor_row.tolist()):
@@ -124,14 +102,14 @@ def instance_rows(labels: SceneLabels, annotations: list[JsonDict]) -> list[Json
     ]
 
 
-def detail_rows(labels: SceneLabels, annotations: list[JsonDict]) -> list[JsonDict]:
+def detail_rows(labels: SceneLabels, annotations: list[SampleAnnotationRow]) -> list[VisibilityDetailRow]:
     """Return the table ``visibility_detail``: one row a box, one entry a camera image that the box reaches into."""
     views, plan = labels.views, labels.plan
     keyframes = [f.timestamp_us for f in labels.frames if f.sample_index is not None]
     channels = plan.channels
     sample_of_view = labels.boxes.sample_index[views.box_row] if len(views) else np.zeros(0, np.int64)
     sample_data = [[token(plan.dataset, plan.scene_name, "sample_data", c, t) for c in channels] for t in keyframes]
-    entries: list[list[JsonDict]] = [[] for _ in annotations]
+    entries: list[list[ViewEntry]] = [[] for _ in annotations]
     columns = zip(
         views.box_row.tolist(),
         sample_of_view.tolist(),
@@ -168,16 +146,9 @@ def detail_rows(labels: SceneLabels, annotations: list[JsonDict]) -> list[JsonDi
     ]
 
 
-class _ActorColumns:
-    """What every box of one actor repeats."""
-
-    def __init__(self, actor: LabelledActor, *, instance: str) -> None:
-        half_length, half_width, half_height = actor.half_extent_m
-        self.instance = instance
-        self.instance_id = actor.info.instance_id
-        self.blueprint = actor.info.blueprint
-        self.size_wlh = [2 * half_width, 2 * half_length, 2 * half_height]
-        self.offset = list(actor.actor_t_box_m)
+def _size_wlh(actor: LabelledActor) -> list[float]:
+    half_length, half_width, half_height = actor.half_extent_m
+    return [2 * half_width, 2 * half_length, 2 * half_height]
 
 
 def _neighbours(instance_id: IntArray) -> tuple[IntArray, IntArray]:
@@ -189,16 +160,3 @@ def _neighbours(instance_id: IntArray) -> tuple[IntArray, IntArray]:
     before[order[1:][same]] = order[:-1][same]
     after[order[:-1][same]] = order[1:][same]
     return before, after
-
-
-def _seen_by(labels: SceneLabels) -> list[list[int]]:
-    """Return, for each box, the drones that see at least one pixel of it."""
-    drones = labels.plan.swarm.drone_ids
-    cameras = max(len(labels.plan.rig), 1)
-    seen: AnyArray = np.zeros((len(labels.boxes), len(drones)), dtype=bool)
-    visible = labels.views.visible_px > 0
-    seen[labels.views.box_row[visible], labels.views.channel_index[visible] // cameras] = True
-    lists: list[list[Any]] = [[] for _ in range(len(labels.boxes))]
-    for row, column in zip(*(axis.tolist() for axis in np.nonzero(seen)), strict=True):
-        lists[row].append(drones[column])
-    return lists

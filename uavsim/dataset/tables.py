@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO, Final, Self, cast
 
 from uavsim.dataset.fragment import json_row
 from uavsim.errors import DatasetError, StorageError
+from uavsim.files.parse import open_regular, parse_json, read_regular
+from uavsim.files.whole import TEMP_SUFFIX, open_folder, refuse_special, write_whole
 from uavsim.typing import JsonDict
 
 __all__ = ["TableWriter", "iter_rows", "read_rows", "write_json", "write_rows"]
@@ -35,10 +37,12 @@ class TableWriter:
         self.path = path
         self.row_count = 0
         self._unsent_bytes = 0
-        self._temporary = path.with_name(f".{path.name}.part")
+        self._temporary = path.with_name(f".{path.name}.{os.urandom(6).hex()}{TEMP_SUFFIX}")
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            self._file: BinaryIO = self._temporary.open("wb", buffering=1 << 18)
+            with open_folder(path.parent) as folder:
+                refuse_special(folder, path.name, shown=path)
+            self._file: BinaryIO = self._temporary.open("xb", buffering=1 << 18)
         except OSError as error:
             raise StorageError(f"{path}: cannot be written: {error.strerror}") from error
         self._write(_OPEN)
@@ -107,19 +111,13 @@ def write_rows(path: Path, rows: Iterable[JsonDict]) -> int:
     return table.row_count
 
 
-def write_json(path: Path, value: JsonDict) -> None:
+def write_json(path: Path, value: Mapping[str, object]) -> None:
     """Write a small JSON object, indented for people, in one step.
 
     Raises:
         StorageError: it cannot be written.
     """
-    temporary = path.with_name(f".{path.name}.part")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        temporary.write_text(json.dumps(value, indent=1, allow_nan=False) + "\n", encoding="ascii")
-        temporary.replace(path)
-    except OSError as error:
-        raise StorageError(f"{path}: cannot be written: {error.strerror}") from error
+    write_whole(path, (json.dumps(value, indent=1, allow_nan=False) + "\n").encode("ascii"))
 
 
 def iter_rows(path: Path) -> Iterator[JsonDict]:
@@ -129,12 +127,12 @@ def iter_rows(path: Path) -> Iterator[JsonDict]:
         DatasetError: missing, or no JSON array of objects.
     """
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             first = file.readline()
             if first.strip() == b"[":
                 yield from _iter_lines(file, path)
                 return
-        rows = json.loads(path.read_bytes())
+        rows = parse_json(read_regular(path))
     except OSError as error:
         raise DatasetError(f"{path}: cannot be read: {error.strerror}") from error
     except ValueError as error:
@@ -172,7 +170,7 @@ def _iter_lines(file: BinaryIO, path: Path) -> Iterator[JsonDict]:
 
 def _row_of_line(text: bytes) -> JsonDict | None:
     try:
-        row = json.loads(text.removesuffix(b","))
+        row = parse_json(text.removesuffix(b","))
     except ValueError:
         return None
     return row if isinstance(row, dict) else None
@@ -180,7 +178,7 @@ def _row_of_line(text: bytes) -> JsonDict | None:
 
 def _rest(file: BinaryIO, path: Path, *, at: int) -> Iterator[JsonDict]:
     file.seek(at)
-    rows = json.loads(b"[" + file.read())
+    rows = parse_json(b"[" + file.read())
     if not all(isinstance(row, dict) for row in rows):
         raise DatasetError(f"{path}: a table is a JSON array of objects")
     yield from cast("list[JsonDict]", rows)

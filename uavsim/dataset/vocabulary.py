@@ -6,19 +6,17 @@ unmodified devkit evaluates and draws them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
+from uavsim.dataset.rows import AttributeRow, CategoryRow, SemanticTagRow, VisibilityRow
 from uavsim.dataset.tokens import token
-from uavsim.typing import JsonDict
+from uavsim.records.classes import CATEGORIES
+from uavsim.records.lidarseg import ALL_CATEGORIES
 
 __all__ = [
     "ATTRIBUTES",
-    "CATEGORIES",
     "SEMANTIC_TAGS",
-    "TABLES",
     "VISIBILITY_EDGES",
-    "Category",
     "attribute_rows",
     "attribute_token",
     "category_rows",
@@ -26,43 +24,6 @@ __all__ = [
     "semantic_tag_rows",
     "visibility_rows",
 ]
-
-TABLES: Final = (
-    "category",
-    "attribute",
-    "visibility",
-    "instance",
-    "sensor",
-    "calibrated_sensor",
-    "ego_pose",
-    "log",
-    "scene",
-    "sample",
-    "sample_data",
-    "sample_annotation",
-    "map",
-)
-"""The 13 tables that the devkit opens."""
-
-
-@dataclass(frozen=True, slots=True)
-class Category:
-    """One strict category with nuScenes' index and colour."""
-
-    name: str
-    index: int
-    colour_rgb: tuple[int, int, int]
-    description: str
-
-
-CATEGORIES: Final = (
-    Category("human.pedestrian.adult", 2, (0, 0, 230), "Adult on foot."),
-    Category("vehicle.bicycle", 14, (220, 20, 60), "Bicycle, with its rider."),
-    Category("vehicle.bus.rigid", 16, (255, 69, 0), "Bus."),
-    Category("vehicle.car", 17, (255, 158, 0), "Car, van, jeep, pick-up or taxi."),
-    Category("vehicle.motorcycle", 21, (255, 61, 99), "Motorcycle or scooter, with its rider."),
-    Category("vehicle.truck", 23, (255, 99, 71), "Lorry, fire engine, ambulance or other heavy vehicle."),
-)
 
 ATTRIBUTES: Final = (
     ("vehicle.moving", "Vehicle is moving."),
@@ -127,8 +88,12 @@ def attribute_token(name: str) -> str:
     return token("attribute", name)
 
 
-def category_rows() -> list[JsonDict]:
-    """Return the table ``category``; ``color`` and ``index`` are for whoever colours semantic masks."""
+def category_rows(*, with_lidarseg: bool = False) -> list[CategoryRow]:
+    """Return the table ``category``; ``color`` and ``index`` are for whoever colours semantic masks.
+
+    Args:
+        with_lidarseg: all 32 of nuScenes-lidarseg in the order of their index, which the devkit insists on for point labels.
+    """
     return [
         {
             "token": category_token(c.name),
@@ -137,16 +102,16 @@ def category_rows() -> list[JsonDict]:
             "index": c.index,
             "color": list(c.colour_rgb),
         }
-        for c in CATEGORIES
+        for c in (ALL_CATEGORIES if with_lidarseg else CATEGORIES)
     ]
 
 
-def attribute_rows() -> list[JsonDict]:
+def attribute_rows() -> list[AttributeRow]:
     """Return the table ``attribute``."""
     return [{"token": attribute_token(n), "name": n, "description": d} for n, d in ATTRIBUTES]
 
 
-def semantic_tag_rows() -> list[JsonDict]:
+def semantic_tag_rows() -> list[SemanticTagRow]:
     """Return the table ``semantic_tag``: what the masks' red channel means."""
     return [
         {"token": token("semantic_tag", index), "index": index, "name": name, "color": list(colour)}
@@ -154,6 +119,6 @@ def semantic_tag_rows() -> list[JsonDict]:
     ]
 
 
-def visibility_rows() -> list[JsonDict]:
+def visibility_rows() -> list[VisibilityRow]:
     """Return the table ``visibility``."""
     return [{"token": t, "level": level, "description": text} for t, level, text in _VISIBILITY]

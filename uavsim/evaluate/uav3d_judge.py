@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 from uavsim.dataset.convert import convert
+from uavsim.dataset.dialects import dialect_of
 from uavsim.dataset.reader import open_dataset
 from uavsim.errors import UavsimError
 from uavsim.evaluate.judge_process import run_judge
@@ -22,7 +23,7 @@ def prepare(root: Path, version: str, work: Path) -> Path:
         DatasetError: no data set there, or damaged.
     """
     judged = work / "uav3d"
-    if open_dataset(root, version).dialect == "uav3d":
+    if dialect_of(open_dataset(root, version)).name == "uav3d":
         judged.symlink_to(root.resolve(), target_is_directory=True)
     else:
         convert(root, judged, dialect="uav3d")

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeAlias
 
 from uavsim.export.coco import export_coco
 from uavsim.export.keyframes import ExportRequest
@@ -10,13 +10,17 @@ from uavsim.export.kitti import export_kitti
 from uavsim.export.mmdet3d import export_mmdet3d
 from uavsim.export.opv2v import export_opv2v
 from uavsim.export.uav3d_infos import InfoOptions, write_uav3d_infos
+from uavsim.registry import Registry
 
-__all__ = ["EXPORTS", "ExportRequest", "InfoOptions", "write_uav3d_infos"]
+__all__ = ["EXPORTERS", "ExportRequest", "Exporter", "InfoOptions", "write_uav3d_infos"]
 
-EXPORTS: Final[dict[str, Callable[[ExportRequest], list[Path]]]] = {
-    "coco": export_coco,
-    "kitti": export_kitti,
-    "mmdet3d": export_mmdet3d,
-    "opv2v": export_opv2v,
-}
-"""Formats by the name that ``uavsim export --format`` takes; each starts from the strict dialect."""
+Exporter: TypeAlias = Callable[[ExportRequest], list[Path]]
+"""Writes a request's data set, strict dialect, in its format; returns the files or folders it made."""
+
+EXPORTERS: Final[Registry[Exporter]] = Registry(
+    "exporters",
+    {"coco": export_coco, "kitti": export_kitti, "mmdet3d": export_mmdet3d, "opv2v": export_opv2v},
+    what="format",
+    expects=Callable,
+)
+"""Formats by the name that ``uavsim export --format`` takes; installed packages add theirs (``uavsim.exporters``)."""

@@ -17,6 +17,8 @@ from uavsim.dataset.tables import TableWriter
 from uavsim.errors import DatasetError
 from uavsim.export.keyframes import CameraView, ExportRequest, Keyframe, open_source
 from uavsim.export.text import write_text
+from uavsim.files.parse import reading
+from uavsim.files.whole import whole_file
 from uavsim.images import codec
 from uavsim.images.rle import encode_rle
 from uavsim.typing import JsonDict
@@ -30,6 +32,11 @@ def export_coco(request: ExportRequest) -> list[Path]:
     Raises:
         DatasetError: the data set has no visibility details or masks.
     """
+    with reading(request.root):
+        return _export_coco(request)
+
+
+def _export_coco(request: ExportRequest) -> list[Path]:
     source = open_source(request)
     target = request.out / f"instances_{source.split}.json"
     category_id = {row["name"]: row["index"] for row in source.categories.values()}
@@ -75,7 +82,7 @@ def _annotations(frame: Keyframe, view: CameraView, root: Path, category_id: dic
         boxes.rows, boxes.category, boxes.instance_id.tolist(), boxes.details, strict=True
     ):
         for seen in detail["views"]:
-            if seen["sample_data_token"] != view.token or not seen["visible_px"]:
+            if seen["sample_data_token"] != view.token or seen["visible_box"] is None:
                 continue
             x0, y0, x1, y1 = seen["visible_box"]
             inside = np.asarray(ids[y0:y1, x0:x1] == instance_id)
@@ -98,7 +105,7 @@ def _annotations(frame: Keyframe, view: CameraView, root: Path, category_id: dic
 def _join(target: Path, images: Path, annotations: Path, categories: list[JsonDict]) -> None:
     """Put the two streamed arrays and the categories together into one file."""
     head = write_text(target.with_suffix(".categories"), json.dumps(categories))
-    with target.open("wb") as file:
+    with whole_file(target) as file:
         for name, part in (("images", images), ("annotations", annotations), ("categories", head)):
             file.write(b"," if file.tell() else b"{")
             file.write(f'"{name}":'.encode())

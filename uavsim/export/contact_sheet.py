@@ -10,8 +10,13 @@ from pathlib import Path
 import numpy as np
 
 from uavsim.dataset.reader import SceneRows, open_dataset
-from uavsim.errors import DatasetError, StorageError
+from uavsim.dataset.rows import SensorRow
+from uavsim.dataset.schema import SENSOR
+from uavsim.errors import DatasetError
+from uavsim.files.parse import reading
+from uavsim.files.whole import write_whole
 from uavsim.geometry import cuboid, pinhole, quaternion
+from uavsim.geometry.se3 import SE3
 from uavsim.images import codec, draw
 from uavsim.typing import FloatArray, JsonDict, UInt8Array
 
@@ -37,21 +42,21 @@ def write_contact_sheet(
         DatasetError: no such scene or sample, or images are missing.
         StorageError: the page cannot be written.
     """
+    with reading(root):
+        return _write_sheet(root, path, version=version, scene=scene, sample=sample)
+
+
+def _write_sheet(root: Path, path: Path, *, version: str, scene: str | None, sample: int | None) -> Path:
     for rows in open_dataset(root, version).scenes():
         if scene in {None, rows.scene["name"]}:
-            sensors = {row["token"]: row for row in open_dataset(root, version).shared("sensor")}
+            sensors = {row["token"]: row for row in open_dataset(root, version).shared(SENSOR)}
             page = draw_contact_sheet(root, rows, sensors=sensors, sample=sample)
-            try:
-                path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_bytes(codec.encode_png(page, level=6))
-            except OSError as error:
-                raise StorageError(f"{path}: cannot be written: {error.strerror}") from error
-            return path
+            return write_whole(path, codec.encode_png(page, level=6))
     raise DatasetError(f"{root}: no scene {scene!r}")
 
 
 def draw_contact_sheet(
-    root: Path, rows: SceneRows, *, sensors: dict[str, JsonDict], sample: int | None = None
+    root: Path, rows: SceneRows, *, sensors: dict[str, SensorRow], sample: int | None = None
 ) -> UInt8Array:
     """Return the page: a row per drone, a column per camera."""
     samples = rows.rows["sample"]
@@ -71,7 +76,11 @@ def draw_contact_sheet(
     ]
     if not images:
         raise DatasetError(f"scene {rows.scene['name']}: sample {number} has no images")
-    boxes = [row for row in rows.rows["sample_annotation"] if row["sample_token"] == token and row["num_lidar_pts"] > 0]
+    boxes = [
+        row
+        for row in rows.rows["sample_annotation"]
+        if row["sample_token"] == token and row["uav_visible_px" if "uav_visible_px" in row else "num_lidar_pts"] > 0
+    ]
     corners_map_m, colours = _corners(boxes), _colours(boxes, rows.rows["instance"])
     seen_in = _seen_in(rows, boxes)
     tiles, captions = [], []
@@ -109,9 +118,8 @@ def _corners(boxes: list[JsonDict]) -> FloatArray:
         return np.zeros((0, 8, 3))
     size_lwh_m = cuboid.lwh_from_wlh(np.array([row["size"] for row in boxes], dtype=np.float64))
     centre_m = np.array([row["translation"] for row in boxes], dtype=np.float64)
-    return cuboid.corners(
-        centre_m, np.array([row["rotation"] for row in boxes], dtype=np.float64), size_lwh_m=size_lwh_m
-    )
+    turn = np.array([row["rotation"] for row in boxes], dtype=np.float64)
+    return cuboid.corners(SE3.from_quat_wxyz(turn, centre_m), size_lwh_m=size_lwh_m)
 
 
 def _colours(boxes: list[JsonDict], instances: list[JsonDict]) -> list[draw.Colour]:

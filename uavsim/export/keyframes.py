@@ -2,21 +2,41 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 
+from uavsim.dataset.dialects import STRICT, dialect_of
+from uavsim.dataset.layout import BEV_CHANNEL
 from uavsim.dataset.reader import DatasetReader, SceneRows, open_dataset
-from uavsim.errors import DatasetError, InputError, StorageError, UnknownNameError
+from uavsim.dataset.rows import (
+    CalibratedSensorRow,
+    EgoPoseRow,
+    InstanceRow,
+    SampleAnnotationRow,
+    SampleDataRow,
+    VisibilityDetailRow,
+)
+from uavsim.dataset.schema import (
+    CALIBRATED_SENSOR,
+    CATEGORY,
+    EGO_POSE,
+    INSTANCE,
+    LAYER,
+    SAMPLE,
+    SAMPLE_ANNOTATION,
+    SAMPLE_DATA,
+    SENSOR,
+    VISIBILITY_DETAIL,
+)
+from uavsim.errors import DatasetError, InputError, UnknownNameError
 from uavsim.geometry import quaternion
 from uavsim.registry import nearest
-from uavsim.typing import FloatArray, IntArray, JsonDict
+from uavsim.typing import FloatArray, IntArray
 
-__all__ = ["BoxColumns", "CameraView", "ExportRequest", "Keyframe", "Source", "bring_file", "open_source"]
+__all__ = ["BoxColumns", "CameraView", "ExportRequest", "Keyframe", "LidarTurn", "Source", "open_source"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,10 +94,20 @@ class CameraView:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class LidarTurn:
+    """The points of one drone's lidar at a keyframe: ``flu_t_m`` (3,) and ``flu_q_sensor_wxyz`` (4,) are its mount."""
+
+    drone_id: int
+    filename: str
+    flu_t_m: FloatArray
+    flu_q_sensor_wxyz: FloatArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class BoxColumns:
     """The boxes of a keyframe: rows as in the table, and (N, ...) columns, map frame, metres."""
 
-    rows: list[JsonDict]
+    rows: list[SampleAnnotationRow]
     category: list[str]
     instance_id: IntArray
     map_t_box_m: FloatArray
@@ -85,12 +115,12 @@ class BoxColumns:
     size_lwh_m: FloatArray
     velocity_map_mps: FloatArray
     visible_px: IntArray
-    details: list[JsonDict]
+    details: list[VisibilityDetailRow]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Keyframe:
-    """One sample; ``number`` counts in its scene. ``bev_*`` is the virtual LIDAR_TOP, ``lidar_file`` its points."""
+    """One sample; ``number`` counts in its scene. ``bev_*`` is LIDAR_TOP on the ground, ``lidar_file`` its points."""
 
     scene: str
     number: int
@@ -101,6 +131,7 @@ class Keyframe:
     map_t_bev_m: FloatArray
     map_q_bev_wxyz: FloatArray
     lidar_file: str
+    turns: list[LidarTurn] = field(default_factory=list)
 
     def drones(self) -> dict[int, list[CameraView]]:
         """Return the cameras of each drone."""
@@ -120,8 +151,8 @@ class Source:
             UnknownNameError: no such split.
         """
         self.reader, self.split = reader, split or "all"
-        self.categories = {row["token"]: row for row in reader.shared("category")}
-        self._channel_of = {row["token"]: row["channel"] for row in reader.shared("sensor")}
+        self.categories = {row["token"]: row for row in reader.shared(CATEGORY)}
+        self._channel_of = {row["token"]: row["channel"] for row in reader.shared(SENSOR)}
         if split is not None and split not in reader.splits:
             known = list(reader.splits)
             raise UnknownNameError(
@@ -137,24 +168,25 @@ class Source:
 
     def _of_scene(self, scene: SceneRows) -> Iterator[Keyframe]:
         rows = scene.rows
-        egos = {row["token"]: row for row in rows["ego_pose"]}
-        sensors = {row["token"]: row for row in rows["calibrated_sensor"]}
+        egos = {row["token"]: row for row in EGO_POSE.of(rows)}
+        sensors = {row["token"]: row for row in CALIBRATED_SENSOR.of(rows)}
         layers: dict[str, dict[str, str]] = {}
-        for row in rows.get("layer", ()):
-            layers.setdefault(row["sample_data_token"], {})[row["kind"]] = row["filename"]
-        images: dict[str, list[JsonDict]] = {}
-        for row in rows["sample_data"]:
-            if row["is_key_frame"]:
-                images.setdefault(row["sample_token"], []).append(row)
-        instances = {row["token"]: row for row in rows["instance"]}
-        details = {row["sample_annotation_token"]: row for row in rows.get("visibility_detail", ())}
-        boxes: dict[str, list[JsonDict]] = {}
-        for row in rows["sample_annotation"]:
-            boxes.setdefault(row["sample_token"], []).append(row)
-        for number, sample in enumerate(rows["sample"]):
+        for layer in LAYER.of(rows):
+            layers.setdefault(layer["sample_data_token"], {})[layer["kind"]] = layer["filename"]
+        images: dict[str, list[SampleDataRow]] = {}
+        for image in SAMPLE_DATA.of(rows):
+            if image["is_key_frame"]:
+                images.setdefault(image["sample_token"], []).append(image)
+        instances = {row["token"]: row for row in INSTANCE.of(rows)}
+        details = {row["sample_annotation_token"]: row for row in VISIBILITY_DETAIL.of(rows)}
+        boxes: dict[str, list[SampleAnnotationRow]] = {}
+        for box in SAMPLE_ANNOTATION.of(rows):
+            boxes.setdefault(box["sample_token"], []).append(box)
+        for number, sample in enumerate(SAMPLE.of(rows)):
             taken = images.get(sample["token"], [])
             views = [row for row in taken if sensors[row["calibrated_sensor_token"]]["camera_intrinsic"]]
-            bev = next((row for row in taken if row not in views), None)
+            lidars = {self._channel(row, sensors): row for row in taken if row not in views}
+            bev = lidars.pop(BEV_CHANNEL, None)
             if not views or bev is None:
                 raise DatasetError(f"{scene.scene['name']}: sample {number} lacks cameras or LIDAR_TOP")
             pose = egos[bev["ego_pose_token"]]
@@ -168,13 +200,17 @@ class Source:
                 map_t_bev_m=np.array(pose["translation"], dtype=np.float64),
                 map_q_bev_wxyz=np.array(pose["rotation"], dtype=np.float64),
                 lidar_file=bev["filename"],
+                turns=[_turn(channel, row, sensors) for channel, row in lidars.items()],
             )
+
+    def _channel(self, row: SampleDataRow, sensors: dict[str, CalibratedSensorRow]) -> str:
+        return self._channel_of[sensors[row["calibrated_sensor_token"]]["sensor_token"]]
 
     def _view(
         self,
-        row: JsonDict,
-        sensors: dict[str, JsonDict],
-        egos: dict[str, JsonDict],
+        row: SampleDataRow,
+        sensors: dict[str, CalibratedSensorRow],
+        egos: dict[str, EgoPoseRow],
         layers: dict[str, dict[str, str]],
     ) -> CameraView:
         sensor, ego = sensors[row["calibrated_sensor_token"]], egos[row["ego_pose_token"]]
@@ -197,7 +233,10 @@ class Source:
         )
 
     def _columns(
-        self, rows: list[JsonDict], instances: dict[str, JsonDict], details: dict[str, JsonDict]
+        self,
+        rows: list[SampleAnnotationRow],
+        instances: dict[str, InstanceRow],
+        details: dict[str, VisibilityDetailRow],
     ) -> BoxColumns:
         names = [self.categories[instances[row["instance_token"]]["category_token"]]["name"] for row in rows]
         ids = [row.get("uav_instance_id", n + 1) for n, row in enumerate(rows)]
@@ -210,9 +249,24 @@ class Source:
             map_q_box_wxyz=np.array([row["rotation"] for row in rows], dtype=np.float64).reshape(-1, 4),
             size_lwh_m=np.array([row["size"] for row in rows], dtype=np.float64).reshape(-1, 3)[:, [1, 0, 2]],
             velocity_map_mps=np.array([row.get("uav_velocity", none) for row in rows], dtype=np.float64).reshape(-1, 3),
-            visible_px=np.array([row["num_lidar_pts"] for row in rows], dtype=np.int64),
-            details=[details.get(row["token"], {"views": []}) for row in rows],
+            visible_px=np.array([row.get("uav_visible_px", row["num_lidar_pts"]) for row in rows], dtype=np.int64),
+            details=[details.get(row["token"], _unseen(row)) for row in rows],
         )
+
+
+def _unseen(row: SampleAnnotationRow) -> VisibilityDetailRow:
+    """Stand in for what a data set of others' does not tell."""
+    return {"token": row["token"], "sample_annotation_token": row["token"], "seen_by": [], "views": []}
+
+
+def _turn(channel: str, row: SampleDataRow, sensors: dict[str, CalibratedSensorRow]) -> LidarTurn:
+    sensor, drone = sensors[row["calibrated_sensor_token"]], channel.rpartition("_id_")[2]
+    return LidarTurn(
+        drone_id=int(drone) if drone.isdigit() else 0,
+        filename=row["filename"],
+        flu_t_m=np.array(sensor["translation"], dtype=np.float64),
+        flu_q_sensor_wxyz=np.array(sensor["rotation"], dtype=np.float64),
+    )
 
 
 def open_source(request: ExportRequest) -> Source:
@@ -224,28 +278,8 @@ def open_source(request: ExportRequest) -> Source:
         UnknownNameError: no such version or split.
     """
     reader = open_dataset(request.root, request.version)
-    if reader.dialect != "strict":
+    if dialect_of(reader) is not STRICT:
         raise InputError(
             f"{request.root}: exports start from the strict dialect; run uavsim convert --dialect strict first"
         )
     return Source(reader, request.split)
-
-
-def bring_file(source: Path, target: Path) -> None:
-    """Hard-link a file, or copy it where the file system cannot link.
-
-    Raises:
-        DatasetError: it is missing.
-        StorageError: the target cannot be written.
-    """
-    if not source.is_file():
-        raise DatasetError(f"{source}: is missing; run uavsim validate")
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        if not target.exists():
-            try:
-                os.link(source, target)
-            except OSError:
-                shutil.copyfile(source, target)
-    except OSError as error:
-        raise StorageError(f"{target}: cannot be written: {error.strerror}") from error

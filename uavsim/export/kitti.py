@@ -14,8 +14,10 @@ from pathlib import Path
 
 import numpy as np
 
-from uavsim.export.keyframes import CameraView, ExportRequest, Keyframe, bring_file, open_source
+from uavsim.export.keyframes import CameraView, ExportRequest, Keyframe, open_source
 from uavsim.export.text import write_json, write_text
+from uavsim.files.bring import bring_file
+from uavsim.files.parse import reading
 from uavsim.geometry import quaternion
 from uavsim.typing import FloatArray, JsonDict
 
@@ -28,6 +30,11 @@ def export_kitti(request: ExportRequest) -> list[Path]:
     Raises:
         DatasetError: an image is missing.
     """
+    with reading(request.root):
+        return _export_kitti(request)
+
+
+def _export_kitti(request: ExportRequest) -> list[Path]:
     source = open_source(request)
     folder = request.out / source.split
     for frame in source.keyframes():

@@ -10,50 +10,32 @@ from __future__ import annotations
 
 import pickle
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
 from uavsim.export.keyframes import CameraView, ExportRequest, Keyframe, open_source
 from uavsim.export.text import write_bytes
+from uavsim.files.parse import reading
 from uavsim.geometry import quaternion
+from uavsim.records.classes import DETECTION_CLASSES, detection_class
 from uavsim.typing import FloatArray
 
-__all__ = ["CLASSES", "export_mmdet3d"]
-
-CLASSES: Final = (
-    "car",
-    "truck",
-    "trailer",
-    "bus",
-    "construction_vehicle",
-    "bicycle",
-    "motorcycle",
-    "pedestrian",
-    "traffic_cone",
-    "barrier",
-)
-_CLASS_OF: Final = {
-    "vehicle.car": "car",
-    "vehicle.truck": "truck",
-    "vehicle.trailer": "trailer",
-    "vehicle.bus.rigid": "bus",
-    "vehicle.bus.bendy": "bus",
-    "vehicle.construction": "construction_vehicle",
-    "vehicle.bicycle": "bicycle",
-    "vehicle.motorcycle": "motorcycle",
-    "human.pedestrian.adult": "pedestrian",
-    "human.pedestrian.child": "pedestrian",
-}
+__all__ = ["export_mmdet3d"]
 
 
 def export_mmdet3d(request: ExportRequest) -> list[Path]:
     """Write one info file."""
+    with reading(request.root):
+        return _export_mmdet3d(request)
+
+
+def _export_mmdet3d(request: ExportRequest) -> list[Path]:
     source = open_source(request)
     infos = [_info(frame, index) for index, frame in enumerate(source.keyframes())]
     content = {
         "metainfo": {
-            "categories": {name: number for number, name in enumerate(CLASSES)},
+            "categories": {name: number for number, name in enumerate(DETECTION_CLASSES)},
             "dataset": "nuscenes",
             "version": source.reader.version,
             "info_version": "1.1",
@@ -100,8 +82,11 @@ def _instances(frame: Keyframe) -> list[dict[str, Any]]:
     yaw = quaternion.yaw(quaternion.multiply(bev_q_map, boxes.map_q_box_wxyz))
     velocity = quaternion.rotate(bev_q_map, boxes.velocity_map_mps)[:, :2]
     rows = np.concatenate([centre, boxes.size_lwh_m, yaw[:, None]], axis=1)
-    labels = [CLASSES.index(_CLASS_OF[name]) if name in _CLASS_OF else -1 for name in boxes.category]
-    columns = zip(rows.tolist(), labels, velocity.tolist(), boxes.visible_px.tolist(), boxes.rows, strict=True)
+    found = [detection_class(name) for name in boxes.category]
+    labels = [-1 if name is None else DETECTION_CLASSES.index(name) for name in found]
+    columns = zip(
+        rows.tolist(), labels, velocity.tolist(), [row["num_lidar_pts"] for row in boxes.rows], boxes.rows, strict=True
+    )
     return [
         {
             "bbox_3d": box,

@@ -14,10 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from uavsim.export.keyframes import CameraView, ExportRequest, Keyframe, bring_file, open_source
+from uavsim.export.keyframes import CameraView, ExportRequest, Keyframe, LidarTurn, open_source
 from uavsim.export.text import to_yaml, write_bytes, write_text
+from uavsim.files.bring import bring_file
+from uavsim.files.parse import reading
 from uavsim.geometry import pinhole, quaternion, unreal
-from uavsim.images import codec
+from uavsim.images import codec, points
 from uavsim.typing import FloatArray
 
 __all__ = ["export_opv2v"]
@@ -32,6 +34,11 @@ def export_opv2v(request: ExportRequest) -> list[Path]:
     Raises:
         DatasetError: an image is missing.
     """
+    with reading(request.root):
+        return _export_opv2v(request)
+
+
+def _export_opv2v(request: ExportRequest) -> list[Path]:
     source = open_source(request)
     folder = request.out / source.split
     for frame in source.keyframes():
@@ -40,7 +47,9 @@ def export_opv2v(request: ExportRequest) -> list[Path]:
             own = folder / frame.scene / str(drone_id)
             name = f"{frame.number:06d}"
             write_text(own / f"{name}.yaml", to_yaml({**_drone(views), "vehicles": vehicles}))
-            write_bytes(own / f"{name}.pcd", _pcd(_points(views, request.root)))
+            turn = next((turn for turn in frame.turns if turn.drone_id == drone_id), None)
+            points_m = _points_of_depth(views, request.root) if turn is None else _points_of_lidar(turn, request.root)
+            write_bytes(own / f"{name}.pcd", _pcd(points_m))
             for number, view in enumerate(views):
                 suffix = Path(view.filename).suffix
                 bring_file(request.root / view.filename, own / f"{name}_camera{number}{suffix}")
@@ -102,8 +111,14 @@ def _ue_transform(map_t_m: FloatArray, map_q_flu_wxyz: FloatArray) -> FloatArray
     return matrix
 
 
-def _points(views: list[CameraView], root: Path) -> FloatArray:
-    """Return (N, 3) points in the drone's own left-handed frame."""
+def _points_of_lidar(turn: LidarTurn, root: Path) -> FloatArray:
+    """Return (N, 3) points of a drone's lidar in the drone's own left-handed frame."""
+    sensor_m = points.decode_points(root / turn.filename)[:, :3].astype(np.float64)
+    return unreal.ue_vector_from_map(turn.flu_t_m + quaternion.rotate(turn.flu_q_sensor_wxyz, sensor_m))
+
+
+def _points_of_depth(views: list[CameraView], root: Path) -> FloatArray:
+    """Return (N, 3) points that the depth images show, in the drone's own left-handed frame."""
     clouds = [np.zeros((0, 3))]
     for view in views:
         if "depth" in view.layers:

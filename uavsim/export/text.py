@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from uavsim.errors import StorageError
+from uavsim.files.whole import write_whole
 
 __all__ = ["to_yaml", "write_bytes", "write_json", "write_text"]
 
@@ -31,12 +31,7 @@ def write_bytes(path: Path, data: bytes) -> Path:
     Raises:
         StorageError: it cannot be written.
     """
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(data)
-    except OSError as error:
-        raise StorageError(f"{path}: cannot be written: {error.strerror}") from error
-    return path
+    return write_whole(path, data)
 
 
 def to_yaml(value: dict[Any, Any], *, indent: int = 0) -> str:

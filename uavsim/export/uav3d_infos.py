@@ -12,13 +12,26 @@ from __future__ import annotations
 import pickle
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 
+from uavsim.dataset.dialects import dialect_of
 from uavsim.dataset.euler_safe import as_their_code_reads
 from uavsim.dataset.reader import DatasetReader, SceneRows, open_dataset
-from uavsim.errors import DatasetError, InputError, StorageError
+from uavsim.dataset.rows import CalibratedSensorRow, SampleAnnotationRow, SampleDataRow, SampleRow
+from uavsim.dataset.schema import (
+    CALIBRATED_SENSOR,
+    CATEGORY,
+    INSTANCE,
+    SAMPLE,
+    SAMPLE_ANNOTATION,
+    SAMPLE_DATA,
+    SENSOR,
+    Tables,
+)
+from uavsim.errors import DatasetError, InputError
+from uavsim.files.whole import whole_file
 from uavsim.geometry import unreal
 from uavsim.typing import BoolArray, FloatArray, JsonDict
 
@@ -27,6 +40,7 @@ __all__ = ["InfoOptions", "write_uav3d_infos"]
 _CAMERA_ORDER: Final = ("FRONT", "BACK", "LEFT", "RIGHT", "BOTTOM")
 _CENTRE: Final = "CAMERA_BOTTOM_id_0"
 _MAX_TIME_DIFF_S: Final = 1.5
+_Image: TypeAlias = tuple[SampleDataRow, CalibratedSensorRow]
 _SPLITS: Final = {"train": "uav_train", "val": "uav_val", "test": "uav_test"}
 
 
@@ -67,7 +81,7 @@ def write_uav3d_infos(
         StorageError: a file cannot be written.
     """
     reader = open_dataset(root, version)
-    if reader.dialect != "uav3d":
+    if dialect_of(reader).name != "uav3d":
         raise InputError(f"{root}: infos are made of the uav3d dialect; run uavsim convert first")
     chosen, test = options or InfoOptions(), "test" in reader.version
     infos: dict[str, list[JsonDict]] = {"test": []} if test else {"train": [], "val": []}
@@ -87,23 +101,21 @@ class _InfoMaker:
 
     def __init__(self, reader: DatasetReader, options: InfoOptions, *, with_boxes: bool) -> None:
         self._options, self._with_boxes = options, with_boxes
-        self._channel_of = {row["token"]: row["channel"] for row in reader.shared("sensor")}
-        self._category_of = {row["token"]: row["name"] for row in reader.shared("category")}
+        self._channel_of = {row["token"]: row["channel"] for row in reader.shared(SENSOR)}
+        self._category_of = {row["token"]: row["name"] for row in reader.shared(CATEGORY)}
 
     def infos(self, scene: SceneRows) -> list[JsonDict]:
         rows = scene.rows
-        sensors = {row["token"]: row for row in rows["calibrated_sensor"]}
-        cameras: dict[str, dict[str, tuple[JsonDict, JsonDict]]] = {}
-        for row in rows["sample_data"]:
+        sensors = {row["token"]: row for row in CALIBRATED_SENSOR.of(rows)}
+        cameras: dict[str, dict[str, _Image]] = {}
+        for row in SAMPLE_DATA.of(rows):
             if row["is_key_frame"]:
                 sensor = sensors[row["calibrated_sensor_token"]]
                 cameras.setdefault(row["sample_token"], {})[self._channel_of[sensor["sensor_token"]]] = (row, sensor)
         boxes = _BoxesOfScene(rows, self._category_of) if self._with_boxes else None
-        return [self._info(sample, cameras.get(sample["token"], {}), boxes) for sample in rows["sample"]]
+        return [self._info(sample, cameras.get(sample["token"], {}), boxes) for sample in SAMPLE.of(rows)]
 
-    def _info(
-        self, sample: JsonDict, cameras: dict[str, tuple[JsonDict, JsonDict]], boxes: _BoxesOfScene | None
-    ) -> JsonDict:
+    def _info(self, sample: SampleRow, cameras: dict[str, _Image], boxes: _BoxesOfScene | None) -> JsonDict:
         if _CENTRE not in cameras:
             raise DatasetError(f"sample {sample['token']} has no {_CENTRE}, which UAV3D's ego frame hangs on")
         x, y, _ = cameras[_CENTRE][1]["translation"]
@@ -123,7 +135,7 @@ class _InfoMaker:
             info |= boxes.ground_truth(sample["token"], np.array(ego, dtype=np.float64), self._options)
         return info
 
-    def _camera(self, channel: str, row: JsonDict, sensor: JsonDict, *, ego: list[float]) -> JsonDict:
+    def _camera(self, channel: str, row: SampleDataRow, sensor: CalibratedSensorRow, *, ego: list[float]) -> JsonDict:
         place = [a - b for a, b in zip(sensor["translation"], ego, strict=True)]
         return {
             "data_path": f"{self._options.data_path.rstrip('/')}/{row['filename']}",
@@ -143,18 +155,18 @@ class _InfoMaker:
 class _BoxesOfScene:
     """All boxes of a scene as columns, and which of them each sample has."""
 
-    def __init__(self, rows: dict[str, list[JsonDict]], category_of: dict[str, str]) -> None:
-        boxes = rows["sample_annotation"]
+    def __init__(self, rows: Tables, category_of: dict[str, str]) -> None:
+        boxes = SAMPLE_ANNOTATION.of(rows)
         self._rows_of: dict[str, list[int]] = {}
         for number, row in enumerate(boxes):
             self._rows_of.setdefault(row["sample_token"], []).append(number)
-        category = {row["token"]: category_of[row["category_token"]] for row in rows["instance"]}
+        category = {row["token"]: category_of[row["category_token"]] for row in INSTANCE.of(rows)}
         self._place = _column(boxes, "translation", 3)
         self._size = _column(boxes, "size", 3)
         self._yaw_rad = np.radians(as_their_code_reads(_column(boxes, "rotation", 4))[:, 2]) if boxes else np.zeros(0)
         self._names = np.array([_their_name(category[row["instance_token"]]) for row in boxes])
         self._points = np.array([[row["num_lidar_pts"], row["num_radar_pts"]] for row in boxes]).reshape(-1, 2)
-        self._velocity = _velocities(boxes, self._place, rows["sample"])
+        self._velocity = _velocities(boxes, self._place, SAMPLE.of(rows))
 
     def ground_truth(self, sample_token: str, ego: FloatArray, options: InfoOptions) -> JsonDict:
         rows = np.array(self._rows_of.get(sample_token, []), dtype=np.int64)
@@ -178,7 +190,7 @@ def _in_range(place_m: FloatArray, options: InfoOptions) -> BoolArray:
     return np.asarray(near & (np.abs(place_m[:, 2] - options.ground_z_m) < options.height_m))
 
 
-def _velocities(boxes: list[JsonDict], place_m: FloatArray, samples: list[JsonDict]) -> FloatArray:
+def _velocities(boxes: list[SampleAnnotationRow], place_m: FloatArray, samples: list[SampleRow]) -> FloatArray:
     """Return (N, 2) velocities as the devkit's ``box_velocity`` gives them: by difference, nan over too long a time."""
     row_of = {row["token"]: number for number, row in enumerate(boxes)}
     stamp_s = {row["token"]: 1e-6 * row["timestamp"] for row in samples}
@@ -215,10 +227,6 @@ def _column(rows: list[Any], name: str, width: int) -> FloatArray:
 
 
 def _write(path: Path, infos: list[JsonDict], version: str) -> Path:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("wb") as file:
-            pickle.dump({"infos": infos, "metadata": {"version": version}}, file, protocol=4)
-    except OSError as error:
-        raise StorageError(f"{path}: cannot be written: {error.strerror}") from error
+    with whole_file(path) as file:
+        pickle.dump({"infos": infos, "metadata": {"version": version}}, file, protocol=4)
     return path

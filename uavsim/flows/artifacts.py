@@ -11,7 +11,7 @@ from prefect.artifacts import create_link_artifact, create_markdown_artifact, cr
 from uavsim.flows.finish import ValidationSummary
 from uavsim.flows.stages import SceneOutcome
 
-__all__ = ["report_validation", "tell_report", "tell_scenes"]
+__all__ = ["link_report", "report_scenes", "report_validation"]
 
 
 def artifact_key(text: str) -> str:
@@ -19,15 +19,15 @@ def artifact_key(text: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-") or "run"
 
 
-def tell_scenes(outcomes: Sequence[SceneOutcome], *, title: str) -> None:
+def report_scenes(outcomes: Sequence[SceneOutcome], *, title: str) -> None:
     """Show one row a scene: state, what spawned, retries, pace."""
     rows = [
         {
             "scene": outcome.scene,
             "state": outcome.state,
-            "vehicles": f"{outcome.facts.get('vehicles', '-')} of {outcome.facts.get('vehicles_asked', '-')}",
-            "images": outcome.facts.get("images", 0),
-            "images/s": outcome.facts.get("images_per_s", 0.0),
+            "vehicles": f"{facts.vehicles} of {facts.vehicles_asked}" if (facts := outcome.facts) else "-",
+            "images": facts.images if facts else 0,
+            "images/s": facts.images_per_s if facts else 0.0,
             "failed attempts": outcome.attempts,
             "last reason": outcome.reason,
         }
@@ -36,16 +36,16 @@ def tell_scenes(outcomes: Sequence[SceneOutcome], *, title: str) -> None:
     create_table_artifact(table=rows, key=artifact_key(f"scenes {title}"), description=f"Scenes of {title}")
 
 
-def report_validation(verdict: ValidationSummary, *, title: str) -> None:
+def report_validation(summary: ValidationSummary, *, title: str) -> None:
     """Show what the validator said."""
-    head = f"# {title}: {'valid' if verdict.ok else f'{verdict.errors} errors'}\n\n"
+    head = f"# {title}: {'valid' if summary.ok else f'{summary.errors} errors'}\n\n"
     facts = "\n".join(
-        f"- {key}: {value}" for key, value in verdict.facts.items() if not isinstance(value, (dict, list))
+        f"- {key}: {value}" for key, value in summary.facts.items() if not isinstance(value, (dict, list))
     )
-    findings = "".join(f"\n- {line}" for line in verdict.lines)
+    findings = "".join(f"\n- {line}" for line in summary.lines)
     create_markdown_artifact(markdown=head + facts + findings, key=artifact_key(f"validation {title}"))
 
 
-def tell_report(path: Path, *, title: str, text: str) -> None:
+def link_report(path: Path, *, title: str, text: str) -> None:
     """Link a file that the run left (contact sheet, report)."""
     create_link_artifact(link=path.resolve().as_uri(), link_text=text, key=artifact_key(f"{text} {title}"))

@@ -1,4 +1,4 @@
-"""The running context of a data set: its simulators and its output, opened once and shared by the flows of one process."""
+"""The context of a run: its simulators and its output, opened once and handed on; nothing global knows of it."""
 
 from __future__ import annotations
 
@@ -7,108 +7,97 @@ import json
 import os
 import tempfile
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
-from rich.console import Console
-
+from uavsim.config.backends import AIRSIM, backend_of
 from uavsim.config.run import RunConfig, SimulatorConfig
-from uavsim.errors import InputError, StorageError, SystemFailure
+from uavsim.errors import InputError, StorageError
 from uavsim.flows.job import Job
 from uavsim.flows.progress import RunProgress
 from uavsim.flows.request import Request
 from uavsim.flows.resolve import resolve
-from uavsim.flows.stages import RunContext
+from uavsim.flows.stages import Gate, RunContext
 from uavsim.simulate.airsim_settings import airsim_settings
 from uavsim.store.commit import sweep_orphans
 from uavsim.store.identity import check_identity, claim_output
 from uavsim.store.layout import OutLayout
 from uavsim.store.ledger import read_ledger
 from uavsim.store.output import Output
-from uavsim.store.places import open_output
 from uavsim.supervise.simulator_slot import NoSlotLeft, SimulatorSlot, SlotPool
+from uavsim.terminal import Screen
 
-__all__ = ["RUN_ENDS", "active", "is_held", "opened", "prepared"]
+__all__ = ["RUN_ENDS", "Prepared", "is_held", "opened", "prepared"]
 
 RUN_ENDS = (StorageError, InputError, NoSlotLeft)
-_active: dict[str, tuple[Job, RunContext]] = {}
 
 
-def active(out: str) -> RunContext:
-    """Return the context that a flow of this process opened for ``out``.
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A request that was checked: what is to be flown, and where it goes."""
 
-    Raises:
-        SystemFailure: none; tasks run in the process of their flow only.
-    """
-    if out not in _active:
-        raise SystemFailure(f"no run is open for {out} in this process; start the flow, not its tasks")
-    return _active[out][1]
+    request: Request
+    job: Job
+    output: Output
 
 
 def is_held(context: RunContext, scene: str) -> bool:
-    """Tell whether another process is at a scene right now."""
+    """Return whether another process has the scene right now."""
     with context.output.lock(scene) as ours:
         return not ours
 
 
-def prepared(request: Request) -> tuple[Job, Output]:
+def prepared(request: Request) -> Prepared:
     """Check everything that can be checked before anything is started or written.
 
     Raises:
         InputError: a name, a key or a number is wrong, or the output holds something else.
     """
     job = resolve(request)
-    output = open_output(request.out, scratch=request.run_config().scratch)
+    output = request.output()
     check_identity(output, mark=str(job.identity["fingerprint"]), name=job.dataset)
-    return job, output
+    return Prepared(request, job, output)
 
 
 @contextlib.contextmanager
-def opened(
-    request: Request, *, console: Console | None = None, ready: tuple[Job, Output] | None = None
-) -> Iterator[tuple[Job, RunContext]]:
-    """Open the context of a request, or join the one that is open for its output.
+def opened(ready: Prepared, *, console: Screen | None = None, gate: Gate | None = None) -> Iterator[RunContext]:
+    """Open the context of a request.
 
     The simulators are brought up first: when none answers, nothing has been written.
 
     Args:
-        request: what to make.
-        console: tells people.
-        ready: what ``prepared`` gave; planning a thousand scenes twice would be felt.
+        ready: what ``prepared`` returned.
+        console: shows people the progress.
+        gate: held while a scene flies, see ``RunContext``.
 
     Raises:
-        InputError: see ``prepared``.
         SimulatorError: a simulator that is not there or of another version.
     """
-    if request.out in _active:
-        yield _active[request.out]
-        return
-    job, output = ready or prepared(request)
-    run = request.run_config()
+    job, output = ready.job, ready.output
+    run = ready.request.run_config()
     with tempfile.TemporaryDirectory(prefix="uavsim-run-") as temp, _pool(job, run, output, temp=Path(temp)) as pool:
         pool.ready_all()
         claim_output(output, identity=job.identity)
         sweep_orphans(output)
-        progress = _progress(job, output, request=request, console=console or Console(stderr=True))
         context = RunContext(
+            request=ready.request,
+            job=job,
             output=output,
             run=run,
             pool=pool,
-            plan_of=job.plan_of,
-            progress=progress,
-            force=frozenset(s.name for s in job.scenes) if request.force else frozenset(),
+            progress=_progress(ready, console=console or Screen(stderr=True)),
         )
-        _active[request.out] = job, context
+        context.gate = gate or context.gate
         try:
-            with progress:
-                yield job, context
+            with context.progress:
+                yield context
             output.sweep_leftovers()  # of workers that died meanwhile, whose scenes were flown here
         finally:
             context.abort(None)
-            del _active[request.out]
 
 
 def _pool(job: Job, run: RunConfig, output: Output, *, temp: Path) -> SlotPool:
-    """Make the slots; what they print goes beside the data, also when they do not come up."""
+    """Make the simulator slots; what they print goes beside the data, also when they do not come up."""
     logs = OutLayout(output.root).logs
     names = [config.name or f"{config.kind}{k}-{os.getpid()}" for k, config in enumerate(run.simulators)]
     configs = [_with_swarm(config, job, temp=temp) for config in run.simulators]
@@ -122,7 +111,8 @@ def _pool(job: Job, run: RunConfig, output: Output, *, temp: Path) -> SlotPool:
 
 def _with_swarm(config: SimulatorConfig, job: Job, *, temp: Path) -> SimulatorConfig:
     """Give a headless simulator of ours the drones and cameras that the plans fly; real ones have their settings.json."""
-    if job.topology == "carla" or config.kind != "mock" or "--airsim-settings" in config.arguments:
+    has_airsim = AIRSIM in backend_of(job.topology).servers
+    if not has_airsim or config.kind != "mock" or "--airsim-settings" in config.arguments:
         return config
     plan = job.plan_of(job.scenes[0].name)
     x, y, z = plan.town.airsim_origin_ue_m
@@ -132,7 +122,9 @@ def _with_swarm(config: SimulatorConfig, job: Job, *, temp: Path) -> SimulatorCo
     return config.model_copy(update={"arguments": (*config.arguments, "--airsim-settings", str(path))})
 
 
-def _progress(job: Job, output: Output, *, request: Request, console: Console) -> RunProgress:
+def _progress(ready: Prepared, *, console: Screen) -> RunProgress:
+    job = ready.job
     asked = {scene.name for scene in job.scenes}
-    done = 0 if request.force else sum(e.state == "committed" and n in asked for n, e in read_ledger(output).items())
+    ledger = read_ledger(ready.output)
+    done = 0 if ready.request.force else sum(e.state == "committed" and n in asked for n, e in ledger.items())
     return RunProgress(scenes=len(asked), done=done, samples=job.samples, console=console)

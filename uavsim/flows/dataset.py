@@ -4,21 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
 
 from prefect import flow, tags
-from pydantic import Field
 
-from uavsim.config.run import RunConfig
 from uavsim.flows import context as contexts
+from uavsim.flows.deploy import one_at_a_time
 from uavsim.flows.request import Request
-from uavsim.flows.stages import SceneOutcome
+from uavsim.flows.stages import RunContext, SceneOutcome
 from uavsim.flows.tables import Finished, finish_dataset
-from uavsim.flows.town import Dataset, Out, Scenes, Simulators, generate_town
+from uavsim.flows.town import TownSummary, fly_town, request_of_flow_run
+from uavsim.flows.worker import of_worker
 
-__all__ = ["DatasetSummary", "generate_dataset", "regenerate_mini"]
+__all__ = ["DatasetSummary", "generate_dataset", "generate_opened", "regenerate_mini"]
 
-MINI = "uav3d-mini"
+MINI = Request(dataset="uav3d-mini", out="data/uav3d-mini")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,12 +34,12 @@ class DatasetSummary:
     @property
     def images(self) -> int:
         """Images of the scenes that are committed."""
-        return sum(int(outcome.facts.get("images", 0)) for outcome in self.outcomes)
+        return sum(outcome.facts.images for outcome in self.outcomes if outcome.facts is not None)
 
     @property
     def valid(self) -> bool | None:
-        """Whether the validator is content; None when it was not asked."""
-        return self.finished.verdict.ok if self.finished.verdict is not None else None
+        """Whether the validator found no error; None when it was not asked."""
+        return self.finished.validation.ok if self.finished.validation is not None else None
 
     @property
     def contact_sheet(self) -> Path | None:
@@ -50,66 +49,50 @@ class DatasetSummary:
     @property
     def findings(self) -> tuple[str, ...]:
         """The validator's first findings."""
-        return self.finished.verdict.lines if self.finished.verdict is not None else ()
+        return self.finished.validation.lines if self.finished.validation is not None else ()
 
 
 def _run_name() -> str:
-    from prefect.runtime import flow_run
-
-    told = flow_run.parameters
-    return f"{told['dataset']} {' '.join(told.get('towns') or ['all towns'])} {told.get('scenes') or 'all'}"
+    return request_of_flow_run().title
 
 
 @flow(name="generate-dataset", flow_run_name=_run_name, validate_parameters=True)
-def generate_dataset(  # noqa: PLR0917 - Prefect shows each parameter in its form
-    dataset: Dataset,
-    out: Out,
-    towns: Annotated[list[str], Field(description="all of the data set's when empty")] = [],  # noqa: B006
-    scenes: Scenes = None,
-    samples: int | None = None,
-    seed: int | None = None,
-    topology: str | None = None,
-    formation: str | None = None,
-    rig: str | None = None,
-    weather: str | None = None,
-    simulators: Simulators = [],  # noqa: B006 - never changed; Prefect needs a JSON default
-    force_scenes: bool = False,
-    run: RunConfig | None = None,
-    check: Annotated[bool, Field(description="let the validator look at the result")] = True,
-) -> DatasetSummary:
+def generate_dataset(request: Request) -> DatasetSummary:
     """Fly what is missing of a data set, town by town so that maps are seldom loaded, and write its tables."""
-    request = Request(
-        dataset=dataset,
-        towns=tuple(towns),
-        out=out,
-        scenes=scenes,
-        samples=samples,
-        seed=seed,
-        topology=topology,
-        formation=formation,
-        rig=rig,
-        weather=weather,
-        simulators=tuple(simulators),
-        force=force_scenes,
-        run=run,
-    )
+    with contexts.opened(contexts.prepared(of_worker(request)), gate=one_at_a_time) as context:
+        outcomes = _fly_towns(context)
+    return DatasetSummary(outcomes, finish_dataset(of_worker(request)))
+
+
+@flow(name="regenerate-mini", flow_run_name="{request.out}", validate_parameters=True)
+def regenerate_mini(request: Request = MINI) -> DatasetSummary:
+    """Make the mini split anew, or finish it: 20 scenes of Town10HD."""
+    return generate_dataset(request)
+
+
+def generate_opened(context: RunContext) -> DatasetSummary:
+    """Run ``generate-dataset`` over a context that is open already: its simulators came up while Prefect's server did."""
+    context.gate = one_at_a_time
+
+    @flow(name="generate-dataset", flow_run_name=_run_name, validate_parameters=True)
+    def generate(request: Request) -> DatasetSummary:
+        del request  # for people to see; what it leaves out is nobody's business on a shared server
+        return DatasetSummary(_fly_towns(context), finish_dataset(context.request))
+
+    return generate(context.request.model_copy(update={"run": None}))
+
+
+def _fly_towns(context: RunContext) -> tuple[SceneOutcome, ...]:
+    """Fly every town in a flow run of its own."""
+
+    @flow(name="fly-town", flow_run_name=f"{context.job.dataset} {{town}} {context.request.scenes or 'all'}")
+    def flow_of_town(town: str) -> TownSummary:
+        return fly_town(context, town)
+
     outcomes: list[SceneOutcome] = []
-    with contexts.opened(request) as (job, context), tags(job.dataset):
-        for town in job.towns:
-            settings = request.model_dump(exclude={"towns", "force", "run"}) | {"simulators": list(simulators)}
-            summary = generate_town(**settings, town=town, force_scenes=force_scenes, run=run, finish=False)
-            outcomes += summary.outcomes
+    with tags(context.job.dataset):
+        for town in context.job.towns:
+            outcomes += flow_of_town(town).outcomes
     if context.failure is not None:
         raise context.failure
-    return DatasetSummary(tuple(outcomes), finish_dataset(out, check=check))
-
-
-@flow(name="regenerate-mini", flow_run_name="{out}", validate_parameters=True)
-def regenerate_mini(
-    out: Out,
-    seed: int | None = None,
-    simulators: Simulators = ["mock"],  # noqa: B006 - never changed; Prefect needs a JSON default
-    force_scenes: bool = False,
-) -> DatasetSummary:
-    """Make the mini split anew, or finish it: 20 scenes of Town10HD."""
-    return generate_dataset(dataset=MINI, out=out, seed=seed, simulators=simulators, force_scenes=force_scenes)
+    return tuple(outcomes)

@@ -49,7 +49,6 @@ def deploy(pool: str, *, kind: str = "process", cron: str | None = None) -> list
             name="uavsim",
             work_pool_name=pool,
             cron=cron if name == "regenerate-mini" else None,
-            parameters={"out": "data/uav3d-mini"} if name == "regenerate-mini" and cron else None,
             tags=["uavsim", name],
             print_next_steps=False,
             ignore_warnings=True,
@@ -62,14 +61,13 @@ def deploy(pool: str, *, kind: str = "process", cron: str | None = None) -> list
 def one_at_a_time(slot: SimulatorSlot) -> Iterator[None]:
     """Hold the simulator's global concurrency limit while a scene flies: two runs may name the same server.
 
-    Simulators that a run starts itself are its own; they need no limit. The slot of a run that dies comes free when its
+    Simulators that a run starts itself are its own; they need no limit. The limit of a run that dies comes free when its
     lease ends.
     """
-    config = slot.simulator.config
     if slot.simulator.is_ours:
         yield
         return
-    name = f"simulator {config.host}:{config.carla_port}"
+    name = f"simulator {slot.simulator.address}"
     with get_client(sync_client=True) as client:
         client.upsert_global_concurrency_limit_by_name(name, 1)
     with concurrency(name, occupy=1, lease_duration=_LEASE_S, strict=True):

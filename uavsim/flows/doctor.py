@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 import os
 import shutil
 import subprocess
@@ -13,16 +12,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from uavsim.capture.recording_writer import read_recording
+from uavsim.capture.client_events import ClientEvent, SampleTaken, SceneFlown
+from uavsim.capture.recording_reader import read_recording
 from uavsim.errors import SceneVoid, UavsimError
 from uavsim.flows.job import Job
 from uavsim.flows.request import Request
-from uavsim.flows.resolve import all_scenes, resolve
+from uavsim.flows.resolve import all_scenes, installed_version, resolve
 from uavsim.flows.stages import refuse_blank_images
 from uavsim.records.codec import pack_plan
 from uavsim.records.plan import ScenePlan
 from uavsim.supervise.simulator_slot import SimulatorSlot
-from uavsim.typing import JsonDict
 
 __all__ = ["Finding", "Level", "examine"]
 
@@ -89,8 +88,8 @@ def _first_scenes(request: Request) -> str:
 
 
 def _machine() -> Iterator[Finding]:
-    told = " ".join(f"{name} {importlib.metadata.version(name)}" for name in ("uavsim", "carla", "airsim", "numpy"))
-    yield Finding("good", "packages", told)
+    versions = (f"{name} {installed_version(name)}" for name in ("uavsim", "carla", "airsim", "numpy"))
+    yield Finding("good", "packages", " ".join(versions))
     cores = len(os.sched_getaffinity(0))
     yield Finding("good", "processor", f"{cores} cores, load {os.getloadavg()[0]:.1f}")
     free_gb = _available_memory_gb()
@@ -140,7 +139,8 @@ def _simulator(slot: SimulatorSlot, job: Job, *, folder: Path, flights: list[Fli
     except UavsimError as error:
         yield Finding("bad", slot.name, str(error), "see the message; nothing else of this simulator was looked at")
         return
-    address = slot.simulator.ensure().text
+    servers = slot.simulator.ensure()
+    address = ", ".join(f"{name} at {where}" for name, where in servers.items())
     yield Finding("good", slot.name, f"{address}: client {facts.client}, server {facts.server}, map {facts.map_name}")
     for line in slot.simulator_log_tail().lower().splitlines():
         if any(renderer in line for renderer in _SOFTWARE_RENDERERS):
@@ -159,23 +159,21 @@ def _town(slot: SimulatorSlot, plan: ScenePlan, *, folder: Path, flights: list[F
     path.write_bytes(pack_plan(plan))
     samples_at: list[float] = []
 
-    def on_event(event: JsonDict) -> None:
-        if event.get("event") == "sample":
+    def on_event(event: ClientEvent) -> None:
+        if isinstance(event, SampleTaken):
             samples_at.append(time.monotonic())
 
     began = time.monotonic()
     try:
         flown = slot.fly(path, out=folder / "recording", town=plan.town.name, on_event=on_event)
-        refuse_blank_images(read_recording(flown.recording))
+        refuse_blank_images(read_recording(Path(flown.recording)))
     except SceneVoid as error:
         yield Finding("bad", what, str(error), "check the driver and the free graphics memory (nvidia-smi)")
         return
     except UavsimError as error:
         yield Finding("bad", what, str(error), "see docs/operations.md; Town06 and Town07 need CARLA's AdditionalMaps")
         return
-    flight = _measured(
-        plan, flown.facts, folder=flown.recording, seconds=time.monotonic() - began, samples_at=samples_at
-    )
+    flight = _measured(plan, flown, seconds=time.monotonic() - began, samples_at=samples_at)
     flights.append(flight)
     slow = flight.images_per_s < _SLOW_IMAGES_PER_S
     remedy = (
@@ -185,17 +183,17 @@ def _town(slot: SimulatorSlot, plan: ScenePlan, *, folder: Path, flights: list[F
     yield Finding("warning" if slow else "good", what, pace, remedy)
 
 
-def _measured(plan: ScenePlan, facts: JsonDict, *, folder: Path, seconds: float, samples_at: list[float]) -> Flight:
+def _measured(plan: ScenePlan, flown: SceneFlown, *, seconds: float, samples_at: list[float]) -> Flight:
     """Take the pace between the first and the last sample: map loading and warm-up are paid once."""
     span_s = max(samples_at[-1] - samples_at[0], 1e-6) if len(samples_at) > 1 else seconds
     captures = max(len(samples_at) - 1, 1)
-    size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
+    size = sum(file.stat().st_size for file in Path(flown.recording).rglob("*") if file.is_file())
     return Flight(
         seconds=seconds,
         images_per_s=captures * len(plan.channels) / span_s,
         ticks_per_s=captures * plan.image_every_steps / span_s,
         bytes_per_sample=size / plan.samples,
-        vehicles=f"{facts.get('vehicles', '?')} of {facts.get('vehicles_asked', '?')}",
+        vehicles=f"{flown.vehicles} of {flown.vehicles_asked}",
     )
 
 

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-import shutil
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import cast
 
-from uavsim.dataset.assemble import assemble
+from uavsim.dataset.assemble import AssembledVersion, assemble
 from uavsim.dataset.map_mask import draw_map_mask
-from uavsim.errors import SystemFailure
+from uavsim.dataset.rows import RunInfo
+from uavsim.errors import DatasetError, SystemFailure
 from uavsim.export.contact_sheet import write_contact_sheet
 from uavsim.records.recording import Recording
-from uavsim.store.atomic import storage_errors
-from uavsim.store.commit import read_fragments
-from uavsim.store.identity import read_identity
-from uavsim.store.layout import OutLayout, check_name, staging_name
+from uavsim.store.commit import drop_retired, generation_of, read_fragment
+from uavsim.store.identity import read_identity, refuse_removed
+from uavsim.store.layout import OutLayout, check_name
 from uavsim.store.ledger import LedgerEntry, read_ledger
 from uavsim.store.output import Output
 from uavsim.typing import JsonDict
@@ -71,22 +71,41 @@ def assemble_tables(output: Output) -> list[str]:
         Version folders; none when no scene is committed.
     """
     with _alone(output):
+        refuse_removed(output)
         entries = committed_scenes(output)
         if not entries:
             return []
-        folder = OutLayout(output.root).staging / staging_name(_TABLES, attempt="new")
-        with storage_errors(f"assemble the tables of {output.address}"):
-            shutil.rmtree(folder, ignore_errors=True)
-            folder.mkdir(parents=True)
-        fragments = (read_fragments(output, [entry.scene])[0] for entry in entries)
-        masks = {town: mask for town in {e.town for e in entries} if (mask := output.read(f"{_MASKS}/{town}.png"))}
-        info = _public_part(read_identity(output) or {})
-        versions = assemble(folder, fragments, map_masks=masks, info=info)
-        with storage_errors(f"assemble the tables of {output.address}"):
-            moves = {str(p.relative_to(folder)): str(p.relative_to(folder)) for p in folder.rglob("*") if p.is_file()}
-            output.adopt(folder, moves=moves)
-            shutil.rmtree(folder)
+        folder = output.stage(_TABLES)
+        try:
+            masks = {town: mask for town in {e.town for e in entries} if (mask := output.read(f"{_MASKS}/{town}.png"))}
+            info = _public_part(read_identity(output) or {})
+            versions = _assembled(output, entries, folder=folder, masks=masks, info=info)
+            output.publish(folder, versions=[version.version for version in versions])
+        finally:
+            output.drop_staged(folder)
+        drop_retired(output, entries)
         return [version.version for version in versions]
+
+
+def _assembled(
+    output: Output, entries: list[LedgerEntry], *, folder: Path, masks: dict[str, bytes], info: RunInfo
+) -> list[AssembledVersion]:
+    """Assemble the tables; rows that are damaged are told with their scene, and how they are made again."""
+    reached: list[LedgerEntry] = []
+
+    def fragments() -> Iterator[bytes]:
+        for entry in entries:
+            reached.append(entry)
+            yield read_fragment(output, entry)
+
+    try:
+        return assemble(folder, fragments(), map_masks=masks, info=info)
+    except DatasetError as error:
+        entry = reached[-1]
+        raise DatasetError(
+            f"{output.address}/{generation_of(entry).fragment}: the table rows of scene {entry.scene} are damaged ({error}); "
+            f"make them again from its recording: uavsim annotate {output.address} --scenes {entry.scene}"
+        ) from error
 
 
 def validate(root: Path, *, versions: list[str] | None = None, pixels: bool | None = None) -> ValidationSummary:
@@ -117,13 +136,13 @@ def sheet(root: Path, *, versions: list[str] | None = None) -> Path:
 
 
 def _few_images(folder: Path) -> bool:
-    """Tell from the size of the table, some 500 bytes an image, whether looking at all of them is quick."""
+    """Guess from the size of the table, some 500 bytes an image, whether decoding all of them is quick."""
     return (folder / "sample_data.json").stat().st_size < 500 * _FEW_IMAGES
 
 
-def _public_part(identity: JsonDict) -> JsonDict:
+def _public_part(identity: JsonDict) -> RunInfo:
     """What of the identity belongs to the data set; the same in every run of it."""
-    return {key: identity[key] for key in ("dataset", "seed", "fingerprint", "versions") if key in identity}
+    return cast("RunInfo", {key: identity[key] for key in RunInfo.__annotations__ if key in identity})
 
 
 @contextmanager

@@ -6,17 +6,23 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
+from typing import TYPE_CHECKING
 
-from rich.console import Console
-
+from uavsim.environment import keep_local_direct, open_file_limit
 from uavsim.errors import DatasetError, SystemFailure, UavsimError
 from uavsim.flows import server
 from uavsim.flows.request import Request
+from uavsim.store.journal import redact
+from uavsim.terminal import Screen, line
+
+if TYPE_CHECKING:
+    from uavsim.flows.dataset import DatasetSummary
+    from uavsim.flows.stages import RunContext
 
 __all__ = ["Result", "generate"]
 
@@ -58,52 +64,53 @@ class Result:
                 for what, names in (("quarantined", self.quarantined), ("unfinished", self.unfinished))
                 if names
             ]
-            return SystemFailure(f"{'; '.join(parts)} (uavsim status {self.address} tells why)")
+            return SystemFailure(f"{'; '.join(parts)} (uavsim status {self.address} says why)")
         if self.valid is False:
-            return DatasetError(f"{self.address} breaks a promise: {self.findings[0] if self.findings else ''}")
+            return DatasetError(f"{self.address} is not valid: {self.findings[0] if self.findings else ''}")
         return None
 
 
-def generate(request: Request, *, console: Console, check: bool = True) -> Result:
+def generate(request: Request, *, console: Screen) -> Result:
     """Do the main job.
 
     Args:
         request: what to make.
-        console: tells people.
-        check: let the validator look at the result.
+        console: shows people the progress.
 
     Raises:
         InputError: before anything is started or written.
         SystemFailure: simulators, storage or Prefect failed; what is committed stays.
     """
     began = time.monotonic()
-    os.environ.setdefault(_CONSOLE_LEVEL, "CRITICAL")  # before Prefect is imported: the run tells people itself
+    keep_local_direct()
+    open_file_limit()
+    url = server.configured_api_url()
+    os.environ.setdefault(_CONSOLE_LEVEL, "CRITICAL")  # before Prefect is imported: the run shows its progress itself
     from uavsim.flows import context as contexts
 
     ready = contexts.prepared(request)
-    job = ready[0]
+    job = ready.job
     console.print(
-        f"[bold]{job.dataset}[/] {', '.join(job.towns)}: {len(job.scenes)} scenes x {job.samples} samples, "
-        f"{job.images_per_scene} images each, seed {job.seed}",
-        highlight=False,
+        line(
+            ("bold", job.dataset),
+            f" {', '.join(job.towns)}: {len(job.scenes)} scenes x {job.samples} samples, {job.images_per_scene} images each, "
+            f"seed {job.seed}",
+        )
     )
     with ExitStack() as stack:
         stack.enter_context(_terminated_politely())
-        url = server.configured_api_url()
         temporary = None
         if url is None:
             temporary = stack.enter_context(server.TemporaryServer())
         else:
             server.check_api(url)
-        _, context = stack.enter_context(contexts.opened(request, console=console, ready=ready))
+        context = stack.enter_context(contexts.opened(ready, console=console))
         url = url or temporary.wait() if temporary is not None else url
         assert url is not None
-        stack.enter_context(server.use_api(url, temporary=temporary is not None))
-        from uavsim.flows.dataset import generate_dataset
+        stack.enter_context(server.use_api(url, key=temporary.key if temporary is not None else ""))
+        from uavsim.flows.dataset import generate_opened
 
-        summary = generate_dataset(
-            **request.model_dump(exclude={"force"}) | {"force_scenes": request.force, "check": check}
-        )
+        summary = _with_tables_whatever_happens(context, generate_opened)
         if context.failure is not None:
             raise context.failure
     return Result(
@@ -117,6 +124,30 @@ def generate(request: Request, *, console: Console, check: bool = True) -> Resul
         contact_sheet=summary.contact_sheet,
         findings=summary.findings,
     )
+
+
+def _with_tables_whatever_happens(context: RunContext, flow: Callable[[RunContext], DatasetSummary]) -> DatasetSummary:
+    """Run the flow; when Prefect fails under it, what is committed still gets its tables.
+
+    Raises:
+        SystemFailure: Prefect failed.
+    """
+    try:
+        return flow(context)
+    except UavsimError:
+        raise
+    except Exception as error:
+        from uavsim.flows.finish import assemble_tables
+
+        if isinstance(error, OSError) and error.errno is not None and context.failure is None:
+            raise
+        assemble_tables(context.output)
+        if context.failure is not None:
+            raise context.failure from error
+        said = redact(" ".join(str(error).split()))[:200]
+        raise SystemFailure(
+            f"Prefect failed ({type(error).__name__}: {said}); the tables hold what is committed; run the same command again"
+        ) from error
 
 
 @contextmanager

@@ -28,13 +28,13 @@ class Overview:
         dataset: its name.
         seed: of it.
         committed: scenes that are in it.
-        flying: scenes that a process is at right now.
-        interrupted: scenes that were begun and that nobody is at.
-        quarantined: entries of scenes that were given up.
+        flying: scenes that a process holds right now.
+        interrupted: scenes that were begun and that no process holds.
+        quarantined: entries of scenes that were given up, also those of which the data set keeps an earlier flight.
         missing: names of scenes of the whole data set that were never begun; None when its YAML cannot be read any more.
         images: in the data set.
         scene_s: how long a scene takes, from the last ones; None before the first.
-        slots: simulators that are at work.
+        slots: simulator slots that are at work.
     """
 
     address: str
@@ -66,7 +66,7 @@ class Overview:
                 "committed": [entry.scene for entry in self.committed],
                 "flying": self.flying,
                 "interrupted": self.interrupted,
-                "quarantined": {entry.scene: entry.reasons for entry in self.quarantined},
+                "quarantined": {entry.scene: entry.failures for entry in self.quarantined},
                 "missing": self.missing,
                 "images": self.images,
                 "eta_s": self.eta_s,
@@ -86,7 +86,8 @@ def overview(out: str, *, scratch: Path | None = None) -> Overview:
         raise InputError(f"{output.address}: no data set of ours (no {IDENTITY})")
     ledger = sorted(read_ledger(output).values(), key=lambda entry: entry.index)
     begun = [entry.scene for entry in ledger if entry.state == "flying"]
-    flying = tuple(scene for scene in begun if _held(output, scene))
+    again = [entry.scene for entry in ledger if entry.replacing is not None and not entry.given_up]
+    flying = tuple(scene for scene in (*begun, *again) if _held(output, scene))
     committed = tuple(entry for entry in ledger if entry.state == "committed")
     return Overview(
         address=output.address,
@@ -95,9 +96,9 @@ def overview(out: str, *, scratch: Path | None = None) -> Overview:
         committed=committed,
         flying=flying,
         interrupted=tuple(scene for scene in begun if scene not in flying),
-        quarantined=tuple(entry for entry in ledger if entry.state == "quarantined"),
+        quarantined=tuple(entry for entry in ledger if entry.given_up),
         missing=_missing(out, identity, known={entry.scene for entry in ledger}),
-        images=sum(int(entry.facts.get("images", 0)) for entry in committed),
+        images=sum(entry.facts.images for entry in committed if entry.facts),
         scene_s=_pace_s(committed),
         slots=len(flying),
     )
@@ -123,6 +124,6 @@ def _missing(out: str, identity: dict[str, object], *, known: set[str]) -> tuple
 
 
 def _pace_s(committed: tuple[LedgerEntry, ...]) -> float | None:
-    times_s = [float(e.facts["fly_s"]) + float(e.facts.get("label_s", 0.0)) for e in committed if "fly_s" in e.facts]
+    times_s = [entry.facts.fly_s + entry.facts.label_s for entry in committed if entry.facts and entry.facts.fly_s]
     last = times_s[-_PACE_FROM:]
     return sum(last) / len(last) if last else None

@@ -7,10 +7,11 @@ import time
 from collections.abc import Callable
 from types import TracebackType
 
-from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+from rich.text import Text
 
-from uavsim.typing import JsonDict
+from uavsim.capture.client_events import ClientEvent, SampleTaken
+from uavsim.terminal import Screen
 
 __all__ = ["RunProgress"]
 
@@ -27,7 +28,7 @@ class RunProgress:
     """
 
     def __init__(
-        self, *, scenes: int, done: int, samples: int, console: Console, clock: Callable[[], float] = time.monotonic
+        self, *, scenes: int, done: int, samples: int, console: Screen, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self._console, self._clock, self._lock = console, clock, threading.Lock()
         self._scenes, self._done, self._samples = scenes, done, samples
@@ -71,19 +72,19 @@ class RunProgress:
         left = (self._scenes - self._done) * self._samples - self._samples_taken
         return max(left, 0) * (self._clock() - self._began) / self._samples_taken
 
-    def on_event(self, scene: str, event: JsonDict) -> None:
-        """Take one event of a client."""
-        if event.get("event") == "sample":
+    def on_event(self, scene: str, event: ClientEvent) -> None:
+        """Take one event of a client process."""
+        if isinstance(event, SampleTaken):
             with self._lock:
                 samples, images = self._in_flight.get(scene, (0, 0))
-                now = int(event.get("sample", samples)), int(event.get("images", images))
+                now = event.sample, event.images
                 self._in_flight[scene] = now
                 self._samples_taken += now[0] - samples
                 self._images += now[1] - images
                 self._show()
 
-    def finished(self, scene: str, *, line: str) -> None:
-        """Count a scene as done and tell people in one line."""
+    def finished(self, scene: str, *, line: Text) -> None:
+        """Count a scene as done and print one line."""
         with self._lock:
             self._in_flight.pop(scene, None)
             self._finished += 1
@@ -91,17 +92,17 @@ class RunProgress:
             self._show()
         self.say(line)
 
-    def failed(self, scene: str, *, line: str) -> None:
-        """Take back what a failed attempt had counted and tell people in one line."""
+    def failed(self, scene: str, *, line: Text) -> None:
+        """Take back what a failed attempt had counted and print one line."""
         with self._lock:
             samples, _ = self._in_flight.pop(scene, (0, 0))
             self._samples_taken -= samples
             self._show()
         self.say(line)
 
-    def say(self, line: str) -> None:
+    def say(self, line: Text) -> None:
         """Print one line above the bars."""
-        self._console.print(line, highlight=False, soft_wrap=True)
+        self._console.print(line)
 
     def _show(self) -> None:
         eta = self.eta_s

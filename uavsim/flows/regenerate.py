@@ -1,4 +1,4 @@
-"""Fly scenes of an existing data set again with the settings that it keeps in ``.uavsim/dataset.json``."""
+"""Fly scenes of an existing data set anew with the settings that it keeps in ``.uavsim/dataset.json``."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["request_of_folder"]
 def request_of_folder(
     folder: Path, *, scenes: str | None, simulators: tuple[str, ...], run: RunConfig | None
 ) -> Request:
-    """Make the request that flies ``scenes`` of ``folder`` again; without numbers those in quarantine.
+    """Make the request that flies ``scenes`` of ``folder`` anew; without numbers those in quarantine.
 
     Raises:
         InputError: not a data set of ours, or nothing to fly.
@@ -27,7 +27,7 @@ def request_of_folder(
     if identity is None:
         raise InputError(f"{folder}: no data set of ours (no {IDENTITY})")
     if scenes is None:
-        numbers = sorted(entry.index for entry in read_ledger(output).values() if entry.state == "quarantined")
+        numbers = sorted(entry.index for entry in read_ledger(output).values() if entry.given_up)
         if not numbers:
             raise InputError(f"{folder}: no scene is quarantined; name scenes with --scenes 3,7")
         scenes = ",".join(map(str, numbers))

@@ -1,4 +1,7 @@
-"""What a person asks for, as one typed object: from the command line, a form in Prefect's UI, or a deployment."""
+"""What a person asks for, as one typed object: from the command line, a form in Prefect's UI, or a deployment.
+
+It is the one parameter of every flow.
+"""
 
 from __future__ import annotations
 
@@ -6,28 +9,53 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from uavsim.config.run import RunConfig, parse_simulator
 from uavsim.errors import InputError
+from uavsim.store.output import Output
+from uavsim.store.places import open_output
 
-__all__ = ["Request", "parse_numbers"]
+__all__ = ["OutputRequest", "Request", "parse_numbers"]
 
 
-class Request(BaseModel):
-    """One job."""
+class OutputRequest(BaseModel):
+    """What is to be done with a data set that is there."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    dataset: str = Field(description="name in flight_plans/datasets, or a YAML file")
     out: str = Field(description="folder, or fsspec URL (s3://bucket/prefix)")
+    pixels: bool | None = Field(default=None, description="let the validator decode every image; when few by default")
+    run: RunConfig | None = Field(default=None, description="simulators, deadlines, attempts, scratch folder")
+
+    def output(self) -> Output:
+        """Open the place that ``out`` names; touches nothing.
+
+        Raises:
+            InputError: empty, or a URL that cannot be used.
+        """
+        return open_output(self.out, scratch=self.run.scratch if self.run is not None else None)
+
+
+class Request(OutputRequest):
+    """One job: the scenes of a data set that are to be there, and how they are made."""
+
+    dataset: str = Field(description="name in flight_plans/datasets, or a YAML file")
     towns: tuple[str, ...] = Field(default=(), description="all of the data set when empty")
-    scenes: str | None = Field(default=None, description="scene numbers: 0-4,7")
-    samples: int | None = Field(default=None, ge=1)
-    seed: int | None = Field(default=None, ge=0)
-    topology: str | None = None
-    formation: str | None = None
-    rig: str | None = None
-    weather: str | None = None
-    simulators: tuple[str, ...] = Field(default=(), description="replaces those of run")
-    force: bool = False
-    run: RunConfig | None = None
+    scenes: str | None = Field(default=None, description="scene numbers in the data set, 0-4,7; all when left out")
+    samples: int | None = Field(default=None, ge=1, description="keyframes per scene, instead of the data set's")
+    seed: int | None = Field(default=None, ge=0, description="instead of the data set's")
+    topology: str | None = Field(default=None, description="simulator set-up, instead of the data set's")
+    formation: str | None = Field(default=None, description="instead of the data set's")
+    rig: str | None = Field(default=None, description="instead of the data set's")
+    weather: str | None = Field(default=None, description="instead of the data set's")
+    simulators: tuple[str, ...] = Field(
+        default=(),
+        description="mock or HOST:CARLA_PORT[:AIRSIM_PORT], each flies one scene at a time; replaces those of run",
+    )
+    force: bool = Field(default=False, description="fly anew what is committed")
+    check: bool = Field(default=True, description="let the validator look at the result")
+
+    @property
+    def title(self) -> str:
+        """For people: the data set, its towns, its scenes."""
+        return f"{self.dataset} {' '.join(self.towns) or 'all towns'} {self.scenes or 'all'}"
 
     def run_config(self) -> RunConfig:
         """Return the run's configuration with the simulators that were named.

@@ -7,7 +7,9 @@ import platform
 from collections.abc import Sequence
 from functools import partial
 
+from uavsim.config.backends import AIRSIM, CARLA, Backend, Server, backend_of
 from uavsim.config.library import Library
+from uavsim.config.run import SimulatorConfig
 from uavsim.errors import InputError
 from uavsim.flows.job import Job, SceneRef
 from uavsim.flows.request import Request, parse_numbers
@@ -15,12 +17,13 @@ from uavsim.plan import dataset_towns, numbering, plan_scenes
 from uavsim.records.plan import ScenePlan
 from uavsim.store.identity import fingerprint
 from uavsim.store.layout import check_name
+from uavsim.supervise.clients import check_clients
 from uavsim.typing import JsonDict
 
-__all__ = ["all_scenes", "identity_of", "resolve"]
+__all__ = ["all_scenes", "identity_of", "installed_version", "resolve"]
 
 _ASKED = {"dataset", "samples", "seed", "topology", "formation", "rig", "weather"}
-_TOLD_VERSIONS = ("uavsim", "carla", "airsim", "numpy", "opencv-python-headless")
+_VERSIONS = ("uavsim", "carla", "airsim", "numpy", "opencv-python-headless")
 
 
 def resolve(request: Request) -> Job:
@@ -34,7 +37,7 @@ def resolve(request: Request) -> Job:
     plans = [plan for town in towns for plan in _planned(request, town, _numbers_of(request, town, towns, wanted))]
     if not plans:
         raise InputError(f"--scenes {request.scenes}: no scene of these numbers in {', '.join(towns)}")
-    _check_airsim(request, plans[0])
+    _check_simulators(request, backend_of(plans[0].topology))
     scenes = tuple(SceneRef(check_name(p.scene_name, what="scene"), p.scene_index, p.town.name) for p in plans)
     town_of = {scene.name: scene for scene in scenes}
     identity = identity_of(request)
@@ -77,23 +80,36 @@ def _planned(request: Request, town: str, numbers: tuple[int, ...] | None) -> li
 
 
 def _plan_of(request: Request, scenes: dict[str, SceneRef], scene: str) -> ScenePlan:
-    """Plan one scene again when its turn comes: a thousand trajectories need not wait in memory."""
+    """Plan one scene anew when its turn comes: a thousand trajectories need not wait in memory."""
     ref = scenes[scene]
     return _planned(request, ref.town, (ref.index,))[0]
 
 
-def _check_airsim(request: Request, plan: ScenePlan) -> None:
-    """Refuse a set-up that flies AirSim where no AirSim is named.
+def _check_simulators(request: Request, backend: Backend) -> None:
+    """Refuse a set-up whose servers are not all named, or whose clients are not installed.
 
     Raises:
-        InputError: an attached or started simulator without an AirSim port.
+        InputError: the message names the simulator's server, or says how to install the client.
     """
-    if plan.topology == "carla":
-        return
-    for simulator in request.run_config().simulators:
-        if simulator.kind != "mock" and simulator.airsim_port is None:
-            example = f"--simulator {simulator.host}:{simulator.carla_port}:41451"
-            raise InputError(f"topology {plan.topology} needs AirSim: name its port, as {example}")
+    simulators = request.run_config().simulators
+    for simulator in simulators:
+        words = " ".join((*simulator.command, *simulator.arguments))
+        filled_in = {server.name for server in backend.servers if f"{{{server.name}_port}}" in words}
+        known = {*simulator.ports, *filled_in, *({CARLA.name} if simulator.kind == "docker" else ())}
+        missing = backend.missing(known) if simulator.kind != "mock" else ()
+        if missing:
+            ports = ":".join(_port_word(server, simulator) for server in backend.servers)
+            raise InputError(
+                f"topology {backend.topology} needs {missing[0].title}: name its port, as --simulator "
+                f"{simulator.host}:{ports}, or in the run's ports"
+            )
+    for python in dict.fromkeys(simulator.client_python or backend.python for simulator in simulators):
+        check_clients(backend, python=python)
+
+
+def _port_word(server: Server, simulator: SimulatorConfig) -> str:
+    port = simulator.ports.get(server.name) or server.default_port
+    return str(port) if server in (CARLA, AIRSIM) else f"{server.name}={port}"
 
 
 def identity_of(request: Request) -> JsonDict:
@@ -108,9 +124,8 @@ def identity_of(request: Request) -> JsonDict:
         "topology": request.topology or model.topology,
         **{key: value for key in ("formation", "rig", "weather") if (value := getattr(request, key)) is not None},
     }
-    versions = {name: importlib.metadata.version(name) for name in _TOLD_VERSIONS} | {
-        "python": platform.python_version()
-    }
+    config["labels"]["label_parked"] = None  # a key until 2026-11: data sets begun with it keep their fingerprint
+    versions = {name: installed_version(name) for name in _VERSIONS} | {"python": platform.python_version()}
     return {
         "dataset": loaded.name,
         "seed": seed,
@@ -120,6 +135,14 @@ def identity_of(request: Request) -> JsonDict:
         "versions": versions,
         "request": request.model_dump(mode="json", include=_ASKED),
     }
+
+
+def installed_version(package: str) -> str:
+    """Return a package's version, or ``not installed``: AirSim's client is optional."""
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return "not installed"
 
 
 def all_scenes(dataset: str) -> tuple[SceneRef, ...]:

@@ -4,21 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
 
 from prefect import flow, task
 from prefect.cache_policies import NO_CACHE
-from pydantic import Field
 
 from uavsim.errors import DatasetError, InputError
 from uavsim.flows import finish
-from uavsim.flows.artifacts import report_validation, tell_report
+from uavsim.flows.artifacts import link_report, report_validation
 from uavsim.flows.finish import ValidationSummary
-from uavsim.store.places import open_output
+from uavsim.flows.request import OutputRequest, Request
+from uavsim.flows.worker import of_worker
 
 __all__ = ["Finished", "assemble_dataset", "finish_dataset", "validate_dataset"]
-
-Out = Annotated[str, Field(description="folder or fsspec URL of the data set")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,18 +24,18 @@ class Finished:
 
     Attributes:
         versions: version folders that were written; none when no scene is committed.
-        verdict: what the validator found; None when nobody asked, or nothing is there to validate.
+        validation: what the validator found; None when nobody asked, or nothing is there to validate.
         contact_sheet: the page; None where there is none.
     """
 
     versions: tuple[str, ...] = ()
-    verdict: ValidationSummary | None = None
+    validation: ValidationSummary | None = None
     contact_sheet: Path | None = None
 
 
 @task(name="assemble-tables", cache_policy=NO_CACHE)
-def _assemble(out: str) -> list[str]:
-    return finish.assemble_tables(open_output(out))
+def _assemble(request: OutputRequest) -> list[str]:
+    return finish.assemble_tables(request.output())
 
 
 @task(name="validate", cache_policy=NO_CACHE)
@@ -51,44 +48,43 @@ def _sheet(root: Path, *, versions: list[str]) -> Path:
     return finish.sheet(root, versions=versions)
 
 
-@flow(name="assemble-dataset", flow_run_name="{out}", validate_parameters=True)
-def assemble_dataset(out: Out) -> list[str]:
+@flow(name="assemble-dataset", flow_run_name="{request.out}", validate_parameters=True)
+def assemble_dataset(request: OutputRequest) -> list[str]:
     """Write all tables from the scenes that are committed; may be repeated at any time."""
-    return _assemble(out)
+    return _assemble(of_worker(request))
 
 
-@flow(name="validate-dataset", flow_run_name="{out}", validate_parameters=True)
-def validate_dataset(
-    out: Out, pixels: Annotated[bool | None, Field(description="decode every image; when few by default")] = None
-) -> ValidationSummary:
-    """Judge a data set by what is on disk; fails when it breaks a promise.
+@flow(name="validate-dataset", flow_run_name="{request.out}", validate_parameters=True)
+def validate_dataset(request: OutputRequest) -> ValidationSummary:
+    """Validate a data set by what is on disk; fails when it is not valid.
 
     Raises:
-        DatasetError: it does; the artifact lists the findings.
+        DatasetError: it is not; the artifact lists the findings.
     """
-    verdict = _validate(_local_root(out), pixels=pixels)
-    report_validation(verdict, title=Path(out).name)
-    if not verdict.ok:
-        raise DatasetError(f"{out}: {verdict.errors} errors, first: {verdict.lines[0] if verdict.lines else '?'}")
-    return verdict
+    summary = _validate(_local_root(of_worker(request)), pixels=request.pixels)
+    report_validation(summary, title=Path(request.out).name)
+    if not summary.ok:
+        first = summary.lines[0] if summary.lines else "?"
+        raise DatasetError(f"{request.out}: {summary.errors} errors, first: {first}")
+    return summary
 
 
-def finish_dataset(out: str, *, check: bool = True) -> Finished:
+def finish_dataset(request: Request) -> Finished:
     """Write the tables; validate them and draw the contact sheet where the data set is on a local disk."""
-    versions = _assemble(out)
-    output = open_output(out)
+    versions = _assemble(request)
+    output = request.output()
     if not versions or not output.is_local:
         return Finished(versions=tuple(versions))
     page = _sheet(output.root, versions=versions)
-    tell_report(page, title=output.root.name, text="contact sheet")
-    verdict = _validate(output.root, pixels=None) if check else None
-    if verdict is not None:
-        report_validation(verdict, title=output.root.name)
-    return Finished(versions=tuple(versions), verdict=verdict, contact_sheet=page)
+    link_report(page, title=output.root.name, text="contact sheet")
+    validation = _validate(output.root, pixels=request.pixels) if request.check else None
+    if validation is not None:
+        report_validation(validation, title=output.root.name)
+    return Finished(versions=tuple(versions), validation=validation, contact_sheet=page)
 
 
-def _local_root(out: str) -> Path:
-    output = open_output(out)
+def _local_root(request: OutputRequest) -> Path:
+    output = request.output()
     if not output.is_local:
         raise InputError(f"{output.address}: the validator reads a local disk; copy the data set, or mount it")
     return output.root

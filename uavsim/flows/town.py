@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from typing import Annotated
 from uuid import UUID
 
 from prefect import flow, get_run_logger, tags, task
@@ -14,27 +13,21 @@ from prefect.client.schemas.objects import State, TaskRun
 from prefect.futures import PrefectFuture
 from prefect.task_runners import ThreadPoolTaskRunner
 from prefect.tasks import Task
-from pydantic import Field
 
-from uavsim.config.run import RunConfig
+from uavsim.errors import InputError
 from uavsim.flows import context as contexts
-from uavsim.flows.artifacts import tell_scenes
+from uavsim.flows import stages
+from uavsim.flows.artifacts import report_scenes
 from uavsim.flows.deploy import one_at_a_time
 from uavsim.flows.request import Request
 from uavsim.flows.stages import RunContext, SceneOutcome, SceneQuarantined
-from uavsim.flows.stages import fly_scene as fly_scene_stage
 from uavsim.flows.tables import finish_dataset
+from uavsim.flows.worker import of_worker
 
-__all__ = ["TownSummary", "fly_scene", "generate_town"]
+__all__ = ["TownSummary", "fly_town", "generate_town", "request_of_flow_run"]
 
 _UNKNOWN = SceneOutcome("", "elsewhere")
 _ELSEWHERE_POLL_S = 1.0
-Dataset = Annotated[str, Field(description="a file of flight_plans/datasets without .yaml, or a path")]
-Scenes = Annotated[str | None, Field(description="numbers in the data set: 0-4,7; all of the town when left out")]
-Out = Annotated[str, Field(description="folder or fsspec URL of the data set")]
-Simulators = Annotated[
-    list[str], Field(description="mock or HOST:CARLA_PORT[:AIRSIM_PORT], each flies one scene at a time")
-]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,78 +42,78 @@ class TownSummary:
         return [outcome.scene for outcome in self.outcomes if outcome.state == state]
 
 
+def request_of_flow_run() -> Request:
+    """Return the request of the flow run that is beginning; from a server it comes as JSON."""
+    from prefect.runtime import flow_run
+
+    return Request.model_validate(flow_run.parameters["request"])
+
+
+def _run_name() -> str:
+    return request_of_flow_run().title
+
+
+@flow(name="generate-town", flow_run_name=_run_name, validate_parameters=True)
+def generate_town(request: Request) -> TownSummary:
+    """Fly every scene of one town that is not committed yet; resumes whatever was left by a run before.
+
+    Raises:
+        InputError: the request names no town, or several.
+    """
+    if len(request.towns) != 1:
+        raise InputError(
+            f"generate-town flies one town; towns has {len(request.towns)} (generate-dataset flies several)"
+        )
+    with contexts.opened(contexts.prepared(of_worker(request)), gate=one_at_a_time) as context:
+        summary = fly_town(context, context.job.towns[0])
+    if context.failure is not None:
+        raise context.failure
+    finish_dataset(of_worker(request))
+    return summary
+
+
+def fly_town(context: RunContext, town: str) -> TownSummary:
+    """Fly the town's scenes of a run that is open, within the flow run that calls this."""
+    names = [scene.name for scene in context.job.scenes_of(town)]
+    with tags(context.job.dataset, town):
+        summary = TownSummary(town, tuple(_fly_all(context, names)))
+    report_scenes(summary.outcomes, title=f"{context.job.dataset} {town}")
+    return summary
+
+
 def _worth_another_try(_: Task[..., object], __: TaskRun, state: State[object]) -> bool:
     """Retry what the ledger has not given up, unless the run is ending."""
     error = state.result(raise_on_failure=False)
     return isinstance(error, Exception) and not isinstance(error, (SceneQuarantined, *contexts.RUN_ENDS))
 
 
-@task(name="fly-scene", task_run_name="{scene}", cache_policy=NO_CACHE, retry_condition_fn=_worth_another_try)
-def fly_scene(scene: str, *, out: str) -> SceneOutcome:
-    """Fly, label and commit one scene; takes and returns names, never clients or pixels."""
-    return fly_scene_stage(contexts.active(out), scene)
+def _scene_task(context: RunContext) -> Task[[str], SceneOutcome]:
+    """Make the task that flies one scene of this run; it takes and returns names, never clients or pixels.
 
-
-def _run_name() -> str:
-    from prefect.runtime import flow_run
-
-    told = flow_run.parameters
-    return f"{told['dataset']} {told['town']} {told.get('scenes') or 'all'}"
-
-
-@flow(name="generate-town", flow_run_name=_run_name, validate_parameters=True)
-def generate_town(  # noqa: PLR0917 - Prefect shows each parameter in its form
-    dataset: Dataset,
-    town: str,
-    out: Out,
-    scenes: Scenes = None,
-    samples: int | None = None,
-    seed: int | None = None,
-    topology: str | None = None,
-    formation: str | None = None,
-    rig: str | None = None,
-    weather: str | None = None,
-    simulators: Simulators = ["mock"],  # noqa: B006 - never changed; Prefect needs a JSON default
-    force_scenes: bool = False,
-    run: RunConfig | None = None,
-    finish: Annotated[bool, Field(description="afterwards write the tables and let the validator look")] = True,
-) -> TownSummary:
-    """Fly every scene of one town that is not committed yet; resumes whatever was left by a run before."""
-    request = Request(
-        dataset=dataset,
-        towns=(town,),
-        out=out,
-        scenes=scenes,
-        samples=samples,
-        seed=seed,
-        topology=topology,
-        formation=formation,
-        rig=rig,
-        weather=weather,
-        simulators=tuple(simulators),
-        force=force_scenes,
-        run=run,
-    )
-    with contexts.opened(request) as (job, context):
-        context.gate = one_at_a_time
-        names = [scene.name for scene in job.scenes if scene.town.casefold() == town.casefold()]
-        with tags(dataset, town):
-            summary = TownSummary(town, tuple(_fly_all(context, names, out=out)))
-        tell_scenes(summary.outcomes, title=f"{dataset} {town}")
-    if context.failure is not None:
-        raise context.failure
-    if finish:
-        finish_dataset(out)
-    return summary
-
-
-def _fly_all(context: RunContext, names: list[str], *, out: str) -> list[SceneOutcome]:
-    """Submit one task a scene; the pool of simulators decides when each flies.
-
-    Scenes that another process holds are asked for again until they are done: when that process dies, they fall to this one.
+    The context is the task's own, not a parameter: Prefect records parameters and looks into them for results of others.
     """
     delays_s = [context.run.retry_delay_s * 2**k for k in range(context.run.attempts - 1)]
-    with_retries = fly_scene.with_options(retries=len(delays_s), retry_delay_seconds=delays_s or 0)
+
+    @task(
+        name="fly-scene",
+        task_run_name="{scene}",
+        cache_policy=NO_CACHE,
+        retries=len(delays_s),
+        retry_delay_seconds=delays_s or 0,
+        retry_condition_fn=_worth_another_try,
+    )
+    def fly_scene(scene: str) -> SceneOutcome:
+        return stages.fly_scene(context, scene)
+
+    return fly_scene
+
+
+def _fly_all(context: RunContext, names: list[str]) -> list[SceneOutcome]:
+    """Submit one task a scene; the pool of simulators decides when each flies.
+
+    Scenes that another process holds are submitted anew until they are done: when that process dies, this one flies them.
+    """
+    fly_scene = _scene_task(context)
     workers = len(context.pool.slots) * (1 + context.run.label_threads)
     runner: ThreadPoolTaskRunner[SceneOutcome] = ThreadPoolTaskRunner(max_workers=workers)
     outcomes: dict[str, SceneOutcome] = {}
@@ -132,7 +125,7 @@ def _fly_all(context: RunContext, names: list[str], *, out: str) -> list[SceneOu
                 if outcomes:
                     time.sleep(_ELSEWHERE_POLL_S)
                 waiting = [name for name in waiting if name not in outcomes or not contexts.is_held(context, name)]
-                futures = [runner.submit(with_retries, parameters={"scene": name, "out": out}) for name in waiting]
+                futures = [runner.submit(fly_scene, parameters={"scene": name}) for name in waiting]
                 for name, future in zip(waiting, futures, strict=True):
                     outcomes[name] = _outcome(name, future)
                     update_progress_artifact(progress, 100.0 * _share_done(outcomes, names))

@@ -10,8 +10,8 @@ from typing import Final
 
 import numpy as np
 
-from uavsim.geometry import quaternion
 from uavsim.geometry.pinhole import pixel_in_image
+from uavsim.geometry.se3 import SE3
 from uavsim.typing import BoolArray, FloatArray
 
 __all__ = [
@@ -34,20 +34,18 @@ FACES: Final = np.array([[0, 1, 2, 3], [4, 5, 6, 7], [0, 1, 5, 4], [3, 2, 6, 7],
 """(6, 4) corner numbers of front, back, top, bottom, left and right, each going around its face."""
 
 
-def corners(centre_m: FloatArray, q_wxyz: FloatArray, *, size_lwh_m: FloatArray) -> FloatArray:
+def corners(dst_SE3_box: SE3, *, size_lwh_m: FloatArray) -> FloatArray:
     """Return (..., 8, 3) corners in the frame that the boxes are posed in.
 
     Order of the nuScenes devkit (``Box.corners``): four of the front face (left top, right top, right bottom, left bottom),
     then the four behind them.
 
     Args:
-        centre_m: (..., 3) box centres.
-        q_wxyz: (..., 4) orientation.
+        dst_SE3_box: (...) where the boxes are.
         size_lwh_m: (..., 3) length, width, height.
     """
     half_m = np.asarray(size_lwh_m, dtype=np.float64)[..., None, :] / 2.0
-    turned = quaternion.rotate(np.asarray(q_wxyz, dtype=np.float64)[..., None, :], half_m * _SIGNS)
-    return np.asarray(centre_m, dtype=np.float64)[..., None, :] + turned
+    return dst_SE3_box[..., None].apply(half_m * _SIGNS)
 
 
 def lwh_from_wlh(size_wlh_m: FloatArray) -> FloatArray:
@@ -83,9 +81,9 @@ def boxes_in_image(
     return np.asarray(counted & (depth_m > 0.1).all(axis=-1))
 
 
-def footprints(centre_m: FloatArray, q_wxyz: FloatArray, *, size_lwh_m: FloatArray) -> FloatArray:
+def footprints(map_SE3_box: SE3, *, size_lwh_m: FloatArray) -> FloatArray:
     """Return (..., 8, 2) what the boxes cover seen from above: convex, counter-clockwise, last corner repeated."""
-    return convex_hulls(corners(centre_m, q_wxyz, size_lwh_m=size_lwh_m)[..., :2])
+    return convex_hulls(corners(map_SE3_box, size_lwh_m=size_lwh_m)[..., :2])
 
 
 def convex_hulls(points: FloatArray) -> FloatArray:

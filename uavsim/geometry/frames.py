@@ -40,12 +40,12 @@ __all__ = [
 _HALF_TURN_ABOUT_X: Final[FloatArray] = np.diag([1.0, -1.0, -1.0])
 _SIGNS: Final[FloatArray] = np.array([1.0, 1.0, -1.0, -1.0])
 
-MAP_SE3_NED: Final = SE3(_HALF_TURN_ABOUT_X, np.zeros(3))
+MAP_SE3_NED: Final = SE3.from_rotation(_HALF_TURN_ABOUT_X, np.zeros(3))
 """AirSim's world to ours, when AirSim's origin is the map's; else ``map_SE3_ned``."""
 NED_SE3_MAP: Final = MAP_SE3_NED.inverse()
-FLU_SE3_FRD: Final = SE3(_HALF_TURN_ABOUT_X, np.zeros(3))
+FLU_SE3_FRD: Final = SE3.from_rotation(_HALF_TURN_ABOUT_X, np.zeros(3))
 FRD_SE3_FLU: Final = FLU_SE3_FRD.inverse()
-FLU_SE3_OPTICAL: Final = SE3(np.array([[0.0, 0.0, 1.0], [-1.0, 0.0, 0.0], [0.0, -1.0, 0.0]]), np.zeros(3))
+FLU_SE3_OPTICAL: Final = SE3.from_rotation(np.array([[0.0, 0.0, 1.0], [-1.0, 0.0, 0.0], [0.0, -1.0, 0.0]]), np.zeros(3))
 OPTICAL_SE3_FLU: Final = FLU_SE3_OPTICAL.inverse()
 
 
@@ -56,7 +56,7 @@ def map_SE3_ned(*, airsim_origin_ue_m: FloatArray) -> SE3:
         airsim_origin_ue_m: (3,) AirSim's PlayerStart in CARLA's left-handed frame, metres: measured once per town.
     """
     x, y, z = np.asarray(airsim_origin_ue_m, dtype=np.float64)
-    return SE3(_HALF_TURN_ABOUT_X, np.array([x, -y, z]))
+    return SE3.from_rotation(_HALF_TURN_ABOUT_X, np.array([x, -y, z]))
 
 
 def map_SE3_flu_from_airsim(ned_SE3_frd: SE3, *, airsim_origin_ue_m: FloatArray | None = None) -> SE3:

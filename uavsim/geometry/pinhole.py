@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from uavsim.errors import FrameError
+from uavsim.geometry.se3 import SE3
 from uavsim.typing import BoolArray, FloatArray
 
 __all__ = ["ground_footprint", "intrinsic", "pixel_in_image", "project", "rays"]
@@ -46,8 +47,7 @@ def rays(pixels: FloatArray, *, intrinsic: FloatArray) -> FloatArray:
 
 
 def ground_footprint(
-    map_t_optical_m: FloatArray,
-    map_R_optical: FloatArray,
+    map_SE3_optical: SE3,
     *,
     intrinsic: FloatArray,
     size_px: tuple[int, int],
@@ -57,8 +57,7 @@ def ground_footprint(
     """Return (N, 4, 2) map points where the images' corners meet the ground.
 
     Args:
-        map_t_optical_m: (N, 3) camera centres.
-        map_R_optical: (N, 3, 3) map <- optical.
+        map_SE3_optical: (N,) cameras.
         intrinsic: (3, 3).
         size_px: width, height.
         ground_z_m: height of the flat ground.
@@ -66,11 +65,12 @@ def ground_footprint(
     """
     w, h = size_px
     corners = rays(np.array([[0.0, 0.0], [w, 0.0], [w, h], [0.0, h]]), intrinsic=intrinsic)
-    way = np.einsum("nij,cj->nci", map_R_optical, corners)
+    way = map_SE3_optical[:, None].rotate(corners)
     way /= np.linalg.norm(way, axis=-1, keepdims=True)
-    drop_m = (map_t_optical_m[:, None, 2] - ground_z_m) * np.ones(4)
+    centre_m = map_SE3_optical.translation_m
+    drop_m = (centre_m[:, None, 2] - ground_z_m) * np.ones(4)
     falls = way[..., 2] < -1e-9
     along_m = np.where(falls, drop_m / np.where(falls, -way[..., 2], 1.0), np.inf)
     level = np.maximum(np.linalg.norm(way[..., :2], axis=-1), 1e-12)
     along_m = np.minimum(along_m, reach_m / level)
-    return np.asarray(map_t_optical_m[:, None, :2] + along_m[..., None] * way[..., :2])
+    return np.asarray(centre_m[:, None, :2] + along_m[..., None] * way[..., :2])

@@ -1,9 +1,15 @@
-"""Rigid transforms between named frames: ``dst_SE3_src`` takes points from ``src`` to ``dst``; neighbours cancel."""
+"""Rigid transforms between named frames: ``dst_SE3_src`` takes points from ``src`` to ``dst``; neighbours cancel.
+
+One ``SE3`` holds one transform or a batch of them, as a numpy array holds numbers: leading axes broadcast in every
+operation, and ``[...]`` picks from them. A rotation is held as the quaternion that was given, to the last bit.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final
+from types import EllipsisType
+from typing import Any, Final
 
 import numpy as np
 
@@ -13,74 +19,174 @@ from uavsim.typing import FloatArray
 
 __all__ = ["SE3"]
 
-_ORTHONORMAL_WITHIN: Final = 1e-6
+_UNIT_WITHIN: Final = 1e-6
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SE3:
-    """One rigid transform; reflections are refused, so a mirrored axis cannot hide in here.
+    """Rigid transforms; a quaternion cannot mirror, and ``from_rotation`` refuses to, so no mirrored axis hides in here.
 
     Args:
-        rotation: (3, 3) proper rotation.
-        translation_m: (3,) origin of ``src`` seen from ``dst``.
+        quat_wxyz: (..., 4) unit quaternions, scalar first; ``from_quat_wxyz`` takes those of another length.
+        translation_m: (..., 3) origin of ``src`` seen from ``dst``; leading axes broadcast with those of the rotations.
 
     Raises:
-        FrameError: the matrix is not a proper rotation, or a shape is wrong.
+        FrameError: a quaternion is not of length 1, a shape is wrong, or a number is not finite.
     """
 
-    rotation: FloatArray
+    quat_wxyz: FloatArray
     translation_m: FloatArray
 
     def __post_init__(self) -> None:
-        rotation = np.array(self.rotation, dtype=np.float64)
+        quat_wxyz = np.array(self.quat_wxyz, dtype=np.float64)
         translation_m = np.array(self.translation_m, dtype=np.float64)
-        if rotation.shape != (3, 3) or translation_m.shape != (3,):
-            raise FrameError(f"SE3 needs (3, 3) and (3,), got {rotation.shape} and {translation_m.shape}")
-        if not (np.isfinite(rotation).all() and np.isfinite(translation_m).all()):
+        if quat_wxyz.shape[-1:] != (4,) or translation_m.shape[-1:] != (3,):
+            raise FrameError(
+                f"SE3 needs quaternions (..., 4) and translations (..., 3), got {quat_wxyz.shape} and "
+                f"{translation_m.shape}; SE3.from_rotation takes matrices"
+            )
+        if not (np.isfinite(quat_wxyz).all() and np.isfinite(translation_m).all()):
             raise FrameError("SE3 holds a number that is not finite")
-        if np.abs(rotation @ rotation.T - np.eye(3)).max() > _ORTHONORMAL_WITHIN:
-            raise FrameError("not a rotation: its rows are not orthonormal")
-        if np.linalg.det(rotation) < 0.0:
-            raise FrameError("a reflection is not a rotation: left-handed frames are converted in geometry/unreal.py")
-        rotation.setflags(write=False)
+        if (np.abs(np.sum(quat_wxyz * quat_wxyz, axis=-1) - 1.0) > 2 * _UNIT_WITHIN).any():
+            raise FrameError("not a rotation: a quaternion is not of length 1")
+        self._hold(quat_wxyz, translation_m)
+
+    def _hold(self, quat_wxyz: FloatArray, translation_m: FloatArray) -> None:
+        """Give both parts the same leading axes, and keep them from being changed."""
+        if quat_wxyz.shape[:-1] != translation_m.shape[:-1]:
+            try:
+                batch = np.broadcast_shapes(quat_wxyz.shape[:-1], translation_m.shape[:-1])
+            except ValueError:
+                raise FrameError(
+                    f"no batch has rotations {quat_wxyz.shape} and translations {translation_m.shape}"
+                ) from None
+            quat_wxyz = np.broadcast_to(quat_wxyz, (*batch, 4))
+            translation_m = np.broadcast_to(translation_m, (*batch, 3))
+        quat_wxyz.setflags(write=False)
         translation_m.setflags(write=False)
-        object.__setattr__(self, "rotation", rotation)
+        object.__setattr__(self, "quat_wxyz", quat_wxyz)
         object.__setattr__(self, "translation_m", translation_m)
 
     @classmethod
-    def identity(cls) -> SE3:
-        """Return the transform that changes nothing."""
-        return cls(np.eye(3), np.zeros(3))
+    def _of(cls, quat_wxyz: FloatArray, translation_m: FloatArray) -> SE3:
+        """Make transforms of what came out of transforms: nothing is checked or copied."""
+        made = object.__new__(cls)
+        made._hold(quat_wxyz, translation_m)
+        return made
+
+    @classmethod
+    def identity(cls, shape: tuple[int, ...] = ()) -> SE3:
+        """Return transforms that change nothing."""
+        return cls(np.broadcast_to(quaternion.IDENTITY, (*shape, 4)), np.zeros((*shape, 3)))
 
     @classmethod
     def from_quat_wxyz(cls, quat_wxyz: FloatArray, translation_m: FloatArray) -> SE3:
-        """Make a transform of a (4,) quaternion, normalised here, and (3,) metres."""
-        return cls(quaternion.to_matrix(quaternion.normalise(quat_wxyz)), translation_m)
+        """Make transforms of (..., 4) quaternions of any length, normalised here, and (..., 3) metres."""
+        return cls(quaternion.normalise(quat_wxyz), translation_m)
+
+    @classmethod
+    def from_rotation(cls, rotation: FloatArray, translation_m: FloatArray) -> SE3:
+        """Make transforms of (..., 3, 3) proper rotations and (..., 3) metres.
+
+        Raises:
+            FrameError: a matrix mirrors, stretches or shears, a shape is wrong, or a number is not finite.
+        """
+        return cls(quaternion.from_matrix(_proper(rotation)), translation_m)
+
+    @classmethod
+    def stack(cls, transforms: Sequence[SE3]) -> SE3:
+        """Put transforms of equal batch shape side by side along a new first axis; of none, (0,)."""
+        if not transforms:
+            return cls.identity((0,))
+        return cls._of(np.stack([t.quat_wxyz for t in transforms]), np.stack([t.translation_m for t in transforms]))
+
+    @classmethod
+    def concatenate(cls, batches: Sequence[SE3]) -> SE3:
+        """Put batches one behind the other along their first axis; of none, (0,)."""
+        if not batches:
+            return cls.identity((0,))
+        return cls._of(
+            np.concatenate([b.quat_wxyz for b in batches]), np.concatenate([b.translation_m for b in batches])
+        )
 
     @property
-    def quat_wxyz(self) -> FloatArray:
-        """The rotation as (4,) unit quaternion, w >= 0."""
-        return quaternion.from_matrix(self.rotation)
+    def shape(self) -> tuple[int, ...]:
+        """The batch: () for one transform."""
+        return self.translation_m.shape[:-1]
+
+    def __len__(self) -> int:
+        if not self.shape:
+            raise TypeError("one transform has no length")
+        return self.shape[0]
+
+    def __iter__(self) -> Iterator[SE3]:
+        return (self[row] for row in range(len(self)))
+
+    def __getitem__(self, key: Any) -> SE3:
+        """Pick from the batch as from an array of that shape: ``poses[3]``, ``poses[rows]``, ``poses[:, None]``."""
+        keys = key if isinstance(key, tuple) else (key,)
+        rest = (slice(None),) if any(isinstance(k, EllipsisType) for k in keys) else (..., slice(None))
+        return SE3._of(self.quat_wxyz[(*keys, *rest)], self.translation_m[(*keys, *rest)])
+
+    @property
+    def rotation(self) -> FloatArray:
+        """The rotations as (..., 3, 3) matrices."""
+        return quaternion.to_matrix(self.quat_wxyz)
 
     @property
     def matrix(self) -> FloatArray:
-        """The (4, 4) homogeneous matrix."""
-        matrix = np.eye(4)
-        matrix[:3, :3], matrix[:3, 3] = self.rotation, self.translation_m
+        """The (..., 4, 4) homogeneous matrices."""
+        matrix = np.zeros((*self.shape, 4, 4))
+        matrix[..., :3, :3], matrix[..., :3, 3], matrix[..., 3, 3] = self.rotation, self.translation_m, 1.0
         return matrix
 
     def __matmul__(self, src_SE3_other: SE3) -> SE3:
-        """Compose: ``a_SE3_b @ b_SE3_c`` is ``a_SE3_c``."""
-        return SE3(self.rotation @ src_SE3_other.rotation, self.apply(src_SE3_other.translation_m))
+        """Compose: ``a_SE3_b @ b_SE3_c`` is ``a_SE3_c``; the rotations come out with w >= 0."""
+        turned = quaternion.multiply(self.quat_wxyz, src_SE3_other.quat_wxyz)
+        return SE3._of(turned, self.apply(src_SE3_other.translation_m))
 
     def inverse(self) -> SE3:
         """Return ``src_SE3_dst``."""
-        return SE3(self.rotation.T, -self.rotation.T @ self.translation_m)
+        back = quaternion.conjugate(self.quat_wxyz)
+        return SE3._of(back, -quaternion.rotate(back, self.translation_m))
+
+    def right_divide(self, b_SE3_c: SE3) -> SE3:
+        """Take the last leg off: ``a_SE3_c.right_divide(b_SE3_c)`` is ``a_SE3_b``.
+
+        As ``a_SE3_c @ b_SE3_c.inverse()``, with one rounding less.
+        """
+        turned = quaternion.multiply(self.quat_wxyz, quaternion.conjugate(b_SE3_c.quat_wxyz))
+        return SE3._of(turned, self.translation_m - quaternion.rotate(turned, b_SE3_c.translation_m))
 
     def apply(self, points_src_m: FloatArray) -> FloatArray:
-        """Take (..., 3) points from ``src`` to ``dst``, metres."""
-        return np.asarray(points_src_m, dtype=np.float64) @ self.rotation.T + self.translation_m
+        """Take (..., 3) points from ``src`` to ``dst``, metres.
+
+        Leading axes of points and transforms broadcast: (N,) transforms take (N, 3) points, and ``poses[:, None]`` takes
+        (N, P, 3).
+        """
+        return self.translation_m + quaternion.rotate(self.quat_wxyz, points_src_m)
+
+    def apply_inverse(self, points_dst_m: FloatArray) -> FloatArray:
+        """Take (..., 3) points from ``dst`` back to ``src``, metres.
+
+        As ``inverse().apply``, but the places are subtracted first: of points near the origin of ``src`` no digits are lost.
+        """
+        return quaternion.rotate(quaternion.conjugate(self.quat_wxyz), points_dst_m - self.translation_m)
 
     def rotate(self, vectors_src: FloatArray) -> FloatArray:
         """Take (..., 3) directions or velocities from ``src`` to ``dst``: the origin's place does not matter."""
-        return np.asarray(vectors_src, dtype=np.float64) @ self.rotation.T
+        return quaternion.rotate(self.quat_wxyz, vectors_src)
+
+
+def _proper(rotation: FloatArray) -> FloatArray:
+    """Return (..., 3, 3) matrices that are rotations, or refuse them."""
+    matrix = np.asarray(rotation, dtype=np.float64)
+    if matrix.shape[-2:] != (3, 3):
+        raise FrameError(f"a rotation is (..., 3, 3), got shape {matrix.shape}")
+    if not np.isfinite(matrix).all():
+        raise FrameError("a rotation holds a number that is not finite")
+    if (np.abs(matrix @ np.swapaxes(matrix, -1, -2) - np.eye(3)) > _UNIT_WITHIN).any():
+        raise FrameError("not a rotation: its rows are not orthonormal")
+    if (np.linalg.det(matrix) < 0.0).any():
+        raise FrameError("a reflection is not a rotation: left-handed frames are converted in geometry/unreal.py")
+    return matrix

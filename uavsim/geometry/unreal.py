@@ -15,9 +15,12 @@ from typing import Final
 import numpy as np
 
 from uavsim.geometry import quaternion
+from uavsim.geometry.se3 import SE3
 from uavsim.typing import FloatArray
 
 __all__ = [
+    "map_SE3_flu_from_ue",
+    "map_SE3_optical_from_ue",
     "map_axial_from_ue",
     "map_q_flu_from_ue_euler",
     "map_q_optical_from_ue_euler",
@@ -71,6 +74,16 @@ def map_q_flu_from_ue_euler(euler_deg: FloatArray) -> FloatArray:
 def map_q_optical_from_ue_euler(euler_deg: FloatArray) -> FloatArray:
     """Turn (..., 3) CARLA (roll, pitch, yaw) degrees of a camera into (..., 4) map <- optical."""
     return quaternion.multiply(map_q_flu_from_ue_euler(euler_deg), _FLU_Q_OPTICAL)
+
+
+def map_SE3_flu_from_ue(ue_location_m: FloatArray, *, ue_euler_deg: FloatArray) -> SE3:
+    """Turn (..., 3) CARLA locations, metres, and (..., 3) (roll, pitch, yaw) degrees into (...) poses of bodies."""
+    return SE3(map_q_flu_from_ue_euler(ue_euler_deg), map_vector_from_ue(ue_location_m))
+
+
+def map_SE3_optical_from_ue(ue_location_m: FloatArray, *, ue_euler_deg: FloatArray) -> SE3:
+    """Turn (..., 3) CARLA locations, metres, and (..., 3) (roll, pitch, yaw) degrees into (...) poses of cameras."""
+    return SE3(map_q_optical_from_ue_euler(ue_euler_deg), map_vector_from_ue(ue_location_m))
 
 
 def optical_from_flu(map_q_flu_wxyz: FloatArray) -> FloatArray:

@@ -1,9 +1,10 @@
 """Images to bytes and back: with ``draw.py`` and ``raster.py`` the only door to cv2.
 
-Arrays are RGB everywhere in uavsim; cv2's BGR stays in here. Three kinds of file:
+Arrays are RGB everywhere in uavsim; cv2's BGR stays in here. Four kinds of file:
 
     rgb     PNG or JPEG, 8 bit.
     mask    PNG in CARLA's instance encoding: R = semantic tag, G = id & 255, B = id >> 8; 0 where no labelled actor is.
+    tags    PNG, one channel of 8 bit: the semantic tag.
     depth   PNG, one channel of 16 bit, centimetres along the optical axis; 65535 = 655.35 m or farther (the sky).
 
 Encoders are deterministic: the same array gives the same bytes. cv2 releases the GIL while it works.
@@ -20,15 +21,18 @@ import numpy as np
 import numpy.typing as npt
 
 from uavsim.errors import DatasetError, InputError
+from uavsim.files.parse import open_regular
 from uavsim.typing import UInt8Array, UInt16Array
 
 __all__ = [
     "DEPTH_FAR_M",
+    "MOST_PIXELS",
     "ChannelOrder",
     "Float32Image",
     "ImageSource",
     "decode_depth",
     "decode_rgb",
+    "decode_tags",
     "encode_depth",
     "encode_image",
     "encode_jpeg",
@@ -44,6 +48,11 @@ Float32Image: TypeAlias = npt.NDArray[np.float32]
 ChannelOrder: TypeAlias = Literal["rgb", "bgr"]
 
 DEPTH_FAR_M: Final = 655.35
+MOST_PIXELS: Final = 1 << 25
+"""Of an image that is decoded: 8K cameras take fewer."""
+_MOST_PIXELS_A_BYTE: Final = 10_000  # more than PNG and JPEG can pack: a few bytes can promise millions
+
+_MOST_BYTES: Final = 1 << 29
 _PNG_SIGNATURE: Final = b"\x89PNG\r\n\x1a\n"
 _JPEG_SIGNATURE: Final = b"\xff\xd8"
 _JPEG_FRAME_MARKERS: Final = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
@@ -121,6 +130,18 @@ def decode_depth(source: ImageSource) -> Float32Image:
     return depth_m
 
 
+def decode_tags(source: ImageSource) -> UInt8Array:
+    """Read an image of semantic tags, (H, W) uint8.
+
+    Raises:
+        DatasetError: not a readable 8-bit image of one channel.
+    """
+    tags = _decode(source, cv2.IMREAD_UNCHANGED)
+    if tags.ndim != 2 or tags.dtype != np.uint8:
+        raise DatasetError(f"{_name(source)}: tags have one channel of 8 bits, this has {tags.shape} {tags.dtype}")
+    return tags
+
+
 def decode_rgb(source: ImageSource) -> UInt8Array:
     """Read an image as (H, W, 3) uint8 RGB.
 
@@ -136,7 +157,10 @@ def image_size(source: ImageSource) -> tuple[int, int]:
     Raises:
         DatasetError: neither PNG nor JPEG, or too short.
     """
-    head = source if isinstance(source, bytes) else _read(source, first_bytes=65536)
+    return _size(source if isinstance(source, bytes) else _read(source, first_bytes=65536), source)
+
+
+def _size(head: bytes, source: ImageSource) -> tuple[int, int]:
     if head[:8] == _PNG_SIGNATURE and len(head) >= 24:
         width, height = struct.unpack(">II", head[16:24])
         return int(width), int(height)
@@ -173,18 +197,23 @@ def _encode(suffix: str, pixels: npt.NDArray[Any], options: list[int]) -> bytes:
 
 def _decode(source: ImageSource, flag: int) -> npt.NDArray[Any]:
     data = source if isinstance(source, bytes) else _read(source)
-    pixels = cv2.imdecode(np.frombuffer(data, dtype=np.uint8), flag) if data else None
+    width, height = _size(data, source)
+    if not 0 < width * height <= min(MOST_PIXELS, _MOST_PIXELS_A_BYTE * len(data)):
+        raise DatasetError(
+            f"{_name(source)}: {width} x {height} pixels in {len(data)} bytes; an image has {MOST_PIXELS:,} at most"
+        )
+    try:
+        pixels = cv2.imdecode(np.frombuffer(data, dtype=np.uint8), flag)
+    except cv2.error as error:
+        raise DatasetError(f"{_name(source)}: not a readable image") from error
     if pixels is None:
         raise DatasetError(f"{_name(source)}: not a readable image")
     return cast("npt.NDArray[Any]", pixels)
 
 
 def _read(path: str | Path, *, first_bytes: int = -1) -> bytes:
-    try:
-        with Path(path).open("rb") as file:
-            return file.read(first_bytes)
-    except OSError as error:
-        raise DatasetError(f"{path}: cannot be read: {error.strerror}") from error
+    with open_regular(Path(path), most_bytes=_MOST_BYTES) as file:
+        return file.read(first_bytes)
 
 
 def _name(source: ImageSource) -> str:

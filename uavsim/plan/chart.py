@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 
 from uavsim.config.town import TownConfig
-from uavsim.geometry import pinhole, quaternion, unreal
+from uavsim.geometry import pinhole
 from uavsim.images import draw
 from uavsim.plan.path import FlightPath
 from uavsim.plan.roadmap import Road
@@ -119,7 +119,7 @@ def _tint_footprints(sheet: _Sheet, plan: ScenePlan, *, colour: draw.Colour) -> 
 
 def _draw_scene(sheet: _Sheet, plan: ScenePlan, *, colour: draw.Colour, outlines: bool) -> None:
     """Draw each drone's way, and at the first image the formation and what the ego's cameras see."""
-    places = plan.swarm.map_t_flu_m[:, :, :2]
+    places = plan.swarm.map_SE3_flu.translation_m[:, :, :2]
     for quad in _footprints(plan)[:: places.shape[1]] if outlines else ():
         draw.draw_polyline(sheet.canvas, sheet.px(quad), colour=_mixed(colour), closed=True)
     for drone in range(places.shape[1]):
@@ -134,15 +134,12 @@ def _draw_scene(sheet: _Sheet, plan: ScenePlan, *, colour: draw.Colour, outlines
 
 def _footprints(plan: ScenePlan) -> FloatArray:
     """Return (cameras x drones, 4, 2) ground corners of every camera at the scene's first image, camera by camera."""
-    t_m, q = plan.swarm.map_t_flu_m[0], plan.swarm.map_q_flu_wxyz[0]
+    map_SE3_flu = plan.swarm.map_SE3_flu[0]
     quads = []
     for spec in plan.rig:
-        mount = unreal.map_q_flu_from_ue_euler(np.array(spec.mount_rpy_deg))
-        optical = unreal.optical_from_flu(quaternion.multiply(q, mount))
         quads.append(
             pinhole.ground_footprint(
-                t_m + quaternion.rotate(q, np.array(spec.mount_t_m)),
-                quaternion.to_matrix(optical),
+                map_SE3_flu @ spec.flu_SE3_optical,
                 intrinsic=pinhole.intrinsic(width_px=spec.width_px, height_px=spec.height_px, fov_deg=spec.fov_deg),
                 size_px=(spec.width_px, spec.height_px),
                 ground_z_m=plan.town.ground_z_m,

@@ -15,6 +15,7 @@ from uavsim.config.load import Loaded, load, shown
 from uavsim.config.schema import SCHEMA_COMMENT
 from uavsim.errors import ConfigError, InputError, UnknownNameError
 from uavsim.geometry import quaternion
+from uavsim.geometry.se3 import SE3
 from uavsim.plan import checks
 from uavsim.plan.numbering import town_scenes
 from uavsim.plan.path import fly_route
@@ -129,8 +130,7 @@ def _formation(loaded: Loaded[Any], _: Library, __: list[Path]) -> None:
     time_s = np.linspace(0.0, min(last_s, 3600.0), 1 + int(min(last_s, _LONGEST_CHECKED_S) * 20))
     places_m = formation_offsets(formation, time_s)
     places_m[..., 2] += np.array(formation.altitude_offsets_m or np.zeros(formation.drones))
-    level = np.tile(quaternion.IDENTITY, (*places_m.shape[:2], 1))
-    swarm = SwarmTrajectory(tuple(range(formation.drones)), places_m, level)
+    swarm = SwarmTrajectory(tuple(range(formation.drones)), SE3(quaternion.IDENTITY, places_m))
     distance_m, a, b, step = checks.nearest_pair(swarm)
     if distance_m < formation.min_separation_m:
         raise loaded.error(

@@ -15,7 +15,7 @@ def outside(swarm: SwarmTrajectory, town: TownConfig) -> str | None:
     """Tell which drone first leaves the town less its margin, or None."""
     low = np.array([town.x_m[0], town.y_m[0]]) + town.margin_m
     high = np.array([town.x_m[1], town.y_m[1]]) - town.margin_m
-    xy = swarm.map_t_flu_m[..., :2]
+    xy = swarm.map_SE3_flu.translation_m[..., :2]
     out = ((xy < low - 1e-6) | (xy > high + 1e-6)).any(axis=2)
     if not out.any():
         return None
@@ -29,7 +29,7 @@ def outside(swarm: SwarmTrajectory, town: TownConfig) -> str | None:
 
 def nearest_pair(swarm: SwarmTrajectory) -> tuple[float, int, int, int]:
     """Return the smallest distance of two drones on the whole flight, metres, with both ids and the step."""
-    positions_m = swarm.map_t_flu_m
+    positions_m = swarm.map_SE3_flu.translation_m
     count = positions_m.shape[1]
     if count < 2:
         return float("inf"), 0, 0, 0
@@ -46,7 +46,7 @@ def nearest_pair(swarm: SwarmTrajectory) -> tuple[float, int, int, int]:
 
 def collision(swarm: SwarmTrajectory, town: TownConfig, *, clearance_m: float) -> str | None:
     """Tell which drone comes nearer than ``clearance_m`` to which obstacle, or to the ground; None when none does."""
-    positions_m = swarm.map_t_flu_m
+    positions_m = swarm.map_SE3_flu.translation_m
     for obstacle in town.obstacles:
         low = np.array([obstacle.x_m[0], obstacle.y_m[0], -np.inf])
         high = np.array([obstacle.x_m[1], obstacle.y_m[1], town.ground_z_m + obstacle.top_m])

@@ -5,12 +5,20 @@ from __future__ import annotations
 import numpy as np
 
 from uavsim.config.dataset import Degradations, Images, Labels
+from uavsim.config.load import Loaded
 from uavsim.config.rig import Rig
 from uavsim.config.town import TownConfig
-from uavsim.records.plan import CameraSpec, DegradationPlan, ImageFormat, SwarmTrajectory, TownSite
-from uavsim.typing import JsonDict
+from uavsim.records.plan import (
+    CameraSpec,
+    DegradationPlan,
+    ImageFormat,
+    LabelPlan,
+    LidarSpec,
+    SwarmTrajectory,
+    TownSite,
+)
 
-__all__ = ["cameras", "degradation_plan", "describe", "image_format", "label_options", "town_site"]
+__all__ = ["cameras", "degradation_plan", "describe", "image_format", "label_plan", "lidar", "town_site"]
 
 _MAP_BORDER_M = 20.0
 
@@ -28,6 +36,40 @@ def cameras(rig: Rig) -> tuple[CameraSpec, ...]:
             sensors=camera.sensors or rig.sensors,
         )
         for name, camera in rig.cameras.items()
+    )
+
+
+def lidar(rig: Loaded[Rig], *, step_us: int) -> LidarSpec | None:
+    """Return the lidar that every drone carries, None where the rig has none.
+
+    Raises:
+        ConfigError: it would not make one whole turn each step, or has fewer points than beams.
+    """
+    wanted = rig.model.lidar
+    if wanted is None:
+        return None
+    turns_hz = 1e6 / step_us
+    if wanted.rotation_hz is not None and abs(wanted.rotation_hz - turns_hz) > 1e-6 * turns_hz:
+        raise rig.error(
+            ("lidar", "rotation_hz"),
+            f"{wanted.rotation_hz:g} turns a second are not one a step of {step_us / 1e6:g} s; leave it out, or write "
+            f"{turns_hz:g}",
+        )
+    if wanted.points_per_second < wanted.channels * turns_hz:
+        raise rig.error(
+            ("lidar", "points_per_second"),
+            f"{wanted.points_per_second} are less than one a channel and turn: {wanted.channels} channels at "
+            f"{turns_hz:g} turns a second need {wanted.channels * turns_hz:g}",
+        )
+    return LidarSpec(
+        mount_t_m=wanted.mount_m,
+        mount_rpy_deg=(wanted.roll_deg, wanted.pitch_deg, wanted.yaw_deg),
+        channels=wanted.channels,
+        range_m=wanted.range_m,
+        points_per_second=wanted.points_per_second,
+        rotation_hz=turns_hz,
+        upper_fov_deg=wanted.upper_fov_deg,
+        lower_fov_deg=wanted.lower_fov_deg,
     )
 
 
@@ -49,10 +91,9 @@ def image_format(images: Images) -> ImageFormat:
     return ImageFormat(images.format, jpeg_quality=images.jpeg_quality, png_level=images.png_level)
 
 
-def label_options(labels: Labels) -> JsonDict:
-    """Return what the data set says about labels, and nothing of what it leaves out."""
-    options = labels.model_dump(exclude_none=True)
-    return {key: list(value) if isinstance(value, tuple) else value for key, value in options.items()}
+def label_plan(labels: Labels) -> LabelPlan:
+    """Return what the data set says about labels; what it leaves out is None."""
+    return LabelPlan(**labels.model_dump())
 
 
 def degradation_plan(degradations: Degradations | None, *, seed: int) -> DegradationPlan | None:
@@ -75,7 +116,7 @@ def degradation_plan(degradations: Degradations | None, *, seed: int) -> Degrada
 
 def describe(town: TownConfig, *, route: str, formation: str, weather: str, swarm: SwarmTrajectory) -> str:
     """Say in one line what a scene shows."""
-    heights_m = np.round(swarm.map_t_flu_m[..., 2] - town.ground_z_m, 1)
+    heights_m = np.round(swarm.map_SE3_flu.translation_m[..., 2] - town.ground_z_m, 1)
     low, high = f"{heights_m.min():g}", f"{heights_m.max():g}"
     drones = len(swarm.drone_ids)
     height = low if low == high else f"{low} to {high}"

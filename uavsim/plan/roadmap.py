@@ -59,7 +59,7 @@ def read_roads(path: Path) -> list[Road]:
         raise InputError(f"{shown(path)}: cannot be read: {error.strerror}") from error
     except ElementTree.ParseError as error:
         raise InputError(f"{shown(path)}: not OpenDRIVE: {error}") from error
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError, ArithmeticError, RecursionError) as error:
         raise InputError(f"{shown(path)}: not OpenDRIVE: a road without its numbers ({error})") from error
     if not roads:
         raise InputError(f"{shown(path)}: holds no road")

@@ -9,26 +9,36 @@ from typing import Final, TypeVar
 
 import numpy as np
 
+from uavsim.config.backends import backend_of
 from uavsim.config.dataset import DatasetConfig, NameSchedule, TownShare
 from uavsim.config.formation import Formation
 from uavsim.config.library import Library
 from uavsim.config.load import Loaded
+from uavsim.config.rig import Rig
 from uavsim.config.routes import RoutesConfig
 from uavsim.config.town import TownConfig
 from uavsim.errors import InputError, UnknownNameError
 from uavsim.plan import checks, numbering
-from uavsim.plan.config_to_plan import cameras, degradation_plan, describe, image_format, label_options, town_site
+from uavsim.plan.config_to_plan import (
+    cameras,
+    degradation_plan,
+    describe,
+    image_format,
+    label_plan,
+    lidar,
+    town_site,
+)
 from uavsim.plan.path import FlightPath, fly_route
 from uavsim.plan.swarm import fly_swarm, formation_altitude
 from uavsim.plan.traffic import traffic_plan
 from uavsim.plan.weather import PRESETS, preset_track, weather_track
-from uavsim.records.plan import CameraSpec, ScenePlan, SwarmTrajectory, Topology, WeatherTrack
+from uavsim.records.modalities import camera_sensors, modality
+from uavsim.records.plan import CameraSpec, LidarSpec, PlanNotes, ScenePlan, SwarmTrajectory, WeatherTrack
 from uavsim.registry import pick
 
-__all__ = ["TOPOLOGIES", "dataset_towns", "plan_scenes"]
+__all__ = ["dataset_towns", "plan_scenes"]
 
 T = TypeVar("T")
-TOPOLOGIES: Final[dict[str, Topology]] = {"carla": "carla", "bridge": "bridge", "merged": "merged"}
 FIRST_TIMESTAMP_US: Final = 1_704_067_200_000_000  # 2024-01-01 00:00 UTC: the data set's clock, not the wall's
 MOST_STEPS: Final = 100_000
 SCENE_SLOT_US: Final = 3_600_000_000  # every scene has an hour of that clock to itself
@@ -96,7 +106,7 @@ def _chosen(dataset: Loaded[DatasetConfig], choices: Choices, library: Library) 
     if choices.seed is not None and not 0 <= choices.seed < 2**31:
         raise InputError(f"a seed is between 0 and 2147483647, not {choices.seed}")
     if choices.topology is not None:
-        pick(TOPOLOGIES, choices.topology, what="topology")
+        backend_of(choices.topology)
     update: dict[str, object] = {
         key: value for key in ("samples", "seed", "topology") if (value := getattr(choices, key)) is not None
     }
@@ -129,6 +139,7 @@ class _Desk:
     routes: Loaded[RoutesConfig]
     route_names: tuple[str, ...]
     rig: tuple[CameraSpec, ...]
+    lidar: LidarSpec | None
     rig_name: str
     formations: dict[str, Loaded[Formation]] = field(default_factory=dict)
     weathers: dict[str, WeatherTrack] = field(default_factory=dict)
@@ -159,7 +170,8 @@ class _Desk:
             town=site,
             routes=routes,
             route_names=_route_names(dataset, own.town, routes),
-            rig=cameras(rig.model),
+            rig=_given_by(dataset, rig),
+            lidar=lidar(rig, step_us=round(model.step_s * 1e6)),
             rig_name=rig.name,
         )
         desk.look_up_every_name()
@@ -234,7 +246,7 @@ class _Desk:
             route_name=route,
             formation_name=formation.name,
             rig_name=self.rig_name,
-            topology=TOPOLOGIES[model.topology],
+            topology=model.topology,
             seed=numbering.scene_seed(seed, number),
             start_timestamp_us=FIRST_TIMESTAMP_US + number * SCENE_SLOT_US,
             step_us=self.step_us,
@@ -254,14 +266,9 @@ class _Desk:
             ),
             max_formation_error_m=model.max_formation_error_m,
             wind_map_mps=model.wind_mps,
-            extra={
-                "dataset_seed": seed,
-                "route_row": route.rsplit("_col", 1)[0],
-                "route_start_share": start_share,
-                "weather": weather.name,
-                "split": list(numbering.splits_of(model.splits, number)),
-                "labels": label_options(model.labels),
-            },
+            lidar=self.lidar,
+            labels=label_plan(model.labels),
+            notes=PlanNotes(dataset_seed=seed, route_row=route.rsplit("_col", 1)[0], route_start_share=start_share),
         )
 
     def route_of(self, turn: int) -> tuple[str, float]:
@@ -322,6 +329,26 @@ def _located(dataset: Loaded[DatasetConfig], place: tuple[str | int, ...], look_
         return look_up()
     except UnknownNameError as error:
         raise dataset.error(place, str(error)) from error
+
+
+def _given_by(dataset: Loaded[DatasetConfig], rig: Loaded[Rig]) -> tuple[CameraSpec, ...]:
+    """Return the rig's cameras.
+
+    Raises:
+        ConfigError: the data set's topology cannot give a sensor of theirs.
+    """
+    topology = dataset.model.topology
+    server = backend_of(topology).sensors_from
+    specs = cameras(rig.model)
+    for spec in specs:
+        for name in spec.sensors:
+            if not modality(name).given_by(server):
+                given = ", ".join(n for n, sensor in camera_sensors().items() if sensor.given_by(server))
+                here = ("cameras", spec.name, "sensors") if rig.model.cameras[spec.name].sensors else ("sensors",)
+                raise rig.error(
+                    here, f"topology {topology} cannot give {name!r}; its cameras give {given} (camera {spec.name})"
+                )
+    return specs
 
 
 def _place_of(key: str, schedule: NameSchedule, name: str) -> tuple[str | int, ...]:

@@ -6,6 +6,7 @@ import numpy as np
 
 from uavsim.config.formation import Formation
 from uavsim.geometry import quaternion
+from uavsim.geometry.se3 import SE3
 from uavsim.plan import shapes
 from uavsim.plan.path import FlightPath
 from uavsim.records.plan import SwarmTrajectory
@@ -65,10 +66,10 @@ def fly_swarm(
         heading_rad = np.full(len(time_s), np.radians(formation.heading_deg))
     offsets_m = formation_offsets(formation, time_s) + rng.normal(0.0, 1.0, (drones, 3)) * formation.jitter_m
     heights_m = np.array(formation.altitude_offsets_m or np.zeros(drones))
-    turn = quaternion.from_yaw(heading_rad)
-    positions_m = reference_m[:, None] + quaternion.rotate(turn[:, None], offsets_m)
-    positions_m[..., 2] += ground_z_m + heights_m + np.broadcast_to(extra_altitude_m, len(time_s))[:, None]
+    map_SE3_formation = SE3(quaternion.from_yaw(heading_rad), reference_m)
+    places_m = map_SE3_formation[:, None].apply(offsets_m)
+    places_m[..., 2] += ground_z_m + heights_m + np.broadcast_to(extra_altitude_m, len(time_s))[:, None]
     own_yaw_deg = np.array(formation.yaw_offsets_deg or np.zeros(drones))
     own_yaw_deg = own_yaw_deg + rng.normal(0.0, 1.0, drones) * formation.jitter_yaw_deg
     attitude = quaternion.from_yaw(heading_rad[:, None] + np.radians(own_yaw_deg))
-    return SwarmTrajectory(tuple(range(drones)), positions_m, attitude)
+    return SwarmTrajectory(tuple(range(drones)), SE3(attitude, places_m))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from uavsim.config.dataset import Traffic
+from uavsim.records.classes import UAV3D_CARS
 from uavsim.records.plan import TrafficPlan
-from uavsim.records.vocabulary import UAV3D_CARS
 
 __all__ = ["RENAMED", "UAV3D_CARS", "blueprints", "traffic_plan"]
 

@@ -1,0 +1,1 @@
+"""What stages hand on: frozen dataclasses, and their bytes."""

@@ -6,10 +6,12 @@ something of ours, named there:
 | ``~`` | rest of the map | is |
 |---|---|---|
 | a record's class name | its fields | that dataclass of ``records`` |
+| ``SE3`` | ``quat_wxyz``, ``translation_m`` | rigid transforms |
 | ``ndarray`` | ``dtype`` (``<f8``), ``shape``, ``data`` (raw, little-endian, C order) | numpy array |
 | ``list`` | ``items`` | list |
 
 A field that a reader does not know is refused; one that is missing takes its default: old readers never misread new files.
+Format 1, which told a pose as two fields, is still read (``format_1.py``).
 """
 
 from __future__ import annotations
@@ -21,14 +23,18 @@ from typing import Any, Final
 import msgpack
 import numpy as np
 
-from uavsim.errors import DatasetError
+from uavsim.errors import DatasetError, FrameError
+from uavsim.files.parse import reading
+from uavsim.geometry.se3 import SE3
 from uavsim.records import plan, recording
+from uavsim.records.format_1 import with_poses, with_typed_extra
 from uavsim.records.plan import ScenePlan
 from uavsim.typing import AnyArray
 
 __all__ = ["pack_plan", "pack_value", "unpack_plan", "unpack_value"]
 
-_FORMAT: Final = "uavsim-plan-1"
+_FORMAT: Final = "uavsim-plan-2"
+_READABLE: Final = ("uavsim-plan-1", _FORMAT)
 _KIND: Final = "~"
 _PLAIN: Final = (bool, int, float, str, bytes, type(None))
 _RECORDS: Final[dict[str, type]] = {
@@ -36,7 +42,7 @@ _RECORDS: Final[dict[str, type]] = {
     for module in (plan, recording)
     for name in module.__all__
     if dataclasses.is_dataclass(getattr(module, name))
-}
+} | {"SE3": SE3}
 
 
 def pack_plan(plan: ScenePlan) -> bytes:
@@ -50,11 +56,16 @@ def unpack_plan(data: bytes) -> ScenePlan:
     Raises:
         DatasetError: not a plan, or one of another version.
     """
+    with reading("scene plan"):
+        return _plan_of(data)
+
+
+def _plan_of(data: bytes) -> ScenePlan:
     try:
         head = msgpack.unpackb(data)
     except (msgpack.UnpackException, ValueError) as error:
         raise DatasetError(f"not a scene plan: {error}") from error
-    if not isinstance(head, dict) or head.get("format") != _FORMAT:
+    if not isinstance(head, dict) or head.get("format") not in _READABLE:
         raise DatasetError(f"not a scene plan of this version ({_FORMAT}): plan the scene again")
     scene = unpack_value(head.get("plan"))
     if not isinstance(scene, ScenePlan):
@@ -137,6 +148,8 @@ def _unpack_record(kind: object, rest: dict[str, Any]) -> Any:
     record = _RECORDS.get(str(kind))
     if record is None:
         raise DatasetError(f"no record is called {kind!r}: written by another version of uavsim?")
+    rest = with_poses(record.__name__, rest)
+    rest = with_typed_extra(record.__name__, rest)
     known = {f.name for f in dataclasses.fields(record)}
     strangers = sorted(set(rest) - known)
     if strangers:
@@ -145,3 +158,5 @@ def _unpack_record(kind: object, rest: dict[str, Any]) -> Any:
         return record(**{name: unpack_value(item) for name, item in rest.items()})
     except TypeError as error:
         raise DatasetError(f"{kind} is not complete: {error}") from error
+    except FrameError as error:
+        raise DatasetError(f"{kind} holds no pose: {error}") from error

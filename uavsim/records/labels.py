@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from uavsim.geometry.se3 import SE3
 from uavsim.records.plan import ScenePlan
 from uavsim.records.recording import ActorInfo, RecordedFrame, SessionFacts
 from uavsim.typing import FloatArray, IntArray
@@ -19,7 +20,7 @@ __all__ = ["BoxLabels", "LabelledActor", "SceneLabels", "SizeSource", "ViewLabel
 SizeSource = Literal["simulator", "table"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class LabelledActor:
     """One actor that gets labels, with what does not change during the scene.
 
@@ -29,7 +30,7 @@ class LabelledActor:
         category: strict nuScenes category, ``vehicle.car``.
         uav3d_category: UAV3D's category, the blueprint id under the name that CARLA 0.9.10 gave it.
         half_extent_m: (x, y, z) half sizes that the labels use.
-        actor_t_box_m: (x, y, z) box centre in the actor's flu frame that the labels use.
+        actor_SE3_box: box in the actor's flu frame that the labels use.
         size_source: ``table`` when the simulator's extent is known to be wrong and the size table replaced it.
         removed_at_sample: number of the first keyframe at which an actor that was alive before is gone; None if it stayed.
     """
@@ -39,7 +40,7 @@ class LabelledActor:
     category: str
     uav3d_category: str
     half_extent_m: tuple[float, float, float]
-    actor_t_box_m: tuple[float, float, float]
+    actor_SE3_box: SE3
     size_source: SizeSource
     removed_at_sample: int | None = None
 
@@ -52,10 +53,9 @@ class BoxLabels:
         sample_index: (N,) keyframe number.
         instance_id: (N,).
         actor_row: (N,) row in ``SceneLabels.actors``.
-        map_t_box_m: (N, 3) box centre.
-        map_q_box_wxyz: (N, 4) map <- box, scalar first, scalar part not negative.
-        map_t_actor_m: (N, 3) the simulator's actor origin.
-        map_euler_deg: (N, 3) roll, pitch, yaw as the simulator tells them, in its left-handed frame.
+        map_SE3_box: (N,) box at its centre; scalar parts of the rotations are not negative.
+        map_SE3_actor: (N,) the simulator's actor at its origin.
+        ue_euler_deg: (N, 3) roll, pitch, yaw as the simulator tells them, in its left-handed frame.
         velocity_map_mps: (N, 3) from the simulator.
         angular_velocity_map_radps: (N, 3).
         acceleration_map_mps2: (N, 3).
@@ -63,16 +63,16 @@ class BoxLabels:
         visible_px: (N,) pixels of the instance in all cameras of the sample.
         amodal_px: (N,) pixels it would have in them with nothing in front.
         visibility: (N,) 1..4, nuScenes' visibility token.
+        lidar_points: (N,) points of all drones' lidars on the object; None where the rig has no lidar.
         missed_samples: (N,) keyframes without this instance since its last box; 0 in an unbroken track.
     """
 
     sample_index: IntArray
     instance_id: IntArray
     actor_row: IntArray
-    map_t_box_m: FloatArray
-    map_q_box_wxyz: FloatArray
-    map_t_actor_m: FloatArray
-    map_euler_deg: FloatArray
+    map_SE3_box: SE3
+    map_SE3_actor: SE3
+    ue_euler_deg: FloatArray
     velocity_map_mps: FloatArray
     angular_velocity_map_radps: FloatArray
     acceleration_map_mps2: FloatArray
@@ -81,6 +81,7 @@ class BoxLabels:
     amodal_px: IntArray
     visibility: IntArray
     missed_samples: IntArray
+    lidar_points: IntArray | None = None
 
     def __len__(self) -> int:
         return len(self.instance_id)
@@ -127,6 +128,7 @@ class SceneLabels:
         boxes: rows of all keyframes.
         views: rows of all boxes in all images.
         notes: what a reader of the data set should know about this scene.
+        columns: of ``label_columns.COLUMNS``, written beside the built-in ones.
     """
 
     plan: ScenePlan
@@ -136,3 +138,4 @@ class SceneLabels:
     boxes: BoxLabels
     views: ViewLabels
     notes: tuple[str, ...] = ()
+    columns: tuple[str, ...] = ()

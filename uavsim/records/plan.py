@@ -7,17 +7,24 @@ between processes as msgpack (``records/codec.py``).
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import Literal
 
+import numpy as np
+
+from uavsim.geometry import unreal
+from uavsim.geometry.frames import FLU_SE3_OPTICAL
+from uavsim.geometry.se3 import SE3
 from uavsim.typing import FloatArray
 
 __all__ = [
     "CameraSpec",
     "DegradationPlan",
     "ImageFormat",
+    "LabelPlan",
+    "LidarSpec",
+    "PlanNotes",
     "ScenePlan",
-    "SensorKind",
     "SwarmTrajectory",
     "Topology",
     "TownSite",
@@ -25,8 +32,8 @@ __all__ = [
     "WeatherTrack",
 ]
 
-Topology = Literal["carla", "bridge", "merged"]
-SensorKind = Literal["rgb", "instance", "depth", "lidar"]
+Topology = str
+"""A set-up of ``config/backends.py``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +44,7 @@ class CameraSpec:
         name: ``FRONT``, ``LEFT``, ``RIGHT``, ``BACK``, ``BOTTOM`` or any word of A-Z, 0-9 and _.
         mount_t_m: (x, y, z) in the drone's flu frame, metres.
         mount_rpy_deg: CARLA's (roll, pitch, yaw) of the mount, degrees: pitch -45 looks down, yaw +90 looks right.
-        sensors: what is read at this pose.
+        sensors: what is read at this pose: names of ``records/modalities.py``.
     """
 
     name: str
@@ -46,7 +53,47 @@ class CameraSpec:
     width_px: int
     height_px: int
     fov_deg: float
-    sensors: tuple[SensorKind, ...] = ("rgb", "instance")
+    sensors: tuple[str, ...] = ("rgb", "instance")
+
+    @property
+    def flu_SE3_camera(self) -> SE3:
+        """The mount: drone <- the camera's own flu, whose x is where it looks."""
+        turn = unreal.map_q_flu_from_ue_euler(np.array(self.mount_rpy_deg, dtype=np.float64))
+        return SE3(turn, np.array(self.mount_t_m, dtype=np.float64))
+
+    @property
+    def flu_SE3_optical(self) -> SE3:
+        """The mount: drone <- optical."""
+        return self.flu_SE3_camera @ FLU_SE3_OPTICAL
+
+
+@dataclass(frozen=True, slots=True)
+class LidarSpec:
+    """One lidar, the same on every drone; each tick is one whole turn.
+
+    Attributes:
+        mount_t_m: (x, y, z) in the drone's flu frame, metres.
+        mount_rpy_deg: CARLA's (roll, pitch, yaw) of the mount, degrees.
+        channels: beams, spread evenly between the two angles.
+        points_per_second: of all beams together; a turn has ``points_per_second / rotation_hz``.
+        rotation_hz: turns a second: one over the step.
+        upper_fov_deg: elevation of the highest beam; ``lower_fov_deg`` of the lowest.
+    """
+
+    mount_t_m: tuple[float, float, float]
+    mount_rpy_deg: tuple[float, float, float]
+    channels: int
+    range_m: float
+    points_per_second: int
+    rotation_hz: float
+    upper_fov_deg: float
+    lower_fov_deg: float
+
+    @property
+    def flu_SE3_lidar(self) -> SE3:
+        """The mount: drone <- the lidar's own flu, in which its points are."""
+        turn = unreal.map_q_flu_from_ue_euler(np.array(self.mount_rpy_deg, dtype=np.float64))
+        return SE3(turn, np.array(self.mount_t_m, dtype=np.float64))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -55,13 +102,11 @@ class SwarmTrajectory:
 
     Attributes:
         drone_ids: (D,) ids as they appear in channel names; id 0 is the centre (ego).
-        map_t_flu_m: (K, D, 3) positions, K = total steps + 1 (step 0 is the scene's first tick).
-        map_q_flu_wxyz: (K, D, 4) unit quaternions, scalar first.
+        map_SE3_flu: (K, D) poses, K = total steps + 1 (step 0 is the scene's first tick).
     """
 
     drone_ids: tuple[int, ...]
-    map_t_flu_m: FloatArray
-    map_q_flu_wxyz: FloatArray
+    map_SE3_flu: SE3
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +186,42 @@ class DegradationPlan:
     exposure_stops: float = 0.0
 
 
+@dataclass(frozen=True, slots=True)
+class LabelPlan:
+    """What the data set says about labels; what is None is as the labeller has it.
+
+    Attributes:
+        classes: that get boxes.
+        range_m: horizontally from the nearest drone.
+        columns: label columns beside the built-in ones.
+        label_parked: also parked vehicles that are parts of the town.
+        moving_mps: faster is ``moving``.
+        parked_moved_m: a parked vehicle that moves less in the scene is ``parked``.
+    """
+
+    classes: tuple[str, ...] | None = None
+    range_m: float | None = None
+    columns: tuple[str, ...] | None = None
+    label_parked: bool | None = None
+    moving_mps: float | None = None
+    parked_moved_m: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PlanNotes:
+    """How the plan came about; kept with the recording for people, read by nothing.
+
+    Attributes:
+        dataset_seed: from which the scene's own seed was drawn.
+        route_row: group of routes that the scene's route is of.
+        route_start_share: how far along the route it starts, 0 to 1.
+    """
+
+    dataset_seed: int = 0
+    route_row: str = ""
+    route_start_share: float = 0.0
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class ScenePlan:
     """One scene of a data set.
@@ -176,7 +257,9 @@ class ScenePlan:
     degradations: DegradationPlan | None = None
     max_formation_error_m: float = 5.0  # bridge: a drone farther than this from its place voids the scene
     wind_map_mps: tuple[float, float, float] = (0.0, 0.0, 0.0)
-    extra: dict[str, Any] = field(default_factory=dict)  # goes into the scene's log as it is
+    lidar: LidarSpec | None = None  # one on every drone
+    labels: LabelPlan = LabelPlan()
+    notes: PlanNotes = PlanNotes()
 
     @property
     def image_every_steps(self) -> int:
@@ -196,3 +279,12 @@ class ScenePlan:
     def channels(self) -> tuple[str, ...]:
         """All channels in UAV3D's order: drone by drone, cameras in the rig's order."""
         return tuple(self.channel(camera=c.name, drone_id=d) for d in self.swarm.drone_ids for c in self.rig)
+
+    def lidar_channel(self, drone_id: int) -> str:
+        """Name the channel of a drone's lidar: ``LIDAR_id_0``."""
+        return f"LIDAR_id_{drone_id}"
+
+    @property
+    def lidar_channels(self) -> tuple[str, ...]:
+        """The channels of all lidars, drone by drone; none where the rig has no lidar."""
+        return tuple(self.lidar_channel(d) for d in self.swarm.drone_ids) if self.lidar else ()

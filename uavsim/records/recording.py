@@ -2,7 +2,7 @@
 
 Everything here is in the ``map`` frame (right-handed, z up, metres, radians) and integer microseconds. The simulator's own
 left-handed frame was left at the simulator's door; positions and angles convert back by sign flips without loss.
-A recording on disk is ``log.msgpack`` plus images; ``capture/recording_writer.py`` writes and reads it.
+On disk it is ``log.msgpack`` and one file a measurement: ``recording_writer`` and ``recording_reader`` of ``capture``.
 """
 
 from __future__ import annotations
@@ -11,13 +11,23 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+from uavsim.geometry.se3 import SE3
 from uavsim.records.plan import ScenePlan
 from uavsim.typing import FloatArray, IntArray
 
-__all__ = ["ActorInfo", "ActorStates", "CameraShot", "DroneState", "RecordedFrame", "Recording", "SessionFacts"]
+__all__ = [
+    "ActorInfo",
+    "ActorStates",
+    "CameraShot",
+    "DroneState",
+    "LidarScan",
+    "RecordedFrame",
+    "Recording",
+    "SessionFacts",
+]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class ActorInfo:
     """What does not change about one actor during a scene.
 
@@ -29,9 +39,9 @@ class ActorInfo:
             ``environment.<name in the town>``, its origin the middle of its box's bottom).
         blueprint: CARLA blueprint id as the server reports it, ``vehicle.lincoln.mkz_2020``.
         base_type: CARLA's ``base_type`` attribute (car, truck, van, bus, motorcycle, bicycle) or "".
-        half_extent_m: (x, y, z) half sizes: length/2, width/2, height/2, as CARLA's bounding box.
-        actor_t_box_m: (x, y, z) box centre from the actor's origin, in the actor's flu frame (y flipped from CARLA's).
-        actor_q_box_wxyz: rotation of the box in the actor's flu frame; identity for every known blueprint.
+        half_extent_m: (x, y, z) half sizes: length/2, width/2, height/2, as CARLA's bounding box; NaN where CARLA tells no
+            finite place for the box.
+        actor_SE3_box: box in the actor's flu frame (CARLA's with y flipped); not turned for any known blueprint.
         semantic_tag: CARLA's 28-tag palette (14 car, 15 truck, 16 bus, 18 motorcycle, 19 bicycle, 12 pedestrian).
         attributes: the blueprint attributes as strings (colour, role_name, number_of_wheels, ...).
     """
@@ -42,8 +52,7 @@ class ActorInfo:
     blueprint: str
     base_type: str
     half_extent_m: tuple[float, float, float]
-    actor_t_box_m: tuple[float, float, float]
-    actor_q_box_wxyz: tuple[float, float, float, float]
+    actor_SE3_box: SE3
     semantic_tag: int
     attributes: dict[str, str] = field(default_factory=dict)
 
@@ -54,9 +63,8 @@ class ActorStates:
 
     Attributes:
         instance_id: (N,).
-        map_t_actor_m: (N, 3) actor origin (for vehicles: bottom centre, as CARLA has it).
-        map_q_actor_wxyz: (N, 4) map <- actor flu.
-        map_euler_deg: (N, 3) the simulator's own (roll, pitch, yaw) in its left-handed frame, float32 values exactly
+        map_SE3_actor: (N,) actor's flu at its origin (for vehicles: bottom centre, as CARLA has it).
+        ue_euler_deg: (N, 3) the simulator's own (roll, pitch, yaw) in its left-handed frame, float32 values exactly
             as sent: what the uav3d dialect writes, kept so that it is not rounded twice.
         velocity_map_mps: (N, 3).
         angular_velocity_map_radps: (N, 3).
@@ -64,9 +72,8 @@ class ActorStates:
     """
 
     instance_id: IntArray
-    map_t_actor_m: FloatArray
-    map_q_actor_wxyz: FloatArray
-    map_euler_deg: FloatArray
+    map_SE3_actor: SE3
+    ue_euler_deg: FloatArray
     velocity_map_mps: FloatArray
     angular_velocity_map_radps: FloatArray
     acceleration_map_mps2: FloatArray
@@ -74,42 +81,53 @@ class ActorStates:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DroneState:
-    """One drone at one tick; ``planned_*`` is where the plan wanted it (the same in topology ``carla``)."""
+    """One drone at one tick; ``planned_map_SE3_flu`` is where the plan wanted it (the same in topology ``carla``)."""
 
     drone_id: int
-    map_t_flu_m: FloatArray  # (3,)
-    map_q_flu_wxyz: FloatArray  # (4,)
+    map_SE3_flu: SE3
     velocity_map_mps: FloatArray  # (3,)
-    planned_map_t_flu_m: FloatArray  # (3,)
-    planned_map_q_flu_wxyz: FloatArray  # (4,)
+    planned_map_SE3_flu: SE3
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CameraShot:
-    """The images of one camera pose at one tick; paths are relative to the recording's folder, None where not taken.
+    """What was taken at one camera pose at one tick.
 
     Attributes:
-        map_t_optical_m: (3,) camera centre.
-        map_q_optical_wxyz: (4,) map <- optical (x right, y down, z forward).
-        camera_euler_deg: (roll, pitch, yaw) in the simulator's left-handed frame, as commanded.
+        map_SE3_optical: camera (x right, y down, z forward).
+        ue_euler_deg: (roll, pitch, yaw) in the simulator's left-handed frame, as commanded.
         intrinsic: (3, 3).
+        files: modality (``records/modalities.py``) -> path in the recording's folder, of what was taken.
         degradation: what was done to the degraded copy of the image, empty when nothing.
     """
 
     channel: str
     drone_id: int
     camera: str
-    map_t_optical_m: FloatArray
-    map_q_optical_wxyz: FloatArray
-    camera_euler_deg: tuple[float, float, float]
+    map_SE3_optical: SE3
+    ue_euler_deg: tuple[float, float, float]
     intrinsic: FloatArray
     width_px: int
     height_px: int
-    rgb: str | None
-    mask: str | None
-    depth: str | None
-    lidar: str | None = None
+    files: dict[str, str]
     degradation: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LidarScan:
+    """One whole turn of one drone's lidar.
+
+    Attributes:
+        map_SE3_lidar: the sensor's own flu frame, in which its points are.
+        ue_euler_deg: (roll, pitch, yaw) in the simulator's left-handed frame, as commanded.
+        files: modality -> path in the recording's folder.
+    """
+
+    channel: str
+    drone_id: int
+    map_SE3_lidar: SE3
+    ue_euler_deg: tuple[float, float, float]
+    files: dict[str, str]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -131,6 +149,7 @@ class RecordedFrame:
     shots: tuple[CameraShot, ...]
     actors: ActorStates
     weather: tuple[float, ...]
+    scans: tuple[LidarScan, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,1 @@
+"""Scene plan -> a live session: ports, one adapter per vendor's client, lockstep; the only room with carla and airsim."""

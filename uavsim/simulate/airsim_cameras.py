@@ -17,16 +17,16 @@ import numpy as np
 
 from uavsim.errors import MissedTick, SimulatorError
 from uavsim.geometry import unreal
-from uavsim.records.plan import ScenePlan, SensorKind
+from uavsim.records.modalities import INSTANCE, LIDAR, AirSimImage, AirSimLidar, Modality, camera_modalities, modality
+from uavsim.records.plan import ScenePlan
 from uavsim.records.recording import ActorInfo
 from uavsim.simulate.airsim_swarm import AirSimLink, AirSimPoses, pose_close
-from uavsim.simulate.names import vehicle_name
-from uavsim.simulate.ports import CameraPose, RawImage, SceneTraffic, TickState
+from uavsim.simulate.names import LIDAR_NAME, vehicle_name
+from uavsim.simulate.ports import CameraPose, Reading, SceneTraffic, TickState
 from uavsim.typing import AnyArray, FloatArray, UInt8Array, UInt16Array
 
 __all__ = ["AirSimCameras"]
 
-_KINDS: Final[tuple[SensorKind, ...]] = ("rgb", "instance", "depth")
 _FIRST_INSTANCE: Final = 29  # after CARLA's 28 semantic tags
 _LAST_INSTANCE: Final = 254
 _NEAR_ACTOR_M: Final = 1.0  # an object this near an actor's origin is that actor
@@ -67,9 +67,10 @@ class AirSimCameras:
         """See ``CameraPort``; the swarm has placed the vehicles, this is what their cameras must report."""
         self._poses = list(poses)
 
-    def collect(self, state: TickState) -> list[RawImage]:
+    def collect(self, state: TickState) -> list[Reading]:
         """See ``CameraPort``."""
-        if self._wants("instance"):
+        images = [_image_of(sensor) for spec in self._plan.rig for sensor in camera_modalities(spec.sensors)]
+        if self._plan.lidar or any(image.is_segmentation for image in images):
             if self._palette is None:
                 self._palette = self._measure_palette(self._main())
             if self._meaning is None:
@@ -86,50 +87,68 @@ class AirSimCameras:
         assert self._swarm.link is not None
         return self._swarm.link
 
-    def _wants(self, sensor: SensorKind) -> bool:
-        return any(sensor in spec.sensors for spec in self._plan.rig)
-
-    def _shoot(self, drone_id: int, poses: Sequence[CameraPose], frame: int) -> list[RawImage]:
+    def _shoot(self, drone_id: int, poses: Sequence[CameraPose], frame: int) -> list[Reading]:
         """Take one vehicle's images in its own thread with its own client."""
         link = self._link_of(drone_id)
-        sensors = {spec.name: [s for s in _KINDS if s in spec.sensors] for spec in self._plan.rig}
-        wanted = [(pose, sensor) for pose in poses for sensor in sensors[pose.camera]]
+        sensors = {spec.name: camera_modalities(spec.sensors) for spec in self._plan.rig}
+        lidars = [pose for pose in poses if not pose.camera]
+        wanted = [(pose, sensor) for pose in poses if pose.camera for sensor in sensors[pose.camera]]
         name = vehicle_name(drone_id)
-        replies = link.images(name, link.image_requests([(pose.camera, sensor) for pose, sensor in wanted]))
+        replies = link.images(name, link.image_requests([(pose.camera, _image_of(sensor)) for pose, sensor in wanted]))
         if len(replies) != len(wanted):
             raise MissedTick(f"tick {frame}: {name} answered {len(replies)} images of {len(wanted)}")
-        return [
-            self._raw(link, pose, sensor, reply=reply, frame=frame)
+        readings = [
+            self._reading(link, pose, sensor, reply=reply, frame=frame)
             for (pose, sensor), reply in zip(wanted, replies, strict=True)
         ]
+        return readings + [self._turn(link, pose, frame=frame) for pose in lidars]
+
+    def _turn(self, link: AirSimLink, pose: CameraPose, *, frame: int) -> Reading:
+        """Take one turn of a vehicle's lidar; points carry the number of the object that they are on."""
+        name, spec, sensor = vehicle_name(pose.drone_id), self._plan.lidar, modality(LIDAR)
+        assert spec is not None
+        assert isinstance(sensor.airsim, AirSimLidar)
+        what = f"tick {frame}: {pose.channel}"
+        reply = link.lidar(name, LIDAR_NAME)
+        _check_pose(link, pose, (reply.pose.position, reply.pose.orientation), what=what)
+        flat = np.asarray(reply.point_cloud, dtype=np.float32)
+        flat = flat if flat.size > 1 else flat[:0]  # AirSim tells "nothing" by one number
+        numbers = np.asarray(reply.segmentation, dtype=np.int64)
+        if flat.size != 3 * numbers.size:
+            raise MissedTick(f"{what} has {flat.size} coordinates and {numbers.size} segmentation numbers")
+        returns = sensor.airsim.read(flat.reshape(-1, 3), spec)
+        assert self._meaning is not None
+        id_of, tag_of = self._meaning
+        known = np.where((numbers >= 0) & (numbers <= _LAST_INSTANCE), numbers, 0)
+        returns["actor"], returns["tag"] = id_of[known], tag_of[known]
+        return Reading(pose.channel, LIDAR, returns)
 
     def _link_of(self, drone_id: int) -> AirSimLink:
         if drone_id not in self._links:
             self._links[drone_id] = AirSimLink(*self._endpoint, origin_ue_m=self._plan.town.airsim_origin_ue_m)
         return self._links[drone_id]
 
-    def _raw(self, link: AirSimLink, pose: CameraPose, sensor: SensorKind, *, reply: Any, frame: int) -> RawImage:
-        name = vehicle_name(pose.drone_id)
+    def _reading(self, link: AirSimLink, pose: CameraPose, sensor: Modality, *, reply: Any, frame: int) -> Reading:
         spec = next(s for s in self._plan.rig if s.name == pose.camera)
-        what = f"tick {frame}: {pose.channel} {sensor}"
+        what = f"tick {frame}: {pose.channel} {sensor.name}"
+        image = _image_of(sensor)
         if (reply.width, reply.height) != (spec.width_px, spec.height_px):
             raise MissedTick(
                 f"{what} came as {reply.width}x{reply.height}, the rig has {spec.width_px}x{spec.height_px}"
             )
-        got = link.world_pose(reply.camera_position, reply.camera_orientation, home=name)
-        body_q = unreal.map_q_flu_from_ue_euler(np.array([pose.ue_euler_deg]))[0]
-        wanted = link.from_map(pose.map_t_optical_m, body_q)
-        if not pose_close(got, wanted):
-            off_m = float(np.linalg.norm(got.ned_t_m - wanted.ned_t_m))
-            raise MissedTick(f"{what} was taken {off_m:.3f} m from the pose asked for, or turned")
-        if sensor == "depth":
-            depth_m = np.asarray(reply.image_data_float, dtype=np.float32).reshape(spec.height_px, spec.width_px)
-            return RawImage(pose.channel, sensor, depth_m)
+        _check_pose(link, pose, (reply.camera_position, reply.camera_orientation), what=what)
+        if image.as_float:
+            numbers = np.asarray(reply.image_data_float, dtype=np.float32)
+            if numbers.size != spec.width_px * spec.height_px:
+                raise MissedTick(f"{what} has {numbers.size} numbers, not {spec.width_px * spec.height_px}")
+            return Reading(pose.channel, sensor.name, image.read(numbers.reshape(spec.height_px, spec.width_px)))
         bgr = np.frombuffer(reply.image_data_uint8, dtype=np.uint8)
         if bgr.size != spec.width_px * spec.height_px * 3:
             raise MissedTick(f"{what} has {bgr.size} bytes, not {spec.width_px * spec.height_px * 3}")
         bgr = bgr.reshape(spec.height_px, spec.width_px, 3)
-        return RawImage(pose.channel, sensor, self._as_carla_mask(bgr, what) if sensor == "instance" else bgr)
+        if image.is_segmentation:
+            bgr = self._as_carla_mask(bgr, what)
+        return Reading(pose.channel, sensor.name, image.read(bgr))
 
     def _as_carla_mask(self, colours: UInt8Array, what: str) -> AnyArray:
         """Turn palette colours into CARLA's instance encoding, (H, W, 3) blue first: id >> 8, id & 255, tag."""
@@ -146,7 +165,7 @@ class AirSimCameras:
         """Give everything one number after the other and look at what colour that is."""
         drone_id, camera = self._plan.swarm.drone_ids[0], self._plan.rig[-1].name
         name = vehicle_name(drone_id)
-        request = link.image_requests([(camera, "instance")])
+        request = link.image_requests([(camera, _image_of(modality(INSTANCE)))])
         palette = np.full(2**24, 65535, dtype=np.uint16)
         pixel: int | None = None
         before: AnyArray | None = None
@@ -179,7 +198,8 @@ class AirSimCameras:
         ids, tags = np.zeros(256, dtype=np.uint16), np.zeros(256, dtype=np.uint8)
         tags[1:_FIRST_INSTANCE] = np.arange(1, _FIRST_INSTANCE)
         infos = {info.instance_id: info for info in self._traffic.actors}
-        places = {int(i): t for i, t in zip(state.actors.instance_id, state.actors.map_t_actor_m, strict=True)}
+        origins_m = state.actors.map_SE3_actor.translation_m
+        places = {int(i): t for i, t in zip(state.actors.instance_id, origins_m, strict=True)}
         with link.translated("numbering objects"):
             link.client.simSetSegmentationObjectID(".*", 0, True)
         names = link.object_names()
@@ -238,6 +258,31 @@ class AirSimCameras:
         for thread in self._threads.values():
             thread.shutdown(wait=True)
         self._threads, self._links = {}, {}
+
+
+def _check_pose(link: AirSimLink, pose: CameraPose, reported: tuple[Any, Any], *, what: str) -> None:
+    """Hold the (position, orientation) that AirSim reports against the pose asked for.
+
+    Raises:
+        MissedTick: it is another: AirSim answered with an older measurement.
+    """
+    got = link.world_pose(*reported, home=vehicle_name(pose.drone_id))
+    map_SE3_sensor = unreal.map_SE3_flu_from_ue(pose.ue_location_m, ue_euler_deg=np.array(pose.ue_euler_deg))
+    wanted = link.from_map(map_SE3_sensor)
+    if not pose_close(got, wanted):
+        off_m = float(np.linalg.norm(got.translation_m - wanted.translation_m))
+        raise MissedTick(f"{what} was taken {off_m:.3f} m from the pose asked for, or turned")
+
+
+def _image_of(sensor: Modality) -> AirSimImage:
+    """Say how AirSim gives a modality.
+
+    Raises:
+        SimulatorError: it does not.
+    """
+    if not isinstance(sensor.airsim, AirSimImage):
+        raise SimulatorError(f"AirSim gives no {sensor.name} images")
+    return sensor.airsim
 
 
 def _colour_code(colours: UInt8Array) -> AnyArray:

@@ -6,15 +6,12 @@ degrees; AirSim's roll, pitch and yaw have CARLA's signs.
 
 from __future__ import annotations
 
-from typing import Final
-
-from uavsim.records.plan import CameraSpec, ScenePlan, SensorKind
-from uavsim.simulate.names import vehicle_name
+from uavsim.records.modalities import AirSimImage, camera_modalities
+from uavsim.records.plan import CameraSpec, LidarSpec, ScenePlan
+from uavsim.simulate.names import LIDAR_NAME, vehicle_name
 from uavsim.typing import JsonDict
 
 __all__ = ["airsim_settings"]
-
-_IMAGE_TYPE: Final[dict[SensorKind, int]] = {"rgb": 0, "depth": 1, "instance": 5}  # Scene, DepthPlanar, Segmentation
 
 
 def airsim_settings(plan: ScenePlan) -> JsonDict:
@@ -23,7 +20,8 @@ def airsim_settings(plan: ScenePlan) -> JsonDict:
     Segmentation numbers are left at 0 ("None"), so that the capture owns them all; sizes are given for every image type,
     because AirSim otherwise takes 256x144 without a word.
     """
-    offsets_m = plan.swarm.map_t_flu_m[0] - plan.swarm.map_t_flu_m[0, 0]
+    places_m = plan.swarm.map_SE3_flu[0].translation_m
+    offsets_m = places_m - places_m[0]
     vehicles = {
         vehicle_name(drone_id): {
             "VehicleType": "SimpleFlight",
@@ -33,6 +31,7 @@ def airsim_settings(plan: ScenePlan) -> JsonDict:
             "Z": 0.0,
             "Yaw": 0.0,
             "Cameras": {spec.name: _camera(spec) for spec in plan.rig},
+            **({"Sensors": {LIDAR_NAME: _lidar(plan.lidar)}} if plan.lidar else {}),
         }
         for drone_id, offset in zip(plan.swarm.drone_ids, offsets_m, strict=True)
     }
@@ -49,5 +48,32 @@ def airsim_settings(plan: ScenePlan) -> JsonDict:
 def _camera(spec: CameraSpec) -> JsonDict:
     (x, y, z), (roll, pitch, yaw) = spec.mount_t_m, spec.mount_rpy_deg
     size = {"Width": spec.width_px, "Height": spec.height_px, "FOV_Degrees": spec.fov_deg, "MotionBlurAmount": 0.0}
-    captures = [{"ImageType": kind, **size} for sensor, kind in _IMAGE_TYPE.items() if sensor in spec.sensors]
+    taken = [m.airsim for m in camera_modalities(spec.sensors)]
+    types = sorted({image.image_type for image in taken if isinstance(image, AirSimImage)})
+    captures = [{"ImageType": number, **size} for number in types]
     return {"X": x, "Y": -y + 0.0, "Z": -z + 0.0, "Roll": roll, "Pitch": pitch, "Yaw": yaw, "CaptureSettings": captures}
+
+
+def _lidar(spec: LidarSpec) -> JsonDict:
+    """Return AirSim's settings of a lidar, docs/lidar.md; equal ends of the horizontal field of view mean all of it."""
+    (x, y, z), (roll, pitch, yaw) = spec.mount_t_m, spec.mount_rpy_deg
+    return {
+        "SensorType": 6,
+        "Enabled": True,
+        "NumberOfChannels": spec.channels,
+        "RotationsPerSecond": spec.rotation_hz,
+        "PointsPerSecond": spec.points_per_second,
+        "Range": spec.range_m,
+        "VerticalFOVUpper": spec.upper_fov_deg,
+        "VerticalFOVLower": spec.lower_fov_deg,
+        "HorizontalFOVStart": 0.0,
+        "HorizontalFOVEnd": 360.0,
+        "X": x,
+        "Y": -y + 0.0,
+        "Z": -z + 0.0,
+        "Roll": roll,
+        "Pitch": pitch,
+        "Yaw": yaw,
+        "DrawDebugPoints": False,
+        "DataFrame": "SensorLocalFrame",
+    }

@@ -10,7 +10,6 @@ import contextlib
 import json
 import socket
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import airsim
@@ -19,6 +18,8 @@ import numpy as np
 
 from uavsim.errors import SceneVoid, SimulatorError, SimulatorLost
 from uavsim.geometry import frames, unreal
+from uavsim.geometry.se3 import SE3
+from uavsim.records.modalities import AirSimImage
 from uavsim.records.plan import ScenePlan
 from uavsim.records.recording import DroneState
 from uavsim.simulate.names import vehicle_name
@@ -26,7 +27,7 @@ from uavsim.simulate.ports import Heartbeat
 from uavsim.simulate.swarm import PlannedSwarm, on_grid, planned_velocity_mps
 from uavsim.typing import AnyArray, FloatArray
 
-__all__ = ["AirSimFlight", "AirSimLink", "AirSimPoses", "NedPose"]
+__all__ = ["AirSimFlight", "AirSimLink", "AirSimPoses", "pose_close"]
 
 _TIMEOUT_S = 20  # simGetImages is known to hang for ever; the client's own time-out comes before the supervisor's
 _RUN_IN_STEPS = 120  # of approach before step 0: the drones start from a standstill, the scene does not
@@ -36,16 +37,8 @@ _LIFT_STEPS, _LIFT_STEP_S = 24, 0.25  # AirSim rises two metres at half a metre 
 _CLOCK_SLACK = 0.5  # of a step: AirSim's real clock is not exact
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class NedPose:
-    """A pose in AirSim's world: metres north-east-down from PlayerStart, quaternion scalar first."""
-
-    ned_t_m: FloatArray
-    ned_q_frd_wxyz: FloatArray
-
-
 class AirSimLink:
-    """One connection, to be used by one thread."""
+    """One connection, to be used by one thread. Its world ``ned`` is metres north-east-down from PlayerStart."""
 
     def __init__(self, host: str, port: int, *, origin_ue_m: Sequence[float] = (0.0, 0.0, 0.0)) -> None:
         """Connect.
@@ -99,9 +92,10 @@ class AirSimLink:
         """Where a vehicle spawned, (3,) NED metres from PlayerStart."""
         return self._homes.get(name, np.zeros(3))
 
-    def to_map(self, pose: NedPose) -> tuple[FloatArray, FloatArray]:
-        """Return (map_t (3,), map_q_flu (4,)) of an AirSim world pose."""
-        return self._map_SE3_ned.apply(pose.ned_t_m), frames.quat_map_from_ned(pose.ned_q_frd_wxyz)
+    def to_map(self, ned_SE3_frd: SE3) -> SE3:
+        """Return ``map_SE3_flu``; the attitude by its sign flips, which round nothing."""
+        turn = frames.quat_map_from_ned(ned_SE3_frd.quat_wxyz)
+        return SE3(turn, self._map_SE3_ned.apply(ned_SE3_frd.translation_m))
 
     def object_names(self) -> list[str]:
         """List the scene's objects."""
@@ -113,17 +107,25 @@ class AirSimLink:
         with self.translated(f"looking for {name}"):
             return self._map_SE3_ned.apply(_xyz(self.client.simGetObjectPose(name).position))
 
-    def from_map(self, map_t_m: FloatArray, map_q_flu_wxyz: FloatArray) -> NedPose:
-        """Return the AirSim world pose of a map pose."""
-        return NedPose(self._ned_SE3_map.apply(map_t_m), frames.quat_ned_from_map(map_q_flu_wxyz))
+    def from_map(self, map_SE3_flu: SE3) -> SE3:
+        """Return ``ned_SE3_frd``, the inverse of ``to_map``."""
+        turn = frames.quat_ned_from_map(map_SE3_flu.quat_wxyz)
+        return SE3(turn, self._ned_SE3_map.apply(map_SE3_flu.translation_m))
 
-    def world_pose(self, position: Any, orientation: Any, *, home: str) -> NedPose:
-        """Read a pose of the wire, which is in ``home``'s frame."""
-        return NedPose(_xyz(position) + self.home_ned_m(home), _wxyz(orientation))
+    def world_pose(self, position: Any, orientation: Any, *, home: str) -> SE3:
+        """Read a pose of the wire, which is in ``home``'s frame, as ``ned_SE3_frd``.
 
-    def put(self, name: str, pose: NedPose) -> None:
+        Raises:
+            SimulatorLost: it is not a number.
+        """
+        place_m, turn = _xyz(position) + self.home_ned_m(home), _wxyz(orientation)
+        if not (np.isfinite(place_m).all() and np.isfinite(turn).all()):
+            raise SimulatorLost(f"AirSim's pose of {home} is not a number; restart it")
+        return SE3(turn, place_m)
+
+    def put(self, name: str, ned_SE3_frd: SE3) -> None:
         """Place a vehicle."""
-        t_m, q = pose.ned_t_m - self.home_ned_m(name), pose.ned_q_frd_wxyz
+        t_m, q = ned_SE3_frd.translation_m - self.home_ned_m(name), ned_SE3_frd.quat_wxyz
         wire = airsim.Pose(
             airsim.Vector3r(*(float(v) for v in t_m)),
             airsim.Quaternionr(float(q[1]), float(q[2]), float(q[3]), float(q[0])),
@@ -131,30 +133,27 @@ class AirSimLink:
         with self.translated(f"placing {name}"):
             self.client.simSetVehiclePose(wire, True, name)
 
-    def kinematics(self, name: str) -> tuple[NedPose, FloatArray, int]:
-        """Return a vehicle's true pose, its velocity (3,) NED m/s, and AirSim's time stamp in ns."""
+    def kinematics(self, name: str) -> tuple[SE3, FloatArray, int]:
+        """Return a vehicle's true ``ned_SE3_frd``, its velocity (3,) NED m/s, and AirSim's time stamp in ns."""
         with self.translated(f"reading {name}"):
             state = self.client.getMultirotorState(name)
             truth = self.client.simGetGroundTruthKinematics(name)
-        pose = self.world_pose(truth.position, truth.orientation, home=name)
-        velocity = _xyz(truth.linear_velocity)
-        if not (np.isfinite(pose.ned_t_m).all() and np.isfinite(pose.ned_q_frd_wxyz).all()):
-            raise SimulatorLost(f"AirSim's pose of {name} is not a number; restart it")
-        return pose, velocity, int(state.timestamp)
+        ned_SE3_frd = self.world_pose(truth.position, truth.orientation, home=name)
+        return ned_SE3_frd, _xyz(truth.linear_velocity), int(state.timestamp)
 
-    def image_requests(self, wanted: Sequence[tuple[str, str]]) -> list[Any]:
-        """Make requests from (camera, kind) pairs; kind is rgb, instance or depth."""
-        kinds = {
-            "rgb": (airsim.ImageType.Scene, False),
-            "instance": (airsim.ImageType.Segmentation, False),
-            "depth": (airsim.ImageType.DepthPlanar, True),
-        }
-        return [airsim.ImageRequest(camera, kinds[kind][0], kinds[kind][1], False) for camera, kind in wanted]
+    def image_requests(self, wanted: Sequence[tuple[str, AirSimImage]]) -> list[Any]:
+        """Make requests from (camera, image) pairs."""
+        return [airsim.ImageRequest(camera, image.image_type, image.as_float, False) for camera, image in wanted]
 
     def images(self, name: str, requests: Sequence[Any]) -> list[Any]:
         """Take all images of one vehicle in one call: AirSim promises one moment for one call only."""
         with self.translated(f"taking {name}'s images"):
             return list(self.client.simGetImages(list(requests), name))
+
+    def lidar(self, name: str, sensor: str) -> Any:
+        """Take a lidar's last turn."""
+        with self.translated(f"reading {name}'s lidar"):
+            return self.client.getLidarData(sensor, name)
 
 
 class AirSimPoses:
@@ -181,14 +180,14 @@ class AirSimPoses:
         assert self.link is not None
         drones = self._plan_follower.advance(step)
         for drone in drones:
-            wanted = self.link.from_map(drone.map_t_flu_m, drone.map_q_flu_wxyz)
+            wanted = self.link.from_map(drone.map_SE3_flu)
             name = vehicle_name(drone.drone_id)
             self.link.put(name, wanted)
             with self.link.translated(f"reading {name}"):
                 reply = self.link.client.simGetVehiclePose(name)
             got = self.link.world_pose(reply.position, reply.orientation, home=name)
             if not pose_close(got, wanted):
-                off_m = float(np.linalg.norm(got.ned_t_m - wanted.ned_t_m))
+                off_m = float(np.linalg.norm(got.translation_m - wanted.translation_m))
                 raise SceneVoid(f"AirSim shows {name} {off_m:.3f} m from where it was put at step {step}")
         return drones
 
@@ -237,9 +236,9 @@ class AirSimFlight:
 
     def _put_at_start(self) -> None:
         assert self._link is not None
-        places, turns, _ = self._target(-_RUN_IN_STEPS)
-        for row, name in enumerate(self._names):
-            self._link.put(name, self._link.from_map(places[row], turns[row]))
+        wanted, _ = self._target(-_RUN_IN_STEPS)
+        for map_SE3_flu, name in zip(wanted, self._names, strict=True):
+            self._link.put(name, self._link.from_map(map_SE3_flu))
 
     def _take_off(self, heartbeat: Heartbeat) -> None:
         assert self._link is not None
@@ -263,12 +262,13 @@ class AirSimFlight:
             self._fly_one_step(step)
             heartbeat("swarm", step + _RUN_IN_STEPS)
 
-    def _target(self, step: int) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return where the plan wants the drones: (D, 3) map, (D, 4) map <- flu, (D, 3) m/s; before step 0 straight on."""
-        swarm, shown = self._plan.swarm, max(step, 0)
+    def _target(self, step: int) -> tuple[SE3, FloatArray]:
+        """Return where the plan wants the drones: (D,) ``map_SE3_flu`` and (D, 3) m/s; before step 0 straight on."""
+        shown = max(step, 0)
+        planned = self._plan.swarm.map_SE3_flu[shown]
         velocity = planned_velocity_mps(self._plan, shown)
-        place = swarm.map_t_flu_m[shown] + velocity * min(step, 0) * self._step_s
-        return place, swarm.map_q_flu_wxyz[shown], velocity
+        place_m = planned.translation_m + velocity * min(step, 0) * self._step_s
+        return SE3(planned.quat_wxyz, place_m), velocity
 
     def advance(self, step: int) -> tuple[DroneState, ...]:
         """See ``SwarmPort``.
@@ -278,7 +278,8 @@ class AirSimFlight:
         """
         drones = self._fly_one_step(step)
         for drone in drones:
-            lag_m = float(np.linalg.norm(drone.map_t_flu_m - drone.planned_map_t_flu_m))
+            gap_m = drone.map_SE3_flu.translation_m - drone.planned_map_SE3_flu.translation_m
+            lag_m = float(np.linalg.norm(gap_m))
             self.worst_lag_m = max(self.worst_lag_m, lag_m)
             if lag_m > self._plan.max_formation_error_m:
                 raise SceneVoid(
@@ -291,12 +292,11 @@ class AirSimFlight:
         """Command velocities towards the plan's places at ``step``, let AirSim run one step, and read back."""
         assert self._link is not None
         link = self._link
-        places, turns, wanted_mps = self._target(step)
-        yaw_deg = on_grid(unreal.ue_euler_from_map_q_flu(turns))[:, 2]
+        wanted, wanted_mps = self._target(step)
+        yaw_deg = on_grid(unreal.ue_euler_from_map_q_flu(wanted.quat_wxyz))[:, 2]
         for row, name in enumerate(self._names):
-            pose, _, _ = link.kinematics(name)
-            here_m, _ = link.to_map(pose)
-            gap_m = places[row] - here_m
+            ned_SE3_frd, _, _ = link.kinematics(name)
+            gap_m = wanted[row].translation_m - link.to_map(ned_SE3_frd).translation_m
             command = frames.NED_SE3_MAP.rotate(
                 _limited(wanted_mps[row] + _POSITION_GAIN_PER_S * gap_m, wanted_mps[row])
             )
@@ -315,20 +315,17 @@ class AirSimFlight:
     def _read(self, step: int) -> tuple[DroneState, ...]:
         assert self._link is not None
         drones = []
-        places, turns, _ = self._target(step)
+        wanted, _ = self._target(step)
         for row, (drone_id, name) in enumerate(zip(self._plan.swarm.drone_ids, self._names, strict=True)):
-            pose, velocity_ned, stamp_ns = self._link.kinematics(name)
+            ned_SE3_frd, velocity_ned, stamp_ns = self._link.kinematics(name)
             if row == 0:
                 self._check_clock(stamp_ns)
-            t_m, q = self._link.to_map(pose)
             drones.append(
                 DroneState(
                     drone_id=drone_id,
-                    map_t_flu_m=t_m,
-                    map_q_flu_wxyz=q,
+                    map_SE3_flu=self._link.to_map(ned_SE3_frd),
                     velocity_map_mps=frames.MAP_SE3_NED.rotate(velocity_ned),
-                    planned_map_t_flu_m=places[row],
-                    planned_map_q_flu_wxyz=turns[row],
+                    planned_map_SE3_flu=wanted[row],
                 )
             )
         return tuple(drones)
@@ -346,10 +343,10 @@ class AirSimFlight:
                 self._link.client.simPause(False)
 
 
-def pose_close(got: NedPose, wanted: NedPose, *, tolerance_m: float = 5e-3, tolerance_rad: float = 2e-3) -> bool:
-    """Tell whether two poses agree to what float32 on the wire can carry."""
-    off_q = 1.0 - abs(float(np.dot(got.ned_q_frd_wxyz, wanted.ned_q_frd_wxyz)))
-    near = float(np.linalg.norm(got.ned_t_m - wanted.ned_t_m)) <= tolerance_m
+def pose_close(got: SE3, wanted: SE3, *, tolerance_m: float = 5e-3, tolerance_rad: float = 2e-3) -> bool:
+    """Tell whether two poses (``ned_SE3_frd``) agree to what float32 on the wire can carry."""
+    off_q = 1.0 - abs(float(np.dot(got.quat_wxyz, wanted.quat_wxyz)))
+    near = float(np.linalg.norm(got.translation_m - wanted.translation_m)) <= tolerance_m
     return near and off_q <= tolerance_rad**2 / 8
 
 

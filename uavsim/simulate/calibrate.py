@@ -20,7 +20,7 @@ from uavsim.errors import SimulatorError, UavsimError
 from uavsim.geometry import unreal
 from uavsim.simulate.airsim_swarm import AirSimLink
 from uavsim.simulate.carla_world import CarlaWorld
-from uavsim.simulate.session import Endpoint
+from uavsim.simulate.ports import Endpoint
 from uavsim.typing import FloatArray, JsonDict
 
 __all__ = ["OriginMeasurement", "measure_origin", "solve_origin"]

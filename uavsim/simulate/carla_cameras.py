@@ -1,4 +1,4 @@
-"""CARLA cameras, spawned once and moved (a ``CameraPort``).
+"""CARLA's cameras and lidars, spawned once and moved (a ``CameraPort``).
 
 Creating and destroying thousands of cameras crashes CARLA servers, so the rig's cameras live as long as the town. Each
 image is held against the tick and the pose that were asked for before anybody sees its pixels.
@@ -6,6 +6,7 @@ image is held against the tick and the pose that were asked for before anybody s
 
 from __future__ import annotations
 
+import math
 import queue
 import time
 from collections.abc import Sequence
@@ -15,16 +16,17 @@ import numpy as np
 
 from uavsim.errors import MissedTick
 from uavsim.geometry import unreal
-from uavsim.records.plan import CameraSpec, ScenePlan, SensorKind
+from uavsim.records.modalities import LIDAR, Modality, camera_modalities, modality
+from uavsim.records.plan import CameraSpec, LidarSpec, ScenePlan
 from uavsim.simulate.carla_world import CarlaWorld
-from uavsim.simulate.ports import CameraPose, RawImage, SceneTraffic, TickState
+from uavsim.simulate.ports import CameraPose, Reading, SceneTraffic, TickState
 
 __all__ = ["CarlaCameras"]
 
 _LOCATION_TOLERANCE_M = 2e-3
 _ANGLE_TOLERANCE_RAD = 1e-3
-_DEPTH_RANGE_M = 1000.0  # CARLA's 24-bit depth covers 0..1000 m
-_ORDER: tuple[SensorKind, ...] = ("rgb", "instance", "depth")
+_PARKED_UE_M = (8000.0, 8000.0, 3000.0)  # farther from any town than a lidar reaches
+_TURN_TOLERANCE_RAD = 0.02  # float32 adds up over the ticks of a town
 
 
 class CarlaCameras:
@@ -36,37 +38,47 @@ class CarlaCameras:
         self._deadline_s = deadline_s
         self._built_for: object = None
         self._actors: list[Any] = []
-        self._keys: list[tuple[str, SensorKind]] = []
-        self._specs: list[CameraSpec] = []
+        self._keys: list[tuple[str, Modality]] = []
+        self._specs: list[CameraSpec | LidarSpec] = []
+        self._angles_rad: dict[int, float] = {}  # at which each lidar ended its first turn
+        self._wanted = False  # lidars measure at every tick, also at those that nobody reads
         self._arrived: queue.SimpleQueue[tuple[int, Any]] = queue.SimpleQueue()
         self._poses: list[CameraPose] = []
-        self.stale_images = 0  # images of earlier ticks that came late; dropped, counted
-        self.duplicate_images = 0
 
     def begin(self, plan: ScenePlan, *, traffic: SceneTraffic) -> None:
         """See ``CameraPort``."""
         del traffic
-        wanted = (self._world.generation, plan.rig, plan.swarm.drone_ids)
+        wanted = (self._world.generation, plan.rig, plan.lidar, plan.swarm.drone_ids)
         if wanted == self._built_for:
             return
         if self._actors and isinstance(self._built_for, tuple) and self._built_for[0] == self._world.generation:
             self._world.destroy(self._actors)
-        self._actors, self._keys, self._specs = [], [], []
+        self._actors, self._keys, self._specs, self._angles_rad = [], [], [], {}
         self._arrived = queue.SimpleQueue()
         for drone_id in plan.swarm.drone_ids:
             for spec in plan.rig:
-                for sensor in (s for s in _ORDER if s in spec.sensors):
+                for sensor in camera_modalities(spec.sensors):
                     self._spawn(plan.channel(camera=spec.name, drone_id=drone_id), spec, sensor)
+        if plan.lidar is not None:
+            for drone_id in plan.swarm.drone_ids:
+                self._spawn(plan.lidar_channel(drone_id), plan.lidar, modality(LIDAR))
+        self._park_lidars()
         self._built_for = wanted
 
-    def _spawn(self, channel: str, spec: CameraSpec, sensor: SensorKind) -> None:
+    def _spawn(self, channel: str, spec: CameraSpec | LidarSpec, sensor: Modality) -> None:
         index, arrived = len(self._actors), self._arrived
-        self._actors.append(self._world.spawn_camera(spec, sensor, lambda image: arrived.put((index, image))))
+
+        def on_measurement(measurement: Any) -> None:
+            if self._wanted:
+                arrived.put((index, measurement))
+
+        self._actors.append(self._world.spawn_sensor(sensor, _sensor_attributes(spec), on_measurement))
         self._keys.append((channel, sensor))
         self._specs.append(spec)
 
     def place(self, poses: Sequence[CameraPose]) -> None:
         """See ``CameraPort``."""
+        self._wanted = True
         by_channel = {pose.channel: pose for pose in poses}
         self._poses = [by_channel[channel] for channel, _ in self._keys]
         self._world.move(
@@ -75,7 +87,7 @@ class CarlaCameras:
             np.array([pose.ue_euler_deg for pose in self._poses]),
         )
 
-    def collect(self, state: TickState) -> list[RawImage]:
+    def collect(self, state: TickState) -> list[Reading]:
         """See ``CameraPort``."""
         images: list[Any] = [None] * len(self._actors)
         missing = len(images)
@@ -87,19 +99,23 @@ class CarlaCameras:
                 late = next(i for i, image in enumerate(images) if image is None)
                 raise MissedTick(
                     f"tick {state.frame}: {missing} of {len(images)} images did not come within {self._deadline_s:g} s, "
-                    f"first {self._keys[late][0]} {self._keys[late][1]}"
+                    f"first {self._keys[late][0]} {self._keys[late][1].name}"
                 ) from None
-            if image.frame < state.frame:
-                self.stale_images += 1
-            elif image.frame > state.frame:
+            if image.frame > state.frame:
                 raise MissedTick(f"tick {state.frame}: {self._keys[index][0]} sent an image of tick {image.frame}")
-            elif images[index] is not None:
-                self.duplicate_images += 1
-            else:
+            if image.frame == state.frame and images[index] is None:  # an older one came late, a second one is a copy
                 images[index] = image
                 missing -= 1
+        self._wanted = False
+        self._park_lidars()
         self._check(images, state)
-        return [self._raw(index, image) for index, image in enumerate(images)]
+        return [self._reading(index, image) for index, image in enumerate(images)]
+
+    def _park_lidars(self) -> None:
+        """Send lidars to where their rays meet nothing: they measure at every tick, and rays that hit are dear."""
+        ids = [a.id for a, spec in zip(self._actors, self._specs, strict=True) if isinstance(spec, LidarSpec)]
+        if ids:
+            self._world.move(ids, np.tile(_PARKED_UE_M, (len(ids), 1)), np.zeros((len(ids), 3)))
 
     def _check(self, images: Sequence[Any], state: TickState) -> None:
         """Refuse images whose pose, size or time is not the one asked for.
@@ -108,7 +124,7 @@ class CarlaCameras:
         """
         got = np.array([_pose_row(image) for image in images])
         asked_t = np.stack([pose.ue_location_m for pose in self._poses])
-        asked_q = np.stack([pose.map_q_optical_wxyz for pose in self._poses])
+        asked_q = np.stack([pose.map_SE3_optical.quat_wxyz for pose in self._poses])
         got_q = unreal.map_q_optical_from_ue_euler(got[:, 3:6])
         off_m = np.linalg.norm(got[:, :3] - asked_t, axis=1)
         # 1 - |<p, q>| = angle^2 / 8 for small angles; NaN fails both comparisons
@@ -117,32 +133,64 @@ class CarlaCameras:
         if not good.all():
             bad = int(np.flatnonzero(~good)[0])
             raise MissedTick(
-                f"tick {state.frame}: {self._keys[bad][0]} {self._keys[bad][1]} was taken {off_m[bad]:.3f} m and "
+                f"tick {state.frame}: {self._keys[bad][0]} {self._keys[bad][1].name} was taken {off_m[bad]:.3f} m and "
                 f"{np.degrees(np.sqrt(8 * max(off_q[bad], 0))):.3f} degrees from the pose asked for"
             )
-        for (channel, sensor), spec, image in zip(self._keys, self._specs, images, strict=True):
-            if (image.width, image.height) != (spec.width_px, spec.height_px) or abs(image.fov - spec.fov_deg) > 1e-3:
-                raise MissedTick(
-                    f"tick {state.frame}: {channel} {sensor} came as {image.width}x{image.height} fov {image.fov}"
-                )
+        for index, ((channel, sensor), spec, image) in enumerate(zip(self._keys, self._specs, images, strict=True)):
+            wrong = _other_image(image, spec) if isinstance(spec, CameraSpec) else self._other_turn(index, image, spec)
+            if wrong:
+                raise MissedTick(f"tick {state.frame}: {channel} {sensor.name} {wrong}")
             if abs(image.timestamp - state.elapsed_s) > 1e-6:
                 raise MissedTick(
-                    f"tick {state.frame}: {channel} {sensor} is stamped {image.timestamp}, not {state.elapsed_s}"
+                    f"tick {state.frame}: {channel} {sensor.name} is stamped {image.timestamp}, not {state.elapsed_s}"
                 )
 
-    def _raw(self, index: int, image: Any) -> RawImage:
+    def _other_turn(self, index: int, measurement: Any, spec: LidarSpec) -> str:
+        """Say what is wrong with a lidar's turn: after whole turns its head is where it was."""
+        if int(measurement.channels) != spec.channels:
+            return f"has {measurement.channels} beams, not {spec.channels}"
+        angle_rad = float(measurement.horizontal_angle)
+        turned_rad = math.remainder(angle_rad - self._angles_rad.setdefault(index, angle_rad), math.tau)
+        if abs(turned_rad) > _TURN_TOLERANCE_RAD:
+            return f"made no whole turns since its first: it is {math.degrees(turned_rad):.1f} degrees farther"
+        return ""
+
+    def _reading(self, index: int, image: Any) -> Reading:
         channel, sensor = self._keys[index]
-        bgra = np.frombuffer(image.raw_data, dtype=np.uint8).reshape(image.height, image.width, 4)
-        if sensor == "depth":
-            code = bgra[..., 2].astype(np.float32) + bgra[..., 1] * np.float32(256) + bgra[..., 0] * np.float32(65536)
-            return RawImage(channel, sensor, code * np.float32(_DEPTH_RANGE_M / (2**24 - 1)), image)
-        return RawImage(channel, sensor, bgra, image)
+        assert sensor.carla is not None
+        return Reading(channel, sensor.name, sensor.carla.read(image), image)
 
     def close(self) -> None:
         """See ``CameraPort``."""
         if self._actors:
             self._world.destroy(self._actors)
         self._actors, self._keys, self._specs, self._built_for = [], [], [], None
+
+
+def _sensor_attributes(spec: CameraSpec | LidarSpec) -> dict[str, float]:
+    if isinstance(spec, CameraSpec):
+        return {
+            "image_size_x": spec.width_px,
+            "image_size_y": spec.height_px,
+            "fov": spec.fov_deg,
+            "sensor_tick": 0.0,
+        }
+    return {
+        "channels": spec.channels,
+        "range": spec.range_m,
+        "points_per_second": spec.points_per_second,
+        "rotation_frequency": spec.rotation_hz,
+        "upper_fov": spec.upper_fov_deg,
+        "lower_fov": spec.lower_fov_deg,
+        "horizontal_fov": 360.0,
+        "sensor_tick": 0.0,
+    }
+
+
+def _other_image(image: Any, spec: CameraSpec) -> str:
+    if (image.width, image.height) != (spec.width_px, spec.height_px) or abs(image.fov - spec.fov_deg) > 1e-3:
+        return f"came as {image.width}x{image.height} fov {image.fov}"
+    return ""
 
 
 def _pose_row(image: Any) -> tuple[float, ...]:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
 from uavsim.geometry import quaternion, unreal
+from uavsim.geometry.se3 import SE3
+from uavsim.records.classes import VEHICLE_OF_TAG
 from uavsim.records.recording import ActorInfo, ActorStates
 from uavsim.simulate import traffic
 from uavsim.typing import FloatArray
@@ -25,8 +27,6 @@ __all__ = [
     "states_from_table",
     "with_parked",
 ]
-
-_BASE_TYPE_OF_TAG: Final = {14: "car", 15: "truck", 16: "bus", 18: "motorcycle", 19: "bicycle"}
 
 
 def snapshot_rows(snapshot: Iterable[Any], instance_of: Mapping[int, int]) -> list[tuple[float, ...]]:
@@ -49,12 +49,11 @@ def snapshot_rows(snapshot: Iterable[Any], instance_of: Mapping[int, int]) -> li
 
 def states_from_table(table: FloatArray) -> ActorStates:
     """Convert rows (instance, xyz, roll pitch yaw, v, w in deg/s, a) of the simulator's frame."""
-    euler_deg = table[:, 4:7]
+    ue_euler_deg = table[:, 4:7]
     return ActorStates(
         instance_id=table[:, 0].astype(np.int64),
-        map_t_actor_m=unreal.map_vector_from_ue(table[:, 1:4]),
-        map_q_actor_wxyz=unreal.map_q_flu_from_ue_euler(euler_deg),
-        map_euler_deg=euler_deg,
+        map_SE3_actor=unreal.map_SE3_flu_from_ue(table[:, 1:4], ue_euler_deg=ue_euler_deg),
+        ue_euler_deg=ue_euler_deg,
         velocity_map_mps=unreal.map_vector_from_ue(table[:, 7:10]),
         angular_velocity_map_radps=unreal.map_axial_from_ue(np.radians(table[:, 10:13])),
         acceleration_map_mps2=unreal.map_vector_from_ue(table[:, 13:16]),
@@ -62,19 +61,24 @@ def states_from_table(table: FloatArray) -> ActorStates:
 
 
 def actor_info(actor: Any, instance_id: int) -> ActorInfo:
-    """Describe one actor; its bounding box is asked of the server."""
+    """Describe one actor; its bounding box is asked of the server.
+
+    Some servers tell boxes of two-wheelers at no finite place: such a box has no size (NaN) and lies at the actor's origin.
+    """
     box, kind = actor.bounding_box, str(actor.type_id).split(".")[0]
-    offset = unreal.map_vector_from_ue(np.array([[box.location.x, box.location.y, box.location.z]]))[0]
-    turn = unreal.map_q_flu_from_ue_euler(np.array([[box.rotation.roll, box.rotation.pitch, box.rotation.yaw]]))[0]
+    half_extent_m = (float(box.extent.x), float(box.extent.y), float(box.extent.z))
+    place_m = np.array([box.location.x, box.location.y, box.location.z], dtype=np.float64)
+    if not np.isfinite(place_m).all():
+        half_extent_m, place_m = (np.nan, np.nan, np.nan), np.zeros(3)
+    turn_deg = np.array([box.rotation.roll, box.rotation.pitch, box.rotation.yaw], dtype=np.float64)
     return ActorInfo(
         instance_id=instance_id,
         simulator_actor_id=int(actor.id),
         kind="walker" if kind == "walker" else "vehicle",
         blueprint=str(actor.type_id),
         base_type=str(actor.attributes.get("base_type", "")),
-        half_extent_m=(box.extent.x, box.extent.y, box.extent.z),
-        actor_t_box_m=(float(offset[0]), float(offset[1]), float(offset[2])),
-        actor_q_box_wxyz=(float(turn[0]), float(turn[1]), float(turn[2]), float(turn[3])),
+        half_extent_m=half_extent_m,
+        actor_SE3_box=unreal.map_SE3_flu_from_ue(place_m, ue_euler_deg=turn_deg),
         semantic_tag=int(actor.semantic_tags[0]) if actor.semantic_tags else 0,
         attributes={str(k): str(v) for k, v in sorted(actor.attributes.items())},
     )
@@ -122,7 +126,7 @@ class Parked:
 
 
 _NONE = np.zeros((0, 3))
-NOTHING_PARKED = Parked((), ActorStates(np.zeros(0, np.int64), _NONE, np.zeros((0, 4)), _NONE, _NONE, _NONE, _NONE))
+NOTHING_PARKED = Parked((), ActorStates(np.zeros(0, np.int64), SE3.identity((0,)), _NONE, _NONE, _NONE, _NONE))
 
 
 def parked_vehicles(objects: Iterable[Any], *, first_instance_id: int) -> Parked:
@@ -136,11 +140,10 @@ def parked_vehicles(objects: Iterable[Any], *, first_instance_id: int) -> Parked
         return NOTHING_PARKED
     boxes = [o.bounding_box for o in found]
     half = np.array([(b.extent.x, b.extent.y, b.extent.z) for b in boxes], dtype=np.float64)
-    euler = np.array([(b.rotation.roll, b.rotation.pitch, b.rotation.yaw) for b in boxes], dtype=np.float64)
-    centre = unreal.map_vector_from_ue(np.array([(b.location.x, b.location.y, b.location.z) for b in boxes]))
-    q = unreal.map_q_flu_from_ue_euler(euler)
-    below = np.zeros_like(half)
-    below[:, 2] = half[:, 2]
+    ue_euler_deg = np.array([(b.rotation.roll, b.rotation.pitch, b.rotation.yaw) for b in boxes], dtype=np.float64)
+    centres_ue_m = np.array([(b.location.x, b.location.y, b.location.z) for b in boxes], dtype=np.float64)
+    map_SE3_box = unreal.map_SE3_flu_from_ue(centres_ue_m, ue_euler_deg=ue_euler_deg)
+    bottom_m = half * (0.0, 0.0, -1.0)
     ids = np.arange(first_instance_id, first_instance_id + len(found), dtype=np.int64)
     infos = tuple(
         ActorInfo(
@@ -148,17 +151,17 @@ def parked_vehicles(objects: Iterable[Any], *, first_instance_id: int) -> Parked
             simulator_actor_id=0,
             kind="environment",
             blueprint=f"environment.{thing.name}",
-            base_type=_BASE_TYPE_OF_TAG.get(int(thing.type), ""),
+            base_type=VEHICLE_OF_TAG.get(int(thing.type), ""),
             half_extent_m=(float(half[row, 0]), float(half[row, 1]), float(half[row, 2])),
-            actor_t_box_m=(0.0, 0.0, float(half[row, 2])),
-            actor_q_box_wxyz=(1.0, 0.0, 0.0, 0.0),
+            actor_SE3_box=SE3(quaternion.IDENTITY, half[row] * (0.0, 0.0, 1.0)),
             semantic_tag=int(thing.type),
             attributes={"role_name": "parked"},
         )
         for row, thing in enumerate(found)
     )
     still = np.zeros((len(found), 3))
-    states = ActorStates(ids, centre - quaternion.rotate(q, below), q, euler, still, still, still)
+    map_SE3_actor = SE3(map_SE3_box.quat_wxyz, map_SE3_box.apply(bottom_m))
+    states = ActorStates(ids, map_SE3_actor, ue_euler_deg, still, still, still)
     return Parked(infos, states)
 
 
@@ -169,5 +172,7 @@ def with_parked(movers: ActorStates, parked: Parked) -> ActorStates:
     columns = {
         name: np.concatenate([getattr(movers, name), getattr(parked.states, name)])
         for name in ActorStates.__dataclass_fields__
+        if name != "map_SE3_actor"
     }
-    return ActorStates(**columns)
+    poses = SE3.concatenate([movers.map_SE3_actor, parked.states.map_SE3_actor])
+    return ActorStates(map_SE3_actor=poses, **columns)

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import contextlib
 import socket
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import carla
 import numpy as np
 
 from uavsim.errors import MissedTick, SimulatorError, SimulatorLost
-from uavsim.records.plan import CameraSpec, ScenePlan, SensorKind
+from uavsim.records.classes import VEHICLE_OF_TAG
+from uavsim.records.modalities import Modality
+from uavsim.records.plan import ScenePlan
 from uavsim.records.recording import ActorInfo, ActorStates
 from uavsim.simulate import carla_read, traffic
 from uavsim.simulate.ports import Heartbeat, SceneTraffic, TickState
@@ -24,19 +26,12 @@ from uavsim.typing import FloatArray
 __all__ = ["CLIENT_VERSION", "CarlaWorld"]
 
 CLIENT_VERSION = "0.9.16"
-SENSOR_BLUEPRINT: dict[SensorKind, str] = {
-    "rgb": "sensor.camera.rgb",
-    "instance": "sensor.camera.instance_segmentation",
-    "depth": "sensor.camera.depth",
-}
 _VEHICLE_GAP_M = 8.0  # between spawn places: a bus is 10 m long, and the Traffic Manager wants room to start
 _LOAD_TIMEOUT_S = 120.0
 _CALL_TIMEOUT_S = 20.0
 _LANE_PIECE_M = 2.0
 _LEFT_BEHIND = ("controller.*", "walker.*", "vehicle.*", "sensor.*")
-_PARKED_LABELS = tuple(
-    getattr(carla.CityObjectLabel, name) for name in ("Car", "Truck", "Bus", "Motorcycle", "Bicycle")
-)
+_PARKED_LABELS = tuple(getattr(carla.CityObjectLabel, label.capitalize()) for label in VEHICLE_OF_TAG.values())
 
 
 @contextlib.contextmanager
@@ -309,24 +304,32 @@ class CarlaWorld:
         self._vehicles, self._walkers, self._controllers, self._instance_of = [], [], [], {}
         self._parked = carla_read.NOTHING_PARKED
 
-    # ------------------------------------------------------------------ cameras (for carla_cameras.py)
-    def spawn_camera(self, spec: CameraSpec, sensor: SensorKind, on_image: Callable[[Any], None]) -> Any:
-        """Spawn one unattached camera and listen to it; returns the actor."""
-        with _translated(f"spawning a {sensor} camera"):
-            blueprint = self._world.get_blueprint_library().find(SENSOR_BLUEPRINT[sensor])
-            wanted = {
-                "image_size_x": spec.width_px,
-                "image_size_y": spec.height_px,
-                "fov": spec.fov_deg,
-                "sensor_tick": 0.0,
-            }
-            for name, value in wanted.items():
+    # ------------------------------------------------------------------ sensors (for carla_cameras.py)
+    def spawn_sensor(
+        self, modality: Modality, attributes: Mapping[str, float], on_measurement: Callable[[Any], None]
+    ) -> Any:
+        """Spawn one unattached sensor and listen to it; returns the actor.
+
+        Args:
+            modality: of the sensor.
+            attributes: of its blueprint; the modality's own are set besides.
+            on_measurement: called in a thread of libcarla's.
+
+        Raises:
+            SimulatorError: CARLA has no such sensor.
+        """
+        if modality.carla is None:
+            raise SimulatorError(f"CARLA has no sensor {modality.name}")
+        with _translated(f"spawning a {modality.name} sensor"):
+            blueprint = self._world.get_blueprint_library().find(modality.carla.blueprint)
+            for name, value in attributes.items():
                 blueprint.set_attribute(name, str(value))
-            if blueprint.has_attribute("motion_blur_intensity"):
-                blueprint.set_attribute("motion_blur_intensity", "0.0")  # cameras jump between captures
-            camera = self._world.spawn_actor(blueprint, carla.Transform(carla.Location(z=500.0)))
-            camera.listen(on_image)
-            return camera
+            for name, text in modality.carla.attributes.items():
+                if blueprint.has_attribute(name):  # they come and go between versions
+                    blueprint.set_attribute(name, text)
+            sensor = self._world.spawn_actor(blueprint, carla.Transform(carla.Location(z=500.0)))
+            sensor.listen(on_measurement)
+            return sensor
 
     def move(self, actor_ids: Sequence[int], ue_location_m: FloatArray, ue_euler_deg: FloatArray) -> None:
         """Teleport actors in one synchronous batch; takes effect in the next tick.

@@ -9,7 +9,7 @@ import numpy as np
 from uavsim.errors import MissedTick
 from uavsim.records.plan import ScenePlan, WeatherTrack
 from uavsim.records.recording import DroneState
-from uavsim.simulate.ports import CameraPort, CameraPose, Heartbeat, RawImage, SwarmPort, TickState, WorldPort
+from uavsim.simulate.ports import CameraPort, CameraPose, Heartbeat, Reading, SwarmPort, TickState, WorldPort
 
 __all__ = ["Lockstep", "weather_at"]
 
@@ -43,7 +43,7 @@ class Lockstep:
 
     def capture(
         self, step: int, *, poses_of: Callable[[Sequence[DroneState]], list[CameraPose]]
-    ) -> tuple[tuple[DroneState, ...], list[CameraPose], TickState, list[RawImage]]:
+    ) -> tuple[tuple[DroneState, ...], list[CameraPose], TickState, list[Reading]]:
         """Advance to ``step`` and take all images in its very tick.
 
         Args:
@@ -57,8 +57,7 @@ class Lockstep:
         poses = poses_of(drones)
         self._cameras.place(poses)
         state = self._advance_world(render=True)
-        images = self._cameras.collect(state)
-        return drones, poses, state, images
+        return drones, poses, state, self._cameras.collect(state)
 
     def weather_now(self) -> tuple[float, ...]:
         """Tell the 14 parameters that were set last."""

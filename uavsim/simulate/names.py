@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-__all__ = ["vehicle_name"]
+from typing import Final
+
+__all__ = ["LIDAR_NAME", "vehicle_name"]
+
+LIDAR_NAME: Final = "LIDAR"
+"""Of the lidar that each drone carries."""
 
 
 def vehicle_name(drone_id: int) -> str:

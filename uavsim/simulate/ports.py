@@ -1,12 +1,7 @@
 """What a simulator set-up must offer; ``session.py`` knows nothing else of CARLA or AirSim.
 
 A set-up is a ``WorldPort`` (town, traffic, clock, truth), a ``SwarmPort`` (where the drones are) and a ``CameraPort``
-(images). The three topologies differ only in which of them is behind each port:
-
-    topology   world   swarm                    cameras
-    carla      CARLA   the plan itself          CARLA cameras moved before the tick
-    bridge     CARLA   AirSim flight, stepped   CARLA cameras at the poses that AirSim reports
-    merged     CARLA   AirSim, placed           AirSim simGetImages while paused
+(images). ``setups.py`` says which of them is behind each port in the three topologies of ours.
 """
 
 from __future__ import annotations
@@ -15,26 +10,59 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from uavsim.records.plan import ScenePlan, SensorKind
+from uavsim.errors import InputError
+from uavsim.geometry.se3 import SE3
+from uavsim.records.plan import ScenePlan
 from uavsim.records.recording import ActorInfo, ActorStates, DroneState
 from uavsim.typing import AnyArray, FloatArray
 
-__all__ = ["CameraPort", "CameraPose", "Heartbeat", "RawImage", "SceneTraffic", "SwarmPort", "TickState", "WorldPort"]
+__all__ = [
+    "CameraPort",
+    "CameraPose",
+    "Endpoint",
+    "Heartbeat",
+    "Ports",
+    "Reading",
+    "SceneTraffic",
+    "SwarmPort",
+    "TickState",
+    "WorldPort",
+]
 
 Heartbeat = Callable[[str, int], None]
 """Called with (phase, tick) whenever there is progress; a supervisor that hears none ends the process."""
 
 
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """Where a server listens."""
+
+    host: str
+    port: int
+
+    @staticmethod
+    def parse(text: str, *, what: str) -> Endpoint:
+        """Read ``HOST:PORT``.
+
+        Raises:
+            InputError: not of that form.
+        """
+        host, _, port = text.rpartition(":")
+        if not host or not port.isdigit() or not 0 < int(port) < 65536:
+            raise InputError(f"{what} {text!r} is not HOST:PORT")
+        return Endpoint(host, int(port))
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class CameraPose:
-    """Where one camera has to be at the next tick.
+    """Where one sensor has to be at the next tick.
 
     Attributes:
-        channel: ``CAMERA_FRONT_id_0``.
+        channel: ``CAMERA_FRONT_id_0``, ``LIDAR_id_0``.
+        camera: its name in the rig; "" for a lidar.
         ue_location_m: (3,) float32-exact location in the simulator's frame.
         ue_euler_deg: (roll, pitch, yaw) float32-exact, the simulator's frame.
-        map_t_optical_m: (3,), the same pose in our frame.
-        map_q_optical_wxyz: (4,).
+        map_SE3_optical: the same pose in our frame, of a lidar as if it were a camera that looks forward.
     """
 
     channel: str
@@ -42,23 +70,21 @@ class CameraPose:
     camera: str
     ue_location_m: FloatArray
     ue_euler_deg: tuple[float, float, float]
-    map_t_optical_m: FloatArray
-    map_q_optical_wxyz: FloatArray
+    map_SE3_optical: SE3
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class RawImage:
-    """One image, proven to be of the tick and pose asked for.
+class Reading:
+    """What one sensor delivered, proven to be of the tick and pose asked for.
 
     Attributes:
-        pixels: rgb: (H, W, 3 or 4) uint8, blue first; instance: the same, with CARLA's encoding (red the tag, green the
-            id's low byte, blue its high byte); depth: (H, W) float32 metres along the optical axis.
-        owner: whatever keeps ``pixels`` alive.
+        modality: name of it; ``records/modalities.py`` says what its array holds.
+        owner: whatever keeps ``data`` alive.
     """
 
     channel: str
-    sensor: SensorKind
-    pixels: AnyArray
+    modality: str
+    data: AnyArray
     owner: object = None
 
 
@@ -135,7 +161,7 @@ class SwarmPort(Protocol):
         """Put every drone at step 0."""
 
     def advance(self, step: int) -> tuple[DroneState, ...]:
-        """Fly to plan step ``step`` (one more than the last) and tell where the drones are then."""
+        """Fly to plan step ``step`` (one more than the last) and return where the drones are then."""
 
     def close(self) -> None:
         """Leave the drones in peace."""
@@ -150,8 +176,8 @@ class CameraPort(Protocol):
     def place(self, poses: Sequence[CameraPose]) -> None:
         """Move the cameras; takes effect in the next tick."""
 
-    def collect(self, state: TickState) -> list[RawImage]:
-        """Return all images of that tick, rig order, rgb before instance before depth.
+    def collect(self, state: TickState) -> list[Reading]:
+        """Return everything that was read in that tick.
 
         Raises:
             MissedTick: an image is missing, late, or not of the pose asked for.
@@ -159,3 +185,12 @@ class CameraPort(Protocol):
 
     def close(self) -> None:
         """Remove the cameras."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Ports:
+    """The three ports of a set-up, connected."""
+
+    world: WorldPort
+    swarm: SwarmPort
+    cameras: CameraPort

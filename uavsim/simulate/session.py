@@ -2,47 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import importlib
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Final
 
+from uavsim.config.backends import Backend, backend_of
 from uavsim.errors import InputError
-from uavsim.records.plan import ScenePlan, Topology
-from uavsim.registry import pick
-from uavsim.simulate.carla_cameras import CarlaCameras
-from uavsim.simulate.carla_world import CarlaWorld
+from uavsim.records.plan import ScenePlan
 from uavsim.simulate.lockstep import Lockstep
-from uavsim.simulate.ports import CameraPort, Heartbeat, SceneTraffic, SwarmPort, WorldPort
-from uavsim.simulate.swarm import PlannedSwarm
+from uavsim.simulate.ports import CameraPort, Endpoint, Heartbeat, Ports, SceneTraffic, SwarmPort, WorldPort
 
-__all__ = ["Endpoint", "Session", "open_session"]
-
-
-@dataclass(frozen=True, slots=True)
-class Endpoint:
-    """Where a simulator listens."""
-
-    host: str
-    port: int
-
-    @staticmethod
-    def parse(text: str, *, what: str) -> Endpoint:
-        """Read ``HOST:PORT``.
-
-        Raises:
-            InputError: not of that form.
-        """
-        host, _, port = text.rpartition(":")
-        if not host or not port.isdigit() or not 0 < int(port) < 65536:
-            raise InputError(f"{what} {text!r} is not HOST:PORT")
-        return Endpoint(host, int(port))
+__all__ = ["Session", "open_session", "ports_of"]
 
 
 @dataclass(slots=True, eq=False)
 class Session:
     """A set-up that is connected; scenes are flown one after another in it."""
 
-    topology: Topology
+    topology: str
     world: WorldPort
     swarm: SwarmPort
     cameras: CameraPort
@@ -64,48 +41,36 @@ class Session:
         self.world.close()
 
 
-def open_session(topology: Topology, *, carla: Endpoint, airsim: Endpoint | None) -> Session:
+def open_session(topology: str, endpoints: Mapping[str, Endpoint]) -> Session:
     """Connect to a running simulator.
 
+    Args:
+        topology: a set-up of ``config/backends.py`` or of another package.
+        endpoints: where its servers listen, by their names.
+
     Raises:
-        InputError: the topology needs an AirSim endpoint and none was given.
+        InputError: an unknown topology, or a server of it that is not among the endpoints.
         SimulatorError: not there, or of another version.
     """
-    return pick(_OPENERS, topology, what="topology")(carla, airsim)
+    backend = backend_of(topology)
+    if missing := backend.missing(endpoints):
+        raise InputError(f"topology {topology} needs {missing[0].title}: no endpoint {missing[0].name} was given")
+    ports = ports_of(backend)(endpoints)
+    return Session(topology, ports.world, ports.swarm, ports.cameras)
 
 
-def _open_carla(carla: Endpoint, airsim: Endpoint | None) -> Session:
-    del airsim
-    world = CarlaWorld(carla.host, carla.port)
-    return Session("carla", world, PlannedSwarm(), CarlaCameras(world))
+def ports_of(backend: Backend) -> Callable[[Mapping[str, Endpoint]], Ports]:
+    """Import the code of a set-up, and with it its clients.
 
-
-def _needed(airsim: Endpoint | None, topology: str) -> Endpoint:
-    if airsim is None:
-        raise InputError(f"topology {topology!r} needs AirSim too: give HOST:CARLA_PORT:AIRSIM_PORT")
-    return airsim
-
-
-def _open_bridge(carla: Endpoint, airsim: Endpoint | None) -> Session:
-    from uavsim.simulate.airsim_swarm import AirSimFlight
-
-    where = _needed(airsim, "bridge")
-    world = CarlaWorld(carla.host, carla.port)
-    return Session("bridge", world, AirSimFlight(where.host, where.port), CarlaCameras(world))
-
-
-def _open_merged(carla: Endpoint, airsim: Endpoint | None) -> Session:
-    from uavsim.simulate.airsim_cameras import AirSimCameras
-    from uavsim.simulate.airsim_swarm import AirSimPoses
-
-    where = _needed(airsim, "merged")
-    world = CarlaWorld(carla.host, carla.port)
-    swarm = AirSimPoses(where.host, where.port)
-    return Session("merged", world, swarm, AirSimCameras(where.host, where.port, swarm=swarm))
-
-
-_OPENERS: Final[dict[str, Callable[[Endpoint, Endpoint | None], Session]]] = {
-    "carla": _open_carla,
-    "bridge": _open_bridge,
-    "merged": _open_merged,
-}
+    Raises:
+        InputError: a client is not installed, or there is no such function.
+    """
+    module, _, function = backend.ports.partition(":")
+    try:
+        found = getattr(importlib.import_module(module), function)
+    except (ImportError, AttributeError) as error:
+        raise InputError(f"topology {backend.topology}: {backend.ports} cannot be imported: {error}") from error
+    if not callable(found):
+        raise InputError(f"topology {backend.topology}: {backend.ports} is not a function")
+    opener: Callable[[Mapping[str, Endpoint]], Ports] = found
+    return opener

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from uavsim.geometry import unreal
+from uavsim.geometry.se3 import SE3
 from uavsim.records.plan import ScenePlan
 from uavsim.records.recording import DroneState
 from uavsim.simulate.ports import Heartbeat
@@ -30,10 +31,9 @@ class PlannedSwarm:
         heartbeat("swarm", 0)
         self._plan = plan
         swarm = plan.swarm
-        steps, drones = swarm.map_t_flu_m.shape[:2]
-        self._t_m = on_grid(swarm.map_t_flu_m)
-        euler_deg = on_grid(unreal.ue_euler_from_map_q_flu(swarm.map_q_flu_wxyz.reshape(-1, 4)))
-        self._q_wxyz = unreal.map_q_flu_from_ue_euler(euler_deg).reshape(steps, drones, 4)
+        ue_euler_deg = on_grid(unreal.ue_euler_from_map_q_flu(swarm.map_SE3_flu.quat_wxyz))
+        place_m = on_grid(swarm.map_SE3_flu.translation_m)
+        self._map_SE3_flu = SE3(unreal.map_q_flu_from_ue_euler(ue_euler_deg), place_m)
 
     def advance(self, step: int) -> tuple[DroneState, ...]:
         """See ``SwarmPort``."""
@@ -42,11 +42,9 @@ class PlannedSwarm:
         return tuple(
             DroneState(
                 drone_id=drone_id,
-                map_t_flu_m=self._t_m[step, row],
-                map_q_flu_wxyz=self._q_wxyz[step, row],
+                map_SE3_flu=self._map_SE3_flu[step, row],
                 velocity_map_mps=velocity[row],
-                planned_map_t_flu_m=swarm.map_t_flu_m[step, row],
-                planned_map_q_flu_wxyz=swarm.map_q_flu_wxyz[step, row],
+                planned_map_SE3_flu=swarm.map_SE3_flu[step, row],
             )
             for row, drone_id in enumerate(swarm.drone_ids)
         )
@@ -57,7 +55,7 @@ class PlannedSwarm:
 
 def planned_velocity_mps(plan: ScenePlan, step: int) -> FloatArray:
     """Velocity of every drone at a step, (D, 3), by central difference of the planned trajectory."""
-    t_m = plan.swarm.map_t_flu_m
+    t_m = plan.swarm.map_SE3_flu.translation_m
     before, after = max(step - 1, 0), min(step + 1, len(t_m) - 1)
     if before == after:
         return np.zeros_like(t_m[0])

@@ -1,0 +1,1 @@
+"""The run on disk: staging, commit, ledger, locks, and outputs in folders or object stores."""

@@ -7,14 +7,18 @@ import json
 from pathlib import Path
 from typing import Any
 
-from uavsim.errors import InputError
-from uavsim.store.atomic import to_json_bytes
+from uavsim.errors import InputError, StorageError
+from uavsim.files.parse import parse_json
+from uavsim.files.whole import storage_errors, to_json_bytes
+from uavsim.store.layout import file_roots
 from uavsim.store.output import Output
 from uavsim.typing import JsonDict
 
-__all__ = ["IDENTITY", "check_identity", "claim_output", "fingerprint", "read_identity"]
+__all__ = ["IDENTITY", "check_identity", "claim_output", "fingerprint", "read_identity", "refuse_removed"]
 
 IDENTITY = ".uavsim/dataset.json"
+_MEND = "restore it, or choose another --out"
+NOTES = ("fragments", "ledger", "logs", "manifests", "maps", "quarantine", "recordings", "staging")
 
 
 def fingerprint(config: JsonDict, *, seed: int) -> str:
@@ -27,17 +31,19 @@ def read_identity(output: Output) -> dict[str, Any] | None:
     """Return what the place says it holds, or None when it says nothing.
 
     Raises:
-        InputError: the file is there and is not ours.
+        StorageError: the file is there and is damaged, or not ours.
     """
     data = output.read(IDENTITY)
     if data is None:
         return None
     try:
-        identity = json.loads(data)
+        identity = parse_json(data)
     except ValueError as error:
-        raise InputError(f"{output.address}/{IDENTITY} is not JSON ({error}); choose another --out") from error
-    if not isinstance(identity, dict) or "fingerprint" not in identity:
-        raise InputError(f"{output.address}/{IDENTITY} is not ours: it has no fingerprint; choose another --out")
+        raise StorageError(f"{output.address}/{IDENTITY} is damaged ({error}): {_MEND}") from error
+    if not isinstance(identity, dict) or not isinstance(identity.get("fingerprint"), str):
+        raise StorageError(f"{output.address}/{IDENTITY} is damaged (it has no fingerprint): {_MEND}")
+    if not isinstance(identity.get("dataset"), str) or type(identity.get("seed", 0)) is not int:
+        raise StorageError(f"{output.address}/{IDENTITY} is damaged (dataset is no name or seed no number): {_MEND}")
     return identity
 
 
@@ -47,6 +53,8 @@ def check_identity(output: Output, *, mark: str, name: str) -> bool:
     Raises:
         InputError: it holds another data set, or files that are not ours.
     """
+    if output.is_local:
+        _refuse_links(output.root)
     identity = read_identity(output)
     if identity is None:
         _refuse_foreign_files(output)
@@ -70,6 +78,34 @@ def claim_output(output: Output, *, identity: JsonDict) -> None:
         IDENTITY, to_json_bytes(identity)
     ):
         check_identity(output, mark=identity["fingerprint"], name=str(identity.get("dataset")))
+
+
+def refuse_removed(output: Output) -> None:
+    """Notice that somebody removed the place while a run is at work.
+
+    Raises:
+        StorageError: it is gone.
+    """
+    if output.read(IDENTITY) is None:
+        raise StorageError(
+            f"{output.address} was removed, or emptied, while the run was at work; run the same command again"
+        )
+
+
+def _refuse_links(root: Path) -> None:
+    """Refuse a folder in which a link stands where a run writes: what it leads to is not ours."""
+    tops = [root / name for name in (*file_roots(), "maps", ".uavsim")]
+    notes = [root / ".uavsim" / name for name in NOTES]
+    with storage_errors(f"look at {root}"):
+        versions = sorted(path for path in root.iterdir() if path.name.startswith("v1.0-")) if root.is_dir() else []
+        channels = [
+            path for top in tops[: len(file_roots())] if top.is_dir() and not top.is_symlink() for path in top.iterdir()
+        ]
+        links = [path for path in (*tops, *notes, *versions, *channels) if path.is_symlink()]
+    if links:
+        raise InputError(
+            f"{links[0]} is a link, and a run writes into folders of its own only: remove it, or choose another --out"
+        )
 
 
 def _refuse_foreign_files(output: Output) -> None:

@@ -5,16 +5,32 @@
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
 
 from uavsim.errors import InputError
+from uavsim.records.modalities import layer_folders
 
-__all__ = ["IMAGE_ROOTS", "OutLayout", "check_name", "scene_of_file", "scene_of_staging", "staging_name"]
+__all__ = [
+    "STAGED_MARK",
+    "OutLayout",
+    "check_name",
+    "file_roots",
+    "scene_of_file",
+    "scene_of_staging",
+    "staging_name",
+]
 
-IMAGE_ROOTS = ("samples", "sweeps", "masks", "depth", "lidar", "degraded")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}")
+_STAGED = re.compile(r"([A-Za-z0-9][A-Za-z0-9_.-]{0,99})~[0-9a-f]{16}")
+STAGED_MARK = ".uavsim-staged"
+
+
+def file_roots() -> tuple[str, ...]:
+    """Return the data set's folders that hold files of scenes."""
+    return ("samples", "sweeps", *layer_folders(), "degraded", "lidarseg")
 
 
 def check_name(name: str, *, what: str) -> str:
@@ -34,14 +50,15 @@ def scene_of_file(name: str) -> str | None:
     return scene if mark and scene else None
 
 
-def staging_name(scene: str, *, attempt: str) -> str:
+def staging_name(scene: str) -> str:
     """Name the staging folder of one attempt at a scene; attempts never share one."""
-    return f"{check_name(scene, what='scene')}~{attempt}"
+    return f"{check_name(scene, what='scene')}~{os.urandom(8).hex()}"
 
 
-def scene_of_staging(name: str) -> str:
-    """Return the scene of a staging folder."""
-    return name.partition("~")[0]
+def scene_of_staging(name: str) -> str | None:
+    """Return the scene of a staging folder; None for a name that we never give."""
+    found = _STAGED.fullmatch(name)
+    return found[1] if found else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,11 +71,6 @@ class OutLayout:
     def meta(self) -> Path:
         """The folder with everything that is not the data set itself."""
         return self.root / ".uavsim"
-
-    @property
-    def dataset_json(self) -> Path:
-        """The identity of the data set."""
-        return self.meta / "dataset.json"
 
     @property
     def ledger(self) -> Path:
@@ -85,29 +97,6 @@ class OutLayout:
         """Evidence of scenes that failed too often."""
         return self.meta / "quarantine"
 
-    def fragment(self, scene: str) -> Path:
-        """The scene's table rows."""
-        return self.meta / "fragments" / f"{check_name(scene, what='scene')}.msgpack"
-
-    def recording(self, scene: str) -> Path:
-        """The scene's recording without its images."""
-        return self.meta / "recordings" / check_name(scene, what="scene")
-
-    def ledger_file(self, scene: str) -> Path:
-        """The scene's ledger entry."""
-        return self.ledger / f"{check_name(scene, what='scene')}.json"
-
     def scene_log(self, scene: str) -> Path:
         """The scene's log, JSON lines."""
         return self.logs / f"{check_name(scene, what='scene')}.jsonl"
-
-    def inside(self, relative: str) -> Path:
-        """Return ``root / relative``; refuse anything that would leave the folder.
-
-        Raises:
-            InputError: absolute, or climbs out.
-        """
-        path = Path(relative)
-        if path.is_absolute() or ".." in path.parts:
-            raise InputError(f"path {relative!r} leaves the output folder")
-        return self.root / path

@@ -2,23 +2,79 @@
 
 ``flying`` is written before anything of the scene is; ``committed`` is written last of all, so its rename is the commit
 point; ``quarantined`` keeps why the scene was given up. A ``flying`` entry whose scene nobody holds was interrupted.
+A committed scene that is flown again stays committed; ``replacing`` tells how that goes.
 """
 
 from __future__ import annotations
 
-import json
-from dataclasses import asdict, dataclass, field, replace
-from typing import Any, Literal, get_args
+from dataclasses import asdict, dataclass, fields, replace
+from typing import Any, Final, Literal, get_args
 
 from uavsim.errors import StorageError
-from uavsim.store.atomic import to_json_bytes
+from uavsim.files.parse import parse_json
+from uavsim.files.whole import to_json_bytes
 from uavsim.store.layout import check_name
 from uavsim.store.output import Output
 
-__all__ = ["LEDGER", "LedgerEntry", "SceneState", "read_entry", "read_ledger", "write_entry"]
+__all__ = [
+    "LEDGER",
+    "LedgerEntry",
+    "Replacement",
+    "SceneFacts",
+    "SceneState",
+    "read_entry",
+    "read_ledger",
+    "write_entry",
+]
 
 SceneState = Literal["flying", "committed", "quarantined"]
-LEDGER = ".uavsim/ledger"
+LEDGER: Final = ".uavsim/ledger"
+_VERSION: Final = 3  # of an entry's file; 1 had no number, any facts, and forced_by among them; 2 no generations
+_MOST_NUMBER: Final = 10**12
+
+
+@dataclass(frozen=True, slots=True)
+class SceneFacts:
+    """How a committed scene was flown; for people and summaries.
+
+    Attributes:
+        vehicles: that spawned.
+        vehicles_asked: that the plan asked for.
+        walkers: that spawned.
+        samples: keyframes.
+        images: RGB images.
+        images_per_s: while it flew.
+        fly_s: seconds in the simulator, without the waiting for one.
+        label_s: seconds of labelling.
+        slot: the simulator slot that flew it.
+    """
+
+    vehicles: int = 0
+    vehicles_asked: int = 0
+    walkers: int = 0
+    samples: int = 0
+    images: int = 0
+    images_per_s: float = 0.0
+    fly_s: float = 0.0
+    label_s: float = 0.0
+    slot: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Replacement:
+    """How flying a committed scene again goes.
+
+    Attributes:
+        plan_sha256: of the plan that is flown.
+        attempts: failed ones.
+        reasons: one line per failed attempt, oldest first.
+        given_up: it failed as often as it may; the committed scene stays.
+    """
+
+    plan_sha256: str
+    attempts: int = 0
+    reasons: tuple[str, ...] = ()
+    given_up: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +89,10 @@ class LedgerEntry:
         plan_sha256: of the packed plan that was flown; another plan under the same name is another scene.
         attempts: failed attempts since the scene was last committed or forced.
         reasons: one line per failed attempt, oldest first.
-        facts: for people and the summary (vehicles, images, seconds); never read by the machine.
+        facts: how it was flown; None until it is committed.
+        generation: of the committed files; a scene that was replaced by other files has another.
+        retired: generations that were replaced and that tables may still name.
+        replacing: set while, and after it failed for good, a committed scene is flown again.
     """
 
     scene: str
@@ -43,11 +102,31 @@ class LedgerEntry:
     plan_sha256: str = ""
     attempts: int = 0
     reasons: tuple[str, ...] = ()
-    facts: dict[str, Any] = field(default_factory=dict)
+    facts: SceneFacts | None = None
+    generation: int = 0
+    retired: tuple[int, ...] = ()
+    replacing: Replacement | None = None
 
-    def failed(self, reason: str) -> LedgerEntry:
-        """Count one more failed attempt."""
-        return replace(self, attempts=self.attempts + 1, reasons=(*self.reasons, reason))
+    def failed(self, reason: str, *, most: int) -> LedgerEntry:
+        """Count one more failed attempt; the scene, or its replacement, is given up after ``most``."""
+        if self.replacing is not None:
+            again = self.replacing
+            count = again.attempts + 1
+            told = replace(again, attempts=count, reasons=(*again.reasons, reason), given_up=count >= most)
+            return replace(self, replacing=told)
+        count = self.attempts + 1
+        state: SceneState = "quarantined" if count >= most else self.state
+        return replace(self, attempts=count, reasons=(*self.reasons, reason), state=state)
+
+    @property
+    def failures(self) -> tuple[str, ...]:
+        """One line per failed attempt at what is, or was last, being flown."""
+        return self.replacing.reasons if self.replacing is not None else self.reasons
+
+    @property
+    def given_up(self) -> bool:
+        """Whether the scene, or its replacement, failed as often as it may."""
+        return self.state == "quarantined" or (self.replacing is not None and self.replacing.given_up)
 
 
 def read_entry(output: Output, scene: str) -> LedgerEntry | None:
@@ -56,13 +135,16 @@ def read_entry(output: Output, scene: str) -> LedgerEntry | None:
     Raises:
         StorageError: the file is not a ledger entry: the disk or somebody changed it.
     """
-    data = output.read(f"{LEDGER}/{check_name(scene, what='scene')}.json")
-    return None if data is None else _parse(data, where=f"{LEDGER}/{scene}.json")
+    key = f"{LEDGER}/{check_name(scene, what='scene')}.json"
+    data = output.read(key)
+    return None if data is None else _parse(data, scene=scene, where=f"{output.address}/{key}")
 
 
 def write_entry(output: Output, entry: LedgerEntry) -> None:
     """Write the entry whole; when this returns it survives a power cut."""
-    output.replace(f"{LEDGER}/{check_name(entry.scene, what='scene')}.json", to_json_bytes(asdict(entry)))
+    output.replace(
+        f"{LEDGER}/{check_name(entry.scene, what='scene')}.json", to_json_bytes({"version": _VERSION, **asdict(entry)})
+    )
 
 
 def read_ledger(output: Output) -> dict[str, LedgerEntry]:
@@ -70,20 +152,71 @@ def read_ledger(output: Output) -> dict[str, LedgerEntry]:
     entries: dict[str, LedgerEntry] = {}
     for key in output.keys(LEDGER):
         data = output.read(key)
-        if data is not None and key.endswith(".json"):
-            entry = _parse(data, where=key)
+        if data is not None and key.endswith(".json") and key.count("/") == 2:
+            entry = _parse(data, scene=key[len(LEDGER) + 1 : -len(".json")], where=f"{output.address}/{key}")
             entries[entry.scene] = entry
     return entries
 
 
-def _parse(data: bytes, *, where: str) -> LedgerEntry:
+def _parse(data: bytes, *, scene: str, where: str) -> LedgerEntry:
     try:
-        fields = json.loads(data)
-        entry = LedgerEntry(**{**fields, "reasons": tuple(fields.get("reasons", ()))})
-    except (ValueError, TypeError) as error:
+        values = parse_json(data)
+        if not isinstance(values, dict):
+            raise ValueError("no JSON object")
+        version = int(values.pop("version", 1))
+        if version > _VERSION:
+            raise StorageError(f"{where} is of a newer version of uavsim (entry version {version}); update uavsim")
+        entry = _entry(values)
+        _check(entry, scene=scene)
+    except (ValueError, TypeError, AttributeError, OverflowError) as error:
         raise StorageError(
-            f"{where} is not a ledger entry ({error}); delete it and the scene is flown again"
+            f"{where} is not a ledger entry of scene {scene!a} ({error}); delete it and the scene is flown again"
         ) from error
-    if entry.state not in get_args(SceneState):
-        raise StorageError(f"{where}: unknown state {entry.state!r}; delete it and the scene is flown again")
     return entry
+
+
+def _entry(values: dict[str, Any]) -> LedgerEntry:
+    """Make an entry of any version; facts of version 1 may be any, processes that were asked to fly again mean nothing now."""
+    facts = values.pop("facts", None) or {}
+    values.pop("forced_by", None)
+    known = {field.name: facts[field.name] for field in fields(SceneFacts) if field.name in facts}
+    again = values.pop("replacing", None)
+    return LedgerEntry(
+        **values
+        | {
+            "reasons": _lines(values),
+            "retired": tuple(values.get("retired", ())),
+            "facts": SceneFacts(**known) if known else None,
+            "replacing": None if again is None else Replacement(**{**again, "reasons": _lines(again)}),
+        }
+    )
+
+
+def _check(entry: LedgerEntry, *, scene: str) -> None:
+    """Hold an entry against its types.
+
+    Raises:
+        ValueError: says what is wrong.
+    """
+    if entry.scene != scene:
+        raise ValueError(f"it is of {entry.scene!r}")
+    if entry.state not in get_args(SceneState):
+        raise ValueError(f"unknown state {entry.state!r}")
+    facts, again = entry.facts or SceneFacts(), entry.replacing or Replacement("")
+    for owner in (entry, facts, again):
+        for field in fields(owner):
+            value = getattr(owner, field.name)
+            if field.type == "int" and not (type(value) is int and 0 <= value < _MOST_NUMBER):
+                raise ValueError(f"{field.name} is out of its range")
+            if field.type == "float" and not (type(value) in {int, float} and 0 <= value < _MOST_NUMBER):
+                raise ValueError(f"{field.name} is out of its range")
+            if field.type == "str" and not isinstance(value, str):
+                raise ValueError(f"{field.name} is no text")
+    if not all(type(number) is int and 0 <= number < _MOST_NUMBER for number in entry.retired):
+        raise ValueError("retired: a number is out of its range")
+    if type(again.given_up) is not bool:
+        raise ValueError("given_up is neither true nor false")
+
+
+def _lines(values: dict[str, Any]) -> tuple[str, ...]:
+    return tuple(str(line) for line in values.get("reasons", ()))

@@ -1,30 +1,27 @@
-"""A data set in a folder: renames inside one file system, fsync in the right order, kernel locks per scene."""
+"""A data set in a folder: hard links inside one file system, fsync in the right order, kernel locks per scene."""
 
 from __future__ import annotations
 
 import fcntl
+import filecmp
 import os
-import shutil
+import stat
 import struct
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from uavsim.store.atomic import (
-    TEMP_SUFFIX,
-    create_bytes,
-    fsync_file,
-    fsync_folder,
-    make_folders,
-    replace_bytes,
-    storage_errors,
-    sweep_temp,
-)
-from uavsim.store.layout import OutLayout, scene_of_staging
+from uavsim.errors import StorageError
+from uavsim.files.own_folder import FileMark, OwnFolder
+from uavsim.files.whole import storage_errors
+from uavsim.store.layout import STAGED_MARK, OutLayout, scene_of_staging, staging_name
+from uavsim.store.publish import publish_tables, return_strangers
 
 __all__ = ["LocalOutput"]
+
+_STAGING = ".uavsim/staging"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,66 +45,72 @@ class LocalOutput:
         """Paths below the folder."""
         return OutLayout(self.root)
 
+    @property
+    def _own(self) -> OwnFolder:
+        return OwnFolder(self.root)
+
     def read(self, key: str) -> bytes | None:
         """Return the file's bytes, or None."""
         with storage_errors(f"read {key}"):
-            try:
-                return self.layout.inside(key).read_bytes()
-            except FileNotFoundError:
-                return None
+            return self._own.read(key)
 
     def replace(self, key: str, data: bytes) -> None:
         """Write the file whole, replacing what was there."""
         with storage_errors(f"write {key} in {self.root}"):
-            replace_bytes(self.layout.inside(key), data)
+            self._own.replace(key, data)
 
     def create(self, key: str, data: bytes) -> bool:
         """Write the file unless it exists."""
         with storage_errors(f"write {key} in {self.root}"):
-            return create_bytes(self.layout.inside(key), data)
+            return self._own.create(key, data)
 
     def keys(self, folder: str) -> list[str]:
-        """Return the files below a folder; leftovers of interrupted writes are not among them."""
+        """Return the files below a folder; links and leftovers of interrupted writes are not among them."""
         with storage_errors(f"list {folder} in {self.root}"):
-            top = self.layout.inside(folder)
-            return sorted(
-                os.path.relpath(os.path.join(where, name), self.root)  # noqa: PTH118 - a million files: no Path each
-                for where, _, names in os.walk(top, onerror=_raise_unless_missing)
-                for name in names
-                if not name.endswith(TEMP_SUFFIX)
-            )
+            return self._own.walk(folder)
 
-    def remove(self, keys: Iterable[str]) -> None:
-        """Remove files, and the folders of one scene that this empties."""
+    def same(self, key: str, path: Path) -> bool:
+        """Compare size, then bytes."""
+        with storage_errors(f"read {key}"):
+            mark = self._own.mark(key)
+            return mark is not None and filecmp.cmp(self.root / key, path, shallow=False)
+
+    def remove(self, marks: Mapping[str, FileMark | None]) -> list[str]:
+        """Remove files, and the folder of a recording that this empties."""
         with storage_errors(f"remove files in {self.root}"):
-            paths = [self.layout.inside(key) for key in keys]
-            for path in paths:
-                path.unlink(missing_ok=True)
-            for folder in {path.parent for path in paths}:
-                _drop_empty_and_fsync(folder, below=self.layout.meta / "recordings")
+            removed = self._own.remove(marks)
+            for folder in sorted({key.rpartition("/")[0] for key in marks if key.startswith(".uavsim/recordings/")}):
+                self._own.remove_empty(folder)
+            return removed
 
     def adopt(self, folder: Path, *, moves: Mapping[str, str]) -> None:
-        """Rename files out of ``folder`` into the data set.
-
-        First the bytes of every file, then the names: a name that is on disk always has its bytes.
-        """
+        """Give files of ``folder`` their names in the data set; they go with the folder where they came from."""
         with storage_errors(f"move a scene into {self.root}"):
-            pairs = [(folder / source, self.layout.inside(key)) for source, key in sorted(moves.items())]
-            for source, _ in pairs:
-                fsync_file(source)
-            parents = sorted({target.parent for _, target in pairs})
-            make_folders(parents)
-            for source, target in pairs:
-                source.rename(target)
-            for parent in parents:
-                fsync_folder(parent)
+            self._own.take([(folder / source, key) for source, key in sorted(moves.items())])
+
+    def publish(self, folder: Path, *, versions: Iterable[str]) -> None:
+        """Put tables and maps from a staging folder into their places."""
+        with storage_errors(f"put the tables of {self.root} in their place"):
+            publish_tables(self._own, f"{_STAGING}/{folder.name}", versions=versions)
+
+    def stage(self, scene: str) -> Path:
+        """Make a folder for one attempt, with the mark by which a later run knows that it is ours."""
+        with storage_errors(f"stage {scene} in {self.root}"):
+            name = staging_name(scene)
+            folder = self._own.make_folder(f"{_STAGING}/{name}")
+            self._own.create(f"{_STAGING}/{name}/{STAGED_MARK}", b"")
+            return folder
+
+    def drop_staged(self, folder: Path) -> None:
+        """Remove what is left of an attempt."""
+        with suppress(StorageError, OSError):
+            self._own.remove_tree(f"{_STAGING}/{folder.name}", last=STAGED_MARK)
 
     @contextmanager
     def lock(self, scene: str) -> Iterator[bool]:
         """Hold one byte of the lock file, the scene's own; open-file-description locks work between threads too."""
         with storage_errors(f"lock scene {scene} in {self.root}"):
-            make_folders([self.layout.meta])
-            descriptor = os.open(self.layout.locks, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+            descriptor = self._own.open_append(".uavsim/locks")
         try:
             yield _try_lock(descriptor, offset=zlib.crc32(scene.encode()))
         finally:
@@ -116,27 +119,23 @@ class LocalOutput:
     def sweep_leftovers(self) -> list[str]:
         """Remove temp files and staged scenes whose writers died; returns what was removed."""
         with storage_errors(f"remove leftovers in {self.root}"):
-            staged = [folder.name for folder in self.layout.staging.iterdir()] if self.layout.staging.is_dir() else []
-            dropped = [f".uavsim/staging/{name}" for name in staged if self._drop_staged(name)]
-            temps = [
-                Path(where, name)
-                for top in (self.layout.meta, *self.root.glob("v1.0-*"), self.root / "maps")
-                for where, _, names in os.walk(top, onerror=_raise_unless_missing)
-                for name in names
-                if name.endswith(TEMP_SUFFIX)
-            ]
-            return sorted(dropped + [str(temp.relative_to(self.root)) for temp in temps if sweep_temp(temp)])
+            staged = [name for name, mode in self._own.names(_STAGING) if stat.S_ISDIR(mode)]
+            dropped = [f"{_STAGING}/{name}" for name in staged if self._drop_dead(name)]
+            return sorted(dropped + self._own.sweep_temps(".uavsim") + self._own.sweep_temps("maps"))
 
-    def _drop_staged(self, name: str) -> bool:
-        with self.lock(scene_of_staging(name)) as ours:
-            if ours:
-                shutil.rmtree(self.layout.staging / name)
-            return ours
-
-
-def _raise_unless_missing(error: OSError) -> None:
-    if not isinstance(error, FileNotFoundError):
-        raise error
+    def _drop_dead(self, name: str) -> bool:
+        scene = scene_of_staging(name)
+        if scene is None:
+            return False
+        with self.lock(scene) as ours:
+            if not ours:
+                return False
+            if self._own.mark(f"{_STAGING}/{name}/{STAGED_MARK}") is None:  # killed before the mark, or not ours at all
+                self._own.remove_empty(f"{_STAGING}/{name}")
+                return not (self.layout.staging / name).exists()
+            return_strangers(self._own, f"{_STAGING}/{name}")
+            self._own.remove_tree(f"{_STAGING}/{name}", last=STAGED_MARK)
+            return True
 
 
 def _try_lock(descriptor: int, *, offset: int) -> bool:
@@ -146,12 +145,3 @@ def _try_lock(descriptor: int, *, offset: int) -> bool:
     except (BlockingIOError, PermissionError):  # EAGAIN or EACCES: held by another
         return False
     return True
-
-
-def _drop_empty_and_fsync(folder: Path, *, below: Path) -> None:
-    """Drop an empty folder of one scene; folders that scenes share stay, another process may be about to use them."""
-    if below in folder.parents and folder.is_dir() and not any(folder.iterdir()):
-        folder.rmdir()
-        folder = folder.parent
-    if folder.is_dir():
-        fsync_folder(folder)

@@ -7,13 +7,16 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Protocol
 
+from uavsim.files.own_folder import FileMark
+
 __all__ = ["Output"]
 
 
 class Output(Protocol):
     """Where committed scenes go. Keys are ``/``-separated paths relative to the data set's root.
 
-    Every verb raises ``StorageError`` when the place cannot be read or written.
+    Every verb raises ``StorageError`` when the place cannot be read or written. No verb follows a link inside the place,
+    and none but ``replace`` and ``publish`` touches a file that is there.
     """
 
     @property
@@ -40,11 +43,23 @@ class Output(Protocol):
     def keys(self, folder: str) -> list[str]:
         """Return every key below ``folder``, sorted; empty when the folder is not there."""
 
-    def remove(self, keys: Iterable[str]) -> None:
-        """Remove keys; those that are gone already are fine."""
+    def same(self, key: str, path: Path) -> bool:
+        """Tell whether ``key`` holds the very bytes of a local file."""
+
+    def remove(self, marks: Mapping[str, FileMark | None]) -> list[str]:
+        """Remove keys whose files still have these marks (None: the key alone proves it); returns those removed."""
 
     def adopt(self, folder: Path, *, moves: Mapping[str, str]) -> None:
-        """Take files from a local folder: ``moves`` maps names in ``folder`` to keys; durable on return."""
+        """Take files from a local folder: ``moves`` maps names in ``folder`` to keys; durable on return, never over a file."""
+
+    def publish(self, folder: Path, *, versions: Iterable[str]) -> None:
+        """Put new tables from a local folder into their places: each version folder whole, in one step where that can be."""
+
+    def stage(self, scene: str) -> Path:
+        """Make a folder of its own for one attempt at a scene, on a local disk."""
+
+    def drop_staged(self, folder: Path) -> None:
+        """Remove a folder that ``stage`` made; what cannot be removed now is swept by the next run."""
 
     def lock(self, scene: str) -> AbstractContextManager[bool]:
         """Hold the scene for this process as long as the context lasts; yields False when another holds it.

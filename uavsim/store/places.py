@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
+from typing import Final
 
 from uavsim.errors import InputError
 from uavsim.store.local import LocalOutput
 from uavsim.store.output import Output
 
 __all__ = ["open_output"]
+
+_SCHEMES: Final = ("file", "s3", "gs", "gcs", "az", "abfs", "abfss")
+_HOW: Final = {
+    "s3": "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY in the environment, or ~/.aws/credentials",
+    "gs": "GOOGLE_APPLICATION_CREDENTIALS in the environment",
+    "gcs": "GOOGLE_APPLICATION_CREDENTIALS in the environment",
+}
 
 
 def open_output(out: str, *, scratch: Path | None = None) -> Output:
@@ -19,15 +28,34 @@ def open_output(out: str, *, scratch: Path | None = None) -> Output:
         scratch: local folder for scenes in flight when ``out`` is an object store.
 
     Raises:
-        InputError: empty, or a URL that cannot be used.
+        InputError: empty, a URL that cannot be used, or one with credentials in it.
     """
     if not out.strip():
         raise InputError("--out is empty; name a folder or an object store's URL")
     if "://" not in out:
         return LocalOutput(Path(out).expanduser().absolute())
     scheme, _, rest = out.partition("://")
+    _refuse_credentials(scheme.lower(), rest)
     if scheme == "file":
         return LocalOutput(Path("/" + rest.lstrip("/")))
     from uavsim.store.storage import ObjectOutput
 
     return ObjectOutput.open(out, scratch=scratch)
+
+
+def _refuse_credentials(scheme: str, rest: str) -> None:
+    """Refuse an address that may hold credentials; addresses are printed, logged and shown in Prefect.
+
+    Raises:
+        InputError: says how to give them; the message repeats nothing of the address.
+    """
+    if scheme not in _SCHEMES:
+        raise InputError(f"--out: no such kind of store; known: {', '.join(f'{name}://' for name in _SCHEMES)}")
+    account, at, host = rest.partition("@")
+    azure = scheme in {"az", "abfs", "abfss"} and re.fullmatch(r"[a-z0-9-]+", account) and "@" not in host
+    first = (host if azure else rest).partition("/")[0]
+    if (at and not azure) or ":" in first or "?" in rest or "#" in rest:
+        how = _HOW.get(scheme, "the environment variables of the store's own tools")
+        raise InputError(
+            f"--out {scheme}://...: credentials and options do not belong in an address; give them by {how}"
+        )

@@ -8,24 +8,26 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import os
-import shutil
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Any, TypeVar
 
 import fsspec
 from fsspec.core import url_to_fs
 
+from uavsim.environment import cache_folder
 from uavsim.errors import InputError, StorageError
+from uavsim.files.names import name_fault
+from uavsim.files.own_folder import FileMark
 from uavsim.store.journal import redact
 from uavsim.store.local import LocalOutput
 
 __all__ = ["ObjectOutput"]
 
 _UPLOADS = 8
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,22 +111,51 @@ class ObjectOutput:
                 return []
             return sorted(str(PurePosixPath(path).relative_to(self._prefix)) for path in found)
 
-    def remove(self, keys: Iterable[str]) -> None:
-        """Remove objects."""
-        with self._errors("remove objects"):
-            for key in keys:
-                with contextlib.suppress(FileNotFoundError):
+    def same(self, key: str, path: Path) -> bool:
+        """Compare sizes, then fetch and compare."""
+        return self._size(key) == path.stat().st_size and self.read(key) == path.read_bytes()
+
+    def remove(self, marks: Mapping[str, FileMark | None]) -> list[str]:
+        """Remove objects; stores tell an object's size, not the time of the file that it came from."""
+        removed = []
+        for key, mark in marks.items():
+            size = self._size(key)
+            if size is not None and (mark is None or mark.size_bytes == size):
+                with self._errors("remove objects"), contextlib.suppress(FileNotFoundError):
                     self._fs.rm_file(self._path(key))
+                    removed.append(key)
+        return removed
 
     def adopt(self, folder: Path, *, moves: Mapping[str, str]) -> None:
         """Upload files, several at a time; the local ones are left for their folder's end."""
 
         def upload(pair: tuple[str, str]) -> None:
+            if self._size(pair[1]) is not None:
+                raise StorageError(
+                    f"{self.address}/{pair[1]} is there and nothing tells that it is ours; move it away and run the same "
+                    "command again"
+                )
             self._fs.put_file(str(folder / pair[0]), self._path(pair[1]))
 
-        with self._errors("upload a scene"), ThreadPoolExecutor(_UPLOADS, thread_name_prefix="upload") as pool:
-            for _ in pool.map(upload, sorted(moves.items())):
-                pass
+        self._in_parallel(upload, sorted(moves.items()), what="upload a scene")
+
+    def publish(self, folder: Path, *, versions: Iterable[str]) -> None:
+        """Upload tables and maps one after the other: stores have no step for many objects."""
+        roots = (*versions, "maps")
+        names = [str(path.relative_to(folder)) for root in roots for path in sorted((folder / root).rglob("*.*"))]
+
+        def upload(name: str) -> None:
+            self._fs.put_file(str(folder / name), self._path(name))
+
+        self._in_parallel(upload, names, what="upload the tables")
+
+    def stage(self, scene: str) -> Path:
+        """Make a folder in the scratch folder."""
+        return self.scratch.stage(scene)
+
+    def drop_staged(self, folder: Path) -> None:
+        """Remove a folder from the scratch folder."""
+        self.scratch.drop_staged(folder)
 
     @contextlib.contextmanager
     def lock(self, scene: str) -> Iterator[bool]:
@@ -136,12 +167,21 @@ class ObjectOutput:
         """Remove what dead processes left in the scratch folder; the store itself keeps no half objects."""
         return self.scratch.sweep_leftovers()
 
-    def drop_scratch(self) -> None:
-        """Remove the scratch folder with logs and evidence."""
-        shutil.rmtree(self.scratch.root, ignore_errors=True)
+    def _size(self, key: str) -> int | None:
+        with self._errors(f"look at {key}"):
+            try:
+                return int(self._fs.info(self._path(key))["size"])
+            except FileNotFoundError:
+                return None
+
+    def _in_parallel(self, work: Callable[[_T], None], items: Iterable[_T], *, what: str) -> None:
+        with self._errors(what), ThreadPoolExecutor(_UPLOADS, thread_name_prefix="upload") as pool:
+            for _ in pool.map(work, items):
+                pass
 
     def _path(self, key: str) -> str:
-        self.scratch.layout.inside(key)  # refuses what climbs out
+        if name_fault(key):
+            raise StorageError(f"path {key!a} {name_fault(key)}; this is a bug, report it")
         return f"{self._prefix}/{key}"
 
     @contextlib.contextmanager
@@ -158,5 +198,4 @@ class ObjectOutput:
 
 
 def _default_scratch(url: str) -> Path:
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    return cache / "uavsim" / "scratch" / hashlib.sha256(url.encode()).hexdigest()[:16]
+    return cache_folder() / "scratch" / hashlib.sha256(url.encode()).hexdigest()[:16]

@@ -1,0 +1,1 @@
+"""Processes: simulators and client workers, started, watched, and ended whatever happens."""

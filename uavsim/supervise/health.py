@@ -1,4 +1,4 @@
-"""What can be known about a slot's health without asking its simulator: graphics memory, and its pace over the scenes."""
+"""What can be known about a simulator slot without asking its simulator: graphics memory, and its pace over the scenes."""
 
 from __future__ import annotations
 

@@ -14,9 +14,9 @@ from pathlib import Path
 from types import TracebackType
 
 from uavsim.errors import StorageError
-from uavsim.store.atomic import storage_errors
+from uavsim.files.whole import storage_errors
 
-__all__ = ["GuardedProcess", "exit_text", "forget_lifeline", "own_lifeline_fd", "rss_bytes"]
+__all__ = ["GuardedProcess", "exit_text", "forget_lifeline", "own_lifeline_fd", "python_command", "rss_bytes"]
 
 _GUARD = Path(__file__).with_name("guard.py")
 _GUARD_GRACE_S = 40.0  # the guard may be running a stop command
@@ -51,7 +51,7 @@ class GuardedProcess:
     Args:
         command: what to run.
         log: file that gets the child's stderr (and stdout, unless ``pipes``); appended to.
-        env: added to this process's environment.
+        env: added to this process's environment; None takes a variable out.
         pipes: stdin and stdout are pipes (``stdin``, ``stdout_fd``); otherwise stdin is empty.
         stop_command: run by the guard after the child was killed.
         cwd: working folder.
@@ -65,7 +65,7 @@ class GuardedProcess:
         command: Sequence[str],
         *,
         log: Path,
-        env: Mapping[str, str] | None = None,
+        env: Mapping[str, str | None] | None = None,
         pipes: bool = False,
         stop_command: Sequence[str] = (),
         cwd: Path | None = None,
@@ -86,7 +86,7 @@ class GuardedProcess:
                 stderr=log_file,
                 pass_fds=[lifeline],
                 start_new_session=True,
-                env={**os.environ, **(env or {})},
+                env={name: value for name, value in {**os.environ, **(env or {})}.items() if value is not None},
                 cwd=cwd,
             )
 
@@ -175,6 +175,21 @@ class GuardedProcess:
                 return "\n".join(file.read().decode(errors="replace").splitlines()[-lines:])
         except OSError as error:
             raise StorageError(f"cannot read the log {self.log}: {error.strerror}") from error
+
+
+def python_command(module: str, *arguments: str, python: str = "") -> list[str]:
+    """Return the command line that runs a module in an interpreter of its own; every Python child of ours is started so.
+
+    ``-P`` keeps the working folder out of the module search path: a ``typer.py`` or ``random.py`` that lies there is not
+    imported. ``-I`` would do so too, but would also drop PYTHONPATH and the user's site-packages, where an installation
+    may be.
+
+    Args:
+        module: what ``-m`` runs.
+        arguments: given to it.
+        python: the interpreter, 3.11 or newer; empty: this one.
+    """
+    return [python or sys.executable, "-P", "-m", module, *arguments]
 
 
 def exit_text(code: int) -> str:

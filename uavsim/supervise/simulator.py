@@ -1,54 +1,42 @@
-"""One simulator process: started, known to be ready, stopped, started again. Attached ones are only watched."""
+"""One simulator process: started, known to be ready, stopped, started anew. Attached ones are only watched."""
 
 from __future__ import annotations
 
 import json
 import os
 import socket
-import sys
 import time
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from uavsim.config.backends import CARLA, Server
 from uavsim.config.run import SimulatorConfig
 from uavsim.errors import SimulatorError, SimulatorLost
-from uavsim.supervise.process import GuardedProcess, exit_text, rss_bytes
+from uavsim.supervise.process import GuardedProcess, exit_text, python_command, rss_bytes
 
-__all__ = ["Endpoints", "Simulator"]
+__all__ = ["Simulator"]
 
 _POLL_S = 0.05
 _CONNECT_S = 2.0
-_DOCKER_HOME_ARGUMENTS = ("bash", "CarlaUE4.sh", "-RenderOffScreen", "-nosound")
-
-
-@dataclass(frozen=True, slots=True)
-class Endpoints:
-    """Where the two servers answer."""
-
-    carla: str
-    airsim: str | None
-
-    @property
-    def text(self) -> str:
-        """For people."""
-        return f"CARLA at {self.carla}" + (f", AirSim at {self.airsim}" if self.airsim else "")
+_CARLA_IMAGE_COMMAND = ("bash", "CarlaUE4.sh", "-RenderOffScreen", "-nosound")
 
 
 class Simulator:
-    """The server side of one slot.
+    """The server side of one simulator slot.
 
     Args:
         config: how to reach or start it.
+        servers: that the set-up talks to; with none, nothing is started.
         name: for logs.
         logs: folder that gets ``<name>.log``, what the process prints.
     """
 
-    def __init__(self, config: SimulatorConfig, *, name: str, logs: Path) -> None:
+    def __init__(self, config: SimulatorConfig, *, servers: Sequence[Server], name: str, logs: Path) -> None:
         self.config, self.name = config, name
+        self._servers = tuple(servers)
         self._log = logs / f"{name}.log"
         self._process: GuardedProcess | None = None
-        self._endpoints: Endpoints | None = None
+        self._endpoints: dict[str, str] | None = None
         self._answered_before = False
         self.scenes_flown = 0
 
@@ -68,8 +56,14 @@ class Simulator:
         heavy = rss_bytes(self.pid) > self.config.recycle_rss_mb * 1e6
         return self.is_ours and (heavy or self.scenes_flown >= self.config.recycle_scenes)
 
-    def ensure(self) -> Endpoints:
-        """Return where it answers; start it first if it is ours and does not run.
+    @property
+    def address(self) -> str:
+        """Where an attached one is, by the port of its first server: equal for two runs that share it."""
+        first = self._servers[0].name if self._servers else ""
+        return _join(self.config.host, self.config.ports.get(first, 0))
+
+    def ensure(self) -> dict[str, str]:
+        """Return where its servers answer, ``HOST:PORT`` by name; start it first if it is ours and does not run.
 
         Raises:
             SimulatorError: it does not answer; the message says what was tried and what came back.
@@ -95,63 +89,69 @@ class Simulator:
         return self._process.log_tail(lines=200) if self._process is not None else ""
 
     def lost(self) -> None:
-        """Note that it failed: what is ours is killed, an attached one is asked again next time."""
+        """Note that it failed: what is ours is killed, an attached one is asked anew next time."""
         if self._process is not None:
             self._process.kill()
         self.stop()
 
-    def _attach(self) -> Endpoints:
-        host, port = self.config.host, self.config.carla_port
-        airsim_port = self.config.airsim_port
-        end = time.monotonic() + (
-            self.config.ready_s if self._answered_before else _CONNECT_S
-        )  # a lost one may come back
-        for what, asked in (("CARLA", port), ("AirSim", airsim_port)):
-            if asked is not None:
-                _wait_for_port(host, asked, end=end, what=what, hint="start it, or use --simulator mock")
-        return Endpoints(_join(host, port), _join(host, airsim_port) if airsim_port is not None else None)
+    def _attach(self) -> dict[str, str]:
+        patience_s = self.config.ready_s if self._answered_before else _CONNECT_S  # a lost one may come back
+        end = time.monotonic() + patience_s
+        host, ports = self.config.host, self.config.ports
+        for server in self._servers:
+            if server.name not in ports:
+                raise SimulatorError(f"{self.name}: no port is named for {server.title}")
+            _wait_for_port(host, ports[server.name], end=end, what=server.title)
+        return {server.name: _join(host, ports[server.name]) for server in self._servers}
 
-    def _start(self) -> Endpoints:
+    def _start(self) -> dict[str, str]:
+        if not self._servers:
+            return {}
         end = time.monotonic() + self.config.ready_s
         if self.config.kind == "mock":
-            self._process = GuardedProcess(self._mock_command(), log=self._log)
-            carla_port, airsim_port = self._announced_ports(end=end)
-            return Endpoints(_join("127.0.0.1", carla_port), _join("127.0.0.1", airsim_port) if airsim_port else None)
-        carla_port = self.config.carla_port or _free_ports(3)
-        airsim_port = _free_ports(1) if self.config.airsim_port == 0 else self.config.airsim_port
-        command, stop_command = self._command(carla_port=carla_port, airsim_port=airsim_port)
-        self._process = GuardedProcess(command, log=self._log, stop_command=stop_command)
-        for what, port in (("CARLA", carla_port), ("AirSim", airsim_port)):
-            if port is not None:
-                self._wait_while_it_lives(port, end=end, what=what)
-        return Endpoints(
-            _join("127.0.0.1", carla_port), _join("127.0.0.1", airsim_port) if airsim_port is not None else None
-        )
+            self._process = GuardedProcess(self._headless_command(), log=self._log)
+            ports = self._announced_ports(end=end)
+        else:
+            ports = self._chosen_ports()
+            command, stop_command = self._command(ports)
+            self._process = GuardedProcess(command, log=self._log, stop_command=stop_command)
+            for server in self._servers:
+                self._wait_while_it_lives(ports[server.name], end=end, what=server.title)
+        return {server.name: _join("127.0.0.1", ports[server.name]) for server in self._servers}
 
-    def _mock_command(self) -> list[str]:
-        ports = ["--carla-port", str(self.config.carla_port), "--airsim-port", str(self.config.airsim_port or 0)]
-        return [sys.executable, "-m", "uavsim", "mock-sim", *ports, *self.config.arguments]
+    def _chosen_ports(self) -> dict[str, int]:
+        """Return a port for every server that the set-up needs or that the configuration names."""
+        adjacent = {server.name: server.adjacent_ports for server in self._servers}
+        names = dict.fromkeys([*adjacent, *self.config.ports])
+        return {name: self.config.ports.get(name) or _free_ports(adjacent.get(name, 1)) for name in names}
 
-    def _command(self, *, carla_port: int, airsim_port: int | None) -> tuple[list[str], list[str]]:
-        fill = {"carla_port": carla_port, "airsim_port": airsim_port or "", "gpu": self.config.gpu or 0}
+    def _headless_command(self) -> list[str]:
+        ports = [
+            word for name in ("carla", "airsim") for word in (f"--{name}-port", str(self.config.ports.get(name, 0)))
+        ]
+        return python_command("headless_simulator", *ports, *self.config.arguments)
+
+    def _command(self, ports: Mapping[str, int]) -> tuple[list[str], list[str]]:
+        """Return what starts it and what ends it for certain."""
         if self.config.kind == "command":
+            fill = {f"{name}_port": port for name, port in ports.items()} | {"gpu": self.config.gpu or 0}
             return [_filled(part, fill) for part in (*self.config.command, *self.config.arguments)], []
+        carla = ports[CARLA.name]
         container = f"uavsim-{self.name}-{os.getpid()}-{os.urandom(3).hex()}"
-        publish = [f"-p=127.0.0.1:{p}:{p}" for p in (carla_port, carla_port + 1, carla_port + 2)]
+        publish = [f"-p=127.0.0.1:{port}:{port}" for port in range(carla, carla + CARLA.adjacent_ports)]
         gpu = "all" if self.config.gpu is None else f"device={self.config.gpu}"
         options = ["--rm", "--name", container, "--gpus", gpu, *publish, *self.config.docker_options]
-        arguments = [*_DOCKER_HOME_ARGUMENTS, f"-carla-rpc-port={carla_port}", *self.config.arguments]
+        arguments = [*_CARLA_IMAGE_COMMAND, f"-carla-rpc-port={carla}", *self.config.arguments]
         return ["docker", "run", *options, self.config.image, *arguments], ["docker", "rm", "-f", container]
 
-    def _announced_ports(self, *, end: float) -> tuple[int, int | None]:
+    def _announced_ports(self, *, end: float) -> dict[str, int]:
         """Wait for the line ``{"carla": port, "airsim": port}`` of the headless simulator."""
         assert self._process is not None
         while time.monotonic() < end:
             code = self._process.poll()
             for line in self._process.log_tail(lines=1000).splitlines():
                 if line.startswith('{"carla"'):
-                    ports = json.loads(line)
-                    return int(ports["carla"]), ports.get("airsim")
+                    return self._known_ports(json.loads(line))
             if code is not None:
                 tail = self._process.log_tail(lines=1)
                 self.stop()
@@ -163,6 +163,15 @@ class Simulator:
         raise SimulatorError(
             f"{self.name}: the headless simulator did not listen within {self.config.ready_s:g} s; see {self._log}"
         )
+
+    def _known_ports(self, announced: Mapping[str, int]) -> dict[str, int]:
+        for server in self._servers:
+            if server.name not in announced:
+                self.stop()
+                raise SimulatorError(
+                    f"{self.name}: the headless simulator serves {', '.join(announced)}, not {server.name}"
+                )
+        return dict(announced)
 
     def _wait_while_it_lives(self, port: int, *, end: float, what: str) -> None:
         assert self._process is not None
@@ -179,14 +188,16 @@ class Simulator:
             time.sleep(_POLL_S)
 
 
-def _wait_for_port(host: str, port: int, *, end: float, what: str, hint: str) -> None:
+def _wait_for_port(host: str, port: int, *, end: float, what: str) -> None:
     while True:
         try:
             socket.create_connection((host, port), timeout=_CONNECT_S).close()
         except OSError as error:
             if time.monotonic() > end:
                 reason = error.strerror or str(error) or "no answer"
-                raise SimulatorError(f"tried {what} at {_join(host, port)}: {reason.lower()}; {hint}") from None
+                raise SimulatorError(
+                    f"tried {what} at {_join(host, port)}: {reason.lower()}; start it, or use --simulator mock"
+                ) from None
             time.sleep(_POLL_S)
         else:
             return

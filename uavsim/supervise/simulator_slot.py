@@ -1,4 +1,4 @@
-"""A slot: one simulator with one client, flying one scene at a time and rebuilt when it fails."""
+"""A simulator slot: one simulator with one client process, flying one scene at a time and rebuilt when it fails."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
+from uavsim.capture.client_events import ClientEvent, ClientReady, SceneFlown
+from uavsim.config.backends import backend_of
 from uavsim.config.run import RunConfig, SimulatorConfig
 from uavsim.errors import SystemFailure, UavsimError
-from uavsim.supervise.client_process import ClientFacts, ClientProcess, Deadlines, Flown, client_command
+from uavsim.supervise.client_process import ClientProcess, Deadlines, client_command
 from uavsim.supervise.health import MIN_FREE_GPU_MB, Pace, free_gpu_mb
 from uavsim.supervise.simulator import Simulator
-from uavsim.typing import JsonDict
 
 __all__ = ["NoSlotLeft", "SimulatorSlot", "SlotPool", "SlotStatus"]
 
@@ -40,16 +41,16 @@ class SlotStatus:
 
 
 class SimulatorSlot:
-    """One simulator, one client.
+    """One simulator, one client process.
 
     Args:
         config: of the simulator.
         run: deadlines and recycling.
-        topology: given to the client.
+        topology: the set-up, a name of ``config/backends.py``.
         name: for logs.
         logs: folder for what the two processes print.
         home: $HOME of the client: CARLA's client writes its cache there.
-        command: makes the client process's command line from ``carla`` and ``airsim``; replaced in tests.
+        command: makes the client process's command line, see ``client_command``; replaced in tests.
     """
 
     def __init__(
@@ -64,17 +65,18 @@ class SimulatorSlot:
         command: Callable[..., list[str]] = client_command,
     ) -> None:
         self.name = name
-        self.simulator = Simulator(config, name=name, logs=logs)
-        self._run, self._topology, self._home, self._command = run, topology, home, command
+        self._backend = backend_of(topology)
+        self.simulator = Simulator(config, servers=self._backend.servers, name=name, logs=logs)
+        self._run, self._home, self._command = run, home, command
         self._client_log = logs / f"{name}-client.log"
         self._client: ClientProcess | None = None
         self.town = ""
-        self.facts: ClientFacts | None = None
+        self.client_facts: ClientReady | None = None
         self.scenes_flown = self.client_starts = self.simulator_starts = self.failures = 0
         self.given_up = False
         self.pace = Pace(config.recycle_below_pace)
 
-    def ready(self) -> ClientFacts:
+    def ready(self) -> ClientReady:
         """Bring up simulator and client process and ask for a sign of life; cheap when both are up.
 
         Raises:
@@ -82,23 +84,27 @@ class SimulatorSlot:
         """
         self._recycle_if_due()
         if self._client is not None and self._client.alive:
-            self.facts = self._guarded(self._client.probe)
-            return self.facts
+            self.client_facts = self._guarded(self._client.probe)
+            return self.client_facts
         fresh = self.simulator.is_ours and self.simulator.pid is None
         endpoints = self.simulator.ensure()
         self.simulator_starts += fresh
         self._client = ClientProcess(
-            self._command(carla=endpoints.carla, airsim=endpoints.airsim, topology=self._topology),
+            self._command(
+                topology=self._backend.topology,
+                endpoints=endpoints,
+                python=self.simulator.config.client_python or self._backend.python,
+            ),
             log=self._client_log,
             deadlines=Deadlines(**self._run.deadlines.model_dump()),
             home=self._home,
         )
         self.client_starts += 1
-        self.facts = self._guarded(self._client.wait_ready)
-        return self.facts
+        self.client_facts = self._guarded(self._client.wait_ready)
+        return self.client_facts
 
-    def fly(self, plan: Path, *, out: Path, town: str, on_event: Callable[[JsonDict], None]) -> Flown:
-        """Fly one scene; after an error the slot is torn down as far as needed and may be used again.
+    def fly(self, plan: Path, *, out: Path, town: str, on_event: Callable[[ClientEvent], None]) -> SceneFlown:
+        """Fly one scene; after an error the slot is torn down as far as needed and may be used further.
 
         Raises:
             UavsimError: see ``ClientProcess.fly`` and ``ready``.
@@ -173,7 +179,7 @@ class SimulatorSlot:
 
 
 class SlotPool:
-    """The slots of a run; a scene borrows one and gives it back. Threads may borrow at the same time."""
+    """The simulator slots of a run; a scene borrows one and gives it back. Threads may borrow at the same time."""
 
     def __init__(self, slots: Sequence[SimulatorSlot]) -> None:
         self.slots = tuple(slots)
@@ -196,7 +202,7 @@ class SlotPool:
 
         Args:
             town: that is to be flown.
-            journal: told of slots that fail.
+            journal: gets an event for every failure of a slot.
 
         Raises:
             NoSlotLeft: every slot was given up; the message is the last reason.
@@ -236,7 +242,7 @@ class SlotPool:
             return slot
 
     def interrupt(self) -> None:
-        """End every flight at once and lend nothing more; whoever has a slot sees its client process die."""
+        """End every flight at once and give out no slot any more; whoever has one sees its client process die."""
         with self._changed:
             self._ending = True
             self._changed.notify_all()

@@ -41,7 +41,7 @@ def coverage_facts(evidence: Evidence) -> JsonDict:
         "boxes_by_category": {name: int(n) for name, n in zip(names, counts, strict=True)},
         "boxes_by_visibility": {token: int(n) for token, n in zip(levels, seen, strict=True)},
         "boxes_by_distance_m": _by_distance(evidence),
-        "boxes_seen_by_none": int((table["num_lidar_pts"] == 0).sum()),
+        "boxes_seen_by_none": int((data.visible_px == 0).sum()),
         "scenes_by_location": _tally(
             [data["log"]["location"][i] for i in data["scene"]["log_token"].tolist() if i >= 0]
         ),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, Literal, TypedDict
@@ -10,13 +9,15 @@ from typing import Final, Literal, TypedDict
 import numpy as np
 
 from uavsim.errors import DatasetError
+from uavsim.files.names import MISSING, DataFolder
+from uavsim.files.parse import parse_json, read_regular
 from uavsim.registry import pick
 from uavsim.typing import BoolArray, IntArray
 from uavsim.validate.findings import Finding
 from uavsim.validate.schema import EXTRA, TABLES
 from uavsim.validate.tables import Table, hashes, read_table, resolve
 
-__all__ = ["DIALECTS", "DataSet", "Dialect", "Place", "open_dataset", "versions_of"]
+__all__ = ["DIALECTS", "DataSet", "Dialect", "Place", "may_be_opened", "open_dataset", "versions_of"]
 
 Dialect = Literal["strict", "uav3d"]
 DIALECTS: Final[dict[str, Dialect]] = {"strict": "strict", "uav3d": "uav3d"}
@@ -41,6 +42,10 @@ class DataSet:
     tables: dict[str, Table]
     splits: dict[str, list[str]]
     load_findings: list[Finding] = field(default_factory=list)
+    files: DataFolder = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.files = DataFolder(self.root)
 
     def __getitem__(self, table: str) -> Table:
         return self.tables[table]
@@ -79,6 +84,14 @@ class DataSet:
         camera = np.zeros(len(sensor), bool)
         camera[good] = self.is_camera[sensor[good]]
         return np.flatnonzero(camera)
+
+    @property
+    def visible_px(self) -> IntArray:
+        """(N,) pixels that each annotation's masks show: ``uav_visible_px``, and where there is no lidar ``num_lidar_pts``."""
+        table = self["sample_annotation"]
+        stated: IntArray = table["num_lidar_pts"]
+        told = table.get("uav_visible_px")
+        return stated if told is None else np.where(told >= 0, told, stated)
 
     def scene_place(self, row: int) -> Place:
         """Name a scene row."""
@@ -123,6 +136,11 @@ class DataSet:
         return Place()
 
 
+def may_be_opened(data: DataSet, name: str) -> bool:
+    """Tell whether a file name leads to a regular file in the data set's folder, or at most to nothing."""
+    return data.files.fault(name) in {None, MISSING}
+
+
 def follow(first: IntArray, second: IntArray) -> IntArray:
     """Return ``second[first]``, keeping what is below 0 in ``first``."""
     if not len(second):
@@ -157,7 +175,7 @@ def open_dataset(root: Path, version: str, *, dialect: str | None = None) -> Dat
     folder = root / version
     if not folder.is_dir():
         raise DatasetError(f"{folder}: no such version folder; there are: {', '.join(versions_of(root))}")
-    present = {name: fields for name, fields in EXTRA.items() if (folder / f"{name}.json").is_file()}
+    present = {name: fields for name, fields in EXTRA.items() if (folder / f"{name}.json").exists()}
     schema = TABLES | present
     tables = {name: read_table(folder / f"{name}.json", name, fields) for name, fields in schema.items()}
     for name, fields in schema.items():
@@ -184,11 +202,11 @@ def _dialect(tables: dict[str, Table]) -> Dialect:
 
 
 def _read_splits(path: Path) -> tuple[dict[str, list[str]], list[Finding]]:
-    if not path.is_file():
+    if not path.exists():
         return {}, []
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+        content = parse_json(read_regular(path))
+    except (DatasetError, ValueError) as error:
         return {}, [Finding("schema.table", f"splits.json cannot be read: {error}")]
     if not isinstance(content, dict) or not all(isinstance(v, list) for v in content.values()):
         return {}, [Finding("schema.table", "splits.json must map split names to lists of scene names")]

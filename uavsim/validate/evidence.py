@@ -14,8 +14,9 @@ from typing import Final
 import numpy as np
 
 from uavsim.errors import SystemFailure
+from uavsim.files.names import name_fault
 from uavsim.typing import BoolArray, FloatArray, IntArray
-from uavsim.validate.dataset import DataSet
+from uavsim.validate.dataset import DataSet, may_be_opened
 from uavsim.validate.frames import Boxes, Cameras, boxes_of, cameras_of
 from uavsim.validate.image_measurements import FrameLook, FrameTask, TrackTask, look_at_track
 from uavsim.validate.temporal import time_unit_us
@@ -101,15 +102,19 @@ def _mask_files(data: DataSet) -> dict[int, Path]:
         layer = data["layer"]
         owner = layer["sample_data_token"].tolist()
         named = zip(owner, layer["kind"], layer["filename"], strict=True)
-        return {row: data.root / filename for row, kind, filename in named if row >= 0 and kind == "instance"}
+        return {
+            row: data.root / filename
+            for row, kind, filename in named
+            if row >= 0 and kind == "instance" and may_be_opened(data, filename)
+        }
     if not (data.root / "masks").is_dir():
         return {}
     files = {}
     for row, filename in enumerate(data["sample_data"]["filename"]):
         root, _, rest = filename.partition("/")
-        if root in {"samples", "sweeps"}:
+        if root in {"samples", "sweeps"} and not name_fault(filename):
             path = (data.root / "masks" / rest).with_suffix(".png")
-            if path.is_file():
+            if data.files.fault(str(path.relative_to(data.root))) is None:
                 files[row] = path
     return files
 
@@ -133,7 +138,7 @@ def _tasks(
             frames.append(
                 FrameTask(
                     row=row,
-                    image=data.root / images["filename"][row],
+                    image=data.root / images["filename"][row] if may_be_opened(data, images["filename"][row]) else None,
                     mask=masks.get(row),
                     box_row=own,
                     instance_id=ids[own],

@@ -21,7 +21,7 @@ class Finding:
     """One broken promise, and where.
 
     Attributes:
-        code: ``group.promise``, a key of ``validator.CHECKS`` or of its own family (``files.missing``).
+        code: one of ``checks.CODES``; the check that declares it tells what is promised.
         scene: scene name, "" where it concerns the data set.
         sample: sample token, or "".
         channel: sensor channel, or "".

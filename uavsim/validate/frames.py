@@ -1,8 +1,8 @@
 """Boxes and cameras of either dialect in one frame: the map (right-handed, z up), sizes as length, width, height.
 
 strict: boxes and ego poses are in the map already, ``map_T_optical`` = ego pose x calibration.
-uav3d (docs/formats.md): CARLA's left-handed axes, y flipped; quaternions of the NED frame, so (w, x, -y, -z) and not their
-matrix; translation is the actor's origin; size is length, width, height; the calibration is the camera's global pose.
+uav3d (docs/formats-uav3d.md): CARLA's left-handed axes, y flipped; quaternions of the NED frame, so (w, x, -y, -z) and not
+their matrix; translation is the actor's origin; size is length, width, height; the calibration is the camera's global pose.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from typing import Final
 
 import numpy as np
 
-from uavsim.geometry import quaternion
 from uavsim.typing import BoolArray, FloatArray, IntArray
 from uavsim.validate.dataset import DataSet, follow
 from uavsim.validate.tables import Table
@@ -130,5 +129,15 @@ def rotations(wxyz: FloatArray) -> FloatArray:
     length = np.linalg.norm(wxyz, axis=-1)
     good = np.isfinite(length) & (np.abs(length - 1) < _NOT_UNIT)
     out = np.full((len(wxyz), 3, 3), np.nan)
-    out[good] = quaternion.to_matrix(wxyz[good] / length[good, None])
+    out[good] = _matrices(wxyz[good] / length[good, None])
     return out
+
+
+def _matrices(wxyz: FloatArray) -> FloatArray:
+    """Return (N, 3, 3) of unit quaternions (w, v): (w2 - v.v) 1 + 2 v v^T + 2 w [v]x."""
+    w, v = wxyz[:, 0], wxyz[:, 1:]
+    cross = np.zeros((len(wxyz), 3, 3))
+    cross[:, [2, 0, 1], [1, 2, 0]] = v
+    cross[:, [1, 2, 0], [2, 0, 1]] = -v
+    straight: FloatArray = (w * w - (v * v).sum(axis=1))[:, None, None] * np.eye(3)
+    return np.asarray(straight + 2 * v[:, :, None] * v[:, None, :] + 2 * w[:, None, None] * cross)

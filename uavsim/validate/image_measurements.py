@@ -15,12 +15,14 @@ from typing import Final, Literal
 import numpy as np
 
 from uavsim.errors import DatasetError
+from uavsim.files.parse import read_regular
 from uavsim.images import codec
 from uavsim.typing import AnyArray, BoolArray, FloatArray, IntArray, UInt8Array, UInt16Array
 
 __all__ = ["FileState", "FrameLook", "FrameTask", "TrackTask", "look_at_track"]
 
-FileState = Literal["good", "missing", "truncated", "unreadable", "absent"]
+FileState = Literal["good", "missing", "truncated", "unreadable", "huge", "absent"]
+_MOST_FILE_BYTES: Final = 1 << 29
 _GROWN_PX: Final = 0.5  # rays go through pixel centres: half a pixel is for poses rounded to float32
 _AHEAD_M: Final = 0.5
 _CUT_PX: Final = 0.5
@@ -35,6 +37,7 @@ class FrameTask:
 
     Attributes:
         row: of sample_data.
+        image: its path; None where the name leads to no file that may be opened.
         mask: path of the instance mask, or None.
         box_row: (B,) rows of sample_annotation: the boxes of the image's sample whose numbers can be used.
         instance_id: (B,) their ids in the mask, 1..65535; other values where unknown.
@@ -43,7 +46,7 @@ class FrameTask:
     """
 
     row: int
-    image: Path
+    image: Path | None
     mask: Path | None
     box_row: IntArray
     instance_id: IntArray
@@ -135,8 +138,10 @@ def look_at_track(task: TrackTask) -> list[FrameLook]:
 def _look_at_file(frame: FrameTask) -> tuple[FrameLook, bytes]:
     look = FrameLook(row=frame.row)
     try:
-        data = frame.image.read_bytes()
-    except OSError:
+        data = read_regular(frame.image, most_bytes=_MOST_FILE_BYTES) if frame.image is not None else None
+    except DatasetError:
+        data = None
+    if data is None:
         look.state = "missing"
         return look, b""
     look.digest = hashlib.blake2b(data, digest_size=12).hexdigest()
@@ -145,6 +150,8 @@ def _look_at_file(frame: FrameTask) -> tuple[FrameLook, bytes]:
         look.found_px = codec.image_size(data)
     except DatasetError:
         look.state = "unreadable"
+    if look.found_px[0] * look.found_px[1] > codec.MOST_PIXELS:
+        look.state = "huge"
     return look, data
 
 
@@ -173,8 +180,8 @@ def _look_at_mask(look: FrameLook, frame: FrameTask) -> _Edges | None:
     if frame.mask is None:
         return None
     try:
-        data = frame.mask.read_bytes()
-    except OSError:
+        data = read_regular(frame.mask, most_bytes=_MOST_FILE_BYTES)
+    except DatasetError:
         look.mask_state = "missing"
         return None
     look.mask_state = _whole(data)

@@ -147,17 +147,17 @@ def _gap_all_around(mask_box: IntArray, box: FloatArray) -> FloatArray:
 
 
 def counts_are_the_masks(evidence: Evidence) -> Iterator[Finding]:
-    """``num_lidar_pts`` is the number of the instance's pixels in the masks of its sample (docs/formats.md)."""
+    """The visible pixels stated (docs/formats-tables.md) are the instance's pixels in the masks of its sample."""
     data, pairs = evidence.data, evidence.pairs
     table = data["sample_annotation"]
     counted = np.bincount(pairs.box, weights=pairs.visible_px, minlength=len(table)).astype(np.int64)
-    stated = table["num_lidar_pts"]
+    stated = data.visible_px
     complete = _samples_with_all_masks(evidence)
     sample = table["sample_token"]
     known = (sample >= 0) & evidence.boxes.usable & (stated >= 0) & (table["uav_instance_id"] > 0)
     known[known] &= complete[sample[known]]
     for row in np.flatnonzero(known & (counted != stated)).tolist():
-        message = f"num_lidar_pts says {int(stated[row])} visible pixels, the masks have {int(counted[row])}"
+        message = f"the box says {int(stated[row])} visible pixels, the masks have {int(counted[row])}"
         numbers = {"token": table.tokens[row], "stated": int(stated[row]), "counted": int(counted[row])}
         yield Finding("pixels.count", message, numbers=numbers, **data.annotation_place(row))
 
@@ -195,7 +195,7 @@ def tags_fit_categories(evidence: Evidence) -> Iterator[Finding]:
     for owner, tag in combos:
         name = data["category"]["name"][category[owner]] if category[owner] >= 0 else ""
         allowed = next((tags for start, tags in _TAGS.items() if name.startswith(start)), None)
-        if data.dialect == "strict" and allowed is not None and tag not in allowed:
+        if allowed is not None and tag not in allowed:
             message = f"category {name}, but its pixels have semantic tag {tag}"
             numbers = {"token": data["instance"].tokens[owner], "tag": tag}
             yield Finding("pixels.tag", message, numbers=numbers, **data.place("instance", owner))

@@ -19,6 +19,7 @@ __all__ = [
     "chains_whole",
     "counts_right",
     "instances_in_one_scene",
+    "lidar_top_in_samples",
     "logs_in_maps",
     "names_known",
     "one_keyframe_per_channel",
@@ -170,13 +171,10 @@ def _label(data: DataSet, table: str, row: int) -> str:
 
 
 def one_keyframe_per_channel(data: DataSet) -> Iterator[Finding]:
-    """Each sample has exactly one keyframe of every channel that its scene uses; the strict dialect has LIDAR_TOP."""
-    images, sensors = data["sample_data"], len(data["sensor"])
-    sample, sensor, scene = images["sample_token"], data.sensor_of_data, data.scene_of_data
-    good = (sample >= 0) & (sensor >= 0) & images["is_key_frame"]
-    have = np.zeros((len(data["sample"]), sensors), np.int64)
-    np.add.at(have, (sample[good], sensor[good]), 1)
-    used = np.zeros((len(data["scene"]), sensors), bool)
+    """Each sample has exactly one keyframe of every channel that its scene uses."""
+    sensor, scene = data.sensor_of_data, data.scene_of_data
+    good, have = _keyframes(data)
+    used = np.zeros((len(data["scene"]), len(data["sensor"])), bool)
     whole = good & (scene >= 0)
     used[scene[whole], sensor[whole]] = True
     scene_of_sample = data["sample"]["scene_token"]
@@ -184,7 +182,6 @@ def one_keyframe_per_channel(data: DataSet) -> Iterator[Finding]:
     wanted = np.zeros_like(have, dtype=bool)
     wanted[known] = used[scene_of_sample[known]]
     if data.dialect == "strict":
-        yield from _bev_missing(data, have)
         wanted &= np.array([c != BEV_CHANNEL for c in data.channels], bool)
     for row, column in np.argwhere((have > 1) | ((have == 0) & wanted)).tolist():
         number = int(have[row, column])
@@ -194,7 +191,19 @@ def one_keyframe_per_channel(data: DataSet) -> Iterator[Finding]:
         yield Finding("referential.keyframes", message, numbers={"keyframes": number}, **place)
 
 
-def _bev_missing(data: DataSet, have: IntArray) -> Iterator[Finding]:
+def _keyframes(data: DataSet) -> tuple[BoolArray, IntArray]:
+    """Return which sample_data rows are keyframes with whole references, and how many each (sample, sensor) has."""
+    images, sensor = data["sample_data"], data.sensor_of_data
+    sample = images["sample_token"]
+    good: BoolArray = (sample >= 0) & (sensor >= 0) & images["is_key_frame"]
+    have = np.zeros((len(data["sample"]), len(data["sensor"])), np.int64)
+    np.add.at(have, (sample[good], sensor[good]), 1)
+    return good, have
+
+
+def lidar_top_in_samples(data: DataSet) -> Iterator[Finding]:
+    """Each sample has a keyframe of LIDAR_TOP, the range centre of the devkit's evaluation."""
+    _, have = _keyframes(data)
     columns = [i for i, channel in enumerate(data.channels) if channel == BEV_CHANNEL]
     without = have[:, columns].sum(axis=1) == 0
     for row in np.flatnonzero(without).tolist():
@@ -250,8 +259,6 @@ def logs_in_maps(data: DataSet) -> Iterator[Finding]:
 
 def attributes_single(data: DataSet) -> Iterator[Finding]:
     """A box has at most one attribute: the devkit's evaluation refuses more."""
-    if data.dialect != "strict":
-        return
     _, lengths = data["sample_annotation"].lists["attribute_tokens"]
     yield from _boxes(data, lengths > 1, "referential.attributes", "box {token} has more than one attribute")
 

@@ -1,6 +1,9 @@
 """The fields that each table must have, as the devkit reads them, and the extra ones that the validator can use.
 
-Source: nuScenes schema (nuscenes-devkit, docs/schema_nuscenes.md); extra fields: docs/formats.md.
+The writers have a list of their own, ``dataset/schema.py``. This second one is on purpose: a validator that took the writers'
+word for the format would agree with their mistakes. A contract in pyproject.toml keeps it from importing them.
+
+Source: nuScenes schema (nuscenes-devkit, docs/schema_nuscenes.md); extra fields: docs/formats-tables.md.
 """
 
 from __future__ import annotations
@@ -115,11 +118,13 @@ TABLES: Final[dict[str, tuple[Field, ...]]] = {
         Field("uav_bbox_offset", "vector", length=3, optional=True),
         Field("uav_velocity", "vector", length=3, optional=True),
         Field("uav_amodal_px", "int", optional=True),
+        Field("uav_visible_px", "int", optional=True),
     ),
 }
 """The 13 tables that the devkit opens; ``uav_*`` are extra."""
 
 EXTRA: Final[dict[str, tuple[Field, ...]]] = {
     "layer": (_TOKEN, Field("sample_data_token", "ref", table="sample_data"), *_text("kind", "filename")),
+    "lidarseg": (_TOKEN, Field("sample_data_token", "ref", table="sample_data"), *_text("filename")),
 }
 """Tables that the devkit does not know and a data set of others' does not have."""

@@ -312,7 +312,7 @@ def visibility_told(evidence: Evidence) -> Iterator[Finding]:
         return
     bounds = np.array([_bounds(level) for level in data["visibility"]["level"]] + [(-1.0, 2.0)])
     level = table["visibility_token"]
-    amodal, seen = table["uav_amodal_px"], table["num_lidar_pts"]
+    amodal, seen = table["uav_amodal_px"], data.visible_px
     share = np.minimum(seen / np.maximum(amodal, 1), 1.0)
     low, high = bounds[level].T
     off = (level >= 0) & (amodal > 0) & (seen >= 0) & ((share < low - 0.005) | (share > high + 0.005))

@@ -6,6 +6,7 @@ a finding, and the row gets a value that later checks pass over (nan, -1, "").
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -16,6 +17,7 @@ from typing import Any, Final
 import numpy as np
 
 from uavsim.errors import DatasetError
+from uavsim.files.parse import open_regular
 from uavsim.typing import AnyArray, IntArray, JsonDict
 from uavsim.validate.findings import Finding
 from uavsim.validate.schema import Field
@@ -25,6 +27,10 @@ __all__ = ["DANGLING", "NONE", "Table", "read_table", "resolve", "rows_of"]
 NONE: Final = -1  # a reference that is "", or a row left out
 DANGLING: Final = -2
 _BLOCK_BYTES: Final = 1 << 22
+_MOST_ROW_CHARACTERS: Final = 1 << 26
+_MOST_INT: Final = 1 << 62
+_MOST_FLOAT: Final = 1e15  # farther than anything, longer than anybody counts
+_HUGE: Final = 10**300
 _CHUNK_ROWS: Final = 8192
 _SAID: Final = 20  # findings about one column that are spelled out
 
@@ -69,7 +75,7 @@ def rows_of(path: Path) -> Iterator[JsonDict]:
     """
     decoder = json.JSONDecoder()
     try:
-        with path.open(encoding="utf-8") as file:
+        with io.TextIOWrapper(open_regular(path), encoding="utf-8") as file:
             text = file.read(_BLOCK_BYTES)
             at = _skip(text, 0)
             if not text.startswith("[", at):
@@ -83,15 +89,17 @@ def rows_of(path: Path) -> Iterator[JsonDict]:
                     row, at = decoder.raw_decode(text, at)
                 except json.JSONDecodeError as error:
                     more = file.read(max(_BLOCK_BYTES, len(text) - at))
-                    if not more:
+                    if not more or len(text) - at > _MOST_ROW_CHARACTERS:
                         raise DatasetError(f"{path.name}: broken JSON ({error.msg} near the end)") from error
                     text, at = text[at:] + more, 0
                     continue
                 if not isinstance(row, dict):
                     raise DatasetError(f"{path.name}: a row is no JSON object")
                 yield row
-    except (OSError, UnicodeDecodeError) as error:
-        raise DatasetError(f"{path.name}: cannot be read: {error}") from error
+    except DatasetError:
+        raise
+    except (OSError, ValueError, RecursionError) as error:  # not UTF-8, thousands of digits, thousands of brackets
+        raise DatasetError(f"{path.name}: cannot be read: {str(error)[:120]}") from error
 
 
 def _skip(text: str, at: int) -> int:
@@ -155,7 +163,11 @@ def _typed(
 
 
 def _short(value: Any) -> str:
-    return "missing" if value is None else f"{type(value).__name__} {str(value)[:40]}"
+    if value is None:
+        return "missing"
+    if type(value) is int and abs(value) >= _MOST_INT:
+        return f"int of {value.bit_length()} bits"
+    return f"{type(value).__name__} {str(value)[:40]}" if not isinstance(value, (list, dict)) else type(value).__name__
 
 
 def _read_text(table: Table, spec: Field, values: list[Any]) -> list[str]:
@@ -167,7 +179,15 @@ def _read_text(table: Table, spec: Field, values: list[Any]) -> list[str]:
 def _read_int(table: Table, spec: Field, values: list[Any]) -> IntArray:
     if spec.optional:
         values = [-1 if value is None else value for value in values]
-    return np.array(_typed(table, spec, values, allowed=frozenset({int}), instead=-1, words="an integer"), np.int64)
+    whole = _typed(table, spec, values, allowed=frozenset({int}), instead=-1, words="an integer")
+    try:
+        column = np.array(whole, np.int64)
+    except OverflowError:
+        column = np.array([value if abs(value) < _MOST_INT else _MOST_INT for value in whole], np.int64)
+    for row in np.flatnonzero(np.abs(column) >= _MOST_INT).tolist():
+        _complain(table, spec, len(table.tokens) + row, f"is out of any range: {_short(whole[row])}")
+        column[row] = -1
+    return column
 
 
 def _read_bool(table: Table, spec: Field, values: list[Any]) -> AnyArray:
@@ -194,11 +214,23 @@ def _read_vector(table: Table, spec: Field, values: list[Any]) -> AnyArray:
             if not _is_vector(value, spec.length):
                 _complain(table, spec, len(table.tokens) + row, f"must be {spec.length} numbers, is {_short(value)}")
                 values[row] = nothing
-    array = np.array(values, np.float64).reshape(-1, spec.length)
-    for row in np.flatnonzero(~np.isfinite(array).all(axis=1)).tolist():
-        if not spec.optional and values[row] is not nothing:
+    array = _floats(values, spec.length)
+    for row in np.flatnonzero(~(np.abs(array) <= _MOST_FLOAT).all(axis=1)).tolist():
+        if np.isfinite(array[row]).all():
+            _complain(table, spec, len(table.tokens) + row, "is out of any range")
+            array[row] = np.nan
+        elif not spec.optional and values[row] is not nothing:
             _complain(table, spec, len(table.tokens) + row, "is not finite")
     return array
+
+
+def _floats(values: list[Any], length: int) -> AnyArray:
+    """Return (N, length) float64; integers beyond float64 become infinite."""
+    try:
+        array = np.array(values, np.float64)
+    except OverflowError:
+        array = np.array([[float(v) if abs(v) < _HUGE else np.inf for v in row] for row in values], np.float64)
+    return array.reshape(-1, length)
 
 
 def _is_vector(value: Any, length: int) -> bool:
@@ -210,9 +242,10 @@ def _read_matrix(table: Table, spec: Field, values: list[Any]) -> AnyArray:
     out = np.full((len(values), 3, 3), np.nan)
     for row, value in enumerate(values):
         if isinstance(value, list) and len(value) == 3 and all(_is_vector(line, 3) for line in value):
-            out[row] = value
+            out[row] = _floats(value, 3)
         elif value != []:
             _complain(table, spec, len(table.tokens) + row, f"must be 3 x 3 numbers or [], is {_short(value)}")
+    out[~(np.abs(out) <= _MOST_FLOAT).all(axis=(1, 2))] = np.nan
     return out
 
 

@@ -85,13 +85,19 @@ def keyframes_even(data: DataSet) -> Iterator[Finding]:
     for channel in range(len(data.channels)):
         own = np.where(sensor == channel, scene, -1)
         yield from _even(data, "sample_data", [own], images["timestamp"])
-    if data.dialect == "strict" and len(sample):
-        after = sample["next"]
-        gap = np.where(after >= 0, sample["timestamp"][np.maximum(after, 0)] - sample["timestamp"], 0)
-        if np.median(gap[after >= 0]) > _DEVKIT_GAP_US if (after >= 0).any() else False:
-            seconds = float(np.median(gap[after >= 0])) / 1e6
-            message = f"samples are {seconds:g} s apart: the devkit's box_velocity is nan beyond 1.5 s"
-            yield Finding("temporal.devkit_gap", message, severity="warning", numbers={"seconds": seconds})
+
+
+def near_enough_for_devkit(data: DataSet) -> Iterator[Finding]:
+    """Samples are at most 1.5 s apart: farther, the devkit tells no velocity."""
+    sample = data["sample"]
+    after = sample["next"]
+    linked = np.flatnonzero(after >= 0)
+    if not len(linked):
+        return
+    gap_us = float(np.median(sample["timestamp"][after[linked]] - sample["timestamp"][linked]))
+    if gap_us > _DEVKIT_GAP_US:
+        message = f"samples are {gap_us / 1e6:g} s apart: the devkit's box_velocity is nan beyond 1.5 s"
+        yield Finding("temporal.devkit_gap", message, severity="warning", numbers={"seconds": gap_us / 1e6})
 
 
 def _even(data: DataSet, name: str, groups: list[IntArray], time: IntArray) -> Iterator[Finding]:

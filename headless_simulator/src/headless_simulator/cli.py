@@ -15,22 +15,23 @@ from typing import Final
 import numpy as np
 
 from headless_simulator.airsim import AirSimServer, AirSimSettings, read_settings
-from headless_simulator.airsim_faults import AirSimFaults
+from headless_simulator.airsim.fault_injection import AirSimFaults
 from headless_simulator.carla.server import CarlaServer
-from headless_simulator.carla.town_shelf import TownShelf
-from headless_simulator.carla.values import CallFailed
+from headless_simulator.errors import ClientError
 from headless_simulator.faults import Faults, read_faults
 from headless_simulator.models.library import ModelLibrary
 from headless_simulator.render import Renderer, encode_depth, encode_instance, encode_normal, encode_semantic
 from headless_simulator.rendering import Rendering
 from headless_simulator.scene import Movers, Town, View, Weather
+from headless_simulator.terminal import note
+from headless_simulator.towns.library import TownLibrary
 from headless_simulator.world.world import World
 
 
 def parser() -> argparse.ArgumentParser:
     """Describe the command line."""
     p = argparse.ArgumentParser(
-        prog="mock-sim", description="A headless simulator that speaks CARLA's and AirSim's protocols."
+        prog="headless-simulator", description="A headless simulator that speaks CARLA's and AirSim's protocols."
     )
     p.add_argument("--carla-port", type=int, default=2000, help="RPC port; streams are on the next one; 0: free ones")
     p.add_argument("--airsim-port", type=int, default=41451, help="AirSim's port; 0: a free one")
@@ -39,8 +40,8 @@ def parser() -> argparse.ArgumentParser:
     where.add_argument("--xodr", type=Path, help="an OpenDRIVE file instead")
     p.add_argument("--seed", type=int, default=0, help="for everything procedural")
     p.add_argument("--faults", type=Path, help="YAML: what shall go wrong")
-    p.add_argument("--render", choices=("full", "flat"), default="full", help="flat: cheap pictures that carry numbers")
-    p.add_argument("--render-latency", type=float, default=0.0, metavar="MS", help="pause per camera picture")
+    p.add_argument("--render", choices=("full", "flat"), default="full", help="flat: cheap images that carry numbers")
+    p.add_argument("--render-latency", type=float, default=0.0, metavar="MS", help="pause per camera image")
     p.add_argument("--airsim-settings", type=Path, help="AirSim's settings.json")
     p.add_argument("--separate-worlds", action="store_true", help="AirSim flies in a world of its own")
     return p
@@ -72,15 +73,15 @@ def _compile(renderer: Renderer, lights: int) -> None:
     off = np.full(lights, 3, np.uint8)
     view = View((0.0, 0.0, 50.0, -90.0, 0.0, 0.0), 32, 32, 90.0)
     for weather in (Weather(precipitation=60.0, wetness=60.0, fog_density=20.0), Weather(sun_altitude_angle=-30.0)):
-        picture = renderer.render(
+        image = renderer.render(
             view, nothing, weather=weather, signals=off, time_s=0.0, want_bgra=True, want_normal=True
         )
-    assert picture.normal is not None
+    assert image.normal is not None
     bgra = np.zeros((32, 32, 4), np.uint8)
-    encode_instance(picture.ids, picture.tag, bgra)
-    encode_semantic(picture.tag, bgra)
-    encode_depth(picture.depth_m, bgra)
-    encode_normal(picture.normal, bgra)
+    encode_instance(image.ids, image.tag, bgra)
+    encode_semantic(image.tag, bgra)
+    encode_depth(image.depth_m, bgra)
+    encode_normal(image.normal, bgra)
     ray = np.array([[0.0, 0.0, -1.0]])
     threading.Thread(target=renderer.cast, args=(np.zeros(3), ray, 100.0, nothing), daemon=True).start()
 
@@ -94,31 +95,30 @@ def main(arguments: Sequence[str] | None = None) -> None:
     try:
         faults = read_faults(options.faults) if options.faults else Faults()
         settings = read_settings(options.airsim_settings.read_text("utf-8") if options.airsim_settings else "{}")
-        shelf = TownShelf(seed=options.seed)
-        town = shelf.open_file(options.xodr) if options.xodr else shelf.town(options.town)
-        carla, airsim = _servers(options, town, shelf, faults, settings)
+        library = TownLibrary(seed=options.seed)
+        town = library.open_file(options.xodr) if options.xodr else library.town(options.town)
+        carla, airsim = _servers(options, town, library, faults, settings)
         ports = {"carla": carla.start(options.carla_port), "airsim": airsim.start()}
-    except (CallFailed, ValueError, OSError) as problem:
-        sys.stderr.write(f"mock-sim: {problem}\n")
+    except (ClientError, ValueError, OSError) as problem:
+        note(str(problem))
         sys.exit(2)
     sys.stdout.write(json.dumps(ports) + "\n")
     sys.stdout.flush()
     stop.wait()
-    for report in (carla.report(), faults.report()):
+    for report in (carla.report(), airsim.report(), faults.report()):
         if report:
-            sys.stderr.write(report + "\n")
-    sys.stderr.flush()
+            note(report)
     os._exit(0)  # threads of clients may be anywhere; the ports go with the process
 
 
 def _servers(
-    options: argparse.Namespace, town: Town, shelf: TownShelf, faults: Faults, settings: AirSimSettings
+    options: argparse.Namespace, town: Town, library: TownLibrary, faults: Faults, settings: AirSimSettings
 ) -> tuple[CarlaServer, AirSimServer]:
     models = ModelLibrary()
     renderers = _Renderers(models)
     world = World(town, models=models, renderer_of=renderers)
     rendering = Rendering(flat=options.render == "flat", latency_s=options.render_latency / 1000)
-    carla = CarlaServer(world, towns=shelf, faults=faults, rendering=rendering)
+    carla = CarlaServer(world, towns=library, faults=faults, rendering=rendering)
     sky = World(town, models=models, renderer_of=renderers) if options.separate_worlds else world
     airsim = AirSimServer(sky, settings, port=options.airsim_port, faults=AirSimFaults(faults), rendering=rendering)
     return carla, airsim

@@ -61,7 +61,9 @@ from typing import Annotated, Any, Final, Literal
 import yaml
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
-__all__ = ["Fault", "Faults", "FaultsError", "Shot", "SpawnFault", "read_faults"]
+from headless_simulator.errors import CallRefused
+
+__all__ = ["Delivery", "Fault", "Faults", "FaultsError", "SpawnFault", "read_faults"]
 
 _FRAME_FAULTS: Final = (
     "drop_frame",
@@ -84,7 +86,7 @@ class FaultsError(ValueError):
     """A faults file that cannot be used; the text is one line."""
 
 
-class SpawnFault(Exception):
+class SpawnFault(CallRefused):
     """A spawn that is refused on purpose."""
 
 
@@ -103,7 +105,7 @@ Numbers = Annotated[frozenset[int], BeforeValidator(_numbers)]
 
 
 class Fault(BaseModel):
-    """One entry of the file; the module's docstring tells the fields."""
+    """One entry of the file; the module's docstring explains the fields."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -165,7 +167,7 @@ def read_faults(path: Path) -> Faults:
 
 
 @dataclass(frozen=True, slots=True)
-class Shot:
+class Delivery:
     """One delivery of a sensor's frame: what its header says, and how many ticks late it leaves."""
 
     stamp: Any
@@ -227,7 +229,7 @@ class Faults:
         for armed in self._armed:
             counted[armed.fault.fault] = counted.get(armed.fault.fault, 0) + armed.fired
         made = [f"{kind} x{count}" for kind, count in sorted(counted.items()) if count]
-        return "mock faults: " + ", ".join(made) if made else None
+        return "faults: " + ", ".join(made) if made else None
 
     def _chance(self, *key: object) -> float:
         digest = hashlib.blake2b(repr((self._seed, self._tick, *key)).encode(), digest_size=8).digest()
@@ -242,14 +244,14 @@ class Faults:
 
     # ------------------------------------------------------------------ CARLA's port
     def version(self, true: str) -> str:
-        """Version that is told."""
-        return self._told("wrong_version", "version", true)
+        """Version that is reported."""
+        return self._reported("wrong_version", "version", true)
 
     def map_name(self, true: str) -> str:
-        """Map name that is told."""
-        return self._told("wrong_map", "name", true)
+        """Map name that is reported."""
+        return self._reported("wrong_map", "name", true)
 
-    def _told(self, kind: str, key: str, true: str) -> str:
+    def _reported(self, kind: str, key: str, true: str) -> str:
         for armed in self.of_server("carla", kind):
             if self.fires(armed):
                 return str(getattr(armed.fault, key))
@@ -314,38 +316,40 @@ class Faults:
             for armed in self.of_server("carla", "cut_stream")
         )
 
-    def frames(self, actor_id: int, blueprint: str, camera: int | None, stamp: Any) -> list[Shot]:
+    def frames(self, actor_id: int, blueprint: str, camera: int | None, stamp: Any) -> list[Delivery]:
         """Deliveries of one sensor's frame; called for each sensor in the order of spawning."""
         if not self._armed:
-            return [Shot(stamp)]
-        shots = [Shot(stamp)]
+            return [Delivery(stamp)]
+        deliveries = [Delivery(stamp)]
         for armed in self.of_server("carla", *_FRAME_FAULTS):
             kind = armed.fault.fault
             if kind != "cut_stream" and self._takes(armed.fault, blueprint, camera) and self.fires(armed, key=actor_id):
-                shots = list(self._bent(shots, armed.fault, self._last_pose.get(actor_id, stamp.pose)))
+                deliveries = list(self._bent(deliveries, armed.fault, self._last_pose.get(actor_id, stamp.pose)))
         if self.spoils_poses and self.spoils(actor_id, blueprint):
-            shots = [replace(shot, stamp=replace(shot.stamp, pose=(math.nan,) * 6)) for shot in shots]
+            deliveries = [
+                replace(delivery, stamp=replace(delivery.stamp, pose=(math.nan,) * 6)) for delivery in deliveries
+            ]
         self._last_pose[actor_id] = stamp.pose
-        return shots
+        return deliveries
 
     @staticmethod
     def _takes(fault: Fault, blueprint: str, camera: int | None) -> bool:
         return fnmatch.fnmatchcase(blueprint, fault.sensor) and (fault.camera is None or fault.camera == camera)
 
     @staticmethod
-    def _bent(shots: list[Shot], fault: Fault, last_pose: Any) -> Iterator[Shot]:
-        for shot in shots:
+    def _bent(deliveries: list[Delivery], fault: Fault, last_pose: Any) -> Iterator[Delivery]:
+        for delivery in deliveries:
             if fault.fault == "drop_frame":
                 continue
             if fault.fault == "delay_frame":
-                yield replace(shot, delay_ticks=fault.ticks)
+                yield replace(delivery, delay_ticks=fault.ticks)
             elif fault.fault == "reorder_frames":
-                yield replace(shot, delay_ticks=1)
+                yield replace(delivery, delay_ticks=1)
             elif fault.fault == "wrong_frame_number":
-                frame = max(0, shot.stamp.frame + fault.offset)
-                yield replace(shot, stamp=replace(shot.stamp, frame=frame))
+                frame = max(0, delivery.stamp.frame + fault.offset)
+                yield replace(delivery, stamp=replace(delivery.stamp, frame=frame))
             elif fault.fault == "stale_pose":
-                yield replace(shot, stamp=replace(shot.stamp, pose=last_pose))
+                yield replace(delivery, stamp=replace(delivery.stamp, pose=last_pose))
             else:
-                yield shot
-                yield shot
+                yield delivery
+                yield delivery

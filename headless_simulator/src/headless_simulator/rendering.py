@@ -1,8 +1,8 @@
-"""How pictures are made, and cheap ones for load tests: no scene, but camera and frame can be read from the pixels.
+"""How images are made, and cheap ones for load tests: no scene, but camera and frame can be read from the pixels.
 
-The upper left corner of an RGB picture holds 48 blocks of 8 x 8 pixels, white for 1 and black for 0: first the camera in 16
+The upper left corner of an RGB image holds 48 blocks of 8 x 8 pixels, white for 1 and black for 0: first the camera in 16
 bits (CARLA: its actor id; AirSim: ``camera_number``), then the frame in 32 bits, highest bit first. Blocks run from left
-to right and on in the next row of blocks where the picture is narrower than 384 pixels. The rest is grey. They survive
+to right and on in the next row of blocks where the image is narrower than 384 pixels. The rest is grey. They survive
 JPEG. Masks show the sky everywhere, depth is 1,000 m everywhere.
 """
 
@@ -15,7 +15,7 @@ from typing import Final
 
 import numpy as np
 
-from headless_simulator.scene import TAG, Picture, UInt8
+from headless_simulator.scene import TAG, RenderedImage, UInt8
 
 BLOCK_PX: Final = 8
 CAMERA_BITS: Final = 16
@@ -25,10 +25,10 @@ _GREY: Final = 96
 
 @dataclass(frozen=True, slots=True)
 class Rendering:
-    """How pictures are made.
+    """How images are made.
 
     Attributes:
-        flat: cheap pictures that only carry numbers.
+        flat: cheap images that only carry numbers.
         latency_s: pause per camera, one after the other, as one GPU elsewhere would take.
         threads: how many views of CARLA's cameras are drawn at the same time.
     """
@@ -39,19 +39,19 @@ class Rendering:
 
 
 def camera_number(vehicle: str, camera: str) -> int:
-    """Number an AirSim camera for a flat picture: the lower 16 bits of the CRC-32 of ``vehicle/camera``."""
+    """Number an AirSim camera for a flat image: the lower 16 bits of the CRC-32 of ``vehicle/camera``."""
     return zlib.crc32(f"{vehicle}/{camera}".encode()) & 0xFFFF
 
 
 def flat_rgb(width: int, height: int, *, camera_id: int, frame: int) -> UInt8:
-    """Draw a (H, W, 4) picture that tells its camera and frame; too small a picture holds fewer blocks."""
-    picture = np.full((height, width, 4), _GREY, np.uint8)
-    picture[..., 3] = 255
+    """Draw a (H, W, 4) image that encodes its camera and frame; too small an image holds fewer blocks."""
+    image = np.full((height, width, 4), _GREY, np.uint8)
+    image[..., 3] = 255
     code = ((camera_id & 0xFFFF) << FRAME_BITS) | (frame & 0xFFFFFFFF)
     count = CAMERA_BITS + FRAME_BITS
     across = width // BLOCK_PX
     if not across:
-        return picture
+        return image
     down = -(-count // across)
     bits = np.zeros(across * down, np.uint8)
     bits[:count] = [255 * (code >> shift & 1) for shift in range(count - 1, -1, -1)]
@@ -60,27 +60,27 @@ def flat_rgb(width: int, height: int, *, camera_id: int, frame: int) -> UInt8:
     used = np.zeros(across * down, bool)
     used[:count] = True
     where = np.kron(used.reshape(down, across), np.ones((BLOCK_PX, BLOCK_PX), bool))[:height]
-    corner = picture[:rows, :columns, :3]
+    corner = image[:rows, :columns, :3]
     corner[where] = blocks[where][:, None]
-    return picture
+    return image
 
 
 @lru_cache(maxsize=64)
 def flat_other(blueprint: str, width: int, height: int) -> UInt8:
-    """Draw the constant picture of any other camera; shared, so never write to it."""
-    picture = np.zeros((height, width, 4), np.uint8)
+    """Draw the constant image of any other camera; shared, so never write to it."""
+    image = np.zeros((height, width, 4), np.uint8)
     if blueprint == "sensor.camera.depth":
-        picture[...] = 255
+        image[...] = 255
     elif blueprint in ("sensor.camera.semantic_segmentation", "sensor.camera.instance_segmentation"):
-        picture[..., 2] = TAG["sky"]
-    picture[..., 3] = 255
-    picture.flags.writeable = False
-    return picture
+        image[..., 2] = TAG["sky"]
+    image[..., 3] = 255
+    image.flags.writeable = False
+    return image
 
 
-def flat_pass(width: int, height: int, *, camera_id: int, frame: int) -> Picture:
-    """Give what a raster pass would: a flat picture, the sky in every mask, 1,000 m of depth, a normal of zero."""
-    return Picture(
+def flat_pass(width: int, height: int, *, camera_id: int, frame: int) -> RenderedImage:
+    """Give what a raster pass would: a flat image, the sky in every mask, 1,000 m of depth, a normal of zero."""
+    return RenderedImage(
         depth_m=np.full((height, width), 1000.0, np.float32),
         ids=np.zeros((height, width), np.uint32),
         tag=np.full((height, width), TAG["sky"], np.uint8),

@@ -1,7 +1,7 @@
 """The one 3D world of the headless simulator: what towns, vehicles, servers and the renderer hand to each other.
 
 All coordinates are the simulator's own: Unreal's axes in metres, x forward, y right, z up, left-handed; rotations are
-(pitch, yaw, roll) in degrees as CARLA sends them. This package shares no code with the rest of uavsim on purpose.
+(pitch, yaw, roll) in degrees as CARLA sends them. This package shares no code with uavsim, on purpose.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ class StaticObject:
 
     Attributes:
         object_id: as in ``Mesh.object_id``; unique in the town, 1...
-        name: as ``get_environment_objects`` and AirSim's ``simListSceneObjects`` tell it.
+        name: as ``get_environment_objects`` and AirSim's ``simListSceneObjects`` report it.
         tag: semantic tag.
         pose: (x, y, z, pitch, yaw, roll).
         box_centre_m: world centre of its bounding box.
@@ -206,7 +206,7 @@ class Weather:
 
 
 @dataclass(slots=True, eq=False)
-class Picture:
+class RenderedImage:
     """What one raster pass gives; buffers are the caller's to keep and are written over when passed in again.
 
     Attributes:
@@ -225,4 +225,4 @@ class Picture:
     extra: dict[str, Any] = field(default_factory=dict)
 
 
-STATIC_ID: Final = 0x8000_0000  # set in Picture.ids for static objects
+STATIC_ID: Final = 0x8000_0000  # set in RenderedImage.ids for static objects

@@ -1,0 +1,1 @@
+"""AirSim's protocol, flight and images, against its own client and figures worked out on paper."""

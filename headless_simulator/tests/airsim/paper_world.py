@@ -15,7 +15,7 @@ from headless_simulator.scene import (
     Ground,
     Mesh,
     Movers,
-    Picture,
+    RenderedImage,
     StaticObject,
     Town,
     View,
@@ -60,7 +60,9 @@ class PaperRenderer:
     def __init__(self) -> None:
         self.models = PaperModels()
 
-    def render(self, view: View, movers: Movers, *, weather, signals, time_s, want_bgra, want_normal=False) -> Picture:
+    def render(
+        self, view: View, movers: Movers, *, weather, signals, time_s, want_bgra, want_normal=False
+    ) -> RenderedImage:
         x, y, z, pitch, yaw, roll = view.pose
         focal = view.width / 2 / math.tan(math.radians(view.fov_deg) / 2)
         columns, rows = np.meshgrid(np.arange(view.width) + 0.5, np.arange(view.height) + 0.5)
@@ -85,14 +87,14 @@ class PaperRenderer:
             near = box_distance(np.array([x, y, z]) - np.array(centre), rays, turn, np.array(half))
             hit = near < depth
             depth[hit], ids[hit], tag[hit] = near[hit], code, label
-        picture = Picture(depth.astype(np.float32), ids, tag)
+        image = RenderedImage(depth.astype(np.float32), ids, tag)
         if want_bgra:
             shade = np.uint8(255 * max(0.0, weather.sun_altitude_angle) / 90 * (1 - weather.precipitation / 200))
-            picture.bgra = np.dstack([tag * 5, tag * 3, tag * 2 + shade // 4, np.full_like(tag, 255)])
+            image.bgra = np.dstack([tag * 5, tag * 3, tag * 2 + shade // 4, np.full_like(tag, 255)])
         if want_normal:
-            picture.normal = np.zeros((*rows.shape, 3), np.float32)
-            picture.normal[..., 2] = 1
-        return picture
+            image.normal = np.zeros((*rows.shape, 3), np.float32)
+            image.normal[..., 2] = 1
+        return image
 
 
 def box_distance(origin: np.ndarray, rays: np.ndarray, yaw_deg: float, half: np.ndarray) -> np.ndarray:

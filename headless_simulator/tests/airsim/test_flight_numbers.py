@@ -25,7 +25,8 @@ def xyz(vector) -> np.ndarray:
 
 
 def fly(client, task, seconds: float):
-    client.simContinueForTime(seconds)
+    """Let a command of that duration end: it gives its last order in the first command period after its time."""
+    client.simContinueForTime(seconds + 0.03)
     return task.get()
 
 
@@ -100,21 +101,38 @@ def test_wind_drifts_a_velocity_command(flying) -> None:
     assert state(client).linear_velocity.y_val == pytest.approx(drift, abs=0.003)
 
 
-def test_exact_time(flying) -> None:
+def test_time_goes_in_whole_steps_and_nothing_is_lost(flying) -> None:
     client, _ = flying
     before = client.getMultirotorState().timestamp
 
-    client.simContinueForTime(0.05)  # sixteen steps of 3 ms and one of 2 ms
+    went_ms = []
+    for _ in range(4):
+        client.simContinueForTime(0.05)
+        went_ms.append((client.getMultirotorState().timestamp - before) / 1e6)
 
-    assert client.getMultirotorState().timestamp - before == 50_000_000
+    assert went_ms == [48, 99, 150, 198]  # steps of 3 ms; what is left of a call is kept for the next
     assert client.simIsPause()
+
+
+def test_a_flight_does_not_depend_on_how_its_time_is_cut(serve, connect) -> None:
+    def flight(pieces: list[float]) -> list[object]:
+        client = connect(serve())
+        client.simPause(True)
+        client.reset()
+        client.enableApiControl(True)
+        client.takeoffAsync()
+        for piece in pieces:
+            client.simContinueForTime(piece)
+        return [*vars(state(client).position).values(), *vars(state(client).orientation).values()]
+
+    assert flight([6.0]) == flight([0.05] * 120) == flight([0.001] * 300 + [5.7])
 
 
 def test_frames_are_twenty_milliseconds(flying) -> None:
     client, _ = flying
     before = client.getMultirotorState().timestamp
     client.simContinueForFrames(7)
-    assert client.getMultirotorState().timestamp - before == 140_000_000
+    assert client.getMultirotorState().timestamp - before == 138_000_000  # the last whole step of 3 ms
 
 
 def test_same_calls_same_bits(serve, connect) -> None:
@@ -123,7 +141,7 @@ def test_same_calls_same_bits(serve, connect) -> None:
         client.reset()
         time.sleep(wait_s)  # time passes before the pause, more in one run than in the other
         client.simPause(True)
-        trace = []
+        trace: list[object] = []
         for name in ("A", "B"):
             client.enableApiControl(True, name)
         start = client.getMultirotorState("A").timestamp
@@ -138,7 +156,7 @@ def test_same_calls_same_bits(serve, connect) -> None:
                 trace.append([*vars(whole.kinematics_estimated.position).values()])
         return trace
 
-    assert flight(0.0) == flight(0.123)
+    assert flight(1.0) == flight(1.123)  # an idle rotor needs 0.2 s to come to rest
 
 
 def test_takes_off_and_lands(serve, connect) -> None:
@@ -147,13 +165,17 @@ def test_takes_off_and_lands(serve, connect) -> None:
     assert client.armDisarm(True) is True
     assert client.getMultirotorState().landed_state == airsim.LandedState.Landed
 
-    assert client.takeoffAsync().get() is True
+    assert client.takeoffAsync().get() is False  # it comes to rest before the end of its path: AirSim's own answer
     assert client.getMultirotorState().landed_state == airsim.LandedState.Flying
     assert -2.3 < state(client).position.z_val < -1.2
     assert client.landAsync(60).get() is True
 
-    assert client.getMultirotorState().landed_state == airsim.LandedState.Landed
+    assert client.getMultirotorState().landed_state == airsim.LandedState.Flying, "its rotors turn until it is disarmed"
     assert state(client).position.z_val == pytest.approx(0, abs=0.01)
+    assert client.armDisarm(False) is True
+    deadline = time.monotonic() + 20
+    while client.getMultirotorState().landed_state != airsim.LandedState.Landed:
+        assert time.monotonic() < deadline
 
 
 def test_flies_a_path_forward_only(serve, connect) -> None:
@@ -227,9 +249,10 @@ def test_released_drone_falls(flying) -> None:
     client, _ = flying
     client.enableApiControl(False)
     client.simContinueForTime(1.0)
-    # Drag on the flat side: (0.18*0.11 + 4*pi*0.2286**2) * 0.1625 * 1.225 = 0.13467, so it ends at 8.533 m/s, and
-    # after a second it fell v**2/g * ln(cosh(g/v)) = 7.425 * ln(cosh(1.1492)) = 4.09 m; the rotors run down in 5 ms.
-    assert state(client).position.z_val == pytest.approx(-50 + 4.09, abs=0.1)
+    # Idle rotors hold 4 * 4.179 * 0.1/1.5 = 1.11 N of its weight, in air of 0.984 of the sea's density 1.10 N: g is 8.71.
+    # Drag on the flat side: (0.18*0.11 + 4*pi*0.2286**2) * 0.1625 * 1.225 * 0.984 = 0.1325, so it ends at 8.11 m/s, and
+    # after a second it fell v**2/g * ln(cosh(g/v)) = 7.55 * ln(cosh(1.074)) = 3.71 m; the rotors run down in some 15 ms.
+    assert state(client).position.z_val == pytest.approx(-50 + 3.71, abs=0.12)
 
 
 def test_flies_into_the_building(flying) -> None:
@@ -265,7 +288,49 @@ def test_swarm_of_five_moves_at_once(serve, connect) -> None:
         client.enableApiControl(True, name)
     tasks = [client.takeoffAsync(20, n) for n in names]
     client.simContinueForTime(8)
-    assert [task.get() for task in tasks] == [True] * 5
+    assert [task.get() for task in tasks] == [False] * 5  # what AirSim's takeoff answers
     heights = [state(client, n).position.z_val for n in names]
     assert max(heights) - min(heights) < 1e-9
     assert client.listVehicles() == names
+
+
+def test_takes_off_with_the_heading_it_was_put_there_with(serve, connect) -> None:
+    client = connect(serve({"Vehicles": {"A": {"Yaw": 70}}}))
+    client.simPause(True)
+    client.enableApiControl(True)
+    client.takeoffAsync()
+    client.simContinueForTime(4)
+    assert math.degrees(airsim.to_eularian_angles(state(client).orientation)[2]) == pytest.approx(70, abs=0.1)
+
+
+@pytest.mark.parametrize(("controller", "covered_m"), [("AirLib", (10, 18)), ("Ideal", (28, 36))])
+def test_the_ideal_controller_keeps_the_height_out_of_the_horizontal_goal(
+    serve, connect, controller, covered_m
+) -> None:
+    client = connect(serve({"FlightController": controller}))
+    client.simPause(True)
+    client.enableApiControl(True)
+    client.takeoffAsync()
+    client.simContinueForTime(3)
+    client.simSetVehiclePose(airsim.Pose(airsim.Vector3r(0, 0, -60)), True)
+    fly(client, client.moveByVelocityAsync(0, 0, 0, 3), 3)
+    before = state(client).position.x_val
+
+    fly(client, client.moveByVelocityZAsync(5, 0, -60, 8), 8)
+
+    low, high = covered_m
+    assert low < state(client).position.x_val - before < high
+
+
+def test_the_ideal_controller_holds_its_place_at_right_angles(serve, connect) -> None:
+    ends = {}
+    for controller in ("AirLib", "Ideal"):
+        client = connect(serve({"FlightController": controller, "Vehicles": {"A": {"Yaw": 90}}, "Wind": {"X": 4}}))
+        client.simPause(True)
+        client.enableApiControl(True)
+        client.takeoffAsync()
+        client.simContinueForTime(5)
+        client.simContinueForTime(20)
+        ends[controller] = abs(state(client).position.x_val)
+    assert ends["Ideal"] < 0.3
+    assert ends["AirLib"] > 1.0  # neither component of its goal is left after the turn

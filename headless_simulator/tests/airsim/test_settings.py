@@ -75,7 +75,7 @@ def test_empty_settings_give_one_drone() -> None:
         ('{"Vehicles": {"A": {"VehicleType": "PX4Multirotor"}}}', "PX4Multirotor"),
         ('{"Vehicles": []}', "Vehicles must be an object"),
         ('{"Vehicles": {"A": {"Sensors": {"x": {"SensorType": 9}}}}}', "SensorType 9"),
-        ('{"CameraDefaults": {"CaptureSettings": [{"ImageType": 0, "Width": 0}]}}', "no picture size"),
+        ('{"CameraDefaults": {"CaptureSettings": [{"ImageType": 0, "Width": 0}]}}', "no image size"),
         ('{"CameraDefaults": {"CaptureSettings": [{"ImageType": 0, "FOV_Degrees": 180}]}}', "FOV_Degrees"),
         ('{"CameraDefaults": {"CaptureSettings": [{"ImageType": 77}]}}', "ImageType 77"),
     ],

@@ -1,0 +1,1 @@
+"""CARLA's protocol, sensors, traffic and recorder, against its own client."""

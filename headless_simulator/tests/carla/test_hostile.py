@@ -14,46 +14,46 @@ import msgpack
 import numpy as np
 import pytest
 from headless_simulator.carla.blueprints import SENSORS
-from headless_simulator.carla.registry import METHODS
-from headless_simulator.carla.rpc import LARGEST_MESSAGE
-from headless_simulator.carla.sensors.cameras import PICTURES
-from headless_simulator.carla.sensors.hub import _FAMILIES
+from headless_simulator.carla.connection import LARGEST_MESSAGE
+from headless_simulator.carla.sensors.cameras import IMAGES
+from headless_simulator.carla.sensors.hub import FAMILIES
 from headless_simulator.carla.server import CarlaServer
-from headless_simulator.carla.values import CallFailed
+from headless_simulator.errors import CallRefused
 from headless_simulator.faults import Faults
 from headless_simulator.rendering import Rendering
+from headless_simulator.towns.library import TownLibrary
 
 from tests.world.paper_town import world
 
 FUZZED = 10_000
-WEIRD = (
+WEIRD: tuple[object, ...] = (
     None, True, -1, 0, 2**63, 1e308, float("nan"), float("inf"), "", "x" * 300, b"\x00\xff", [], {}, [[]], [[[[]]]],
     {"a": 1}, ["vehicle.tesla.model3"], [1.0, 2.0, 3.0], [[1, 2, 3], [4, 5, 6]],
 )  # fmt: skip
-_LEFT_OUT = frozenset({"load_new_episode"})  # the paper shelf has no towns
+_LEFT_OUT = frozenset({"load_new_episode"})  # the paper library has no towns
 
 
 def wait_for_listener(server: CarlaServer, token: bytes) -> None:
     end = time.monotonic() + 10
-    while not server.streams.has_listener(struct.unpack("<I", token[:4])[0]):
+    while not server.context.streams.has_listener(struct.unpack("<I", token[:4])[0]):
         assert time.monotonic() < end
         time.sleep(0.005)
 
 
-class Shelf:
+class PaperLibrary(TownLibrary):
     def names(self):
         return ["Paper"]
 
     def town(self, name):
-        raise CallFailed(f"Map '{name}' not found")
+        raise CallRefused(f"Map '{name}' not found")
 
     def take_opendrive(self, text):
-        raise CallFailed("no")
+        raise CallRefused("no")
 
 
 @pytest.fixture
 def server() -> Iterator[CarlaServer]:
-    it = CarlaServer(world(), towns=Shelf(), faults=Faults(), rendering=Rendering(flat=True))
+    it = CarlaServer(world(), towns=PaperLibrary(seed=0), faults=Faults(), rendering=Rendering(flat=True))
     it.start(0)
     yield it
     it.stop()
@@ -107,9 +107,9 @@ def test_ten_thousand_bytestrings_and_calls_disturb_nobody(server):
 
     thread = threading.Thread(target=look)
     thread.start()
-    names = sorted(set(METHODS) - _LEFT_OUT)
+    names = sorted(set(server.methods) - _LEFT_OUT)
     caller = Caller(server.port)
-    grown = None
+    grown = 0
     for n in range(FUZZED):
         if n == FUZZED // 4:
             grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -129,8 +129,9 @@ def test_ten_thousand_bytestrings_and_calls_disturb_nobody(server):
     witness.close()
 
     assert not failures
+    assert not server.context.counts.internal_errors, "whatever clients send is their mistake"
     assert len(answers) > 100
-    assert np.isfinite(server.world.table.c.pose).all()
+    assert np.isfinite(server.context.world.table.c.pose).all()
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss < 1.15 * grown
 
 
@@ -206,13 +207,13 @@ def test_a_reader_that_stops_reading_is_dropped_and_the_clock_goes_on(server, mo
         wait_for_listener(server, token)
         for _ in range(20):
             assert caller.call("tick_cue")[3][0][0] == 1
-        assert not server.streams.has_listener(struct.unpack("<I", token[:4])[0])
+        assert not server.context.streams.has_listener(struct.unpack("<I", token[:4])[0])
     caller.close()
 
 
 def test_parts_of_the_town_cannot_be_destroyed(server):
     caller = Caller(server.port)
-    answer = caller.call("destroy_actor", server.world.spectator.actor_id)
+    answer = caller.call("destroy_actor", server.context.world.spectator.actor_id)
 
     assert "part of the town" in answer[3][0][1][0]
     caller.close()
@@ -251,5 +252,5 @@ def test_every_sensor_of_the_library_is_served(server):
     refused = {name for name, answer in answers.items() if answer[0] == 0}
 
     assert not refused
-    assert set(SENSORS) == PICTURES | set(_FAMILIES) | {"sensor.other.lane_invasion"}
+    assert set(SENSORS) == IMAGES | set(FAMILIES) | {"sensor.other.lane_invasion"}
     caller.close()

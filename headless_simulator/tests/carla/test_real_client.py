@@ -28,7 +28,7 @@ def test_the_world_opens(client):
     assert {"Town03", "Town06", "Town07", "Town10HD"} <= set(seen["maps"])
 
 
-def test_every_picture_is_of_its_tick_and_place(client):
+def test_every_image_is_of_its_tick_and_place(client):
     seen = client("""
         world = client.load_world('Town10HD'); synchronous(world)
         kinds = ['rgb', 'instance_segmentation', 'depth', 'semantic_segmentation'] * 2
@@ -226,7 +226,7 @@ TRAFFIC = """
 """
 
 
-def test_traffic_and_pictures_are_the_same_in_two_runs(client):
+def test_traffic_and_images_are_the_same_in_two_runs(client):
     first = client(TRAFFIC, 18431, 0.1, 200)
     again = client(TRAFFIC, 18432, 0.7, 200)
 
@@ -299,4 +299,4 @@ def test_faults_reach_the_client(tmp_path):
     assert seen["died"]
     assert seen["missing"] == 2
     assert seen["twice"] == 2
-    assert (seen["camera"], seen["frame"]) == (0, 0)  # a flat picture tells its camera and frame
+    assert (seen["camera"], seen["frame"]) == (0, 0)  # a flat image tells its camera and frame

@@ -111,7 +111,7 @@ done(told=told, left=left, same=same, far=max(w[0] for w in worst), turned=max(w
 """,
         note(tmp_path, kept),
     )
-    path = recordings / "uavsim" / "recordings" / "ten.log"
+    path = recordings / "headless-simulator" / "recordings" / "ten.log"
 
     assert seen["where"] == str(path)
     assert seen["far"] < 0.01

@@ -1,0 +1,1 @@
+"""Sizes and meshes of what moves."""

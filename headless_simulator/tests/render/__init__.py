@@ -1,0 +1,1 @@
+"""The renderer against a pinhole camera and geometry worked out on paper."""

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from headless_simulator.render import Before, optical_flow
-from headless_simulator.scene import Movers, Picture, View
+from headless_simulator.scene import Movers, RenderedImage, View
 
 from .test_renderer import CITY, DOWN, EMPTY, GROUND, project, shoot, turn
 from .worlds import movers, nobody, traffic
@@ -22,24 +22,24 @@ def shifted(cast: Movers, *, forward_m: float = 0.0, yaw_deg: float = 0.0) -> Mo
     return replace(cast, pose=pose)
 
 
-def flow_px(view: View, before: View, picture: Picture, now: Movers, then: Movers) -> np.ndarray:
+def flow_px(view: View, before: View, image: RenderedImage, now: Movers, then: Movers) -> np.ndarray:
     """Motion in pixels, right and down, by the conversion that clients use."""
-    flow = optical_flow(picture, view, now, Before(before.pose, then)).astype(np.float64)
+    flow = optical_flow(image, view, now, Before(before.pose, then)).astype(np.float64)
     return flow * [view.width / 2, -view.height / 2]
 
 
 def test_nothing_moves_where_nothing_moves() -> None:
     cast = traffic(40)
-    picture = shoot(CITY, DOWN, cast)
+    image = shoot(CITY, DOWN, cast)
 
-    assert not optical_flow(picture, DOWN, cast, Before(DOWN.pose, cast)).any()
+    assert not optical_flow(image, DOWN, cast, Before(DOWN.pose, cast)).any()
 
 
 @pytest.mark.parametrize(("step_m", "right", "down"), [((0.0, 3.0), -20.0, 0.0), ((3.0, 0.0), 0.0, 20.0)])
 def test_the_ground_slides_back_under_a_camera_that_looks_down(
     step_m: tuple[float, float], right: float, down: float
 ) -> None:
-    """60 m up with a focal length of 400 pixels, 3 m are 20 pixels; the picture's top is forward."""
+    """60 m up with a focal length of 400 pixels, 3 m are 20 pixels; the image's top is forward."""
     now = replace(DOWN, pose=(step_m[0], step_m[1], *DOWN.pose[2:]))
 
     motion = flow_px(now, DOWN, shoot(GROUND, now), nobody(), nobody())
@@ -70,7 +70,7 @@ def test_the_sky_only_turns() -> None:
     np.testing.assert_allclose(motion[180, :, 1], 0.0, atol=1e-3)
 
 
-def test_a_roll_to_the_right_turns_the_picture_to_the_left() -> None:
+def test_a_roll_to_the_right_turns_the_image_to_the_left() -> None:
     now = replace(LEVEL, pose=(0.0, 0.0, 10.0, 0.0, 0.0, 2.0))
 
     motion = flow_px(now, LEVEL, shoot(EMPTY, now), nobody(), nobody())
@@ -85,33 +85,33 @@ def test_only_what_drives_has_flow_before_a_camera_at_rest() -> None:
     """Driving 1.2 m to the right at a depth of about 58.5 m (60 less the roof) and 400 pixels of focal length."""
     then = movers(["vehicle.tesla.model3", "vehicle.audi.tt"], np.array([[0, 0, 0, 0, 90, 0], [30, 0, 0, 0, 90, 0]]))
     now = replace(then, pose=then.pose + [[0, 1.2, 0, 0, 0, 0], [0, 0, 0, 0, 0, 0]])
-    picture = shoot(GROUND, DOWN, now)
+    image = shoot(GROUND, DOWN, now)
 
-    motion = flow_px(DOWN, DOWN, picture, now, then)
+    motion = flow_px(DOWN, DOWN, image, now, then)
 
-    np.testing.assert_array_equal((motion != 0).any(axis=-1), picture.ids == then.actor_id[0])
-    mine = picture.ids == then.actor_id[0]
-    np.testing.assert_allclose(motion[mine][:, 0], 400 * 1.2 / picture.depth_m[mine], rtol=1e-4)
+    np.testing.assert_array_equal((motion != 0).any(axis=-1), image.ids == then.actor_id[0])
+    mine = image.ids == then.actor_id[0]
+    np.testing.assert_allclose(motion[mine][:, 0], 400 * 1.2 / image.depth_m[mine], rtol=1e-4)
     np.testing.assert_allclose(motion[mine][:, 1], 0.0, atol=1e-4)
 
 
 def test_what_was_not_there_before_counts_as_at_rest() -> None:
     now = movers(["vehicle.tesla.model3", "vehicle.audi.tt"], np.array([[0, 0, 0, 0, 9, 0], [30, 0, 0, 0, 90, 0]]))
-    picture = shoot(GROUND, DOWN, now)
+    image = shoot(GROUND, DOWN, now)
 
     for then in (nobody(), movers(["vehicle.audi.tt"], np.array([30, 0, 0, 0, 90, 0]), first_id=101)):
-        assert not flow_px(DOWN, DOWN, picture, now, then).any()
+        assert not flow_px(DOWN, DOWN, image, now, then).any()
 
 
-def was_at(view: View, picture: Picture, now: Movers, then: Movers) -> np.ndarray:
+def was_at(view: View, image: RenderedImage, now: Movers, then: Movers) -> np.ndarray:
     """World points that the pixels show, each where it was before: put together from single turns, one mover at a time."""
     v, u = np.mgrid[: view.height, : view.width] + 0.5
     focal = view.width / (2 * np.tan(np.radians(view.fov_deg) / 2))
     local = np.stack([np.ones_like(u), (u - view.width / 2) / focal, (view.height / 2 - v) / focal], axis=-1)
-    depth_m = np.where(np.isfinite(picture.depth_m), picture.depth_m, 0.0)
+    depth_m = np.where(np.isfinite(image.depth_m), image.depth_m, 0.0)
     points = local * depth_m[..., None] @ turn(*view.pose[3:]).T + np.array(view.pose[:3])
     for actor, a, b in zip(now.actor_id, now.pose, then.pose, strict=True):
-        mine = picture.ids == actor
+        mine = image.ids == actor
         points[mine] = (points[mine] - a[:3]) @ turn(*a[3:]) @ turn(*b[3:]).T + b[:3]
     return points
 
@@ -124,17 +124,17 @@ def test_following_the_flow_back_finds_where_each_point_was(seed: int) -> None:
     x, y, pitch, yaw = rng.uniform([-30, -30, -60, 0], [30, 30, -20, 360]).tolist()
     before = View((x, y, 25.0, pitch, yaw, 3.0), 400, 300, 80.0)
     view = replace(before, pose=tuple((np.array(before.pose) + rng.uniform(-1, 1, 6)).tolist()))
-    picture = shoot(CITY, view, now)
+    image = shoot(CITY, view, now)
 
-    motion = flow_px(view, before, picture, now, then)
+    motion = flow_px(view, before, image, now, then)
 
-    seen = np.isfinite(picture.depth_m)
+    seen = np.isfinite(image.depth_m)
     v, u = np.nonzero(seen)
-    was, depth = project(was_at(view, picture, now, then)[seen], before)
+    was, depth = project(was_at(view, image, now, then)[seen], before)
     back = np.stack([u, v], axis=1) + 0.5 - motion[seen]
     near = (depth > 1) & (np.abs(was - [200, 150]) < [380, 280]).all(axis=1)
     assert near.mean() > 0.9
-    assert np.isin(picture.ids[seen][near], now.actor_id).sum() > 300  # some of them drive
+    assert np.isin(image.ids[seen][near], now.actor_id).sum() > 300  # some of them drive
     np.testing.assert_allclose(back[near], was[near], atol=0.02)
 
 

@@ -4,14 +4,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from headless_simulator.render.pixel_events import EVENT, EventPixels, Tuning, count_crossings, tell_crossings
+from headless_simulator.render.pixel_events import EVENT, EventPixels, Tuning, count_crossings, report_crossings
 
 LINEAR = Tuning(thresholds=(3.0, 3.0), sigmas=(0.0, 0.0), refractory_ns=0, log_eps=None)
 LOG = replace(LINEAR, thresholds=(0.3, 0.3), log_eps=0.001)
 
 
 def grey(*levels: int, width: int = 0) -> np.ndarray:
-    """A picture whose pixels have those grey levels."""
+    """An image whose pixels have those grey levels."""
     row = np.array(levels, np.uint8).reshape(-1, width or len(levels))
     return np.repeat(row[..., None], 4, axis=2)
 
@@ -29,41 +29,41 @@ def near(*expected: tuple[int, int, bool]) -> list[object]:
     return [(x, pytest.approx(t, abs=1), up) for x, t, up in expected]
 
 
-def test_the_first_picture_and_one_like_it_tell_nothing() -> None:
+def test_the_first_image_and_one_like_it_tell_nothing() -> None:
     eye = pixels(LOG)
 
-    assert eye.expose(grey(10, 200), 1000).size == 0
-    assert eye.expose(grey(10, 200), 2000).size == 0
+    assert eye.update(grey(10, 200), 1000).size == 0
+    assert eye.update(grey(10, 200), 2000).size == 0
 
 
 def test_each_crossing_is_told_at_its_time() -> None:
     """100 to 110 in 1,000 ns crosses 103, 106 and 109; from there down to 101 it crosses 106 and 103."""
     eye = pixels(LINEAR)
-    eye.expose(grey(100), 5000)
+    eye.update(grey(100), 5000)
 
-    assert told(eye.expose(grey(110), 6000)) == near((0, 5300, True), (0, 5600, True), (0, 5900, True))
-    assert told(eye.expose(grey(101), 7000)) == near((0, 6444, False), (0, 6777, False))
+    assert told(eye.update(grey(110), 6000)) == near((0, 5300, True), (0, 5600, True), (0, 5900, True))
+    assert told(eye.update(grey(101), 7000)) == near((0, 6444, False), (0, 6777, False))
 
 
 def test_brightness_is_the_weighted_sum_of_the_colours() -> None:
     """Only red rises by 10: 2.989 is no step of 3. Only green: 5.87, one step, half way. Only blue: 1.14."""
     eye = pixels(LINEAR)
-    eye.expose(np.full((1, 3, 4), 100, np.uint8), 0)
-    picture = np.full((1, 3, 4), 100, np.uint8)
-    picture[0, 0, 2] += 10
-    picture[0, 1, 1] += 10
-    picture[0, 2, 0] += 10
+    eye.update(np.full((1, 3, 4), 100, np.uint8), 0)
+    image = np.full((1, 3, 4), 100, np.uint8)
+    image[0, 0, 2] += 10
+    image[0, 1, 1] += 10
+    image[0, 2, 0] += 10
 
-    assert told(eye.expose(picture, 1000)) == near((1, round(1000 * 3 / 5.87), True))
+    assert told(eye.update(image, 1000)) == near((1, round(1000 * 3 / 5.87), True))
 
 
 def test_steps_are_logarithms() -> None:
     """50 to 100 is a factor of 2 (less what log_eps takes): two steps of 0.3. 100 to 50 likewise, and 200 to 210 is none."""
     rise = np.log((0.001 + 0.9999 * 100 / 255) / (0.001 + 0.9999 * 50 / 255))
     eye = pixels(LOG)
-    eye.expose(grey(50, 100, 200), 0)
+    eye.update(grey(50, 100, 200), 0)
 
-    events = eye.expose(grey(100, 50, 210), 1_000_000)
+    events = eye.update(grey(100, 50, 210), 1_000_000)
 
     times = [0.3 / rise * 1e6, 0.6 / rise * 1e6]
     assert [(x, up) for x, _, up in told(events)] == [(0, True), (1, False)] * 2
@@ -72,25 +72,25 @@ def test_steps_are_logarithms() -> None:
 
 def test_both_thresholds_are_their_own() -> None:
     eye = pixels(replace(LINEAR, thresholds=(4.0, 9.5)))
-    eye.expose(grey(100, 100), 0)
+    eye.update(grey(100, 100), 0)
 
-    assert told(eye.expose(grey(110, 90), 1000)) == near((0, 400, True), (0, 800, True), (1, 950, False))
+    assert told(eye.update(grey(110, 90), 1000)) == near((0, 400, True), (0, 800, True), (1, 950, False))
 
 
 def test_a_pixel_is_silent_for_a_while_but_keeps_up() -> None:
     eye = pixels(replace(LINEAR, refractory_ns=400))
-    eye.expose(grey(100), 5000)
+    eye.update(grey(100), 5000)
 
-    assert told(eye.expose(grey(110), 6000)) == near((0, 5300, True), (0, 5900, True))
-    assert told(eye.expose(grey(113), 7000)) == near((0, 6666, True))
+    assert told(eye.update(grey(110), 6000)) == near((0, 5300, True), (0, 5900, True))
+    assert told(eye.update(grey(113), 7000)) == near((0, 6666, True))
 
 
 def test_events_are_packed_and_in_the_order_of_time() -> None:
     rng = np.random.default_rng(4)
     eye = pixels(LOG)
-    eye.expose(rng.integers(0, 256, (20, 30, 4)).astype(np.uint8), 10**9)
+    eye.update(rng.integers(0, 256, (20, 30, 4)).astype(np.uint8), 10**9)
 
-    events = eye.expose(rng.integers(0, 256, (20, 30, 4)).astype(np.uint8), 10**9 + 50_000_000)
+    events = eye.update(rng.integers(0, 256, (20, 30, 4)).astype(np.uint8), 10**9 + 50_000_000)
 
     assert EVENT.itemsize == 13
     assert len(events) > 500
@@ -101,11 +101,11 @@ def test_events_are_packed_and_in_the_order_of_time() -> None:
     assert set(events["brighter"].tolist()) == {True, False}
 
 
-def test_pictures_that_are_an_hour_apart_are_in_order_too() -> None:
+def test_images_that_are_an_hour_apart_are_in_order_too() -> None:
     eye = pixels(LINEAR)
-    eye.expose(grey(100, 120), 0)
+    eye.update(grey(100, 120), 0)
 
-    events = eye.expose(grey(110, 101), 3_600_000_000_000)
+    events = eye.update(grey(110, 101), 3_600_000_000_000)
 
     assert (np.diff(events["t_ns"]) > 0).all()
     assert len(events) == 3 + 6
@@ -113,11 +113,11 @@ def test_pictures_that_are_an_hour_apart_are_in_order_too() -> None:
 
 def test_noise_is_seeded_and_changes_thresholds() -> None:
     rng = np.random.default_rng(1)
-    pictures = [rng.integers(0, 256, (30, 40, 4)).astype(np.uint8) for _ in range(3)]
+    images = [rng.integers(0, 256, (30, 40, 4)).astype(np.uint8) for _ in range(3)]
 
     def run(tuning: Tuning, seed: int) -> bytes:
         eye = pixels(tuning, seed)
-        return b"".join(eye.expose(picture, n * 10**6).tobytes() for n, picture in enumerate(pictures))
+        return b"".join(eye.update(image, n * 10**6).tobytes() for n, image in enumerate(images))
 
     noisy = replace(LOG, sigmas=(0.1, 0.1))
     assert run(noisy, 1) == run(noisy, 1)
@@ -128,9 +128,9 @@ def test_noise_is_seeded_and_changes_thresholds() -> None:
 
 def test_a_threshold_of_nothing_ends() -> None:
     eye = pixels(replace(LOG, thresholds=(0.0, -1.0)))
-    eye.expose(grey(100, 110), 0)
+    eye.update(grey(100, 110), 0)
 
-    assert 10 < len(eye.expose(grey(110, 100), 1000)) < 30
+    assert 10 < len(eye.update(grey(110, 100), 1000)) < 30
 
 
 def test_a_level_that_is_just_reached_is_crossed_once() -> None:
@@ -147,7 +147,7 @@ def test_of_too_many_only_each_so_many_th_is_told() -> None:
     level, before, now = (np.full(2, value, np.float32) for value in (0.0, 0.0, 6.0))
     t_ns, mark = np.zeros(12, np.int64), np.zeros(12, np.int64)
 
-    count = tell_crossings(
+    count = report_crossings(
         level,
         before,
         now,

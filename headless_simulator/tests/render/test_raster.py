@@ -11,7 +11,8 @@ WIDTH, HEIGHT = 48, 40
 def covered(corners: np.ndarray, w: tuple[float, float, float] = (1.0, 1.0, 1.0)) -> tuple[np.ndarray, np.ndarray]:
     keys = np.zeros(WIDTH * HEIGHT + SLACK, np.int64)
     numbers = [float(v) for corner, depth in zip(corners, w, strict=True) for v in (*corner, depth)]
-    fill(keys, WIDTH, HEIGHT, *numbers, 3)
+    ax, ay, az, bx, by, bz, cx, cy, cz = numbers
+    fill(keys, WIDTH, HEIGHT, ax, ay, az, bx, by, bz, cx, cy, cz, 3)
     assert not keys[WIDTH * HEIGHT :].any()
     inverse = (keys[: WIDTH * HEIGHT] >> 32).astype(np.int32).view(np.float32)
     return keys[: WIDTH * HEIGHT].reshape(HEIGHT, WIDTH) > 0, inverse.reshape(HEIGHT, WIDTH)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from headless_simulator.render import Renderer
 from headless_simulator.render.camera import NEAR_M
-from headless_simulator.scene import STATIC_ID, TAG, Movers, Picture, SignalHead, View, Weather
+from headless_simulator.scene import STATIC_ID, TAG, Movers, RenderedImage, SignalHead, View, Weather
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -30,8 +30,8 @@ def shoot(
     weather: Weather | None = None,
     colour: bool = False,
     normal: bool = False,
-    into: Picture | None = None,
-) -> Picture:
+    into: RenderedImage | None = None,
+) -> RenderedImage:
     return renderer.render(
         view,
         nobody() if cast is None else cast,
@@ -80,27 +80,27 @@ angles = st.floats(-180, 180)
     aim=st.tuples(st.floats(-0.5, 0.5), st.floats(-0.3, 0.3)),
     fov=st.floats(20, 110),
 )
-def test_a_body_is_seen_exactly_where_a_pinhole_puts_it(blueprint, rotation, camera, away, aim, fov) -> None:  # type: ignore[no-untyped-def]
+def test_a_body_is_seen_exactly_where_a_pinhole_puts_it(blueprint, rotation, camera, away, aim, fov) -> None:
     axes = turn(*camera)
     sideways = away * np.tan(np.radians(fov / 2))
     at = np.array([3.0, -7.0, 12.0]) + axes @ np.array([away, aim[0] * sideways, aim[1] * sideways])
     view = View((3.0, -7.0, 12.0, *camera), 640, 400, fov)
     cast = movers([blueprint], np.array([*at, *rotation]))
 
-    picture = shoot(EMPTY, view, cast)
+    image = shoot(EMPTY, view, cast)
 
     points = body_points(cast, 0)
     pixels, depth = project(points, view)
     pixels = pixels[facing_vertices(points, int(cast.model[0]), view)]
     inside = (pixels >= 1).all() and (pixels <= np.array([639, 399])).all()
-    rows, columns = np.nonzero(picture.ids == 100)
+    rows, columns = np.nonzero(image.ids == 100)
     low, high = pixels.min(axis=0), pixels.max(axis=0)
     if len(rows):
         centres = np.stack([columns, rows], axis=1) + 0.5
         assert (centres >= low - 1e-6).all()
         assert (centres <= high + 1e-6).all()
         assert in_hull(centres, box_pixels(blueprint, cast, view)).all()
-        seen_m = picture.depth_m[rows, columns]
+        seen_m = image.depth_m[rows, columns]
         assert depth.min() * (1 - 1e-5) <= seen_m.min() <= seen_m.max() <= depth.max() * (1 + 1e-5)
     if inside and (high - low).min() > 24:
         # Thin tips (handlebars, a mirror, a wheel seen along its tread) can miss pixel centres near their end.
@@ -145,7 +145,7 @@ def test_depth_of_flat_ground_is_the_ray_planes(
 ) -> None:
     view = View((1.5, -2.5, height_m, pitch, yaw, roll), 320, 200, fov)
 
-    picture = shoot(GROUND, view)
+    image = shoot(GROUND, view)
 
     focal = 320 / (2 * np.tan(np.radians(fov) / 2))
     columns, rows = np.meshgrid(np.arange(320) + 0.5, np.arange(200) + 0.5)
@@ -155,11 +155,11 @@ def test_depth_of_flat_ground_is_the_ray_planes(
         depth = -height_m / ray[..., 2]
     foot = np.abs(np.array([1.5, -2.5]) + depth[..., None] * ray[..., :2]).max(axis=-1)
     on_plane = (ray[..., 2] < 0) & (foot < 199.9) & (depth > 1.01 * NEAR_M)
-    np.testing.assert_allclose(picture.depth_m[on_plane], depth[on_plane], rtol=2e-5)
+    np.testing.assert_allclose(image.depth_m[on_plane], depth[on_plane], rtol=2e-5)
     off_plane = (ray[..., 2] > 0) | (foot > 200.1)
-    assert np.isinf(picture.depth_m[off_plane]).all()
-    assert (picture.tag[off_plane] == TAG["sky"]).all()
-    assert (picture.tag[on_plane] == TAG["road"]).all()
+    assert np.isinf(image.depth_m[off_plane]).all()
+    assert (image.tag[off_plane] == TAG["sky"]).all()
+    assert (image.tag[on_plane] == TAG["road"]).all()
 
 
 def test_a_city_block_has_no_cracks_from_anywhere() -> None:
@@ -174,26 +174,26 @@ def test_a_car_60_m_below_on_paper() -> None:
     """400 px focal length, 60 m: 6.67 px a metre. A box 4.792 m long, 2.164 m wide, roof 58.5 m away."""
     cast = movers(["vehicle.tesla.model3"], np.array([0.0, 0, 0, 0, 0, 0]))
 
-    picture = shoot(GROUND, DOWN, cast)
+    image = shoot(GROUND, DOWN, cast)
 
-    rows, columns = np.nonzero(picture.ids == 100)
+    rows, columns = np.nonzero(image.ids == 100)
     assert 31 <= rows.max() - rows.min() + 1 <= 33  # length is up the image: 4.792 * 400 / 59.4 = 32.3
     assert 14 <= columns.max() - columns.min() + 1 <= 15
     assert abs(columns.mean() + 0.5 - 400) < 0.6
     assert abs(rows.mean() + 0.5 - 225) < 1.0
-    assert picture.depth_m[225, 400] == pytest.approx(60 - 2 * 0.744, abs=0.02)
-    assert (picture.tag[rows, columns] == TAG["car"]).all()
+    assert image.depth_m[225, 400] == pytest.approx(60 - 2 * 0.744, abs=0.02)
+    assert (image.tag[rows, columns] == TAG["car"]).all()
 
 
 def test_ids_name_movers_and_static_objects() -> None:
-    picture = shoot(CITY, DOWN, traffic(60))
+    image = shoot(CITY, DOWN, traffic(60))
 
-    static = picture.ids[(picture.ids & STATIC_ID) > 0] & 0x7FFF_FFFF
-    assert set(np.unique(picture.tag[(picture.ids & STATIC_ID) > 0])) <= {TAG["building"], TAG["vegetation"]}
+    static = image.ids[(image.ids & STATIC_ID) > 0] & 0x7FFF_FFFF
+    assert set(np.unique(image.tag[(image.ids & STATIC_ID) > 0])) <= {TAG["building"], TAG["vegetation"]}
     assert static.min() >= 1
-    moving = (picture.ids > 0) & ((picture.ids & STATIC_ID) == 0)
-    assert {TAG["car"]} <= set(np.unique(picture.tag[moving])) <= {12, 13, 14, 15, 16, 18, 19}
-    assert (picture.ids[picture.tag == TAG["road"]] == 0).all()
+    moving = (image.ids > 0) & ((image.ids & STATIC_ID) == 0)
+    assert {TAG["car"]} <= set(np.unique(image.tag[moving])) <= {12, 13, 14, 15, 16, 18, 19}
+    assert (image.ids[image.tag == TAG["road"]] == 0).all()
 
 
 def test_a_house_hides_the_car_behind_it() -> None:
@@ -202,12 +202,12 @@ def test_a_house_hides_the_car_behind_it() -> None:
     renderer = Renderer(build.mesh(), LIBRARY)
     cast = movers(["vehicle.audi.tt"] * 2, np.array([[20.0, 0, 0, 0, 0, 0], [5.0, 0, 0, 0, 0, 0]]))
 
-    picture = shoot(renderer, View((0, 0, 1.0, 0, 0, 0), 200, 100, 60.0), cast)
+    image = shoot(renderer, View((0, 0, 1.0, 0, 0, 0), 200, 100, 60.0), cast)
 
-    assert set(np.unique(picture.ids)) == {0, 101, 7 | STATIC_ID}
+    assert set(np.unique(image.ids)) == {0, 101, 7 | STATIC_ID}
 
 
-def test_weather_changes_the_picture_and_nothing_else() -> None:
+def test_weather_changes_the_image_and_nothing_else() -> None:
     cast = traffic(60)
     view = View((-60.0, 0.0, 60.0, -45.0, 10.0, 0.0), 400, 225, 90.0)
     clear = shoot(CITY, view, cast, colour=True, normal=True)
@@ -256,13 +256,13 @@ def test_threads_draw_the_same_bits() -> None:
 
 
 def test_normals_face_the_camera() -> None:
-    picture = shoot(CITY, DOWN, traffic(20), normal=True)
+    image = shoot(CITY, DOWN, traffic(20), normal=True)
 
-    assert picture.normal is not None
+    assert image.normal is not None
     np.testing.assert_allclose(
-        picture.normal[picture.tag == TAG["road"]], [[0, 0, 1]] * (picture.tag == TAG["road"]).sum(), atol=1e-6
+        image.normal[image.tag == TAG["road"]], [[0, 0, 1]] * (image.tag == TAG["road"]).sum(), atol=1e-6
     )
-    assert (picture.normal[..., 2] >= -1e-6).mean() > 0.999  # seen from above hardly anything faces down
+    assert (image.normal[..., 2] >= -1e-6).mean() > 0.999  # seen from above hardly anything faces down
 
 
 def test_a_green_lamp_shines_when_it_is_green() -> None:
@@ -282,13 +282,13 @@ def test_a_green_lamp_shines_when_it_is_green() -> None:
     view = View((0, 0, 4.7, 0, 0, 0), 300, 300, 20.0)
 
     def brightness(state: int) -> list[float]:
-        picture = renderer.render(
+        image = renderer.render(
             view, nobody(), weather=Weather(), signals=np.array([state], np.uint8), time_s=0.0, want_bgra=True
         )
-        assert picture.bgra is not None
-        rows = np.nonzero((picture.tag == TAG["traffic_light"]).any(axis=1))[0]
+        assert image.bgra is not None
+        rows = np.nonzero((image.tag == TAG["traffic_light"]).any(axis=1))[0]
         lamps = [rows[: len(rows) // 3], rows[len(rows) // 3 : 2 * len(rows) // 3], rows[2 * len(rows) // 3 :]]
-        return [float(picture.bgra[part, 150, :3].max(axis=-1).mean()) for part in lamps]
+        return [float(image.bgra[part, 150, :3].max(axis=-1).mean()) for part in lamps]
 
     off = brightness(3)
     for state in range(3):
@@ -311,7 +311,7 @@ def test_a_mover_without_a_place_is_not_drawn() -> None:
     assert (shoot(GROUND, DOWN, cast).ids == 0).all()
 
 
-def test_after_warming_up_a_picture_is_the_same() -> None:
+def test_after_warming_up_a_image_is_the_same() -> None:
     renderer = Renderer(city(2), LIBRARY)
     expected = shoot(Renderer(city(2), LIBRARY), DOWN, traffic(10, blocks=2), colour=True)
 
@@ -333,7 +333,7 @@ def test_shadows_fall_away_from_the_sun_and_leave_with_their_mover() -> None:
     assert shaded.bgra is not None
     darker = (shaded.bgra[..., 1].astype(int) < bare.bgra[..., 1].astype(int) - 15) & (shaded.ids == 0)
     rows, _ = np.nonzero(darker)
-    east_m = (225 - (rows + 0.5)) * 60 / 400  # up the picture is +x
+    east_m = (225 - (rows + 0.5)) * 60 / 400  # up the image is +x
     assert len(rows) > 300
     assert 1.2 < east_m.min() < 1.6  # from its flank
     assert 3.9 < east_m.max() < 4.7  # to its flank and its height of 3.12 m
@@ -342,7 +342,7 @@ def test_shadows_fall_away_from_the_sun_and_leave_with_their_mover() -> None:
 
 def test_head_lights_light_the_road_ahead_at_night() -> None:
     night = Weather(sun_altitude_angle=-40.0)
-    pose = np.array([0.0, 0, 0, 0, 90, 0])  # facing +y: to the right of the picture
+    pose = np.array([0.0, 0, 0, 0, 90, 0])  # facing +y: to the right of the image
     dark = shoot(GROUND, DOWN, movers(["vehicle.tesla.model3"], pose), weather=night, colour=True)
     lit = shoot(GROUND, DOWN, movers(["vehicle.tesla.model3"], pose, lights=3), weather=night, colour=True)
 

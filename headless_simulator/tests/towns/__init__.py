@@ -1,0 +1,1 @@
+"""Procedural towns and OpenDRIVE files."""

@@ -107,6 +107,7 @@ def test_ways_through_junctions_begin_and_end_on_their_lanes(name):
             continue
         for link, number, mine in ((road.predecessor, lane.predecessor, 0), (road.successor, lane.successor, -1)):
             assert isinstance(link, Link)
+            assert number is not None
             there = ends[link.number, number][-1 if link.contact == "end" else 0]
             np.testing.assert_allclose(ends[road.number, -1][mine], there, atol=0.01)
             checked += 1
@@ -117,10 +118,13 @@ def test_ways_through_junctions_begin_and_end_on_their_lanes(name):
 def test_no_lane_leads_only_round_a_roundabout(name):
     """An inner lane without a way out fills up and never empties: drivers need not change lanes."""
     network = read_network(LAYOUTS[name].plan().opendrive().encode(), name)
-    after = {}
+    after: dict[tuple[str, int], set[tuple[str, int]]] = {}
     for road in network.roads.values():
         lane = road.sections[0].lanes.get(-1)
         if road.junction and lane is not None and lane.predecessor is not None:
+            assert road.predecessor is not None
+            assert road.successor is not None
+            assert lane.successor is not None
             start, end = (road.predecessor.number, lane.predecessor), (road.successor.number, lane.successor)
             after.setdefault(start, set()).add(end)
             after.setdefault(end, set())

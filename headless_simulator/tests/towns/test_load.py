@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections import defaultdict
 from dataclasses import fields
+from typing import Any
 
 import numpy as np
 import pytest
@@ -146,7 +147,7 @@ def test_walks_are_convex_and_hang_together(town):
             number = parent[number]
         return number
 
-    owner = {}
+    owner: dict[Any, Any] = {}
     for number, (corners, _) in enumerate(town.walk_polygons):
         xy = np.array(corners)[:, :2]
         step = np.roll(xy, -1, axis=0) - xy

@@ -1,0 +1,1 @@
+"""State, clock, contact and signals, without a server."""

@@ -19,6 +19,9 @@ class NoRenderer:
 
     cast = render
 
+    def without(self, object_ids: frozenset[int]) -> NoRenderer:
+        return self
+
 
 def head(group: int, stage: int, x: float) -> SignalHead:
     return SignalHead(

@@ -4,7 +4,7 @@ from headless_simulator.world import contact
 from hypothesis import given
 from hypothesis import strategies as st
 
-boxes = st.lists(
+boxes: st.SearchStrategy[np.ndarray] = st.lists(
     st.tuples(
         st.floats(-20, 20), st.floats(-20, 20), st.floats(-1, 1), st.floats(-180, 180),
         st.floats(0.2, 5), st.floats(0.2, 3), st.floats(0.2, 2),

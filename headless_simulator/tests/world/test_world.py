@@ -12,7 +12,8 @@ CAR = "vehicle.tesla.model3"
 
 
 def spawn(w, blueprint=CAR, pose=(0, 0, 0, 0, 0, 0), **more):
-    return w.spawn(SpawnOrder(blueprint, pose=tuple(float(v) for v in pose), **more))
+    x, y, z, pitch, yaw, roll = map(float, pose)
+    return w.spawn(SpawnOrder(blueprint, pose=(x, y, z, pitch, yaw, roll), **more))
 
 
 def run(w, seconds):

@@ -1,4 +1,4 @@
-"""A headless AirSim 1.8.1: the real client's protocol, real flight, pictures from the renderer that CARLA's port uses."""
+"""A headless AirSim 1.8.1: the real client's protocol, real flight, images from the renderer that CARLA's port uses."""
 
 from __future__ import annotations
 

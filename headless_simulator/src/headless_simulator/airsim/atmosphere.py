@@ -1,4 +1,4 @@
-"""Weather and time of day as AirSim's API sets them, told to the world in CARLA's parameters."""
+"""Weather and time of day as AirSim's API sets them, given to the world as CARLA's parameters."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 from headless_simulator.airsim.host import AirSimHost
+from headless_simulator.errors import CallRefused
 from headless_simulator.scene import Weather
 
 RAIN, ROAD_WETNESS, SNOW, ROAD_SNOW, MAPLE_LEAF, ROAD_LEAF, DUST, FOG, ENABLED = range(9)
@@ -40,7 +41,7 @@ class Atmosphere:
 
     @property
     def overlays(self) -> dict[str, float]:
-        """Strength of what is drawn over pictures: snow and leaves."""
+        """Strength of what is drawn over images: snow and leaves."""
         if self._before is None:
             return {}
         return {name: self._strength[key] for key, name in OVERLAYS.items() if self._strength.get(key, 0.0) > 0}
@@ -59,12 +60,12 @@ class Atmosphere:
         """Set one of AirSim's weather parameters, 0 to 1.
 
         Raises:
-            ValueError: no such parameter, or no finite number.
+            CallRefused: no such parameter, or no finite number.
         """
         if not RAIN <= parameter <= ENABLED:
-            raise ValueError(f"weather parameter {parameter} must be from 0 (Rain) to 8 (Enabled)")
+            raise CallRefused(f"weather parameter {parameter} must be from 0 (Rain) to 8 (Enabled)")
         if not math.isfinite(strength):
-            raise ValueError("weather strength must be a finite number")
+            raise CallRefused("weather strength must be a finite number")
         if parameter == ENABLED:
             self.enable(on=strength > 0)
             return
@@ -96,7 +97,7 @@ class Atmosphere:
         """Move the sun to where it stands over the origin at a local time, and let it go on.
 
         Raises:
-            ValueError: the time is not ``YYYY-MM-DD HH:MM:SS``, or the speed is no finite number.
+            CallRefused: the time is not ``YYYY-MM-DD HH:MM:SS``, or the speed is no finite number.
         """
         if not on or not move:
             if self._before_sun is not None:
@@ -105,7 +106,7 @@ class Atmosphere:
                 self._place_sun(altitude, azimuth)
             return
         if not (math.isfinite(speed) and math.isfinite(every_s)):
-            raise ValueError("celestial_clock_speed and update_interval_secs must be finite numbers")
+            raise CallRefused("celestial_clock_speed and update_interval_secs must be finite numbers")
         zone_h = round(self.origin_geo[1] / 15.0) + (1 if dst else 0)
         begin = _parse(start) if start else datetime(2020, 6, 21, 12, tzinfo=UTC)
         if self._before_sun is None:
@@ -152,7 +153,7 @@ def _parse(text: str) -> datetime:
             return datetime.strptime(text, form).replace(tzinfo=UTC)
         except ValueError:
             continue
-    raise ValueError(f"start_datetime '{text}' must look like 2018-02-12 15:20:00")
+    raise CallRefused(f"start_datetime '{text}' must look like 2018-02-12 15:20:00")
 
 
 def sun_position(moment: datetime, *, latitude_deg: float, longitude_deg: float) -> tuple[float, float]:

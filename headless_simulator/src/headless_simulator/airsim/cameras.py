@@ -19,6 +19,7 @@ from headless_simulator.airsim.ned import (
     rotate,
 )
 from headless_simulator.airsim.settings import AirSimSettings, CameraSetting, Capture, VehicleSetting
+from headless_simulator.errors import CallRefused
 
 NEAR_M: Final = 0.1  # Unreal's near plane of 10 cm
 ALIASES: Final = {
@@ -35,7 +36,7 @@ BUILT_IN: Final = {
 }  # fmt: skip
 
 
-class NoSuchCamera(LookupError):
+class NoSuchCamera(CallRefused):
     """A camera name that the vehicle does not have."""
 
 
@@ -85,10 +86,10 @@ class Camera:
         """Change the horizontal field of view of every image type.
 
         Raises:
-            ValueError: not from 1 to below 180 degrees.
+            CallRefused: not from 1 to below 180 degrees.
         """
         if not 1.0 <= fov_deg < 180.0:
-            raise ValueError(f"fov {fov_deg} must be from 1 to below 180 degrees")
+            raise CallRefused(f"fov {fov_deg} must be from 1 to below 180 degrees")
         self.captures = tuple(replace(capture, fov_deg=float(fov_deg)) for capture in self.captures)
 
 

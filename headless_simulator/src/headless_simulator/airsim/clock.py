@@ -18,7 +18,7 @@ class ClockThread:
     """Runs a fleet's time until stopped.
 
     Args:
-        fleet: whose time.
+        fleet: the vehicles and their time.
         wall: seconds of the wall clock.
         every_turn: called with the simulated time now and then, without the fleet's lock.
     """

@@ -7,7 +7,7 @@ from __future__ import annotations
 import math
 from typing import Any, Final
 
-from headless_simulator.airsim import quad
+from headless_simulator.airsim import quad, simple_flight
 from headless_simulator.airsim.quad import (
     BODY_HEIGHT_M,
     BODY_RADIUS_M,
@@ -33,6 +33,7 @@ from headless_simulator.airsim.quad import (
 
 GROUND: Final = -1
 NOTHING: Final = -2
+LEVEL_ENOUGH: Final = 0.25
 NO_GROUND_M: Final = -1.0e9
 FAR_AWAY_M: Final = 1.0e8  # no town is there; also keeps what is no number away from the grid
 
@@ -75,7 +76,8 @@ def touch_ground(state: Any, height: float, spawn_z: float) -> None:
         return  # taking off
     _note_hit(state, 0.0, 0.0, -1.0, -above, GROUND, 0.0)
     state[2] = spawn_z - height
-    if vz >= abs(vx) and vz >= abs(vy):
+    upright = 1.0 - 2.0 * (state[4] * state[4] + state[5] * state[5])  # the world's down along the body's
+    if abs(upright) >= 1.0 - LEVEL_ENOUGH and vz > abs(vx) and vz > abs(vy):
         _lock_to_ground(state)
     else:
         state[9] = -vz * RESTITUTION if vz > 0.2 else 0.0
@@ -193,7 +195,8 @@ def advance(
     grid: Any,
     grid_place: Any,
     wind: Any,
-    density: float,
+    altitude: Any,
+    ideal: bool,
     dt: float,
     steps: int,
 ) -> None:
@@ -210,7 +213,8 @@ def advance(
         grid: ground heights.
         grid_place: (3,) origin x, y and step of the grid.
         wind: (3,) NED m/s.
-        density: of the air, kg/m3.
+        altitude: (N,) metres above the sea of each vehicle's origin.
+        ideal: see ``simple_flight``.
         dt: step, seconds.
         steps: how many.
     """
@@ -219,7 +223,7 @@ def advance(
             row = state[vehicle]
             row[S_HIT_AGE] += dt
             row[S_TOUCHING] = max(0.0, row[S_TOUCHING] - 1.0)
-            quad.move(row, wind, density, dt)
+            quad.move(row, wind, quad.air_density(altitude[vehicle] - row[2]), dt)
             if row[S_COLLIDES] > 0:
                 height = ground_height(
                     grid,
@@ -232,5 +236,4 @@ def advance(
                 touch_ground(row, height, spawn[vehicle, 2])
                 touch_boxes(row, spawn[vehicle], boxes, box_range[vehicle, 0], box_range[vehicle, 1])
             row[quad.S_GOAL_AGE] += dt
-            quad.spin_rotors(row, dt)
-            quad.control(row, mode[vehicle], goal[vehicle], gains[vehicle], dt)
+            simple_flight.control(row, mode[vehicle], goal[vehicle], gains[vehicle], ideal, dt)

@@ -10,7 +10,7 @@ import numpy as np
 
 from headless_simulator.airsim import geo
 from headless_simulator.airsim.host import Pose6
-from headless_simulator.airsim.imaging import Shot
+from headless_simulator.airsim.imaging import ImageRequest
 from headless_simulator.airsim.ned import (
     Quat,
     Vec3,
@@ -49,7 +49,7 @@ class Filter:
 
 @dataclass(frozen=True, slots=True)
 class Thing:
-    """A candidate: its name, its code in ``Picture.ids``, pose and box (Unreal's axes)."""
+    """A candidate: its name, its code in ``RenderedImage.ids``, pose and box (Unreal's axes)."""
 
     name: str
     code: int
@@ -59,21 +59,21 @@ class Thing:
 
 
 def detect(
-    sim: Simulation, shot: Shot, camera: tuple[Vec3, Quat, Vec3], wanted: Filter, drones: Movers
+    sim: Simulation, request: ImageRequest, camera: tuple[Vec3, Quat, Vec3], wanted: Filter, drones: Movers
 ) -> list[dict[str, Any]]:
     """Draw the view and describe what is looked for and seen in it."""
     if not wanted.names:
         return []
-    picture, movers = sim.photographer.render(shot, drones)
-    seen = np.unique(picture.ids)
-    eye = np.array(shot.pose[:3])
+    image, movers = sim.image_capture.render(request, drones)
+    seen = np.unique(image.ids)
+    eye = np.array(request.pose[:3])
     answers = []
     for thing in _things(sim, movers, wanted):
         if np.linalg.norm(np.array(thing.box_centre_m) - eye) > wanted.radius_m:
             continue
         place = int(np.searchsorted(seen, thing.code))
         if place < len(seen) and seen[place] == thing.code:
-            answers.append(_describe(sim, thing, picture.ids, camera))
+            answers.append(_describe(sim, thing, image.ids, camera))
     return answers
 
 

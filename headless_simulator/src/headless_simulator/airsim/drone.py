@@ -1,26 +1,25 @@
-"""One vehicle: where it is, what it is told, what it hit."""
+"""One vehicle: where it is, what it is commanded, what it hit."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final, Protocol
 
 import numpy as np
 
-from headless_simulator.airsim import quad
+from headless_simulator.airsim import quad, simple_flight
 from headless_simulator.airsim.ned import IDENTITY, Quat, Vec3, pose_map, quat_map, quat_unit, vector_map
 from headless_simulator.airsim.settings import VehicleSetting
+from headless_simulator.errors import CallRefused
 from headless_simulator.scene import Float64
 
-if TYPE_CHECKING:
-    from headless_simulator.airsim.fleet import Fleet
-
-ALL_RATE: Final = (quad.RATE, quad.RATE, quad.RATE, quad.DIRECT)
+Goal = tuple[float, float, float, float]
+Modes = tuple[int, int, int, int]
+ALL_RATE: Final = (simple_flight.RATE, simple_flight.RATE, simple_flight.RATE, simple_flight.DIRECT)
 FARTHEST_M: Final = 1.0e6
 LARGEST_GAIN: Final = 1.0e4
-IDLE_THROTTLE: Final = 0.1 / 1.5  # an armed quad turns its rotors slowly
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,16 +43,28 @@ class Hit:
     time_ns: int
 
 
+class FleetState(Protocol):
+    """What a vehicle uses of the fleet that it belongs to; a row of each array is its own."""
+
+    state: Float64
+    mode: Any
+    goal: Float64
+    gains: Float64
+    spawn_m: Float64
+    now_ns: int
+
+
 class Drone:
     """A multirotor of the fleet; every method is called under the fleet's lock."""
 
-    def __init__(self, fleet: Fleet, setting: VehicleSetting, row: int) -> None:
+    def __init__(self, fleet: FleetState, setting: VehicleSetting, row: int) -> None:
         self._fleet, self.setting, self._row = fleet, setting, row
         self.name = setting.name
         self.start_quat: Quat = IDENTITY
         self.armed = True  # AirSim's DefaultVehicleState
         self.rc: Mapping[str, Any] = {}
         self.hit_name, self.hit_ns = "", 0
+        self.set_sticks({})
 
     @property
     def number(self) -> int:
@@ -145,75 +156,88 @@ class Drone:
         """Give the wire's Pose."""
         return {"position": vector_map(self.position_m), "orientation": quat_map(self.quat)}
 
-    # ---- what it is told ---------------------------------------------------------------------------------------------
+    # ---- commands ------------------------------------------------------------------------------------------------------
 
     def set_api(self, *, enabled: bool) -> None:
-        """Give control to a client or take it away; without a remote control the rotors then stop."""
-        if enabled != self.api:
-            self._fleet.cancel(self.name)
-            self.command(ALL_RATE, (0.0, 0.0, 0.0, 0.0))
+        """Give control to a client or to the sticks; a task under way goes on, and its commands count or do not."""
         self.row[quad.S_API] = enabled
+        simple_flight.aim_by_sticks(self.row, self._fleet.mode[self._row], self._fleet.goal[self._row])
+
+    def set_sticks(self, sticks: Mapping[str, Any]) -> None:
+        """Take what the remote control says; it flies the vehicle while no client has control."""
+        self.rc = sticks
+        self._show_sticks()
+
+    def _show_sticks(self) -> None:
+        """Put before the firmware what it sees when it looks at the remote control next."""
+        valid = bool(self.rc.get("is_valid"))
+        stick = {name: float(self.rc[name]) if valid else 0.0 for name in ("roll", "pitch", "yaw", "throttle")}
+        throttle = max(stick["throttle"], simple_flight.IDLE_THROTTLE)
+        tilt = simple_flight.MAX_TILT
+        goal = (stick["roll"] * tilt, -stick["pitch"] * tilt, stick["yaw"] * simple_flight.MAX_STICK_YAW, throttle)
+        rates = valid and int(self.rc.get("switches", 0)) & 1
+        begin = quad.S_STICKS_NEXT
+        self.row[begin : begin + 5] = (float(rates), *(goal if self.armed else (0.0, 0.0, 0.0, 0.0)))
 
     def arm(self, *, armed: bool) -> bool:
-        """Arm or disarm; both need API control, and only an armed vehicle can be disarmed."""
+        """Arm or disarm; both need API control, and only an armed vehicle can be disarmed.
+
+        As in AirSim this sets a goal and no more: the next command of a task under way sets another.
+        """
         if not self.api or (not armed and not self.armed):
             return False
         if armed and self.armed:
             return True
         self.armed = armed
-        self.command(ALL_RATE, (0.0, 0.0, 0.0, IDLE_THROTTLE if armed else 0.0))
+        self._show_sticks()
+        self._aim(ALL_RATE, (0.0, 0.0, 0.0, simple_flight.IDLE_THROTTLE if armed else 0.0))
         return True
 
-    def command(self, mode: tuple[int, int, int, int], goal: tuple[float, float, float, float]) -> None:
-        """Set what the four axes shall do: (roll or y, pitch or x, yaw, throttle or z)."""
-        row, modes = self.row, self._fleet.mode[self._row]
-        for axis in range(4):
-            quad.set_mode(row, modes, axis, mode[axis])
+    def _aim(self, mode: Modes, goal: Goal) -> None:
+        self._fleet.mode[self._row] = mode
         self._fleet.goal[self._row] = goal
-        row[quad.S_GOAL_AGE] = 0.0
-        row[quad.S_HOLDING] = 0.0
+
+    def command(self, mode: Modes, goal: Goal) -> None:
+        """Set what the four axes shall do: (roll or y, pitch or x, yaw, throttle or z); nothing without API control."""
+        if not self.api:
+            return
+        self._aim(mode, goal)
+        self.row[quad.S_GOAL_AGE] = 0.0
+        self.row[quad.S_HOLDING] = 0.0
 
     def command_velocity(self, velocity_mps: Vec3, yaw: YawMode) -> None:
         """Fly at a NED velocity."""
         x, y, z = velocity_mps
-        mode = (quad.VELOCITY, quad.VELOCITY, _yaw_axis(yaw), quad.VELOCITY)
-        self.command(mode, (y, x, math.radians(yaw.degrees), z))
+        mode = (simple_flight.VELOCITY, simple_flight.VELOCITY, _yaw_axis(yaw), simple_flight.VELOCITY)
+        self.command(mode, (y, x, radians_single(yaw.degrees), z))
 
     def command_velocity_z(self, x_mps: float, y_mps: float, z_m: float, yaw: YawMode) -> None:
         """Fly at a horizontal velocity and keep a height."""
-        mode = (quad.VELOCITY, quad.VELOCITY, _yaw_axis(yaw), quad.POSITION)
-        self.command(mode, (y_mps, x_mps, math.radians(yaw.degrees), z_m))
+        mode = (simple_flight.VELOCITY, simple_flight.VELOCITY, _yaw_axis(yaw), simple_flight.POSITION)
+        self.command(mode, (y_mps, x_mps, radians_single(yaw.degrees), z_m))
 
     def command_position(self, position_m: Vec3, yaw: YawMode) -> None:
         """Fly to a place and stay."""
         x, y, z = position_m
-        mode = (quad.POSITION, quad.POSITION, _yaw_axis(yaw), quad.POSITION)
-        self.command(mode, (y, x, math.radians(yaw.degrees), z))
-
-    def idle(self) -> None:
-        """Stop the rotors after a landing."""
-        self.command(ALL_RATE, (0.0, 0.0, 0.0, 0.0))
-        self.row[quad.S_FLYING] = 0.0
+        mode = (simple_flight.POSITION, simple_flight.POSITION, _yaw_axis(yaw), simple_flight.POSITION)
+        self.command(mode, (y, x, radians_single(yaw.degrees), z))
 
     # ---- put somewhere -----------------------------------------------------------------------------------------------
 
     def place(self, position_m: Vec3, quat: Quat) -> None:
-        """Teleport; parts that are NaN stay as they are. Velocities stay too, as in AirSim.
+        """Teleport; parts that are NaN stay as they are. Velocities and goals stay too, as in AirSim.
 
         Raises:
-            ValueError: the place is out of this world.
+            CallRefused: the place is out of this world.
         """
         if any(abs(part) > FARTHEST_M for part in position_m):
-            raise ValueError(f"a position must be within {FARTHEST_M:.0f} m of the origin")
+            raise CallRefused(f"a position must be within {FARTHEST_M:.0f} m of the origin")
         row = self.row
         if all(map(math.isfinite, position_m)):
             row[0:3] = position_m
         if all(map(math.isfinite, quat)):
             row[quad.S_QUAT : quad.S_QUAT + 4] = quat_unit(quat)
         row[quad.S_GROUNDED] = 0.0
-        if row[quad.S_HOLDING] > 0 or self._fleet.mode[self._row, 0] == quad.POSITION:
-            row[quad.S_HOLDING] = 0.0
-            row[quad.S_GOAL_AGE] = 1.0  # hold here now, not where it was
 
     def reset(self) -> None:
         """Back to the start, without API control."""
@@ -222,23 +246,25 @@ class Drone:
         row[:] = quad.fresh_state(1)[0]
         row[quad.S_QUAT : quad.S_QUAT + 4] = self.start_quat
         row[quad.S_COLLIDES] = collides
-        self._fleet.mode[self._row], self._fleet.goal[self._row] = (part[0] for part in quad.idle_goal(1))
+        self._fleet.mode[self._row], self._fleet.goal[self._row] = (part[0] for part in simple_flight.idle_goal(1))
         self.armed = True
+        self.set_sticks({})
 
-    def set_gains(self, controller: int, terms: tuple[Any, Any, Any]) -> None:
+    def set_gains(self, controller: int, terms: tuple[list[float], list[float], list[float]]) -> None:
         """Change a controller's gains; each term lists roll, pitch, yaw or x, y, z as the wire does.
 
         Raises:
-            ValueError: not three lists of three finite numbers.
+            CallRefused: a gain is too large.
         """
         values = np.array(terms, dtype=np.float64)
-        if values.shape != (3, 3) or not (np.abs(values) <= LARGEST_GAIN).all():
-            raise ValueError(f"gains must be three lists (kp, ki, kd) of three numbers of at most {LARGEST_GAIN:.0f}")
+        if not (np.abs(values) <= LARGEST_GAIN).all():
+            raise CallRefused(f"gains must be numbers of at most {LARGEST_GAIN:.0f}")
         gains = self._fleet.gains[self._row, controller]
-        if controller in (quad.G_VELOCITY, quad.G_POSITION):
+        if controller in (simple_flight.G_VELOCITY, simple_flight.G_POSITION):
             gains[:, 0], gains[:, 1], gains[:, 3] = values[:, 1], values[:, 0], values[:, 2]
         else:
             gains[:, :3] = values
+        self.row[quad.S_RETUNED] = 1.0
 
     # ---- what it hit -------------------------------------------------------------------------------------------------
 
@@ -259,5 +285,10 @@ class Drone:
         return found
 
 
+def radians_single(degrees: float) -> float:
+    """Turn degrees into radians in single precision, so that exactly opposite headings stay what they are in AirSim."""
+    return float(np.float32(math.pi * float(np.float32(degrees)) / 180.0))
+
+
 def _yaw_axis(yaw: YawMode) -> int:
-    return quad.RATE if yaw.is_rate else quad.LEVEL
+    return simple_flight.RATE if yaw.is_rate else simple_flight.LEVEL

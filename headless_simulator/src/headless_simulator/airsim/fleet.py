@@ -1,7 +1,8 @@
 """All vehicles of the AirSim side, their common clock and the tasks they carry out.
 
 One lock guards everything; the clock thread holds it while it integrates, the network threads while they read or
-command. Simulated time is an integer of nanoseconds, so that ``simContinueForTime`` ends exactly where it should.
+command. Simulated time goes in whole steps of 3 ms, as AirSim's does; what ``simContinueForTime`` asks for beyond the last
+whole step is kept for the next call, so that many calls together are never a step off.
 """
 
 from __future__ import annotations
@@ -14,13 +15,14 @@ from typing import Final
 
 import numpy as np
 
-from headless_simulator.airsim import quad
+from headless_simulator.airsim import quad, simple_flight
 from headless_simulator.airsim.contact import advance, ground_height
 from headless_simulator.airsim.drone import Drone
 from headless_simulator.airsim.host import AirSimHost
 from headless_simulator.airsim.ned import Vec3, add, flip_z, quat_from_euler
 from headless_simulator.airsim.obstacles import Obstacles
 from headless_simulator.airsim.settings import AirSimSettings, VehicleSetting
+from headless_simulator.errors import CallRefused
 from headless_simulator.scene import Float64
 
 STEP_NS: Final = 3_000_000
@@ -35,7 +37,7 @@ OBSTACLE_NS: Final = 21_000_000  # how often near obstacles are looked up
 Task = Generator[int, None, bool]  # yields the time at which it wants to think again, returns its result
 
 
-class NoSuchVehicle(LookupError):
+class NoSuchVehicle(CallRefused):
     """A vehicle name that is not flying here."""
 
 
@@ -73,6 +75,7 @@ class Fleet:
         self.now_ns = START_NS
         self.paused = False
         self.budget: Budget | None = None
+        self._kept_ns = 0  # of the last budget, less than a step
         self.wind_mps = np.array(settings.wind_mps, dtype=np.float64)
         self.drones: dict[str, Drone] = {}
         self._rows: list[Drone] = []
@@ -84,7 +87,7 @@ class Fleet:
 
     def _clear_arrays(self) -> None:
         self.state = quad.fresh_state(0)
-        self.mode, self.goal = quad.idle_goal(0)
+        self.mode, self.goal = simple_flight.idle_goal(0)
         self.gains = np.zeros((0, 4, 3, 4))
         self.spawn_m = np.zeros((0, 3))
         self._boxes: Float64 = np.zeros((0, 8))
@@ -109,7 +112,7 @@ class Fleet:
 
     def add_vehicle(self, vehicle: VehicleSetting) -> None:
         """Put one more vehicle at its start; under the lock or before the clock runs."""
-        state, (mode, goal) = quad.fresh_state(1), quad.idle_goal(1)
+        state, (mode, goal) = quad.fresh_state(1), simple_flight.idle_goal(1)
         yaw_deg = 0.0 if math.isnan(vehicle.yaw_deg) else vehicle.yaw_deg
         turn = (math.radians(a) for a in (vehicle.roll_deg, vehicle.pitch_deg, yaw_deg))
         state[0, quad.S_QUAT : quad.S_QUAT + 4] = quat_from_euler(*turn)
@@ -117,7 +120,7 @@ class Fleet:
         spawn = np.array([add(self.player_start_m, flip_z(vehicle.position_m))])
         self.state = np.concatenate([self.state, state])
         self.mode, self.goal = np.concatenate([self.mode, mode]), np.concatenate([self.goal, goal])
-        self.gains = np.concatenate([self.gains, quad.default_gains()[None]])
+        self.gains = np.concatenate([self.gains, simple_flight.default_gains()[None]])
         self.spawn_m = np.concatenate([self.spawn_m, spawn])
         self._box_range = np.zeros((len(self.state), 2), dtype=np.int64)
         self._obstacles_due_ns = 0
@@ -187,7 +190,7 @@ class Fleet:
             running.due_ns = next(running.steps)
         except StopIteration as stop:
             self._end(name, result=bool(stop.value))
-        except Exception as error:  # noqa: BLE001  (goes to the client as the call's error)
+        except Exception as error:  # noqa: BLE001  (goes to who waits for the task's end, which tells bugs from mistakes)
             self._end(name, result=error)
 
     # ---- time --------------------------------------------------------------------------------------------------------
@@ -203,17 +206,17 @@ class Fleet:
             self.paused = paused
             self._obstacles_due_ns = 0  # what follows shall not depend on when it was paused
             self._finish_budget()
+            self._kept_ns = 0
             self.changed.notify_all()
 
     def continue_for(self, span_ns: int, done: Callable[[], None]) -> None:
-        """Run for exactly ``span_ns``, pause, then call ``done``."""
+        """Run for ``span_ns`` in whole steps, pause, then call ``done``."""
         with self.lock:
             self._finish_budget()
             self.paused = True
             self._obstacles_due_ns = 0
-            self.budget = Budget(max(0, span_ns), done)
-            if span_ns <= 0:
-                self._finish_budget()
+            self.budget = Budget(max(0, span_ns) + self._kept_ns, done)
+            self._end_spent_budget()
             self.changed.notify_all()
 
     def _finish_budget(self) -> None:
@@ -222,19 +225,23 @@ class Fleet:
             finished.done()
 
     def run_for(self, span_ns: int) -> None:
-        """Advance by at most ``span_ns``: whole steps, and one shorter step where a budget ends. Under the lock."""
+        """Advance by the whole steps in ``span_ns``, at most until a budget ends. Under the lock."""
         left_ns = span_ns if self.budget is None else min(span_ns, self.budget.left_ns)
-        while left_ns > 0:
+        while left_ns >= STEP_NS:
             self._think_due()
             self._look_around()
-            step_ns, steps = self._next_steps(left_ns)
-            self._integrate(step_ns, steps)
-            self.now_ns += step_ns * steps
-            left_ns -= step_ns * steps
+            steps = self._next_steps(left_ns)
+            self._integrate(steps)
+            self.now_ns += STEP_NS * steps
+            left_ns -= STEP_NS * steps
             if self.budget is not None:
-                self.budget.left_ns -= step_ns * steps
-        if self.budget is not None and self.budget.left_ns <= 0:
+                self.budget.left_ns -= STEP_NS * steps
+        self._end_spent_budget()
+
+    def _end_spent_budget(self) -> None:
+        if self.budget is not None and self.budget.left_ns < STEP_NS:
             self._think_due()  # a command that ends with the budget ends now, not in the next one
+            self._kept_ns = self.budget.left_ns
             self._finish_budget()
 
     def _think_due(self) -> None:
@@ -247,26 +254,24 @@ class Fleet:
             self._boxes, self._box_range = self.obstacles.near(self.spawn_m, self.state)
             self._obstacles_due_ns = self.now_ns + OBSTACLE_NS
 
-    def _next_steps(self, left_ns: int) -> tuple[int, int]:
-        """Say how long the next steps are and how many go by until somebody has to think."""
-        if left_ns < STEP_NS:
-            return left_ns, 1
+    def _next_steps(self, left_ns: int) -> int:
+        """Say how many steps go by until somebody has to think."""
         due_ns = min((task.due_ns for task in self._tasks.values()), default=self.now_ns + left_ns)
         due_ns = min(due_ns, self._obstacles_due_ns)
         until_due = max(1, -(-(due_ns - self.now_ns) // STEP_NS))
-        return STEP_NS, min(until_due, left_ns // STEP_NS)
+        return min(until_due, left_ns // STEP_NS)
 
-    def _integrate(self, step_ns: int, steps: int) -> None:
+    def _integrate(self, steps: int) -> None:
         if not self.settings.flies or not len(self.state):
             return
-        self._advance(self.state, step_ns * 1e-9, steps)
-        span_s = step_ns * steps * 1e-9
+        self._advance(self.state, steps)
+        span_s = STEP_NS * steps * 1e-9
         for row in np.flatnonzero((self.state[:, quad.S_HIT] > 0) & (self.state[:, quad.S_HIT_AGE] < span_s)):
             what = int(self.state[row, quad.S_HIT_WHAT])
             self._rows[row].hit_name = self.obstacles.name(what)
-            self._rows[row].hit_ns = self.now_ns + step_ns * steps - round(self.state[row, quad.S_HIT_AGE] * 1e9)
+            self._rows[row].hit_ns = self.now_ns + STEP_NS * steps - round(self.state[row, quad.S_HIT_AGE] * 1e9)
 
-    def _advance(self, state: Float64, dt_s: float, steps: int) -> None:
+    def _advance(self, state: Float64, steps: int) -> None:
         advance(
             state,
             self.mode,
@@ -278,11 +283,12 @@ class Fleet:
             self._grid,
             self._grid_place,
             self.wind_mps,
-            quad.AIR_DENSITY_SEA,
-            dt_s,
+            self.settings.origin_geo[2] + self.spawn_m[:, 2] - self.player_start_m[2],
+            self.settings.ideal_controller,
+            STEP_NS * 1e-9,
             steps,
         )
 
     def compile(self) -> None:
         """Compile the flight now, by flying no step, so that no client has to wait for it."""
-        self._advance(self.state, STEP_NS * 1e-9, 0)
+        self._advance(self.state, 0)

@@ -7,56 +7,83 @@ MultirotorApiBase (look-ahead along the path, no braking at its end, landing by 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
 
 from headless_simulator.airsim.drone import Drone, YawMode
 from headless_simulator.airsim.fleet import COMMAND_NS, Task
-from headless_simulator.airsim.ned import Vec3
+from headless_simulator.airsim.ned import Vec3, quat_conjugate, rotate
+from headless_simulator.errors import CallRefused
 from headless_simulator.scene import Float64
 
 ACCURACY_M: Final = 0.5
 COMMAND_S: Final = COMMAND_NS * 1e-9
+BRAKING_MPS: Final = 1.0  # at the very end of a path
+FAST_MPS: Final = 3.0  # faster than this is braked there
 TAKEOFF_Z_M: Final = -2.0
 LANDING_MPS: Final = 0.2
 MOST: Final = 1.0e6
 STILL_MPS: Final = 0.05
 STILL_RADPS: Final = 0.01
 MAX_SECONDS: Final = 3.0e8  # "for ever"
-HOLD_YAW: Final = YawMode(is_rate=True, degrees=0.0)
-NO_TURN: Final = YawMode(is_rate=False, degrees=0.0)
+QUIET_PERIODS: Final = 10  # a landing ends after more than these
+NOTHING_LEFT: Final = 1e-5
+FULL_STICK: Final = 10_000.0  # what moveByManual takes for a stick at its end
+STICK_YAW_DEG: Final = 100.0
+STICKS_OLD_S: Final = 0.1
+HOLD_YAW: Final = YawMode(is_rate=True, degrees=0.0)  # AirSim's YawMode::Zero
 
 
 def seconds(value: float, *, what: str) -> int:
-    """Turn a duration of the wire into nanoseconds.
+    """Turn a duration of the wire, which AirSim reads in single precision, into nanoseconds.
 
     Raises:
-        ValueError: it is not a number.
+        CallRefused: it is not a number.
     """
     if math.isnan(value):
-        raise ValueError(f"{what} is not a number")
-    return round(min(max(value, 0.0), MAX_SECONDS) * 1e9)
-
-
-def _sleep(drone: Drone, end_ns: int) -> Generator[int, None, None]:
-    """Wait for the next turn, or for the deadline if that comes first."""
-    yield min(drone.now_ns + COMMAND_NS, end_ns)
+        raise CallRefused(f"{what} is not a number")
+    return math.ceil(float(np.float32(min(max(value, 0.0), MAX_SECONDS))) * 1e9)
 
 
 def _finite(*values: float, what: str) -> None:
     if not all(abs(value) <= MOST for value in values):
-        raise ValueError(f"{what} must be finite numbers of at most {MOST:.0f}")
+        raise CallRefused(f"{what} must be finite numbers of at most {MOST:.0f}")
 
 
-def keep_doing(drone: Drone, act: Callable[[], None], duration_s: float) -> Task:
-    """Give the same command for a time; True at its end."""
-    end_ns = drone.now_ns + seconds(duration_s, what="duration")
-    while drone.now_ns < end_ns:
-        act()
-        yield from _sleep(drone, end_ns)
+def _wait_for(drone: Drone, act: Callable[[], bool], timeout_s: float, *, what: str) -> Task:
+    """Act in every command period until ``act`` says that it is done or time is up; True when it was done.
+
+    The last action comes when time is up, as in AirSim.
+    """
+    end_ns = drone.now_ns + seconds(timeout_s, what=what)
+    while not act():
+        if drone.now_ns >= end_ns:
+            return False
+        yield drone.now_ns + COMMAND_NS
     return True
+
+
+def keep_doing(drone: Drone, act: Callable[[], None], duration_s: float, *, at_once: bool = True) -> Task:
+    """Give the same command for a time; True at its end. ``at_once`` is the answer for no time at all."""
+    if duration_s <= 0:
+        return at_once
+
+    def never_done() -> bool:
+        act()
+        return False
+
+    yield from _wait_for(drone, never_done, duration_s, what="duration")
+    return True
+
+
+def normalize_deg(degrees: float) -> float:
+    """Give an angle within half a turn; both ends stay what they are."""
+    degrees = math.fmod(degrees, 360.0)
+    if degrees > 180.0:
+        return degrees - 360.0
+    return degrees + 360.0 if degrees < -180.0 else degrees
 
 
 def heading_yaw(yaw: YawMode, heading: Vec3, *, forward_only: bool) -> YawMode:
@@ -64,9 +91,9 @@ def heading_yaw(yaw: YawMode, heading: Vec3, *, forward_only: bool) -> YawMode:
     if not forward_only or yaw.is_rate:
         return yaw
     if math.sqrt(sum(part * part for part in heading)) <= ACCURACY_M:
-        return HOLD_YAW  # too slow to tell a direction
+        return HOLD_YAW  # too slow to have a direction
     degrees = yaw.degrees + math.degrees(math.atan2(heading[1], heading[0]))
-    return YawMode(is_rate=False, degrees=(degrees + 180.0) % 360.0 - 180.0)
+    return YawMode(is_rate=False, degrees=normalize_deg(degrees))
 
 
 def by_velocity(drone: Drone, velocity_mps: Vec3, duration_s: float, yaw: YawMode, *, forward_only: bool) -> Task:
@@ -76,12 +103,14 @@ def by_velocity(drone: Drone, velocity_mps: Vec3, duration_s: float, yaw: YawMod
     return keep_doing(drone, lambda: drone.command_velocity(velocity_mps, turned), duration_s)
 
 
-def by_velocity_z(drone: Drone, goal: Vec3, duration_s: float, yaw: YawMode, *, forward_only: bool) -> Task:
+def by_velocity_z(
+    drone: Drone, goal: Vec3, duration_s: float, yaw: YawMode, *, forward_only: bool, at_once: bool = False
+) -> Task:
     """Fly at a horizontal velocity at a height: ``goal`` is (vx, vy, z)."""
     vx, vy, z = goal
     _finite(vx, vy, z, what="velocities and height")
     turned = heading_yaw(yaw, (vx, vy, 0.0), forward_only=forward_only)
-    return keep_doing(drone, lambda: drone.command_velocity_z(vx, vy, z, turned), duration_s)
+    return keep_doing(drone, lambda: drone.command_velocity_z(vx, vy, z, turned), duration_s, at_once=at_once)
 
 
 def body_to_world(drone: Drone, vx: float, vy: float) -> tuple[float, float]:
@@ -115,12 +144,12 @@ class _Path:
 def _lookahead(velocity: float, lookahead: float, adaptive: float) -> float:
     step_m = velocity * COMMAND_S
     if lookahead == 0:
-        raise ValueError("lookahead distance cannot be 0")
+        raise CallRefused("lookahead distance cannot be 0")
     if lookahead > 0:
         if step_m > lookahead:
-            raise ValueError(f"lookahead value {lookahead} is too small for velocity {velocity}: at least {step_m}")
+            raise CallRefused(f"lookahead value {lookahead} is too small for velocity {velocity}: at least {step_m}")
         if lookahead < ACCURACY_M:
-            raise ValueError(f"lookahead value {lookahead} is smaller than the distance accuracy {ACCURACY_M}")
+            raise CallRefused(f"lookahead value {lookahead} is smaller than the distance accuracy {ACCURACY_M}")
         return lookahead
     return max(step_m * (30 if adaptive > 0 else 40), ACCURACY_M * 1.5)
 
@@ -136,38 +165,42 @@ def along_path(
     lookahead: float = -1.0,
     adaptive: float = 1.0,
 ) -> Task:
-    """Fly along points at a speed, aiming a little ahead on the path; True when its end is reached in time.
+    """Fly along points at a speed, aiming a little ahead on the path; True when its end is passed in time.
+
+    AirSim says False when the vehicle comes to rest at the end, or drifts back from it, without having passed it.
 
     Raises:
-        ValueError: no usable points, speed or look-ahead.
+        CallRefused: no usable points, speed or look-ahead.
     """
     _finite(*(part for point in points for part in point), velocity_mps, what="path points and velocity")
-    if forward_only and yaw.is_rate:
-        raise ValueError("Yaw cannot be specified as rate if drivetrain is ForwardOnly")
     if not points:
         return True
+    if forward_only and yaw.is_rate:
+        raise CallRefused("Yaw cannot be specified as rate if drivetrain is ForwardOnly")
     reach_m = _lookahead(velocity_mps, lookahead, adaptive)
     end_ns = drone.now_ns + seconds(timeout_s, what="timeout")
     path = _Path([drone.position_m, *points])
     segment, offset_m, reached = 0, 0.0, path.points[0]
     aim_segment, _, aim = path.ahead(0, 0.0, reach_m)
-    done_m = 0.0
-    while aim_segment < path.last or done_m > 0:
-        if drone.now_ns >= end_ns:
-            return False
-        _towards(drone, aim, velocity_mps, yaw=yaw, forward_only=forward_only)
-        yield from _sleep(drone, end_ns)
+    done_m = astray_m = 0.0
+    complete = False
+    while (aim_segment < path.last or done_m > 0) and (complete or drone.now_ns < end_ns):
+        at_end = segment == path.last and velocity_mps > FAST_MPS
+        _towards(drone, aim, BRAKING_MPS if at_end else velocity_mps, yaw=yaw, forward_only=forward_only)
+        yield drone.now_ns + COMMAND_NS
         goal = aim - reached
-        length = float(np.linalg.norm(goal))
-        if length == 0.0:
-            return True
-        actual = np.array(drone.position_m) - reached
-        done_m = float(actual @ goal) / length
-        astray_m = float(np.linalg.norm(actual - goal / length * done_m)) * adaptive if adaptive else 0.0
+        if np.abs(goal).max() <= NOTHING_LEFT:
+            complete, done_m, astray_m = True, 0.0, 0.0
+        else:
+            way = goal / float(np.linalg.norm(goal))
+            actual = np.array(drone.position_m) - reached
+            done_m = float(actual @ way)
+            if adaptive:
+                astray_m = float(np.linalg.norm(actual - way * done_m)) * adaptive
         if done_m >= 0:
             segment, offset_m, reached = path.ahead(segment, offset_m, done_m)
         aim_segment, _, aim = path.ahead(segment, offset_m, reach_m + astray_m)
-    return True
+    return complete
 
 
 def _towards(drone: Drone, aim: Float64, velocity_mps: float, *, yaw: YawMode, forward_only: bool) -> None:
@@ -177,7 +210,7 @@ def _towards(drone: Drone, aim: Float64, velocity_mps: float, *, yaw: YawMode, f
     turned = heading_yaw(yaw, way, forward_only=forward_only)
     speed = min(velocity_mps, distance / COMMAND_S) if distance >= ACCURACY_M else 0.0
     scale = speed / distance if distance > 0 else 0.0
-    climb = 0.0 if abs(way[2]) <= ACCURACY_M else way[2] * scale  # the original leaves small height errors alone
+    climb = 0.0 if abs(way[2]) <= ACCURACY_M else way[2] * scale  # small height errors are left alone
     drone.command_velocity((way[0] * scale, way[1] * scale, climb), turned)
 
 
@@ -185,49 +218,53 @@ def take_off(drone: Drone, timeout_s: float) -> Task:
     """Rise by two metres at half a metre a second.
 
     Raises:
-        ValueError: the vehicle is moving already.
+        CallRefused: the vehicle is moving already.
     """
     speed = math.sqrt(sum(part * part for part in drone.velocity_mps))
     if speed > STILL_MPS:
-        raise ValueError(f"Cannot perform takeoff because vehicle is already moving with velocity {speed:f} m/s")
+        raise CallRefused(f"Cannot perform takeoff because vehicle is already moving with velocity {speed:f} m/s")
     x, y, z = drone.position_m
-    return along_path(drone, [(x, y, z + TAKEOFF_Z_M)], 0.5, timeout_s, forward_only=False, yaw=NO_TURN)
+    return along_path(drone, [(x, y, z + TAKEOFF_Z_M)], 0.5, timeout_s, forward_only=False, yaw=HOLD_YAW)
 
 
 def land(drone: Drone, timeout_s: float) -> Task:
-    """Descend slowly until something stops it, then stop the rotors; True when it stands."""
-    end_ns = drone.now_ns + seconds(timeout_s, what="timeout")
-    still = 0
-    while drone.now_ns < end_ns:
-        drone.command_velocity((0.0, 0.0, LANDING_MPS), NO_TURN)
-        yield from _sleep(drone, end_ns)
-        still = still + 1 if drone.velocity_mps[2] <= STILL_MPS else 0
-        if drone.grounded or still > 100:
-            drone.idle()
-            return True
-    return False
+    """Descend slowly until something stops it; True when it was stopped. The rotors go on turning, as AirSim's do."""
+    quiet = 0
+
+    def stopped() -> bool:
+        nonlocal quiet
+        drone.command_velocity((0.0, 0.0, LANDING_MPS), HOLD_YAW)
+        quiet = quiet + 1 if drone.velocity_mps[2] <= STILL_MPS else 0
+        return quiet > QUIET_PERIODS
+
+    if timeout_s <= 0:
+        return False
+    return (yield from _wait_for(drone, stopped, timeout_s, what="timeout"))
 
 
 def hover(drone: Drone) -> Task:
-    """Stay where it is."""
-    drone.command_position(drone.position_m, HOLD_YAW)
-    yield from ()
-    return True
+    """Fly to where it is: AirSim's path of no length commands nothing and says False; what stops it is the firmware."""
+    return along_path(
+        drone, [drone.position_m], 0.5, MAX_SECONDS, forward_only=False, yaw=HOLD_YAW, lookahead=1.0, adaptive=0.0
+    )
 
 
 def turn_to(drone: Drone, yaw_deg: float, timeout_s: float, margin_deg: float) -> Task:
-    """Turn to a heading in place; True when it points there and turns no more."""
+    """Turn to a heading in place; True when it points there and turns no more.
+
+    The margin does not reach across 180 degrees, as in AirSim: 179 and -179 are 358 degrees apart.
+    """
     _finite(yaw_deg, margin_deg, what="yaw and margin")
-    end_ns = drone.now_ns + seconds(timeout_s, what="timeout")
-    place, target = drone.position_m, (yaw_deg + 180.0) % 360.0 - 180.0
-    while drone.now_ns < end_ns:
-        off = (math.degrees(drone.yaw_rad) - target + 180.0) % 360.0 - 180.0
-        near = abs(off) <= margin_deg
+    place, target = drone.position_m, normalize_deg(yaw_deg)
+
+    def pointing() -> bool:
+        near = abs(math.degrees(drone.yaw_rad) - target) <= margin_deg
         drone.command_position(place, HOLD_YAW if near else YawMode(is_rate=False, degrees=target))
-        if near and abs(drone.rate_radps[2]) <= STILL_RADPS:
-            return True
-        yield from _sleep(drone, end_ns)
-    return False
+        return near and abs(drone.rate_radps[2]) <= STILL_RADPS
+
+    if timeout_s <= 0:
+        return True
+    return (yield from _wait_for(drone, pointing, timeout_s, what="timeout"))
 
 
 def turn_by_rate(drone: Drone, rate_degps: float, duration_s: float) -> Task:
@@ -246,16 +283,24 @@ def by_attitude(
 
 
 def by_manual(drone: Drone, limits: Vec3, duration_s: float, yaw: YawMode, *, forward_only: bool) -> Task:
-    """Fly as the sticks of ``moveByRC`` say: ``limits`` is (vx_max, vy_max, z_min)."""
+    """Fly as the sticks of ``moveByRC`` say: ``limits`` is (vx_max, vy_max, z_min).
+
+    As in AirSim a stick's end is 10,000, forward is scaled by ``vy_max``, and the sticks' directions are turned back by
+    the attitude at the start.
+    """
     _finite(*limits, what="limits")
+    start = quat_conjugate(drone.quat)
 
     def act() -> None:
         sticks: Mapping[str, Any] = drone.rc
-        if not sticks.get("is_valid"):
+        age_s = (drone.now_ns - int(sticks.get("timestamp", 0))) * 1e-9
+        if not sticks.get("is_valid") or (sticks.get("timestamp", 0) and age_s > STICKS_OLD_S):
             return
-        vx, vy = body_to_world(drone, float(sticks["pitch"]) * limits[0], float(sticks["roll"]) * limits[1])
-        turned = heading_yaw(yaw, (vx, vy, 0.0), forward_only=forward_only)
-        z = drone.position_m[2] + float(sticks["throttle"]) * limits[2]
-        drone.command_velocity_z(vx, vy, z, turned)
+        pitch, roll = float(sticks["pitch"]) / FULL_STICK, float(sticks["roll"]) / FULL_STICK
+        asked = rotate(start, (pitch * limits[1], roll * limits[0], 0.0))
+        stick_deg = float(sticks["yaw"]) * STICK_YAW_DEG / FULL_STICK
+        turned = heading_yaw(YawMode(yaw.is_rate, yaw.degrees + stick_deg), asked, forward_only=forward_only)
+        z = drone.position_m[2] + float(sticks["throttle"]) / FULL_STICK * limits[2]
+        drone.command_velocity_z(asked[0], asked[1], z, turned)
 
     return keep_doing(drone, act, duration_s)

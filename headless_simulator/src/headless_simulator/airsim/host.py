@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
-from headless_simulator.scene import Movers, Picture, Town, UInt8, View, Weather
+from headless_simulator.scene import Movers, RenderedImage, Town, UInt8, View, Weather
 
 Pose6 = tuple[float, float, float, float, float, float]  # x, y, z metres, pitch, yaw, roll degrees, Unreal's axes
 
 
 class RendererLike(Protocol):
-    """Draws one picture; safe to call from several threads at once."""
+    """Draws one image; safe to call from several threads at once."""
 
     def render(
         self,
@@ -23,7 +23,7 @@ class RendererLike(Protocol):
         time_s: float,
         want_bgra: bool,
         want_normal: bool = False,
-    ) -> Picture:
+    ) -> RenderedImage:
         """Draw ``movers`` in the town as seen from ``view``."""
         ...
 

@@ -1,4 +1,4 @@
-"""Pictures as AirSim sends them: one raster pass of the common renderer, many image types out of it."""
+"""Images as AirSim sends them: one raster pass of the common renderer, many image types out of it."""
 
 from __future__ import annotations
 
@@ -13,14 +13,15 @@ import cv2
 import numpy as np
 
 from headless_simulator.airsim.host import AirSimHost, Pose6
-from headless_simulator.airsim.objects import SceneObjects, Tables, picture_ids
+from headless_simulator.airsim.objects import SceneObjects, Tables, image_ids
 from headless_simulator.airsim.palette import SEGMENTATION_RGB
 from headless_simulator.airsim.pixels import paint_into, without_alpha
 from headless_simulator.airsim.precipitation import overlay
 from headless_simulator.airsim.settings import IMAGE_TYPES, Capture
-from headless_simulator.airsim.wire import PackedFloats
+from headless_simulator.errors import CallRefused
 from headless_simulator.rendering import Rendering, flat_pass
-from headless_simulator.scene import Float32, Int32, Movers, Picture, UInt8, View, Weather
+from headless_simulator.rpc.messages import PackedFloats
+from headless_simulator.scene import Float32, Int32, Movers, RenderedImage, UInt8, View, Weather
 
 FAR_M: Final = 65504.0  # AirSim's depth is half floats; this is the largest, and what the sky shows
 VIS_M: Final = 100.0  # DepthVis is white from here on
@@ -31,12 +32,12 @@ _PALETTES: Final = {  # blue, green, red of each id
     SEGMENTATION: np.ascontiguousarray(SEGMENTATION_RGB[:, ::-1]),
     INFRARED: np.repeat(np.arange(256, dtype=np.uint8)[:, None], 3, axis=1),
 }
-MAX_REQUESTS: Final = 200  # pictures in one call
+MAX_REQUESTS: Final = 200  # images in one call
 
 
 @dataclass(frozen=True, slots=True)
-class Shot:
-    """One picture to take: where the camera is (Unreal's axes), its capture settings and the image type."""
+class ImageRequest:
+    """One image to take: where the camera is (Unreal's axes), its capture settings and the image type."""
 
     pose: Pose6
     capture: Capture
@@ -44,7 +45,7 @@ class Shot:
     as_float: bool
     compress: bool
     without: int = 0  # number of the mover that carries the camera
-    camera: int = 0  # what a flat picture calls it
+    camera: int = 0  # what a flat image calls it
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -57,8 +58,8 @@ class Moment:
     frame: int
 
 
-class Photographer:
-    """Takes pictures of the world as it is at one moment; safe from several threads at once."""
+class ImageCapture:
+    """Takes images of the world as it is at one moment; safe from several threads at once."""
 
     def __init__(
         self, host: AirSimHost, objects: SceneObjects, *, object_lock: threading.RLock, rendering: Rendering
@@ -66,11 +67,13 @@ class Photographer:
         self._host, self._objects, self._lock, self._rendering = host, objects, object_lock, rendering
         self._gpu = threading.Lock()
 
-    def take(self, shots: Sequence[Shot], extra: Movers, overlays: dict[str, float]) -> list[bytes | PackedFloats]:
-        """Take all shots of one call at the same moment.
+    def take(
+        self, requests: Sequence[ImageRequest], extra: Movers, overlays: dict[str, float]
+    ) -> list[bytes | PackedFloats]:
+        """Take all requests of one call at the same moment.
 
         Args:
-            shots: what to take; shots of one camera and size share a raster pass.
+            requests: what to take; requests of one camera and size share a raster pass.
             extra: drones, drawn beside what the host moves.
             overlays: strength of snow and leaves by name, which the town's weather does not know.
         """
@@ -78,33 +81,35 @@ class Photographer:
             movers = join_movers(self._host.movers(), self._spawned(), extra)
             tables = self._objects.lookup(movers)
         moment = self._moment()
-        pictures: dict[tuple[Any, ...], Picture] = {}
+        images: dict[tuple[Any, ...], RenderedImage] = {}
         results = []
-        for shot in shots:
-            key = (shot.pose, shot.capture, shot.without, shot.camera)
-            if key not in pictures:
-                types = {s.image_type for s in shots if (s.pose, s.capture, s.without, s.camera) == key}
-                pictures[key] = self._picture(shot, movers, types, moment)
-            results.append(self._develop(shot, pictures[key], tables, overlays))
+        for request in requests:
+            key = (request.pose, request.capture, request.without, request.camera)
+            if key not in images:
+                types = {s.image_type for s in requests if (s.pose, s.capture, s.without, s.camera) == key}
+                images[key] = self._image(request, movers, types, moment)
+            results.append(self._encode(request, images[key], tables, overlays))
         return results
 
-    def render(self, shot: Shot, extra: Movers) -> tuple[Picture, Movers]:
-        """Take one raster pass without a picture, for detections and range sensors."""
+    def render(self, request: ImageRequest, extra: Movers) -> tuple[RenderedImage, Movers]:
+        """Take one raster pass without an image, for detections and range sensors."""
         with self._lock:
             movers = join_movers(self._host.movers(), self._spawned(), extra)
-        return self._render(shot, movers, {shot.image_type}, self._moment()), movers
+        return self._render(request, movers, {request.image_type}, self._moment()), movers
 
     def _moment(self) -> Moment:
         host = self._host
         return Moment(host.weather, host.signals(), host.time_s, host.frame)
 
-    def _picture(self, shot: Shot, movers: Movers, types: set[int], moment: Moment) -> Picture:
+    def _image(self, request: ImageRequest, movers: Movers, types: set[int], moment: Moment) -> RenderedImage:
         if self._rendering.latency_s:
             with self._gpu:
                 time.sleep(self._rendering.latency_s)
         if self._rendering.flat:
-            return flat_pass(shot.capture.width_px, shot.capture.height_px, camera_id=shot.camera, frame=moment.frame)
-        return self._render(shot, movers, types, moment)
+            return flat_pass(
+                request.capture.width_px, request.capture.height_px, camera_id=request.camera, frame=moment.frame
+            )
+        return self._render(request, movers, types, moment)
 
     def _spawned(self) -> Movers:
         things = list(self._objects.spawned.values())
@@ -116,10 +121,10 @@ class Photographer:
             lights=np.zeros(len(things), dtype=np.uint32),
         )
 
-    def _render(self, shot: Shot, movers: Movers, types: set[int], moment: Moment) -> Picture:
-        if shot.without and len(movers.actor_id):
-            movers = pick_movers(movers, movers.actor_id != shot.without)
-        view = View(shot.pose, shot.capture.width_px, shot.capture.height_px, shot.capture.fov_deg)
+    def _render(self, request: ImageRequest, movers: Movers, types: set[int], moment: Moment) -> RenderedImage:
+        if request.without and len(movers.actor_id):
+            movers = pick_movers(movers, movers.actor_id != request.without)
+        view = View(request.pose, request.capture.width_px, request.capture.height_px, request.capture.fov_deg)
         return self._host.renderer.render(
             view,
             movers,
@@ -130,35 +135,35 @@ class Photographer:
             want_normal=NORMALS in types,
         )
 
-    def _develop(
-        self, shot: Shot, picture: Picture, tables: Tables, overlays: dict[str, float]
+    def _encode(
+        self, request: ImageRequest, image: RenderedImage, tables: Tables, overlays: dict[str, float]
     ) -> bytes | PackedFloats:
-        if shot.image_type in (DEPTH_PLANAR, DEPTH_PERSPECTIVE, DEPTH_VIS, DISPARITY):
-            values = depth_values(picture.depth_m, shot.capture, shot.image_type)
-            return PackedFloats(half(values)) if shot.as_float else _bytes(_grey(values), compress=shot.compress)
-        bgr = self._colours(shot, picture, tables, overlays)
-        if shot.as_float:
+        if request.image_type in (DEPTH_PLANAR, DEPTH_PERSPECTIVE, DEPTH_VIS, DISPARITY):
+            values = depth_values(image.depth_m, request.capture, request.image_type)
+            return PackedFloats(half(values)) if request.as_float else _bytes(_grey(values), compress=request.compress)
+        bgr = self._colours(request, image, tables, overlays)
+        if request.as_float:
             return PackedFloats(bgr[:, :, 2].astype(np.float32) / 255.0)
-        return _bytes(bgr, compress=shot.compress)
+        return _bytes(bgr, compress=request.compress)
 
     @staticmethod
-    def _colours(shot: Shot, picture: Picture, tables: Tables, overlays: dict[str, float]) -> UInt8:
-        if shot.image_type == SCENE:
-            assert picture.bgra is not None, "a scene was asked for"
-            bgr = without_alpha(picture.bgra)
-            return overlay(bgr, picture, overlays) if overlays else bgr
-        if shot.image_type == NORMALS:
-            assert picture.normal is not None, "normals were asked for"
-            coded = np.rint((picture.normal * 0.5 + 0.5) * 255).astype(np.uint8)
-            coded[~np.isfinite(picture.depth_m)] = 0
+    def _colours(request: ImageRequest, image: RenderedImage, tables: Tables, overlays: dict[str, float]) -> UInt8:
+        if request.image_type == SCENE:
+            assert image.bgra is not None, "a scene was asked for"
+            bgr = without_alpha(image.bgra)
+            return overlay(bgr, image, overlays) if overlays else bgr
+        if request.image_type == NORMALS:
+            assert image.normal is not None, "normals were asked for"
+            coded = np.rint((image.normal * 0.5 + 0.5) * 255).astype(np.uint8)
+            coded[~np.isfinite(image.depth_m)] = 0
             return np.ascontiguousarray(coded[:, :, ::-1])
-        ids: Int32 = picture_ids(picture.ids, picture.tag, tables)
-        if shot.image_type in _PALETTES:
+        ids: Int32 = image_ids(image.ids, image.tag, tables)
+        if request.image_type in _PALETTES:
             out = np.empty((*ids.shape, 3), dtype=np.uint8)
-            paint_into(ids.reshape(-1), _PALETTES[shot.image_type], out.reshape(-1, 3))
+            paint_into(ids.reshape(-1), _PALETTES[request.image_type], out.reshape(-1, 3))
             return out
-        name = {number: label for label, number in IMAGE_TYPES.items()}.get(shot.image_type, str(shot.image_type))
-        raise ValueError(f"image type {name} is not drawn here; 0 (Scene) to 7 (Infrared) are")
+        name = {number: label for label, number in IMAGE_TYPES.items()}.get(request.image_type, str(request.image_type))
+        raise CallRefused(f"image type {name} is not drawn here; 0 (Scene) to 7 (Infrared) are")
 
 
 def depth_values(depth_m: Float32, capture: Capture, image_type: int) -> Float32:
@@ -202,7 +207,7 @@ def _bytes(bgr: UInt8, *, compress: bool) -> bytes:
         return bgr.tobytes()
     ok, png = cv2.imencode(".png", cv2.cvtColor(bgr, cv2.COLOR_BGR2BGRA), [cv2.IMWRITE_PNG_COMPRESSION, PNG_LEVEL])
     if not ok:
-        raise RuntimeError("the PNG encoder refused the picture")
+        raise RuntimeError("the PNG encoder refused the image")
     return bytes(png.tobytes())
 
 

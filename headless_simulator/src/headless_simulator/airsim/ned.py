@@ -7,8 +7,6 @@ both sides. Source: AirSim's NedTransform (positions flip z; a quaternion (w, x,
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 
@@ -135,41 +133,3 @@ def pose_map(position_m: Vec3 | Float64, quat: Quat | Float64) -> dict[str, dict
 
 
 NAN_POSE = pose_map((math.nan,) * 3, (math.nan,) * 4)
-
-
-def vector_of(value: Any) -> Vec3:
-    """Read a vector map.
-
-    Raises:
-        ValueError: it is not a map of three numbers.
-    """
-    return _numbers(value, ("x_val", "y_val", "z_val"), what="Vector3r")  # type: ignore[return-value]
-
-
-def quat_of(value: Any) -> Quat:
-    """Read a quaternion map.
-
-    Raises:
-        ValueError: it is not a map of four numbers.
-    """
-    return _numbers(value, ("w_val", "x_val", "y_val", "z_val"), what="Quaternionr")  # type: ignore[return-value]
-
-
-def pose_of(value: Any) -> tuple[Vec3, Quat]:
-    """Read a pose map.
-
-    Raises:
-        ValueError: a part is missing or is no number.
-    """
-    if not isinstance(value, Mapping) or "position" not in value or "orientation" not in value:
-        raise ValueError("expected a Pose: a map with 'position' and 'orientation'")
-    return vector_of(value["position"]), quat_of(value["orientation"])
-
-
-def _numbers(value: Any, keys: tuple[str, ...], *, what: str) -> tuple[float, ...]:
-    if not isinstance(value, Mapping):
-        raise ValueError(f"expected a {what}: a map with {', '.join(keys)}")
-    missing = [key for key in keys if not isinstance(value.get(key), int | float)]
-    if missing:
-        raise ValueError(f"expected a {what}: {missing[0]} is missing or no number")
-    return tuple(float(value[key]) for key in keys)

@@ -2,7 +2,7 @@
 
 Three kinds share one name space: things of the town (``StaticObject.name``), actors that CARLA moves
 (``vehicle_tesla_model3_142``), and what AirSim itself spawned. The ground and the sky have a name per surface
-(``Ground_Road``, ``Ground_Terrain``, ``SkySphere``), because pictures of them need an id too.
+(``Ground_Road``, ``Ground_Terrain``, ``SkySphere``), because images of them need an id too.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import numpy as np
 from headless_simulator.airsim.host import AirSimHost, Pose6
 from headless_simulator.airsim.obstacles import actor_name
 from headless_simulator.airsim.pixels import ids_into
+from headless_simulator.errors import CallRefused
 from headless_simulator.scene import TAG, Int32, Movers, UInt8, UInt32
 
 FIRST_SPAWNED_ID: Final = 0x4000_0000  # far above any actor id of CARLA's
@@ -34,7 +35,7 @@ MAX_PATTERN: Final = 500  # characters of a regular expression
 
 @dataclass(slots=True)
 class Spawned:
-    """An object that an AirSim client put into the world; only AirSim's pictures show it."""
+    """An object that an AirSim client put into the world; only AirSim's images show it."""
 
     name: str
     number: int
@@ -52,16 +53,16 @@ def compile_pattern(pattern: str) -> re.Pattern[str]:
     """Compile a client's regular expression, case ignored.
 
     Raises:
-        ValueError: it is none, or a very long one.
+        CallRefused: it is none, or a very long one.
     """
     if len(pattern) > MAX_PATTERN:
-        raise ValueError(f"regular expression of {len(pattern)} characters is too long (at most {MAX_PATTERN})")
+        raise CallRefused(f"regular expression of {len(pattern)} characters is too long (at most {MAX_PATTERN})")
     if _EXPLOSIVE.search(pattern):  # could run for years on a short name, and nothing could stop it
-        raise ValueError(f"'{pattern[:80]}' repeats a repetition: write it without the inner or the outer one")
+        raise CallRefused(f"'{pattern[:80]}' repeats a repetition: write it without the inner or the outer one")
     try:
         return re.compile(pattern, re.IGNORECASE)
     except (re.error, RecursionError, OverflowError) as error:
-        raise ValueError(f"'{pattern}' is no regular expression: {error}") from error
+        raise CallRefused(f"'{pattern}' is no regular expression: {error}") from error
 
 
 class SceneObjects:
@@ -117,7 +118,7 @@ class SceneObjects:
         return number is not None and self._host.place_actor(number, pose)
 
     def spawn(self, name: str, blueprint: str, pose: Pose6, scale: tuple[float, float, float]) -> str:
-        """Put a model into AirSim's pictures; a taken name gets a number. Gives the name it got."""
+        """Put a model into AirSim's images; a taken name gets a number. Gives the name it got."""
         taken = {other for other in self.names() if re.fullmatch(f".*{re.escape(name)}.*", other)}
         numbers = [int(found[0]) for other in taken if (found := re.search(r"(\d+)$", other))]
         final = f"{name}{max(numbers, default=0) + 1}" if taken else name
@@ -144,10 +145,10 @@ class SceneObjects:
         """Give an id (0 to 255, -1 hides) to one object or to all that match; also to matching actors that come later.
 
         Raises:
-            ValueError: no such id, or no regular expression.
+            CallRefused: no such id, or no regular expression.
         """
         if not HIDDEN <= number <= 255:
-            raise ValueError(f"object id {number} must be from -1 to 255")
+            raise CallRefused(f"object id {number} must be from -1 to 255")
         rule = compile_pattern(pattern) if is_regex else pattern
         hits = [n for n in self.names() if (rule.fullmatch(n) if isinstance(rule, re.Pattern) else n == rule)]
         for name in hits:
@@ -160,7 +161,7 @@ class SceneObjects:
         return bool(hits)
 
     def lookup(self, movers: Movers) -> Tables:
-        """Give the tables that turn a picture into segmentation ids.
+        """Give the tables that turn an image into segmentation ids.
 
         Returns:
             ids of static objects by object id; sorted numbers of movers and their ids; ids of surfaces by semantic tag.
@@ -176,11 +177,11 @@ class SceneObjects:
         return self._static_id.copy(), numbers, mover_ids, surfaces
 
 
-def picture_ids(ids: UInt32, tag: UInt8, tables: Tables) -> Int32:
+def image_ids(ids: UInt32, tag: UInt8, tables: Tables) -> Int32:
     """Give the segmentation id of every pixel, -1 where hidden.
 
     Args:
-        ids: (H, W) as in ``Picture.ids``.
+        ids: (H, W) as in ``RenderedImage.ids``.
         tag: (H, W) semantic tags.
         tables: of ``SceneObjects.lookup``.
     """

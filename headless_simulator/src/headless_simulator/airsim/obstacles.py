@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from headless_simulator.airsim.host import AirSimHost
+from headless_simulator.airsim.trees import trunks_and_crowns
 from headless_simulator.scene import TAG, Float64
 
 REACH_M: Final = 6.0  # farther than a vehicle gets between two look-ups
@@ -26,18 +27,18 @@ class Obstacles:
 
     def __init__(self, host: AirSimHost) -> None:
         self._host = host
-        solid = [thing for thing in host.town.objects if thing.tag in SOLID]
+        things = [thing for thing in host.town.objects if thing.tag in SOLID]
+        trees, parts = trunks_and_crowns([t for t in things if t.tag == TAG["vegetation"]], host.town.mesh)
+        solid = [thing for thing in things if thing.tag != TAG["vegetation"]]
+        boxes = np.array([[*thing.box_centre_m, *thing.box_half_m] for thing in solid], dtype=np.float64).reshape(-1, 6)
+        solid += trees
         self._names = [thing.name for thing in solid]
         yaw = np.radians(np.array([thing.pose[4] for thing in solid], dtype=np.float64))
-        self._boxes = np.zeros((len(solid), 8))
-        if solid:
-            self._boxes[:, 0:3] = [thing.box_centre_m for thing in solid]
-            self._boxes[:, 3:6] = [thing.box_half_m for thing in solid]
-            self._boxes[:, 6], self._boxes[:, 7] = np.cos(yaw), np.sin(yaw)
+        self._boxes = np.column_stack([np.concatenate([boxes, parts]), np.cos(yaw), np.sin(yaw)])
         self._last_names: list[str] = []
 
     def near(self, spawn_m: Float64, state: Float64) -> tuple[Float64, npt.NDArray[np.int64]]:
-        """Give the boxes (B, 8) near each vehicle and which rows are whose (N, 2)."""
+        """Give the boxes (B, 8) near each vehicle and which rows belong to each vehicle (N, 2)."""
         lowest_m = float((spawn_m[:, 2] - state[:, 2]).min()) if len(state) else np.inf
         moving, moving_names = self._moving(lowest_m)
         boxes = np.concatenate([self._boxes, moving]) if len(moving) else self._boxes

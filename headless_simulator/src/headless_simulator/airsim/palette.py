@@ -1,4 +1,4 @@
-"""The colour of each segmentation id: AirSim's own table, so that programs that know it decode our pictures.
+"""The colour of each segmentation id: AirSim's own table, so that programs that know it decode our images.
 
 Source: AirSim docs/seg_rgbs.txt (c) Microsoft Corporation, MIT licence.
 256 colours, 3 hexadecimal bytes each: red, green, blue.

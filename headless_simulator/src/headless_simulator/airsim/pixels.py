@@ -28,7 +28,7 @@ def ids_into(
     """Write the segmentation id of every pixel, -1 where hidden.
 
     Args:
-        ids: (N,) uint32 as in ``Picture.ids``.
+        ids: (N,) uint32 as in ``RenderedImage.ids``.
         tag: (N,) uint8 semantic tags, which name the surfaces without an id.
         statics: ids of static objects by object id.
         numbers: sorted numbers of movers.

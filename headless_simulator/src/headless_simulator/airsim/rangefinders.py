@@ -1,4 +1,4 @@
-"""Distance sensors and lidars: rays looked up in depth pictures of the same renderer that draws the cameras."""
+"""Distance sensors and lidars: rays looked up in depth images of the same renderer that draws the cameras."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from headless_simulator.airsim.imaging import DEPTH_PLANAR, Shot
+from headless_simulator.airsim.imaging import DEPTH_PLANAR, ImageRequest
 from headless_simulator.airsim.ned import (
     Quat,
     Vec3,
@@ -18,7 +18,8 @@ from headless_simulator.airsim.ned import (
     ue_pose,
 )
 from headless_simulator.airsim.settings import Capture
-from headless_simulator.scene import Float64, Int32, Picture
+from headless_simulator.errors import CallRefused
+from headless_simulator.scene import Float64, Int32, RenderedImage
 
 FACE_PX: Final = 512
 NARROW: Final = Capture(9, 9, 0.5 + 0.5)
@@ -27,7 +28,9 @@ MAX_POINTS: Final = 2_000_000
 # Cube faces as (roll, pitch, yaw) degrees in sensor axes: front, right, back, left, down, up.
 FACES: Final = ((0, 0, 0), (0, 0, 90), (0, 0, 180), (0, 0, -90), (0, -90, 0), (0, 90, 0))
 
-Look = Callable[[Shot], tuple[Picture, Int32]]  # a raster pass and the segmentation id of every pixel
+RenderRequest = Callable[
+    [ImageRequest], tuple[RenderedImage, Int32]
+]  # a raster pass and the segmentation id of every pixel
 
 
 def mount_of(options: Mapping[str, Any]) -> tuple[Vec3, Quat]:
@@ -42,14 +45,14 @@ def mount_of(options: Mapping[str, Any]) -> tuple[Vec3, Quat]:
 
 
 def distance_m(
-    look: Look, pose: tuple[Vec3, Quat], origin_ue_m: Vec3, limits: tuple[float, float], *, without: int
+    render: RenderRequest, pose: tuple[Vec3, Quat], origin_ue_m: Vec3, limits: tuple[float, float], *, without: int
 ) -> float:
     """Measure straight ahead, held to the sensor's limits."""
-    shot = Shot(
+    request = ImageRequest(
         ue_pose(*pose, origin_ue_m=origin_ue_m), NARROW, DEPTH_PLANAR, as_float=True, compress=False, without=without
     )
-    picture, _ = look(shot)
-    ahead = float(picture.depth_m[NARROW.height_px // 2, NARROW.width_px // 2])
+    image, _ = render(request)
+    ahead = float(image.depth_m[NARROW.height_px // 2, NARROW.width_px // 2])
     return min(max(ahead, limits[0]), limits[1])
 
 
@@ -60,13 +63,13 @@ def scan_directions(options: Mapping[str, Any]) -> Float64:
     from ``HorizontalFOVStart`` to ``HorizontalFOVEnd``, over 0 degrees where the end is not above the start.
 
     Raises:
-        ValueError: more points than ``MAX_POINTS``.
+        CallRefused: more points than ``MAX_POINTS``.
     """
     channels = int(options.get("NumberOfChannels", 16))
     turns = max(float(options.get("RotationsPerSecond", 10)), 0.1)
     per_channel = int(float(options.get("PointsPerSecond", 100_000)) / turns / max(channels, 1))
     if channels < 1 or per_channel < 1 or channels * per_channel > MAX_POINTS:
-        raise ValueError(f"a lidar of {channels} channels and {per_channel} points each a turn is not drawn here")
+        raise CallRefused(f"a lidar of {channels} channels and {per_channel} points each a turn is not drawn here")
     upper, lower = float(options.get("VerticalFOVUpper", -15)), float(options.get("VerticalFOVLower", -45))
     begin, end = float(options.get("HorizontalFOVStart", 0)), float(options.get("HorizontalFOVEnd", 359))
     elevation = np.radians(np.linspace(upper, lower, channels))
@@ -81,12 +84,18 @@ def scan_directions(options: Mapping[str, Any]) -> Float64:
 
 
 def scan(
-    look: Look, pose: tuple[Vec3, Quat], origin_ue_m: Vec3, directions: Float64, range_m: float, *, without: int
+    render: RenderRequest,
+    pose: tuple[Vec3, Quat],
+    origin_ue_m: Vec3,
+    directions: Float64,
+    range_m: float,
+    *,
+    without: int,
 ) -> tuple[Float64, Int32]:
     """Find what rays hit.
 
     Args:
-        look: takes a raster pass.
+        render: takes a raster pass.
         pose: of the sensor, NED from the vehicle's origin.
         origin_ue_m: that origin in Unreal's axes.
         directions: (N, 3) unit vectors in sensor axes.
@@ -106,10 +115,12 @@ def scan(
         turn = quat_from_euler(*(math.radians(angle) for angle in angles))
         local = directions[rows] @ rotation_matrix(turn)  # into the face's axes
         shot_pose = ue_pose(pose[0], quat_multiply(pose[1], turn), origin_ue_m=origin_ue_m)
-        picture, seen = look(Shot(shot_pose, FACE, DEPTH_PLANAR, as_float=True, compress=False, without=without))
+        image, seen = render(
+            ImageRequest(shot_pose, FACE, DEPTH_PLANAR, as_float=True, compress=False, without=without)
+        )
         column = _pixel(local[:, 1] / local[:, 0])
         row = _pixel(local[:, 2] / local[:, 0])
-        reach = picture.depth_m[row, column].astype(np.float64) / local[:, 0]
+        reach = image.depth_m[row, column].astype(np.float64) / local[:, 0]
         hit = np.isfinite(reach) & (reach <= range_m)
         points[rows[hit]] = directions[rows[hit]] * reach[hit, None]
         ids[rows[hit]] = seen[row[hit], column[hit]]

@@ -4,24 +4,25 @@ from __future__ import annotations
 
 import threading
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TextIO
+from typing import Final, TextIO
 
-if TYPE_CHECKING:
-    from headless_simulator.airsim.simulation import Simulation
+from headless_simulator.airsim.fleet import Fleet
+from headless_simulator.airsim.settings import AirSimSettings
+from headless_simulator.errors import CallRefused
 
 COLUMNS: Final = ("VehicleName", "TimeStamp", "POS_X", "POS_Y", "POS_Z", "Q_W", "Q_X", "Q_Y", "Q_Z", "ImageFile")
 MIN_INTERVAL_S: Final = 0.01
 
 
-class RecordingError(RuntimeError):
+class RecordingError(CallRefused):
     """Recording cannot begin."""
 
 
 class Recorder:
-    """Writes the poses of all vehicles while it is on; pictures are not recorded."""
+    """Writes the poses of all vehicles while it is on; images are not recorded."""
 
-    def __init__(self, simulation: Simulation) -> None:
-        self._simulation = simulation
+    def __init__(self, fleet: Fleet, settings: AirSimSettings) -> None:
+        self._fleet, self._settings = fleet, settings
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
 
@@ -38,7 +39,7 @@ class Recorder:
         """
         if self._thread is not None:
             return
-        folder = self._simulation.settings.recording_folder
+        folder = self._settings.recording_folder
         if not folder:
             raise RecordingError('recording needs a folder: set "Recording": {"Folder": "..."} in settings.json')
         try:
@@ -60,14 +61,14 @@ class Recorder:
     def _run(self, out: TextIO) -> None:
         with out:
             out.write("\t".join(COLUMNS) + "\n")
-            interval_s = max(self._simulation.settings.recording_interval_s, MIN_INTERVAL_S)
+            interval_s = max(self._settings.recording_interval_s, MIN_INTERVAL_S)
             while True:
                 out.writelines(self._lines())
                 if self._stop.wait(interval_s):
                     return
 
     def _lines(self) -> list[str]:
-        fleet = self._simulation.fleet
+        fleet = self._fleet
         with fleet.lock:
             rows = [
                 (drone.name, drone.now_ns // 1_000_000, *drone.position_m, *drone.quat, "")

@@ -13,6 +13,7 @@ from headless_simulator.airsim.fleet import START_NS
 from headless_simulator.airsim.ned import quat_conjugate, quat_map, rotate, vector_map
 from headless_simulator.airsim.quad import GRAVITY
 from headless_simulator.airsim.settings import SENSOR_TYPES, SensorSetting
+from headless_simulator.errors import CallRefused
 from headless_simulator.scene import Float64
 
 SAMPLE_S: Final = 0.003
@@ -23,7 +24,7 @@ MAGNETOMETER_GAUSS: Final = 0.005
 GPS_EPH_M: Final = 0.1
 
 
-class NoSuchSensor(LookupError):
+class NoSuchSensor(CallRefused):
     """A sensor name that the vehicle does not have."""
 
 

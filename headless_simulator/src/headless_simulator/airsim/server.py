@@ -5,19 +5,27 @@ from __future__ import annotations
 import contextlib
 import socket
 import threading
-from collections import Counter
 from typing import Any, Final
 
-from headless_simulator.airsim import calls
 from headless_simulator.airsim.host import AirSimHost, FaultsLike
+from headless_simulator.airsim.method import Traits
+from headless_simulator.airsim.method_table import method_table
 from headless_simulator.airsim.settings import AirSimSettings
 from headless_simulator.airsim.simulation import Later, Simulation
-from headless_simulator.airsim.wire import Connection
+from headless_simulator.errors import ClientError
 from headless_simulator.rendering import Rendering
+from headless_simulator.rpc.arguments import WrongCount
+from headless_simulator.rpc.call_counts import CallCounts
+from headless_simulator.rpc.connections import QueuedConnection
+from headless_simulator.rpc.messages import Dialect, Request, encode_in_parts
+from headless_simulator.rpc.methods import Bound, InternalError, guarded, internal_error
+from headless_simulator.terminal import note_bug
 
+MAX_MESSAGE_BYTES: Final = 16 * 1024 * 1024
+MAX_ITEMS: Final = 1_000_000
 MAX_CLIENTS: Final = 256
-MAX_COUNTED_NAMES: Final = 1000
 NAME_SHOWN: Final = 100
+DIALECT: Final = Dialect("replace", MAX_MESSAGE_BYTES, encode_in_parts, most_items=MAX_ITEMS)
 POSE_METHODS: Final = frozenset(
     ("simGetVehiclePose", "getMultirotorState", "simGetGroundTruthKinematics", "simGetCameraInfo", "simGetObjectPose")
 )
@@ -31,7 +39,7 @@ class AirSimServer:
         settings: read from settings.json.
         port: 0 takes a free one.
         faults: faults on demand.
-        rendering: how pictures are made.
+        rendering: how images are made.
         address: where to listen.
     """
 
@@ -46,12 +54,12 @@ class AirSimServer:
         address: str = "127.0.0.1",
     ) -> None:
         self.simulation = Simulation(host, settings, faults=faults, rendering=rendering)
-        self.calls: Counter[str] = Counter()
-        self.unknown: Counter[str] = Counter()
+        self.methods = method_table(self.simulation)
+        self.counts = CallCounts()
         self.malformed = 0
         self._address, self._wanted_port = address, port
         self._lock = threading.Lock()
-        self._clients: set[Connection] = set()
+        self._clients: set[QueuedConnection] = set()
         self._listener: socket.socket | None = None
         self._acceptor = threading.Thread(target=self._accept, name="airsim-accept", daemon=True)
         self._stopping = False
@@ -101,7 +109,7 @@ class AirSimServer:
             except OSError:  # closed by stop(), or a client that went away before it was accepted
                 continue
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            client = Connection(sock, self._serve, self._closed)
+            client = QueuedConnection(sock, DIALECT, serve=self._serve, closed=self._closed)
             with self._lock:
                 full = len(self._clients) >= MAX_CLIENTS
                 if not full:
@@ -111,54 +119,61 @@ class AirSimServer:
             else:
                 client.start()
 
-    def _closed(self, client: Connection) -> None:
+    def _closed(self, client: QueuedConnection) -> None:
         with self._lock:
             self._clients.discard(client)
             self.malformed += client.malformed
 
     # ---- calls -------------------------------------------------------------------------------------------------------
 
-    def _serve(self, client: Connection, message_id: int | None, name: str, arguments: list[Any]) -> None:
-        method = calls.ALL.get(name)
-        if method is None:
-            self._count(self.unknown, name)
+    def _serve(self, client: QueuedConnection, request: Request) -> None:
+        name, arguments = request.method, request.arguments
+        bound = self.methods.get(name)
+        if bound is None:
+            self.counts.add(self.counts.unknown, name)
             shown = name[:NAME_SHOWN]
-            client.reply(
-                message_id,
-                f"rpclib: server could not find function '{shown}' with argument count {len(arguments)}.",
-                None,
-            )
+            why = f"server could not find function '{shown}' with argument count {len(arguments)}."
+            client.answer(request, f"rpclib: {why}", None)
             return
-        self._count(self.calls, name)
-        if not method.required <= len(arguments) <= method.allowed:
-            expected = method.allowed if method.required == method.allowed else f"{method.required} to {method.allowed}"
-            problem = f"was called with an invalid number of arguments. Expected: {expected}, got: {len(arguments)}"
-            client.reply(message_id, f"rpclib: function '{name}' {problem}", None)
-            return
-        vehicle = method.vehicle(arguments)
-        self.simulation.faults.before_call(name, vehicle)  # may cut the connection: that goes up to the reader
+        self.counts.add(self.counts.served, name)
+        vehicle = bound.traits.vehicle(arguments)
         try:
-            self.simulation.follow_town()
-            result = method.handler(self.simulation, *arguments)
+            values = bound.read(arguments)
+            self.simulation.faults.before_call(name, vehicle)  # may cut the connection: that goes up to the reader
+            result = guarded(name, lambda: self._run(bound, values, vehicle))
             if isinstance(result, Later):
-                result.begin(lambda outcome: self._finish(client, message_id, name, outcome))
+                guarded(name, lambda: result.begin(lambda outcome: self._finish(client, request, outcome)))
                 return
-            if name in POSE_METHODS:
-                result = self.simulation.faults.pose_result(name, vehicle, result)
-        except ConnectionAbortedError:
-            raise
-        except Exception as error:  # noqa: BLE001  (a client's mistake is answered, it must not end the server)
-            result = error
-        self._finish(client, message_id, name, result)
+        except (ClientError, InternalError) as problem:
+            result = problem
+        self._finish(client, request, result)
 
-    def _finish(self, client: Connection, message_id: int | None, name: str, outcome: Any) -> None:
-        if isinstance(outcome, Exception):
-            why = str(outcome) or type(outcome).__name__
-            client.reply(message_id, f"rpclib: function '{name}' threw an exception: {why}", None)
+    def _run(self, bound: Bound[Traits], values: list[Any], vehicle: str) -> Any:
+        self.simulation.follow_town()
+        result = bound.run(values)
+        if bound.method.name in POSE_METHODS:
+            return self.simulation.faults.pose_result(bound.method.name, vehicle, result)
+        return result
+
+    def _finish(self, client: QueuedConnection, request: Request, outcome: Any) -> None:
+        """Answer a call with its result, or with what was wrong; a command may end long after its call."""
+        name = request.method
+        if isinstance(outcome, WrongCount):
+            problem = (
+                f"was called with an invalid number of arguments. Expected: {outcome.expected}, got: {outcome.got}"
+            )
+            client.answer(request, f"rpclib: function '{name}' {problem}", None)
+        elif isinstance(outcome, ClientError):
+            client.answer(request, f"rpclib: function '{name}' threw an exception: {outcome}", None)
+        elif isinstance(outcome, Exception):
+            self.counts.add(self.counts.internal_errors, name)
+            if not isinstance(outcome, InternalError):  # a command that failed while it was under way
+                note_bug(name, outcome)
+                outcome = internal_error(name, outcome)
+            client.answer(request, f"rpclib: function '{name}' threw an exception: {outcome}", None)
         else:
-            client.reply(message_id, None, outcome)
+            client.answer(request, None, outcome)
 
-    def _count(self, counter: Counter[str], name: str) -> None:
-        with self._lock:
-            if name in counter or len(counter) < MAX_COUNTED_NAMES:
-                counter[name[:NAME_SHOWN]] += 1
+    def report(self) -> str | None:
+        """One line about calls that are not implemented or failed; None without any."""
+        return "; ".join(self.counts.report()) or None

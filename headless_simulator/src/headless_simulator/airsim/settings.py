@@ -15,7 +15,7 @@ IMAGE_TYPES: Final = {
     "Segmentation": 5, "SurfaceNormals": 6, "Infrared": 7, "OpticalFlow": 8, "OpticalFlowVis": 9,
 }  # fmt: skip
 IMAGE_TYPE_COUNT: Final = len(IMAGE_TYPES)
-MAX_PIXELS: Final = 4096 * 4096  # a bigger picture is a typing mistake
+MAX_PIXELS: Final = 4096 * 4096  # a bigger image is a typing mistake
 SENSOR_TYPES: Final = {"barometer": 1, "imu": 2, "gps": 3, "magnetometer": 4, "distance": 5, "lidar": 6}
 DEFAULT_SENSORS: Final = {
     "barometer": 1,
@@ -97,6 +97,7 @@ class AirSimSettings:
     recording_folder: str = ""
     recording_interval_s: float = 0.05
     time_of_day: Mapping[str, Any] = field(default_factory=dict)
+    ideal_controller: bool = False  # see simple_flight
     api_port: int = 41451
 
     @property
@@ -109,7 +110,8 @@ def read_settings(text: str) -> AirSimSettings:
     """Read the text of a settings.json.
 
     ``PlayerStart: {X, Y, Z}`` (metres in the town, Unreal's axes) is ours: the real AirSim takes PlayerStart from the
-    level and ignores the key.
+    level and ignores the key. So is ``FlightController``: "AirLib" flies as AirSim does, "Ideal" without the two oddities
+    that ``simple_flight`` names.
 
     Raises:
         SettingsError: no JSON, a wrong type, or a mode or vehicle type that this server does not fly.
@@ -127,6 +129,9 @@ def read_settings(text: str) -> AirSimSettings:
     sensors = _sensors(_child(raw, "DefaultSensors"), where="DefaultSensors") or {
         name: SensorSetting(kind, {}) for name, kind in DEFAULT_SENSORS.items()
     }
+    controller = _text(raw, "FlightController", "AirLib")
+    if controller not in ("AirLib", "Ideal"):
+        raise SettingsError(f"FlightController '{controller}' is not served here: use AirLib or Ideal")
     speed = _number(raw, "ClockSpeed", 1.0)
     if not (math.isfinite(speed) and 0 < speed <= 1000):
         raise SettingsError(f"ClockSpeed {speed} must be above 0 and at most 1000")
@@ -151,6 +156,7 @@ def read_settings(text: str) -> AirSimSettings:
         recording_folder=_text(recording, "Folder", ""),
         recording_interval_s=_number(recording, "RecordInterval", 0.05),
         time_of_day=_child(raw, "TimeOfDay"),
+        ideal_controller=controller == "Ideal",
         api_port=int(_number(raw, "ApiServerPort", 41451)),
     )
     return replace(settings, vehicles=_vehicles(raw, settings))
@@ -230,7 +236,7 @@ def _capture(raw: Mapping[str, Any], defaults: Capture, *, where: str) -> Captur
         _number(raw, "FOV_Degrees", defaults.fov_deg),
     )
     if capture.width_px < 1 or capture.height_px < 1 or capture.width_px * capture.height_px > MAX_PIXELS:
-        raise SettingsError(f"{where}: {capture.width_px}x{capture.height_px} is no picture size")
+        raise SettingsError(f"{where}: {capture.width_px}x{capture.height_px} is no image size")
     if not 1.0 <= capture.fov_deg < 180.0:
         raise SettingsError(f"{where}: FOV_Degrees {capture.fov_deg} must be from 1 to below 180")
     return capture

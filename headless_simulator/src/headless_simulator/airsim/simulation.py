@@ -16,7 +16,7 @@ from headless_simulator.airsim.clock import ClockThread
 from headless_simulator.airsim.drone import Drone
 from headless_simulator.airsim.fleet import Fleet
 from headless_simulator.airsim.host import AirSimHost, FaultsLike, NoFaults, Pose6
-from headless_simulator.airsim.imaging import Photographer, no_movers
+from headless_simulator.airsim.imaging import ImageCapture, no_movers
 from headless_simulator.airsim.ned import Quat, Vec3, add, flip_z, ned_pose, pose_map, ue_pose
 from headless_simulator.airsim.objects import SceneObjects
 from headless_simulator.airsim.pixels import compile_all
@@ -47,7 +47,7 @@ class Simulation:
         host: the world.
         settings: read from settings.json.
         faults: where faults on demand come in.
-        rendering: how pictures are made.
+        rendering: how images are made.
     """
 
     def __init__(
@@ -66,7 +66,7 @@ class Simulation:
         self.clock = ClockThread(self.fleet, every_turn=self._turn)
         self.object_lock = threading.RLock()
         self.objects = SceneObjects(host, initial_ids=settings.initial_segmentation_ids)
-        self.photographer = self._photographer()
+        self.image_capture = self._image_capture()
         self.weather_lock = threading.RLock()
         self.atmosphere = Atmosphere(host, settings.origin_geo)
         self.cameras: dict[str, dict[str, Camera]] = {}
@@ -74,12 +74,12 @@ class Simulation:
         self.detection_filters: dict[tuple[Any, ...], Any] = {}
         self.messages: list[str] = []
         self.lens: dict[tuple[str, ...], Any] = {}
-        self.recorder = Recorder(self)
+        self.recorder = Recorder(self.fleet, settings)
         for vehicle in settings.vehicles:
             self._know(vehicle)
 
-    def _photographer(self) -> Photographer:
-        return Photographer(self.host, self.objects, object_lock=self.object_lock, rendering=self._rendering)
+    def _image_capture(self) -> ImageCapture:
+        return ImageCapture(self.host, self.objects, object_lock=self.object_lock, rendering=self._rendering)
 
     def start(self) -> None:
         """Compile what is compiled, then let time pass."""
@@ -103,7 +103,7 @@ class Simulation:
                 SceneObjects(self.host, initial_ids=self.settings.initial_segmentation_ids),
             )
             self.objects.drones.update(drones)
-            self.photographer = self._photographer()
+            self.image_capture = self._image_capture()
             self.fleet.enter_town(self.player_start_m)
 
     def _turn(self, now_ns: int) -> None:
@@ -139,7 +139,7 @@ class Simulation:
         return find_camera(self.cameras[drone.name], name, owner=drone.name)
 
     def camera_pose(self, camera: Camera, vehicle: str, *, external: bool) -> tuple[Vec3, Quat, Vec3]:
-        """Give a camera's pose and the Unreal place of the origin it is told from; under the fleet's lock."""
+        """Give a camera's pose and the Unreal place of the origin that it is given from; under the fleet's lock."""
         if external:
             position, quat = camera.pose()
             return position, quat, self.player_start_m

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from headless_simulator.carla import values
-from headless_simulator.carla.values import CallFailed
+from headless_simulator.carla.values import optional
+from headless_simulator.errors import CallRefused
+from headless_simulator.rpc.arguments import array, flag, number
 
 _DEFAULT_STEP_S: Final = 0.05
 _LONGEST_STEP_S: Final = 10.0
@@ -39,21 +40,26 @@ class Settings:
         return [self.synchronous, self.no_rendering, step, *self.rest]
 
     def changed(self, wire: list[Any]) -> Settings:
-        """As a client wants it."""
-        rows = values.items(wire, least=3, what="episode settings")
-        step = values.optional(rows[2])
-        if step is not None and not 0.0 <= values.number(step, what="fixed_delta_seconds") <= _LONGEST_STEP_S:
-            raise CallFailed(f"fixed_delta_seconds {step} is not within 0 to {_LONGEST_STEP_S:g} s")
+        """As a client wants it.
+
+        Raises:
+            BadArgument: a field cannot be read.
+            CallRefused: the step is too long or negative.
+        """
+        rows = array(wire, "episode settings", least=3)
+        step = optional(rows[2], "fixed_delta_seconds")
+        if step is not None and not 0.0 <= number(step, "fixed_delta_seconds") <= _LONGEST_STEP_S:
+            raise CallRefused(f"fixed_delta_seconds {step} is not within 0 to {_LONGEST_STEP_S:g} s")
         rest = [
-            values.flag(v) if isinstance(old, bool) else values.number(v)
-            for old, v in zip(self.rest, rows[3:], strict=False)
+            flag(value, "settings flag") if isinstance(old, bool) else number(value, "settings number")
+            for old, value in zip(self.rest, rows[3:], strict=False)
         ]
         kept = tuple(rest) + self.rest[len(rest) :]
         kept = (*kept[:2], int(kept[2]), *kept[3:])
         return replace(
             self,
-            synchronous=values.flag(rows[0]),
-            no_rendering=values.flag(rows[1]),
+            synchronous=flag(rows[0], "synchronous_mode"),
+            no_rendering=flag(rows[1], "no_rendering_mode"),
             fixed_step_s=float(step) if step else None,
             rest=kept,
         )

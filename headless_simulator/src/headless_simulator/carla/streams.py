@@ -14,6 +14,10 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Final, TypeAlias
 
+from headless_simulator.carla import wire
+
+HOST: Final = "127.0.0.1"
+EPISODE_STREAM: Final = 1
 STALL_S: Final = 10.0
 _SEND_BUFFER: Final = 4 << 20
 _LOOK_S: Final = 1.0  # how soon it is noticed that the reader of a quiet stream has left
@@ -92,14 +96,20 @@ def _send(connection: socket.socket, packet: Packet) -> None:
 
 
 class Streams:
-    """All streams by number."""
+    """All streams by number.
+
+    Attributes:
+        port: where they are served; 0 until the server listens.
+        greeting: what the reader of a stream gets at once, by the stream's number.
+    """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._arrived = threading.Condition(self._lock)
         self._expected: set[int] = set()
         self._subscribers: dict[int, list[Subscriber]] = {}
-        self._next = 2
+        self._next = EPISODE_STREAM + 1
+        self.port = 0
         self.greeting: dict[int, Callable[[], Packet]] = {}
 
     def new(self) -> int:
@@ -107,6 +117,10 @@ class Streams:
         with self._lock:
             self._next += 1
             return self._next - 1
+
+    def token(self, stream_id: int) -> bytes:
+        """Say where a stream is found, as clients read it."""
+        return wire.token(stream_id, self.port, HOST)
 
     def expect(self, stream_id: int) -> None:
         """Note that a client asked where a stream is: it is about to connect."""

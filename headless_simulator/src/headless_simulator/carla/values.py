@@ -1,86 +1,75 @@
-"""Read what clients send: every value is checked before it reaches the world."""
+"""Readers of what CARLA's clients send: every value is checked before a method runs."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Annotated, Any, Final, NamedTuple, TypeAlias
 
+from headless_simulator.errors import BadArgument
+from headless_simulator.rpc.arguments import Reads, array, integer, number, row_of, shown, text
 from headless_simulator.world.pose import Pose6
 
-_FAR = 1e7
+_FAR: Final = 1e7
+
+Vec3: TypeAlias = tuple[float, float, float]
 
 
-class BadArgument(Exception):
-    """A value that a call cannot take; the text tells which."""
-
-
-class CallFailed(Exception):
-    """A call that the server understood and refuses; the text is what the client gets."""
-
-
-def number(value: Any, *, what: str = "number") -> float:
-    """Read a finite number."""
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
-        raise BadArgument(f"{what} is not a finite number: {value!r:.80}")
-    return float(value)
-
-
-def integer(value: Any, *, what: str = "integer") -> int:
-    """Read an integer."""
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise BadArgument(f"{what} is not an integer: {value!r:.80}")
-    return value
-
-
-def actor_id(value: Any) -> int:
-    """Read an actor id."""
-    return integer(value, what="actor id")
-
-
-def flag(value: Any) -> bool:
-    """Read a truth value."""
-    if not isinstance(value, (bool, int)):
-        raise BadArgument(f"not a truth value: {value!r:.80}")
-    return bool(value)
-
-
-def text(value: Any) -> str:
-    """Read a text."""
-    if isinstance(value, bytes):
-        return value.decode("utf-8", "replace")
-    if not isinstance(value, str):
-        raise BadArgument(f"not a text: {value!r:.80}")
-    return value
-
-
-def items(value: Any, *, least: int = 0, what: str = "array") -> list[Any]:
-    """Read an array of at least ``least`` items."""
-    if not isinstance(value, (list, tuple)) or len(value) < least:
-        raise BadArgument(f"{what} is not an array of {least} or more: {value!r:.80}")
-    return list(value)
-
-
-def vector(value: Any, *, what: str = "vector") -> tuple[float, float, float]:
+def vector(value: Any, name: str) -> Vec3:
     """Read [x, y, z]."""
-    x, y, z = (number(v, what=what) for v in items(value, least=3, what=what)[:3])
+    x, y, z = (number(part, name) for part in array(value, name, least=3)[:3])
     if max(abs(x), abs(y), abs(z)) > _FAR:
-        raise BadArgument(f"{what} is out of this world: {value!r:.80}")
+        raise BadArgument(f"{name} is out of this world: {shown(value)}")
     return x, y, z
 
 
-def transform(value: Any) -> Pose6:
+def transform(value: Any, name: str) -> Pose6:
     """Read [[x, y, z], [pitch, yaw, roll]]."""
-    location, rotation = items(value, least=2, what="transform")[:2]
-    return (*vector(location, what="location"), *vector(rotation, what="rotation"))
+    location, rotation = array(value, name, least=2)[:2]
+    return (*vector(location, "location"), *vector(rotation, "rotation"))
 
 
-def optional(value: Any) -> Any:
-    """Read [false] or [true, value]."""
-    parts = items(value, least=1, what="optional")
+def optional(value: Any, name: str) -> Any:
+    """Read [false] or [true, value]; None for the first."""
+    parts = array(value, name, least=1)
     return parts[1] if parts[0] and len(parts) > 1 else None
+
+
+class ActorDescription(NamedTuple):
+    """What a client wants to spawn.
+
+    Attributes:
+        uid: the blueprint's number.
+        blueprint: its id.
+        rows: attributes as the client sent them, [name, type, value].
+        attributes: the same by name, as text.
+    """
+
+    uid: int
+    blueprint: str
+    rows: list[Any]
+    attributes: dict[str, str]
+
+    def wire(self) -> list[Any]:
+        """As it was sent."""
+        return [self.uid, self.blueprint, self.rows]
+
+
+def description(value: Any, name: str) -> ActorDescription:
+    """Read [uid, blueprint, [[name, type, value]...]]."""
+    uid, blueprint, rows = array(value, name, least=3)[:3]
+    rows = array(rows, "attributes")
+    given = [array(row, "attribute", least=3) for row in rows]
+    attributes = {text(row[0], "attribute's name"): text(row[2], "attribute's value") for row in given}
+    return ActorDescription(integer(uid, "uid"), text(blueprint, "blueprint"), rows, attributes)
 
 
 def pose_wire(pose: Sequence[float]) -> list[list[float]]:
     """Write a pose as a transform."""
     return [[float(v) for v in pose[:3]], [float(v) for v in pose[3:6]]]
+
+
+Vector: TypeAlias = Annotated[Vec3, Reads(vector)]
+Transform: TypeAlias = Annotated[Pose6, Reads(transform)]
+Description: TypeAlias = Annotated[ActorDescription, Reads(description)]
+ActorId: TypeAlias = Annotated[int, Reads(integer)]
+Endpoint: TypeAlias = Annotated[tuple[str, int], Reads(row_of(("host", text), ("port", integer)))]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from headless_simulator.models.catalogue import VehicleSpec
-from headless_simulator.models.sketch import BODY, RGB, Point, Sketch, Skin
+from headless_simulator.models.mesh_builder import BODY, RGB, MeshBuilder, Point, Skin
 from headless_simulator.scene import GLASS, HEAD_LIGHT, MATTE, PAINT, TAIL_LIGHT, Mesh
 
 DARK: Final[RGB] = (26, 27, 30)
@@ -27,12 +27,12 @@ _CARS: Final[dict[str, Profile]] = {
 
 
 class _Vehicle:
-    """A sketch scaled to one vehicle's box."""
+    """A builder scaled to one vehicle's box."""
 
     def __init__(self, spec: VehicleSpec) -> None:
         self.spec = spec
         self.half_m = spec.half_extent_m
-        self.sketch = Sketch(tag=spec.tag)
+        self.builder = MeshBuilder(tag=spec.tag)
         self.paint = Skin(BODY, PAINT)
         self.glass = Skin(PANE, GLASS)
         self.dark = Skin(DARK, MATTE)
@@ -59,7 +59,7 @@ class _Vehicle:
         rings = [
             self.section(x, width, bottom, bottom + (top - bottom) * 0.62, top) for x, width, bottom, top in stations
         ]
-        self.sketch.rings(rings, [self.paint, self.paint, self.paint, self.paint, self.paint, self.dark])
+        self.builder.rings(rings, [self.paint, self.paint, self.paint, self.paint, self.paint, self.dark])
 
     def cabin(
         self,
@@ -84,7 +84,7 @@ class _Vehicle:
             self.at(roof[1], narrow, high),
             self.at(roof[0], narrow, high),
         ]
-        self.sketch.rings([below, above], self.glass, last=top or self.paint)
+        self.builder.rings([below, above], self.glass, last=top or self.paint)
         middle = (roof[0] + roof[1]) / 2
         for side in (-1, 1):
             self.pillar(middle, side=side, low=low, high=high, wide=wide, narrow=narrow)
@@ -98,7 +98,7 @@ class _Vehicle:
             self.at(x + half, side * (narrow + proud), high),
             self.at(x - half, side * (narrow + proud), high),
         ]
-        self.sketch.polygon(corners, self.paint, inside=self.at(x, 0, (low + high) / 2))
+        self.builder.polygon(corners, self.paint, inside=self.at(x, 0, (low + high) / 2))
 
     def lamps(
         self, x_front: float, x_back: float, low: float, high: float, *, inner: float = 0.52, outer: float = 0.88
@@ -112,17 +112,17 @@ class _Vehicle:
                     self.at(x, side * outer, high),
                     self.at(x, side * inner, high),
                 ]
-                self.sketch.polygon(corners, skin, inside=self.at(0, side * 0.7, low))
+                self.builder.polygon(corners, skin, inside=self.at(0, side * 0.7, low))
 
     def slab(self, low: Point, high: Point, skin: Skin, *, top: float = 1.0, roof: Skin | None = None) -> None:
         """A box in fractions."""
-        self.sketch.box(self.at(*low), self.at(*high), skin, top=top, roof=roof)
+        self.builder.box(self.at(*low), self.at(*high), skin, top=top, roof=roof)
 
     def axle(self, x: float, radius_m: float, *, reach: float = 0.985) -> None:
         """Two wheels at one station, their outer faces just inside the box."""
         half_width_m = min(0.13, 0.16 * self.half_m[1])
         for side in (-1, 1):
-            self.sketch.wheel(
+            self.builder.wheel(
                 (x * self.half_m[0], side * (reach * self.half_m[1] - half_width_m - 0.008), radius_m),
                 radius_m,
                 half_width_m,
@@ -136,7 +136,7 @@ class _Vehicle:
             self.at(x, half_width, high),
             self.at(x, -half_width, high),
         ]
-        self.sketch.polygon(corners, skin, inside=self.at(0, 0, low))
+        self.builder.polygon(corners, skin, inside=self.at(0, 0, low))
 
     def band(self, x0: float, x1: float, low: float, high: float, skin: Skin, *, width: float = 1.0) -> None:
         """A strip along both flanks: side windows, a livery."""
@@ -147,14 +147,14 @@ class _Vehicle:
                 self.at(x1, side * width, high),
                 self.at(x0, side * width, high),
             ]
-            self.sketch.polygon(corners, skin, inside=self.at((x0 + x1) / 2, 0, low))
+            self.builder.polygon(corners, skin, inside=self.at((x0 + x1) / 2, 0, low))
 
     def finish(self) -> Mesh:
         """The mesh, its bounds the vehicle's box."""
         centre, half = self.spec.box_offset_m, self.half_m
         low = tuple(c - h for c, h in zip(centre, half, strict=True))
         high = tuple(c + h for c, h in zip(centre, half, strict=True))
-        return self.sketch.mesh((low[0], low[1], low[2]), (high[0], high[1], high[2]))
+        return self.builder.mesh((low[0], low[1], low[2]), (high[0], high[1], high[2]))
 
 
 def car(spec: VehicleSpec) -> Mesh:
@@ -232,7 +232,7 @@ def van(spec: VehicleSpec) -> Mesh:
         draw.section(nose - 0.10, 0.96, 0.13, 0.50, 0.56 if not camper else 0.60),
         draw.section(0.99, 0.84, 0.17, 0.36, 0.42 if not camper else 0.52),
     ]
-    draw.sketch.rings(rings, [draw.paint] * 5 + [draw.dark])
+    draw.builder.rings(rings, [draw.paint] * 5 + [draw.dark])
     low, high, tilt = 0.585, top - 0.04, nose - 0.10
     ramp = [
         (0.318, -0.80, high),
@@ -240,7 +240,7 @@ def van(spec: VehicleSpec) -> Mesh:
         (tilt + 0.022, 0.84, low + 0.02),
         (tilt + 0.022, -0.84, low + 0.02),
     ]
-    draw.sketch.polygon([draw.at(*corner) for corner in ramp], draw.glass, inside=draw.at(0, 0, 0.3))
+    draw.builder.polygon([draw.at(*corner) for corner in ramp], draw.glass, inside=draw.at(0, 0, 0.3))
     draw.band(0.02, 0.36, 0.56, 0.78, draw.glass, width=1.0)
     if camper:
         draw.band(-0.86, -0.04, 0.60, 0.80, draw.glass, width=1.0)
@@ -268,9 +268,9 @@ def lorry(spec: VehicleSpec) -> Mesh:
         draw.section(0.92, 0.96, 0.16, 0.5, cab_top),
         draw.section(1.0, 0.92, 0.18, 0.46, 0.52),
     ]
-    draw.sketch.rings(cab, [draw.paint] * 5 + [draw.dark])
+    draw.builder.rings(cab, [draw.paint] * 5 + [draw.dark])
     screen = [(0.935, -0.80, cab_top - 0.04), (0.935, 0.80, cab_top - 0.04), (1.004, 0.84, 0.54), (1.004, -0.84, 0.54)]
-    draw.sketch.polygon([draw.at(*corner) for corner in screen], draw.glass, inside=draw.at(0, 0, 0.3))
+    draw.builder.polygon([draw.at(*corner) for corner in screen], draw.glass, inside=draw.at(0, 0, 0.3))
     draw.band(cab_back + 0.10, 0.88, 0.52, cab_top - 0.08, draw.glass, width=0.985)
     if fire:
         draw.slab((-1.0, -0.98, 0.26), (0.33, 0.98, 0.80), draw.paint, roof=Skin((150, 152, 156)))
@@ -299,7 +299,7 @@ def bus(spec: VehicleSpec) -> Mesh:
         draw.section(x, w, 0.11, 0.60, t)
         for x, w, t in ((-1.0, 0.95, 0.93), (-0.96, 0.985, 0.96), (0.95, 0.985, 0.96), (1.0, 0.94, 0.92))
     ]
-    draw.sketch.rings(rings, [draw.paint] * 5 + [draw.dark])
+    draw.builder.rings(rings, [draw.paint] * 5 + [draw.dark])
     windows = 6
     for i in range(windows):
         start = -0.92 + i * 1.80 / windows

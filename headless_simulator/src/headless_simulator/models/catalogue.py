@@ -1,4 +1,4 @@
-"""Every blueprint that has a body: what the servers tell clients about it and what the model builder makes of it.
+"""Every blueprint that has a body: what the servers report about it and what the model builder makes of it.
 
 Ids are those of CARLA 0.9.16's blueprint library. Sizes are close to the real assets', not equal to them; the boxes of
 two-wheelers include the rider, so that a box holds every pixel of its instance.

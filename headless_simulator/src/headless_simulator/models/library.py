@@ -11,7 +11,9 @@ import numpy as np
 
 from headless_simulator.models.bodies import BODIES
 from headless_simulator.models.catalogue import OTHERS, PROPS, VEHICLES, WALKERS, Vector
-from headless_simulator.models.figures import TWO_WHEELERS, person, prop
+from headless_simulator.models.pedestrians import person
+from headless_simulator.models.props import prop
+from headless_simulator.models.two_wheelers import TWO_WHEELERS
 from headless_simulator.scene import PAINT, Mesh
 
 _NAMES: Final[tuple[str, ...]] = (*VEHICLES, *WALKERS, *PROPS, *OTHERS)

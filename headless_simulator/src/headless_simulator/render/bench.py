@@ -1,4 +1,4 @@
-"""How long a picture takes: CPU time per view of a town full of traffic.
+"""How long an image takes: CPU time per view of a town full of traffic.
 
 Run it: ``python -m headless_simulator.render.bench [TOWN] [MOVERS]`` prints one JSON object a line.
 """
@@ -15,7 +15,7 @@ import numpy as np
 from headless_simulator.models import ModelLibrary
 from headless_simulator.render.encode import encode_instance
 from headless_simulator.render.renderer import Renderer
-from headless_simulator.scene import Float64, Ground, Movers, Picture, Town, UInt8, View, Weather
+from headless_simulator.scene import Float64, Ground, Movers, RenderedImage, Town, UInt8, View, Weather
 from headless_simulator.towns import load_town
 
 _ROUNDS = 12
@@ -25,26 +25,26 @@ def measure(town: Town, views: Sequence[View], movers: Movers, *, weather: Weath
     """Time every view of one tick several times over on this thread.
 
     Returns:
-        Medians in CPU milliseconds: ``masks_ms`` (depth, ids, tags), ``picture_ms`` (those and colour), ``pair_ms`` (that
+        Medians in CPU milliseconds: ``masks_ms`` (depth, ids, tags), ``image_ms`` (those and colour), ``pair_ms`` (that
         and the instance image encoded); ``views``, ``movers`` and ``triangles`` say of what.
     """
     weather = weather or Weather(sun_altitude_angle=55.0, sun_azimuth_angle=40.0, cloudiness=20.0)
     renderer = Renderer(town.mesh, ModelLibrary(), town.signals)
     signals: UInt8 = np.zeros(len(town.signals), dtype=np.uint8)
-    times: dict[str, list[float]] = {"masks": [], "picture": [], "pair": []}
-    pictures: dict[int, Picture] = {}
+    times: dict[str, list[float]] = {"masks": [], "image": [], "pair": []}
+    images: dict[int, RenderedImage] = {}
     masks: dict[int, UInt8] = {}
     for number in range(_ROUNDS + 1):
         for place, view in enumerate(views):
             for name, samples in times.items():
                 started = time.thread_time()
-                pictures[place] = renderer.render(
+                images[place] = renderer.render(
                     view, movers, weather=weather, signals=signals, time_s=0.0, want_bgra=name != "masks",
-                    into=pictures.get(place),
+                    into=images.get(place),
                 )  # fmt: skip
                 if name == "pair":
                     mask = masks.setdefault(place, np.empty((view.height, view.width, 4), dtype=np.uint8))
-                    encode_instance(pictures[place].ids, pictures[place].tag, mask)
+                    encode_instance(images[place].ids, images[place].tag, mask)
                 if number:  # the first round compiles and fills caches
                     samples.append((time.thread_time() - started) * 1e3)
     return {

@@ -17,7 +17,7 @@ def encode_instance(ids: UInt32, tag: UInt8, bgra: UInt8) -> None:
     Movers keep the low 16 bits of their actor id; static objects show ``0x8000 | object id & 0x7fff``, clear of them.
 
     Args:
-        ids: (H, W) as in ``Picture.ids``.
+        ids: (H, W) as in ``RenderedImage.ids``.
         tag: (H, W).
         bgra: (H, W, 4) out.
     """

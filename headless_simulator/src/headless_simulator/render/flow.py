@@ -1,4 +1,4 @@
-"""Optical flow: how far what a pixel shows has moved on the image since the camera's previous picture.
+"""Optical flow: how far what a pixel shows has moved on the image since the camera's previous image.
 
 Units are those of Unreal's velocity buffer, which CARLA's camera sends: the place in clip space (-1 to 1 from left to right
 and from bottom to top) now less the place then, cut to -2..2. So ``(x * width / 2, -y * height / 2)`` is the motion in
@@ -17,35 +17,35 @@ import numpy.typing as npt
 from headless_simulator.render.camera import NEAR_M, pack
 from headless_simulator.render.jit import kernel
 from headless_simulator.render.raster import model_frames
-from headless_simulator.scene import Float32, Float64, Movers, Picture, UInt32, View
+from headless_simulator.scene import Float32, Float64, Movers, RenderedImage, UInt32, View
 
 LONGEST: Final = 2.0  # Unreal's velocity texture holds no more
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Before:
-    """Where a camera and everything that moves were at the camera's previous picture."""
+    """Where a camera and everything that moves were at the camera's previous image."""
 
     pose: tuple[float, float, float, float, float, float]
     movers: Movers
 
 
-def optical_flow(picture: Picture, view: View, movers: Movers, before: Before) -> Float32:
-    """Tell for each pixel how its surface point moved on the image; the sky is infinitely far and only turns.
+def optical_flow(image: RenderedImage, view: View, movers: Movers, before: Before) -> Float32:
+    """Compute for each pixel how its surface point moved on the image; the sky is infinitely far and only turns.
 
     Args:
-        picture: depth and ids of ``view``.
+        image: depth and ids of ``view``.
         view: the camera now.
-        movers: as the picture was drawn with; what was not there before counts as at rest.
+        movers: as the image was drawn with; what was not there before counts as at rest.
         before: the camera and the movers then.
 
     Returns:
         (H, W, 2) clip-space motion, right and up. A point that was behind the camera counts as at its near plane.
     """
     camera = pack(view)
-    flow = np.empty((*picture.depth_m.shape, 2), np.float32)
+    flow = np.empty((*image.depth_m.shape, 2), np.float32)
     motion = _motion(camera, pack(replace(view, pose=before.pose)), movers, before.movers)
-    flow_kernel(picture.depth_m, picture.ids, movers.actor_id, motion, camera, flow)
+    flow_kernel(image.depth_m, image.ids, movers.actor_id, motion, camera, flow)
     return flow
 
 

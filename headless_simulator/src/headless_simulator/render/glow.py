@@ -46,7 +46,7 @@ class GlowMaps:
         """The map of a tick and its frame.
 
         Args:
-            movers: their identity tells one tick from the next.
+            movers: their identity distinguishes one tick from the next.
             world: (N, 3, 4) of the movers.
             reach_m: (N,) how far before its origin each mover's front is.
         """

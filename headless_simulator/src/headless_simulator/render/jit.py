@@ -9,7 +9,7 @@ from numba import njit
 
 P = ParamSpec("P")
 R = TypeVar("R")
-Number: TypeAlias = Any  # a scalar inside a kernel: numba tells float32 from float64, mypy need not
+Number: TypeAlias = Any  # a scalar inside a kernel: numba distinguishes float32 and float64, mypy need not
 
 
 def kernel(*, fastmath: bool = False) -> Callable[[Callable[P, R]], Callable[P, R]]:

@@ -184,7 +184,7 @@ def finish(lane: Float32, light: Float32, eye_z: Number, out: UInt32) -> None:
         g = fog_g + (grey + green[i] * saturation - fog_g) * power
         b = fog_b + (grey + blue[i] * saturation - fog_b) * power
         r, g, b = max(r, _ZERO), max(g, _ZERO), max(b, _ZERO)
-        # ACES' film curve as Narkowicz fitted it, and a gamma of 2: close to sRGB where pictures live.
+        # ACES' film curve as Narkowicz fitted it, and a gamma of 2: close to sRGB where images live.
         r = math.sqrt(min(r * (_F(2.51) * r + _F(0.03)) / (r * (_F(2.43) * r + _F(0.59)) + _F(0.14)), _ONE))
         g = math.sqrt(min(g * (_F(2.51) * g + _F(0.03)) / (g * (_F(2.43) * g + _F(0.59)) + _F(0.14)), _ONE))
         b = math.sqrt(min(b * (_F(2.51) * b + _F(0.03)) / (b * (_F(2.43) * b + _F(0.59)) + _F(0.14)), _ONE))

@@ -1,4 +1,4 @@
-"""From CARLA's weather parameters to light: what the sun, the sky, fog and water do to a picture."""
+"""From CARLA's weather parameters to light: what the sun, the sky, fog and water do to an image."""
 
 from __future__ import annotations
 

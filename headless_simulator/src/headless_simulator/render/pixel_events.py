@@ -1,6 +1,6 @@
-"""The pixels of a dynamic vision sensor: they tell when their brightness crosses a level, instead of the brightness.
+"""The pixels of a dynamic vision sensor: they report when their brightness crosses a level, instead of the brightness.
 
-Source: the behaviour of CARLA's DVS camera. Each pixel remembers the level of its last event. Between two pictures its
+Source: the behaviour of CARLA's DVS camera. Each pixel remembers the level of its last event. Between two images its
 brightness is taken to change evenly; an event is due whenever it comes one threshold away from that level.
 """
 
@@ -26,7 +26,7 @@ EVENT: Final = np.dtype([("x", "<u2"), ("y", "<u2"), ("t_ns", "<i8"), ("brighter
 _LEAST_STEP: Final = 0.01  # CARLA's least noisy threshold; also keeps a threshold of 0 from endless events
 _LEAST_CHANGE: Final = 1e-6
 _NUMBER_BITS: Final = 23
-_MOST_EVENTS: Final = 1 << _NUMBER_BITS  # a picture (104 MiB)
+_MOST_EVENTS: Final = 1 << _NUMBER_BITS  # an image (104 MiB)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class Tuning:
 
 
 class EventPixels:
-    """The pixels of one sensor, from picture to picture.
+    """The pixels of one sensor, from image to image.
 
     Args:
         tuning: how they react.
@@ -62,16 +62,16 @@ class EventPixels:
         self._level: Float32 = np.zeros(0, np.float32)
         self._last_ns: Int64 = np.zeros(0, np.int64)
 
-    def expose(self, bgra: UInt8, time_ns: int) -> Events:
-        """Show the next picture.
+    def update(self, bgra: UInt8, time_ns: int) -> Events:
+        """Show the next image.
 
         Args:
             bgra: (H, W, 4).
             time_ns: simulated time.
 
         Returns:
-            (N,) of ``EVENT`` by time, then row, then column; none for the first picture. At most 8,388,608: of more, every
-            second, third, ... is told.
+            (N,) of ``EVENT`` by time, then row, then column; none for the first image. At most 8,388,608: of more, every
+            second, third, ... is reported.
         """
         now = np.empty(bgra.shape[0] * bgra.shape[1], np.float32)
         brightness(bgra.reshape(-1, 4), -1.0 if self._tuning.log_eps is None else self._tuning.log_eps, now)
@@ -90,12 +90,12 @@ class EventPixels:
         found = count_crossings(self._level, self._brightness, now, self._steps, noise, step, crossings)
         every = -(-found // _MOST_EVENTS)
         t_ns, mark = np.empty(found, np.int64), np.empty(found, np.int64)
-        told = tell_crossings(
+        reported = report_crossings(
             self._level, self._brightness, now, step, crossings, self._last_ns, self._time_ns, delta_ns,
             self._tuning.refractory_ns, max(every, 1), t_ns, mark,
         )  # fmt: skip
-        order = _by_time(t_ns[:told] - self._time_ns)
-        events = np.empty(told, EVENT)
+        order = _by_time(t_ns[:reported] - self._time_ns)
+        events = np.empty(reported, EVENT)
         mark = mark[order]
         events["t_ns"], events["brighter"] = t_ns[order], mark & 1
         events["y"], events["x"] = np.divmod(mark >> 1, width)
@@ -104,7 +104,7 @@ class EventPixels:
 
 def _by_time(offset_ns: Int64) -> Int64:
     """Order events by time, as they are where times are equal."""
-    if offset_ns.max(initial=0) >> (63 - _NUMBER_BITS):  # 18 minutes between two pictures
+    if offset_ns.max(initial=0) >> (63 - _NUMBER_BITS):  # 18 minutes between two images
         return np.argsort(offset_ns, kind="stable")
     key = (offset_ns << _NUMBER_BITS) | np.arange(len(offset_ns))
     key.sort()  # of plain numbers: five times as fast as argsort
@@ -123,7 +123,7 @@ def brightness(bgra: UInt8, log_eps: float, out: Float32) -> None:
 def count_crossings(
     level: Float32, before: Float32, now: Float32, steps: Float32, noise: Float32, step: Float32, crossings: Int32
 ) -> int:
-    """Count the levels that each pixel crosses between two pictures.
+    """Count the levels that each pixel crosses between two images.
 
     Args:
         level: (P,) brightness of each pixel's last event.
@@ -156,7 +156,7 @@ def count_crossings(
 
 
 @kernel()
-def tell_crossings(
+def report_crossings(
     level: Float32,
     before: Float32,
     now: Float32,
@@ -175,12 +175,12 @@ def tell_crossings(
     A pixel that is silent still moves its level, as CARLA's does.
 
     Args:
-        every: tell only each so many-th.
+        every: report only each so many-th.
 
     Returns:
         How many were written.
     """
-    seen, told = 0, 0
+    seen, reported = 0, 0
     for i in range(now.shape[0]):
         for _ in range(crossings[i]):
             level[i] += step[i]
@@ -189,8 +189,8 @@ def tell_crossings(
             if last_ns[i] == 0 or at_ns - last_ns[i] >= refractory_ns:
                 last_ns[i] = at_ns
                 if seen % every == 0:
-                    t_ns[told] = at_ns
-                    mark[told] = 2 * i + (1 if step[i] > 0 else 0)
-                    told += 1
+                    t_ns[reported] = at_ns
+                    mark[reported] = 2 * i + (1 if step[i] > 0 else 0)
+                    reported += 1
                 seen += 1
-    return told
+    return reported

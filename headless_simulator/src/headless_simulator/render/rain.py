@@ -22,9 +22,9 @@ def draw_rain(
     brightness: Number,
     seed: Number,
 ) -> None:
-    """Blend streaks into a picture of BGRA words.
+    """Blend streaks into an image of BGRA words.
 
-    A streak follows the picture of a falling drop: towards the point where straight down vanishes, so that a camera that
+    A streak follows the image of a falling drop: towards the point where straight down vanishes, so that a camera that
     looks down sees rings of strokes pointing at its middle.
     """
     fall_x, fall_y, fall_z = 0.35 * wind, 0.12 * wind, -1.0

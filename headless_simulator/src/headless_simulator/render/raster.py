@@ -1,8 +1,8 @@
 """The z-buffer: one pass over the triangles leaves, per pixel, 1 / depth and the number of the triangle that is seen.
 
 Both are one 64-bit key: the bits of 1 / depth as float32 (which order like integers) above, twice the triangle's number
-plus 1 for its front face below; 0 is sky. The greatest key wins, so the picture does not depend on the order of drawing.
-A buffer of keys is ``SLACK`` longer than its picture.
+plus 1 for its front face below; 0 is sky. The greatest key wins, so the image does not depend on the order of drawing.
+A buffer of keys is ``SLACK`` longer than its image.
 
 Coverage: a pixel belongs to a triangle when its centre does. Spans are half open, and the crossing of an edge with a
 row is computed from the edge alone (upper end first), so triangles that share an edge neither overlap nor leave a
@@ -43,7 +43,7 @@ def fill(
     w2: float,
     number: int,
 ) -> None:
-    """Fill one projected triangle; w = 1 / depth. ``number`` is doubled, its lowest bit tells a front face."""
+    """Fill one projected triangle; w = 1 / depth. ``number`` is doubled, its lowest bit marks a front face."""
     area = (x1 - x0) * (y2 - y0) - (x2 - x0) * (y1 - y0)
     if not (area > 1e-14 or area < -1e-14):
         return

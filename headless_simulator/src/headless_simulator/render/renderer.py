@@ -7,12 +7,12 @@ import threading
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
 from headless_simulator.models import ModelLibrary
 from headless_simulator.render.camera import pack
-from headless_simulator.render.cast import RayGrid, build_grid, cast_rays
 from headless_simulator.render.encode import encode_depth, encode_instance, encode_normal, encode_semantic
 from headless_simulator.render.flow import Before, optical_flow
 from headless_simulator.render.glow import NO_GLOW, NO_GLOW_FRAME, GlowMaps
@@ -22,6 +22,7 @@ from headless_simulator.render.pack import ModelPack, ModelStore
 from headless_simulator.render.pixel_events import EventPixels, Tuning
 from headless_simulator.render.rain import draw_rain
 from headless_simulator.render.raster import SLACK, Int64, draw_movers, draw_static, model_frames
+from headless_simulator.render.raycast import RayGrid, build_grid, cast_rays
 from headless_simulator.render.resolve import mover_tables, resolve, resolve_normals
 from headless_simulator.render.shade import shade
 from headless_simulator.render.shadow import NO_FRAME, NO_HEIGHTS, ShadowMaps
@@ -36,7 +37,7 @@ from headless_simulator.scene import (
     Int32,
     Mesh,
     Movers,
-    Picture,
+    RenderedImage,
     SignalHead,
     UInt8,
     UInt16,
@@ -58,6 +59,18 @@ class _Scratch(threading.local):
         if flat is None or flat.size < size:
             flat = self._arrays[name] = np.empty(max(size, 1), dtype=kind)
         return flat[:size].reshape(shape)
+
+
+class _DrawnMovers(NamedTuple):
+    """What was drawn of the things that move, by triangle: what shading needs of it."""
+
+    movers: Movers
+    models: ModelPack
+    model: Int32
+    world: Float64
+    surface: Float32
+    material: UInt8
+    owner: Int32
 
 
 class Renderer:
@@ -118,8 +131,8 @@ class Renderer:
         time_s: float,
         want_bgra: bool,
         want_normal: bool = False,
-        into: Picture | None = None,
-    ) -> Picture:
+        into: RenderedImage | None = None,
+    ) -> RenderedImage:
         """Draw one view.
 
         Args:
@@ -128,15 +141,15 @@ class Renderer:
             weather: changes ``bgra`` only.
             signals: state of each traffic light (0 red, 1 yellow, 2 green, 3 off).
             time_s: simulation time; moves rain.
-            want_bgra: shade a colour picture too.
+            want_bgra: shade a colour image too.
             want_normal: give world normals too.
-            into: a picture of the same size whose buffers are used again.
+            into: an image of the same size whose buffers are used again.
 
         Raises:
             ValueError: the camera's numbers are out of range.
         """
         camera = pack(view)
-        picture = _picture(view, want_bgra=want_bgra, want_normal=want_normal, into=into)
+        image = _image(view, want_bgra=want_bgra, want_normal=want_normal, into=into)
         models = self._models.pack(movers.model)
         size = view.width * view.height
         keys: Int64 = self._scratch.get("keys", (size + SLACK,), np.int64)  # type: ignore[assignment]
@@ -167,24 +180,16 @@ class Renderer:
         )  # fmt: skip
         resolve(
             keys, len(scene.corners), scene.ids, scene.tag, ids, tag, seen,
-            picture.depth_m.ravel(), picture.ids.ravel(), picture.tag.ravel(),
+            image.depth_m.ravel(), image.ids.ravel(), image.tag.ravel(),
         )  # fmt: skip
-        if picture.normal is not None and want_normal:
-            resolve_normals(seen, len(scene.corners), scene.surface, surface, picture.normal.reshape(-1, 3))
-        if picture.bgra is not None and want_bgra:
+        if image.normal is not None and want_normal:
+            resolve_normals(seen, len(scene.corners), scene.surface, surface, image.normal.reshape(-1, 3))
+        if image.bgra is not None and want_bgra:
+            drawn_movers = _DrawnMovers(movers, models, model, world, surface, material, owner)
             light = light_of(weather)
-            lane: Float32 = self._scratch.get("lane", (LANES, view.width), np.float32)  # type: ignore[assignment]
-            words = picture.bgra.reshape(-1).view(np.uint32)
-            glow, glow_frame = NO_GLOW, NO_GLOW_FRAME
-            if light.numbers[NIGHT] > 0:
-                glow, glow_frame = self._glows.of(movers, world, models.front_m[model])
-            with self._shadow(light, movers, world, model, models) as (heights, shadow):
-                shade(
-                    picture.depth_m.ravel(), seen, view.width, view.height, camera, len(scene.corners),
-                    scene.surface, scene.material, self._lit(signals), surface, material, owner, movers.lights,
-                    light.numbers, noise_texture().ravel(), heights, shadow, glow, glow_frame, lane, words,
-                )  # fmt: skip
+            self._shade(image, image.bgra, view, drawn_movers, light=light, signals=signals, seen=seen)
             if light.rain > 0:
+                words = image.bgra.reshape(-1).view(np.uint32)
                 draw_rain(
                     words,
                     view.width,
@@ -195,7 +200,32 @@ class Renderer:
                     light.rain_level,
                     round(time_s * 1000),
                 )
-        return picture
+        return image
+
+    def _shade(
+        self,
+        image: RenderedImage,
+        bgra: UInt8,
+        view: View,
+        drawn: _DrawnMovers,
+        *,
+        light: Light,
+        signals: UInt8,
+        seen: Int32,
+    ) -> None:
+        """Colour the pixels; ``seen`` is the triangle that each of them shows."""
+        scene, movers = self._scene, drawn.movers
+        lane: Float32 = self._scratch.get("lane", (LANES, view.width), np.float32)  # type: ignore[assignment]
+        words = bgra.reshape(-1).view(np.uint32)
+        glow, glow_frame = NO_GLOW, NO_GLOW_FRAME
+        if light.numbers[NIGHT] > 0:
+            glow, glow_frame = self._glows.of(movers, drawn.world, drawn.models.front_m[drawn.model])
+        with self._shadow(light, movers, drawn.world, drawn.model, drawn.models) as (heights, shadow):
+            shade(
+                image.depth_m.ravel(), seen, view.width, view.height, pack(view), len(scene.corners),
+                scene.surface, scene.material, self._lit(signals), drawn.surface, drawn.material, drawn.owner,
+                movers.lights, light.numbers, noise_texture().ravel(), heights, shadow, glow, glow_frame, lane, words,
+            )  # fmt: skip
 
     def cast(
         self, origins_m: Float64, directions: Float64, max_range_m: float, movers: Movers
@@ -209,7 +239,7 @@ class Renderer:
             movers: everything that moves; leave out the rays' own vehicle where it should not be met.
 
         Returns:
-            (N,) distance in metres (inf where nothing is met), id as in ``Picture.ids``, semantic tag (0 where nothing
+            (N,) distance in metres (inf where nothing is met), id as in ``RenderedImage.ids``, semantic tag (0 where nothing
             is met), cosine of the angle between ray and surface normal.
         """
         directions = np.ascontiguousarray(directions, dtype=np.float64)
@@ -233,7 +263,7 @@ class Renderer:
         return distance_m, ids, tag, cosine
 
     def warm_up(self) -> None:
-        """Draw a few tiny pictures, so that every kernel is compiled (once per machine) before somebody waits for one."""
+        """Draw a few tiny images, so that every kernel is compiled (once per machine) before somebody waits for one."""
         view = View((0.0, 0.0, 30.0, -60.0, 0.0, 0.0), 16, 8, 90.0)
         one = Movers(
             np.zeros(1, np.int32),
@@ -244,17 +274,17 @@ class Renderer:
         )
         off = np.zeros(len(self._lamps[1]), dtype=np.uint8)
         for weather in (Weather(precipitation=60.0, wetness=60.0, fog_density=20.0), Weather(sun_altitude_angle=-30.0)):
-            picture = self.render(view, one, weather=weather, signals=off, time_s=0.0, want_bgra=True, want_normal=True)
+            image = self.render(view, one, weather=weather, signals=off, time_s=0.0, want_bgra=True, want_normal=True)
         pixels = np.zeros((8, 16, 4), np.uint8)
-        encode_instance(picture.ids, picture.tag, pixels)
-        encode_semantic(picture.tag, pixels)
-        encode_depth(picture.depth_m, pixels)
-        if picture.normal is not None:
-            encode_normal(picture.normal, pixels)
-        optical_flow(picture, view, one, Before(view.pose, one))
+        encode_instance(image.ids, image.tag, pixels)
+        encode_semantic(image.tag, pixels)
+        encode_depth(image.depth_m, pixels)
+        if image.normal is not None:
+            encode_normal(image.normal, pixels)
+        optical_flow(image, view, one, Before(view.pose, one))
         eye = EventPixels(Tuning((0.3, 0.3), (0.0, 0.0), 0, 0.001), np.random.default_rng(0))
         for time_ns in range(2):
-            eye.expose(pixels, time_ns)
+            eye.update(pixels, time_ns)
         self.cast(np.zeros(3), np.array([[1.0, 0.0, 0.0]]), 10.0, one)
 
     def _shadow(
@@ -277,13 +307,13 @@ class Renderer:
         return glow
 
 
-def _picture(view: View, *, want_bgra: bool, want_normal: bool, into: Picture | None) -> Picture:
-    """The caller's picture with what it lacks added, or a new one."""
+def _image(view: View, *, want_bgra: bool, want_normal: bool, into: RenderedImage | None) -> RenderedImage:
+    """The caller's image with what it lacks added, or a new one."""
     shape = (view.height, view.width)
     if into is None:
-        into = Picture(np.empty(shape, np.float32), np.empty(shape, np.uint32), np.empty(shape, np.uint8))
+        into = RenderedImage(np.empty(shape, np.float32), np.empty(shape, np.uint32), np.empty(shape, np.uint8))
     elif into.depth_m.shape != shape:
-        raise ValueError(f"the picture to draw into is {into.depth_m.shape}, the view {shape}")
+        raise ValueError(f"the image to draw into is {into.depth_m.shape}, the view {shape}")
     if want_bgra and into.bgra is None:
         into.bgra = np.empty((*shape, 4), np.uint8)
     if want_normal and into.normal is None:

@@ -1,4 +1,4 @@
-"""From triangle numbers to what a picture says of each pixel: depth, id, tag, normal."""
+"""From triangle numbers to what an image says of each pixel: depth, id, tag, normal."""
 
 # ruff: noqa: PLR0917, D417 (kernels take their buffers by place)
 from __future__ import annotations

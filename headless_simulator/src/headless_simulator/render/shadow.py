@@ -72,7 +72,7 @@ class ShadowMaps:
 
         Args:
             sun_deg: altitude above 0 and azimuth.
-            movers: their identity tells one tick from the next.
+            movers: their identity distinguishes one tick from the next.
             world: (N, 3, 4) of the movers.
             model: (N,) places in ``models``.
             models: the packed models.

@@ -26,7 +26,7 @@ class StaticScene:
         surface: (T, 6) float32 linear albedo r, g, b and unit normal.
         material: (T,) uint8.
         tag: (T,) uint8.
-        ids: (T,) uint32 as ``Picture.ids`` shows them.
+        ids: (T,) uint32 as ``RenderedImage.ids`` shows them.
         seed: (T,) uint8 a number that the triangles of one pane share: which windows are lit at night.
         place: (T of the mesh,) int32 where a triangle of the town's mesh went.
     """

@@ -20,10 +20,10 @@ from headless_simulator.towns.placement import Works, build_fronts, build_outski
 from headless_simulator.towns.planting import plant_land, plant_streets, put_rails
 from headless_simulator.towns.signals import signal_heads, traffic_signs
 from headless_simulator.towns.site import Site
-from headless_simulator.towns.soup import Look, Soup, jitter
 from headless_simulator.towns.strips import lane_strips
 from headless_simulator.towns.styles import Style
 from headless_simulator.towns.surfaces import junction_floors, paint_surfaces
+from headless_simulator.towns.triangle_soup import Appearance, TriangleSoup, jitter
 from headless_simulator.towns.walks import crosswalk_outlines, walk_polygons
 
 
@@ -44,9 +44,9 @@ def assemble(name: str, opendrive: str, network: Network, style: Style, seed: in
     outlines = crosswalk_outlines(network)
     heads = signal_heads(lanes, land)
     signs = traffic_signs(lanes, land)
-    soup = Soup()
-    stock = Stock(soup)
-    _paint_ground(soup, lanes, land, (floors, outlines, heads), (style, rng))
+    triangle_soup = TriangleSoup()
+    stock = Stock(triangle_soup)
+    _paint_ground(triangle_soup, lanes, land, (floors, outlines, heads), (style, rng))
     put_lights(stock, heads)
     put_signs(stock, signs)
     park_vehicles(stock, lanes.strips, style.parked, rng)
@@ -56,7 +56,7 @@ def assemble(name: str, opendrive: str, network: Network, style: Style, seed: in
     put_rails(works, lanes.strips)
     build_outskirts(works)
     plant_land(works)
-    mesh, labels = soup.finish()
+    mesh, labels = triangle_soup.finish()
     return Town(
         name=name,
         opendrive=opendrive,
@@ -77,7 +77,7 @@ def assemble(name: str, opendrive: str, network: Network, style: Style, seed: in
 
 
 def _paint_ground(
-    soup: Soup,
+    triangle_soup: TriangleSoup,
     lanes: Lanes,
     land: Land,
     parts: tuple[dict[str, Float64], list[Float64], list[SignalHead]],
@@ -85,13 +85,13 @@ def _paint_ground(
 ) -> None:
     floors, outlines, heads = parts
     style, rng = manner
-    soup.triangles(land.terrain, Look(terrain_colours(land, style, rng), TAG["terrain"], MATTE))
+    triangle_soup.triangles(land.terrain, Appearance(terrain_colours(land, style, rng), TAG["terrain"], MATTE))
     shade = jitter(style.verge_rgb, len(land.verges), 4, rng)
-    soup.quads(land.verges, Look(shade, TAG["sidewalk" if style.land == "paved" else "terrain"], MATTE))
-    paint_surfaces(soup, lanes.strips, floors, rng)
-    paint_marks(soup, lanes.strips, lanes.network)
+    triangle_soup.quads(land.verges, Appearance(shade, TAG["sidewalk" if style.land == "paved" else "terrain"], MATTE))
+    paint_surfaces(triangle_soup, lanes.strips, floors, rng)
+    paint_marks(triangle_soup, lanes.strips, lanes.network)
     for outline in outlines:
-        paint_crosswalk(soup, outline)
+        paint_crosswalk(triangle_soup, outline)
     for head in heads:
         for pose in head.stop_lines:
-            paint_stop_line(soup, pose, 3.0)
+            paint_stop_line(triangle_soup, pose, 3.0)

@@ -15,14 +15,14 @@ import numpy as np
 
 from headless_simulator.scene import Ground, Mesh, SignalHead, StaticObject, Town
 
-_MAGIC: Final = b"uavsim-town-1\n"
+_MAGIC: Final = b"headless-town-1\n"
 _MESH: Final = ("vertices_m", "triangles", "colour_rgb", "tag", "material", "object_id")
 
 
 def folder() -> Path:
-    """Where built towns are kept: ``$XDG_CACHE_HOME/uavsim/towns`` or ``~/.cache/uavsim/towns``."""
+    """Where built towns are kept: ``$XDG_CACHE_HOME/headless-simulator/towns`` or ``~/.cache/headless-simulator/towns``."""
     base = os.environ.get("XDG_CACHE_HOME")
-    return (Path(base) if base else Path.home() / ".cache") / "uavsim" / "towns"
+    return (Path(base) if base else Path.home() / ".cache") / "headless-simulator" / "towns"
 
 
 @cache

@@ -10,7 +10,7 @@ from headless_simulator.scene import GLASS, SIGNAL_GREEN, SIGNAL_RED, SIGNAL_YEL
 from headless_simulator.towns.lanes_index import Pose6
 from headless_simulator.towns.objects import Stock, single, to_world
 from headless_simulator.towns.solids import add_box, add_cylinder, ring
-from headless_simulator.towns.soup import RGB, Look, Soup, look
+from headless_simulator.towns.triangle_soup import RGB, Appearance, TriangleSoup, appearance_of
 
 _STEEL: Final[RGB] = (92, 96, 98)
 _DARK: Final[RGB] = (42, 44, 44)
@@ -30,16 +30,16 @@ def _lamps(x: float, y: float, foot: float) -> list[tuple[int, Float64, RGB]]:
     return rows
 
 
-def _post_and_arm(reach: float) -> Soup:
-    soup = Soup()
-    pole, case = look(_STEEL, "pole"), look(_DARK, "traffic_light")
-    add_cylinder(soup, (0.0, 0.0, -0.2), 0.11, 6.2, pole, sides=5, taper=0.8)
+def _post_and_arm(reach: float) -> TriangleSoup:
+    triangle_soup = TriangleSoup()
+    pole, case = appearance_of(_STEEL, "pole"), appearance_of(_DARK, "traffic_light")
+    add_cylinder(triangle_soup, (0.0, 0.0, -0.2), 0.11, 6.2, pole, sides=5, taper=0.8)
     if abs(reach) > 0.8:
         low, high = sorted((0.0, reach))
-        add_box(soup, (-0.06, low, 5.72), (0.06, high, 5.86), pole)
-        add_box(soup, (-0.15, reach - 0.2, 5.0), (0.15, reach + 0.2, 6.15), case)
-    add_box(soup, (-0.3, -0.2, 2.6), (-0.02, 0.2, 3.75), case)
-    return soup
+        add_box(triangle_soup, (-0.06, low, 5.72), (0.06, high, 5.86), pole)
+        add_box(triangle_soup, (-0.15, reach - 0.2, 5.0), (0.15, reach + 0.2, 6.15), case)
+    add_box(triangle_soup, (-0.3, -0.2, 2.6), (-0.02, 0.2, 3.75), case)
+    return triangle_soup
 
 
 def put_lights(stock: Stock, heads: list[SignalHead]) -> None:
@@ -51,76 +51,84 @@ def put_lights(stock: Stock, heads: list[SignalHead]) -> None:
         reach = 0.0
         if len(head.stop_lines):
             reach = float(np.clip(((head.stop_lines[:, :2] - (x, y)) @ across).mean(), -7.5, 7.5))
-        soup = _post_and_arm(reach)
-        mesh = single(soup)
+        triangle_soup = _post_and_arm(reach)
+        mesh = single(triangle_soup)
         points = mesh.vertices_m.astype(np.float64)
         owner = stock.add("TrafficLight", "traffic_light", (x, y, z, yaw), (points.min(axis=0), points.max(axis=0)))
-        stock.soup.mesh_parts(mesh, to_world(points, x, y, z, yaw), owner)
+        stock.triangle_soup.mesh_parts(mesh, to_world(points, x, y, z, yaw), owner)
         heads_at = [(0.0, 0.0, 2.66)] + ([(0.17, reach, 5.06)] if abs(reach) > 0.8 else [])
         for hx, hy, foot in heads_at:
             for material, fan, colour in _lamps(hx, hy, foot):
                 world = to_world(fan, x, y, z, yaw)
-                stock.soup.triangles(world, Look(colour, TAG["traffic_light"], material, owner, number + 1))
+                stock.triangle_soup.triangles(
+                    world, Appearance(colour, TAG["traffic_light"], material, owner, number + 1)
+                )
 
 
 def put_signs(stock: Stock, signs: list[tuple[str, Pose6]]) -> None:
     """Add a pole and plate for every sign."""
     for blueprint, (x, y, z, _, yaw, _) in signs:
-        soup = Soup()
-        add_cylinder(soup, (0.0, 0.0, -0.2), 0.05, 2.9, look(_STEEL, "pole"), sides=4)
+        triangle_soup = TriangleSoup()
+        add_cylinder(triangle_soup, (0.0, 0.0, -0.2), 0.05, 2.9, appearance_of(_STEEL, "pole"), sides=4)
         sides = {"traffic.stop": 8, "traffic.yield": 3}.get(blueprint, 10)
         circle = ring((0.0, 0.0, 0.0), 0.42, sides, np.pi / 8 if sides == 8 else -np.pi / 2)
         plate = np.stack([np.full(sides, 0.08), circle[:, 0], 2.4 + circle[:, 1]], axis=1)
         fan = np.stack([np.broadcast_to(plate[0], (sides - 2, 3)), plate[1:-1], plate[2:]], axis=1)
-        soup.triangles(fan, look(_SIGN_RGB[blueprint.split(".")[1]], "traffic_sign"))
-        stock.place("TrafficSign", "traffic_sign", single(soup), (x, y, z, yaw))
+        triangle_soup.triangles(fan, appearance_of(_SIGN_RGB[blueprint.split(".")[1]], "traffic_sign"))
+        stock.place("TrafficSign", "traffic_sign", single(triangle_soup), (x, y, z, yaw))
 
 
-def lamp_post() -> Soup:
+def lamp_post() -> TriangleSoup:
     """A lamp post whose arm reaches along local x."""
-    soup = Soup()
-    steel = look((110, 114, 116), "pole")
-    add_cylinder(soup, (0.0, 0.0, -0.2), 0.1, 7.9, steel, sides=4, taper=0.6)
-    add_box(soup, (0.0, -0.06, 7.55), (1.8, 0.06, 7.66), steel)
-    add_box(soup, (1.2, -0.15, 7.45), (2.0, 0.15, 7.55), look((216, 212, 190), "pole"))
-    return soup
+    triangle_soup = TriangleSoup()
+    steel = appearance_of((110, 114, 116), "pole")
+    add_cylinder(triangle_soup, (0.0, 0.0, -0.2), 0.1, 7.9, steel, sides=4, taper=0.6)
+    add_box(triangle_soup, (0.0, -0.06, 7.55), (1.8, 0.06, 7.66), steel)
+    add_box(triangle_soup, (1.2, -0.15, 7.45), (2.0, 0.15, 7.55), appearance_of((216, 212, 190), "pole"))
+    return triangle_soup
 
 
-def bench() -> Soup:
+def bench() -> TriangleSoup:
     """A bench along local y."""
-    soup = Soup()
-    wood = look((122, 88, 56), "static")
-    add_box(soup, (-0.25, -0.9, 0.4), (0.25, 0.9, 0.48), wood)
-    add_box(soup, (-0.3, -0.9, 0.48), (-0.22, 0.9, 0.9), wood)
-    return soup
+    triangle_soup = TriangleSoup()
+    wood = appearance_of((122, 88, 56), "static")
+    add_box(triangle_soup, (-0.25, -0.9, 0.4), (0.25, 0.9, 0.48), wood)
+    add_box(triangle_soup, (-0.3, -0.9, 0.48), (-0.22, 0.9, 0.9), wood)
+    return triangle_soup
 
 
-def bin_() -> Soup:
+def bin_() -> TriangleSoup:
     """A litter bin."""
-    soup = Soup()
-    add_cylinder(soup, (0.0, 0.0, 0.0), 0.3, 1.0, look((60, 84, 66), "static"), sides=6)
-    return soup
+    triangle_soup = TriangleSoup()
+    add_cylinder(triangle_soup, (0.0, 0.0, 0.0), 0.3, 1.0, appearance_of((60, 84, 66), "static"), sides=6)
+    return triangle_soup
 
 
-def shelter() -> Soup:
+def shelter() -> TriangleSoup:
     """A bus shelter, open to local x."""
-    soup = Soup()
-    frame = look((74, 80, 86), "static")
-    add_box(soup, (-0.7, -2.0, 2.35), (0.8, 2.0, 2.5), frame)
-    soup.quads(
+    triangle_soup = TriangleSoup()
+    frame = appearance_of((74, 80, 86), "static")
+    add_box(triangle_soup, (-0.7, -2.0, 2.35), (0.8, 2.0, 2.5), frame)
+    triangle_soup.quads(
         np.array([[(-0.65, -1.9, 0.1), (-0.65, 1.9, 0.1), (-0.65, 1.9, 2.35), (-0.65, -1.9, 2.35)]]),
-        look((120, 150, 160), "static", GLASS),
+        appearance_of((120, 150, 160), "static", GLASS),
     )
     for y in (-1.9, 1.9):
-        add_box(soup, (-0.7, y - 0.06, 0.0), (-0.58, y + 0.06, 2.35), frame)
-    return soup
+        add_box(triangle_soup, (-0.7, y - 0.06, 0.0), (-0.58, y + 0.06, 2.35), frame)
+    return triangle_soup
 
 
-def kiosk() -> Soup:
+def kiosk() -> TriangleSoup:
     """A small kiosk."""
-    soup = Soup()
-    add_box(soup, (-1.1, -1.5, 0.0), (1.1, 1.5, 2.5), look((96, 112, 120), "static"), look((150, 60, 50), "static"))
-    return soup
+    triangle_soup = TriangleSoup()
+    add_box(
+        triangle_soup,
+        (-1.1, -1.5, 0.0),
+        (1.1, 1.5, 2.5),
+        appearance_of((96, 112, 120), "static"),
+        appearance_of((150, 60, 50), "static"),
+    )
+    return triangle_soup
 
 
 FURNITURE: Final = {"Bench": bench, "Bin": bin_, "BusShelter": shelter, "Kiosk": kiosk}

@@ -9,8 +9,8 @@ import numpy as np
 from headless_simulator.scene import Float64, UInt8
 from headless_simulator.towns.arrays import Ints
 from headless_simulator.towns.ground import Land
-from headless_simulator.towns.soup import RGB
 from headless_simulator.towns.styles import DRY_GRASS, GRASS, PAVING, Style
+from headless_simulator.towns.triangle_soup import RGB
 
 _FIELDS: Final[tuple[RGB, ...]] = (
     (118, 132, 66),

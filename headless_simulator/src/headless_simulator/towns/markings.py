@@ -8,8 +8,8 @@ import numpy as np
 
 from headless_simulator.scene import MATTE, TAG, Float64
 from headless_simulator.towns.network import Mark, Network
-from headless_simulator.towns.soup import RGB, Look, Soup
 from headless_simulator.towns.strips import Strip
+from headless_simulator.towns.triangle_soup import RGB, Appearance, TriangleSoup
 
 _LIFT_M: Final = 0.015
 _DASH_M, _GAP_M = 3.0, 4.5
@@ -22,20 +22,20 @@ _RGB: Final[dict[str, RGB]] = {
 _DOUBLE_M: Final = 0.13  # half the distance between double lines
 
 
-def paint_marks(soup: Soup, strips: list[Strip], network: Network) -> None:
+def paint_marks(triangle_soup: TriangleSoup, strips: list[Strip], network: Network) -> None:
     """Add the lane marks of all roads outside junctions."""
     for strip in strips:
         if strip.junction:
             continue
-        _border(soup, strip, strip.outer_m, strip.record.marks)
+        _border(triangle_soup, strip, strip.outer_m, strip.record.marks)
         if abs(strip.lane) == 1:
             lanes = network.roads[strip.road].sections[strip.section].lanes
             other_side = -strip.lane in lanes
             if 0 in lanes and (strip.lane < 0 or not other_side):
-                _border(soup, strip, strip.inner_m, lanes[0].marks)
+                _border(triangle_soup, strip, strip.inner_m, lanes[0].marks)
 
 
-def _border(soup: Soup, strip: Strip, line: Float64, marks: tuple[Mark, ...]) -> None:
+def _border(triangle_soup: TriangleSoup, strip: Strip, line: Float64, marks: tuple[Mark, ...]) -> None:
     ends = [*(strip.start_s + mark.s_offset for mark in marks[1:]), float(strip.s[-1])][: len(marks)]
     spans: list[tuple[Mark, float, float]] = []
     for mark, end in zip(marks, ends, strict=True):
@@ -47,24 +47,26 @@ def _border(soup: Soup, strip: Strip, line: Float64, marks: tuple[Mark, ...]) ->
     for mark, start, end in spans:
         low, high = max(start, float(strip.s[0])), min(end, float(strip.s[-1]))
         if high - low > 0.3 and mark.kind not in ("none", "curb", "grass", "edge", "custom"):
-            _line(soup, strip, line, mark, (low, high))
+            _line(triangle_soup, strip, line, mark, (low, high))
 
 
-def _line(soup: Soup, strip: Strip, line: Float64, mark: Mark, span: tuple[float, float]) -> None:
+def _line(triangle_soup: TriangleSoup, strip: Strip, line: Float64, mark: Mark, span: tuple[float, float]) -> None:
     parts = mark.kind.split()
     shifts = [0.0] if len(parts) == 1 else [-_DOUBLE_M, _DOUBLE_M]
-    look = Look(_RGB.get(mark.colour, _RGB["white"]), TAG["road_line"], MATTE)
+    appearance = Appearance(_RGB.get(mark.colour, _RGB["white"]), TAG["road_line"], MATTE)
     width = float(np.clip(mark.width_m, 0.12, 0.3))
     for part, shift in zip(parts[:2], shifts, strict=True):
         if part == "broken":
             starts = np.arange(span[0], span[1] - 0.5, _DASH_M + _GAP_M)
             stations = np.stack([starts, np.minimum(starts + _DASH_M, span[1])], axis=1)
             ends = _across(strip, line, stations.reshape(-1), shift, width).reshape(-1, 2, 2, 3)
-            soup.quads(np.stack([ends[:, 0, 0], ends[:, 1, 0], ends[:, 1, 1], ends[:, 0, 1]], axis=1), look)
+            triangle_soup.quads(
+                np.stack([ends[:, 0, 0], ends[:, 1, 0], ends[:, 1, 1], ends[:, 0, 1]], axis=1), appearance
+            )
         else:
             inner = strip.s[(strip.s > span[0] + 0.01) & (strip.s < span[1] - 0.01)]
             pair = _across(strip, line, np.concatenate([[span[0]], inner, [span[1]]]), shift, width)
-            soup.ribbon(pair[:, 0], pair[:, 1], look)
+            triangle_soup.ribbon(pair[:, 0], pair[:, 1], appearance)
 
 
 def _across(strip: Strip, line: Float64, s: Float64, shift_m: float, width_m: float) -> Float64:
@@ -77,14 +79,16 @@ def _across(strip: Strip, line: Float64, s: Float64, shift_m: float, width_m: fl
     return np.stack([lifted + across * (shift_m - width_m / 2), lifted + across * (shift_m + width_m / 2)], axis=1)
 
 
-def paint_stop_line(soup: Soup, pose: Float64, width_m: float) -> None:
+def paint_stop_line(triangle_soup: TriangleSoup, pose: Float64, width_m: float) -> None:
     """Add a stop line across a lane at a pose (x, y, z, pitch, yaw, roll)."""
     yaw = np.radians(pose[4])
     ahead, right = np.array([np.cos(yaw), np.sin(yaw), 0.0]), np.array([-np.sin(yaw), np.cos(yaw), 0.0])
     ahead[2] = np.tan(np.radians(pose[3]))
     middle = pose[:3] + (0.0, 0.0, _LIFT_M)
     a, b = middle - right * width_m / 2, middle + right * width_m / 2
-    soup.quads(np.array([[a, b, b + 0.45 * ahead, a + 0.45 * ahead]]), Look(_RGB["white"], TAG["road_line"]))
+    triangle_soup.quads(
+        np.array([[a, b, b + 0.45 * ahead, a + 0.45 * ahead]]), Appearance(_RGB["white"], TAG["road_line"])
+    )
 
 
 def bounding_rectangle(outline: Float64) -> Float64:
@@ -108,7 +112,7 @@ def bounding_rectangle(outline: Float64) -> Float64:
     return best[1]
 
 
-def paint_crosswalk(soup: Soup, outline_m: Float64) -> None:
+def paint_crosswalk(triangle_soup: TriangleSoup, outline_m: Float64) -> None:
     """Add the bars of a crosswalk; they lie along its short side."""
     corners = bounding_rectangle(outline_m[:, :2])
     length = float(np.linalg.norm(corners[1] - corners[0]))
@@ -119,4 +123,4 @@ def paint_crosswalk(soup: Soup, outline_m: Float64) -> None:
     flat = np.stack([near[:, 0], near[:, 1], far[:, 1], far[:, 0]], axis=1)
     plane = np.linalg.lstsq(np.c_[outline_m[:, :2], np.ones(len(outline_m))], outline_m[:, 2], rcond=None)[0]
     height = flat @ plane[:2] + plane[2] + _LIFT_M
-    soup.quads(np.concatenate([flat, height[..., None]], axis=-1), Look(_RGB["white"], TAG["road_line"]))
+    triangle_soup.quads(np.concatenate([flat, height[..., None]], axis=-1), Appearance(_RGB["white"], TAG["road_line"]))

@@ -56,15 +56,6 @@ class Cubics:
         a, b, c, d = np.moveaxis(self.coefficients[row], -1, 0)
         return np.asarray(a + ds * (b + ds * (c + ds * d)), dtype=np.float64)
 
-    def slope_at(self, s: Float64) -> Float64:
-        """First derivatives at stations, same shape."""
-        if not len(self.starts):
-            return np.zeros_like(s)
-        row = np.clip(np.searchsorted(self.starts, s, side="right") - 1, 0, None)
-        ds = np.maximum(s - self.starts[row], 0.0)
-        _, b, c, d = np.moveaxis(self.coefficients[row], -1, 0)
-        return np.asarray(b + ds * (2 * c + 3 * d * ds), dtype=np.float64)
-
     @property
     def present(self) -> bool:
         """Whether it is anything but zero."""

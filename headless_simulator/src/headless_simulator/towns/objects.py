@@ -8,14 +8,14 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from headless_simulator.scene import TAG, Float64, Mesh, StaticObject
-from headless_simulator.towns.soup import Soup
+from headless_simulator.towns.triangle_soup import TriangleSoup
 
 
 @dataclass(slots=True)
 class Stock:
-    """Objects so far, with the soup that their faces go to."""
+    """Objects so far, with the triangle_soup that their faces go to."""
 
-    soup: Soup
+    triangle_soup: TriangleSoup
     items: list[StaticObject] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)
 
@@ -70,7 +70,7 @@ class Stock:
         x, y, z, yaw = pose
         points = mesh.vertices_m.astype(np.float64)
         number = self.add(kind, tag, pose, (points.min(axis=0), points.max(axis=0)), blueprint)
-        self.soup.mesh_parts(mesh, to_world(points, x, y, z, yaw), number)
+        self.triangle_soup.mesh_parts(mesh, to_world(points, x, y, z, yaw), number)
         return number
 
 
@@ -84,14 +84,14 @@ def to_world(points_m: Float64, x: float, y: float, z: float, yaw_deg: float) ->
     return turned
 
 
-def single(soup: Soup) -> Mesh:
-    """A small soup as a mesh, in the order in which it was drawn."""
-    corners = np.concatenate(soup.corners).reshape(-1, 3)
+def single(triangle_soup: TriangleSoup) -> Mesh:
+    """A small triangle_soup as a mesh, in the order in which it was drawn."""
+    corners = np.concatenate(triangle_soup.corners).reshape(-1, 3)
     return Mesh(
         vertices_m=corners,
         triangles=np.arange(len(corners), dtype=np.int32).reshape(-1, 3),
-        colour_rgb=np.concatenate(soup.colours),
-        tag=np.concatenate(soup.tags),
-        material=np.concatenate(soup.materials),
-        object_id=np.concatenate(soup.ids),
+        colour_rgb=np.concatenate(triangle_soup.colours),
+        tag=np.concatenate(triangle_soup.tags),
+        material=np.concatenate(triangle_soup.materials),
+        object_id=np.concatenate(triangle_soup.ids),
     )

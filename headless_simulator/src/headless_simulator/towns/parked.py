@@ -79,4 +79,4 @@ def _park(
     world = to_world(points, x, y, z, yaw)
     world[:, 2] += points[:, 0] * tilt
     number = stock.add("ParkedVehicle", _TAG_NAMES[spec.tag], (x, y, z, yaw), (offset - half, offset + half), blueprint)
-    stock.soup.mesh_parts(mesh, world, number)
+    stock.triangle_soup.mesh_parts(mesh, world, number)

@@ -11,10 +11,10 @@ from headless_simulator.towns.furniture import FURNITURE, lamp_post
 from headless_simulator.towns.ground import WALK, label_of
 from headless_simulator.towns.objects import single
 from headless_simulator.towns.placement import Works
-from headless_simulator.towns.site import along
+from headless_simulator.towns.site import along, off_origin
 from headless_simulator.towns.solids import add_box
-from headless_simulator.towns.soup import Look, look
 from headless_simulator.towns.strips import Strip
+from headless_simulator.towns.triangle_soup import Appearance, appearance_of
 from headless_simulator.towns.vegetation import plant
 
 _OUTER_PER_HA: Final = {"paved": 5.0, "lawn": 4.0, "fields": 4.0}
@@ -35,7 +35,7 @@ def plant_streets(works: Works, strips: list[Strip]) -> None:
             _lamps(works, kerb, (strip.outer_m - strip.inner_m)[0, :2])
         if style.street_trees_m:
             points, _ = along(kerb, style.street_trees_m, 14.0, 14.0)
-            spots.append(points[rng.random(len(points)) < 0.85])
+            spots.append(points[(rng.random(len(points)) < 0.85) & off_origin(points)])
         if style.hydrants:
             _furnish(works, strip)
     if spots:
@@ -46,7 +46,8 @@ def _lamps(works: Works, kerb: Float64, outward: Float64) -> None:
     """Lamp posts whose arms reach over the road."""
     points, ahead = along(kerb, works.style.lamps_m, 6.0, 4.0)
     mesh = single(lamp_post())
-    for point, direction in zip(points, ahead, strict=True):
+    free = off_origin(points)
+    for point, direction in zip(points[free], ahead[free], strict=True):
         left = np.array([-direction[1], direction[0]])
         inward = left if left @ outward < 0 else -left
         yaw = float(np.degrees(np.arctan2(inward[1], inward[0])))
@@ -58,7 +59,8 @@ def _furnish(works: Works, strip: Strip) -> None:
     rng = works.rng
     points, ahead = along(strip.outer_m + (strip.inner_m - strip.outer_m) * 0.25, 17.0, 9.0, 9.0)
     names = list(FURNITURE)
-    for point, direction in zip(points, ahead, strict=True):
+    free = off_origin(points)
+    for point, direction in zip(points[free], ahead[free], strict=True):
         if rng.random() < 0.45:
             name = names[int(rng.choice(len(names), p=[0.4, 0.35, 0.13, 0.12]))]
             inward = np.array([-direction[1], direction[0]])
@@ -69,7 +71,7 @@ def _furnish(works: Works, strip: Strip) -> None:
 
 def put_rails(works: Works, strips: list[Strip]) -> None:
     """Guard rails beside motorways and on their medians."""
-    rail = look((150, 154, 158), "guard_rail")
+    rail = appearance_of((150, 154, 158), "guard_rail")
     outermost: dict[tuple[str, int, int], Strip] = {}
     for strip in strips:
         key = (strip.road, strip.section, int(np.sign(strip.lane)))
@@ -84,9 +86,9 @@ def put_rails(works: Works, strips: list[Strip]) -> None:
         _rail(works, strip.outer_m + 0.3 * side / np.maximum(np.linalg.norm(side, axis=1, keepdims=True), 0.1), rail)
 
 
-def _rail(works: Works, line: Float64, rail: Look, *, on_road: bool = False) -> None:
+def _rail(works: Works, line: Float64, rail: Appearance, *, on_road: bool = False) -> None:
     """A rail with its posts along a line, left out where it would cross another road."""
-    soup = works.stock.soup
+    triangle_soup = works.stock.triangle_soup
     low, high = np.array([0.0, 0.0, 0.42]), np.array([0.0, 0.0, 0.76])
     points, _ = along(line, 4.0, 0.5, 0.0)
     if len(points) < 2:
@@ -94,9 +96,9 @@ def _rail(works: Works, line: Float64, rail: Look, *, on_road: bool = False) -> 
     clear = (label_of(works.site.land, points[:, :2]) < WALK) | on_road
     both = clear[1:] & clear[:-1]
     quads = np.stack([points[:-1] + low, points[1:] + low, points[1:] + high, points[:-1] + high], axis=1)
-    soup.quads(quads[both], rail)
+    triangle_soup.quads(quads[both], rail)
     for x, y, z in points[::2][clear[::2]].tolist():
-        add_box(soup, (x - 0.06, y - 0.06, z - 0.3), (x + 0.06, y + 0.06, z + 0.7), rail)
+        add_box(triangle_soup, (x - 0.06, y - 0.06, z - 0.3), (x + 0.06, y + 0.06, z + 0.7), rail)
 
 
 def plant_land(works: Works) -> None:

@@ -13,6 +13,7 @@ from headless_simulator.towns.ground import Land
 from headless_simulator.towns.raster import draw
 
 _CLEAR_M: Final = 0.5  # buildings keep this distance from roads and sidewalks
+ORIGIN_FREE_M: Final = 12.0  # AirSim's drones take off at the origin: nothing tall stands or hangs over it
 
 
 @dataclass(slots=True, eq=False)
@@ -24,8 +25,12 @@ class Site:
 
     @classmethod
     def on(cls, land: Land) -> Site:
-        """Empty land."""
-        return cls(land, np.zeros(land.cover.shape[0] * land.cover.shape[1], dtype=bool).reshape(land.fine.shape))
+        """Empty land, of which the surroundings of the origin stay empty."""
+        cells = land.cover.shape[0] * land.cover.shape[1]
+        site = cls(land, np.zeros(cells, dtype=bool).reshape(land.fine.shape))
+        places = site._places(np.zeros(2), 0.0, (2 * ORIGIN_FREE_M, 2 * ORIGIN_FREE_M))
+        site.taken.reshape(-1)[places] = True
+        return site
 
     def place_rectangle(
         self, centre_m: Float64, yaw_deg: float, size_m: tuple[float, float], *, gap_m: float = 0.0
@@ -46,11 +51,6 @@ class Site:
         i, j = self.land.fine.pixels(spots_m)
         return np.asarray(~self.taken[i, j] & (self.land.clear_at(spots_m) > clear_m), dtype=np.bool_)
 
-    def take_disc(self, centre_m: Float64, radius_m: float) -> None:
-        """Mark the surroundings of a small thing."""
-        places = self._places(centre_m, 0.0, (2 * radius_m, 2 * radius_m))
-        self.taken.reshape(-1)[places] = True
-
     def _places(self, centre_m: Float64, yaw_deg: float, size_m: tuple[float, float]) -> Int32:
         cos, sin = np.cos(np.radians(yaw_deg)), np.sin(np.radians(yaw_deg))
         hx, hy = size_m[0] / 2, size_m[1] / 2
@@ -59,6 +59,11 @@ class Site:
         corners[:, 0] = centre_m[0] + cos * local[:, 0] - sin * local[:, 1]
         corners[:, 1] = centre_m[1] + sin * local[:, 0] + cos * local[:, 1]
         return draw(self.land.fine, corners[[[0, 1, 2], [0, 2, 3]]])[0]
+
+
+def off_origin(points_m: Float64) -> Bools:
+    """Which of (N, 2 or more) points leave the origin free."""
+    return np.asarray(np.hypot(points_m[:, 0], points_m[:, 1]) > ORIGIN_FREE_M, dtype=np.bool_)
 
 
 def along(line: Float64, step_m: float, first_m: float, last_m: float) -> tuple[Float64, Float64]:

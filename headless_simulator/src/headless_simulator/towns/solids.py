@@ -1,11 +1,11 @@
-"""Simple solids added to a soup, in a body's own axes: boxes, prisms, gables, blobs."""
+"""Simple solids added to a triangle_soup, in a body's own axes: boxes, prisms, gables, blobs."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from headless_simulator.scene import Float64
-from headless_simulator.towns.soup import Look, Soup
+from headless_simulator.towns.triangle_soup import Appearance, TriangleSoup
 
 Corner = tuple[float, float, float]
 
@@ -25,20 +25,24 @@ def box_faces(low: Corner, high: Corner) -> Float64:
     )
 
 
-def add_box(soup: Soup, low: Corner, high: Corner, side: Look, top: Look | None = None) -> None:
+def add_box(
+    triangle_soup: TriangleSoup, low: Corner, high: Corner, side: Appearance, top: Appearance | None = None
+) -> None:
     """A box without its floor."""
     faces = box_faces(low, high)
-    soup.quads(faces[:4], side)
-    soup.quads(faces[4:], top or side)
+    triangle_soup.quads(faces[:4], side)
+    triangle_soup.quads(faces[4:], top or side)
 
 
-def add_prism(soup: Soup, ring: Float64, tip: Float64, look: Look, *, cap: bool = True) -> None:
+def add_prism(
+    triangle_soup: TriangleSoup, ring: Float64, tip: Float64, appearance: Appearance, *, cap: bool = True
+) -> None:
     """Sides between two rings (N, 3) of equally many points, and a lid on the upper one."""
     nxt, tip_next = np.roll(ring, -1, axis=0), np.roll(tip, -1, axis=0)
-    soup.quads(np.stack([ring, nxt, tip_next, tip], axis=1), look)
+    triangle_soup.quads(np.stack([ring, nxt, tip_next, tip], axis=1), appearance)
     if cap and len(tip) > 2:
         fan = np.stack([np.broadcast_to(tip[0], (len(tip) - 2, 3)), tip[1:-1], tip[2:]], axis=1)
-        soup.triangles(fan, look)
+        triangle_soup.triangles(fan, appearance)
 
 
 def ring(centre: Corner, radius_m: float, sides: int, turn_rad: float = 0.0) -> Float64:
@@ -50,15 +54,30 @@ def ring(centre: Corner, radius_m: float, sides: int, turn_rad: float = 0.0) -> 
 
 
 def add_cylinder(
-    soup: Soup, foot: Corner, radius_m: float, height_m: float, look: Look, *, sides: int = 6, taper: float = 1.0
+    triangle_soup: TriangleSoup,
+    foot: Corner,
+    radius_m: float,
+    height_m: float,
+    appearance: Appearance,
+    *,
+    sides: int = 6,
+    taper: float = 1.0,
 ) -> None:
     """An upright cylinder or cone stump."""
     x, y, z = foot
-    add_prism(soup, ring(foot, radius_m, sides), ring((x, y, z + height_m), radius_m * taper, sides), look)
+    add_prism(
+        triangle_soup, ring(foot, radius_m, sides), ring((x, y, z + height_m), radius_m * taper, sides), appearance
+    )
 
 
 def add_gable_roof(
-    soup: Soup, low: Corner, high: Corner, ridge_m: float, looks: tuple[Look, Look], *, overhang_m: float = 0.4
+    triangle_soup: TriangleSoup,
+    low: Corner,
+    high: Corner,
+    ridge_m: float,
+    looks: tuple[Appearance, Appearance],
+    *,
+    overhang_m: float = 0.4,
 ) -> None:
     """A roof over the rectangle from ``low`` to ``high`` (its z is the eaves), the ridge along x, ``ridge_m`` above.
 
@@ -69,7 +88,7 @@ def add_gable_roof(
     middle, top = (y0 + y1) / 2, z + ridge_m
     drop = ridge_m * overhang_m / max((y1 - y0) / 2, 0.1)
     ax, bx, ay, by = x0 - overhang_m, x1 + overhang_m, y0 - overhang_m, y1 + overhang_m
-    soup.quads(
+    triangle_soup.quads(
         np.array(
             [
                 [(ax, ay, z - drop), (bx, ay, z - drop), (bx, middle, top), (ax, middle, top)],
@@ -78,7 +97,7 @@ def add_gable_roof(
         ),
         roof,
     )
-    soup.triangles(
+    triangle_soup.triangles(
         np.array(
             [[(x0, y0, z), (x0, y1, z), (x0, middle, top - 0.05)], [(x1, y0, z), (x1, y1, z), (x1, middle, top - 0.05)]]
         ),

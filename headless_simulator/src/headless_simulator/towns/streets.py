@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -366,8 +366,3 @@ def _movements(arm: _Arm, arms: list[_Arm], *, leave_from_all: bool = False) -> 
             target = ahead[1] if ahead[1] is not arm else turns[0][1]
             ways.append((target, lane, target.outward[min(place, len(target.outward) - 1)]))
     return ways
-
-
-def widened(profile: Profile, **changes: object) -> Profile:
-    """A profile with some fields changed."""
-    return replace(profile, **changes)  # type: ignore[arg-type]

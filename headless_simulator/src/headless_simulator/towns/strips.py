@@ -80,11 +80,6 @@ def yaw_deg_at(road: Road, s: float) -> float:
     return float(-np.degrees(evaluate(road.plan, np.array([s]))[2][0]))
 
 
-def pitch_deg_at(road: Road, s: float) -> float:
-    """Slope of the reference line, degrees, positive uphill."""
-    return float(np.degrees(np.arctan(road.elevation.slope_at(np.array([s]))[0])))
-
-
 def _dense_stations(road: Road, low: float, high: float) -> Float64:
     """Candidate stations: even steps, finer in curves, and every place where a record begins."""
     marks = [low, high]

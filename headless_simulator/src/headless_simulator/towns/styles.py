@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Final
 
-from headless_simulator.towns.soup import RGB
+from headless_simulator.towns.triangle_soup import RGB
 
 GRASS: Final[RGB] = (92, 116, 62)
 DRY_GRASS: Final[RGB] = (132, 130, 78)

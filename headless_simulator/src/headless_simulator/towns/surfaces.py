@@ -10,8 +10,8 @@ import numpy as np
 from scipy.spatial import Delaunay, QhullError
 
 from headless_simulator.scene import ASPHALT, MATTE, TAG, Float64
-from headless_simulator.towns.soup import RGB, Look, Soup, jitter
 from headless_simulator.towns.strips import KERB_M, RAISED, Strip
+from headless_simulator.towns.triangle_soup import RGB, Appearance, TriangleSoup, jitter
 
 _FILL_RADIUS_M: Final = 7.0  # junction floors close gaps that a circle of this radius does not fit into
 _FLOOR_BELOW_M: Final = 0.015  # floors only show between the ways
@@ -78,40 +78,42 @@ def _fill(points: Float64) -> Float64:
     return np.ascontiguousarray(corners[keep])
 
 
-def paint_surfaces(soup: Soup, strips: list[Strip], floors: dict[str, Float64], rng: np.random.Generator) -> None:
+def paint_surfaces(
+    triangle_soup: TriangleSoup, strips: list[Strip], floors: dict[str, Float64], rng: np.random.Generator
+) -> None:
     """Add roads, junction floors, sidewalks with kerbstones, and medians."""
     for strip in strips:
         if is_raised(strip):
-            _raised(soup, strip, rng)
+            _raised(triangle_soup, strip, rng)
         elif strip.junction:  # ways overlap here: one colour, so that it does not matter which is on top
-            soup.ribbon(strip.inner_m, strip.outer_m, Look(ASPHALT_RGB, TAG["road"], ASPHALT))
+            triangle_soup.ribbon(strip.inner_m, strip.outer_m, Appearance(ASPHALT_RGB, TAG["road"], ASPHALT))
         else:
             colour = jitter(_KIND_RGB.get(strip.kind, ASPHALT_RGB), len(strip.s) - 1, 3, rng)
-            soup.ribbon(strip.inner_m, strip.outer_m, Look(colour, TAG["road"], ASPHALT))
+            triangle_soup.ribbon(strip.inner_m, strip.outer_m, Appearance(colour, TAG["road"], ASPHALT))
     for triangles in floors.values():
-        soup.triangles(triangles - (0.0, 0.0, _FLOOR_BELOW_M), Look(ASPHALT_RGB, TAG["road"], ASPHALT))
+        triangle_soup.triangles(triangles - (0.0, 0.0, _FLOOR_BELOW_M), Appearance(ASPHALT_RGB, TAG["road"], ASPHALT))
 
 
-def _raised(soup: Soup, strip: Strip, rng: np.random.Generator) -> None:
+def _raised(triangle_soup: TriangleSoup, strip: Strip, rng: np.random.Generator) -> None:
     """A sidewalk or median: kerb face, kerbstone and top."""
     count = len(strip.s) - 1
     width = np.maximum(strip.width_m, 1e-6)[:, None]
     share = np.minimum(_KERBSTONE_M / width, 0.4)
     down = np.array([0.0, 0.0, KERB_M + 0.1])
     stone = strip.inner_m + share * (strip.outer_m - strip.inner_m)
-    kerb = Look(_KERB_RGB, TAG["sidewalk"], MATTE)
-    soup.ribbon(strip.inner_m - down, strip.inner_m, kerb)
-    soup.ribbon(strip.inner_m, stone, kerb)
+    kerb = Appearance(_KERB_RGB, TAG["sidewalk"], MATTE)
+    triangle_soup.ribbon(strip.inner_m - down, strip.inner_m, kerb)
+    triangle_soup.ribbon(strip.inner_m, stone, kerb)
     green = strip.kind == "median"
     edge = strip.outer_m - share * (strip.outer_m - strip.inner_m) if green else strip.outer_m
     top = jitter(_MEDIAN_RGB if green else _SIDEWALK_RGB, count, 5, rng)
-    soup.ribbon(stone, edge, Look(top, TAG["terrain" if green else "sidewalk"], MATTE))
+    triangle_soup.ribbon(stone, edge, Appearance(top, TAG["terrain" if green else "sidewalk"], MATTE))
     if not green and _folds(strip):
         patch = _fill(np.concatenate([stone, edge, (stone + edge) / 2])) - (0.0, 0.0, _FLOOR_BELOW_M)
-        soup.triangles(patch, Look(_SIDEWALK_RGB, TAG["sidewalk"], MATTE))
+        triangle_soup.triangles(patch, Appearance(_SIDEWALK_RGB, TAG["sidewalk"], MATTE))
     if green:
-        soup.ribbon(edge, strip.outer_m, kerb)
-        soup.ribbon(strip.outer_m, strip.outer_m - down, kerb)
+        triangle_soup.ribbon(edge, strip.outer_m, kerb)
+        triangle_soup.ribbon(strip.outer_m, strip.outer_m - down, kerb)
 
 
 def _folds(strip: Strip) -> bool:

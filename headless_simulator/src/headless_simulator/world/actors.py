@@ -5,17 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from headless_simulator.errors import CallRefused
 from headless_simulator.world.pose import HOME, Pose6
 
 RIGID = 0
 SPRING_ARM = 1
 
 
-class SpawnRefused(Exception):
+class SpawnRefused(CallRefused):
     """A spawn that the world does not allow; the text is what the client gets."""
 
 
-class NoSuchActor(Exception):
+class NoSuchActor(CallRefused):
     """An id that nobody has."""
 
     def __init__(self, actor_id: int) -> None:

@@ -18,7 +18,7 @@ _DEEPER_M: Final = 1e-6
 
 @dataclass(frozen=True, slots=True)
 class Touch:
-    """Two bodies that met in this tick; ``other_id`` 0 is something of the town, told by ``other_name``."""
+    """Two bodies that met in this tick; ``other_id`` 0 is something of the town, named by ``other_name``."""
 
     actor_id: int
     other_id: int

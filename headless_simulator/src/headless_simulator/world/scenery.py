@@ -77,7 +77,7 @@ class Scenery(Generic[R]):
 
     @property
     def listed(self) -> tuple[StaticObject, ...]:
-        """What ``get_environment_objects`` tells."""
+        """What ``get_environment_objects`` lists."""
         return self._but(self._unloaded)
 
     @property

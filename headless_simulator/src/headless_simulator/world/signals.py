@@ -50,7 +50,7 @@ class Signals:
         state: (N,) uint8 RED, YELLOW, GREEN or OFF.
         lamps: times per light.
         frozen: nothing changes by itself while True.
-        held: the same, but clients are not told: a replay shows the lights.
+        held: the same, but clients do not see it as frozen: a replay shows the lights.
     """
 
     heads: tuple[SignalHead, ...]
@@ -73,7 +73,7 @@ class Signals:
         self.reset()
 
     def reset(self) -> None:
-        """Start every junction's cycle anew; what the picture shows does not depend on earlier time."""
+        """Start every junction's cycle anew; what the image shows does not depend on earlier time."""
         for junction in self._junctions:
             junction.stage, junction.phase, junction.elapsed_s = 0, GREEN, 0.0
             self._show(junction)

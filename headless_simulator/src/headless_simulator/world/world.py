@@ -12,7 +12,7 @@ import numpy as np
 
 from headless_simulator.models.catalogue import OTHERS, PROPS, VEHICLES, WALKERS
 from headless_simulator.models.library import ModelLibrary
-from headless_simulator.scene import Float32, Float64, Movers, Picture, Town, UInt8, UInt32, View, Weather
+from headless_simulator.scene import Float32, Float64, Movers, RenderedImage, Town, UInt8, UInt32, View, Weather
 from headless_simulator.world import contact, crashes, physics
 from headless_simulator.world.actors import SPRING_ARM, Actor, NoSuchActor, SpawnOrder, SpawnRefused
 from headless_simulator.world.pose import Pose6, undo
@@ -39,12 +39,12 @@ _DRIVE_MPS2: Final = {"car": 5.0, "van": 4.0, "truck": 3.0, "bus": 3.0, "motorcy
 
 
 class RendererLike(Protocol):
-    """Draws one picture; safe to call from several threads at once."""
+    """Draws one image; safe to call from several threads at once."""
 
     def render(
         self, view: View, movers: Movers, *, weather: Weather, signals: UInt8, time_s: float, want_bgra: bool,
-        want_normal: bool = False, into: Picture | None = None,
-    ) -> Picture:  # fmt: skip
+        want_normal: bool = False, into: RenderedImage | None = None,
+    ) -> RenderedImage:  # fmt: skip
         """Draw ``movers`` in the town as seen from ``view``."""
         ...
 
@@ -71,7 +71,7 @@ class World:
         lock: held while anything here is read or changed by a server.
         frame: number of the last tick; never goes back.
         elapsed_s: simulated time since the town was opened.
-        scene_s: simulated time since the lights were last restarted; the only time that pictures may depend on.
+        scene_s: simulated time since the lights were last restarted; the only time that images may depend on.
         delta_s: length of the last tick.
         touches: who met whom in the last tick.
     """
@@ -142,7 +142,7 @@ class World:
         """
         try:
             return self.actors[actor_id]
-        except (KeyError, TypeError):
+        except KeyError:
             raise NoSuchActor(actor_id) from None
 
     def actor_or_grave(self, actor_id: int) -> Actor:
@@ -288,7 +288,7 @@ class World:
 
     # ------------------------------------------------------------------ clock
     def restart_scene(self) -> None:
-        """Restart every clock that pictures and lights depend on."""
+        """Restart every clock that images and lights depend on."""
         with self.lock:
             self.scene_s = 0.0
             self.signal_state.reset()
@@ -351,7 +351,7 @@ class World:
 
     @property
     def time_s(self) -> float:
-        """Simulated time that pictures may depend on."""
+        """Simulated time that images may depend on."""
         return self.scene_s
 
     def actor_types(self) -> Mapping[int, str]:
@@ -365,13 +365,9 @@ class World:
             return self.signal_state.state.copy()
 
     def set_weather(self, weather: Weather) -> None:
-        """Change the weather from the next picture on."""
+        """Change the weather from the next image on."""
         with self.lock:
             self.weather = replace(weather)
-
-    def ground_m(self, x: float, y: float) -> float:
-        """Height of the ground."""
-        return float(physics.ground_height(x, y, self._ground))
 
     def _limit_at(self, pose: Float64) -> float:
         return float(self._limits_at(pose[None])[0])

@@ -7,22 +7,25 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from headless_simulator.carla import values
 from headless_simulator.carla.recorder.layout import PhysicsControl, single
-from headless_simulator.carla.values import BadArgument
+from headless_simulator.carla.values import vector
+from headless_simulator.errors import BadArgument
+from headless_simulator.rpc.arguments import array, flag, number
 
 
 def from_wire(actor_id: int, rows: list[Any]) -> PhysicsControl | None:
     """Take over ``get_physics_control``'s array; None when a client set what is no physics control."""
     try:
-        torque, *engine, com, steering, wheels = values.items(rows, least=17)[:16]
+        torque, *engine, com, steering, wheels = array(rows, "physics control", least=17)[:16]
         max_rpm, inertia, full, engaged, free, auto_box, _switch_s, clutch, ratio, gears, mass, drag = engine
-        told = _array([[max_rpm, inertia, full, engaged, free]], 5)[0].tolist()
+        head = _array([[max_rpm, inertia, full, engaged, free]], 5)[0].tolist()
         rest = _array([[clutch, ratio, mass, drag]], 4)[0].tolist()
-        wheel_rows = [[*values.items(row, least=10)[:9], *values.vector(row[9])] for row in values.items(wheels)]
+        wheel_rows = [
+            [*array(row, "wheel", least=10)[:9], *vector(row[9], "position")] for row in array(wheels, "wheels")
+        ]
         return PhysicsControl(
             actor_id,
-            (*told, values.flag(auto_box), *rest, *values.vector(com)),
+            (*head, flag(auto_box, "use_gear_auto_box"), *rest, *vector(com, "center_of_mass")),
             _array(torque, 2),
             _array(gears, 3),
             _array(steering, 2),
@@ -33,5 +36,5 @@ def from_wire(actor_id: int, rows: list[Any]) -> PhysicsControl | None:
 
 
 def _array(rows: Any, columns: int) -> npt.NDArray[np.float32]:
-    told = [[values.number(v) for v in values.items(row, least=columns)[:columns]] for row in values.items(rows)]
-    return single(told).astype(np.float32).reshape(-1, columns)
+    numbers = [[number(v, "number") for v in array(row, "row", least=columns)[:columns]] for row in array(rows, "rows")]
+    return single(numbers).astype(np.float32).reshape(-1, columns)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 from headless_simulator.carla.recorder.layout import MAGIC
-from headless_simulator.carla.values import CallFailed
+from headless_simulator.errors import CallRefused
 
 _SEPARATORS: Final = ("/", "\\", ":")  # a name with one of these is a path, as CARLA has it
 _HEAD: Final = len(MAGIC).to_bytes(2, "little") + MAGIC.encode()
@@ -18,19 +18,19 @@ _HEAD_AT: Final = 2  # behind the version
 
 
 def folder() -> Path:
-    """Where recordings with a bare name are: ``$XDG_STATE_HOME/uavsim/recordings`` or below ``~/.local/state``."""
+    """Where recordings with a bare name are: ``$XDG_STATE_HOME/headless-simulator/recordings`` or below ``~/.local/state``."""
     base = os.environ.get("XDG_STATE_HOME")
-    return (Path(base) if base else Path.home() / ".local" / "state") / "uavsim" / "recordings"
+    return (Path(base) if base else Path.home() / ".local" / "state") / "headless-simulator" / "recordings"
 
 
 def path_of(name: str) -> Path:
     """Give the file of a recording's name: in ``folder()``, or the path that the name is.
 
     Raises:
-        CallFailed: the name can be no file's.
+        CallRefused: the name can be no file's.
     """
     if not name.strip() or "\0" in name:
-        raise CallFailed(f"{name!r:.80} is no name for a recording")
+        raise CallRefused(f"{name!r:.80} is no name for a recording")
     is_path = any(separator in name for separator in _SEPARATORS)
     return Path(name).absolute() if is_path else folder() / name
 
@@ -39,18 +39,18 @@ def create(path: Path) -> BinaryIO:
     """Open a file for a new recording, unbuffered and locked; an older recording in its place is emptied.
 
     Raises:
-        CallFailed: it cannot be written, its folder is missing, or something that is no recording is in its place.
+        CallRefused: it cannot be written, its folder is missing, or something that is no recording is in its place.
     """
     try:
         if path.parent == folder():
             path.parent.mkdir(parents=True, exist_ok=True)
         if not path.parent.is_dir():
-            raise CallFailed(f"cannot record to {path!s:.300}: the folder {path.parent} does not exist")
+            raise CallRefused(f"cannot record to {path!s:.300}: the folder {path.parent} does not exist")
         if path.is_symlink() or (path.exists() and not path.is_file()):
-            raise CallFailed(f"cannot record to {path}: it is no regular file")
+            raise CallRefused(f"cannot record to {path}: it is no regular file")
         number = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK, 0o644)
     except OSError as problem:
-        raise CallFailed(f"cannot record to {path!s:.300}: {problem.strerror}") from problem
+        raise CallRefused(f"cannot record to {path!s:.300}: {problem.strerror}") from problem
     file = os.fdopen(number, "r+b", buffering=0)
     try:
         _take_over(file, path)
@@ -62,16 +62,16 @@ def create(path: Path) -> BinaryIO:
 
 def _take_over(file: BinaryIO, path: Path) -> None:
     if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-        raise CallFailed(f"cannot record to {path}: it is no regular file")
+        raise CallRefused(f"cannot record to {path}: it is no regular file")
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as problem:
         if problem.errno not in (errno.EWOULDBLOCK, errno.EACCES):
-            raise CallFailed(f"cannot record to {path}: {problem.strerror}") from problem
-        raise CallFailed(f"cannot record to {path}: another recording is being written there") from problem
+            raise CallRefused(f"cannot record to {path}: {problem.strerror}") from problem
+        raise CallRefused(f"cannot record to {path}: another recording is being written there") from problem
     head = file.read(_HEAD_AT + len(_HEAD))
     if head and head[_HEAD_AT:] != _HEAD:
-        raise CallFailed(f"cannot record to {path}: a file that is no CARLA recording is there")
+        raise CallRefused(f"cannot record to {path}: a file that is no CARLA recording is there")
     file.seek(0)
     file.truncate()
 

@@ -79,7 +79,7 @@ _CM: Final = 100.0
 
 
 class Damaged(Exception):
-    """A recording that does not keep to its layout; the text tells where."""
+    """A recording that does not keep to its layout; the text says where."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,8 +125,8 @@ class Arrival:
         """As it stands in the file."""
         head = _ADD_HEAD.pack(self.actor_id, self.kind, *self.location_cm, *self.euler_deg, self.uid)
         rows = self.attributes[:LARGEST_TABLE]
-        told = b"".join(bytes([kind]) + _text(name) + _text(value) for kind, name, value in rows)
-        return head + _text(self.blueprint) + _COUNT.pack(len(rows)) + told
+        attributes = b"".join(bytes([kind]) + _text(name) + _text(value) for kind, name, value in rows)
+        return head + _text(self.blueprint) + _COUNT.pack(len(rows)) + attributes
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +134,7 @@ class PhysicsControl:
     """A vehicle's engine and wheels, in the order in which they stand in the file.
 
     Attributes:
-        actor_id: whose.
+        actor_id: of the vehicle.
         engine: max rpm, moment of inertia, three damping rates, auto box, clutch, final ratio, mass, drag, centre of mass.
         torque, gears, steering, wheels: (N, 2), (N, 3), (N, 2) and (N, 12).
     """
@@ -293,5 +293,5 @@ def _three(values: Sequence[float]) -> tuple[float, float, float]:
 
 
 def _text(value: str) -> bytes:
-    told = value.encode("utf-8", "surrogateescape")[:_LONGEST_TEXT]
-    return _COUNT.pack(len(told)) + told
+    encoded = value.encode("utf-8", "surrogateescape")[:_LONGEST_TEXT]
+    return _COUNT.pack(len(encoded)) + encoded

@@ -22,23 +22,23 @@ _NOT_A_RECORDING: Final = "File is not a CARLA recorder\n"
 
 
 def file_info(path: Path, *, show_all: bool) -> str:
-    """Tell what happened in each frame; with ``show_all`` also where everything was."""
-    return _answer(path, lambda told: _info_lines(told, show_all))
+    """List what happened in each frame; with ``show_all`` also where everything was."""
+    return _answer(path, lambda listing: _info_lines(listing, show_all))
 
 
 def collisions(path: Path, first: str, second: str) -> str:
     """List collisions between two kinds of actors: h hero, v vehicle, w walker, t traffic light, o other, a any."""
-    return _answer(path, lambda told: _collision_lines(told, first, second), rounded=True)
+    return _answer(path, lambda listing: _collision_lines(listing, first, second), rounded=True)
 
 
 def blocked(path: Path, min_time_s: float, min_distance_cm: float) -> str:
     """List actors that moved less than a distance in a time, those that stood longest first."""
-    return _answer(path, lambda told: _blocked_lines(told, min_time_s, min_distance_cm))
+    return _answer(path, lambda listing: _blocked_lines(listing, min_time_s, min_distance_cm))
 
 
 @dataclass(slots=True)
-class _Told:
-    """A recording while it is told: its frames, and which was the last."""
+class _Listing:
+    """A recording while it is listed: its frames, and which was the last."""
 
     recording: Recording
     last: Frame | None = None
@@ -49,7 +49,7 @@ class _Told:
             yield frame
 
 
-def _answer(path: Path, lines_of: Callable[[_Told], Iterator[str]], *, rounded: bool = False) -> str:
+def _answer(path: Path, lines_of: Callable[[_Listing], Iterator[str]], *, rounded: bool = False) -> str:
     file = files.open_existing(path)
     if file is None:
         return f"File {path} not found on server\n"
@@ -57,11 +57,11 @@ def _answer(path: Path, lines_of: Callable[[_Told], Iterator[str]], *, rounded: 
         recording = Recording(file)
     except Damaged:
         return _NOT_A_RECORDING
-    told = _Told(recording)
+    listing = _Listing(recording)
     lines = []
     damage: str | None = None
     try:
-        for line in lines_of(told):
+        for line in lines_of(listing):
             lines.append(line)
     except Damaged as problem:
         damage = str(problem)
@@ -71,11 +71,11 @@ def _answer(path: Path, lines_of: Callable[[_Told], Iterator[str]], *, rounded: 
     if damage:
         lines.append(f"\nFile is damaged: {damage}")
     header = recording.header
-    last_s = told.last.elapsed_s if told.last else 0.0
+    last_s = listing.last.elapsed_s if listing.last else 0.0
     # with a collision listed, CARLA's stream is still set to whole numbers here
     seconds = f"{last_s:.0f}" if rounded and len(lines) > 1 + bool(damage) else f"{last_s:g}"
     begin = f"Version: {header.version}\nMap: {header.town}\nDate: {_date(header.date_s)}\n\n"
-    end = f"\nFrames: {told.last.number if told.last else 0}\nDuration: {seconds} seconds\n"
+    end = f"\nFrames: {listing.last.number if listing.last else 0}\nDuration: {seconds} seconds\n"
     return begin + "".join(f"{line}\n" for line in lines) + end
 
 
@@ -86,8 +86,8 @@ def _date(date_s: int) -> str:
         return "unknown"
 
 
-def _info_lines(told: _Told, show_all: bool) -> Iterator[str]:
-    for frame in told.frames():
+def _info_lines(listing: _Listing, show_all: bool) -> Iterator[str]:
+    for frame in listing.frames():
         head = f"Frame {frame.number} at {frame.elapsed_s:g} seconds"
         if show_all:
             yield head
@@ -101,11 +101,11 @@ def _info_lines(told: _Told, show_all: bool) -> Iterator[str]:
                 yield line
 
 
-def _collision_lines(told: _Told, first: str, second: str) -> Iterator[str]:
+def _collision_lines(listing: _Listing, first: str, second: str) -> Iterator[str]:
     yield f"{'Time':>8} {'Types':>6} {'Id':>6} {'Actor 1':<35} {'Id':>6} {'Actor 2':<35}"
     actors: dict[int, Arrival] = {}
     before: set[tuple[int, int]] = set()
-    for frame in told.frames():
+    for frame in listing.frames():
         now: set[tuple[int, int]] = set()
         _note_arrivals(frame, actors)
         for number, data in frame.packets:
@@ -151,11 +151,11 @@ class _Stand:
         return f"{self.since_s:>8.0f} {actor_id:>6} {self.name:<35} {self.lasts_s:>10.0f}"
 
 
-def _blocked_lines(told: _Told, min_time_s: float, min_distance_cm: float) -> Iterator[str]:
+def _blocked_lines(listing: _Listing, min_time_s: float, min_distance_cm: float) -> Iterator[str]:
     yield f"{'Time':>8} {'Id':>6} {'Actor':<35} {'Duration':>10}"
     stands: dict[int, _Stand] = {}
     found: list[tuple[float, str]] = []
-    for frame in told.frames():
+    for frame in listing.frames():
         for new in _note_arrivals(frame, {}):
             stands[new.actor_id] = _Stand(new.blueprint)
         for number, data in frame.packets:

@@ -4,28 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
-from headless_simulator.carla.recorder import files, layout
-from headless_simulator.carla.recorder.cast import Cast
+from headless_simulator.carla.lifecycle import ActorLifecycle
+from headless_simulator.carla.recorder import layout
 from headless_simulator.carla.recorder.layout import Damaged
 from headless_simulator.carla.recorder.reader import Frame, Recording
-from headless_simulator.carla.values import CallFailed
+from headless_simulator.carla.recorder.replay_actors import ReplayActors
 from headless_simulator.scene import Float64
 from headless_simulator.world.pose import compose
-
-if TYPE_CHECKING:
-    from headless_simulator.carla.server import CarlaServer
 
 _NO_INTERPOLATION: Final = 2.0  # from this time factor on, as CARLA has it
 _SLACK_S: Final = 1e-9  # sums of time steps are not exact
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class ReplayRequest:
     """What a client wants to see.
 
     Attributes:
@@ -47,7 +43,7 @@ class Replayer:
     """Plays recordings, one at a time.
 
     Args:
-        server: in whose world; every method but ``load`` is called under the world's lock.
+        lifecycle: brings actors into the world; every method is called under the world's lock.
 
     Attributes:
         time_factor: recorded seconds that pass in a simulated one.
@@ -55,53 +51,26 @@ class Replayer:
         trouble: what was wrong with a recording that ended too soon, until the next one begins.
     """
 
-    def __init__(self, server: CarlaServer) -> None:
-        self._server = server
+    def __init__(self, lifecycle: ActorLifecycle) -> None:
+        self._lifecycle = lifecycle
         self.time_factor, self.ignore_hero, self.ignore_spectator = 1.0, False, True
         self.trouble: str | None = None
-        self._show: _Show | None = None
+        self._playback: _Playback | None = None
 
     @property
     def is_on(self) -> bool:
         """Whether something is being replayed."""
-        return self._show is not None
+        return self._playback is not None
 
-    def play(self, path: Path, wish: Wish) -> str:
-        """Begin a replay; returns what CARLA tells about it.
+    def begin(self, recording: Recording, request: ReplayRequest) -> list[str]:
+        """Take over the actors; returns the lines that CARLA answers."""
+        return list(self._begin(recording, request))
 
-        Called without the world's lock: the recording's town is loaded if another one is open.
-        """
-        told = [f"Replaying File: {path}"]
-        file = files.open_existing(path)
-        if file is None:
-            return _lines(*told, f"File {path} not found on server")
-        try:
-            recording = Recording(file)
-        except Damaged:
-            return _lines(*told, "File is not a CARLA recorder")
-        with self._server.standing_still():
-            self.stop(keep_actors=True)
-        try:
-            told += self._change_town(recording.header.town)
-        except CallFailed as refusal:
-            recording.close()
-            return _lines(*told, f"Could not load mapfile {recording.header.town}: {refusal}")
-        with self._server.standing_still():
-            return _lines(*told, *self._begin(recording, wish))
-
-    def _change_town(self, town: str) -> list[str]:
-        name = town.rsplit("/", 1)[-1]
-        here = self._server.world.town.name
-        if name in (here, f"{here}_Opt"):
-            return []
-        self._server.load(name, reset_settings=False)
-        return [f"Loading map {town}", "Replayer will start after map is loaded..."]
-
-    def _begin(self, recording: Recording, wish: Wish) -> Iterator[str]:
+    def _begin(self, recording: Recording, request: ReplayRequest) -> Iterator[str]:
         total_s = recording.total_s()
         yield f"Total time recorded: {total_s:g}"
-        start_s = wish.start_s if wish.start_s >= 0 else max(0.0, total_s + wish.start_s)
-        stop_s = start_s + wish.duration_s if wish.duration_s > 0 else total_s
+        start_s = request.start_s if request.start_s >= 0 else max(0.0, total_s + request.start_s)
+        stop_s = start_s + request.duration_s if request.duration_s > 0 else total_s
         span = f"from {start_s:g} s - {stop_s:g} s ({total_s:g} s)"
         yield f"Replaying {span} at {self.time_factor:.1f}x"
         if self.ignore_hero:
@@ -111,56 +80,56 @@ class Replayer:
         self.trouble = recording.damage
         if self.trouble:
             yield f"File is damaged: {self.trouble}"
-        cast = Cast(
-            self._server,
+        actors = ReplayActors(
+            self._lifecycle,
             version=recording.header.version,
-            with_sensors=wish.with_sensors,
+            with_sensors=request.with_sensors,
             ignore_hero=self.ignore_hero,
             ignore_spectator=self.ignore_spectator,
         )
-        self._show = _Show(recording, cast, wish, stop_s)
-        self._server.world.signal_state.held = True
-        cast.clear_stage()
-        self._guard(lambda show: show.go_to(start_s, smooth=True))
-        if cast.unknown:
-            yield "Not in this simulator: " + ", ".join(sorted(cast.unknown))
+        self._playback = _Playback(recording, actors, request, stop_s)
+        self._lifecycle.world.signal_state.held = True
+        actors.clear_stage()
+        self._guard(lambda playback: playback.go_to(start_s, smooth=True))
+        if actors.unknown:
+            yield "Not in this simulator: " + ", ".join(sorted(actors.unknown))
 
     def advance(self, step_s: float) -> None:
         """Move everything to where it was recorded; called before the world's own step."""
         smooth = self.time_factor < _NO_INTERPOLATION
-        self._guard(lambda show: show.go_to(show.time_s + step_s * self.time_factor, smooth=smooth))
-        if self._show is not None and self._show.is_over:
+        self._guard(lambda playback: playback.go_to(playback.time_s + step_s * self.time_factor, smooth=smooth))
+        if self._playback is not None and self._playback.is_over:
             self.stop(keep_actors=True)
 
-    def _guard(self, act: Callable[[_Show], None]) -> None:
+    def _guard(self, act: Callable[[_Playback], None]) -> None:
         """Let a damaged recording end its replay, not the clock."""
-        if self._show is None:
+        if self._playback is None:
             return
         try:
-            act(self._show)
+            act(self._playback)
         except Damaged as problem:
             self.trouble = str(problem)
             self.stop(keep_actors=True)
 
     def stop(self, *, keep_actors: bool) -> None:
         """End the replay: its vehicles stand with physics on, or what it brought is destroyed."""
-        if self._show is not None:
-            self._show.close(keep_actors=keep_actors)
-            self._show = None
-            self._server.world.signal_state.held = False
+        if self._playback is not None:
+            self._playback.close(keep_actors=keep_actors)
+            self._playback = None
+            self._lifecycle.world.signal_state.held = False
 
     def forget(self) -> None:
         """End the replay with the world that it is in."""
-        if self._show is not None:
-            self._show.recording.close()
-            self._show = None
+        if self._playback is not None:
+            self._playback.recording.close()
+            self._playback = None
 
 
-class _Show:
+class _Playback:
     """A replay under way."""
 
-    def __init__(self, recording: Recording, cast: Cast, wish: Wish, stop_s: float) -> None:
-        self.recording, self._cast, self._wish, self._stop_s = recording, cast, wish, stop_s
+    def __init__(self, recording: Recording, actors: ReplayActors, request: ReplayRequest, stop_s: float) -> None:
+        self.recording, self._actors, self._request, self._stop_s = recording, actors, request, stop_s
         self.time_s = 0.0
         self._frames = recording.frames()
         self._now: Frame | None = None
@@ -183,15 +152,15 @@ class _Show:
         passed = False
         while self._next is not None and self._next.elapsed_s <= self.time_s + _SLACK_S:
             self._now, self._next, passed = self._next, next(self._frames, None), True
-            self._cast.enter_and_leave(self._now)
+            self._actors.enter_and_leave(self._now)
         if passed and self._now is not None:
-            self._cast.take_states(self._now)
+            self._actors.take_states(self._now)
             self._from = self._places(self._now)
             self._to = self._places(self._next)
         share = self._share() if smooth else 0.0
         for actor_id, pose in self._from.items():
             to = self._to.get(actor_id)
-            self._cast.place(actor_id, pose if to is None or not share else _between(pose, to, share))
+            self._actors.place(actor_id, pose if to is None or not share else _between(pose, to, share))
         self._follow()
 
     def _share(self) -> float:
@@ -210,14 +179,14 @@ class _Show:
         return out
 
     def _follow(self) -> None:
-        followed = self._cast.pose_of(self._wish.follow_id) if self._wish.follow_id else None
+        followed = self._actors.pose_of(self._request.follow_id) if self._request.follow_id else None
         if followed is not None:
-            self._cast.place_spectator(compose(followed, self._wish.offset))
+            self._actors.place_spectator(compose(followed, self._request.offset))
 
     def close(self, *, keep_actors: bool) -> None:
         """Let go of the actors."""
         self.recording.close()
-        self._cast.release(keep=keep_actors)
+        self._actors.release(keep=keep_actors)
 
 
 def _between(a: Float64, b: Float64, share: float) -> Float64:
@@ -227,7 +196,3 @@ def _between(a: Float64, b: Float64, share: float) -> Float64:
     pose: Float64 = a + share * way
     pose[3:] = (pose[3:] + 180.0) % 360.0 - 180.0
     return np.asarray(pose)
-
-
-def _lines(*lines: str) -> str:
-    return "".join(f"{line}\n" for line in lines)

@@ -1,4 +1,4 @@
-"""How ``show_recorder_file_info`` tells each kind of packet, line by line."""
+"""How ``show_recorder_file_info`` writes each kind of packet, line by line."""
 
 from __future__ import annotations
 
@@ -142,8 +142,8 @@ def _engine(control: layout.PhysicsControl) -> Iterator[str]:
         yield f"    gear {n}: ratio {ratio:g} down_ratio {down:g} up_ratio {up:g}"
     yield "   wheels:"
     for n, row in enumerate(control.wheels.tolist()):
-        told = " ".join(f"{name} {value:g}" for name, value in zip(_WHEEL_NAMES, row, strict=False))
-        yield f"    wheel {n}: {told} position {_listed(row[-3:])}"
+        named = " ".join(f"{name} {value:g}" for name, value in zip(_WHEEL_NAMES, row, strict=False))
+        yield f"    wheel {n}: {named} position {_listed(row[-3:])}"
 
 
 EVENTS: Final[dict[int, Show]] = {

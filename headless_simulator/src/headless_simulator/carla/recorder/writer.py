@@ -13,7 +13,7 @@ import numpy.typing as npt
 from headless_simulator.carla import blueprints
 from headless_simulator.carla.recorder import files, layout
 from headless_simulator.carla.recorder.layout import Arrival, Header, PhysicsControl, Table
-from headless_simulator.carla.values import CallFailed
+from headless_simulator.errors import CallRefused
 from headless_simulator.world.actors import Actor
 from headless_simulator.world.table import (
     CONTROLLER,
@@ -67,7 +67,7 @@ class Recorder:
             additional: record velocities, boxes, trigger volumes, engines, times of lights and the wall clock as well.
 
         Raises:
-            CallFailed: the file cannot be written.
+            CallRefused: the file cannot be written.
         """
         self.stop()
         file = files.create(path)
@@ -78,7 +78,7 @@ class Recorder:
         self._file = file
         self._write(Header(layout.VERSION, int(self._began_s), self._world.town.name).pack())
         if self.trouble:
-            raise CallFailed(self.trouble)
+            raise CallRefused(self.trouble)
 
     def stop(self) -> None:
         """End the recording, if there is one."""

@@ -1,5 +1,1 @@
-"""What sensors send: one module per family, all fed from the same tick."""
-
-from headless_simulator.carla.sensors.hub import Sensors
-
-__all__ = ["Sensors"]
+"""What sensors send: one module per family, all fed from the same tick by ``hub``."""

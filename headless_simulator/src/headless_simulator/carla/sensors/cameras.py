@@ -15,7 +15,7 @@ from headless_simulator.carla.sensors.palette import CLASS_BGRA
 from headless_simulator.carla.sensors.successive import DVS, FLOW, SUCCESSIVE, event_bytes, flow_bytes
 from headless_simulator.render import encode_depth, encode_instance, encode_normal, encode_semantic
 from headless_simulator.rendering import flat_other, flat_rgb
-from headless_simulator.scene import Picture, UInt8, View
+from headless_simulator.scene import RenderedImage, UInt8, View
 
 RGB: Final = "sensor.camera.rgb"
 DEPTH: Final = "sensor.camera.depth"
@@ -23,7 +23,7 @@ SEMANTIC: Final = "sensor.camera.semantic_segmentation"
 INSTANCE: Final = "sensor.camera.instance_segmentation"
 NORMALS: Final = "sensor.camera.normals"
 COSMOS: Final = "sensor.camera.cosmos_visualization"
-PICTURES: Final = frozenset({RGB, DEPTH, SEMANTIC, INSTANCE, NORMALS, COSMOS, FLOW, DVS})
+IMAGES: Final = frozenset({RGB, DEPTH, SEMANTIC, INSTANCE, NORMALS, COSMOS, FLOW, DVS})
 
 _scratch = threading.local()
 
@@ -38,7 +38,7 @@ def view_of(reading: Reading) -> View:
 def take(view: View, readings: Sequence[Reading], moment: Moment) -> list[Measured]:
     """Draw one view and encode it for its cameras."""
     kinds = {reading.actor.blueprint for reading in readings}
-    picture = moment.renderer.render(
+    image = moment.renderer.render(
         view,
         moment.movers,
         weather=moment.weather,
@@ -48,16 +48,16 @@ def take(view: View, readings: Sequence[Reading], moment: Moment) -> list[Measur
         want_normal=NORMALS in kinds,
         into=_reused(view),
     )
-    _keep(view, picture)
-    encoded = {kind: _encode(kind, picture) for kind in kinds - SUCCESSIVE}
+    _keep(view, image)
+    encoded = {kind: _encode(kind, image) for kind in kinds - SUCCESSIVE}
     out = []
     for reading in readings:
         kind = reading.actor.blueprint
         if kind == FLOW:
-            pixels = flow_bytes(view, reading, picture, moment)
+            pixels = flow_bytes(view, reading, image, moment)
         elif kind == DVS:
-            assert picture.bgra is not None
-            pixels = event_bytes(reading, picture.bgra, moment)
+            assert image.bgra is not None
+            pixels = event_bytes(reading, image.bgra, moment)
         else:
             pixels = encoded[kind]
         out += _measured(view, reading, pixels)
@@ -65,7 +65,7 @@ def take(view: View, readings: Sequence[Reading], moment: Moment) -> list[Measur
 
 
 def take_flat(view: View, readings: Sequence[Reading], moment: Moment) -> list[Measured]:
-    """Make the cheap pictures of one view."""
+    """Make the cheap images of one view."""
     out = []
     for reading in readings:
         kind = reading.actor.blueprint
@@ -89,34 +89,34 @@ def _measured(view: View, reading: Reading, pixels: UInt8) -> list[Measured]:
     return [Measured(reading, (head, pixels.reshape(-1).data))]
 
 
-def _encode(kind: str, picture: Picture) -> UInt8:
+def _encode(kind: str, image: RenderedImage) -> UInt8:
     if kind == RGB:
-        assert picture.bgra is not None
-        return picture.bgra
-    bgra = np.empty((*picture.tag.shape, 4), np.uint8)
+        assert image.bgra is not None
+        return image.bgra
+    bgra = np.empty((*image.tag.shape, 4), np.uint8)
     if kind == INSTANCE:
-        encode_instance(picture.ids, picture.tag, bgra)
+        encode_instance(image.ids, image.tag, bgra)
     elif kind == SEMANTIC:
-        encode_semantic(picture.tag, bgra)
+        encode_semantic(image.tag, bgra)
     elif kind == DEPTH:
-        encode_depth(picture.depth_m, bgra)
+        encode_depth(image.depth_m, bgra)
     elif kind == COSMOS:
-        np.take(CLASS_BGRA, picture.tag, axis=0, out=bgra, mode="clip")
+        np.take(CLASS_BGRA, image.tag, axis=0, out=bgra, mode="clip")
     else:
-        assert picture.normal is not None
-        encode_normal(picture.normal, bgra)
+        assert image.normal is not None
+        encode_normal(image.normal, bgra)
     return bgra
 
 
-def _reused(view: View) -> Picture | None:
+def _reused(view: View) -> RenderedImage | None:
     """Give this thread's buffers of that size; never a colour buffer, for that one is on its way to a client."""
-    pictures: dict[tuple[int, int], Picture] = getattr(_scratch, "pictures", {})
-    return pictures.get((view.width, view.height))
+    images: dict[tuple[int, int], RenderedImage] = getattr(_scratch, "images", {})
+    return images.get((view.width, view.height))
 
 
-def _keep(view: View, picture: Picture) -> None:
-    if not hasattr(_scratch, "pictures"):
-        _scratch.pictures = {}
-    if len(_scratch.pictures) > 8:  # sizes change with clients: keep a few
-        _scratch.pictures.clear()
-    _scratch.pictures[view.width, view.height] = replace(picture, bgra=None)
+def _keep(view: View, image: RenderedImage) -> None:
+    if not hasattr(_scratch, "images"):
+        _scratch.images = {}
+    if len(_scratch.images) > 8:  # sizes change with clients: keep a few
+        _scratch.images.clear()
+    _scratch.images[view.width, view.height] = replace(image, bgra=None)

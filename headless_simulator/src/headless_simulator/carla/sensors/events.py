@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import msgpack
 
+from headless_simulator.carla.actor_wire import actor_wire
 from headless_simulator.carla.sensors.moment import Body, Moment, Reading
 from headless_simulator.carla.sensors.rays import nearest_obstacle
+from headless_simulator.carla.streams import Streams
 from headless_simulator.world.actors import Actor
 from headless_simulator.world.world import World
-
-if TYPE_CHECKING:
-    from headless_simulator.carla.server import CarlaServer
 
 COLLISION: Final = "sensor.other.collision"
 
@@ -35,24 +34,24 @@ def gather_collision(world: World, actor: Actor, _delta_s: float) -> list[tuple[
     return [(t.other_id, t.other_name, t.impulse) for t in met.values()]
 
 
-def collision(server: CarlaServer, reading: Reading) -> list[Body]:
+def collision(world: World, streams: Streams, reading: Reading, _moment: Moment) -> list[Body]:
     """[owner, other, impulse], a message for each body met."""
     if reading.parent is None:
         return []
     out: list[Body] = []
     for other_id, name, impulse in reading.state:
-        other = server.world.actors.get(other_id)
-        told = server.actor_wire(other) if other else town_part(name)
-        out.append((pack([server.actor_wire(reading.parent), told, list(impulse)]),))
+        other = world.actors.get(other_id)
+        met = actor_wire(other, streams) if other else town_part(name)
+        out.append((pack([actor_wire(reading.parent, streams), met, list(impulse)]),))
     return out
 
 
-def obstacle(server: CarlaServer, reading: Reading, moment: Moment) -> list[Body]:
+def obstacle(world: World, streams: Streams, reading: Reading, moment: Moment) -> list[Body]:
     """[owner, other, distance] while something is ahead."""
     found = nearest_obstacle(reading, moment)
     if found is None:
         return []
     distance_m, other_id = found
-    other = server.world.actors.get(other_id)
-    owner = server.actor_wire(reading.parent or reading.actor)
-    return [(pack([owner, server.actor_wire(other) if other else town_part("unknown"), distance_m]),)]
+    other = world.actors.get(other_id)
+    owner = actor_wire(reading.parent or reading.actor, streams)
+    return [(pack([owner, actor_wire(other, streams) if other else town_part("unknown"), distance_m]),)]

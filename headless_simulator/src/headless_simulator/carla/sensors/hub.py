@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-import sys
 import threading
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
+from headless_simulator.carla.episode import Episode
 from headless_simulator.carla.sensors import cameras, events, inertial, rays, successive
 from headless_simulator.carla.sensors.moment import Body, Measured, Moment, Reading, Stamp
-from headless_simulator.faults import Shot
+from headless_simulator.carla.streams import Streams
+from headless_simulator.faults import Delivery, Faults
+from headless_simulator.rendering import Rendering
 from headless_simulator.scene import View
+from headless_simulator.terminal import note_bug
 from headless_simulator.world.actors import Actor
 from headless_simulator.world.pose import Pose6
 from headless_simulator.world.world import World
-
-if TYPE_CHECKING:
-    from headless_simulator.carla.server import CarlaServer
-    from headless_simulator.rendering import Rendering
 
 _DUE_SLACK_S: Final = 1e-6
 
@@ -31,17 +30,22 @@ class _Family:
     """How one kind of sensor works: what it notes under the world's lock, and what it makes of it later."""
 
     gather: Callable[[World, Actor, float], Any]
-    measure: Callable[[CarlaServer, Reading, Moment], Sequence[Body]]
+    measure: Callable[[World, Streams, Reading, Moment], Sequence[Body]]
 
 
-_FAMILIES: Final[dict[str, _Family]] = {
-    rays.LIDAR: _Family(rays.gather_scan, lambda _, reading, moment: rays.lidar(reading, moment)),
-    rays.SEMANTIC_LIDAR: _Family(rays.gather_scan, lambda _, reading, moment: rays.semantic_lidar(reading, moment)),
-    rays.RADAR: _Family(rays.gather_radar, lambda _, reading, moment: rays.radar(reading, moment)),
+def _alone(measure: Callable[[Reading, Moment], Sequence[Body]]) -> Callable[..., Sequence[Body]]:
+    """Take a measurement that needs the tick only."""
+    return lambda _world, _streams, reading, moment: measure(reading, moment)
+
+
+FAMILIES: Final[dict[str, _Family]] = {
+    rays.LIDAR: _Family(rays.gather_scan, _alone(rays.lidar)),
+    rays.SEMANTIC_LIDAR: _Family(rays.gather_scan, _alone(rays.semantic_lidar)),
+    rays.RADAR: _Family(rays.gather_radar, _alone(rays.radar)),
     rays.OBSTACLE: _Family(lambda *_: None, events.obstacle),
-    inertial.IMU: _Family(inertial.gather_imu, lambda server, reading, _: inertial.imu(server, reading)),
-    inertial.GNSS: _Family(inertial.gather_gnss, lambda _, reading, moment: inertial.gnss(reading, moment)),
-    events.COLLISION: _Family(events.gather_collision, lambda server, reading, _: events.collision(server, reading)),
+    inertial.IMU: _Family(inertial.gather_imu, _alone(inertial.imu)),
+    inertial.GNSS: _Family(inertial.gather_gnss, _alone(inertial.gnss)),
+    events.COLLISION: _Family(events.gather_collision, events.collision),
 }
 
 
@@ -58,12 +62,18 @@ class Sensors:
     """All sensors with a stream.
 
     Args:
-        server: whose world, streams and faults are used.
-        rendering: how pictures are made.
+        world: what they measure.
+        streams: where they send.
+        episode: the gravity of IMUs.
+        faults: what goes wrong on purpose.
+        rendering: how images are made.
     """
 
-    def __init__(self, server: CarlaServer, rendering: Rendering) -> None:
-        self._server, self._rendering = server, rendering
+    def __init__(
+        self, world: World, *, streams: Streams, episode: Episode, faults: Faults, rendering: Rendering
+    ) -> None:
+        self._world, self._streams, self._episode = world, streams, episode
+        self._faults, self._rendering = faults, rendering
         self._actors: dict[int, Actor] = {}
         self._last_s: dict[int, float] = {}
         self._cameras: dict[int, int] = {}  # actor id: number in the order of spawning
@@ -77,7 +87,7 @@ class Sensors:
     def add(self, actor: Actor) -> None:
         """Begin to serve a sensor."""
         self._actors[actor.actor_id] = actor
-        if actor.blueprint in cameras.PICTURES:
+        if actor.blueprint in cameras.IMAGES:
             self._cameras[actor.actor_id] = len(self._cameras)
 
     def remove(self, actor: Actor) -> None:
@@ -103,41 +113,41 @@ class Sensors:
     # ------------------------------------------------------------------ one tick
     def gather(self, *, render: bool) -> Work:
         """Note what is due and copy what it needs; called under the world's lock."""
-        world = self._server.world
+        world = self._world
         moment = Moment(
             world.frame, world.elapsed_s, world.scene_s, world.delta_s, world.movers(), world.weather,
-            world.signals(), world.renderer,
+            world.signals(), world.renderer, self._episode.imu_gravity_mps2,
         )  # fmt: skip
         work = Work(moment)
         for actor in self._actors.values():
-            if not self._server.streams.has_listener(actor.stream_id):
+            if not self._streams.has_listener(actor.stream_id):
                 successive.forget(actor)
                 continue
             if not self._is_due(actor, moment):
                 continue
-            is_picture = actor.blueprint in cameras.PICTURES
-            if is_picture and not render:
+            is_image = actor.blueprint in cameras.IMAGES
+            if is_image and not render:
                 continue
             pose = tuple(world.table.c.pose[actor.row].tolist())
-            family = _FAMILIES.get(actor.blueprint)
+            family = FAMILIES.get(actor.blueprint)
             delta_s = self._delta_s(actor, moment)
             state = family.gather(world, actor, delta_s) if family else successive.gather(actor, pose, moment)
             if state == []:  # nothing happened
                 continue
             parent = world.actors.get(actor.parent_id)
-            reading = Reading(actor, pose, parent, self._shots(actor, moment, pose), state)
-            if is_picture:
+            reading = Reading(actor, pose, parent, self._deliveries(actor, moment, pose), state)
+            if is_image:
                 work.views.setdefault(cameras.view_of(reading), []).append(reading)
             else:
                 work.others.append(reading)
         return work
 
-    def _shots(self, actor: Actor, moment: Moment, pose: Pose6) -> tuple[Shot, ...]:
+    def _deliveries(self, actor: Actor, moment: Moment, pose: Pose6) -> tuple[Delivery, ...]:
         camera = self._cameras.get(actor.actor_id)
-        if self._server.faults.cuts_stream(actor.actor_id, actor.blueprint, camera):
-            self._server.streams.cut([actor.stream_id])
+        if self._faults.cuts_stream(actor.actor_id, actor.blueprint, camera):
+            self._streams.cut([actor.stream_id])
         stamp = Stamp(moment.frame, moment.elapsed_s, pose)
-        return tuple(self._server.faults.frames(actor.actor_id, actor.blueprint, camera, stamp))
+        return tuple(self._faults.frames(actor.actor_id, actor.blueprint, camera, stamp))
 
     def _is_due(self, actor: Actor, moment: Moment) -> bool:
         every_s = rays.number(actor, "sensor_tick", 0.0)
@@ -167,37 +177,37 @@ class Sensors:
             self.finish()
 
     def finish(self) -> None:
-        """Wait until everything of the tick is queued for sending; a sensor that failed is told, and stops no clock."""
+        """Wait until everything of the tick is queued for sending; a sensor that failed is reported, and stops no clock."""
         running, self._running = self._running, []
         for future in running:
             problem = future.exception()
             if problem is not None:
                 self.failed += 1
-                sys.stderr.write(f"mock carla: tick {self._frame}: a sensor failed: {problem!r}\n")
+                note_bug(f"tick {self._frame}: a sensor failed", problem)
         self._send_late(self._frame)
 
     def _measure(self, reading: Reading, moment: Moment) -> list[Measured]:
-        bodies = _FAMILIES[reading.actor.blueprint].measure(self._server, reading, moment)
+        bodies = FAMILIES[reading.actor.blueprint].measure(self._world, self._streams, reading, moment)
         return [Measured(reading, body) for body in bodies]
 
     def _run(self, job: Callable[[], Sequence[Measured]], moment: Moment) -> None:
         for measured in job():
-            if self._rendering.latency_s and measured.reading.actor.blueprint in cameras.PICTURES:
+            if self._rendering.latency_s and measured.reading.actor.blueprint in cameras.IMAGES:
                 with self._gpu:
                     time.sleep(self._rendering.latency_s)
             self._deliver(measured, moment)
 
     def _deliver(self, measured: Measured, moment: Moment) -> None:
         actor = measured.reading.actor
-        for shot in measured.reading.shots:
-            if shot.delay_ticks:
-                self._late.append((moment.frame + shot.delay_ticks, actor.stream_id, shot.stamp, measured))
+        for delivery in measured.reading.deliveries:
+            if delivery.delay_ticks:
+                self._late.append((moment.frame + delivery.delay_ticks, actor.stream_id, delivery.stamp, measured))
             else:
-                self._send(actor.stream_id, shot.stamp, measured)
+                self._send(actor.stream_id, delivery.stamp, measured)
 
     def _send(self, stream_id: int, stamp: Stamp, measured: Measured) -> None:
         header = stamp.header(measured.reading.actor.blueprint)
-        self._server.streams.send(stream_id, (header, *measured.body))
+        self._streams.send(stream_id, (header, *measured.body))
 
     def _send_late(self, frame: int) -> None:
         for _ in range(len(self._late)):

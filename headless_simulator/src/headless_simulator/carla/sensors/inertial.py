@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import msgpack
 import numpy as np
@@ -15,9 +15,6 @@ from headless_simulator.scene import Float64
 from headless_simulator.world.actors import Actor
 from headless_simulator.world.pose import rotation
 from headless_simulator.world.world import World
-
-if TYPE_CHECKING:
-    from headless_simulator.carla.server import CarlaServer
 
 IMU: Final = "sensor.other.imu"
 GNSS: Final = "sensor.other.gnss"
@@ -40,12 +37,12 @@ def gather_imu(world: World, actor: Actor, _delta_s: float) -> Motion:
     return Motion(c.acceleration[actor.row].copy(), c.angular[actor.row].copy(), generator(actor).normal(size=6))
 
 
-def imu(server: CarlaServer, reading: Reading) -> list[Body]:
+def imu(reading: Reading, moment: Moment) -> list[Body]:
     """[accelerometer m/s2, gyroscope rad/s, compass rad from north]; the compass' north is minus y, as CARLA's."""
     motion: Motion = reading.state
     pose, actor = reading.pose, reading.actor
     to_sensor = rotation(pose[3], pose[4], pose[5]).T
-    accelerometer = to_sensor @ (motion.acceleration + np.array([0.0, 0.0, server.imu_gravity_mps2]))
+    accelerometer = to_sensor @ (motion.acceleration + np.array([0.0, 0.0, moment.imu_gravity_mps2]))
     gyroscope = to_sensor @ np.radians(motion.angular_deg)
     for n, axis in enumerate("xyz"):
         accelerometer[n] += number(actor, f"noise_accel_stddev_{axis}", 0.0) * motion.noise[n]

@@ -7,17 +7,18 @@ from typing import Any, TypeAlias
 
 from headless_simulator.carla import wire
 from headless_simulator.carla.streams import Part
-from headless_simulator.faults import Shot
+from headless_simulator.faults import Delivery
 from headless_simulator.scene import Movers, UInt8, Weather
 from headless_simulator.world.actors import Actor
 from headless_simulator.world.pose import Pose6
+from headless_simulator.world.world import RendererLike
 
 Body: TypeAlias = tuple[Part, ...]  # what follows the header
 
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """The world at one tick, for pictures."""
+    """The world at one tick, for images."""
 
     frame: int
     elapsed_s: float
@@ -26,7 +27,8 @@ class Moment:
     movers: Movers
     weather: Weather
     signals: UInt8
-    renderer: Any
+    renderer: RendererLike
+    imu_gravity_mps2: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,14 +39,14 @@ class Reading:
         actor: the sensor.
         pose: where it was at the tick.
         parent: the actor that it hangs on, if any.
-        shots: how its frame leaves; one unless a fault is at work.
+        deliveries: how its frame leaves; one unless a fault is at work.
         state: what its family took from the world under the lock.
     """
 
     actor: Actor
     pose: Pose6
     parent: Actor | None
-    shots: tuple[Shot, ...]
+    deliveries: tuple[Delivery, ...]
     state: Any = None
 
 

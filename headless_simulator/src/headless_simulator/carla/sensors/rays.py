@@ -1,4 +1,4 @@
-"""Sensors that send rays through the same triangles that the pictures show: lidar, semantic lidar, radar, obstacle.
+"""Sensors that send rays through the same triangles that the images show: lidar, semantic lidar, radar, obstacle.
 
 Source: what CARLA's documentation says of ``sensor.lidar.ray_cast``, ``sensor.lidar.ray_cast_semantic``,
 ``sensor.other.radar`` and ``sensor.other.obstacle``; the order of points is theirs, channel by channel.

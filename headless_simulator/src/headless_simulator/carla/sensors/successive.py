@@ -1,4 +1,4 @@
-"""Cameras that compare a picture with the one before: optical flow and DVS (events).
+"""Cameras that compare an image with the one before: optical flow and DVS (events).
 
 Source: CARLA's ``OpticalFlowCamera`` and ``DVSCamera`` (what they send, when, and in which units).
 """
@@ -12,7 +12,7 @@ import numpy as np
 from headless_simulator.carla.sensors import rays
 from headless_simulator.carla.sensors.moment import Moment, Reading
 from headless_simulator.render import Before, EventPixels, Tuning, optical_flow
-from headless_simulator.scene import Picture, UInt8, View
+from headless_simulator.scene import RenderedImage, UInt8, View
 from headless_simulator.world.actors import Actor
 from headless_simulator.world.pose import Pose6
 
@@ -22,11 +22,11 @@ SUCCESSIVE: Final = frozenset({FLOW, DVS})
 
 _LEAST_EPS: Final = 1e-9  # the logarithm of black stays finite
 _LONGEST_NS: Final = 1 << 62
-_MEMORY: Final = "previous picture"
+_MEMORY: Final = "previous image"
 
 
 def gather(actor: Actor, pose: Pose6, moment: Moment) -> Any:
-    """Recall what such a camera has to know of its previous picture, and note where it is now; others need nothing."""
+    """Recall what such a camera has to know of its previous image, and note where it is now; others need nothing."""
     if actor.blueprint == FLOW:
         now = Before(pose, moment.movers)
         before = actor.extra.get(_MEMORY, now)
@@ -38,21 +38,21 @@ def gather(actor: Actor, pose: Pose6, moment: Moment) -> Any:
 
 
 def forget(actor: Actor) -> None:
-    """Begin anew with the next picture; what nobody listened to is not compared with."""
+    """Begin anew with the next image; what nobody listened to is not compared with."""
     actor.extra.pop(_MEMORY, None)
 
 
-def flow_bytes(view: View, reading: Reading, picture: Picture, moment: Moment) -> UInt8:
+def flow_bytes(view: View, reading: Reading, image: RenderedImage, moment: Moment) -> UInt8:
     """Give (H, W, 8): two float32 a pixel."""
     before: Before = reading.state
-    return optical_flow(picture, view, moment.movers, before).view(np.uint8)
+    return optical_flow(image, view, moment.movers, before).view(np.uint8)
 
 
 def event_bytes(reading: Reading, bgra: UInt8, moment: Moment) -> UInt8:
     """Give (N * 13,): the packed events of all pixels by time."""
     pixels: EventPixels = reading.state
-    # rounded, so that two pictures are as far apart in every run, however long the simulator ran before
-    return pixels.expose(bgra, round(moment.elapsed_s * 1e9)).view(np.uint8)
+    # rounded, so that two images are as far apart in every run, however long the simulator ran before
+    return pixels.update(bgra, round(moment.elapsed_s * 1e9)).view(np.uint8)
 
 
 def _tuning(actor: Actor) -> Tuning:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from headless_simulator.towns.layouts.profiles import street
-from headless_simulator.towns.layouts.sketch import Pen
+from headless_simulator.towns.layouts.street_plan_builder import StreetPlanBuilder
 from headless_simulator.towns.streets import Node, Plan
 
 _X = {"w": -364.0, "a": -130.0, "b": 110.0, "c": 390.0, "e": 666.0}
@@ -16,20 +16,20 @@ def plan() -> Plan:
     highway = street(3, median_m=5.0, sidewalk_m=2.5, speed_kmh=80.0, edge="solid", shoulder_m=1.5)
     main = street(2, median_m=3.0, sidewalk_m=2.5, speed_kmh=60.0, edge="solid")
     local = street(1, sidewalk_m=2.5, speed_kmh=50.0, parking=(False, True))
-    pen = Pen(Plan("Town06"))
+    builder = StreetPlanBuilder(Plan("Town06"))
     lit = Node(corner_m=10.0, lights=True, crosswalks=True)
     names = "a1 b1 c1 w2 a2 b2 c2 e2 w3 a3 b3 c3 e3 b4 c4 a5 b5 c5"
     for name in names.split():
-        pen.node(name, (_X[name[0]], _Y[name[1]]), lit)
+        builder.node(name, (_X[name[0]], _Y[name[1]]), lit)
     corner = {"nw": (_X["w"], _Y["1"]), "ne": (_X["e"], _Y["1"]), "sw": (_X["w"], _Y["5"]), "se": (_X["e"], _Y["5"])}
-    pen.street("w2", "a1", ring, via=(corner["nw"],), radius_m=45.0)
-    pen.street("c1", "e2", ring, via=(corner["ne"],), radius_m=45.0)
-    pen.street("w3", "a5", ring, via=(corner["sw"],), radius_m=60.0)
-    pen.street("c5", "e3", ring, via=(corner["se"],), radius_m=60.0)
+    builder.street("w2", "a1", ring, via=(corner["nw"],), radius_m=45.0)
+    builder.street("c1", "e2", ring, via=(corner["ne"],), radius_m=45.0)
+    builder.street("w3", "a5", ring, via=(corner["sw"],), radius_m=60.0)
+    builder.street("c5", "e3", ring, via=(corner["se"],), radius_m=60.0)
     for names in ("a1 b1 c1", "a5 b5 c5", "w2 w3", "e2 e3"):
-        pen.line(names, ring)
-    pen.line("w2 a2 b2 c2 e2", highway)
-    pen.line("w3 a3 b3 c3 e3", main)
+        builder.line(names, ring)
+    builder.line("w2 a2 b2 c2 e2", highway)
+    builder.line("w3 a3 b3 c3 e3", main)
     for names in ("a1 a2 a3", "a3 a5", "b1 b2 b3 b4 b5", "c1 c2 c3 c4 c5", "b4 c4"):
-        pen.line(names, local)
-    return pen.plan
+        builder.line(names, local)
+    return builder.plan

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from headless_simulator.towns.layouts.profiles import street
-from headless_simulator.towns.layouts.sketch import Pen
+from headless_simulator.towns.layouts.street_plan_builder import StreetPlanBuilder
 from headless_simulator.towns.streets import Node, Plan
 
 _PLACES = {  # x, y of OpenDRIVE, height
@@ -27,26 +27,28 @@ def plan() -> Plan:
     """Streets and junctions."""
     country = street(1, lane_m=3.2, sidewalk_m=0.0, shoulder_m=0.5, edge="solid", speed_kmh=60.0, kind="rural")
     village = street(1, lane_m=3.2, sidewalk_m=2.0, speed_kmh=40.0)
-    pen = Pen(Plan("Town07"))
+    builder = StreetPlanBuilder(Plan("Town07"))
     for name, (x, y, z) in _PLACES.items():
-        pen.node(name, (x, y), Node(corner_m=6.0, lights=name in _LIT, crosswalks=True, stop_signs=True, z_m=z))
-    pen.street("n", "ne", country, via=((-8.0, 240.0), (78.0, 214.0)), radius_m=[45.0, 32.0], heights=((0.5, 8.0),))
-    pen.street("ne", "e", country, via=((84.0, 60.0),), radius_m=60.0, heights=((0.5, 7.0),))
-    pen.street("e", "se", country, via=((62.0, -92.0),), radius_m=28.0)
-    pen.street("se", "s", country, via=((-40.0, -122.0),), radius_m=60.0)
-    pen.street("s", "w", country, via=((-170.0, -112.0),), radius_m=34.0)
-    pen.line("w h nw", country)
-    pen.line("h c4", country)
-    pen.street("n", "c2", country, via=((-30.0, 150.0),), radius_m=40.0, heights=((0.5, 7.0),))
-    pen.street("e", "c2", country, via=((24.0, 44.0),), radius_m=50.0, heights=((0.5, 5.0),))
-    pen.street("nw", "n", country, via=((-168.0, 206.0), (-110.0, 224.0)), radius_m=[30.0, 40.0], heights=((0.5, 9.0),))
-    pen.street("nw", "c1", country, via=((-138.0, 88.0),), radius_m=50.0)
-    pen.street("c1", "n", country, via=((-98.0, 150.0),), radius_m=40.0)
-    pen.street("c2", "ne", country, via=((20.0, 92.0),), radius_m=60.0)
-    pen.street("c3", "e", country, via=((20.0, -4.0),), radius_m=60.0)
-    pen.street("c4", "w", country, via=((-138.0, -44.0),), radius_m=40.0)
-    pen.street("c3", "se", country, via=((-20.0, -60.0),), radius_m=40.0)
-    pen.street("c4", "s", country)
+        builder.node(name, (x, y), Node(corner_m=6.0, lights=name in _LIT, crosswalks=True, stop_signs=True, z_m=z))
+    builder.street("n", "ne", country, via=((-8.0, 240.0), (78.0, 214.0)), radius_m=[45.0, 32.0], heights=((0.5, 8.0),))
+    builder.street("ne", "e", country, via=((84.0, 60.0),), radius_m=60.0, heights=((0.5, 7.0),))
+    builder.street("e", "se", country, via=((62.0, -92.0),), radius_m=28.0)
+    builder.street("se", "s", country, via=((-40.0, -122.0),), radius_m=60.0)
+    builder.street("s", "w", country, via=((-170.0, -112.0),), radius_m=34.0)
+    builder.line("w h nw", country)
+    builder.line("h c4", country)
+    builder.street("n", "c2", country, via=((-30.0, 150.0),), radius_m=40.0, heights=((0.5, 7.0),))
+    builder.street("e", "c2", country, via=((24.0, 44.0),), radius_m=50.0, heights=((0.5, 5.0),))
+    builder.street(
+        "nw", "n", country, via=((-168.0, 206.0), (-110.0, 224.0)), radius_m=[30.0, 40.0], heights=((0.5, 9.0),)
+    )
+    builder.street("nw", "c1", country, via=((-138.0, 88.0),), radius_m=50.0)
+    builder.street("c1", "n", country, via=((-98.0, 150.0),), radius_m=40.0)
+    builder.street("c2", "ne", country, via=((20.0, 92.0),), radius_m=60.0)
+    builder.street("c3", "e", country, via=((20.0, -4.0),), radius_m=60.0)
+    builder.street("c4", "w", country, via=((-138.0, -44.0),), radius_m=40.0)
+    builder.street("c3", "se", country, via=((-20.0, -60.0),), radius_m=40.0)
+    builder.street("c4", "s", country)
     for names in ("c1 c2", "c2 c3", "c3 c4", "c4 c1"):
-        pen.line(names, village)
-    return pen.plan
+        builder.line(names, village)
+    return builder.plan

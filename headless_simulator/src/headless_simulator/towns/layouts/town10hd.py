@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from headless_simulator.towns.layouts.profiles import street
-from headless_simulator.towns.layouts.sketch import Pen
+from headless_simulator.towns.layouts.street_plan_builder import StreetPlanBuilder
 from headless_simulator.towns.streets import Node, Plan
 
 _WEST, _MID_WEST, _MID_EAST, _EAST = -109.5, -42.0, 33.0, 104.5
@@ -15,23 +15,23 @@ def plan() -> Plan:
     avenue = street(2, speed_kmh=60.0, sidewalk_m=4.5)
     lane_street = street(1, parking=(True, True), speed_kmh=40.0, sidewalk_m=4.0)
     boulevard = street(2, median_m=3.0, sidewalk_m=4.5, speed_kmh=50.0)
-    pen = Pen(Plan("Town10HD"))
+    builder = StreetPlanBuilder(Plan("Town10HD"))
     lit = Node(corner_m=7.0, lights=True, crosswalks=True)
     for row, y in (("n", _NORTH), ("c", _MIDDLE), ("s", _SOUTH)):
-        pen.node(f"{row}1", (_MID_WEST, y), lit)
-        pen.node(f"{row}2", (_MID_EAST, y), lit)
-    pen.node("w", (_WEST, _MIDDLE), lit)
-    pen.node("e", (_EAST, _MIDDLE), lit)
-    pen.street("w", "n1", avenue, via=((_WEST, _NORTH),))
-    pen.line("n1 n2", avenue)
-    pen.street("n2", "e", avenue, via=((_EAST, _NORTH),))
-    pen.street("e", "s2", avenue, via=((_EAST, _SOUTH),))
-    pen.line("s2 s1", avenue)
-    pen.street("s1", "w", avenue, via=((_WEST, _SOUTH),))
-    pen.line("w c1", avenue)
-    pen.line("c1 c2", boulevard)
-    pen.line("c2 e", avenue)
-    pen.line("n1 c1 s1", avenue)
-    pen.line("n2 c2", boulevard)
-    pen.line("c2 s2", lane_street)
-    return pen.plan
+        builder.node(f"{row}1", (_MID_WEST, y), lit)
+        builder.node(f"{row}2", (_MID_EAST, y), lit)
+    builder.node("w", (_WEST, _MIDDLE), lit)
+    builder.node("e", (_EAST, _MIDDLE), lit)
+    builder.street("w", "n1", avenue, via=((_WEST, _NORTH),))
+    builder.line("n1 n2", avenue)
+    builder.street("n2", "e", avenue, via=((_EAST, _NORTH),))
+    builder.street("e", "s2", avenue, via=((_EAST, _SOUTH),))
+    builder.line("s2 s1", avenue)
+    builder.street("s1", "w", avenue, via=((_WEST, _SOUTH),))
+    builder.line("w c1", avenue)
+    builder.line("c1 c2", boulevard)
+    builder.line("c2 e", avenue)
+    builder.line("n1 c1 s1", avenue)
+    builder.line("n2 c2", boulevard)
+    builder.line("c2 s2", lane_street)
+    return builder.plan

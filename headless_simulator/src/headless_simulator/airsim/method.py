@@ -1,0 +1,41 @@
+"""How AirSim's methods are described: which of their arguments names the vehicle."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Concatenate, Final, TypeAlias
+
+from headless_simulator.airsim.simulation import Simulation
+from headless_simulator.rpc import methods
+from headless_simulator.rpc.arguments import signature_of
+from headless_simulator.rpc.methods import Method
+
+Handler: TypeAlias = Callable[Concatenate[Simulation, ...], Any]
+VEHICLE: Final = "vehicle_name"
+
+
+@dataclass(frozen=True, slots=True)
+class Traits:
+    """What the server has to know of a method.
+
+    Attributes:
+        vehicle_at: place of the vehicle's name among the arguments, None when it has none.
+    """
+
+    vehicle_at: int | None
+
+    def vehicle(self, arguments: Sequence[Any]) -> str:
+        """Give the vehicle that a call is about, "" for the first one or none."""
+        if self.vehicle_at is None or self.vehicle_at >= len(arguments):
+            return ""
+        name = arguments[self.vehicle_at]
+        return name if isinstance(name, str) else ""
+
+
+AirSimMethod: TypeAlias = Method[Simulation, Traits]
+
+
+def call(handler: Handler, *, name: str = "") -> AirSimMethod:
+    """Describe a function as a method, under its own name or another one."""
+    return methods.method(handler, name=name, traits=Traits(signature_of(handler).place_of(VEHICLE)))

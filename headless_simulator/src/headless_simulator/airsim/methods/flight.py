@@ -1,0 +1,335 @@
+"""Flight by position and velocity: control, arming, take-off, paths."""
+
+# ruff: noqa: PLR0917  (AirSim's own names and order)
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from headless_simulator.airsim import flight, geo
+from headless_simulator.airsim.commands import start_command
+from headless_simulator.airsim.drone import Drone, YawMode
+from headless_simulator.airsim.fleet import Task
+from headless_simulator.airsim.method import AirSimMethod, call
+from headless_simulator.airsim.ned import Vec3
+from headless_simulator.airsim.simulation import Later, Simulation
+from headless_simulator.airsim.values import Drivetrain, Points, Yaw
+from headless_simulator.rpc.arguments import AnyNumber, Flag, Number, Text
+
+
+def enableApiControl(sim: Simulation, is_enabled: Flag, vehicle_name: Text = "") -> None:
+    """Take or give back control."""
+    with sim.fleet.lock:
+        sim.fleet.drone(vehicle_name).set_api(enabled=is_enabled)
+
+
+def isApiControlEnabled(sim: Simulation, vehicle_name: Text = "") -> bool:
+    """Say whether a client has control."""
+    with sim.fleet.lock:
+        return sim.fleet.drone(vehicle_name).api
+
+
+def armDisarm(sim: Simulation, arm: Flag, vehicle_name: Text = "") -> bool:
+    """Arm or disarm; False when it may not."""
+    with sim.fleet.lock:
+        return sim.fleet.drone(vehicle_name).arm(armed=arm)
+
+
+def cancelLastTask(sim: Simulation, vehicle_name: Text = "") -> None:
+    """End the command under way; it answers False."""
+    sim.fleet.cancel(sim.fleet.drone(vehicle_name).name)
+
+
+def takeoff(sim: Simulation, timeout_sec: AnyNumber, vehicle_name: Text = "") -> Later:
+    """Rise."""
+    return start_command(sim, vehicle_name, lambda drone: flight.take_off(drone, timeout_sec))
+
+
+def land(sim: Simulation, timeout_sec: AnyNumber, vehicle_name: Text = "") -> Later:
+    """Come down."""
+    return start_command(sim, vehicle_name, lambda drone: flight.land(drone, timeout_sec))
+
+
+def goHome(sim: Simulation, timeout_sec: AnyNumber, vehicle_name: Text = "") -> Later:
+    """Fly to the vehicle's own origin."""
+
+    def make(drone: Drone) -> Task:
+        return flight.along_path(drone, [(0.0, 0.0, 0.0)], 0.5, timeout_sec, forward_only=False, yaw=flight.HOLD_YAW)
+
+    return start_command(sim, vehicle_name, make)
+
+
+def hover(sim: Simulation, vehicle_name: Text = "") -> Later:
+    """Stay."""
+    return start_command(sim, vehicle_name, flight.hover)
+
+
+def _path(
+    sim: Simulation,
+    points: Callable[[Drone], list[Vec3]],
+    *,
+    velocity: float,
+    timeout_sec: float,
+    forward_only: bool,
+    yaw: YawMode,
+    ahead: tuple[float, float],
+    vehicle: str,
+) -> Later:
+    """Fly along points; ``ahead`` is AirSim's lookahead and adaptive_lookahead."""
+
+    def make(drone: Drone) -> Task:
+        return flight.along_path(
+            drone,
+            points(drone),
+            velocity,
+            timeout_sec,
+            forward_only=forward_only,
+            yaw=yaw,
+            lookahead=ahead[0],
+            adaptive=ahead[1],
+        )
+
+    return start_command(sim, vehicle, make)
+
+
+def moveToPosition(
+    sim: Simulation,
+    x: AnyNumber,
+    y: AnyNumber,
+    z: AnyNumber,
+    velocity: AnyNumber,
+    timeout_sec: AnyNumber,
+    drivetrain: Drivetrain,
+    yaw_mode: Yaw,
+    lookahead: Number = -1,
+    adaptive_lookahead: Number = 1,
+    vehicle_name: Text = "",
+) -> Later:
+    """Fly to a point of the vehicle's own NED."""
+    return _path(
+        sim,
+        lambda _: [(x, y, z)],
+        velocity=velocity,
+        timeout_sec=timeout_sec,
+        forward_only=drivetrain,
+        yaw=yaw_mode,
+        ahead=(lookahead, adaptive_lookahead),
+        vehicle=vehicle_name,
+    )
+
+
+def moveOnPath(
+    sim: Simulation,
+    path: Points,
+    velocity: AnyNumber,
+    timeout_sec: AnyNumber,
+    drivetrain: Drivetrain,
+    yaw_mode: Yaw,
+    lookahead: Number = -1,
+    adaptive_lookahead: Number = 1,
+    vehicle_name: Text = "",
+) -> Later:
+    """Fly along points."""
+    return _path(
+        sim,
+        lambda _: path,
+        velocity=velocity,
+        timeout_sec=timeout_sec,
+        forward_only=drivetrain,
+        yaw=yaw_mode,
+        ahead=(lookahead, adaptive_lookahead),
+        vehicle=vehicle_name,
+    )
+
+
+def moveToGPS(
+    sim: Simulation,
+    latitude: Number,
+    longitude: Number,
+    altitude: Number,
+    velocity: AnyNumber,
+    timeout_sec: AnyNumber,
+    drivetrain: Drivetrain,
+    yaw_mode: Yaw,
+    lookahead: Number = -1,
+    adaptive_lookahead: Number = 1,
+    vehicle_name: Text = "",
+) -> Later:
+    """Fly to a geographic place."""
+    place = (latitude, longitude, altitude)
+
+    def points(drone: Drone) -> list[Vec3]:
+        return [geo.ned_from_geo(place, sim.geo_of(drone.spawn_ue_m))]
+
+    return _path(
+        sim,
+        points,
+        velocity=velocity,
+        timeout_sec=timeout_sec,
+        forward_only=drivetrain,
+        yaw=yaw_mode,
+        ahead=(lookahead, adaptive_lookahead),
+        vehicle=vehicle_name,
+    )
+
+
+def moveToZ(
+    sim: Simulation,
+    z: AnyNumber,
+    velocity: AnyNumber,
+    timeout_sec: AnyNumber,
+    yaw_mode: Yaw,
+    lookahead: Number = -1,
+    adaptive_lookahead: Number = 1,
+    vehicle_name: Text = "",
+) -> Later:
+    """Rise or sink in place."""
+
+    def points(drone: Drone) -> list[Vec3]:
+        return [(drone.position_m[0], drone.position_m[1], z)]
+
+    return _path(
+        sim,
+        points,
+        velocity=velocity,
+        timeout_sec=timeout_sec,
+        forward_only=False,
+        yaw=yaw_mode,
+        ahead=(lookahead, adaptive_lookahead),
+        vehicle=vehicle_name,
+    )
+
+
+def _velocity(
+    sim: Simulation,
+    goal: Vec3,
+    *,
+    duration: float,
+    forward_only: bool,
+    yaw: YawMode,
+    vehicle: str,
+    body: bool,
+    height: bool,
+) -> Later:
+    """Fly at a velocity: relative to the heading with ``body``; with ``height`` the third part is a height."""
+
+    def make(drone: Drone) -> Task:
+        asked = (*flight.body_to_world(drone, goal[0], goal[1]), goal[2]) if body else goal
+        if height:
+            return flight.by_velocity_z(drone, asked, duration, yaw, forward_only=forward_only, at_once=body)
+        return flight.by_velocity(drone, asked, duration, yaw, forward_only=forward_only)
+
+    return start_command(sim, vehicle, make)
+
+
+def moveByVelocity(
+    sim: Simulation,
+    vx: AnyNumber,
+    vy: AnyNumber,
+    vz: AnyNumber,
+    duration: AnyNumber,
+    drivetrain: Drivetrain,
+    yaw_mode: Yaw,
+    vehicle_name: Text = "",
+) -> Later:
+    """Fly at a NED velocity for a time."""
+    return _velocity(
+        sim,
+        (vx, vy, vz),
+        duration=duration,
+        forward_only=drivetrain,
+        yaw=yaw_mode,
+        vehicle=vehicle_name,
+        body=False,
+        height=False,
+    )
+
+
+def moveByVelocityZ(
+    sim: Simulation,
+    vx: AnyNumber,
+    vy: AnyNumber,
+    z: AnyNumber,
+    duration: AnyNumber,
+    drivetrain: Drivetrain,
+    yaw_mode: Yaw,
+    vehicle_name: Text = "",
+) -> Later:
+    """Fly at a horizontal velocity and a height for a time."""
+    return _velocity(
+        sim,
+        (vx, vy, z),
+        duration=duration,
+        forward_only=drivetrain,
+        yaw=yaw_mode,
+        vehicle=vehicle_name,
+        body=False,
+        height=True,
+    )
+
+
+def moveByVelocityBodyFrame(
+    sim: Simulation,
+    vx: AnyNumber,
+    vy: AnyNumber,
+    vz: AnyNumber,
+    duration: AnyNumber,
+    drivetrain: Drivetrain,
+    yaw_mode: Yaw,
+    vehicle_name: Text = "",
+) -> Later:
+    """Fly at a velocity relative to the heading at the start."""
+    return _velocity(
+        sim,
+        (vx, vy, vz),
+        duration=duration,
+        forward_only=drivetrain,
+        yaw=yaw_mode,
+        vehicle=vehicle_name,
+        body=True,
+        height=False,
+    )
+
+
+def moveByVelocityZBodyFrame(
+    sim: Simulation,
+    vx: AnyNumber,
+    vy: AnyNumber,
+    z: AnyNumber,
+    duration: AnyNumber,
+    drivetrain: Drivetrain,
+    yaw_mode: Yaw,
+    vehicle_name: Text = "",
+) -> Later:
+    """Fly at a velocity relative to the heading at the start, and a height."""
+    return _velocity(
+        sim,
+        (vx, vy, z),
+        duration=duration,
+        forward_only=drivetrain,
+        yaw=yaw_mode,
+        vehicle=vehicle_name,
+        body=True,
+        height=True,
+    )
+
+
+METHODS: Final[tuple[AirSimMethod, ...]] = (
+    call(enableApiControl),
+    call(isApiControlEnabled),
+    call(armDisarm),
+    call(cancelLastTask),
+    call(takeoff),
+    call(land),
+    call(goHome),
+    call(hover),
+    call(moveToPosition),
+    call(moveOnPath),
+    call(moveToGPS),
+    call(moveToZ),
+    call(moveByVelocity),
+    call(moveByVelocityZ),
+    call(moveByVelocityBodyFrame),
+    call(moveByVelocityZBodyFrame),
+)

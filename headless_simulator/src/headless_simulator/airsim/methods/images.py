@@ -1,0 +1,243 @@
+"""Methods about cameras and their images."""
+
+# ruff: noqa: PLR0917  (AirSim's own names and order)
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Final, NamedTuple, TypeAlias
+
+from headless_simulator.airsim.cameras import projection_matrix
+from headless_simulator.airsim.detections import Filter, detect
+from headless_simulator.airsim.imaging import MAX_REQUESTS, SCENE, ImageRequest
+from headless_simulator.airsim.method import AirSimMethod, call
+from headless_simulator.airsim.ned import Quat, Vec3, pose_map, quat_map, ue_pose, vector_map
+from headless_simulator.airsim.objects import compile_pattern
+from headless_simulator.airsim.simulation import Simulation
+from headless_simulator.airsim.values import CameraName, FinitePose, ImageType, camera_name, image_type
+from headless_simulator.errors import BadArgument, CallRefused
+from headless_simulator.rendering import camera_number
+from headless_simulator.rpc.arguments import Flag, Number, Reads, Text, array_of
+
+DISTORTION: Final = ("K1", "K2", "K3", "P1", "P2")
+EMPTY_BYTES: Final = b"\0"  # AirSim's rpclib cannot send empty vectors, so one element stands for none
+EMPTY_FLOATS: Final = [0.0]
+
+
+class _Wanted(NamedTuple):
+    """One ImageRequest of the wire."""
+
+    camera: str
+    image_type: int
+    as_float: bool
+    compress: bool
+
+
+def _image_request(value: Any, name: str) -> _Wanted:
+    """Read an ImageRequest."""
+    if not isinstance(value, dict) or "camera_name" not in value or "image_type" not in value:
+        keys = "'camera_name', 'image_type', 'pixels_as_float', 'compress'"
+        raise BadArgument(f"{name}: expected an ImageRequest: a map with {keys}")
+    as_float = bool(value.get("pixels_as_float", False))
+    return _Wanted(
+        camera_name(value["camera_name"], "camera_name"),
+        image_type(value["image_type"], "image_type"),
+        as_float,
+        bool(value.get("compress", True)) and not as_float,
+    )
+
+
+ImageRequests: TypeAlias = Annotated[list[_Wanted], Reads(array_of(_image_request, most=MAX_REQUESTS))]
+
+
+def _take(
+    sim: Simulation, wanted: list[_Wanted], vehicle: str, *, external: bool
+) -> tuple[list[ImageRequest], list[tuple[Vec3, Quat]], int, list[Any]]:
+    """Freeze the vehicles' poses, then draw outside the lock: the image is of the pose that is answered with it."""
+    requests, poses = [], []
+    with sim.fleet.lock:
+        drone = None if external else sim.fleet.drone(vehicle)
+        without, owner = (sim.number_of(drone), drone.name) if drone else (0, "")
+        for name, kind, as_float, compress in wanted:
+            camera = sim.camera(name, vehicle, external=external)
+            position, quat, origin = sim.camera_pose(camera, vehicle, external=external)
+            pose = ue_pose(position, quat, origin_ue_m=origin)
+            number = camera_number(owner, camera.name)
+            requests.append(
+                ImageRequest(pose, camera.captures[kind], kind, as_float, compress, without=without, camera=number)
+            )
+            poses.append((position, quat))
+        drones, now_ns = sim.drone_movers(), sim.fleet.now_ns
+    with sim.weather_lock:
+        sim.atmosphere.tick(now_ns)
+        overlays = sim.atmosphere.overlays
+    return requests, poses, now_ns, sim.image_capture.take(requests, drones, overlays)
+
+
+def simGetImages(
+    sim: Simulation, requests: ImageRequests, vehicle_name: Text = "", external: Flag = False
+) -> list[dict[str, Any]]:
+    """Take images, all at one moment."""
+    taken, poses, now_ns, data = _take(sim, requests, vehicle_name, external=external)
+    answers: list[dict[str, Any]] = [
+        {
+            "image_data_uint8": EMPTY_BYTES if request.as_float else pixels,
+            "image_data_float": pixels if request.as_float else EMPTY_FLOATS,
+            "camera_position": vector_map(pose[0]),
+            "camera_name": camera,
+            "camera_orientation": quat_map(pose[1]),
+            "time_stamp": now_ns,
+            "message": "",
+            "pixels_as_float": request.as_float,
+            "compress": compress,
+            "width": request.capture.width_px,
+            "height": request.capture.height_px,
+            "image_type": request.image_type,
+        }
+        for (camera, _, _, compress), request, pose, pixels in zip(requests, taken, poses, data, strict=True)
+    ]
+    return sim.faults.image_result(vehicle_name, answers)
+
+
+def simGetImage(
+    sim: Simulation, camera_name: CameraName, image_type: ImageType, vehicle_name: Text = "", external: Flag = False
+) -> Any:
+    """Take one image as PNG."""
+    wanted = [_Wanted(camera_name, image_type, as_float=False, compress=True)]
+    _, _, _, data = _take(sim, wanted, vehicle_name, external=external)
+    return data[0]
+
+
+def simGetCameraInfo(
+    sim: Simulation, camera_name: CameraName, vehicle_name: Text = "", external: Flag = False
+) -> dict[str, Any]:
+    """Give pose, field of view and projection matrix."""
+    with sim.fleet.lock:
+        found = sim.camera(camera_name, vehicle_name, external=external)
+        position, quat, _ = sim.camera_pose(found, vehicle_name, external=external)
+        capture = found.captures[SCENE]
+    return {
+        "pose": pose_map(position, quat),
+        "fov": capture.fov_deg,
+        "proj_mat": {"matrix": projection_matrix(capture)},
+    }
+
+
+def simSetCameraPose(
+    sim: Simulation, camera_name: CameraName, pose: FinitePose, vehicle_name: Text = "", external: Flag = False
+) -> None:
+    """Move a camera on its body."""
+    position, quat = pose
+    with sim.fleet.lock:
+        sim.camera(camera_name, vehicle_name, external=external).place(position, quat)
+
+
+def simSetCameraFov(
+    sim: Simulation, camera_name: CameraName, fov_degrees: Number, vehicle_name: Text = "", external: Flag = False
+) -> None:
+    """Change a camera's field of view."""
+    with sim.fleet.lock:
+        sim.camera(camera_name, vehicle_name, external=external).set_fov(fov_degrees)
+
+
+def simGetDistortionParams(
+    sim: Simulation, camera_name: CameraName, vehicle_name: Text = "", external: Flag = False
+) -> list[float]:
+    """Give K1, K2, K3, P1, P2."""
+    with sim.fleet.lock:
+        found = sim.camera(camera_name, vehicle_name, external=external)
+        return [found.distortion.get(name, 0.0) for name in DISTORTION]
+
+
+def simSetDistortionParam(
+    sim: Simulation,
+    camera_name: CameraName,
+    param_name: Text,
+    value: Number,
+    vehicle_name: Text = "",
+    external: Flag = False,
+) -> None:
+    """Keep a lens parameter; images are not distorted."""
+    if param_name not in DISTORTION:
+        raise CallRefused(f"distortion parameter '{param_name}' is none of {', '.join(DISTORTION)}")
+    with sim.fleet.lock:
+        sim.camera(camera_name, vehicle_name, external=external).distortion[param_name] = value
+
+
+# ---- detections ------------------------------------------------------------------------------------------------------
+
+
+def _filter(sim: Simulation, key: tuple[str, int, str, bool]) -> Filter:
+    camera, kind, vehicle, external = key
+    with sim.fleet.lock:
+        sim.camera(camera, vehicle, external=bool(external))  # a wrong name is refused now
+        owner = "" if external else sim.fleet.drone(vehicle).name
+    found: Filter = sim.detection_filters.setdefault((camera, kind, owner), Filter())
+    return found
+
+
+def simAddDetectionFilterMeshName(
+    sim: Simulation,
+    camera_name: CameraName,
+    image_type: ImageType,
+    mesh_name: Text,
+    vehicle_name: Text = "",
+    external: Flag = False,
+) -> None:
+    """Look for objects whose name matches, with * and ? as wild cards."""
+    compile_pattern(mesh_name.replace("*", ".*") if len(mesh_name) < 200 else mesh_name)
+    _filter(sim, (camera_name, image_type, vehicle_name, external)).add(mesh_name)
+
+
+def simSetDetectionFilterRadius(
+    sim: Simulation,
+    camera_name: CameraName,
+    image_type: ImageType,
+    radius_cm: Number,
+    vehicle_name: Text = "",
+    external: Flag = False,
+) -> None:
+    """Look no farther than that."""
+    _filter(sim, (camera_name, image_type, vehicle_name, external)).radius_m = radius_cm / 100.0
+
+
+def simClearDetectionMeshNames(
+    sim: Simulation, camera_name: CameraName, image_type: ImageType, vehicle_name: Text = "", external: Flag = False
+) -> None:
+    """Look for nothing."""
+    _filter(sim, (camera_name, image_type, vehicle_name, external)).names.clear()
+
+
+def simGetDetections(
+    sim: Simulation, camera_name: CameraName, image_type: ImageType, vehicle_name: Text = "", external: Flag = False
+) -> list[dict[str, Any]]:
+    """Give the objects looked for that the camera sees."""
+    wanted = _filter(sim, (camera_name, image_type, vehicle_name, external))
+    with sim.fleet.lock:
+        found = sim.camera(camera_name, vehicle_name, external=external)
+        position, quat, origin = sim.camera_pose(found, vehicle_name, external=external)
+        without = 0 if external else sim.number_of(sim.fleet.drone(vehicle_name))
+        drones = sim.drone_movers()
+    request = ImageRequest(
+        ue_pose(position, quat, origin_ue_m=origin),
+        found.captures[image_type],
+        1,
+        as_float=True,
+        compress=False,
+        without=without,
+    )
+    return detect(sim, request, (position, quat, origin), wanted, drones)
+
+
+METHODS: Final[tuple[AirSimMethod, ...]] = (
+    call(simGetImages),
+    call(simGetImage),
+    call(simGetCameraInfo),
+    call(simSetCameraPose),
+    call(simSetCameraFov),
+    call(simGetDistortionParams),
+    call(simSetDistortionParam),
+    call(simAddDetectionFilterMeshName),
+    call(simSetDetectionFilterRadius),
+    call(simClearDetectionMeshNames),
+    call(simGetDetections),
+)

@@ -1,0 +1,193 @@
+"""Methods about scene objects: names, poses, segmentation ids, spawning, lines of sight."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Final
+
+import numpy as np
+
+from headless_simulator.airsim import geo
+from headless_simulator.airsim.host import Pose6
+from headless_simulator.airsim.imaging import DEPTH_PLANAR, ImageRequest
+from headless_simulator.airsim.method import AirSimMethod, call
+from headless_simulator.airsim.ned import (
+    NAN_POSE,
+    Vec3,
+    add,
+    flip_z,
+    ned_pose,
+    quat_unit,
+    ue_pose,
+)
+from headless_simulator.airsim.objects import compile_pattern
+from headless_simulator.airsim.settings import Capture
+from headless_simulator.airsim.simulation import Simulation
+from headless_simulator.airsim.values import FinitePose, GeoPoint, Pose, Vector3r
+from headless_simulator.errors import CallRefused
+from headless_simulator.rpc.arguments import Anything, Flag, Integer, Text
+
+MAX_SPAWNED: Final = 10_000
+MAX_NAME: Final = 200
+STAND_INS: Final = {"1M_Cube_Chamfer": "static.prop.creasedbox01", "Cube": "static.prop.creasedbox01"}
+RAY: Final = Capture(9, 9, 1.0)
+UNIT: Final = {"x_val": 1.0, "y_val": 1.0, "z_val": 1.0}
+ZERO: Final = {"x_val": 0.0, "y_val": 0.0, "z_val": 0.0}
+
+
+def simListSceneObjects(sim: Simulation, name_regex: Text = ".*") -> list[str]:
+    """Name the objects that match."""
+    pattern = compile_pattern(name_regex)
+    with sim.object_lock:
+        return [name for name in sim.objects.names() if pattern.fullmatch(name)]
+
+
+def simGetObjectPose(sim: Simulation, object_name: Text, _ned: Anything = True) -> dict[str, Any]:
+    """Give a pose in global NED; NaN when there is no such object."""
+    with sim.fleet.lock, sim.object_lock:
+        drone = sim.fleet.drones.get(object_name)
+        pose = sim.ue_pose_of(drone) if drone else sim.objects.pose(object_name)
+    return sim.global_pose_map(pose) if pose else NAN_POSE
+
+
+def simSetObjectPose(sim: Simulation, object_name: Text, pose: Pose, _teleport: Anything = True) -> bool:
+    """Move an object to a pose in global NED, NaN parts stay; False for what is not there or cannot be moved."""
+    position, quat = pose
+    with sim.fleet.lock, sim.object_lock:
+        drone = sim.fleet.drones.get(object_name)
+        if drone:
+            start = drone.spawn_ue_m
+            ue = add(sim.player_start_m, flip_z(position))
+            drone.place((ue[0] - start[0], ue[1] - start[1], start[2] - ue[2]), quat)
+            return True
+        now = sim.objects.pose(object_name)
+        if now is None:
+            return False
+        old_position, old_quat = ned_pose(now, origin_ue_m=sim.player_start_m)
+        kept = position if all(map(math.isfinite, position)) else old_position
+        return sim.objects.place(object_name, _ue(sim, kept, quat if all(map(math.isfinite, quat)) else old_quat))
+
+
+def _ue(sim: Simulation, position: Vec3, quat: Any) -> Pose6:
+    return ue_pose(position, quat_unit(quat), origin_ue_m=sim.player_start_m)
+
+
+def simGetObjectScale(sim: Simulation, object_name: Text) -> dict[str, float]:
+    """Give an object's scale, which is 1; 0 when there is no such object."""
+    with sim.object_lock:
+        return UNIT if sim.objects.pose(object_name) else ZERO
+
+
+def simSetObjectScale(sim: Simulation, object_name: Text, scale: Vector3r) -> bool:
+    """Accept a scale of 1; other sizes are not drawn."""
+    with sim.object_lock:
+        known = sim.objects.pose(object_name) is not None
+    return known and all(math.isclose(part, 1.0) for part in scale)
+
+
+def simListAssets(sim: Simulation) -> list[str]:
+    """Name what can be spawned: the blueprint ids of the models, and AirSim's own cube."""
+    known = list(getattr(sim.host.models, "blueprints", ()))
+    return known + [name for name, model in STAND_INS.items() if model in known]
+
+
+def simSpawnObject(
+    sim: Simulation,
+    object_name: Text,
+    asset_name: Text,
+    pose: FinitePose,
+    scale: Vector3r,
+    _physics_enabled: Anything = False,
+    _is_blueprint: Anything = False,
+) -> str:
+    """Put a model into AirSim's images; gives the name it got."""
+    position, quat = pose
+    asset = STAND_INS.get(asset_name, asset_name)
+    try:
+        sim.host.models.number(asset)
+    except ValueError as unknown:  # it names the nearest
+        raise CallRefused(str(unknown)) from None
+    with sim.object_lock:
+        if len(sim.objects.spawned) >= MAX_SPAWNED:
+            raise CallRefused(f"{MAX_SPAWNED} objects are spawned already: destroy some")
+        return sim.objects.spawn(object_name[:MAX_NAME], asset, _ue(sim, position, quat), scale)
+
+
+def simDestroyObject(sim: Simulation, object_name: Text) -> bool:
+    """Remove what was spawned here."""
+    with sim.object_lock:
+        return sim.objects.destroy(object_name)
+
+
+def simSetSegmentationObjectID(
+    sim: Simulation, mesh_name: Text, object_id: Integer, is_name_regex: Flag = False
+) -> bool:
+    """Give a segmentation id to one object or to all that match."""
+    with sim.object_lock:
+        return sim.objects.set_segmentation(mesh_name, object_id, is_regex=is_name_regex)
+
+
+def simGetSegmentationObjectID(sim: Simulation, mesh_name: Text) -> int:
+    """Give an object's segmentation id; -1 when it is hidden or not there."""
+    with sim.object_lock:
+        return sim.objects.segmentation_id(mesh_name) if mesh_name in sim.objects.names() else -1
+
+
+# ---- lines of sight --------------------------------------------------------------------------------------------------
+
+
+def _visible(sim: Simulation, eye: Vec3, target: Vec3, *, without: int = 0) -> bool:
+    """Say whether nothing of the world stands between two points (Unreal's axes)."""
+    way = np.array(target) - np.array(eye)
+    distance = float(np.linalg.norm(way))
+    if distance < 1e-3:
+        return True
+    yaw, pitch = math.degrees(math.atan2(way[1], way[0])), math.degrees(math.asin(way[2] / distance))
+    request = ImageRequest((*eye, pitch, yaw, 0.0), RAY, DEPTH_PLANAR, as_float=True, compress=False, without=without)
+    with sim.fleet.lock:
+        drones = sim.drone_movers()
+    image, _ = sim.image_capture.render(request, drones)
+    return bool(image.depth_m[RAY.height_px // 2, RAY.width_px // 2] >= distance - 0.05)
+
+
+def _place(sim: Simulation, place: geo.Geo) -> Vec3:
+    return add(sim.player_start_m, flip_z(geo.ned_from_geo(place, sim.settings.origin_geo)))
+
+
+def simTestLineOfSightToPoint(sim: Simulation, point: GeoPoint, vehicle_name: Text = "") -> bool:
+    """Say whether the vehicle sees a place."""
+    target = _place(sim, point)
+    with sim.fleet.lock:
+        drone = sim.fleet.drone(vehicle_name)
+        eye, without = add(drone.spawn_ue_m, flip_z(drone.position_m)), sim.number_of(drone)
+    return _visible(sim, eye, target, without=without)
+
+
+def simTestLineOfSightBetweenPoints(sim: Simulation, point1: GeoPoint, point2: GeoPoint) -> bool:
+    """Say whether two places see each other."""
+    return _visible(sim, _place(sim, point1), _place(sim, point2))
+
+
+def simGetWorldExtents(sim: Simulation) -> list[dict[str, float]]:
+    """Give the town's lowest and highest corner."""
+    vertices = sim.host.town.mesh.vertices_m
+    low, high = vertices.min(axis=0), vertices.max(axis=0)
+    corners = [sim.geo_of((float(x), float(y), float(z))) for x, y, z in (low, high)]
+    return [geo.geo_map(corner) for corner in corners]
+
+
+METHODS: Final[tuple[AirSimMethod, ...]] = (
+    call(simListSceneObjects),
+    call(simGetObjectPose),
+    call(simSetObjectPose),
+    call(simGetObjectScale),
+    call(simSetObjectScale),
+    call(simListAssets),
+    call(simSpawnObject),
+    call(simDestroyObject),
+    call(simSetSegmentationObjectID),
+    call(simGetSegmentationObjectID),
+    call(simTestLineOfSightToPoint),
+    call(simTestLineOfSightBetweenPoints),
+    call(simGetWorldExtents),
+)

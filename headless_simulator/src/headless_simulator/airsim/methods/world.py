@@ -1,0 +1,190 @@
+"""Methods about the server, the clock, weather, light and recording."""
+
+# ruff: noqa: PLR0917, ARG001  (AirSim's own names and order)
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from headless_simulator.airsim.fleet import FRAME_NS
+from headless_simulator.airsim.method import AirSimMethod, call
+from headless_simulator.airsim.ned import euler_from_quat, quat_unit
+from headless_simulator.airsim.simulation import MAX_MESSAGES, Later, Simulation
+from headless_simulator.airsim.values import FinitePose, Vector3r
+from headless_simulator.errors import CallRefused
+from headless_simulator.rpc.arguments import AnyNumber, Anything, Flag, Integer, Number, Text
+
+MAX_CONTINUE_S: Final = 1.0e6
+
+
+def ping(sim: Simulation) -> bool:
+    """Say that somebody is there."""
+    return True
+
+
+def getServerVersion(sim: Simulation) -> int:
+    """Give the protocol's version."""
+    return 1
+
+
+def getMinRequiredClientVersion(sim: Simulation) -> int:
+    """Give the oldest client's version."""
+    return 1
+
+
+def reset(sim: Simulation) -> None:
+    """Put vehicles and cameras back to their start."""
+    sim.reset()
+
+
+def listVehicles(sim: Simulation) -> list[str]:
+    """Name the vehicles."""
+    return list(sim.fleet.drones)
+
+
+def getSettingsString(sim: Simulation) -> str:
+    """Give settings.json as it was read."""
+    return sim.settings.text
+
+
+def simPause(sim: Simulation, is_paused: Flag) -> None:
+    """Stop or start time."""
+    sim.fleet.pause(is_paused)
+
+
+def simIsPaused(sim: Simulation) -> bool:
+    """Say whether time stands still."""
+    with sim.fleet.lock:
+        return not sim.fleet.running
+
+
+def simContinueForTime(sim: Simulation, seconds: Number) -> Later:
+    """Run for exactly that long, pause, then answer."""
+    if not 0 <= seconds <= MAX_CONTINUE_S:
+        raise CallRefused(f"seconds must be from 0 to {MAX_CONTINUE_S:.0f}")
+    return _continue(sim, round(seconds * 1e9))
+
+
+def simContinueForFrames(sim: Simulation, frames: Integer) -> Later:
+    """Run for some frames of 20 ms, pause, then answer."""
+    if not 0 <= frames <= 50_000_000:
+        raise CallRefused("frames must be from 0 to 50000000")
+    return _continue(sim, frames * FRAME_NS)
+
+
+def _continue(sim: Simulation, span_ns: int) -> Later:
+    def begin(send: Callable[[Any], None]) -> None:
+        sim.fleet.continue_for(span_ns, lambda: send(None))
+
+    return Later(begin)
+
+
+def simAddVehicle(sim: Simulation, name: Text, vehicle_type: Text, pose: FinitePose, _pawn_path: Anything = "") -> bool:
+    """Add a vehicle at a pose in global NED."""
+    if vehicle_type.lower() not in ("simpleflight", "", "computervision"):
+        raise CallRefused(f"vehicle_type '{vehicle_type}' is not served here: use simpleflight")
+    position, quat = pose
+    roll, pitch, yaw = (angle * 57.29577951308232 for angle in euler_from_quat(quat_unit(quat)))
+    setting = sim.moving_setting(name, position, yaw_deg=yaw, pitch_deg=pitch, roll_deg=roll)
+    return sim.add_vehicle(setting)
+
+
+def simSetTimeOfDay(
+    sim: Simulation,
+    is_enabled: Flag,
+    start_datetime: Text = "",
+    is_start_datetime_dst: Flag = False,
+    celestial_clock_speed: AnyNumber = 1.0,
+    update_interval_secs: AnyNumber = 60.0,
+    move_sun: Flag = True,
+) -> None:
+    """Move the sun by a date and a clock."""
+    with sim.weather_lock:
+        sim.atmosphere.set_time_of_day(
+            sim.fleet.now_ns,
+            on=is_enabled,
+            start=start_datetime,
+            dst=is_start_datetime_dst,
+            speed=celestial_clock_speed,
+            every_s=update_interval_secs,
+            move=move_sun,
+        )
+
+
+def simEnableWeather(sim: Simulation, enable: Flag) -> None:
+    """Let weather parameters work."""
+    with sim.weather_lock:
+        sim.atmosphere.enable(on=enable)
+
+
+def simSetWeatherParameter(sim: Simulation, param: Integer, val: AnyNumber) -> None:
+    """Set rain, wetness, snow, leaves, dust or fog, 0 to 1."""
+    with sim.weather_lock:
+        sim.atmosphere.set_parameter(param, val)
+
+
+def simSetWind(sim: Simulation, wind: Vector3r) -> None:
+    """Let the wind blow: NED, m/s."""
+    if not all(abs(part) < 200 for part in wind):
+        raise CallRefused("wind must be below 200 m/s")
+    with sim.fleet.lock:
+        sim.fleet.wind_mps[:] = wind
+
+
+def simPrintLogMessage(
+    sim: Simulation, message: Anything, message_param: Anything = "", _severity: Anything = 0
+) -> None:
+    """Keep the message; there is no screen to show it on."""
+    sim.messages.append(f"{message}{message_param}"[:1000])
+    del sim.messages[:-MAX_MESSAGES]
+
+
+def startRecording(sim: Simulation) -> None:
+    """Write poses into the folder of the settings."""
+    sim.recorder.start()
+
+
+def stopRecording(sim: Simulation) -> None:
+    """Close the recording."""
+    sim.recorder.stop()
+
+
+def isRecording(sim: Simulation) -> bool:
+    """Say whether it records."""
+    return sim.recorder.on
+
+
+def simLoadLevel(sim: Simulation, level_name: Text) -> bool:
+    """Accept the town that is loaded; another one is CARLA's business."""
+    return level_name == sim.host.town.name
+
+
+def simRunConsoleCommand(sim: Simulation, _command: Anything) -> bool:
+    """Refuse: there is no Unreal console."""
+    return False
+
+
+METHODS: Final[tuple[AirSimMethod, ...]] = (
+    call(ping),
+    call(getServerVersion),
+    call(getMinRequiredClientVersion),
+    call(reset),
+    call(listVehicles),
+    call(getSettingsString),
+    call(simPause),
+    call(simIsPaused),
+    call(simContinueForTime),
+    call(simContinueForFrames),
+    call(simAddVehicle),
+    call(simSetTimeOfDay),
+    call(simEnableWeather),
+    call(simSetWeatherParameter),
+    call(simSetWind),
+    call(simPrintLogMessage),
+    call(startRecording),
+    call(stopRecording),
+    call(isRecording),
+    call(simLoadLevel),
+    call(simRunConsoleCommand),
+)

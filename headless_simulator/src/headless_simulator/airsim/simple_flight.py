@@ -1,0 +1,267 @@
+"""SimpleFlight, AirSim's own flight controller: goals of four axes become four rotor signals, in every step of 3 ms.
+
+Each axis (roll or y, pitch or x, yaw, throttle or z) has a chain of controllers: position -> velocity -> angle -> rate.
+They are rebuilt from AirLib's simple_flight firmware (OffboardApi, CascadeController and below it), its oddities included,
+since they are what users fly: a controller sees its own axis only, so that a position goal is turned into body axes
+component by component, and in ``moveByVelocityZ`` the height in metres stands where a vertical velocity belongs. ``ideal``
+takes these two out.
+
+State, modes, goals and gains are rows of plain arrays, see ``quad``.
+"""
+
+# ruff: noqa: PLR0917  (numba kernels take plain arrays, by position)
+
+from __future__ import annotations
+
+import math
+from typing import Any, Final
+
+import numpy as np
+
+from headless_simulator.airsim.quad import (
+    S_ACTIVE,
+    S_API,
+    S_FLYING,
+    S_GOAL_AGE,
+    S_HOLDING,
+    S_INTEGRAL,
+    S_LAST_ERROR,
+    S_RATE,
+    S_RETUNED,
+    S_SIGNAL,
+    S_STICKS,
+    S_STICKS_AGE,
+    S_STICKS_NEXT,
+    S_VELOCITY,
+    S_YOUNG,
+    angles,
+    compiled,
+    turn_to_body,
+)
+from headless_simulator.scene import Float64, Int32
+
+# ---- goal modes of an axis -------------------------------------------------------------------------------------------
+RATE: Final = 1
+LEVEL: Final = 2
+VELOCITY: Final = 3
+POSITION: Final = 4
+DIRECT: Final = 5
+
+# ---- gains[vehicle, controller, term, axis]; controllers in this order -----------------------------------------------
+G_RATE: Final = 0
+G_LEVEL: Final = 1
+G_VELOCITY: Final = 2
+G_POSITION: Final = 3
+
+MAX_RATE: Final = 2.5  # rad/s
+MAX_TILT: Final = math.pi / 5.5
+MAX_STICK_YAW: Final = math.pi
+MAX_SPEED: Final = 6.0  # what the position controller may ask for, m/s
+MIN_ARMED_THROTTLE: Final = 0.1
+IDLE_THROTTLE: Final = MIN_ARMED_THROTTLE / 1.5  # an armed quad turns its rotors slowly
+MIN_VELOCITY_THROTTLE: Final = 0.3
+MIN_MIX_THROTTLE: Final = MIN_ARMED_THROTTLE / 2
+VELOCITY_Z_DISCOUNT: Final = 0.9999
+HOVER_AFTER_S: Final = 0.0605  # more than 60 whole milliseconds without a new command
+STICKS_AFTER_S: Final = 0.0105  # more than 10 whole milliseconds between two looks at the remote control
+STILL: Final = 0.08  # m/s and rad/s: slower than this with idle rotors has landed
+TAKING_OFF_MPS: Final = 0.01
+PI_SINGLE: Final = float(np.float32(math.pi))  # angles exactly opposite turn the way they do in single precision
+
+
+def default_gains() -> Float64:
+    """Give SimpleFlight's gains: (controller, term p/i/d, axis)."""
+    gains = np.zeros((4, 3, 4))
+    gains[G_RATE, 0] = (0.25, 0.25, 0.25, 1.0)
+    gains[G_LEVEL, 0] = (2.5, 2.5, 2.5, 1.0)
+    gains[G_VELOCITY, 0] = (0.2, 0.2, 0.0, 2.0)
+    gains[G_VELOCITY, 1] = (0.0, 0.0, 0.0, 2.0)
+    gains[G_POSITION, 0] = (0.25, 0.25, 0.0, 0.25)
+    return gains
+
+
+def idle_goal(count: int) -> tuple[Int32, Float64]:
+    """Give goal modes and goals of vehicles that nobody commanded yet: level, rotors off."""
+    mode = np.full((count, 4), LEVEL, dtype=np.int32)
+    mode[:, 2], mode[:, 3] = RATE, DIRECT
+    return mode, np.zeros((count, 4))
+
+
+@compiled
+def _pid(state: Any, gains: Any, controller: int, axis: int, error: float, dt: float) -> float:
+    """Run one PID whose output is held to -1..1; in its first step it has neither integral nor slope."""
+    slot = controller * 4 + axis
+    output = error * gains[controller, 0, axis]
+    if state[S_YOUNG + axis] == 0:
+        integral = state[S_INTEGRAL + slot]
+        if controller == G_VELOCITY and axis == 3:
+            integral *= VELOCITY_Z_DISCOUNT
+        state[S_INTEGRAL + slot] = min(1.0, max(-1.0, integral + dt * error * gains[controller, 1, axis]))
+        output += (error - state[S_LAST_ERROR + slot]) / dt * gains[controller, 2, axis]
+        state[S_LAST_ERROR + slot] = error
+    return float(min(1.0, max(-1.0, output + state[S_INTEGRAL + slot])))
+
+
+@compiled
+def _rate_control(state: Any, gains: Any, axis: int, goal: float, dt: float) -> float:
+    return _pid(state, gains, G_RATE, axis, goal - state[S_RATE + axis], dt)
+
+
+@compiled
+def _turn(measured: float, goal: float) -> float:
+    """Give the shorter way round from one angle to another."""
+    measured, goal = measured % (2 * PI_SINGLE), goal % (2 * PI_SINGLE)
+    if measured - goal > PI_SINGLE:
+        measured -= 2 * PI_SINGLE
+    elif measured - goal < -PI_SINGLE:
+        goal -= 2 * PI_SINGLE
+    return goal - measured
+
+
+@compiled
+def _level_control(state: Any, gains: Any, axis: int, goal: float, dt: float) -> float:
+    turn = _turn(angles(state)[axis], goal)
+    return _rate_control(state, gains, axis, _pid(state, gains, G_LEVEL, axis, turn, dt) * MAX_RATE, dt)
+
+
+@compiled
+def aim_by_sticks(state: Any, mode: Any, goal: Any) -> None:
+    """Set the goals that the remote control gave when it was last read."""
+    rates = state[S_STICKS] > 0
+    mode[0], mode[1] = (RATE, RATE) if rates else (LEVEL, LEVEL)
+    mode[2], mode[3] = RATE, DIRECT
+    for axis in range(4):
+        goal[axis] = state[S_STICKS + 1 + axis]
+
+
+@compiled
+def _read_sticks(state: Any, mode: Any, goal: Any, dt: float) -> None:
+    """Look at the remote control now and then; it flies the vehicle while no client has control."""
+    state[S_STICKS_AGE] += dt
+    if state[S_STICKS_AGE] > STICKS_AFTER_S:
+        state[S_STICKS_AGE] = 0.0
+        for column in range(5):
+            state[S_STICKS + column] = state[S_STICKS_NEXT + column]
+    if state[S_API] == 0:
+        aim_by_sticks(state, mode, goal)
+
+
+@compiled
+def _watch(state: Any, mode: Any, goal: Any) -> None:
+    """Hold position when commands stop coming, and notice landing and take-off, as the firmware does."""
+    if state[S_API] > 0 and state[S_FLYING] > 0 and state[S_GOAL_AGE] > HOVER_AFTER_S and state[S_HOLDING] == 0:
+        mode[0], mode[1], mode[2], mode[3] = POSITION, POSITION, RATE, POSITION
+        goal[0], goal[1], goal[2], goal[3] = state[1], state[0], 0.0, state[2]
+        state[S_HOLDING] = 1.0
+    power = (state[S_SIGNAL] + state[S_SIGNAL + 1] + state[S_SIGNAL + 2] + state[S_SIGNAL + 3]) / 4
+    if state[S_FLYING] > 0 and power <= MIN_ARMED_THROTTLE:
+        still = True
+        for axis in range(3):
+            still = still and abs(state[S_RATE + axis]) < STILL and abs(state[S_VELOCITY + axis]) < STILL
+        if still:
+            state[S_FLYING] = 0.0
+    if state[S_FLYING] == 0 and power > MIN_ARMED_THROTTLE and abs(state[9]) > TAKING_OFF_MPS:
+        state[S_FLYING] = 1.0
+
+
+@compiled
+def _renew(state: Any, mode: Any, axis: int) -> None:
+    """Give an axis a controller without memory when its mode or the gains were changed."""
+    if state[S_ACTIVE + axis] == mode[axis] and state[S_RETUNED] == 0:
+        state[S_YOUNG + axis] = 0.0
+        return
+    state[S_ACTIVE + axis] = mode[axis]
+    state[S_YOUNG + axis] = 1.0
+    for slot in range(axis, 16, 4):
+        state[S_INTEGRAL + slot] = 0.0
+        state[S_LAST_ERROR + slot] = 0.0
+
+
+@compiled
+def _asked_velocity(state: Any, mode: Any, goal: Any, gains: Any, axis: int, dt: float) -> tuple[float, float, float]:
+    """Give the world velocity (x, y, z) that an axis's velocity controller is asked for."""
+    if mode[axis] == VELOCITY:
+        return goal[1], goal[0], goal[3]  # with the third goal whatever it means: see the module
+    position = state[1] if axis == 0 else (state[0] if axis == 1 else state[2])
+    asked = _pid(state, gains, G_POSITION, axis, goal[axis] - position, dt) * MAX_SPEED
+    return (asked if axis == 1 else 0.0), (asked if axis == 0 else 0.0), (asked if axis == 3 else 0.0)
+
+
+@compiled
+def _ideal_velocity(
+    asked: tuple[float, float, float], state: Any, mode: Any, goal: Any, gains: Any, axis: int
+) -> tuple[float, float, float]:
+    """Give the velocity that all axes ask for together."""
+    x, y, z = asked
+    if axis != 1:
+        x = goal[1] if mode[1] == VELOCITY else 0.0
+        if mode[1] == POSITION:
+            x = min(1.0, max(-1.0, (goal[1] - state[0]) * gains[G_POSITION, 0, 1])) * MAX_SPEED
+    if axis != 0:
+        y = goal[0] if mode[0] == VELOCITY else 0.0
+        if mode[0] == POSITION:
+            y = min(1.0, max(-1.0, (goal[0] - state[1]) * gains[G_POSITION, 0, 0])) * MAX_SPEED
+    if axis != 3:
+        z = goal[3] if mode[3] == VELOCITY else 0.0
+        if mode[3] == POSITION:
+            z = min(1.0, max(-1.0, (goal[3] - state[2]) * gains[G_POSITION, 0, 3])) * MAX_SPEED
+    return x, y, z
+
+
+@compiled
+def _control_axis(state: Any, mode: Any, goal: Any, gains: Any, axis: int, ideal: bool, dt: float) -> float:
+    """Run the controllers of one axis; gives roll, pitch, yaw or throttle."""
+    kind = mode[axis]
+    if kind == RATE:
+        return _rate_control(state, gains, axis, goal[axis], dt)
+    if kind == LEVEL:
+        return _level_control(state, gains, axis, goal[axis], dt)
+    if kind == DIRECT:
+        return float(goal[axis])
+    asked = _asked_velocity(state, mode, goal, gains, axis, dt)
+    if ideal:
+        asked = _ideal_velocity(asked, state, mode, goal, gains, axis)
+    x, y, z = turn_to_body(state, asked[0] - state[7], asked[1] - state[8], asked[2] - state[9])
+    if axis == 3:
+        return max((1.0 - _pid(state, gains, G_VELOCITY, 3, z, dt)) / 2, MIN_VELOCITY_THROTTLE)
+    if axis == 0:
+        return _level_control(state, gains, 0, _pid(state, gains, G_VELOCITY, 0, y, dt) * MAX_TILT, dt)
+    return _level_control(state, gains, 1, -_pid(state, gains, G_VELOCITY, 1, x, dt) * MAX_TILT, dt)
+
+
+@compiled
+def control(state: Any, mode: Any, goal: Any, gains: Any, ideal: bool, dt: float) -> None:
+    """Turn the goal into four rotor signals."""
+    _read_sticks(state, mode, goal, dt)
+    _watch(state, mode, goal)
+    for axis in range(4):
+        _renew(state, mode, axis)
+    state[S_RETUNED] = 0.0
+    roll = _control_axis(state, mode, goal, gains, 0, ideal, dt)
+    pitch = _control_axis(state, mode, goal, gains, 1, ideal, dt)
+    yaw = _control_axis(state, mode, goal, gains, 2, ideal, dt)
+    throttle = _control_axis(state, mode, goal, gains, 3, ideal, dt)
+    if mode[0] == DIRECT and mode[1] == DIRECT and mode[2] == DIRECT and mode[3] == DIRECT:
+        state[S_SIGNAL], state[S_SIGNAL + 1] = roll, pitch
+        state[S_SIGNAL + 2], state[S_SIGNAL + 3] = yaw, throttle
+    else:
+        _mix(state, roll, pitch, yaw, throttle)
+
+
+@compiled
+def _mix(state: Any, roll: float, pitch: float, yaw: float, throttle: float) -> None:
+    """Share roll, pitch, yaw and throttle out to the rotors: front right, rear left, front left, rear right."""
+    if throttle < MIN_MIX_THROTTLE:
+        for rotor in range(4):
+            state[S_SIGNAL + rotor] = throttle
+        return
+    state[S_SIGNAL] = throttle - roll + pitch + yaw
+    state[S_SIGNAL + 1] = throttle + roll - pitch + yaw
+    state[S_SIGNAL + 2] = throttle + roll + pitch - yaw
+    state[S_SIGNAL + 3] = throttle - roll - pitch - yaw
+    lowest = min(min(state[S_SIGNAL], state[S_SIGNAL + 1]), min(state[S_SIGNAL + 2], state[S_SIGNAL + 3]))
+    lift = max(0.0, -lowest)
+    highest = max(max(state[S_SIGNAL], state[S_SIGNAL + 1]), max(state[S_SIGNAL + 2], state[S_SIGNAL + 3])) + lift
+    scale = max(1.0, highest)
+    for rotor in range(4):
+        state[S_SIGNAL + rotor] = min(1.0, max(0.0, (state[S_SIGNAL + rotor] + lift) / scale))

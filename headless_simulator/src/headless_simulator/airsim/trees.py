@@ -1,0 +1,40 @@
+"""What of a tree stops a drone: its trunk and its crown, not the box around both."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from headless_simulator.scene import FOLIAGE, Float64, Int32, Mesh, StaticObject
+
+
+def trunks_and_crowns(trees: list[StaticObject], mesh: Mesh) -> tuple[list[StaticObject], Float64]:
+    """Give the solid parts of trees: the bounds of each tree's leaves and of the rest of it.
+
+    Args:
+        trees: objects of the town with vegetation's tag.
+        mesh: the town's, whose triangles know their object and whether they are leaves.
+
+    Returns:
+        The tree of each part, and the parts (P, 6): centre x, y, z and half x, y, z in the axes of the tree's pose.
+    """
+    of_tree = np.flatnonzero(np.isin(mesh.object_id, [tree.object_id for tree in trees]))
+    order = of_tree[np.argsort(mesh.object_id[of_tree], kind="stable")]
+    ids = mesh.object_id[order]
+    owners: list[StaticObject] = []
+    parts: list[Float64] = []
+    for tree in trees:
+        mine = order[np.searchsorted(ids, tree.object_id) : np.searchsorted(ids, tree.object_id, side="right")]
+        leaves = mesh.material[mine] == FOLIAGE
+        found = [_bounds(tree, mesh, mine[chosen]) for chosen in (leaves, ~leaves) if chosen.any()]
+        parts += found or [np.array([*tree.box_centre_m, *tree.box_half_m])]
+        owners += [tree] * max(len(found), 1)
+    return owners, np.array(parts).reshape(-1, 6)
+
+
+def _bounds(tree: StaticObject, mesh: Mesh, triangles: Int32) -> Float64:
+    points = mesh.vertices_m[mesh.triangles[triangles].reshape(-1)].astype(np.float64)
+    yaw = np.radians(tree.pose[4])
+    turn = np.array([[np.cos(yaw), -np.sin(yaw), 0.0], [np.sin(yaw), np.cos(yaw), 0.0], [0.0, 0.0, 1.0]])
+    own = points @ turn  # into the tree's own axes
+    low, high = own.min(axis=0), own.max(axis=0)
+    return np.concatenate([turn @ ((low + high) / 2), (high - low) / 2])

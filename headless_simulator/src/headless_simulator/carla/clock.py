@@ -1,0 +1,148 @@
+"""The clock of the CARLA server: one tick after the other, from clients' calls or by itself."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import time
+from collections.abc import Iterator
+from typing import Final
+
+from headless_simulator.carla import snapshot
+from headless_simulator.carla.episode import Episode
+from headless_simulator.carla.recorder.replay import Replayer
+from headless_simulator.carla.recorder.writer import Recorder
+from headless_simulator.carla.sensors.hub import Sensors
+from headless_simulator.carla.streams import EPISODE_STREAM, Streams
+from headless_simulator.faults import Faults
+from headless_simulator.terminal import note
+from headless_simulator.world.table import SENSOR
+from headless_simulator.world.world import World
+
+_SNAPSHOT_WAIT_S: Final = 1.0
+_IMAGES_WAIT_S: Final = 1.5
+_LISTENERS_WAIT_S: Final = 1.0
+_LOOK_S: Final = 0.01  # how soon a free run begins after clients gave the clock back
+
+
+class Clock:
+    """Advances the world and lets everybody know.
+
+    Args:
+        world: what advances.
+        episode: whose turn it is, and the length of a tick.
+        streams: where snapshots leave.
+        sensors: what measures at each tick.
+        recorder: writes each tick down while it is on.
+        replayer: moves actors before each tick while it is on.
+        faults: what goes wrong on purpose.
+    """
+
+    def __init__(
+        self,
+        world: World,
+        *,
+        episode: Episode,
+        streams: Streams,
+        sensors: Sensors,
+        recorder: Recorder,
+        replayer: Replayer,
+        faults: Faults,
+    ) -> None:
+        self._world, self._episode, self._streams, self._sensors = world, episode, streams, sensors
+        self._recorder, self._replayer, self._faults = recorder, replayer, faults
+        self._lock = threading.RLock()
+        self._stop = threading.Event()
+        self._snapshot_sent, self._sent_frame = threading.Condition(), 0
+
+    def start(self) -> None:
+        """Run freely while no client owns the clock."""
+        threading.Thread(target=self._run_freely, name="free run", daemon=True).start()
+
+    def stop(self) -> None:
+        """End the free run."""
+        self._stop.set()
+
+    @contextlib.contextmanager
+    def held(self) -> Iterator[None]:
+        """Hold the clock, so that no tick begins."""
+        with self._lock:
+            yield
+
+    @contextlib.contextmanager
+    def standing_still(self) -> Iterator[None]:
+        """Hold the clock and the world, for calls that are answered without the world's lock."""
+        with self._lock, self._world.lock:  # in a tick's order
+            yield
+
+    def tick(self) -> int:
+        """Advance by one tick; returns its frame.
+
+        The state is queued for sending by then, and so are the images, unless they take longer than
+        ``_IMAGES_WAIT_S``: then the next tick waits for them, so that a slow renderer is no RPC time-out.
+        """
+        with self._lock:
+            self._sensors.finish()
+            self._streams.await_expected(_LISTENERS_WAIT_S)
+            settings = self._episode.settings
+            self._faults.before_tick(synchronous=settings.synchronous)
+            with self._world.lock:
+                if self._replayer.is_on:
+                    self._replay(settings.step_s)
+                self._world.step(settings.step_s)
+                if self._recorder.is_on:
+                    self._record(settings.step_s)
+                packet = snapshot.pack(self._world, flags=0, spoiled=self._spoiled())
+                work = self._sensors.gather(render=not settings.no_rendering)
+            if self._faults.cuts_stream(0, "world", None):
+                self._streams.cut([EPISODE_STREAM])
+            self._streams.send(EPISODE_STREAM, (packet,))
+            with self._snapshot_sent:
+                self._sent_frame = self._world.frame
+                self._snapshot_sent.notify_all()
+            self._sensors.start(work)
+            self._sensors.wait(_IMAGES_WAIT_S)
+            return self._world.frame
+
+    def await_snapshot_after(self, frame: int) -> None:
+        """Let a free-running clock show what was spawned before its client hears of it.
+
+        A real server answers one call a frame, and programs rely on it: the client navigates a walker from where the last
+        snapshot shows it, and recurses without end if none does.
+        """
+        with self._snapshot_sent:
+            self._snapshot_sent.wait_for(
+                lambda: self._sent_frame > frame or self._episode.settings.synchronous or self._stop.is_set(),
+                _SNAPSHOT_WAIT_S,
+            )
+
+    def _replay(self, step_s: float) -> None:
+        self._replayer.advance(step_s)
+        if self._replayer.trouble and not self._replayer.is_on:
+            note(f"a replay ended: {self._replayer.trouble}")
+
+    def _record(self, step_s: float) -> None:
+        self._recorder.add_frame(step_s)
+        if self._recorder.trouble:
+            note(self._recorder.trouble)
+
+    def _spoiled(self) -> list[int]:
+        """Ids of actors whose pose is to be no number in this tick's snapshot."""
+        if not self._faults.spoils_poses:
+            return []
+        return [
+            a.actor_id
+            for a in self._world.actors.values()
+            if a.kind != SENSOR and self._faults.spoils(a.actor_id, a.blueprint)
+        ]
+
+    def _run_freely(self) -> None:
+        while not self._stop.is_set():
+            if self._episode.settings.synchronous:
+                self._stop.wait(_LOOK_S)
+                continue
+            started = time.monotonic()
+            with self._lock:
+                if not self._episode.settings.synchronous:
+                    self.tick()
+            self._stop.wait(max(0.0, self._episode.settings.step_s - (time.monotonic() - started)))

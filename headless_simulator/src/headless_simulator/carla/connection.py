@@ -1,0 +1,121 @@
+"""One CARLA client's RPC connection.
+
+A request is ``[0, id, method, [[asynchronous], args...]]``, its answer ``[1, id, error or nil, result]``.
+
+Calls that make the simulation advance run in a second thread per connection, so that the others are answered
+meanwhile. The client's Traffic Manager wakes its worker without holding the lock under which the worker waits; a step
+that arrives while the worker is just about to wait is lost and both hang for ever. The worker asks for the episode
+settings right before it waits, so the answer to such a call is held back until ``WAKE_GAP_S`` after that question.
+"""
+
+from __future__ import annotations
+
+import queue
+import socket
+import threading
+import time
+from collections.abc import Callable
+from typing import Any, Final
+
+from headless_simulator.rpc.connections import Connection
+from headless_simulator.rpc.messages import Dialect, ProtocolError, Request, encode_whole
+
+LARGEST_MESSAGE: Final = 64 << 20
+WAKE_GAP_S: Final = 0.003
+_WAKE_LIMIT_S: Final = 0.1
+_IDLE_QUESTION_S: Final = 0.002  # an asynchronous Traffic Manager asks for the settings in a busy loop
+_QUEUED_STEPS: Final = 1024
+
+DIALECT: Final = Dialect("surrogateescape", LARGEST_MESSAGE, encode_whole)
+Answer = tuple[Any, Any]  # error, result
+
+
+class CarlaConnection(Connection):
+    """One client's connection.
+
+    Args:
+        sock: accepted socket.
+        call: answers a request.
+        advances: whether a request makes the simulation advance.
+        is_synchronous: whether clients own the clock now.
+
+    Attributes:
+        managers: ports of the Traffic Managers that run in the client.
+    """
+
+    def __init__(
+        self,
+        sock: socket.socket,
+        *,
+        call: Callable[[Request], Answer],
+        advances: Callable[[Request], bool],
+        is_synchronous: Callable[[], bool],
+    ) -> None:
+        super().__init__(sock, DIALECT)
+        self._call = call
+        self._advances = advances
+        self._is_synchronous = is_synchronous
+        self.managers: set[int] = set()
+        self._asked_s = 0.0
+        self._stepped_s = 0.0
+        self._steps: queue.Queue[Request | None] = queue.Queue(_QUEUED_STEPS)
+        self._stepper: threading.Thread | None = None
+
+    def serve(self) -> None:
+        """Answer until the client leaves or sends what is no request."""
+        try:
+            for request in self.requests():
+                if request.message_id is not None:
+                    self._take(request)
+        except ProtocolError:
+            return  # there is nobody to answer to
+        finally:
+            if self._stepper is not None:
+                self._steps.put(None)
+            self.cut()
+
+    def _take(self, request: Request) -> None:
+        if self._advances(request):
+            self._start_stepper()
+            self._steps.put(request)
+            return
+        error, result = self._call(request)
+        if request.method == "add_traffic_manager_running" and result == [[1, True]]:
+            self.managers.add(request.arguments[1][1])
+        self.answer(request, error, result)
+        self._note(request.method)
+
+    def _note(self, name: str) -> None:
+        if name == "get_vehicle_light_states":  # once in every step of the worker
+            self._stepped_s = time.monotonic()
+        elif name == "get_episode_settings":
+            self._asked_s = time.monotonic()
+            if self.managers and not self._is_synchronous():
+                time.sleep(_IDLE_QUESTION_S)
+
+    def _start_stepper(self) -> None:
+        if self._stepper is None:
+            self._stepper = threading.Thread(target=self._run_steps, name="rpc-steps", daemon=True)
+            self._stepper.start()
+
+    def _run_steps(self) -> None:
+        while (request := self._steps.get()) is not None:
+            try:
+                answer = self._call(request)
+            except ConnectionAbortedError:
+                self.cut()
+                return
+            if self.managers:
+                self._let_worker_wait()
+            self.answer(request, *answer)
+
+    def _let_worker_wait(self) -> None:
+        end = time.monotonic() + _WAKE_LIMIT_S
+        while (now := time.monotonic()) < end:
+            if self._asked_s >= self._stepped_s:
+                rest = self._asked_s + WAKE_GAP_S - now
+                if rest <= 0:
+                    return
+                time.sleep(rest)
+            else:
+                time.sleep(0.0005)

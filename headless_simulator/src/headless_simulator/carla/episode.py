@@ -1,0 +1,22 @@
+"""What clients set for the whole episode, and the Traffic Managers that they registered."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from headless_simulator.carla.settings import Settings
+
+
+@dataclass(slots=True, eq=False)
+class Episode:
+    """State of the server that clients change and that is no part of the world.
+
+    Attributes:
+        settings: of the clock.
+        imu_gravity_mps2: gravity that IMUs add.
+        traffic_managers: host by port.
+    """
+
+    settings: Settings = field(default_factory=Settings)
+    imu_gravity_mps2: float = 9.81
+    traffic_managers: dict[int, str] = field(default_factory=dict)

@@ -1,0 +1,88 @@
+"""How actors come and go: blueprint checks, faults on demand, and the streams of sensors."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from headless_simulator.carla import blueprints
+from headless_simulator.carla.sensors.hub import Sensors
+from headless_simulator.carla.streams import Streams
+from headless_simulator.carla.values import ActorDescription
+from headless_simulator.errors import CallRefused
+from headless_simulator.faults import Faults
+from headless_simulator.world.actors import Actor, SpawnOrder
+from headless_simulator.world.pose import Pose6
+from headless_simulator.world.table import LIGHT, SENSOR, SIGN, SPECTATOR
+from headless_simulator.world.world import World
+
+_LARGEST_IMAGE: Final = 8192
+_STREAMLESS: Final = frozenset({"sensor.other.lane_invasion"})  # works in the client
+
+
+class ActorLifecycle:
+    """Spawns and destroys actors, with everything that hangs on that.
+
+    Args:
+        world: where they are.
+        streams: where sensors stream.
+        sensors: what measures for them.
+        faults: what goes wrong on purpose.
+    """
+
+    def __init__(self, world: World, *, streams: Streams, sensors: Sensors, faults: Faults) -> None:
+        self.world, self.streams = world, streams
+        self._sensors, self._faults = sensors, faults
+
+    def spawn(self, description: ActorDescription, pose: Pose6, *, parent: int = 0, attachment: int = 0) -> Actor:
+        """Spawn what a client describes.
+
+        Raises:
+            CallRefused: unknown blueprint, bad attribute, or the place is taken.
+        """
+        name = description.blueprint
+        if not blueprints.known(name):
+            raise CallRefused(f"actor definition {name!r} not found: it is not in this server's blueprint library")
+        attributes = blueprints.complete(name, description.attributes)
+        _check_image(name, attributes)
+        self._faults.before_spawn(name)
+        order = SpawnOrder(
+            name,
+            pose=pose,
+            attributes=attributes,
+            parent_id=parent,
+            attachment=attachment,
+            description=description.wire(),
+        )
+        actor = self.world.spawn(order)
+        if actor.kind == SENSOR and name not in _STREAMLESS:
+            actor.stream_id = self.streams.new()
+            self._sensors.add(actor)
+        return actor
+
+    def destroy(self, actor_id: int) -> None:
+        """Destroy an actor and end its sensor.
+
+        Raises:
+            CallRefused: it is part of the town.
+            NoSuchActor: there is no such actor.
+        """
+        actor = self.world.actor(actor_id)
+        if actor.kind in (LIGHT, SIGN, SPECTATOR):
+            raise CallRefused(f"actor {actor_id} ({actor.blueprint}) is part of the town and cannot be destroyed")
+        self.world.destroy(actor_id)
+        self._sensors.remove(actor)
+
+
+def _check_image(name: str, attributes: dict[str, str]) -> None:
+    if not name.startswith("sensor.camera."):
+        return
+    for key in ("image_size_x", "image_size_y"):
+        text = attributes.get(key, "")
+        if not text.isascii() or not text.isdigit() or not 1 <= int(text[:9]) <= _LARGEST_IMAGE:
+            raise CallRefused(f"{name}: {key} is {text!r:.40}, not 1 to {_LARGEST_IMAGE}")
+    try:
+        fov = float(attributes["fov"])
+    except ValueError:
+        fov = 0.0
+    if not 0.1 <= fov <= 175.0:
+        raise CallRefused(f"{name}: fov is {attributes['fov']!r:.40}, not 0.1 to 175 degrees")

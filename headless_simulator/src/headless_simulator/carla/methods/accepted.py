@@ -1,0 +1,65 @@
+"""Methods without a meaning here: those that a program can do without are accepted, the others say why not.
+
+Every accepted call is counted, and reported when the server ends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from headless_simulator.carla.method import CarlaMethod, Handler, value, void
+from headless_simulator.errors import CallRefused
+from headless_simulator.rpc.arguments import Anything
+from headless_simulator.rpc.call_counts import CallCounts
+
+_ACCEPTED: Final = (  # nothing happens
+    "apply_color_texture_to_objects", "apply_float_color_texture_to_objects", "blend_pose", "clear_debug_shape",
+    "clear_debug_string", "close_vehicle_door", "disable_sensor_for_ros", "draw_debug_shape",
+    "enable_sensor_for_ros", "get_pose_from_animation", "open_vehicle_door", "set_annotations_traverse_translucency",
+    "set_bones_transform", "set_wheel_pitch_angle", "set_wheel_steer_direction", "show_vehicle_debug_telemetry",
+    "use_carsim_road",
+)  # fmt: skip
+_REFUSED: Final = {
+    "get_gbuffer_token": "the headless simulator has no G-buffers",
+    "enable_carsim": "the headless simulator has no CarSim",
+    "enable_chrono_physics": "the headless simulator has no Chrono",
+}
+_NO_EFFECT_ON_PURPOSE: Final = frozenset({"draw_debug_shape"})  # nothing worth reporting
+
+
+def _accepted(name: str) -> Handler[CallCounts]:
+    def handler(counts: CallCounts, *_arguments: Anything) -> None:
+        if name not in _NO_EFFECT_ON_PURPOSE:
+            counts.add(counts.without_effect, name)
+
+    return handler
+
+
+def _refused(reason: str) -> Handler[CallCounts]:
+    def handler(_counts: CallCounts, *_arguments: Anything) -> None:
+        raise CallRefused(reason)
+
+    return handler
+
+
+def is_sensor_enabled_for_ros(_counts: CallCounts, *_token: Anything) -> bool:
+    """No ROS here."""
+    return False
+
+
+def are_gbuffers_enabled(_counts: CallCounts, *_actor: Anything) -> bool:
+    """No G-buffers here."""
+    return False
+
+
+def _methods() -> Iterator[CarlaMethod[CallCounts]]:
+    for name in _ACCEPTED:
+        yield void(_accepted(name), name=name)
+    for name, reason in _REFUSED.items():
+        yield value(_refused(reason), name=name)
+    yield value(is_sensor_enabled_for_ros)
+    yield value(are_gbuffers_enabled)
+
+
+METHODS: Final[tuple[CarlaMethod[CallCounts], ...]] = tuple(_methods())

@@ -1,0 +1,138 @@
+"""``apply_batch``: many commands in one call, each answered for itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+from headless_simulator.carla import wire
+from headless_simulator.carla.clock import Clock
+from headless_simulator.carla.episode import Episode
+from headless_simulator.carla.lifecycle import ActorLifecycle
+from headless_simulator.carla.method import CarlaMethod, Traits, value, void
+from headless_simulator.carla.methods import lights, motion, vehicles
+from headless_simulator.carla.values import ActorId, Transform, description, optional, transform
+from headless_simulator.errors import CallRefused, ClientError
+from headless_simulator.rpc.arguments import Anything, Array, Flag, Number, array, integer
+from headless_simulator.rpc.methods import InternalError, internal_error
+from headless_simulator.terminal import note_bug
+from headless_simulator.world.actors import NoSuchActor
+from headless_simulator.world.world import World
+
+LARGEST_BATCH: Final = 100_000
+_SPAWN: Final = 0
+_DESTROY: Final = 1
+_CONSOLE: Final = 20
+_SPAWN_FIELDS: Final = 4  # description, pose, parent, attachment
+
+
+@dataclass(frozen=True, slots=True)
+class BatchContext:
+    """What commands work on."""
+
+    world: World
+    episode: Episode
+    clock: Clock
+    lifecycle: ActorLifecycle
+
+
+def _walker_state(world: World, actor_id: ActorId, pose: Transform, speed: Number) -> None:
+    """Place a walker where the client's navigation wants its feet; its own origin is the body's centre."""
+    actor = world.actor(actor_id)
+    x, y, z, pitch, yaw, roll = pose
+    world.place(actor, (x, y, z + actor.half_m[2], pitch, yaw, roll))
+    actor.walk_speed = speed
+
+
+def _telemetry(world: World, actor_id: ActorId, *_on: Anything) -> None:
+    world.actor(actor_id)
+
+
+# the command's number on the wire -> the method that carries it out; its body is the method's arguments
+_COMMANDS: Final[dict[int, CarlaMethod[World]]] = {
+    2: void(vehicles.apply_control_to_vehicle),
+    3: void(vehicles.apply_ackermann_control_to_vehicle),
+    4: void(vehicles.apply_control_to_walker),
+    5: void(vehicles.apply_physics_control),
+    6: void(motion.set_actor_transform),
+    7: void(_walker_state),
+    8: void(motion.set_actor_target_velocity),
+    9: void(motion.set_actor_target_angular_velocity),
+    10: void(motion.add_actor_impulse),
+    11: void(motion.add_actor_force),
+    12: void(motion.add_actor_angular_impulse),
+    13: void(motion.add_actor_torque),
+    14: void(motion.set_actor_simulate_physics),
+    15: void(motion.set_actor_enable_gravity),
+    16: void(motion.set_actor_autopilot),
+    17: void(_telemetry),
+    18: void(vehicles.set_vehicle_light_state),
+    19: void(motion.set_actor_location),
+    21: void(lights.set_traffic_light_state),
+}
+
+
+def apply_batch(context: BatchContext, commands: Array, do_tick: Flag = False) -> list[Any]:
+    """Carry out commands in order; the answer is a bare list of responses."""
+    if len(commands) > LARGEST_BATCH:
+        raise CallRefused(f"a batch of {len(commands)} commands is more than {LARGEST_BATCH}")
+    with context.world.lock:
+        answers = [_answer(context, command) for command in commands]
+    if do_tick and context.episode.settings.synchronous:
+        context.clock.tick()
+    return answers
+
+
+def _answer(context: BatchContext, command: Any) -> list[Any]:
+    try:
+        return wire.ok(_carry_out(context, command))
+    except NoSuchActor:
+        return wire.error("actor not found")
+    except (ClientError, InternalError) as problem:
+        return wire.error(str(problem))
+    except Exception as bug:  # noqa: BLE001  (ours: logged, and it spoils its own command only)
+        note_bug("apply_batch", bug)
+        return wire.error(str(internal_error("apply_batch", bug)))
+
+
+def _carry_out(context: BatchContext, command: Any, spawned: int | None = None) -> int:
+    kind, body = array(array(command, "command", least=1)[0], "command", least=2)[:2]
+    body = array(body, "command's body")
+    if kind == _SPAWN:
+        return _spawn(context, body)
+    if kind == _CONSOLE:
+        return 0  # a console command: there is no console
+    if spawned is not None:
+        body = [spawned, *body[1:]]
+    actor_id = integer(array(body, "command's body", least=1)[0], "actor id")
+    if kind == _DESTROY:
+        context.lifecycle.destroy(actor_id)
+        return actor_id
+    method = _COMMANDS.get(integer(kind, "command's number"))
+    if method is None:
+        raise CallRefused(f"command {kind!r} is not known")
+    method.handler(context.world, *method.signature.read(body))
+    return actor_id
+
+
+def _spawn(context: BatchContext, body: list[Any]) -> int:
+    wanted, pose, parent, attachment = array(body, "spawn command", least=_SPAWN_FIELDS)[:_SPAWN_FIELDS]
+    parent_id = optional(parent, "parent")
+    actor = context.lifecycle.spawn(
+        description(wanted, "description"),
+        transform(pose, "transform"),
+        parent=integer(parent_id, "parent") if parent_id else 0,
+        attachment=integer(attachment, "attachment"),
+    )
+    for after in array(body[_SPAWN_FIELDS + 1], "commands") if len(body) > _SPAWN_FIELDS + 1 else ():
+        _carry_out(context, after, actor.actor_id)
+    return actor.actor_id
+
+
+def _ticks(arguments: list[Any]) -> bool:
+    return len(arguments) > 2 and arguments[2] is True
+
+
+METHODS: Final[tuple[CarlaMethod[BatchContext], ...]] = (
+    value(apply_batch, traits=Traits(is_bare=True, is_locked=False, advances=_ticks)),
+)

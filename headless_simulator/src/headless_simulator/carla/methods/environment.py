@@ -1,0 +1,114 @@
+"""The town itself: its objects, its boxes, rays through it."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from headless_simulator.carla.method import CarlaMethod, value, void
+from headless_simulator.carla.values import Vector, pose_wire
+from headless_simulator.rpc.arguments import Flag, Integer, Integers, Number
+from headless_simulator.scene import StaticObject
+from headless_simulator.world.scenery import MapLayer
+from headless_simulator.world.table import VEHICLE, WALKER
+from headless_simulator.world.world import World
+
+ANY: Final = 255
+_MOST_HITS: Final = 32
+_PAST_M: Final = 0.01
+_FARTHEST_M: Final = 10_000.0
+
+
+def _box(thing: StaticObject) -> list[Any]:
+    pitch, yaw, roll = thing.pose[3:]
+    return [list(thing.box_centre_m), list(thing.box_half_m), [pitch, yaw, roll], 0]
+
+
+def get_environment_objects(world: World, tag: Integer) -> list[Any]:
+    """Every static object of a tag (255: all): [transform, world box, id, name, tag]."""
+    return [
+        [pose_wire(thing.pose), _box(thing), thing.object_id, thing.name, thing.tag]
+        for thing in world.scenery.listed
+        if tag in (ANY, thing.tag)
+    ]
+
+
+def get_all_level_BBs(world: World, tag: Integer) -> list[Any]:  # the wire's own name
+    """World boxes of everything of a tag: static objects, vehicles and walkers."""
+    boxes = [_box(thing) for thing in world.scenery.present if tag in (ANY, thing.tag)]
+    for actor in world.actors.values():
+        if actor.kind in (VEHICLE, WALKER) and tag in (ANY, actor.tag):
+            pose = world.table.c.pose[actor.row].tolist()
+            centre = [a + b for a, b in zip(pose[:3], (0.0, 0.0, actor.offset_m[2]), strict=True)]
+            boxes.append([centre, list(actor.half_m), pose[3:6], actor.actor_id])
+    return boxes
+
+
+def get_names_of_all_objects(world: World) -> list[str]:
+    """Names of all static objects."""
+    return [thing.name for thing in world.scenery.listed]
+
+
+def enable_environment_objects(world: World, object_ids: Integers, on: Flag) -> None:
+    """Show or hide static objects."""
+    (world.scenery.show if on else world.scenery.hide)(object_ids)
+
+
+def load_map_layer(world: World, layers: Integer) -> None:
+    """Bring back what ``unload_map_layer`` took."""
+    world.scenery.load(_layers(layers))
+
+
+def unload_map_layer(world: World, layers: Integer) -> None:
+    """Take out all static objects of some layers."""
+    world.scenery.unload(_layers(layers))
+
+
+def _layers(layers: int) -> MapLayer:
+    return MapLayer(layers & MapLayer.ALL)
+
+
+def _first_hit(world: World, origin: Any, direction: Any, reach_m: float) -> tuple[float, int] | None:
+    distance_m, _, tag, _ = world.renderer.cast(origin, direction[None], reach_m, world.movers())
+    return (float(distance_m[0]), int(tag[0])) if np.isfinite(distance_m[0]) else None
+
+
+def cast_ray(world: World, start: Vector, end: Vector) -> list[Any]:
+    """Everything between two points, from near to far: [[location, tag]]."""
+    origin, target = np.array(start), np.array(end)
+    reach_m = float(np.linalg.norm(target - origin))
+    hits: list[Any] = []
+    if reach_m == 0:
+        return hits
+    direction, gone_m = (target - origin) / reach_m, 0.0
+    while len(hits) < _MOST_HITS and gone_m < reach_m:
+        found = _first_hit(world, origin + direction * gone_m, direction, reach_m - gone_m)
+        if found is None:
+            break
+        gone_m += found[0]
+        hits.append([(origin + direction * gone_m).tolist(), found[1]])
+        gone_m += _PAST_M
+    return hits
+
+
+def project_point(world: World, start: Vector, direction: Vector, reach_m: Number) -> list[Any]:
+    """What is first met from a point in a direction: [found, [location, tag]]."""
+    origin, along = np.array(start), np.array(direction)
+    length, reach = float(np.linalg.norm(along)), min(reach_m, _FARTHEST_M)
+    found = _first_hit(world, origin, along / length, reach) if length > 0 and reach > 0 else None
+    if found is None:
+        return [False, [[0.0, 0.0, 0.0], 0]]
+    return [True, [(origin + along / length * found[0]).tolist(), found[1]]]
+
+
+METHODS: Final[tuple[CarlaMethod[World], ...]] = (
+    value(get_environment_objects),
+    value(get_all_level_BBs),
+    value(get_names_of_all_objects),
+    void(enable_environment_objects),
+    void(load_map_layer),
+    void(unload_map_layer),
+    value(cast_ray),
+    value(project_point),
+)

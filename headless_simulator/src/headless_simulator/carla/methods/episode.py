@@ -1,0 +1,101 @@
+"""The server itself: its version, the episode, the clock, the blueprint library."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+from headless_simulator.carla import wire
+from headless_simulator.carla.actor_wire import actor_wire
+from headless_simulator.carla.blueprints import DEFINITIONS
+from headless_simulator.carla.clock import Clock
+from headless_simulator.carla.episode import Episode
+from headless_simulator.carla.method import CarlaMethod, Traits, always, value, void
+from headless_simulator.carla.sensors.hub import Sensors
+from headless_simulator.carla.streams import EPISODE_STREAM, Streams
+from headless_simulator.faults import Faults
+from headless_simulator.rpc.arguments import Array, Integer, Number
+from headless_simulator.world.world import World
+
+
+@dataclass(frozen=True, slots=True)
+class EpisodeContext:
+    """What these methods work on."""
+
+    world: World
+    episode: Episode
+    clock: Clock
+    streams: Streams
+    sensors: Sensors
+    faults: Faults
+
+
+def version(context: EpisodeContext) -> str:
+    """Version of the protocol that is spoken."""
+    return context.faults.version(wire.VERSION)
+
+
+def get_episode_info(context: EpisodeContext) -> list[Any]:
+    """Episode number and where its snapshots stream."""
+    return [context.world.episode, [context.streams.token(EPISODE_STREAM)]]
+
+
+def get_sensor_token(context: EpisodeContext, stream_id: Integer) -> list[Any]:
+    """Where a sensor streams; the client connects there next."""
+    number = stream_id & 0xFFFFFFFF
+    if context.sensors.has_stream(number):
+        context.streams.expect(number)
+    return [context.streams.token(number)]
+
+
+def get_episode_settings(context: EpisodeContext) -> list[Any]:
+    """The clock's settings."""
+    return context.episode.settings.wire()
+
+
+def set_episode_settings(context: EpisodeContext, settings: Array) -> int:
+    """Change the clock's settings; answers with a frame that was sent already."""
+    context.episode.settings = context.episode.settings.changed(settings)
+    return context.world.frame
+
+
+def tick_cue(context: EpisodeContext) -> int:
+    """Advance by one tick when a client owns the clock."""
+    if context.episode.settings.synchronous:
+        return context.clock.tick()
+    return context.world.frame + 1
+
+
+def get_actor_definitions(_context: EpisodeContext) -> list[Any]:
+    """The blueprint library."""
+    return DEFINITIONS
+
+
+def get_spectator(context: EpisodeContext) -> list[Any]:
+    """The spectator actor; its attribute ``simulator`` says that this is no Unreal."""
+    return actor_wire(context.world.spectator, context.streams)
+
+
+def get_imui_gravity(context: EpisodeContext) -> float:
+    """Gravity that IMUs add, m/s2."""
+    return context.episode.imu_gravity_mps2
+
+
+def set_imui_gravity(context: EpisodeContext, gravity: Number) -> None:
+    """Change the gravity that IMUs add."""
+    context.episode.imu_gravity_mps2 = gravity
+
+
+_ADVANCES: Final = Traits(is_locked=False, advances=always)
+METHODS: Final[tuple[CarlaMethod[EpisodeContext], ...]] = (
+    value(version),
+    value(get_episode_info),
+    value(get_sensor_token),
+    value(get_episode_settings),
+    value(set_episode_settings, traits=_ADVANCES),
+    value(tick_cue, traits=_ADVANCES),
+    value(get_actor_definitions),
+    value(get_spectator),
+    value(get_imui_gravity),
+    void(set_imui_gravity),
+)

@@ -1,0 +1,106 @@
+"""Traffic lights, and the lights of the town."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from headless_simulator.carla.method import CarlaMethod, value, void
+from headless_simulator.carla.values import ActorId
+from headless_simulator.errors import CallRefused
+from headless_simulator.rpc.arguments import Anything, Flag, Integer, Number, Text
+from headless_simulator.world.actors import Actor
+from headless_simulator.world.table import LIGHT
+from headless_simulator.world.world import World
+
+
+def _light(world: World, actor_id: int) -> Actor:
+    actor = world.actor(actor_id)
+    if actor.kind != LIGHT:
+        raise CallRefused(f"actor {actor_id} is a {actor.blueprint}, not a traffic light")
+    return actor
+
+
+def set_traffic_light_state(world: World, actor_id: ActorId, state: Integer) -> None:
+    """Set one light; its junction takes it back at its next change of phase."""
+    light = _light(world, actor_id)
+    if state not in range(5):
+        raise CallRefused(f"traffic light state {state} is not 0 to 4")
+    world.signal_state.force(light.number, min(state, 3))
+
+
+def set_traffic_light_green_time(world: World, actor_id: ActorId, seconds: Number) -> None:
+    """Seconds of green."""
+    world.signal_state.lamps[_light(world, actor_id).number].green_s = seconds
+
+
+def set_traffic_light_yellow_time(world: World, actor_id: ActorId, seconds: Number) -> None:
+    """Seconds of yellow."""
+    world.signal_state.lamps[_light(world, actor_id).number].yellow_s = seconds
+
+
+def set_traffic_light_red_time(world: World, actor_id: ActorId, seconds: Number) -> None:
+    """Seconds in which all lights of the junction are red before the next one's turn."""
+    world.signal_state.lamps[_light(world, actor_id).number].red_s = seconds
+
+
+def freeze_traffic_light(world: World, actor_id: ActorId, on: Flag) -> None:
+    """Freeze every light, as CARLA does."""
+    _light(world, actor_id)
+    world.signal_state.frozen = on
+
+
+def freeze_all_traffic_lights(world: World, on: Flag) -> None:
+    """Freeze every light."""
+    world.signal_state.frozen = on
+
+
+def reset_traffic_light_group(world: World, actor_id: ActorId) -> None:
+    """Start the cycle of a light's junction anew."""
+    world.signal_state.reset_group(_light(world, actor_id).number)
+
+
+def reset_all_traffic_lights(world: World) -> None:
+    """Start every cycle anew, and with it every clock that images depend on."""
+    world.restart_scene()
+
+
+def get_group_traffic_lights(world: World, actor_id: ActorId) -> list[int]:
+    """Ids of the lights of one junction."""
+    number = _light(world, actor_id).number
+    return [world.lights[n].actor_id for n in world.signal_state.group_of(number)]
+
+
+def get_light_boxes(world: World, actor_id: ActorId) -> list[Any]:
+    """World boxes of the lamps' housing."""
+    x, y, z, _, yaw, _ = world.town.signals[_light(world, actor_id).number].pose
+    return [[[x, y, z + 3.0], [0.2, 0.2, 0.5], [0.0, yaw, 0.0], actor_id]]
+
+
+def query_lights_state(_world: World, _client: Text) -> list[Any]:
+    """Street lights that clients can switch: none."""
+    return []
+
+
+def update_lights_state(_world: World, *_what: Anything) -> None:
+    """Accepted: there are no street lights to switch."""
+
+
+def update_day_night_cycle(_world: World, *_what: Anything) -> None:
+    """Accepted: there are no street lights to switch."""
+
+
+METHODS: Final[tuple[CarlaMethod[World], ...]] = (
+    void(set_traffic_light_state),
+    void(set_traffic_light_green_time),
+    void(set_traffic_light_yellow_time),
+    void(set_traffic_light_red_time),
+    void(freeze_traffic_light),
+    void(freeze_all_traffic_lights),
+    void(reset_traffic_light_group),
+    void(reset_all_traffic_lights),
+    value(get_group_traffic_lights),
+    value(get_light_boxes),
+    value(query_lights_state),
+    void(update_lights_state),
+    void(update_day_night_cycle),
+)

@@ -1,0 +1,82 @@
+"""Maps: which there are, what the open one holds, its files, and opening another."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+from headless_simulator.carla.method import CarlaMethod, Traits, always, value, void
+from headless_simulator.carla.navigation import Navigation
+from headless_simulator.carla.town_loader import TownLoader
+from headless_simulator.carla.values import pose_wire
+from headless_simulator.faults import Faults
+from headless_simulator.rpc.arguments import Anything, Flag, Integer, Text
+from headless_simulator.towns.library import TownLibrary
+from headless_simulator.world.scenery import MapLayer
+from headless_simulator.world.world import World
+
+
+@dataclass(frozen=True, slots=True)
+class MapContext:
+    """What these methods work on."""
+
+    world: World
+    towns: TownLibrary
+    loader: TownLoader
+    navigation: Navigation
+    faults: Faults
+
+
+def get_available_maps(context: MapContext) -> list[str]:
+    """Every map that can be loaded."""
+    return [f"/Game/Carla/Maps/{name}" for name in context.towns.names()]
+
+
+def get_map_info(context: MapContext) -> list[Any]:
+    """Name and recommended spawn points."""
+    town = context.world.town
+    name = context.faults.map_name(town.name)
+    return [f"Carla/Maps/{name}", [pose_wire(pose) for pose in town.spawn_points.tolist()]]
+
+
+def get_map_data(context: MapContext) -> str:
+    """The OpenDRIVE text."""
+    return context.world.town.opendrive
+
+
+def get_navigation_mesh(context: MapContext) -> bytes:
+    """The pedestrians' mesh."""
+    return context.navigation.file()[1]
+
+
+def get_required_files(context: MapContext, folder: Text = "", _download: Anything = True) -> list[str]:
+    """Files that a client wants to have: the pedestrians' mesh."""
+    return [context.navigation.file()[0]] if folder == "Nav" else []
+
+
+def request_file(context: MapContext, name: Text) -> bytes:
+    """One of the files above."""
+    known, content = context.navigation.file()
+    return content if name.endswith(known) else b""
+
+
+def load_new_episode(context: MapContext, name: Text, reset: Flag = True, layers: Integer = 0xFFFF) -> None:
+    """Load some layers of a map; an empty name loads the present one anew."""
+    context.loader.load(name, reset_settings=reset, layers=MapLayer(layers & MapLayer.ALL))
+
+
+def copy_opendrive_to_file(context: MapContext, text: Text, _parameters: Anything) -> None:
+    """Take an OpenDRIVE text that the next ``load_new_episode("OpenDriveMap")`` opens."""
+    context.towns.take_opendrive(text)
+
+
+METHODS: Final[tuple[CarlaMethod[MapContext], ...]] = (
+    value(get_available_maps),
+    value(get_map_info),
+    value(get_map_data),
+    value(get_navigation_mesh),
+    value(get_required_files),
+    value(request_file),
+    void(load_new_episode, traits=Traits(is_void=True, is_locked=False, advances=always)),
+    void(copy_opendrive_to_file),
+)

@@ -1,0 +1,145 @@
+"""Where actors are and how they move: places, physics, velocities, pushes."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from headless_simulator.carla.actor_wire import box_wire
+from headless_simulator.carla.method import CarlaMethod, value, void
+from headless_simulator.carla.values import ActorId, Transform, Vec3, Vector
+from headless_simulator.rpc.arguments import Anything, Flag
+from headless_simulator.world.world import World
+
+
+def set_actor_transform(world: World, actor_id: ActorId, pose: Transform) -> None:
+    """Teleport."""
+    world.place(world.actor(actor_id), pose)
+
+
+def set_actor_location(world: World, actor_id: ActorId, location: Vector) -> None:
+    """Teleport without turning."""
+    actor = world.actor(actor_id)
+    c = world.table.c
+    old = c.relative[actor.row] if c.parent[actor.row] >= 0 else c.pose[actor.row]
+    pose = old.copy()
+    pose[:3] = location
+    world.place(actor, pose)
+
+
+def set_actor_simulate_physics(world: World, actor_id: ActorId, on: Flag) -> None:
+    """Let the engine move an actor, or not."""
+    world.table.c.physics[world.actor(actor_id).row] = on
+
+
+def set_actor_collisions(world: World, actor_id: ActorId, on: Flag) -> None:
+    """Let others feel an actor, or not."""
+    world.table.c.solid[world.actor(actor_id).row] = on
+
+
+def set_actor_enable_gravity(world: World, actor_id: ActorId, on: Flag) -> None:
+    """Let an actor fall, or not."""
+    world.table.c.gravity[world.actor(actor_id).row] = on
+
+
+def set_actor_autopilot(world: World, actor_id: ActorId, *_on: Anything) -> None:
+    """Accepted: the Traffic Manager in the client drives."""
+    world.actor(actor_id)
+
+
+def set_actor_dead(world: World, actor_id: ActorId) -> None:
+    """Accepted: a dead walker stays as it is."""
+    world.actor(actor_id)
+
+
+def set_actor_target_velocity(world: World, actor_id: ActorId, velocity: Vector) -> None:
+    """Set the velocity, m/s in world axes."""
+    row, c = world.actor(actor_id).row, world.table.c
+    c.target[row], c.target_set[row] = velocity, 1
+
+
+def set_actor_target_angular_velocity(world: World, actor_id: ActorId, velocity: Vector) -> None:
+    """Set the yaw rate, deg/s; the other axes stay with the ground."""
+    row, c = world.actor(actor_id).row, world.table.c
+    c.spin[row] = velocity[2]
+
+
+def enable_actor_constant_velocity(world: World, actor_id: ActorId, velocity: Vector) -> None:
+    """Hold a velocity in the actor's own frame; vehicles hold its forward part."""
+    row, c = world.actor(actor_id).row, world.table.c
+    c.constant[row] = (*velocity, 1.0)
+
+
+def disable_actor_constant_velocity(world: World, actor_id: ActorId) -> None:
+    """Hold no velocity."""
+    world.table.c.constant[world.actor(actor_id).row] = 0.0
+
+
+def _push(world: World, actor_id: int, impulse: Vec3, *, scale: float = 1.0) -> None:
+    """Give an actor a push of ``impulse * scale`` newton seconds."""
+    row, c = world.actor(actor_id).row, world.table.c
+    if c.mass[row] > 0:
+        c.push[row] += [scale * v / c.mass[row] for v in impulse]
+
+
+def _turn(world: World, actor_id: int, impulse: Vec3, *, scale: float = 1.0) -> None:
+    """Give an actor a turn about its vertical axis."""
+    row, c = world.actor(actor_id).row, world.table.c
+    if c.mass[row] > 0:
+        c.spin[row] += scale * impulse[2] / c.mass[row]
+
+
+def add_actor_impulse(world: World, actor_id: ActorId, impulse: Vector) -> None:
+    """Push once, N s."""
+    _push(world, actor_id, impulse)
+
+
+def add_actor_impulse_at_location(world: World, actor_id: ActorId, impulse: Vector, _location: Anything) -> None:
+    """Push once; where does not matter here."""
+    _push(world, actor_id, impulse)
+
+
+def add_actor_force(world: World, actor_id: ActorId, force: Vector) -> None:
+    """Push for one tick, N."""
+    _push(world, actor_id, force, scale=world.delta_s)
+
+
+def add_actor_force_at_location(world: World, actor_id: ActorId, force: Vector, _location: Anything) -> None:
+    """Push for one tick; where does not matter here."""
+    _push(world, actor_id, force, scale=world.delta_s)
+
+
+def add_actor_angular_impulse(world: World, actor_id: ActorId, impulse: Vector) -> None:
+    """Turn once."""
+    _turn(world, actor_id, impulse)
+
+
+def add_actor_torque(world: World, actor_id: ActorId, torque: Vector) -> None:
+    """Turn for one tick."""
+    _turn(world, actor_id, torque, scale=world.delta_s)
+
+
+def get_actor_bounding_box(world: World, actor_id: ActorId) -> list[Any]:
+    """The box in the actor's frame; of a destroyed one too, for an error here aborts a client's thread."""
+    return box_wire(world.actor_or_grave(actor_id))
+
+
+METHODS: Final[tuple[CarlaMethod[World], ...]] = (
+    void(set_actor_transform),
+    void(set_actor_location),
+    void(set_actor_simulate_physics),
+    void(set_actor_collisions),
+    void(set_actor_enable_gravity),
+    void(set_actor_autopilot),
+    void(set_actor_dead),
+    void(set_actor_target_velocity),
+    void(set_actor_target_angular_velocity),
+    void(enable_actor_constant_velocity),
+    void(disable_actor_constant_velocity),
+    void(add_actor_impulse),
+    void(add_actor_impulse_at_location),
+    void(add_actor_force),
+    void(add_actor_force_at_location),
+    void(add_actor_angular_impulse),
+    void(add_actor_torque),
+    value(get_actor_bounding_box),
+)

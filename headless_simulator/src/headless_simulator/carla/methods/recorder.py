@@ -1,0 +1,128 @@
+"""The recorder: record, look into recordings, replay."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Any, Final, TypeAlias
+
+import numpy as np
+
+from headless_simulator.carla.clock import Clock
+from headless_simulator.carla.method import CarlaMethod, Traits, always, value, void
+from headless_simulator.carla.recorder import files, query
+from headless_simulator.carla.recorder.playback import Playback
+from headless_simulator.carla.recorder.replay import Replayer, ReplayRequest
+from headless_simulator.carla.recorder.writer import Recorder
+from headless_simulator.carla.values import ActorId, Transform
+from headless_simulator.errors import BadArgument, CallRefused
+from headless_simulator.rpc.arguments import Flag, Number, Reads, Text, shown, text
+from headless_simulator.world.pose import Pose6
+
+_KINDS: Final = "hvwtoa"
+_OFFSET: Final[Pose6] = (-10.0, 0.0, 5.0, -25.0, 0.0, 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class RecorderContext:
+    """What these methods work on."""
+
+    clock: Clock
+    recorder: Recorder
+    replayer: Replayer
+    playback: Playback
+
+
+def _actor_kind(sent: Any, name: str) -> str:
+    """Read a kind of actor; the wire carries a C++ char, a number or a text."""
+    kind = chr(sent & 0x7F) if isinstance(sent, int) and not isinstance(sent, bool) else text(sent, name)
+    if len(kind) != 1 or kind not in _KINDS:
+        raise BadArgument(f"an actor's kind is one of {', '.join(_KINDS)}, not {shown(kind)}")
+    return kind
+
+
+ActorKind: TypeAlias = Annotated[str, Reads(_actor_kind)]
+
+
+def start_recorder(context: RecorderContext, name: Text, additional_data: Flag = False) -> str:
+    """Record to a file from the next tick on; returns where it is."""
+    path = files.path_of(name)
+    context.replayer.stop(keep_actors=False)
+    context.recorder.start(path, additional=additional_data)
+    return str(path)
+
+
+def stop_recorder(context: RecorderContext) -> None:
+    """End the recording, if there is one."""
+    context.recorder.stop()
+
+
+def show_recorder_file_info(_context: RecorderContext, name: Text, show_all: Flag = False) -> str:
+    """Events of each frame, or everything."""
+    return query.file_info(files.path_of(name), show_all=show_all)
+
+
+def show_recorder_collisions(_context: RecorderContext, name: Text, first: ActorKind, second: ActorKind) -> str:
+    """Collisions between two kinds of actors."""
+    return query.collisions(files.path_of(name), first, second)
+
+
+def show_recorder_actors_blocked(
+    _context: RecorderContext, name: Text, min_time: Number = 30.0, min_distance: Number = 10.0
+) -> str:
+    """Actors that moved less than ``min_distance`` (cm) for ``min_time`` (s)."""
+    return query.blocked(files.path_of(name), min_time, min_distance)
+
+
+def replay_file(  # noqa: PLR0917  (in the wire's order)
+    context: RecorderContext,
+    name: Text,
+    start: Number,
+    duration: Number,
+    follow_id: ActorId = 0,
+    replay_sensors: Flag = False,
+    offset: Transform = _OFFSET,
+) -> str:
+    """Replay a recording from ``start`` (s; negative: from the end) for ``duration`` (s; 0: to the end).
+
+    The spectator follows the actor whose recorded id is ``follow_id``, at ``offset`` in that actor's frame.
+    """
+    request = ReplayRequest(start, duration, follow_id, np.array(offset), replay_sensors)
+    return context.playback.play(files.path_of(name), request)
+
+
+def stop_replayer(context: RecorderContext, keep_actors: Flag = False) -> None:
+    """End the replay; its actors stay or go."""
+    context.replayer.stop(keep_actors=keep_actors)
+
+
+def set_replayer_time_factor(context: RecorderContext, factor: Number) -> None:
+    """Recorded seconds that pass in a simulated one, from now on."""
+    if factor < 0:
+        raise CallRefused(f"a time factor of {factor:g} is negative: a replay runs forwards only")
+    context.replayer.time_factor = factor
+
+
+def set_replayer_ignore_hero(context: RecorderContext, ignore: Flag) -> None:
+    """Leave vehicles with the role ``hero`` out of the next replays."""
+    context.replayer.ignore_hero = ignore
+
+
+def set_replayer_ignore_spectator(context: RecorderContext, ignore: Flag) -> None:
+    """Leave the spectator alone in the next replays."""
+    context.replayer.ignore_spectator = ignore
+
+
+# these read files of any length, so the world goes on meanwhile; a replay stops it by itself
+_READS_FILE: Final = Traits(is_locked=False)
+METHODS: Final[tuple[CarlaMethod[RecorderContext], ...]] = (
+    value(start_recorder),
+    void(stop_recorder),
+    value(show_recorder_file_info, traits=_READS_FILE),
+    value(show_recorder_collisions, traits=_READS_FILE),
+    value(show_recorder_actors_blocked, traits=_READS_FILE),
+    value(replay_file, traits=Traits(is_locked=False, advances=always)),
+    void(stop_replayer),
+    void(set_replayer_time_factor),
+    void(set_replayer_ignore_hero),
+    void(set_replayer_ignore_spectator),
+)

@@ -1,0 +1,50 @@
+"""Actors that come, go and are described."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from headless_simulator.carla.actor_wire import actor_wire
+from headless_simulator.carla.lifecycle import ActorLifecycle
+from headless_simulator.carla.method import CarlaMethod, Traits, value
+from headless_simulator.carla.values import ActorId, Description, Transform
+from headless_simulator.rpc.arguments import Anything, Integer, Integers
+
+
+def get_actors_by_id(lifecycle: ActorLifecycle, ids: Integers) -> list[Any]:
+    """Describe actors; ids that nobody has are left out."""
+    found = (lifecycle.world.actors.get(number) for number in ids)
+    return [actor_wire(actor, lifecycle.streams) for actor in found if actor is not None]
+
+
+def spawn_actor(lifecycle: ActorLifecycle, description: Description, pose: Transform) -> list[Any]:
+    """Spawn an actor in the world."""
+    return actor_wire(lifecycle.spawn(description, pose), lifecycle.streams)
+
+
+def spawn_actor_with_parent(
+    lifecycle: ActorLifecycle,
+    description: Description,
+    pose: Transform,
+    parent: ActorId,
+    attachment: Integer = 0,
+    *_socket: Anything,
+) -> list[Any]:
+    """Spawn an actor that hangs on another; the name of a socket is ignored."""
+    actor = lifecycle.spawn(description, pose, parent=parent, attachment=attachment)
+    return actor_wire(actor, lifecycle.streams)
+
+
+def destroy_actor(lifecycle: ActorLifecycle, actor_id: ActorId) -> bool:
+    """Destroy an actor."""
+    lifecycle.destroy(actor_id)
+    return True
+
+
+_SPAWNS: Final = Traits(is_spawn=True)
+METHODS: Final[tuple[CarlaMethod[ActorLifecycle], ...]] = (
+    value(get_actors_by_id),
+    value(spawn_actor, traits=_SPAWNS),
+    value(spawn_actor_with_parent, traits=_SPAWNS),
+    value(destroy_actor),
+)

@@ -1,0 +1,48 @@
+"""The address book of Traffic Managers, which run in clients."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from headless_simulator.carla.episode import Episode
+from headless_simulator.carla.method import CarlaMethod, value
+from headless_simulator.carla.values import Endpoint
+from headless_simulator.errors import CallRefused
+from headless_simulator.rpc.arguments import Integer
+
+_MOST_MANAGERS: Final = 1024
+
+
+def is_traffic_manager_running(episode: Episode, port: Integer) -> bool:
+    """Whether a Traffic Manager is registered under a port."""
+    return port in episode.traffic_managers
+
+
+def get_traffic_manager_running(episode: Episode, port: Integer) -> list[Any]:
+    """Where the Traffic Manager of a port answers."""
+    host = episode.traffic_managers.get(port)
+    return [host or "", port if host else 0]
+
+
+def add_traffic_manager_running(episode: Episode, endpoint: Endpoint) -> bool:
+    """Register a Traffic Manager; False when the port has one."""
+    host, port = endpoint
+    if port in episode.traffic_managers:
+        return False
+    if len(episode.traffic_managers) >= _MOST_MANAGERS:
+        raise CallRefused(f"there are {_MOST_MANAGERS:,} traffic managers already")
+    episode.traffic_managers[port] = host
+    return True
+
+
+def destroy_traffic_manager(episode: Episode, port: Integer) -> bool:
+    """Forget a Traffic Manager."""
+    return episode.traffic_managers.pop(port, None) is not None
+
+
+METHODS: Final[tuple[CarlaMethod[Episode], ...]] = (
+    value(is_traffic_manager_running),
+    value(get_traffic_manager_running),
+    value(add_traffic_manager_running),
+    value(destroy_traffic_manager),
+)

@@ -1,0 +1,168 @@
+"""Vehicles and walkers: control, lights, physics parameters, telemetry."""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated, Any, Final, TypeAlias
+
+from headless_simulator.carla import physics_control as physics
+from headless_simulator.carla.method import CarlaMethod, value, void
+from headless_simulator.carla.values import ActorId, Vec3, vector
+from headless_simulator.rpc.arguments import Integer, Reads, array, array_of, flag, integer, number, row_of
+from headless_simulator.world.table import VEHICLE
+from headless_simulator.world.world import World
+
+_WHEEL_SPEED_RPM: Final = 60 / (2 * math.pi)
+_MASS_AT: Final = 11  # place of the mass in a physics control
+
+
+def _light_bits(sent: Any, name: str) -> int:
+    """Read light bits, which come as [bits] or bits."""
+    return integer(array(sent, name, least=1)[0] if isinstance(sent, list) else sent, name) & 0xFFFFFFFF
+
+
+def _physics_rows(sent: Any, name: str) -> list[Any]:
+    """Read a physics control; of it only the mass has to be a number."""
+    rows = array(sent, name, least=_MASS_AT + 1)
+    number(rows[_MASS_AT], "mass")
+    return rows
+
+
+Control: TypeAlias = Annotated[
+    tuple[float, float, float, bool, bool, bool, int],
+    Reads(
+        row_of(
+            ("throttle", number),
+            ("steer", number),
+            ("brake", number),
+            ("hand_brake", flag),
+            ("reverse", flag),
+            ("manual_gear_shift", flag),
+            ("gear", integer),
+        )
+    ),
+]
+Ackermann: TypeAlias = Annotated[
+    tuple[float, float, float, float, float],
+    Reads(row_of(*((name, number) for name in ("steer", "steer_speed", "speed", "acceleration", "jerk")))),
+]
+WalkerControl: TypeAlias = Annotated[
+    tuple[Vec3, float, bool], Reads(row_of(("direction", vector), ("speed", number), ("jump", flag)))
+]
+Gains: TypeAlias = Annotated[list[float], Reads(array_of(number, least=6))]
+LightBits: TypeAlias = Annotated[int, Reads(_light_bits)]
+PhysicsRows: TypeAlias = Annotated[list[Any], Reads(_physics_rows)]
+
+
+def apply_control_to_vehicle(world: World, actor_id: ActorId, control: Control) -> None:
+    """[throttle, steer, brake, hand_brake, reverse, manual, gear]."""
+    row, c = world.actor(actor_id).row, world.table.c
+    throttle, steer, brake, hand_brake, reverse, manual, gear = control
+    c.control[row] = throttle, steer, brake
+    c.hand_brake[row], c.reverse[row] = hand_brake, reverse
+    c.manual[row] = manual
+    if manual:
+        c.gear[row] = max(-1, min(gear, 10))
+
+
+def apply_ackermann_control_to_vehicle(world: World, actor_id: ActorId, control: Ackermann) -> None:
+    """[steer, steer_speed, speed, acceleration, jerk]: turned into throttle and brake by the speed that is missing."""
+    row, c = world.actor(actor_id).row, world.table.c
+    steer, _, speed, *_ = control
+    missing = abs(speed) - abs(float(c.speed[row]))
+    c.control[row] = (
+        max(0.0, min(1.0, missing)),
+        steer / c.max_steer[row] if c.max_steer[row] else 0.0,
+        max(0.0, -missing),
+    )
+    c.reverse[row] = speed < 0
+
+
+def get_ackermann_controller_settings(world: World, actor_id: ActorId) -> list[float]:
+    """PID gains as last set."""
+    found: list[float] = world.actor(actor_id).extra.get("ackermann", [0.15, 0.0, 0.25, 0.01, 0.0, 0.01])
+    return found
+
+
+def apply_ackermann_controller_settings(world: World, actor_id: ActorId, gains: Gains) -> None:
+    """Kept and given back; the controller here has no gains."""
+    world.actor(actor_id).extra["ackermann"] = gains[:6]
+
+
+def apply_control_to_walker(world: World, actor_id: ActorId, control: WalkerControl) -> None:
+    """[direction, speed, jump]."""
+    actor, c = world.actor(actor_id), world.table.c
+    (x, y, z), speed, jump = control
+    length = math.sqrt(x * x + y * y + z * z)
+    scale = speed / length if length > 0 else 0.0
+    c.stride[actor.row] = x * scale, y * scale, z * scale
+    actor.walk_speed, actor.jump = speed, jump
+
+
+def get_vehicle_light_states(world: World) -> list[list[int]]:
+    """[[id, bits]] of every vehicle."""
+    table = world.table
+    rows = table.rows(VEHICLE)
+    return [list(pair) for pair in zip(table.c.actor_id[rows].tolist(), table.c.lights[rows].tolist(), strict=True)]
+
+
+def get_vehicle_light_state(world: World, actor_id: ActorId) -> list[int]:
+    """Light bits of one vehicle."""
+    return [int(world.table.c.lights[world.actor(actor_id).row])]
+
+
+def set_vehicle_light_state(world: World, actor_id: ActorId, state: LightBits) -> None:
+    """Set light bits."""
+    world.table.c.lights[world.actor(actor_id).row] = state
+
+
+def get_physics_control(world: World, actor_id: ActorId) -> list[Any]:
+    """Physics parameters: those that a client set, else what the kinematic model comes closest to."""
+    return physics.physics_control(world, actor_id)
+
+
+def apply_physics_control(world: World, actor_id: ActorId, control: PhysicsRows) -> None:
+    """Kept and given back; of it only the mass changes what happens."""
+    actor = world.actor(actor_id)
+    world.table.c.mass[actor.row] = max(1.0, float(control[_MASS_AT]))
+    actor.extra["physics"] = control
+
+
+def get_telemetry_data(world: World, actor_id: ActorId) -> list[Any]:
+    """[speed, steer, throttle, brake, rpm, gear, drag, wheels]."""
+    actor, c = world.actor(actor_id), world.table.c
+    row = actor.row
+    speed, (throttle, steer, brake) = float(c.speed[row]), (float(v) for v in c.control[row])
+    omega = speed / 0.35
+    wheel = [3.5, 0.0, 0.0, omega * _WHEEL_SPEED_RPM, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]
+    rpm = 800.0 + abs(speed) * 120.0 + 1500.0 * throttle
+    return [speed, steer, throttle, brake, rpm, int(c.gear[row]), 0.3, [wheel] * 4]
+
+
+def get_wheel_steer_angle(world: World, actor_id: ActorId, wheel: Integer) -> float:
+    """Degrees; the front wheels are numbers 0 and 1."""
+    angle = math.degrees(float(world.table.c.steer[world.actor(actor_id).row]))
+    return angle if wheel in (0, 1) else 0.0
+
+
+def get_wheel_pitch_angle(world: World, actor_id: ActorId, _wheel: Integer = 0) -> float:
+    """Wheels do not pitch here."""
+    world.actor(actor_id)
+    return 0.0
+
+
+METHODS: Final[tuple[CarlaMethod[World], ...]] = (
+    void(apply_control_to_vehicle),
+    void(apply_ackermann_control_to_vehicle),
+    value(get_ackermann_controller_settings),
+    void(apply_ackermann_controller_settings),
+    void(apply_control_to_walker),
+    value(get_vehicle_light_states),
+    value(get_vehicle_light_state),
+    void(set_vehicle_light_state),
+    value(get_physics_control),
+    void(apply_physics_control),
+    value(get_telemetry_data),
+    value(get_wheel_steer_angle),
+    value(get_wheel_pitch_angle),
+)

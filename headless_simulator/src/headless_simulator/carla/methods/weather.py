@@ -1,0 +1,26 @@
+"""The weather."""
+
+from __future__ import annotations
+
+from dataclasses import astuple
+from typing import Final
+
+from headless_simulator.carla.method import CarlaMethod, value, void
+from headless_simulator.rpc.arguments import Numbers
+from headless_simulator.scene import Weather
+from headless_simulator.world.world import World
+
+_FIELDS: Final = 14
+
+
+def get_weather_parameters(world: World) -> list[float]:
+    """The 14 parameters."""
+    return list(astuple(world.weather))
+
+
+def set_weather_parameters(world: World, parameters: Numbers) -> None:
+    """Set the weather; missing trailing fields keep their defaults."""
+    world.set_weather(Weather(*parameters[:_FIELDS]))
+
+
+METHODS: Final[tuple[CarlaMethod[World], ...]] = (value(get_weather_parameters), void(set_weather_parameters))

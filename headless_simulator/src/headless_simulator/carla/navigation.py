@@ -1,0 +1,34 @@
+"""The pedestrians' navigation mesh of the town that is open, as a file that clients keep."""
+
+from __future__ import annotations
+
+import hashlib
+
+from headless_simulator.carla.navmesh import build_mesh
+from headless_simulator.scene import Town
+from headless_simulator.world.world import World
+
+
+class Navigation:
+    """Builds the mesh of a town when somebody first asks for it.
+
+    Args:
+        world: which town is open.
+    """
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._kept: tuple[Town, str, bytes] | None = None
+
+    def file(self) -> tuple[str, bytes]:
+        """Name and content of the mesh."""
+        town = self._world.town
+        if self._kept is None or self._kept[0] is not town:
+            content = build_mesh(town.walk_polygons)
+            self._kept = town, file_name(town.name, content), content
+        return self._kept[1], self._kept[2]
+
+
+def file_name(town_name: str, content: bytes) -> str:
+    """Name the mesh by its content: clients keep files by name for ever."""
+    return f"Carla/Maps/Nav/{town_name}-{hashlib.sha256(content).hexdigest()[:10]}.bin"

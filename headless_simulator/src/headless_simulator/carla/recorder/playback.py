@@ -1,0 +1,67 @@
+"""Beginning a replay: the recording is opened, its town is loaded, the replay takes over the actors."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from headless_simulator.carla.clock import Clock
+from headless_simulator.carla.recorder import files
+from headless_simulator.carla.recorder.layout import Damaged
+from headless_simulator.carla.recorder.reader import Recording
+from headless_simulator.carla.recorder.replay import Replayer, ReplayRequest
+from headless_simulator.carla.recorder.writer import Recorder
+from headless_simulator.carla.town_loader import TownLoader
+from headless_simulator.errors import CallRefused
+from headless_simulator.world.world import World
+
+
+class Playback:
+    """Begins replays; called without the world's lock, for the recording's town is loaded if another one is open.
+
+    Args:
+        world: which town is open.
+        clock: is held while the replay takes over.
+        loader: opens the recording's town.
+        recorder: ends its file first.
+        replayer: what plays.
+    """
+
+    def __init__(
+        self, world: World, *, clock: Clock, loader: TownLoader, recorder: Recorder, replayer: Replayer
+    ) -> None:
+        self._world, self._clock, self._loader = world, clock, loader
+        self._recorder, self._replayer = recorder, replayer
+
+    def play(self, path: Path, request: ReplayRequest) -> str:
+        """Begin a replay; returns the text that CARLA answers."""
+        with self._clock.standing_still():
+            self._recorder.stop()
+        lines = [f"Replaying File: {path}"]
+        file = files.open_existing(path)
+        if file is None:
+            return _text(*lines, f"File {path} not found on server")
+        try:
+            recording = Recording(file)
+        except Damaged:
+            return _text(*lines, "File is not a CARLA recorder")
+        with self._clock.standing_still():
+            self._replayer.stop(keep_actors=True)
+        try:
+            lines += self._change_town(recording.header.town)
+        except CallRefused as refusal:
+            recording.close()
+            return _text(*lines, f"Could not load mapfile {recording.header.town}: {refusal}")
+        with self._clock.standing_still():
+            return _text(*lines, *self._replayer.begin(recording, request))
+
+    def _change_town(self, town: str) -> list[str]:
+        name = town.rsplit("/", 1)[-1]
+        here = self._world.town.name
+        if name in (here, f"{here}_Opt"):
+            return []
+        self._loader.load(name, reset_settings=False)
+        return [f"Loading map {town}", "Replayer will start after map is loaded..."]
+
+
+def _text(*lines: str) -> str:
+    return "".join(f"{line}\n" for line in lines)

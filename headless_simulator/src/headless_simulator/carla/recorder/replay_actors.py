@@ -1,0 +1,229 @@
+"""The actors of a replay: who plays whom, where they stand and what they show."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from headless_simulator.carla import blueprints
+from headless_simulator.carla.lifecycle import ActorLifecycle
+from headless_simulator.carla.recorder import layout
+from headless_simulator.carla.recorder.layout import Arrival, Table
+from headless_simulator.carla.recorder.reader import Frame
+from headless_simulator.carla.values import ActorDescription
+from headless_simulator.errors import CallRefused
+from headless_simulator.scene import Float64
+from headless_simulator.world.actors import Actor, SpawnOrder
+from headless_simulator.world.pose import Pose6
+from headless_simulator.world.table import LIGHT, PROP, SIGN, SPECTATOR, VEHICLE, WALKER
+
+_SAME_LIGHT_M: Final = 0.5
+_FARTHEST_M: Final = 1e7
+_LAST_LIGHT_STATE: Final = 3  # off; CARLA's "unknown" is shown so too
+_FIRST_VERSION: Final = 1
+
+
+class ReplayActors:
+    """Maps recorded ids to actors of a world.
+
+    Args:
+        lifecycle: brings actors into the world and takes them out.
+        version: of the recording's layout.
+        with_sensors: let recorded sensors enter.
+        ignore_hero, ignore_spectator: leave these alone.
+
+    Attributes:
+        unknown: blueprints that could not enter.
+    """
+
+    def __init__(
+        self, lifecycle: ActorLifecycle, *, version: int, with_sensors: bool, ignore_hero: bool, ignore_spectator: bool
+    ) -> None:
+        self._lifecycle, self._world = lifecycle, lifecycle.world
+        self._version, self._with_sensors = version, with_sensors
+        self._ignore_hero, self._ignore_spectator = ignore_hero, ignore_spectator
+        self._players: dict[int, Actor] = {}
+        self._made: list[Actor] = []
+        self.unknown: set[str] = set()
+
+    def clear_stage(self) -> None:
+        """Take the props away: those of the recording enter in their place, as with CARLA."""
+        for actor in list(self._world.actors.values()):
+            if actor.kind == PROP:
+                self._lifecycle.destroy(actor.actor_id)
+
+    # ------------------------------------------------------------------ events
+    def enter_and_leave(self, frame: Frame) -> None:
+        """Carry out who came, left and was attached in a frame.
+
+        Raises:
+            Damaged: the frame cannot be read.
+        """
+        for number, data in frame.packets:
+            if number == layout.EVENT_ADD:
+                for arrival in layout.arrivals(data):
+                    self._enter(arrival)
+            elif number == layout.EVENT_DEL:
+                for (gone,) in layout.rows_of(data, layout.DEL_ROW, "an event-del packet").tolist():
+                    self._leave(gone)
+            elif number == layout.EVENT_PARENT:
+                for child, parent in layout.rows_of(data, layout.PARENT_ROW, "an event-parent packet").tolist():
+                    self._attach(child, parent)
+
+    def _enter(self, arrival: Arrival) -> None:
+        is_hero = any(name == "role_name" and value == "hero" for _, name, value in arrival.attributes)
+        if is_hero and self._ignore_hero:
+            return
+        actor = self._player(arrival)
+        if actor is None:
+            return
+        self._players[arrival.actor_id] = actor
+        if actor.kind in (VEHICLE, WALKER):
+            c = self._world.table.c
+            c.physics[actor.row] = c.solid[actor.row] = 0
+            c.stride[actor.row] = 0.0
+
+    def _player(self, arrival: Arrival) -> Actor | None:
+        """Who plays a recorded actor: what the town has, the one that has its id and kind, or a new one."""
+        name = arrival.blueprint
+        if name == "spectator":
+            return None if self._ignore_spectator else self._world.spectator
+        if name.startswith("traffic."):
+            return self._light_at(arrival) if name == "traffic.traffic_light" else None
+        if name.startswith("sensor.") and not self._with_sensors:
+            return None
+        present = self._world.actors.get(arrival.actor_id)
+        if present is not None and present.blueprint == name:
+            return present
+        actor = self._made_anew(arrival) if blueprints.known(name) and _is_near(_pose(arrival)) else None
+        if actor is None:
+            self.unknown.add(name)
+        else:
+            self._made.append(actor)
+        return actor
+
+    def _light_at(self, arrival: Arrival) -> Actor | None:
+        place, c = _pose(arrival)[:3], self._world.table.c
+        for light in self._world.lights:
+            if np.linalg.norm(c.pose[light.row, :3] - place) < _SAME_LIGHT_M:
+                return light
+        return None
+
+    def _made_anew(self, arrival: Arrival) -> Actor | None:
+        later = 1 if self._version <= _FIRST_VERSION else 0  # types counted from 0 then
+        rows: list[Any] = [[name, min(kind + later, 255), value] for kind, name, value in arrival.attributes]
+        pose = _pose(arrival)
+        given = {name: value for _, name, value in arrival.attributes}
+        description = ActorDescription(arrival.uid, arrival.blueprint, rows, given)
+        if arrival.blueprint.startswith("sensor."):
+            try:
+                return self._lifecycle.spawn(description, _pose6(pose))
+            except CallRefused:  # reported with the unknown ones
+                return None
+        order = SpawnOrder(
+            arrival.blueprint,
+            pose=_pose6(pose),
+            attributes=blueprints.complete(arrival.blueprint, given),
+            description=description.wire(),
+        )
+        return self._world.enter(order, wanted_id=arrival.actor_id)
+
+    def _leave(self, recorded_id: int) -> None:
+        actor = self._players.pop(recorded_id, None)
+        if actor is not None and actor.alive and actor.kind not in (LIGHT, SIGN, SPECTATOR):
+            self._lifecycle.destroy(actor.actor_id)
+
+    def _attach(self, child_id: int, parent_id: int) -> None:
+        child, parent = self._living(child_id), self._living(parent_id)
+        if child is not None and parent is not None and child in self._made:
+            self._world.attach(child, parent)
+
+    # ------------------------------------------------------------------ states
+    def take_states(self, frame: Frame) -> None:
+        """Show what lights and drivers did in a frame.
+
+        Raises:
+            Damaged: the frame cannot be read.
+        """
+        for number, data in frame.packets:
+            if number == layout.STATE:
+                self._take_lights(layout.rows_of(data, layout.STATE_ROW, "a traffic-light packet"))
+            elif number == layout.ANIM_VEHICLE:
+                self._take_controls(layout.rows_of(data, layout.VEHICLE_ROW, "a vehicle-animation packet"))
+            elif number == layout.ANIM_WALKER:
+                for actor_id, speed in layout.rows_of(data, layout.WALKER_ROW, "a walker-animation packet").tolist():
+                    if (walker := self._living(actor_id)) is not None:
+                        walker.walk_speed = speed
+            elif number == layout.VEHICLE_LIGHT:
+                for actor_id, bits in layout.rows_of(data, layout.LIGHT_ROW, "a vehicle-light packet").tolist():
+                    if (vehicle := self._living(actor_id)) is not None:
+                        self._world.table.c.lights[vehicle.row] = bits
+
+    def _take_lights(self, rows: Table) -> None:
+        signals = self._world.signal_state
+        for actor_id, frozen, elapsed_s, state in rows.tolist():
+            light = self._living(actor_id)
+            if light is not None and light.kind == LIGHT:
+                signals.force(light.number, min(state, _LAST_LIGHT_STATE))
+                signals.lamps[light.number].elapsed_s = elapsed_s
+                signals.frozen = bool(frozen)
+
+    def _take_controls(self, rows: Table) -> None:
+        c = self._world.table.c
+        for actor_id, steer, throttle, brake, hand_brake, gear in rows.tolist():
+            vehicle = self._living(actor_id)
+            if vehicle is not None:
+                row = vehicle.row
+                c.control[row] = throttle, steer, brake
+                c.hand_brake[row], c.reverse[row], c.manual[row], c.gear[row] = bool(hand_brake), gear < 0, 0, gear
+
+    # ------------------------------------------------------------------ poses
+    def place(self, recorded_id: int, pose: Float64) -> None:
+        """Put an actor where it was; what hangs on another one goes with that."""
+        actor = self._living(recorded_id)
+        if actor is not None and not actor.parent_id and actor.kind not in (LIGHT, SIGN) and _is_near(pose):
+            self._world.place(actor, pose)
+
+    def place_spectator(self, pose: Float64) -> None:
+        """Put the spectator somewhere."""
+        self._world.place(self._world.spectator, pose)
+
+    def pose_of(self, recorded_id: int) -> Float64 | None:
+        """Where an actor of the recording is now."""
+        actor = self._living(recorded_id)
+        return None if actor is None else self._world.table.c.pose[actor.row].copy()
+
+    def _living(self, recorded_id: int) -> Actor | None:
+        actor = self._players.get(recorded_id)
+        return actor if actor is not None and actor.alive else None
+
+    # ------------------------------------------------------------------ end
+    def release(self, *, keep: bool) -> None:
+        """Give everything back to physics at rest, or destroy what was made."""
+        c = self._world.table.c
+        for actor in self._players.values():
+            if actor.alive and actor.kind in (VEHICLE, WALKER):
+                row = actor.row
+                c.physics[row] = c.solid[row] = 1
+                c.control[row] = c.velocity[row] = c.stride[row] = 0.0
+                c.speed[row] = c.hand_brake[row] = c.reverse[row] = 0
+                actor.walk_speed = 0.0
+        if not keep:
+            for actor in self._made:
+                if actor.alive:
+                    self._lifecycle.destroy(actor.actor_id)
+
+
+def _pose(arrival: Arrival) -> Float64:
+    return layout.poses(arrival.location_cm, arrival.euler_deg)
+
+
+def _pose6(pose: Float64) -> Pose6:
+    x, y, z, pitch, yaw, roll = pose.tolist()
+    return x, y, z, pitch, yaw, roll
+
+
+def _is_near(pose: Float64) -> bool:
+    """Whether a pose is one that clients could give; a recording may hold anything."""
+    return bool((np.abs(pose) < _FARTHEST_M).all())

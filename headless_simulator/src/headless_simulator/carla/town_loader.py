@@ -1,0 +1,71 @@
+"""Opening a town: a new episode begins, and everything that belonged to the last one ends."""
+
+from __future__ import annotations
+
+from headless_simulator.carla import snapshot, wire
+from headless_simulator.carla.clock import Clock
+from headless_simulator.carla.episode import Episode
+from headless_simulator.carla.recorder.replay import Replayer
+from headless_simulator.carla.recorder.writer import Recorder
+from headless_simulator.carla.sensors.hub import Sensors
+from headless_simulator.carla.settings import Settings
+from headless_simulator.carla.streams import EPISODE_STREAM, Streams
+from headless_simulator.towns.library import TownLibrary
+from headless_simulator.world.scenery import MapLayer
+from headless_simulator.world.world import World
+
+
+class TownLoader:
+    """Opens towns.
+
+    Args:
+        world: where they are opened.
+        towns: what can be opened.
+        episode: begins anew.
+        clock: is held meanwhile.
+        streams: where clients see it.
+        sensors: end.
+        recorder: ends its file.
+        replayer: ends its replay.
+    """
+
+    def __init__(
+        self,
+        world: World,
+        *,
+        towns: TownLibrary,
+        episode: Episode,
+        clock: Clock,
+        streams: Streams,
+        sensors: Sensors,
+        recorder: Recorder,
+        replayer: Replayer,
+    ) -> None:
+        self._world, self._towns, self._episode, self._clock = world, towns, episode, clock
+        self._streams, self._sensors, self._recorder, self._replayer = streams, sensors, recorder, replayer
+
+    def load(self, name: str, *, reset_settings: bool, layers: MapLayer = MapLayer.ALL) -> None:
+        """Begin a new episode.
+
+        Args:
+            name: of the town; "" for the one that is open.
+            reset_settings: give the clock back its default settings.
+            layers: what of the town is there.
+
+        Raises:
+            CallRefused: there is no such town.
+        """
+        with self._clock.held():
+            self._sensors.finish()
+            town = self._towns.town(name) if name else self._world.town
+            with self._world.lock:
+                self._recorder.stop()
+                self._replayer.forget()
+                self._sensors.clear()
+                if reset_settings:
+                    self._episode.settings = Settings()
+                self._episode.traffic_managers.clear()
+                self._world.open(town)
+                self._world.scenery.unload(MapLayer.ALL & ~layers)
+                packet = snapshot.pack(self._world, flags=wire.MAP_CHANGE)
+            self._streams.send(EPISODE_STREAM, (packet,))

@@ -1,0 +1,20 @@
+"""What clients do wrong, in one small tree; everything else that is raised while a call is served is a bug of ours.
+
+ClientError            the text is the answer, in one line
+    BadArgument        an argument that cannot be read
+    CallRefused        a call that is understood and cannot be carried out
+"""
+
+from __future__ import annotations
+
+
+class ClientError(Exception):
+    """Something that a client did wrong; the text is what it gets."""
+
+
+class BadArgument(ClientError):
+    """An argument of the wrong shape, type or range; the text names it."""
+
+
+class CallRefused(ClientError):
+    """A call that is understood and cannot be carried out; the text gives the reason."""

@@ -1,0 +1,206 @@
+"""Argument checks by signature: what a method declares is read from the wire before the method runs.
+
+A parameter's type says how it is read: ``Number`` is ``Annotated[float, Reads(number)]``. A reader takes the value and the
+parameter's name, and returns what the method gets or raises ``BadArgument``.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, Final, NamedTuple, TypeAlias, get_args, get_type_hints
+
+from headless_simulator.errors import BadArgument
+
+Reader: TypeAlias = Callable[[Any, str], Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Reads:
+    """Marks a type with the function that reads it."""
+
+    read: Reader
+
+
+class WrongCount(BadArgument):
+    """More or fewer arguments than the method takes."""
+
+    def __init__(self, expected: str, got: int) -> None:
+        self.expected, self.got = expected, got
+        super().__init__(f"expected {expected} arguments, got {got}")
+
+
+class Parameter(NamedTuple):
+    """One declared parameter."""
+
+    name: str
+    read: Reader
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """What a method takes after its context.
+
+    Attributes:
+        parameters: in the wire's order.
+        required: how many have no default.
+        rest: reads every further argument; None when there may be none.
+    """
+
+    parameters: tuple[Parameter, ...]
+    required: int
+    rest: Parameter | None = None
+
+    @property
+    def expected(self) -> str:
+        """How many arguments it takes, in words."""
+        most = len(self.parameters)
+        if self.rest is not None:
+            return f"{self.required} or more"
+        return str(most) if self.required == most else f"{self.required} to {most}"
+
+    def place_of(self, name: str) -> int | None:
+        """Place of a parameter among the arguments, None when there is no such one."""
+        return next((place for place, parameter in enumerate(self.parameters) if parameter.name == name), None)
+
+    def read(self, arguments: Sequence[Any]) -> list[Any]:
+        """Read the arguments of one call.
+
+        Raises:
+            WrongCount: too many or too few.
+            BadArgument: one cannot be read.
+        """
+        declared = len(self.parameters)
+        if len(arguments) < self.required or (self.rest is None and len(arguments) > declared):
+            raise WrongCount(self.expected, len(arguments))
+        found = [read(value, name) for (name, read), value in zip(self.parameters, arguments)]  # noqa: B905  (fast)
+        if self.rest is not None:
+            found += [self.rest.read(value, self.rest.name) for value in arguments[declared:]]
+        return found
+
+
+def signature_of(handler: Callable[..., Any]) -> Signature:
+    """Read the signature of a method; its first parameter is the context.
+
+    Raises:
+        TypeError: a parameter does not say how it is read.
+    """
+    hints = get_type_hints(handler, include_extras=True)
+    found: list[Parameter] = []
+    required, rest = 0, None
+    for place, (name, declared) in enumerate(inspect.signature(handler).parameters.items()):
+        if place == 0:
+            continue
+        wire_name = name.removeprefix("_")
+        marks = [mark for mark in get_args(hints.get(name)) if isinstance(mark, Reads)]
+        if not marks:
+            raise TypeError(f"{handler.__qualname__}: parameter {name!r} does not say how it is read")
+        parameter = Parameter(wire_name, marks[0].read)
+        if declared.kind is inspect.Parameter.VAR_POSITIONAL:
+            rest = parameter
+        else:
+            found.append(parameter)
+            required += declared.default is inspect.Parameter.empty
+    return Signature(tuple(found), required, rest)
+
+
+# ---- readers -----------------------------------------------------------------------------------------------------------
+
+
+def shown(value: Any) -> str:
+    """Show a value in an error text, cut short."""
+    return f"{value!r:.80}"
+
+
+def any_number(value: Any, name: str) -> float:
+    """Read a number, NaN and infinities included."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise BadArgument(f"{name} must be a number, not {shown(value)}")
+    try:
+        return float(value)
+    except OverflowError:
+        raise BadArgument(f"{name} is too large") from None
+
+
+def number(value: Any, name: str) -> float:
+    """Read a finite number."""
+    if type(value) is float and math.isfinite(value):  # nearly all of them, and batches hold thousands
+        return value
+    found = any_number(value, name)
+    if not math.isfinite(found):
+        raise BadArgument(f"{name} must be finite, not {shown(value)}")
+    return found
+
+
+def integer(value: Any, name: str) -> int:
+    """Read an integer."""
+    if type(value) is int:
+        return value
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise BadArgument(f"{name} must be an integer, not {shown(value)}")
+    return value
+
+
+def flag(value: Any, name: str) -> bool:
+    """Read a truth value."""
+    if not isinstance(value, bool | int):
+        raise BadArgument(f"{name} must be true or false, not {shown(value)}")
+    return bool(value)
+
+
+def text(value: Any, name: str) -> str:
+    """Read a text; bytes are taken as UTF-8."""
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace")
+    if not isinstance(value, str):
+        raise BadArgument(f"{name} must be text, not {shown(value)}")
+    return value
+
+
+def anything(value: Any, _name: str) -> Any:
+    """Take a value as it is."""
+    return value
+
+
+def array(value: Any, name: str, *, least: int = 0) -> list[Any]:
+    """Read an array of at least ``least`` items."""
+    if not isinstance(value, list | tuple) or len(value) < least:
+        raise BadArgument(f"{name} must be an array of {least} or more, not {shown(value)}")
+    return list(value)
+
+
+def array_of(read: Reader, *, least: int = 0, most: int | None = None) -> Reader:
+    """Read an array, every item by the same reader."""
+
+    def read_all(value: Any, name: str) -> list[Any]:
+        rows = array(value, name, least=least)
+        if most is not None and len(rows) > most:
+            raise BadArgument(f"{name} must be an array of at most {most}, not of {len(rows)}")
+        return [read(item, name) for item in rows]
+
+    return read_all
+
+
+def row_of(*fields: tuple[str, Reader]) -> Reader:
+    """Read an array as a tuple, each item by its own reader; further items are left out."""
+    count = len(fields)
+
+    def read_row(value: Any, name: str) -> tuple[Any, ...]:
+        rows = value if type(value) is list and len(value) >= count else array(value, name, least=count)
+        return tuple([read(item, field) for (field, read), item in zip(fields, rows)])  # noqa: B905  (fast)
+
+    return read_row
+
+
+Number: TypeAlias = Annotated[float, Reads(number)]
+AnyNumber: TypeAlias = Annotated[float, Reads(any_number)]
+Integer: TypeAlias = Annotated[int, Reads(integer)]
+Integers: TypeAlias = Annotated[list[int], Reads(array_of(integer))]
+Numbers: TypeAlias = Annotated[list[float], Reads(array_of(number))]
+Flag: TypeAlias = Annotated[bool, Reads(flag)]
+Text: TypeAlias = Annotated[str, Reads(text)]
+Array: TypeAlias = Annotated[list[Any], Reads(array)]
+Anything: TypeAlias = Annotated[Any, Reads(anything)]
+NO_PARAMETERS: Final = Signature((), 0)

@@ -1,0 +1,49 @@
+"""What clients called: counted by name, for the report at the end."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from typing import Final
+
+MOST_NAMES: Final = 1000  # that are counted
+NAME_SHOWN: Final = 200
+
+
+class CallCounts:
+    """Counters of calls.
+
+    Attributes:
+        served: calls of known methods.
+        unknown: calls of methods that are not there.
+        without_effect: calls that are accepted and change nothing.
+        internal_errors: calls that met a bug of ours.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self.served: Counter[str] = Counter()
+        self.unknown: Counter[str] = Counter()
+        self.without_effect: Counter[str] = Counter()
+        self.internal_errors: Counter[str] = Counter()
+
+    def add(self, counter: Counter[str], name: str) -> None:
+        """Count one call."""
+        shown = name[:NAME_SHOWN]
+        with self._lock:
+            if shown in counter or len(counter) < MOST_NAMES:
+                counter[shown] += 1
+
+    def report(self) -> list[str]:
+        """Phrases about what people should know of."""
+        found = (
+            ("unknown RPCs:", self.unknown),
+            ("RPCs without effect:", self.without_effect),
+            ("internal errors in RPCs:", self.internal_errors),
+        )
+        with self._lock:
+            return [
+                f"{what} " + ", ".join(f"{name} x{n}" for name, n in sorted(counted.items()))
+                for what, counted in found
+                if counted
+            ]

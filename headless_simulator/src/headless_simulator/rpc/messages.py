@@ -1,0 +1,132 @@
+"""msgpack-RPC messages: requests ``[0, id, method, [arguments]]`` in, answers ``[1, id, error or nil, result]`` out.
+
+Both servers that are imitated here use rpclib; their clients use msgpack libraries of different age. What differs between
+the two protocols is in a ``Dialect``.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final
+
+import msgpack
+import numpy as np
+
+from headless_simulator.scene import Float32
+
+REQUEST, REPLY, NOTIFY = 0, 1, 2
+_APART: Final = 1 << 16  # bytes from here on are not copied into the message
+
+
+class ProtocolError(ValueError):
+    """What came in is no msgpack-RPC; the connection is closed."""
+
+
+class PackedFloats:
+    """Floats that go out as a msgpack array of float32, encoded at once and not one by one."""
+
+    def __init__(self, values: Float32) -> None:
+        flat = np.ascontiguousarray(values, dtype=np.float32).reshape(-1)
+        coded = np.empty((len(flat), 5), np.uint8)
+        coded[:, 0] = 0xCA
+        coded[:, 1:] = flat.astype(">f4").view(np.uint8).reshape(-1, 4)
+        self.raw = b"\xdd" + struct.pack(">I", len(flat)) + coded.tobytes()
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One request; ``message_id`` is None for a notification, which wants no answer."""
+
+    message_id: int | None
+    method: str
+    arguments: list[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """How one protocol speaks msgpack.
+
+    Attributes:
+        unicode_errors: what becomes of text that is no UTF-8 (old clients send bytes as text): kept as surrogates and
+            sent back as it came, or replaced.
+        largest_bytes: the longest message that is read.
+        most_items: the longest array or map that is read.
+        encode: packs an answer, as parts that are sent one after the other.
+    """
+
+    unicode_errors: str
+    largest_bytes: int
+    encode: Callable[[Any], list[bytes]]
+    most_items: int = (1 << 31) - 1
+
+    def unpacker(self) -> Any:
+        """Make an unpacker for one connection."""
+        limits = {"max_array_len": self.most_items, "max_map_len": self.most_items} if self.most_items < 1 << 30 else {}
+        return msgpack.Unpacker(
+            raw=False,
+            strict_map_key=False,
+            unicode_errors=self.unicode_errors,
+            max_buffer_size=self.largest_bytes,
+            **limits,
+        )
+
+
+def parse(message: Any) -> Request:
+    """Take a message apart.
+
+    Raises:
+        ProtocolError: it is neither a request nor a notification.
+    """
+    if not isinstance(message, list) or not message:
+        raise ProtocolError("not a message")
+    kind, *rest = message
+    if kind == REQUEST and len(rest) == 3:
+        message_id, method, arguments = rest
+        if not isinstance(message_id, int) or isinstance(message_id, bool):
+            raise ProtocolError("message id is no number")
+    elif kind == NOTIFY and len(rest) == 2:
+        message_id, (method, arguments) = None, rest
+    else:
+        raise ProtocolError("neither request nor notification")
+    if not isinstance(method, str) or not isinstance(arguments, list):
+        raise ProtocolError("method is no text or arguments are no list")
+    return Request(message_id, method, arguments)
+
+
+def encode_whole(message: Any) -> list[bytes]:
+    """Encode a message of plain values; text keeps bytes that were no UTF-8."""
+    return [msgpack.packb(message, use_bin_type=True, unicode_errors="surrogateescape")]
+
+
+def encode_in_parts(message: Any) -> list[bytes]:
+    """Encode a message; big parts stay apart, so that images are not copied again."""
+    packer = msgpack.Packer(use_bin_type=True, autoreset=False)
+    parts: list[bytes] = []
+
+    def walk(value: Any) -> None:
+        if isinstance(value, PackedFloats):
+            parts.append(packer.bytes())
+            packer.reset()
+            parts.append(value.raw)
+        elif isinstance(value, bytes) and len(value) > _APART:
+            parts.append(packer.bytes())
+            packer.reset()
+            parts.append(b"\xc6" + struct.pack(">I", len(value)))
+            parts.append(value)
+        elif isinstance(value, dict):
+            packer.pack_map_header(len(value))
+            for key, item in value.items():
+                packer.pack(key)
+                walk(item)
+        elif isinstance(value, list | tuple):
+            packer.pack_array_header(len(value))
+            for item in value:
+                walk(item)
+        else:
+            packer.pack(value)
+
+    walk(message)
+    parts.append(packer.bytes())
+    return parts

@@ -1,0 +1,129 @@
+"""Method tables: which function answers which name, and on what it works.
+
+A module of methods lists them in a tuple. ``bind`` joins such a tuple with the context that its methods need, ``combine``
+puts bound tables together and refuses a name that is there twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Concatenate, Generic, TypeVar
+
+from headless_simulator.errors import ClientError
+from headless_simulator.rpc.arguments import Signature, signature_of
+from headless_simulator.terminal import note_bug
+
+ContextT = TypeVar("ContextT")
+TraitsT = TypeVar("TraitsT")
+
+
+class InternalError(Exception):
+    """A bug of ours that a call met; it is on the terminal already."""
+
+
+@dataclass(frozen=True, slots=True)
+class Method(Generic[ContextT, TraitsT]):
+    """One RPC method.
+
+    Attributes:
+        name: on the wire.
+        handler: takes a context and the arguments that ``signature`` read.
+        signature: how the arguments are read.
+        traits: what else the protocol has to know of it.
+    """
+
+    name: str
+    handler: Callable[Concatenate[ContextT, ...], Any]
+    signature: Signature
+    traits: TraitsT
+
+
+def method(
+    handler: Callable[Concatenate[ContextT, ...], Any], *, name: str = "", traits: TraitsT
+) -> Method[ContextT, TraitsT]:
+    """Describe a function as a method, under its own name or another one."""
+    return Method(name or handler.__name__, handler, signature_of(handler), traits)
+
+
+@dataclass(frozen=True, slots=True)
+class Bound(Generic[TraitsT]):
+    """A method and the context that it works on."""
+
+    method: Method[Any, TraitsT]
+    context: Any
+
+    @property
+    def traits(self) -> TraitsT:
+        """What the protocol has to know of the method."""
+        return self.method.traits
+
+    def read(self, arguments: Sequence[Any]) -> list[Any]:
+        """Read the arguments of one call.
+
+        Raises:
+            BadArgument: they are not what the method takes.
+        """
+        return self.method.signature.read(arguments)
+
+    def run(self, arguments: Sequence[Any]) -> Any:
+        """Carry out a call with arguments that were read.
+
+        Raises:
+            ClientError: the client did something wrong.
+            ConnectionAbortedError: the connection is to be closed instead of an answer.
+            InternalError: a bug of ours; it is on the terminal with its traceback.
+        """
+        try:
+            return self.method.handler(self.context, *arguments)
+        except (ClientError, ConnectionAbortedError, InternalError):
+            raise
+        except Exception as bug:
+            note_bug(self.method.name, bug)
+            raise internal_error(self.method.name, bug) from bug
+
+
+def guarded(where: str, act: Callable[[], Any]) -> Any:
+    """Run our own code for a client and keep its bugs apart from the client's mistakes.
+
+    Raises:
+        ClientError: the client did something wrong.
+        ConnectionAbortedError: the connection is to be closed instead of an answer.
+        InternalError: a bug of ours; it is on the terminal with its traceback.
+    """
+    try:
+        return act()
+    except (ClientError, ConnectionAbortedError, InternalError):
+        raise
+    except Exception as bug:
+        note_bug(where, bug)
+        raise internal_error(where, bug) from bug
+
+
+def internal_error(where: str, bug: BaseException) -> InternalError:
+    """Give the error that a client gets for a bug of ours."""
+    return InternalError(f"internal error of the headless simulator in {where}: {type(bug).__name__}: {bug!s:.200}")
+
+
+def bind(methods: Iterable[Method[ContextT, TraitsT]], context: ContextT) -> dict[str, Bound[TraitsT]]:
+    """Join methods with the context that they work on.
+
+    Raises:
+        ValueError: a name is there twice.
+    """
+    return combine(*({method.name: Bound(method, context)} for method in methods))
+
+
+def combine(*tables: Mapping[str, Bound[TraitsT]]) -> dict[str, Bound[TraitsT]]:
+    """Put tables together.
+
+    Raises:
+        ValueError: a name is there twice.
+    """
+    whole: dict[str, Bound[TraitsT]] = {}
+    for table in tables:
+        twice = sorted(whole.keys() & table.keys())
+        if twice:
+            raise ValueError(f"methods that are there twice: {', '.join(twice)}")
+        whole.update(table)
+    return whole

@@ -1,0 +1,131 @@
+"""What is no message at all: garbage, messages without end, clients that never read."""
+
+from __future__ import annotations
+
+import random
+import resource
+import socket
+import struct
+import threading
+import time
+from typing import Any
+
+import msgpack
+import numpy as np
+import pytest
+
+from tests.airsim.conftest import hang
+from tests.airsim.test_server import SIGNATURES, raw
+
+
+def garbage(rng: random.Random, number: int) -> bytes:
+    """Random bytes, calls with random arguments, and good calls with a few bytes changed."""
+    if number % 3 == 0:
+        return rng.randbytes(rng.randrange(1, 200))
+    name = rng.choice(FUZZED)
+    signature = SIGNATURES[name]
+    most = len(signature.parameters) + 4 * (signature.rest is not None)
+    count = rng.randint(signature.required, most) if rng.random() < 0.9 else rng.randrange(12)
+    kind = rng.choice((0, 0, 0, 0, 2, 5))
+    message = msgpack.packb([kind, rng.randrange(99), name, [junk(rng, 3) for _ in range(count)]])
+    if number % 3 == 1:
+        return message
+    changed = bytearray(message)
+    for _ in range(rng.randrange(1, 4)):
+        changed[rng.randrange(len(changed))] = rng.randrange(256)
+    return bytes(changed)
+
+
+def read_to_end(sock: socket.socket) -> None:
+    try:
+        while sock.recv(1 << 16):
+            pass
+    except ConnectionResetError:
+        pass  # closed before it read all of it
+
+
+def send_for_ever(sock: socket.socket, block: bytes, *, seconds: float) -> None:
+    end_s = time.monotonic() + seconds
+    while time.monotonic() < end_s:
+        sock.sendall(block)
+
+
+FUZZED = sorted(set(SIGNATURES) - {"startRecording", "simContinueForTime", "simContinueForFrames"})
+
+
+def junk(rng: random.Random, depth: int) -> Any:
+    kind = rng.randrange(11)
+    if kind < 3 and depth:
+        keys = ("x_val", "y_val", "z_val", "w_val", "position", "orientation", "is_rate", "yaw_or_rate", "camera_name")
+        return {rng.choice(keys): junk(rng, depth - 1) for _ in range(rng.randrange(5))}
+    if kind == 3 and depth:
+        return [junk(rng, depth - 1) for _ in range(rng.randrange(5))]
+    return rng.choice(
+        [
+            "",
+            "Drone",
+            "0",
+            ".*",
+            "\x00" * 50,
+            b"\xff\xfe",
+            None,
+            True,
+            -1,
+            0,
+            5,
+            2**63,
+            -(2**62),
+            1e308,
+            float("nan"),
+            float("inf"),
+            0.5,
+        ]
+    )
+
+
+def test_ten_thousand_pieces_of_garbage(serve, connect) -> None:
+    server = serve()
+    witness = connect(server)
+    hang(witness)
+    rng = random.Random(5)
+    memory: list[int] = []
+    for number in range(10_000):
+        with raw(server) as sock:
+            sock.sendall(garbage(rng, number))
+            sock.shutdown(socket.SHUT_WR)
+            read_to_end(sock)  # the server has dealt with it and closed
+        if number % 1000 == 999:
+            assert witness.ping()
+            memory.append(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+    assert sum(server.counts.served.values()) > 2500, "much of it got through to the methods"
+    assert server.malformed > 2500
+    assert not server.counts.internal_errors, "whatever clients send is their mistake"
+    assert witness.listVehicles()
+    witness.reset()
+    witness.simPause(True)
+    state = witness.getMultirotorState("SimpleFlight").kinematics_estimated
+    assert np.isfinite(state.position.z_val)
+    assert np.isfinite(state.orientation.w_val)
+    assert memory[-1] - memory[4] < 40_000, f"grew: {memory} KiB"
+    assert threading.active_count() < 60
+
+
+def test_a_message_without_end_is_cut_off(serve, connect) -> None:
+    server = serve()
+    witness = connect(server)
+    with raw(server) as sock:
+        sock.sendall(b"\xc6" + struct.pack(">I", 2**31))  # announces 2 GiB of bytes
+        with pytest.raises(OSError, match=r"Broken pipe|reset"):
+            send_for_ever(sock, b"\0" * (1 << 20), seconds=60)
+    assert witness.ping()
+    assert server.malformed == 1
+
+
+def test_a_client_that_never_reads_is_cut_off(serve, connect) -> None:
+    server = serve()
+    witness = connect(server)
+    with raw(server) as sock:
+        request = msgpack.packb([0, 1, "getMultirotorState", [""]])
+        with pytest.raises(OSError, match=r"Broken pipe|reset|timed out"):
+            send_for_ever(sock, request * 500, seconds=60)
+    assert witness.ping()

@@ -1,0 +1,1 @@
+"""What each family of CARLA's sensors sends, without a socket."""

@@ -1,0 +1,18 @@
+from __future__ import annotations
+
+import pytest
+from headless_simulator.carla.settings import Settings
+from headless_simulator.errors import ClientError
+
+
+def test_settings_come_back_as_they_went():
+    told = [True, True, [True, 0.025], True, 0.01, 16, 100.0, True, 3000.0, 2000.0, True]
+
+    assert Settings().changed(told).wire() == told
+    assert Settings().changed([False, False, [False]]).fixed_step_s is None
+
+
+@pytest.mark.parametrize("step", [-0.1, 1e9, float("nan")])
+def test_a_step_that_is_none_is_refused(step):
+    with pytest.raises(ClientError):
+        Settings().changed([True, False, [True, step]])

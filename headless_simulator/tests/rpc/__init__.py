@@ -1,0 +1,1 @@
+"""The RPC package that both protocols share: registration, argument checks, errors."""

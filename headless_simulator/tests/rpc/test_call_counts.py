@@ -1,0 +1,21 @@
+from __future__ import annotations
+
+from headless_simulator.rpc.call_counts import MOST_NAMES, NAME_SHOWN, CallCounts
+
+
+def test_calls_are_counted_by_name() -> None:
+    counts = CallCounts()
+    for name in ("b", "a", "b"):
+        counts.add(counts.unknown, name)
+    counts.add(counts.without_effect, "draw")
+
+    assert counts.report() == ["unknown RPCs: a x1, b x2", "RPCs without effect: draw x1"]
+
+
+def test_names_are_cut_short_and_no_endless_number_is_kept() -> None:
+    counts = CallCounts()
+    for number in range(2 * MOST_NAMES):
+        counts.add(counts.unknown, f"{number}" + "x" * 1000)
+
+    assert len(counts.unknown) == MOST_NAMES
+    assert max(map(len, counts.unknown)) == NAME_SHOWN

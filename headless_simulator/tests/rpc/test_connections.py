@@ -1,0 +1,87 @@
+from __future__ import annotations
+
+import socket
+import threading
+from collections.abc import Iterator
+
+import msgpack
+import pytest
+from headless_simulator.rpc.connections import Connection, QueuedConnection
+from headless_simulator.rpc.messages import Dialect, ProtocolError, Request, encode_whole
+
+DIALECT = Dialect("replace", 1 << 16, encode_whole)
+
+
+@pytest.fixture
+def pair() -> Iterator[tuple[socket.socket, socket.socket]]:
+    ours, theirs = socket.socketpair()
+    theirs.settimeout(10)
+    with ours, theirs:
+        yield ours, theirs
+
+
+def test_requests_come_in_order_however_they_are_cut(pair: tuple[socket.socket, socket.socket]) -> None:
+    ours, theirs = pair
+    data = b"".join(msgpack.packb([0, n, "ping", []]) for n in range(3))
+    for n in range(len(data)):
+        theirs.sendall(data[n : n + 1])
+    theirs.shutdown(socket.SHUT_WR)
+
+    assert [request.message_id for request in Connection(ours, DIALECT).requests()] == [0, 1, 2]
+
+
+@pytest.mark.parametrize("data", [b"\xc1", b"\x91" * 5000, msgpack.packb("x" * 100_000), msgpack.packb({"a": 1})])
+def test_what_is_no_request_is_a_protocol_error(pair: tuple[socket.socket, socket.socket], data: bytes) -> None:
+    ours, theirs = pair
+    theirs.sendall(data)
+    theirs.shutdown(socket.SHUT_WR)
+
+    with pytest.raises(ProtocolError):
+        list(Connection(ours, DIALECT).requests())
+
+
+def test_an_answer_that_cannot_be_packed_is_our_bug(
+    pair: tuple[socket.socket, socket.socket], capsys: pytest.CaptureFixture[str]
+) -> None:
+    ours, theirs = pair
+    Connection(ours, DIALECT).answer(Request(5, "ping", []), None, object())
+
+    kind, number, error, result = msgpack.unpackb(theirs.recv(1 << 16))
+    assert (kind, number, result) == (1, 5, None)
+    assert error.startswith("internal error of the headless simulator")
+    assert "Traceback" in capsys.readouterr().err
+
+
+def test_a_notification_gets_no_answer(pair: tuple[socket.socket, socket.socket]) -> None:
+    ours, theirs = pair
+    connection = Connection(ours, DIALECT)
+    connection.answer(Request(None, "ping", []), None, 1)
+    connection.answer(Request(1, "ping", []), None, 2)
+
+    assert msgpack.unpackb(theirs.recv(1 << 16)) == [1, 1, None, 2]
+
+
+def test_a_late_answer_holds_nobody_up(pair: tuple[socket.socket, socket.socket]) -> None:
+    ours, theirs = pair
+    late: list[Request] = []
+    closed = threading.Event()
+
+    def serve(connection: QueuedConnection, request: Request) -> None:
+        if request.method == "late":
+            late.append(request)
+            return
+        connection.answer(request, None, "now")
+        connection.answer(late.pop(), None, "then")
+
+    QueuedConnection(ours, DIALECT, serve=serve, closed=lambda _: closed.set()).start()
+    for number, name in enumerate(("late", "now")):
+        theirs.sendall(msgpack.packb([0, number, name, []]))
+    unpacker = msgpack.Unpacker()
+    answers: list[object] = []
+    while len(answers) < 2:
+        unpacker.feed(theirs.recv(1 << 16))
+        answers += list(unpacker)
+    theirs.close()
+
+    assert answers == [[1, 1, None, "now"], [1, 0, None, "then"]]
+    assert closed.wait(10)

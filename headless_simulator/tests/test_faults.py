@@ -1,0 +1,100 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from headless_simulator.carla.sensors.moment import Stamp
+from headless_simulator.faults import Fault as Parsed
+from headless_simulator.faults import Faults, FaultsError, SpawnFault, read_faults
+
+
+def Fault(**keys: object) -> Parsed:
+    """An entry as people write it."""
+    return Parsed.model_validate(keys)
+
+
+STAMP = Stamp(100, 5.0, (1.0, 2.0, 3.0, 0.0, 0.0, 0.0))
+RGB = "sensor.camera.rgb"
+
+
+def frames(faults, ticks, **more):
+    out = []
+    for n in range(ticks):
+        faults.before_tick(synchronous=True)
+        out.append(faults.frames(7, RGB, 0, Stamp(n, n * 0.1, (float(n),) * 6)))
+    return out
+
+
+def test_each_frame_fault_bends_its_frame_only():
+    faults = Faults(
+        (
+            Fault(fault="drop_frame", tick=2),
+            Fault(fault="delay_frame", tick=3, ticks=4),
+            Fault(fault="duplicate_frame", tick=4),
+            Fault(fault="wrong_frame_number", tick=5, offset=-2),
+            Fault(fault="stale_pose", tick=6),
+            Fault(fault="nan_pose", tick=7, blueprint="sensor.*"),
+        )
+    )
+    deliveries = frames(faults, 8)
+
+    assert [len(row) for row in deliveries] == [1, 0, 1, 2, 1, 1, 1, 1]
+    assert deliveries[2][0].delay_ticks == 4
+    assert deliveries[4][0].stamp.frame == 2
+    assert deliveries[5][0].stamp.pose[0] == 4.0
+    assert np.isnan(deliveries[6][0].stamp.pose[0])
+    assert deliveries[7][0].stamp == Stamp(7, 7 * 0.1, (7.0,) * 6)
+
+
+def test_chance_is_seeded_and_about_right():
+    def dropped(seed):
+        faults = Faults((Fault(fault="drop_frame", probability=0.3),), seed=seed)
+        return [not row for row in frames(faults, 400)]
+
+    assert dropped(1) == dropped(1) != dropped(2)
+    assert 80 < sum(dropped(1)) < 160
+
+
+def test_count_and_nth_limit():
+    faults = Faults((Fault(fault="refuse_spawn", blueprint="vehicle.*", nth="2-3", count=1),))
+    faults.before_spawn("walker.pedestrian.0001")
+    faults.before_spawn("vehicle.a")
+    with pytest.raises(SpawnFault):
+        faults.before_spawn("vehicle.b")
+    faults.before_spawn("vehicle.c")
+
+
+def test_once_means_once_over_processes(tmp_path):
+    entry = (Fault(fault="refuse_spawn", once_file="fired"),)
+    with pytest.raises(SpawnFault):
+        Faults(entry, folder=tmp_path).before_spawn("vehicle.a")
+
+    Faults(entry, folder=tmp_path).before_spawn("vehicle.a")
+
+
+def test_a_cut_is_an_aborted_connection():
+    faults = Faults((Fault(fault="cut_rpc", call="tick_*"),))
+    faults.before_call("version")
+    with pytest.raises(ConnectionAbortedError):
+        faults.before_call("tick_cue")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("faults: [{fault: drop_fram}]", "faults.0.fault"),
+        ("faults: [{fault: drop_frame, camra: 1}]", "camra"),
+        ("faults: [{fault: stall}]", "seconds"),
+        ("faults: [{fault: die}]", "tick"),
+        ("faults: [{fault: drop_frame, probability: 2}]", "probability"),
+        ("faults: [{fault: die, tick: 1, server: airsim}]", "AirSim"),
+        ("faults: {", "faults.yaml"),
+        ("- 1", "faults.yaml"),
+    ],
+)
+def test_a_wrong_file_is_refused_in_one_line(tmp_path, text, said):
+    path = tmp_path / "faults.yaml"
+    path.write_text(text)
+    with pytest.raises(FaultsError, match=said) as told:
+        read_faults(path)
+
+    assert "\n" not in str(told.value)

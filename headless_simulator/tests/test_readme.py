@@ -1,0 +1,38 @@
+"""The README's examples run as they are written, apart from the ports."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import RunningSimulator
+
+README = Path(__file__).parents[1] / "README.md"
+EXAMPLES = re.findall(r"```python\n(.*?)```", README.read_text("utf-8"), flags=re.S)
+LINK = re.compile(r"\]\((?!https?://|#)([^)#]+)(?:#[^)]*)?\)")
+
+
+@pytest.mark.parametrize("number", range(len(EXAMPLES)))
+def test_an_example_runs_and_leaves_its_image(simulator: RunningSimulator, tmp_path: Path, number: int) -> None:
+    carla, airsim = (address.rpartition(":")[2] for address in (simulator.carla, simulator.airsim))
+    code = EXAMPLES[number].replace("2000", carla).replace("41451", airsim)
+    assert code != EXAMPLES[number], "the ports were found"
+    ran = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=240)
+
+    assert (tmp_path / "first.png").stat().st_size > 1000, f"exit {ran.returncode}\n{ran.stdout}\n{ran.stderr}"
+
+
+def test_there_is_an_example_for_each_port() -> None:
+    assert len(EXAMPLES) == 2
+
+
+@pytest.mark.parametrize("page", [README, *sorted((README.parent / "docs").glob("*.md"))], ids=lambda page: page.name)
+def test_links_lead_somewhere_and_pages_are_short(page: Path) -> None:
+    text = page.read_text("utf-8")
+
+    assert not [target for target in LINK.findall(text) if not (page.parent / target).exists()]
+    assert len(text.split()) <= 1200

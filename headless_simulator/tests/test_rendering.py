@@ -1,0 +1,22 @@
+from __future__ import annotations
+
+from headless_simulator.rendering import flat_other, flat_rgb
+from hypothesis import given
+from hypothesis import strategies as st
+
+
+@given(st.integers(0, 0xFFFF), st.integers(0, 0xFFFFFFFF), st.sampled_from([64, 200, 384, 800]))
+def test_a_flat_image_is_read_back(camera, frame, width):
+    image = flat_rgb(width, 64, camera_id=camera, frame=frame)
+    across = width // 8
+    bits = [int(image[8 * (k // across) + 4, 8 * (k % across) + 4, 0] > 128) for k in range(48)]
+
+    assert int("".join(map(str, bits[:16])), 2) == camera
+    assert int("".join(map(str, bits[16:])), 2) == frame
+
+
+def test_flat_masks_show_the_sky():
+    mask = flat_other("sensor.camera.instance_segmentation", 8, 4)
+
+    assert mask[..., 2].tolist() == [[11] * 8] * 4
+    assert not mask[..., :2].any()

@@ -1,0 +1,122 @@
+"""The commands as a user runs them, in their own process where it matters."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from uavsim.cli import main
+from uavsim.images.codec import decode_rgb
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def run(here, monkeypatch, capsys):
+    """Run a command as ``uavsim`` does, in this process; returns exit code, stdout and stderr."""
+
+    def run(*arguments):
+        monkeypatch.setattr(sys, "argv", ["uavsim", *arguments])
+        try:
+            main()
+            code = 0
+        except SystemExit as done:
+            code = int(done.code or 0)
+        said = capsys.readouterr()
+        return code, said.out, said.err
+
+    return run
+
+
+def test_plan_shows_a_table_and_an_image(here, run):
+    code, out, err = run("plan", "--dataset", "smoke", "--town", "Town10HD", "--scenes", "0-2")
+    assert (code, err) == (0, "")
+    assert "scene_0002" in out
+    assert "town10_row3_col3" in out
+    assert "no roads: give the town's map with --xodr FILE" in out
+    image = decode_rgb((here / "smoke-Town10HD-plan.png").read_bytes())
+    assert image.shape[1] == 1400 + 120
+    assert [p.name for p in here.iterdir()] == ["smoke-Town10HD-plan.png"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["plan", "--dataset", "smok"], "error: unknown data set 'smok'; did you mean 'smoke'?"),
+        (["plan", "--dataset", "smoke"], "error: name a town of the data set 'smoke': Town10HD, Town03"),
+        (["plan"], "error: name a data set"),
+        (
+            ["plan", "--dataset", "smoke", "--town", "Town10HD", "--scenes", "x"],
+            "error: scenes 'x': write numbers and ranges",
+        ),
+        (["plan", "--dataset", "smoke", "--town", "Town10HD", "--xodr", "no.xodr"], "error: no.xodr: cannot be read"),
+        (["plan", "--make-routes", "Town3"], "error: unknown town 'Town3'; did you mean 'Town03'?"),
+        (["check", "none.yaml"], "error: none.yaml: no such file or folder"),
+    ],
+)
+def test_bad_input_is_one_line_and_exit_2_and_nothing_written(here, run, arguments, message):
+    code, _, err = run(*arguments)
+    assert code == 2
+    assert err.startswith(message)
+    assert len(err.splitlines()) == 1
+    assert list(here.iterdir()) == []
+
+
+def test_in_a_process_of_its_own(here):
+    command = [sys.executable, "-m", "uavsim", "plan", "--dataset", "smok"]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=here, timeout=120, check=False)
+    assert done.returncode == 2
+    assert done.stderr == "error: unknown data set 'smok'; did you mean 'smoke'?\n"
+    assert done.stdout == ""
+
+
+def test_make_routes_then_edit_then_plan(here, run):
+    assert run("plan", "--make-routes", "Town07", "--rows", "2", "--columns", "3")[0] == 0
+    routes = here / "flight_plans" / "town07.yaml"
+    assert routes.read_text().count("path:") == 6
+    code, _, err = run("plan", "--make-routes", "Town07")
+    assert (code, err) == (2, "error: flight_plans/town07.yaml: is there already; --force replaces it\n")
+    assert run("plan", "--make-routes", "Town07", "--force")[0] == 0
+    assert routes.read_text().count("path:") == 25
+    two = "  town07_row3_col3: {path: [[-60, 60], [0, 60]]}\n  town07_row2_col3: {path: [[0, 0]]}\n"
+    routes.write_text(f"town: Town07\nroutes:\n{two}")
+    code, out, _ = run("plan", "--dataset", "smoke", "--town", "Town07", "--scenes", "400")
+    assert code == 0
+    assert "2 routes" in out
+
+
+def test_check_says_what_is_good_and_what_is_not(here, run):
+    (here / "formations").mkdir()
+    (here / "formations" / "good.yaml").write_text("shape: vee\n")
+    (here / "formations" / "bad.yaml").write_text("shpae: vee\n")
+    code, out, err = run("check", "formations")
+    assert code == 2
+    assert err == "error: formations/bad.yaml:1: shpae: unknown key; did you mean 'shape'?\n"
+    assert out == "1 of 2 files are good\n"
+    assert run("check", "formations/good.yaml")[0] == 0
+
+
+def test_schema_writes_what_is_committed(here, run):
+    assert run("schema", "--out", "schemas")[0] == 0
+    written = {p.name: p.read_text() for p in (here / "schemas").iterdir()}
+    committed = Path(__file__).parents[2] / "flight_plans" / ".schemas"
+    assert written == {p.name: p.read_text() for p in committed.iterdir()}
+
+
+def test_places_that_cannot_be_written(here, run):
+    (here / "file").write_text("")
+    code, _, err = run("schema", "--out", "file")
+    assert code == 3
+    assert "cannot write" in err
+
+
+def test_brackets_in_a_message_are_not_markup(here, run):
+    (here / "d.yaml").write_text("towns: {T: {scenes: 1}}\nrig: uav3d\nformation: {}\n")
+    code, _, err = run("plan", "--dataset", "d.yaml")
+    assert code == 2
+    assert err == "error: d.yaml:3: formation: give one name, or cycle: [names], or draw: {name: weight}\n"

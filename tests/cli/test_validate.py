@@ -1,0 +1,95 @@
+"""``uavsim validate`` as people call it: exit codes, one-line errors, reports; and a judge that crashes."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from tests.validate.disk import Disk
+from tests.validate.small import write_small
+from uavsim.cli import build_app
+from uavsim.errors import DatasetError, InputError, UavsimError
+
+
+@pytest.fixture(scope="module")
+def clean(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("judged")
+    return write_small(folder / "small", folder / "recordings", samples=3)
+
+
+def run(*arguments: str) -> tuple[str, BaseException | None]:
+    done = CliRunner().invoke(build_app(), list(arguments), env={"COLUMNS": "200"})
+    return done.output, done.exception
+
+
+def test_a_clean_data_set_is_called_valid(clean: Path, tmp_path: Path) -> None:
+    file = tmp_path / "reports" / "report.json"
+    output, error = run("validate", str(clean), "--json", str(file))
+    assert error is None, output
+    assert "valid" in output
+    report = json.loads(file.read_text())
+    assert report["ok"]
+    assert report["versions"][0]["facts"]["scenes"] == 3
+
+
+def test_a_broken_one_ends_with_code_four_and_names_the_place(clean: Path, tmp_path: Path) -> None:
+    disk = Disk(clean, tmp_path / "data")
+    disk.image("CAMERA_FRONT_id_0").unlink()
+    file = tmp_path / "report.json"
+    output, error = run("validate", str(disk.root), "--report", str(file))
+    assert isinstance(error, DatasetError)
+    assert error.exit_code == 4
+    assert "files.missing at scene_01" in str(error)
+    assert "files.missing" in output
+    (finding,) = [f for f in json.loads(file.read_text())["versions"][0]["findings"] if f["code"] == "files.missing"]
+    assert finding["channel"] == "CAMERA_FRONT_id_0"
+    assert finding["sample"] == disk.sample()["token"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words", "kind"),
+    [
+        (["validate", "{tmp}"], "no version folder", DatasetError),
+        (["validate", "{clean}", "--version", "v2"], "v1.0-mini", DatasetError),
+        (["validate", "{clean}", "--dialect", "strikt"], "did you mean 'strict'", InputError),
+        (["validate", "{clean}", "--no-pixels", "--report", "/dev/null/x"], "cannot be written", InputError),
+    ],
+)
+def test_bad_input_gets_one_line(
+    arguments: list[str], words: str, kind: type[UavsimError], clean: Path, tmp_path: Path
+) -> None:
+    _, error = run(*(a.format(clean=clean, tmp=tmp_path) for a in arguments))
+    assert isinstance(error, kind)
+    assert words in str(error)
+    assert "\n" not in str(error)
+
+
+def test_without_pixels_what_was_not_looked_at_is_said(clean: Path) -> None:
+    output, error = run("validate", str(clean), "--no-pixels")
+    assert error is None
+    assert "not checked: pixels.boxes" in output
+
+
+def test_results_that_the_devkit_refuses_are_bad_input(clean: Path, tmp_path: Path) -> None:
+    file = tmp_path / "results.json"
+    file.write_text(json.dumps({"meta": {}, "results": {"x": [{"sample_token": "x"}]}}))
+    _, error = run("evaluate", "devkit", "--truth", str(clean), "--results", str(file))
+    assert isinstance(error, InputError)
+    assert "devkit refuses" in str(error)
+
+
+def test_a_judge_that_crashes_is_the_systems_failure(
+    clean: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from uavsim.errors import SystemFailure
+    from uavsim.evaluate.judge_process import run_judge
+
+    (tmp_path / "crash.py").write_text("import sys; sys.exit('out of memory')")
+    monkeypatch.setenv("UAVSIM_JUDGE_FOLDER", str(tmp_path))
+    monkeypatch.setenv("UAVSIM_JUDGE_PYTHON", sys.executable)
+    with pytest.raises(SystemFailure, match="out of memory"):
+        run_judge("crash")

@@ -1,0 +1,34 @@
+"""A format that somebody else's package adds, installed as pip leaves it."""
+
+from pathlib import Path
+
+from tests.plugins import install_plugin, uavsim_with
+
+BOXES_CSV = '''
+from uavsim.export.keyframes import open_source
+from uavsim.export.text import write_text
+
+
+def export_csv(request):
+    """One line a box: category and place."""
+    source = open_source(request)
+    lines = [
+        ",".join([name, *(f"{value:.3f}" for value in place)])
+        for frame in source.keyframes()
+        for name, place in zip(frame.boxes.category, frame.boxes.map_t_box_m)
+    ]
+    return [write_text(request.out / f"{source.split}.csv", "\\n".join(lines) + "\\n")]
+'''
+
+
+def test_another_package_adds_a_format(strict: Path, tmp_path: Path) -> None:
+    site = install_plugin(
+        tmp_path, "boxes_csv", group="uavsim.exporters", adds={"csv": "boxes_csv:export_csv"}, source=BOXES_CSV
+    )
+
+    said = uavsim_with(site, "export", str(strict), str(tmp_path / "out"), "--format", "csv", "--split", "uav_val")
+
+    assert "uav_val.csv" in said.replace("\n", "")
+    lines = (tmp_path / "out/uav_val.csv").read_text().splitlines()
+    assert len(lines) > 10
+    assert all(line.split(",")[0].startswith(("vehicle.", "human.")) for line in lines)

@@ -1,0 +1,196 @@
+"""Environments that are out to break, or are broken: addresses with credentials, proxies, Prefect's variables, limits."""
+
+import json
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from uavsim.config.run import RunConfig, SimulatorConfig
+from uavsim.environment import cache_folder, keep_local_direct, open_file_limit
+from uavsim.errors import InputError, SystemFailure, UnknownNameError
+from uavsim.flows.request import Request
+from uavsim.flows.server import TemporaryServer, check_api
+from uavsim.flows.worker import WORKER_RUN, of_worker
+from uavsim.store.journal import redact
+from uavsim.store.places import open_output
+
+SECRETS = st.text(st.characters(codec="utf-8", exclude_categories=["Z", "C"]), min_size=12, max_size=40)
+
+
+@given(SECRETS, SECRETS)
+def test_no_secret_survives_redaction(key: str, secret: str) -> None:
+    for text in (
+        f"s3://{key}:{secret}@bucket/x",
+        f"cannot reach https://{key}:{secret}@host:4200/api today",
+        f"password={secret} next",
+        f"AWS_SECRET_ACCESS_KEY = {secret}",
+        json.dumps({"aws_secret_access_key": secret}, ensure_ascii=False),
+        f"Authorization: Bearer {secret}",
+        f"--api-key={secret}",
+    ):
+        assert secret not in redact(text)
+        assert redact(redact(text)).count("***") >= 1
+
+
+@given(SECRETS)
+def test_an_address_with_credentials_is_refused_and_not_repeated(secret: str) -> None:
+    for out in (
+        f"s3://KEY:{secret}@bucket/x",
+        f"s3://{secret}@bucket/x",
+        f"s3://bucket/x?key={secret}",
+        f"abfs://a:{secret}@h/x",
+    ):
+        with pytest.raises(InputError) as caught:
+            open_output(out)
+        assert secret not in str(caught.value)
+        assert "\n" not in str(caught.value)
+
+
+def test_status_prints_no_key() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "uavsim", "status", "s3://KEY:SEC/RET@bucket/x"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert "KEY" not in done.stdout + done.stderr.replace("AWS_ACCESS_KEY_ID", "").replace("AWS_SECRET_ACCESS_KEY", "")
+    assert "SEC/RET" not in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    "request_of",
+    [
+        lambda: Request(
+            dataset="smoke",
+            out="/x",
+            run=RunConfig(simulators=(SimulatorConfig(kind="command", command=("touch", "/x")),)),
+        ),
+        lambda: Request(
+            dataset="smoke", out="/x", run=RunConfig(simulators=(SimulatorConfig(kind="docker", image="evil"),))
+        ),
+        lambda: Request(dataset="/etc/x.yaml", out="/x"),
+        lambda: Request(dataset="smoke", out="/x", rig="../rig.yaml"),
+    ],
+)
+def test_flow_parameters_carry_no_commands_images_or_files(request_of) -> None:
+    with pytest.raises(InputError):
+        of_worker(request_of())
+
+
+def test_a_worker_knows_its_own_simulators(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "run.yaml"
+    file.write_text("simulators: [{name: big, kind: command, command: [/opt/CarlaUE4.sh]}]\n")
+    monkeypatch.setenv(WORKER_RUN, str(file))
+    found = of_worker(Request(dataset="smoke", out="/x", simulators=("big", "mock")))
+    assert [s.kind for s in found.run_config().simulators] == ["command", "mock"]
+    with pytest.raises(UnknownNameError, match="big"):
+        of_worker(Request(dataset="smoke", out="/x", simulators=("bog",)))
+    with pytest.raises(UnknownNameError):
+        of_worker(Request(dataset="smoke", out="/x", simulators=("10.0.0.1:2000",)))
+
+
+@pytest.fixture(scope="module")
+def private(tmp_path_factory: pytest.TempPathFactory):
+    """A private server in an environment that says everything otherwise."""
+    folder = tmp_path_factory.mktemp("theirs")
+    theirs = folder / "theirs.db"
+    (folder / "cache").mkdir()
+    before = dict(os.environ)
+    os.environ |= {
+        "PREFECT_SERVER_DATABASE_CONNECTION_URL": f"sqlite+aiosqlite:///{theirs}",
+        "PREFECT_API_DATABASE_CONNECTION_URL": f"sqlite+aiosqlite:///{theirs}",
+        "PREFECT_SERVER_API_CORS_ALLOWED_ORIGINS": "*",
+        "PREFECT_SERVER_API_AUTH_STRING": "",
+        "PREFECT_LOGGING_LEVEL": "chatty",
+        "http_proxy": "http://127.0.0.1:9",
+        "XDG_CACHE_HOME": str(folder / "cache"),
+    }
+    damaged = cache_folder() / f"prefect-{__import__('prefect').__version__}.db"
+    damaged.parent.mkdir(parents=True)
+    damaged.write_bytes(b"SQLite format 3\0" + b"\xff" * 4096)
+    try:
+        with TemporaryServer() as server:
+            server.wait()
+            yield server, theirs, damaged
+    finally:
+        os.environ.clear()
+        os.environ |= before
+
+
+def ask(url: str, *, key: str = "", origin: str = "") -> tuple[int, dict[str, str]]:
+    import base64
+
+    headers = {"Origin": origin} if origin else {}
+    if key:
+        headers["Authorization"] = "Basic " + base64.b64encode(key.encode()).decode()
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    try:
+        with opener.open(urllib.request.Request(url, headers=headers), timeout=30) as answer:
+            return answer.status, dict(answer.headers)
+    except urllib.error.HTTPError as error:
+        return error.code, dict(error.headers)
+
+
+def test_the_private_server_is_private(private) -> None:
+    server, theirs, damaged = private
+    assert not theirs.exists()
+    assert ask(f"{server.url}/admin/version")[0] in {401, 403}
+    status, headers = ask(f"{server.url}/admin/version", key=server.key, origin="http://evil.example")
+    assert status == 200
+    assert not any(name.lower() == "access-control-allow-origin" for name in headers)
+    with sqlite3.connect(damaged) as database:  # it was replaced by a good one
+        assert database.execute("PRAGMA quick_check").fetchone() == ("ok",)
+
+
+def test_the_private_server_comes_back(private) -> None:
+    server, _, _ = private
+    victim = server._process.child_pid
+    assert victim is not None
+    os.kill(victim, 9)
+    end = time.monotonic() + 120
+    while time.monotonic() < end:
+        time.sleep(0.1)
+        try:
+            if ask(f"{server.url}/admin/version", key=server.key)[0] == 200 and server._process.child_pid != victim:
+                return
+        except (urllib.error.URLError, OSError):
+            pass
+    pytest.fail("it did not come back")
+
+
+def test_local_addresses_never_go_through_a_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("no_proxy", "NO_PROXY"):
+        monkeypatch.setenv(name, "example.com")
+    monkeypatch.setenv("http_proxy", "http://10.255.255.1:9")
+    keep_local_direct()
+    keep_local_direct()
+    assert os.environ["no_proxy"] == "example.com,127.0.0.1,localhost,::1"
+    with pytest.raises(SystemFailure, match="refused"):
+        check_api("http://127.0.0.1:9/api")
+
+
+def test_no_home_no_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("HOME", raising=False)
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.setattr(Path, "home", lambda: (_ for _ in ()).throw(RuntimeError("no home")))
+    assert cache_folder().is_absolute()
+
+
+def test_a_low_limit_is_the_hosts(tmp_path: Path) -> None:
+    code = "import resource; resource.setrlimit(resource.RLIMIT_NOFILE, (40, 40))"
+    code += "; from uavsim.environment import open_file_limit; open_file_limit()"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert "this host allows a process 40 open files" in done.stderr
+    open_file_limit()
+    assert shutil.which("sh")

@@ -1,0 +1,154 @@
+"""What data sets say reaches the terminal as text: no escape sequence, no markup, no end of the run."""
+
+import io
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.table import Table
+
+from tests.dataset_factory import make_dataset
+from uavsim.terminal import Screen, line, visible
+
+NASTY = [
+    "[/x]",
+    "[bold]gone[/bold]",
+    "\x1b[2J\x1b[31mred",
+    "a\rb",
+    "\u202egpj.exe",
+    "\ud800",
+    "x\ny",
+    ":smile:",
+    "\x9b31m",
+]
+
+
+def printed(*things: object) -> str:
+    file = io.StringIO()
+    screen = Screen(file=file, width=300)
+    for thing in things:
+        screen.print(thing)
+    return file.getvalue()
+
+
+def harmless(text: str) -> bool:
+    return all(c == "\n" or c.isprintable() or c == " " for c in text)
+
+
+@given(st.text(st.characters(), max_size=60))
+def test_strings_lines_and_cells_are_printed_as_they_are(text: str) -> None:
+    table = Table("head")
+    table.add_row(text)
+    out = printed(text, line(("bold", text), text), table)
+    assert harmless(out)
+    assert visible(text) == out.split("\n", maxsplit=1)[0] or not visible(text).strip() or len(visible(text)) > 290
+
+
+@pytest.mark.parametrize("text", NASTY)
+def test_what_has_harmed_before(text: str) -> None:
+    out = printed(text)
+    assert harmless(out)
+    assert out.count("\n") == 1
+    if text.isprintable():
+        assert out == f"{text}\n"
+
+
+def test_a_reader_that_goes_away_does_not_end_the_work() -> None:
+    class Gone(io.StringIO):
+        def write(self, text: str) -> int:
+            raise BrokenPipeError
+
+    screen = Screen(file=Gone())
+    screen.print("one")
+    screen.print("two")
+    assert screen.quiet
+
+
+@pytest.fixture(scope="module")
+def nasty(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A data set whose every name and reason is out to harm the terminal."""
+    root = make_dataset(
+        tmp_path_factory.mktemp("nasty") / "set", scenes=1, samples=2, sweeps=0, drones=1, size_px=(64, 36)
+    )
+    for table, field, text in (
+        ("scene", "name", "[/x]\x1b[31m"),
+        ("category", "name", "vehicle.[/bold]\x1b]0;owned\x07"),
+        ("sample_data", "filename", "samples/[/red]\x1b[2J.png"),
+    ):
+        file = root / f"v1.0-mini/{table}.json"
+        rows = json.loads(file.read_text())
+        rows[0][field] = text
+        file.write_text(json.dumps(rows))
+    (root / ".uavsim/ledger").mkdir(parents=True)
+    (root / ".uavsim/dataset.json").write_text(json.dumps({"dataset": "[/x]\x1b[5m", "seed": 0, "fingerprint": "x"}))
+    entry = {"scene": "scene_00", "state": "quarantined", "reasons": ["[/x] \x1b[31m\nsecond line"], "attempts": 1}
+    (root / ".uavsim/ledger/scene_00.json").write_text(json.dumps(entry))
+    return root
+
+
+def uavsim(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "uavsim", *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        errors="replace",
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (("validate",), 4),
+        (("status",), 0),
+        (("export", "out", "--format", "kitti"), 4),
+        (("convert", "out", "--dialect", "uav3d"), 4),
+    ],
+)
+def test_commands_on_a_nasty_data_set(nasty: Path, tmp_path: Path, arguments: tuple[str, ...], code: int) -> None:
+    command, *rest = [str(tmp_path / "out") if a == "out" else a for a in arguments]
+    done = uavsim(command, str(nasty), *rest)
+    assert done.returncode == code, done.stderr
+    assert harmless(done.stdout + done.stderr)
+    assert "Traceback" not in done.stderr
+    assert len(done.stderr.splitlines()) <= 1
+
+
+@pytest.mark.parametrize("closed", [(0,), (1,), (2,), (0, 1, 2)])
+def test_closed_descriptors(nasty: Path, tmp_path: Path, closed: tuple[int, ...]) -> None:
+    """What is opened first must not get the number of a standard stream, or prints go into it."""
+    shut = " ".join(f"{n}{'<' if n == 0 else '>'}&-" for n in closed)
+    done = subprocess.run(
+        ["bash", "-c", f"exec {sys.executable} -m uavsim status {nasty} --json {shut}"], check=False, timeout=120
+    )
+    assert done.returncode == 0
+
+
+def test_a_full_device_is_told_and_a_closed_pipe_is_not(nasty: Path) -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "uavsim", "status", str(nasty), "--json"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert done.returncode == 3
+    assert done.stderr.count("\n") == 1
+    assert "No space left" in done.stderr
+    read, write = os.pipe()
+    os.close(read)
+    done = subprocess.run(
+        [sys.executable, "-m", "uavsim", "status", str(nasty), "--json"],
+        stdout=write,
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
+    os.close(write)
+    assert (done.returncode, done.stderr) == (0, "")

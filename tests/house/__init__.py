@@ -1,0 +1,1 @@
+"""The figures of ``scripts/house``, on sources written for them."""

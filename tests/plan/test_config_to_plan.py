@@ -1,0 +1,50 @@
+"""What a rig asks for, and a data set cannot give, is told before anything flies."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from uavsim.errors import ConfigError
+from uavsim.plan import plan_scenes
+
+CAMERAS = "cameras: {FRONT: {pitch_deg: -45}}\n"
+
+
+def _plan(folder: Path, rig: str, **choices):
+    (folder / "rig.yaml").write_text(rig)
+    return plan_scenes("smoke", town="Town10HD", scenes=[0], samples=2, rig=str(folder / "rig.yaml"), **choices)[0]
+
+
+def test_a_lidar_turns_once_a_step(tmp_path: Path) -> None:
+    """The smoke data set's step is 0.05 s: 20 turns a second, and 640,000 points a second are 32,000 a turn."""
+    plan = _plan(tmp_path, CAMERAS + "lidar: {mount_m: [0.5, 0, -0.1], yaw_deg: 30}\n")
+    assert plan.lidar is not None
+    assert plan.lidar.rotation_hz * plan.step_us / 1e6 == 1.0
+    assert plan.lidar.points_per_second / plan.lidar.rotation_hz == 32_000
+    assert plan.lidar.mount_rpy_deg == (0.0, 0.0, 30.0)
+    assert plan.lidar_channels == ("LIDAR_id_0", "LIDAR_id_1", "LIDAR_id_2", "LIDAR_id_3", "LIDAR_id_4")
+    assert _plan(tmp_path, CAMERAS).lidar_channels == ()
+
+
+@pytest.mark.parametrize(
+    ("rig", "error"),
+    [
+        ("lidar: {rotation_hz: 10}\n", "rig.yaml:2: lidar.rotation_hz: 10 turns a second are not one a step of 0.05 s"),
+        ("lidar: {points_per_second: 600}\n", "lidar.points_per_second: 600 are less than one a channel and turn"),
+    ],
+)
+def test_a_lidar_that_makes_no_whole_turns_is_refused(rig: str, error: str, tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=error):
+        _plan(tmp_path, CAMERAS + rig)
+
+
+def test_a_sensor_that_the_topology_cannot_give_is_refused(tmp_path: Path) -> None:
+    rig = CAMERAS + "sensors: [rgb, instance, optical_flow]\n"
+    assert _plan(tmp_path, rig, topology="bridge").rig[0].sensors[-1] == "optical_flow"
+    with pytest.raises(
+        ConfigError,
+        match=r"rig.yaml:2: sensors: topology merged cannot give 'optical_flow'; its cameras give rgb, instance, depth, sem",
+    ):
+        _plan(tmp_path, rig, topology="merged")

@@ -1,0 +1,60 @@
+"""Every class is whole, and no two of them claim the same thing."""
+
+from collections import Counter
+from itertools import chain
+from typing import Literal
+
+import numpy as np
+import pytest
+
+from uavsim.annotate.sizes import believable
+from uavsim.geometry.se3 import SE3
+from uavsim.records.classes import (
+    CATEGORIES,
+    CLASSES,
+    DETECTION_CLASSES,
+    LABELS,
+    ObjectClass,
+    class_of,
+    class_of_label,
+    detection_class,
+)
+from uavsim.records.recording import ActorInfo
+
+
+def test_there_is_one_row_for_each_word() -> None:
+    assert [c.label for c in CLASSES] == list(LABELS)
+
+
+@pytest.mark.parametrize("column", ["base_types", "blueprints", "uav3d_names", "sizes"])
+def test_no_two_classes_claim_the_same(column: str) -> None:
+    counts = Counter(chain.from_iterable(getattr(c, column) for c in CLASSES))
+    assert [name for name, count in counts.items() if count > 1] == []
+
+
+def test_tags_are_unique() -> None:
+    tags = [c.tag for c in CLASSES if c.tag is not None]
+    assert len(tags) == len(set(tags))
+
+
+@pytest.mark.parametrize("row", CLASSES, ids=lambda row: row.label)
+def test_a_row_is_whole(row: ObjectClass) -> None:
+    half_length, half_width, _ = row.half_extent_m
+    assert half_length >= half_width
+    for size in (row.half_extent_m, *row.sizes.values()):
+        assert believable(size, np.array([0.0, 0.0, size[2]]))
+    assert 0.0 < row.fill <= 1.0
+    assert row.category.detection in DETECTION_CLASSES
+    assert detection_class(row.category.name) == row.category.detection
+    assert class_of_label(row.label) is row
+    for name in row.blueprints:
+        kind: Literal["vehicle", "walker"] = "walker" if name.startswith("walker.") else "vehicle"
+        box = SE3(np.array([1.0, 0, 0, 0]), np.array([0, 0, 1.0]))
+        found = class_of(ActorInfo(1, 1, kind, name, "car", (2, 1, 1), box, 14, {}))
+        assert found is row, f"{name} is {found and found.label}: its own name decides"
+
+
+def test_categories_differ_in_everything() -> None:
+    for column in ("name", "index", "colour_rgb"):
+        values = [getattr(category, column) for category in CATEGORIES]
+        assert len(values) == len(set(values))

@@ -1,0 +1,32 @@
+"""The page on sensors is followed: its module is lifted out, and its record encodes and decodes a measurement."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+
+from uavsim.records.modalities import Modality
+from uavsim.records.plan import ImageFormat
+
+PAGE = Path(__file__).parents[2] / "docs/how-to-add-a-sensor.md"
+
+
+class Image:
+    """Two pixels as CARLA sends them: blue, green, red, alpha."""
+
+    width, height = 2, 1
+    raw_data = bytes([255, 128, 0, 255, 1, 2, 3, 255])
+
+
+def test_the_record_of_the_page_reads_and_comes_back() -> None:
+    (source,) = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+    names: dict[str, object] = {}
+    exec(source, names)
+    sensor = names["NORMALS"]
+
+    assert isinstance(sensor, Modality)
+    assert sensor.carla is not None
+    stored = sensor.encode(sensor.carla.read(Image()), ImageFormat())
+    np.testing.assert_array_equal(sensor.decode(stored), [[[0, 128, 255], [3, 2, 1]]])

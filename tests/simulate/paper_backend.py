@@ -1,0 +1,84 @@
+"""A set-up of another package, as docs/how-to-add-a-backend.md has it: no server, no traffic, patterns for images."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from uavsim.config.backends import Backend
+from uavsim.geometry.se3 import SE3
+from uavsim.records.plan import ScenePlan
+from uavsim.records.recording import ActorStates
+from uavsim.simulate.ports import CameraPose, Endpoint, Heartbeat, Ports, Reading, SceneTraffic, TickState
+from uavsim.simulate.swarm import PlannedSwarm
+from uavsim.typing import FloatArray
+
+__all__ = ["PAPER", "paper"]
+
+PAPER = Backend("paper", (), "paper_backend:paper")
+
+
+def paper(endpoints: Mapping[str, Endpoint]) -> Ports:
+    """Connect to nothing."""
+    del endpoints
+    return Ports(PaperWorld(), PlannedSwarm(), PaperCameras())
+
+
+class PaperWorld:
+    """A ``WorldPort``: an empty town whose clock is exact."""
+
+    client_version = server_version = "1"
+    kind = "paper"
+    map_name = "none"
+
+    def prepare(self, plan: ScenePlan, *, heartbeat: Heartbeat) -> None:
+        heartbeat("load", 0)
+        self.map_name, self._step_s, self._frame = plan.town.carla_map, plan.step_us / 1e6, 0
+
+    def populate(self, plan: ScenePlan, *, heartbeat: Heartbeat) -> SceneTraffic:
+        heartbeat("spawn", 0)
+        traffic = plan.traffic
+        return SceneTraffic((), traffic.vehicles, 0, traffic.walkers, 0)
+
+    def set_weather(self, values: Sequence[float]) -> None:
+        pass
+
+    def tick(self, *, render: bool) -> TickState:
+        self._frame += 1
+        return TickState(self._frame, self._frame * self._step_s, nobody())
+
+    def drivable(self) -> FloatArray:
+        return np.array([[[-50.0, -2.0], [50.0, -2.0], [50.0, 2.0], [-50.0, 2.0]]])
+
+    def close(self) -> None:
+        pass
+
+
+class PaperCameras:
+    """A ``CameraPort``: every channel and tick has a pattern of its own, and masks in which nothing is."""
+
+    def begin(self, plan: ScenePlan, *, traffic: SceneTraffic) -> None:
+        self._specs = {spec.name: spec for spec in plan.rig}
+
+    def place(self, poses: Sequence[CameraPose]) -> None:
+        self._poses = list(poses)
+
+    def collect(self, state: TickState) -> list[Reading]:
+        images = []
+        for number, pose in enumerate(self._poses):
+            spec = self._specs[pose.camera]
+            shape = (spec.height_px, spec.width_px, 3)
+            pattern = np.random.default_rng((state.frame, number)).integers(0, 255, shape, dtype=np.uint8)
+            images.append(Reading(pose.channel, "rgb", pattern))
+            images.append(Reading(pose.channel, "instance", np.zeros(shape, dtype=np.uint8)))
+        return images
+
+    def close(self) -> None:
+        pass
+
+
+def nobody() -> ActorStates:
+    """Return the states of no actor."""
+    none = np.zeros((0, 3))
+    return ActorStates(np.zeros(0, dtype=np.int64), SE3(np.zeros((0, 4)), none), none, none, none, none)

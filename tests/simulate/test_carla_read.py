@@ -1,0 +1,51 @@
+"""What CARLA's client hands out, by carla's own classes where they can be made without a server."""
+
+from types import SimpleNamespace
+
+import carla
+import numpy as np
+import pytest
+
+from uavsim.annotate.sizes import size_of
+from uavsim.simulate.carla_read import actor_info, parked_vehicles, with_parked
+
+
+def actor(place: carla.Location, *, yaw_deg: float = 0.0) -> SimpleNamespace:
+    box = carla.BoundingBox(place, carla.Vector3D(1.1, 0.4, 0.75))
+    box.rotation = carla.Rotation(yaw=yaw_deg)
+    return SimpleNamespace(
+        id=77,
+        type_id="vehicle.yamaha.yzf",
+        bounding_box=box,
+        attributes={"base_type": "motorcycle"},
+        semantic_tags=[18],
+    )
+
+
+def test_a_box_is_turned_and_placed_in_the_actors_flu() -> None:
+    info = actor_info(actor(carla.Location(0.5, 0.25, 0.75), yaw_deg=90.0), 3)
+    np.testing.assert_array_equal(info.actor_SE3_box.translation_m, [0.5, -0.25, 0.75])  # ue's y is right, flu's left
+    np.testing.assert_allclose(info.actor_SE3_box.rotate(np.array([1.0, 0, 0])), [0, -1, 0], atol=1e-12)
+    assert info.half_extent_m == pytest.approx((1.1, 0.4, 0.75), abs=1e-6)
+
+
+@pytest.mark.parametrize("bad", [float("inf"), float("nan")])
+def test_a_box_at_no_place_has_no_size_and_gets_that_of_the_table(bad: float) -> None:
+    info = actor_info(actor(carla.Location(0.0, bad, 0.75)), 3)
+    assert np.isnan(info.half_extent_m).all()
+    assert size_of(info)[2] == "table"
+
+
+def test_parked_vehicles_stand_on_the_middle_of_their_boxs_bottom() -> None:
+    """A box centred at ue (10, 20, 1), lying on its right side: what was down points to ue's left, map's +y."""
+    box = carla.BoundingBox(carla.Location(10.0, 20.0, 1.0), carla.Vector3D(2.0, 1.0, 0.5))
+    box.rotation = carla.Rotation(roll=90.0)
+    thing = SimpleNamespace(name="Parked_1", id=5, type=14, bounding_box=box)
+    parked = parked_vehicles([thing], first_instance_id=8)
+    states = parked.states
+    centre = (states.map_SE3_actor @ parked.infos[0].actor_SE3_box).translation_m
+    np.testing.assert_allclose(centre, [[10, -20, 1]], atol=1e-12)
+    np.testing.assert_allclose(states.map_SE3_actor.translation_m, [[10, -19.5, 1]], atol=1e-7)
+    both = with_parked(states, parked)
+    assert both.map_SE3_actor.shape == (2,)
+    assert both.instance_id.tolist() == [8, 8]

@@ -1,0 +1,56 @@
+"""What lies in the current folder is never imported by a child of ours; what the user installed is."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import uavsim
+from uavsim.supervise.process import GuardedProcess, python_command
+
+PLANTED = ("typer", "numpy", "msgpack", "argparse", "random", "uvicorn", "pydantic", "carla", "airsim", "uavsim")
+CHILDREN = {
+    "client worker": ("uavsim.capture.client_worker", "--help"),
+    "headless simulator": ("headless_simulator", "--help"),
+    "calibration": ("uavsim.simulate.calibrate", "--help"),
+    "Prefect's server": ("uvicorn", "--version"),
+}
+
+
+@pytest.fixture
+def planted(tmp_path: Path) -> Path:
+    """A folder whose modules break whoever imports them."""
+    for name in PLANTED:
+        (tmp_path / f"{name}.py").write_text(f"raise SystemExit('the planted {name} was imported')\n")
+    return tmp_path
+
+
+@pytest.mark.parametrize("child", CHILDREN)
+def test_children_import_nothing_from_the_current_folder(child: str, planted: Path, tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    with GuardedProcess(python_command(*CHILDREN[child]), log=log, cwd=planted) as process:
+        code = process.wait(100)
+    assert code == 0, log.read_text()
+
+
+def test_the_planted_modules_would_be_found(planted: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "uavsim.capture.client_worker"], cwd=planted, capture_output=True, text=True, check=False
+    )
+    assert "the planted" in done.stderr
+
+
+def test_pythonpath_still_counts(tmp_path: Path) -> None:
+    (tmp_path / "of_the_user.py").write_text("print('found')\n")
+    env = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    done = subprocess.run(python_command("of_the_user"), env=env, capture_output=True, text=True, check=True)
+    assert done.stdout == "found\n"
+
+
+def test_no_other_place_starts_python_with_a_module() -> None:
+    root = Path(uavsim.__file__).parent
+    found = {str(p.relative_to(root)) for p in root.rglob("*.py") if re.search(r"[\"']-m[\"']", p.read_text())}
+    assert found == {"supervise/process.py"}

@@ -1,0 +1,115 @@
+"""The pages name nothing that is not there: links lead to a file and a heading, and files that they mention exist."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+SIMULATOR = ROOT / "headless_simulator"
+PAGES = sorted(
+    [
+        *ROOT.glob("*.md"),
+        *(ROOT / "docs").glob("*.md"),
+        *(ROOT / ".decisions").glob("*.md"),
+        *SIMULATOR.glob("*.md"),
+        *(SIMULATOR / "docs").glob("*.md"),
+        *(SIMULATOR / ".decisions").glob("*.md"),
+    ]
+)
+TOLD_OF_THE_PAST = {"CHANGELOG.md"}  # a changelog names files that have gone since
+LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
+FENCE = re.compile(r"^```.*?^```", flags=re.DOTALL | re.MULTILINE)
+CODE = re.compile(r"`([^`\n]+)`")
+FILE = re.compile(r"[\w.-]+(?:/[\w.-]+)*/[\w.-]+\.(?:py|md|yaml|yml|toml|json|sh)")
+"""A path with a folder and one of our suffixes; ``<scene>.json``, ``*.yaml`` and bare names are patterns, not files."""
+SCRIPT = re.compile(r"(?:^|\s)(scripts/\w+)")
+FOREIGN = {  # files of UAV3D, AirSim and the nuScenes devkit
+    "visualization/functions.py",
+    "docs/apis.md",
+    "docs/image_apis.md",
+    "docs/settings.md",
+    "docs/lidar.md",
+    "docs/schema_nuscenes.md",
+}
+EXAMPLES = {  # files that a page tells its reader to write
+    "flight_plans/formations/arrow.yaml",
+    "flight_plans/weather/murky.yaml",
+    "flight_plans/rigs/pair.yaml",
+    "flight_plans/rigs/scanner.yaml",
+    "flight_plans/weather/red_dusk.yaml",
+    "flight_plans/rigs/stereo.yaml",
+}
+
+
+def _prose(page: Path) -> str:
+    return FENCE.sub("", page.read_text("utf-8"))
+
+
+def _anchors(page: Path) -> set[str]:
+    """Return the fragments that GitHub gives to the headings of a page."""
+    headings = re.findall(r"^#+ (.+)$", _prose(page), flags=re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def dead_links(page: Path) -> list[str]:
+    dead = []
+    for target in LINK.findall(_prose(page)):
+        if re.match(r"[a-z]+:", target):
+            continue
+        name, _, anchor = target.partition("#")
+        path = (page.parent / name).resolve() if name else page
+        if not path.exists() or (anchor and anchor not in _anchors(path)):
+            dead.append(target)
+    return dead
+
+
+def lost_files(page: Path) -> list[str]:
+    """Return the paths in code marks that are nowhere.
+
+    A path may be told from the root, from a package's folder, or from the simulator's.
+    """
+    homes = [page.parent, ROOT, ROOT / "uavsim", ROOT / "flight_plans", SIMULATOR, SIMULATOR / "src/headless_simulator"]
+    text = " ".join(CODE.findall(_prose(page)))
+    named = {word for word in text.split() if FILE.fullmatch(word)}
+    named |= set(SCRIPT.findall(page.read_text("utf-8")))
+    return sorted(word for word in named - EXAMPLES - FOREIGN if not any((home / word).exists() for home in homes))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_lead_somewhere(page: Path) -> None:
+    assert dead_links(page) == []
+
+
+@pytest.mark.parametrize(
+    "page", [page for page in PAGES if page.name not in TOLD_OF_THE_PAST], ids=lambda page: str(page.relative_to(ROOT))
+)
+def test_files_that_a_page_names_exist(page: Path) -> None:
+    assert lost_files(page) == []
+
+
+def test_a_dead_link_and_a_lost_file_are_found(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("# A page\n[x](gone.md) [y](#a-page) [z](#no) `uavsim/gone.py` `<scene>.json` `uavsim/errors.py`\n")
+    assert dead_links(page) == ["gone.md", "#no"]
+    assert lost_files(page) == ["uavsim/gone.py"]
+
+
+def test_every_page_of_docs_is_linked_from_another() -> None:
+    linked = {
+        (page.parent / target.partition("#")[0]).resolve()
+        for page in PAGES
+        for target in LINK.findall(_prose(page))
+        if not re.match(r"[a-z]+:", target) and target.partition("#")[0]
+    }
+    assert [str(p) for p in (ROOT / "docs").glob("*.md") if p not in linked] == []
+
+
+@pytest.mark.parametrize(
+    "pyfile", sorted((ROOT / "uavsim").rglob("*.py")), ids=lambda path: str(path.relative_to(ROOT))
+)
+def test_pages_that_the_code_names_exist(pyfile: Path) -> None:
+    named = re.findall(r"(?<![\w/])docs/[\w-]+\.md", pyfile.read_text("utf-8"))
+    assert [name for name in named if name not in FOREIGN and not (ROOT / name).exists()] == []

@@ -1,0 +1,259 @@
+"""What can be wrong with a data set's tables, planted one at a time."""
+
+from __future__ import annotations
+
+import json
+
+from tests.validate.disk import CAR, SCENE, VAN, Disk
+from tests.validate.planting import BOTTOM, FRONT, LEFT, Defects
+
+TABLE_DEFECTS = defect = Defects()
+
+
+# ------------------------------------------------------------------------------------------------------------ tables
+@defect("schema.field")
+def point_count_is_a_float(disk: Disk) -> None:
+    with disk.rows("sample_annotation") as boxes:
+        disk.box_of(boxes)["num_lidar_pts"] = float(disk.box_of(boxes)["num_lidar_pts"])
+
+
+@defect("schema.field")
+def position_is_nan(disk: Disk) -> None:
+    with disk.rows("sample_annotation") as boxes:
+        disk.box_of(boxes)["translation"][0] = float("nan")
+
+
+@defect("schema.table", scene=None)
+def table_missing(disk: Disk) -> None:
+    disk.path("attribute").unlink()
+
+
+@defect("schema.table", scene=None)
+def table_cut_off(disk: Disk) -> None:
+    disk.replace(disk.path("map"), disk.path("map").read_bytes()[:-20])
+
+
+@defect("referential.token")
+def token_duplicated(disk: Disk) -> None:
+    with disk.rows("sample_annotation") as boxes:
+        disk.box_of(boxes, VAN)["token"] = disk.box_of(boxes, CAR)["token"]
+
+
+@defect("referential.key")
+def next_dangles(disk: Disk) -> None:
+    with disk.rows("sample_annotation") as boxes:
+        disk.box_of(boxes)["next"] = "0" * 32
+
+
+@defect("referential.chain")
+def chain_leaves_its_instance(disk: Disk) -> None:
+    with disk.rows("sample_annotation") as boxes:
+        disk.box_of(boxes, CAR)["next"] = disk.box_of(boxes, VAN, 3)["token"]
+
+
+@defect("referential.chain", channel=FRONT)
+def chain_runs_backward(disk: Disk) -> None:
+    with disk.rows("sample_data") as images:
+        here = next(i for i in images if i["token"] == disk.data_token(FRONT))
+        here["next"], here["prev"] = here["prev"], here["next"]
+
+
+@defect("referential.count", sample=None)
+def scene_count_wrong(disk: Disk) -> None:
+    with disk.rows("scene") as scenes:
+        next(s for s in scenes if s["name"] == SCENE)["nbr_samples"] += 1
+
+
+@defect("referential.count", sample=0)
+def instance_count_wrong(disk: Disk) -> None:
+    token = disk.box_of(disk.read("sample_annotation"))["instance_token"]
+    with disk.rows("instance") as instances:
+        next(i for i in instances if i["token"] == token)["nbr_annotations"] = 2
+
+
+@defect("referential.end", sample=None)
+def last_sample_is_not_last(disk: Disk) -> None:
+    with disk.rows("scene") as scenes:
+        next(s for s in scenes if s["name"] == SCENE)["last_sample_token"] = disk.sample(3)["token"]
+
+
+@defect("referential.instance", sample=None, scene="scene_02")
+def instance_in_two_scenes(disk: Disk) -> None:
+    with disk.rows("sample_annotation") as boxes:
+        mine = disk.box_of(boxes, VAN)["instance_token"]
+        disk.box_of(boxes, VAN, 2, "scene_02")["instance_token"] = mine
+
+
+@defect("referential.attributes")
+def two_attributes(disk: Disk) -> None:
+    both = [a["token"] for a in disk.read("attribute")[:2]]
+    with disk.rows("sample_annotation") as boxes:
+        disk.box_of(boxes)["attribute_tokens"] = both
+
+
+@defect("referential.lidar_top", channel="LIDAR_TOP")
+def sample_without_lidar_top(disk: Disk) -> None:
+    token = disk.data_token("LIDAR_TOP")
+    with disk.rows("sample_data") as images:
+        lost = next(i for i in images if i["token"] == token)
+        images.remove(lost)
+        for row in images:
+            row["next"] = lost["next"] if row["next"] == token else row["next"]
+            row["prev"] = lost["prev"] if row["prev"] == token else row["prev"]
+
+
+@defect("referential.keyframes", channel=LEFT)
+def camera_missing_in_one_sample(disk: Disk) -> None:
+    token = disk.data_token(LEFT)
+    with disk.rows("sample_data") as images:
+        next(i for i in images if i["token"] == token)["is_key_frame"] = False
+
+
+@defect("referential.calibration", channel=LEFT)
+def calibration_of_another_channel(disk: Disk) -> None:
+    with disk.rows("sample_data") as images:
+        left = next(i for i in images if i["token"] == disk.data_token(LEFT))
+        front = next(i for i in images if i["token"] == disk.data_token(FRONT))
+        left["calibrated_sensor_token"] = front["calibrated_sensor_token"]
+
+
+@defect("referential.map", sample=None)
+def log_on_no_map(disk: Disk) -> None:
+    log = disk.scene()["log_token"]
+    with disk.rows("map") as maps:
+        for row in maps:
+            row["log_tokens"] = [t for t in row["log_tokens"] if t != log]
+
+
+@defect("referential.name", scene=None)
+def category_of_no_one(disk: Disk) -> None:
+    with disk.rows("category") as categories:
+        next(c for c in categories if c["name"] == "vehicle.truck")["name"] = "vehicle.tesla.cybertruck"
+
+
+# -------------------------------------------------------------------------------------------------------------- time
+@defect("temporal.unit", scene=None)
+def nanoseconds(disk: Disk) -> None:
+    for table in ("sample", "sample_data", "ego_pose"):
+        with disk.rows(table) as rows:
+            for row in rows:
+                row["timestamp"] *= 1000
+
+
+@defect("temporal.unit")
+def one_stamp_in_seconds(disk: Disk) -> None:
+    token = disk.sample()["token"]
+    with disk.rows("sample") as samples:
+        next(s for s in samples if s["token"] == token)["timestamp"] //= 1_000_000
+
+
+@defect("temporal.tick", channel=BOTTOM)
+def camera_late(disk: Disk) -> None:
+    token = disk.data_token(BOTTOM)
+    with disk.rows("sample_data") as images:
+        next(i for i in images if i["token"] == token)["timestamp"] += 50_000
+
+
+@defect("temporal.ego_pose", channel=FRONT)
+def ego_pose_of_the_tick_before(disk: Disk) -> None:
+    before = disk.data_token(FRONT, 1)
+    pose = next(i for i in disk.read("sample_data") if i["token"] == before)["ego_pose_token"]
+    with disk.rows("sample_data") as images:
+        next(i for i in images if i["token"] == disk.data_token(FRONT))["ego_pose_token"] = pose
+
+
+@defect("pixels.view", channel=FRONT)
+def ego_pose_stale_with_a_fresh_stamp(disk: Disk) -> None:
+    tokens = [disk.data_token(FRONT, i) for i in (1, 2)]
+    with disk.rows("ego_pose") as poses:
+        stale, fresh = (next(p for p in poses if p["token"] == t) for t in tokens)
+        fresh["translation"], fresh["rotation"] = stale["translation"], stale["rotation"]
+
+
+@defect("temporal.interval", sample=3)
+def keyframe_gap(disk: Disk) -> None:
+    lost = disk.sample()
+    with disk.rows("sample") as samples:
+        samples[:] = [s for s in samples if s["token"] != lost["token"]]
+        for row in samples:
+            row["next"] = lost["next"] if row["next"] == lost["token"] else row["next"]
+            row["prev"] = lost["prev"] if row["prev"] == lost["token"] else row["prev"]
+
+
+# ---------------------------------------------------------------------------------------------------- whole data set
+@defect("splits.leak", sample=None)
+def scene_leaked(disk: Disk) -> None:
+    splits = json.loads(disk.path("splits").read_text())
+    splits["uav_val"].append(SCENE)
+    disk.write("splits", splits)
+
+
+@defect("splits.unknown", scene="scene_99", sample=None)
+def split_names_a_scene_that_is_not_there(disk: Disk) -> None:
+    splits = json.loads(disk.path("splits").read_text())
+    splits["uav_val"].append("scene_99")
+    disk.write("splits", splits)
+
+
+@defect("coverage.spawned", sample=None)
+def few_vehicles_spawned(disk: Disk) -> None:
+    log = disk.scene()["log_token"]
+    with disk.rows("log") as logs:
+        next(row for row in logs if row["token"] == log)["uav_vehicles_spawned"] = 3
+
+
+@defect("coverage.empty", sample=None)
+def scene_without_boxes(disk: Disk) -> None:
+    own = {row["token"] for row in disk.read("sample") if row["scene_token"] == disk.scene()["token"]}
+    kept = [box for box in disk.read("sample_annotation") if box["sample_token"] not in own]
+    tracks = {box["instance_token"] for box in kept}
+    disk.write("sample_annotation", kept)
+    disk.write("instance", [row for row in disk.read("instance") if row["token"] in tracks])
+
+
+@defect("splits.name", scene="scene_00", sample=None)
+def two_scenes_of_one_name(disk: Disk) -> None:
+    with disk.rows("scene") as scenes:
+        next(row for row in scenes if row["name"] == SCENE)["name"] = "scene_00"
+
+
+@defect("temporal.devkit_gap", scene=None, sample=None)
+def keyframes_two_seconds_apart(disk: Disk) -> None:
+    first = min(row["timestamp"] for row in disk.read("sample"))
+    for table in ("sample", "sample_data", "ego_pose"):
+        with disk.rows(table) as rows:
+            for row in rows:
+                row["timestamp"] = first + 4 * (row["timestamp"] - first)
+
+
+# ------------------------------------------------------------------------------------------------ rows of single images
+@defect("files.path", channel=FRONT)
+def image_outside_of_the_data_set(disk: Disk) -> None:
+    token = disk.data_token(FRONT)
+    with disk.rows("sample_data") as rows:
+        row = next(r for r in rows if r["token"] == token)
+        row["filename"] = "samples/../../" + row["filename"]
+
+
+@defect("files.shared", channel=LEFT)
+def one_file_for_two_images(disk: Disk) -> None:
+    one, other = disk.data_token(FRONT), disk.data_token(LEFT)
+    with disk.rows("sample_data") as rows:
+        filename = next(r["filename"] for r in rows if r["token"] == one)
+        next(r for r in rows if r["token"] == other)["filename"] = filename
+
+
+@defect("motion.camera", channel=FRONT)
+def camera_leaps_aside(disk: Disk) -> None:
+    token = disk.data_token(FRONT)
+    pose = next(r for r in disk.read("sample_data") if r["token"] == token)["ego_pose_token"]
+    with disk.rows("ego_pose") as rows:
+        next(row for row in rows if row["token"] == pose)["translation"][1] += 8.0
+
+
+@defect("shape.intrinsic", sample=0, channel=LEFT)
+def skewed_rows_in_the_intrinsic_matrix(disk: Disk) -> None:
+    token = disk.data_token(LEFT)
+    calibration = next(i for i in disk.read("sample_data") if i["token"] == token)["calibrated_sensor_token"]
+    with disk.rows("calibrated_sensor") as rows:
+        next(c for c in rows if c["token"] == calibration)["camera_intrinsic"][1][0] = 3.0

@@ -1,0 +1,53 @@
+"""The list of checks is whole: every code is told in the docs and proved by a planted defect."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.validate.defects import DEFECTS
+from tests.validate.test_points import PLANTED
+from uavsim.dataset.dialects import DIALECTS
+from uavsim.validate.checks import CHECKS, CODES
+from uavsim.validate.dataset import DIALECTS as KNOWN_DIALECTS
+
+DOCS = Path(__file__).parents[2] / "docs"
+TABLE, PAGE = DOCS / "validation-checks.md", DOCS / "validation.md"
+
+
+def told_codes() -> set[str]:
+    """Return the codes of the page's table: ``group.code``, ``.code`` of the group before, ``group.*`` for all of it."""
+    codes: set[str] = set()
+    group = ""
+    for line in TABLE.read_text(encoding="utf-8").splitlines():
+        first = line.split("|")[1] if line.startswith("| `") else ""
+        for name in re.findall(r"`([a-z_]*\.(?:[a-z_]+|\*))`", first):
+            group = name.partition(".")[0] or group
+            code = name if name.partition(".")[0] else group + name
+            codes |= {known for known in CODES if known.startswith(f"{group}.")} if code.endswith("*") else {code}
+    return codes
+
+
+def test_the_page_tells_every_code_and_no_other() -> None:
+    assert told_codes() == set(CODES)
+
+
+def test_every_code_is_planted() -> None:
+    assert {planted.code for planted in DEFECTS.values()} | set(PLANTED.values()) == set(CODES)
+
+
+def test_the_page_counts_the_defects() -> None:
+    (told,) = re.findall(r"lists (\d+) defects", PAGE.read_text(encoding="utf-8"))
+    assert int(told) == len(DEFECTS)
+
+
+def test_names_are_unique_and_promises_are_sentences() -> None:
+    assert len({check.name for check in CHECKS}) == len(CHECKS)
+    for check in CHECKS:
+        assert check.promise.endswith("."), check.name
+
+
+@pytest.mark.parametrize("name", KNOWN_DIALECTS)
+def test_dialects_promise_what_the_validator_checks_of_them_alone(name: str) -> None:
+    alone = {check.name for check in CHECKS if check.dialects == (name,)}
+    assert alone == set(DIALECTS.pick(name).checks)

@@ -1,0 +1,65 @@
+"""Planted defects of lidars: each is found, under its code."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.dataset_factory import make_dataset
+from uavsim.dataset.tables import read_rows
+from uavsim.validate.validator import validate_version
+
+PLANTED = {
+    "count": "points.count",
+    "pose": "points.box",
+    "label": "points.labels",
+    "lost": "files.missing",
+    "stray": "points.labels",
+}
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    choices: dict[str, Any] = {
+        "samples": 2,
+        "sweeps": 0,
+        "drones": 2,
+        "size_px": (128, 72),
+        "sensors": ("rgb", "instance", "depth"),
+    }
+    return make_dataset(tmp_path_factory.mktemp("lidar") / "set", scenes=1, lidar=True, **choices)
+
+
+def _table(root: Path, name: str) -> list[dict]:
+    return read_rows(root / "v1.0-mini" / f"{name}.json")
+
+
+@pytest.mark.parametrize(("spoil", "code"), PLANTED.items())
+def test_the_validator_finds(spoil: str, code: str, root: Path, tmp_path: Path) -> None:
+    bad = tmp_path / "bad"
+    shutil.copytree(root, bad)
+    if spoil == "count":
+        _change(bad, "sample_annotation", lambda row: row["num_lidar_pts"] > 0, num_lidar_pts=9999)
+    elif spoil == "pose":
+        for row in _table(bad, "calibrated_sensor"):
+            if not row["camera_intrinsic"] and row["translation"] != [0.0, 0.0, 0.0]:
+                _change(bad, "calibrated_sensor", lambda r, t=row["token"]: r["token"] == t, rotation=[1.0, 0, 0, 0])
+    elif spoil == "label":
+        (bad / _table(bad, "lidarseg")[0]["filename"]).write_bytes(b"\x11")
+    elif spoil == "lost":
+        next((bad / "lidar_instance").rglob("*.bin")).unlink()
+    else:
+        (bad / "lidarseg/v1.0-mini/more_lidarseg.bin").write_bytes(b"")
+    codes = {finding.code for finding in validate_version(bad, "v1.0-mini", workers=1).findings}
+    assert code in codes
+
+
+def _change(root: Path, table: str, which, **values) -> None:
+    path = root / "v1.0-mini" / f"{table}.json"
+    rows = json.loads(path.read_bytes())
+    next(row for row in rows if which(row)).update(values)
+    path.write_text(json.dumps(rows))

@@ -1,0 +1,43 @@
+"""A small data set's YAML for trials that fly many short scenes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+__all__ = ["DATASET", "RIG", "write_plans"]
+
+RIG: Final = """
+width_px: 160
+height_px: 90
+fov_deg: 90
+sensors: [rgb, instance]
+cameras:
+  FRONT: {pitch_deg: -45}
+  BOTTOM: {pitch_deg: -90}
+"""
+DATASET: Final = """
+description: Small images, for killing.
+seed: 5
+version: v1.0-mini
+towns:
+  Town10HD: {routes: [town10_row3_col3, town10_row2_col3], scenes: 6, most_scenes: 100}
+samples: 3
+keyframe_s: 0.5
+warmup_s: 0.5
+formation: cross
+rig: tiny
+weather: clear_noon
+traffic: {vehicles: 15}
+splits: {rule: uav3d}
+"""
+
+
+def write_plans(work: Path, *, name: str = "kill", dataset: str = DATASET) -> Path:
+    """Write a small data set's YAML where a run with this working folder finds it; returns the data set's file."""
+    texts = {"rigs/tiny.yaml": RIG, f"datasets/{name}.yaml": dataset}
+    for file, text in texts.items():
+        path = work / "flight_plans" / file
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return work / "flight_plans" / "datasets" / f"{name}.yaml"

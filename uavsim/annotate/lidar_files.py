@@ -1,0 +1,100 @@
+"""Files that labels make of lidars: the points of LIDAR_TOP, and nuScenes-lidarseg's point labels.
+
+LIDAR_TOP lies on the ground under drone 0 and turns with its heading: the evaluations' range centre, and the one channel that
+the devkit insists on. Its points are those of drone 0's lidar; where the rig has no lidar they are what its depth cameras see
+(intensity is the semantic tag then, ring the camera's number); where no depth was recorded the file is empty, which the devkit
+and its evaluations accept.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+
+from uavsim.annotate.lidar import PointLabels
+from uavsim.dataset import layout, versions_of
+from uavsim.dataset.strict import map_SE3_bev
+from uavsim.errors import StorageError
+from uavsim.geometry import pinhole
+from uavsim.images import codec, points
+from uavsim.images.points import PointArray
+from uavsim.records.modalities import DEPTH, INSTANCE, LIDAR
+from uavsim.records.recording import CameraShot, DroneState, LidarScan, RecordedFrame, Recording
+from uavsim.typing import FloatArray
+
+__all__ = ["lidar_top_points", "write_lidar_files"]
+
+_EVERY_PX: Final = 4
+_FARTHEST_M: Final = 250.0
+
+
+def write_lidar_files(recording: Recording) -> dict[str, str]:
+    """Write LIDAR_TOP's points and all point labels into the recording's folder.
+
+    Returns:
+        Path in the recording's folder -> path in the data set, like ``layout.final_paths``.
+
+    Raises:
+        StorageError: the folder cannot be written.
+        DatasetError: a file of the recording is missing or damaged.
+    """
+    plan, moves = recording.plan, dict[str, str]()
+    labels = PointLabels(recording)
+    for frame in recording.frames:
+        if frame.sample_index is None:
+            continue
+        final = layout.lidar_path(plan, frame)
+        relative = f"lidar_top/{Path(final).name}"
+        _write(recording.folder / relative, points.encode_points(lidar_top_points(recording, frame)))
+        moves[relative] = final
+        for scan in frame.scans:
+            data = labels.of_scan(scan).tobytes()
+            own = (scan.channel, layout.BEV_CHANNEL) if scan is _ego_scan(frame) else (scan.channel,)
+            for channel in own:
+                for version in versions_of(plan):
+                    path = layout.lidarseg_path(plan, frame, channel=channel, version=version)
+                    _write(recording.folder / path, data)
+                    moves[path] = path
+    return moves
+
+
+def lidar_top_points(recording: Recording, frame: RecordedFrame) -> PointArray:
+    """Return (N, 5) points of one keyframe in the frame of LIDAR_TOP."""
+    ego, scan = frame.drones[0], _ego_scan(frame)
+    if scan is not None:
+        cloud = points.decode_points(recording.folder / scan.files[LIDAR])
+        bev_m = map_SE3_bev(ego).apply_inverse(scan.map_SE3_lidar.apply(cloud[:, :3].astype(np.float64)))
+        return np.concatenate([bev_m, cloud[:, 3:]], axis=1).astype(np.float32)
+    shots = [s for s in frame.shots if s.drone_id == ego.drone_id]
+    clouds = [
+        _of_depth(recording.folder, shot, ego, ring=ring) for ring, shot in enumerate(shots) if DEPTH in shot.files
+    ]
+    return np.concatenate([np.zeros((0, 5), dtype=np.float32), *clouds])
+
+
+def _ego_scan(frame: RecordedFrame) -> LidarScan | None:
+    return next((scan for scan in frame.scans if scan.drone_id == frame.drones[0].drone_id), None)
+
+
+def _of_depth(folder: Path, shot: CameraShot, ego: DroneState, *, ring: int) -> PointArray:
+    depth_m = codec.decode_depth(folder / shot.files[DEPTH])[::_EVERY_PX, ::_EVERY_PX]
+    tags = np.zeros(depth_m.shape, np.uint8)
+    if INSTANCE in shot.files:
+        tags = codec.mask_ids_and_tags(folder / shot.files[INSTANCE])[1][::_EVERY_PX, ::_EVERY_PX]
+    v, u = np.indices(depth_m.shape) * _EVERY_PX + 0.5
+    near = depth_m < _FARTHEST_M
+    rays = pinhole.rays(np.stack([u[near], v[near]], axis=1), intrinsic=shot.intrinsic)
+    optical_m: FloatArray = rays * depth_m[near][:, None]
+    bev_m = map_SE3_bev(ego).apply_inverse(shot.map_SE3_optical.apply(optical_m))
+    rest = np.stack([tags[near], np.full(near.sum(), ring)], axis=1)
+    return np.concatenate([bev_m, rest], axis=1).astype(np.float32)
+
+
+def _write(path: Path, data: bytes) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+    except OSError as error:
+        raise StorageError(f"{path}: cannot be written: {error.strerror}") from error

@@ -1,0 +1,197 @@
+"""What client process and supervisor say to each other: one JSON object a line, a typed record on both sides.
+
+    commands   {"cmd": "probe"}  {"cmd": "fly", "plan": FILE, "out": FOLDER}  {"cmd": "quit"}
+    events     {"event": "ready", "protocol", "client", "server", "map_name"}
+               {"event": "heartbeat", "phase": connect|load|spawn|swarm|warmup|fly, "tick": n}
+               {"event": "sample", "scene", "sample", "samples", "images"}
+               {"event": "done", "scene", "recording", "vehicles", "vehicles_asked", "images"}
+               {"event": "error", "kind", "message", "retry"}
+
+A client process may run in an environment of its own, so the two ends may be of different versions: ``ready`` says which
+protocol the worker speaks. Fields that a reader does not know are ignored; an event of a kind that it does not know is a
+sign of life and nothing else (``UnknownEvent``); an event that lacks a field is an error.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field
+from typing import Annotated, Final, Literal
+
+from pydantic import Field, TypeAdapter, ValidationError
+
+from uavsim.errors import InputError, SimulatorError
+
+__all__ = [
+    "PROTOCOL",
+    "ClientEvent",
+    "ClientReady",
+    "Command",
+    "Failure",
+    "FlyCommand",
+    "KnownEvent",
+    "ProbeCommand",
+    "Progress",
+    "QuitCommand",
+    "SampleTaken",
+    "SceneFlown",
+    "UnknownEvent",
+    "fields_of",
+    "parse_command",
+    "parse_event",
+    "to_line",
+]
+
+PROTOCOL: Final = 1
+"""Rises when a field that this side needs is added, or one changes its meaning."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeCommand:
+    """Ask for a sign of life: answered by ``ready``."""
+
+    cmd: Literal["probe"] = "probe"
+
+
+@dataclass(frozen=True, slots=True)
+class FlyCommand:
+    """Fly the plan in a file and leave the recording in a folder."""
+
+    plan: str
+    out: str
+    cmd: Literal["fly"] = "fly"
+
+
+@dataclass(frozen=True, slots=True)
+class QuitCommand:
+    """Close the session and end."""
+
+    cmd: Literal["quit"] = "quit"
+
+
+@dataclass(frozen=True, slots=True)
+class ClientReady:
+    """The client process is connected.
+
+    Attributes:
+        client: version of the client.
+        server: version of the server.
+        map_name: the loaded map.
+        protocol: what the worker speaks; 0 for one from before protocols had numbers.
+    """
+
+    client: str
+    server: str
+    map_name: str = ""
+    protocol: int = 0
+    event: Literal["ready"] = "ready"
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """A heartbeat: something moved."""
+
+    phase: str
+    tick: int
+    event: Literal["heartbeat"] = "heartbeat"
+
+
+@dataclass(frozen=True, slots=True)
+class SampleTaken:
+    """A capture is written; counts are of the scene so far."""
+
+    scene: str
+    sample: int
+    samples: int
+    images: int
+    event: Literal["sample"] = "sample"
+
+
+@dataclass(frozen=True, slots=True)
+class SceneFlown:
+    """A scene is on disk, says the client process."""
+
+    scene: str
+    recording: str
+    vehicles: int
+    vehicles_asked: int
+    images: int
+    event: Literal["done"] = "done"
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """The client process ends with an error; ``kind`` is a class of ``uavsim.errors``."""
+
+    kind: str
+    message: str
+    retry: bool
+    event: Literal["error"] = "error"
+
+
+@dataclass(frozen=True, slots=True)
+class UnknownEvent:
+    """An event of a kind that this version does not know."""
+
+    event: str
+    fields: dict[str, object] = field(default_factory=dict)
+
+
+Command = ProbeCommand | FlyCommand | QuitCommand
+KnownEvent = ClientReady | Progress | SampleTaken | SceneFlown | Failure
+ClientEvent = KnownEvent | UnknownEvent
+
+_COMMANDS: Final[TypeAdapter[Command]] = TypeAdapter(Annotated[Command, Field(discriminator="cmd")])
+_EVENTS: Final[TypeAdapter[KnownEvent]] = TypeAdapter(Annotated[KnownEvent, Field(discriminator="event")])
+_KINDS: Final = {"ready", "heartbeat", "sample", "done", "error"}
+
+
+def to_line(record: Command | KnownEvent) -> str:
+    """Write a command or an event, without the end of its line."""
+    return json.dumps(asdict(record))
+
+
+def fields_of(event: ClientEvent) -> dict[str, object]:
+    """Return an event's fields without its kind, for a log."""
+    return {key: value for key, value in asdict(event).items() if key != "event"}
+
+
+def parse_command(line: str) -> Command:
+    """Read a command.
+
+    Raises:
+        InputError: it is none that this worker knows.
+    """
+    try:
+        return _COMMANDS.validate_json(line)
+    except ValidationError as error:
+        raise InputError(
+            f"the client process does not know the command {line.strip()[:200]}: {_first(error)}"
+        ) from error
+
+
+def parse_event(line: bytes) -> ClientEvent | None:
+    """Read an event; None for a line that is none: vendors' libraries print where they like.
+
+    Raises:
+        SimulatorError: an event of a known kind that lacks a field, or has one of another type.
+    """
+    try:
+        value = json.loads(line)
+    except ValueError:
+        return None
+    kind = value.get("event") if isinstance(value, dict) else None
+    if not isinstance(kind, str):
+        return None
+    if kind not in _KINDS:
+        return UnknownEvent(kind, {key: item for key, item in value.items() if key != "event"})
+    try:
+        return _EVENTS.validate_python(value)
+    except ValidationError as error:
+        raise SimulatorError(f"the client process sent a bad {kind!r} event: {_first(error)}") from error
+
+
+def _first(error: ValidationError) -> str:
+    detail = error.errors(include_url=False)[0]
+    place = ".".join(str(step) for step in detail["loc"])
+    return f"{place}: {detail['msg']}" if place else detail["msg"]

@@ -1,0 +1,67 @@
+"""Read a recording that ``recording_writer`` left: the log whole, the images where they lie."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+import msgpack
+
+from uavsim.errors import DatasetError
+from uavsim.files.names import name_fault
+from uavsim.files.parse import open_regular, reading
+from uavsim.records.codec import unpack_plan, unpack_value
+from uavsim.records.recording import Recording
+
+__all__ = ["LOG_NAME", "RECORDING_FORMAT", "read_recording"]
+
+LOG_NAME: Final = "log.msgpack"
+RECORDING_FORMAT: Final = "uavsim-recording-2"
+"""A stream of msgpack values: ``{"format", "plan", "facts", "actors", "drivable"}``, each frame, ``{"end": frames}``."""
+_READABLE: Final = ("uavsim-recording-1", RECORDING_FORMAT)
+
+
+def read_recording(folder: Path) -> Recording:
+    """Read a finished recording; its images stay on disk.
+
+    Raises:
+        DatasetError: no recording there, or one that was not finished.
+    """
+    with reading(folder / LOG_NAME):
+        recording = _recording_of(folder)
+        _check_files(recording)
+        return recording
+
+
+def _check_files(recording: Recording) -> None:
+    """Refuse names of files that lead out of the recording's folder."""
+    for frame in recording.frames:
+        shots = [name for shot in frame.shots for name in shot.files.values()]
+        for name in (*shots, *(name for scan in frame.scans for name in scan.files.values())):
+            fault = name_fault(name)
+            if fault:
+                raise DatasetError(f"{recording.folder}: the recording names {name!a}, which {fault}")
+
+
+def _recording_of(folder: Path) -> Recording:
+    path = folder / LOG_NAME
+    if not path.is_file():
+        raise DatasetError(f"{folder}: holds no recording ({LOG_NAME} is not there)")
+    try:
+        with open_regular(path) as file:
+            values = list(msgpack.Unpacker(file, raw=False, strict_map_key=False, max_buffer_size=2**31 - 1))
+    except (msgpack.UnpackException, ValueError) as error:
+        raise DatasetError(f"{path}: not a recording: {error}") from error
+    if not values or not isinstance(values[0], dict) or values[0].get("format") not in _READABLE:
+        raise DatasetError(f"{path}: not a recording of this version ({RECORDING_FORMAT})")
+    head, frames, tail = values[0], values[1:-1], values[-1]
+    if not isinstance(tail, dict) or tail.get("end") != len(frames):
+        raise DatasetError(f"{path}: the recording was not finished")
+    return Recording(
+        folder=folder,
+        plan=unpack_plan(head["plan"]),
+        facts=unpack_value(head["facts"]),
+        actors=unpack_value(head["actors"]),
+        frames=tuple(unpack_value(frame) for frame in frames),
+        drivable_map_m=unpack_value(head["drivable"]),
+    )

@@ -1,0 +1,114 @@
+"""What a simulator set-up is, said once: the servers it talks to, the clients that its worker needs, where its code is.
+
+This is data, so that a wrong name is found where it is typed and no vendor's client is imported to read it. The code
+behind an entry is imported by ``simulate/session.py``, in the client process alone. Other packages add set-ups through the
+entry-point group ``uavsim.backends``: the entry's name is the topology, its value a ``Backend``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Annotated, Any, Final, Literal
+
+from pydantic import AfterValidator, Field
+
+from uavsim.errors import InputError
+from uavsim.registry import Registry
+
+__all__ = ["AIRSIM", "BACKENDS", "CARLA", "Backend", "Server", "Topology", "backend_of", "topologies"]
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """One server of a set-up, and the client that speaks to it.
+
+    Attributes:
+        name: in ``ports`` of a run's YAML, on the client worker's command line, in ``{NAME_port}`` of a command.
+        title: for people.
+        default_port: where it listens when nobody says otherwise.
+        adjacent_ports: how many ports it takes, from the one that is named on.
+        clients: the Python modules that speak to it.
+        install: how a user gets them.
+    """
+
+    name: str
+    title: str
+    default_port: int
+    clients: tuple[str, ...]
+    install: str
+    adjacent_ports: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Backend:
+    """One set-up.
+
+    Attributes:
+        topology: its name: ``topology`` in YAML, ``--topology`` on the command line.
+        servers: that its client process connects to; the first one is the simulator's address for people.
+        ports: ``module:function`` that takes the servers' endpoints by name and returns ``simulate.ports.Ports``.
+        sensors_from: the server that gives the measurements, as ``records/modalities.py`` has it.
+        python: the interpreter of its client process; empty: that of uavsim. ``client_python`` of a simulator goes first.
+    """
+
+    topology: str
+    servers: tuple[Server, ...]
+    ports: str
+    sensors_from: Literal["carla", "airsim"] = "carla"
+    python: str = ""
+
+    def missing(self, names: Iterable[str]) -> tuple[Server, ...]:
+        """Return the servers that are not among ``names``."""
+        known = set(names)
+        return tuple(server for server in self.servers if server.name not in known)
+
+
+CARLA: Final = Server("carla", "CARLA", 2000, clients=("carla",), install="pip install carla==0.9.16", adjacent_ports=3)
+AIRSIM: Final = Server(
+    "airsim",
+    "AirSim",
+    41451,
+    clients=("airsim", "msgpackrpc"),
+    # its source package imports numpy and msgpackrpc while it builds, and asks for an RPC package that is slow on images
+    install="pip install rpc-msgpack==0.6 setuptools wheel && pip install --no-build-isolation --no-deps airsim==1.8.1",
+)
+
+_BUILT_IN: Final = (
+    Backend("carla", (CARLA,), "uavsim.simulate.setups:carla"),
+    Backend("bridge", (CARLA, AIRSIM), "uavsim.simulate.setups:bridge"),
+    Backend("merged", (CARLA, AIRSIM), "uavsim.simulate.setups:merged", sensors_from="airsim"),
+)
+BACKENDS: Final = Registry(
+    "backends", {backend.topology: backend for backend in _BUILT_IN}, what="topology", expects=Backend
+)
+
+
+def topologies() -> list[str]:
+    """Return the names of all set-ups, ours first; nothing of other packages is imported."""
+    return BACKENDS.names()
+
+
+def backend_of(topology: str) -> Backend:
+    """Return the set-up of this name.
+
+    Raises:
+        UnknownNameError: there is none; the message names the nearest one.
+        InputError: another package's entry cannot be loaded or is no ``Backend``.
+    """
+    return BACKENDS.pick(topology)
+
+
+def _known(topology: str) -> str:
+    try:
+        return backend_of(topology).topology
+    except InputError as error:
+        raise ValueError(str(error)) from error
+
+
+def _list_names(schema: dict[str, Any]) -> None:
+    schema["enum"] = topologies()
+
+
+Topology = Annotated[str, AfterValidator(_known), Field(json_schema_extra=_list_names)]
+"""The name of a set-up, as people type it."""

@@ -1,0 +1,33 @@
+"""Dialects: the ways to write a data set's tables, one object each; installed packages add theirs (``uavsim.dialects``)."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from uavsim.dataset.dialects.base import Conversion, Dialect, FileMove, Frames
+from uavsim.dataset.dialects.strict import STRICT
+from uavsim.dataset.dialects.uav3d import UAV3D
+from uavsim.dataset.reader import DatasetReader
+from uavsim.dataset.schema import DATASET_INFO
+from uavsim.errors import DatasetError
+from uavsim.registry import Registry
+
+__all__ = ["DIALECTS", "STRICT", "Conversion", "Dialect", "FileMove", "Frames", "dialect_of"]
+
+DIALECTS: Final[Registry[Dialect]] = Registry("dialects", {d.name: d for d in (STRICT, UAV3D)}, expects=Dialect)
+
+
+def dialect_of(reader: DatasetReader) -> Dialect:
+    """Return the dialect that a data set tells, or else the one that it looks like.
+
+    Raises:
+        DatasetError: it tells one that is not installed.
+    """
+    told = reader.info.get("dialect")
+    if isinstance(told, str):
+        if told not in DIALECTS.names():
+            known = ", ".join(DIALECTS.names())
+            raise DatasetError(f"{reader.folder / DATASET_INFO}: dialect {told!r} is not installed; known: {known}")
+        return DIALECTS.pick(told)
+    others = (DIALECTS.pick(name) for name in DIALECTS.names() if name != STRICT.name)
+    return next((dialect for dialect in others if dialect.detect(reader)), STRICT)

@@ -1,0 +1,173 @@
+"""UAV3D's tables as its own converters and viewers read them: frames, units, file names, and what is carried for the way back.
+
+What has no place in them travels in columns and tables that nobody else reads (``uav_*``, ``strict_*``), in our own frame, so
+that going there and back is the identity.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any, Final, Literal, TypeAlias
+
+import numpy as np
+
+from uavsim.dataset.dialects.base import Frames
+from uavsim.dataset.rows import (
+    CalibratedSensorRow,
+    CategoryRow,
+    DatasetInfo,
+    EgoPoseRow,
+    InstanceRow,
+    LayerRow,
+    LidarsegRow,
+    LogRow,
+    SampleAnnotationRow,
+    SampleDataRow,
+    SensorRow,
+    Vector,
+)
+from uavsim.dataset.schema import Owner, Table
+from uavsim.geometry import frames, unreal
+from uavsim.typing import FloatArray
+
+__all__ = [
+    "CARRIED",
+    "FRAMES",
+    "NS_PER_US",
+    "Uav3dAnnotationRow",
+    "Uav3dInfo",
+    "Uav3dInstanceRow",
+    "Uav3dOptions",
+    "Uav3dSampleDataRow",
+    "column",
+    "image_path",
+    "sweep_folder",
+]
+
+TimestampUnit: TypeAlias = Literal["us", "ns"]
+NumPts: TypeAlias = Literal["visible", "minus_one"]
+NS_PER_US: Final = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Uav3dOptions:
+    """Where the dialect can be had in two ways.
+
+    Attributes:
+        timestamp_unit: ``us`` gives velocities in their tools; ``ns`` is what the release has, where they are nan.
+        num_pts: ``visible`` pixels as in the strict dialect, or ``minus_one`` twice as in the release.
+    """
+
+    timestamp_unit: TimestampUnit = "us"
+    num_pts: NumPts = "visible"
+
+    @property
+    def stamp_factor(self) -> int:
+        """Stamps of the dialect in one microsecond."""
+        return NS_PER_US if self.timestamp_unit == "ns" else 1
+
+
+class Uav3dSampleDataRow(SampleDataRow):
+    """An image, with what the strict dialect calls it."""
+
+    uav_filename: str
+    uav_ego_pose_token: str
+    uav_calibrated_sensor_token: str
+
+
+class Uav3dAnnotationRow(SampleAnnotationRow):
+    """A box by its actor's origin, with its true centre and point counts."""
+
+    uav_box_translation: Vector
+    uav_num_pts: list[int]
+
+
+class Uav3dInstanceRow(InstanceRow):
+    """An object by its blueprint, with its strict category."""
+
+    uav_category_token: str
+
+
+class Uav3dInfo(DatasetInfo, total=False):
+    """The description, with the options and the strict data set's own."""
+
+    timestamp_unit: TimestampUnit
+    num_pts: NumPts
+    strict: DatasetInfo
+
+
+STRICT_SAMPLE_DATA: Final = Table(
+    "strict_sample_data", SampleDataRow, Owner.by("sample_token", "sample.token"), required=False
+)
+STRICT_EGO_POSE: Final = Table(
+    "strict_ego_pose",
+    EgoPoseRow,
+    Owner.by("token", "sample_data.uav_ego_pose_token", "strict_sample_data.ego_pose_token"),
+    required=False,
+)
+STRICT_CALIBRATED_SENSOR: Final = Table(
+    "strict_calibrated_sensor",
+    CalibratedSensorRow,
+    Owner.by("token", "sample_data.uav_calibrated_sensor_token", "strict_sample_data.calibrated_sensor_token"),
+    required=False,
+)
+STRICT_LAYER: Final = Table(
+    "strict_layer",
+    LayerRow,
+    Owner.by("sample_data_token", "strict_sample_data.token"),
+    required=False,
+    where_empty=False,
+)
+STRICT_LIDARSEG: Final = Table(
+    "strict_lidarseg",
+    LidarsegRow,
+    Owner.by("sample_data_token", "strict_sample_data.token"),
+    required=False,
+    where_empty=False,
+)
+STRICT_CATEGORY: Final = Table("strict_category", CategoryRow, scope="shared", required=False)
+STRICT_SENSOR: Final = Table("strict_sensor", SensorRow, scope="dataset", required=False)
+CARRIED: Final[tuple[Table[Any], ...]] = (
+    STRICT_SAMPLE_DATA,
+    STRICT_EGO_POSE,
+    STRICT_CALIBRATED_SENSOR,
+    STRICT_LAYER,
+    STRICT_LIDARSEG,
+    STRICT_CATEGORY,
+    STRICT_SENSOR,
+)
+
+
+def _ned(map_q_wxyz: FloatArray) -> FloatArray:
+    return np.asarray(frames.quat_ned_from_map(map_q_wxyz) + 0.0)  # no -0.0 in files
+
+
+def _map(ned_q_wxyz: FloatArray) -> FloatArray:
+    return np.asarray(frames.quat_map_from_ned(ned_q_wxyz) + 0.0)
+
+
+FRAMES: Final = Frames(unreal.ue_vector_from_map, unreal.map_vector_from_ue, _ned, _map, size_columns=(1, 0, 2))
+"""The simulator's left-handed axes, AirSim's attitudes, sizes as length, width, height."""
+
+
+def image_path(row: SampleDataRow, channel: str, log: LogRow) -> str:
+    """Return ``sweeps/town10_row1/CAMERA_FRONT_id_0/<ns>.png``, for keyframes too."""
+    suffix = row["filename"].rpartition(".")[2]
+    return f"sweeps/{sweep_folder(log)}/{channel}/{row['timestamp'] * NS_PER_US}.{suffix}"
+
+
+def sweep_folder(log: LogRow) -> str:
+    """Return the folder of a route's images: ``town10_row1``, or town and route where the route names no row."""
+    town = str(log.get("location", "town"))
+    number = re.match(r"[Tt]own(\d+)", town)
+    name = f"town{number[1]}" if number else re.sub(r"[^a-z0-9]+", "_", town.lower()).strip("_") or "town"
+    route = str(log.get("uav_route", log.get("logfile", "")))
+    row = re.search(r"r(?:ow)?_?(\d+)", route)
+    tail = f"row{int(row[1])}" if row else re.sub(r"[^A-Za-z0-9]+", "_", route).strip("_") or "route"
+    return f"{name}_{tail}"
+
+
+def column(rows: list[Any], name: str, width: int) -> FloatArray:
+    """Return a column of vectors, (N, width)."""
+    return np.array([row[name] for row in rows], dtype=np.float64).reshape(-1, width)

@@ -1,0 +1,312 @@
+"""The columns of every table, in the order in which they are written: a row is a plain dictionary with a declared type.
+
+Columns that start with ``uav_`` are ours and may be missing in a data set of others'; docs/formats-tables.md explains them.
+Source: nuScenes schema (nuscenes-devkit, ``docs/schema_nuscenes.md``).
+"""
+
+from __future__ import annotations
+
+from typing import NotRequired, TypeAlias, TypedDict
+
+__all__ = [
+    "AgentViewRow",
+    "AttributeRow",
+    "CalibratedSensorRow",
+    "CameraPoseRow",
+    "CategoryRow",
+    "DatasetInfo",
+    "EgoPoseRow",
+    "InstanceRow",
+    "LayerRow",
+    "LidarsegRow",
+    "LogRow",
+    "MapRow",
+    "RunInfo",
+    "SampleAnnotationRow",
+    "SampleDataRow",
+    "SampleRow",
+    "SceneRow",
+    "SemanticTagRow",
+    "SensorRow",
+    "Vector",
+    "ViewEntry",
+    "VisibilityDetailRow",
+    "VisibilityRow",
+]
+
+Vector: TypeAlias = list[float]
+
+
+class CategoryRow(TypedDict):
+    """A class of objects; ``index`` and ``color`` are for whoever colours semantic masks."""
+
+    token: str
+    name: str
+    description: str
+    index: NotRequired[int]
+    color: NotRequired[list[int]]
+
+
+class AttributeRow(TypedDict):
+    """What an object is doing."""
+
+    token: str
+    name: str
+    description: str
+
+
+class VisibilityRow(TypedDict):
+    """A level of visibility."""
+
+    token: str
+    level: str
+    description: str
+
+
+class SemanticTagRow(TypedDict):
+    """What a value of the masks' red channel means."""
+
+    token: str
+    index: int
+    name: str
+    color: list[int]
+
+
+class SensorRow(TypedDict):
+    """A channel; ``modality`` is camera, lidar or radar."""
+
+    token: str
+    channel: str
+    modality: str
+
+
+class MapRow(TypedDict):
+    """The map mask of a town; ``uav_mask_origin`` is the map position of its bottom left pixel, metres."""
+
+    token: str
+    log_tokens: list[str]
+    category: str
+    filename: str
+    uav_town: NotRequired[str]
+    uav_mask_origin: NotRequired[Vector]
+    uav_metres_per_pixel: NotRequired[float]
+
+
+class SceneRow(TypedDict):
+    """A scene."""
+
+    token: str
+    log_token: str
+    nbr_samples: int
+    first_sample_token: str
+    last_sample_token: str
+    name: str
+    description: str
+
+
+class LogRow(TypedDict):
+    """What a scene was recorded with; one row a scene."""
+
+    token: str
+    logfile: str
+    vehicle: str
+    date_captured: str
+    location: str
+    uav_scene_index: NotRequired[int]
+    uav_dataset: NotRequired[str]
+    uav_route: NotRequired[str]
+    uav_formation: NotRequired[str]
+    uav_rig: NotRequired[str]
+    uav_weather: NotRequired[str]
+    uav_topology: NotRequired[str]
+    uav_seed: NotRequired[int]
+    uav_simulator: NotRequired[str]
+    uav_client_version: NotRequired[str]
+    uav_server_version: NotRequired[str]
+    uav_carla_map: NotRequired[str]
+    uav_vehicles_asked: NotRequired[int]
+    uav_vehicles_spawned: NotRequired[int]
+    uav_walkers_asked: NotRequired[int]
+    uav_walkers_spawned: NotRequired[int]
+    uav_notes: NotRequired[list[str]]
+
+
+class SampleRow(TypedDict):
+    """A keyframe; ``uav_weather`` holds CARLA's 14 parameters at that tick."""
+
+    token: str
+    timestamp: int
+    prev: str
+    next: str
+    scene_token: str
+    uav_weather: NotRequired[dict[str, float]]
+
+
+class SampleDataRow(TypedDict):
+    """An image or scan; sweeps belong to the keyframe that follows them."""
+
+    token: str
+    sample_token: str
+    ego_pose_token: str
+    calibrated_sensor_token: str
+    timestamp: int
+    is_key_frame: bool
+    prev: str
+    next: str
+    fileformat: str
+    height: int
+    width: int
+    filename: str
+
+
+class SampleAnnotationRow(TypedDict):
+    """A box; the ``uav_`` columns are those of ``columns.COLUMNS``."""
+
+    token: str
+    sample_token: str
+    instance_token: str
+    visibility_token: str
+    attribute_tokens: list[str]
+    translation: Vector
+    size: Vector
+    rotation: Vector
+    prev: str
+    next: str
+    num_lidar_pts: int
+    num_radar_pts: int
+    uav_instance_id: NotRequired[int]
+    uav_blueprint: NotRequired[str]
+    uav_actor_translation: NotRequired[Vector]
+    uav_bbox_offset: NotRequired[Vector]
+    uav_euler_deg: NotRequired[Vector]
+    uav_velocity: NotRequired[Vector]
+    uav_angular_velocity: NotRequired[Vector]
+    uav_acceleration: NotRequired[Vector]
+    uav_amodal_px: NotRequired[int]
+    uav_seen_by: NotRequired[list[int]]
+    uav_missed_samples: NotRequired[int]
+    uav_visible_px: NotRequired[int]
+
+
+class InstanceRow(TypedDict):
+    """An object of one scene."""
+
+    token: str
+    category_token: str
+    nbr_annotations: int
+    first_annotation_token: str
+    last_annotation_token: str
+    uav_instance_id: NotRequired[int]
+    uav_label: NotRequired[str]
+    uav_category: NotRequired[str]
+    uav_blueprint: NotRequired[str]
+    uav_base_type: NotRequired[str]
+    uav_kind: NotRequired[str]
+    uav_semantic_tag: NotRequired[int]
+    uav_color: NotRequired[str]
+    uav_size_source: NotRequired[str]
+    uav_removed_at_sample: NotRequired[int | None]
+
+
+class EgoPoseRow(TypedDict):
+    """Where the drone of an image was; LIDAR_TOP's rows have no velocity and no plan."""
+
+    token: str
+    timestamp: int
+    rotation: Vector
+    translation: Vector
+    uav_drone_id: NotRequired[int]
+    uav_velocity: NotRequired[Vector]
+    uav_planned_translation: NotRequired[Vector]
+    uav_planned_rotation: NotRequired[Vector]
+
+
+class CalibratedSensorRow(TypedDict):
+    """How a sensor is mounted on its drone; ``camera_intrinsic`` is 3 x 3, [] for what is no camera."""
+
+    token: str
+    sensor_token: str
+    translation: Vector
+    rotation: Vector
+    camera_intrinsic: list[Vector]
+
+
+class CameraPoseRow(TypedDict):
+    """An image's global camera pose, map <- optical, and the angles that the simulator was sent (left-handed, degrees)."""
+
+    token: str
+    translation: Vector
+    rotation: Vector
+    euler_deg: Vector
+
+
+class LayerRow(TypedDict):
+    """A file that was taken at the same pose and tick as an image."""
+
+    token: str
+    sample_data_token: str
+    kind: str
+    fileformat: str
+    filename: str
+
+
+class LidarsegRow(TypedDict):
+    """The file with the labels of a lidar's points at a keyframe; ``token`` is that of its ``sample_data``."""
+
+    token: str
+    sample_data_token: str
+    filename: str
+
+
+class ViewEntry(TypedDict):
+    """What one camera image shows of a box; boxes in pixels: x_min, y_min, x_max, y_max."""
+
+    sample_data_token: str
+    channel: str
+    visible_px: int
+    amodal_px: int
+    occlusion: float
+    truncation: float
+    visible_box: list[int] | None
+    amodal_box: Vector
+
+
+class VisibilityDetailRow(TypedDict):
+    """What each camera shows of a box."""
+
+    token: str
+    sample_annotation_token: str
+    seen_by: list[int]
+    views: list[ViewEntry]
+
+
+class AgentViewRow(TypedDict):
+    """What an image's drone would report where the data set degrades that on purpose."""
+
+    token: str
+    sample_data_token: str
+    reported_translation: NotRequired[Vector]
+    reported_rotation: NotRequired[Vector]
+    reported_timestamp_us: NotRequired[int]
+    arrival_timestamp_us: NotRequired[int]
+    dropped: NotRequired[bool]
+
+
+class RunInfo(TypedDict, total=False):
+    """What the run that made a data set tells of itself; the same in every run of it."""
+
+    dataset: str
+    seed: int
+    fingerprint: str
+    versions: dict[str, str]
+
+
+class DatasetInfo(RunInfo, total=False):
+    """``uav_dataset.json``: what a version folder holds and how it is written; {} where others wrote the data set."""
+
+    dialect: str
+    version: str
+    scenes: int
+    towns: list[str]
+    rows: dict[str, int]
+    notes: list[str]

@@ -1,0 +1,152 @@
+"""Every table of a data set, said once: its columns, whose rows they are, and whether a data set must have it.
+
+Reader, writers, assembler, converter and exporters take their lists from here; a dialect adds the tables that it alone has
+(``Dialect.tables``). The validator has its own idea of the format on purpose (``validate/schema.py``).
+
+Columns are in ``rows``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Generic, Literal, TypeAlias, TypeVar
+
+from uavsim.dataset import rows
+
+__all__ = [
+    "DATASET_INFO",
+    "REQUIRED",
+    "SPLITS",
+    "TABLES",
+    "Owner",
+    "Scope",
+    "Table",
+    "Tables",
+    "scene_tables",
+]
+
+Scope: TypeAlias = Literal["scene", "dataset", "shared"]
+"""``scene``: each row belongs to one scene. ``dataset``: gathered from all scenes. ``shared``: the same in every data set."""
+Row = TypeVar("Row", bound=Mapping[str, object])
+Tables: TypeAlias = dict[str, list[Any]]
+"""Rows by the name of their table; ``Table.of`` gives them back with their type."""
+SPLITS: Final = "splits.json"
+DATASET_INFO: Final = "uav_dataset.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """Which scene a row belongs to: that of the row which names the value of ``column``.
+
+    Attributes:
+        column: of the row.
+        named_in: (table, column) where that value stands, tables that are read before; ``("scene", "log_token")``.
+    """
+
+    column: str
+    named_in: tuple[tuple[str, str], ...]
+
+    @classmethod
+    def by(cls, column: str, *places: str) -> Owner:
+        """Make one from ``table.column`` places."""
+        return cls(column, tuple((table, name) for table, _, name in (place.partition(".") for place in places)))
+
+
+@dataclass(frozen=True, slots=True)
+class Table(Generic[Row]):
+    """One table.
+
+    Attributes:
+        name: of the file, without ``.json``.
+        row: its columns.
+        owner: None where rows belong to no scene.
+        scope: see ``Scope``.
+        required: the devkit opens it; without it a folder is no data set.
+        where_empty: the file is written where the table has no rows too.
+    """
+
+    name: str
+    row: type[Row]
+    owner: Owner | None = None
+    scope: Scope = "scene"
+    required: bool = True
+    where_empty: bool = True
+
+    @property
+    def file(self) -> str:
+        """Name of the file in the version folder."""
+        return f"{self.name}.json"
+
+    def of(self, tables: Mapping[str, list[Any]]) -> list[Row]:
+        """Return this table's rows out of those of all tables; [] where it is not there."""
+        return tables.get(self.name, [])
+
+
+CATEGORY: Final = Table("category", rows.CategoryRow, scope="shared")
+ATTRIBUTE: Final = Table("attribute", rows.AttributeRow, scope="shared")
+VISIBILITY: Final = Table("visibility", rows.VisibilityRow, scope="shared")
+SEMANTIC_TAG: Final = Table("semantic_tag", rows.SemanticTagRow, scope="shared", required=False)
+SENSOR: Final = Table("sensor", rows.SensorRow, scope="dataset")
+MAP: Final = Table("map", rows.MapRow, scope="dataset")
+SCENE: Final = Table("scene", rows.SceneRow, Owner.by("token"))
+LOG: Final = Table("log", rows.LogRow, Owner.by("token", "scene.log_token"))
+SAMPLE: Final = Table("sample", rows.SampleRow, Owner.by("scene_token", "scene.token"))
+SAMPLE_DATA: Final = Table("sample_data", rows.SampleDataRow, Owner.by("sample_token", "sample.token"))
+SAMPLE_ANNOTATION: Final = Table(
+    "sample_annotation", rows.SampleAnnotationRow, Owner.by("sample_token", "sample.token")
+)
+INSTANCE: Final = Table("instance", rows.InstanceRow, Owner.by("token", "sample_annotation.instance_token"))
+EGO_POSE: Final = Table("ego_pose", rows.EgoPoseRow, Owner.by("token", "sample_data.ego_pose_token"))
+CALIBRATED_SENSOR: Final = Table(
+    "calibrated_sensor", rows.CalibratedSensorRow, Owner.by("token", "sample_data.calibrated_sensor_token")
+)
+CAMERA_POSE: Final = Table("camera_pose", rows.CameraPoseRow, Owner.by("token", "sample_data.token"), required=False)
+LAYER: Final = Table("layer", rows.LayerRow, Owner.by("sample_data_token", "sample_data.token"), required=False)
+VISIBILITY_DETAIL: Final = Table(
+    "visibility_detail",
+    rows.VisibilityDetailRow,
+    Owner.by("sample_annotation_token", "sample_annotation.token"),
+    required=False,
+)
+AGENT_VIEW: Final = Table(
+    "agent_view", rows.AgentViewRow, Owner.by("sample_data_token", "sample_data.token"), required=False
+)
+LIDARSEG: Final = Table(
+    "lidarseg",
+    rows.LidarsegRow,
+    Owner.by("sample_data_token", "sample_data.token"),
+    required=False,
+    where_empty=False,  # where it is, the devkit looks for labels
+)
+
+TABLES: Final[tuple[Table[Any], ...]] = (
+    CATEGORY,
+    ATTRIBUTE,
+    VISIBILITY,
+    SEMANTIC_TAG,
+    SENSOR,
+    MAP,
+    SCENE,
+    LOG,
+    SAMPLE,
+    SAMPLE_DATA,
+    SAMPLE_ANNOTATION,
+    INSTANCE,
+    EGO_POSE,
+    CALIBRATED_SENSOR,
+    CAMERA_POSE,
+    LAYER,
+    VISIBILITY_DETAIL,
+    AGENT_VIEW,
+    LIDARSEG,
+)
+"""Every table that all dialects have, in the order in which scenes are read: what names an owner stands before it."""
+
+REQUIRED: Final = tuple(table.name for table in TABLES if table.required)
+"""The 13 tables that the devkit opens."""
+
+
+def scene_tables(tables: Iterable[Table[Any]] = TABLES) -> list[Table[Any]]:
+    """Return those whose rows belong to scenes."""
+    return [table for table in tables if table.scope == "scene"]

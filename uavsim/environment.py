@@ -1,0 +1,83 @@
+"""The surroundings that a process is given, put right before anything depends on them."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import resource
+import tempfile
+from pathlib import Path
+from typing import Final
+
+from uavsim.errors import SystemFailure
+
+__all__ = ["cache_folder", "keep_local_direct", "name_the_user", "open_file_limit", "without_prefect"]
+
+_LOCAL: Final = ("127.0.0.1", "localhost", "::1")
+_FILES_WANTED: Final = 4096
+_FILES_NEEDED: Final = 128
+_WHERE_PROFILES_ARE: Final = {"PREFECT_HOME", "PREFECT_PROFILE", "PREFECT_PROFILES_PATH", "PREFECT_ACTIVE_PROFILE"}
+
+
+def keep_local_direct() -> None:
+    """Exempt this machine's own addresses from proxies, for this process and its children: no proxy can reach them."""
+    for name in ("no_proxy", "NO_PROXY"):
+        told = [part.strip() for part in os.environ.get(name, "").split(",") if part.strip()]
+        if "*" not in told:
+            os.environ[name] = ",".join([*told, *(address for address in _LOCAL if address not in told)])
+    for name in ("all_proxy", "ALL_PROXY"):  # of a kind that HTTP clients refuse before they look where they go
+        if not os.environ.get(name, "http:").startswith(("http:", "https:")):
+            del os.environ[name]
+
+
+def name_the_user() -> None:
+    """Give a user id without an entry, as containers have, a home and a name: libraries ask for both."""
+    try:
+        home = Path.home()
+    except RuntimeError:
+        home = Path("/nonexistent")
+    if not home.is_dir() or not os.access(home, os.W_OK):
+        os.environ["HOME"] = tempfile.gettempdir() if "HOME" not in os.environ else os.environ["HOME"]
+    try:
+        pwd.getpwuid(os.getuid())
+    except KeyError:
+        os.environ.setdefault("LOGNAME", f"uid{os.getuid()}")
+
+
+def open_file_limit() -> None:
+    """Raise the soft limit of open files as far as it may be; a run with simulators needs more than some hosts give.
+
+    Raises:
+        SystemFailure: the host's hard limit is too low for a run.
+    """
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    most = _FILES_WANTED if hard == resource.RLIM_INFINITY else min(_FILES_WANTED, hard)
+    if soft != resource.RLIM_INFINITY and soft < most:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
+        soft = most
+    if soft != resource.RLIM_INFINITY and soft < _FILES_NEEDED:
+        raise SystemFailure(
+            f"this host allows a process {soft} open files, a run needs {_FILES_NEEDED}: raise the limit (ulimit -n 1024)"
+        )
+
+
+def cache_folder() -> Path:
+    """Return the user's cache folder; one of this user's in the temporary folder where there is no home."""
+    named = os.environ.get("XDG_CACHE_HOME")
+    if named and Path(named).is_absolute():
+        return Path(named) / "uavsim"
+    try:
+        home = Path.home()
+    except RuntimeError:  # a user id without an entry, as containers have
+        home = Path("/nonexistent")
+    if home.is_dir():
+        return home / ".cache" / "uavsim"
+    return Path(tempfile.gettempdir()) / f"uavsim-{os.getuid()}"
+
+
+def without_prefect() -> dict[str, str]:
+    """Take Prefect's variables out of the environment, but for those that say where profiles are; returns what was taken."""
+    taken = {name: value for name, value in os.environ.items() if name.startswith("PREFECT_")}
+    for name in taken.keys() - _WHERE_PROFILES_ARE:
+        del os.environ[name]
+    return taken

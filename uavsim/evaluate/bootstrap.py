@@ -1,0 +1,57 @@
+"""Confidence intervals by drawing scenes: samples of one scene resemble each other, so a scene is drawn whole."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from uavsim.typing import FloatArray, IntArray
+
+__all__ = ["Interval", "interval_of", "jackknife", "scene_draws"]
+
+_TAILS: Final = (2.5, 97.5)
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """A value with the 95 % percentile interval of its draws; NaN where draws are not defined."""
+
+    value: float
+    low: float
+    high: float
+
+    def as_json(self) -> dict[str, float]:
+        """Return the three numbers."""
+        return {"value": self.value, "low": self.low, "high": self.high}
+
+
+def scene_draws(scenes: int, draws: int, rng: np.random.Generator) -> IntArray:
+    """Return (draws, scenes) how often each scene is drawn: each draw takes as many scenes as there are, with replacement."""
+    counts: IntArray = (
+        rng.multinomial(scenes, np.full(scenes, 1 / scenes), size=draws) if scenes else np.zeros((draws, 0), int)
+    )
+    return counts
+
+
+def interval_of(value: float, drawn: FloatArray) -> Interval:
+    """Return a value with the interval of its draws; draws that are NaN (no ground truth drawn) are left out."""
+    known = drawn[~np.isnan(drawn)]
+    if not len(known):
+        return Interval(value, float("nan"), float("nan"))
+    low, high = np.percentile(known, _TAILS)
+    return Interval(value, float(low), float(high))
+
+
+def jackknife(statistic: Callable[[FloatArray], float], scenes: int) -> FloatArray:
+    """Return (scenes,) by how much each scene raises a statistic: its value with all scenes less that without this one.
+
+    Args:
+        statistic: of the weight of each scene.
+        scenes: how many there are.
+    """
+    whole = statistic(np.ones(scenes))
+    without = [statistic(np.where(np.arange(scenes) == left_out, 0.0, 1.0)) for left_out in range(scenes)]
+    return whole - np.array(without)

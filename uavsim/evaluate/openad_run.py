@@ -1,0 +1,48 @@
+"""Score OpenAD's own files: ``uavsim evaluate openad``."""
+
+from __future__ import annotations
+
+from uavsim.errors import InputError
+from uavsim.evaluate.openad import SIMILARITIES, score_openad
+from uavsim.evaluate.outcome import EvaluationRequest, Outcome, Row, Table
+from uavsim.evaluate.readers.openad_files import read_openad_scenes, read_openad_truth, read_similarity_table
+from uavsim.typing import JsonDict
+
+__all__ = ["evaluate_openad"]
+
+
+def evaluate_openad(request: EvaluationRequest) -> Outcome:
+    """Score open-vocabulary detections.
+
+    Options: ``dimensions`` (2 or 3, default 3) and ``similarity=TABLE.json``, which replaces the text features of the files.
+
+    Raises:
+        InputError: the files are refused.
+    """
+    dimensions = int(request.number("dimensions", 3))
+    if dimensions not in {2, 3}:
+        raise InputError(f"--option dimensions={dimensions}: 2 or 3")
+    table = request.path("similarity")
+    truth = read_openad_truth(request.truth)
+    scenes, trained = read_openad_scenes(
+        request.results, truth, dimensions=dimensions, table=read_similarity_table(table) if table else None
+    )
+    scores = score_openad(scenes, dimensions=dimensions, mode=request.mode)
+    told: JsonDict = {"ap": scores.ap, "ar": scores.ar, "ate": scores.ate, "ase": scores.ase}
+    told |= {f"ar_{name}": value for name, value in scores.sub_ar.items()}
+    told |= {"objects": scores.objects, "scenes": len(scenes), "training_on": trained, "dimensions": dimensions}
+    told["by_threshold"] = {
+        f"{position:g}": {
+            f"{s:g}": dict(zip(("ap", "ar"), scores.table[position, s], strict=True)) for s in SIMILARITIES
+        }
+        for position in dict.fromkeys(position for position, _ in scores.table)
+    }
+    rows: list[Row] = [(f"{position:g}", s, ap, ar) for (position, s), (ap, ar) in scores.table.items()]
+    name = "distance m" if dimensions == 3 else "IoU"
+    return Outcome(
+        "openad",
+        request.mode,
+        told,
+        ("ap", "ar", "ate", "ase", *(f"ar_{subset}" for subset in scores.sub_ar)),
+        (Table("by threshold", (name, "similarity", "ap", "ar"), tuple(rows)),),
+    )

@@ -1,0 +1,115 @@
+"""What an evaluation hands on: figures for scripts, tables for people, curves for a page."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from uavsim.errors import InputError
+from uavsim.typing import FloatArray, JsonDict
+
+__all__ = ["Curve", "EvaluationRequest", "Outcome", "Row", "Table", "plain"]
+
+
+Row: TypeAlias = tuple[str | float | int | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluationRequest:
+    """What the command line asks of a metric.
+
+    Args:
+        truth: a data set's folder or the benchmark's own ground-truth file or folder.
+        results: the benchmark's own result file.
+        mode: ``official`` or ``corrected``.
+        version: of a data set; default: the only one there.
+        split: of a data set; default: see the metric.
+        options: ``name=value`` pairs that only one metric knows, as text.
+    """
+
+    truth: Path
+    results: Path
+    mode: str = "official"
+    version: str | None = None
+    split: str | None = None
+    options: dict[str, str] = field(default_factory=dict)
+
+    def number(self, name: str, default: float) -> float:
+        """Return an option as a number.
+
+        Raises:
+            InputError: it is none.
+        """
+        try:
+            return float(self.options.get(name, default))
+        except ValueError as error:
+            raise InputError(f"--option {name}={self.options[name]}: not a number") from error
+
+    def path(self, name: str) -> Path | None:
+        """Return an option as a path, None where it is not given."""
+        return Path(self.options[name]) if name in self.options else None
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows for people; the first column names the row."""
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[Row, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Curve:
+    """One diagram: lines by name, (x, y) each; ``steps`` draws bars of a histogram: x are edges."""
+
+    title: str
+    x_label: str
+    y_label: str
+    lines: dict[str, tuple[FloatArray, FloatArray]]
+    steps: bool = False
+    log_x: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Outcome:
+    """Scores of one result.
+
+    Args:
+        benchmark: the metric's name.
+        mode: ``official`` or ``corrected``.
+        scores: everything, with the metrics' published names in snake_case; numbers may be NaN here, None in the JSON.
+        headline: names of the scores that a paper prints, in order.
+        tables: for people.
+        curves: for the page.
+    """
+
+    benchmark: str
+    mode: str
+    scores: JsonDict
+    headline: tuple[str, ...]
+    tables: tuple[Table, ...] = ()
+    curves: tuple[Curve, ...] = ()
+
+    def as_json(self) -> JsonDict:
+        """Return the scores as plain JSON."""
+        told: JsonDict = plain({"benchmark": self.benchmark, "mode": self.mode} | self.scores)
+        return told
+
+
+def plain(value: Any) -> Any:
+    """Return ``value`` with arrays as lists, numpy numbers as Python's, and None for what is not finite."""
+    if isinstance(value, dict):
+        return {str(key): plain(inner) for key, inner in value.items()}
+    if isinstance(value, np.ndarray):
+        return plain(value.tolist())
+    if isinstance(value, (list, tuple)):
+        return [plain(inner) for inner in value]
+    if isinstance(value, np.generic):
+        return plain(value.item())
+    if isinstance(value, float) and not np.isfinite(value):
+        return None
+    return value

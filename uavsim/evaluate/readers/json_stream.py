@@ -1,0 +1,141 @@
+"""Read one large JSON object member by member, in memory for one member at a time."""
+
+from __future__ import annotations
+
+import codecs
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import Any, BinaryIO, Final, Self
+
+from uavsim.errors import InputError
+
+__all__ = ["MAX_FILE_BYTES", "JsonStream", "read_json"]
+
+MAX_FILE_BYTES: Final = 1 << 30
+"""Files of formats that can only be read whole are refused above this."""
+
+_CHUNK_BYTES: Final = 4 << 20
+_LONGEST_VALUE: Final = 64 << 20
+_WHITESPACE: Final = " \t\n\r"
+
+
+class JsonStream:
+    """A JSON file of which objects are walked and values are decoded one by one.
+
+    Raises:
+        InputError: from every method: the file cannot be read, is cut off, or is not JSON.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        try:
+            self._file: BinaryIO = path.open("rb")
+        except OSError as error:
+            raise InputError(f"{path}: cannot be read: {error.strerror}") from error
+        self._decode = codecs.getincrementaldecoder("utf-8-sig")().decode
+        self._scan = json.JSONDecoder().raw_decode
+        self._text, self._at, self._gone, self._ended = "", 0, 0, False
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self._file.close()
+
+    def members(self, what: str) -> Iterator[str]:
+        """Yield the keys of the object that comes next; the caller takes each value with ``value`` or ``members``."""
+        if self._next() != "{":
+            raise InputError(f"{self.path}: {what} is not a JSON object")
+        self._at += 1
+        if self._next() == "}":
+            self._at += 1
+            return
+        while True:
+            key = self.value()
+            if not isinstance(key, str) or self._next() != ":":
+                raise self._not_json()
+            self._at += 1
+            yield key
+            mark = self._next()
+            self._at += 1
+            if mark == "}":
+                return
+            if mark != ",":
+                raise self._not_json()
+
+    def value(self) -> Any:
+        """Decode the value that comes next."""
+        self._next()
+        while True:
+            try:
+                value, end = self._scan(self._text, self._at)
+            except RecursionError as error:
+                raise InputError(f"{self.path}: nested too deeply at character {self._gone + self._at}") from error
+            except ValueError as error:
+                if self._ended or len(self._text) - self._at > _LONGEST_VALUE:
+                    raise self._not_json() from error
+            else:
+                if end < len(self._text) or self._ended:  # a number at the end of the text may go on
+                    self._at = end
+                    return value
+            self._more()
+
+    def end(self) -> None:
+        """Check that nothing follows."""
+        while not self._ended or self._at < len(self._text):
+            if self._at < len(self._text) and self._text[self._at] not in _WHITESPACE:
+                raise self._not_json()
+            self._at += 1
+            if self._at >= len(self._text):
+                self._more()
+
+    def _next(self) -> str:
+        """Return the next character that is not white space, without taking it."""
+        while True:
+            while self._at < len(self._text) and self._text[self._at] in _WHITESPACE:
+                self._at += 1
+            if self._at < len(self._text):
+                return self._text[self._at]
+            if self._ended:
+                raise InputError(f"{self.path}: the file ends in the middle; is it cut off?")
+            self._more()
+
+    def _more(self) -> None:
+        if self._at > _CHUNK_BYTES:
+            self._text, self._gone, self._at = self._text[self._at :], self._gone + self._at, 0
+        try:
+            data = self._file.read(max(_CHUNK_BYTES, len(self._text) - self._at))
+            self._text += self._decode(data, final=not data)
+        except OSError as error:
+            raise InputError(f"{self.path}: cannot be read: {error.strerror}") from error
+        except ValueError as error:
+            raise InputError(f"{self.path}: not UTF-8 text") from error
+        self._ended = not data
+
+    def _not_json(self) -> InputError:
+        if self._ended:
+            return InputError(f"{self.path}: the file ends in the middle or is not JSON; is it cut off?")
+        return InputError(f"{self.path}: not JSON at character {self._gone + self._at}")
+
+
+def read_json(path: Path, *, max_bytes: int = MAX_FILE_BYTES) -> Any:
+    """Read a whole JSON file of bounded size.
+
+    Raises:
+        InputError: not there, too large, or not JSON.
+    """
+    try:
+        size = path.stat().st_size
+        if size > max_bytes:
+            raise InputError(
+                f"{path}: {size / 1e9:.1f} GB; a file of this format is read whole, up to {max_bytes / 1e9:.1f} GB"
+            )
+        return json.loads(path.read_bytes())
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}") from error
+    except RecursionError as error:
+        raise InputError(f"{path}: nested too deeply") from error
+    except ValueError as error:
+        raise InputError(f"{path}: not JSON, or cut off: {error}") from error

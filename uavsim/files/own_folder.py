@@ -1,0 +1,333 @@
+"""A folder that is ours, worked on through open descriptors: no name in it is ever followed as a link.
+
+Every component of a key is opened in its parent with ``O_NOFOLLOW``, so that a link that somebody puts there, before or
+meanwhile, leads nowhere. What is removed must be what was written: name, size and time of last change are compared first.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import os
+import shutil
+import stat
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from uavsim.errors import StorageError
+from uavsim.files.whole import create_in, is_temp, refuse_special, replace_in, sweep_temp
+
+__all__ = ["FileMark", "OwnFolder", "mark_of"]
+
+_FOLDER_FLAGS: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_MOST_READ: Final = 1 << 32
+_EXCHANGE: Final = 2  # RENAME_EXCHANGE of linux/fs.h
+_NO_HARD_LINKS: Final = {errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK}
+
+
+@dataclass(frozen=True, slots=True)
+class FileMark:
+    """By what a file is known again: a rename, a hard link and ``cp -a`` keep both, an edit changes them."""
+
+    size_bytes: int
+    mtime_ns: int
+
+
+def mark_of(path: Path) -> FileMark:
+    """Return the mark of a regular file.
+
+    Raises:
+        StorageError: it is none.
+    """
+    found = path.lstat()
+    if not stat.S_ISREG(found.st_mode):
+        raise StorageError(f"{path} is not a regular file; this is a bug, report it")
+    return FileMark(found.st_size, found.st_mtime_ns)
+
+
+@dataclass(frozen=True, slots=True)
+class OwnFolder:
+    """Files below ``root`` by their ``/``-separated keys. The root itself may be reached by a link: the user named it."""
+
+    root: Path
+
+    @contextmanager
+    def parent(self, key: str, *, make: bool = False) -> Iterator[tuple[int, str]]:
+        """Open the folder that holds ``key``; yields it and the last part of the key.
+
+        Raises:
+            FileNotFoundError: a folder on the way is not there, and ``make`` is not asked for.
+            StorageError: the key leaves the folder, or something on the way is a link or no folder.
+        """
+        *folders, name = key.split("/")
+        if "\0" in key or {"", ".", ".."} & {*folders, name}:
+            raise StorageError(f"path {key!a} leaves {self.root}; this is a bug, report it")
+        if make:
+            self.root.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(self.root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            for depth, part in enumerate(folders, start=1):
+                below = self._step(descriptor, part, make=make, shown="/".join(folders[:depth]))
+                os.close(descriptor)
+                descriptor = below
+            yield descriptor, name
+        finally:
+            os.close(descriptor)
+
+    def _step(self, folder: int, part: str, *, make: bool, shown: str) -> int:
+        try:
+            try:
+                return os.open(part, _FOLDER_FLAGS, dir_fd=folder)
+            except FileNotFoundError:
+                if not make:
+                    raise
+            with suppress(FileExistsError):
+                os.mkdir(part, dir_fd=folder)
+                os.fsync(folder)
+            return os.open(part, _FOLDER_FLAGS, dir_fd=folder)
+        except OSError as error:
+            if error.errno in {errno.ELOOP, errno.ENOTDIR}:
+                raise StorageError(
+                    f"{self.root}/{shown} is a link or a file where a folder of our own belongs; move it away, or choose "
+                    "another --out"
+                ) from error
+            raise
+
+    def read(self, key: str) -> bytes | None:
+        """Return the bytes of a regular file, or None when nothing is there.
+
+        Raises:
+            StorageError: a link, a device or a folder is there.
+        """
+        with suppress(FileNotFoundError), self.parent(key) as (folder, name):
+            try:
+                descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)
+            except OSError as error:
+                if error.errno in {errno.ELOOP, errno.ENXIO}:
+                    raise self._special(key) from error
+                raise
+            with os.fdopen(descriptor, "rb") as file:
+                found = os.fstat(file.fileno())
+                if not stat.S_ISREG(found.st_mode) or found.st_size > _MOST_READ:
+                    raise self._special(key)
+                return file.read()
+        return None
+
+    def _special(self, key: str) -> StorageError:
+        return StorageError(f"{self.root}/{key} is a link, a device or too large, not a file of ours; move it away")
+
+    def replace(self, key: str, data: bytes) -> None:
+        """Write a file whole, in place of the regular file that was there."""
+        with self.parent(key, make=True) as (folder, name):
+            replace_in(folder, name, data, shown=f"{self.root}/{key}")
+
+    def create(self, key: str, data: bytes) -> bool:
+        """Write a file whole unless it is there; exactly one of several writers gets True."""
+        with self.parent(key, make=True) as (folder, name):
+            return create_in(folder, name, data)
+
+    def mark(self, key: str) -> FileMark | None:
+        """Return the mark of a regular file; None for anything else, and where there is nothing."""
+        with suppress(FileNotFoundError), self.parent(key) as (folder, name):
+            return _mark_in(folder, name)
+        return None
+
+    def open_append(self, key: str) -> int:
+        """Open a file to append to, and make it when it is not there; the caller closes it."""
+        with self.parent(key, make=True) as (folder, name):
+            refuse_special(folder, name, shown=f"{self.root}/{key}")
+            flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+            return os.open(name, flags, 0o644, dir_fd=folder)
+
+    def take(self, sources: list[tuple[Path, str]]) -> None:
+        """Give files a second name in here (a hard link; a move where there are none); never over a file that is there.
+
+        First the bytes of every file reach the disk, then the names: a name that is on disk always has its bytes.
+
+        Raises:
+            StorageError: something is at a key already, or a source is no regular file.
+        """
+        for source, _ in sources:
+            _fsync_regular(source)
+        by_folder: dict[str, list[tuple[Path, str]]] = {}
+        for source, key in sources:
+            by_folder.setdefault(key.rpartition("/")[0], []).append((source, key))
+        for pairs in by_folder.values():
+            with self.parent(pairs[0][1], make=True) as (folder, _):
+                for source, key in pairs:
+                    self._take_one(source, folder, key)
+                os.fsync(folder)
+
+    def _take_one(self, source: Path, folder: int, key: str) -> None:
+        name = key.rpartition("/")[2]
+        try:
+            try:
+                os.link(source, name, dst_dir_fd=folder, follow_symlinks=False)
+            except OSError as error:
+                if error.errno not in _NO_HARD_LINKS:
+                    raise
+                if _exists(folder, name):
+                    raise FileExistsError(errno.EEXIST, "there already", key) from error
+                os.rename(source, name, dst_dir_fd=folder)
+        except FileExistsError as error:
+            raise StorageError(
+                f"{self.root}/{key} is there and nothing tells that it is ours; move it away and run the same command again"
+            ) from error
+
+    def remove(self, marks: Mapping[str, FileMark | None]) -> list[str]:
+        """Remove regular files that are still what we wrote: their marks are the given ones.
+
+        Args:
+            marks: key -> mark; None where the key alone proves it (a name of our own below ``.uavsim``).
+
+        Returns:
+            What was removed; what is missing, changed, or no regular file any more stays as it is.
+        """
+        removed = []
+        by_folder: dict[str, list[str]] = {}
+        for key in marks:
+            by_folder.setdefault(key.rpartition("/")[0], []).append(key)
+        for keys in by_folder.values():
+            with suppress(FileNotFoundError), self.parent(keys[0]) as (folder, _):
+                removed += [key for key in keys if _remove_in(folder, key.rpartition("/")[2], marks[key])]
+                os.fsync(folder)
+        return removed
+
+    def remove_empty(self, key: str) -> None:
+        """Remove a folder if it is empty."""
+        with suppress(FileNotFoundError), self.parent(key) as (folder, name):
+            try:
+                os.rmdir(name, dir_fd=folder)
+                os.fsync(folder)
+            except OSError as error:
+                if error.errno not in {errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR, errno.ENOENT}:
+                    raise
+
+    def remove_tree(self, key: str, *, last: str) -> None:
+        """Remove a folder that we made with everything in it; links in it are removed, never followed.
+
+        Args:
+            key: of the folder.
+            last: the file that marks it as ours, removed when nothing else is left.
+        """
+        for name, mode in self.names(key):
+            if name == last:
+                continue
+            with self.parent(f"{key}/{name}") as (folder, _):
+                if stat.S_ISDIR(mode):
+                    shutil.rmtree(name, dir_fd=folder)
+                else:
+                    os.unlink(name, dir_fd=folder)
+        self.remove({f"{key}/{last}": None})
+        self.remove_empty(key)
+
+    def make_folder(self, key: str) -> Path:
+        """Make a folder that nobody else has made.
+
+        Raises:
+            FileExistsError: it is there.
+        """
+        with self.parent(key, make=True) as (folder, name):
+            os.mkdir(name, dir_fd=folder)
+            os.fsync(folder)
+        return self.root / key
+
+    def names(self, key: str) -> list[tuple[str, int]]:
+        """Return the names in a folder with their modes (links not followed), sorted; [] when it is not there.
+
+        Raises:
+            StorageError: it is a link or no folder.
+        """
+        with suppress(FileNotFoundError), self.parent(f"{key}/x") as (folder, _), os.scandir(folder) as entries:
+            return sorted((entry.name, entry.stat(follow_symlinks=False).st_mode) for entry in entries)
+        return []
+
+    def sync(self, key: str) -> None:
+        """Wait until a regular file's bytes are on disk."""
+        with self.parent(key) as (folder, name):
+            descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)
+            try:
+                os.fsync(descriptor)
+            finally:
+                os.close(descriptor)
+
+    def walk(self, key: str) -> list[str]:
+        """Return the keys of all regular files below a folder, sorted; links are not followed, temp files left out."""
+        found = []
+        for name, mode in self.names(key):
+            below = f"{key}/{name}"
+            if stat.S_ISDIR(mode):
+                found += self.walk(below)
+            elif stat.S_ISREG(mode) and not is_temp(name):
+                found.append(below)
+        return sorted(found)
+
+    def sweep_temps(self, key: str) -> list[str]:
+        """Remove the temp files of dead writers below a folder; returns their keys."""
+        swept = []
+        for name, mode in self.names(key):
+            below = f"{key}/{name}"
+            if stat.S_ISDIR(mode):
+                swept += self.sweep_temps(below)
+            elif is_temp(name):
+                with self.parent(below) as (folder, last):
+                    swept += [below] if sweep_temp(folder, last) else []
+        return swept
+
+    def rename(self, source: str, target: str) -> None:
+        """Rename a file or folder; what is at ``target`` must not be there, or be an empty folder."""
+        with self.parent(source) as (old, name), self.parent(target, make=True) as (new, last):
+            if _exists(new, last) and not stat.S_ISDIR(os.stat(last, dir_fd=new, follow_symlinks=False).st_mode):
+                raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), target)
+            os.rename(name, last, src_dir_fd=old, dst_dir_fd=new)
+            os.fsync(new)
+
+    def exchange(self, one: str, other: str) -> bool:
+        """Exchange two folders in one step; False where the system or the file system cannot."""
+        with self.parent(one) as (first, name), self.parent(other) as (second, last):
+            call = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
+            if call is None:
+                return False
+            if call(first, os.fsencode(name), second, os.fsencode(last), _EXCHANGE) == 0:
+                os.fsync(first)
+                os.fsync(second)
+                return True
+            code = ctypes.get_errno()
+            if code in {errno.ENOSYS, errno.EINVAL, errno.EOPNOTSUPP}:
+                return False
+            raise OSError(code, os.strerror(code), f"{self.root}/{other}")
+
+
+def _mark_in(folder: int, name: str) -> FileMark | None:
+    found = os.stat(name, dir_fd=folder, follow_symlinks=False)
+    return FileMark(found.st_size, found.st_mtime_ns) if stat.S_ISREG(found.st_mode) else None
+
+
+def _remove_in(folder: int, name: str, mark: FileMark | None) -> bool:
+    with suppress(FileNotFoundError):
+        found = _mark_in(folder, name)
+        if found is not None and mark in {None, found}:
+            os.unlink(name, dir_fd=folder)
+            return True
+    return False
+
+
+def _exists(folder: int, name: str) -> bool:
+    try:
+        os.stat(name, dir_fd=folder, follow_symlinks=False)
+    except FileNotFoundError:
+        return False
+    return True
+
+
+def _fsync_regular(source: Path) -> None:
+    descriptor = os.open(source, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise StorageError(f"{source} is not a regular file; this is a bug, report it")
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,266 @@
+"""Files that are whole or not there: temp file in the same folder, fsync, rename, fsync the folder.
+
+The order matters when power is lost: a file's bytes must be on disk before its name is, and the folder that holds the
+name must be on disk before anything that promises the file (the ledger) is. Every OSError that leaves this module is a
+``StorageError`` that says what to do.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import json
+import os
+import re
+import stat
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import BinaryIO
+
+from uavsim.errors import StorageError
+
+__all__ = [
+    "TEMP_SUFFIX",
+    "create_in",
+    "fsync_file",
+    "fsync_folder",
+    "is_temp",
+    "make_folders",
+    "open_folder",
+    "refuse_special",
+    "remedy_of",
+    "replace_bytes",
+    "replace_in",
+    "storage_errors",
+    "sweep_temp",
+    "to_json_bytes",
+    "whole_file",
+    "write_whole",
+]
+
+TEMP_SUFFIX = ".uavsim-tmp"
+_TEMP = re.compile(rf"\..+\.[0-9a-f]{{12}}{re.escape(TEMP_SUFFIX)}")
+
+_REMEDY = {
+    errno.ENOSPC: "the disk is full; free space and run the same command again, it continues where it stopped",
+    errno.EDQUOT: "the disk quota is used up; raise it and run the same command again, it continues where it stopped",
+    errno.EROFS: "the file system is read-only; remount it writable and run the same command again",
+    errno.EACCES: "no permission; give this user write access to the folder and run the same command again",
+    errno.EPERM: "not permitted; give this user write access to the folder and run the same command again",
+    errno.EIO: "the disk reports an input/output error; check the disk, then run the same command again",
+    errno.EXDEV: "staging and output lie on different file systems; keep .uavsim/staging inside the output folder",
+    errno.ENOTDIR: "something on the way is a file, not a folder; choose another --out",
+    errno.EMFILE: "this host's limit of open files is too low; raise it (ulimit -n 1024) and run the same command again",
+    errno.ENFILE: "this host has no more open files to give; end something and run the same command again",
+    errno.ENOMEM: "this host has no memory left; end something and run the same command again",
+    errno.EFBIG: "a limit of this host on file sizes is too low; raise it (ulimit -f) and run the same command again",
+    errno.EAGAIN: "this host gives no more processes or threads; raise its limit (ulimit -u) and run the same command again",
+    errno.ESTALE: "the network file system lost the file; remount it and run the same command again",
+}
+
+
+def remedy_of(error: BaseException) -> str:
+    """Return what to do about an error of the machine."""
+    code = error.errno if isinstance(error, OSError) else errno.ENOMEM
+    return _REMEDY.get(code or 0, "look into it, then run the same command again")
+
+
+@contextmanager
+def storage_errors(what: str) -> Iterator[None]:
+    """Turn any OSError inside into a one-line ``StorageError``.
+
+    Args:
+        what: what was being done, for people: ``cannot <what>: <reason>``.
+
+    Raises:
+        StorageError: the output cannot be read or written.
+    """
+    try:
+        yield
+    except OSError as error:
+        reason = _REMEDY.get(error.errno or 0) or f"{os.strerror(error.errno)}" if error.errno else str(error)
+        where = f" ({error.filename})" if error.filename else ""
+        raise StorageError(f"cannot {what}: {reason}{where}") from error
+
+
+def fsync_file(path: Path) -> None:
+    """Wait until the file's bytes are on disk."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def fsync_folder(path: Path) -> None:
+    """Wait until the names in a folder are on disk."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def make_folders(folders: Iterable[Path]) -> None:
+    """Make folders with their parents, and put every new name on disk."""
+    touched: set[Path] = set()
+    for folder in folders:
+        missing = []
+        step = folder
+        while not step.exists():
+            missing.append(step)
+            step = step.parent
+        folder.mkdir(parents=True, exist_ok=True)
+        touched.update(new.parent for new in missing)
+    for parent in sorted(touched):
+        fsync_folder(parent)
+
+
+def replace_bytes(path: Path, data: bytes) -> None:
+    """Write ``path`` whole, replacing a file that was there; after the return it survives a power cut.
+
+    Raises:
+        StorageError: a link, a device or a folder is there: neither it nor what it leads to is ours to replace.
+        OSError: the disk's.
+    """
+    make_folders([path.parent])
+    with open_folder(path.parent) as folder:
+        replace_in(folder, path.name, data, shown=path)
+
+
+def write_whole(path: Path, data: bytes) -> Path:
+    """Write a file whole, with its folders, for a result that can be made again: nobody waits for the disk.
+
+    Raises:
+        StorageError: it cannot be written, or something that is no regular file is there.
+    """
+    with whole_file(path) as file:
+        file.write(data)
+    return path
+
+
+@contextmanager
+def whole_file(path: Path) -> Iterator[BinaryIO]:
+    """Open a file that takes its place, whole, when the context ends well, and is gone when it does not.
+
+    A hard link or a file that is there is replaced, never written into.
+
+    Raises:
+        StorageError: it cannot be written, or something that is no regular file is there.
+    """
+    temp = path.with_name(f".{path.name}.{os.urandom(6).hex()}{TEMP_SUFFIX}")
+    with storage_errors(f"write {path}"):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with open_folder(path.parent) as folder:
+            refuse_special(folder, path.name, shown=path)
+        try:
+            with temp.open("xb") as file:
+                yield file
+            temp.rename(path)
+        finally:
+            temp.unlink(missing_ok=True)
+
+
+@contextmanager
+def open_folder(path: Path) -> Iterator[int]:
+    """Open a folder, for work on the names in it."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def replace_in(folder: int, name: str, data: bytes, *, shown: object) -> None:
+    """Write ``name`` in an open folder whole; see ``replace_bytes``."""
+    refuse_special(folder, name, shown=shown)
+    temp = _write_temp(folder, name, data)
+    try:
+        os.rename(temp, name, src_dir_fd=folder, dst_dir_fd=folder)
+    except OSError:
+        with suppress(FileNotFoundError):
+            os.unlink(temp, dir_fd=folder)
+        raise
+    os.fsync(folder)
+
+
+def create_in(folder: int, name: str, data: bytes) -> bool:
+    """Write ``name`` whole unless it exists; of several processes that try, exactly one gets True."""
+    temp = _write_temp(folder, name, data)
+    try:
+        os.link(temp, name, src_dir_fd=folder, dst_dir_fd=folder)
+    except FileExistsError:
+        return False
+    finally:
+        with suppress(FileNotFoundError):
+            os.unlink(temp, dir_fd=folder)
+    os.fsync(folder)
+    return True
+
+
+def refuse_special(folder: int, name: str, *, shown: object) -> None:
+    """Refuse to replace what is no regular file.
+
+    Raises:
+        StorageError: a link, a device, a FIFO or a folder is there.
+    """
+    try:
+        mode = os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode
+    except FileNotFoundError:
+        return
+    if not stat.S_ISREG(mode):
+        kind = "a link" if stat.S_ISLNK(mode) else "a folder" if stat.S_ISDIR(mode) else "a device or pipe"
+        raise StorageError(f"cannot write {shown}: {kind} is there, not a regular file; name another place")
+
+
+def to_json_bytes(value: object) -> bytes:
+    """Encode as JSON for people: indented, keys in order, a newline at the end."""
+    return (json.dumps(value, indent=1, sort_keys=True, ensure_ascii=False) + "\n").encode()
+
+
+def is_temp(name: str) -> bool:
+    """Tell whether a name is one that ``replace_bytes`` gives to a file on its way."""
+    return _TEMP.fullmatch(name) is not None
+
+
+def _write_temp(folder: int, name: str, data: bytes) -> str:
+    while True:
+        temp = f".{name}.{os.urandom(6).hex()}{TEMP_SUFFIX}"
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
+        descriptor = os.open(temp, flags, 0o644, dir_fd=folder)
+        with os.fdopen(descriptor, "wb") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            if os.fstat(file.fileno()).st_nlink == 0:  # a sweeper was faster than the lock
+                continue
+            try:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            except OSError:
+                with suppress(FileNotFoundError):
+                    os.unlink(temp, dir_fd=folder)
+                raise
+        return temp
+
+
+def sweep_temp(folder: int, name: str) -> bool:
+    """Remove the temp file of a writer that died; its lock died with it. False when it is still being written."""
+    try:
+        descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)
+    except OSError as error:
+        if error.errno in {errno.ENOENT, errno.ELOOP}:
+            return False
+        raise
+    try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            return False
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        with suppress(FileNotFoundError):
+            os.unlink(name, dir_fd=folder)
+    finally:
+        os.close(descriptor)
+    return True

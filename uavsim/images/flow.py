@@ -1,0 +1,50 @@
+"""Optical flow to bytes and back, without loss: Middlebury's ``.flo``.
+
+A file is the float32 202021.25, width and height as int32, then float32 (u, v) pixel by pixel, all little-endian; more than
+1e9 is unknown. Source: Middlebury flow code, ``README.txt`` ("PIEH").
+"""
+
+from __future__ import annotations
+
+import struct
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from uavsim.errors import DatasetError
+from uavsim.images.codec import Float32Image, ImageSource
+
+__all__ = ["decode_flow", "encode_flow"]
+
+_HEAD: Final = struct.Struct("<fii")
+_MAGIC: Final = 202021.25
+_UNKNOWN: Final = np.float32(1e10)
+_UNKNOWN_ABOVE: Final = 1e9
+
+
+def encode_flow(flow_px: npt.NDArray[np.floating[Any]]) -> bytes:
+    """Encode (H, W, 2) pixels to the right and down; NaN is unknown."""
+    height, width, _ = flow_px.shape
+    known = np.where(np.isnan(flow_px), _UNKNOWN, flow_px)
+    return _HEAD.pack(_MAGIC, width, height) + np.ascontiguousarray(known, dtype="<f4").tobytes()
+
+
+def decode_flow(source: ImageSource) -> Float32Image:
+    """Read (H, W, 2) float32 pixels to the right and down, NaN where unknown.
+
+    Raises:
+        DatasetError: not a whole ``.flo`` file.
+    """
+    name = f"{len(source)} bytes" if isinstance(source, bytes) else str(source)
+    try:
+        data = source if isinstance(source, bytes) else Path(source).read_bytes()
+    except OSError as error:
+        raise DatasetError(f"{name}: cannot be read: {error.strerror}") from error
+    magic, width, height = _HEAD.unpack_from(data) if len(data) >= _HEAD.size else (0.0, 0, 0)
+    if magic != _MAGIC or min(width, height) < 1 or len(data) != _HEAD.size + 8 * width * height:
+        raise DatasetError(f"{name}: not a whole .flo file")
+    flow_px = np.frombuffer(data, "<f4", offset=_HEAD.size).reshape(height, width, 2).astype(np.float32)
+    flow_px[np.abs(flow_px) > _UNKNOWN_ABOVE] = np.nan
+    return flow_px

@@ -1,0 +1,292 @@
+"""What an object class is, once: labels, sizes, attributes, masks, every dialect and export take theirs from here.
+
+A class is one row of ``CLASSES`` (and its word in ``Label``). nuScenes' categories are the coarser words that strict data sets
+have; several classes may share one. The validator has its own idea of them on purpose (``validate``).
+Source: CARLA docs, "Vehicle catalogue" and "Semantic segmentation camera", 0.9.12 to 0.9.16; nuScenes ``utils/color_map.py``,
+lidarseg's category table, ``eval/detection/utils.py``; UAV3D ``nusc_tracking/projects/utils.py`` (27 names).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final, Literal, TypeAlias, get_args
+
+from uavsim.records.recording import ActorInfo
+
+__all__ = [
+    "CATEGORIES",
+    "CLASSES",
+    "DETECTION_CLASSES",
+    "LABELS",
+    "UAV3D_CARS",
+    "VEHICLE_OF_TAG",
+    "Behaviour",
+    "Category",
+    "Label",
+    "ObjectClass",
+    "class_of",
+    "class_of_blueprint",
+    "class_of_label",
+    "detection_class",
+    "uav3d_category",
+]
+
+Label: TypeAlias = Literal["car", "van", "truck", "bus", "motorcycle", "bicycle", "pedestrian"]
+"""The words of configuration files; ``CLASSES`` has one row for each."""
+LABELS: Final[tuple[Label, ...]] = get_args(Label)
+Behaviour: TypeAlias = Literal["drives", "is_ridden", "walks"]
+"""Which attributes a class has: moving, stopped, parked; with and without rider; moving, standing."""
+Size: TypeAlias = tuple[float, float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Category:
+    """A category of nuScenes with its index, colour and the name that detection benchmarks have for it."""
+
+    name: str
+    index: int
+    colour_rgb: tuple[int, int, int]
+    description: str
+    detection: str
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectClass:
+    """One class of objects.
+
+    Attributes:
+        label: its word in configuration files and in ``uav_label``.
+        category: in strict data sets.
+        behaviour: which attributes it has.
+        half_extent_m: (x, y, z) where the simulator's box cannot be true and the blueprint is not in ``sizes``.
+        fill: share of its box's silhouette that it covers, where a scene shows none of them free.
+        base_types: CARLA's ``base_type`` attributes.
+        tag: of its pixels in CARLA's palette; None where another class has it.
+        blueprints: that belong here whatever their ``base_type`` and tag say.
+        sizes: half extents (x, y, z) of single blueprints, metres.
+        uav3d_names: blueprint -> the name of CARLA 0.9.10, which UAV3D's files have: renamed ones by their old name,
+            remodelled ones (``_2020``, ``_2021``) by that of the vehicle that they replaced. A tracking evaluation that
+            does not know a name drops its boxes.
+    """
+
+    label: Label
+    category: Category
+    behaviour: Behaviour
+    half_extent_m: Size
+    fill: float
+    base_types: tuple[str, ...] = ()
+    tag: int | None = None
+    blueprints: tuple[str, ...] = ()
+    sizes: Mapping[str, Size] = field(default_factory=dict)
+    uav3d_names: Mapping[str, str] = field(default_factory=dict)
+
+
+_ADULT: Final = Category("human.pedestrian.adult", 2, (0, 0, 230), "Adult on foot.", "pedestrian")
+_BICYCLE: Final = Category("vehicle.bicycle", 14, (220, 20, 60), "Bicycle, with its rider.", "bicycle")
+_BUS: Final = Category("vehicle.bus.rigid", 16, (255, 69, 0), "Bus.", "bus")
+_CAR: Final = Category("vehicle.car", 17, (255, 158, 0), "Car, van, jeep, pick-up or taxi.", "car")
+_MOTORCYCLE: Final = Category(
+    "vehicle.motorcycle", 21, (255, 61, 99), "Motorcycle or scooter, with its rider.", "motorcycle"
+)
+_TRUCK: Final = Category(
+    "vehicle.truck", 23, (255, 99, 71), "Lorry, fire engine, ambulance or other heavy vehicle.", "truck"
+)
+
+CLASSES: Final[tuple[ObjectClass, ...]] = (
+    ObjectClass(
+        label="car",
+        category=_CAR,
+        behaviour="drives",
+        half_extent_m=(2.3, 1.0, 0.76),
+        fill=0.85,
+        base_types=("car",),
+        tag=14,
+        uav3d_names={
+            "vehicle.dodge.charger_police": "vehicle.dodge_charger.police",
+            "vehicle.dodge.charger_police_2020": "vehicle.dodge_charger.police",
+            "vehicle.dodge.charger_2020": "vehicle.dodge_charger.police",
+            "vehicle.ford.mustang": "vehicle.mustang.mustang",
+            "vehicle.lincoln.mkz_2017": "vehicle.lincoln.mkz2017",
+            "vehicle.lincoln.mkz_2020": "vehicle.lincoln.mkz2017",
+            "vehicle.mercedes.coupe": "vehicle.mercedes-benz.coupe",
+            "vehicle.mercedes.coupe_2020": "vehicle.mercedes-benz.coupe",
+            "vehicle.mini.cooper_s": "vehicle.mini.cooperst",
+            "vehicle.mini.cooper_s_2021": "vehicle.mini.cooperst",
+            "vehicle.nissan.patrol_2021": "vehicle.nissan.patrol",
+        },
+    ),
+    ObjectClass(
+        label="van",
+        category=_CAR,  # nuScenes counts vans and people carriers as cars
+        behaviour="drives",
+        half_extent_m=(2.6, 1.0, 1.15),
+        fill=0.9,
+        base_types=("van",),
+        blueprints=(
+            "vehicle.ford.ambulance",
+            "vehicle.mercedes.sprinter",
+            "vehicle.volkswagen.t2",
+            "vehicle.volkswagen.t2_2021",
+        ),
+        uav3d_names={"vehicle.volkswagen.t2_2021": "vehicle.volkswagen.t2"},
+    ),
+    ObjectClass(
+        label="truck",
+        category=_TRUCK,
+        behaviour="drives",
+        half_extent_m=(3.5, 1.25, 1.5),
+        fill=0.9,
+        base_types=("truck",),
+        tag=15,
+        blueprints=(
+            "vehicle.carlamotors.carlacola",
+            "vehicle.carlamotors.european_hgv",
+            "vehicle.carlamotors.firetruck",
+        ),
+    ),
+    ObjectClass(
+        label="bus",
+        category=_BUS,
+        behaviour="drives",
+        half_extent_m=(5.1, 1.5, 2.1),
+        fill=0.95,
+        base_types=("bus",),
+        tag=16,
+        blueprints=("vehicle.mitsubishi.fusorosa",),
+    ),
+    ObjectClass(
+        label="motorcycle",
+        category=_MOTORCYCLE,
+        behaviour="is_ridden",
+        half_extent_m=(1.1, 0.4, 0.8),
+        fill=0.6,
+        base_types=("motorcycle", "motorbike"),
+        tag=18,
+        blueprints=(
+            "vehicle.harley-davidson.low_rider",
+            "vehicle.kawasaki.ninja",
+            "vehicle.vespa.zx125",
+            "vehicle.yamaha.yzf",
+        ),
+        sizes={
+            "vehicle.harley-davidson.low_rider": (1.18, 0.38, 0.80),
+            "vehicle.kawasaki.ninja": (1.02, 0.40, 0.77),
+            "vehicle.vespa.zx125": (0.91, 0.43, 0.79),
+            "vehicle.yamaha.yzf": (1.11, 0.43, 0.77),
+        },
+    ),
+    ObjectClass(
+        label="bicycle",
+        category=_BICYCLE,
+        behaviour="is_ridden",
+        half_extent_m=(0.85, 0.3, 0.85),
+        fill=0.5,
+        base_types=("bicycle",),
+        tag=19,
+        blueprints=("vehicle.bh.crossbike", "vehicle.diamondback.century", "vehicle.gazelle.omafiets"),
+        sizes={
+            "vehicle.bh.crossbike": (0.75, 0.43, 0.81),
+            "vehicle.diamondback.century": (0.82, 0.19, 0.81),
+            "vehicle.gazelle.omafiets": (0.92, 0.25, 0.88),
+        },
+    ),
+    ObjectClass(
+        label="pedestrian",
+        category=_ADULT,
+        behaviour="walks",
+        half_extent_m=(0.19, 0.19, 0.93),
+        fill=0.6,
+        tag=12,
+    ),
+)
+
+CATEGORIES: Final = tuple(sorted({c.category for c in CLASSES}, key=lambda category: category.name))
+"""Those that our classes have, by name: the rows of the table ``category``."""
+
+DETECTION_CLASSES: Final = (
+    "car",
+    "truck",
+    "trailer",
+    "bus",
+    "construction_vehicle",
+    "bicycle",
+    "motorcycle",
+    "pedestrian",
+    "traffic_cone",
+    "barrier",
+)
+"""nuScenes' ten, in the order of its detection benchmarks."""
+
+_DETECTION_OF_OTHERS: Final = {
+    "human.pedestrian.child": "pedestrian",
+    "human.pedestrian.construction_worker": "pedestrian",
+    "human.pedestrian.police_officer": "pedestrian",
+    "movable_object.barrier": "barrier",
+    "movable_object.trafficcone": "traffic_cone",
+    "vehicle.bus.bendy": "bus",
+    "vehicle.construction": "construction_vehicle",
+    "vehicle.trailer": "trailer",
+}
+"""Of nuScenes' categories that none of our classes has."""
+
+VEHICLE_OF_TAG: Final = {c.tag: c.label for c in CLASSES if c.tag is not None and c.base_types}
+"""Semantic tag -> label of the vehicles that have one of their own."""
+
+UAV3D_CARS: Final = (
+    "vehicle.audi.a2",
+    "vehicle.audi.etron",
+    "vehicle.audi.tt",
+    "vehicle.bmw.grandtourer",
+    "vehicle.chevrolet.impala",
+    "vehicle.citroen.c3",
+    "vehicle.dodge_charger.police",
+    "vehicle.jeep.wrangler_rubicon",
+    "vehicle.lincoln.mkz2017",
+    "vehicle.mercedes-benz.coupe",
+    "vehicle.mini.cooperst",
+    "vehicle.mustang.mustang",
+    "vehicle.nissan.micra",
+    "vehicle.nissan.patrol",
+    "vehicle.seat.leon",
+    "vehicle.tesla.model3",
+    "vehicle.toyota.prius",
+)
+"""By their names in CARLA 0.9.10, which UAV3D's files use. The paper counts 17 classes and lists them nowhere: these are
+the 27 of its tracking code less the two-wheelers and what CARLA's own traffic script leaves out as unsafe."""
+
+_DETECTION: Final = {category.name: category.detection for category in CATEGORIES} | _DETECTION_OF_OTHERS
+_BY_LABEL: Final[dict[str, ObjectClass]] = {c.label: c for c in CLASSES}
+_BY_TAG: Final = {c.tag: c for c in CLASSES if c.tag is not None}
+_BY_BLUEPRINT: Final = {name: c for c in CLASSES for name in c.blueprints}
+_BY_BASE_TYPE: Final = {name: c for c in CLASSES for name in c.base_types}
+_UAV3D_NAME: Final = {name: old for c in CLASSES for name, old in c.uav3d_names.items()}
+
+
+def class_of(info: ActorInfo) -> ObjectClass | None:
+    """Return the class of an actor, or None for things that are no traffic."""
+    if info.kind == "walker":
+        return class_of_blueprint(info.blueprint) or _BY_LABEL["pedestrian"]
+    named = _BY_BLUEPRINT.get(info.blueprint) or _BY_BASE_TYPE.get(info.base_type.casefold())
+    return named or _BY_TAG.get(info.semantic_tag) or class_of_blueprint(info.blueprint)
+
+
+def class_of_blueprint(blueprint: str) -> ObjectClass | None:
+    """Return the class that a blueprint's name tells, by CARLA's catalogue."""
+    usual = {"vehicle": _BY_LABEL["car"], "walker": _BY_LABEL["pedestrian"]}
+    return _BY_BLUEPRINT.get(blueprint) or usual.get(blueprint.partition(".")[0])
+
+
+def class_of_label(label: str) -> ObjectClass:
+    """Return the class that a label names."""
+    return _BY_LABEL[label]
+
+
+def uav3d_category(blueprint: str) -> str:
+    """Return the name that UAV3D's tables have for a blueprint; names it never had stay as they are."""
+    return _UAV3D_NAME.get(blueprint, blueprint)
+
+
+def detection_class(category: str) -> str | None:
+    """Return nuScenes' detection class of one of its categories; None for those that are not evaluated."""
+    return _DETECTION.get(category)

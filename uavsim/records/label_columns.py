@@ -1,0 +1,89 @@
+"""The ``uav_`` columns of the table ``sample_annotation``: one function each, from a scene's labels to one value a box.
+
+The built-in columns are always written, in the order of ``COLUMNS``. A column that an installed package adds (entry points of
+the group ``uavsim.label_columns``) is written where a data set asks for it, ``labels: {columns: [NAME]}``: what is in a data
+set must not depend on what happens to be installed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+
+from uavsim.errors import InputError
+from uavsim.records.labels import LabelledActor, SceneLabels
+from uavsim.registry import Registry
+from uavsim.typing import AnyArray
+
+__all__ = ["COLUMNS", "LabelColumn", "check_extra_columns", "drones_that_see"]
+
+LabelColumn: TypeAlias = Callable[[SceneLabels], Sequence[Any]]
+"""Returns a JSON value for each row of ``labels.boxes``: text, numbers, lists of them; numpy's own types are none."""
+
+
+def drones_that_see(labels: SceneLabels) -> list[list[int]]:
+    """Return, for each box, the drones that see at least one pixel of it."""
+    drones = labels.plan.swarm.drone_ids
+    cameras = max(len(labels.plan.rig), 1)
+    seen: AnyArray = np.zeros((len(labels.boxes), len(drones)), dtype=bool)
+    visible = labels.views.visible_px > 0
+    seen[labels.views.box_row[visible], labels.views.channel_index[visible] // cameras] = True
+    lists: list[list[int]] = [[] for _ in range(len(labels.boxes))]
+    for row, column in zip(*(axis.tolist() for axis in np.nonzero(seen)), strict=True):
+        lists[row].append(drones[column])
+    return lists
+
+
+def _of_boxes(name: str) -> LabelColumn:
+    """Return a column of ``BoxLabels`` as it is."""
+
+    def column(labels: SceneLabels) -> list[Any]:
+        values: list[Any] = getattr(labels.boxes, name).tolist()
+        return values
+
+    return column
+
+
+def _of_actors(value: Callable[[LabelledActor], Any]) -> LabelColumn:
+    """Return what every box of one actor repeats."""
+
+    def column(labels: SceneLabels) -> list[Any]:
+        values = [value(actor) for actor in labels.actors]
+        return [values[row] for row in labels.boxes.actor_row.tolist()]
+
+    return column
+
+
+COLUMNS: Final[Registry[LabelColumn]] = Registry(
+    "label_columns",
+    {
+        "uav_instance_id": _of_actors(lambda actor: actor.info.instance_id),
+        "uav_blueprint": _of_actors(lambda actor: actor.info.blueprint),
+        "uav_actor_translation": lambda labels: labels.boxes.map_SE3_actor.translation_m.tolist(),
+        "uav_bbox_offset": _of_actors(lambda actor: actor.actor_SE3_box.translation_m.tolist()),
+        "uav_euler_deg": _of_boxes("ue_euler_deg"),
+        "uav_velocity": _of_boxes("velocity_map_mps"),
+        "uav_angular_velocity": _of_boxes("angular_velocity_map_radps"),
+        "uav_acceleration": _of_boxes("acceleration_map_mps2"),
+        "uav_amodal_px": _of_boxes("amodal_px"),
+        "uav_seen_by": drones_that_see,
+        "uav_missed_samples": _of_boxes("missed_samples"),
+    },
+    what="label column",
+    expects=Callable,
+)
+
+
+def check_extra_columns(names: Iterable[str]) -> None:
+    """Make sure that columns can be written beside the built-in ones.
+
+    Raises:
+        UnknownNameError: nothing installed adds one of them.
+        InputError: a package that adds one does not load, or the column is a built-in one.
+    """
+    for name in names:
+        COLUMNS.pick(name)
+        if name in COLUMNS.builtin:
+            raise InputError(f"label column {name!r} is always written; leave it out of labels.columns")

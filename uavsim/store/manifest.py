@@ -1,0 +1,111 @@
+"""What a scene's commit brings, written down before the first file moves: the proof by which files are known as ours.
+
+``.uavsim/manifests/<scene>~<generation>.json`` maps each key to the size and time of its file. A scene that was interrupted,
+or that has been replaced, is removed by its manifest: file by file, and only those that are still what was written.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from uavsim.errors import StorageError
+from uavsim.files.names import GENERATION_MARK, name_fault
+from uavsim.files.own_folder import FileMark, mark_of
+from uavsim.files.parse import parse_json
+from uavsim.files.whole import to_json_bytes
+from uavsim.store.layout import check_name, file_roots, scene_of_file
+from uavsim.store.output import Output
+
+__all__ = ["MANIFESTS", "Generation", "drop_generation", "known_generations", "read_manifest", "write_manifest"]
+
+MANIFESTS: Final = ".uavsim/manifests"
+_NAME: Final = re.compile(rf"([A-Za-z0-9][A-Za-z0-9_.-]*){GENERATION_MARK}(\d{{1,6}})\.json")
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Generation:
+    """One flight of a scene whose files have names of their own; the first is 0."""
+
+    scene: str
+    number: int
+
+    @property
+    def _stem(self) -> str:
+        return check_name(self.scene, what="scene") + (f"{GENERATION_MARK}{self.number}" if self.number else "")
+
+    @property
+    def manifest(self) -> str:
+        """Key of the manifest."""
+        return f"{MANIFESTS}/{check_name(self.scene, what='scene')}{GENERATION_MARK}{self.number}.json"
+
+    @property
+    def fragment(self) -> str:
+        """Key of the table rows."""
+        return f".uavsim/fragments/{self._stem}.msgpack"
+
+    @property
+    def recording(self) -> str:
+        """Folder of the recording without its images."""
+        return f".uavsim/recordings/{self._stem}"
+
+
+def write_manifest(output: Output, generation: Generation, *, folder: Path, moves: Mapping[str, str]) -> None:
+    """Write down what is about to be moved: name in ``folder`` -> key."""
+    marks = {key: mark_of(folder / source) for source, key in moves.items()}
+    told = {key: [mark.size_bytes, mark.mtime_ns] for key, mark in sorted(marks.items())}
+    output.replace(generation.manifest, to_json_bytes({"files": told}))
+
+
+def read_manifest(output: Output, generation: Generation) -> dict[str, FileMark] | None:
+    """Return key -> mark of a generation's files; None when nothing was written down.
+
+    Raises:
+        StorageError: the manifest is damaged, or names what no scene may have.
+    """
+    data = output.read(generation.manifest)
+    if data is None:
+        return None
+    try:
+        files = parse_json(data)["files"]
+        marks = {str(key): FileMark(int(size), int(mtime)) for key, (size, mtime) in files.items()}
+    except (ValueError, TypeError, KeyError, AttributeError, OverflowError) as error:
+        raise StorageError(
+            f"{output.address}/{generation.manifest} is damaged ({type(error).__name__}: {error}): it tells which files are "
+            f"of scene {generation.scene}; delete it, and remove leftovers of that scene by hand"
+        ) from error
+    strange = [key for key in marks if not _may_be_of(key, generation)]
+    if strange:
+        raise StorageError(
+            f"{output.address}/{generation.manifest} names {strange[0]!a}, which no file of scene {generation.scene} is "
+            "called; delete the manifest"
+        )
+    return marks
+
+
+def known_generations(output: Output) -> list[Generation]:
+    """Return the generations with a manifest, sorted."""
+    names = (_NAME.fullmatch(key.rpartition("/")[2]) for key in output.keys(MANIFESTS))
+    return sorted(Generation(name[1], int(name[2])) for name in names if name)
+
+
+def drop_generation(output: Output, generation: Generation) -> list[str]:
+    """Remove a generation's files, the manifest last; returns the keys. The caller holds the scene."""
+    marks = read_manifest(output, generation)
+    if marks is None:
+        return []
+    removed = output.remove(marks)
+    removed += output.remove({generation.fragment: None, f"{generation.recording}/log.msgpack": None})
+    return removed + output.remove({generation.manifest: None})
+
+
+def _may_be_of(key: str, generation: Generation) -> bool:
+    if name_fault(key):
+        return False
+    root, _, rest = key.partition("/")
+    if root in file_roots():
+        return scene_of_file(key.rpartition("/")[2]) == generation.scene
+    return key == generation.fragment or (root == ".uavsim" and rest.startswith(generation.recording[8:] + "/"))

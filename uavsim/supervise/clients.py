@@ -1,0 +1,59 @@
+"""Whether an interpreter has the clients that a set-up needs, asked before anything is started."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import subprocess
+import sys
+
+from uavsim.config.backends import Backend
+from uavsim.errors import InputError
+
+__all__ = ["check_clients"]
+
+_ASK = "import importlib.util as u, json, sys; print(json.dumps([m for m in sys.argv[1:] if u.find_spec(m) is None]))"
+_ASK_S = 60.0
+
+
+def check_clients(backend: Backend, *, python: str = "") -> None:
+    """Make sure that every client of a set-up can be imported; none of them is.
+
+    Args:
+        backend: the set-up.
+        python: the interpreter of the client process; empty: this one.
+
+    Raises:
+        InputError: a client is not installed, or there is no such interpreter; the message says what to do.
+    """
+    python = python or sys.executable
+    modules = [module for server in backend.servers for module in server.clients]
+    missing = _missing_here(modules) if python == sys.executable else _missing_there(python, [*modules, "uavsim"])
+    for server in backend.servers:
+        for module in server.clients:
+            if module in missing:
+                raise InputError(
+                    f"topology {backend.topology} needs {server.title}'s client, and {python} has no module {module!r}: "
+                    f"{server.install}"
+                )
+    if missing:
+        raise InputError(f"{python} has no module {missing[0]!r}: install uavsim in that environment too")
+
+
+def _missing_here(modules: list[str]) -> list[str]:
+    return [module for module in modules if importlib.util.find_spec(module) is None]
+
+
+def _missing_there(python: str, modules: list[str]) -> list[str]:
+    try:
+        done = subprocess.run(
+            [python, "-P", "-c", _ASK, *modules], capture_output=True, text=True, timeout=_ASK_S, check=True
+        )
+        missing: list[str] = json.loads(done.stdout)
+    except subprocess.CalledProcessError as error:
+        reason = (error.stderr.strip().splitlines() or [f"ended with code {error.returncode}"])[-1]
+        raise InputError(f"client_python {python}: {reason}; it must be Python 3.11 or newer") from error
+    except (OSError, ValueError, subprocess.TimeoutExpired) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise InputError(f"client_python {python}: {reason}") from error
+    return missing

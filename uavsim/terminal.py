@@ -1,0 +1,96 @@
+"""What reaches the terminal: text is text, never an escape sequence and never markup, wherever it comes from.
+
+File names, reasons and categories come from data sets that anybody may have written. ``Screen`` is the only console of
+uavsim: it prints strings as they are, control characters spelled out; colour is given by ``line`` alone.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from typing import IO, Any, Final
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+__all__ = ["Screen", "line", "open_standard_streams", "visible", "write_out"]
+
+_LONGEST: Final = 4000
+
+
+def visible(text: object) -> str:
+    """Return a text with control, direction and half characters spelled out, in one line and not endless."""
+    said = str(text)
+    if not said.isprintable():
+        said = "".join(c if c.isprintable() else _spelled(c) for c in said)
+    return said if len(said) <= _LONGEST else f"{said[:_LONGEST]} ... ({len(said)} characters)"
+
+
+def line(*parts: str | tuple[str, object]) -> Text:
+    """Make a line of plain parts and of (style, text)."""
+    made = Text()
+    for part in parts:
+        style, text = part if isinstance(part, tuple) else ("", part)
+        made.append(visible(text), style=style or None)
+    return made
+
+
+class Screen(Console):
+    """A console that takes strings at their word and survives a reader that goes away."""
+
+    def __init__(
+        self, *, stderr: bool = False, width: int | None = None, quiet: bool = False, file: IO[str] | None = None
+    ) -> None:
+        super().__init__(stderr=stderr, width=width, quiet=quiet, file=file, markup=False, emoji=False, highlight=False)
+
+    def render_str(self, text: str, **choices: Any) -> Text:
+        """Make a string printable; rich asks for it wherever a string is shown."""
+        choices |= {"markup": False, "emoji": False, "highlight": False}
+        return super().render_str(visible(text), **choices)
+
+    def print(self, *objects: Any, **choices: Any) -> None:
+        """Print; when nobody can read it any more, nothing more is printed and the work goes on."""
+        choices.setdefault("soft_wrap", not any(isinstance(thing, Table) for thing in objects))
+        _whatever_happens(lambda: super(Screen, self).print(*objects, **choices), self.mute)
+
+    def on_broken_pipe(self) -> None:
+        """Go on without a reader: rich would end the process here."""
+        self.mute()
+
+    def mute(self) -> None:
+        """Print nothing from now on."""
+        self.quiet = True
+
+
+def write_out(text: str) -> None:
+    """Write text for machines to standard output; ``main`` looks whether it arrived."""
+    if sys.stdout is not None:
+        sys.stdout.write(text + "\n")
+
+
+def open_standard_streams() -> None:
+    """Put ``/dev/null`` where a standard stream is closed: the next file that is opened would get its number."""
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        try:
+            os.fstat(number)
+        except OSError:
+            null = os.open(os.devnull, os.O_RDWR)
+            if null != number:
+                os.dup2(null, number)
+                os.close(null)
+            os.set_inheritable(number, True)
+            stream: IO[str] = os.fdopen(number, "r" if number == 0 else "w", encoding="utf-8", closefd=False)
+            setattr(sys, name, stream)
+
+
+def _whatever_happens(work: Callable[[], None], otherwise: Callable[[], None]) -> None:
+    try:
+        work()
+    except (OSError, ValueError):  # a full device, a closed stream
+        otherwise()
+
+
+def _spelled(character: str) -> str:
+    return character.encode("unicode_escape", "backslashreplace").decode("ascii")
