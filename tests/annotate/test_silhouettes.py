@@ -1,8 +1,10 @@
 import numpy as np
 import pytest
 
-from uavsim.annotate.silhouettes import Camera, Solids, outline_px, trace
-from uavsim.annotate.visibility import Images, amodal_pixels, see
+from uavsim.annotate.amodal import amodal_pixels
+from uavsim.annotate.silhouettes import outline_px, trace
+from uavsim.annotate.solids import Camera, Images, Solids
+from uavsim.annotate.visibility import see
 from uavsim.geometry.se3 import SE3
 
 LOOKING_DOWN = np.array([0.0, 1.0, 0.0, 0.0])  # half a turn about x: optical z points down, y to minus y
