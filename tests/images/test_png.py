@@ -46,6 +46,35 @@ def test_grey_of_both_depths_comes_back(pixels: np.ndarray, filter_rows: png.Fil
     np.testing.assert_array_equal(back, pixels)
 
 
+@given(pixels=st.one_of(RGB, GREY), filter_rows=FILTERS)
+def test_our_decoder_reads_it_too(pixels: np.ndarray, filter_rows: png.Filter):
+    back = png.decode(png.encode(pixels, filter_rows=filter_rows))
+    assert back.dtype == pixels.dtype
+    np.testing.assert_array_equal(back, pixels)
+
+
+def test_what_others_wrote_is_left_to_opencv():
+    paeth = [cv2.IMWRITE_PNG_FILTER, cv2.IMWRITE_PNG_FILTER_PAETH]
+    assert png.decode(cv2.imencode(".png", gradient(), paeth)[1].tobytes()) is None
+    assert png.decode(cv2.imencode(".png", np.zeros((3, 3, 4), np.uint8))[1].tobytes()) is None
+    assert png.decode(cv2.imencode(".jpg", gradient())[1].tobytes()) is None
+
+
+@given(at=st.integers(0, 2000), flip=st.integers(1, 255))
+def test_damage_is_never_read(at: int, flip: int):
+    data = bytearray(png.encode(gradient()[:20, :20], filter_rows="sub"))
+    data[at % len(data)] ^= flip
+    assert png.decode(bytes(data)) is None
+
+
+def test_more_pixels_than_the_header_says_are_not_inflated():
+    small = png.encode(np.zeros((2, 2), np.uint8), filter_rows="none")
+    deflated = zlib.compress(bytes(10**7))
+    chunk = b"IDAT" + deflated
+    bomb = small[:33] + struct.pack(">I", len(deflated)) + chunk + struct.pack(">I", zlib.crc32(chunk)) + small[-12:]
+    assert png.decode(bomb) is None
+
+
 def test_two_pixels_on_paper():
     data = png.encode(np.array([[[10, 20, 30], [11, 18, 30]]], np.uint8), filter_rows="sub")
     length = struct.unpack(">I", data[33:37])[0]
