@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import struct
 import zlib
+from typing import Any
 
 import cv2
 import numpy as np
@@ -23,7 +24,7 @@ FILTERS = st.sampled_from(["none", "sub", "up"])
 
 
 def read_by_cv2(data: bytes) -> np.ndarray:
-    pixels = cv2.imdecode(np.frombuffer(data, np.uint8), cv2.IMREAD_UNCHANGED)
+    pixels: Any = cv2.imdecode(np.frombuffer(data, np.uint8), cv2.IMREAD_UNCHANGED)
     return pixels[..., ::-1] if pixels.ndim == 3 else pixels
 
 

@@ -23,15 +23,13 @@ Rays: TypeAlias = npt.NDArray[np.float32]
 
 
 @kernel
-def _enters_m(rays: Any, u: int, v: int) -> float:
+def _enters_m(rays: Any, u: Any, v: Any) -> Any:
     """Return the depth at which a pixel's ray enters a box, infinity where it does not."""
     near, far = -np.inf, np.inf
     for axis in range(3):
         direction = np.float64(rays[3, axis]) + np.float64(rays[1, axis]) * (u + 0.5)
         direction += np.float64(rays[2, axis]) * (v + 0.5)
-        if direction == 0.0:
-            direction = 1e-12
-        inverse = 1.0 / direction
+        inverse = 1.0 / (direction if direction != 0.0 else 1e-12)
         middle = np.float64(-rays[0, axis]) * inverse
         reach = np.float64(rays[4, axis]) * abs(inverse)
         near, far = max(near, middle - reach), min(far, middle + reach)

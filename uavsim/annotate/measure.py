@@ -57,7 +57,7 @@ class KeyframeMeasurement:
         sizes = [size_of(info) for info in chosen]
         half_m = np.array([half for half, _, _ in sizes], dtype=np.float64).reshape(-1, 3)[actor]
         actor_SE3_box = SE3.stack([box for _, box, _ in sizes])[actor]
-        self._solids = Solids(states.map_SE3_actor[rows] @ actor_SE3_box, half_m)
+        self._solids = Solids.of(states.map_SE3_actor[rows] @ actor_SE3_box, half_m)
         self._seen: dict[str, tuple[Camera, dict[str, AnyArray]]] = {}
 
     def see(

@@ -80,16 +80,14 @@ def _cut_edges(corners_m: FloatArray) -> FloatArray:
     return np.where(np.concatenate([behind, behind], axis=1)[..., None], inside[:, None], ends)
 
 
-def trace(solids: Solids, camera: Camera, *, window_px: IntArray, stride_px: IntArray) -> Trace:
+def trace(rays: Rays, *, window_px: IntArray, stride_px: IntArray) -> Trace:
     """Follow the rays of all pixels in each box's own window and keep those that meet the box.
 
     Args:
-        solids: N boxes.
-        camera: the image.
+        rays: of N boxes.
         window_px: (N, 4) first column, first line, one past the last column, one past the last line.
         stride_px: (N,) only every so many columns and lines.
     """
-    rays = rays_in_boxes(solids, camera)
     return Trace(*list_hits(rays, window_px, stride_px, count_hits(rays, window_px, stride_px)))
 
 
@@ -97,6 +95,6 @@ def rays_in_boxes(solids: Solids, camera: Camera) -> Rays:
     """Return what the kernels follow rays by, each in its box's own frame."""
     start = solids.map_SE3_box.apply_inverse(camera.map_SE3_optical.translation_m)
     map_ray_of_pixel = camera.map_SE3_optical.rotation @ np.linalg.inv(camera.intrinsic)
-    turned = (solids.map_SE3_box.inverse().rotation @ map_ray_of_pixel).astype(np.float32)
+    turned = (solids.box_R_map @ map_ray_of_pixel).astype(np.float32)
     columns = (start.astype(np.float32), *np.moveaxis(turned, -1, 0), solids.half_m.astype(np.float32))
     return np.stack(columns, axis=1)

@@ -15,17 +15,23 @@ __all__ = ["Camera", "Images", "SeenInView", "Solids"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Solids:
-    """N boxes: (N,) poses and (N, 3) half extents, metres."""
+    """N boxes: (N,) poses, (N, 3) half extents in metres, and (N, 3, 3) rotations into the boxes, made once for all views."""
 
     map_SE3_box: SE3
     half_m: FloatArray
+    box_R_map: FloatArray
+
+    @classmethod
+    def of(cls, map_SE3_box: SE3, half_m: FloatArray) -> Solids:
+        """Make them of poses and half extents."""
+        return cls(map_SE3_box, half_m, map_SE3_box.inverse().rotation)
 
     def __len__(self) -> int:
         return len(self.half_m)
 
     def take(self, rows: IntArray) -> Solids:
         """Return some of the boxes."""
-        return Solids(self.map_SE3_box[rows], self.half_m[rows])
+        return Solids(self.map_SE3_box[rows], self.half_m[rows], self.box_R_map[rows])
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -27,7 +27,7 @@ def views_of_scene(recording: Recording, actors: Sequence[LabelledActor], boxes:
         DatasetError: a keyframe has no mask, or a mask of another size than its camera.
     """
     half_m = np.array([a.half_extent_m for a in actors], dtype=np.float64).reshape(-1, 3)[boxes.actor_row]
-    solids = Solids(boxes.map_SE3_box, half_m)
+    solids = Solids.of(boxes.map_SE3_box, half_m)
     channel_of = {channel: index for index, channel in enumerate(recording.plan.channels)}
     seen: list[SeenInView] = []
     place: list[AnyArray] = []  # rows of box number, channel number

@@ -12,7 +12,7 @@ from typing import Final
 
 import numpy as np
 
-from uavsim.annotate.kernels import hidden_by_others
+from uavsim.annotate.kernels import Rays, hidden_by_others
 from uavsim.annotate.silhouettes import outline_px, rays_in_boxes, trace
 from uavsim.annotate.solids import Camera, Images, SeenInView, Solids
 from uavsim.geometry import pinhole
@@ -56,8 +56,9 @@ def see(solids: Solids, instance_id: IntArray, camera: Camera, images: Images) -
     away_m = np.linalg.norm(solids.map_SE3_box.translation_m - camera.map_SE3_optical.translation_m, axis=1)
     away_of_id = np.full(65536, -1.0)  # an actor without a box is taken to be in front
     away_of_id[instance_id] = away_m
+    rays = rays_in_boxes(solids.take(row), camera)
     silhouette, blockers = hidden_by_others(
-        rays_in_boxes(solids.take(row), camera),
+        rays,
         _inside(bounds[row], camera),
         images.ids,
         images.tags,
@@ -76,7 +77,7 @@ def see(solids: Solids, instance_id: IntArray, camera: Camera, images: Images) -
         visible_px=counted[row],
         silhouette_px=silhouette[kept],
         blockers_px=blockers[kept],
-        truncation=_truncation(solids.take(row), bounds[row], camera),
+        truncation=_truncation(rays[kept], bounds[row], camera),
         visible_box_px=tight[row],
         amodal_box_px=_clipped(bounds[row], camera),
     )
@@ -116,7 +117,7 @@ def _foot_px(camera: Camera) -> FloatArray:
     return pinhole.project(down, intrinsic=camera.intrinsic) if down[2] >= _LOOKS_DOWN else np.zeros(0)
 
 
-def _truncation(boxes: Solids, bounds: FloatArray, camera: Camera) -> FloatArray:
+def _truncation(rays: Rays, bounds: FloatArray, camera: Camera) -> FloatArray:
     """Return the share (M,) of each silhouette outside of the image, measured on a coarse grid over all of it."""
     size = np.array([camera.width_px, camera.height_px] * 2, dtype=np.float64)
     limit = np.clip(bounds, -_FAR_OUTSIDE * size, (1 + _FAR_OUTSIDE) * size)
@@ -126,7 +127,7 @@ def _truncation(boxes: Solids, bounds: FloatArray, camera: Camera) -> FloatArray
         return share
     window = np.concatenate([np.floor(limit[cut, :2]), np.ceil(limit[cut, 2:])], axis=1).astype(np.int64)
     longest = (window[:, 2:] - window[:, :2]).max(axis=1)
-    found = trace(boxes.take(cut), camera, window_px=window, stride_px=np.maximum(longest // _TRUNCATION_SAMPLES, 1))
+    found = trace(rays[cut], window_px=window, stride_px=np.maximum(longest // _TRUNCATION_SAMPLES, 1))
     inside = (found.u >= 0) & (found.v >= 0) & (found.u < camera.width_px) & (found.v < camera.height_px)
     total = np.bincount(found.row, minlength=len(cut))
     share[cut] = 1.0 - np.bincount(found.row[inside], minlength=len(cut)) / np.maximum(total, 1)

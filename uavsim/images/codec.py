@@ -160,7 +160,7 @@ def depth_as_stored(depth_m: npt.NDArray[np.floating[Any]]) -> Float32Image:
 
 def _centimetres(depth_m: npt.NDArray[np.floating[Any]]) -> UInt16Array:
     centimetres = np.clip(np.nan_to_num(depth_m, nan=0.0, posinf=DEPTH_FAR_M), 0.0, DEPTH_FAR_M) * 100.0
-    return np.rint(centimetres).astype(np.uint16)
+    return cast(UInt16Array, np.rint(centimetres).astype(np.uint16))
 
 
 def _metres(raw: npt.NDArray[Any]) -> Float32Image:

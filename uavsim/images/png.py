@@ -83,7 +83,7 @@ def decode(data: bytes) -> Pixels | None:
     inflate = isal_zlib.decompressobj()
     try:
         filtered = inflate.decompress(deflated, height * row_bytes + 1)  # no more, whatever the file holds
-    except isal_zlib.error:
+    except isal_zlib.IsalError:
         return None
     if len(filtered) != height * row_bytes or not inflate.eof:
         return None

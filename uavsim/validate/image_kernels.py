@@ -107,7 +107,7 @@ def border_pairs(ids: Array) -> tuple[Array, Array]:
 @_compiled  # type: ignore[untyped-decorator]
 def border_steps(luma: Array, first: Array, second: Array, moves: Array) -> tuple[float, float]:
     """Return the mean step of a flat image between pairs of pixels, and that between the pairs moved by each of ``moves``."""
-    here, beside, count = 0, 0, 0
+    here, beside, count = np.int64(0), np.int64(0), 0
     for at in range(len(first)):
         a, b = first[at], second[at]
         here += abs(np.int64(luma[a]) - np.int64(luma[b]))
