@@ -18,7 +18,7 @@ from __future__ import annotations
 import itertools
 import struct
 import threading
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -39,6 +39,8 @@ _SIGNATURE: Final = b"\x89PNG\r\n\x1a\n"
 _FILTER_TYPE: Final[dict[Filter, int]] = {"none": 0, "sub": 1, "up": 2}
 _GREY, _RGB = 0, 2  # colour types
 _BYTES_OF_PIXEL: Final = {(8, _GREY): 1, (16, _GREY): 2, (8, _RGB): 3}
+_NotDeflated: Final = cast("type[Exception]", isal_zlib.IsalError)  # isal's own annotations call it an instance
+_ROWS_TRIED: Final = 8  # before the whole file is inflated: of a writer that chooses filters row by row, these differ
 _END: Final = b"\x00\x00\x00\x00IEND\xaeB`\x82"
 
 
@@ -80,12 +82,8 @@ def decode(data: bytes) -> Pixels | None:
     if bytes_per_pixel is None or any(methods) or not width * height:
         return None
     row_bytes = width * bytes_per_pixel + 1
-    inflate = isal_zlib.decompressobj()
-    try:
-        filtered = inflate.decompress(deflated, height * row_bytes + 1)  # no more, whatever the file holds
-    except isal_zlib.IsalError:
-        return None
-    if len(filtered) != height * row_bytes or not inflate.eof:
+    filtered = _inflated(deflated, height=height, row_bytes=row_bytes)
+    if filtered is None:
         return None
     rows = _unfiltered(np.frombuffer(filtered, np.uint8).reshape(height, row_bytes), bytes_per_pixel)
     if rows is None:
@@ -93,6 +91,20 @@ def decode(data: bytes) -> Pixels | None:
     if bytes_per_pixel == 2:
         return rows.view(">u2").astype(np.uint16)
     return rows.reshape(height, width, 3) if bytes_per_pixel == 3 else rows
+
+
+def _inflated(deflated: bytes, *, height: int, row_bytes: int) -> bytes | None:
+    """Return the filtered rows; None where they are damaged, more or fewer than told, or begin with different filters."""
+    inflate = isal_zlib.decompressobj()
+    size, first = height * row_bytes, min(height, _ROWS_TRIED) * row_bytes
+    try:
+        start = inflate.decompress(deflated, first)
+        if len(set(start[::row_bytes])) != 1:
+            return None
+        rest = inflate.decompress(inflate.unconsumed_tail, size - first + 1)  # no more, whatever the file holds
+    except _NotDeflated:
+        return None
+    return start + rest if len(start) + len(rest) == size and inflate.eof else None
 
 
 def _chunks(data: bytes) -> tuple[bytes, bytes] | None:
