@@ -1,4 +1,4 @@
-"""Run benchmarks and print JSON rows: ``scripts/bench [--only NAME ...] [--out FILE]``."""
+"""Run benchmarks and print JSON rows: ``scripts/bench [--only NAME ...] [--out FILE] [--compare OLD.json]``."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from bench import disk, evaluate, live, repeat, soak
+from bench import cost, disk, evaluate, live, repeat, soak
+from bench.compare import compared
 from bench.rows import Row
 
 BENCHES: dict[str, Callable[[], Iterator[Row]]] = {
@@ -21,18 +22,26 @@ BENCHES: dict[str, Callable[[], Iterator[Row]]] = {
     "evaluate": evaluate.rows,
     "repeat": repeat.rows,
     "soak": soak.rows,
+    "cost": lambda: cost.rows(2, 20),
 }
-LONG = ("repeat", "soak")  # only when asked for by name
+LONG = ("repeat", "soak", "cost")  # only when asked for by name
 
 
 def main() -> int:
     """Print one JSON list of rows; a benchmark that fails is a row's absence and exit code 1."""
     parser = argparse.ArgumentParser(prog="scripts/bench", description=__doc__)
-    parser.add_argument("--only", action="append", choices=sorted(BENCHES), help="default: all but repeat and soak")
+    parser.add_argument(
+        "--only", action="append", choices=sorted(BENCHES), help="default: all but repeat, soak and cost"
+    )
     parser.add_argument("--out", type=Path, help="write the rows here as well")
     parser.add_argument("--ticks", type=int, default=20_000, help="of the soak")
     parser.add_argument("--town", default="Town10HD", help="of the soak")
+    parser.add_argument("--scenes", type=int, default=2, help="of the cost")
+    parser.add_argument("--samples", type=int, default=20, help="of each scene of the cost")
+    parser.add_argument("--compare", type=Path, metavar="OLD.json", help="print a table of both on standard error")
     options = parser.parse_args()
+    old = json.loads(options.compare.read_text()) if options.compare else None
+    BENCHES["cost"] = lambda: cost.rows(options.scenes, options.samples)
     BENCHES["soak"] = lambda: soak.rows(options.ticks, options.town)
     rows: list[dict[str, object]] = []
     failed = False
@@ -46,6 +55,8 @@ def main() -> int:
             sys.stderr.write(f"{name} failed: {error}\n")
     text = json.dumps(rows, indent=1) + "\n"
     sys.stdout.write(text)
+    if old is not None:
+        sys.stderr.write(compared(old, rows))
     if options.out:
         options.out.write_text(text)
     return int(failed)

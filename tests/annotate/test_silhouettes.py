@@ -1,8 +1,10 @@
 import numpy as np
 import pytest
 
-from uavsim.annotate.silhouettes import Camera, Solids, outline_px, trace
-from uavsim.annotate.visibility import Images, amodal_pixels, see
+from uavsim.annotate.amodal import amodal_pixels
+from uavsim.annotate.silhouettes import Trace, outline_px, rays_in_boxes, trace
+from uavsim.annotate.solids import Camera, Images, Solids
+from uavsim.annotate.visibility import see
 from uavsim.geometry.se3 import SE3
 
 LOOKING_DOWN = np.array([0.0, 1.0, 0.0, 0.0])  # half a turn about x: optical z points down, y to minus y
@@ -14,7 +16,11 @@ def camera(at=(0.0, 0.0, 10.0), q=LOOKING_DOWN) -> Camera:
 
 
 def box(at, half) -> Solids:
-    return Solids(SE3(UNTURNED, np.array([at], float)), np.array([half], float))
+    return Solids.of(SE3(UNTURNED, np.array([at], float)), np.array([half], float))
+
+
+def traced(solids: Solids, window, stride: int) -> Trace:
+    return trace(rays_in_boxes(solids, camera()), window_px=np.array([window]), stride_px=np.array([stride]))
 
 
 def test_a_plate_under_the_camera_covers_what_paper_says() -> None:
@@ -22,7 +28,7 @@ def test_a_plate_under_the_camera_covers_what_paper_says() -> None:
     bounds, in_front = outline_px(plate, camera())
     np.testing.assert_allclose(bounds, [[50, 30, 70, 40]], atol=1e-6)
     assert in_front.all()
-    found = trace(plate, camera(), window_px=np.array([[0, 0, 100, 80]]), stride_px=np.array([1]))
+    found = traced(plate, [0, 0, 100, 80], 1)
     assert len(found.u) == 20 * 10
     assert (found.u.min(), found.u.max(), found.v.min(), found.v.max()) == (50, 69, 30, 39)
     np.testing.assert_allclose(found.near_m, 10.0, rtol=1e-5)
@@ -30,10 +36,8 @@ def test_a_plate_under_the_camera_covers_what_paper_says() -> None:
 
 def test_stride_takes_every_second_pixel_of_both_axes() -> None:
     plate = box((0.0, 0.0, 0.0), (2.0, 2.0, 0.1))
-    window = np.array([[30, 20, 70, 60]])
-    assert len(trace(plate, camera(), window_px=window, stride_px=np.array([2])).u) * 4 == len(
-        trace(plate, camera(), window_px=window, stride_px=np.array([1])).u
-    )
+    window = [30, 20, 70, 60]
+    assert len(traced(plate, window, 2).u) * 4 == len(traced(plate, window, 1).u)
 
 
 def test_a_box_through_the_camera_plane_is_cut_there() -> None:
@@ -61,7 +65,7 @@ def test_truncation_is_the_share_outside() -> None:
 def test_who_hides_whom() -> None:
     ids, tags = np.zeros((80, 100), np.uint16), np.ones((80, 100), np.uint8)
     low, high = box((0, 0, 0.0), (1, 1, 0.1)), box((0, 0, 5.0), (0.2, 0.2, 0.1))
-    both = Solids(SE3.concatenate([low.map_SE3_box, high.map_SE3_box]), np.concatenate([low.half_m, high.half_m]))
+    both = Solids.of(SE3.concatenate([low.map_SE3_box, high.map_SE3_box]), np.concatenate([low.half_m, high.half_m]))
     ids[30:50, 40:60], tags[30:50, 40:60] = 1, 14
     ids[36:44, 46:54] = 2
     view = see(both, np.array([1, 2]), camera(), Images(ids, tags))

@@ -7,11 +7,12 @@ import pytest
 
 from tests.plans import scene_plan
 from uavsim.capture.camera_capture import intrinsics
-from uavsim.capture.masks import MaskBinder, MaskView, split_mask
+from uavsim.capture.masks import MaskBinder, MaskView
 from uavsim.capture.rig import camera_poses
 from uavsim.errors import MissedTick
 from uavsim.geometry import pinhole, quaternion
 from uavsim.geometry.se3 import SE3
+from uavsim.images.mask_pixels import split
 from uavsim.records.recording import ActorInfo, ActorStates
 from uavsim.simulate.swarm import PlannedSwarm
 
@@ -123,8 +124,8 @@ def test_nothing_seen_proves_nothing() -> None:
     assert binder.mode == ""
 
 
-def test_split_mask_reads_carlas_order() -> None:
-    ids, tags = split_mask(np.array([[[0x12, 0x34, 14, 255]]], np.uint8))
+def test_split_reads_carlas_order() -> None:
+    ids, tags = split(np.array([[[0x12, 0x34, 14, 255]]], np.uint8))
     assert (int(ids[0, 0]), int(tags[0, 0])) == (0x1234, 14)
 
 

@@ -6,7 +6,8 @@ from typing import cast
 import numpy as np
 import pytest
 
-from uavsim.validate.image_measurements import FrameLook, _compare_edges, _edges
+from uavsim.validate.image_measurements import _compare_edges, _edges
+from uavsim.validate.looks import FrameLook
 from uavsim.validate.visual import of_this_tick
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from uavsim.annotate.options import AnnotateOptions
@@ -10,19 +12,28 @@ from uavsim.records.classes import ObjectClass, class_of, uav3d_category
 from uavsim.records.labels import LabelledActor
 from uavsim.records.recording import ActorInfo, Recording
 
-__all__ = ["labelled_actors"]
+__all__ = ["chosen_actors", "labelled_actors"]
 
 
 def labelled_actors(recording: Recording, options: AnnotateOptions) -> tuple[LabelledActor, ...]:
     """Return every actor of a chosen class that was alive at a keyframe, by instance id."""
     gone = _removed_at(recording)
-    labelled = []
-    for info in sorted(recording.actors, key=lambda one: one.instance_id):
+    return tuple(
+        _labelled(info, found, removed_at_sample=gone[info.instance_id])
+        for info, found in chosen_actors(recording.actors, options)
+        if info.instance_id in gone
+    )
+
+
+def chosen_actors(actors: Sequence[ActorInfo], options: AnnotateOptions) -> list[tuple[ActorInfo, ObjectClass]]:
+    """Return the actors that the options ask for, by instance id, with their classes."""
+    chosen = []
+    for info in sorted(actors, key=lambda one: one.instance_id):
         found = class_of(info)
         parked_scenery = info.kind == "environment" and not options.label_parked
-        if found and found.label in options.classes and not parked_scenery and info.instance_id in gone:
-            labelled.append(_labelled(info, found, removed_at_sample=gone[info.instance_id]))
-    return tuple(labelled)
+        if found and found.label in options.classes and not parked_scenery:
+            chosen.append((info, found))
+    return chosen
 
 
 def _labelled(info: ActorInfo, found: ObjectClass, *, removed_at_sample: int | None) -> LabelledActor:

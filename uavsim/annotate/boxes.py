@@ -10,10 +10,10 @@ from uavsim.annotate.attributes import attributes_of_track
 from uavsim.annotate.options import AnnotateOptions
 from uavsim.geometry.se3 import SE3
 from uavsim.records.labels import BoxLabels, LabelledActor
-from uavsim.records.recording import RecordedFrame, Recording
+from uavsim.records.recording import ActorStates, DroneState, RecordedFrame, Recording
 from uavsim.typing import FloatArray, IntArray
 
-__all__ = ["boxes_of_scene"]
+__all__ = ["boxes_of_scene", "rows_in_range"]
 
 
 def boxes_of_scene(recording: Recording, actors: Sequence[LabelledActor], options: AnnotateOptions) -> BoxLabels:
@@ -26,7 +26,7 @@ def boxes_of_scene(recording: Recording, actors: Sequence[LabelledActor], option
     """
     keyframes = [frame for frame in recording.frames if frame.sample_index is not None]
     ids = np.array([a.info.instance_id for a in actors], dtype=np.int64)
-    chosen = [_rows_in_range(frame, ids, range_m=options.range_m) for frame in keyframes]
+    chosen = [rows_in_range(frame.actors, frame.drones, ids, range_m=options.range_m) for frame in keyframes]
     states = {name: _column(keyframes, chosen, name) for name in _STATE_COLUMNS}
     map_SE3_actor = SE3.concatenate([f.actors.map_SE3_actor[rows] for f, rows in zip(keyframes, chosen, strict=True)])
     instance_id = states["instance_id"].astype(np.int64)
@@ -67,12 +67,11 @@ _STATE_COLUMNS = {
 }
 
 
-def _rows_in_range(frame: RecordedFrame, ids: IntArray, *, range_m: float) -> IntArray:
-    """Return rows of ``frame.actors``, by instance id, that are labelled and near enough to a drone."""
-    states = frame.actors
+def rows_in_range(states: ActorStates, drones: Sequence[DroneState], ids: IntArray, *, range_m: float) -> IntArray:
+    """Return rows of ``states``, by instance id, that are labelled (``ids``) and near enough to a drone."""
     if not len(states.instance_id):
         return np.zeros(0, dtype=np.int64)
-    drones_m = np.array([drone.map_SE3_flu.translation_m[:2] for drone in frame.drones]).reshape(-1, 2)
+    drones_m = np.array([drone.map_SE3_flu.translation_m[:2] for drone in drones]).reshape(-1, 2)
     away_m = np.linalg.norm(states.map_SE3_actor.translation_m[:, None, :2] - drones_m[None], axis=2)
     near = (away_m <= range_m).any(axis=1)
     rows = np.flatnonzero(near & np.isin(states.instance_id, ids))

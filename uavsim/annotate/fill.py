@@ -97,7 +97,8 @@ def fitted(fill: FloatArray, views: Intervals) -> FloatArray:
     teachers = teachers[np.argsort(-views.weight[teachers], kind="stable")[:_MOST_TEACHERS]]
     if not len(teachers):
         return fill
-    nearby = _nearness(views.towards, views.towards[teachers]) * views.weight[teachers]
+    nearby = _nearness(views.towards, views.towards[teachers])
+    nearby *= views.weight[teachers]
     taught = views.take(teachers)
     for _ in range(_TURNS):
         shown = np.clip(fill[teachers], taught.low, taught.high)
@@ -110,8 +111,13 @@ def fitted(fill: FloatArray, views: Intervals) -> FloatArray:
 
 def _nearness(towards: FloatArray, others: FloatArray) -> FloatArray:
     """Return (M, K) weights that fall with the angle between directions."""
-    angle = np.arccos(np.clip(towards @ others.T, -1.0, 1.0))
-    return np.asarray(np.exp(-(angle**2) / (2 * _SPREAD_RAD**2)))
+    nearness = towards @ others.T
+    np.clip(nearness, -1.0, 1.0, out=nearness)
+    np.arccos(nearness, out=nearness)
+    np.square(nearness, out=nearness)  # in place from here to the end: of a scene these are hundreds of megabytes
+    np.negative(nearness, out=nearness)
+    nearness /= 2 * _SPREAD_RAD**2
+    return np.exp(nearness, out=nearness)
 
 
 def _numbered(names: Sequence[str]) -> IntArray:

@@ -1,53 +1,28 @@
 """Which pixels of a camera look through a box: many boxes at once, exact at pixel centres.
 
-A pixel's ray and a box meet or not (slab test in the box's own frame), and the ray tells the depth at which it enters. All
-boxes' pixels are laid out behind one another in flat arrays; nothing loops over boxes or pixels.
+A pixel's ray and a box meet or not (slab test in the box's own frame), and the ray tells the depth at which it enters.
+``kernels`` loops over the pixels.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
+from uavsim.annotate.kernels import Rays, count_hits, list_hits
+from uavsim.annotate.solids import Camera, Solids
 from uavsim.geometry import cuboid, pinhole
-from uavsim.geometry.se3 import SE3
 from uavsim.typing import BoolArray, FloatArray, IntArray
 
-__all__ = ["Camera", "Solids", "Trace", "outline_px", "trace"]
+__all__ = ["Trace", "outline_px", "rays_in_boxes", "trace"]
 
 
 _NEAR_M: Final = 0.05
 _EDGES: Final = np.array(
     [[0, 1], [1, 2], [2, 3], [3, 0], [4, 5], [5, 6], [6, 7], [7, 4], [0, 4], [1, 5], [2, 6], [3, 7]]
 )
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Solids:
-    """N boxes: (N,) poses and (N, 3) half extents, metres."""
-
-    map_SE3_box: SE3
-    half_m: FloatArray
-
-    def __len__(self) -> int:
-        return len(self.half_m)
-
-    def take(self, rows: IntArray) -> Solids:
-        """Return some of the boxes."""
-        return Solids(self.map_SE3_box[rows], self.half_m[rows])
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Camera:
-    """One image: pose, (3, 3) intrinsics, size."""
-
-    map_SE3_optical: SE3
-    intrinsic: FloatArray
-    width_px: int
-    height_px: int
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -58,13 +33,13 @@ class Trace:
         row: (P,) box.
         u: (P,) pixel column, possibly outside of the image.
         v: (P,) pixel line.
-        near_m: (P,) float32 depth along the optical axis at which the ray enters the box.
+        near_m: (P,) depth along the optical axis at which the ray enters the box.
     """
 
     row: IntArray
     u: IntArray
     v: IntArray
-    near_m: npt.NDArray[np.float32]
+    near_m: FloatArray
 
 
 def outline_px(solids: Solids, camera: Camera) -> tuple[FloatArray, BoolArray]:
@@ -105,43 +80,21 @@ def _cut_edges(corners_m: FloatArray) -> FloatArray:
     return np.where(np.concatenate([behind, behind], axis=1)[..., None], inside[:, None], ends)
 
 
-def trace(solids: Solids, camera: Camera, *, window_px: IntArray, stride_px: IntArray) -> Trace:
+def trace(rays: Rays, *, window_px: IntArray, stride_px: IntArray) -> Trace:
     """Follow the rays of all pixels in each box's own window and keep those that meet the box.
 
     Args:
-        solids: N boxes.
-        camera: the image.
+        rays: of N boxes.
         window_px: (N, 4) first column, first line, one past the last column, one past the last line.
         stride_px: (N,) only every so many columns and lines.
     """
-    row, u, v = _grid(window_px, stride_px)
-    start, across, down, corner = _rays_in_boxes(solids, camera)
-    direction = corner[row] + across[row] * (u + 0.5)[:, None] + down[row] * (v + 0.5)[:, None]
-    direction[direction == 0.0] = 1e-12
-    inverse = np.reciprocal(direction)
-    half = solids.half_m.astype(np.float32)
-    middle = -start[row] * inverse
-    reach = half[row] * np.abs(inverse)
-    near_m = (middle - reach).max(axis=1)
-    far_m = (middle + reach).min(axis=1)
-    hit = (near_m <= far_m) & (far_m > 0.0)
-    return Trace(row[hit], u[hit], v[hit], near_m[hit])
+    return Trace(*list_hits(rays, window_px, stride_px, count_hits(rays, window_px, stride_px)))
 
 
-def _rays_in_boxes(solids: Solids, camera: Camera) -> tuple[npt.NDArray[Any], ...]:
-    """Return per box, in its own frame: camera centre, and a ray's change per column, per line, and at pixel (0, 0)."""
+def rays_in_boxes(solids: Solids, camera: Camera) -> Rays:
+    """Return what the kernels follow rays by, each in its box's own frame."""
     start = solids.map_SE3_box.apply_inverse(camera.map_SE3_optical.translation_m)
     map_ray_of_pixel = camera.map_SE3_optical.rotation @ np.linalg.inv(camera.intrinsic)
-    rays = (solids.map_SE3_box.inverse().rotation @ map_ray_of_pixel).astype(np.float32)
-    return start.astype(np.float32), rays[..., 0], rays[..., 1], rays[..., 2]
-
-
-def _grid(window_px: IntArray, stride_px: IntArray) -> tuple[IntArray, IntArray, IntArray]:
-    """Lay the windows' pixels out flat: box row, column, line."""
-    columns = np.maximum(-(-(window_px[:, 2] - window_px[:, 0]) // stride_px), 0)
-    lines = np.maximum(-(-(window_px[:, 3] - window_px[:, 1]) // stride_px), 0)
-    count = columns * lines
-    row = np.repeat(np.arange(len(window_px)), count)
-    within = np.arange(len(row)) - np.repeat(np.cumsum(count) - count, count)
-    line, column = np.divmod(within, np.maximum(columns, 1)[row])
-    return row, window_px[row, 0] + column * stride_px[row], window_px[row, 1] + line * stride_px[row]
+    turned = (solids.box_R_map @ map_ray_of_pixel).astype(np.float32)
+    columns = (start.astype(np.float32), *np.moveaxis(turned, -1, 0), solids.half_m.astype(np.float32))
+    return np.stack(columns, axis=1)

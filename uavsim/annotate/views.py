@@ -1,4 +1,4 @@
-"""Every box in every image of its keyframe: reads the masks once, camera by camera."""
+"""Every box in every image of its keyframe: as it was measured in the client, or from the masks, camera by camera."""
 
 from __future__ import annotations
 
@@ -6,14 +6,15 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from uavsim.annotate.amodal import amodal_pixels
 from uavsim.annotate.fill import fill_of_views
-from uavsim.annotate.silhouettes import Camera, Solids
-from uavsim.annotate.visibility import Images, SeenInView, amodal_pixels, see
+from uavsim.annotate.measure import measured_hash
+from uavsim.annotate.solids import Camera, Images, SeenInView, Solids
 from uavsim.errors import DatasetError
 from uavsim.images import codec
 from uavsim.records.labels import BoxLabels, LabelledActor, ViewLabels
 from uavsim.records.modalities import DEPTH, INSTANCE
-from uavsim.records.recording import CameraShot, RecordedFrame, Recording
+from uavsim.records.recording import CameraShot, MeasuredBoxes, RecordedFrame, Recording
 from uavsim.typing import AnyArray, FloatArray, IntArray
 
 __all__ = ["views_of_scene"]
@@ -26,7 +27,7 @@ def views_of_scene(recording: Recording, actors: Sequence[LabelledActor], boxes:
         DatasetError: a keyframe has no mask, or a mask of another size than its camera.
     """
     half_m = np.array([a.half_extent_m for a in actors], dtype=np.float64).reshape(-1, 3)[boxes.actor_row]
-    solids = Solids(boxes.map_SE3_box, half_m)
+    solids = Solids.of(boxes.map_SE3_box, half_m)
     channel_of = {channel: index for index, channel in enumerate(recording.plan.channels)}
     seen: list[SeenInView] = []
     place: list[AnyArray] = []  # rows of box number, channel number
@@ -35,12 +36,37 @@ def views_of_scene(recording: Recording, actors: Sequence[LabelledActor], boxes:
         if frame.sample_index is None:
             continue
         rows = np.flatnonzero(boxes.sample_index == frame.sample_index)
-        for shot in frame.shots:
-            view = see(solids.take(rows), boxes.instance_id[rows], _camera(shot), _images(recording, frame, shot))
+        views = _seen_in_frame(recording, frame, solids.take(rows), boxes.instance_id[rows])
+        for shot, view in zip(frame.shots, views, strict=True):
             seen.append(view)
             place.append(np.stack([rows[view.row], np.full(len(view.row), channel_of[shot.channel])], axis=1))
             camera_m.append(np.broadcast_to(shot.map_SE3_optical.translation_m, (len(view.row), 3)))
     return _assemble(actors, boxes, seen, place=np.concatenate(place), camera_m=np.concatenate(camera_m))
+
+
+def _seen_in_frame(
+    recording: Recording, frame: RecordedFrame, solids: Solids, instance_id: IntArray
+) -> list[SeenInView]:
+    """Return what each shot of a keyframe shows of its boxes."""
+    cameras = [_camera(shot) for shot in frame.shots]
+    measured = frame.measured
+    if measured is not None and measured.of_what == measured_hash(solids, instance_id, cameras):
+        return _as_measured(measured)
+    from uavsim.annotate.visibility import see  # compiled code, which a recording with its measurements does not need
+
+    return [
+        see(solids, instance_id, camera, _images(recording, frame, shot))
+        for camera, shot in zip(cameras, frame.shots, strict=True)
+    ]
+
+
+def _as_measured(measured: MeasuredBoxes) -> list[SeenInView]:
+    ends = np.cumsum(measured.views)
+    columns = {name: getattr(measured, name) for name in SeenInView.__dataclass_fields__}
+    return [
+        SeenInView(**{name: column[end - count : end] for name, column in columns.items()})
+        for count, end in zip(measured.views.tolist(), ends.tolist(), strict=True)
+    ]
 
 
 def _assemble(
@@ -78,6 +104,11 @@ def _camera(shot: CameraShot) -> Camera:
 
 
 def _images(recording: Recording, frame: RecordedFrame, shot: CameraShot) -> Images:
+    """Read what one camera took.
+
+    Raises:
+        DatasetError: there is no mask, or one of another size.
+    """
     mask, depth = shot.files.get(INSTANCE), shot.files.get(DEPTH)
     if mask is None:
         raise DatasetError(

@@ -8,18 +8,18 @@ recorded, whatever is nearer than the box.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
-from scipy import ndimage
 
-from uavsim.annotate.silhouettes import Camera, Solids, Trace, outline_px, trace
+from uavsim.annotate.kernels import Rays, hidden_by_others
+from uavsim.annotate.silhouettes import outline_px, rays_in_boxes, trace
+from uavsim.annotate.solids import Camera, Images, SeenInView, Solids
 from uavsim.geometry import pinhole
-from uavsim.typing import BoolArray, FloatArray, IntArray, UInt8Array, UInt16Array
+from uavsim.images import mask_pixels
+from uavsim.typing import BoolArray, FloatArray, IntArray, UInt16Array
 
-__all__ = ["Images", "SeenInView", "see"]
+__all__ = ["see"]
 
 GROUND_TAGS: Final = (
     1,
@@ -33,37 +33,11 @@ GROUND_TAGS: Final = (
 )  # road, sidewalk, terrain, sky, water, road line, ground, rail track
 OVERHANGING_TAGS: Final = (7, 8, 9, 22, 26)  # traffic light, traffic sign, vegetation, other, bridge
 _LOOKS_DOWN: Final = 0.2  # sine of the camera's pitch downward
-_COLUMNS_APART: Final = 1 << 20  # more than any box has columns
+_IS_SCENERY: Final = ~np.isin(np.arange(256), GROUND_TAGS)
+_OVERHANGS: Final = np.isin(np.arange(256), OVERHANGING_TAGS)
+_NO_DEPTH_M: Final = np.zeros((0, 0), np.float32)
 _TRUNCATION_SAMPLES: Final = 32  # a side of the grid that a box's area outside of the image is measured with
 _FAR_OUTSIDE: Final = 3.0  # image sizes; a box that reaches farther is measured up to there
-_TRUST_FILL_BELOW: Final = 0.7  # less visible than this and nothing seen in front: hidden by what looks like ground
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Images:
-    """One camera's (H, W) instance ids and semantic tags, and (H, W) depth in metres where recorded."""
-
-    ids: UInt16Array
-    tags: UInt8Array
-    depth_m: npt.NDArray[np.float32] | None = None
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class SeenInView:
-    """Rows of ``ViewLabels`` for one image; ``row`` numbers the boxes given to ``see``.
-
-    Attributes:
-        silhouette_px: (M,) pixels of the image whose rays meet the box: never below the object's own.
-        blockers_px: (M,) of them, those that show something nearer.
-    """
-
-    row: IntArray
-    visible_px: IntArray
-    silhouette_px: IntArray
-    blockers_px: IntArray
-    truncation: FloatArray
-    visible_box_px: IntArray
-    amodal_box_px: FloatArray
 
 
 def see(solids: Solids, instance_id: IntArray, camera: Camera, images: Images) -> SeenInView:
@@ -79,15 +53,23 @@ def see(solids: Solids, instance_id: IntArray, camera: Camera, images: Images) -
     bounds, in_front = outline_px(solids, camera)
     reaches_in = in_front & _overlaps(bounds, camera)
     row = np.flatnonzero(reaches_in | (counted > 0))
-    found = trace(
-        solids.take(row), camera, window_px=_inside(bounds[row], camera), stride_px=np.ones(len(row), dtype=np.int64)
-    )
-    silhouette = np.bincount(found.row, minlength=len(row))
     away_m = np.linalg.norm(solids.map_SE3_box.translation_m - camera.map_SE3_optical.translation_m, axis=1)
-    blocked = _blocks(found, images, instance_id, away_m=away_m, traced=row)
-    if images.depth_m is None:
-        blocked &= ~_stands_behind(found, images, instance_id[row], camera)
-    blockers = np.bincount(found.row[blocked], minlength=len(row))
+    away_of_id = np.full(65536, -1.0)  # an actor without a box is taken to be in front
+    away_of_id[instance_id] = away_m
+    rays = rays_in_boxes(solids.take(row), camera)
+    silhouette, blockers = hidden_by_others(
+        rays,
+        _inside(bounds[row], camera),
+        images.ids,
+        images.tags,
+        _NO_DEPTH_M if images.depth_m is None else images.depth_m,
+        instance_id[row],
+        away_m[row],
+        away_of_id,
+        _IS_SCENERY,
+        _OVERHANGS,
+        _foot_px(camera),
+    )
     kept = np.flatnonzero((silhouette > 0) | (counted[row] > 0))
     row = row[kept]
     return SeenInView(
@@ -95,41 +77,21 @@ def see(solids: Solids, instance_id: IntArray, camera: Camera, images: Images) -
         visible_px=counted[row],
         silhouette_px=silhouette[kept],
         blockers_px=blockers[kept],
-        truncation=_truncation(solids.take(row), bounds[row], camera),
+        truncation=_truncation(rays[kept], bounds[row], camera),
         visible_box_px=tight[row],
         amodal_box_px=_clipped(bounds[row], camera),
     )
 
 
-def amodal_pixels(
-    visible_px: IntArray, *, silhouette_px: IntArray, blockers_px: IntArray, fill: FloatArray
-) -> IntArray:
-    """Estimate how many pixels objects would have with nothing in front of them.
-
-    Args:
-        visible_px: (M,) what they have.
-        silhouette_px: (M,) pixels of their boxes.
-        blockers_px: (M,) of those, pixels that show something nearer.
-        fill: (M,) share of the box's silhouette that the object itself covers, seen from there.
-    """
-    expected = fill * silhouette_px
-    hidden_at_most = visible_px + blockers_px
-    trust_fill = visible_px < _TRUST_FILL_BELOW * np.minimum(expected, 1e9)
-    trust_fill &= blockers_px < 0.5 * (expected - visible_px)
-    whole = np.where(trust_fill, expected, np.minimum(expected, hidden_at_most))
-    return np.maximum(np.rint(whole).astype(np.int64), visible_px)
-
-
 def _count(ids: UInt16Array, instance_id: IntArray) -> tuple[IntArray, IntArray]:
     """Return (N,) pixels and (N, 4) tight bounds of the given instances in a mask."""
-    pixels = np.bincount(ids.ravel(), minlength=int(instance_id.max(initial=0)) + 1)[instance_id]
-    tight = np.zeros((len(instance_id), 4), dtype=np.int64)
-    present = np.flatnonzero(pixels)
-    if len(present):
-        windows = ndimage.find_objects(ids.astype(np.int32, copy=False))
-        bounds = [windows[i - 1] for i in instance_id[present].tolist()]
-        tight[present] = [(x.start, y.start, x.stop, y.stop) for y, x in bounds]
-    return pixels, tight
+    found, measured = mask_pixels.extents(ids)
+    tight = np.zeros((len(instance_id), 5), dtype=np.int64)
+    place = np.minimum(np.searchsorted(found, instance_id), max(len(found) - 1, 0))
+    if len(found):
+        present = found[place] == instance_id
+        tight[present] = measured[place[present]]
+    return tight[:, 0], tight[:, 1:]
 
 
 def _overlaps(bounds: FloatArray, camera: Camera) -> BoolArray:
@@ -149,58 +111,13 @@ def _inside(bounds: FloatArray, camera: Camera) -> IntArray:
     return clipped.astype(np.int64)
 
 
-def _blocks(found: Trace, images: Images, instance_id: IntArray, *, away_m: FloatArray, traced: IntArray) -> BoolArray:
-    """Tell for each traced pixel whether it shows something nearer than the box.
-
-    Args:
-        found: pixels; its rows number ``traced``.
-        images: what the camera took.
-        instance_id: (N,) ids of all boxes.
-        away_m: (N,) distance of all boxes from the camera.
-        traced: (M,) the boxes whose pixels were traced.
-    """
-    shown = images.ids[found.v, found.u]
-    foreign = shown != instance_id[traced][found.row]
-    if images.depth_m is not None:
-        return np.asarray(foreign & (images.depth_m[found.v, found.u] < found.near_m))
-    away_of_id = np.full(65536, -1.0)  # an actor without a box is taken to be in front
-    away_of_id[instance_id] = away_m
-    scenery = ~np.isin(images.tags[found.v, found.u], GROUND_TAGS)
-    nearer = np.where(shown > 0, away_of_id[shown] < away_m[traced][found.row], scenery)
-    return np.asarray(foreign & nearer)
-
-
-def _stands_behind(found: Trace, images: Images, own_id: IntArray, camera: Camera) -> BoolArray:
-    """Tell for each traced pixel whether what it shows stands on the ground behind the object.
-
-    Upright things rise in the image away from the point straight below the camera. Seen from that point outward, what
-    stands in front of an object comes before the object's pixels and what stands behind it after them.
-
-    Args:
-        found: pixels of the boxes.
-        images: what the camera took.
-        own_id: (M,) ids of the boxes that ``found.row`` numbers.
-        camera: looks down, or nothing is told.
-    """
+def _foot_px(camera: Camera) -> FloatArray:
+    """Return the pixel of the point straight below the camera; nothing where the camera does not look down."""
     down = camera.map_SE3_optical.inverse().rotate(np.array([0.0, 0.0, -1.0]))
-    if down[2] < _LOOKS_DOWN:
-        return np.zeros(len(found.row), dtype=np.bool_)
-    foot = pinhole.project(down, intrinsic=camera.intrinsic)
-    across, along = found.u + 0.5 - foot[0], found.v + 0.5 - foot[1]
-    radius = np.hypot(across, along)
-    count = np.maximum(np.bincount(found.row, minlength=len(own_id)), 1)
-    mean_radius = np.bincount(found.row, weights=radius, minlength=len(own_id)) / count
-    column = np.floor(np.arctan2(along, across) * np.maximum(mean_radius, 1.0)[found.row]).astype(np.int64)
-    column += found.row * _COLUMNS_APART
-    own = images.ids[found.v, found.u] == own_id[found.row]
-    columns, place = np.unique(column, return_inverse=True)
-    first_own = np.full(len(columns), np.inf)
-    np.minimum.at(first_own, place[own], radius[own])
-    upright = ~np.isin(images.tags[found.v, found.u], OVERHANGING_TAGS)
-    return np.asarray(upright & (radius > first_own[place]))
+    return pinhole.project(down, intrinsic=camera.intrinsic) if down[2] >= _LOOKS_DOWN else np.zeros(0)
 
 
-def _truncation(boxes: Solids, bounds: FloatArray, camera: Camera) -> FloatArray:
+def _truncation(rays: Rays, bounds: FloatArray, camera: Camera) -> FloatArray:
     """Return the share (M,) of each silhouette outside of the image, measured on a coarse grid over all of it."""
     size = np.array([camera.width_px, camera.height_px] * 2, dtype=np.float64)
     limit = np.clip(bounds, -_FAR_OUTSIDE * size, (1 + _FAR_OUTSIDE) * size)
@@ -210,7 +127,7 @@ def _truncation(boxes: Solids, bounds: FloatArray, camera: Camera) -> FloatArray
         return share
     window = np.concatenate([np.floor(limit[cut, :2]), np.ceil(limit[cut, 2:])], axis=1).astype(np.int64)
     longest = (window[:, 2:] - window[:, :2]).max(axis=1)
-    found = trace(boxes.take(cut), camera, window_px=window, stride_px=np.maximum(longest // _TRUNCATION_SAMPLES, 1))
+    found = trace(rays[cut], window_px=window, stride_px=np.maximum(longest // _TRUNCATION_SAMPLES, 1))
     inside = (found.u >= 0) & (found.v >= 0) & (found.u < camera.width_px) & (found.v < camera.height_px)
     total = np.bincount(found.row, minlength=len(cut))
     share[cut] = 1.0 - np.bincount(found.row[inside], minlength=len(cut)) / np.maximum(total, 1)

@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from uavsim.capture.masks import MaskBinder, MaskView, split_mask
+from uavsim.capture.masks import MaskBinder, MaskView
 from uavsim.errors import MissedTick
 from uavsim.geometry import pinhole
+from uavsim.images import mask_pixels
 from uavsim.records.modalities import INSTANCE, RGB, modality
 from uavsim.records.plan import CameraSpec, ScenePlan
 from uavsim.records.recording import ActorStates
@@ -81,7 +82,7 @@ def assemble_capture(
     for pose in poses:
         mask = by_channel[pose.channel].get(INSTANCE)
         if mask is not None:
-            views[pose.channel] = MaskView(pose, matrices[pose.camera], *split_mask(mask.data))
+            views[pose.channel] = MaskView(pose, matrices[pose.camera], *mask_pixels.split(mask.data))
     binder.learn(list(views.values()), states)
     captures = []
     for pose in poses:
@@ -91,7 +92,7 @@ def assemble_capture(
         }
         view = views.get(pose.channel)
         if view is not None:
-            data[INSTANCE] = (binder.translate(view.ids), np.ascontiguousarray(view.tags))
+            data[INSTANCE] = (binder.translate(view.ids), view.tags)
         captures.append(
             CameraCapture(
                 pose=pose,

@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TextIO
 
+from uavsim.annotate.measure import KeyframeMeasurement
 from uavsim.capture.client_events import (
     PROTOCOL,
     ClientReady,
@@ -105,7 +106,14 @@ def _fly(session: Session, plan: ScenePlan, folder: Path, report: _Reporter) -> 
         images = images_now
         report.event(SampleTaken(plan.scene_name, samples, plan.samples, images_now))
 
-    facts = record_scene(session, plan, folder, heartbeat=report.heartbeat, sample_taken=sample_taken)
+    facts = record_scene(
+        session,
+        plan,
+        folder,
+        heartbeat=report.heartbeat,
+        sample_taken=sample_taken,
+        measure=KeyframeMeasurement,
+    )
     report.event(
         SceneFlown(
             scene=plan.scene_name,

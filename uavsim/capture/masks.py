@@ -18,13 +18,15 @@ import numpy as np
 from uavsim.errors import MissedTick
 from uavsim.geometry import cuboid, pinhole
 from uavsim.geometry.se3 import SE3
+from uavsim.images import mask_pixels
 from uavsim.records.recording import ActorInfo, ActorStates
 from uavsim.simulate.ports import CameraPose
 from uavsim.typing import BoolArray, FloatArray, IntArray, UInt8Array, UInt16Array
 
-__all__ = ["MaskBinder", "MaskView", "split_mask"]
+__all__ = ["MaskBinder", "MaskView"]
 
 MOVER_TAGS: Final = (12, 13, 14, 15, 16, 17, 18, 19)  # pedestrian .. bicycle in CARLA's palette
+_IS_MOVER: Final = np.isin(np.arange(256), MOVER_TAGS)
 _ENOUGH_PIXELS: Final = 16  # fewer say little about where an object is
 _SLACK_PX: Final = 3.0
 _PROVEN_SHARE: Final = 0.95
@@ -40,14 +42,6 @@ class MaskView:
     intrinsic: FloatArray
     ids: UInt16Array
     tags: UInt8Array
-
-
-def split_mask(bgra: UInt8Array) -> tuple[UInt16Array, UInt8Array]:
-    """Split CARLA's instance encoding: (H, W, 3 or 4) blue first -> (H, W) ids and tags."""
-    ids = bgra[..., 0].astype(np.uint16)
-    ids <<= 8
-    ids |= bgra[..., 1]
-    return ids, bgra[..., 2]
 
 
 class MaskBinder:
@@ -85,7 +79,7 @@ class MaskBinder:
 
     def translate(self, ids: UInt16Array) -> UInt16Array:
         """Return (H, W) instance ids, 0 where no labelled actor is."""
-        return np.take(self._table, ids)
+        return mask_pixels.translated(ids, self._table)
 
     def _adopt_actor_ids(self) -> None:
         self.mode = "actor_id"
@@ -176,18 +170,15 @@ class _Sightings:
 
 
 def _sightings(view: MaskView) -> _Sightings:
-    rows, columns = np.nonzero(np.isin(view.tags, MOVER_TAGS))
-    ids = view.ids[rows, columns]
-    count = np.bincount(ids, minlength=1)
-    found = np.flatnonzero(count >= _ENOUGH_PIXELS)
-    u = np.bincount(ids, weights=columns + 0.5, minlength=1)[found] / count[found]
-    v = np.bincount(ids, weights=rows + 0.5, minlength=1)[found] / count[found]
-    tag_sum = np.bincount(ids, weights=view.tags[rows, columns], minlength=1)[found]
-    tags = np.rint(tag_sum / count[found]).astype(np.int64)
-    centre_px = np.stack([u, v], axis=1)
-    squares = [np.bincount(ids, weights=(at + 0.5) ** 2, minlength=1)[found] / count[found] for at in (columns, rows)]
-    spread = np.maximum(np.stack(squares, axis=1) - centre_px**2, 0.0)
-    return _Sightings(found.astype(np.int64), tags, centre_px, np.sqrt(12.0 * spread))
+    ids, sums = mask_pixels.moments(view.ids, view.tags, _IS_MOVER)
+    enough = sums[:, 0] >= _ENOUGH_PIXELS
+    ids, sums = ids[enough], sums[enough].astype(np.float64)
+    count = sums[:, :1]
+    centre_px = (sums[:, 1:3] + 0.5 * count) / count  # pixel centres are at halves
+    squares = (sums[:, 3:5] + sums[:, 1:3] + 0.25 * count) / count
+    tags = np.rint(sums[:, 5] / count[:, 0]).astype(np.int64)
+    spread = np.maximum(squares - centre_px**2, 0.0)
+    return _Sightings(ids, tags, centre_px, np.sqrt(12.0 * spread))
 
 
 def _rectangles(view: MaskView, corners_map_m: FloatArray) -> FloatArray:

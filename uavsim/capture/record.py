@@ -1,19 +1,26 @@
-"""Fly one scene and leave a recording: plan in, folder out."""
+"""Fly one scene and leave a recording: plan in, folder out.
+
+Two things go on at once: the simulator's client advances the world, and one thread behind it checks, joins and writes what the
+last capture brought. The client is one capture ahead at most; then it waits.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 
 from uavsim.capture.camera_capture import assemble_capture
 from uavsim.capture.lidar_capture import PointOwners, assemble_lidars
 from uavsim.capture.masks import MaskBinder
-from uavsim.capture.recording_writer import RecordingWriter
+from uavsim.capture.measuring import MeasureFrame
+from uavsim.capture.recording_writer import RecordingWriter, yield_to_client
 from uavsim.capture.rig import sensor_poses
-from uavsim.records.modalities import LIDAR
+from uavsim.records.modalities import LIDAR, RGB
 from uavsim.records.plan import ScenePlan
-from uavsim.records.recording import RecordedFrame, SessionFacts
-from uavsim.simulate.ports import Heartbeat, SceneTraffic
+from uavsim.records.recording import DroneState, RecordedFrame, SessionFacts
+from uavsim.simulate.ports import CameraPose, Heartbeat, Reading, SceneTraffic, TickState
 from uavsim.simulate.session import Session
 
 __all__ = ["SampleTaken", "record_scene"]
@@ -23,7 +30,13 @@ SampleTaken = Callable[[int, int], None]
 
 
 def record_scene(
-    session: Session, plan: ScenePlan, folder: Path, *, heartbeat: Heartbeat, sample_taken: SampleTaken
+    session: Session,
+    plan: ScenePlan,
+    folder: Path,
+    *,
+    heartbeat: Heartbeat,
+    sample_taken: SampleTaken,
+    measure: MeasureFrame | None = None,
 ) -> SessionFacts:
     """Fly ``plan`` and write its recording into ``folder``.
 
@@ -33,6 +46,7 @@ def record_scene(
         folder: empty or not there yet.
         heartbeat: told of every tick.
         sample_taken: told of every capture.
+        measure: begins what is measured in a keyframe's masks while they are in memory.
 
     Raises:
         MissedTick: an image or a state was not of the tick asked for; nothing of the scene is to be used.
@@ -40,40 +54,90 @@ def record_scene(
         StorageError: the folder cannot be written.
     """
     lockstep, traffic = session.begin_scene(plan, heartbeat=heartbeat)
-    binder, owners = MaskBinder(traffic.actors), PointOwners(traffic.actors)
-    samples = 0
-    with RecordingWriter(folder, plan) as writer:
+    samples = images = 0
+    with RecordingWriter(folder, plan) as writer, _Behind(plan, traffic, writer, measure) as behind:
         for step in plan.capture_steps:
             drones, poses, state, readings = lockstep.capture(step, poses_of=lambda places: sensor_poses(plan, places))
-            captures = assemble_capture(
-                plan,
-                poses=[pose for pose in poses if pose.camera],
-                readings=[reading for reading in readings if reading.modality != LIDAR],
-                states=state.actors,
-                binder=binder,
-                first=step == plan.capture_steps[0],
-            )
-            turns = assemble_lidars(plan, poses=poses, readings=readings, states=state.actors, owners=owners)
-            shots, scans = writer.put(captures, turns, step=step, drones=drones)
-            keyframe = step % plan.keyframe_every_steps == 0
-            writer.add(
-                RecordedFrame(
-                    step=step,
-                    timestamp_us=plan.start_timestamp_us + step * plan.step_us,
-                    simulator_frame=state.frame,
-                    sample_index=step // plan.keyframe_every_steps if keyframe else None,
-                    drones=drones,
-                    shots=shots,
-                    actors=state.actors,
-                    weather=lockstep.weather_now(),
-                    scans=scans,
-                )
-            )
-            samples += keyframe
-            sample_taken(samples, writer.images_written)
-        facts = _facts(session, traffic, binder)
+            behind.put(_Taken(step, drones, poses, state, readings, lockstep.weather_now()))
+            samples += step % plan.keyframe_every_steps == 0
+            images += sum(reading.modality == RGB for reading in readings)
+            sample_taken(samples, images)
+        behind.wait()
+        facts = _facts(session, traffic, behind.binder)
         writer.finish(facts, traffic.actors, drivable_map_m=session.world.drivable())
     return facts
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Taken:
+    """What one capture brought."""
+
+    step: int
+    drones: tuple[DroneState, ...]
+    poses: Sequence[CameraPose]
+    state: TickState
+    readings: Sequence[Reading]
+    weather: tuple[float, ...]
+
+
+class _Behind:
+    """Joins captures to frames of the recording, one after the other, in a thread behind the client."""
+
+    def __init__(
+        self, plan: ScenePlan, traffic: SceneTraffic, writer: RecordingWriter, measure: MeasureFrame | None
+    ) -> None:
+        self.binder = MaskBinder(traffic.actors)
+        self._plan, self._traffic, self._writer, self._measure = plan, traffic, writer, measure
+        self._owners = PointOwners(traffic.actors)
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="assemble", initializer=yield_to_client)
+        self._last: Future[None] | None = None
+
+    def __enter__(self) -> _Behind:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._thread.shutdown(wait=True, cancel_futures=True)
+
+    def put(self, taken: _Taken) -> None:
+        """Hand a capture on, when the one before is joined; raises what that one raised."""
+        self.wait()
+        self._last = self._thread.submit(self._join, taken)
+
+    def wait(self) -> None:
+        """Wait for the last capture; raises what it raised."""
+        if self._last is not None:
+            self._last.result()
+
+    def _join(self, taken: _Taken) -> None:
+        plan, state = self._plan, taken.state
+        keyframe = taken.step % plan.keyframe_every_steps == 0
+        captures = assemble_capture(
+            plan,
+            poses=[pose for pose in taken.poses if pose.camera],
+            readings=[reading for reading in taken.readings if reading.modality != LIDAR],
+            states=state.actors,
+            binder=self.binder,
+            first=taken.step == plan.capture_steps[0],
+        )
+        turns = assemble_lidars(
+            plan, poses=taken.poses, readings=taken.readings, states=state.actors, owners=self._owners
+        )
+        measure = None
+        if keyframe and self._measure is not None:
+            measure = self._measure(plan, self._traffic.actors, state.actors, taken.drones)
+        shots, scans = self._writer.put(captures, turns, step=taken.step, drones=taken.drones, measure=measure)
+        frame = RecordedFrame(
+            step=taken.step,
+            timestamp_us=plan.start_timestamp_us + taken.step * plan.step_us,
+            simulator_frame=state.frame,
+            sample_index=taken.step // plan.keyframe_every_steps if keyframe else None,
+            drones=taken.drones,
+            shots=shots,
+            actors=state.actors,
+            weather=taken.weather,
+            scans=scans,
+        )
+        self._writer.add(frame, measure=measure)
 
 
 def _facts(session: Session, traffic: SceneTraffic, binder: MaskBinder) -> SessionFacts:

@@ -16,9 +16,9 @@ from uavsim.records.recording import Recording
 __all__ = ["LOG_NAME", "RECORDING_FORMAT", "read_recording"]
 
 LOG_NAME: Final = "log.msgpack"
-RECORDING_FORMAT: Final = "uavsim-recording-2"
+RECORDING_FORMAT: Final = "uavsim-recording-3"
 """A stream of msgpack values: ``{"format", "plan", "facts", "actors", "drivable"}``, each frame, ``{"end": frames}``."""
-_READABLE: Final = ("uavsim-recording-1", RECORDING_FORMAT)
+_READABLE: Final = ("uavsim-recording-1", "uavsim-recording-2", RECORDING_FORMAT)
 
 
 def read_recording(folder: Path) -> Recording:

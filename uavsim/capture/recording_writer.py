@@ -1,23 +1,27 @@
 """Write the recording to disk: ``log.msgpack`` and one file a measurement, while the simulator goes on.
 
 The log's form is told in ``recording_reader``. A log without its end is of a scene that was not finished, and is refused.
-Images are encoded in threads while the next tick is simulated; at most a few ticks wait, then the simulator does.
+Images are measured and encoded in threads while the next ticks are simulated; of one tick at most, then the simulator waits.
+Nothing is flushed to the disk here: a recording counts when its scene is committed, which puts all of it on disk first.
 """
 
 from __future__ import annotations
 
 import os
+import threading
 from collections import deque
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import msgpack
 
 from uavsim.capture import degrade
 from uavsim.capture.camera_capture import CameraCapture
 from uavsim.capture.lidar_capture import LidarCapture
+from uavsim.capture.measuring import FrameMeasure, measure_capture
 from uavsim.capture.recording_reader import LOG_NAME, RECORDING_FORMAT
 from uavsim.errors import StorageError
 from uavsim.records.codec import pack_plan, pack_value
@@ -33,13 +37,20 @@ from uavsim.records.recording import (
 )
 from uavsim.typing import FloatArray
 
-__all__ = ["RecordingWriter"]
+__all__ = ["RecordingWriter", "yield_to_client"]
+
+_NICER: Final = 4  # the simulator's client waits for nobody; what encodes takes the time that is left
+
+
+def yield_to_client() -> None:
+    """Lower this thread's priority; a thread's own, on Linux."""
+    os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), os.getpriority(os.PRIO_PROCESS, 0) + _NICER)
 
 
 class RecordingWriter:
     """Writes one recording; use as a context manager, so that no thread outlives a failed scene."""
 
-    def __init__(self, folder: Path, plan: ScenePlan, *, threads: int = 2, ticks_ahead: int = 2) -> None:
+    def __init__(self, folder: Path, plan: ScenePlan, *, threads: int = 2, ticks_ahead: int = 1) -> None:
         """Make ``folder``, which must not hold a recording.
 
         Args:
@@ -49,10 +60,10 @@ class RecordingWriter:
             ticks_ahead: how many ticks' images may wait to be encoded before the simulator has to.
         """
         self._folder, self._plan = folder, plan
-        self._pool = ThreadPoolExecutor(threads, thread_name_prefix="writer")
+        self._pool = ThreadPoolExecutor(threads, thread_name_prefix="writer", initializer=yield_to_client)
         self._pending: deque[list[Future[None]]] = deque()
         self._ticks_ahead = ticks_ahead
-        self._frames: list[RecordedFrame] = []
+        self._frames: list[tuple[RecordedFrame, FrameMeasure | None]] = []
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -72,6 +83,7 @@ class RecordingWriter:
         *,
         step: int,
         drones: Sequence[DroneState] = (),
+        measure: FrameMeasure | None = None,
     ) -> tuple[tuple[CameraShot, ...], tuple[LidarScan, ...]]:
         """Queue one tick's measurements for writing; returns them with the paths of their files.
 
@@ -80,6 +92,7 @@ class RecordingWriter:
             turns: of the lidars in this tick.
             step: plan step.
             drones: of this tick; needed when the plan degrades what they report.
+            measure: told of every mask before it is written.
         """
         while len(self._pending) >= self._ticks_ahead:
             self._wait_for(self._pending.popleft())
@@ -88,7 +101,7 @@ class RecordingWriter:
         for capture in captures:
             shot, paths = self._shot(capture, step=step, drone=by_id.get(capture.pose.drone_id))
             shots.append(shot)
-            jobs.append(self._pool.submit(_write_files, capture.data, paths, self._plan.images))
+            jobs.append(self._pool.submit(_write_capture, capture, paths, self._plan.images, measure))
             if "degraded" in paths:
                 jobs.append(self._pool.submit(_write_degraded, capture, paths["degraded"], self._plan, step))
             self.images_written += RGB in capture.data
@@ -99,9 +112,9 @@ class RecordingWriter:
         self._pending.append(jobs)
         return tuple(shots), scans
 
-    def add(self, frame: RecordedFrame) -> None:
-        """Add a frame whose images were put before."""
-        self._frames.append(frame)
+    def add(self, frame: RecordedFrame, *, measure: FrameMeasure | None = None) -> None:
+        """Add a frame whose images were put before, with what was told of their masks."""
+        self._frames.append((frame, measure))
 
     def finish(
         self, facts: SessionFacts, actors: Sequence[ActorInfo], *, drivable_map_m: FloatArray | None = None
@@ -126,7 +139,7 @@ class RecordingWriter:
             "drivable": pack_value(drivable_map_m),
         }
         values: list[Any] = [head]
-        values += [pack_value(frame) for frame in self._frames]
+        values += [pack_value(_with_measurements(frame, measure)) for frame, measure in self._frames]
         values.append({"end": len(self._frames)})
         _write_file(self._folder / LOG_NAME, b"".join(msgpack.packb(value, use_bin_type=True) for value in values))
         return self._folder
@@ -172,6 +185,20 @@ class RecordingWriter:
         return f"{name}/{channel}/{step:06d}{modality(name).file_suffix(self._plan.images)}"
 
 
+def _with_measurements(frame: RecordedFrame, measure: FrameMeasure | None) -> RecordedFrame:
+    if measure is None:
+        return frame
+    return replace(frame, measured=measure.result([shot.channel for shot in frame.shots]))
+
+
+def _write_capture(
+    capture: CameraCapture, paths: Mapping[str, Path], images: ImageFormat, measure: FrameMeasure | None
+) -> None:
+    if measure is not None:
+        measure_capture(capture, measure)
+    _write_files(capture.data, paths, images)
+
+
 def _write_files(data: Mapping[str, Any], paths: Mapping[str, Path], images: ImageFormat) -> None:
     for name, value in data.items():
         _write_file(paths[name], modality(name).encode(value, images))
@@ -183,12 +210,11 @@ def _write_degraded(capture: CameraCapture, path: Path, plan: ScenePlan, step: i
 
 
 def _write_file(path: Path, data: bytes) -> None:
-    """Write and flush to the disk itself: a recording that is told to be finished survives a power cut."""
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
+        try:
+            path.write_bytes(data)
+        except FileNotFoundError:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(data)
     except OSError as error:
         raise StorageError(f"{path}: cannot be written: {error.strerror}") from error

@@ -19,7 +19,7 @@ from uavsim.errors import UavsimError
 from uavsim.files.whole import remedy_of
 from uavsim.terminal import Screen, line, open_standard_streams
 
-__all__ = ["build_app", "main"]
+__all__ = ["build_app", "build_overview", "main"]
 
 _HOME: Final = {  # command -> module; a module is imported when its command is asked for, because scipy and Prefect are slow
     "generate": "generate",
@@ -39,10 +39,45 @@ _HOME: Final = {  # command -> module; a module is imported when its command is 
     "doctor": "doctor",
     "deploy": "deploy",
 }
+_HELP: Final = {  # first sentences of the commands, for `uavsim --help`, which imports none of them
+    "generate": "Fly a data set; what was interrupted continues.",
+    "regenerate": "Fly scenes of a data set anew, with the settings that it was made with.",
+    "status": "Show what is done, flying, quarantined and missing, and how long the rest takes. Changes nothing.",
+    "plan": "Show what would fly, as a table and as an image; or make a town's routes.",
+    "check": "Check YAML files and what they refer to, without a simulator.",
+    "schema": "Write the JSON Schemas of all YAML files, for editors.",
+    "annotate": "Label again what was recorded, with no simulator; a data set's tables are written anew in place.",
+    "convert": "Write a data set in another dialect, both ways without loss; image files are hard-linked.",
+    "export": "Write a data set in another format: COCO, KITTI, MMDetection3D infos, OPV2V.",
+    "validate": "Judge a data set by what is on disk; exit code 4 when a promise is broken.",
+    "evaluate": "Score a result; nothing is written when it is refused.",
+    "mock-sim": "Serve CARLA's and AirSim's real protocols with no GPU.",
+    "airsim-settings": "Write AirSim's settings.json for a formation and rig.",
+    "calibrate": "Measure where AirSim's origin lies in CARLA's town.",
+    "doctor": "Look at clients, servers, maps, pace, disk and clock, by one short flight a town; "
+    "exit code 3 if something is bad.",
+    "deploy": "Register every flow as a deployment that workers pick up (PREFECT_API_URL names the server).",
+}
 
 
 def build_app(command: str | None = None) -> typer.Typer:
     """Return the command line with the module of one command, or with all when none or an unknown one is asked for."""
+    app = _empty_app()
+    wanted = [_HOME[command]] if command in _HOME else list(dict.fromkeys(_HOME.values()))
+    for module in wanted:
+        importlib.import_module(f"uavsim.cli.{module}").register(app)
+    return app
+
+
+def build_overview() -> typer.Typer:
+    """Return the command line with the name and the help of every command, and nothing behind them."""
+    app = _empty_app()
+    for command in _HOME:
+        app.command(name=command, help=_HELP.get(command))(_nothing)
+    return app
+
+
+def _empty_app() -> typer.Typer:
     app = typer.Typer(
         name="uavsim",
         help="YAML in, labelled multi-drone data sets out.",
@@ -52,9 +87,6 @@ def build_app(command: str | None = None) -> typer.Typer:
         rich_markup_mode="rich",
     )
     app.callback()(_nothing)  # keeps a single command a sub-command
-    wanted = [_HOME[command]] if command in _HOME else list(dict.fromkeys(_HOME.values()))
-    for module in wanted:
-        importlib.import_module(f"uavsim.cli.{module}").register(app)
     return app
 
 
@@ -81,7 +113,9 @@ def main() -> None:
 
 def _run() -> int:
     try:
-        result = build_app(sys.argv[1] if len(sys.argv) > 1 else None)(standalone_mode=False)
+        known = len(sys.argv) > 1 and sys.argv[1] in _HOME
+        app = build_app(sys.argv[1]) if known else build_overview()
+        result = app(standalone_mode=False)
     except click.exceptions.Exit as end:
         return end.exit_code
     except SystemExit as end:

@@ -7,7 +7,8 @@ Arrays are RGB everywhere in uavsim; cv2's BGR stays in here. Four kinds of file
     tags    PNG, one channel of 8 bit: the semantic tag.
     depth   PNG, one channel of 16 bit, centimetres along the optical axis; 65535 = 655.35 m or farther (the sky).
 
-Encoders are deterministic: the same array gives the same bytes. cv2 releases the GIL while it works.
+Encoders are deterministic: the same array gives the same bytes. PNG of levels 0 to 2 is ``png.py``'s, everything else
+cv2's (its JPEG is libjpeg-turbo); both release the GIL while they work.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ import numpy.typing as npt
 
 from uavsim.errors import DatasetError, InputError
 from uavsim.files.parse import open_regular
+from uavsim.images import png
+from uavsim.images.png import Filter
 from uavsim.typing import UInt8Array, UInt16Array
 
 __all__ = [
@@ -31,13 +34,16 @@ __all__ = [
     "Float32Image",
     "ImageSource",
     "decode_depth",
+    "decode_mask",
     "decode_rgb",
     "decode_tags",
+    "depth_as_stored",
     "encode_depth",
     "encode_jpeg",
     "encode_mask",
     "encode_mask_ids",
     "encode_png",
+    "encode_tags",
     "image_size",
     "mask_ids_and_tags",
 ]
@@ -57,32 +63,42 @@ _JPEG_SIGNATURE: Final = b"\xff\xd8"
 _JPEG_FRAME_MARKERS: Final = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
 
 
-def encode_png(pixels: npt.NDArray[Any], *, level: int = 1, order: ChannelOrder = "rgb") -> bytes:
-    """Encode (H, W) or (H, W, 3) uint8, or (H, W) uint16, as PNG.
+def encode_png(
+    pixels: npt.NDArray[Any], *, level: int = 1, order: ChannelOrder = "rgb", filter_rows: Filter = "sub"
+) -> bytes:
+    """Encode (H, W) or (H, W, 3) uint8, or (H, W) uint16, as PNG; blue first, (H, W, 4) too, of which the fourth is left out.
 
     Args:
         pixels: the image.
-        level: zlib level 0..9; 1 is fast and near the best size for rendered images.
-        order: of the three channels in ``pixels``.
+        level: 0..9; 1 is fast and near the best size for rendered images; from 3 on OpenCV's, far slower.
+        order: of the channels in ``pixels``.
+        filter_rows: what is subtracted from every byte; levels from 3 on try everything.
     """
+    if level in png.FASTEST_LEVELS:
+        return png.encode(_to_rgb(pixels, order=order), filter_rows=filter_rows, level=level)
     return _encode(".png", _to_bgr(pixels, order=order), [cv2.IMWRITE_PNG_COMPRESSION, level])
 
 
 def encode_jpeg(pixels: UInt8Array, *, quality: int = 95, order: ChannelOrder = "rgb") -> bytes:
-    """Encode (H, W, 3) or (H, W) uint8 as JPEG with 4:2:0 chroma."""
+    """Encode (H, W, 3) or (H, W) uint8, or blue first (H, W, 4), as JPEG with 4:2:0 chroma."""
     return _encode(".jpg", _to_bgr(pixels, order=order), [cv2.IMWRITE_JPEG_QUALITY, quality])
 
 
 def encode_mask(tag_id_pixels: UInt8Array, *, level: int = 1) -> bytes:
-    """Encode (H, W, 3) uint8 that is already (tag, id & 255, id >> 8), as instance cameras deliver it."""
-    return encode_png(tag_id_pixels, level=level)
+    """Encode (H, W, 3) uint8 that is already (tag, id & 255, id >> 8)."""
+    return encode_png(tag_id_pixels, level=level, filter_rows="up")
 
 
 def encode_mask_ids(ids: UInt16Array, tags: UInt8Array, *, level: int = 1) -> bytes:
     """Encode (H, W) instance ids and (H, W) semantic tags as a mask file."""
     wide = ids.astype(np.uint16, copy=False)
-    bgr = np.stack([(wide >> 8).astype(np.uint8), (wide & 255).astype(np.uint8), tags], axis=-1)
-    return encode_png(bgr, level=level, order="bgr")
+    planes = (np.ascontiguousarray(tags), wide.astype(np.uint8), (wide >> 8).astype(np.uint8))
+    return encode_mask(cast(UInt8Array, cv2.merge(planes)), level=level)
+
+
+def encode_tags(tags: UInt8Array, *, level: int = 1) -> bytes:
+    """Encode (H, W) uint8 semantic tags."""
+    return encode_png(tags, level=level, filter_rows="up")
 
 
 def mask_ids_and_tags(source: ImageSource) -> tuple[UInt16Array, UInt8Array]:
@@ -91,19 +107,28 @@ def mask_ids_and_tags(source: ImageSource) -> tuple[UInt16Array, UInt8Array]:
     Raises:
         DatasetError: not a readable three-channel 8-bit image.
     """
-    bgr = _decode(source, cv2.IMREAD_UNCHANGED)
-    if bgr.ndim != 3 or bgr.dtype != np.uint8:
-        raise DatasetError(f"{_name(source)}: a mask has three channels of 8 bits, this has {bgr.shape} {bgr.dtype}")
-    ids = bgr[..., 0].astype(np.uint16)
+    tags, low, high = cv2.split(decode_mask(source))
+    ids = high.astype(np.uint16)
     ids <<= 8
-    ids |= bgr[..., 1]
-    return ids, np.ascontiguousarray(bgr[..., 2])
+    ids |= low
+    return ids, tags
+
+
+def decode_mask(source: ImageSource) -> UInt8Array:
+    """Read a mask file as it is stored: (H, W, 3) uint8 of tag, id & 255 and id >> 8.
+
+    Raises:
+        DatasetError: not a readable three-channel 8-bit image.
+    """
+    rgb = _decode(source, cv2.IMREAD_UNCHANGED)
+    if rgb.ndim != 3 or rgb.dtype != np.uint8:
+        raise DatasetError(f"{_name(source)}: a mask has three channels of 8 bits, this has {rgb.shape} {rgb.dtype}")
+    return rgb
 
 
 def encode_depth(depth_m: npt.NDArray[np.floating[Any]], *, level: int = 1) -> bytes:
     """Encode (H, W) metres along the optical axis as 16-bit centimetres; +inf and far values saturate."""
-    centimetres = np.clip(np.nan_to_num(depth_m, nan=0.0, posinf=DEPTH_FAR_M), 0.0, DEPTH_FAR_M) * 100.0
-    return encode_png(np.rint(centimetres).astype(np.uint16), level=level)
+    return encode_png(_centimetres(depth_m), level=level, filter_rows="up")
 
 
 def decode_depth(source: ImageSource) -> Float32Image:
@@ -115,6 +140,20 @@ def decode_depth(source: ImageSource) -> Float32Image:
     raw = _decode(source, cv2.IMREAD_UNCHANGED)
     if raw.ndim != 2 or raw.dtype != np.uint16:
         raise DatasetError(f"{_name(source)}: depth has one channel of 16 bits, this has {raw.shape} {raw.dtype}")
+    return _metres(raw)
+
+
+def depth_as_stored(depth_m: npt.NDArray[np.floating[Any]]) -> Float32Image:
+    """Return what ``decode_depth`` will read of the file that ``encode_depth`` makes."""
+    return _metres(_centimetres(depth_m))
+
+
+def _centimetres(depth_m: npt.NDArray[np.floating[Any]]) -> UInt16Array:
+    centimetres = np.clip(np.nan_to_num(depth_m, nan=0.0, posinf=DEPTH_FAR_M), 0.0, DEPTH_FAR_M) * 100.0
+    return cast(UInt16Array, np.rint(centimetres).astype(np.uint16))
+
+
+def _metres(raw: npt.NDArray[Any]) -> Float32Image:
     depth_m = raw.astype(np.float32) / np.float32(100.0)
     depth_m[raw == 65535] = np.inf
     return depth_m
@@ -138,7 +177,8 @@ def decode_rgb(source: ImageSource) -> UInt8Array:
     Raises:
         DatasetError: missing, truncated or not an image.
     """
-    return cast(UInt8Array, cv2.cvtColor(_decode(source, cv2.IMREAD_COLOR), cv2.COLOR_BGR2RGB))
+    pixels = _decode(source, cv2.IMREAD_COLOR)
+    return pixels if pixels.ndim == 3 else np.repeat(pixels[..., None], 3, axis=2)
 
 
 def image_size(source: ImageSource) -> tuple[int, int]:
@@ -170,12 +210,27 @@ def _jpeg_size(head: bytes, source: ImageSource) -> tuple[int, int]:
     raise DatasetError(f"{_name(source)}: a JPEG without a frame header")
 
 
-def _to_bgr(pixels: npt.NDArray[Any], *, order: ChannelOrder) -> npt.NDArray[Any]:
-    if pixels.ndim not in {2, 3} or (pixels.ndim == 3 and pixels.shape[2] != 3) or pixels.size == 0:
+def _checked(pixels: npt.NDArray[Any], order: ChannelOrder) -> npt.NDArray[Any]:
+    channels = {3, 4} if order == "bgr" else {3}  # simulators send a fourth channel behind blue, green and red
+    if pixels.ndim not in {2, 3} or (pixels.ndim == 3 and pixels.shape[2] not in channels) or pixels.size == 0:
         raise InputError(f"an image is (H, W) or (H, W, 3) and not empty, this has shape {pixels.shape}")
-    if pixels.ndim == 2 or order == "bgr":
-        return np.ascontiguousarray(pixels)
-    return cast("npt.NDArray[Any]", cv2.cvtColor(np.ascontiguousarray(pixels), cv2.COLOR_RGB2BGR))
+    return np.ascontiguousarray(pixels)
+
+
+def _to_rgb(pixels: npt.NDArray[Any], *, order: ChannelOrder) -> npt.NDArray[Any]:
+    pixels = _checked(pixels, order)
+    if pixels.ndim == 2 or order == "rgb":
+        return pixels
+    code = cv2.COLOR_BGR2RGB if pixels.shape[2] == 3 else cv2.COLOR_BGRA2RGB
+    return cast("npt.NDArray[Any]", cv2.cvtColor(pixels, code))
+
+
+def _to_bgr(pixels: npt.NDArray[Any], *, order: ChannelOrder) -> npt.NDArray[Any]:
+    pixels = _checked(pixels, order)
+    if pixels.ndim == 2 or (order == "bgr" and pixels.shape[2] == 3):
+        return pixels
+    code = cv2.COLOR_RGB2BGR if order == "rgb" else cv2.COLOR_BGRA2BGR
+    return cast("npt.NDArray[Any]", cv2.cvtColor(pixels, code))
 
 
 def _encode(suffix: str, pixels: npt.NDArray[Any], options: list[int]) -> bytes:
@@ -186,18 +241,25 @@ def _encode(suffix: str, pixels: npt.NDArray[Any], options: list[int]) -> bytes:
 
 
 def _decode(source: ImageSource, flag: int) -> npt.NDArray[Any]:
+    """Return the pixels, red first; of one channel (H, W), unless ``flag`` asks for three and cv2 has to read it."""
     data = source if isinstance(source, bytes) else _read(source)
     width, height = _size(data, source)
     if not 0 < width * height <= min(MOST_PIXELS, _MOST_PIXELS_A_BYTE * len(data)):
         raise DatasetError(
             f"{_name(source)}: {width} x {height} pixels in {len(data)} bytes; an image has {MOST_PIXELS:,} at most"
         )
+    quickly = png.decode(data)
+    if quickly is not None and (flag == cv2.IMREAD_UNCHANGED or quickly.dtype == np.uint8):
+        return quickly
     try:
         pixels = cv2.imdecode(np.frombuffer(data, dtype=np.uint8), flag)
     except cv2.error as error:
         raise DatasetError(f"{_name(source)}: not a readable image") from error
     if pixels is None:
         raise DatasetError(f"{_name(source)}: not a readable image")
+    if pixels.ndim == 3:
+        code = cv2.COLOR_BGR2RGB if pixels.shape[2] == 3 else cv2.COLOR_BGRA2RGB
+        return cast("npt.NDArray[Any]", cv2.cvtColor(pixels, code))
     return cast("npt.NDArray[Any]", pixels)
 
 

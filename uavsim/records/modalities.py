@@ -221,7 +221,6 @@ _AIRSIM_SCENE, _AIRSIM_DEPTH_PLANAR, _AIRSIM_SEGMENTATION = 0, 1, 5  # airsim.Im
 
 
 def _encode_rgb(bgr: AnyArray, images: ImageFormat) -> bytes:
-    bgr = bgr[..., :3]
     if images.kind == "jpeg":
         return codec.encode_jpeg(bgr, quality=images.jpeg_quality, order="bgr")
     return codec.encode_png(bgr, level=images.png_level, order="bgr")
@@ -263,7 +262,7 @@ _BUILT_IN: Final = (
         "image",
         folder="semantic",
         suffix=".png",
-        encode=lambda tags, _: codec.encode_png(np.ascontiguousarray(tags)),
+        encode=lambda tags, _: codec.encode_tags(tags),
         decode=codec.decode_tags,
         carla=CarlaSensor("sensor.camera.semantic_segmentation", lambda image: carla_bgra(image)[..., 2]),
         airsim=AirSimImage(_AIRSIM_SEGMENTATION, lambda bgr: bgr[..., 2]),

@@ -21,6 +21,7 @@ __all__ = [
     "CameraShot",
     "DroneState",
     "LidarScan",
+    "MeasuredBoxes",
     "RecordedFrame",
     "Recording",
     "SessionFacts",
@@ -131,6 +132,33 @@ class LidarScan:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class MeasuredBoxes:
+    """What a keyframe's images show of its boxes, counted while they were in memory; rows camera by camera.
+
+    Attributes:
+        of_what: hash of boxes and cameras (``annotate.measure``): counts of others say nothing about these.
+        views: (cameras,) how many rows each camera has, in the order of ``RecordedFrame.shots``.
+        row: (M,) box, among those that were measured.
+        visible_px: (M,) its pixels in the mask.
+        silhouette_px: (M,) pixels of the image whose rays meet the box.
+        blockers_px: (M,) of them, those that show something nearer.
+        truncation: (M,) share of the silhouette outside of the image.
+        visible_box_px: (M, 4) bounds of the visible pixels.
+        amodal_box_px: (M, 4) bounds of the projected box, clipped to the image.
+    """
+
+    of_what: str
+    views: IntArray
+    row: IntArray
+    visible_px: IntArray
+    silhouette_px: IntArray
+    blockers_px: IntArray
+    truncation: FloatArray
+    visible_box_px: IntArray
+    amodal_box_px: FloatArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class RecordedFrame:
     """Everything of one capture tick.
 
@@ -139,6 +167,7 @@ class RecordedFrame:
         timestamp_us: ``plan.start_timestamp_us + step * plan.step_us``; the simulator's elapsed time was checked against it.
         simulator_frame: the simulator's frame number in this run; differs from run to run, never reaches tables.
         sample_index: keyframe number 0.., or None for a sweep.
+        measured: of a keyframe with masks; None in recordings of format 1 and 2.
     """
 
     step: int
@@ -150,6 +179,7 @@ class RecordedFrame:
     actors: ActorStates
     weather: tuple[float, ...]
     scans: tuple[LidarScan, ...] = ()
+    measured: MeasuredBoxes | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from uavsim.files.names import name_fault
 from uavsim.typing import BoolArray, FloatArray, IntArray
 from uavsim.validate.dataset import DataSet, may_be_opened
 from uavsim.validate.frames import Boxes, Cameras, boxes_of, cameras_of
-from uavsim.validate.image_measurements import FrameLook, FrameTask, TrackTask, look_at_track
+from uavsim.validate.looks import FrameLook, FrameTask, TrackTask
 from uavsim.validate.temporal import time_unit_us
 
 __all__ = ["Evidence", "Pairs", "gather"]
@@ -159,6 +159,10 @@ def _run(tasks: Iterator[TrackTask], workers: int) -> Iterator[list[FrameLook]]:
     Raises:
         SystemFailure: a process died.
     """
+    from uavsim.validate.image_measurements import (
+        look_at_track,  # compiled code, which only those need who look at images
+    )
+
     if workers <= 1:
         yield from map(look_at_track, tasks)
         return

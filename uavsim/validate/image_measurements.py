@@ -8,9 +8,8 @@ silhouette has to be built and boxes that reach behind the camera need no specia
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Final, Literal
+from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 
@@ -18,10 +17,11 @@ from uavsim.errors import DatasetError
 from uavsim.files.parse import read_regular
 from uavsim.images import codec
 from uavsim.typing import AnyArray, BoolArray, FloatArray, IntArray, UInt8Array, UInt16Array
+from uavsim.validate.image_kernels import border_pairs, border_steps, count_instances, ids_of_mask
+from uavsim.validate.looks import FileState, FrameLook, FrameTask, TrackTask
 
-__all__ = ["FileState", "FrameLook", "FrameTask", "TrackTask", "look_at_track"]
+__all__ = ["look_at_track"]
 
-FileState = Literal["good", "missing", "truncated", "unreadable", "huge", "absent"]
 _MOST_FILE_BYTES: Final = 1 << 29
 _GROWN_PX: Final = 0.5  # rays go through pixel centres: half a pixel is for poses rounded to float32
 _AHEAD_M: Final = 0.5
@@ -29,83 +29,6 @@ _CUT_PX: Final = 0.5
 _BESIDE_PX: Final = 4  # wider than an edge, narrower than a car seen from 60 m
 _SIGNS: Final = np.array([[x, y, z] for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (-1.0, 1.0)])
 _ENDS: Final = {b"\x89PNG": (b"IEND\xaeB`\x82", 12), b"\xff\xd8": (b"\xff\xd9", 64)}
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class FrameTask:
-    """One image with its mask and the boxes of its sample.
-
-    Attributes:
-        row: of sample_data.
-        image: its path; None where the name leads to no file that may be opened.
-        mask: path of the instance mask, or None.
-        box_row: (B,) rows of sample_annotation: the boxes of the image's sample whose numbers can be used.
-        instance_id: (B,) their ids in the mask, 1..65535; other values where unknown.
-        centre_m, rotation, half_lwh_m: (B, 3), (B, 3, 3), (B, 3) boxes in the map.
-        position_m, camera_rotation, intrinsic: of the camera; map <- optical.
-    """
-
-    row: int
-    image: Path | None
-    mask: Path | None
-    box_row: IntArray
-    instance_id: IntArray
-    centre_m: FloatArray
-    rotation: FloatArray
-    half_lwh_m: FloatArray
-    position_m: FloatArray
-    camera_rotation: FloatArray
-    intrinsic: FloatArray
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class TrackTask:
-    """All images of one channel in one scene, in time order; ``pixels`` False looks at files and sizes alone."""
-
-    frames: tuple[FrameTask, ...]
-    pixels: bool = True
-
-
-@dataclass(slots=True, eq=False)
-class FrameLook:
-    """What was measured in one image and its mask.
-
-    Attributes:
-        digest: of the file's bytes.
-        found_px: (width, height) in the file.
-        mean, spread: of the green channel, 0..255.
-        edge_contrast: mean step of the image across the borders of this frame's mask, of the frame's before and after.
-        edge_sharpness: those steps, divided by the steps across the same borders moved a few pixels: near 1 where the
-            image has no edge just there, however many it has all around.
-        box_row: (P,) rows of sample_annotation that have pixels in the mask.
-        visible_px: (P,) how many.
-        inside_px: (P,) those of them whose ray meets the box.
-        mask_box_px: (P, 4) x0, y0, x1, y1 of the visible pixels, last pixel inclusive.
-        box_px: (P, 4) the same of the projected corners, clipped to the image; nan where a corner is behind the camera.
-        cut: (P,) the projected box reaches out of the image.
-        tag: (P,) semantic tag at the instance's first pixel.
-        stray_ids: ids in the mask that no box of the sample has, with their pixels.
-    """
-
-    row: int
-    state: FileState = "good"
-    mask_state: FileState = "absent"
-    digest: str = ""
-    found_px: tuple[int, int] = (0, 0)
-    mask_px: tuple[int, int] = (0, 0)
-    mean: float = 0.0
-    spread: float = 0.0
-    edge_contrast: tuple[float, float, float] = (np.nan, np.nan, np.nan)
-    edge_sharpness: tuple[float, float, float] = (np.nan, np.nan, np.nan)
-    edge_pairs: int = 0
-    box_row: IntArray = field(default_factory=lambda: np.zeros(0, np.int64))
-    visible_px: IntArray = field(default_factory=lambda: np.zeros(0, np.int64))
-    inside_px: IntArray = field(default_factory=lambda: np.zeros(0, np.int64))
-    mask_box_px: IntArray = field(default_factory=lambda: np.zeros((0, 4), np.int64))
-    box_px: FloatArray = field(default_factory=lambda: np.zeros((0, 4)))
-    cut: BoolArray = field(default_factory=lambda: np.zeros(0, bool))
-    tag: IntArray = field(default_factory=lambda: np.zeros(0, np.int64))
-    stray_ids: dict[int, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -188,12 +111,13 @@ def _look_at_mask(look: FrameLook, frame: FrameTask) -> _Edges | None:
     if look.mask_state != "good":
         return None
     try:
-        ids, tags = codec.mask_ids_and_tags(data)
+        mask = codec.decode_mask(data)
     except DatasetError:
         look.mask_state = "unreadable"
         return None
-    look.mask_px = (ids.shape[1], ids.shape[0])
-    _measure_instances(look, frame, ids, tags)
+    look.mask_px = (mask.shape[1], mask.shape[0])
+    ids = ids_of_mask(mask)
+    _measure_instances(look, frame, ids, mask[..., 0])
     return _edges(ids)
 
 
@@ -201,26 +125,24 @@ def _measure_instances(look: FrameLook, frame: FrameTask, ids: UInt16Array, tags
     known = (frame.instance_id > 0) & (frame.instance_id < 65536)
     box_of_id = np.full(65536, -1, np.int64)
     box_of_id[frame.instance_id[known]] = np.flatnonzero(known)
-    flat = np.flatnonzero(ids)
-    owner = box_of_id[ids.reshape(-1)[flat]]
-    strays = np.bincount(ids.reshape(-1)[flat[owner < 0]])
+    boxes, strays = count_instances(ids, box_of_id, *_boxes_of(frame), frame.intrinsic)
     look.stray_ids = {int(i): int(strays[i]) for i in np.flatnonzero(strays)}
-    flat, owner = flat[owner >= 0], owner[owner >= 0]
-    order = np.argsort(owner, kind="stable")
-    flat, owner = flat[order], owner[order]
-    starts = np.flatnonzero(np.diff(owner, prepend=-1))
-    if not len(starts):
+    seen = np.flatnonzero(boxes[:, 0])
+    if not len(seen):
         return
-    y, x = np.divmod(flat, ids.shape[1])
-    seen = owner[starts]
     look.box_row = frame.box_row[seen]
-    look.visible_px = np.diff(starts, append=len(owner))
-    look.inside_px = np.add.reduceat(_meets_box(frame, x, y, owner).astype(np.int64), starts)
-    corners = [np.minimum.reduceat(x, starts), np.minimum.reduceat(y, starts)]
-    corners += [np.maximum.reduceat(x, starts), np.maximum.reduceat(y, starts)]
-    look.mask_box_px = np.stack(corners, axis=1)
-    look.tag = tags.reshape(-1)[flat[starts]].astype(np.int64)
+    look.visible_px, look.inside_px = boxes[seen, 0], boxes[seen, 1]
+    look.mask_box_px = boxes[seen, 2:6]
+    look.tag = tags[np.divmod(boxes[seen, 6], ids.shape[1])].astype(np.int64)
     look.box_px, look.cut = _projected(frame, seen, width=ids.shape[1], height=ids.shape[0])
+
+
+def _boxes_of(frame: FrameTask) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return, per box, its rotation from the camera's frame, the camera in its frame, and its grown half sizes."""
+    box_R_optical = np.ascontiguousarray(np.swapaxes(frame.rotation, 1, 2) @ frame.camera_rotation)
+    eye = np.einsum("bij,bi->bj", frame.rotation, frame.position_m - frame.centre_m)
+    depth = np.maximum(np.linalg.norm(eye, axis=1), 0.1)
+    return box_R_optical, eye, frame.half_lwh_m + (_GROWN_PX / frame.intrinsic[0, 0] * depth)[:, None]
 
 
 def _projected(frame: FrameTask, boxes: IntArray, *, width: int, height: int) -> tuple[FloatArray, BoolArray]:
@@ -237,30 +159,8 @@ def _projected(frame: FrameTask, boxes: IntArray, *, width: int, height: int) ->
     return clipped, ~ahead | (np.abs(whole - clipped) > _CUT_PX).any(axis=1)
 
 
-def _meets_box(frame: FrameTask, x: IntArray, y: IntArray, owner: IntArray) -> AnyArray:
-    """Test which pixels' rays meet the box of their owner; slab test in the box's frame."""
-    k = frame.intrinsic
-    rays = np.stack([(x + 0.5 - k[0, 2]) / k[0, 0], (y + 0.5 - k[1, 2]) / k[1, 1], np.ones(len(x))], axis=1)
-    box_R_optical = np.swapaxes(frame.rotation, 1, 2) @ frame.camera_rotation
-    eye = np.einsum("bij,bi->bj", frame.rotation, frame.position_m - frame.centre_m)
-    depth = np.maximum(np.linalg.norm(eye, axis=1), 0.1)
-    half = frame.half_lwh_m + (_GROWN_PX / k[0, 0] * depth)[:, None]
-    direction = np.einsum("pij,pj->pi", box_R_optical[owner], rays)
-    direction = np.where(np.abs(direction) < 1e-12, 1e-12, direction)
-    near = (-half[owner] - eye[owner]) / direction
-    far = (half[owner] - eye[owner]) / direction
-    enter = np.minimum(near, far).max(axis=1)
-    leave = np.maximum(near, far).min(axis=1)
-    return np.asarray((enter <= leave) & (leave > 0))
-
-
 def _edges(ids: UInt16Array) -> _Edges:
-    width = ids.shape[1]
-    across = np.flatnonzero(ids[:, 1:] != ids[:, :-1])
-    row, column = np.divmod(across, width - 1)
-    sideways = row * width + column
-    down = np.flatnonzero(ids[1:] != ids[:-1])
-    return _Edges(np.concatenate([sideways, down]), np.concatenate([sideways + 1, down + width]))
+    return _Edges(*border_pairs(ids))
 
 
 def _compare_edges(looks: list[FrameLook], lumas: list[AnyArray | None], edges: list[_Edges | None], at: int) -> None:
@@ -284,9 +184,6 @@ def _contrast(luma: AnyArray, edges: _Edges | None) -> tuple[float, float]:
     if edges is None or not len(edges.a) or edges.b.max() >= luma.size:
         return float("nan"), float("nan")
     flat, width = luma.reshape(-1), luma.shape[1]
-    moves = np.array([0, -_BESIDE_PX, _BESIDE_PX, -_BESIDE_PX * width, _BESIDE_PX * width])[:, None]
-    a, b = edges.a + moves, edges.b + moves
-    inside = (a >= 0) & (b < luma.size)
-    steps = np.abs(flat[np.where(inside, a, 0)].astype(np.int16) - flat[np.where(inside, b, 0)].astype(np.int16))
-    here, beside = float(steps[0].mean()), float(steps[1:][inside[1:]].mean())
+    moves = np.array([-_BESIDE_PX, _BESIDE_PX, -_BESIDE_PX * width, _BESIDE_PX * width])
+    here, beside = border_steps(flat, edges.a, edges.b, moves)
     return here, here / max(beside, 1.0)

@@ -1,0 +1,46 @@
+"""Counts in masks, against numpy's."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+
+from uavsim.images import mask_pixels
+
+SHAPE = (7, 11)
+IDS = arrays.arrays(np.uint16, SHAPE, elements=st.sampled_from([0, 0, 1, 2, 300, 65535]))
+TAGS = arrays.arrays(np.uint8, SHAPE, elements=st.sampled_from([1, 14, 255]))
+VEHICLES = np.isin(np.arange(256), [14, 255])
+
+
+@given(ids=IDS)
+def test_extents(ids: np.ndarray):
+    found, measured = mask_pixels.extents(ids)
+    assert found.tolist() == [i for i in np.unique(ids).tolist() if i]
+    for number, row in zip(found.tolist(), measured.tolist(), strict=True):
+        lines, columns = np.nonzero(ids == number)
+        assert row == [len(lines), columns.min(), lines.min(), columns.max() + 1, lines.max() + 1]
+
+
+@given(ids=IDS, tags=TAGS)
+def test_moments(ids: np.ndarray, tags: np.ndarray):
+    found, sums = mask_pixels.moments(ids, tags, VEHICLES)
+    counted = VEHICLES[tags]
+    assert found.tolist() == np.unique(ids[counted]).tolist()
+    for number, row in zip(found.tolist(), sums.tolist(), strict=True):
+        v, u = np.nonzero(counted & (ids == number))
+        assert row == [len(u), u.sum(), v.sum(), (u * u).sum(), (v * v).sum(), tags[v, u].astype(int).sum()]
+
+
+def test_a_mask_of_nothing():
+    nothing = np.zeros(SHAPE, np.uint16)
+    assert [len(found) for found in mask_pixels.extents(nothing)] == [0, 0]
+    assert [len(found) for found in mask_pixels.moments(nothing, nothing.astype(np.uint8), VEHICLES)] == [0, 0]
+
+
+def test_translation_looks_up_every_pixel():
+    table = np.zeros(65536, np.uint16)
+    table[[7, 65535]] = 1, 2
+    assert mask_pixels.translated(np.array([[0, 7, 65535, 8]], np.uint16), table).tolist() == [[0, 1, 2, 0]]

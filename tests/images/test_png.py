@@ -1,0 +1,119 @@
+"""PNG files of our own encoder, read by two decoders that are not ours, and the bytes that every processor must write."""
+
+from __future__ import annotations
+
+import hashlib
+import struct
+import zlib
+from typing import Any
+
+import cv2
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+
+from uavsim.errors import InputError
+from uavsim.images import png
+
+SIZES = st.tuples(st.integers(1, 40), st.integers(1, 40))
+RGB = SIZES.flatmap(lambda size: arrays.arrays(np.uint8, (*size, 3)))
+GREY = SIZES.flatmap(lambda size: arrays.arrays(st.sampled_from([np.uint8, np.uint16]), size))
+FILTERS = st.sampled_from(["none", "sub", "up"])
+
+
+def read_by_cv2(data: bytes) -> np.ndarray:
+    pixels: Any = cv2.imdecode(np.frombuffer(data, np.uint8), cv2.IMREAD_UNCHANGED)
+    return pixels[..., ::-1] if pixels.ndim == 3 else pixels
+
+
+def gradient() -> np.ndarray:
+    """A road of stripes, with a seeded grain as a rendered image has it: compressible, but not trivially."""
+    y, x = np.mgrid[0:90, 0:160]
+    grain = np.random.default_rng(5).integers(0, 4, (90, 160, 3))
+    return ((np.stack([x, y * 2, (x // 8 + y // 8) % 2 * 90], axis=-1) + grain) % 256).astype(np.uint8)
+
+
+@given(pixels=RGB, filter_rows=FILTERS, level=st.integers(0, 2))
+def test_rgb_comes_back(pixels: np.ndarray, filter_rows: png.Filter, level: int):
+    np.testing.assert_array_equal(read_by_cv2(png.encode(pixels, filter_rows=filter_rows, level=level)), pixels)
+
+
+@given(pixels=GREY, filter_rows=FILTERS)
+def test_grey_of_both_depths_comes_back(pixels: np.ndarray, filter_rows: png.Filter):
+    back = read_by_cv2(png.encode(pixels, filter_rows=filter_rows))
+    assert back.dtype == pixels.dtype
+    np.testing.assert_array_equal(back, pixels)
+
+
+@given(pixels=st.one_of(RGB, GREY), filter_rows=FILTERS)
+def test_our_decoder_reads_it_too(pixels: np.ndarray, filter_rows: png.Filter):
+    back = png.decode(png.encode(pixels, filter_rows=filter_rows))
+    assert back.dtype == pixels.dtype
+    np.testing.assert_array_equal(back, pixels)
+
+
+def test_what_others_wrote_is_left_to_opencv():
+    paeth = [cv2.IMWRITE_PNG_FILTER, cv2.IMWRITE_PNG_FILTER_PAETH]
+    assert png.decode(cv2.imencode(".png", gradient(), paeth)[1].tobytes()) is None
+    assert png.decode(cv2.imencode(".png", np.zeros((3, 3, 4), np.uint8))[1].tobytes()) is None
+    assert png.decode(cv2.imencode(".jpg", gradient())[1].tobytes()) is None
+
+
+@given(at=st.integers(0, 2000), flip=st.integers(1, 255))
+def test_damage_is_never_read(at: int, flip: int):
+    data = bytearray(png.encode(gradient()[:20, :20], filter_rows="sub"))
+    data[at % len(data)] ^= flip
+    assert png.decode(bytes(data)) is None
+
+
+def test_more_pixels_than_the_header_says_are_not_inflated():
+    small = png.encode(np.zeros((2, 2), np.uint8), filter_rows="none")
+    deflated = zlib.compress(bytes(10**7))
+    chunk = b"IDAT" + deflated
+    bomb = small[:33] + struct.pack(">I", len(deflated)) + chunk + struct.pack(">I", zlib.crc32(chunk)) + small[-12:]
+    assert png.decode(bomb) is None
+
+
+def test_two_pixels_on_paper():
+    data = png.encode(np.array([[[10, 20, 30], [11, 18, 30]]], np.uint8), filter_rows="sub")
+    length = struct.unpack(">I", data[33:37])[0]
+    assert data[37:41] == b"IDAT"
+    assert zlib.decompress(data[41 : 41 + length]) == bytes([1, 10, 20, 30, 1, 254, 0])  # 18 - 20 wraps to 254
+    assert data[41 + length : 45 + length] == struct.pack(">I", zlib.crc32(data[37 : 41 + length]))
+
+
+@pytest.mark.parametrize(
+    ("filter_rows", "level", "expected"),
+    [
+        ("sub", 0, "c54a18803c611f9f"),
+        ("sub", 1, "4221953d473517ef"),
+        ("sub", 2, "d3fad3f7b9922e4e"),
+        ("up", 1, "36685a17ad4905d5"),
+        ("none", 2, "7999324c8b762532"),
+    ],
+)
+def test_every_processor_writes_these_bytes(filter_rows: png.Filter, level: int, expected: str):
+    data = png.encode(gradient(), filter_rows=filter_rows, level=level)
+    assert hashlib.sha256(data).hexdigest()[:16] == expected
+
+
+def test_views_and_non_contiguous_images():
+    wide = gradient()
+    np.testing.assert_array_equal(read_by_cv2(png.encode(wide[::2, ::3], filter_rows="sub")), wide[::2, ::3])
+    np.testing.assert_array_equal(read_by_cv2(png.encode(wide[..., ::-1], filter_rows="up")), wide[..., ::-1])
+
+
+@pytest.mark.parametrize(
+    "pixels",
+    [np.zeros((0, 4, 3), np.uint8), np.zeros((4, 4, 4), np.uint8), np.zeros((4, 4)), np.zeros((4, 4, 3), np.uint16)],
+)
+def test_what_is_no_image_is_refused(pixels: np.ndarray):
+    with pytest.raises(InputError, match="a PNG is"):
+        png.encode(pixels, filter_rows="none")
+
+
+def test_the_level_that_depends_on_the_processor_is_refused():
+    with pytest.raises(InputError, match="0, 1 or 2"):
+        png.encode(gradient(), filter_rows="sub", level=3)

@@ -1,0 +1,55 @@
+"""What the validator counts in masks: worked out by hand, and against numpy."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+
+from uavsim.validate.image_kernels import border_pairs, border_steps, count_instances, ids_of_mask
+
+IDS = arrays.arrays(np.uint16, (6, 9), elements=st.sampled_from([0, 3, 9]))
+
+
+def test_ids_are_green_and_256_blue():
+    assert ids_of_mask(np.array([[[14, 0x34, 0x12], [12, 255, 0]]], np.uint8)).tolist() == [[0x1234, 255]]
+
+
+@given(ids=IDS)
+def test_borders(ids: np.ndarray):
+    numbers = np.arange(ids.size).reshape(ids.shape)
+    expected = set()
+    for one, other in ((np.s_[:, :-1], np.s_[:, 1:]), (np.s_[:-1], np.s_[1:])):
+        differ = ids[one] != ids[other]
+        expected |= set(zip(numbers[one][differ].tolist(), numbers[other][differ].tolist(), strict=True))
+    first, second = border_pairs(ids)
+    assert len(first) == len(expected)
+    assert set(zip(first.tolist(), second.tolist(), strict=True)) == expected
+
+
+def test_steps_on_paper():
+    luma = np.array([10, 10, 50, 50, 60], np.uint8)  # the border lies between the second and the third
+    here, beside = border_steps(luma, np.array([1]), np.array([2]), np.array([-1, 1, 2, 9]))
+    assert (here, beside) == (40, (0 + 0 + 10) / 3)  # the last move leaves the image
+
+
+def test_pixels_inside_and_outside_of_their_box():
+    """A box of 2 x 2 m, 10 m ahead, is 20 x 20 px at a focal length of 100 px: columns 40 to 59, lines 20 to 39."""
+    ids = np.zeros((60, 100), np.uint16)
+    ids[20:40, 40:60] = 7
+    ids[0, 3] = 7  # far from it
+    ids[5, 5] = 8  # nobody's
+    box_of_id = np.full(65536, -1, np.int64)
+    box_of_id[7] = 1
+    boxes, strays = count_instances(
+        ids,
+        box_of_id,
+        np.tile(np.eye(3), (2, 1, 1)),
+        np.array([[0.0, 0, 0], [0.0, 0, -10.0]]),
+        np.array([[1.0, 1, 1], [1.0, 1, 1e-6]]),
+        np.array([[100.0, 0, 50], [0, 100.0, 30], [0, 0, 1]]),
+    )
+    assert boxes[0].tolist() == [0] * 7
+    assert boxes[1].tolist() == [401, 400, 3, 0, 59, 39, 3]
+    assert np.flatnonzero(strays).tolist() == [8]

@@ -1,0 +1,32 @@
+"""How many pixels an object would have with nothing in front of it."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+
+from uavsim.typing import FloatArray, IntArray
+
+__all__ = ["amodal_pixels"]
+
+_TRUST_FILL_BELOW: Final = 0.7  # less visible than this and nothing seen in front: hidden by what looks like ground
+
+
+def amodal_pixels(
+    visible_px: IntArray, *, silhouette_px: IntArray, blockers_px: IntArray, fill: FloatArray
+) -> IntArray:
+    """Estimate how many pixels objects would have with nothing in front of them.
+
+    Args:
+        visible_px: (M,) what they have.
+        silhouette_px: (M,) pixels of their boxes.
+        blockers_px: (M,) of those, pixels that show something nearer.
+        fill: (M,) share of the box's silhouette that the object itself covers, seen from there.
+    """
+    expected = fill * silhouette_px
+    hidden_at_most = visible_px + blockers_px
+    trust_fill = visible_px < _TRUST_FILL_BELOW * np.minimum(expected, 1e9)
+    trust_fill &= blockers_px < 0.5 * (expected - visible_px)
+    whole = np.where(trust_fill, expected, np.minimum(expected, hidden_at_most))
+    return np.maximum(np.rint(whole).astype(np.int64), visible_px)

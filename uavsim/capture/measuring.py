@@ -1,0 +1,53 @@
+"""The place where labels may look at masks while they are in memory; who looks is for the client worker to say."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from uavsim.capture.camera_capture import CameraCapture
+from uavsim.images.codec import depth_as_stored
+from uavsim.records.modalities import DEPTH, INSTANCE
+from uavsim.records.plan import ScenePlan
+from uavsim.records.recording import ActorInfo, ActorStates, DroneState, MeasuredBoxes
+from uavsim.simulate.ports import CameraPose
+from uavsim.typing import AnyArray, FloatArray, UInt8Array, UInt16Array
+
+__all__ = ["FrameMeasure", "MeasureFrame", "measure_capture"]
+
+
+class FrameMeasure(Protocol):
+    """What one keyframe's masks show."""
+
+    def see(
+        self,
+        pose: CameraPose,
+        intrinsic: FloatArray,
+        size_px: tuple[int, int],
+        *,
+        ids: UInt16Array,
+        tags: UInt8Array,
+        depth_m: AnyArray | None,
+    ) -> None:
+        """Measure one camera; called from several threads."""
+
+    def result(self, channels: Sequence[str]) -> MeasuredBoxes | None:
+        """Return all of it, cameras in this order; None where one was not measured."""
+
+
+class MeasureFrame(Protocol):
+    """Begins the measurement of a keyframe."""
+
+    def __call__(
+        self, plan: ScenePlan, actors: Sequence[ActorInfo], states: ActorStates, drones: Sequence[DroneState], /
+    ) -> FrameMeasure:
+        """Take what is true of all its cameras."""
+
+
+def measure_capture(capture: CameraCapture, measure: FrameMeasure) -> None:
+    """Hand one camera's mask, and its depth as it will be read again, to the measurement."""
+    if INSTANCE not in capture.data:
+        return
+    ids, tags = capture.data[INSTANCE]
+    depth_m = depth_as_stored(capture.data[DEPTH]) if DEPTH in capture.data else None
+    measure.see(capture.pose, capture.intrinsic, capture.size_px, ids=ids, tags=tags, depth_m=depth_m)

@@ -1,0 +1,130 @@
+"""What instance masks hold, counted in one pass over their pixels."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from uavsim.images.compiled import kernel
+from uavsim.typing import BoolArray, IntArray, UInt8Array, UInt16Array
+
+__all__ = ["extents", "moments", "split", "translated"]
+
+
+def split(bgra: UInt8Array) -> tuple[UInt16Array, UInt8Array]:
+    """Split CARLA's instance encoding: (H, W, 3 or 4) blue first -> (H, W) ids and tags."""
+    ids, tags = np.empty(bgra.shape[:2], np.uint16), np.empty(bgra.shape[:2], np.uint8)
+    _split(bgra, ids, tags)
+    return ids, tags
+
+
+def translated(ids: UInt16Array, table: UInt16Array) -> UInt16Array:
+    """Look (H, W) ids up in a table of 65536."""
+    found = np.empty_like(ids)
+    _translate(ids, table, found)
+    return found
+
+
+def moments(ids: UInt16Array, tags: UInt8Array, counted: BoolArray) -> tuple[IntArray, IntArray]:
+    """Sum over the pixels of every id.
+
+    Args:
+        ids: (H, W).
+        tags: (H, W).
+        counted: (256,) tags of the pixels that count.
+
+    Returns:
+        (N,) ids that are there, ascending, and (N, 6) of their pixels: how many, sums of column, line, column squared, line
+        squared and tag.
+    """
+    found, sums = _moments(ids, tags, counted)
+    order = np.argsort(found)
+    return found[order], sums[order]
+
+
+def extents(ids: UInt16Array) -> tuple[IntArray, IntArray]:
+    """Measure every id but 0.
+
+    Returns:
+        (N,) ids that are there, ascending, and (N, 5) of their pixels: how many, first column, first line, one past the last
+        column, one past the last line.
+    """
+    found, sums = _extents(ids)
+    order = np.argsort(found)
+    return found[order], sums[order]
+
+
+@kernel
+def _split(bgra: UInt8Array, ids: UInt16Array, tags: UInt8Array) -> None:
+    for line in range(bgra.shape[0]):
+        for column in range(bgra.shape[1]):
+            ids[line, column] = (np.uint16(bgra[line, column, 0]) << 8) | bgra[line, column, 1]
+            tags[line, column] = bgra[line, column, 2]
+
+
+@kernel
+def _translate(ids: UInt16Array, table: UInt16Array, found: UInt16Array) -> None:
+    for line in range(ids.shape[0]):
+        for column in range(ids.shape[1]):
+            found[line, column] = table[ids[line, column]]
+
+
+@kernel
+def _numbered(ids: UInt16Array, tags: UInt8Array, counted: BoolArray) -> tuple[IntArray, npt.NDArray[np.int32]]:
+    """Return the (N,) ids of the pixels that count, in the order in which they are met, and (65536,) the place of each."""
+    place = np.full(65536, -1, np.int32)
+    found = np.empty(65536, np.int64)
+    count = 0
+    for line in range(ids.shape[0]):
+        for column in range(ids.shape[1]):
+            if counted[tags[line, column]] and place[ids[line, column]] < 0:
+                found[count] = ids[line, column]
+                place[ids[line, column]] = count
+                count += 1
+    return found[:count].copy(), place
+
+
+@kernel
+def _moments(ids: UInt16Array, tags: UInt8Array, counted: BoolArray) -> tuple[IntArray, IntArray]:
+    found, place = _numbered(ids, tags, counted)
+    sums = np.zeros((len(found), 6), np.int64)
+    for line in range(ids.shape[0]):
+        for column in range(ids.shape[1]):
+            tag = tags[line, column]
+            if counted[tag]:
+                row = place[ids[line, column]]
+                sums[row, 0] += 1
+                sums[row, 1] += column
+                sums[row, 2] += line
+                sums[row, 3] += column * column
+                sums[row, 4] += line * line
+                sums[row, 5] += tag
+    return found, sums
+
+
+@kernel
+def _extents(ids: UInt16Array) -> tuple[IntArray, IntArray]:
+    place = np.full(65536, -1, np.int32)
+    found = np.empty(65536, np.int64)
+    count = 0
+    for line in range(ids.shape[0]):
+        for column in range(ids.shape[1]):
+            number = ids[line, column]
+            if number != 0 and place[number] < 0:
+                found[count] = number
+                place[number] = count
+                count += 1
+    sums = np.zeros((count, 5), np.int64)
+    sums[:, 1] = ids.shape[1]
+    sums[:, 2] = ids.shape[0]
+    for line in range(ids.shape[0]):
+        for column in range(ids.shape[1]):
+            number = ids[line, column]
+            if number != 0:
+                row = place[number]
+                sums[row, 0] += 1
+                sums[row, 1] = min(sums[row, 1], column)
+                sums[row, 2] = min(sums[row, 2], line)
+                sums[row, 3] = max(sums[row, 3], column + 1)
+                sums[row, 4] = max(sums[row, 4], line + 1)
+    return found[:count].copy(), sums

@@ -1,0 +1,118 @@
+"""What the validator counts in masks and along their borders, compiled: its own code for its own idea of the format."""
+
+# ruff: noqa: PLR0917 (kernels take their arrays by place)
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numba
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["border_pairs", "border_steps", "count_instances", "ids_of_mask"]
+
+Array: TypeAlias = npt.NDArray[Any]
+
+_compiled = numba.njit(cache=True, nogil=True, error_model="numpy")
+
+
+@_compiled  # type: ignore[untyped-decorator]
+def ids_of_mask(mask: Array) -> Array:
+    """Return the (H, W) uint16 ids of a (H, W, 3) mask: green + 256 * blue."""
+    ids = np.empty(mask.shape[:2], np.uint16)
+    for y in range(mask.shape[0]):
+        for x in range(mask.shape[1]):
+            ids[y, x] = mask[y, x, 1] + 256 * np.int64(mask[y, x, 2])
+    return ids
+
+
+@_compiled  # type: ignore[untyped-decorator]
+def count_instances(
+    ids: Array, box_of_id: Array, box_R_optical: Array, eye: Array, half: Array, intrinsic: Array
+) -> tuple[Array, Array]:
+    """Count the pixels of every box, and those whose ray meets it.
+
+    Args:
+        ids: (H, W) of the mask.
+        box_of_id: (65536,) box 0..B-1 of every id, -1 where no box has it.
+        box_R_optical: (B, 3, 3) rotations.
+        eye: (B, 3) the camera in each box's frame.
+        half: (B, 3) half sizes.
+        intrinsic: (3, 3).
+
+    Returns:
+        (B, 7) pixels, pixels inside, x0, y0, x1, y1 (last pixel inclusive), flat index of the first pixel;
+        (65536,) pixels of ids that no box has.
+    """
+    height, width = ids.shape
+    boxes = np.zeros((len(half), 7), np.int64)
+    strays = np.zeros(65536, np.int64)
+    ray = np.ones(3)
+    for y in range(height):
+        ray[1] = (y + 0.5 - intrinsic[1, 2]) / intrinsic[1, 1]
+        for x in range(width):
+            number = ids[y, x]
+            if number == 0:
+                continue
+            box = box_of_id[number]
+            if box < 0:
+                strays[number] += 1
+                continue
+            row = boxes[box]
+            if row[0] == 0:
+                row[2], row[3], row[4], row[6] = x, y, x, y * width + x
+            row[0] += 1
+            row[2], row[4], row[5] = min(row[2], x), max(row[4], x), y
+            ray[0] = (x + 0.5 - intrinsic[0, 2]) / intrinsic[0, 0]
+            row[1] += _meets(box_R_optical[box], eye[box], half[box], ray)
+    return boxes, strays
+
+
+@_compiled  # type: ignore[untyped-decorator]
+def _meets(box_R_optical: Array, eye: Array, half: Array, ray: Array) -> bool:
+    """Slab test in the box's frame."""
+    enter, leave = -np.inf, np.inf
+    for axis in range(3):
+        direction = box_R_optical[axis, 0] * ray[0] + box_R_optical[axis, 1] * ray[1] + box_R_optical[axis, 2] * ray[2]
+        if abs(direction) < 1e-12:
+            direction = 1e-12
+        near, far = (-half[axis] - eye[axis]) / direction, (half[axis] - eye[axis]) / direction
+        enter, leave = max(enter, min(near, far)), min(leave, max(near, far))
+    return enter <= leave and leave > 0
+
+
+@_compiled  # type: ignore[untyped-decorator]
+def border_pairs(ids: Array) -> tuple[Array, Array]:
+    """Return flat indices of neighbouring pixels with different ids: (P,) left or upper, (P,) right or lower."""
+    height, width = ids.shape
+    count = 0
+    for y in range(height):
+        for x in range(width):
+            count += x + 1 < width and ids[y, x] != ids[y, x + 1]
+            count += y + 1 < height and ids[y, x] != ids[y + 1, x]
+    first, second = np.empty(count, np.int64), np.empty(count, np.int64)
+    at = 0
+    for y in range(height):
+        for x in range(width):
+            here = y * width + x
+            if x + 1 < width and ids[y, x] != ids[y, x + 1]:
+                first[at], second[at] = here, here + 1
+                at += 1
+            if y + 1 < height and ids[y, x] != ids[y + 1, x]:
+                first[at], second[at] = here, here + width
+                at += 1
+    return first, second
+
+
+@_compiled  # type: ignore[untyped-decorator]
+def border_steps(luma: Array, first: Array, second: Array, moves: Array) -> tuple[float, float]:
+    """Return the mean step of a flat image between pairs of pixels, and that between the pairs moved by each of ``moves``."""
+    here, beside, count = np.int64(0), np.int64(0), 0
+    for at in range(len(first)):
+        a, b = first[at], second[at]
+        here += abs(np.int64(luma[a]) - np.int64(luma[b]))
+        for move in moves:
+            if a + move >= 0 and b + move < len(luma):
+                beside += abs(np.int64(luma[a + move]) - np.int64(luma[b + move]))
+                count += 1
+    return here / len(first), beside / count

@@ -1,0 +1,92 @@
+"""What is asked of one image, and what was measured in it; without the compiled code that measures."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+
+from uavsim.typing import BoolArray, FloatArray, IntArray
+
+__all__ = ["FileState", "FrameLook", "FrameTask", "TrackTask"]
+
+FileState = Literal["good", "missing", "truncated", "unreadable", "huge", "absent"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FrameTask:
+    """One image with its mask and the boxes of its sample.
+
+    Attributes:
+        row: of sample_data.
+        image: its path; None where the name leads to no file that may be opened.
+        mask: path of the instance mask, or None.
+        box_row: (B,) rows of sample_annotation: the boxes of the image's sample whose numbers can be used.
+        instance_id: (B,) their ids in the mask, 1..65535; other values where unknown.
+        centre_m, rotation, half_lwh_m: (B, 3), (B, 3, 3), (B, 3) boxes in the map.
+        position_m, camera_rotation, intrinsic: of the camera; map <- optical.
+    """
+
+    row: int
+    image: Path | None
+    mask: Path | None
+    box_row: IntArray
+    instance_id: IntArray
+    centre_m: FloatArray
+    rotation: FloatArray
+    half_lwh_m: FloatArray
+    position_m: FloatArray
+    camera_rotation: FloatArray
+    intrinsic: FloatArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TrackTask:
+    """All images of one channel in one scene, in time order; ``pixels`` False looks at files and sizes alone."""
+
+    frames: tuple[FrameTask, ...]
+    pixels: bool = True
+
+
+@dataclass(slots=True, eq=False)
+class FrameLook:
+    """What was measured in one image and its mask.
+
+    Attributes:
+        digest: of the file's bytes.
+        found_px: (width, height) in the file.
+        mean, spread: of the green channel, 0..255.
+        edge_contrast: mean step of the image across the borders of this frame's mask, of the frame's before and after.
+        edge_sharpness: those steps, divided by the steps across the same borders moved a few pixels: near 1 where the
+            image has no edge just there, however many it has all around.
+        box_row: (P,) rows of sample_annotation that have pixels in the mask.
+        visible_px: (P,) how many.
+        inside_px: (P,) those of them whose ray meets the box.
+        mask_box_px: (P, 4) x0, y0, x1, y1 of the visible pixels, last pixel inclusive.
+        box_px: (P, 4) the same of the projected corners, clipped to the image; nan where a corner is behind the camera.
+        cut: (P,) the projected box reaches out of the image.
+        tag: (P,) semantic tag at the instance's first pixel.
+        stray_ids: ids in the mask that no box of the sample has, with their pixels.
+    """
+
+    row: int
+    state: FileState = "good"
+    mask_state: FileState = "absent"
+    digest: str = ""
+    found_px: tuple[int, int] = (0, 0)
+    mask_px: tuple[int, int] = (0, 0)
+    mean: float = 0.0
+    spread: float = 0.0
+    edge_contrast: tuple[float, float, float] = (np.nan, np.nan, np.nan)
+    edge_sharpness: tuple[float, float, float] = (np.nan, np.nan, np.nan)
+    edge_pairs: int = 0
+    box_row: IntArray = field(default_factory=lambda: np.zeros(0, np.int64))
+    visible_px: IntArray = field(default_factory=lambda: np.zeros(0, np.int64))
+    inside_px: IntArray = field(default_factory=lambda: np.zeros(0, np.int64))
+    mask_box_px: IntArray = field(default_factory=lambda: np.zeros((0, 4), np.int64))
+    box_px: FloatArray = field(default_factory=lambda: np.zeros((0, 4)))
+    cut: BoolArray = field(default_factory=lambda: np.zeros(0, bool))
+    tag: IntArray = field(default_factory=lambda: np.zeros(0, np.int64))
+    stray_ids: dict[int, int] = field(default_factory=dict)
