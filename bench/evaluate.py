@@ -1,4 +1,4 @@
-"""Our nuScenes evaluation beside the devkit's on one result; ``python -m bench.evaluate FOLDER TASK`` scores one."""
+"""Our nuScenes evaluation beside the devkit's on one result; ``python -m bench.evaluate FOLDER BENCHMARK`` scores one."""
 
 from __future__ import annotations
 
@@ -17,6 +17,11 @@ from uavsim.evaluate.outcome import EvaluationRequest
 
 BESIDE_DEVKIT = {"detection": 40, "tracking": 20}  # samples; the devkit needs seconds for each
 GROWTH = (400, 1600)
+LARGE = 20_000
+ON_LARGE = {
+    "detection": ("nuscenes-detection", "uav3d", "coperception-uav", "swarm"),
+    "tracking": ("nuscenes-tracking",),
+}
 
 
 def rows() -> Iterator[Row]:
@@ -24,7 +29,7 @@ def rows() -> Iterator[Row]:
     for task, samples in BESIDE_DEVKIT.items():
         with tempfile.TemporaryDirectory() as name:
             folder = write_case(Path(name), task, samples)
-            ours = in_own_process("evaluate", str(folder), task)
+            ours = in_own_process("evaluate", str(folder), f"nuscenes-{task}")
             theirs = _devkit_cpu_s(folder, task)
         how = (
             f"processor time, {samples} samples, {BOXES} boxes and {PREDICTIONS} predictions each, from file to figures"
@@ -36,12 +41,25 @@ def rows() -> Iterator[Row]:
         told = []
         for samples in GROWTH:
             with tempfile.TemporaryDirectory() as name:
-                told.append(in_own_process("evaluate", str(write_case(Path(name), task, samples)), task))
+                folder = write_case(Path(name), task, samples)
+                told.append(in_own_process("evaluate", str(folder), f"nuscenes-{task}"))
         how = f"processor time, {GROWTH[0]} and {GROWTH[1]} samples, {BOXES} boxes and {PREDICTIONS} predictions each"
         per_sample = [run["cpu_s"] / samples for run, samples in zip(told, GROWTH, strict=True)]
         yield Row(f"evaluate {task}: a sample", 1e3 * per_sample[1], "ms", f"{GROWTH[1]} samples")
         yield Row(f"evaluate {task}: growth a sample", per_sample[1] / per_sample[0], "x", f"{how}; linear is 1")
         yield Row(f"evaluate {task}: peak memory", told[1]["peak_mb"], "MB", f"{GROWTH[1]} samples")
+
+
+def large() -> Iterator[Row]:
+    """Score 1,000 scenes' worth with every benchmark on a data set, each in a process of its own."""
+    how = f"{LARGE} samples, {BOXES} boxes and {PREDICTIONS} predictions each, from file to figures"
+    for task, benchmarks in ON_LARGE.items():
+        with tempfile.TemporaryDirectory() as name:
+            folder = write_case(Path(name), task, LARGE)
+            for benchmark in benchmarks:
+                told = in_own_process("evaluate", str(folder), benchmark)
+                yield Row(f"evaluate {benchmark}: {LARGE} samples", told["cpu_s"] / 60, "min", f"processor time, {how}")
+                yield Row(f"evaluate {benchmark}: peak memory", told["peak_mb"], "MB", how)
 
 
 def _devkit_cpu_s(folder: Path, task: str) -> float:
@@ -69,8 +87,8 @@ def _devkit_cpu_s(folder: Path, task: str) -> float:
 
 def main() -> None:
     """Score the case in a folder; print processor seconds, the start included, and peak memory."""
-    folder, task = Path(sys.argv[1]), sys.argv[2]
-    outcome = evaluate(f"nuscenes-{task}", EvaluationRequest(folder, folder / "results.json", split=SPLIT))
+    folder, benchmark = Path(sys.argv[1]), sys.argv[2]
+    outcome = evaluate(benchmark, EvaluationRequest(folder, folder / "results.json", split=SPLIT))
     used = resource.getrusage(resource.RUSAGE_SELF)
     scores = {name: outcome.scores[name] for name in outcome.headline[:2]}
     told = {"cpu_s": used.ru_utime + used.ru_stime, "peak_mb": used.ru_maxrss / 1024, **scores}

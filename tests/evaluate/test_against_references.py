@@ -68,6 +68,8 @@ def test_where2comm_ap_and_communication(tmp_path: Path) -> None:
         matches = match_by_overlap(*case)
         ours = [voc_ap(matched, matches.truth_count) for matched in matches.matched]
         assert ours == pytest.approx(theirs, abs=TOLERANCE)
+    if told["communication"] is None:
+        pytest.skip("UAVSIM_WHERE2COMM_PYTHON has no torch: overlaps agree, communication is not compared")
     for own, theirs in zip(communications, told["communication"], strict=True):
         logits = np.array(own["logits"], dtype=np.float32)
         confidence = (1 / (1 + np.exp(-logits))).max(axis=1)

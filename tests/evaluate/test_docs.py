@@ -23,7 +23,7 @@ def test_the_example_of_the_page_scores_a_result(tmp_path: Path) -> None:
     module = next(iter(adds.values())).partition(":")[0].rpartition(".")[2]
     names = {name: f"{module}:{value.partition(':')[2]}" for name, value in adds.items()}
     site = install_plugin(tmp_path, module, group=group, adds=names, source=source)
-    root = write_dataset(tmp_path / "data", scenes=1, samples=2, boxes=6)
+    root = write_dataset(tmp_path / "data", scenes=1, samples=2, boxes=16)
     boxes = json.loads((root / VERSION / "sample_annotation.json").read_text())
     instances = json.loads((root / VERSION / "instance.json").read_text())
     cars = {row["token"] for row in instances if row["category_token"] == "c0"}

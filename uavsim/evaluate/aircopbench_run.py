@@ -28,7 +28,7 @@ def evaluate_aircopbench(request: EvaluationRequest) -> Outcome:
     """
     questions = _questions(request.truth)
     texts = _answers(request.results, questions)
-    rng = np.random.default_rng(int(request.number("seed", 0)))
+    rng = np.random.default_rng(request.count("seed", 0))
     official = request.mode == "official"
     missing = [key for key in questions if key not in texts]
     if official and missing:

@@ -33,9 +33,7 @@ def evaluate_aot(request: EvaluationRequest) -> Outcome:
     if not len(results.score) and request.mode == "official":
         raise InputError(f"{request.results}: no detections; the starter kit ends here (--mode corrected scores it)")
     threshold = request.number("min_score", 0.0)
-    results = keep_results(
-        results, truth, min_score=threshold, min_track_length=int(request.number("min_track_len", 0))
-    )
+    results = keep_results(results, truth, min_score=threshold, min_track_length=request.count("min_track_len", 0))
     max_range_m = request.number("enc_max_range", 700.0)
     for target in budgets:
         threshold = search_score(

@@ -194,7 +194,7 @@ def _communication(request: EvaluationRequest) -> dict[str, float]:
     if path is None:
         return {}
     maps = read_confidence_maps(path)
-    threshold, channels = request.number("threshold", 0.01), int(request.number("channels", 64))
+    threshold, channels = request.number("threshold", 0.01), request.count("channels", 64)
     rates = [communication_rate(cells, threshold, mode=request.mode) for cells in maps]
     rate = mean_communication_rate(rates, mode=request.mode)
     height, width = maps[0].shape[1:]

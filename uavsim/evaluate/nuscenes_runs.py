@@ -49,7 +49,7 @@ def evaluate_detection(request: EvaluationRequest) -> Outcome:
     """
     config = detection.DetectionConfig()
     config = replace(config, range_m=_ranges(request, config.range_m))
-    config = replace(config, max_boxes_per_sample=int(request.number("max_boxes", config.max_boxes_per_sample)))
+    config = replace(config, max_boxes_per_sample=request.count("max_boxes", config.max_boxes_per_sample))
     truth, reader = _open(request, detection.CLASSES, "detection", config.max_boxes_per_sample)
     limits = np.array([config.range_m[name] for name in detection.CLASSES])
     own = _evaluated(truth.boxes, truth, limits, detection.CLASSES)
@@ -80,7 +80,7 @@ def evaluate_tracking(request: EvaluationRequest) -> Outcome:
     """
     config = tracking.TrackingConfig()
     config = replace(config, range_m=_ranges(request, config.range_m))
-    config = replace(config, max_boxes_per_sample=int(request.number("max_boxes", config.max_boxes_per_sample)))
+    config = replace(config, max_boxes_per_sample=request.count("max_boxes", config.max_boxes_per_sample))
     truth, reader = _open(request, tracking.CLASSES, "tracking", config.max_boxes_per_sample)
     if request.mode == "corrected":
         config = replace(config, step_s=_usual_step_s(truth))

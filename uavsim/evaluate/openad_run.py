@@ -21,7 +21,7 @@ def evaluate_openad(request: EvaluationRequest) -> Outcome:
     Raises:
         InputError: the files are refused.
     """
-    dimensions = int(request.number("dimensions", 3))
+    dimensions = request.count("dimensions", 3)
     if dimensions not in {2, 3}:
         raise InputError(f"--option dimensions={dimensions}: 2 or 3")
     table = request.path("similarity")

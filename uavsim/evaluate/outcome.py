@@ -42,12 +42,26 @@ class EvaluationRequest:
         """Return an option as a number.
 
         Raises:
-            InputError: it is none.
+            InputError: it is none, or not a finite one.
         """
         try:
-            return float(self.options.get(name, default))
+            number = float(self.options.get(name, default))
         except ValueError as error:
             raise InputError(f"--option {name}={self.options[name]}: not a number") from error
+        if not np.isfinite(number):
+            raise InputError(f"--option {name}={self.options[name]}: not a finite number")
+        return number
+
+    def count(self, name: str, default: int, *, most: int = 1_000_000) -> int:
+        """Return an option as a whole number from 0 to ``most``.
+
+        Raises:
+            InputError: it is none.
+        """
+        number = self.number(name, default)
+        if number != int(number) or not 0 <= number <= most:
+            raise InputError(f"--option {name}={self.options[name]}: not a whole number from 0 to {most}")
+        return int(number)
 
     def path(self, name: str) -> Path | None:
         """Return an option as a path, None where it is not given."""

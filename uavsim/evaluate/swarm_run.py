@@ -30,6 +30,7 @@ _PIXELS: Final = (0.0, 100.0, 400.0, 1600.0)
 _OCCLUSIONS: Final = (0.0, 0.1, 0.4, 0.7)
 _LEVELS: Final = ("none", "v0-40", "v40-60", "v60-80", "v80-100")
 _DRAWS: Final = 200
+_MOST_DRAWS: Final = 20_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -59,8 +60,8 @@ def evaluate_swarm(request: EvaluationRequest) -> Outcome:
     seen &= scored[truth.boxes.sample]
     own = truth.boxes.take(seen)
     scenes = np.unique(truth.scene[scored])
-    rng = np.random.default_rng(int(request.number("seed", 0)))
-    draws = np.zeros((int(request.number("draws", _DRAWS)), len(truth.scenes)))
+    rng = np.random.default_rng(request.count("seed", 0))
+    draws = np.zeros((request.count("draws", _DRAWS, most=_MOST_DRAWS), len(truth.scenes)))
     draws[:, scenes] = scene_draws(len(scenes), len(draws), rng)
     questions = _questions(request.truth / version, truth, own, seen)
     scores, tables = _answers(matched, questions, draws)
@@ -84,7 +85,7 @@ def _matched(request: EvaluationRequest, truth: Truth, own: Boxes, limit_m: floa
     if not request.results.is_file():
         raise InputError(f"{request.results}: no such file")
     reader = ResultReader(
-        request.results, truth.samples, truth.known, CLASSES, max_boxes=int(request.number("max_boxes", 500))
+        request.results, truth.samples, truth.known, CLASSES, max_boxes=request.count("max_boxes", 500)
     )
     check = FrameCheck(own, truth)
     counter = SwarmCounter(own, truth.scene, min_score=request.number("min_score", 0.0), ego_m=truth.ego_m)

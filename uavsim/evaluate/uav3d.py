@@ -203,7 +203,7 @@ def evaluate_uav3d(request: EvaluationRequest) -> Outcome:
     config = replace(detection.DetectionConfig(), range_m=dict.fromkeys(detection.CLASSES, _RANGE_M))
     own = truth.boxes.take(in_uav3d_square(truth.boxes, truth.ego_m))
     truth = replace(truth, boxes=Boxes.none())  # held once, not twice
-    max_boxes = int(request.number("max_boxes", config.max_boxes_per_sample))
+    max_boxes = request.count("max_boxes", config.max_boxes_per_sample)
     reader = ResultReader(request.results, truth.samples, truth.known, detection.CLASSES, max_boxes=max_boxes)
     counter, by_iou = detection.DetectionCounter(config, mode=request.mode), IouCounter(mode=request.mode)
     check, counted = FrameCheck(own, truth), np.zeros(len(truth.samples), bool)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from uavsim.typing import FloatArray, JsonDict
 
 __all__ = ["read_aot_results", "read_aot_truth"]
 
+_LARGEST: Final = 1 << 62
 _Entity: TypeAlias = tuple[str, str, int, int, str, list[float]]
 """Flight, image, frame, time, name of the object, and box, range and horizon."""
 
@@ -38,13 +39,13 @@ def read_aot_truth(path: Path) -> tuple[AotTruth, dict[str, int]]:
                 stream.value()
                 continue
             found = True
-            for flight in stream.members("'samples', the flights by name,"):
+            for name in stream.members("'samples', the flights by name,"):
                 sample = stream.value()
                 entities = sample.get("entities") if isinstance(sample, dict) else None
                 if not isinstance(entities, list):
-                    raise InputError(f"{path}: flight {flight} has no list of entities")
-                rows += [_entity(path, flight, entity) for entity in entities]
-                hours[flight] = _hours(path, flight, sample.get("metadata") or {}, entities)
+                    raise InputError(f"{path}: flight {name} has no list of entities")
+                rows += [_entity(path, name, entity) for entity in entities]
+                hours[name] = _hours(path, name, sample.get("metadata") or {}, entities)
         stream.end()
     if not found:
         raise InputError(f"{path}: no ground truth of AOT: there is no key 'samples'")
@@ -57,6 +58,8 @@ def read_aot_truth(path: Path) -> tuple[AotTruth, dict[str, int]]:
     code = {name: number for number, name in enumerate(names)} | {"": -1}
     numbers = np.array([[row[2], row[3], code[row[4]]] for row in rows], dtype=np.int64).reshape(-1, 3)
     values = np.array([row[5] for row in rows], dtype=np.float64).reshape(-1, 6)
+    if np.isinf(values).any():
+        raise InputError(f"{path}: a box or range is not finite")
     truth = AotTruth(
         flight=flight,
         image=image,
@@ -87,7 +90,7 @@ def read_aot_results(path: Path, images: dict[str, int]) -> AotResults:
     image, numbers = array("q"), array("d")
     tracks = _Tracks()
     with JsonStream(path) as stream:
-        for entry in stream.items("a result of AOT, a list of images,"):
+        for entry in stream.items("a result of AOT"):
             name = entry.get("img_name") if isinstance(entry, dict) else None
             if not isinstance(name, str) or not isinstance(entry.get("detections"), list):
                 raise InputError(f"{path}: an entry has no img_name or no list of detections")
@@ -96,7 +99,7 @@ def read_aot_results(path: Path, images: dict[str, int]) -> AotResults:
             for row in entry["detections"]:
                 try:
                     numbers.extend(float(row[key]) for key in "xywhs")
-                except (KeyError, TypeError, ValueError) as error:
+                except (KeyError, TypeError, ValueError, OverflowError) as error:
                     raise InputError(f"{path}: a detection lacks a number x, y, w, h or s: {error}") from error
                 image.append(images[name])
                 tracks.add(row)
@@ -160,15 +163,18 @@ def _entity(path: Path, flight: str, entity: JsonDict) -> _Entity:
             blob.get("range_distance_m"),
             (entity.get("labels") or {}).get("is_above_horizon"),
         ]
+        frame, time = int(blob["frame"]), int(entity["time"])
+        if max(abs(frame), abs(time)) > _LARGEST:
+            raise ValueError("a frame or time that is no 64-bit number")
         return (
             str(entity.get("flight_id", flight)),
             str(entity["img_name"]),
-            int(blob["frame"]),
-            int(entity["time"]),
+            frame,
+            time,
             str(entity.get("id") or ""),
             [np.nan if number is None else float(number) for number in numbers],
         )
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise InputError(
             f"{path}: flight {flight}: an entity without frame, time, img_name or four numbers in bb"
         ) from error
@@ -178,8 +184,12 @@ def _hours(path: Path, flight: str, metadata: JsonDict, entities: list[JsonDict]
     """Return a flight's length: by its duration in milliseconds, else by its frames at its rate."""
     try:
         if metadata.get("duration"):
-            return float(metadata["duration"]) / 3.6e6
-        frames = metadata.get("number_of_frames") or len({entity.get("img_name") for entity in entities})
-        return float(frames) / float(metadata.get("fps") or 10.0) / 3600
-    except (AttributeError, TypeError, ValueError) as error:
-        raise InputError(f"{path}: flight {flight}: metadata has no number of duration, frames or fps") from error
+            hours = float(metadata["duration"]) / 3.6e6
+        else:
+            frames = metadata.get("number_of_frames") or len({str(entity["img_name"]) for entity in entities})
+            hours = float(frames) / float(metadata.get("fps") or 10.0) / 3600
+        if not (np.isfinite(hours) and (hours > 0 or not entities)):
+            raise ValueError("a length that is not above 0")
+    except (AttributeError, KeyError, TypeError, ValueError, OverflowError) as error:
+        raise InputError(f"{path}: flight {flight}: metadata has no usable duration, frames or fps") from error
+    return hours

@@ -71,7 +71,7 @@ class JsonStream:
     def items(self, what: str) -> Iterator[Any]:
         """Yield the decoded values of the array that comes next."""
         if self._next() != "[":
-            raise InputError(f"{self.path}: {what} is not a JSON array")
+            raise InputError(f"{self.path}: {what}: not a list, a JSON array")
         self._at += 1
         if self._next() == "]":
             self._at += 1
