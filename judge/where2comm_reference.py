@@ -2,9 +2,10 @@
 
     PYTHON judge/where2comm_reference.py CHECKOUT CASES
 
-PYTHON has shapely, PyYAML and torch. Without torch, which its overlaps only take their arrays out of, communication is null. CHECKOUT is a folder of https://github.com/MediaBrain-SJTU/Where2comm. CASES is
-{"overlap": [[{"truth": (G, 4, 2), "found": (P, 4, 2), "score": (P,)}, ...frames], ...], "communication": [{"logits": (agents,
-anchors, H, W), "threshold", "smooth": null or [size, sigma]}, ...]}.
+PYTHON has shapely, PyYAML and torch. Without torch, out of which overlaps only take arrays, communication is null. CHECKOUT
+is a folder of https://github.com/MediaBrain-SJTU/Where2comm. CASES is {"overlap": [[{"truth": (G, 4, 2), "found": (P, 4, 2),
+"score": (P,)}, ...frames], ...], "communication": [{"logits": (agents, anchors, H, W), "threshold", "smooth": null or [size,
+sigma]}, ...]}.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@
 
 The detector finds three quarters of the boxes that a drone sees and adds six strangers a sample; its tracker keeps their
 names. AOT, OpenAD and AirCopBench are scored on made-up cases in their own formats. docs/evaluation*.md hold the figures of
-``scripts/demo``'s data set.
+the data set that docs/evaluation.md names.
 """
 
 from __future__ import annotations
