@@ -121,7 +121,7 @@ def communication_rate(
     cells = np.asarray(confidence, dtype=np.float64 if exact else np.float32)
     if smooth is not None:
         cells = _smoothed(cells, *smooth)
-    sent = cells > cells.dtype.type(threshold)
+    sent: BoolArray = np.greater(cells, cells.dtype.type(threshold))
     counted = sent[1:] if exact else sent[:1]
     if not counted.size:
         return 0.0

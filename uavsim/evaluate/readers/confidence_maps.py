@@ -23,7 +23,7 @@ def read_confidence_maps(path: Path) -> list[FloatArray]:
     try:
         if path.stat().st_size > MAX_FILE_BYTES:
             raise InputError(f"{path}: larger than {MAX_FILE_BYTES / 1e9:.1f} GB")
-        with np.load(path, allow_pickle=False) as file:
+        with path.open("rb") as opened, np.load(opened, allow_pickle=False) as file:
             maps = [(name, np.asarray(file[name], dtype=np.float64)) for name in file.files]
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror or error}") from error
