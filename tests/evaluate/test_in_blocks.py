@@ -106,7 +106,7 @@ def test_confidence_maps(tmp_path: Path) -> None:
         with pytest.raises(InputError, match=words):
             read_confidence_maps(file)
     file.write_bytes(b"PK\x03\x04")
-    with pytest.raises(InputError, match="no .npz file"):
+    with pytest.raises(InputError, match=r"no \.npz file"):
         read_confidence_maps(file)
 
 
