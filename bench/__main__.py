@@ -20,19 +20,18 @@ BENCHES: dict[str, Callable[[], Iterator[Row]]] = {
     "validate": disk.validate_mini,
     "assemble": disk.assemble,
     "evaluate": evaluate.rows,
+    "evaluate-large": evaluate.large,
     "repeat": repeat.rows,
     "soak": soak.rows,
     "cost": lambda: cost.rows(2, 20),
 }
-LONG = ("repeat", "soak", "cost")  # only when asked for by name
+LONG = ("evaluate-large", "repeat", "soak", "cost")  # only when asked for by name
 
 
 def main() -> int:
     """Print one JSON list of rows; a benchmark that fails is a row's absence and exit code 1."""
     parser = argparse.ArgumentParser(prog="scripts/bench", description=__doc__)
-    parser.add_argument(
-        "--only", action="append", choices=sorted(BENCHES), help="default: all but repeat, soak and cost"
-    )
+    parser.add_argument("--only", action="append", choices=sorted(BENCHES), help="default: all but the long ones")
     parser.add_argument("--out", type=Path, help="write the rows here as well")
     parser.add_argument("--ticks", type=int, default=20_000, help="of the soak")
     parser.add_argument("--town", default="Town10HD", help="of the soak")

@@ -83,3 +83,30 @@ def _detection(rng: np.random.Generator, box: list[float], track: int) -> Json:
         "w": width * float(rng.uniform(0.6, 1.5)), "h": height * float(rng.uniform(0.6, 1.5)),
         "s": float(round(rng.uniform(0.05, 1), 3)), "track_id": int(track if rng.random() < 0.95 else track + 100),
     }  # fmt: skip
+
+
+ODD = ("no tracks", "some tracks", "equal scores", "zero scores", "two tracks an object", "images left out", "ranges")
+
+
+def make_odd(truth: Json, results: list[Json], seed: int) -> None:
+    """Change a case in place, each seed in one way of ``ODD``."""
+    rng = np.random.default_rng(seed)
+    kind = ODD[seed % len(ODD)]
+    for entry in results:
+        for detection in list(entry["detections"]):
+            if kind == "no tracks":
+                detection.pop("track_id")
+            elif kind == "some tracks" and rng.random() < 0.3:
+                detection["track_id"] = None
+            elif kind == "equal scores":
+                detection["s"] = 0.5
+            elif kind == "zero scores":
+                detection["s"] = float(rng.choice([0.0, 0.5]))
+            elif kind == "two tracks an object" and rng.random() < 0.5:
+                entry["detections"].append(detection | {"track_id": detection["track_id"] + 1000})
+    if kind == "images left out":
+        results[:] = [entry for entry in results if rng.random() < 0.8 or entry is results[0]]
+    for flight in truth["samples"].values() if kind == "ranges" else ():
+        for entity in flight["entities"]:
+            if "range_distance_m" in entity["blob"] and entity["id"] != "Airplane7" and rng.random() < 0.1:
+                entity["blob"]["range_distance_m"] = [None, 330.0, 300.0, 700.0][int(rng.integers(4))]

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from uavsim.evaluate.bev_iou import corners_of
 from uavsim.evaluate.boxes import Boxes
 
 Case = dict[str, Any]
@@ -44,3 +45,56 @@ def as_boxes(case: Case) -> tuple[Boxes, Boxes]:
             Boxes.make(sample, np.zeros(len(rows)), np.column_stack([rows[:, :2], np.zeros(len(rows))]), **columns)
         )
     return told[0], told[1]
+
+
+def turned_cases(count: int, *, seed: int = 0) -> list[tuple[Boxes, Boxes]]:
+    """Return ground truth and detections of turned boxes; every case has truth, some samples have none or no detection."""
+    rng = np.random.default_rng(seed)
+    told = []
+    for number in range(count):
+        samples = int(rng.integers(1, 6))
+        counts = rng.integers(0 if number % 2 else 1, 8, samples)
+        counts[0] = max(counts[0], 1)
+        truth = _turned(rng, np.repeat(np.arange(samples), counts))
+        copies = np.flatnonzero(rng.random(len(truth)) < 0.9).repeat(2)
+        copies = copies[rng.random(len(copies)) < 0.8]
+        strangers = _turned(rng, rng.integers(0, samples, int(rng.integers(0, 5))))
+        near = truth.take(copies)
+        shift = rng.normal(0, rng.choice([0.0, 0.3, 1.0]), (len(near), 3))
+        score = rng.random(len(near))
+        moved = Boxes.make(
+            near.sample,
+            near.label,
+            near.centre_m + shift,
+            size_m=near.size_m,
+            yaw_rad=near.yaw_rad + shift[:, 2],
+            score=score,
+        )
+        told.append((truth, Boxes.concat([moved, strangers])))
+    return told
+
+
+def _turned(rng: np.random.Generator, sample: Any) -> Boxes:
+    count = len(sample)
+    return Boxes.make(
+        sample,
+        np.zeros(count),
+        np.column_stack([rng.uniform(-12, 12, (count, 2)) + 300, np.zeros(count)]),
+        size_m=rng.uniform(1, 5, (count, 3)),
+        yaw_rad=rng.uniform(-4, 4, count),
+        score=rng.random(count),
+    )
+
+
+def corners_by_frame(case: tuple[Boxes, Boxes]) -> list[Case]:
+    """Return the corners on the ground of a case's boxes by frame, as lists."""
+    truth, found = case
+    frames = []
+    for sample in np.union1d(truth.sample, found.sample).tolist():
+        own, theirs = (boxes.take(boxes.sample == sample) for boxes in case)
+        told = {
+            name: corners_of(b.centre_m, b.size_m, b.yaw_rad).tolist()
+            for name, b in (("truth", own), ("found", theirs))
+        }
+        frames.append(told | {"score": theirs.score.tolist()})
+    return frames

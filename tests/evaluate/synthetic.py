@@ -159,10 +159,31 @@ def results_for(truth: dict[str, list[dict[str, Any]]], task: str, seed: int, ki
         if task == "tracking" and kind != "duplicate ids":
             boxes[:] = {box["tracking_id"]: box for box in boxes}.values()
         rng.shuffle(boxes)
+    _make_odd(rng, results, task, kind)
     if not any(results.values()):  # the devkit cannot evaluate a file with no box at all
         sample, rows = next((s, r) for s, r in truth.items() if r)
         results[sample].append(_box(rng, rows[0], task, kind))
     return {"meta": {"use_camera": True}, "results": results}
+
+
+def _make_odd(rng: np.random.Generator, results: dict[str, list[dict[str, Any]]], task: str, kind: str) -> None:
+    """Change results in place, for the kinds that are about scores, sizes and which boxes are there at all."""
+    boxes = [box for of_sample in results.values() for box in of_sample]
+    for number, box in enumerate(boxes):
+        if kind == "equal scores":
+            box[f"{task}_score"] = 0.5
+        elif kind == "scores at and below zero":
+            box[f"{task}_score"] = float(rng.choice([0.0, -0.5, -1.0, 0.3]))
+        elif kind == "single frames" and task == "tracking":
+            box["tracking_id"] = f"alone{number}"
+        elif kind == "flat boxes" and rng.random() < 0.1:
+            box["size"][int(rng.integers(3))] = 0.0
+    if kind == "one box":
+        for sample, of_sample in results.items():
+            results[sample] = of_sample[:1] if boxes and of_sample and of_sample[0] is boxes[0] else []
+    if kind == "far from all":
+        for box in boxes:
+            box["translation"][0] += 15.0
 
 
 def _box(rng: np.random.Generator, row: dict[str, Any], task: str, kind: str) -> dict[str, Any]:
@@ -204,4 +225,5 @@ def _stranger(rng: np.random.Generator, rows: list[dict[str, Any]], task: str, k
 
 KINDS = (
     "random", "ties", "coarse grid", "as the truth", "nothing in most samples", "unknown velocities", "duplicate ids",
+    "equal scores", "scores at and below zero", "single frames", "flat boxes", "one box", "far from all",
 )  # fmt: skip

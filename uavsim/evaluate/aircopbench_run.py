@@ -9,7 +9,7 @@ import numpy as np
 
 from uavsim.errors import InputError
 from uavsim.evaluate.aircopbench import parse_official, parse_strict, score_answers
-from uavsim.evaluate.outcome import EvaluationRequest, Outcome, Row, Table
+from uavsim.evaluate.outcome import Curve, EvaluationRequest, Outcome, Row, Table
 from uavsim.evaluate.readers.json_stream import read_json
 from uavsim.typing import JsonDict
 
@@ -28,7 +28,7 @@ def evaluate_aircopbench(request: EvaluationRequest) -> Outcome:
     """
     questions = _questions(request.truth)
     texts = _answers(request.results, questions)
-    rng = np.random.default_rng(int(request.number("seed", 0)))
+    rng = np.random.default_rng(request.count("seed", 0))
     official = request.mode == "official"
     missing = [key for key in questions if key not in texts]
     if official and missing:
@@ -53,7 +53,10 @@ def evaluate_aircopbench(request: EvaluationRequest) -> Outcome:
     rows: list[Row] = [(name, scores.questions[name], value) for name, value in scores.by_task.items()]
     rows += [(name, None, value) for name, value in scores.by_category.items()]
     table = Table("accuracy by task and category", ("", "questions", "accuracy"), tuple(rows))
-    return Outcome("aircopbench", request.mode, told, ("accuracy", "accuracy_macro"), (table,))
+    names = tuple(scores.by_task)
+    bars = {"accuracy": (np.arange(len(names) + 1.0), np.array(list(scores.by_task.values())))}
+    curve = Curve("accuracy by task", "", "accuracy", bars, steps=True, ticks=names)
+    return Outcome("aircopbench", request.mode, told, ("accuracy", "accuracy_macro"), (table,), (curve,))
 
 
 def _questions(path: Path) -> dict[tuple[str, str], JsonDict]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Final, Self
+from typing import Final, Literal, Self
 
 import numpy as np
 
@@ -15,6 +15,7 @@ __all__ = ["ATTRIBUTES", "NOTHING", "Boxes", "ranks_within", "yaw_of_quat"]
 NOTHING: Final = -1
 """The code of an absent attribute or track."""
 
+_SIDES: Final[tuple[Literal["left", "right"], ...]] = ("left", "right")
 ATTRIBUTES: Final = (
     "pedestrian.moving",
     "pedestrian.sitting_lying_down",
@@ -69,6 +70,14 @@ class Boxes:
     def take(self, rows: AnyArray | slice) -> Self:
         """Return the rows of a mask, of ascending indices or of a range."""
         return type(self)(*(getattr(self, f.name)[rows] for f in fields(self)))
+
+    def rows_of(self, samples: IntArray) -> IntArray:
+        """Return the ascending indices of the rows of some samples, which ascend."""
+        begin, end = (np.searchsorted(self.sample, samples, side=side) for side in _SIDES)
+        counts = end - begin
+        ranks = np.arange(int(counts.sum())) - np.repeat(np.cumsum(counts) - counts, counts)
+        rows: IntArray = np.repeat(begin, counts) + ranks
+        return rows
 
     @classmethod
     def make(cls, sample: AnyArray, label: AnyArray, centre_m: AnyArray, **columns: AnyArray) -> Boxes:

@@ -41,6 +41,7 @@ def _later(module: str, function: str) -> MetricFunction:
 
 _BOXES: Final = ("range", "max_boxes")
 _AOT: Final = ("min_score", "min_track_len", "enc_max_range", "hfar", "fppi")
+_OVERLAP: Final = (*_BOXES, "skip_empty", "confidence", "threshold", "channels")
 _SWARM: Final = (*_BOXES, "against", "min_score", "draws", "seed")
 METRICS: Final = Registry(
     "metrics",
@@ -55,7 +56,7 @@ METRICS: Final = Registry(
             _later("uav3d", "evaluate_uav3d"), ("max_boxes",), "UAV3D's mAP, NDS of eighths and AP by overlap"
         ),
         "coperception-uav": Metric(
-            _later("coperception", "evaluate_coperception"), _BOXES, "Where2comm's AP by overlap"
+            _later("coperception", "evaluate_coperception"), _OVERLAP, "Where2comm's AP by overlap and what is sent"
         ),
         "aot": Metric(_later("aot_run", "evaluate_aot"), _AOT, "EDR, HFAR, AFDR, FPPI"),
         "openad": Metric(

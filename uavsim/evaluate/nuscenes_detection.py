@@ -87,6 +87,7 @@ class DetectionScores:
         aps: AP by class and distance.
         tp_errors: by class; NaN where an error is not defined for the class.
         curves: by (class, distance).
+        match_errors: (5, matches) by class: the errors of each match at ``errors_at_m``, in the order of ``TP_ERRORS``.
         mean_ap: over the classes.
         nds: nuScenes detection score.
     """
@@ -96,6 +97,7 @@ class DetectionScores:
     tp_errors: dict[str, dict[str, float]]
     mean_tp_errors: dict[str, float]
     curves: dict[tuple[str, float], ClassCurves]
+    match_errors: dict[str, FloatArray]
     mean_ap: float
     nds: float
 
@@ -190,13 +192,16 @@ class DetectionCounter:
                 else true_positive_error(curve.errors[error], curve.confidence, min_recall=self.config.min_recall)
                 for error in TP_ERRORS
             }
-        return self._summary(aps, tp_errors, curves)
+        of_match = label[matched[at]]
+        match_errors = {name: errors[:, of_match == number] for number, name in enumerate(CLASSES)}
+        return self._summary(aps, tp_errors, curves, match_errors)
 
     def _summary(
         self,
         aps: dict[str, dict[float, float]],
         tp_errors: dict[str, dict[str, float]],
         curves: dict[tuple[str, float], ClassCurves],
+        match_errors: dict[str, FloatArray],
     ) -> DetectionScores:
         present = [name for name, count in zip(CLASSES, self._truth.tolist(), strict=True) if count]
         counted = list(CLASSES) if self.mode == "official" else present
@@ -208,6 +213,7 @@ class DetectionCounter:
             tp_errors=tp_errors,
             mean_tp_errors=errors,
             curves=curves,
+            match_errors=match_errors,
             mean_ap=mean_ap,
             nds=nuscenes_detection_score(mean_ap, list(errors.values()), mean_ap_weight=self.config.mean_ap_weight),
         )

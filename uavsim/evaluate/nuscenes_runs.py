@@ -11,13 +11,14 @@ from uavsim.evaluate import nuscenes_detection as detection
 from uavsim.evaluate import nuscenes_tracking as tracking
 from uavsim.evaluate.boxes import Boxes
 from uavsim.evaluate.frame_check import FrameCheck
-from uavsim.evaluate.outcome import Curve, EvaluationRequest, Outcome, Row, Table
+from uavsim.evaluate.outcome import Curve, EvaluationRequest, Outcome, Row, Table, histogram
 from uavsim.evaluate.ranges import keep_evaluated
 from uavsim.evaluate.readers.nuscenes_results import ResultReader
 from uavsim.evaluate.readers.nuscenes_truth import Truth, read_truth
 from uavsim.evaluate.result_input import WIDE_RANGE_M, only_version, scored_samples
+from uavsim.evaluate.scenes import found_by_scene, rows_by_scene
 from uavsim.evaluate.tracks import fill_tracks
-from uavsim.typing import FloatArray, JsonDict
+from uavsim.typing import BoolArray, FloatArray, JsonDict
 
 __all__ = [
     "WIDE_RANGE_M",
@@ -29,6 +30,12 @@ __all__ = [
 ]
 
 _SHORT = {"trans_err": "mate", "scale_err": "mase", "orient_err": "maoe", "vel_err": "mave", "attr_err": "maae"}
+_HISTOGRAMS = (
+    ("translation errors", "distance of the centres on the ground (m)", 2.0),
+    ("scale errors", "1 - overlap of the sizes", 1.0),
+    ("orientation errors", "difference of the headings (rad)", float(np.pi)),
+    ("velocity errors", "difference of the velocities (m/s), the last bin holds all larger ones", 5.0),
+)
 _SHOWN = ("gt", "amota", "amotp", "recall", "mota", "motp", "ids", "frag")
 _CYCLES = ("bicycle", "motorcycle")
 
@@ -42,10 +49,11 @@ def evaluate_detection(request: EvaluationRequest) -> Outcome:
     """
     config = detection.DetectionConfig()
     config = replace(config, range_m=_ranges(request, config.range_m))
-    config = replace(config, max_boxes_per_sample=int(request.number("max_boxes", config.max_boxes_per_sample)))
+    config = replace(config, max_boxes_per_sample=request.count("max_boxes", config.max_boxes_per_sample))
     truth, reader = _open(request, detection.CLASSES, "detection", config.max_boxes_per_sample)
     limits = np.array([config.range_m[name] for name in detection.CLASSES])
     own = _evaluated(truth.boxes, truth, limits, detection.CLASSES)
+    truth = replace(truth, boxes=Boxes.none())  # held once, not twice
     counter = detection.DetectionCounter(config, mode=request.mode)
     check = FrameCheck(own, truth)
     counted = np.zeros(len(truth.samples), bool)
@@ -54,7 +62,7 @@ def evaluate_detection(request: EvaluationRequest) -> Outcome:
         found = _evaluated(block, truth, limits, detection.CLASSES)
         samples = np.unique(block.sample)
         counted[samples] = True
-        counter.add(own.take(np.isin(own.sample, samples)), found)
+        counter.add(own.take(own.rows_of(samples)), found)
     check.raise_if_wrong(request.results)
     scored = scored_samples(request, truth, reader)
     counter.add(own.take((scored & ~counted)[own.sample]), Boxes.none())
@@ -72,24 +80,33 @@ def evaluate_tracking(request: EvaluationRequest) -> Outcome:
     """
     config = tracking.TrackingConfig()
     config = replace(config, range_m=_ranges(request, config.range_m))
-    config = replace(config, max_boxes_per_sample=int(request.number("max_boxes", config.max_boxes_per_sample)))
+    config = replace(config, max_boxes_per_sample=request.count("max_boxes", config.max_boxes_per_sample))
     truth, reader = _open(request, tracking.CLASSES, "tracking", config.max_boxes_per_sample)
     if request.mode == "corrected":
         config = replace(config, step_s=_usual_step_s(truth))
     limits = np.array([config.range_m[name] for name in tracking.CLASSES])
     own = _evaluated(truth.boxes, truth, limits, tracking.CLASSES)
     _one_box_an_object(own, truth)
+    truth = replace(truth, boxes=Boxes.none())  # held once, not twice
     check = FrameCheck(own, truth)
-    blocks = []
-    for block in reader.blocks():
+
+    def evaluated(block: Boxes) -> Boxes:
         check.add(block)
-        blocks.append(_evaluated(block, truth, limits, tracking.CLASSES))
-    check.raise_if_wrong(request.results)
-    own = own.take(scored_samples(request, truth, reader)[own.sample])
+        return _evaluated(block, truth, limits, tracking.CLASSES)
+
+    def scored() -> BoolArray:
+        check.raise_if_wrong(request.results)
+        return scored_samples(request, truth, reader)
+
+    rows = rows_by_scene(own, truth.scene)
     when = (truth.scene, truth.place, truth.time_us)
-    filled = fill_tracks(own, *when, mean_scores=False, mode=request.mode)
-    tracks = fill_tracks(Boxes.concat(blocks), *when, mean_scores=True, mode=request.mode)
-    scores = tracking.score_tracks(filled, tracks, config, mode=request.mode)
+    with tracking.TrackingCounter(config, mode=request.mode) as counter:
+        for scene, found in found_by_scene(reader, truth, keep=evaluated, scored=scored):
+            counter.add(
+                fill_tracks(own.take(rows(scene)), *when, mean_scores=False, mode=request.mode),
+                fill_tracks(found, *when, mean_scores=True, mode=request.mode),
+            )
+        scores = counter.score()
     told = {"split": request.split, "range_m": config.range_m, "samples": len(reader.seen), "step_s": config.step_s}
     return _tracking_outcome(request.mode, scores, told | {"samples_ignored": reader.ignored})
 
@@ -117,8 +134,8 @@ def _evaluated(boxes: Boxes, truth: Truth, limits: FloatArray, labels: tuple[str
 
 
 def _one_box_an_object(boxes: Boxes, truth: Truth) -> None:
-    pairs = np.unique(np.stack([boxes.sample, boxes.track]), axis=1)
-    if pairs.shape[1] != len(boxes):
+    order = np.lexsort((boxes.track, boxes.sample))
+    if np.any((np.diff(boxes.sample[order]) == 0) & (np.diff(boxes.track[order]) == 0)):
         raise InputError(f"the data set has an object twice in one sample; {len(truth.samples)} samples were read")
 
 
@@ -168,7 +185,17 @@ def _detection_curves(scores: detection.DetectionScores) -> tuple[Curve, ...]:
         }
         if errors:
             curves.append(Curve(f"{name}: mean errors of true positives", "recall", "error", errors))
-    return tuple(curves)
+    return (*curves, *_error_histograms(scores))
+
+
+def _error_histograms(scores: detection.DetectionScores) -> tuple[Curve, ...]:
+    found = {name: errors for name, errors in scores.match_errors.items() if errors.shape[1]}
+    if not found:
+        return ()
+    return tuple(
+        histogram(title, label, {name: errors[number] for name, errors in found.items()}, highest=highest)
+        for number, (title, label, highest) in enumerate(_HISTOGRAMS)
+    )
 
 
 def _tracking_outcome(mode: str, scores: tracking.TrackingScores, told: JsonDict) -> Outcome:
@@ -177,7 +204,7 @@ def _tracking_outcome(mode: str, scores: tracking.TrackingScores, told: JsonDict
     )
     labels = {metric: {name: row[metric] for name, row in scores.by_class.items()} for metric in tracking.METRICS}
     curves = []
-    for metric in ("motar", "mota", "motp", "ids"):
+    for metric in ("motar", "mota", "motp", "ids", "fp", "fn"):
         lines = {name: (curve["recall"], curve[metric]) for name, curve in scores.curves.items() if metric in curve}
         if lines:
             curves.append(Curve(f"{metric} along recall", "recall", metric, lines))

@@ -8,22 +8,23 @@ neither, and measures times by the data set's own clock instead of 0.5 s a sampl
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Final
+from types import TracebackType
+from typing import Final, Self
 
 import numpy as np
 
-from uavsim.evaluate.tracking_events import EventCounts, count_events
-from uavsim.evaluate.tracks import TrackTable
-from uavsim.typing import FloatArray
+from uavsim.evaluate.tracking_events import EventCounter, EventCounts
+from uavsim.evaluate.tracks import TrackStore, TrackTable
+from uavsim.typing import FloatArray, IntArray
 
 __all__ = [
     "CLASSES",
     "METRICS",
     "TrackingConfig",
+    "TrackingCounter",
     "TrackingScores",
     "metrics_of_counts",
     "recall_thresholds",
-    "score_class",
     "score_tracks",
 ]
 
@@ -70,12 +71,83 @@ def score_tracks(
     truth: TrackTable, found: TrackTable, config: TrackingConfig | None = None, *, mode: str = "official"
 ) -> TrackingScores:
     """Score tracks of all classes; both come from ``tracks.fill_tracks``, labels are indices into ``CLASSES``."""
-    config = config or TrackingConfig()
-    by_class, curves = {}, {}
-    for number, name in enumerate(CLASSES):
-        own = truth.take(np.flatnonzero(truth.label == number))
-        theirs = found.take(np.flatnonzero(found.label == number))
-        by_class[name], curves[name] = score_class(own, theirs, config, mode=mode)
+    with TrackingCounter(config, mode=mode) as counter:
+        counter.add(truth, found)
+        return counter.score()
+
+
+class TrackingCounter:
+    """Collects tracks scene by scene; ``score`` walks them a second time, at the thresholds that the first walk gives.
+
+    The tracks wait in a temporary file once they are many, so memory holds one scene and the scores of the matches.
+    """
+
+    def __init__(self, config: TrackingConfig | None = None, *, mode: str = "official") -> None:
+        self.config, self.mode = config or TrackingConfig(), mode
+        self._every = [self._counter(np.array([-np.inf])) for _ in CLASSES]
+        self._objects = np.zeros(len(CLASSES), np.int64)
+        self._names: list[list[IntArray]] = [[] for _ in CLASSES]
+        self._waiting = TrackStore()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self._waiting.close()
+
+    def add(self, truth: TrackTable, found: TrackTable) -> None:
+        """Count whole scenes, each once; both come from ``tracks.fill_tracks``, labels are indices into ``CLASSES``."""
+        for number, counter in enumerate(self._every):
+            own = truth.of_label(number)
+            if not len(own):
+                continue  # nothing can match
+            counter.add(own, found.of_label(number))
+            self._objects[number] += len(own)
+            self._names[number].append(np.unique(own.track))
+        self._waiting.put(truth, found)
+
+    def score(self) -> TrackingScores:
+        """Return the scores of all that was added."""
+        thresholds = [
+            recall_thresholds(counter.match_scores(), count, self.config)
+            for counter, count in zip(self._every, self._objects.tolist(), strict=True)
+        ]
+        levels = [np.unique(of_class[~np.isnan(of_class)]) for of_class in thresholds]
+        counters = [self._counter(of_class) for of_class in levels]
+        for truth, found in self._waiting:
+            for number, counter in enumerate(counters):
+                if len(levels[number]):
+                    counter.add(truth.of_label(number), found.of_label(number))
+        by_class: dict[str, dict[str, float]] = {}
+        curves: dict[str, dict[str, FloatArray]] = {}
+        for number, name in enumerate(CLASSES):
+            if not self._objects[number]:
+                by_class[name], curves[name] = dict.fromkeys(METRICS, float("nan")), {}
+                continue
+            along = self._curves(number, thresholds[number], counters[number].counts())
+            by_class[name], curves[name] = _best(along), along | {"confidence": thresholds[number]}
+        return TrackingScores(by_class, _overall(by_class), curves)
+
+    def _counter(self, thresholds: FloatArray) -> EventCounter:
+        return EventCounter(thresholds, limit_m=self.config.match_within_m, mode=self.mode)
+
+    def _curves(self, number: int, thresholds: FloatArray, counts: EventCounts) -> dict[str, FloatArray]:
+        """Return the metrics of one class along recall.
+
+        Source: nuscenes-devkit 1.2.0, ``eval/tracking/algo.py`` (``accumulate``) and ``evaluate.py``.
+        """
+        known = ~np.isnan(thresholds)
+        if not known.any():
+            objects = len(np.unique(np.concatenate(self._names[number])))
+            worst = _worst(objects=objects, boxes=int(self._objects[number]))
+            return {name: np.full(self.config.thresholds, value) for name, value in worst.items()}
+        _, back = np.unique(thresholds[known], return_inverse=True)
+        missing = np.full(int((~known).sum()), np.nan)
+        at_levels = metrics_of_counts(counts, step_s=self.config.step_s)
+        return {name: np.r_[missing, values[back]] for name, values in at_levels.items()}
+
+
+def _overall(by_class: dict[str, dict[str, float]]) -> dict[str, float]:
     overall = {}
     for metric in METRICS:
         known = [row[metric] for row in by_class.values() if not np.isnan(row[metric])]
@@ -83,30 +155,7 @@ def score_tracks(
             overall[metric] = float(np.sum(known))
         else:
             overall[metric] = float(np.mean(known)) if known else float("nan")
-    return TrackingScores(by_class, overall, curves)
-
-
-def score_class(
-    truth: TrackTable, found: TrackTable, config: TrackingConfig, *, mode: str = "official"
-) -> tuple[dict[str, float], dict[str, FloatArray]]:
-    """Return the metrics of one class and their values along recall; all NaN without ground truth.
-
-    Source: nuscenes-devkit 1.2.0, ``eval/tracking/algo.py`` (``accumulate``) and ``evaluate.py``.
-    """
-    if not len(truth):
-        return dict.fromkeys(METRICS, float("nan")), {}
-    limit_m = config.match_within_m
-    every = count_events(truth, found, np.array([-np.inf]), limit_m=limit_m, mode=mode)
-    thresholds = recall_thresholds(np.array(every.match_scores), len(truth), config)
-    levels, back = np.unique(thresholds[~np.isnan(thresholds)], return_inverse=True)
-    if len(levels):
-        counts = count_events(truth, found, levels, limit_m=limit_m, mode=mode)
-        at_levels = metrics_of_counts(counts, step_s=config.step_s)
-        missing = np.full(int(np.isnan(thresholds).sum()), np.nan)
-        curves = {name: np.r_[missing, values[back]] for name, values in at_levels.items()}
-    else:
-        curves = {name: np.full(config.thresholds, value) for name, value in _worst(truth).items()}
-    return _best(curves), curves | {"confidence": thresholds}
+    return overall
 
 
 def recall_thresholds(match_scores: FloatArray, truth_count: int, config: TrackingConfig) -> FloatArray:
@@ -157,12 +206,11 @@ def metrics_of_counts(counts: EventCounts, *, step_s: float) -> dict[str, FloatA
     }
 
 
-def _worst(truth: TrackTable) -> dict[str, float]:
+def _worst(*, objects: int, boxes: int) -> dict[str, float]:
     """Return what a class counts when no recall is reached: how errors would be spread is not known."""
-    count = float(len(truth))
     unknown = dict.fromkeys(("fp", "ids", "frag"), float("nan"))
     late = {"tid": _WORST_S, "lgd": _WORST_S}
-    return _WORST | unknown | late | {"ml": float(len(np.unique(truth.track))), "gt": count, "fn": count}
+    return _WORST | unknown | late | {"ml": float(objects), "gt": float(boxes), "fn": float(boxes)}
 
 
 def _best(curves: dict[str, FloatArray]) -> dict[str, float]:

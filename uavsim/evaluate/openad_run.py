@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from uavsim.errors import InputError
-from uavsim.evaluate.openad import SIMILARITIES, score_openad
-from uavsim.evaluate.outcome import EvaluationRequest, Outcome, Row, Table
+from uavsim.evaluate.openad import SIMILARITIES, OpenAdScores, score_openad
+from uavsim.evaluate.outcome import Curve, EvaluationRequest, Outcome, Row, Table
 from uavsim.evaluate.readers.openad_files import read_openad_scenes, read_openad_truth, read_similarity_table
-from uavsim.typing import JsonDict
+from uavsim.typing import FloatArray, JsonDict
 
 __all__ = ["evaluate_openad"]
 
@@ -19,7 +21,7 @@ def evaluate_openad(request: EvaluationRequest) -> Outcome:
     Raises:
         InputError: the files are refused.
     """
-    dimensions = int(request.number("dimensions", 3))
+    dimensions = request.count("dimensions", 3)
     if dimensions not in {2, 3}:
         raise InputError(f"--option dimensions={dimensions}: 2 or 3")
     table = request.path("similarity")
@@ -45,4 +47,18 @@ def evaluate_openad(request: EvaluationRequest) -> Outcome:
         told,
         ("ap", "ar", "ate", "ase", *(f"ar_{subset}" for subset in scores.sub_ar)),
         (Table("by threshold", (name, "similarity", "ap", "ar"), tuple(rows)),),
+        tuple(
+            Curve(f"{metric} by threshold", name, metric, _along(scores, number))
+            for number, metric in enumerate(("AP", "AR"))
+        ),
     )
+
+
+def _along(scores: OpenAdScores, number: int) -> dict[str, tuple[FloatArray, FloatArray]]:
+    """Return AP (0) or AR (1) along the thresholds of the position, a line a similarity."""
+    lines = {}
+    for similarity in SIMILARITIES:
+        points = [(at, pair[number]) for (at, own), pair in scores.table.items() if own == similarity]
+        x, y = np.array(points, dtype=np.float64).T
+        lines[f"similarity {similarity:g}"] = (x, y)
+    return lines

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 
 from uavsim.errors import InputError
 from uavsim.typing import FloatArray, JsonDict
 
-__all__ = ["Curve", "EvaluationRequest", "Outcome", "Row", "Table", "plain"]
+__all__ = ["Curve", "EvaluationRequest", "Outcome", "Row", "Table", "histogram", "plain", "thinned"]
 
-
+_BINS: Final = 40
+_POINTS: Final = 1000
 Row: TypeAlias = tuple[str | float | int | None, ...]
 
 
@@ -41,12 +42,26 @@ class EvaluationRequest:
         """Return an option as a number.
 
         Raises:
-            InputError: it is none.
+            InputError: it is none, or not a finite one.
         """
         try:
-            return float(self.options.get(name, default))
+            number = float(self.options.get(name, default))
         except ValueError as error:
             raise InputError(f"--option {name}={self.options[name]}: not a number") from error
+        if not np.isfinite(number):
+            raise InputError(f"--option {name}={self.options[name]}: not a finite number")
+        return number
+
+    def count(self, name: str, default: int, *, most: int = 1_000_000) -> int:
+        """Return an option as a whole number from 0 to ``most``.
+
+        Raises:
+            InputError: it is none.
+        """
+        number = self.number(name, default)
+        if number != int(number) or not 0 <= number <= most:
+            raise InputError(f"--option {name}={self.options[name]}: not a whole number from 0 to {most}")
+        return int(number)
 
     def path(self, name: str) -> Path | None:
         """Return an option as a path, None where it is not given."""
@@ -64,7 +79,10 @@ class Table:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Curve:
-    """One diagram: lines by name, (x, y) each; ``steps`` draws bars of a histogram: x are edges."""
+    """One diagram: lines by name, (x, y) each.
+
+    ``steps`` draws the outline of bars, x are their edges; ``ticks`` names bars; ``log_x`` is for rates that span decades.
+    """
 
     title: str
     x_label: str
@@ -72,6 +90,7 @@ class Curve:
     lines: dict[str, tuple[FloatArray, FloatArray]]
     steps: bool = False
     log_x: bool = False
+    ticks: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -98,6 +117,33 @@ class Outcome:
         """Return the scores as plain JSON."""
         told: JsonDict = plain({"benchmark": self.benchmark, "mode": self.mode} | self.scores)
         return told
+
+
+def histogram(title: str, x_label: str, values: dict[str, FloatArray], *, highest: float) -> Curve:
+    """Return how errors are spread: the share of each line's values by bin; larger values are in the last bin.
+
+    Args:
+        title: of the diagram.
+        x_label: what is measured, with its unit.
+        values: (N,) by name of the line; NaN is left out.
+        highest: where the last bin ends.
+    """
+    edges = np.linspace(0.0, highest, _BINS + 1)
+    lines = {}
+    for name, of_line in values.items():
+        known = np.minimum(of_line[~np.isnan(of_line)], highest)
+        if len(known):
+            lines[name] = (edges, np.histogram(known, edges)[0] / len(known))
+    return Curve(title, x_label, "share of matches", lines, steps=True)
+
+
+def thinned(lines: dict[str, tuple[FloatArray, FloatArray]]) -> dict[str, tuple[FloatArray, FloatArray]]:
+    """Return lines of at most a thousand points, evenly taken: a page does not grow with the detections."""
+    kept = {}
+    for name, (x, y) in lines.items():
+        rows = np.unique(np.linspace(0, len(x) - 1, _POINTS).astype(np.int64)) if len(x) > _POINTS else slice(None)
+        kept[name] = (x[rows], y[rows])
+    return kept
 
 
 def plain(value: Any) -> Any:

@@ -64,7 +64,12 @@ def _svg(figure: Any, curve: Curve) -> str:
             axes.stairs(y, x, label=name, linewidth=2)
         else:
             axes.plot(x, y, label=name, linewidth=1.5)
+    if curve.ticks:
+        axes.set_xticks([number + 0.5 for number in range(len(curve.ticks))], curve.ticks, rotation=30, ha="right")
+    if curve.log_x:
+        axes.set_xscale("symlog", linthresh=_lowest_above_zero(curve))
     axes.set(title=curve.title, xlabel=curve.x_label, ylabel=curve.y_label)
+    axes.set_ylim(bottom=0)
     axes.grid(alpha=0.3)
     if len(curve.lines) > 1:
         axes.legend(fontsize="small")
@@ -72,3 +77,8 @@ def _svg(figure: Any, curve: Curve) -> str:
     figure.savefig(text, format="svg", metadata={"Date": None})
     svg = text.getvalue()
     return svg[svg.index("<svg") :]
+
+
+def _lowest_above_zero(curve: Curve) -> float:
+    """Return where the logarithmic axis becomes linear: rates of 0 have a place on it."""
+    return min((float(x[x > 0].min()) for x, _ in curve.lines.values() if (x > 0).any()), default=1.0)

@@ -43,7 +43,7 @@ class DetectionInput:
             self.truth.samples,
             self.truth.known,
             CLASSES,
-            max_boxes=int(request.number("max_boxes", DetectionConfig().max_boxes_per_sample)),
+            max_boxes=request.count("max_boxes", DetectionConfig().max_boxes_per_sample),
         )
 
     def in_range(self, boxes: Boxes) -> Boxes:

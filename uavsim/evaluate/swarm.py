@@ -17,12 +17,14 @@ from uavsim.evaluate.bootstrap import Interval, interval_of
 from uavsim.evaluate.boxes import NOTHING, Boxes
 from uavsim.evaluate.matching import match_by_centre
 from uavsim.evaluate.nuscenes_detection import average_precision, class_curves
+from uavsim.evaluate.ranges import range_on_ground
 from uavsim.typing import BoolArray, FloatArray, IntArray
 
 __all__ = [
     "FOUND_WITHIN_M",
     "GroupScore",
     "Matched",
+    "SwarmCounter",
     "bins_of",
     "group_ap",
     "group_recall",
@@ -43,7 +45,7 @@ class Matched:
         score: (P,) of predictions, descending.
         took: (P,) the box that each took or ``NOTHING``.
         found_scene: (P,) scene of each prediction.
-        row: (P,) row of each prediction in the boxes that were matched.
+        found_range_m: (P,) distance of each prediction from drone 0; NaN where it is not told.
     """
 
     found: BoolArray
@@ -51,7 +53,7 @@ class Matched:
     score: FloatArray
     took: IntArray
     found_scene: IntArray
-    row: IntArray
+    found_range_m: FloatArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,22 +70,54 @@ class GroupScore:
         return {"boxes": self.boxes, "found": self.found, "recall": self.recall.as_json(), "ap": self.ap.as_json()}
 
 
-def match_swarm(truth: Boxes, found: Boxes, scene: IntArray, *, min_score: float = 0.0) -> Matched:
-    """Match predictions to ground truth of all classes; ``scene`` is that of each sample.
+class SwarmCounter:
+    """Matches predictions to ground truth of all classes, block by block of samples: 32 bytes a prediction.
 
     Args:
         truth: boxes that some drone sees.
-        found: predictions.
         scene: (S,) scene of each sample.
         min_score: predictions below are left out.
+        ego_m: (S, 3) where ranges are measured from; None leaves them NaN.
     """
-    kept = np.flatnonzero(found.score >= min_score)
-    own = found.take(kept)
-    (took,) = match_by_centre(truth, own, (FOUND_WITHIN_M,))
-    hit = np.zeros(len(truth), bool)
-    hit[took[took != NOTHING]] = True
-    order = np.lexsort((np.arange(len(own)), own.score))[::-1]
-    return Matched(hit, scene[truth.sample], own.score[order], took[order], scene[own.sample][order], kept[order])
+
+    def __init__(
+        self, truth: Boxes, scene: IntArray, *, min_score: float = 0.0, ego_m: FloatArray | None = None
+    ) -> None:
+        self.truth, self.scene, self.min_score, self.ego_m = truth, scene, min_score, ego_m
+        self._found = np.zeros(len(truth), bool)
+        self._parts: list[tuple[FloatArray, FloatArray, IntArray, IntArray]] = []
+
+    def add(self, found: Boxes) -> None:
+        """Match the predictions of some whole samples, each once."""
+        found = found.take(found.score >= self.min_score)
+        rows = self.truth.rows_of(np.unique(found.sample))
+        (own,) = match_by_centre(self.truth.take(rows), found, (FOUND_WITHIN_M,))
+        hit = own != NOTHING
+        took = np.full(len(found), NOTHING, dtype=np.int64)
+        took[hit] = rows[own[hit]]
+        self._found[took[hit]] = True
+        away_m = np.full(len(found), np.nan) if self.ego_m is None else range_on_ground(found, self.ego_m)
+        self._parts.append((found.score, away_m, found.sample, took))
+
+    def matched(self, scored: BoolArray) -> Matched:
+        """Return all matches; ``scored`` (S,) tells of which samples the boxes count."""
+        parts = self._parts or [(np.zeros(0), np.zeros(0), np.zeros(0, np.int64), np.zeros(0, np.int64))]
+        score, away_m = (np.concatenate([part[k] for part in parts]) for k in (0, 1))
+        sample, took = (np.concatenate([part[k] for part in parts]) for k in (2, 3))
+        by_sample = np.argsort(sample, kind="stable")
+        order = by_sample[np.lexsort((np.arange(len(score)), score[by_sample]))[::-1]]
+        kept = scored[self.truth.sample]
+        number = np.where(kept, np.cumsum(kept) - 1, NOTHING)
+        took = np.where(took == NOTHING, NOTHING, number[took]) if len(number) else took
+        own = self.scene[self.truth.sample[kept]]
+        return Matched(self._found[kept], own, score[order], took[order], self.scene[sample[order]], away_m[order])
+
+
+def match_swarm(truth: Boxes, found: Boxes, scene: IntArray, *, min_score: float = 0.0) -> Matched:
+    """Match predictions that are in memory; see ``SwarmCounter``."""
+    counter = SwarmCounter(truth, scene, min_score=min_score)
+    counter.add(found)
+    return counter.matched(np.ones(len(scene), bool))
 
 
 def bins_of(value: FloatArray, edges: tuple[float, ...]) -> tuple[IntArray, list[str]]:

@@ -20,7 +20,7 @@ from uavsim.evaluate.ranges import range_on_ground
 from uavsim.evaluate.readers.nuscenes_results import ResultReader
 from uavsim.evaluate.readers.nuscenes_truth import Truth, read_truth
 from uavsim.evaluate.result_input import WIDE_RANGE_M, only_version, scored_samples
-from uavsim.evaluate.swarm import FOUND_WITHIN_M, Matched, bins_of, group_ap, group_recall, match_swarm, score_group
+from uavsim.evaluate.swarm import FOUND_WITHIN_M, Matched, SwarmCounter, bins_of, group_ap, group_recall, score_group
 from uavsim.typing import BoolArray, FloatArray, IntArray, JsonDict
 
 __all__ = ["compare_results", "evaluate_swarm"]
@@ -30,6 +30,7 @@ _PIXELS: Final = (0.0, 100.0, 400.0, 1600.0)
 _OCCLUSIONS: Final = (0.0, 0.1, 0.4, 0.7)
 _LEVELS: Final = ("none", "v0-40", "v40-60", "v60-80", "v80-100")
 _DRAWS: Final = 200
+_MOST_DRAWS: Final = 20_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -55,17 +56,14 @@ def evaluate_swarm(request: EvaluationRequest) -> Outcome:
         raise InputError(f"{request.truth / version}: the boxes do not tell which drones see them (uav_seen_by)")
     limit_m = request.number("range", WIDE_RANGE_M)
     seen = (truth.drones > 0) & (range_on_ground(truth.boxes, truth.ego_m) < limit_m)
+    scored, matched = _matched(request, truth, truth.boxes.take(seen), limit_m)
+    seen &= scored[truth.boxes.sample]
     own = truth.boxes.take(seen)
-    scored, found = _found(request, truth, own, limit_m)
-    kept = scored[own.sample]
-    seen[np.flatnonzero(seen)[~kept]] = False
-    own = own.take(kept)
-    matched = match_swarm(own, found, truth.scene, min_score=request.number("min_score", 0.0))
     scenes = np.unique(truth.scene[scored])
-    rng = np.random.default_rng(int(request.number("seed", 0)))
-    draws = np.zeros((int(request.number("draws", _DRAWS)), len(truth.scenes)))
+    rng = np.random.default_rng(request.count("seed", 0))
+    draws = np.zeros((request.count("draws", _DRAWS, most=_MOST_DRAWS), len(truth.scenes)))
     draws[:, scenes] = scene_draws(len(scenes), len(draws), rng)
-    questions = _questions(request.truth / version, truth, own, seen, found)
+    questions = _questions(request.truth / version, truth, own, seen)
     scores, tables = _answers(matched, questions, draws)
     told: JsonDict = {
         "found_within_m": FOUND_WITHIN_M, "range_m": limit_m, "scenes": len(scenes), "samples": int(scored.sum()),
@@ -75,36 +73,38 @@ def evaluate_swarm(request: EvaluationRequest) -> Outcome:
     told |= {"recall": overall.recall.value, "ap": overall.ap.value, "overall": overall.as_json(), **scores}
     other = request.path("against")
     if other is not None:
-        _, theirs = _found(replace(request, results=other), truth, own, limit_m)
-        second = match_swarm(own, theirs, truth.scene, min_score=request.number("min_score", 0.0))
+        theirs, second = _matched(replace(request, results=other), truth, truth.boxes.take(seen), limit_m)
+        if not np.array_equal(theirs, scored):
+            raise InputError(f"{other}: is about other scenes than {request.results}; compare on one --split")
         told["comparison"] = compare_results(matched, second, draws, [truth.scenes[n] for n in scenes], scenes)
         tables = (*tables, _comparison_table(told["comparison"]))
     return Outcome("swarm", request.mode, told, ("recall", "ap"), tables, _curves(scores))
 
 
-def _found(request: EvaluationRequest, truth: Truth, own: Boxes, limit_m: float) -> tuple[BoolArray, Boxes]:
+def _matched(request: EvaluationRequest, truth: Truth, own: Boxes, limit_m: float) -> tuple[BoolArray, Matched]:
     if not request.results.is_file():
         raise InputError(f"{request.results}: no such file")
     reader = ResultReader(
-        request.results, truth.samples, truth.known, CLASSES, max_boxes=int(request.number("max_boxes", 500))
+        request.results, truth.samples, truth.known, CLASSES, max_boxes=request.count("max_boxes", 500)
     )
-    check, blocks = FrameCheck(own, truth), []
+    check = FrameCheck(own, truth)
+    counter = SwarmCounter(own, truth.scene, min_score=request.number("min_score", 0.0), ego_m=truth.ego_m)
     for block in reader.blocks():
         check.add(block)
-        blocks.append(block.take(range_on_ground(block, truth.ego_m) < limit_m))
+        counter.add(block.take(range_on_ground(block, truth.ego_m) < limit_m))
     check.raise_if_wrong(request.results)
-    return scored_samples(request, truth, reader), Boxes.concat(blocks)
+    scored = scored_samples(request, truth, reader)
+    return scored, counter.matched(scored)
 
 
-def _questions(tables: Path, truth: Truth, own: Boxes, seen: BoolArray, found: Boxes) -> dict[str, _Grouping]:
+def _questions(tables: Path, truth: Truth, own: Boxes, seen: BoolArray) -> dict[str, _Grouping]:
     drones = truth.drones[seen]
     most = int(drones.max(initial=1))
     away, away_names = bins_of(range_on_ground(own, truth.ego_m), _DISTANCES_M)
-    away_found, _ = bins_of(range_on_ground(found, truth.ego_m), _DISTANCES_M)
     weather, of_scene = _weather(tables)
     told = {
         "drones": _Grouping([str(n) for n in range(1, most + 1)], drones - 1),
-        "distance_m": _Grouping(away_names, away, lambda matched: away_found[matched.row]),
+        "distance_m": _Grouping(away_names, away, lambda matched: bins_of(matched.found_range_m, _DISTANCES_M)[0]),
         "visibility": _Grouping(list(_LEVELS), np.minimum(truth.visibility[seen], len(_LEVELS) - 1)),
         "weather": _Grouping(weather, of_scene[truth.scene[own.sample]], lambda matched: of_scene[matched.found_scene]),
     }
@@ -227,6 +227,6 @@ def _curves(scores: JsonDict) -> tuple[Curve, ...]:
             key: (x, np.array([group[key]["value"] for group in groups.values()], dtype=np.float64))
             for key in ("recall", "ap")
         }
-        title = f"{question.replace('_', ' ')}: {', '.join(groups)}"
-        curves.append(Curve(title, "group", "recall, AP", lines, steps=True))
+        title = question.replace("_", " ")
+        curves.append(Curve(title, title.removeprefix("by "), "recall, AP", lines, steps=True, ticks=tuple(groups)))
     return tuple(curves)

@@ -17,7 +17,7 @@ from uavsim.evaluate.boxes import NOTHING
 from uavsim.evaluate.tracks import TrackTable
 from uavsim.typing import BoolArray, FloatArray, IntArray
 
-__all__ = ["EventCounts", "count_events"]
+__all__ = ["EventCounter", "EventCounts", "count_events"]
 
 _MARGIN_M: Final = 1e-3  # by how much the devkit's expanded distance may differ from the true one
 
@@ -42,7 +42,7 @@ class EventCounts:
     matched_tracks: IntArray
     initialisation_frames: IntArray
     gap_frames: IntArray
-    match_scores: list[float]
+    match_scores: FloatArray
 
 
 def count_events(
@@ -60,28 +60,40 @@ def count_events(
 
     Source: py-motmetrics 1.4.0, ``mot.py``; nuscenes-devkit 1.2.0, ``eval/tracking/algo.py`` and ``metrics.py``.
     """
-    walker = _Walker(np.asarray(thresholds, dtype=np.float64), limit_m, mode)
-    for scene in np.union1d(truth.scene, found.scene).tolist():
-        walker.walk_scene(_of_scene(truth, scene), _of_scene(found, scene))
-    return walker.counts()
+    counter = EventCounter(thresholds, limit_m=limit_m, mode=mode)
+    counter.add(truth, found)
+    return counter.counts()
 
 
 def _of_scene(table: TrackTable, scene: int) -> TrackTable:
     return table.take(np.arange(*np.searchsorted(table.scene, [scene, scene + 1])))
 
 
-class _Walker:
-    def __init__(self, thresholds: FloatArray, limit_m: float, mode: str) -> None:
-        self.thresholds, self.limit_m, self.mode = thresholds, limit_m, mode
+class EventCounter:
+    """Counts events scene by scene; see ``count_events``."""
+
+    def __init__(self, thresholds: FloatArray, *, limit_m: float, mode: str = "official") -> None:
+        self.thresholds = np.asarray(thresholds, dtype=np.float64)
+        self.limit_m, self.mode = limit_m, mode
         names = set(EventCounts.__slots__) - {"match_scores", "distance_m"}
         self.sums: dict[str, IntArray] = {name: np.zeros(len(thresholds), np.int64) for name in sorted(names)}
         self.distance_m = np.zeros(len(thresholds))
-        self.scores: list[float] = []
+        self.scores: list[FloatArray] = []
+
+    def add(self, truth: TrackTable, found: TrackTable) -> None:
+        """Count whole scenes of one class."""
+        for scene in np.union1d(truth.scene, found.scene).tolist():
+            self._walk_scene(_of_scene(truth, scene), _of_scene(found, scene))
 
     def counts(self) -> EventCounts:
-        return EventCounts(**self.sums, distance_m=self.distance_m, match_scores=self.scores)
+        """Return the sums so far."""
+        return EventCounts(**self.sums, distance_m=self.distance_m, match_scores=self.match_scores())
 
-    def walk_scene(self, truth: TrackTable, found: TrackTable) -> None:
+    def match_scores(self) -> FloatArray:
+        """Return the scores of plain matches so far; counted with one threshold only."""
+        return np.concatenate([np.zeros(0), *self.scores])
+
+    def _walk_scene(self, truth: TrackTable, found: TrackTable) -> None:
         frames = np.union1d(truth.frame, found.frame)
         _, objects = np.unique(truth.track, return_inverse=True)
         _, tracks = np.unique(found.track, return_inverse=True)
@@ -128,7 +140,7 @@ class _Walker:
         last[threshold, objects] = now
         hit[threshold, objects] = True
         if size == 1:
-            self.scores += score[np.isin(step.tracks, now[~switched])].tolist()
+            self.scores.append(score[np.isin(step.tracks, now[~switched])])
 
     def _count_objects(self, hit: BoolArray, present: BoolArray) -> None:
         """Add what is counted by object: how much of it, how late and with what gaps it was tracked."""
@@ -256,18 +268,44 @@ class _Frame:
         cost[row, place[column]] = distance
         number = np.full(cost.shape, NOTHING, dtype=np.int64)
         number[row, place[column]] = np.arange(len(row))
-        used = np.zeros(len(columns), bool)
-        done = np.zeros(len(self.objects), bool)
-        chosen: list[int] = []
-        for i in np.flatnonzero(before != NOTHING).tolist():
-            same = np.flatnonzero(~used & (tracks == before[i]))
-            if len(same) and np.isfinite(cost[i, same[0]]):
-                used[same[0]] = done[i] = True
-                chosen.append(int(number[i, same[0]]))
-        cost[done], cost[:, used] = np.nan, np.nan
+        rows, places = _going_on(cost, before, tracks)
+        chosen = number[rows, places].tolist()
+        cost[rows], cost[:, places] = np.nan, np.nan
         rows, places = _assign(cost)
         chosen += number[rows, places][np.isfinite(cost[rows, places])].tolist()
         return np.array(chosen, dtype=np.int64)
+
+
+def _going_on(cost: FloatArray, before: IntArray, tracks: IntArray) -> tuple[IntArray, IntArray]:
+    """Return rows and columns of matches that go on: objects in order, each takes its last track where it is free and near.
+
+    Args:
+        cost: (n, k) distances, NaN where they are too far apart.
+        before: (n,) track that each object had last, or ``NOTHING``.
+        tracks: (k,).
+    """
+    order = np.argsort(tracks, kind="stable")
+    if np.any(np.diff(tracks[order]) == 0):
+        return _going_on_one_by_one(cost, before, tracks)
+    at = np.minimum(np.searchsorted(tracks, before, sorter=order), len(tracks) - 1)
+    column = order[at]
+    row = np.flatnonzero((before != NOTHING) & (tracks[column] == before))
+    row = row[np.isfinite(cost[row, column[row]])]
+    _, first = np.unique(column[row], return_index=True)
+    return row[first], column[row[first]]
+
+
+def _going_on_one_by_one(cost: FloatArray, before: IntArray, tracks: IntArray) -> tuple[IntArray, IntArray]:
+    """Return the same where a track is twice in the frame: an object takes the first that is left."""
+    used = np.zeros(len(tracks), bool)
+    pairs = []
+    for row in np.flatnonzero(before != NOTHING).tolist():
+        same = np.flatnonzero(~used & (tracks == before[row]))
+        if len(same) and np.isfinite(cost[row, same[0]]):
+            used[same[0]] = True
+            pairs.append((row, int(same[0])))
+    rows, columns = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
+    return rows, columns
 
 
 def _assign(cost: FloatArray) -> tuple[IntArray, IntArray]:

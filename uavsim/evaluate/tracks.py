@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import tempfile
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
+from numpy.lib.format import read_array, write_array
 
 from uavsim.evaluate.boxes import Boxes, ranks_within
 from uavsim.typing import FloatArray, IntArray
 
-__all__ = ["TrackTable", "fill_tracks"]
+__all__ = ["TrackStore", "TrackTable", "fill_tracks"]
+
+_HELD_BYTES: Final = 64 << 20
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -40,6 +46,37 @@ class TrackTable:
         return TrackTable(
             self.scene[rows], self.frame[rows], self.label[rows], self.track[rows], self.place_m[rows], self.score[rows]
         )
+
+    def of_label(self, label: int) -> TrackTable:
+        """Return the rows of one class."""
+        return self.take(np.flatnonzero(self.label == label))
+
+
+class TrackStore:
+    """Pairs of track tables, put away in order and read back in the same order; past 64 MB they lie on disk."""
+
+    def __init__(self) -> None:
+        self._file = tempfile.SpooledTemporaryFile(max_size=_HELD_BYTES)  # noqa: SIM115 - see close
+        self._count = 0
+
+    def close(self) -> None:
+        """Give the tables up."""
+        self._file.close()
+
+    def put(self, truth: TrackTable, found: TrackTable) -> None:
+        """Append a pair."""
+        for table in (truth, found):
+            for name in TrackTable.__slots__:
+                write_array(self._file, getattr(table, name), allow_pickle=False)
+        self._count += 1
+
+    def __iter__(self) -> Iterator[tuple[TrackTable, TrackTable]]:
+        self._file.seek(0)
+        for _ in range(self._count):
+            yield self._table(), self._table()
+
+    def _table(self) -> TrackTable:
+        return TrackTable(*(read_array(self._file, allow_pickle=False) for _ in TrackTable.__slots__))
 
 
 def fill_tracks(

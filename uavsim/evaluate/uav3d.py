@@ -20,7 +20,7 @@ from uavsim.evaluate.bev_iou import aligned_iou, axis_bounds, corners_of, turned
 from uavsim.evaluate.boxes import Boxes
 from uavsim.evaluate.frame_check import FrameCheck
 from uavsim.evaluate.nuscenes_runs import detection_outcome
-from uavsim.evaluate.outcome import Curve, EvaluationRequest, Outcome
+from uavsim.evaluate.outcome import Curve, EvaluationRequest, Outcome, thinned
 from uavsim.evaluate.ranges import range_on_ground
 from uavsim.evaluate.readers.nuscenes_results import ResultReader
 from uavsim.evaluate.readers.nuscenes_truth import Truth, read_truth
@@ -202,7 +202,8 @@ def evaluate_uav3d(request: EvaluationRequest) -> Outcome:
     truth = _truth(request)
     config = replace(detection.DetectionConfig(), range_m=dict.fromkeys(detection.CLASSES, _RANGE_M))
     own = truth.boxes.take(in_uav3d_square(truth.boxes, truth.ego_m))
-    max_boxes = int(request.number("max_boxes", config.max_boxes_per_sample))
+    truth = replace(truth, boxes=Boxes.none())  # held once, not twice
+    max_boxes = request.count("max_boxes", config.max_boxes_per_sample)
     reader = ResultReader(request.results, truth.samples, truth.known, detection.CLASSES, max_boxes=max_boxes)
     counter, by_iou = detection.DetectionCounter(config, mode=request.mode), IouCounter(mode=request.mode)
     check, counted = FrameCheck(own, truth), np.zeros(len(truth.samples), bool)
@@ -211,7 +212,7 @@ def evaluate_uav3d(request: EvaluationRequest) -> Outcome:
         found = block.take(range_on_ground(block, truth.ego_m) < _RANGE_M)
         samples = np.unique(block.sample)
         counted[samples] = True
-        of_block = own.take(np.isin(own.sample, samples))
+        of_block = own.take(own.rows_of(samples))
         counter.add(of_block, found)
         by_iou.add(of_block, found)
     check.raise_if_wrong(request.results)
@@ -255,7 +256,7 @@ def _outcome(mode: str, scores: detection.DetectionScores, by_iou: IouCounter, *
         "precision and recall by overlap",
         "recall",
         "precision",
-        {f"IoU {threshold}": line for threshold, line in by_iou.precision_recall().items()},
+        thinned({f"IoU {threshold}": line for threshold, line in by_iou.precision_recall().items()}),
     )
     return replace(
         outcome,

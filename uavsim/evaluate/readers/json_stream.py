@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import codecs
+import gzip
 import json
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
-from typing import Any, BinaryIO, Final, Self
+from typing import IO, Any, Final, Self, cast
 
 from uavsim.errors import InputError
 
@@ -31,7 +33,8 @@ class JsonStream:
     def __init__(self, path: Path) -> None:
         self.path = path
         try:
-            self._file: BinaryIO = path.open("rb")
+            opened = gzip.open if path.suffix == ".gz" else open
+            self._file = cast("IO[bytes]", opened(path, "rb"))
         except OSError as error:
             raise InputError(f"{path}: cannot be read: {error.strerror}") from error
         self._decode = codecs.getincrementaldecoder("utf-8-sig")().decode
@@ -61,6 +64,23 @@ class JsonStream:
             mark = self._next()
             self._at += 1
             if mark == "}":
+                return
+            if mark != ",":
+                raise self._not_json()
+
+    def items(self, what: str) -> Iterator[Any]:
+        """Yield the decoded values of the array that comes next."""
+        if self._next() != "[":
+            raise InputError(f"{self.path}: {what}: not a list, a JSON array")
+        self._at += 1
+        if self._next() == "]":
+            self._at += 1
+            return
+        while True:
+            yield self.value()
+            mark = self._next()
+            self._at += 1
+            if mark == "]":
                 return
             if mark != ",":
                 raise self._not_json()
@@ -108,8 +128,8 @@ class JsonStream:
         try:
             data = self._file.read(max(_CHUNK_BYTES, len(self._text) - self._at))
             self._text += self._decode(data, final=not data)
-        except OSError as error:
-            raise InputError(f"{self.path}: cannot be read: {error.strerror}") from error
+        except (OSError, EOFError, zlib.error) as error:
+            raise InputError(f"{self.path}: cannot be read: {getattr(error, 'strerror', None) or error}") from error
         except ValueError as error:
             raise InputError(f"{self.path}: not UTF-8 text") from error
         self._ended = not data

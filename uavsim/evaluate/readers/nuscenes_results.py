@@ -20,6 +20,7 @@ __all__ = ["ResultReader", "boxes_of_rows"]
 
 _SAMPLES_PER_BLOCK: Final = 64
 _PICKLES: Final = {".pkl", ".pickle"}
+_LARGEST: Final = 1e9  # metres, or metres a second: past it squares lose what they are compared by
 _VECTORS: Final = {"translation": 3, "size": 3, "rotation": 4, "velocity": 2}
 
 
@@ -204,21 +205,24 @@ def _vectors(rows: list[JsonDict], key: str, length: int) -> FloatArray:
     values = _values(rows, key)
     try:
         array = np.array(values, dtype=np.float64).reshape(len(rows), -1) if rows else np.zeros((0, length))
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise InputError(f"a box's {key} is not {length} numbers") from error
     if array.shape != (len(rows), length):
         raise InputError(f"a box's {key} is not {length} numbers")
-    bad = ~np.isfinite(array).all(axis=1)
-    if key != "velocity" and bad.any():
+    fit = np.abs(array) <= _LARGEST
+    bad = ~(fit | (np.isnan(array) & (key == "velocity"))).all(axis=1)
+    if bad.any():
         row = rows[int(np.argmax(bad))]
-        raise InputError(f"sample {row.get('sample_token', '?')}: a box's {key} is not finite: {row[key]}")
+        raise InputError(
+            f"sample {row.get('sample_token', '?')}: a box's {key} is not finite or beyond 1e9: {row[key]}"
+        )
     return array
 
 
 def _numbers(rows: list[JsonDict], key: str) -> FloatArray:
     try:
         array = np.array([row.get(key, -1.0) for row in rows], dtype=np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise InputError(f"a box's {key} is not a number") from error
     bad = ~np.isfinite(array)
     if bad.any():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeAlias
 
 import numpy as np
 
@@ -15,11 +15,15 @@ from uavsim.evaluate.boxes import ATTRIBUTES, NOTHING, Boxes, yaw_of_quat
 from uavsim.evaluate.readers.json_stream import read_json
 from uavsim.records.classes import detection_class
 from uavsim.registry import pick
-from uavsim.typing import AnyArray, FloatArray, IntArray, JsonDict
+from uavsim.typing import AnyArray, BoolArray, FloatArray, IntArray, JsonDict
 
 __all__ = ["Truth", "read_truth"]
 
 _RACK: Final = "static_object.bicycle_rack"
+_RACK_LABEL: Final = -2
+_ROWS_PER_BLOCK: Final = 65536
+_SMALL: Final = [0, 1, 2, 3, 4, 8, 9]  # columns of ``_Rows._integers`` that 32 bits hold; 5 to 7 are hashes
+_Block: TypeAlias = tuple[FloatArray, IntArray, AnyArray]
 _LONGEST_STEP_S: Final = 1.5  # the devkit's box_velocity gives NaN past it
 
 
@@ -176,7 +180,7 @@ class _Rows:
         racks = {token for token, name in categories.items() if name == _RACK}
         self._label: dict[str, tuple[int, int]] = {}
         for number, row in enumerate(iter_rows(tables / "instance.json")):
-            label = -2 if row["category_token"] in racks else codes[row["category_token"]]
+            label = _RACK_LABEL if row["category_token"] in racks else codes[row["category_token"]]
             self._label[row["token"]] = (label, number)
         self._attributes = {row["token"]: row["name"] for row in iter_rows(tables / "attribute.json")}
         self._many = many_attributes
@@ -185,7 +189,7 @@ class _Rows:
     def read(self, samples: dict[str, int], time_us: IntArray) -> tuple[Boxes, Boxes, IntArray, IntArray, IntArray]:
         integers: list[tuple[int, ...]] = []
         floats: list[list[float]] = []
-        blocks: list[tuple[AnyArray, AnyArray]] = []
+        blocks: list[_Block] = []
         for row in iter_rows(self._path):
             number = samples.get(row["sample_token"])
             if number is None:
@@ -195,13 +199,11 @@ class _Rows:
                 continue
             integers.append(self._integers(row, number, label, track))
             floats.append([*row["translation"], *row["size"], *row["rotation"]])
-            if len(integers) == 65536:
-                blocks.append((np.array(integers, dtype=np.int64), np.array(floats, dtype=np.float64)))
+            if len(integers) == _ROWS_PER_BLOCK:
+                blocks.append(_block(integers, floats))
                 integers, floats = [], []
-        blocks.append(
-            (np.array(integers, dtype=np.int64).reshape(-1, 10), np.array(floats, dtype=np.float64).reshape(-1, 10))
-        )
-        return self._boxes(np.concatenate([b[0] for b in blocks]), np.concatenate([b[1] for b in blocks]), time_us)
+        blocks.append(_block(integers, floats))
+        return _boxes(*_joined(blocks), time_us)
 
     def _integers(self, row: JsonDict, number: int, label: int, track: int) -> tuple[int, ...]:
         points = row["num_lidar_pts"] + row["num_radar_pts"] != 0
@@ -232,44 +234,78 @@ class _Rows:
             raise InputError(f"{self._path}: box {row['token']}: {name!r} is none of nuScenes' attributes")
         return ATTRIBUTES.index(name)
 
-    def _boxes(
-        self, integers: IntArray, floats: FloatArray, time_us: IntArray
-    ) -> tuple[Boxes, Boxes, IntArray, IntArray, IntArray]:
-        order = np.argsort(integers[:, 0], kind="stable")
-        integers, floats = integers[order], floats[order]
-        boxes = Boxes(
-            sample=integers[:, 0],
-            label=integers[:, 1],
-            centre_m=floats[:, :3],
-            size_m=floats[:, 3:6],
-            yaw_rad=yaw_of_quat(floats[:, 6:]),
-            velocity_mps=_velocities(integers, floats[:, :3], time_us),
-            score=np.full(len(floats), -1.0),
-            attribute=integers[:, 3],
-            track=integers[:, 2],
-            counted=integers[:, 4] != 0,
-        )
-        rack = integers[:, 1] == -2
-        rest = integers[~rack]
-        return boxes.take(~rack), boxes.take(rack), rest[:, 5], rest[:, 8], rest[:, 9]
+
+def _block(integers: list[tuple[int, ...]], floats: list[list[float]]) -> _Block:
+    numbers = np.array(integers, dtype=np.int64).reshape(-1, 10)
+    return (
+        np.array(floats, dtype=np.float64).reshape(-1, 10),
+        numbers[:, 5:8].copy(),
+        numbers[:, _SMALL].astype(np.int32),
+    )
+
+
+def _joined(blocks: list[_Block]) -> _Block:
+    """Return the rows of all blocks sorted by sample; each block is given up when it is copied, so nothing is held twice."""
+    count = sum(len(block[0]) for block in blocks)
+    floats = np.empty((count, 10))
+    keys = np.empty((count, 3), dtype=np.int64)
+    small = np.empty((count, len(_SMALL)), dtype=np.int32)
+    wholes: tuple[AnyArray, ...] = (floats, keys, small)
+    end = count
+    while blocks:
+        parts = blocks.pop()
+        for whole, part in zip(wholes, parts, strict=True):
+            whole[end - len(part) : end] = part
+        end -= len(parts[0])
+    if np.any(np.diff(small[:, 0]) < 0):
+        order = np.argsort(small[:, 0], kind="stable")
+        floats, keys, small = floats[order], keys[order], small[order]
+    return floats, keys, small
+
+
+def _boxes(
+    floats: FloatArray, keys: IntArray, small: AnyArray, time_us: IntArray
+) -> tuple[Boxes, Boxes, IntArray, IntArray, IntArray]:
+    velocity_mps = _velocities(small[:, 0], keys, floats[:, :3], time_us)
+    rack = small[:, 1] == _RACK_LABEL
+    rest = slice(None) if not rack.any() else ~rack
+    own = _take(floats, small, velocity_mps, rest)
+    other = _take(floats, small, velocity_mps, rack)
+    return own, other, keys[rest, 0].copy(), small[rest, 5].astype(np.int64), small[rest, 6].astype(np.int64)
+
+
+def _take(floats: FloatArray, small: AnyArray, velocity_mps: FloatArray, rows: BoolArray | slice) -> Boxes:
+    numbers, values = small[rows], floats[rows]
+    return Boxes(
+        sample=numbers[:, 0].astype(np.int64),
+        label=numbers[:, 1].astype(np.int64),
+        centre_m=values[:, :3].copy(),
+        size_m=values[:, 3:6].copy(),
+        yaw_rad=yaw_of_quat(values[:, 6:]),
+        velocity_mps=velocity_mps[rows],
+        score=np.full(len(values), -1.0),
+        attribute=numbers[:, 3].astype(np.int64),
+        track=numbers[:, 2].astype(np.int64),
+        counted=numbers[:, 4] != 0,
+    )
 
 
 def _code(labels: tuple[str, ...], name: str | None) -> int:
     return labels.index(name) if name in labels else NOTHING
 
 
-def _velocities(integers: IntArray, centre_m: FloatArray, time_us: IntArray) -> FloatArray:
+def _velocities(sample: AnyArray, keys: IntArray, centre_m: FloatArray, time_us: IntArray) -> FloatArray:
     """Return each box's velocity from its neighbours in the chain; NaN where they are missing or too far in time.
 
     Source: nuscenes-devkit 1.2.0, ``nuscenes.py``, ``box_velocity``.
     """
-    key, before, after = integers[:, 5], integers[:, 6], integers[:, 7]
+    key, before, after = keys.T
     order = np.argsort(key)
     has_before, has_after = before != 0, after != 0
     own = np.arange(len(key))
     first = np.where(has_before, _lookup(key, order, before, own), own)
     last = np.where(has_after, _lookup(key, order, after, own), own)
-    seconds = 1e-6 * time_us[integers[:, 0]]
+    seconds = 1e-6 * time_us[sample]
     step = seconds[last] - seconds[first]
     longest = np.where(has_before & has_after, 2 * _LONGEST_STEP_S, _LONGEST_STEP_S)
     with np.errstate(divide="ignore", invalid="ignore"):

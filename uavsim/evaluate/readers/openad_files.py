@@ -20,6 +20,7 @@ __all__ = ["DATASETS", "OpenAdTruth", "read_openad_scenes", "read_openad_truth",
 DATASETS: Final = {"av2": 250, "kitti": 309, "nuscenes": 134, "once": 1057, "waymo": 250}
 """OpenAD's five sources, with the number of scenes of each, in the order of its 2,000 scenes."""
 
+_UNUSABLE: Final = (TypeError, ValueError, KeyError, IndexError, AttributeError, OverflowError)
 _Similarity = Callable[[list[str], list[str]], FloatArray]
 
 
@@ -57,16 +58,19 @@ def read_openad_truth(path: Path) -> OpenAdTruth:
         scenes, names, features = content
         rows = [[list(row) for row in scene] for scene in scenes]
         source = _sources(len(rows))
-        return OpenAdTruth(
+        truth = OpenAdTruth(
             boxes=[_numbers([row[:11] for row in scene], 11) for scene in rows],
             seen=[_numbers([row[11:-1] for row in scene], len(DATASETS)) for scene in rows],
             tags=[[str(row[-1]) for row in scene] for scene in rows],
             source=source,
             sources=tuple(DATASETS),
-            features=([str(name) for name in names], np.asarray(features, dtype=np.float64)),
+            features=_features(names, features),
         )
-    except (TypeError, ValueError, IndexError) as error:
-        raise InputError(f"{path}: no ground truth of OpenAD [objects, tags, features]: {error}") from error
+    except _UNUSABLE as error:
+        raise InputError(f"{path}: no ground truth of OpenAD [objects, tags, features]: {_line(error)}") from error
+    if not all(np.isfinite(of_scene).all() for of_scene in (*truth.boxes, *truth.seen)):
+        raise InputError(f"{path}: an object has a number that is not finite")
+    return truth
 
 
 def read_openad_scenes(
@@ -93,15 +97,15 @@ def read_openad_scenes(
             found, trained, features = content["detections"], content["training_on"], None
         else:
             found, names, values, trained = read_pickle(path)
-            features = ([str(name) for name in names], np.asarray(values, dtype=np.float64))
+            features = _features(names, values)
         if len(found) != len(truth.boxes):
             raise InputError(f"{path}: {len(found)} scenes, the ground truth has {len(truth.boxes)}")
         boxes = [_numbers([list(row)[:width] for row in scene], width) for scene in found]
         tags = [[str(list(row)[-1]) for row in scene] for scene in found]
         trained = {str(name): bool(value) for name, value in dict(trained).items()}
-    except (TypeError, ValueError, KeyError, IndexError) as error:
+    except _UNUSABLE as error:
         raise InputError(
-            f"{path}: no submission to OpenAD [detections, tags, features, training_on]: {error}"
+            f"{path}: no submission to OpenAD [detections, tags, features, training_on]: {_line(error)}"
         ) from error
     if not all(np.isfinite(scene).all() for scene in boxes):
         raise InputError(f"{path}: a detection has a number that is not finite")
@@ -129,8 +133,10 @@ def read_similarity_table(path: Path) -> _Similarity:
     table = read_json(path)
     try:
         known = {(str(a), str(b)): float(v) for a, row in table.items() for b, v in row.items()}
-    except (AttributeError, TypeError, ValueError) as error:
-        raise InputError(f"{path}: no table of similarities by tag and tag: {error}") from error
+    except _UNUSABLE as error:
+        raise InputError(f"{path}: no table of similarities by tag and tag: {_line(error)}") from error
+    if not all(np.isfinite(value) for value in known.values()):
+        raise InputError(f"{path}: a similarity is not a finite number")
 
     def compare(ours: list[str], theirs: list[str]) -> FloatArray:
         values = [[_look_up(known, a, b) for b in theirs] for a in ours]
@@ -146,6 +152,10 @@ def _look_up(known: dict[tuple[str, str], float], a: str, b: str) -> float:
 def _cosines(path: Path, truth: OpenAdTruth, features: tuple[list[str], FloatArray] | None) -> _Similarity:
     if features is None or truth.features is None:
         raise InputError(f"{path}: no text features in both files; give --option similarity=TABLE.json")
+    if features[1].shape[1] != truth.features[1].shape[1]:
+        raise InputError(
+            f"{path}: text features have {features[1].shape[1]} numbers, the truth's {truth.features[1].shape[1]}"
+        )
     names, true_names = ({name: k for k, name in reversed(list(enumerate(f[0])))} for f in (features, truth.features))
     cosine = truth.features[1] @ features[1].T
 
@@ -179,7 +189,7 @@ def _annotations(folder: Path) -> OpenAdTruth:
         raise InputError(f"{folder}: holds no annotations/<number>.txt")
     boxes, seen, tags, source = [], [], [], []
     for file in files:
-        rows = [line.split() for line in file.read_text(encoding="utf-8").splitlines() if line.strip()]
+        rows = [line.split() for line in _text(file).splitlines() if line.strip()]
         if any(len(row) != 20 for row in rows):
             raise InputError(f"{file}: a line has not 20 words: 5 seen flags, tag, 14 numbers; tags have no spaces")
         try:
@@ -191,6 +201,27 @@ def _annotations(folder: Path) -> OpenAdTruth:
         info = read_json(folder / "infos" / f"{file.stem}.json")
         source.append(str(info.get("dataset", "")) if isinstance(info, dict) else "")
     return OpenAdTruth(boxes, seen, tags, source, tuple(DATASETS))
+
+
+def _text(file: Path) -> str:
+    try:
+        return file.read_text(encoding="utf-8")
+    except (OSError, ValueError) as error:
+        raise InputError(f"{file}: cannot be read: {_line(error)}") from error
+
+
+def _features(names: Any, values: Any) -> tuple[list[str], FloatArray]:
+    """Return tags and their text features, (tags, numbers)."""
+    tags, features = [str(name) for name in names], np.asarray(values, dtype=np.float64)
+    if features.ndim != 2 or len(features) != len(tags) or not np.isfinite(features).all():
+        raise ValueError(
+            f"{len(tags)} tags with text features of shape {features.shape}, or numbers that are not finite"
+        )
+    return tags, features
+
+
+def _line(error: Exception) -> str:
+    return str(error).partition("\n")[0]
 
 
 def _numbers(rows: list[Any], width: int) -> FloatArray:
