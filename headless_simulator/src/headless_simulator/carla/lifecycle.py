@@ -40,8 +40,7 @@ class ActorLifecycle:
             CallRefused: unknown blueprint, bad attribute, or the place is taken.
         """
         name = description.blueprint
-        if not blueprints.known(name):
-            raise CallRefused(f"actor definition {name!r} not found: it is not in this server's blueprint library")
+        blueprints.require(name)
         attributes = blueprints.complete(name, description.attributes)
         _check_image(name, attributes)
         self._faults.before_spawn(name)
