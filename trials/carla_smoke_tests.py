@@ -65,6 +65,7 @@ def run(test: str, *, folder: Path, python: str, limit_s: float) -> tuple[bool, 
             code: int | None = process.wait(timeout=limit_s)
         except subprocess.TimeoutExpired:
             code = None
+        finally:
             process.kill()
             process.wait()
         said.seek(0)

@@ -109,6 +109,7 @@ def run_client(port: int, kind: str, *, program: str, count: int) -> Ending:
             code: int | None = process.wait(timeout=HANG_S)
         except subprocess.TimeoutExpired:
             code = None
+        finally:
             process.kill()
             process.wait()
         said.seek(0)

@@ -137,11 +137,10 @@ def run(scenario: Scenario, port: int, *, source: Path, agents: Path, python: Pa
             code: int | None = process.wait(timeout=limit_s)
         except subprocess.TimeoutExpired:
             code = None
-            process.kill()
-            process.wait()
         finally:
-            driver.kill()
-            driver.wait()
+            for started in (process, driver):
+                started.kill()
+                started.wait()
         said.seek(0)
         return ending_of(said.read(), code)
 
