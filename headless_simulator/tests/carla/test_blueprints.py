@@ -1,9 +1,49 @@
 from __future__ import annotations
 
+import pytest
 from headless_simulator.carla import blueprints
+from headless_simulator.errors import CallRefused
 
 
 def test_every_blueprint_has_a_number_and_defaults_that_are_its_own():
     assert [d[0] for d in blueprints.DEFINITIONS] == list(range(1, len(blueprints.DEFINITIONS) + 1))
     assert blueprints.complete("sensor.camera.rgb", {"fov": "60"})["fov"] == "60"
     assert blueprints.complete("sensor.camera.rgb", {})["image_size_x"] == "800"
+
+
+ROWS = {definition[1]: {row[0]: row for row in definition[3]} for definition in blueprints.DEFINITIONS}
+
+
+def test_every_blueprint_begins_with_its_role_and_its_name_in_ros():
+    for name, rows in ROWS.items():
+        assert list(rows)[:2] == ["role_name", "ros_name"]
+        assert rows["ros_name"][2] == name
+
+
+def test_only_sensors_that_measure_by_themselves_have_a_tick():
+    without = {name for name in ROWS if name.startswith("sensor.") and "sensor_tick" not in ROWS[name]}
+    assert without == {"sensor.other.collision", "sensor.other.lane_invasion", "sensor.other.rss"}
+
+
+def test_the_friction_trigger_has_carlas_attributes():
+    rows = ROWS["static.trigger.friction"]
+    assert {name: row[2] for name, row in rows.items()} == {
+        "role_name": "default", "ros_name": "static.trigger.friction", "friction": "3.5f",
+        "extent_x": "1.0f", "extent_y": "1.0f", "extent_z": "1.0f",
+    }  # fmt: skip
+
+
+def test_what_is_fixed_has_nothing_to_recommend_and_what_varies_begins_with_its_default():
+    for rows in ROWS.values():
+        for _name, _kind, value, recommended, modifiable, restricted in rows.values():
+            assert recommended == [] if not modifiable else recommended[0] == value
+            assert modifiable or not restricted
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [("sensor.other.v2x", "no radio"), ("sensor.other.v2x_custom", "no radio"), ("a.b.c", "not found")],
+)
+def test_what_cannot_be_served_is_refused_with_the_reason(name: str, reason: str):
+    with pytest.raises(CallRefused, match=reason):
+        blueprints.require(name)

@@ -300,3 +300,44 @@ def test_faults_reach_the_client(tmp_path):
     assert seen["missing"] == 2
     assert seen["twice"] == 2
     assert (seen["camera"], seen["frame"]) == (0, 0)  # a flat image tells its camera and frame
+
+
+def test_refusals_reach_the_clients_exceptions_with_their_reasons(client):
+    seen = client("""
+        world = client.load_world('Town10HD'); synchronous(world); library = world.get_blueprint_library()
+        eye = camera(world, 'camera.rgb', carla.Transform()); said = {}
+        def attempt(name, act):
+            try: act()
+            except RuntimeError as refusal: said[name] = str(refusal)
+        attempt('v2x', lambda: world.spawn_actor(library.find('sensor.other.v2x'), carla.Transform()))
+        attempt('enable', lambda: eye.enable_gbuffers(True))
+        attempt('listen', lambda: eye.listen_to_gbuffer(carla.GBufferTextureID.SceneColor, print))
+        car = world.spawn_actor(library.find('vehicle.tesla.model3'), world.get_map().get_spawn_points()[0])
+        attempt('component', lambda: car.get_component_world_transform('Nothing'))
+        done(said=said)
+    """)
+
+    assert "no radio between vehicles" in seen["said"]["v2x"]
+    assert "no G-buffers" in seen["said"]["enable"]
+    assert "no G-buffers" in seen["said"]["listen"]
+    assert "Component Not Found. Component Name: Nothing" in seen["said"]["component"]
+
+
+def test_components_and_bones_have_poses_of_their_own(client):
+    seen = client("""
+        world = client.load_world('Town10HD'); synchronous(world); library = world.get_blueprint_library()
+        car = world.spawn_actor(library.find('vehicle.tesla.model3'), world.get_map().get_spawn_points()[0])
+        for _ in range(20): world.tick()
+        place = car.get_transform(); inverse = np.array(place.get_inverse_matrix())
+        def own(at): return (inverse @ [at.location.x, at.location.y, at.location.z, 1])[:3].round(3).tolist()
+        parts = {name: own(car.get_component_world_transform(name)) for name in car.get_component_names()}
+        wheels = dict(zip(car.get_bone_names(), map(own, car.get_bone_world_transforms())))
+        done(parts=parts, wheels=wheels, box=[car.bounding_box.location.x, car.bounding_box.location.z])
+    """)
+
+    assert seen["parts"]["VehicleMesh"] == pytest.approx([0, 0, 0], abs=1e-2)
+    assert seen["parts"]["VehicleBounds"][::2] == pytest.approx(seen["box"], abs=1e-2)
+    x, y, _ = seen["wheels"]["Wheel_Front_Left"]
+    assert x > 1
+    assert y < -0.5
+    assert seen["wheels"]["Wheel_Rear_Right"][:2] == pytest.approx([-x, -y], abs=1e-2)

@@ -12,7 +12,6 @@ import pytest
 from tests.carla.conftest import Client
 from tests.conftest import RunningSimulator, running_simulator
 
-# A client process loads one world only: with a second load_world the client crashes now and then, recorded or not.
 TOOLS = """
 import math
 world = client.load_world('Town10HD'); synchronous(world)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-# A client process loads one world only: libcarla crashes now and then in a second load_world.
 LOOK = """
 world = client.load_world('Town10HD'); synchronous(world)
 Label = carla.CityObjectLabel

@@ -237,3 +237,19 @@ def test_movers_are_those_with_bodies_in_the_order_of_their_ids():
     assert movers.actor_id.tolist() == ids[:7] + ids[8:]
     assert movers.colour_rgb[0].tolist() == [1, 2, 3]
     assert len(w.actor_types()) == len(ids) + 1  # with the spectator, without the destroyed one, with the IMU
+
+
+def test_a_control_that_does_not_stick_holds_for_one_tick():
+    w = world()
+    sticky, loose = spawn(w), spawn(w, pose=(0, 20, 0, 0, 0, 0), attributes={"sticky_control": "False"})
+    c = w.table.c
+    for car in (sticky, loose):
+        c.control[car.row], c.control_set[car.row] = (1.0, 0.0, 0.0), 1
+    w.step(DT)
+    first = float(c.speed[loose.row])
+    assert first == c.speed[sticky.row] > 0.1
+    assert c.control[loose.row, 0] == 1.0  # what was applied is still what is shown
+    w.step(DT)
+
+    assert c.control[loose.row, 0] == 0.0
+    assert c.speed[loose.row] < first < c.speed[sticky.row]

@@ -10,6 +10,7 @@ from typing import Final
 
 from headless_simulator.carla import snapshot
 from headless_simulator.carla.episode import Episode
+from headless_simulator.carla.load_silence import LoadSilence
 from headless_simulator.carla.recorder.replay import Replayer
 from headless_simulator.carla.recorder.writer import Recorder
 from headless_simulator.carla.sensors.hub import Sensors
@@ -35,6 +36,7 @@ class Clock:
         sensors: what measures at each tick.
         recorder: writes each tick down while it is on.
         replayer: moves actors before each tick while it is on.
+        silence: no tick begins while it lasts.
         faults: what goes wrong on purpose.
     """
 
@@ -47,10 +49,11 @@ class Clock:
         sensors: Sensors,
         recorder: Recorder,
         replayer: Replayer,
+        silence: LoadSilence,
         faults: Faults,
     ) -> None:
         self._world, self._episode, self._streams, self._sensors = world, episode, streams, sensors
-        self._recorder, self._replayer, self._faults = recorder, replayer, faults
+        self._recorder, self._replayer, self._silence, self._faults = recorder, replayer, silence, faults
         self._lock = threading.RLock()
         self._stop = threading.Event()
         self._snapshot_sent, self._sent_frame = threading.Condition(), 0
@@ -82,6 +85,7 @@ class Clock:
         ``_IMAGES_WAIT_S``: then the next tick waits for them, so that a slow renderer is no RPC time-out.
         """
         with self._lock:
+            self._silence.wait()
             self._sensors.finish()
             self._streams.await_expected(_LISTENERS_WAIT_S)
             settings = self._episode.settings

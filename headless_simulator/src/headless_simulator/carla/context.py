@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from headless_simulator.carla.clock import Clock
 from headless_simulator.carla.episode import Episode
 from headless_simulator.carla.lifecycle import ActorLifecycle
+from headless_simulator.carla.load_silence import LoadSilence
 from headless_simulator.carla.navigation import Navigation
 from headless_simulator.carla.physics_control import physics_control
 from headless_simulator.carla.recorder import engines
@@ -38,6 +39,7 @@ class CarlaContext:
     replayer: Replayer
     clock: Clock
     loader: TownLoader
+    silence: LoadSilence
     playback: Playback
     navigation: Navigation
     counts: CallCounts
@@ -50,6 +52,7 @@ def build_context(world: World, *, towns: TownLibrary, faults: Faults, rendering
     lifecycle = ActorLifecycle(world, streams=streams, sensors=sensors, faults=faults)
     recorder = Recorder(world, lambda actor: engines.from_wire(actor.actor_id, physics_control(world, actor.actor_id)))
     replayer = Replayer(lifecycle)
+    silence = LoadSilence(world, streams)
     clock = Clock(
         world,
         episode=episode,
@@ -57,6 +60,7 @@ def build_context(world: World, *, towns: TownLibrary, faults: Faults, rendering
         sensors=sensors,
         recorder=recorder,
         replayer=replayer,
+        silence=silence,
         faults=faults,
     )
     loader = TownLoader(
@@ -68,6 +72,7 @@ def build_context(world: World, *, towns: TownLibrary, faults: Faults, rendering
         sensors=sensors,
         recorder=recorder,
         replayer=replayer,
+        silence=silence,
     )
     return CarlaContext(
         world=world,
@@ -81,6 +86,7 @@ def build_context(world: World, *, towns: TownLibrary, faults: Faults, rendering
         replayer=replayer,
         clock=clock,
         loader=loader,
+        silence=silence,
         playback=Playback(world, clock=clock, loader=loader, recorder=recorder, replayer=replayer),
         navigation=Navigation(world),
         counts=CallCounts(),

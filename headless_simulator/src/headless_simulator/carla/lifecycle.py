@@ -43,8 +43,7 @@ class ActorLifecycle:
             CallRefused: unknown blueprint, bad attribute, or the place is taken.
         """
         name = description.blueprint
-        if not blueprints.known(name):
-            raise CallRefused(f"actor definition {name!r} not found: it is not in this server's blueprint library")
+        blueprints.require(name)
         if len(self.world.actors) >= MOST_ACTORS:
             raise CallRefused(f"there are {len(self.world.actors)} actors already; at most {MOST_ACTORS} are served")
         attributes = blueprints.complete(name, description.attributes)

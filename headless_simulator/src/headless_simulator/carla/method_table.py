@@ -41,6 +41,7 @@ def method_table(context: CarlaContext) -> dict[str, Bound[Traits]]:
                 clock=context.clock,
                 streams=context.streams,
                 sensors=context.sensors,
+                silence=context.silence,
                 faults=context.faults,
             ),
         ),

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from headless_simulator.carla import snapshot, wire
+from headless_simulator.carla.caller import CALLER
 from headless_simulator.carla.connection import Answer, CarlaConnection
 from headless_simulator.carla.context import build_context
 from headless_simulator.carla.method import Traits
@@ -106,13 +107,14 @@ class CarlaServer:
     def _serve_rpc(self, connection: socket.socket) -> None:
         client = CarlaConnection(
             connection,
-            call=self.call,
+            call=lambda request: self.call(request, caller=connection),
             advances=self._advances,
             is_synchronous=lambda: self.context.episode.settings.synchronous,
         )
         try:
             client.serve()
         finally:
+            self.context.silence.end(connection)
             for port in client.managers:  # a Traffic Manager ends with its client
                 self.context.episode.traffic_managers.pop(port, None)
 
@@ -121,12 +123,13 @@ class CarlaServer:
         return bound is not None and bound.traits.advances(request.arguments)
 
     # ------------------------------------------------------------------ calls
-    def call(self, request: Request) -> Answer:
-        """Answer one RPC: error text or nothing, and the result.
+    def call(self, request: Request, *, caller: object = None) -> Answer:
+        """Answer one RPC of a client, who is known by its connection: error text or nothing, and the result.
 
         Raises:
             ConnectionAbortedError: a fault wants the connection closed instead.
         """
+        CALLER.set(caller)
         counts, name = self.context.counts, request.method
         bound = self.methods.get(name)
         if bound is None:

@@ -62,9 +62,12 @@ class Subscriber:
                     if _has_left(self._connection):
                         return
                     continue
-                if packet is None:
-                    return
-                _send(self._connection, packet)
+                try:
+                    if packet is None:
+                        return
+                    _send(self._connection, packet)
+                finally:
+                    self._queue.task_done()
         except OSError:
             pass  # the client left: that is how a stream is unsubscribed
         finally:
@@ -74,6 +77,12 @@ class Subscriber:
                     self._queue.get_nowait()
                 except queue.Empty:
                     break
+                self._queue.task_done()
+
+    def await_sent(self, limit_s: float) -> None:
+        """Wait until everything that was queued has left."""
+        with self._queue.all_tasks_done:
+            self._queue.all_tasks_done.wait_for(lambda: not self._queue.unfinished_tasks, limit_s)
 
 
 def _has_left(connection: socket.socket) -> bool:
@@ -143,6 +152,11 @@ class Streams:
         """Queue a packet for everybody who reads the stream."""
         for subscriber in list(self._subscribers.get(stream_id, ())):
             subscriber.put(packet)
+
+    def await_sent(self, stream_id: int, limit_s: float) -> None:
+        """Wait until what was queued for the readers of a stream has left; for each of them so long at most."""
+        for subscriber in list(self._subscribers.get(stream_id, ())):
+            subscriber.await_sent(limit_s)
 
     def cut(self, stream_ids: Sequence[int] | None = None) -> None:
         """Close the connections of streams (all without numbers)."""

@@ -5,14 +5,16 @@ from __future__ import annotations
 from headless_simulator.carla import snapshot, wire
 from headless_simulator.carla.clock import Clock
 from headless_simulator.carla.episode import Episode
+from headless_simulator.carla.load_silence import LoadSilence
 from headless_simulator.carla.recorder.replay import Replayer
 from headless_simulator.carla.recorder.writer import Recorder
 from headless_simulator.carla.sensors.hub import Sensors
 from headless_simulator.carla.settings import Settings
 from headless_simulator.carla.streams import EPISODE_STREAM, Streams
 from headless_simulator.towns.library import TownLibrary
-from headless_simulator.world.scenery import MapLayer
-from headless_simulator.world.world import World
+from headless_simulator.scene import Town
+from headless_simulator.world.scenery import MapLayer, Scenery
+from headless_simulator.world.world import RendererLike, World
 
 
 class TownLoader:
@@ -27,6 +29,7 @@ class TownLoader:
         sensors: end.
         recorder: ends its file.
         replayer: ends its replay.
+        silence: is kept for a client that loads.
     """
 
     def __init__(
@@ -40,14 +43,17 @@ class TownLoader:
         sensors: Sensors,
         recorder: Recorder,
         replayer: Replayer,
+        silence: LoadSilence,
     ) -> None:
         self._world, self._towns, self._episode, self._clock = world, towns, episode, clock
         self._streams, self._sensors, self._recorder, self._replayer = streams, sensors, recorder, replayer
+        self._silence = silence
 
-    def load(self, name: str, *, reset_settings: bool, layers: MapLayer = MapLayer.ALL) -> None:
-        """Begin a new episode.
+    def load_for(self, client: object, name: str, *, reset_settings: bool, layers: MapLayer) -> None:
+        """Begin a new episode for a client that asks for it, and keep the silence that it needs.
 
         Args:
+            client: who asks.
             name: of the town; "" for the one that is open.
             reset_settings: give the clock back its default settings.
             layers: what of the town is there.
@@ -55,18 +61,35 @@ class TownLoader:
         Raises:
             CallRefused: there is no such town.
         """
-        town = self._towns.town(name) if name else self._world.town
-        scenery = self._world.scenery_of(town)  # nobody waits for what is slow
+        town, scenery = self._prepare(name)
+        with self._clock.held(), self._silence.around_load(client):
+            self._open(town, scenery, reset_settings=reset_settings, layers=layers)
+        self._silence.settle()
+
+    def load_for_replay(self, name: str) -> None:
+        """Begin a new episode of which clients hear by the next snapshot.
+
+        Raises:
+            CallRefused: there is no such town.
+        """
+        town, scenery = self._prepare(name)
         with self._clock.held():
-            self._sensors.finish()
-            with self._world.lock:
-                self._recorder.stop()
-                self._replayer.forget()
-                self._sensors.clear()
-                if reset_settings:
-                    self._episode.settings = Settings()
-                self._episode.traffic_managers.clear()
-                self._world.open(town, scenery)
-                self._world.scenery.unload(MapLayer.ALL & ~layers)
-                packet = snapshot.pack(self._world, flags=wire.MAP_CHANGE)
-            self._streams.send(EPISODE_STREAM, (packet,))
+            self._open(town, scenery, reset_settings=False, layers=MapLayer.ALL)
+            self._streams.send(EPISODE_STREAM, (snapshot.pack(self._world, flags=wire.MAP_CHANGE),))
+
+    def _prepare(self, name: str) -> tuple[Town, Scenery[RendererLike]]:
+        """Make what a town needs while the clock goes on: nobody waits for what is slow."""
+        town = self._towns.town(name) if name else self._world.town
+        return town, self._world.scenery_of(town)
+
+    def _open(self, town: Town, scenery: Scenery[RendererLike], *, reset_settings: bool, layers: MapLayer) -> None:
+        self._sensors.finish()
+        with self._world.lock:
+            self._recorder.stop()
+            self._replayer.forget()
+            self._sensors.clear()
+            if reset_settings:
+                self._episode.settings = Settings()
+            self._episode.traffic_managers.clear()
+            self._world.open(town, scenery)
+            self._world.scenery.unload(MapLayer.ALL & ~layers)

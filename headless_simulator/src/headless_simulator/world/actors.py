@@ -7,9 +7,11 @@ from typing import Any
 
 from headless_simulator.errors import CallRefused
 from headless_simulator.world.pose import HOME, Pose6
+from headless_simulator.world.table import CONTROLLER, OTHER, PROP, SENSOR, VEHICLE, WALKER
 
 RIGID = 0
 SPRING_ARM = 1
+_YES = ("true", "yes", "on", "1")
 
 
 class SpawnRefused(CallRefused):
@@ -65,6 +67,17 @@ class Actor:
     extra: dict[str, Any] = field(default_factory=dict)
 
     @property
+    def has_sticky_control(self) -> bool:
+        """Whether a vehicle's controls hold until the next one; else they hold for one tick."""
+        return self.order.attributes.get("sticky_control", "true").lower() in _YES
+
+    @property
     def blueprint(self) -> str:
         """Blueprint id."""
         return self.order.blueprint
+
+
+def kind_of(blueprint: str) -> int:
+    """Kind of the actors of a blueprint, as the table keeps it."""
+    heads = {"vehicle.": VEHICLE, "walker.": WALKER, "static.prop": PROP, "sensor.": SENSOR, "controller.": CONTROLLER}
+    return next((kind for head, kind in heads.items() if blueprint.startswith(head)), OTHER)

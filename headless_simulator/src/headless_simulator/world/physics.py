@@ -22,6 +22,7 @@ HAND_BRAKE_MPS2: Final = 6.0
 ROLLING_MPS2: Final = 0.25
 DRAG_PER_M: Final = 0.0012
 POWER_M2PS3: Final = 75.0  # drive times speed at most: about 90 kW in a car
+LIFTED_M: Final = 0.25  # tyres that far above the ground hold nothing
 STEER_RATE_RADPS: Final = 6.0
 FASTEST_MPS: Final = 60.0  # a larger jump of a thing without physics is a teleport, not motion
 CONTACT_M: Final = 0.02
@@ -57,15 +58,35 @@ def ground_height(x: float, y: float, ground: GroundGrid) -> float:
 
 
 @numba.njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
-def _speed_after(row: int, dt: float, c: Columns) -> float:
+def _speed_after(row: int, dt: float, c: Columns, most_mps2: float) -> float:
+    """Return the speed after throttle, brakes and air; the tyres give ``most_mps2`` either way."""
     speed = c.speed[row]
     throttle, brake = min(max(c.control[row, 0], 0.0), 1.0), min(max(c.control[row, 2], 0.0), 1.0)
-    pull = throttle * min(c.drive[row], POWER_M2PS3 / max(abs(speed), 0.1))
+    pull = min(throttle * min(c.drive[row], POWER_M2PS3 / max(abs(speed), 0.1)), most_mps2)
     speed += (-pull if _backwards(row, c) else pull) * dt
-    hold = ROLLING_MPS2 + DRAG_PER_M * speed * speed + brake * BRAKE_MPS2 + c.hand_brake[row] * HAND_BRAKE_MPS2
+    hold = min(ROLLING_MPS2 + brake * BRAKE_MPS2 + c.hand_brake[row] * HAND_BRAKE_MPS2, most_mps2)
+    hold += c.drag[row] * DRAG_PER_M * speed * speed
     if abs(speed) <= hold * dt:
         return 0.0
     return speed - math.copysign(hold * dt, speed)  # type: ignore[no-any-return]
+
+
+@numba.njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def _traction(row: int, c: Columns, ground: GroundGrid) -> float:
+    """Return the acceleration that the tyres can give, m/s2."""
+    p = c.pose[row]
+    if p[2] > ground_height(p[0], p[1], ground) + LIFTED_M:
+        return 0.0
+    return c.grip[row] * GRAVITY_MPS2  # type: ignore[no-any-return]
+
+
+@numba.njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def _relax(row: int, c: Columns) -> None:
+    """Let go of a control that is older than a tick, if the vehicle's controls do not stick."""
+    if not c.sticky[row] and not c.control_set[row]:
+        c.control[row, :] = 0.0
+        c.hand_brake[row], c.reverse[row], c.manual[row] = 0, 0, 0
+    c.control_set[row] = 0
 
 
 @numba.njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
@@ -140,13 +161,19 @@ def _take_over_orders(row: int, c: Columns) -> None:
 def _drive(row: int, dt: float, c: Columns, ground: GroundGrid) -> None:
     p = c.pose[row]
     _take_over_orders(row, c)
-    v = _speed_after(row, dt, c)
+    _relax(row, c)
+    most_mps2 = _traction(row, c, ground)
+    v = _speed_after(row, dt, c, most_mps2)
     if c.constant[row, 3] != 0.0:
         v = c.constant[row, 0]
     aim = min(max(c.control[row, 1], -1.0), 1.0) * c.max_steer[row] * _steer_share(abs(v))
     c.steer[row] += min(max(aim - c.steer[row], -STEER_RATE_RADPS * dt), STEER_RATE_RADPS * dt)
     slip = math.atan(0.5 * math.tan(c.steer[row]))
-    rate = v * math.cos(slip) * math.tan(c.steer[row]) / c.wheelbase[row] + math.radians(c.spin[row])
+    rate = v * math.cos(slip) * math.tan(c.steer[row]) / c.wheelbase[row]
+    if abs(rate * v) > most_mps2:  # the tyres slide
+        share = most_mps2 / abs(rate * v)
+        rate, slip = share * rate, share * slip
+    rate += math.radians(c.spin[row])
     c.spin[row] *= 0.9
     yaw = math.radians(p[4])
     course, level = yaw + slip + 0.5 * rate * dt, math.cos(math.radians(p[3]))

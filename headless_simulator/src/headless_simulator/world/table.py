@@ -48,6 +48,11 @@ class Columns(NamedTuple):
         wheelbase: (C,) metres.
         max_steer: (C,) radians.
         drive: (C,) m/s2 at full throttle.
+        grip: (C,) friction of the tyres now; 3.5 is usual, 0 is ice.
+        own_grip: (C,) the same without the triggers that the vehicle is in.
+        drag: (C,) air drag as a share of the usual one.
+        sticky: (C,) 1 when a control holds until the next one, 0 when it holds for one tick.
+        control_set: (C,) 1 when a control came since the last tick.
         model: (C,) int32 model number, -1 without a body.
         colour: (C, 3) uint8.
         lights: (C,) uint32.
@@ -90,6 +95,11 @@ class Columns(NamedTuple):
     wheelbase: Float64
     max_steer: Float64
     drive: Float64
+    grip: Float64
+    own_grip: Float64
+    drag: Float64
+    sticky: UInt8
+    control_set: UInt8
     model: Int32
     colour: UInt8
     lights: UInt32
@@ -133,6 +143,11 @@ _LAYOUT: Final[dict[str, tuple[type[np.generic], tuple[int, ...]]]] = {
     "wheelbase": (np.float64, ()),
     "max_steer": (np.float64, ()),
     "drive": (np.float64, ()),
+    "grip": (np.float64, ()),
+    "own_grip": (np.float64, ()),
+    "drag": (np.float64, ()),
+    "sticky": (np.uint8, ()),
+    "control_set": (np.uint8, ()),
     "model": (np.int32, ()),
     "colour": (np.uint8, (3,)),
     "lights": (np.uint32, ()),

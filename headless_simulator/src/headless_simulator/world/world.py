@@ -13,24 +13,12 @@ import numpy as np
 from headless_simulator.models.catalogue import OTHERS, PROPS, VEHICLES, WALKERS
 from headless_simulator.models.library import ModelLibrary
 from headless_simulator.scene import Float32, Float64, Movers, RenderedImage, Town, UInt8, UInt32, View, Weather
-from headless_simulator.world import contact, crashes, physics
-from headless_simulator.world.actors import SPRING_ARM, Actor, NoSuchActor, SpawnOrder, SpawnRefused
+from headless_simulator.world import contact, crashes, friction, physics
+from headless_simulator.world.actors import SPRING_ARM, Actor, NoSuchActor, SpawnOrder, SpawnRefused, kind_of
 from headless_simulator.world.pose import Pose6, undo
 from headless_simulator.world.scenery import Scenery
 from headless_simulator.world.signals import Signals
-from headless_simulator.world.table import (
-    CONTROLLER,
-    LIGHT,
-    OTHER,
-    PROP,
-    SENSOR,
-    SIGN,
-    SPECTATOR,
-    VEHICLE,
-    WALKER,
-    Rows,
-    Table,
-)
+from headless_simulator.world.table import LIGHT, PROP, SIGN, SPECTATOR, VEHICLE, WALKER, Rows, Table
 
 _GRAVES: Final = 4096
 _LARGEST_WANTED_ID: Final = 2**31  # ids are 32-bit numbers; those that come after must fit as well
@@ -119,6 +107,7 @@ class World:
             self._ground = physics.GroundGrid.of(town.ground)
             self.signal_state = Signals(town.signals)
             self.touches: list[crashes.Touch] = []
+            self._triggers: list[Actor] = []
             self._movers: Movers | None = None
             self._limits = np.asarray(town.speed_limits, np.float64).reshape(-1, 3)
             self._populate()
@@ -169,7 +158,7 @@ class World:
         with self.lock:
             if order.parent_id and order.parent_id not in self.actors:
                 raise SpawnRefused("unable to attach actor: parent actor not found")
-            actor = self._enter(order, _kind_of(order.blueprint))
+            actor = self._enter(order, kind_of(order.blueprint))
             if actor.kind in (VEHICLE, WALKER) and not actor.parent_id and self._is_taken(actor):
                 self._leave(actor)
                 self._next_id -= 1
@@ -183,7 +172,7 @@ class World:
             is_free = 0 < wanted_id <= _LARGEST_WANTED_ID and (before is None or before.blueprint == order.blueprint)
             if not is_free or wanted_id in self.actors:
                 wanted_id = self._next_id
-            return self._enter(order, _kind_of(order.blueprint), actor_id=wanted_id)
+            return self._enter(order, kind_of(order.blueprint), actor_id=wanted_id)
 
     def attach(self, child: Actor, parent: Actor) -> None:
         """Hang an actor on another, rigidly; its present pose is taken as one in the parent's frame.
@@ -220,6 +209,9 @@ class World:
 
     def _give_body(self, actor: Actor) -> None:
         c, row, name = self.table.c, actor.row, actor.blueprint
+        if name == friction.TRIGGER:
+            actor.half_m = friction.trigger_half_m(actor.order.attributes)
+            self._triggers.append(actor)
         if not (name in VEHICLES or name in WALKERS or name in PROPS or name in OTHERS):
             return
         actor.half_m, actor.offset_m = self.models.half_extent(name), self.models.box_offset(name)
@@ -232,6 +224,8 @@ class World:
             actor.tag = spec.tag
             c.mass[row], c.wheelbase[row] = spec.mass_kg, 1.2 * actor.half_m[0]
             c.max_steer[row], c.drive[row] = np.radians(70.0), _DRIVE_MPS2[spec.base_type]
+            c.grip[row] = c.own_grip[row] = friction.USUAL
+            c.drag[row], c.sticky[row] = 1.0, actor.has_sticky_control
         elif name in WALKERS:
             actor.tag = 12
             c.mass[row] = 75.0
@@ -268,6 +262,8 @@ class World:
 
     def _leave(self, actor: Actor) -> None:
         actor.alive = False
+        if actor in self._triggers:
+            self._triggers.remove(actor)
         del self.actors[actor.actor_id]
         self.table.release(actor.row)
         self._movers = None
@@ -303,6 +299,7 @@ class World:
             c = self.table.c
             vehicles, walkers = self.table.rows(VEHICLE), self.table.rows(WALKER)
             self.signal_state.step(delta_s)
+            friction.apply_triggers(self.table, vehicles, self._triggers)
             before = c.pose[vehicles].copy()
             physics.step_vehicles(vehicles, delta_s, c, self._ground)
             physics.step_walkers(walkers, delta_s, c, self._ground)
@@ -382,15 +379,6 @@ class World:
         nearest = contact.nearest(np.ascontiguousarray(poses[:, :2]), self._limits)
         limits: Float64 = self._limits[nearest, 2]
         return limits
-
-
-def _kind_of(blueprint: str) -> int:
-    for head, kind in (
-        ("vehicle.", VEHICLE), ("walker.", WALKER), ("static.prop", PROP), ("sensor.", SENSOR), ("controller.", CONTROLLER),
-    ):  # fmt: skip
-        if blueprint.startswith(head):
-            return kind
-    return OTHER
 
 
 def _colour(text: str) -> tuple[int, int, int]:

@@ -10,18 +10,20 @@ from typing import Final
 
 from headless_simulator.carla.method import CarlaMethod, Handler, value, void
 from headless_simulator.errors import CallRefused
-from headless_simulator.rpc.arguments import Anything
+from headless_simulator.rpc.arguments import Anything, Flag, Integer
 from headless_simulator.rpc.call_counts import CallCounts
 
 _ACCEPTED: Final = (  # nothing happens
     "apply_color_texture_to_objects", "apply_float_color_texture_to_objects", "blend_pose", "clear_debug_shape",
     "clear_debug_string", "close_vehicle_door", "disable_sensor_for_ros", "draw_debug_shape",
-    "enable_sensor_for_ros", "get_pose_from_animation", "open_vehicle_door", "set_annotations_traverse_translucency",
-    "set_bones_transform", "set_wheel_pitch_angle", "set_wheel_steer_direction", "show_vehicle_debug_telemetry",
+    "enable_sensor_for_ros", "get_pose_from_animation", "open_vehicle_door", "restore_physx_physics",
+    "set_annotations_traverse_translucency", "set_bones_transform", "set_ignored_vehicles", "set_wheel_pitch_angle",
+    "set_wheel_steer_direction", "show_vehicle_debug_telemetry",
     "use_carsim_road",
 )  # fmt: skip
 _REFUSED: Final = {
     "get_gbuffer_token": "the headless simulator has no G-buffers",
+    "send": "the headless simulator has no radio between vehicles",
     "enable_carsim": "the headless simulator has no CarSim",
     "enable_chrono_physics": "the headless simulator has no Chrono",
 }
@@ -48,6 +50,12 @@ def is_sensor_enabled_for_ros(_counts: CallCounts, *_token: Anything) -> bool:
     return False
 
 
+def enable_gbuffers(_counts: CallCounts, _actor: Integer, on: Flag) -> None:
+    """Switch off what is off; there is nothing to switch on."""
+    if on:
+        raise CallRefused(_REFUSED["get_gbuffer_token"])
+
+
 def are_gbuffers_enabled(_counts: CallCounts, *_actor: Anything) -> bool:
     """No G-buffers here."""
     return False
@@ -60,6 +68,7 @@ def _methods() -> Iterator[CarlaMethod[CallCounts]]:
         yield value(_refused(reason), name=name)
     yield value(is_sensor_enabled_for_ros)
     yield value(are_gbuffers_enabled)
+    yield void(enable_gbuffers)
 
 
 METHODS: Final[tuple[CarlaMethod[CallCounts], ...]] = tuple(_methods())

@@ -8,8 +8,10 @@ from typing import Any, Final
 from headless_simulator.carla import wire
 from headless_simulator.carla.actor_wire import actor_wire
 from headless_simulator.carla.blueprints import DEFINITIONS
+from headless_simulator.carla.caller import CALLER
 from headless_simulator.carla.clock import Clock
 from headless_simulator.carla.episode import Episode
+from headless_simulator.carla.load_silence import LoadSilence
 from headless_simulator.carla.method import CarlaMethod, Traits, always, value, void
 from headless_simulator.carla.sensors.hub import Sensors
 from headless_simulator.carla.streams import EPISODE_STREAM, Streams
@@ -27,6 +29,7 @@ class EpisodeContext:
     clock: Clock
     streams: Streams
     sensors: Sensors
+    silence: LoadSilence
     faults: Faults
 
 
@@ -36,8 +39,11 @@ def version(context: EpisodeContext) -> str:
 
 
 def get_episode_info(context: EpisodeContext) -> list[Any]:
-    """Episode number and where its snapshots stream."""
-    return [context.world.episode, [context.streams.token(EPISODE_STREAM)]]
+    """Episode number and where its snapshots stream; of a client that has loaded a map this ends the silence."""
+    caller = CALLER.get()
+    number = context.silence.episode_for(caller)
+    context.silence.end(caller)
+    return [number, [context.streams.token(EPISODE_STREAM)]]
 
 
 def get_sensor_token(context: EpisodeContext, stream_id: Integer) -> list[Any]:
@@ -89,7 +95,7 @@ def set_imui_gravity(context: EpisodeContext, gravity: Number) -> None:
 _ADVANCES: Final = Traits(is_locked=False, advances=always)
 METHODS: Final[tuple[CarlaMethod[EpisodeContext], ...]] = (
     value(version),
-    value(get_episode_info),
+    value(get_episode_info, traits=Traits(is_locked=False)),
     value(get_sensor_token),
     value(get_episode_settings),
     value(set_episode_settings, traits=_ADVANCES),

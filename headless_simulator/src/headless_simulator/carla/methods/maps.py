@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final
 
+from headless_simulator.carla.caller import CALLER
 from headless_simulator.carla.method import CarlaMethod, Traits, always, value, void
 from headless_simulator.carla.navigation import Navigation
 from headless_simulator.carla.town_loader import TownLoader
@@ -62,7 +63,7 @@ def request_file(context: MapContext, name: Text) -> bytes:
 
 def load_new_episode(context: MapContext, name: Text, reset: Flag = True, layers: Integer = 0xFFFF) -> None:
     """Load some layers of a map; an empty name loads the present one anew."""
-    context.loader.load(name, reset_settings=reset, layers=MapLayer(layers & MapLayer.ALL))
+    context.loader.load_for(CALLER.get(), name, reset_settings=reset, layers=MapLayer(layers & MapLayer.ALL))
 
 
 def copy_opendrive_to_file(context: MapContext, text: Text, _parameters: Anything) -> None:

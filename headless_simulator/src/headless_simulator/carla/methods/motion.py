@@ -41,9 +41,10 @@ def set_actor_enable_gravity(world: World, actor_id: ActorId, on: Flag) -> None:
     world.table.c.gravity[world.actor(actor_id).row] = on
 
 
-def set_actor_autopilot(world: World, actor_id: ActorId, *_on: Anything) -> None:
-    """Accepted: the Traffic Manager in the client drives."""
-    world.actor(actor_id)
+def set_actor_autopilot(world: World, actor_id: ActorId, on: Flag, *_port: Anything) -> None:
+    """Note that the Traffic Manager in the client drives: its controls stick."""
+    actor = world.actor(actor_id)
+    world.table.c.sticky[actor.row] = on or actor.has_sticky_control
 
 
 def set_actor_dead(world: World, actor_id: ActorId) -> None:

@@ -13,7 +13,8 @@ from headless_simulator.world.table import VEHICLE
 from headless_simulator.world.world import World
 
 _WHEEL_SPEED_RPM: Final = 60 / (2 * math.pi)
-_MASS_AT: Final = 11  # place of the mass in a physics control
+_MASS_AT: Final = 11  # places in a physics control
+_DRAG_AT: Final = 12
 
 
 def _light_bits(sent: Any, name: str) -> int:
@@ -22,9 +23,12 @@ def _light_bits(sent: Any, name: str) -> int:
 
 
 def _physics_rows(sent: Any, name: str) -> list[Any]:
-    """Read a physics control; of it only the mass has to be a number."""
-    rows = array(sent, name, least=_MASS_AT + 1)
+    """Read a physics control; of it mass, drag and the tyres' friction have to be numbers."""
+    rows = array(sent, name, least=physics.WHEELS_AT + 1)
     number(rows[_MASS_AT], "mass")
+    number(rows[_DRAG_AT], "drag_coefficient")
+    for wheel in array(rows[physics.WHEELS_AT], "wheels"):
+        number(array(wheel, "wheel", least=1)[0], "tire_friction")
     return rows
 
 
@@ -60,7 +64,7 @@ def apply_control_to_vehicle(world: World, actor_id: ActorId, control: Control) 
     throttle, steer, brake, hand_brake, reverse, manual, gear = control
     c.control[row] = throttle, steer, brake
     c.hand_brake[row], c.reverse[row] = hand_brake, reverse
-    c.manual[row] = manual
+    c.manual[row], c.control_set[row] = manual, 1
     if manual:
         c.gear[row] = max(-1, min(gear, 10))
 
@@ -75,7 +79,7 @@ def apply_ackermann_control_to_vehicle(world: World, actor_id: ActorId, control:
         steer / c.max_steer[row] if c.max_steer[row] else 0.0,
         max(0.0, -missing),
     )
-    c.reverse[row] = speed < 0
+    c.reverse[row], c.control_set[row] = speed < 0, 1
 
 
 def get_ackermann_controller_settings(world: World, actor_id: ActorId) -> list[float]:
@@ -122,9 +126,13 @@ def get_physics_control(world: World, actor_id: ActorId) -> list[Any]:
 
 
 def apply_physics_control(world: World, actor_id: ActorId, control: PhysicsRows) -> None:
-    """Kept and given back; of it only the mass changes what happens."""
-    actor = world.actor(actor_id)
-    world.table.c.mass[actor.row] = max(1.0, float(control[_MASS_AT]))
+    """Kept and given back; mass, drag and the tyres' friction change what happens."""
+    actor, c = world.actor(actor_id), world.table.c
+    c.mass[actor.row] = max(1.0, float(control[_MASS_AT]))
+    c.drag[actor.row] = max(0.0, float(control[_DRAG_AT])) / physics.USUAL_DRAG
+    frictions = [float(wheel[0]) for wheel in control[physics.WHEELS_AT]]
+    if frictions:
+        c.grip[actor.row] = c.own_grip[actor.row] = max(0.0, sum(frictions) / len(frictions))
     actor.extra["physics"] = control
 
 

@@ -58,7 +58,7 @@ class Playback:
         here = self._world.town.name
         if name in (here, f"{here}_Opt"):
             return []
-        self._loader.load(name, reset_settings=False)
+        self._loader.load_for_replay(name)
         return [f"Loading map {town}", "Replayer will start after map is loaded..."]
 
 

@@ -1,0 +1,9 @@
+"""Who is being answered: the few methods that answer one client otherwise than others ask here."""
+
+from __future__ import annotations
+
+from contextvars import ContextVar
+from typing import Final
+
+CALLER: Final[ContextVar[object]] = ContextVar("caller", default=None)
+"""The connection of the call that this thread answers."""

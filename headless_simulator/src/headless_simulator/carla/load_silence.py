@@ -1,0 +1,96 @@
+"""The silence around a load: without it the unmodified client crashes.
+
+``load_world`` in libcarla 0.9.16 calls ``load_new_episode``, drops its ``Episode`` when the answer comes, and makes a new
+one. Dropping it stops the reader of the episode's stream, which is kept by the stream's number. If the client's network
+thread is just delivering a snapshot, that thread holds the last reference: it drops the old ``Episode`` later and stops the
+reader of the new one, which is then used after it was freed. A real server is silent meanwhile, for its game thread loads
+the map. So here nothing ticks from the load until the loader asks for the new episode's stream, and the answer to the load
+leaves when whatever was sent before has had time to be delivered.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import time
+from collections.abc import Iterator
+from typing import Final
+
+from headless_simulator.carla import snapshot, wire
+from headless_simulator.carla.streams import EPISODE_STREAM, Streams
+from headless_simulator.world.world import World
+
+DELIVERY_S: Final = 0.05  # from a snapshot's leaving to the end of its delivery in a busy client
+LOADER_WAIT_S: Final = 1.0  # a loader that does not ask by then is no libcarla, or is gone
+_SENDING_LIMIT_S: Final = 1.0
+
+
+class LoadSilence:
+    """Keeps the episode's stream silent for the client that loads.
+
+    Args:
+        world: what is loaded.
+        streams: what falls silent.
+    """
+
+    def __init__(self, world: World, streams: Streams) -> None:
+        self._world, self._streams = world, streams
+        self._lock = threading.Lock()
+        self._over = threading.Event()
+        self._over.set()
+        self._loader: object = None
+        self._episode_before = 0
+        self._limit: threading.Timer | None = None
+
+    @contextlib.contextmanager
+    def around_load(self, loader: object) -> Iterator[None]:
+        """Let nobody tick from here on; called while the clock is held.
+
+        A load that is refused leaves everything as it was; after any other, ``end`` or ``LOADER_WAIT_S`` ends the silence.
+        """
+        with self._lock:
+            was_over, earlier = self._over.is_set(), (self._loader, self._episode_before)
+            self._over.clear()
+            self._loader, self._episode_before = loader, self._world.episode
+        try:
+            yield
+        except BaseException:
+            with self._lock:
+                self._loader, self._episode_before = earlier
+                if was_over:
+                    self._over.set()
+            raise
+        with self._lock:
+            if self._limit is not None:
+                self._limit.cancel()
+            self._limit = threading.Timer(LOADER_WAIT_S, self.end, (loader,))
+            self._limit.daemon = True
+            self._limit.start()
+
+    def settle(self) -> None:
+        """Wait until the snapshots that left before the load are delivered."""
+        self._streams.await_sent(EPISODE_STREAM, _SENDING_LIMIT_S)
+        time.sleep(DELIVERY_S)
+
+    def wait(self) -> None:
+        """Wait for the end of the silence."""
+        self._over.wait()
+
+    def episode_for(self, caller: object) -> int:
+        """Number of the episode: of the one before the load for its loader, as a real server answers in its last tick.
+
+        The loader sees the number change with the first snapshot; only then it resets its Traffic Managers.
+        """
+        with self._lock:
+            is_loader = not self._over.is_set() and caller is self._loader
+            return self._episode_before if is_loader else self._world.episode
+
+    def end(self, loader: object) -> None:
+        """Let everybody know of the new map, and the clock go on, if that client is the one whose load is waited for."""
+        with self._lock:
+            if self._over.is_set() or loader is not self._loader:
+                return
+            if self._limit is not None:
+                self._limit.cancel()
+            self._streams.send(EPISODE_STREAM, (snapshot.pack(self._world, flags=wire.MAP_CHANGE),))
+            self._over.set()
