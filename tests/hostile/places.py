@@ -48,6 +48,11 @@ def _socket(path: Path, _: Path) -> None:
         os.chdir(before)
 
 
+def _linked(path: Path, root: Path) -> None:
+    (root.parent / "elsewhere").mkdir()
+    path.symlink_to(root.parent / "elsewhere")
+
+
 def _repository(path: Path, _: Path) -> None:
     for name in (".git/HEAD", ".git/config", "src/main.c"):
         (path / name).parent.mkdir(parents=True, exist_ok=True)
@@ -60,7 +65,7 @@ OUTS: dict[str, Out] = {
     "a socket": Out(_socket, (2, 3)),
     "a link to nowhere": Out(lambda path, _: path.symlink_to("/nonexistent/x"), (2, 3)),
     "a link to itself": Out(lambda path, _: path.symlink_to(path.name), (2, 3)),
-    "a link to another folder": Out(lambda path, root: path.symlink_to(root.parent / "beside"), (0, 2, 3)),
+    "a link to a folder": Out(_linked, (0,)),  # the user named it: new files there are what was asked for
     "a repository": Out(_repository, (0, 2)),
     "below a file": Out(lambda path, _: path.parent.write_text("of somebody else"), (2, 3), "file/out"),
     "inside the data set": Out(lambda *_: None, (2,), "set/out"),

@@ -60,7 +60,7 @@ def place_of(name: str) -> Place:
     """
     root = folder()
     below = name.removeprefix(f"{root}/")
-    parts = tuple(part for part in below.split("/") if part)
+    parts = tuple(part for part in below.split("/") if part not in {"", "."})
     if not name.strip() or not parts or not all(map(_is_name, parts)) or len(parts) > _DEEPEST:
         raise CallRefused(f"{name!r:.80} is no name for a recording")
     if below.startswith("/") or ".." in parts:
@@ -73,7 +73,7 @@ def place_of(name: str) -> Place:
 
 def _is_name(part: str) -> bool:
     try:
-        return len(part.encode()) <= _LONGEST and part.isprintable() and part != "."
+        return len(part.encode()) <= _LONGEST and part.isprintable()
     except UnicodeEncodeError:  # bytes that were no text
         return False
 
