@@ -30,14 +30,14 @@ class OneHouse:
     [(0.0, (-11, 11), (2, 14)), (90.0, (-6, 6), (-3, 19)), (45.0, (-12, 12), (-4, 20))],
 )
 def test_the_box_around_a_turned_house_is_upright_and_a_metre_wider(yaw_deg, x_m, y_m):
-    (obstacle,) = obstacles_of(OneHouse(yaw_deg=yaw_deg), FLAT)
+    (obstacle,) = obstacles_of(OneHouse(yaw_deg=yaw_deg).objects, FLAT)
     assert (obstacle.x_m, obstacle.y_m, obstacle.top_m) == (x_m, y_m, 40)
 
 
 def test_low_houses_and_houses_out_of_reach_are_none():
-    assert obstacles_of(OneHouse(yaw_deg=0, top_m=30.0), FLAT) == []
-    assert obstacles_of(OneHouse(yaw_deg=0, x_m=80.0), FLAT) == []
-    assert len(obstacles_of(OneHouse(yaw_deg=0, x_m=60.0), FLAT)) == 1  # its wall stands at 50, with a metre around it
+    assert obstacles_of(OneHouse(yaw_deg=0, top_m=30.0).objects, FLAT) == []
+    assert obstacles_of(OneHouse(yaw_deg=0, x_m=80.0).objects, FLAT) == []
+    assert len(obstacles_of(OneHouse(yaw_deg=0, x_m=60.0).objects, FLAT)) == 1  # its wall stands at 50, with a metre around it
 
 
 def test_what_is_written_is_read_back_and_the_rest_of_the_file_stays():

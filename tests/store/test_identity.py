@@ -6,7 +6,8 @@ from uavsim.errors import InputError, StorageError
 from uavsim.store.identity import IDENTITY, check_identity, claim_output, fingerprint, read_identity, refuse_removed
 from uavsim.store.local import LocalOutput
 
-SMOKE = {"dataset": "smoke", "seed": 7, "fingerprint": fingerprint({"samples": 4}, seed=7)}
+MARK = fingerprint({"samples": 4}, seed=7)
+SMOKE = {"dataset": "smoke", "seed": 7, "fingerprint": MARK}
 
 
 def test_the_fingerprint_is_of_values_not_of_their_order():
@@ -16,11 +17,11 @@ def test_the_fingerprint_is_of_values_not_of_their_order():
 
 def test_a_fresh_folder_is_claimed_once_and_stays_the_same_data_sets(tmp_path):
     output = LocalOutput(tmp_path / "out")
-    assert check_identity(output, mark=SMOKE["fingerprint"], name="smoke")
+    assert check_identity(output, mark=MARK, name="smoke")
     claim_output(output, identity=SMOKE)
     claim_output(output, identity=SMOKE)
     assert read_identity(output) == SMOKE
-    assert not check_identity(output, mark=SMOKE["fingerprint"], name="smoke")
+    assert not check_identity(output, mark=MARK, name="smoke")
     with pytest.raises(InputError, match=r"another data set \(smoke, seed 7; not the uav3d of this command\)"):
         claim_output(output, identity={**SMOKE, "dataset": "uav3d", "fingerprint": "other"})
     assert read_identity(output) == SMOKE

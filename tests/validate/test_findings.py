@@ -1,13 +1,16 @@
 """Reports: counts are complete where the findings are too many to spell out."""
 
 import json
+from dataclasses import replace
 
 from uavsim.validate.findings import MAX_PER_CODE, Finding, Report, collect
 
 
+EMPTY = Report(folder="d", version="v", dialect="strict", findings=(), counts={}, errors=0, facts={}, skipped={})
+
+
 def report(**values):
-    made = {"folder": "d", "version": "v", "dialect": "strict", "findings": (), "counts": {}, "errors": 0, "facts": {}}
-    return Report(**(made | {"skipped": {}} | values))
+    return replace(EMPTY, **values)
 
 
 def test_a_place_is_what_is_known_of_it():
