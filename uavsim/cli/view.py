@@ -37,7 +37,7 @@ def view(
     samples: Annotated[int, typer.Option(min=1, help="The recording ends after so many keyframes.")] = 400,
     image_width: Annotated[
         int | None,
-        typer.Option(min=16, help="Pixels; images are made this small. Default: 640 to 320, by their number."),
+        typer.Option(min=16, help="Pixels; images are made this small. Default: 640 to 288, by their number."),
     ] = None,
     port: Annotated[int, typer.Option(help="With --web: of the data.")] = 9876,
     web_port: Annotated[int, typer.Option(help="With --web: of the page.")] = 9090,

@@ -33,7 +33,7 @@ __all__ = ["ViewRequest", "ViewSummary", "write_recording"]
 
 _APPLICATION = "uavsim"
 _WIDTHS_PX = ((40, 640), (150, 400))  # most samples, width: a recording of 400 samples stays under 200 MB
-_SMALLEST_PX = 320
+_SMALLEST_PX = 288
 _LIDAR_POINTS = 4_000_000  # of a recording: 48 MB
 
 
