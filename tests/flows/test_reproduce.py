@@ -34,9 +34,12 @@ def test_the_card_alone_makes_the_request_and_every_hash_is_compared(
     certificate: dict, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[Request] = []
-    monkeypatch.setattr(
-        module, "generate", lambda request, console: asked.append(request) or SimpleNamespace(error=None)
-    )
+
+    def generate(request: Request, *, console: Screen) -> SimpleNamespace:
+        asked.append(request)
+        return SimpleNamespace(error=None)
+
+    monkeypatch.setattr(module, "generate", generate)
     monkeypatch.setattr(module, "read_entry", lambda output, name: name)
     monkeypatch.setattr(
         module, "scene_hashes", lambda output, name: HASHES | ({"rows_sha256": "x"} if name[-1] == "2" else {})
