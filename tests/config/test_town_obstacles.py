@@ -37,7 +37,9 @@ def test_the_box_around_a_turned_house_is_upright_and_a_metre_wider(yaw_deg, x_m
 def test_low_houses_and_houses_out_of_reach_are_none():
     assert obstacles_of(OneHouse(yaw_deg=0, top_m=30.0).objects, FLAT) == []
     assert obstacles_of(OneHouse(yaw_deg=0, x_m=80.0).objects, FLAT) == []
-    assert len(obstacles_of(OneHouse(yaw_deg=0, x_m=60.0).objects, FLAT)) == 1  # its wall stands at 50, with a metre around it
+    assert (
+        len(obstacles_of(OneHouse(yaw_deg=0, x_m=60.0).objects, FLAT)) == 1
+    )  # its wall stands at 50, with a metre around it
 
 
 def test_what_is_written_is_read_back_and_the_rest_of_the_file_stays():

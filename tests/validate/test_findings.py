@@ -5,7 +5,6 @@ from dataclasses import replace
 
 from uavsim.validate.findings import MAX_PER_CODE, Finding, Report, collect
 
-
 EMPTY = Report(folder="d", version="v", dialect="strict", findings=(), counts={}, errors=0, facts={}, skipped={})
 
 

@@ -137,7 +137,7 @@ def export_format(
     version: Annotated[str | None, typer.Option(help="Version folder; default: the only one.")] = None,
     split: Annotated[str | None, typer.Option(help="uav_train, uav_val, ...; default: every scene.")] = None,
 ) -> None:
-    """Write a data set in another format: COCO, KITTI, MMDetection3D infos, OPV2V."""
+    """Write a data set in another format: COCO, KITTI, MCAP, MMDetection3D infos, nerfstudio, OPV2V."""
     _refuse_the_same(folder, out)
     for path in EXPORTERS.pick(kind)(ExportRequest(folder, out, version, split)):
         Screen().print(f"wrote {path}")

@@ -37,13 +37,16 @@ class SceneRows:
 class DatasetReader:
     """One version of a data set."""
 
-    def __init__(self, root: Path, version: str, *, tables: Iterable[Table[Any]] = ()) -> None:
-        """Check that the 13 tables are there.
+    def __init__(
+        self, root: Path, version: str, *, tables: Iterable[Table[Any]] = (), required: Iterable[str] = REQUIRED
+    ) -> None:
+        """Check that the tables are there that nothing works without.
 
         Args:
             root: the data set's folder.
             version: its version folder.
             tables: that the data set's dialect has beside ``schema.TABLES``.
+            required: names of tables; by default the 13 that the devkit opens.
 
         Raises:
             DatasetError: a table is missing.
@@ -54,7 +57,7 @@ class DatasetReader:
         outside = self._files.leads_outside(version)
         if outside:
             raise DatasetError(f"{self.folder}: {outside}")
-        missing = [name for name in REQUIRED if not self._path(name).is_file()]
+        missing = [name for name in required if not self._path(name).is_file()]
         if missing:
             raise DatasetError(f"{self.folder}: no data set: {missing[0]}.json is missing")
         self.tables = [table for table in (*TABLES, *tables) if (self.folder / table.file).is_file()]
@@ -79,6 +82,17 @@ class DatasetReader:
         rows = read_rows(path) if path.is_file() else []
         check_shared_names(self._files, table.name, rows)
         return cast("list[Row]", rows)
+
+    def scene_rows(self) -> list[SceneRow]:
+        """Return the rows of the table ``scene``.
+
+        Raises:
+            DatasetError: it is damaged, or a scene's name cannot be part of a file name.
+        """
+        rows = read_rows(self._path("scene"))
+        for row in rows:
+            check_part(row.get("name"), what=f"{self.root}: scene")
+        return cast("list[SceneRow]", rows)
 
     def scenes(self) -> Iterator[SceneRows]:
         """Yield every scene in table order.
@@ -107,9 +121,9 @@ class DatasetReader:
 
     def _in_scene_order(self) -> bool:
         """Tell whether the tables are ours; only then is their order known."""
-        return bool(self.info) and sum(1 for _ in iter_rows(self._path("log"))) == sum(
-            1 for _ in iter_rows(self._path("scene"))
-        )
+        if not self.info or not self._path("log").is_file():
+            return False
+        return sum(1 for _ in iter_rows(self._path("log"))) == sum(1 for _ in iter_rows(self._path("scene")))
 
     def _stream(self) -> Iterator[SceneRows]:
         tables = {table.name: _Peekable(iter_rows(self._path(table.name))) for table in self._per_scene}
@@ -125,12 +139,13 @@ class DatasetReader:
             yield _collect(scene, self._per_scene, lambda table, owns: rows[table.name].of(owns.tokens))
 
 
-def open_dataset(root: Path, version: str | None = None) -> DatasetReader:
+def open_dataset(root: Path, version: str | None = None, *, required: Iterable[str] = REQUIRED) -> DatasetReader:
     """Open a data set.
 
     Args:
         root: its folder.
         version: ``v1.0-mini``; by default the only one that is there.
+        required: names of the tables that must be there.
 
     Raises:
         DatasetError: no such folder or no tables in it.
@@ -148,7 +163,7 @@ def open_dataset(root: Path, version: str | None = None) -> DatasetReader:
         raise UnknownNameError(
             f"{root} holds no version {chosen!r}; did you mean {nearest(chosen, found) or found[0]!r}?"
         )
-    return DatasetReader(root, chosen)
+    return DatasetReader(root, chosen, required=required)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,9 @@ from typing import Final, TypeAlias
 from uavsim.export.coco import export_coco
 from uavsim.export.keyframes import ExportRequest
 from uavsim.export.kitti import export_kitti
+from uavsim.export.mcap import export_mcap
 from uavsim.export.mmdet3d import export_mmdet3d
+from uavsim.export.nerfstudio import export_nerfstudio
 from uavsim.export.opv2v import export_opv2v
 from uavsim.export.uav3d_infos import InfoOptions, check_centre_camera, write_uav3d_infos
 from uavsim.registry import Registry
@@ -19,7 +21,14 @@ Exporter: TypeAlias = Callable[[ExportRequest], list[Path]]
 
 EXPORTERS: Final[Registry[Exporter]] = Registry(
     "exporters",
-    {"coco": export_coco, "kitti": export_kitti, "mmdet3d": export_mmdet3d, "opv2v": export_opv2v},
+    {
+        "coco": export_coco,
+        "kitti": export_kitti,
+        "mcap": export_mcap,
+        "mmdet3d": export_mmdet3d,
+        "nerfstudio": export_nerfstudio,
+        "opv2v": export_opv2v,
+    },
     what="format",
     expects=Callable,
 )

@@ -12,7 +12,6 @@ from prefect.concurrency.sync import concurrency
 from prefect.exceptions import ObjectAlreadyExists
 from prefect.flows import Flow
 
-import uavsim
 from uavsim.supervise.simulator_slot import SimulatorSlot
 
 __all__ = ["DEPLOYMENTS", "deploy", "one_at_a_time"]
@@ -40,7 +39,7 @@ def deploy(pool: str, *, kind: str = "process", cron: str | None = None) -> list
     """
     with get_client(sync_client=True) as client, contextlib.suppress(ObjectAlreadyExists):
         client.create_work_pool(WorkPoolCreate(name=pool, type=kind))
-    root = Path(uavsim.__file__).resolve().parents[1]
+    root = Path(__file__).resolve().parents[2]
     names = []
     for name, entrypoint in DEPLOYMENTS.items():
         flow = Flow.from_source(source=root, entrypoint=entrypoint)

@@ -1,0 +1,115 @@
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import uavsim
+from uavsim.errors import DatasetError, UnknownNameError
+
+
+def test_both_dialects_give_the_same_arrays(strict: Path, uav3d: Path) -> None:
+    ours, theirs = uavsim.open(strict), uavsim.open(uav3d)
+    assert (ours.dialect_name, theirs.dialect_name) == ("strict", "uav3d")
+    assert ours.scene_names == theirs.scene_names == ("scene_00", "scene_01")
+    for a, b in zip(ours.samples(), theirs.samples(), strict=True):
+        assert a.token == b.token
+        assert [i.channel for i in a.images] == [i.channel for i in b.images]
+        assert [i.filename for i in a.images] != [i.filename for i in b.images]
+        np.testing.assert_array_equal(a.images[3].pixels(), b.images[3].pixels())
+        np.testing.assert_array_equal(a.boxes.corners_map_m, b.boxes.corners_map_m)
+        np.testing.assert_array_equal(a.images[3].map_SE3_optical.matrix, b.images[3].map_SE3_optical.matrix)
+
+
+def test_boxes_lie_where_the_masks_show_them(strict: Path) -> None:
+    compared = 0
+    for sample in uavsim.open(strict).samples():
+        for image in sample.images:
+            ids, tags = image.mask()
+            assert ids.shape == tags.shape == (90, 160)
+            pixels = image.project(sample.boxes.corners_map_m)
+            for n, number in enumerate(sample.boxes.instance_id.tolist()):
+                lines, columns = np.nonzero(ids == number)
+                if len(lines) > 20 and np.isfinite(pixels[n]).all():
+                    compared += 1
+                    assert pixels[n, :, 0].min() - 1 <= columns.min()
+                    assert columns.max() <= pixels[n, :, 0].max() + 1
+                    assert pixels[n, :, 1].min() - 1 <= lines.min()
+                    assert lines.max() <= pixels[n, :, 1].max() + 1
+    assert compared > 20
+
+
+def test_a_track_is_the_boxes_of_one_object(strict: Path) -> None:
+    scene = uavsim.open(strict).scene("scene_01")
+    assert sum(len(track) for track in scene.tracks) == sum(len(sample.boxes) for sample in scene)
+    track = max(scene.tracks, key=lambda t: float(np.ptp(t.map_SE3_box.translation_m, axis=0).max()))
+    seconds = np.diff(track.timestamps_us) / 1e6
+    moved = np.diff(track.map_SE3_box.translation_m, axis=0)
+    np.testing.assert_allclose(moved[0] / seconds[0], track.velocity_map_mps[0], atol=1.0)
+
+
+def test_depth_and_lidar_points_lie_on_the_ground_and_on_things(strict: Path) -> None:
+    sample = uavsim.open(strict).scene("scene_00").samples[1]
+    points_map_m, colours = sample.images[4].points_map_m(every_px=4)
+    assert len(points_map_m) == len(colours) > 300
+    assert np.median(points_map_m[:, 2]) == pytest.approx(0.0, abs=0.05)
+    lidar = next(scan for scan in sample.lidars if scan.channel == "LIDAR_id_1")
+    assert lidar.drone_id == 1
+    assert np.percentile(lidar.points_map_m()[:, 2], 20) == pytest.approx(0.0, abs=0.1)
+
+
+def test_scenes_in_any_order(strict: Path) -> None:
+    data = uavsim.open(strict)
+    last, first = data.scene("scene_01"), data.scene("scene_00")
+    assert (last.name, first.name) == ("scene_01", "scene_00")
+    assert data.scene("scene_01") is last
+    with pytest.raises(UnknownNameError, match="scene_01"):
+        data.scene("scene_1")
+
+
+def test_a_data_set_of_others_has_what_it_tells(foreign: Path) -> None:
+    data = uavsim.open(foreign)
+    assert data.missing == {}
+    assert data.maps == {}
+    sample = data.scene("scene_01").samples[0]
+    assert len(sample.images) == 10
+    assert len(sample.boxes) > 5
+    assert not sample.boxes.instance_id.any()
+    assert np.isnan(sample.boxes.velocity_map_mps).all()
+    assert (sample.boxes.visible_px == -1).all()
+    with pytest.raises(DatasetError, match="no instance of this image"):
+        sample.images[0].mask()
+
+
+def test_what_is_missing_is_named_and_the_rest_works(foreign: Path, tmp_path: Path) -> None:
+    shutil.copytree(foreign, tmp_path / "part")
+    (tmp_path / "part/v1.0-mini/instance.json").unlink()
+    data = uavsim.open(tmp_path / "part")
+    assert data.missing == {"instance": "boxes"}
+    sample = data.scene("scene_00").samples[0]
+    assert len(sample.boxes) == 0
+    assert sample.images[0].pixels().shape == (90, 160, 3)
+    (tmp_path / "part/v1.0-mini/ego_pose.json").unlink()
+    with pytest.raises(DatasetError, match=r"ego_pose\.json is missing"):
+        uavsim.open(tmp_path / "part")
+
+
+def test_folders_that_are_no_data_set(tmp_path: Path) -> None:
+    with pytest.raises(DatasetError, match="no such folder"):
+        uavsim.open(tmp_path / "nowhere")
+    with pytest.raises(DatasetError, match="no data set"):
+        uavsim.open(tmp_path)
+    (tmp_path / ".uavsim").mkdir()
+    with pytest.raises(DatasetError, match="uavsim status"):
+        uavsim.open(tmp_path)
+
+
+def test_a_damaged_row_is_one_line(strict: Path, tmp_path: Path) -> None:
+    shutil.copytree(strict / "v1.0-mini", tmp_path / "v1.0-mini")
+    path = tmp_path / "v1.0-mini/sample_annotation.json"
+    rows = json.loads(path.read_text())
+    rows[0]["rotation"] = "north"
+    path.write_text(json.dumps(rows))
+    with pytest.raises(DatasetError, match="scene_00, sample 0"):
+        _ = uavsim.open(tmp_path).scene("scene_00").samples[0].boxes

@@ -1,0 +1,45 @@
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import uavsim
+from uavsim.errors import StorageError
+from uavsim.export import ExportRequest
+from uavsim.export.mcap import export_mcap
+
+READERS = Path(__file__).parents[2] / ".venv-readers/bin/python"
+
+
+def test_mcaps_own_reader_finds_every_message(strict: Path, tmp_path: Path) -> None:
+    if not READERS.exists():
+        pytest.skip("no .venv-readers here; scripts/setup_readers makes it")
+    (path,) = export_mcap(ExportRequest(strict, tmp_path, split="uav_val"))
+    script = (
+        "import sys, json, collections\n"
+        "from mcap.reader import make_reader\n"
+        "found, times, sizes = collections.Counter(), set(), {}\n"
+        "with open(sys.argv[1], 'rb') as file:\n"
+        "    for schema, channel, message in make_reader(file, validate_crcs=True).iter_messages():\n"
+        "        found[channel.topic + ' ' + schema.name] += 1; times.add(message.log_time)\n"
+        "        sizes[channel.topic] = len(message.data)\n"
+        "print(json.dumps({'found': found, 'times': sorted(times), 'sizes': sizes}))\n"
+    )
+    run = subprocess.run([READERS, "-c", script, path], capture_output=True, text=True, check=True)
+    got = json.loads(run.stdout)
+    scene = uavsim.open(strict).scene("scene_01")
+    assert got["times"] == sorted({sample.timestamp_us * 1000 for sample in scene})
+    assert got["found"]["/tf foxglove.FrameTransforms"] == 2
+    assert got["found"]["/boxes foxglove.SceneUpdate"] == 2
+    for image in scene.samples[1].images:
+        assert got["found"][f"/{image.channel}/image foxglove.CompressedImage"] == 2
+        assert got["found"][f"/{image.channel}/calibration foxglove.CameraCalibration"] == 2
+        assert got["sizes"][f"/{image.channel}/image"] > len(image.bytes())
+
+
+def test_a_file_that_is_there_is_left(strict: Path, tmp_path: Path) -> None:
+    (tmp_path / "scene_00.mcap").write_bytes(b"mine")
+    with pytest.raises(StorageError, match=r"scene_00\.mcap"):
+        export_mcap(ExportRequest(strict, tmp_path))
+    assert (tmp_path / "scene_00.mcap").read_bytes() == b"mine"

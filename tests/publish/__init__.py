@@ -1,0 +1,1 @@
+"""Packs, opened by the tools that they are for."""

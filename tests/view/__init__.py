@@ -1,0 +1,1 @@
+"""Recordings for Rerun, read back."""

@@ -1,0 +1,9 @@
+"""A data set on disk as typed arrays in named frames, read lazily; any nuScenes-format data set, in any installed dialect."""
+
+from uavsim.access.boxes import Boxes, Track
+from uavsim.access.folder import Dataset, open_folder
+from uavsim.access.images import Image, LidarScan
+from uavsim.access.scenes import Sample, Scene
+from uavsim.access.towns import TownMap
+
+__all__ = ["Boxes", "Dataset", "Image", "LidarScan", "Sample", "Scene", "TownMap", "Track", "open_folder"]

@@ -1,0 +1,156 @@
+"""The boxes of one sample, and one object through its scene."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from uavsim.geometry import cuboid
+from uavsim.geometry.se3 import SE3
+from uavsim.typing import AnyArray, FloatArray, IntArray, JsonDict
+
+__all__ = ["Boxes", "Track", "boxes_of"]
+
+_UNKNOWN = (float("nan"),) * 3
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Boxes:
+    """The N boxes of one sample; frame ``map``, metres.
+
+    Attributes:
+        tokens: (N,) of their rows in ``sample_annotation``.
+        instance_tokens: (N,) of the objects; the same object has the same token in all samples of its scene.
+        categories: (N,) names, ``vehicle.car``.
+        instance_id: (N,) the number in the instance masks; 0 where the data set does not say.
+        map_SE3_box: (N,) box frame: x forward, y left, z up, origin at the centre.
+        size_lwh_m: (N, 3) length, width, height.
+        velocity_map_mps: (N, 3) from the simulator; NaN where the data set does not say.
+        visible_px: (N,) pixels over all cameras of the sample; -1 where the data set does not say.
+        lidar_points: (N,) the column ``num_lidar_pts``.
+        visibility: (N,) nuScenes' level 1 to 4; 0 where there is none.
+        seen_by: (N,) the drones that see a pixel of it; () where none does or the data set does not say.
+        views: (N,) what each camera image shows of it, rows of ``visibility_detail``; () where there are none.
+    """
+
+    tokens: tuple[str, ...]
+    instance_tokens: tuple[str, ...]
+    categories: tuple[str, ...]
+    instance_id: IntArray
+    map_SE3_box: SE3
+    size_lwh_m: FloatArray
+    velocity_map_mps: FloatArray
+    visible_px: IntArray
+    lidar_points: IntArray
+    visibility: IntArray
+    seen_by: tuple[tuple[int, ...], ...]
+    views: tuple[tuple[JsonDict, ...], ...]
+
+    def __len__(self) -> int:
+        return len(self.tokens)
+
+    @property
+    def corners_map_m(self) -> FloatArray:
+        """(N, 8, 3) corners, in the devkit's order."""
+        return cuboid.corners(self.map_SE3_box, size_lwh_m=self.size_lwh_m)
+
+    @property
+    def seen(self) -> AnyArray:
+        """(N,) whether the data set says that a camera or lidar sees it; the devkit's evaluation drops the others."""
+        return np.where(self.visible_px >= 0, self.visible_px > 0, self.lidar_points > 0)
+
+    def pick(self, rows: AnyArray) -> Boxes:
+        """Return some of the boxes: (N,) booleans, or row numbers."""
+        chosen = np.arange(len(self))[rows]
+        numbers = chosen.tolist()
+        return Boxes(
+            tokens=tuple(self.tokens[n] for n in numbers),
+            instance_tokens=tuple(self.instance_tokens[n] for n in numbers),
+            categories=tuple(self.categories[n] for n in numbers),
+            instance_id=self.instance_id[chosen],
+            map_SE3_box=self.map_SE3_box[chosen],
+            size_lwh_m=self.size_lwh_m[chosen],
+            velocity_map_mps=self.velocity_map_mps[chosen],
+            visible_px=self.visible_px[chosen],
+            lidar_points=self.lidar_points[chosen],
+            visibility=self.visibility[chosen],
+            seen_by=tuple(self.seen_by[n] for n in numbers),
+            views=tuple(self.views[n] for n in numbers),
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Track:
+    """One object through its scene: T boxes in the order of time.
+
+    Attributes:
+        instance_token: of the object.
+        category: its class.
+        instance_id: the number in the instance masks, 0 where the data set does not say.
+        sample_numbers: (T,) the keyframes that have it.
+        timestamps_us: (T,).
+        map_SE3_box: (T,).
+        size_lwh_m: (T, 3).
+        velocity_map_mps: (T, 3); NaN where the data set does not say.
+    """
+
+    instance_token: str
+    category: str
+    instance_id: int
+    sample_numbers: IntArray
+    timestamps_us: IntArray
+    map_SE3_box: SE3
+    size_lwh_m: FloatArray
+    velocity_map_mps: FloatArray
+
+    def __len__(self) -> int:
+        return len(self.timestamps_us)
+
+
+def boxes_of(
+    rows: Sequence[JsonDict],
+    *,
+    instances: Mapping[str, JsonDict],
+    category_names: Mapping[str, str],
+    details: Mapping[str, JsonDict],
+) -> Boxes:
+    """Make the boxes of rows of ``sample_annotation``, strict dialect.
+
+    Args:
+        rows: of one sample.
+        instances: rows of ``instance`` by token.
+        category_names: by token of ``category``.
+        details: rows of ``visibility_detail`` by the token of the annotation.
+    """
+    ids = [row.get("uav_instance_id", instances[row["instance_token"]].get("uav_instance_id", 0)) for row in rows]
+    told = [details.get(row["token"], {}) for row in rows]
+    levels = [str(row.get("visibility_token", "")) for row in rows]
+    return Boxes(
+        tokens=tuple(row["token"] for row in rows),
+        instance_tokens=tuple(row["instance_token"] for row in rows),
+        categories=tuple(category_names[instances[row["instance_token"]]["category_token"]] for row in rows),
+        instance_id=np.array(ids, dtype=np.int64),
+        map_SE3_box=SE3.from_quat_wxyz(_columns(rows, "rotation", 4), _columns(rows, "translation", 3)),
+        size_lwh_m=cuboid.lwh_from_wlh(_columns(rows, "size", 3)),
+        velocity_map_mps=np.array([row.get("uav_velocity", _UNKNOWN) for row in rows], dtype=np.float64).reshape(-1, 3),
+        visible_px=np.array([_visible_px(row) for row in rows], dtype=np.int64),
+        lidar_points=np.array([row.get("num_lidar_pts", 0) for row in rows], dtype=np.int64),
+        visibility=np.array([int(level) if level in {"1", "2", "3", "4"} else 0 for level in levels], dtype=np.int64),
+        seen_by=tuple(
+            tuple(row.get("uav_seen_by") or detail.get("seen_by") or ()) for row, detail in zip(rows, told, strict=True)
+        ),
+        views=tuple(tuple(detail.get("views", ())) for detail in told),
+    )
+
+
+def _columns(rows: Sequence[JsonDict], name: str, width: int) -> FloatArray:
+    return np.array([row[name] for row in rows], dtype=np.float64).reshape(-1, width)
+
+
+def _visible_px(row: JsonDict) -> int:
+    """Pixels that cameras see: a column of its own beside a lidar's points, else ours are in ``num_lidar_pts``."""
+    if "uav_visible_px" in row:
+        return int(row["uav_visible_px"])
+    return int(row["num_lidar_pts"]) if "uav_instance_id" in row and row["num_lidar_pts"] >= 0 else -1

@@ -1,0 +1,187 @@
+"""A data set opened by its folder: scenes in any order, one after the other in little memory."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterator
+from functools import cached_property
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+
+from uavsim.access.scenes import Sample, Scene, SharedRows
+from uavsim.access.towns import TownMap
+from uavsim.dataset.dialects import STRICT, Conversion, dialect_of
+from uavsim.dataset.reader import DatasetReader, SceneRows, open_dataset
+from uavsim.dataset.rows import DatasetInfo
+from uavsim.dataset.schema import CATEGORY, MAP, REQUIRED, SENSOR, Tables
+from uavsim.errors import DatasetError
+from uavsim.files.names import DataFolder
+from uavsim.files.parse import reading
+from uavsim.registry import pick
+
+__all__ = ["Dataset", "open_folder"]
+
+_KEPT_SCENES: Final = 16
+_NEEDED: Final = ("scene", "sample", "sample_data", "ego_pose", "calibrated_sensor", "sensor")
+_LOST_WITHOUT: Final = {"sample_annotation": "boxes", "instance": "boxes", "category": "boxes", "map": "maps"}
+
+
+def open_folder(folder: Path | str, version: str | None = None) -> Dataset:
+    """Open a data set in the nuScenes format, ours or others', in any installed dialect.
+
+    Args:
+        folder: the one that holds ``v1.0-mini`` or the like.
+        version: its version folder; by default the only one.
+
+    Raises:
+        DatasetError: no data set there, or a table that nothing works without is missing.
+        UnknownNameError: no such version, or several and none was named.
+    """
+    root = Path(folder)
+    if (root / ".uavsim").is_dir() and not any(root.glob("v*/sample.json")):
+        raise DatasetError(f"{root}: no scene is finished yet; uavsim status {root} tells how far it is")
+    return Dataset(open_dataset(root, version, required=_NEEDED))
+
+
+class Dataset:
+    """One version of a data set, read lazily: a scene's rows when it is asked for, its pixels when they are."""
+
+    def __init__(self, reader: DatasetReader) -> None:
+        """Remember where it is; use ``open_folder``."""
+        self.dialect_name = dialect_of(reader).name
+        self.root, self.version = reader.root, reader.version
+        dialect = dialect_of(reader)
+        self._reader = (
+            DatasetReader(reader.root, reader.version, tables=dialect.tables, required=_NEEDED)
+            if dialect.tables
+            else reader
+        )
+        self._dialect = dialect
+        self._kept: OrderedDict[str, Scene] = OrderedDict()
+        self._running: Iterator[Scene] = iter(())
+
+    def __repr__(self) -> str:
+        return f"Dataset({str(self.root)!r}, {self.version!r}, {len(self)} scenes)"
+
+    def __len__(self) -> int:
+        return len(self.scene_names)
+
+    def __iter__(self) -> Iterator[Scene]:
+        return self.scenes()
+
+    @property
+    def missing(self) -> dict[str, str]:
+        """Tables of nuScenes that are not there, and what cannot be had without them."""
+        names = {table.name for table in self._reader.tables}
+        return {name: _LOST_WITHOUT.get(name, "its columns") for name in REQUIRED if name not in names}
+
+    @property
+    def info(self) -> DatasetInfo:
+        """The data set's own description; {} where others wrote it."""
+        return self._reader.info
+
+    @cached_property
+    def scene_names(self) -> tuple[str, ...]:
+        """The names of all scenes, in table order."""
+        return tuple(name for name, _ in self.scene_lengths)
+
+    @cached_property
+    def scene_lengths(self) -> tuple[tuple[str, int], ...]:
+        """Name and number of samples of every scene, in table order."""
+        with reading(self.root):
+            return tuple((str(row["name"]), int(row["nbr_samples"])) for row in self._reader.scene_rows())
+
+    @property
+    def splits(self) -> dict[str, list[str]]:
+        """Scene names by split; {} where the data set has none."""
+        return self._reader.splits
+
+    @cached_property
+    def categories(self) -> tuple[str, ...]:
+        """The names of all object classes, in table order."""
+        return tuple(str(row["name"]) for row in self._shared_tables.get(CATEGORY.name, ()))
+
+    @cached_property
+    def maps(self) -> dict[str, TownMap]:
+        """The map masks by town: those whose place the data set tells."""
+        files, found = DataFolder(self.root), {}
+        for row in self._shared_tables.get(MAP.name, ()):
+            if "uav_mask_origin" in row:
+                found[str(row["uav_town"])] = TownMap(
+                    town=str(row["uav_town"]),
+                    filename=row["filename"],
+                    origin_map_m=np.array(row["uav_mask_origin"], dtype=np.float64),
+                    metres_per_px=float(row.get("uav_metres_per_pixel", 0.1)),
+                    files=files,
+                )
+        return found
+
+    def scene(self, name: str) -> Scene:
+        """Return one scene.
+
+        Going forward is fast. A scene far behind the last one is found by reading the tables from their beginning.
+
+        Raises:
+            UnknownNameError: no such scene; the message names the nearest one.
+            DatasetError: a table is damaged.
+        """
+        pick(dict.fromkeys(self.scene_names), name, what="scene")
+        if name in self._kept:
+            self._kept.move_to_end(name)
+            return self._kept[name]
+        for begun in (self._running, self.scenes()):
+            self._running = begun
+            for scene in begun:
+                self._keep(scene)
+                if scene.name == name:
+                    return scene
+        raise DatasetError(f"{self.root}: scene {name} has gone while it was read")
+
+    def scenes(self) -> Iterator[Scene]:
+        """Yield every scene in table order; the rows of one scene are in memory."""
+        shared = self._shared
+        with reading(self.root):
+            if self._dialect is STRICT:
+                for rows in self._reader.scenes():
+                    yield Scene(rows, shared, {})
+                return
+            conversion = self._conversion()
+            for before in self._reader.scenes():
+                after = conversion.scene(before)
+                yield Scene(after, shared, _stored_names(conversion, before, after))
+
+    def samples(self) -> Iterator[Sample]:
+        """Yield every sample of every scene."""
+        for scene in self.scenes():
+            yield from scene
+
+    def _keep(self, scene: Scene) -> None:
+        self._kept[scene.name] = scene
+        while len(self._kept) > _KEPT_SCENES:
+            self._kept.popitem(last=False)
+
+    def _conversion(self) -> Conversion:
+        if self._dialect.to_strict is None:
+            raise DatasetError(f"{self.root}: the dialect {self._dialect.name} cannot be read as nuScenes' own")
+        return self._dialect.to_strict(self._reader)
+
+    @cached_property
+    def _shared_tables(self) -> Tables:
+        if self._dialect is STRICT:
+            return {table.name: self._reader.shared(table) for table in (CATEGORY, SENSOR, MAP)}
+        return self._conversion().shared()
+
+    @cached_property
+    def _shared(self) -> SharedRows:
+        with reading(self.root):
+            return SharedRows(
+                files=DataFolder(self.root),
+                sensors={row["token"]: row for row in self._shared_tables.get(SENSOR.name, ())},
+                category_names={row["token"]: str(row["name"]) for row in self._shared_tables.get(CATEGORY.name, ())},
+            )
+
+
+def _stored_names(conversion: Conversion, before: SceneRows, after: SceneRows) -> dict[str, str]:
+    return {move.new: move.old for move in conversion.files(before, after) if move.new != move.old}

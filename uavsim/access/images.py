@@ -1,0 +1,155 @@
+"""One camera image, one lidar scan: where they were taken, and their pixels and points when asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from uavsim.errors import DatasetError
+from uavsim.files.names import DataFolder
+from uavsim.geometry import pinhole
+from uavsim.geometry.se3 import SE3
+from uavsim.images import codec, points
+from uavsim.images.codec import Float32Image
+from uavsim.images.points import PointArray
+from uavsim.typing import FloatArray, UInt8Array, UInt16Array
+
+__all__ = ["Image", "LidarScan", "drone_of_channel"]
+
+
+def drone_of_channel(channel: str) -> int:
+    """Return the drone of ``CAMERA_FRONT_id_3``; 0 for a channel that names none."""
+    _, mark, number = channel.rpartition("_id_")
+    return int(number) if mark and number.isdigit() else 0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Image:
+    """One camera image.
+
+    Attributes:
+        token: of its row in ``sample_data``.
+        channel: ``CAMERA_FRONT_id_0``.
+        drone_id: from the channel; 0 where it names none.
+        timestamp_us: when it was taken.
+        size_px: width, height.
+        intrinsic: (3, 3), pixels.
+        map_SE3_flu: the drone.
+        flu_SE3_optical: how the camera is mounted.
+        filename: in the data set's folder.
+        layers: kind (``instance``, ``depth``, ...) -> file name of what was taken at the same pose and tick.
+    """
+
+    token: str
+    channel: str
+    drone_id: int
+    timestamp_us: int
+    size_px: tuple[int, int]
+    intrinsic: FloatArray
+    map_SE3_flu: SE3
+    flu_SE3_optical: SE3
+    filename: str
+    files: DataFolder = field(repr=False)
+    layers: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def map_SE3_optical(self) -> SE3:
+        """Where the camera was."""
+        return self.map_SE3_flu @ self.flu_SE3_optical
+
+    @property
+    def there(self) -> bool:
+        """Whether the file is there; a data set may have been downloaded in part."""
+        return self.files.fault(self.filename) is None
+
+    def pixels(self) -> UInt8Array:
+        """Read the image: (H, W, 3) RGB.
+
+        Raises:
+            DatasetError: the file is missing or no image.
+        """
+        return codec.decode_rgb(self.files.file(self.filename))
+
+    def bytes(self) -> bytes:
+        """Read the file as it is."""
+        return self.files.file(self.filename).read_bytes()
+
+    def mask(self) -> tuple[UInt16Array, UInt8Array]:
+        """Read the instance mask: (H, W) instance ids, 0 where no labelled object is, and (H, W) semantic tags.
+
+        Raises:
+            DatasetError: the data set has no mask of this image.
+        """
+        return codec.mask_ids_and_tags(self.files.file(self._layer("instance")))
+
+    def depth_m(self) -> Float32Image:
+        """Read the depth: (H, W) metres along the optical axis, infinite where nothing was hit.
+
+        Raises:
+            DatasetError: the data set has no depth of this image.
+        """
+        return codec.decode_depth(self.files.file(self._layer("depth")))
+
+    def project(self, points_map_m: FloatArray) -> FloatArray:
+        """Project (..., 3) map points to (..., 2) pixels; NaN for points that are not in front of the camera."""
+        return pinhole.project(self.map_SE3_optical.apply_inverse(points_map_m), intrinsic=self.intrinsic)
+
+    def points_map_m(self, *, every_px: int = 1) -> tuple[FloatArray, UInt8Array]:
+        """Return (N, 3) map points that the depth image shows, and their (N, 3) colours.
+
+        Args:
+            every_px: take every so manieth line and column.
+        """
+        depth_m = self.depth_m()[::every_px, ::every_px]
+        v, u = np.indices(depth_m.shape) * every_px + 0.5
+        near = np.isfinite(depth_m) & (depth_m > 0.0)
+        rays = pinhole.rays(np.stack([u[near], v[near]], axis=1), intrinsic=self.intrinsic)
+        colours = self.pixels()[::every_px, ::every_px][near]
+        return self.map_SE3_optical.apply(rays * depth_m[near].astype(np.float64)[:, None]), colours
+
+    def _layer(self, kind: str) -> str:
+        if kind not in self.layers:
+            has = ", ".join(self.layers) or "none"
+            raise DatasetError(f"{self.filename}: the data set has no {kind} of this image (layers: {has})")
+        return self.layers[kind]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LidarScan:
+    """One turn of a lidar.
+
+    Attributes:
+        token: of its row in ``sample_data``.
+        channel: ``LIDAR_id_0``, ``LIDAR_TOP``.
+        drone_id: from the channel; 0 where it names none.
+        timestamp_us: when it was taken.
+        map_SE3_sensor: where it was.
+        filename: in the data set's folder.
+    """
+
+    token: str
+    channel: str
+    drone_id: int
+    timestamp_us: int
+    map_SE3_sensor: SE3
+    filename: str
+    files: DataFolder = field(repr=False)
+
+    @property
+    def there(self) -> bool:
+        """Whether the file is there; a data set may have been downloaded in part."""
+        return self.files.fault(self.filename) is None
+
+    def points(self) -> PointArray:
+        """Read (N, 5) float32 rows: x, y, z in the sensor's frame, metres, intensity, ring.
+
+        Raises:
+            DatasetError: the file is missing or damaged.
+        """
+        return points.decode_points(self.files.file(self.filename))
+
+    def points_map_m(self) -> FloatArray:
+        """Read (N, 3) points in the map frame."""
+        return self.map_SE3_sensor.apply(self.points()[:, :3].astype(np.float64))

@@ -1,0 +1,240 @@
+"""Scenes and samples: rows of the tables turned to arrays when they are asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from uavsim.access.boxes import Boxes, Track, boxes_of
+from uavsim.access.images import Image, LidarScan, drone_of_channel
+from uavsim.dataset.reader import SceneRows
+from uavsim.files.names import DataFolder
+from uavsim.files.parse import reading
+from uavsim.geometry.se3 import SE3
+from uavsim.typing import IntArray, JsonDict
+
+__all__ = ["Sample", "Scene", "SharedRows"]
+
+
+@dataclass(frozen=True, slots=True)
+class SharedRows:
+    """What belongs to no scene.
+
+    Attributes:
+        files: the data set's folder.
+        sensors: rows of ``sensor`` by token.
+        category_names: by token.
+    """
+
+    files: DataFolder
+    sensors: Mapping[str, JsonDict]
+    category_names: Mapping[str, str]
+
+
+class Scene:
+    """One scene; ``samples`` are its keyframes in the order of time."""
+
+    def __init__(self, rows: SceneRows, shared: SharedRows, stored: Mapping[str, str]) -> None:
+        """Take the rows of a scene in the strict dialect.
+
+        Args:
+            rows: of every table.
+            shared: what belongs to no scene.
+            stored: file name in the strict dialect -> name on disk, where they differ.
+        """
+        self._rows, self._shared, self._stored = rows.rows, shared, stored
+        self.name = str(rows.scene["name"])
+        self.token = str(rows.scene["token"])
+        self.description = str(rows.scene.get("description", ""))
+        logs = self._rows.get("log") or [{}]
+        self.log: JsonDict = dict(logs[0])
+        """Row of ``log``: what the scene was recorded with."""
+
+    def __repr__(self) -> str:
+        return f"Scene({self.name!r}, {len(self)} samples)"
+
+    def __len__(self) -> int:
+        return len(self._rows["sample"])
+
+    def __iter__(self) -> Iterator[Sample]:
+        return iter(self.samples)
+
+    @property
+    def town(self) -> str:
+        """Where it was recorded; "" where the data set does not say."""
+        return str(self.log.get("location", ""))
+
+    @cached_property
+    def samples(self) -> tuple[Sample, ...]:
+        """The keyframes."""
+        of_sample = {name: self._by_sample(name) for name in ("sample_data", "sample_annotation")}
+        return tuple(
+            Sample(self, number, row, {name: found.get(row["token"], []) for name, found in of_sample.items()})
+            for number, row in enumerate(self._rows["sample"])
+        )
+
+    @cached_property
+    def tracks(self) -> tuple[Track, ...]:
+        """Every object, in the order of its first box."""
+        places: dict[str, list[tuple[int, int]]] = {}
+        for sample in self.samples:
+            for row, token in enumerate(sample.boxes.instance_tokens):
+                places.setdefault(token, []).append((sample.number, row))
+        return tuple(self._track(token, found) for token, found in places.items())
+
+    def map_SE3_drones(self) -> dict[int, SE3]:
+        """Return the way of each drone over the samples, (samples,): the pose of its first camera."""
+        ways: dict[int, list[SE3]] = {}
+        for sample in self.samples:
+            seen = set()
+            for image in sample.images:
+                if image.drone_id not in seen:
+                    ways.setdefault(image.drone_id, []).append(image.map_SE3_flu)
+                    seen.add(image.drone_id)
+        return {drone: SE3.stack(way) for drone, way in sorted(ways.items())}
+
+    def _track(self, token: str, places: list[tuple[int, int]]) -> Track:
+        boxes = [(self.samples[number].boxes, row) for number, row in places]
+        first, row = boxes[0]
+        return Track(
+            instance_token=token,
+            category=first.categories[row],
+            instance_id=int(first.instance_id[row]),
+            sample_numbers=np.array([number for number, _ in places], dtype=np.int64),
+            timestamps_us=np.array([self.samples[number].timestamp_us for number, _ in places], dtype=np.int64),
+            map_SE3_box=SE3.stack([b.map_SE3_box[r] for b, r in boxes]),
+            size_lwh_m=np.stack([b.size_lwh_m[r] for b, r in boxes]),
+            velocity_map_mps=np.stack([b.velocity_map_mps[r] for b, r in boxes]),
+        )
+
+    def _by_sample(self, table: str) -> dict[str, list[JsonDict]]:
+        found: dict[str, list[JsonDict]] = {}
+        if table == "sample_annotation" and not ("instance" in self._rows and self._shared.category_names):
+            return found  # of others, without the tables that say what a box is of
+        for row in self._rows.get(table, ()):
+            if row.get("is_key_frame", True):
+                found.setdefault(row["sample_token"], []).append(row)
+        return found
+
+    @cached_property
+    def _index(self) -> dict[str, dict[str, Any]]:
+        keys = {
+            "ego_pose": "token",
+            "calibrated_sensor": "token",
+            "instance": "token",
+            "visibility_detail": "sample_annotation_token",
+        }
+        return {table: {row[key]: row for row in self._rows.get(table, ())} for table, key in keys.items()}
+
+    @cached_property
+    def _layers(self) -> dict[str, dict[str, str]]:
+        layers: dict[str, dict[str, str]] = {}
+        for row in self._rows.get("layer", ()):
+            layers.setdefault(row["sample_data_token"], {})[row["kind"]] = self._on_disk(row["filename"])
+        return layers
+
+    def _on_disk(self, name: str) -> str:
+        return self._stored.get(name, name)
+
+    def _sensor(self, row: JsonDict) -> tuple[JsonDict, JsonDict]:
+        """Return the calibration and the sensor of a row of ``sample_data``."""
+        calibration = self._index["calibrated_sensor"][row["calibrated_sensor_token"]]
+        return calibration, self._shared.sensors[calibration["sensor_token"]]
+
+    def image_of(self, row: JsonDict) -> Image:
+        """Make the image of a row of ``sample_data``."""
+        calibration, sensor = self._sensor(row)
+        return Image(
+            token=row["token"],
+            channel=sensor["channel"],
+            drone_id=drone_of_channel(sensor["channel"]),
+            timestamp_us=row["timestamp"],
+            size_px=(row["width"], row["height"]),
+            intrinsic=np.array(calibration["camera_intrinsic"], dtype=np.float64),
+            map_SE3_flu=_pose(self._index["ego_pose"][row["ego_pose_token"]]),
+            flu_SE3_optical=_pose(calibration),
+            filename=self._on_disk(row["filename"]),
+            files=self._shared.files,
+            layers=self._layers.get(row["token"], {}),
+        )
+
+    def scan_of(self, row: JsonDict) -> LidarScan:
+        """Make the lidar scan of a row of ``sample_data``."""
+        calibration, sensor = self._sensor(row)
+        return LidarScan(
+            token=row["token"],
+            channel=sensor["channel"],
+            drone_id=drone_of_channel(sensor["channel"]),
+            timestamp_us=row["timestamp"],
+            map_SE3_sensor=_pose(self._index["ego_pose"][row["ego_pose_token"]]) @ _pose(calibration),
+            filename=self._on_disk(row["filename"]),
+            files=self._shared.files,
+        )
+
+    def boxes_of(self, rows: list[JsonDict]) -> Boxes:
+        """Make the boxes of rows of ``sample_annotation``."""
+        return boxes_of(
+            rows,
+            instances=self._index["instance"],
+            category_names=self._shared.category_names,
+            details=self._index["visibility_detail"],
+        )
+
+    def modality(self, row: JsonDict) -> str:
+        """Return camera, lidar or radar."""
+        return str(self._sensor(row)[1]["modality"])
+
+
+class Sample:
+    """One keyframe: all sensors at one point in time, with labels."""
+
+    def __init__(self, scene: Scene, number: int, row: JsonDict, rows: Mapping[str, list[JsonDict]]) -> None:
+        """Take the rows that belong to the sample."""
+        self._scene, self._row, self._rows = scene, row, rows
+        self.number = number
+        self.token = str(row["token"])
+        self.timestamp_us = int(row["timestamp"])
+        self.scene_name = scene.name
+
+    def __repr__(self) -> str:
+        return f"Sample({self.scene_name!r}, {self.number})"
+
+    @property
+    def weather(self) -> dict[str, float]:
+        """CARLA's weather parameters; {} where the data set does not say."""
+        return dict(self._row.get("uav_weather", {}))
+
+    @cached_property
+    def images(self) -> tuple[Image, ...]:
+        """The camera images, in the order of the table."""
+        with reading(f"scene {self.scene_name}, sample {self.number}"):
+            return tuple(map(self._scene.image_of, self._of("camera")))
+
+    @cached_property
+    def lidars(self) -> tuple[LidarScan, ...]:
+        """The lidar scans, LIDAR_TOP among them."""
+        with reading(f"scene {self.scene_name}, sample {self.number}"):
+            return tuple(map(self._scene.scan_of, self._of("lidar")))
+
+    @cached_property
+    def boxes(self) -> Boxes:
+        """The labels."""
+        with reading(f"scene {self.scene_name}, sample {self.number}"):
+            return self._scene.boxes_of(self._rows["sample_annotation"])
+
+    def drone_ids(self) -> IntArray:
+        """Return the drones that have images, sorted."""
+        return np.unique(np.array([image.drone_id for image in self.images], dtype=np.int64))
+
+    def _of(self, modality: str) -> list[JsonDict]:
+        return [row for row in self._rows["sample_data"] if self._scene.modality(row) == modality]
+
+
+def _pose(row: JsonDict) -> SE3:
+    return SE3.from_quat_wxyz(
+        np.array(row["rotation"], dtype=np.float64), np.array(row["translation"], dtype=np.float64)
+    )

@@ -1,0 +1,32 @@
+"""Which boxes an image shows."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from uavsim.access.boxes import Boxes
+from uavsim.access.images import Image
+from uavsim.geometry import cuboid
+from uavsim.typing import IntArray
+
+__all__ = ["boxes_shown"]
+
+
+def boxes_shown(boxes: Boxes, image: Image) -> IntArray:
+    """Return the numbers of the boxes that have pixels in the image and lie in front of its camera.
+
+    Where the data set does not say how many pixels a box has in an image, the devkit's rule decides: those that reach into
+    it, of the boxes that something sees.
+    """
+    corners_map_m = boxes.corners_map_m
+    pixels = image.project(corners_map_m)
+    if any(boxes.views):
+        told = [
+            any(view["sample_data_token"] == image.token and view["visible_px"] > 0 for view in views)
+            for views in boxes.views
+        ]
+        return np.flatnonzero(np.array(told) & np.isfinite(pixels).all(axis=(1, 2)))
+    width, height = image.size_px
+    optical_m = image.map_SE3_optical.apply_inverse(corners_map_m)
+    found = cuboid.boxes_in_image(optical_m, pixels, width_px=width, height_px=height)
+    return np.flatnonzero(found & boxes.seen)

@@ -1,0 +1,100 @@
+"""``uavsim publish``, ``verify`` and ``reproduce``: hand a data set on, check a download, make a scene again."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from uavsim.errors import DatasetError, InputError
+from uavsim.terminal import Screen, line
+
+__all__ = ["register"]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands of this module to ``app``."""
+    app.command(name="publish")(publish)
+    app.command(name="verify")(verify)
+    app.command(name="reproduce")(reproduce)
+
+
+def publish(
+    folder: Annotated[Path, typer.Argument(help="The data set's folder: the one that holds v1.0-mini or the like.")],
+    *,
+    out: Annotated[Path, typer.Option(help="The pack: a new folder.")],
+    version: Annotated[str | None, typer.Option(help="Version folder; default: the only one.")] = None,
+    name: Annotated[str | None, typer.Option(help="Of the data set; default: what it calls itself.")] = None,
+    licence: Annotated[str, typer.Option("--licence", "--license", help="As on the Hub.")] = "cc-by-4.0",
+    creator: Annotated[str, typer.Option(help="Person or organisation.")] = "uavsim",
+    url: Annotated[str, typer.Option(help="Where the data set will be.")] = "https://example.org",
+    date: Annotated[str | None, typer.Option(help="Of publication, 2026-11-22; default: today.")] = None,
+    shards: Annotated[bool, typer.Option(help="Write the nuScenes folder as tar files, too.")] = True,
+) -> None:
+    """Write what a data set needs to be uploaded and used from where it lies: Parquet, tar files, card, Croissant, hashes.
+
+    Example: uavsim publish out/demo --out out/demo-pack --creator "My Lab"
+    """
+    try:
+        from uavsim.publish import PublishRequest
+        from uavsim.publish import publish as write
+    except ImportError as error:
+        raise InputError(f"publishing is not installed ({error.name}): pip install 'uavsim[publish]'") from error
+    from uavsim.access import open_folder
+
+    request = PublishRequest(name=name, licence=licence, creator=creator, url=url, date=date, shards=shards)
+    done = write(open_folder(folder, version), out, request)
+    certified = (
+        f"{done.certified_scenes} scenes certified" if done.certified_scenes else "no certificate: no ledger is there"
+    )
+    Screen().print(f"wrote {out}: {done.files} files, {done.rows} rows, {done.size_bytes / 1e6:.1f} MB; {certified}")
+
+
+def verify(pack: Annotated[Path, typer.Argument(help="A folder that uavsim publish wrote.")]) -> None:
+    """Check a download: every file is there and is the one that was published; exit code 4 when not."""
+    try:
+        from uavsim.publish import verify as check
+    except ImportError as error:
+        raise InputError(f"publishing is not installed ({error.name}): pip install 'uavsim[publish]'") from error
+    Screen().print(f"{pack}: {check(pack)} files are as they were published")
+
+
+def reproduce(
+    card: Annotated[Path, typer.Argument(help="README.md of a pack, or its folder.")],
+    *,
+    scenes: Annotated[str, typer.Option(help="Numbers in the data set, 0-4,7.")],
+    out: Annotated[Path | None, typer.Option(help="Keep what is made in this new folder.")] = None,
+    simulator: Annotated[
+        list[str] | None, typer.Option(help="mock (default), or HOST:CARLA_PORT[:AIRSIM_PORT]; repeat for more.")
+    ] = None,
+    run: Annotated[str | None, typer.Option(help="A run's YAML: simulators, deadlines, attempts.")] = None,
+) -> None:
+    """Make scenes again from the card alone, and compare hashes; exit code 4 when one differs.
+
+    Example: uavsim reproduce out/demo-pack/README.md --scenes 0
+    """
+    try:
+        from uavsim.flows.reproduce import reproduce as make
+    except ImportError as error:
+        raise InputError(f"publishing is not installed ({error.name}): pip install 'uavsim[publish]'") from error
+    from uavsim.config.library import Library
+
+    if out is not None and out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise InputError(f"{out}: holds something already; name a new folder")
+    config = Library.of().run(run).model if run else None
+    with tempfile.TemporaryDirectory(prefix="uavsim-reproduce-") as scratch:
+        target = out or Path(scratch) / "dataset"
+        results, differing = make(
+            card, target, scenes=scenes, simulators=tuple(simulator or ()), run=config, console=Screen(stderr=True)
+        )
+    screen = Screen()
+    for said in differing:
+        screen.print(f"note: {said}")
+    for result in results:
+        parts = {"plan": result.plan, "files": result.files, "rows": result.rows}
+        words = [f"{name} {'equal' if same else 'differ'}" for name, same in parts.items()]
+        screen.print(line(f"{result.scene}: ", ("green" if result.equal else "red", ", ".join(words))))
+    if not all(result.equal for result in results):
+        raise DatasetError(f"{card}: {sum(not r.equal for r in results)} of {len(results)} scenes are not the card's")

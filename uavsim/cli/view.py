@@ -1,0 +1,101 @@
+"""``uavsim view`` and ``uavsim report``: look at a data set before anything is trained on it."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from uavsim.access import Dataset, open_folder
+from uavsim.errors import InputError
+from uavsim.terminal import Screen
+
+if TYPE_CHECKING:
+    from uavsim.view import ViewRequest
+
+__all__ = ["register"]
+
+Folder = Annotated[Path, typer.Argument(help="The data set's folder: the one that holds v1.0-mini or the like.")]
+Version = Annotated[str | None, typer.Option(help="Version folder; default: the only one.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands of this module to ``app``."""
+    app.command(name="view")(view)
+    app.command(name="report")(report)
+
+
+def view(
+    folder: Folder,
+    *,
+    scene: Annotated[list[str] | None, typer.Option(help="Name of a scene; repeat for more. Default: all.")] = None,
+    save: Annotated[Path | None, typer.Option(help="Write the recording here and open nothing.")] = None,
+    web: Annotated[bool, typer.Option("--web", help="Serve a web page on 127.0.0.1, until Ctrl-C.")] = False,
+    version: Version = None,
+    samples: Annotated[int, typer.Option(min=1, help="The recording ends after so many keyframes.")] = 400,
+    image_width: Annotated[
+        int | None,
+        typer.Option(min=16, help="Pixels; images are made this small. Default: 640 to 288, by their number."),
+    ] = None,
+    port: Annotated[int, typer.Option(help="With --web: of the data.")] = 9876,
+    web_port: Annotated[int, typer.Option(help="With --web: of the page.")] = 9090,
+) -> None:
+    """Look at a data set: town, drones, cameras, boxes, tracks, masks and lidars by keyframe, in Rerun's viewer.
+
+    Examples: uavsim view out/demo --save demo.rrd; uavsim view out/demo --scene scene_00 --web
+    """
+    if save is not None and web:
+        raise InputError("--save and --web: give one of them; a saved recording is opened with rerun FILE.rrd")
+    try:
+        from uavsim.view import ViewRequest, serve_recording, show_recording
+    except ImportError as error:
+        raise InputError(f"the viewer is not installed ({error.name}): pip install 'uavsim[viewer]'") from error
+    data = open_folder(folder, version)
+    request = ViewRequest(tuple(scene or ()), most_samples=samples, image_width_px=image_width)
+    if save is not None:
+        _write(data, save, request)
+        return
+    with tempfile.TemporaryDirectory(prefix="uavsim-view-") as scratch:
+        path = Path(scratch) / f"{folder.resolve().name or 'dataset'}.rrd"
+        _write(data, path, request)
+        if web:
+            Screen().print(f"http://127.0.0.1:{web_port}/?url=rerun%2Bhttp://127.0.0.1:{port}/proxy until Ctrl-C")
+            serve_recording(path, port=port, web_port=web_port)
+        else:
+            show_recording(path)
+
+
+def _write(data: Dataset, path: Path, request: ViewRequest) -> None:
+    from uavsim.view import write_recording
+
+    summary = write_recording(data, path, request)
+    screen = Screen()
+    for note in summary.notes:
+        screen.print(f"note: {note}")
+    screen.print(
+        f"wrote {path}: {summary.scenes} scenes, {summary.samples} samples, {summary.images} images, {summary.boxes} boxes, "
+        f"{path.stat().st_size / 1e6:.1f} MB"
+    )
+
+
+def report(
+    folder: Folder,
+    *,
+    out: Annotated[Path, typer.Option(help="The page: one HTML file.")] = Path("report.html"),
+    version: Version = None,
+    check: Annotated[bool, typer.Option(help="Let the validator look at it, and show what it finds.")] = True,
+    pixels: Annotated[bool, typer.Option(help="Let the validator decode every image; large sets take long.")] = False,
+) -> None:
+    """Write a page about a data set: images, maps, histograms, scenes, findings. One file, no network, no JavaScript.
+
+    Example: uavsim report out/demo --out report.html
+    """
+    try:
+        from uavsim.report import ReportRequest, write_report
+    except ImportError as error:
+        raise InputError(f"the report is not installed ({error.name}): pip install 'uavsim[report]'") from error
+    request = ReportRequest(check=check, pixels=pixels)
+    size = write_report(open_folder(folder, version), out, request)
+    Screen().print(f"wrote {out}: {size / 1e6:.1f} MB")

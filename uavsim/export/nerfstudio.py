@@ -1,0 +1,87 @@
+"""nerfstudio: ``<scene>/transforms.json`` with exact poses, and a seed point cloud where depth was recorded.
+
+Cameras are OpenGL's (x right, y up, z back), the world is the map frame; images have no distortion. The seed cloud
+(``sparse.ply``, which splatfacto starts from) is taken from every depth image, thinned. Moving objects are in the images: each
+frame has its drone and its sample, so that a scene may be limited to one sample.
+Source: nerfstudio docs, "Data conventions".
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+
+from uavsim.access import Image, Sample, Scene
+from uavsim.export.keyframes import ExportRequest
+from uavsim.export.scenes import scenes_of
+from uavsim.export.text import write_bytes, write_json
+from uavsim.files.bring import bring_file
+from uavsim.files.parse import reading
+from uavsim.typing import FloatArray, JsonDict, UInt8Array
+
+__all__ = ["export_nerfstudio"]
+
+_OPTICAL_T_OPENGL: Final = np.diag([1.0, -1.0, -1.0, 1.0])
+_MOST_POINTS: Final = 200_000
+_CLOUD: Final = "sparse.ply"
+
+
+def export_nerfstudio(request: ExportRequest) -> list[Path]:
+    """Write a folder for each scene; images are hard-linked.
+
+    Raises:
+        DatasetError: an image is missing.
+    """
+    with reading(request.root):
+        return [_scene(scene, request.out / scene.name) for scene in scenes_of(request)]
+
+
+def _scene(scene: Scene, folder: Path) -> Path:
+    frames = [_frame(sample, image, folder) for sample in scene for image in sample.images]
+    content: JsonDict = {"camera_model": "OPENCV", "aabb_scale": 16, "frames": frames}
+    points_map_m, colours = _cloud(scene)
+    if len(points_map_m):
+        write_bytes(folder / _CLOUD, _ply(points_map_m, colours))
+        content["ply_file_path"] = _CLOUD
+    write_json(folder / "transforms.json", content)
+    return folder
+
+
+def _frame(sample: Sample, image: Image, folder: Path) -> JsonDict:
+    name = f"images/{image.channel}__{sample.number:04d}{Path(image.filename).suffix}"
+    bring_file(image.files.file(image.filename), folder / name)
+    width, height = image.size_px
+    return {
+        "file_path": name,
+        "w": width,
+        "h": height,
+        "fl_x": image.intrinsic[0, 0],
+        "fl_y": image.intrinsic[1, 1],
+        "cx": image.intrinsic[0, 2],
+        "cy": image.intrinsic[1, 2],
+        "transform_matrix": (image.map_SE3_optical.matrix @ _OPTICAL_T_OPENGL).tolist(),
+        "drone_id": image.drone_id,
+        "sample": sample.number,
+    }
+
+
+def _cloud(scene: Scene) -> tuple[FloatArray, UInt8Array]:
+    """Return (N, 3) map points and (N, 3) colours of all depth images, thinned by whole lines and columns."""
+    images = [image for sample in scene for image in sample.images if "depth" in image.layers]
+    if not images:
+        return np.zeros((0, 3)), np.zeros((0, 3), dtype=np.uint8)
+    pixels = sum(image.size_px[0] * image.size_px[1] for image in images)
+    every_px = max(int(np.ceil(np.sqrt(pixels / _MOST_POINTS))), 1)
+    found = [image.points_map_m(every_px=every_px) for image in images]
+    return np.concatenate([points for points, _ in found]), np.concatenate([colours for _, colours in found])
+
+
+def _ply(points_map_m: FloatArray, colours: UInt8Array) -> bytes:
+    row = np.dtype([("place", "<f4", 3), ("colour", "u1", 3)])
+    rows = np.empty(len(points_map_m), dtype=row)
+    rows["place"], rows["colour"] = points_map_m, colours
+    columns = [f"property float {axis}" for axis in "xyz"] + [f"property uchar {c}" for c in ("red", "green", "blue")]
+    head = ["ply", "format binary_little_endian 1.0", f"element vertex {len(rows)}", *columns, "end_header", ""]
+    return "\n".join(head).encode("ascii") + rows.tobytes()

@@ -1,0 +1,46 @@
+"""Images for viewers: smaller copies, coloured masks with clear ground, and the outlines of areas."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import cv2
+import numpy as np
+
+from uavsim.errors import InputError
+from uavsim.images import codec, draw
+from uavsim.typing import BoolArray, FloatArray, UInt8Array, UInt16Array
+
+__all__ = ["coloured_mask", "outlines", "small_jpeg"]
+
+_COLOURS: Final = 251  # a prime: neighbouring instance ids differ
+
+
+def small_jpeg(pixels: UInt8Array, *, width_px: int, quality: int) -> bytes:
+    """Encode (H, W, 3) RGB as JPEG, at most ``width_px`` wide."""
+    height, width = pixels.shape[:2]
+    if width > width_px:
+        pixels = draw.resized(pixels, width_px=width_px, height_px=max(round(height * width_px / width), 1))
+    return codec.encode_jpeg(pixels, quality=quality)
+
+
+def coloured_mask(ids: UInt16Array, *, width_px: int) -> bytes:
+    """Encode (H, W) instance ids as PNG with a colour for each object and clear ground, at most ``width_px`` wide."""
+    height, width = ids.shape
+    if width > width_px:
+        size = (width_px, max(round(height * width_px / width), 1))
+        ids = np.asarray(cv2.resize(ids, size, interpolation=cv2.INTER_NEAREST), dtype=np.uint16)
+    rgb = np.array(draw.palette(_COLOURS), dtype=np.uint8)
+    bgra = np.zeros((_COLOURS + 1, 4), dtype=np.uint8)
+    bgra[1:] = np.column_stack([rgb[:, ::-1], np.full(_COLOURS, 255, np.uint8)])
+    done, data = cv2.imencode(".png", bgra[np.where(ids > 0, ids % _COLOURS + 1, 0)], [cv2.IMWRITE_PNG_COMPRESSION, 6])
+    if not done:
+        raise InputError(f"cannot encode a mask of {ids.shape}")
+    return data.tobytes()
+
+
+def outlines(area: BoolArray, *, within_px: float = 1.0) -> list[FloatArray]:
+    """Return the closed outlines of (H, W) areas and their holes, (N, 2) x, y in pixels, straightened ``within_px``."""
+    found, _ = cv2.findContours(area.astype(np.uint8), cv2.RETR_CCOMP, cv2.CHAIN_APPROX_SIMPLE)
+    straight = [cv2.approxPolyDP(line, within_px, True)[:, 0].astype(np.float64) for line in found]
+    return [np.concatenate([line, line[:1]]) + 0.5 for line in straight if len(line) > 2]

@@ -1,0 +1,162 @@
+"""Write the whole pack: Parquet, shards, Croissant, card, licence, and the hash of every file."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from contextlib import ExitStack
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+from uavsim.access import Dataset, Scene
+from uavsim.dataset.dialects import dialect_of
+from uavsim.dataset.reader import DatasetReader, open_dataset
+from uavsim.errors import DatasetError, InputError, StorageError
+from uavsim.files.names import check_part
+from uavsim.files.whole import write_whole
+from uavsim.publish.card import card
+from uavsim.publish.certificate import certificate_of
+from uavsim.publish.croissant import PackedFile, croissant
+from uavsim.publish.licences import licence_of
+from uavsim.publish.parquet import ParquetShards, rows_of
+from uavsim.publish.shards import files_of_dataset, write_shards
+from uavsim.publish.statements import Facts, statements
+from uavsim.store.local import LocalOutput
+
+__all__ = ["SUMS", "PublishRequest", "Published", "publish", "sha256_of"]
+
+SUMS: Final = "SHA256SUMS"
+_HUB_SPLITS: Final = {"uav_train": "train", "uav_val": "validation", "uav_test": "test"}
+_UNSPLIT: Final = "all"
+
+
+@dataclass(frozen=True, slots=True)
+class PublishRequest:
+    """How to publish.
+
+    Attributes:
+        name: of the data set; by default what it calls itself, else the folder's name.
+        licence: SPDX name in lower case, as the Hub writes it.
+        creator: person or organisation.
+        url: where it will be.
+        date: ISO 8601; today by default.
+        shards: write the nuScenes folder as tar files, too.
+    """
+
+    name: str | None = None
+    licence: str = "cc-by-4.0"
+    creator: str = "uavsim"
+    url: str = "https://example.org"
+    date: str | None = None
+    shards: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """What was written."""
+
+    files: int
+    size_bytes: int
+    rows: int
+    certified_scenes: int
+
+
+def publish(data: Dataset, out: Path, request: PublishRequest) -> Published:
+    """Write a pack into a new folder.
+
+    Raises:
+        InputError: the folder holds something, or the licence is not known.
+        DatasetError: the data set is damaged, or has no images.
+        StorageError: the folder cannot be written.
+    """
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise InputError(f"{out}: holds something already; name a new folder")
+    licence = licence_of(request.licence)
+    name = check_part(request.name or data.info.get("dataset") or data.root.resolve().name, what="the data set's name")
+    certificate = certificate_of(LocalOutput(data.root.absolute()))
+    facts, parquet, rows = _write_parquet(data, out / "data", name=name)
+    if not rows:
+        raise DatasetError(f"{data.root}: no image of its samples is there; nothing can be published")
+    reader = _raw_reader(data)
+    tars = write_shards(data.root, files_of_dataset(reader), out / "shards") if request.shards else []
+    splits = {split: [packed(out, path) for path in paths] for split, paths in parquet.items()}
+    others = [packed(out, path) for path in tars]
+    said = statements(facts, certificate)
+    metadata = croissant(
+        name=name,
+        statements=said,
+        licence_url=licence.url,
+        creator=request.creator,
+        date=request.date or datetime.now(UTC).date().isoformat(),
+        url=request.url,
+        splits=splits,
+        others=others,
+    )
+    told = card(facts, said, licence=request.licence, splits=splits, certificate=certificate, shards=request.shards)
+    small = [
+        write_whole(out / "croissant.json", (json.dumps(metadata, indent=1) + "\n").encode()),
+        write_whole(out / "README.md", told.encode()),
+        write_whole(out / "LICENSE", licence.text.encode()),
+    ]
+    files = [*(f for found in splits.values() for f in found), *others, *(packed(out, path) for path in small)]
+    files.sort(key=lambda file: file.name)
+    write_whole(out / SUMS, "".join(f"{file.sha256}  {file.name}\n" for file in files).encode())
+    size = sum(file.size_bytes for file in files)
+    return Published(len(files), size, rows, len(certificate["scenes"]) if certificate else 0)
+
+
+def packed(out: Path, path: Path) -> PackedFile:
+    """Return name, size and hash of a file of the pack."""
+    return PackedFile(path.relative_to(out).as_posix(), path.stat().st_size, sha256_of(path))
+
+
+def sha256_of(path: Path) -> str:
+    """Return the hash of a file.
+
+    Raises:
+        StorageError: it cannot be read.
+    """
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise StorageError(f"{path}: cannot be read: {error.strerror}") from error
+
+
+def _raw_reader(data: Dataset) -> DatasetReader:
+    reader = open_dataset(data.root, data.version)
+    return DatasetReader(data.root, data.version, tables=dialect_of(reader).tables)
+
+
+def _write_parquet(data: Dataset, folder: Path, *, name: str) -> tuple[Facts, dict[str, list[Path]], int]:
+    split_of = {scene: split for split, scenes in data.splits.items() for scene in scenes}
+    facts = Facts(name, data.version)
+    shards: dict[str, ParquetShards] = {}
+    with ExitStack() as stack:
+        for scene in data:
+            split = split_of.get(scene.name, _UNSPLIT)
+            hub = check_part(_HUB_SPLITS.get(split, split), what="split")
+            if hub not in shards:
+                shards[hub] = stack.enter_context(ParquetShards(folder, hub))
+            for sample in scene:
+                for row in rows_of(sample, log=scene.log):
+                    shards[hub].add(row)
+            _count(facts, scene)
+    rows = sum(shard.row_count for shard in shards.values())
+    facts.images = rows
+    return facts, {split: shard.paths for split, shard in shards.items() if shard.paths}, rows
+
+
+def _count(facts: Facts, scene: Scene) -> None:
+    facts.scenes += 1
+    facts.samples += len(scene)
+    facts.vehicles_asked += int(scene.log.get("uav_vehicles_asked", 0))
+    facts.vehicles_spawned += int(scene.log.get("uav_vehicles_spawned", 0))
+    facts.towns[scene.town] += 1
+    facts.weather[str(scene.log.get("uav_weather", ""))] += 1
+    facts.simulators[f"{scene.log.get('uav_simulator', '')} {scene.log.get('uav_server_version', '')}".strip()] += 1
+    for sample in scene:
+        facts.boxes += len(sample.boxes)
+        facts.classes.update(sample.boxes.categories)

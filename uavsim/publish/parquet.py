@@ -1,0 +1,201 @@
+"""Parquet with a row for each camera image of a sample: image and mask embedded, boxes as a nested column.
+
+The schema carries the features of the ``datasets`` library, so that ``datasets.load_dataset`` and the Hub's viewer read the
+files with no script. Images are the data set's own bytes.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Final, Self
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from uavsim.access import Image, Sample
+from uavsim.access.shown import boxes_shown
+from uavsim.errors import StorageError
+from uavsim.typing import JsonDict
+
+__all__ = ["BOX_FIELDS", "FIELDS", "ParquetShards", "element_of", "rows_of"]
+
+_ROWS_PER_GROUP: Final = 100  # of one read by the Hub's viewer
+_SHARD_BYTES: Final = 400 << 20
+
+_IMAGE: Final = pa.struct([("bytes", pa.binary()), ("path", pa.string())])
+_VECTOR: Final = pa.list_(pa.float64())
+BOX_FIELDS: Final[Mapping[str, tuple[Any, str]]] = {
+    "instance": (pa.string(), "token of the object: the same in all samples of its scene"),
+    "instance_id": (pa.int64(), "number of the object in the mask; 0 where the data set does not say"),
+    "category": (pa.string(), "class"),
+    "center_m": (_VECTOR, "box centre in the map frame, metres"),
+    "size_lwh_m": (_VECTOR, "length, width, height, metres"),
+    "rotation_wxyz": (_VECTOR, "map from box, scalar first"),
+    "velocity_mps": (_VECTOR, "in the map frame; NaN where the data set does not say"),
+    "visible_px": (pa.int64(), "pixels of the object in this image; -1 where the data set does not say"),
+    "occlusion": (
+        pa.float64(),
+        "share of the object that is hidden in this image; NaN where the data set does not say",
+    ),
+    "box_px": (_VECTOR, "x_min, y_min, x_max, y_max of the visible pixels in this image; empty where there are none"),
+}
+"""Columns of ``objects``: type and meaning."""
+FIELDS: Final[Mapping[str, tuple[Any, str]]] = {
+    "image": (_IMAGE, "the image"),
+    "mask": (_IMAGE, "instance mask: R is the semantic tag, G + 256 B the instance id; null where there is none"),
+    "scene": (pa.string(), "name of the scene"),
+    "sample": (pa.string(), "token of the sample: all images of one point in time have it"),
+    "sample_number": (pa.int64(), "counts in its scene"),
+    "timestamp_us": (pa.int64(), "microseconds"),
+    "town": (pa.string(), "where"),
+    "weather": (pa.string(), "name of the weather"),
+    "channel": (pa.string(), "sensor and drone"),
+    "drone_id": (pa.int64(), "drone"),
+    "width_px": (pa.int64(), "of the image"),
+    "height_px": (pa.int64(), "of the image"),
+    "intrinsic": (pa.list_(_VECTOR), "3 x 3, pixels"),
+    "camera_center_m": (_VECTOR, "in the map frame, metres"),
+    "camera_rotation_wxyz": (_VECTOR, "map from optical (x right, y down, z forward), scalar first"),
+    "drone_center_m": (_VECTOR, "in the map frame, metres"),
+    "drone_rotation_wxyz": (_VECTOR, "map from body (x forward, y left, z up), scalar first"),
+    "objects": (pa.list_(pa.struct([(name, kind) for name, (kind, _) in BOX_FIELDS.items()])), "boxes in this image"),
+}
+"""Columns: type and meaning."""
+
+
+def rows_of(sample: Sample, *, log: Mapping[str, Any]) -> Iterator[JsonDict]:
+    """Yield the rows of a sample, one a camera; images that are not there are left out."""
+    for image in sample.images:
+        if image.there:
+            yield _row(sample, image, log)
+
+
+def _row(sample: Sample, image: Image, log: Mapping[str, Any]) -> JsonDict:
+    drone, camera = image.map_SE3_flu, image.map_SE3_optical
+    return {
+        "image": {"bytes": image.bytes(), "path": Path(image.filename).name},
+        "mask": _mask(image),
+        "scene": sample.scene_name,
+        "sample": sample.token,
+        "sample_number": sample.number,
+        "timestamp_us": image.timestamp_us,
+        "town": str(log.get("location", "")),
+        "weather": str(log.get("uav_weather", "")),
+        "channel": image.channel,
+        "drone_id": image.drone_id,
+        "width_px": image.size_px[0],
+        "height_px": image.size_px[1],
+        "intrinsic": image.intrinsic.tolist(),
+        "camera_center_m": camera.translation_m.tolist(),
+        "camera_rotation_wxyz": camera.quat_wxyz.tolist(),
+        "drone_center_m": drone.translation_m.tolist(),
+        "drone_rotation_wxyz": drone.quat_wxyz.tolist(),
+        "objects": _objects(sample, image),
+    }
+
+
+def _mask(image: Image) -> JsonDict | None:
+    name = image.layers.get("instance")
+    if name is None:
+        return None
+    return {"bytes": image.files.file(name).read_bytes(), "path": Path(name).name}
+
+
+def _objects(sample: Sample, image: Image) -> list[JsonDict]:
+    boxes, found = sample.boxes, []
+    for n in boxes_shown(boxes, image).tolist():
+        view: JsonDict = next((v for v in boxes.views[n] if v["sample_data_token"] == image.token), {})
+        found.append(
+            {
+                "instance": boxes.instance_tokens[n],
+                "instance_id": int(boxes.instance_id[n]),
+                "category": boxes.categories[n],
+                "center_m": boxes.map_SE3_box.translation_m[n].tolist(),
+                "size_lwh_m": boxes.size_lwh_m[n].tolist(),
+                "rotation_wxyz": boxes.map_SE3_box.quat_wxyz[n].tolist(),
+                "velocity_mps": boxes.velocity_map_mps[n].tolist(),
+                "visible_px": int(view.get("visible_px", -1)),
+                "occlusion": float(view.get("occlusion", float("nan"))),
+                "box_px": [float(v) for v in view.get("visible_box") or ()],
+            }
+        )
+    return found
+
+
+class ParquetShards:
+    """Writes ``<split>-00000.parquet``, ... of one split; a new shard begins when one is large enough."""
+
+    def __init__(self, folder: Path, split: str) -> None:
+        self._folder, self._split = folder, split
+        self._schema = pa.schema([(name, kind) for name, (kind, _) in FIELDS.items()], metadata=_features())
+        self._writer: Any = None
+        self._pending: list[JsonDict] = []
+        self._bytes = 0
+        self.paths: list[Path] = []
+        self.row_count = 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        if kind is None:
+            self._flush()
+        if self._writer is not None:
+            self._writer.close()
+
+    def add(self, row: JsonDict) -> None:
+        """Append a row.
+
+        Raises:
+            StorageError: the disk is full or cannot be written.
+        """
+        self._pending.append(row)
+        self.row_count += 1
+        self._bytes += len(row["image"]["bytes"]) + len((row["mask"] or {"bytes": b""})["bytes"])
+        if len(self._pending) >= _ROWS_PER_GROUP:
+            self._flush()
+        if self._bytes > _SHARD_BYTES:
+            self._flush()
+            self._writer.close()
+            self._writer, self._bytes = None, 0
+
+    def _flush(self) -> None:
+        if not self._pending:
+            return
+        try:
+            if self._writer is None:
+                self._folder.mkdir(parents=True, exist_ok=True)
+                path = self._folder / f"{self._split}-{len(self.paths):05d}.parquet"
+                self.paths.append(path)
+                self._writer = pq.ParquetWriter(path, self._schema, compression="zstd", write_page_index=True)
+            self._writer.write_table(pa.Table.from_pylist(self._pending, schema=self._schema))
+        except OSError as error:
+            raise StorageError(f"{self._folder}: cannot be written: {error}") from error
+        self._pending = []
+
+
+def _features() -> dict[bytes, bytes]:
+    """Return what the ``datasets`` library wants to know of the columns."""
+    told = {name: _feature(kind) for name, (kind, _) in FIELDS.items()}
+    return {b"huggingface": json.dumps({"info": {"features": told}}).encode()}
+
+
+def element_of(kind: Any) -> tuple[str, int]:
+    """Return the type of a column's numbers or text, and in how many lists they are."""
+    depth = 0
+    while pa.types.is_list(kind):
+        kind, depth = kind.value_type, depth + 1
+    return str(kind), depth
+
+
+def _feature(kind: Any) -> Any:
+    if kind == _IMAGE:
+        return {"_type": "Image"}
+    if pa.types.is_list(kind):
+        return {"feature": _feature(kind.value_type), "_type": "List"}
+    if pa.types.is_struct(kind):
+        return {kind.field(n).name: _feature(kind.field(n).type) for n in range(kind.num_fields)}
+    return {"dtype": "float64" if pa.types.is_float64(kind) else str(kind), "_type": "Value"}

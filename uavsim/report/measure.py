@@ -1,0 +1,182 @@
+"""What the tables of a data set say, counted scene by scene in little memory."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Final
+
+import numpy as np
+
+from uavsim.access import Boxes, Dataset, Sample, Scene
+from uavsim.typing import AnyArray, FloatArray
+
+__all__ = ["Histogram", "Measures", "SceneFigures", "TownFigures", "measure"]
+
+_CELL_M: Final = 5.0
+_WEATHER_TITLE: Final = "weather of a scene"
+
+
+@dataclass(slots=True)
+class Histogram:
+    """Counts of a quantity in fixed bins; what lies beyond the last edge is in the last bin."""
+
+    title: str
+    unit: str
+    edges: FloatArray
+    log: bool = False
+    counts: FloatArray = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.counts = np.zeros(len(self.edges) - 1)
+
+    def add(self, values: AnyArray) -> None:
+        """Count values; those that are not finite are unknown and are left out."""
+        values = np.asarray(values, dtype=np.float64)
+        known = np.clip(values[np.isfinite(values)], self.edges[0], self.edges[-1])
+        self.counts += np.histogram(known, bins=self.edges)[0]
+
+    @property
+    def total(self) -> int:
+        """How many values were counted."""
+        return int(self.counts.sum())
+
+
+@dataclass(slots=True)
+class SceneFigures:
+    """One row of the table of scenes."""
+
+    name: str
+    town: str
+    samples: int = 0
+    images: int = 0
+    boxes: int = 0
+    seen_boxes: int = 0
+    objects: int = 0
+    vehicles_asked: int | None = None
+    vehicles_spawned: int | None = None
+
+
+@dataclass(slots=True)
+class TownFigures:
+    """Where drones and boxes were in a town: ways of the first drone, and box counts by cells of 5 m."""
+
+    routes: list[FloatArray] = field(default_factory=list)
+    boxes_per_cell: Counter[tuple[int, int]] = field(default_factory=Counter)
+
+    @property
+    def cell_m(self) -> float:
+        """Side of a cell."""
+        return _CELL_M
+
+
+def _histograms() -> dict[str, Histogram]:
+    return {
+        "distance": Histogram("distance to the nearest drone", "m", np.linspace(0.0, 300.0, 31)),
+        "pixels": Histogram("size in one image", "visible pixels", np.geomspace(1.0, 100_000.0, 26), log=True),
+        "occlusion": Histogram("occlusion in one image", "share hidden", np.linspace(0.0, 1.0, 21)),
+        "drones": Histogram("drones that see a box", "drones", np.arange(-0.5, 9.5)),
+        "speed": Histogram("speed of an object", "m/s", np.linspace(0.0, 30.0, 31)),
+    }
+
+
+@dataclass(slots=True)
+class Measures:
+    """All that the report counts."""
+
+    scenes: list[SceneFigures] = field(default_factory=list)
+    towns: dict[str, TownFigures] = field(default_factory=dict)
+    classes: Counter[str] = field(default_factory=Counter)
+    visibility: Counter[int] = field(default_factory=Counter)
+    weather: Counter[str] = field(default_factory=Counter)
+    histograms: dict[str, Histogram] = field(default_factory=_histograms)
+    image_sizes: Counter[tuple[int, int]] = field(default_factory=Counter)
+    channels: set[str] = field(default_factory=set)
+    drones: set[int] = field(default_factory=set)
+    keyframe_step_s: list[float] = field(default_factory=list)
+
+    @property
+    def boxes(self) -> int:
+        """All boxes."""
+        return sum(scene.boxes for scene in self.scenes)
+
+    @property
+    def samples(self) -> int:
+        """All keyframes."""
+        return sum(scene.samples for scene in self.scenes)
+
+    @property
+    def images(self) -> int:
+        """All keyframe images."""
+        return sum(scene.images for scene in self.scenes)
+
+
+def measure(data: Dataset) -> Measures:
+    """Count everything.
+
+    Raises:
+        DatasetError: a table is damaged.
+    """
+    found = Measures()
+    for scene in data:
+        _add_scene(found, scene)
+    return found
+
+
+def _add_scene(found: Measures, scene: Scene) -> None:
+    row = SceneFigures(
+        scene.name,
+        scene.town,
+        vehicles_asked=scene.log.get("uav_vehicles_asked"),
+        vehicles_spawned=scene.log.get("uav_vehicles_spawned"),
+    )
+    town = found.towns.setdefault(scene.town, TownFigures())
+    objects: set[str] = set()
+    for sample in scene:
+        _add_sample(found, town, sample)
+        row.samples += 1
+        row.images += len(sample.images)
+        row.boxes += len(sample.boxes)
+        row.seen_boxes += int(np.sum(sample.boxes.seen))
+        objects.update(sample.boxes.instance_tokens)
+    row.objects = len(objects)
+    ways = scene.map_SE3_drones()
+    if ways:
+        town.routes.append(ways[min(ways)].translation_m[:, :2])
+    stamps = [sample.timestamp_us for sample in scene]
+    if len(stamps) > 1:
+        found.keyframe_step_s.append((stamps[-1] - stamps[0]) / 1e6 / (len(stamps) - 1))
+    found.weather[str(scene.log.get("uav_weather") or "not said")] += 1
+    found.scenes.append(row)
+
+
+def _add_sample(found: Measures, town: TownFigures, sample: Sample) -> None:
+    boxes = sample.boxes
+    for image in sample.images:
+        found.image_sizes[image.size_px] += 1
+        found.channels.add(image.channel)
+        found.drones.add(image.drone_id)
+    found.classes.update(boxes.categories)
+    found.visibility.update(boxes.visibility.tolist())
+    if not len(boxes):
+        return
+    centres_m = boxes.map_SE3_box.translation_m
+    cells = np.floor(centres_m[:, :2] / _CELL_M).astype(int)
+    town.boxes_per_cell.update(map(tuple, cells.tolist()))
+    found.histograms["speed"].add(np.linalg.norm(boxes.velocity_map_mps, axis=1))
+    places_m = [image.map_SE3_flu.translation_m for image in sample.images]
+    if places_m:
+        drones_m = np.unique(np.round(places_m, 3), axis=0)
+        distance_m = np.linalg.norm(centres_m[:, None] - drones_m[None], axis=-1).min(axis=1)
+        found.histograms["distance"].add(distance_m)
+    _add_views(found, boxes)
+
+
+def _add_views(found: Measures, boxes: Boxes) -> None:
+    views = [view for told in boxes.views for view in told]
+    if not views:
+        return
+    visible = np.array([view["visible_px"] for view in views], dtype=np.float64)
+    found.histograms["pixels"].add(visible[visible > 0])
+    found.histograms["occlusion"].add(np.array([v["occlusion"] for v in views if v["visible_px"] > 0]))
+    found.histograms["drones"].add(np.array([len(seen) for seen in boxes.seen_by], dtype=np.float64))

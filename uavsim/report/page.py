@@ -1,0 +1,21 @@
+"""The page, by its template: everything that a data set says is text, escaped by the template engine."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+__all__ = ["render"]
+
+
+def render(**content: Any) -> str:
+    """Return the page as HTML."""
+    environment = Environment(
+        loader=PackageLoader("uavsim.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    return environment.get_template("report.html").render(**content)

@@ -1,0 +1,119 @@
+"""Small images of the report: contact sheets of samples, thumbnails of findings."""
+
+from __future__ import annotations
+
+import base64
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from uavsim.access import Dataset, Image, Sample
+from uavsim.access.shown import boxes_shown
+from uavsim.errors import DatasetError
+from uavsim.images import draw, overlay
+from uavsim.typing import UInt8Array
+from uavsim.validate import Report
+
+__all__ = ["Sheet", "Thumbnail", "contact_sheets", "thumbnails"]
+
+_TILE_PX: Final = 256
+_THUMBNAIL_PX: Final = 320
+_QUALITY: Final = 72
+_NOT_THERE: Final = (60, 60, 60)
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """All cameras of one sample; ``source`` is a data URI."""
+
+    scene: str
+    sample: int
+    source: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Thumbnail:
+    """The image that a finding is about."""
+
+    code: str
+    place: str
+    message: str
+    source: str
+
+
+def contact_sheets(data: Dataset, *, most: int) -> list[Sheet]:
+    """Draw the middle sample of scenes that are spread over the data set; images that are not there are grey."""
+    names = data.scene_names
+    chosen = dict.fromkeys(names[round(k)] for k in np.linspace(0, len(names) - 1, min(most, len(names))))
+    sheets = []
+    for name in chosen:
+        scene = data.scene(name)
+        if not scene.samples or not any(image.there for image in scene.samples[len(scene) // 2].images):
+            continue
+        sample = scene.samples[len(scene) // 2]
+        page = _sheet(sample)
+        text = (
+            f"{len(sample.images)} images of {len(sample.drone_ids())} drones at sample {sample.number} of scene {name} in "
+            f"{scene.town or 'an unnamed town'}, with the boxes that each camera sees"
+        )
+        sheets.append(Sheet(name, sample.number, _uri(page, width_px=page.shape[1]), text))
+    return sheets
+
+
+def thumbnails(data: Dataset, report: Report, *, most: int) -> list[Thumbnail]:
+    """Return the images that findings name by sample and channel: the first of each code, then further ones."""
+    of_image = [f for f in report.findings if f.scene and f.sample and f.channel]
+    seen: set[str] = set()
+    first = [f for f in of_image if not (f.code in seen or seen.add(f.code))]  # type: ignore[func-returns-value]
+    chosen = (first + [f for f in of_image if f not in first])[:most]
+    found = []
+    for finding in sorted(chosen, key=lambda f: f.scene):
+        image = _image_of(data, finding.scene, finding.sample, finding.channel)
+        if image is None or not image.there:
+            continue
+        try:
+            source = _uri(image.pixels(), width_px=_THUMBNAIL_PX)
+        except DatasetError:
+            continue  # the finding may be just that: it is listed all the same
+        found.append(Thumbnail(finding.code, finding.place, finding.message, source))
+    return found
+
+
+def _image_of(data: Dataset, scene: str, token: str, channel: str) -> Image | None:
+    if scene not in data.scene_names:
+        return None
+    images = (i for s in data.scene(scene) if s.token == token for i in s.images)
+    return next((image for image in images if image.channel == channel), None)
+
+
+def _sheet(sample: Sample) -> UInt8Array:
+    drones = sample.drone_ids().tolist()
+    columns = max(-(-len(sample.images) // max(len(drones), 1)), 1)
+    by_drone = sorted(sample.images, key=lambda image: image.drone_id)
+    tiles = [_tile(image, sample) for image in by_drone]
+    captions = [image.channel.removeprefix("CAMERA_") for image in by_drone]
+    return draw.contact_sheet(tiles, columns=columns, tile_width_px=_TILE_PX, captions=captions)
+
+
+def _tile(image: Image, sample: Sample) -> UInt8Array:
+    width, height = image.size_px
+    if not image.there:
+        return np.full((height, width, 3), _NOT_THERE, dtype=np.uint8)
+    canvas = np.ascontiguousarray(image.pixels())
+    boxes = sample.boxes
+    chosen = boxes_shown(boxes, image)
+    colours = draw.palette(max((int(n) for n in boxes.instance_id), default=0) + 1)
+    draw.draw_boxes_3d(
+        canvas,
+        image.project(boxes.corners_map_m[chosen]),
+        colours=[colours[int(boxes.instance_id[n])] for n in chosen],
+        width_px=max(round(width / 250), 1),
+    )
+    return canvas
+
+
+def _uri(pixels: UInt8Array, *, width_px: int) -> str:
+    data = overlay.small_jpeg(pixels, width_px=width_px, quality=_QUALITY)
+    return "data:image/jpeg;base64," + base64.b64encode(data).decode("ascii")

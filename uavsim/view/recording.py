@@ -1,0 +1,175 @@
+"""A data set as a Rerun recording, written scene by scene.
+
+Timelines: ``keyframe`` counts through all scenes; ``time`` is the samples' own. Entities::
+
+    world/town/...                           drivable area, borders
+    world/drones/<id>                        the drone; below it <CHANNEL>: pinhole, image, mask, boxes (2D)
+    world/routes/<id>                        its way through the scene
+    world/boxes                              3D boxes by class; world/tracks: the ways of those that move
+    world/lidars/<CHANNEL>                   points in the map frame
+    about                                    what the scene is
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+import rerun as rr
+
+from uavsim.access import Dataset, Scene
+from uavsim.errors import DatasetError, InputError, StorageError
+from uavsim.files.parse import reading
+from uavsim.view.blueprint import arrange
+from uavsim.view.images import log_images
+from uavsim.view.objects import log_boxes, log_lidars, log_tracks
+from uavsim.view.times import Times
+from uavsim.view.town import log_town
+
+__all__ = ["ViewRequest", "ViewSummary", "write_recording"]
+
+_APPLICATION = "uavsim"
+_WIDTHS_PX = ((40, 640), (150, 400))  # most samples, width: a recording of 400 samples stays under 200 MB
+_SMALLEST_PX = 288
+_LIDAR_POINTS = 4_000_000  # of a recording: 48 MB
+
+
+@dataclass(frozen=True, slots=True)
+class ViewRequest:
+    """What to show.
+
+    Attributes:
+        scenes: names; all when empty.
+        most_samples: the recording ends after so many.
+        image_width_px: images are made no wider than this, and JPEG; None: the more samples, the smaller.
+        jpeg_quality: of them.
+    """
+
+    scenes: tuple[str, ...] = ()
+    most_samples: int = 400
+    image_width_px: int | None = None
+    jpeg_quality: int = 70
+
+
+@dataclass(frozen=True, slots=True)
+class ViewSummary:
+    """What a recording holds; ``notes`` are lines about what is missing."""
+
+    scenes: int
+    samples: int
+    images: int
+    boxes: int
+    notes: tuple[str, ...]
+
+
+def write_recording(data: Dataset, path: Path, request: ViewRequest) -> ViewSummary:
+    """Write a recording with its blueprint.
+
+    Raises:
+        UnknownNameError: no such scene.
+        DatasetError: the data set has no samples, or is damaged.
+        StorageError: the file cannot be written.
+    """
+    writer = _Writer(data, request)
+    names = request.scenes or data.scene_names
+    with reading(data.root):
+        first = data.scene(names[0]) if names else None
+        if first is None or not first.samples:
+            raise DatasetError(f"{data.root}: no samples to show")
+        recording = rr.RecordingStream(_APPLICATION, recording_id=f"{data.root.name}-{data.version}")
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            recording.save(path, default_blueprint=_blueprint(first))
+        except (OSError, RuntimeError) as error:
+            raise StorageError(f"{path}: cannot be written: {error}") from error
+        recording.log("world", rr.ViewCoordinates.RIGHT_HAND_Z_UP, static=True)
+        for name in names:
+            if not writer.add(recording, data.scene(name)):
+                break
+        recording.flush()
+        recording.disconnect()
+    return writer.summary(len(names))
+
+
+class _Writer:
+    """Counts keyframes over scenes."""
+
+    def __init__(self, data: Dataset, request: ViewRequest) -> None:
+        if request.most_samples < 1 or (request.image_width_px or 16) < 16:
+            raise InputError("a recording has at least 1 sample, and images at least 16 pixels wide")
+        self._data, self._request = data, request
+        self._scenes = self._samples = self._images = self._boxes = self._lost = 0
+        self._town: str | None = None
+        self._notes = [f"no {table}.json: {lost} are not shown" for table, lost in data.missing.items()]
+        total = sum(length for name, length in data.scene_lengths if not request.scenes or name in request.scenes)
+        self._expected = min(max(total, 1), request.most_samples)
+        widths = (width for most, width in _WIDTHS_PX if self._expected <= most)
+        self._width_px = request.image_width_px or next(widths, _SMALLEST_PX)
+
+    def add(self, recording: rr.RecordingStream, scene: Scene) -> bool:
+        """Write a scene; False when the recording is full."""
+        samples = list(islice(scene.samples, self._request.most_samples - self._samples))
+        if not samples:
+            return False
+        times = Times(self._samples, samples)
+        times.start(recording)
+        bottoms = [s.boxes.map_SE3_box.translation_m[:, 2] - s.boxes.size_lwh_m[:, 2] / 2 for s in samples]
+        ground_z_m = float(np.median(np.concatenate(bottoms))) if sum(map(len, bottoms)) else 0.0
+        self._log_town(recording, scene, ground_z_m=ground_z_m)
+        recording.log("about", rr.TextDocument(_about(scene), media_type=rr.MediaType.MARKDOWN))
+        shown = log_images(recording, samples, times, width_px=self._width_px, quality=self._request.jpeg_quality)
+        for drone, way in scene.map_SE3_drones().items():
+            recording.log(f"world/routes/{drone}", rr.LineStrips3D([way.translation_m], colors=[(255, 200, 60)]))
+        log_boxes(recording, samples, times, categories=self._data.categories)
+        log_tracks(recording, scene)
+        log_lidars(recording, samples, times, most_points=max(_LIDAR_POINTS * len(samples) // self._expected, 1))
+        self._scenes, self._samples = self._scenes + 1, self._samples + len(samples)
+        self._images, self._lost = self._images + shown.images, self._lost + shown.lost
+        self._boxes += sum(len(s.boxes) for s in samples)
+        return True
+
+    def summary(self, scenes: int) -> ViewSummary:
+        notes = list(self._notes)
+        if self._lost:
+            notes.append(f"{self._lost} images are not there and are not shown")
+        if self._scenes < scenes:
+            notes.append(
+                f"{self._scenes} of {scenes} scenes: the recording ends after {self._request.most_samples} samples"
+            )
+        return ViewSummary(self._scenes, self._samples, self._images, self._boxes, tuple(notes))
+
+    def _log_town(self, recording: rr.RecordingStream, scene: Scene, *, ground_z_m: float) -> None:
+        if scene.town == self._town:
+            return
+        self._town = scene.town
+        known = self._data.maps.get(scene.town)
+        if known is None or not log_town(recording, known, ground_z_m=ground_z_m):
+            recording.log("world/town", rr.Clear(recursive=True))
+            self._notes.append(f"no map of {scene.town or 'an unnamed town'} whose place is known: roads are not shown")
+
+
+def _blueprint(scene: Scene) -> object:
+    sample = scene.samples[0]
+    cameras: dict[int, list[tuple[str, str]]] = {}
+    for image in sample.images:
+        entity = f"/world/drones/{image.drone_id}/{image.channel}"
+        cameras.setdefault(image.drone_id, []).append((entity, image.channel.removeprefix("CAMERA_")))
+    places = [way.translation_m[len(way) // 2] for way in scene.map_SE3_drones().values()]
+    return arrange(dict(sorted(cameras.items())), look_at_map_m=np.mean(places, axis=0) if places else np.zeros(3))
+
+
+def _about(scene: Scene) -> str:
+    facts = {
+        "town": scene.town,
+        "route": scene.log.get("uav_route"),
+        "formation": scene.log.get("uav_formation"),
+        "weather": scene.log.get("uav_weather"),
+        "vehicles": scene.log.get("uav_vehicles_spawned"),
+        "walkers": scene.log.get("uav_walkers_spawned"),
+        "samples": len(scene),
+    }
+    told: Sequence[str] = [f"{name}: {value}" for name, value in facts.items() if value not in {None, ""}]
+    return f"**{scene.name}**  \n" + " · ".join(told)

@@ -1,0 +1,61 @@
+"""The ground of a recording: drivable area and its borders."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+import rerun as rr
+
+from uavsim.access import TownMap
+from uavsim.errors import DatasetError
+from uavsim.images import draw, overlay
+from uavsim.typing import BoolArray, FloatArray, UInt8Array
+
+__all__ = ["log_town"]
+
+_WIDEST_PX: Final = 1536
+_ROAD, _GROUND = (92, 96, 104), (38, 42, 48)
+_BORDER: Final = (170, 175, 185)
+_STRAIGHT_WITHIN_PX: Final = 2.0
+
+
+def log_town(recording: rr.RecordingStream, town: TownMap, *, ground_z_m: float) -> bool:
+    """Log a town's map under ``world/town``; False where the data set has no such file."""
+    try:
+        drivable = town.drivable()
+    except DatasetError:
+        return False
+    height, width = drivable.shape
+    low = town.origin_map_m
+    high = low + np.array([width, height]) * town.metres_per_px
+    z = ground_z_m - 0.05
+    corners = [[low[0], low[1], z], [high[0], low[1], z], [high[0], high[1], z], [low[0], high[1], z]]
+    recording.log(
+        "world/town/ground",
+        rr.Mesh3D(
+            vertex_positions=corners,
+            triangle_indices=[[0, 1, 2], [0, 2, 3]],
+            vertex_texcoords=[[0, 1], [1, 1], [1, 0], [0, 0]],
+            albedo_texture=_texture(drivable),
+        ),
+    )
+    lines = overlay.outlines(drivable, within_px=_STRAIGHT_WITHIN_PX)
+    strips = [_to_map(line, low=low, high=high, metres_per_px=town.metres_per_px, z_m=z) for line in lines]
+    recording.log("world/town/borders", rr.LineStrips3D(strips, colors=[_BORDER], radii=[0.08]))
+    return True
+
+
+def _texture(drivable: BoolArray) -> UInt8Array:
+    pixels: UInt8Array = np.where(drivable[..., None], _ROAD, _GROUND).astype(np.uint8)
+    height, width = drivable.shape
+    scale = _WIDEST_PX / max(height, width)
+    if scale >= 1.0:
+        return pixels
+    return draw.resized(pixels, width_px=round(width * scale), height_px=round(height * scale))
+
+
+def _to_map(line: FloatArray, *, low: FloatArray, high: FloatArray, metres_per_px: float, z_m: float) -> FloatArray:
+    """Take (N, 2) pixels, first row northernmost, to (N, 3) map points."""
+    x, y = low[0] + line[:, 0] * metres_per_px, high[1] - line[:, 1] * metres_per_px
+    return np.stack([x, y, np.full(len(line), z_m)], axis=1)
