@@ -17,13 +17,14 @@ from headless_simulator.towns.network import Network
 from headless_simulator.towns.objects import Stock
 from headless_simulator.towns.parked import park_vehicles
 from headless_simulator.towns.placement import Works, build_fronts, build_outskirts
-from headless_simulator.towns.planting import plant_land, plant_streets, put_rails
+from headless_simulator.towns.planting import plant_land, plant_streets, put_parapets, put_rails
 from headless_simulator.towns.signals import signal_heads, traffic_signs
 from headless_simulator.towns.site import Site
 from headless_simulator.towns.strips import lane_strips
 from headless_simulator.towns.styles import Style
 from headless_simulator.towns.surfaces import junction_floors, paint_surfaces
 from headless_simulator.towns.triangle_soup import Appearance, TriangleSoup, jitter
+from headless_simulator.towns.water import River, paint_river
 from headless_simulator.towns.walks import crosswalk_outlines, walk_polygons
 
 
@@ -40,7 +41,8 @@ def assemble(name: str, opendrive: str, network: Network, style: Style, seed: in
     rng = np.random.default_rng([seed, zlib.crc32(name.encode())])
     lanes = Lanes(network, lane_strips(network))
     floors = junction_floors(lanes.strips)
-    land = build_land(lanes.strips, floors, style.hills_m, rng)
+    river = River.through(style.river_m)
+    land = build_land(lanes.strips, floors, (style.hills_m, river), rng)
     outlines = crosswalk_outlines(network)
     heads = signal_heads(lanes, land)
     signs = traffic_signs(lanes, land)
@@ -50,10 +52,11 @@ def assemble(name: str, opendrive: str, network: Network, style: Style, seed: in
     put_lights(stock, heads)
     put_signs(stock, signs)
     park_vehicles(stock, lanes.strips, style.parked, rng)
-    works = Works(Site.on(land), stock, style, rng)
+    works = Works(Site.on(land, river), stock, style, rng)
     build_fronts(works, lanes.strips)
     plant_streets(works, lanes.strips)
     put_rails(works, lanes.strips)
+    put_parapets(works, lanes.strips)
     build_outskirts(works)
     plant_land(works)
     mesh, labels = triangle_soup.finish()
@@ -90,6 +93,7 @@ def _paint_ground(
     triangle_soup.quads(land.verges, Appearance(shade, TAG["sidewalk" if style.land == "paved" else "terrain"], MATTE))
     paint_surfaces(triangle_soup, lanes.strips, floors, rng)
     paint_marks(triangle_soup, lanes.strips, lanes.network)
+    paint_river(triangle_soup, River.through(style.river_m), float(np.median(land.height_m)))
     for outline in outlines:
         paint_crosswalk(triangle_soup, outline)
     for head in heads:

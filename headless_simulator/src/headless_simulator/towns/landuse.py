@@ -11,6 +11,7 @@ from headless_simulator.towns.arrays import Ints
 from headless_simulator.towns.ground import Land
 from headless_simulator.towns.styles import DRY_GRASS, GRASS, PAVING, Style
 from headless_simulator.towns.triangle_soup import RGB
+from headless_simulator.towns.water import BANK_RGB, River
 
 _FIELDS: Final[tuple[RGB, ...]] = (
     (118, 132, 66),
@@ -37,6 +38,8 @@ def terrain_colours(land: Land, style: Style, rng: np.random.Generator) -> UInt8
         base = _patchwork(middle, paved, _PATCH_M)
     for x, y, radius in style.parks_m:
         base[np.hypot(middle[:, 0] - x, middle[:, 1] - y) < radius] = GRASS
+    away = River.through(style.river_m).away_m(middle)
+    base[(away < 8.0) & (np.hypot(middle[:, 0], middle[:, 1]) < 4000.0)] = BANK_RGB
     shift = rng.integers(-4, 5, size=(len(base), 1))
     colours: UInt8 = np.clip(base + shift, 0, 255).astype(np.uint8)
     return np.repeat(colours, 2, axis=0)

@@ -11,23 +11,26 @@ from headless_simulator.scene import Town
 from headless_simulator.towns import cache
 from headless_simulator.towns.errors import OpenDriveRefused, TownRefused
 from headless_simulator.towns.layouts import LAYOUTS
-from headless_simulator.towns.styles import RURAL, SUBURBAN, URBAN, Style
+from headless_simulator.towns.styles import SUBURBAN, Style
 from headless_simulator.towns.xodr_reader import read_network
 
 NAMES: Final[tuple[str, ...]] = tuple(LAYOUTS)
+OPT: Final = "_Opt"  # CARLA's layered variants: the same town under a name of its own
 
 
 def load_town(name: str, *, seed: int = 0) -> Town:
     """A procedural town that is like CARLA's of that name in extent, lanes and spawn points.
 
     Args:
-        name: one of ``NAMES``; CARLA's "_Opt" variants and map paths are taken too.
+        name: one of ``NAMES``, with "_Opt" after it or not: that is the town's name then; map paths are taken too.
         seed: for what is drawn by chance; the roads do not depend on it.
 
     Raises:
         TownRefused: there is no such town; the message names the nearest.
     """
-    plain = name.rsplit("/", 1)[-1].removesuffix("_Opt")
+    plain = name.rsplit("/", 1)[-1]
+    if plain.endswith(OPT):
+        return as_opt(load_town(plain.removesuffix(OPT), seed=seed))
     if plain not in LAYOUTS:
         near = difflib.get_close_matches(plain, NAMES, n=1, cutoff=0.0)[0]
         raise TownRefused(f"there is no town {name!r}; did you mean {near!r}? There are {', '.join(NAMES)}")
@@ -42,6 +45,11 @@ def load_town(name: str, *, seed: int = 0) -> Town:
     town = assemble(plain, text, read_network(text.encode(), plain), layout.style, seed)
     cache.save(key, town)
     return town
+
+
+def as_opt(town: Town) -> Town:
+    """Give a town its layered variant's name; everything else is shared."""
+    return replace(town, name=f"{town.name}{OPT}")
 
 
 def load_opendrive(path: str | Path, *, seed: int = 0) -> Town:
@@ -73,8 +81,7 @@ def load_opendrive(path: str | Path, *, seed: int = 0) -> Town:
 
 def _style_for(name: str) -> Style:
     """The style of the town that a file is named after, else a suburban one."""
-    known = {plain: layout.style for plain, layout in LAYOUTS.items()}
-    for plain, style in {**known, "Town01": SUBURBAN, "Town02": SUBURBAN, "Town05": URBAN, "Town07": RURAL}.items():
+    for plain, layout in LAYOUTS.items():
         if name.startswith(plain):
-            return replace(style, spawn_points=0)
+            return replace(layout.style, spawn_points=0, river_m=())
     return SUBURBAN

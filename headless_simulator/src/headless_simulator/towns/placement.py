@@ -120,6 +120,8 @@ def build_outskirts(works: Works) -> None:
         yaw = float(rng.integers(4)) * 90.0
         spot = centre + rng.uniform(-3, 3, 2)
         footprint = Footprint(float(length), float(depth), detail=False)
+        if not inside and not works.site.open_to(spot[None])[0]:
+            continue
         if not inside:
             mesh = KINDS[kind](footprint, rng)
             foot = float(land.far_height_at(spot))

@@ -27,17 +27,23 @@ _STOP_BEHIND_M = 5.6  # stop line to the end of the road where there is a crossw
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """A street's cross-section, lanes from the centre outward on each side; one-way streets have no ``left``."""
+    """A street's cross-section, lanes from the centre lane outward on each side; one-way streets have no ``left``.
+
+    ``offset_m`` shifts the centre lane to the left of the path: a median is one lane of the left side, and the street
+    stays in the middle of its path.
+    """
 
     left: tuple[LaneSpec, ...]
     right: tuple[LaneSpec, ...]
     speed_kmh: float
     centre_mark: str = "solid"
     kind: str = "town"
+    offset_m: float = 0.0
 
     def pavement_m(self, side: str) -> float:
-        """Width from the centre to the kerb."""
-        return sum(lane.width_m for lane in self._side(side) if lane.kind != "sidewalk")
+        """Width from the path to the kerb."""
+        shift = self.offset_m if side == "left" else -self.offset_m
+        return shift + sum(lane.width_m for lane in self._side(side) if lane.kind != "sidewalk")
 
     def sidewalk_m(self, side: str) -> float:
         """Width of the side's sidewalk, 0 without one."""
@@ -89,7 +95,7 @@ class _Arm:
 
     @property
     def inward(self) -> list[tuple[int, float, float]]:
-        """(lane number, distance of its inner edge from the centre, width) of driving lanes that lead in."""
+        """(lane number, distance of its inner edge from the path, width) of driving lanes that lead in."""
         return self._driving("right" if self.at_end else "left")
 
     @property
@@ -109,7 +115,7 @@ class _Arm:
 
     def _driving(self, side: str) -> list[tuple[int, float, float]]:
         lanes = self.profile.left if side == "left" else self.profile.right
-        rows, edge = [], 0.0
+        rows, edge = [], self.profile.offset_m if side == "left" else -self.profile.offset_m
         for count, lane in enumerate(lanes, start=1):
             if lane.kind == "driving":
                 rows.append((count if side == "left" else -count, edge, lane.width_m))
@@ -209,6 +215,7 @@ class _Builder:
             successor=("junction", self.node_numbers[street.end], ""),
             elevation=self._elevation(number, street),
             centre_mark=street.profile.centre_mark,
+            lane_offset_m=street.profile.offset_m,
         )
 
     def _elevation(self, number: int, street: Street) -> tuple[tuple[float, float, float, float, float], ...]:

@@ -34,6 +34,7 @@ class Style:
         outskirts: "city", "houses" or "none" out to what cameras see beyond the roads.
         parks_m: (x, y, radius) of green places, simulator axes.
         hydrants: whether street furniture stands on sidewalks.
+        river_m: (x, y) points of a river's middle, simulator axes; no river without.
     """
 
     land: str = "paved"
@@ -53,6 +54,7 @@ class Style:
     outskirts: str = "city"
     parks_m: tuple[tuple[float, float, float], ...] = ()
     hydrants: bool = True
+    river_m: tuple[tuple[float, float], ...] = ()
 
 
 URBAN: Final = Style()
