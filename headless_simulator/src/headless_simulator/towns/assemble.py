@@ -10,6 +10,7 @@ import numpy as np
 from headless_simulator.scene import MATTE, TAG, Float64, SignalHead, Town
 from headless_simulator.towns.furniture import put_lights, put_signs
 from headless_simulator.towns.ground import Land, build_land
+from headless_simulator.towns.junction_marks import paint_junction_marks
 from headless_simulator.towns.landuse import terrain_colours
 from headless_simulator.towns.lanes_index import Lanes, spawn_points, speed_limits
 from headless_simulator.towns.markings import paint_crosswalk, paint_marks, paint_stop_line
@@ -24,8 +25,8 @@ from headless_simulator.towns.strips import lane_strips
 from headless_simulator.towns.styles import Style
 from headless_simulator.towns.surfaces import junction_floors, paint_surfaces
 from headless_simulator.towns.triangle_soup import Appearance, TriangleSoup, jitter
-from headless_simulator.towns.water import River, paint_river
 from headless_simulator.towns.walks import crosswalk_outlines, walk_polygons
+from headless_simulator.towns.water import River, paint_river
 
 
 def assemble(name: str, opendrive: str, network: Network, style: Style, seed: int) -> Town:
@@ -93,6 +94,7 @@ def _paint_ground(
     triangle_soup.quads(land.verges, Appearance(shade, TAG["sidewalk" if style.land == "paved" else "terrain"], MATTE))
     paint_surfaces(triangle_soup, lanes.strips, floors, rng)
     paint_marks(triangle_soup, lanes.strips, lanes.network)
+    paint_junction_marks(triangle_soup, lanes)
     paint_river(triangle_soup, River.through(style.river_m), float(np.median(land.height_m)))
     for outline in outlines:
         paint_crosswalk(triangle_soup, outline)

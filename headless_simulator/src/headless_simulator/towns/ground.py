@@ -12,7 +12,7 @@ from headless_simulator.scene import Float64, Ground, Int32, UInt8
 from headless_simulator.towns.arrays import Bools
 from headless_simulator.towns.network import DRIVABLE
 from headless_simulator.towns.raster import Grid, bilinear, draw
-from headless_simulator.towns.strips import Strip
+from headless_simulator.towns.strips import Strip, outer_lanes
 from headless_simulator.towns.surfaces import is_raised, strip_triangles
 from headless_simulator.towns.water import River
 
@@ -237,13 +237,8 @@ def _outer_mesh(wide: Grid, fine: Grid, field: Float64) -> Float64:
 
 def _verges(strips: list[Strip], wide: Grid, field: Float64) -> Float64:
     """(N, 4, 3) quads from the outer edge of every road side down to the open land."""
-    outermost: dict[tuple[str, int, int], Strip] = {}
-    for strip in strips:
-        key = (strip.road, strip.section, int(np.sign(strip.lane)))
-        if key not in outermost or abs(strip.lane) > abs(outermost[key].lane):
-            outermost[key] = strip
     parts = [np.empty((0, 4, 3))]
-    for strip in outermost.values():
+    for strip in outer_lanes(strips):
         if strip.kind == "curb":
             continue  # an island's kerb: what lies behind it is its own
         edge = strip.outer_m - (0.0, 0.0, _VERGE_BELOW_M)

@@ -11,10 +11,13 @@ from headless_simulator.scene import Town
 from headless_simulator.towns import cache
 from headless_simulator.towns.errors import OpenDriveRefused, TownRefused
 from headless_simulator.towns.layouts import LAYOUTS
-from headless_simulator.towns.styles import SUBURBAN, Style
+from headless_simulator.towns.network import WALKABLE, Network
+from headless_simulator.towns.strips import limit_at
+from headless_simulator.towns.styles import MOTORWAY, SMALL_TOWN, SUBURBAN, Style
 from headless_simulator.towns.xodr_reader import read_network
 
 NAMES: Final[tuple[str, ...]] = tuple(LAYOUTS)
+_FAST_KMH: Final = 85.0
 OPT: Final = "_Opt"  # CARLA's layered variants: the same town under a name of its own
 
 
@@ -74,14 +77,23 @@ def load_opendrive(path: str | Path, *, seed: int = 0) -> Town:
         raise OpenDriveRefused(file.name, data[: error.start].count(b"\n") + 1, "document", "it is not UTF-8") from None
     from headless_simulator.towns.assemble import assemble  # see load_town
 
-    town = assemble(file.stem, text, network, _style_for(file.stem), seed)
+    town = assemble(file.stem, text, network, _style_for(file.stem, network), seed)
     cache.save(key, town)
     return town
 
 
-def _style_for(name: str) -> Style:
-    """The style of the town that a file is named after, else a suburban one."""
+def _style_for(name: str, network: Network) -> Style:
+    """The style of the town that a file is named after, else one by how fast its roads are and who walks there."""
     for plain, layout in LAYOUTS.items():
         if name.startswith(plain):
-            return replace(layout.style, spawn_points=0, river_m=())
-    return SUBURBAN
+            return replace(layout.style, spawn_points=0, river_m=(), parks_m=())
+    whole = walked = fast = 0.0
+    for road in network.roads.values():
+        if not road.junction:
+            lanes = {lane.kind for section in road.sections for lane in section.lanes.values()}
+            whole += road.length_m
+            walked += road.length_m if lanes & WALKABLE else 0.0
+            fast += road.length_m if limit_at(road, 0.0, 50.0) >= _FAST_KMH else 0.0
+    if fast > 0.5 * whole:
+        return MOTORWAY
+    return SMALL_TOWN if walked > 0.5 * whole else SUBURBAN

@@ -13,7 +13,7 @@ from headless_simulator.towns.objects import single
 from headless_simulator.towns.placement import Works
 from headless_simulator.towns.site import along, off_origin
 from headless_simulator.towns.solids import add_box
-from headless_simulator.towns.strips import Strip
+from headless_simulator.towns.strips import Strip, outer_lanes
 from headless_simulator.towns.triangle_soup import Appearance, appearance_of
 from headless_simulator.towns.vegetation import plant
 from headless_simulator.towns.water import paint_parapet
@@ -40,7 +40,7 @@ def plant_streets(works: Works, strips: list[Strip]) -> None:
         if style.hydrants:
             _furnish(works, strip)
     if spots:
-        plant(works.stock, np.concatenate(spots), rng, conifers=0.0, size=0.85)
+        plant(works.stock, np.concatenate(spots), rng, conifers=0.0, size=0.85, clumps=5)
 
 
 def _lamps(works: Works, kerb: Float64, outward: Float64) -> None:
@@ -68,16 +68,6 @@ def _furnish(works: Works, strip: Strip) -> None:
             inward = inward if inward @ (strip.inner_m - strip.outer_m)[0, :2] > 0 else -inward
             yaw = float(np.degrees(np.arctan2(inward[1], inward[0])))
             works.stock.place(name, "static", single(FURNITURE[name]()), (point[0], point[1], point[2], yaw))
-
-
-def outer_lanes(strips: list[Strip]) -> list[Strip]:
-    """The outermost lane of every road side."""
-    outermost: dict[tuple[str, int, int], Strip] = {}
-    for strip in strips:
-        key = (strip.road, strip.section, int(np.sign(strip.lane)))
-        if key not in outermost or abs(strip.lane) > abs(outermost[key].lane):
-            outermost[key] = strip
-    return list(outermost.values())
 
 
 def put_parapets(works: Works, strips: list[Strip]) -> None:
@@ -136,7 +126,7 @@ def plant_land(works: Works) -> None:
         low - _OUTER_M, high + _OUTER_M, size=(int(_outer_ha(low, high) * _OUTER_PER_HA[style.land]), 2)
     )
     outer = _spread(outer[((outer < low) | (outer > high)).any(axis=1) & site.open_to(outer)], 6.0)
-    plant(works.stock, np.c_[outer, site.land.far_height_at(outer)], rng, conifers=0.35, size=1.1)
+    plant(works.stock, np.c_[outer, site.land.far_height_at(outer)], rng, conifers=0.35, size=1.1, clumps=1)
 
 
 def _outer_ha(low: Float64, high: Float64) -> float:

@@ -13,7 +13,8 @@ from headless_simulator.towns.lanes_index import Lanes
 from headless_simulator.towns.markings import bounding_rectangle
 from headless_simulator.towns.network import WALKABLE, Network, Road, RoadObject
 from headless_simulator.towns.planview import evaluate
-from headless_simulator.towns.strips import Strip, road_points
+from headless_simulator.towns.strips import Strip, outer_lanes, road_points
+from headless_simulator.towns.verges import Path, joints, paths_beside
 
 Polygon = tuple[tuple[tuple[float, float, float], ...], str]
 _SNAP_M = 0.35  # ends of sidewalks nearer than this are one
@@ -54,7 +55,7 @@ def crosswalk_outlines(network: Network) -> list[Float64]:
 class _Border:
     """A sidewalk whose borders can be cut at more places."""
 
-    def __init__(self, strip: Strip) -> None:
+    def __init__(self, strip: Strip | Path) -> None:
         self.s, self.inner, self.outer = strip.s.copy(), strip.inner_m.copy(), strip.outer_m.copy()
 
     def cut(self, s: float) -> int:
@@ -105,8 +106,15 @@ def _landings(borders: list[_Border], outline: Float64) -> list[tuple[int, float
 
 
 def walk_polygons(lanes: Lanes, outlines: Iterable[Float64]) -> tuple[Polygon, ...]:
-    """Sidewalks as quads, and a quad for every crosswalk that has a sidewalk at both ends."""
-    borders = [_Border(strip) for strip in lanes.strips if strip.kind in WALKABLE and strip.width_m.min() > 0.3]
+    """Sidewalks as quads, and a quad for every crosswalk that has a sidewalk at both ends.
+
+    Where no road has a sidewalk, shoulders and verges take their place, with crossings at the ends of the roads.
+    """
+    walked: list[Strip | Path] = [
+        strip for strip in lanes.strips if strip.kind in WALKABLE and strip.width_m.min() > 0.3
+    ]
+    beside = [] if walked else paths_beside(outer_lanes(lanes.strips))
+    borders = [_Border(strip) for strip in (*walked, *beside)]
     if not borders:
         return ()
     crossings: list[tuple[tuple[int, float, float], tuple[int, float, float]]] = []
@@ -129,6 +137,13 @@ def walk_polygons(lanes: Lanes, outlines: Iterable[Float64]) -> tuple[Polygon, .
             numbers = (first + k, first + k + 1, first + count + k + 1, first + count + k)
             _add(polygons, points, [int(same[number]) for number in numbers], "sidewalk")
         first += 2 * count
+    for one, other in joints(beside):
+        corners = []
+        for number, place in (one, other):
+            at = 0 if place == 0 else len(borders[number].s) - 1
+            corners += [int(same[starts[number] + at]), int(same[starts[number] + len(borders[number].s) + at])]
+        if len(set(corners)) == 4:
+            _add(polygons, points, _convex_order(points, corners), "crosswalk")
     for pair in crossings:
         quad: list[int] = []
         for place, low, high in pair:

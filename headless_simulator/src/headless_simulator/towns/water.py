@@ -13,7 +13,7 @@ from headless_simulator.towns.arrays import Bools
 from headless_simulator.towns.raster import Grid
 from headless_simulator.towns.triangle_soup import RGB, Appearance, TriangleSoup
 
-_HALF_M: Final = 11.0  # of the water's width
+_HALF_M: Final = 8.0  # of the water's width
 _BED_M: Final = 4.0  # how far the bed lies under the land
 _WATER_M: Final = 1.9  # and the water
 _BANK_M: Final = 9.0  # of slope beside the water

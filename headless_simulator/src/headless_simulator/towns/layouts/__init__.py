@@ -8,7 +8,7 @@ from typing import Final
 
 from headless_simulator.towns.layouts import town01, town02, town03, town04, town05, town06, town07, town10hd
 from headless_simulator.towns.streets import Plan
-from headless_simulator.towns.styles import RURAL, SUBURBAN, URBAN, Style
+from headless_simulator.towns.styles import MOTORWAY, RURAL, SMALL_TOWN, SUBURBAN, URBAN, Style
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,12 +19,9 @@ class Layout:
     style: Style
 
 
-_SMALL_TOWN: Final = replace(
-    SUBURBAN, front={"house": 0.4, "shop": 0.25, "block": 0.35}, setback_m=(2.0, 6.0), filled=0.75, woods=0.12
-)
 LAYOUTS: Final[dict[str, Layout]] = {
-    "Town01": Layout(town01.plan, replace(_SMALL_TOWN, spawn_points=255, river_m=town01.RIVER_M)),
-    "Town02": Layout(town02.plan, replace(_SMALL_TOWN, spawn_points=101)),
+    "Town01": Layout(town01.plan, replace(SMALL_TOWN, spawn_points=255, river_m=town01.RIVER_M)),
+    "Town02": Layout(town02.plan, replace(SMALL_TOWN, spawn_points=101)),
     "Town03": Layout(
         town03.plan,
         replace(
@@ -35,10 +32,7 @@ LAYOUTS: Final[dict[str, Layout]] = {
             parks_m=((0.0, 0.0, 23.0),),
         ),
     ),
-    "Town04": Layout(
-        town04.plan,
-        replace(SUBURBAN, spawn_points=372, land="fields", hills_m=14.0, trees_per_ha=5.0, woods=0.1, outskirts="none"),
-    ),
+    "Town04": Layout(town04.plan, replace(MOTORWAY, spawn_points=372)),
     "Town05": Layout(
         town05.plan,
         replace(

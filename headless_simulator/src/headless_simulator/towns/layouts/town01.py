@@ -27,12 +27,12 @@ def plan() -> Plan:
     road = street(1, lane_m=4.0, sidewalk_m=2.5, speed_kmh=50.0)
     builder = StreetPlanBuilder(Plan("Town01"))
     lit = Node(corner_m=6.0, lights=True, crosswalks=True)
-    for name in "a0 c0 a1 b1 c1 a2 b2 c2 a3 c3 a4 c4".split():
+    for name in ["a0", "c0", "a1", "b1", "c1", "a2", "b2", "c2", "a3", "c3", "a4", "c4"]:
         builder.node(name, (_X[name[0]], _Y[name[1]]), lit)
     west = ((_X["w"], _Y["0"]), (_X["w"], _Y["4"]))
     east = ((_X["e"], _Y["0"]), (_X["e"], _Y["4"]))
-    builder.street("a0", "a4", road, via=west, radius_m=16.0)
-    builder.street("c0", "c4", road, via=east, radius_m=16.0)
+    builder.street("a0", "a4", road, via=west, radius_m=22.0)
+    builder.street("c0", "c4", road, via=east, radius_m=22.0)
     for names in ("a0 c0", "a4 c4", "a1 b1 c1", "a2 b2 c2", "a3 c3", "a0 a1 a2 a3 a4", "c0 c1 c2 c3 c4", "b1 b2"):
         builder.line(names, road)
     return builder.plan
