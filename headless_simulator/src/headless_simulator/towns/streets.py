@@ -58,6 +58,7 @@ class Node:
     """A junction: fillet radius of its kerbs, lights or not, crosswalks or not, height.
 
     At a ``ring`` node, part of a roundabout, every lane may leave: else the inner lane would fill and never empty.
+    At a ``u_turns`` node on a street with a median ("Michigan left"), the inner lanes may turn round.
     """
 
     corner_m: float = 8.0
@@ -66,6 +67,7 @@ class Node:
     z_m: float = 0.0
     stop_signs: bool = False
     ring: bool = False
+    u_turns: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,6 +245,8 @@ class _Builder:
         for arm in arms:
             for target, from_lane, to_lane in _movements(arm, arms, leave_from_all=node.ring):
                 self._connector(spec, node, (arm, from_lane), (target, to_lane))
+            if node.u_turns and arm.inward and arm.outward:  # into the outer lane: the widest turn that there is room for
+                self._connector(spec, node, (arm, arm.inward[0]), (arm, arm.outward[-1]))
         for place, arm in enumerate(arms):
             self._corner(number, node, arm, arms[(place + 1) % len(arms)])
         if node.crosswalks:
