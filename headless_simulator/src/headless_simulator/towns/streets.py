@@ -245,7 +245,9 @@ class _Builder:
         for arm in arms:
             for target, from_lane, to_lane in _movements(arm, arms, leave_from_all=node.ring):
                 self._connector(spec, node, (arm, from_lane), (target, to_lane))
-            if node.u_turns and arm.inward and arm.outward:  # into the outer lane: the widest turn that there is room for
+            if (
+                node.u_turns and arm.inward and arm.outward
+            ):  # into the outer lane: the widest turn that there is room for
                 self._connector(spec, node, (arm, arm.inward[0]), (arm, arm.outward[-1]))
         for place, arm in enumerate(arms):
             self._corner(number, node, arm, arms[(place + 1) % len(arms)])
