@@ -55,7 +55,8 @@ def _box_of(thing: StaticObject, ground_z_m: float) -> tuple[int, int, int, int,
     yaw_rad = math.radians(thing.pose[4])
     cos, sin = abs(math.cos(yaw_rad)), abs(math.sin(yaw_rad))
     along, across, _ = thing.box_half_m
-    reach_x, reach_y = along * cos + across * sin + MARGIN_M, along * sin + across * cos + MARGIN_M
+    reach_x = round(along * cos + across * sin + MARGIN_M, 6)  # the sine of half a turn is not quite 0
+    reach_y = round(along * sin + across * cos + MARGIN_M, 6)
     x, y = thing.box_centre_m[0], -thing.box_centre_m[1]
     return (
         math.floor(x - reach_x),

@@ -55,5 +55,5 @@ def test_what_is_written_is_read_back_and_the_rest_of_the_file_stays():
 def test_the_file_says_what_the_town_has(name: str) -> None:
     config = CONFIGS[name]
     assert config.carla_map in NAMES
-    wanted = obstacles_of(load_town(config.carla_map, seed=SEED), config)
+    wanted = obstacles_of(load_town(config.carla_map, seed=SEED).objects, config)
     assert list(config.obstacles) == wanted, f"run scripts/town_obstacles --write {config.name}"

@@ -55,6 +55,17 @@ def test_width_length_height_to_length_width_height():
     np.testing.assert_array_equal(cuboid.lwh_from_wlh(np.array([[2.0, 4.0, 1.0]])), [[4, 2, 1]])
 
 
+def test_seen_by_the_devkits_rule():
+    px = np.full((5, 8, 2), 100.0)
+    deep = np.full((5, 8, 3), 5.0)
+    px[1, :7] = -50.0  # one corner inside is enough
+    px[2] = -50.0
+    deep[3, 0, 2] = 0.05  # a corner at the lens
+    deep[4, :, 2] = 0.9  # all nearer than 1 m
+    seen = cuboid.boxes_in_image(deep, px, width_px=800, height_px=450)
+    assert seen.tolist() == [True, True, False, False, False]
+
+
 def test_hull_worked_on_paper():
     square_and_inside = np.array([[0.0, 0], [2, 0], [1, 1], [2, 2], [0, 2], [1, 0], [0.5, 1.5], [2, 2]])
     hull = cuboid.convex_hulls(square_and_inside)

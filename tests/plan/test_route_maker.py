@@ -9,7 +9,7 @@ from uavsim.errors import InputError
 from uavsim.plan.path import fly_route
 from uavsim.plan.route_maker import make_routes
 
-TOWNS = ("Town03", "Town04", "Town06", "Town07", "Town10HD")
+TOWNS = (*(f"Town0{number}" for number in range(1, 8)), "Town10HD")
 
 
 @pytest.mark.parametrize("name", TOWNS)

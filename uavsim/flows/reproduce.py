@@ -8,8 +8,9 @@ from pathlib import Path
 from uavsim.config.run import RunConfig
 from uavsim.errors import InputError
 from uavsim.flows.generate import generate
-from uavsim.flows.request import Request, parse_numbers
+from uavsim.flows.request import Request
 from uavsim.flows.resolve import identity_of
+from uavsim.plan.numbering import parse_numbers
 from uavsim.publish.certificate import read_certificate, scene_hashes
 from uavsim.store.ledger import read_entry
 from uavsim.store.local import LocalOutput

@@ -10,10 +10,12 @@ from typing import Final
 
 import numpy as np
 
+from uavsim.geometry.pinhole import pixel_in_image
 from uavsim.geometry.se3 import SE3
-from uavsim.typing import FloatArray
+from uavsim.typing import BoolArray, FloatArray
 
 __all__ = [
+    "boxes_in_image",
     "convex_hulls",
     "corners",
     "footprints",
@@ -79,6 +81,26 @@ def convex_hulls(points: FloatArray) -> FloatArray:
         current = np.where(done, current, following)
     hull[np.isnan(flat).any(axis=(1, 2))] = np.nan
     return hull.reshape(sets.shape)
+
+
+def boxes_in_image(
+    corners_optical_m: FloatArray, corners_px: FloatArray, *, width_px: int, height_px: int
+) -> BoolArray:
+    """Tell which boxes a camera sees, by the devkit's rule (its ``BoxVisibility.ANY``).
+
+    One corner inside of the image and deeper than 1 m is enough; every corner must be more than 0.1 m in front of the camera.
+
+    Args:
+        corners_optical_m: (..., 8, 3).
+        corners_px: (..., 8, 2) their projections.
+        width_px: of the image.
+        height_px: of the image.
+
+    Source: nuScenes devkit 1.2.0, ``geometry_utils.box_in_image``.
+    """
+    depth_m = corners_optical_m[..., 2]
+    seen = pixel_in_image(corners_px, width_px=width_px, height_px=height_px) & (depth_m > 1.0)
+    return np.asarray(seen.any(axis=-1) & (depth_m > 0.1).all(axis=-1))
 
 
 def polygon_area(polygons: FloatArray) -> FloatArray:

@@ -24,7 +24,7 @@ from headless_simulator.render import Renderer, encode_depth, encode_instance, e
 from headless_simulator.rendering import Rendering
 from headless_simulator.scene import Movers, Town, View, Weather
 from headless_simulator.terminal import note
-from headless_simulator.towns.library import TownLibrary
+from headless_simulator.towns.library import TownLibrary, opendrive_files
 from headless_simulator.world.world import World
 
 
@@ -36,8 +36,9 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("--carla-port", type=int, default=2000, help="RPC port; streams are on the next one; 0: free ones")
     p.add_argument("--airsim-port", type=int, default=41451, help="AirSim's port; 0: a free one")
     where = p.add_mutually_exclusive_group()
-    where.add_argument("--town", default="Town10HD", help="a built-in town")
+    where.add_argument("--town", default="Town10HD", help="a built-in town, or a file of --maps by its name")
     where.add_argument("--xodr", type=Path, help="an OpenDRIVE file instead")
+    p.add_argument("--maps", type=Path, metavar="FOLDER", help="every OpenDRIVE file in it is a town too, by its name")
     p.add_argument("--seed", type=int, default=0, help="for everything procedural")
     p.add_argument("--faults", type=Path, help="YAML: what shall go wrong")
     p.add_argument("--render", choices=("full", "flat"), default="full", help="flat: cheap images that carry numbers")
@@ -54,7 +55,7 @@ _MOVER_COLUMNS: Final = (
 
 
 class _Renderers:
-    """One renderer a town; the last few are kept."""
+    """One renderer a town, also where it has two names; the last few are kept."""
 
     def __init__(self, models: ModelLibrary) -> None:
         self._models = models
@@ -63,12 +64,12 @@ class _Renderers:
 
     def __call__(self, town: Town) -> Renderer:
         with self._lock:
-            kept = self._kept.pop(id(town), None)
+            kept = self._kept.pop(id(town.mesh), None)
             if kept is None:
                 renderer = Renderer(town.mesh, self._models, town.signals)
                 _compile(renderer, len(town.signals))
                 kept = (town, renderer)
-            self._kept[id(town)] = kept
+            self._kept[id(town.mesh)] = kept
             while len(self._kept) > _MOST_RENDERERS:
                 del self._kept[next(iter(self._kept))]
             return kept[1]
@@ -102,7 +103,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     try:
         faults = read_faults(options.faults) if options.faults else Faults()
         settings = read_settings(options.airsim_settings.read_text("utf-8") if options.airsim_settings else "{}")
-        library = TownLibrary(seed=options.seed)
+        library = TownLibrary(seed=options.seed, files=opendrive_files(options.maps) if options.maps else None)
         town = library.open_file(options.xodr) if options.xodr else library.town(options.town)
         carla, airsim = _servers(options, town, library, faults, settings)
         ports = {"carla": carla.start(options.carla_port), "airsim": airsim.start()}

@@ -211,7 +211,9 @@ def test_an_unknown_town_names_the_nearest():
     with pytest.raises(TownRefused, match=r"no town 'Town10'; did you mean 'Town10HD'") as caught:
         load_town("Town10")
     assert "\n" not in str(caught.value)
-    assert load_town("/Game/Carla/Maps/Town07_Opt").name == "Town07"
+    layered = load_town("/Game/Carla/Maps/Town07_Opt")
+    assert layered.name == "Town07_Opt"
+    assert layered.opendrive == load_town("Town07").opendrive
     assert "Town03" in NAMES
 
 

@@ -32,6 +32,15 @@ def test_full_throttle_for_a_second_is_five_metres_a_second():
     assert w.table.c.pose[car.row, 0] == pytest.approx(0.5 * speed, rel=0.1)
 
 
+@pytest.mark.parametrize("yaw", [180.0, -90.0, 0.0, 135.0])
+def test_a_car_that_stands_keeps_the_yaw_that_it_was_given(yaw):
+    w = world()
+    car = spawn(w, pose=(0, 0, 0, 0, yaw, 0))
+    run(w, 0.2)
+
+    assert w.table.c.pose[car.row, 4] == yaw
+
+
 def test_brakes_stop_and_do_not_reverse():
     w = world()
     car = spawn(w)

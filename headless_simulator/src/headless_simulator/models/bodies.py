@@ -85,20 +85,48 @@ class _Vehicle:
             self.at(roof[0], narrow, high),
         ]
         self.builder.rings([below, above], self.glass, last=top or self.paint)
-        middle = (roof[0] + roof[1]) / 2
-        for side in (-1, 1):
-            self.pillar(middle, side=side, low=low, high=high, wide=wide, narrow=narrow)
+        self.window_frames(base, roof, heights, widths)
 
-    def pillar(self, x: float, *, side: int, low: float, high: float, wide: float, narrow: float) -> None:
-        """A painted strip on the side glass, a finger's width proud of it."""
-        proud, half = 0.012, 0.025
-        corners = [
-            self.at(x - half, side * (wide + proud), low),
-            self.at(x + half, side * (wide + proud), low),
-            self.at(x + half, side * (narrow + proud), high),
-            self.at(x - half, side * (narrow + proud), high),
-        ]
-        self.builder.polygon(corners, self.paint, inside=self.at(x, 0, (low + high) / 2))
+    def window_frames(
+        self,
+        base: tuple[float, float],
+        roof: tuple[float, float],
+        heights: tuple[float, float],
+        widths: tuple[float, float],
+    ) -> None:
+        """Painted pillars and roof rails on a greenhouse's glass, a finger's width proud of it."""
+        (low, high), (wide, narrow) = heights, widths
+        proud = 0.010
+        middle = (roof[0] + roof[1]) / 2
+        posts = (
+            (base[0], base[0] + 0.07, roof[0], roof[0] + 0.05),
+            (middle - 0.025, middle + 0.025, middle - 0.025, middle + 0.025),
+            (base[1] - 0.05, base[1], roof[1] - 0.03, roof[1]),
+        )
+        inside = self.at(middle, 0, (low + high) / 2)
+        rail = high - 0.05 * (high - low) / 0.4
+        share = (high - rail) / (high - low)
+        rail_y = narrow + (wide - narrow) * share + proud
+        rail_x = [top + (foot - top) * share for foot, top in zip(base, roof, strict=True)]
+        for side in (-1, 1):
+            for a, b, c, d in posts:
+                feet = [self.at(a, side * (wide + proud), low), self.at(b, side * (wide + proud), low)]
+                tops = [self.at(d, side * (narrow + proud), high), self.at(c, side * (narrow + proud), high)]
+                self.builder.polygon([*feet, *tops], self.paint, inside=inside)
+            feet = [self.at(x, side * rail_y, rail) for x in rail_x]
+            tops = [self.at(x, side * (narrow + proud), high) for x in reversed(roof)]
+            self.builder.polygon([*feet, *tops], self.paint, inside=inside)
+            for foot, top, sign in ((base[0], roof[0], -1), (base[1], roof[1], 1)):
+                edges = [(foot, wide, low), (foot, wide - 0.07, low), (top, narrow - 0.06, high), (top, narrow, high)]
+                corners = [self.at(x + sign * 0.006, side * y, z) for x, y, z in edges]
+                self.builder.polygon(corners, self.paint, inside=inside)
+
+    def doors(self, gaps: Sequence[float], low: float, high: float) -> None:
+        """Dark joints across the flanks at stations, with a handle behind each but the first."""
+        for number, x in enumerate(gaps):
+            self.band(x - 0.004, x + 0.004, low, high, self.dark, width=0.998)
+            if number:
+                self.band(x + 0.02, x + 0.07, high - 0.06, high - 0.04, self.dark, width=0.998)
 
     def lamps(
         self, x_front: float, x_back: float, low: float, high: float, *, inner: float = 0.52, outer: float = 0.88
@@ -176,6 +204,7 @@ def car(spec: VehicleSpec) -> Mesh:
         ]
     )
     draw.cabin((p["tail"], p["screen"]), (p["back"], p["front"]), (p["belt"] - 0.04, roof_z), (0.90, 0.70))
+    draw.doors([p["screen"] - 0.04, (p["front"] + p["back"]) / 2, p["tail"] + 0.26], sill + 0.06, p["belt"] - 0.03)
     draw.lamps(0.985, -1.0, p["nose"] - 0.20, p["nose"] - 0.09, inner=0.42, outer=0.80)
     draw.plate(1.0, sill + 0.09, sill + 0.17, 0.34, draw.dark)
     draw.plate(-1.0, sill + 0.12, sill + 0.19, 0.28, Skin((206, 206, 200)))

@@ -166,7 +166,7 @@ def shade(
             mirror, gloss = _ZERO, _ZERO
             if kind == FOLIAGE:
                 amplitude = _F(0.55)
-                to_sun = _F(0.25) + _F(0.75) * to_sun  # leaves scatter
+                to_sun = _F(0.40) + _F(0.60) * to_sun  # leaves scatter
             elif kind == ASPHALT:
                 amplitude = _F(0.20)
             elif kind == PAINT:

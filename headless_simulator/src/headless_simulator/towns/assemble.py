@@ -11,6 +11,7 @@ from headless_simulator.scene import MATTE, TAG, Float64, SignalHead, Town
 from headless_simulator.towns.bounds import check_extent
 from headless_simulator.towns.furniture import put_lights, put_signs
 from headless_simulator.towns.ground import Land, build_land
+from headless_simulator.towns.junction_marks import paint_junction_marks
 from headless_simulator.towns.landuse import terrain_colours
 from headless_simulator.towns.lanes_index import Lanes, spawn_points, speed_limits
 from headless_simulator.towns.markings import paint_crosswalk, paint_marks, paint_stop_line
@@ -18,7 +19,7 @@ from headless_simulator.towns.network import Network
 from headless_simulator.towns.objects import Stock
 from headless_simulator.towns.parked import park_vehicles
 from headless_simulator.towns.placement import Works, build_fronts, build_outskirts
-from headless_simulator.towns.planting import plant_land, plant_streets, put_rails
+from headless_simulator.towns.planting import plant_land, plant_streets, put_parapets, put_rails
 from headless_simulator.towns.signals import signal_heads, traffic_signs
 from headless_simulator.towns.site import Site
 from headless_simulator.towns.strips import lane_strips
@@ -26,6 +27,7 @@ from headless_simulator.towns.styles import Style
 from headless_simulator.towns.surfaces import junction_floors, paint_surfaces
 from headless_simulator.towns.triangle_soup import Appearance, TriangleSoup, jitter
 from headless_simulator.towns.walks import crosswalk_outlines, walk_polygons
+from headless_simulator.towns.water import River, paint_river
 
 
 def assemble(name: str, opendrive: str, network: Network, style: Style, seed: int) -> Town:
@@ -46,7 +48,8 @@ def assemble(name: str, opendrive: str, network: Network, style: Style, seed: in
     check_extent(strips, name)
     lanes = Lanes(network, strips)
     floors = junction_floors(lanes.strips)
-    land = build_land(lanes.strips, floors, style.hills_m, rng)
+    river = River.through(style.river_m)
+    land = build_land(lanes.strips, floors, (style.hills_m, river), rng)
     outlines = crosswalk_outlines(network)
     heads = signal_heads(lanes, land)
     signs = traffic_signs(lanes, land)
@@ -56,10 +59,11 @@ def assemble(name: str, opendrive: str, network: Network, style: Style, seed: in
     put_lights(stock, heads)
     put_signs(stock, signs)
     park_vehicles(stock, lanes.strips, style.parked, rng)
-    works = Works(Site.on(land), stock, style, rng)
+    works = Works(Site.on(land, river), stock, style, rng)
     build_fronts(works, lanes.strips)
     plant_streets(works, lanes.strips)
     put_rails(works, lanes.strips)
+    put_parapets(works, lanes.strips)
     build_outskirts(works)
     plant_land(works)
     mesh, labels = triangle_soup.finish()
@@ -96,6 +100,8 @@ def _paint_ground(
     triangle_soup.quads(land.verges, Appearance(shade, TAG["sidewalk" if style.land == "paved" else "terrain"], MATTE))
     paint_surfaces(triangle_soup, lanes.strips, floors, rng)
     paint_marks(triangle_soup, lanes.strips, lanes.network)
+    paint_junction_marks(triangle_soup, lanes)
+    paint_river(triangle_soup, River.through(style.river_m), float(np.median(land.height_m)))
     for outline in outlines:
         paint_crosswalk(triangle_soup, outline)
     for head in heads:

@@ -12,8 +12,9 @@ from headless_simulator.scene import Float64, Ground, Int32, UInt8
 from headless_simulator.towns.arrays import Bools
 from headless_simulator.towns.network import DRIVABLE
 from headless_simulator.towns.raster import Grid, bilinear, draw
-from headless_simulator.towns.strips import Strip
+from headless_simulator.towns.strips import Strip, outer_lanes
 from headless_simulator.towns.surfaces import is_raised, strip_triangles
+from headless_simulator.towns.water import River
 
 OPEN, VERGE, WALK, FLOOR, ROAD = range(5)  # what covers a place, in the order in which it covers
 MARGIN_M: Final = 80.0  # of the fine grid round the roads
@@ -77,13 +78,15 @@ class Land:
         return Ground(self.fine.low_m, self.fine.cell_m, np.ascontiguousarray(self.height_m, dtype=np.float32))
 
 
-def build_land(strips: list[Strip], floors: dict[str, Float64], hills_m: float, rng: np.random.Generator) -> Land:
+def build_land(
+    strips: list[Strip], floors: dict[str, Float64], shape: tuple[float, River], rng: np.random.Generator
+) -> Land:
     """Lay the ground under a road network.
 
     Args:
         strips: all lanes.
         floors: triangles of the junctions' floors.
-        hills_m: height of hills away from the roads.
+        shape: height of hills away from the roads, and the river.
         rng: for the hills.
     """
     points = np.concatenate([np.concatenate([strip.inner_m, strip.outer_m]) for strip in strips])
@@ -101,9 +104,13 @@ def build_land(strips: list[Strip], floors: dict[str, Float64], hills_m: float, 
     for triangles in (floor, road):
         place, z, _ = draw(fine, triangles)
         height[place] = z
+    hills_m, river = shape
     field, wide = _terrain_field(fine, height.reshape(fine.shape), points, (hills_m, rng))
+    if len(river.line_m):
+        river.carve(field, wide)
     inner = _inner_mesh(wide, fine, field, road, floor, raised)
     verges = _verges(strips, wide, field)
+    verges = verges[~river.spanned(verges[:, :2, :2].mean(axis=1))]
     cover = np.zeros(fine.shape[0] * fine.shape[1], dtype=np.uint8)
     ground = np.full(len(cover), np.nan)
     spread = np.concatenate([_widened(strip, 1.5 * cell) for strip in strips if strip.kind in DRIVABLE] or [road])
@@ -230,13 +237,8 @@ def _outer_mesh(wide: Grid, fine: Grid, field: Float64) -> Float64:
 
 def _verges(strips: list[Strip], wide: Grid, field: Float64) -> Float64:
     """(N, 4, 3) quads from the outer edge of every road side down to the open land."""
-    outermost: dict[tuple[str, int, int], Strip] = {}
-    for strip in strips:
-        key = (strip.road, strip.section, int(np.sign(strip.lane)))
-        if key not in outermost or abs(strip.lane) > abs(outermost[key].lane):
-            outermost[key] = strip
     parts = [np.empty((0, 4, 3))]
-    for strip in outermost.values():
+    for strip in outer_lanes(strips):
         if strip.kind == "curb":
             continue  # an island's kerb: what lies behind it is its own
         edge = strip.outer_m - (0.0, 0.0, _VERGE_BELOW_M)

@@ -9,8 +9,9 @@ import numpy as np
 from headless_simulator.scene import Float64, UInt8
 from headless_simulator.towns.arrays import Ints
 from headless_simulator.towns.ground import Land
-from headless_simulator.towns.styles import DRY_GRASS, GRASS, PAVING, Style
+from headless_simulator.towns.styles import GRASS, PAVING, Style
 from headless_simulator.towns.triangle_soup import RGB
+from headless_simulator.towns.water import BANK_RGB, River
 
 _FIELDS: Final[tuple[RGB, ...]] = (
     (118, 132, 66),
@@ -22,7 +23,8 @@ _FIELDS: Final[tuple[RGB, ...]] = (
     (134, 138, 76),
 )
 _FIELD_M: Final = 80.0
-_PATCH_M: Final = 40.0
+_MEADOW: Final[RGB] = (112, 120, 68)
+_WAVES_M: Final = ((170.0, 0.4), (91.0, 1.3), (47.0, 2.9), (29.0, 4.2))  # lengths and turns of the land's unevenness
 
 
 def terrain_colours(land: Land, style: Style, rng: np.random.Generator) -> UInt8:
@@ -30,16 +32,25 @@ def terrain_colours(land: Land, style: Style, rng: np.random.Generator) -> UInt8
     middle = land.terrain.mean(axis=1)[:, :2].reshape(-1, 2, 2).mean(axis=1)  # of each cell's two triangles
     if style.land == "fields":
         base = _patchwork(middle, np.asarray(_FIELDS), _FIELD_M)
-    elif style.land == "lawn":
-        base = _patchwork(middle, np.asarray([GRASS, (98, 124, 66), (86, 110, 58), DRY_GRASS, GRASS]), _PATCH_M)
+    elif style.land == "paved":
+        base = _blended(middle, PAVING, (128, 125, 118))
     else:
-        paved = np.asarray([PAVING, (134, 130, 122), (150, 146, 138), GRASS, (126, 124, 120), PAVING])
-        base = _patchwork(middle, paved, _PATCH_M)
+        base = _blended(middle, GRASS, _MEADOW)
     for x, y, radius in style.parks_m:
         base[np.hypot(middle[:, 0] - x, middle[:, 1] - y) < radius] = GRASS
+    away = River.through(style.river_m).away_m(middle)
+    base[(away < 8.0) & (np.hypot(middle[:, 0], middle[:, 1]) < 4000.0)] = BANK_RGB
     shift = rng.integers(-4, 5, size=(len(base), 1))
     colours: UInt8 = np.clip(base + shift, 0, 255).astype(np.uint8)
     return np.repeat(colours, 2, axis=0)
+
+
+def _blended(middle: Float64, one: RGB, other: RGB) -> Ints:
+    """A smooth mixture of two colours without borders."""
+    waves = [np.sin(middle @ np.array([np.cos(turn), np.sin(turn)]) * 2 * np.pi / long) for long, turn in _WAVES_M]
+    share = np.clip(0.5 + 0.22 * np.sum(waves, axis=0), 0.0, 1.0)[:, None]
+    mixed: Ints = np.rint(np.asarray(one) + share * (np.asarray(other) - np.asarray(one))).astype(np.int64)
+    return mixed
 
 
 def _patchwork(middle: Float64, colours: Ints, size_m: float) -> Ints:

@@ -34,13 +34,18 @@ class Lanes:
         return min(mine, key=lambda strip: max(strip.s[0] - s, s - strip.s[-1], 0.0), default=None)
 
 
+def wrapped_deg(yaw_deg: float) -> float:
+    """The same yaw in (-180, 180], as Unreal keeps it."""
+    return 180.0 - (180.0 - yaw_deg) % 360.0
+
+
 def pose_on(strip: Strip, s: float) -> Pose6:
     """Pose of the lane's centre at a station, looking the way traffic goes, simulator axes, degrees."""
     line = strip.centre_m
     at = np.array([np.interp(s, strip.s, line[:, axis]) for axis in range(3)])
     place = int(np.clip(np.searchsorted(strip.s, s) - 1, 0, len(strip.s) - 2))
     ahead = (line[place + 1] - line[place]) * strip.forward
-    yaw = float(np.degrees(np.arctan2(ahead[1], ahead[0])))
+    yaw = wrapped_deg(float(np.degrees(np.arctan2(ahead[1], ahead[0]))))
     pitch = float(np.degrees(np.arctan2(ahead[2], np.hypot(ahead[0], ahead[1]))))
     return float(at[0]), float(at[1]), float(at[2]), pitch, yaw, 0.0
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import threading
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
@@ -12,7 +13,7 @@ from headless_simulator.scene import Town
 from headless_simulator.towns import cache
 from headless_simulator.towns.apart import build_apart
 from headless_simulator.towns.errors import TownRefused
-from headless_simulator.towns.load import NAMES, kept_town, load_opendrive
+from headless_simulator.towns.load import NAMES, OPT, as_opt, kept_town, load_opendrive
 from headless_simulator.towns.xodr_reader import read_network
 
 OPENDRIVE_MAP: Final = "OpenDriveMap"
@@ -20,15 +21,32 @@ _LARGEST_OPENDRIVE: Final = 24 << 20
 _MOST_KEPT: Final = 16  # towns from clients' texts on disk
 
 
+def opendrive_files(folder: Path) -> dict[str, Path]:
+    """Every OpenDRIVE file (``*.xodr``) of a folder, by the name without its ending.
+
+    Raises:
+        TownRefused: there is no such folder, or no such file in it.
+    """
+    try:
+        found = sorted(path for path in folder.iterdir() if path.suffix.lower() == ".xodr" and path.is_file())
+    except OSError as error:
+        raise TownRefused(f"--maps {folder}: {error.strerror}") from None
+    if not found:
+        raise TownRefused(f"--maps {folder}: there is no OpenDRIVE file (*.xodr) in it")
+    return {path.stem: path for path in found}
+
+
 class TownLibrary:
     """Towns by name; safe to use from several threads at once, and no town waits for another one.
 
     Args:
         seed: for the procedural parts.
+        files: OpenDRIVE files that are towns too, by name; a file goes before a built-in town of the same name.
     """
 
-    def __init__(self, *, seed: int) -> None:
+    def __init__(self, *, seed: int, files: Mapping[str, Path] | None = None) -> None:
         self._seed = seed
+        self._files = dict(files or {})
         self._towns: dict[str, Town] = {}
         self._lock = threading.Lock()
         self._building: dict[str, threading.Lock] = {}
@@ -36,17 +54,17 @@ class TownLibrary:
     def names(self) -> list[str]:
         """Everything that ``town`` knows."""
         with self._lock:
-            return sorted({*NAMES, *self._towns})
+            plain = {*NAMES, *self._files, *self._towns}
+        return sorted({*plain, *(f"{name}{OPT}" for name in NAMES)})
 
     def town(self, name: str) -> Town:
-        """Give a town by its name, with or without folders, in any spelling of ``_Opt``.
+        """Give a town by its name, with or without folders. A town's name with ``_Opt`` is the same town of that name.
 
         Raises:
-            CallRefused: there is no such town; the message names the nearest.
+            CallRefused: there is no such town; the message names the nearest. Or its file cannot be taken.
         """
         key, names = name.rsplit("/", 1)[-1], self.names()
-        key = key if key in names else key.removesuffix("_Opt")
-        if key not in names:
+        if key not in names and key.removesuffix(OPT) not in names:
             near = difflib.get_close_matches(key[:100], names, n=1, cutoff=0.0)
             raise CallRefused(f"Map '{name:.100}' not found; the nearest is {near[0] if near else 'none'!r}")
         with self._lock:
@@ -55,13 +73,22 @@ class TownLibrary:
             return self._towns.get(key) or self._built(key)
 
     def _built(self, key: str) -> Town:
-        try:
-            town = kept_town(key, seed=self._seed) or build_apart(key, seed=self._seed)
-        except TownRefused as problem:
-            raise CallRefused(str(problem)) from problem
+        plain = key.removesuffix(OPT)
+        is_opt = plain != key and key not in self._files
+        town = as_opt(self.town(plain)) if is_opt else self._from_text_or_layout(key)
         with self._lock:
             self._towns[key] = town
         return town
+
+    def _from_text_or_layout(self, key: str) -> Town:
+        try:
+            data = self._files[key].read_bytes() if key in self._files else None
+            kept = kept_town(key, seed=self._seed, opendrive=data or b"")
+            return kept or build_apart(key, seed=self._seed, opendrive=data)
+        except OSError as error:
+            raise CallRefused(f"Map {key!r} cannot be used: its file cannot be read: {error.strerror}") from error
+        except TownRefused as problem:
+            raise CallRefused(f"Map {key!r} cannot be used: {problem}") from problem
 
     def open_file(self, path: Path) -> Town:
         """Load an OpenDRIVE file under its own name."""

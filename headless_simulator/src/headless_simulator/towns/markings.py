@@ -8,14 +8,16 @@ import numpy as np
 
 from headless_simulator.scene import MATTE, TAG, Float64
 from headless_simulator.towns.network import Mark, Network
-from headless_simulator.towns.strips import Strip
+from headless_simulator.towns.strips import RAISED, Strip, lift_m
 from headless_simulator.towns.triangle_soup import RGB, Appearance, TriangleSoup
 
-_LIFT_M: Final = 0.015
-_DASH_M, _GAP_M = 3.0, 4.5
+LIFT_M: Final = 0.015
+WHITE: Final[RGB] = (205, 205, 200)
+_DASHES_M: Final = (3.0, 4.5)  # dash and gap
+_BESIDE_KERB_M: Final = 0.25
 _RGB: Final[dict[str, RGB]] = {
     "yellow": (196, 158, 52),
-    "white": (205, 205, 200),
+    "white": WHITE,
     "red": (176, 60, 50),
     "blue": (60, 90, 170),
 }
@@ -27,12 +29,22 @@ def paint_marks(triangle_soup: TriangleSoup, strips: list[Strip], network: Netwo
     for strip in strips:
         if strip.junction:
             continue
-        _border(triangle_soup, strip, strip.outer_m, strip.record.marks)
+        _border(triangle_soup, strip, _on_road(strip), strip.record.marks)
         if abs(strip.lane) == 1:
             lanes = network.roads[strip.road].sections[strip.section].lanes
             other_side = -strip.lane in lanes
             if 0 in lanes and (strip.lane < 0 or not other_side):
                 _border(triangle_soup, strip, strip.inner_m, lanes[0].marks)
+
+
+def _on_road(strip: Strip) -> Float64:
+    """A strip's outer border, where its line is painted: beside the kerb and down on the road for a raised strip."""
+    if strip.kind not in RAISED:
+        return strip.outer_m
+    side = strip.outer_m - strip.inner_m
+    side = side / np.maximum(np.linalg.norm(side[:, :2], axis=1, keepdims=True), 1e-6) * _BESIDE_KERB_M
+    down = lift_m(strip.record, strip.s - strip.start_s)[:, None] * (0.0, 0.0, 1.0)
+    return np.asarray(strip.outer_m + side - down, dtype=np.float64)
 
 
 def _border(triangle_soup: TriangleSoup, strip: Strip, line: Float64, marks: tuple[Mark, ...]) -> None:
@@ -47,18 +59,38 @@ def _border(triangle_soup: TriangleSoup, strip: Strip, line: Float64, marks: tup
     for mark, start, end in spans:
         low, high = max(start, float(strip.s[0])), min(end, float(strip.s[-1]))
         if high - low > 0.3 and mark.kind not in ("none", "curb", "grass", "edge", "custom"):
-            _line(triangle_soup, strip, line, mark, (low, high))
+            paint_line(triangle_soup, strip, line, mark, (low, high))
 
 
-def _line(triangle_soup: TriangleSoup, strip: Strip, line: Float64, mark: Mark, span: tuple[float, float]) -> None:
+def paint_line(
+    triangle_soup: TriangleSoup,
+    strip: Strip,
+    line: Float64,
+    mark: Mark,
+    span: tuple[float, float] | None = None,
+    *,
+    dash_m: tuple[float, float] = _DASHES_M,
+) -> None:
+    """Add one line along a border of a strip.
+
+    Args:
+        triangle_soup: where it goes.
+        strip: whose border it is.
+        line: (N, 3) the border.
+        mark: what kind of line.
+        span: first and last station; the whole strip without.
+        dash_m: dash and gap of a broken line.
+    """
+    span = span or (float(strip.s[0]), float(strip.s[-1]))
+    dash, gap = dash_m
     parts = mark.kind.split()
     shifts = [0.0] if len(parts) == 1 else [-_DOUBLE_M, _DOUBLE_M]
     appearance = Appearance(_RGB.get(mark.colour, _RGB["white"]), TAG["road_line"], MATTE)
     width = float(np.clip(mark.width_m, 0.12, 0.3))
     for part, shift in zip(parts[:2], shifts, strict=True):
         if part == "broken":
-            starts = np.arange(span[0], span[1] - 0.5, _DASH_M + _GAP_M)
-            stations = np.stack([starts, np.minimum(starts + _DASH_M, span[1])], axis=1)
+            starts = np.arange(span[0], span[1] - 0.5, dash + gap)
+            stations = np.stack([starts, np.minimum(starts + dash, span[1])], axis=1)
             ends = _across(strip, line, stations.reshape(-1), shift, width).reshape(-1, 2, 2, 3)
             triangle_soup.quads(
                 np.stack([ends[:, 0, 0], ends[:, 1, 0], ends[:, 1, 1], ends[:, 0, 1]], axis=1), appearance
@@ -75,7 +107,7 @@ def _across(strip: Strip, line: Float64, s: Float64, shift_m: float, width_m: fl
     side = strip.outer_m - strip.inner_m
     side = side / np.maximum(np.linalg.norm(side, axis=1, keepdims=True), 1e-9)
     across = np.stack([np.interp(s, strip.s, side[:, axis]) for axis in range(3)], axis=1)
-    lifted = at + (0.0, 0.0, _LIFT_M)
+    lifted = at + (0.0, 0.0, LIFT_M)
     return np.stack([lifted + across * (shift_m - width_m / 2), lifted + across * (shift_m + width_m / 2)], axis=1)
 
 
@@ -84,7 +116,7 @@ def paint_stop_line(triangle_soup: TriangleSoup, pose: Float64, width_m: float) 
     yaw = np.radians(pose[4])
     ahead, right = np.array([np.cos(yaw), np.sin(yaw), 0.0]), np.array([-np.sin(yaw), np.cos(yaw), 0.0])
     ahead[2] = np.tan(np.radians(pose[3]))
-    middle = pose[:3] + (0.0, 0.0, _LIFT_M)
+    middle = pose[:3] + (0.0, 0.0, LIFT_M)
     a, b = middle - right * width_m / 2, middle + right * width_m / 2
     triangle_soup.quads(
         np.array([[a, b, b + 0.45 * ahead, a + 0.45 * ahead]]), Appearance(_RGB["white"], TAG["road_line"])
@@ -122,5 +154,5 @@ def paint_crosswalk(triangle_soup: TriangleSoup, outline_m: Float64) -> None:
     far = corners[3] + shares[..., None] * (corners[2] - corners[3])
     flat = np.stack([near[:, 0], near[:, 1], far[:, 1], far[:, 0]], axis=1)
     plane = np.linalg.lstsq(np.c_[outline_m[:, :2], np.ones(len(outline_m))], outline_m[:, 2], rcond=None)[0]
-    height = flat @ plane[:2] + plane[2] + _LIFT_M
+    height = flat @ plane[:2] + plane[2] + LIFT_M
     triangle_soup.quads(np.concatenate([flat, height[..., None]], axis=-1), Appearance(_RGB["white"], TAG["road_line"]))

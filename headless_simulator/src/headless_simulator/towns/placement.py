@@ -11,7 +11,7 @@ from headless_simulator.scene import Float64
 from headless_simulator.towns.buildings import DEPTH_M, KINDS, Footprint
 from headless_simulator.towns.objects import Stock
 from headless_simulator.towns.site import Site, points_at
-from headless_simulator.towns.strips import Strip
+from headless_simulator.towns.strips import Strip, outer_lanes
 from headless_simulator.towns.styles import Style
 
 _OUTSKIRTS_M: Final = 430.0
@@ -35,17 +35,8 @@ class Works:
 
 def street_fronts(strips: list[Strip]) -> list[tuple[Float64, Float64]]:
     """Outer edge of every road side outside junctions: points (N, 3) and outward unit normals (N, 2)."""
-    outermost: dict[tuple[str, int, int], Strip] = {}
-    for strip in strips:
-        key = (strip.road, strip.section, int(np.sign(strip.lane)))
-        if (
-            not strip.junction
-            and strip.limit_kmh < _NO_FRONTS_KMH
-            and (key not in outermost or abs(strip.lane) > abs(outermost[key].lane))
-        ):
-            outermost[key] = strip
     fronts = []
-    for strip in outermost.values():
+    for strip in outer_lanes([strip for strip in strips if not strip.junction and strip.limit_kmh < _NO_FRONTS_KMH]):
         side = (strip.outer_m - strip.inner_m)[:, :2]
         normal = side / np.maximum(np.linalg.norm(side, axis=1, keepdims=True), 1e-6)
         fronts.append((strip.outer_m, normal))
@@ -120,6 +111,8 @@ def build_outskirts(works: Works) -> None:
         yaw = float(rng.integers(4)) * 90.0
         spot = centre + rng.uniform(-3, 3, 2)
         footprint = Footprint(float(length), float(depth), detail=False)
+        if not inside and not works.site.open_to(spot[None])[0]:
+            continue
         if not inside:
             mesh = KINDS[kind](footprint, rng)
             foot = float(land.far_height_at(spot))

@@ -13,9 +13,10 @@ from headless_simulator.towns.objects import single
 from headless_simulator.towns.placement import Works
 from headless_simulator.towns.site import along, off_origin
 from headless_simulator.towns.solids import add_box
-from headless_simulator.towns.strips import Strip
+from headless_simulator.towns.strips import Strip, outer_lanes
 from headless_simulator.towns.triangle_soup import Appearance, appearance_of
 from headless_simulator.towns.vegetation import plant
+from headless_simulator.towns.water import paint_parapet
 
 _OUTER_PER_HA: Final = {"paved": 5.0, "lawn": 4.0, "fields": 4.0}
 _OUTER_M: Final = 260.0
@@ -35,11 +36,11 @@ def plant_streets(works: Works, strips: list[Strip]) -> None:
             _lamps(works, kerb, (strip.outer_m - strip.inner_m)[0, :2])
         if style.street_trees_m:
             points, _ = along(kerb, style.street_trees_m, 14.0, 14.0)
-            spots.append(points[(rng.random(len(points)) < 0.85) & off_origin(points)])
+            spots.append(points[(rng.random(len(points)) < 0.85) & works.site.open_to(points[:, :2])])
         if style.hydrants:
             _furnish(works, strip)
     if spots:
-        plant(works.stock, np.concatenate(spots), rng, conifers=0.0, size=0.85)
+        plant(works.stock, np.concatenate(spots), rng, conifers=0.0, size=0.85, clumps=5)
 
 
 def _lamps(works: Works, kerb: Float64, outward: Float64) -> None:
@@ -59,7 +60,7 @@ def _furnish(works: Works, strip: Strip) -> None:
     rng = works.rng
     points, ahead = along(strip.outer_m + (strip.inner_m - strip.outer_m) * 0.25, 17.0, 9.0, 9.0)
     names = list(FURNITURE)
-    free = off_origin(points)
+    free = works.site.open_to(points[:, :2])
     for point, direction in zip(points[free], ahead[free], strict=True):
         if rng.random() < 0.45:
             name = names[int(rng.choice(len(names), p=[0.4, 0.35, 0.13, 0.12]))]
@@ -69,19 +70,24 @@ def _furnish(works: Works, strip: Strip) -> None:
             works.stock.place(name, "static", single(FURNITURE[name]()), (point[0], point[1], point[2], yaw))
 
 
+def put_parapets(works: Works, strips: list[Strip]) -> None:
+    """Walls at the sides of bridges over the river."""
+    if len(works.site.river.line_m):
+        for strip in outer_lanes(strips):
+            points, _ = along(strip.outer_m, 2.0, 0.0, 0.0)
+            if len(points) > 1:
+                paint_parapet(works.stock.triangle_soup, works.site.river, points)
+
+
 def put_rails(works: Works, strips: list[Strip]) -> None:
     """Guard rails beside motorways and on their medians."""
     rail = appearance_of((150, 154, 158), "guard_rail")
-    outermost: dict[tuple[str, int, int], Strip] = {}
-    for strip in strips:
-        key = (strip.road, strip.section, int(np.sign(strip.lane)))
-        if strip.junction or strip.limit_kmh < _RAILS_KMH:
-            continue
-        if key not in outermost or abs(strip.lane) > abs(outermost[key].lane):
-            outermost[key] = strip
-        if strip.kind == "median" and abs(strip.lane) == 1:
-            _rail(works, strip.outer_m + 0.3 * (strip.inner_m - strip.outer_m), rail, on_road=True)
-    for strip in outermost.values():
+    fast = [strip for strip in strips if not strip.junction and strip.limit_kmh >= _RAILS_KMH]
+    for strip in fast:
+        if strip.kind == "median":
+            for share in (0.15, 0.85):
+                _rail(works, strip.outer_m + share * (strip.inner_m - strip.outer_m), rail, on_road=True)
+    for strip in outer_lanes(fast):
         side = strip.outer_m - strip.inner_m
         _rail(works, strip.outer_m + 0.3 * side / np.maximum(np.linalg.norm(side, axis=1, keepdims=True), 0.1), rail)
 
@@ -119,8 +125,8 @@ def plant_land(works: Works) -> None:
     outer = rng.uniform(
         low - _OUTER_M, high + _OUTER_M, size=(int(_outer_ha(low, high) * _OUTER_PER_HA[style.land]), 2)
     )
-    outer = _spread(outer[((outer < low) | (outer > high)).any(axis=1)], 6.0)
-    plant(works.stock, np.c_[outer, site.land.far_height_at(outer)], rng, conifers=0.35, size=1.1)
+    outer = _spread(outer[((outer < low) | (outer > high)).any(axis=1) & site.open_to(outer)], 6.0)
+    plant(works.stock, np.c_[outer, site.land.far_height_at(outer)], rng, conifers=0.35, size=1.1, clumps=1)
 
 
 def _outer_ha(low: Float64, high: Float64) -> float:

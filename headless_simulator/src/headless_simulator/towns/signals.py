@@ -8,7 +8,7 @@ import numpy as np
 
 from headless_simulator.scene import SignalHead
 from headless_simulator.towns.ground import ROAD, Land, label_of
-from headless_simulator.towns.lanes_index import Lanes, Pose6, pose_on
+from headless_simulator.towns.lanes_index import Lanes, Pose6, pose_on, wrapped_deg
 from headless_simulator.towns.network import DRIVABLE, Network, Road, RoadSignal
 from headless_simulator.towns.strips import Strip, road_points, yaw_deg_at
 
@@ -172,7 +172,7 @@ def signal_heads(lanes: Lanes, land: Land) -> list[SignalHead]:
         group, stage = stages[light.number]
         heads.append(
             SignalHead(
-                pose=(*foot, 0.0, (yaw + 180.0) % 360.0 - 180.0, 0.0),
+                pose=(*foot, 0.0, wrapped_deg(yaw), 0.0),
                 opendrive_id=light.number,
                 group=groups[group],
                 stage=stage,
@@ -218,4 +218,4 @@ def _sign_pose(road: Road, place: tuple[float, float], backward: bool, land: Lan
     at = road_points(road, np.array([place[0]]), np.array([place[1]]))[0]
     x, y, z = _off_the_road((float(at[0]), float(at[1]), float(at[2])), land)
     yaw = yaw_deg_at(road, place[0]) + (0.0 if backward else 180.0)
-    return x, y, z, 0.0, (yaw + 180.0) % 360.0 - 180.0, 0.0
+    return x, y, z, 0.0, wrapped_deg(yaw), 0.0

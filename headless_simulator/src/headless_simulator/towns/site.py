@@ -11,7 +11,9 @@ from headless_simulator.scene import Float64, Int32
 from headless_simulator.towns.arrays import Bools
 from headless_simulator.towns.ground import Land
 from headless_simulator.towns.raster import draw
+from headless_simulator.towns.water import River
 
+_BESIDE_WATER_M: Final = 8.0
 _CLEAR_M: Final = 0.5  # buildings keep this distance from roads and sidewalks
 ORIGIN_FREE_M: Final = 12.0  # AirSim's drones take off at the origin: nothing tall stands or hangs over it
 
@@ -21,13 +23,17 @@ class Site:
     """The land with what stands on it: ``taken`` marks the fine grid's places."""
 
     land: Land
+    river: River
     taken: Bools
 
     @classmethod
-    def on(cls, land: Land) -> Site:
-        """Empty land, of which the surroundings of the origin stay empty."""
-        cells = land.cover.shape[0] * land.cover.shape[1]
-        site = cls(land, np.zeros(cells, dtype=bool).reshape(land.fine.shape))
+    def on(cls, land: Land, river: River) -> Site:
+        """Empty land, of which the surroundings of the origin and of the river stay empty."""
+        site = cls(land, river, np.zeros(land.fine.shape, dtype=bool))
+        if len(river.line_m):
+            x, y = land.fine.places()
+            wet = river.away_m(np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2)) < _BESIDE_WATER_M
+            site.taken |= wet.reshape(land.fine.shape)
         places = site._places(np.zeros(2), 0.0, (2 * ORIGIN_FREE_M, 2 * ORIGIN_FREE_M))
         site.taken.reshape(-1)[places] = True
         return site
@@ -50,6 +56,10 @@ class Site:
         """Which of (N, 2) places have nothing on them and are that far from roads and sidewalks."""
         i, j = self.land.fine.pixels(spots_m)
         return np.asarray(~self.taken[i, j] & (self.land.clear_at(spots_m) > clear_m), dtype=np.bool_)
+
+    def open_to(self, spots_m: Float64) -> Bools:
+        """Which of (N, 2) places, also beyond the grid, are neither at the origin nor at the river."""
+        return np.asarray(off_origin(spots_m) & (self.river.away_m(spots_m) > _BESIDE_WATER_M), dtype=np.bool_)
 
     def _places(self, centre_m: Float64, yaw_deg: float, size_m: tuple[float, float]) -> Int32:
         cos, sin = np.cos(np.radians(yaw_deg)), np.sin(np.radians(yaw_deg))

@@ -27,17 +27,23 @@ _STOP_BEHIND_M = 5.6  # stop line to the end of the road where there is a crossw
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """A street's cross-section, lanes from the centre outward on each side; one-way streets have no ``left``."""
+    """A street's cross-section, lanes from the centre lane outward on each side; one-way streets have no ``left``.
+
+    ``offset_m`` shifts the centre lane to the left of the path: a median is one lane of the left side, and the street
+    stays in the middle of its path.
+    """
 
     left: tuple[LaneSpec, ...]
     right: tuple[LaneSpec, ...]
     speed_kmh: float
     centre_mark: str = "solid"
     kind: str = "town"
+    offset_m: float = 0.0
 
     def pavement_m(self, side: str) -> float:
-        """Width from the centre to the kerb."""
-        return sum(lane.width_m for lane in self._side(side) if lane.kind != "sidewalk")
+        """Width from the path to the kerb."""
+        shift = self.offset_m if side == "left" else -self.offset_m
+        return shift + sum(lane.width_m for lane in self._side(side) if lane.kind != "sidewalk")
 
     def sidewalk_m(self, side: str) -> float:
         """Width of the side's sidewalk, 0 without one."""
@@ -52,6 +58,7 @@ class Node:
     """A junction: fillet radius of its kerbs, lights or not, crosswalks or not, height.
 
     At a ``ring`` node, part of a roundabout, every lane may leave: else the inner lane would fill and never empty.
+    At a ``u_turns`` node on a street with a median ("Michigan left"), the inner lanes may turn round.
     """
 
     corner_m: float = 8.0
@@ -60,6 +67,7 @@ class Node:
     z_m: float = 0.0
     stop_signs: bool = False
     ring: bool = False
+    u_turns: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +97,7 @@ class _Arm:
 
     @property
     def inward(self) -> list[tuple[int, float, float]]:
-        """(lane number, distance of its inner edge from the centre, width) of driving lanes that lead in."""
+        """(lane number, distance of its inner edge from the path, width) of driving lanes that lead in."""
         return self._driving("right" if self.at_end else "left")
 
     @property
@@ -109,7 +117,7 @@ class _Arm:
 
     def _driving(self, side: str) -> list[tuple[int, float, float]]:
         lanes = self.profile.left if side == "left" else self.profile.right
-        rows, edge = [], 0.0
+        rows, edge = [], self.profile.offset_m if side == "left" else -self.profile.offset_m
         for count, lane in enumerate(lanes, start=1):
             if lane.kind == "driving":
                 rows.append((count if side == "left" else -count, edge, lane.width_m))
@@ -209,6 +217,7 @@ class _Builder:
             successor=("junction", self.node_numbers[street.end], ""),
             elevation=self._elevation(number, street),
             centre_mark=street.profile.centre_mark,
+            lane_offset_m=street.profile.offset_m,
         )
 
     def _elevation(self, number: int, street: Street) -> tuple[tuple[float, float, float, float, float], ...]:
@@ -236,6 +245,10 @@ class _Builder:
         for arm in arms:
             for target, from_lane, to_lane in _movements(arm, arms, leave_from_all=node.ring):
                 self._connector(spec, node, (arm, from_lane), (target, to_lane))
+            if (
+                node.u_turns and arm.inward and arm.outward
+            ):  # into the outer lane: the widest turn that there is room for
+                self._connector(spec, node, (arm, arm.inward[0]), (arm, arm.outward[-1]))
         for place, arm in enumerate(arms):
             self._corner(number, node, arm, arms[(place + 1) % len(arms)])
         if node.crosswalks:

@@ -142,7 +142,8 @@ def _borders(section: Section, s: Float64, offset: Float64) -> dict[int, Float64
     return borders
 
 
-def _lift(lane: Lane, ds: Float64) -> Float64:
+def lift_m(lane: Lane, ds: Float64) -> Float64:
+    """How far a lane rises over the road at distances from the start of its section."""
     if len(lane.raised.starts):
         return lane.raised.at(ds)
     return np.full_like(ds, KERB_M if lane.kind in RAISED else 0.0)
@@ -164,7 +165,7 @@ def _section_strips(road: Road, number: int, end_s: float, default_kmh: float) -
         if not lane_number:
             continue
         lane, sign = section.lanes[lane_number], 1 if lane_number > 0 else -1
-        lift = _lift(lane, s - section.s)
+        lift = lift_m(lane, s - section.s)
         pair = [road_points(road, s, borders[edge][kept], lift) for edge in (lane_number - sign, lane_number)]
         strips.append(
             Strip(
@@ -193,3 +194,13 @@ def lane_strips(network: Network, default_kmh: float = 50.0) -> list[Strip]:
         for number, end in enumerate(ends):
             strips += _section_strips(road, number, min(end, road.length_m), default_kmh)
     return [strip for strip in strips if strip.kind in PAVED | RAISED and strip.width_m.max() > 0.02]
+
+
+def outer_lanes(strips: list[Strip]) -> list[Strip]:
+    """The outermost lane of every road side."""
+    outermost: dict[tuple[str, int, int], Strip] = {}
+    for strip in strips:
+        key = (strip.road, strip.section, int(np.sign(strip.lane)))
+        if key not in outermost or abs(strip.lane) > abs(outermost[key].lane):
+            outermost[key] = strip
+    return list(outermost.values())

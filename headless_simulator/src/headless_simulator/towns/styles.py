@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from headless_simulator.towns.triangle_soup import RGB
@@ -34,6 +34,7 @@ class Style:
         outskirts: "city", "houses" or "none" out to what cameras see beyond the roads.
         parks_m: (x, y, radius) of green places, simulator axes.
         hydrants: whether street furniture stands on sidewalks.
+        river_m: (x, y) points of a river's middle, simulator axes; no river without.
     """
 
     land: str = "paved"
@@ -53,6 +54,7 @@ class Style:
     outskirts: str = "city"
     parks_m: tuple[tuple[float, float, float], ...] = ()
     hydrants: bool = True
+    river_m: tuple[tuple[float, float], ...] = ()
 
 
 URBAN: Final = Style()
@@ -88,3 +90,7 @@ RURAL: Final = Style(
     outskirts="none",
     hydrants=False,
 )
+SMALL_TOWN: Final = replace(
+    SUBURBAN, front={"house": 0.4, "shop": 0.25, "block": 0.35}, setback_m=(2.0, 6.0), filled=0.75, woods=0.12
+)
+MOTORWAY: Final = replace(SUBURBAN, hills_m=22.0, trees_per_ha=6.0, woods=0.3, outskirts="none")

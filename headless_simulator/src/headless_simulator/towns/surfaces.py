@@ -14,14 +14,15 @@ from headless_simulator.towns.strips import KERB_M, RAISED, Strip
 from headless_simulator.towns.triangle_soup import RGB, Appearance, TriangleSoup, jitter
 
 _FILL_RADIUS_M: Final = 7.0  # junction floors close gaps that a circle of this radius does not fit into
+_MERGE_RADIUS_M: Final = 2.5  # the same where lanes only part and meet: between them lies a verge, not a floor
 _FLOOR_BELOW_M: Final = 0.015  # floors only show between the ways
 _POINT_STEP_M: Final = 2.0
 _KERBSTONE_M: Final = 0.3
+UNPAVED: Final = frozenset(["none", "restricted"])  # what lies between and beside lanes without being one
 ASPHALT_RGB: Final[RGB] = (72, 73, 76)
 _KIND_RGB: Final[dict[str, RGB]] = {
     "shoulder": (80, 80, 82),
     "parking": (82, 82, 85),
-    "none": (78, 78, 80),
     "biking": (112, 66, 58),
     "border": (88, 86, 82),
 }
@@ -44,12 +45,25 @@ def strip_triangles(strip: Strip) -> Float64:
 def junction_floors(strips: Iterable[Strip]) -> dict[str, Float64]:
     """(N, 3, 3) triangles that fill each junction between and under its ways, by junction."""
     borders: dict[str, list[Float64]] = defaultdict(list)
+    crossed: set[str] = set()
     for strip in strips:
+        if strip.junction and (is_raised(strip) or _turns(strip)):
+            crossed.add(strip.junction)
         if strip.junction and is_raised(strip):
             borders[strip.junction].append(_even(strip.inner_m) - (0.0, 0.0, KERB_M))
         elif strip.junction:
             borders[strip.junction] += [_even(strip.inner_m), _even(strip.outer_m)]
-    return {junction: _fill(np.concatenate(points)) for junction, points in borders.items()}
+    return {
+        junction: _fill(np.concatenate(points), _FILL_RADIUS_M if junction in crossed else _MERGE_RADIUS_M)
+        for junction, points in borders.items()
+    }
+
+
+def _turns(strip: Strip) -> bool:
+    """Whether a way turns by more than 45 degrees."""
+    ahead = np.diff(strip.centre_m[:, :2], axis=0)
+    first, last = ahead[0] / max(np.hypot(*ahead[0]), 1e-9), ahead[-1] / max(np.hypot(*ahead[-1]), 1e-9)
+    return bool(first @ last < 0.7)
 
 
 def _even(line: Float64) -> Float64:
@@ -59,7 +73,7 @@ def _even(line: Float64) -> Float64:
     return np.stack([np.interp(at, length, line[:, axis]) for axis in range(3)], axis=1)
 
 
-def _fill(points: Float64) -> Float64:
+def _fill(points: Float64, radius_m: float = _FILL_RADIUS_M) -> Float64:
     """Triangles between scattered points whose circumscribed circle is small; one level of points nearer than 0.4 m."""
     _, first = np.unique(np.round(points[:, :2] / 0.4), axis=0, return_index=True)
     points = points[np.sort(first)]
@@ -74,7 +88,7 @@ def _fill(points: Float64) -> Float64:
     half = (a + b + c) / 2
     area = np.sqrt(np.maximum(half * (half - a) * (half - b) * (half - c), 0.0))
     steep = np.ptp(corners[:, :, 2], axis=1) > 1.0  # the ways of two levels of a flyover
-    keep = (area > 1e-3) & (a * b * c < 4 * _FILL_RADIUS_M * area) & ~steep
+    keep = (area > 1e-3) & (a * b * c < 4 * radius_m * area) & ~steep
     return np.ascontiguousarray(corners[keep])
 
 
@@ -88,6 +102,10 @@ def paint_surfaces(
         elif strip.junction:  # ways overlap here: one colour, so that it does not matter which is on top
             triangle_soup.ribbon(strip.inner_m, strip.outer_m, Appearance(ASPHALT_RGB, TAG["road"], ASPHALT))
         else:
+            if strip.kind in UNPAVED:
+                colour = jitter(_MEDIAN_RGB, len(strip.s) - 1, 5, rng)
+                triangle_soup.ribbon(strip.inner_m, strip.outer_m, Appearance(colour, TAG["terrain"], MATTE))
+                continue
             colour = jitter(_KIND_RGB.get(strip.kind, ASPHALT_RGB), len(strip.s) - 1, 3, rng)
             triangle_soup.ribbon(strip.inner_m, strip.outer_m, Appearance(colour, TAG["road"], ASPHALT))
     for triangles in floors.values():

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import Final
 
 import numpy as np
+from scipy.spatial import ConvexHull
 
 from headless_simulator.scene import FOLIAGE, Float64, Mesh
+from headless_simulator.towns.arrays import Ints
 from headless_simulator.towns.objects import Stock, single, to_world
 from headless_simulator.towns.solids import add_cylinder, ring
 from headless_simulator.towns.triangle_soup import RGB, TriangleSoup, appearance_of
@@ -17,53 +18,94 @@ _NEEDLES: Final[tuple[RGB, ...]] = ((40, 72, 46), (48, 80, 52), (56, 84, 50))
 _BARK: Final[RGB] = (88, 70, 54)
 
 
-def _blob(triangle_soup: TriangleSoup, centre: Float64, radii: Float64, colour: RGB, rng: np.random.Generator) -> None:
-    """A rough ball of 30 triangles: rings of six points between two poles."""
-    levels = np.array([-0.62, 0.12, 0.72])
-    rings = []
-    for turn, level in enumerate(levels):
-        circle = ring((0.0, 0.0, float(level)), float(np.sqrt(1 - level**2)), 6, turn * np.pi / 6 + 0.3)
-        rings.append(centre + circle * radii * rng.uniform(0.85, 1.15, size=(6, 1)))
-    parts = []
-    for lower, upper in pairwise(rings):
-        nxt, up_next = np.roll(lower, -1, axis=0), np.roll(upper, -1, axis=0)
-        parts += [np.stack([lower, nxt, upper], axis=1), np.stack([nxt, up_next, upper], axis=1)]
-    top = np.broadcast_to(centre + radii * (0, 0, 1.0), (6, 3))
-    parts.append(np.stack([rings[-1], np.roll(rings[-1], -1, axis=0), top], axis=1))
-    triangles = np.concatenate(parts)
-    shade = np.clip(np.asarray(colour) + rng.integers(-10, 11, size=(len(triangles), 1)), 0, 255).astype(np.uint8)
-    triangle_soup.triangles(triangles, appearance_of(shade, "vegetation", FOLIAGE))
+def _icosahedron() -> tuple[Float64, Ints]:
+    """(12, 3) points on the unit ball and (20, 3) faces."""
+    g = (1 + 5**0.5) / 2
+    points = np.array([(s, t * g, 0.0) for s in (-1, 1) for t in (-1, 1)])
+    points = np.concatenate([points, points[:, [2, 0, 1]], points[:, [1, 2, 0]]]) / np.hypot(1, g)
+    return points, ConvexHull(points).simplices
 
 
-def broadleaf(rng: np.random.Generator, *, blobs: int = 2) -> Mesh:
-    """A leafy tree about one unit of 8 m high."""
+def _ball() -> tuple[Float64, Ints]:
+    """(42, 3) points on the unit ball and (80, 3) faces."""
+    points, faces = _icosahedron()
+    middles = points[faces] + np.roll(points[faces], -1, axis=1)
+    every = np.concatenate([points, middles.reshape(-1, 3)])
+    every = np.unique(np.round(every / np.linalg.norm(every, axis=1, keepdims=True), 9), axis=0)
+    return every, ConvexHull(every).simplices
+
+
+_COARSE_BALL: Final = _icosahedron()
+_BALL: Final = _ball()
+
+
+def _clump(
+    triangle_soup: TriangleSoup,
+    place: tuple[Float64, Float64],
+    colour: RGB,
+    rng: np.random.Generator,
+    *,
+    fine: bool = False,
+) -> None:
+    """Leaves as a rough closed ball at (centre, radii): lighter above, where the sun gets, darker below."""
+    centre, radii = place
+    points, faces = _BALL if fine else _COARSE_BALL
+    rough = points * rng.uniform(0.86, 1.14, size=(len(points), 1))
+    triangles = (centre + rough * radii)[faces]
+    height = rough[faces].mean(axis=1)[:, 2:]
+    shade = np.asarray(colour) * (0.92 + 0.16 * height) + rng.integers(-4, 5, size=(len(faces), 1))
+    look = appearance_of(np.clip(shade, 0, 255).astype(np.uint8), "vegetation", FOLIAGE)
+    triangle_soup.triangles(triangles, look)
+
+
+def broadleaf(rng: np.random.Generator, *, clumps: int = 3) -> Mesh:
+    """A leafy tree about one unit of 8 m high: a trunk that reaches into its crown, and a crown of clumps of leaves.
+
+    Args:
+        rng: for its shape and colour.
+        clumps: of leaves; with more than three the tree is one for street level.
+    """
     triangle_soup = TriangleSoup()
     colour = _LEAVES[int(rng.integers(len(_LEAVES)))]
-    add_cylinder(triangle_soup, (0.0, 0.0, -0.4), 0.22, 3.0, appearance_of(_BARK, "vegetation"), sides=4, taper=0.7)
-    _blob(triangle_soup, np.array([0.0, 0.0, 5.0]), np.array([2.6, 2.6, 2.9]), colour, rng)
-    for _ in range(blobs - 1):
-        angle = rng.uniform(0, 2 * np.pi)
-        offset = np.array([np.cos(angle) * 1.4, np.sin(angle) * 1.4, rng.uniform(3.6, 5.8)])
-        _blob(triangle_soup, offset, np.array([1.9, 1.9, 1.7]), colour, rng)
+    near = clumps > 3
+    bark = appearance_of(_BARK, "vegetation")
+    add_cylinder(triangle_soup, (0.0, 0.0, -0.4), 0.22, 5.0, bark, sides=7 if near else 4, taper=0.55)
+    core = np.array([1.9, 1.9, 2.2]) if near else np.array([2.4, 2.4, 2.7])
+    _clump(triangle_soup, (np.array([0.0, 0.0, 5.2]), core), colour, rng, fine=near)
+    turn = rng.uniform(0, 2 * np.pi)
+    for number in range(clumps - 1):
+        angle = turn + number * 2.4 + rng.uniform(-0.3, 0.3)
+        reach, size = (1.75, rng.uniform(1.05, 1.45)) if near else (1.4, 1.75)
+        foot = np.array([np.cos(angle) * reach, np.sin(angle) * reach, rng.uniform(3.9, 6.3)])
+        shifted = (int(colour[0] + rng.integers(-6, 7)), int(colour[1] + rng.integers(-6, 7)), colour[2])
+        _clump(triangle_soup, (foot, np.array([size, size, size * 0.85])), shifted, rng)
     return single(triangle_soup)
 
 
 def conifer(rng: np.random.Generator) -> Mesh:
-    """A spruce: two or three cones."""
+    """A spruce: four skirts of branches, their rims uneven."""
     triangle_soup = TriangleSoup()
     colour = _NEEDLES[int(rng.integers(len(_NEEDLES)))]
     add_cylinder(triangle_soup, (0.0, 0.0, -0.4), 0.2, 1.9, appearance_of(_BARK, "vegetation"), sides=4, taper=0.8)
-    for foot, radius, tall in ((1.2, 2.3, 4.0), (3.4, 1.7, 3.4), (5.4, 1.1, 3.0)):
-        base = ring((0.0, 0.0, foot), radius, 6, rng.uniform(0, 1))
-        tip = np.broadcast_to(np.array([0.0, 0.0, foot + tall]), (6, 3))
+    tiers = ((1.1, 2.3, 3.4), (2.9, 1.9, 3.2), (4.6, 1.4, 2.8), (6.2, 0.9, 2.3))
+    for foot, radius, tall in tiers:
+        base = ring((0.0, 0.0, foot), radius, 9, rng.uniform(0, 1))
+        base += np.c_[base[:, :2] * rng.uniform(-0.16, 0.1, size=(9, 1)), rng.uniform(-0.25, 0.15, size=(9, 1))]
+        tip = np.broadcast_to(np.array([0.0, 0.0, foot + tall]), (9, 3))
         triangles = np.stack([base, np.roll(base, -1, axis=0), tip], axis=1)
-        shade = np.clip(np.asarray(colour) + rng.integers(-8, 9, size=(6, 1)), 0, 255).astype(np.uint8)
+        shade = np.clip(np.asarray(colour) + rng.integers(-5, 6, size=(9, 1)), 0, 255).astype(np.uint8)
         triangle_soup.triangles(triangles, appearance_of(shade, "vegetation", FOLIAGE))
     return single(triangle_soup)
 
 
 def plant(
-    stock: Stock, spots_m: Float64, rng: np.random.Generator, *, conifers: float = 0.15, size: float = 1.0
+    stock: Stock,
+    spots_m: Float64,
+    rng: np.random.Generator,
+    *,
+    conifers: float = 0.15,
+    size: float = 1.0,
+    clumps: int = 2,
 ) -> None:
     """Place trees.
 
@@ -73,8 +115,9 @@ def plant(
         rng: for shape, size, turn.
         conifers: share of them.
         size: mean size; 1 is a tree of 8 m.
+        clumps: of leaves in a broadleaf's crown, and one more in every second tree.
     """
-    leafy = [broadleaf(rng, blobs=1 + k % 2) for k in range(8)]
+    leafy = [broadleaf(rng, clumps=clumps + k % 2) for k in range(8)]
     needles = [conifer(rng) for _ in range(4)]
     for x, y, z in spots_m:
         family = needles if rng.random() < conifers else leafy

@@ -13,10 +13,12 @@ from headless_simulator.towns.lanes_index import Lanes
 from headless_simulator.towns.markings import bounding_rectangle
 from headless_simulator.towns.network import WALKABLE, Network, Road, RoadObject
 from headless_simulator.towns.planview import evaluate
-from headless_simulator.towns.strips import Strip, road_points
+from headless_simulator.towns.strips import Strip, outer_lanes, road_points
+from headless_simulator.towns.verges import Path, joints, paths_beside
 
 Polygon = tuple[tuple[tuple[float, float, float], ...], str]
 _SNAP_M = 0.35  # ends of sidewalks nearer than this are one
+_CROSSING_M = 2.5  # width of crossings between verges
 _REACH_M = 7.0  # a crosswalk's end may lie this far from the kerb it leads to
 
 
@@ -54,7 +56,7 @@ def crosswalk_outlines(network: Network) -> list[Float64]:
 class _Border:
     """A sidewalk whose borders can be cut at more places."""
 
-    def __init__(self, strip: Strip) -> None:
+    def __init__(self, strip: Strip | Path) -> None:
         self.s, self.inner, self.outer = strip.s.copy(), strip.inner_m.copy(), strip.outer_m.copy()
 
     def cut(self, s: float) -> int:
@@ -105,8 +107,17 @@ def _landings(borders: list[_Border], outline: Float64) -> list[tuple[int, float
 
 
 def walk_polygons(lanes: Lanes, outlines: Iterable[Float64]) -> tuple[Polygon, ...]:
-    """Sidewalks as quads, and a quad for every crosswalk that has a sidewalk at both ends."""
-    borders = [_Border(strip) for strip in lanes.strips if strip.kind in WALKABLE and strip.width_m.min() > 0.3]
+    """Sidewalks as quads, and a quad for every crosswalk that has a sidewalk at both ends.
+
+    Where no road has a sidewalk, shoulders and verges take their place, with crossings at the ends of the roads.
+    """
+    walked: list[Strip | Path] = [
+        strip for strip in lanes.strips if strip.kind in WALKABLE and strip.width_m.min() > 0.3
+    ]
+    beside = [] if walked else paths_beside(outer_lanes(lanes.strips))
+    borders = [_Border(strip) for strip in (*walked, *beside)]
+    if beside:
+        _cut_ends(borders)
     if not borders:
         return ()
     crossings: list[tuple[tuple[int, float, float], tuple[int, float, float]]] = []
@@ -129,6 +140,11 @@ def walk_polygons(lanes: Lanes, outlines: Iterable[Float64]) -> tuple[Polygon, .
             numbers = (first + k, first + k + 1, first + count + k + 1, first + count + k)
             _add(polygons, points, [int(same[number]) for number in numbers], "sidewalk")
         first += 2 * count
+    for one, other in joints(beside):
+        across = beside[one[0]].road == beside[other[0]].road
+        corners = [same[k] for end in (one, other) for k in _end_corners(borders, starts, end, across=across)]
+        if len(set(corners)) == 4:
+            _add(polygons, points, _convex_order(points, [int(k) for k in corners]), "crosswalk")
     for pair in crossings:
         quad: list[int] = []
         for place, low, high in pair:
@@ -140,6 +156,24 @@ def walk_polygons(lanes: Lanes, outlines: Iterable[Float64]) -> tuple[Polygon, .
         if len(set(quad)) == 4:
             _add(polygons, points, _convex_order(points, quad), "crosswalk")
     return tuple(polygons)
+
+
+def _cut_ends(borders: list[_Border]) -> None:
+    """Give each path a first and a last piece as long as a crossing is wide."""
+    for border in borders:
+        first, last = float(border.s[0]), float(border.s[-1])
+        if last - first > 3 * _CROSSING_M:
+            border.cut(first + _CROSSING_M)
+            border.cut(last - _CROSSING_M)
+
+
+def _end_corners(borders: list[_Border], starts: list[int], end: tuple[int, int], *, across: bool) -> tuple[int, int]:
+    """Numbers of two points at a path's end (path, 0 or -1): on its edge at the road, else on its end."""
+    number, place = end
+    count = len(borders[number].s)
+    at, beside = (0, 1) if place == 0 else (count - 1, count - 2)
+    first = starts[number]
+    return (first + at, first + beside) if across else (first + at, first + count + at)
 
 
 def _snapped(borders: list[_Border], points: Float64) -> Ints:

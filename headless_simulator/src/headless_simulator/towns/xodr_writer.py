@@ -71,6 +71,7 @@ class RoadSpec:
     lane_ends: tuple[int, int] | None = None
     elevation: tuple[tuple[float, float, float, float, float], ...] = ()
     centre_mark: str = "none"
+    lane_offset_m: float = 0.0
     signals: list[SignalSpec] = field(default_factory=list)
     crosswalks: list[CrosswalkSpec] = field(default_factory=list)
 
@@ -180,7 +181,10 @@ def _road(road: RoadSpec) -> list[str]:
 
 
 def _lanes(road: RoadSpec, length_m: float) -> list[str]:
-    lines = ["    <lanes>", '      <laneSection s="0">']
+    lines = ["    <lanes>"]
+    if road.lane_offset_m:
+        lines.append(f'      <laneOffset s="0" a="{_n(road.lane_offset_m)}" b="0" c="0" d="0"/>')
+    lines.append('      <laneSection s="0">')
     if road.left:
         lines.append("        <left>")
         lines += [_lane(k, road.left[k - 1], length_m, None) for k in range(len(road.left), 0, -1)]

@@ -179,7 +179,7 @@ def _drive(row: int, dt: float, c: Columns, ground: GroundGrid) -> None:
     course, level = yaw + slip + 0.5 * rate * dt, math.cos(math.radians(p[3]))
     p[0] += v * level * math.cos(course) * dt
     p[1] += v * level * math.sin(course) * dt
-    p[4] = (math.degrees(yaw + rate * dt) + 180.0) % 360.0 - 180.0
+    p[4] = 180.0 - (180.0 - math.degrees(yaw + rate * dt)) % 360.0  # 180 stays 180, as in Unreal
     _settle(row, dt, c, ground)
     c.speed[row] = v
     if not c.manual[row]:

@@ -230,5 +230,5 @@ def _between(a: Float64, b: Float64, share: float) -> Float64:
     way = b - a
     way[3:] = (way[3:] + 180.0) % 360.0 - 180.0
     pose: Float64 = a + share * way
-    pose[3:] = (pose[3:] + 180.0) % 360.0 - 180.0
+    pose[3:] = 180.0 - (180.0 - pose[3:]) % 360.0
     return np.asarray(pose)

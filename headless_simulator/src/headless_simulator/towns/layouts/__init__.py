@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Final
 
-from headless_simulator.towns.layouts import town03, town04, town06, town07, town10hd
+from headless_simulator.towns.layouts import town01, town02, town03, town04, town05, town06, town07, town10hd
 from headless_simulator.towns.streets import Plan
-from headless_simulator.towns.styles import RURAL, SUBURBAN, URBAN, Style
+from headless_simulator.towns.styles import MOTORWAY, RURAL, SMALL_TOWN, SUBURBAN, URBAN, Style
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +20,8 @@ class Layout:
 
 
 LAYOUTS: Final[dict[str, Layout]] = {
+    "Town01": Layout(town01.plan, replace(SMALL_TOWN, spawn_points=255, river_m=town01.RIVER_M)),
+    "Town02": Layout(town02.plan, replace(SMALL_TOWN, spawn_points=101)),
     "Town03": Layout(
         town03.plan,
         replace(
@@ -30,9 +32,16 @@ LAYOUTS: Final[dict[str, Layout]] = {
             parks_m=((0.0, 0.0, 23.0),),
         ),
     ),
-    "Town04": Layout(
-        town04.plan,
-        replace(SUBURBAN, spawn_points=372, land="fields", hills_m=14.0, trees_per_ha=5.0, woods=0.1, outskirts="none"),
+    "Town04": Layout(town04.plan, replace(MOTORWAY, spawn_points=372)),
+    "Town05": Layout(
+        town05.plan,
+        replace(
+            URBAN,
+            spawn_points=302,
+            front={"tower": 0.3, "block": 0.45, "shop": 0.25},
+            filled=0.8,
+            parks_m=((-230.0, 100.0, 40.0),),
+        ),
     ),
     "Town06": Layout(town06.plan, replace(SUBURBAN, spawn_points=436)),
     "Town07": Layout(town07.plan, replace(RURAL, spawn_points=116)),

@@ -46,11 +46,12 @@ def street(
         for has in parking
     ]
     centre = "broken" if lanes == 1 else "solid solid"
-    if median_m:
-        strip = LaneSpec("median", median_m / 2)
-        both = [(strip, *side) for side in both]
-        centre = "none"
-    return Profile(both[0], both[1], speed_kmh, centre, kind)
+    if not median_m:
+        return Profile(both[0], both[1], speed_kmh, centre, kind)
+    # One lane, not a half on each side: two median lanes would be each other's left neighbour, and clients that walk
+    # left until they meet a driving lane would go to and fro between them for ever.
+    strip = LaneSpec("median", median_m, mark="solid", mark_colour="yellow")
+    return Profile((strip, *both[0]), both[1], speed_kmh, "solid", kind, offset_m=-median_m / 2)
 
 
 def one_way(

@@ -1,0 +1,44 @@
+"""Arrows before junctions and lane lines through them."""
+
+import numpy as np
+import pytest
+from headless_simulator.scene import TAG
+from headless_simulator.towns.junction_marks import paint_junction_marks
+from headless_simulator.towns.lanes_index import Lanes
+from headless_simulator.towns.layouts import LAYOUTS
+from headless_simulator.towns.strips import lane_strips
+from headless_simulator.towns.triangle_soup import TriangleSoup
+from headless_simulator.towns.xodr_reader import read_network
+
+
+def painted(name):
+    network = read_network(LAYOUTS[name].plan().opendrive().encode(), name)
+    lanes = Lanes(network, lane_strips(network))
+    soup = TriangleSoup()
+    paint_junction_marks(soup, lanes)
+    return lanes, soup
+
+
+@pytest.fixture(scope="module")
+def down_town():
+    return painted("Town10HD")
+
+
+def test_paint_lies_on_lanes_and_is_road_line(down_town):
+    lanes, soup = down_town
+    middles = np.concatenate([corners.mean(axis=1) for corners in soup.corners])
+    lines = np.concatenate(
+        [np.concatenate([strip.inner_m, strip.centre_m, strip.outer_m]) for strip in lanes.driving()]
+    )
+
+    assert len(middles) > 200
+    assert all((tags == TAG["road_line"]).all() for tags in soup.tags)
+    np.testing.assert_allclose(middles[:, 2], 0.015, atol=0.01)  # level town: a little over the road
+    low, high = lines[:, :2].min(axis=0), lines[:, :2].max(axis=0)
+    assert ((middles[:, :2] > low) & (middles[:, :2] < high)).all()
+
+
+def test_a_road_of_one_lane_each_way_has_no_paint_at_junctions():
+    _, soup = painted("Town02")
+
+    assert soup.corners == []
