@@ -12,11 +12,11 @@ from __future__ import annotations
 import argparse
 import math
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
-from headless_simulator.scene import TAG, StaticObject, Town
+from headless_simulator.scene import TAG, StaticObject
 from headless_simulator.towns.load import NAMES, load_town
 
 from uavsim.config.load import load
@@ -32,9 +32,9 @@ HEAD: Final = (
 )
 
 
-def obstacles_of(town: Town, config: TownConfig) -> list[Obstacle]:
+def obstacles_of(things: Iterable[StaticObject], config: TownConfig) -> list[Obstacle]:
     """Return the boxes around the tall buildings that reach into what may be flown over, from west to east."""
-    boxes = (_box_of(thing, config.ground_z_m) for thing in town.objects)
+    boxes = (_box_of(thing, config.ground_z_m) for thing in things)
     found = sorted(box for box in boxes if box is not None and _reaches_into(box, config))
     return [
         Obstacle(name=f"building {number}", x_m=(west, east), y_m=(south, north), top_m=top)
@@ -87,7 +87,7 @@ def stale(names: Sequence[str], *, write: bool) -> Iterator[str]:
         config = load(path, TownConfig).model
         if config.carla_map not in NAMES or (names and config.name not in names):
             continue
-        wanted = obstacles_of(load_town(config.carla_map, seed=SEED), config)
+        wanted = obstacles_of(load_town(config.carla_map, seed=SEED).objects, config)
         if wanted == list(config.obstacles):
             continue
         yield f"{path.name}: {len(config.obstacles)} obstacles, the town has {len(wanted)} tall buildings"

@@ -1,12 +1,21 @@
 """Reports: counts are complete where the findings are too many to spell out."""
 
 import json
+from typing import Any
 
 from uavsim.validate.findings import MAX_PER_CODE, Finding, Report, collect
 
 
 def report(**values):
-    made = {"folder": "d", "version": "v", "dialect": "strict", "findings": (), "counts": {}, "errors": 0, "facts": {}}
+    made: dict[str, Any] = {
+        "folder": "d",
+        "version": "v",
+        "dialect": "strict",
+        "findings": (),
+        "counts": {},
+        "errors": 0,
+        "facts": {},
+    }
     return Report(**(made | {"skipped": {}} | values))
 
 
