@@ -12,7 +12,7 @@ from __future__ import annotations
 import argparse
 import math
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -32,9 +32,9 @@ HEAD: Final = (
 )
 
 
-def obstacles_of(objects: Sequence[StaticObject], config: TownConfig) -> list[Obstacle]:
+def obstacles_of(things: Iterable[StaticObject], config: TownConfig) -> list[Obstacle]:
     """Return the boxes around the tall buildings that reach into what may be flown over, from west to east."""
-    boxes = (_box_of(thing, config.ground_z_m) for thing in objects)
+    boxes = (_box_of(thing, config.ground_z_m) for thing in things)
     found = sorted(box for box in boxes if box is not None and _reaches_into(box, config))
     return [
         Obstacle(name=f"building {number}", x_m=(west, east), y_m=(south, north), top_m=top)

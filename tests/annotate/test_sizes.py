@@ -1,5 +1,7 @@
 """Boxes that a simulator cannot mean, and what takes their place."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -13,7 +15,7 @@ CAR = (2.4, 1.0, 0.75)
 
 
 def actor(half_m, centre_m=(0.0, 0.0, 0.75), **changes):
-    values = {
+    values: dict[str, Any] = {
         "instance_id": 1,
         "simulator_actor_id": 7,
         "blueprint": "vehicle.example.unknown",

@@ -14,15 +14,13 @@ CONFIGS = {path.stem: load(path, TownConfig).model for path in sorted(FOLDER.glo
 FLAT = TownConfig(name="Flat", carla_map="Flat", short_name="flat", x_m=(-50, 50), y_m=(-50, 50))
 
 
-class OneHouse:
-    """A town with one building of 20 x 10 m and 40 m height, its middle 8 m north of the origin (y is minus 8)."""
-
-    def __init__(self, *, yaw_deg: float, top_m: float = 40.0, x_m: float = 0.0) -> None:
-        pose = (x_m, -8.0, 0.0, 0.0, yaw_deg, 0.0)
-        self.objects = [
-            StaticObject(1, "Tower_1", TAG["building"], pose, (x_m, -8.0, top_m / 2), (10.0, 5.0, top_m / 2)),
-            StaticObject(2, "Tree_1", TAG["vegetation"], pose, (x_m, -8.0, 25.0), (10.0, 5.0, 25.0)),
-        ]
+def one_house(*, yaw_deg: float, top_m: float = 40.0, x_m: float = 0.0) -> list[StaticObject]:
+    """Return a building of 20 x 10 m, its middle 8 m north of the origin (y is minus 8), and a tree as high."""
+    pose = (x_m, -8.0, 0.0, 0.0, yaw_deg, 0.0)
+    return [
+        StaticObject(1, "Tower_1", TAG["building"], pose, (x_m, -8.0, top_m / 2), (10.0, 5.0, top_m / 2)),
+        StaticObject(2, "Tree_1", TAG["vegetation"], pose, (x_m, -8.0, 25.0), (10.0, 5.0, 25.0)),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -30,16 +28,14 @@ class OneHouse:
     [(0.0, (-11, 11), (2, 14)), (90.0, (-6, 6), (-3, 19)), (45.0, (-12, 12), (-4, 20))],
 )
 def test_the_box_around_a_turned_house_is_upright_and_a_metre_wider(yaw_deg, x_m, y_m):
-    (obstacle,) = obstacles_of(OneHouse(yaw_deg=yaw_deg).objects, FLAT)
+    (obstacle,) = obstacles_of(one_house(yaw_deg=yaw_deg), FLAT)
     assert (obstacle.x_m, obstacle.y_m, obstacle.top_m) == (x_m, y_m, 40)
 
 
 def test_low_houses_and_houses_out_of_reach_are_none():
-    assert obstacles_of(OneHouse(yaw_deg=0, top_m=30.0).objects, FLAT) == []
-    assert obstacles_of(OneHouse(yaw_deg=0, x_m=80.0).objects, FLAT) == []
-    assert (
-        len(obstacles_of(OneHouse(yaw_deg=0, x_m=60.0).objects, FLAT)) == 1
-    )  # its wall stands at 50, with a metre around it
+    assert obstacles_of(one_house(yaw_deg=0, top_m=30.0), FLAT) == []
+    assert obstacles_of(one_house(yaw_deg=0, x_m=80.0), FLAT) == []
+    assert len(obstacles_of(one_house(yaw_deg=0, x_m=60.0), FLAT)) == 1  # its wall stands at 50, with a metre around it
 
 
 def test_what_is_written_is_read_back_and_the_rest_of_the_file_stays():
