@@ -1,0 +1,94 @@
+"""The loop over captures with a simulator of three lines: what is joined behind the client is what was taken."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import numpy as np
+import pytest
+
+from tests.capture.test_recording_writer import INFOS, PLAN, STATES, _images
+from uavsim.annotate.measure import KeyframeMeasurement
+from uavsim.capture.record import record_scene
+from uavsim.capture.recording_reader import LOG_NAME, read_recording
+from uavsim.errors import MissedTick
+from uavsim.images import codec
+from uavsim.simulate.ports import Reading, SceneTraffic, TickState
+from uavsim.simulate.swarm import PlannedSwarm
+
+
+class Simulator:
+    """Gives every capture images of its own; of the steps in ``broken``, two cameras the same one."""
+
+    def __init__(self, broken: tuple[int, ...] = ()) -> None:
+        self.broken = broken
+        self.swarm = PlannedSwarm()
+        self.swarm.begin(PLAN, heartbeat=lambda _phase, _tick: None)
+        self.world = SimpleNamespace(
+            kind="mock", client_version="0.9.16", server_version="0.9.16", drivable=lambda: np.zeros((0, 4, 2))
+        )
+        self.topology = "carla"
+        self.taken: list[list[Reading]] = []
+
+    def begin_scene(self, plan: Any, *, heartbeat: Any) -> tuple[Simulator, SceneTraffic]:
+        del plan, heartbeat
+        return self, SceneTraffic(INFOS, 2, 2, 0, 0)
+
+    def capture(self, step: int, *, poses_of: Any) -> tuple[Any, ...]:
+        drones = self.swarm.advance(step)
+        readings = _images(seed=step + 1)
+        if step in self.broken:
+            readings[4] = Reading(readings[4].channel, "rgb", readings[0].data)
+        self.taken.append(readings)
+        return drones, poses_of(drones), TickState(77 + step, step * 0.05, STATES), readings
+
+    def weather_now(self) -> tuple[float, ...]:
+        return (0.5,) * 14
+
+
+def fly(simulator: Simulator, folder: Path) -> list[tuple[int, int]]:
+    told: list[tuple[int, int]] = []
+    record_scene(
+        cast("Any", simulator),
+        PLAN,
+        folder,
+        heartbeat=lambda _phase, _tick: None,
+        sample_taken=lambda samples, images: told.append((samples, images)),
+        measure=KeyframeMeasurement,
+    )
+    return told
+
+
+def test_every_capture_is_recorded_with_its_own_images(tmp_path: Path) -> None:
+    simulator = Simulator()
+    cameras = len(PLAN.channels)
+    assert fly(simulator, tmp_path / "rec") == [(1, cameras), (2, 2 * cameras)]
+    recording = read_recording(tmp_path / "rec")
+    assert [(f.step, f.sample_index, f.simulator_frame) for f in recording.frames] == [(0, 0, 77), (10, 1, 87)]
+    for frame, readings in zip(recording.frames, simulator.taken, strict=True):
+        images = {r.channel: r.data for r in readings if r.modality == "rgb"}
+        for shot in frame.shots:
+            pixels = codec.decode_rgb(recording.folder / shot.files["rgb"])
+            np.testing.assert_array_equal(pixels, images[shot.channel][..., 2::-1])
+        assert frame.measured is not None
+        assert len(frame.measured.views) == cameras
+
+
+def test_a_capture_that_is_refused_behind_the_client_ends_the_scene(tmp_path: Path) -> None:
+    for broken in PLAN.capture_steps:  # also the last, behind which no other capture follows
+        with pytest.raises(MissedTick, match="same image"):
+            fly(Simulator(broken=(broken,)), tmp_path / str(broken))
+        assert not (tmp_path / str(broken) / LOG_NAME).exists()
+
+
+def test_without_a_measurement_nothing_is_counted(tmp_path: Path) -> None:
+    record_scene(
+        cast("Any", Simulator()),
+        PLAN,
+        tmp_path,
+        heartbeat=lambda _phase, _tick: None,
+        sample_taken=lambda _samples, _images: None,
+    )
+    assert all(frame.measured is None for frame in read_recording(tmp_path).frames)
