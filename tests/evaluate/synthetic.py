@@ -225,5 +225,5 @@ def _stranger(rng: np.random.Generator, rows: list[dict[str, Any]], task: str, k
 
 KINDS = (
     "random", "ties", "coarse grid", "as the truth", "nothing in most samples", "unknown velocities", "duplicate ids",
-    "equal scores", "scores at and below zero", "single frames", "flat boxes", "one box", "far from all",
 )  # fmt: skip
+MORE_KINDS = ("equal scores", "scores at and below zero", "single frames", "flat boxes", "one box", "far from all")

@@ -11,14 +11,15 @@ from typing import Any
 
 import pytest
 
-from tests.evaluate.synthetic import KINDS, VERSION, results_for, truth_of, write_dataset
+from tests.evaluate.synthetic import KINDS, MORE_KINDS, VERSION, results_for, truth_of, write_dataset
 from uavsim.errors import InputError
 from uavsim.evaluate.judge_process import judge_python, judge_script
 from uavsim.evaluate.metrics import evaluate
 from uavsim.evaluate.outcome import EvaluationRequest
 
 TIMES = int(os.environ.get("UAVSIM_CASES_TIMES", "1"))  # the devkit needs seconds for each case of tracking
-CASES = {"detection": 52 * TIMES, "tracking": 26 * TIMES}
+CASES = {"detection": 42 * TIMES, "tracking": 14 * TIMES}
+WALKED = KINDS if TIMES == 1 else KINDS + MORE_KINDS
 SEED = int(os.environ.get("UAVSIM_CASES_SEED", "0"))
 TOLERANCE = 1e-9
 ENDING = {"duplicate ids", "flat boxes"}
@@ -61,7 +62,7 @@ def test_every_figure_equals_the_devkits(task: str, tmp_path: Path) -> None:
     root = write_dataset(tmp_path / "data", scenes=CASES[task], seed=SEED)
     cases: list[dict[str, Any]] = []
     for number in range(CASES[task]):
-        kind = KINDS[number % len(KINDS)]
+        kind = WALKED[number % len(WALKED)]
         file = tmp_path / f"{number}.json"
         file.write_text(json.dumps(results_for(truth_of(root, number), task, SEED + number, kind)))
         range_m = 102.4 if number % 2 else None
@@ -86,5 +87,5 @@ def test_every_figure_equals_the_devkits(task: str, tmp_path: Path) -> None:
             same = ours[name] == pytest.approx(theirs, abs=TOLERANCE, nan_ok=True)
             assert same, f"{case['kind']}, {case['split']}: {name} is {ours[name]}, the devkit has {theirs}"
         compared[case["kind"]] += 1
-    assert sum(compared.values()) >= CASES[task] * 11 // 13
-    assert set(KINDS) - set(compared) <= ENDING
+    assert sum(compared.values()) >= CASES[task] * 3 // 4
+    assert set(WALKED) - set(compared) <= ENDING

@@ -284,6 +284,9 @@ def _going_on(cost: FloatArray, before: IntArray, tracks: IntArray) -> tuple[Int
         before: (n,) track that each object had last, or ``NOTHING``.
         tracks: (k,).
     """
+    if not len(tracks):
+        none = np.zeros(0, np.int64)
+        return none, none
     order = np.argsort(tracks, kind="stable")
     if np.any(np.diff(tracks[order]) == 0):
         return _going_on_one_by_one(cost, before, tracks)

@@ -157,7 +157,7 @@ def boxes_of_rows(
     columns = {key: _vectors(rows, key, length) for key, length in _VECTORS.items()}
     names, scores = _values(rows, f"{task}_name"), _numbers(rows, f"{task}_score")
     codes = {name: number for number, name in enumerate(labels)}
-    unknown = next((name for name in names if name not in codes), None)
+    unknown = next((name for name in names if not isinstance(name, str) or name not in codes), None)
     if unknown is not None:
         guess = nearest(str(unknown), labels)
         raise InputError(f"{task}_name {unknown!r} is no class{f'; did you mean {guess!r}?' if guess else ''}")
