@@ -17,6 +17,9 @@ from headless_simulator.world.world import World
 
 _LARGEST_IMAGE: Final = 8192
 _STREAMLESS: Final = frozenset({"sensor.other.lane_invasion"})  # works in the client
+_SILENT: Final = frozenset(
+    {"sensor.other.rss"}
+)  # would work in a client that was built for it; its stream carries nothing
 
 
 class ActorLifecycle:
@@ -55,7 +58,8 @@ class ActorLifecycle:
         actor = self.world.spawn(order)
         if actor.kind == SENSOR and name not in _STREAMLESS:
             actor.stream_id = self.streams.new()
-            self._sensors.add(actor)
+            if name not in _SILENT:
+                self._sensors.add(actor)
         return actor
 
     def destroy(self, actor_id: int) -> None:
