@@ -120,8 +120,8 @@ def require(blueprint: str) -> None:
 
 
 def known(blueprint: str) -> bool:
-    """Whether the library has it."""
-    return blueprint in _BY_NAME
+    """Whether the library has it and can serve it."""
+    return blueprint in _BY_NAME and blueprint not in _UNSERVED
 
 
 def complete(blueprint: str, given: dict[str, str]) -> dict[str, str]:
