@@ -43,4 +43,4 @@ def test_straight_down_forward_is_up_in_the_image():
 )
 def test_cameras_that_cannot_be(size, fov, why):
     with pytest.raises(ValueError, match=why):
-        pack(View((0.0, 0.0, 0.0, 0.0, 0.0, 0.0), *size, fov))
+        pack(View((0.0, 0.0, 0.0, 0.0, 0.0, 0.0), size[0], size[1], fov))
