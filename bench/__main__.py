@@ -8,13 +8,14 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from bench import disk, evaluate, live, repeat, soak
+from bench import disk, evaluate, live, merged, repeat, soak
 from bench.rows import Row
 
 BENCHES: dict[str, Callable[[], Iterator[Row]]] = {
     "start": live.start,
     "ticks": live.ticks,
     "images": live.images,
+    "merged": merged.rows,
     "dataset": disk.dataset,
     "validate": disk.validate_mini,
     "assemble": disk.assemble,

@@ -200,3 +200,13 @@ class Table:
         for name, old in self.c._asdict().items():
             getattr(longer, name)[: len(old)] = old
         self.c = longer
+
+
+def kind_of(blueprint: str) -> int:
+    """Say which kind of actor a blueprint is of."""
+    for head, kind in (
+        ("vehicle.", VEHICLE), ("walker.", WALKER), ("static.prop", PROP), ("sensor.", SENSOR), ("controller.", CONTROLLER),
+    ):  # fmt: skip
+        if blueprint.startswith(head):
+            return kind
+    return OTHER

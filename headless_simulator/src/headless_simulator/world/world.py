@@ -15,22 +15,11 @@ from headless_simulator.models.library import ModelLibrary
 from headless_simulator.scene import Float32, Float64, Movers, RenderedImage, Town, UInt8, UInt32, View, Weather
 from headless_simulator.world import contact, crashes, physics
 from headless_simulator.world.actors import SPRING_ARM, Actor, NoSuchActor, SpawnOrder, SpawnRefused
+from headless_simulator.world.game_thread import GameThread
 from headless_simulator.world.pose import Pose6, undo
 from headless_simulator.world.scenery import Scenery
 from headless_simulator.world.signals import Signals
-from headless_simulator.world.table import (
-    CONTROLLER,
-    LIGHT,
-    OTHER,
-    PROP,
-    SENSOR,
-    SIGN,
-    SPECTATOR,
-    VEHICLE,
-    WALKER,
-    Rows,
-    Table,
-)
+from headless_simulator.world.table import LIGHT, PROP, SIGN, SPECTATOR, VEHICLE, WALKER, Rows, Table, kind_of
 
 _GRAVES: Final = 4096
 _LARGEST_WANTED_ID: Final = 2**31  # ids are 32-bit numbers; those that come after must fit as well
@@ -74,11 +63,13 @@ class World:
         scene_s: simulated time since the lights were last restarted; the only time that images may depend on.
         delta_s: length of the last tick.
         touches: who met whom in the last tick.
+        game_thread: serves what a merged build's AirSim puts on it.
     """
 
     def __init__(self, town: Town, *, models: ModelLibrary, renderer_of: Callable[[Town], RendererLike]) -> None:
         self.models = models
         self.lock = threading.RLock()
+        self.game_thread = GameThread()
         self.frame, self.episode, self.delta_s = 1, 0, 0.05
         self._renderer_of = renderer_of
         self.open(town)
@@ -165,7 +156,7 @@ class World:
         with self.lock:
             if order.parent_id and order.parent_id not in self.actors:
                 raise SpawnRefused("unable to attach actor: parent actor not found")
-            actor = self._enter(order, _kind_of(order.blueprint))
+            actor = self._enter(order, kind_of(order.blueprint))
             if actor.kind in (VEHICLE, WALKER) and not actor.parent_id and self._is_taken(actor):
                 self._leave(actor)
                 self._next_id -= 1
@@ -179,7 +170,7 @@ class World:
             is_free = 0 < wanted_id <= _LARGEST_WANTED_ID and (before is None or before.blueprint == order.blueprint)
             if not is_free or wanted_id in self.actors:
                 wanted_id = self._next_id
-            return self._enter(order, _kind_of(order.blueprint), actor_id=wanted_id)
+            return self._enter(order, kind_of(order.blueprint), actor_id=wanted_id)
 
     def attach(self, child: Actor, parent: Actor) -> None:
         """Hang an actor on another, rigidly; its present pose is taken as one in the parent's frame.
@@ -293,26 +284,30 @@ class World:
             self.scene_s = 0.0
             self.signal_state.reset()
 
-    def step(self, delta_s: float) -> None:
-        """Advance by one tick."""
+    def step(self, delta_s: float, *, paused: bool = False) -> None:
+        """Advance by one tick; in a paused game nothing moves by itself, and what clients teleported shows."""
         with self.lock:
-            c = self.table.c
-            vehicles, walkers = self.table.rows(VEHICLE), self.table.rows(WALKER)
-            self.signal_state.step(delta_s)
-            before = c.pose[vehicles].copy()
-            physics.step_vehicles(vehicles, delta_s, c, self._ground)
-            physics.step_walkers(walkers, delta_s, c, self._ground)
-            self.touches = crashes.resolve(self.table, vehicles, before, self.scenery.walls) if len(vehicles) else []
-            if len(vehicles):
-                self.signal_state.at_lights(vehicles, c)
-                c.limit[vehicles] = self._limits_at(c.pose[vehicles])
+            if not paused:
+                self._move(delta_s)
             self._settle_others()
             self.frame += 1
-            self.elapsed_s += delta_s
-            self.scene_s += delta_s
+            self.elapsed_s += delta_s if not paused or self.game_thread.rules.pause_keeps_counting else 0.0
+            self.scene_s += 0.0 if paused else delta_s
             self.delta_s = delta_s
             self._movers = None
             self.movers()
+
+    def _move(self, delta_s: float) -> None:
+        c = self.table.c
+        vehicles, walkers = self.table.rows(VEHICLE), self.table.rows(WALKER)
+        self.signal_state.step(delta_s)
+        before = c.pose[vehicles].copy()
+        physics.step_vehicles(vehicles, delta_s, c, self._ground)
+        physics.step_walkers(walkers, delta_s, c, self._ground)
+        self.touches = crashes.resolve(self.table, vehicles, before, self.scenery.walls) if len(vehicles) else []
+        if len(vehicles):
+            self.signal_state.at_lights(vehicles, c)
+            c.limit[vehicles] = self._limits_at(c.pose[vehicles])
 
     def _settle_others(self) -> None:
         c = self.table.c
@@ -378,15 +373,6 @@ class World:
         nearest = contact.nearest(np.ascontiguousarray(poses[:, :2]), self._limits)
         limits: Float64 = self._limits[nearest, 2]
         return limits
-
-
-def _kind_of(blueprint: str) -> int:
-    for head, kind in (
-        ("vehicle.", VEHICLE), ("walker.", WALKER), ("static.prop", PROP), ("sensor.", SENSOR), ("controller.", CONTROLLER),
-    ):  # fmt: skip
-        if blueprint.startswith(head):
-            return kind
-    return OTHER
 
 
 def _colour(text: str) -> tuple[int, int, int]:
