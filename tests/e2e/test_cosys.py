@@ -35,14 +35,14 @@ def test_the_same_plan_gives_the_same_tables(tmp_path: Path) -> None:
         for a, b in zip(ours.drones, theirs.drones, strict=True):
             np.testing.assert_allclose(a.map_SE3_flu.translation_m, b.map_SE3_flu.translation_m, atol=FLOAT32_M)
             assert abs(a.map_SE3_flu.quat_wxyz @ b.map_SE3_flu.quat_wxyz) > 1 - 1e-9
-    ours, theirs = tables(outs["bridge"]), tables(outs["cosys"])
-    assert ours.keys() == theirs.keys()
-    for name, rows in ours.items():
+    ours_at, theirs_at = tables(outs["bridge"]), tables(outs["cosys"])
+    assert ours_at.keys() == theirs_at.keys()
+    for name, rows in ours_at.items():
         assert [row.get("token") for row in rows if isinstance(row, dict)] == [
-            row.get("token") for row in theirs[name] if isinstance(row, dict)
+            row.get("token") for row in theirs_at[name] if isinstance(row, dict)
         ], name
     for name in ("sample_annotation.json", "instance.json", "sample.json", "category.json"):
-        assert ours[name] == theirs[name], f"{name}: boxes and visible pixels"
+        assert ours_at[name] == theirs_at[name], f"{name}: boxes and visible pixels"
     images = sorted(path.relative_to(outs["bridge"]) for path in (outs["bridge"] / "samples").rglob("*.*g"))
     assert images
     for path in images:

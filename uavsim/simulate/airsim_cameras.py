@@ -20,7 +20,7 @@ from uavsim.errors import MissedTick, SimulatorError
 from uavsim.geometry import unreal
 from uavsim.records.modalities import INSTANCE, LIDAR, AirSimImage, AirSimLidar, Modality, camera_modalities, modality
 from uavsim.records.plan import ScenePlan
-from uavsim.records.recording import ActorInfo
+from uavsim.records.recording import ActorInfo, DroneState
 from uavsim.simulate.airsim_link import AirSimLink, pose_close
 from uavsim.simulate.airsim_swarm import MAIN, AirSimPoses
 from uavsim.simulate.merged_proof import LastImages, TimedReading, agreed, refuse_other_times
@@ -78,12 +78,19 @@ class AirSimCameras:
             if self._engine.way == "free":
                 return [taken.reading for taken in self._shoot_all(state.frame)]
             began_ns = self._swarm.clock_ns()
-            self._swarm.show()
+            self._place_all()
             taken = agreed(partial(self._shoot_all, state.frame), frame=state.frame)
             refuse_other_times(taken, began_ns, self._swarm.clock_ns(), frame=state.frame)
         readings = [t.reading for t in taken]
         self._last.take(readings, self._poses, frame=state.frame)
         return readings
+
+    def _place_all(self) -> None:
+        jobs = {vehicle_name(drone.drone_id): partial(self._place, drone) for drone in self._swarm.drones}
+        self._engine.ask(jobs, doing="placing the drones")
+
+    def _place(self, drone: DroneState) -> None:
+        self._swarm.show(drone, self._link_of(drone.drone_id))
 
     def _learn_numbers(self, state: TickState) -> None:
         images = [_image_of(sensor) for spec in self._plan.rig for sensor in camera_modalities(spec.sensors)]

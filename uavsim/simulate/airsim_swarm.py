@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TypeVar
 
 import numpy as np
@@ -43,7 +43,7 @@ class AirSimPoses:
         self.endpoint, self.engine = (host, port), engine
         self.link: AirSimLink | None = None
         self._plan_follower = PlannedSwarm()
-        self._step = 0
+        self.drones: tuple[DroneState, ...] = ()
 
     def begin(self, plan: ScenePlan, *, heartbeat: Heartbeat) -> None:
         """See ``SwarmPort``."""
@@ -86,33 +86,31 @@ class AirSimPoses:
 
     def advance(self, step: int) -> tuple[DroneState, ...]:
         """See ``SwarmPort``; every drone's pose is read back and must be the one that was set."""
-        self._step = step
-        drones = self._plan_follower.advance(step)
+        self.drones = self._plan_follower.advance(step)
         if self.engine.way == "free":
-            self._on_main(lambda: self._show(drones), doing="placing the drones")
-        return drones
+            self._on_main(self._show_all, doing="placing the drones")
+        return self.drones
 
-    def show(self) -> None:
-        """Place the drones of the last step now.
+    def _show_all(self) -> None:
+        assert self.link is not None
+        for drone in self.drones:
+            self.show(drone, self.link)
+
+    @staticmethod
+    def show(drone: DroneState, link: AirSimLink) -> None:
+        """Place a drone, through a client of the calling thread.
 
         Raises:
-            SceneVoid: AirSim shows a drone elsewhere.
+            SceneVoid: AirSim shows it elsewhere.
         """
-        drones = self._plan_follower.advance(self._step)
-        self._on_main(lambda: self._show(drones), doing="placing the drones")
-
-    def _show(self, drones: Sequence[DroneState]) -> None:
-        assert self.link is not None
-        for drone in drones:
-            wanted = self.link.from_map(drone.map_SE3_flu)
-            name = vehicle_name(drone.drone_id)
-            self.link.put(name, wanted)
-            with self.link.translated(f"reading {name}"):
-                reply = self.link.client.simGetVehiclePose(name)
-            got = self.link.world_pose(reply.position, reply.orientation, home=name)
-            if not pose_close(got, wanted):
-                off_m = float(np.linalg.norm(got.translation_m - wanted.translation_m))
-                raise SceneVoid(f"AirSim shows {name} {off_m:.3f} m from where it was put at step {self._step}")
+        wanted, name = link.from_map(drone.map_SE3_flu), vehicle_name(drone.drone_id)
+        link.put(name, wanted)
+        with link.translated(f"reading {name}"):
+            reply = link.client.simGetVehiclePose(name)
+        got = link.world_pose(reply.position, reply.orientation, home=name)
+        if not pose_close(got, wanted):
+            off_m = float(np.linalg.norm(got.translation_m - wanted.translation_m))
+            raise SceneVoid(f"AirSim shows {name} {off_m:.3f} m from where it was put")
 
     def close(self) -> None:
         """See ``SwarmPort``."""
