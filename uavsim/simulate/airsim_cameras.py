@@ -58,6 +58,8 @@ class AirSimCameras:
         self._links: dict[int, AirSimLink] = {}  # one client a vehicle, made and used in that vehicle's own thread
         self._engine = swarm.engine
         self._last = LastImages()
+        self._fixed: set[str] = set()  # the town's own objects: numbered once, for each may cost a merged build a tick
+        self._fixed_town = ""
         self._palette: UInt16Array | None = None  # colour code -> object number, 65535 where no number
         self.notes: list[str] = []
 
@@ -232,10 +234,13 @@ class AirSimCameras:
         infos = {info.instance_id: info for info in self._traffic.actors}
         origins_m = state.actors.map_SE3_actor.translation_m
         places = {int(i): t for i, t in zip(state.actors.instance_id, origins_m, strict=True)}
-        with link.translated("numbering objects"):
-            link.client.simSetSegmentationObjectID(".*", 0, True)
-        names = link.object_names()
+        if self._fixed_town != self._plan.town.name:
+            self._fixed, self._fixed_town = set(), self._plan.town.name
+            with link.translated("numbering objects"):
+                link.client.simSetSegmentationObjectID(".*", 0, True)
+        names = [name for name in link.object_names() if name not in self._fixed]
         owners = self._owners(link, names, places)
+        self._fixed.update(name for name in names if name not in owners)
         free = _FIRST_INSTANCE
         number_of: dict[int, int] = {}
         for object_name in names:
