@@ -30,6 +30,7 @@ from uavsim.typing import AnyArray, FloatArray, UInt8Array, UInt16Array
 
 __all__ = ["AirSimCameras"]
 
+_MANY_CALLS_S: Final = 1800.0  # a town has thousands of objects, and each may cost a tick
 _FIRST_INSTANCE: Final = 29  # after CARLA's 28 semantic tags
 _LAST_INSTANCE: Final = 254
 _NEAR_ACTOR_M: Final = 1.0  # an object this near an actor's origin is that actor
@@ -99,11 +100,15 @@ class AirSimCameras:
         if self._plan.lidar or any(image.is_segmentation for image in images):
             if self._palette is None:
                 self._palette = self._engine.ask(
-                    {MAIN: lambda: self._measure_palette(self._main())}, doing="measuring the segmentation palette"
+                    {MAIN: lambda: self._measure_palette(self._main())},
+                    doing="measuring the segmentation palette",
+                    within_s=_MANY_CALLS_S,
                 )[MAIN]
             if self._meaning is None:
                 self._meaning = self._engine.ask(
-                    {MAIN: lambda: self._number_objects(self._main(), state)}, doing="numbering objects"
+                    {MAIN: lambda: self._number_objects(self._main(), state)},
+                    doing="numbering objects",
+                    within_s=_MANY_CALLS_S,
                 )[MAIN]
 
     def _main(self) -> AirSimLink:

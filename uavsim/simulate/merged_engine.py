@@ -68,13 +68,16 @@ class MergedEngine:
         """Tell whom to report progress to."""
         self._heartbeat = heartbeat
 
-    def ask(self, jobs: Mapping[str, Callable[[], T]], *, doing: str, ticks: bool = True) -> dict[str, T]:
+    def ask(
+        self, jobs: Mapping[str, Callable[[], T]], *, doing: str, ticks: bool = True, within_s: float | None = None
+    ) -> dict[str, T]:
         """Carry out jobs at the same time, each in the thread of its name, and return what they return.
 
         Args:
             jobs: by name of the thread; a client lives in one thread only.
             doing: for messages.
             ticks: pass ticks meanwhile, which only a paused world takes; off for calls that AirSim answers at any time.
+            within_s: for jobs of thousands of calls; each call has its client's time-out besides.
 
         Raises:
             SimulatorLost: no answer came, however many ticks were passed.
@@ -86,7 +89,7 @@ class MergedEngine:
             self.way = "free" if done else "ticks"
         if ticks and self.way == "ticks":
             try:
-                self._tick_until(list(futures.values()), doing)
+                self._tick_until(list(futures.values()), doing, within_s=within_s or _ANSWER_S)
             except SystemFailure:
                 self._let_go(list(futures.values()))
                 raise
@@ -97,15 +100,15 @@ class MergedEngine:
             self._threads[name] = ThreadPoolExecutor(1, thread_name_prefix=name)
         return self._threads[name]
 
-    def _tick_until(self, futures: list[Future[T]], doing: str) -> None:
-        end = time.monotonic() + _ANSWER_S
+    def _tick_until(self, futures: list[Future[T]], doing: str, *, within_s: float) -> None:
+        end = time.monotonic() + within_s
         while wait(futures, timeout=_BREATH_S).not_done:
             self.pass_tick()
             if any(future.done() and future.exception() for future in futures):
                 self._let_go(futures)
                 return
             if time.monotonic() > end:
-                raise SimulatorLost(f"AirSim did not answer within {_ANSWER_S:g} s of ticks while {doing}")
+                raise SimulatorLost(f"AirSim did not answer within {within_s:g} s of ticks while {doing}")
 
     def _let_go(self, futures: list[Future[T]]) -> None:
         """Pass ticks for calls that still wait, whatever they move: the scene is void, the threads are needed again."""
