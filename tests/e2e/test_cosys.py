@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from tests.conftest import running_simulator
 from tests.e2e.test_main_job import RIG, uavsim
@@ -20,6 +21,7 @@ def tables(out: Path) -> dict[str, list]:
     return {path.name: json.loads(path.read_text()) for path in sorted((out / "v1.0-mini").glob("*.json"))}
 
 
+@pytest.mark.timeout(900)
 def test_the_same_plan_gives_the_same_tables(tmp_path: Path) -> None:
     (tmp_path / "rig.yaml").write_text(RIG)
     outs = {}

@@ -33,6 +33,7 @@ def test_another_carla_is_named_with_what_it_lacks(version: str, tmp_path: Path)
     assert f"the server at {running.carla} is CARLA {version}, the client speaks 0.9.16 ({version} would give" in text
 
 
+@pytest.mark.timeout(900)
 @pytest.mark.parametrize(
     ("arguments", "code", "line"),
     [

@@ -187,9 +187,9 @@ class CarlaWorld:
     def newer_than(self, frame: int, *, timeout_s: float) -> TickState | None:
         """Wait for the state of a later frame; None when none comes."""
         end = time.monotonic() + timeout_s
-        while (state := self.now()).frame <= frame and time.monotonic() < end:
+        while self._world.get_snapshot().frame <= frame and time.monotonic() < end:
             time.sleep(_LOOK_S)
-        return state if state.frame > frame else None
+        return state if (state := self.now()).frame > frame else None
 
     def _states(self, snapshot: Any) -> ActorStates:
         rows = carla_read.snapshot_rows(snapshot, self._instance_of)
