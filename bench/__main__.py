@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from bench import cost, disk, evaluate, live, repeat, soak
+from bench import cost, disk, evaluate, live, merged, repeat, soak
 from bench.compare import compared
 from bench.rows import Row
 
@@ -16,6 +16,7 @@ BENCHES: dict[str, Callable[[], Iterator[Row]]] = {
     "start": live.start,
     "ticks": live.ticks,
     "images": live.images,
+    "merged": merged.rows,
     "dataset": disk.dataset,
     "validate": disk.validate_mini,
     "assemble": disk.assemble,

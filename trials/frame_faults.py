@@ -5,8 +5,9 @@
 The headless simulator drops, delays, duplicates, reorders, mislabels and misplaces frames at random. The production code
 flies one short scene after the other through the real clients; a scene ends as a recording or as an error. In ``carla`` and
 ``bridge`` the simulator draws camera and frame number into its images, and they are read back from the files. In
-``merged`` every file is compared with that of an undisturbed flight. Prints one JSON line; ends with 0 only when no wrong
-image was accepted.
+``merged`` AirSim answers within ticks only, some answers carry pixels of another tick or drone, some calls come late and some
+pauses let the world go on; every file is compared with that of an undisturbed flight. Prints one JSON line; ends with 0 only
+when no wrong image was accepted.
 """
 
 from __future__ import annotations
@@ -39,7 +40,10 @@ from uavsim.simulate.ports import Endpoint
 from uavsim.simulate.session import Session, open_session
 
 FRAME_FAULTS = ("drop_frame", "delay_frame", "duplicate_frame", "reorder_frames", "wrong_frame_number", "stale_pose")
-AIRSIM_FAULTS = ("drop_frame", "duplicate_frame", "reorder_frames", "stale_pose", "nan_pose")
+AIRSIM_FAULTS = (
+    "drop_frame", "duplicate_frame", "reorder_frames", "stale_pose", "nan_pose",
+    "stale_pixels", "other_vehicle", "late_answer", "pause_leak",
+)  # fmt: skip
 SCENES_A_ROUND = 40
 DEADLINE_S = 1.0  # for a tick's images: a dropped frame costs this long
 
@@ -47,7 +51,7 @@ DEADLINE_S = 1.0  # for a tick's images: a dropped frame costs this long
 class Simulator:
     """A headless simulator with faults, started again when it is needed again."""
 
-    def __init__(self, folder: Path, plan: ScenePlan, *, faults: str, flat: bool) -> None:
+    def __init__(self, folder: Path, plan: ScenePlan, *, faults: str, flat: bool, engine: str = "carla") -> None:
         settings = folder / "settings.json"
         settings.write_text(json.dumps(airsim_settings(plan)))
         (folder / "faults.yaml").write_text(faults)
@@ -55,6 +59,7 @@ class Simulator:
         command += ["--town", plan.town.carla_map, "--airsim-settings", str(settings)]
         command += ["--faults", str(folder / "faults.yaml")] if faults else []
         command += ["--render", "flat"] if flat else []
+        command += ["--merged-engine", engine] if plan.topology == "merged" else ["--separate-worlds"]
         self._log = (folder / "mock.log").open("w+")
         self._process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=self._log, text=True)
         assert self._process.stdout is not None

@@ -17,7 +17,7 @@ from uavsim.flows.resolve import resolve
 from uavsim.simulate.session import open_session, ports_of
 
 PAPER = Backend("paper", (Server("paper", "the paper simulator", 7000, clients=("json",), install="-"),), "json:loads")
-OURS = ("carla", "bridge", "merged")
+OURS = ("carla", "bridge", "cosys", "merged")
 NO_BACKEND = {"topology": "paper"}
 
 

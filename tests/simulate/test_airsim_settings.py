@@ -45,3 +45,11 @@ def test_image_types_that_share_a_picture_are_listed_once() -> None:
     settings = airsim_settings(scene_plan(cameras=rig(sensors=("rgb", "instance", "semantic"))))
     captures = settings["Vehicles"]["uav0"]["Cameras"]["FRONT"]["CaptureSettings"]
     assert [c["ImageType"] for c in captures] == [0, 5]
+
+
+def test_cosys_airsim_reads_a_file_of_its_own() -> None:
+    theirs = airsim_settings(scene_plan(), client="cosys")
+    assert theirs["SettingsVersion"] == 2.0
+    assert theirs["InitialInstanceSegmentation"] is False
+    assert "SegmentationSettings" not in theirs
+    assert theirs["Vehicles"] == airsim_settings(scene_plan())["Vehicles"]

@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -43,13 +43,14 @@ def airsim_settings(
     out: Annotated[Path, typer.Option(help="file to write; AirSim reads ~/Documents/AirSim/settings.json")],
     dataset: Annotated[str, typer.Option(help="dataset YAML whose formation and rig are meant")] = "uav3d",
     town: Annotated[str | None, typer.Option(help="town, when the dataset has several")] = None,
+    client: Annotated[Literal["airsim", "cosys"], typer.Option(help="whose server reads it")] = "airsim",
 ) -> None:
     """Write the file whole or not at all."""
     from uavsim.plan import plan_scenes  # scipy takes a moment to import
     from uavsim.simulate.airsim_settings import airsim_settings as settings_of
 
     plan = plan_scenes(dataset, town=town)[0]
-    text = json.dumps(settings_of(plan), indent=2) + "\n"
+    text = json.dumps(settings_of(plan, client=client), indent=2) + "\n"
     write_whole(out, text.encode())
     Screen().print(f"{out}: {len(plan.swarm.drone_ids)} drones x {len(plan.rig)} cameras; restart AirSim to use it")
 

@@ -7,8 +7,10 @@ entry-point group ``uavsim.backends``: the entry's name is the topology, its val
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 
 from pydantic import AfterValidator, Field
@@ -16,7 +18,7 @@ from pydantic import AfterValidator, Field
 from uavsim.errors import InputError
 from uavsim.registry import Registry
 
-__all__ = ["AIRSIM", "BACKENDS", "CARLA", "Backend", "Server", "Topology", "backend_of", "topologies"]
+__all__ = ["AIRSIM", "BACKENDS", "CARLA", "COSYS", "Backend", "Server", "Topology", "backend_of", "topologies"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +52,7 @@ class Backend:
         ports: ``module:function`` that takes the servers' endpoints by name and returns ``simulate.ports.Ports``.
         sensors_from: the server that gives the measurements, as ``records/modalities.py`` has it.
         python: the interpreter of its client process; empty: that of uavsim. ``client_python`` of a simulator goes first.
+        headless: how the headless simulator is told to play its servers.
     """
 
     topology: str
@@ -57,6 +60,7 @@ class Backend:
     ports: str
     sensors_from: Literal["carla", "airsim"] = "carla"
     python: str = ""
+    headless: tuple[str, ...] = ()
 
     def missing(self, names: Iterable[str]) -> tuple[Server, ...]:
         """Return the servers that are not among ``names``."""
@@ -73,10 +77,33 @@ AIRSIM: Final = Server(
     # its source package imports numpy and msgpackrpc while it builds, and asks for an RPC package that is slow on images
     install="pip install rpc-msgpack==0.6 setuptools wheel && pip install --no-build-isolation --no-deps airsim==1.8.1",
 )
+COSYS: Final = Server(
+    "airsim",
+    "Cosys-AirSim",
+    41451,
+    clients=("cosysairsim", "msgpackrpc"),
+    install="scripts/setup makes an environment with it in .venv-cosys; elsewhere, pip install cosysairsim==3.5.0 and uavsim "
+    "into an environment and name its interpreter as client_python",
+)
 
+
+def _beside(environment: str) -> str:
+    """Return the interpreter of an environment that lies beside uavsim's own, "" where there is none."""
+    python = Path(sys.prefix).parent / environment / "bin" / "python"
+    return str(python) if python.exists() else ""
+
+
+_TWO_WORLDS: Final = ("--separate-worlds",)
 _BUILT_IN: Final = (
     Backend("carla", (CARLA,), "uavsim.simulate.setups:carla"),
-    Backend("bridge", (CARLA, AIRSIM), "uavsim.simulate.setups:bridge"),
+    Backend("bridge", (CARLA, AIRSIM), "uavsim.simulate.setups:bridge", headless=_TWO_WORLDS),
+    Backend(
+        "cosys",
+        (CARLA, COSYS),
+        "uavsim.simulate.setups:cosys",
+        python=_beside(".venv-cosys"),
+        headless=(*_TWO_WORLDS, "--airsim-dialect", "cosys"),
+    ),
     Backend("merged", (CARLA, AIRSIM), "uavsim.simulate.setups:merged", sensors_from="airsim"),
 )
 BACKENDS: Final = Registry(

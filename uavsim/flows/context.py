@@ -113,7 +113,7 @@ def _pool(job: Job, run: RunConfig, output: Output, *, temp: Path) -> SlotPool:
     """Make the simulator slots; what they print goes beside the data, also when they do not come up."""
     logs = OutLayout(output.root).logs
     names = [config.name or f"{config.kind}{k}-{os.getpid()}" for k, config in enumerate(run.simulators)]
-    configs = [_with_swarm(config, job, temp=temp) for config in run.simulators]
+    configs = [with_swarm(config, job, temp=temp) for config in run.simulators]
     return SlotPool(
         [
             SimulatorSlot(config, run=run, topology=job.topology, name=name, logs=logs, home=temp / name)
@@ -122,9 +122,9 @@ def _pool(job: Job, run: RunConfig, output: Output, *, temp: Path) -> SlotPool:
     )
 
 
-def _with_swarm(config: SimulatorConfig, job: Job, *, temp: Path) -> SimulatorConfig:
+def with_swarm(config: SimulatorConfig, job: Job, *, temp: Path) -> SimulatorConfig:
     """Give a headless simulator of ours the drones and cameras that the plans fly; real ones have their settings.json."""
-    has_airsim = AIRSIM in backend_of(job.topology).servers
+    has_airsim = any(server.name == AIRSIM.name for server in backend_of(job.topology).servers)
     if not has_airsim or config.kind != "mock" or "--airsim-settings" in config.arguments:
         return config
     plan = job.plan_of(job.scenes[0].name)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -15,12 +16,15 @@ from typing import Literal
 from uavsim.capture.client_events import ClientEvent, SampleTaken, SceneFlown
 from uavsim.capture.recording_reader import read_recording
 from uavsim.errors import SceneVoid, UavsimError
+from uavsim.flows.context import with_swarm
 from uavsim.flows.job import Job
 from uavsim.flows.request import Request
 from uavsim.flows.resolve import all_scenes, installed_version, resolve
 from uavsim.flows.stages import refuse_blank_images
 from uavsim.records.codec import pack_plan
 from uavsim.records.plan import ScenePlan
+from uavsim.simulate.engine_facts import EngineFacts
+from uavsim.supervise.process import python_command
 from uavsim.supervise.simulator_slot import SimulatorSlot
 
 __all__ = ["Finding", "Level", "examine"]
@@ -30,6 +34,7 @@ _PROBE_SAMPLES = 3
 _SLOW_IMAGES_PER_S = 5.0
 _SOFTWARE_RENDERERS = ("llvmpipe", "lavapipe", "swiftshader")
 _MIN_GPU_FREE_MB = 1500
+_MEASURE_S = 240.0  # a map may have to be loaded
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +76,12 @@ def examine(request: Request) -> Iterator[Finding]:
         for k, config in enumerate(run.simulators):
             name = config.name or f"{config.kind}{k}"
             slot = SimulatorSlot(
-                config, run=run, topology=job.topology, name=name, logs=Path(temp), home=Path(temp) / f"home{k}"
+                with_swarm(config, job, temp=Path(temp)),
+                run=run,
+                topology=job.topology,
+                name=name,
+                logs=Path(temp),
+                home=Path(temp) / f"home{k}",
             )
             try:
                 yield from _simulator(slot, job, folder=Path(temp) / name, flights=flights)
@@ -148,8 +158,40 @@ def _simulator(slot: SimulatorSlot, job: Job, *, folder: Path, flights: list[Fli
                 "bad", slot.name, f"renders on the processor: {line.strip()}", "install the card's Vulkan driver"
             )
             break
+    if job.topology == "merged":
+        engine = _engine(slot, job.plan_of(job.scenes[0].name), servers, folder=folder)
+        yield engine
+        if engine.level == "bad":
+            return
     for town in job.towns:
         yield from _town(slot, job.plan_of(job.scenes_of(town)[0].name), folder=folder / town, flights=flights)
+
+
+def _engine(slot: SimulatorSlot, plan: ScenePlan, servers: Mapping[str, str], *, folder: Path) -> Finding:
+    """Measure, in a process of its own, what a merged build does between ticks and under ``simPause``."""
+    what = f"{slot.name} engine"
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / "measure.msgpack"
+    path.write_bytes(pack_plan(plan))
+    where = ("--carla", servers["carla"], "--airsim", servers["airsim"], "--plan", str(path))
+    python = slot.simulator.config.client_python
+    command = python_command("uavsim.simulate.merged_measure", *where)
+    try:
+        done = subprocess.run(
+            [python or command[0], *command[1:]], capture_output=True, text=True, timeout=_MEASURE_S, check=False
+        )
+        answer = json.loads(done.stdout)
+    except subprocess.TimeoutExpired:
+        return Finding("bad", what, f"did not answer within {_MEASURE_S:g} s", "topology merged is refused here")
+    except ValueError:
+        last = (done.stderr.strip().splitlines() or ["said nothing"])[-1]
+        return Finding(
+            "bad", what, f"the measuring process ended with code {done.returncode}: {last}", "see the message"
+        )
+    if "error" in answer:
+        return Finding("bad", what, answer["error"], "topology merged is refused here; use topology bridge, or carla")
+    found, remedy = EngineFacts(**answer["facts"]).lines
+    return Finding("bad" if remedy else "good", what, found, remedy)
 
 
 def _town(slot: SimulatorSlot, plan: ScenePlan, *, folder: Path, flights: list[Flight]) -> Iterator[Finding]:

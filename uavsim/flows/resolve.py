@@ -127,7 +127,7 @@ def _check_simulators(request: Request, backend: Backend) -> None:
 
 def _port_word(server: Server, simulator: SimulatorConfig) -> str:
     port = simulator.ports.get(server.name) or server.default_port
-    return str(port) if server in (CARLA, AIRSIM) else f"{server.name}={port}"
+    return str(port) if server.name in (CARLA.name, AIRSIM.name) else f"{server.name}={port}"
 
 
 def identity_of(request: Request) -> JsonDict:

@@ -1,6 +1,7 @@
 """Images from AirSim while everything is paused (topology ``merged``; a ``CameraPort``).
 
-One call takes all images of a vehicle, one client and thread serve each vehicle. AirSim's segmentation gives every object a
+One call takes all images of a vehicle, one client and thread serve each vehicle. Where such calls wait for a tick, the world
+is held at the captured one and every image is proven by ``merged_proof.py``. AirSim's segmentation gives every object a
 number 0..255, shown as a colour. Neither the colours nor their channel order are assumed: the palette is measured once a
 session by giving one number after the other to everything and looking. Numbers 1..28 stand for the classes of what does not
 move, the rest for single vehicles and walkers; past those, movers share their class's number and have no instance masks.
@@ -10,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
@@ -19,14 +20,17 @@ from uavsim.errors import MissedTick, SimulatorError
 from uavsim.geometry import unreal
 from uavsim.records.modalities import INSTANCE, LIDAR, AirSimImage, AirSimLidar, Modality, camera_modalities, modality
 from uavsim.records.plan import ScenePlan
-from uavsim.records.recording import ActorInfo
-from uavsim.simulate.airsim_swarm import AirSimLink, AirSimPoses, pose_close
+from uavsim.records.recording import ActorInfo, DroneState
+from uavsim.simulate.airsim_link import AirSimLink, pose_close
+from uavsim.simulate.airsim_swarm import MAIN, AirSimPoses
+from uavsim.simulate.merged_proof import LastImages, TimedReading, agreed, refuse_other_times
 from uavsim.simulate.names import LIDAR_NAME, vehicle_name
 from uavsim.simulate.ports import CameraPose, Reading, SceneTraffic, TickState
 from uavsim.typing import AnyArray, FloatArray, UInt8Array, UInt16Array
 
 __all__ = ["AirSimCameras"]
 
+_MANY_CALLS_S: Final = 1800.0  # a town has thousands of objects, and each may cost a tick
 _FIRST_INSTANCE: Final = 29  # after CARLA's 28 semantic tags
 _LAST_INSTANCE: Final = 254
 _NEAR_ACTOR_M: Final = 1.0  # an object this near an actor's origin is that actor
@@ -53,7 +57,10 @@ class AirSimCameras:
         """Read images from where ``swarm`` is placed."""
         self._endpoint, self._swarm = (host, port), swarm
         self._links: dict[int, AirSimLink] = {}  # one client a vehicle, made and used in that vehicle's own thread
-        self._threads: dict[int, ThreadPoolExecutor] = {}
+        self._engine = swarm.engine
+        self._last = LastImages()
+        self._fixed: set[str] = set()  # the town's own objects: numbered once, for each may cost a merged build a tick
+        self._fixed_town = ""
         self._palette: UInt16Array | None = None  # colour code -> object number, 65535 where no number
         self.notes: list[str] = []
 
@@ -69,26 +76,58 @@ class AirSimCameras:
 
     def collect(self, state: TickState) -> list[Reading]:
         """See ``CameraPort``."""
+        with self._engine.proven():
+            self._learn_numbers(state)
+            if self._engine.way == "free":
+                return [taken.reading for taken in self._shoot_all(state.frame)]
+            began_ns = self._swarm.clock_ns()
+            self._place_all()
+            taken = agreed(partial(self._shoot_all, state.frame), frame=state.frame)
+            refuse_other_times(taken, began_ns, self._swarm.clock_ns(), frame=state.frame)
+        readings = [t.reading for t in taken]
+        self._last.take(readings, self._poses, frame=state.frame)
+        return readings
+
+    def _place_all(self) -> None:
+        jobs = {vehicle_name(drone.drone_id): partial(self._place, drone) for drone in self._swarm.drones}
+        self._engine.ask(jobs, doing="placing the drones")
+
+    def _place(self, drone: DroneState) -> None:
+        self._swarm.show(drone, self._link_of(drone.drone_id))
+
+    def _learn_numbers(self, state: TickState) -> None:
         images = [_image_of(sensor) for spec in self._plan.rig for sensor in camera_modalities(spec.sensors)]
         if self._plan.lidar or any(image.is_segmentation for image in images):
             if self._palette is None:
-                self._palette = self._measure_palette(self._main())
+                self._palette = self._engine.ask(
+                    {MAIN: lambda: self._measure_palette(self._main())},
+                    doing="measuring the segmentation palette",
+                    within_s=_MANY_CALLS_S,
+                )[MAIN]
             if self._meaning is None:
-                self._meaning = self._number_objects(self._main(), state)
-        jobs = []
-        for drone_id in self._plan.swarm.drone_ids:
-            if drone_id not in self._threads:
-                self._threads[drone_id] = ThreadPoolExecutor(1, thread_name_prefix=vehicle_name(drone_id))
-            poses = [p for p in self._poses if p.drone_id == drone_id]
-            jobs.append(self._threads[drone_id].submit(self._shoot, drone_id, poses, state.frame))
-        return [image for job in jobs for image in job.result()]
+                self._meaning = self._engine.ask(
+                    {MAIN: lambda: self._number_objects(self._main(), state)},
+                    doing="numbering objects",
+                    within_s=_MANY_CALLS_S,
+                )[MAIN]
 
     def _main(self) -> AirSimLink:
         assert self._swarm.link is not None
         return self._swarm.link
 
-    def _shoot(self, drone_id: int, poses: Sequence[CameraPose], frame: int) -> list[Reading]:
-        """Take one vehicle's images in its own thread with its own client."""
+    def _shoot_all(self, frame: int) -> list[TimedReading]:
+        """Take every vehicle's images, each in its own thread with its own client."""
+        jobs = {
+            vehicle_name(drone_id): partial(
+                self._shoot, drone_id, [p for p in self._poses if p.drone_id == drone_id], frame
+            )
+            for drone_id in self._plan.swarm.drone_ids
+        }
+        taken = self._engine.ask(jobs, doing="taking images")
+        return [image for name in jobs for image in taken[name]]
+
+    def _shoot(self, drone_id: int, poses: Sequence[CameraPose], frame: int) -> list[TimedReading]:
+        """Take one vehicle's images."""
         link = self._link_of(drone_id)
         sensors = {spec.name: camera_modalities(spec.sensors) for spec in self._plan.rig}
         lidars = [pose for pose in poses if not pose.camera]
@@ -98,10 +137,10 @@ class AirSimCameras:
         if len(replies) != len(wanted):
             raise MissedTick(f"tick {frame}: {name} answered {len(replies)} images of {len(wanted)}")
         readings = [
-            self._reading(link, pose, sensor, reply=reply, frame=frame)
+            TimedReading(self._reading(link, pose, sensor, reply=reply, frame=frame), int(reply.time_stamp))
             for (pose, sensor), reply in zip(wanted, replies, strict=True)
         ]
-        return readings + [self._turn(link, pose, frame=frame) for pose in lidars]
+        return readings + [TimedReading(self._turn(link, pose, frame=frame), None) for pose in lidars]
 
     def _turn(self, link: AirSimLink, pose: CameraPose, *, frame: int) -> Reading:
         """Take one turn of a vehicle's lidar; points carry the number of the object that they are on."""
@@ -200,10 +239,13 @@ class AirSimCameras:
         infos = {info.instance_id: info for info in self._traffic.actors}
         origins_m = state.actors.map_SE3_actor.translation_m
         places = {int(i): t for i, t in zip(state.actors.instance_id, origins_m, strict=True)}
-        with link.translated("numbering objects"):
-            link.client.simSetSegmentationObjectID(".*", 0, True)
-        names = link.object_names()
+        if self._fixed_town != self._plan.town.name:
+            self._fixed, self._fixed_town = set(), self._plan.town.name
+            with link.translated("numbering objects"):
+                link.client.simSetSegmentationObjectID(".*", 0, True)
+        names = [name for name in link.object_names() if name not in self._fixed]
         owners = self._owners(link, names, places)
+        self._fixed.update(name for name in names if name not in owners)
         free = _FIRST_INSTANCE
         number_of: dict[int, int] = {}
         for object_name in names:
@@ -254,10 +296,8 @@ class AirSimCameras:
         return owners
 
     def close(self) -> None:
-        """See ``CameraPort``."""
-        for thread in self._threads.values():
-            thread.shutdown(wait=True)
-        self._threads, self._links = {}, {}
+        """See ``CameraPort``; the swarm ends the engine's threads."""
+        self._links = {}
 
 
 def _check_pose(link: AirSimLink, pose: CameraPose, reported: tuple[Any, Any], *, what: str) -> None:

@@ -6,16 +6,23 @@ degrees; AirSim's roll, pitch and yaw have CARLA's signs.
 
 from __future__ import annotations
 
+from typing import Literal
+
 from uavsim.records.modalities import AirSimImage, camera_modalities
 from uavsim.records.plan import CameraSpec, LidarSpec, ScenePlan
 from uavsim.simulate.names import LIDAR_NAME, vehicle_name
 from uavsim.typing import JsonDict
 
-__all__ = ["airsim_settings"]
+__all__ = ["Client", "airsim_settings"]
+
+Client = Literal["airsim", "cosys"]
+"""Whose server reads the file."""
 
 
-def airsim_settings(plan: ScenePlan) -> JsonDict:
+def airsim_settings(plan: ScenePlan, *, client: Client = "airsim") -> JsonDict:
     """Return settings for ``plan``'s drones: on the ground in their formation, every camera of the rig on each.
+
+    Cosys-AirSim wants another version of the file and has another segmentation, which is left off (its docs/settings.md).
 
     Segmentation numbers are left at 0 ("None"), so that the capture owns them all; sizes are given for every image type,
     because AirSim otherwise takes 256x144 without a word.
@@ -35,14 +42,15 @@ def airsim_settings(plan: ScenePlan) -> JsonDict:
         }
         for drone_id, offset in zip(plan.swarm.drone_ids, offsets_m, strict=True)
     }
-    return {
-        "SettingsVersion": 1.2,
-        "SimMode": "Multirotor",
-        "ClockSpeed": 1.0,
-        "ViewMode": "NoDisplay",
-        "SegmentationSettings": {"InitMethod": "None", "OverrideExisting": True},
-        "Vehicles": vehicles,
+    own: dict[Client, JsonDict] = {
+        "airsim": {
+            "SettingsVersion": 1.2,
+            "SegmentationSettings": {"InitMethod": "None", "OverrideExisting": True},
+        },
+        "cosys": {"SettingsVersion": 2.0, "InitialInstanceSegmentation": False},
     }
+    common = {"SimMode": "Multirotor", "ClockSpeed": 1.0, "ViewMode": "NoDisplay", "Vehicles": vehicles}
+    return own[client] | common
 
 
 def _camera(spec: CameraSpec) -> JsonDict:

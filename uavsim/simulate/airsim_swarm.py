@@ -1,35 +1,27 @@
-"""AirSim through its own client: the only module that imports ``airsim``, and the two ways in which a swarm uses it.
-
-AirSim's calls speak each vehicle's own home frame: NED axes whose origin is where that vehicle spawned. ``AirSimLink`` adds
-the spawn offset and the town's measured origin, so that nothing above it knows of either. One client serves one thread.
-"""
+"""The two ways in which a swarm uses AirSim: it only shows the drones, or it flies them."""
 
 from __future__ import annotations
 
-import contextlib
-import json
-import socket
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Callable
+from typing import TypeVar
 
-import airsim
-import msgpackrpc
 import numpy as np
 
-from uavsim.errors import SceneVoid, SimulatorError, SimulatorLost
+from uavsim.errors import SceneVoid
 from uavsim.geometry import frames, unreal
 from uavsim.geometry.se3 import SE3
-from uavsim.records.modalities import AirSimImage
 from uavsim.records.plan import ScenePlan
 from uavsim.records.recording import DroneState
+from uavsim.simulate.airsim_link import AirSimLink, pose_close
+from uavsim.simulate.merged_engine import MergedEngine
 from uavsim.simulate.names import vehicle_name
 from uavsim.simulate.ports import Heartbeat
 from uavsim.simulate.swarm import PlannedSwarm, on_grid, planned_velocity_mps
-from uavsim.typing import AnyArray, FloatArray
+from uavsim.typing import FloatArray
 
-__all__ = ["AirSimFlight", "AirSimLink", "AirSimPoses", "pose_close"]
+__all__ = ["MAIN", "AirSimFlight", "AirSimPoses"]
 
-_TIMEOUT_S = 20  # simGetImages is known to hang for ever; the client's own time-out comes before the supervisor's
+MAIN = "airsim"  # name of the thread in which the swarm's own client lives
 _RUN_IN_STEPS = 120  # of approach before step 0: the drones start from a standstill, the scene does not
 _POSITION_GAIN_PER_S = 2.5  # pulls a drone back to its place; the plan's own velocity is fed forward
 _CATCH_UP_MPS = 4.0  # at most, on top of the plan's velocity
@@ -37,173 +29,102 @@ _LIFT_STEPS, _LIFT_STEP_S = 24, 0.25  # AirSim rises two metres at half a metre 
 _CLOCK_SLACK = 0.5  # of a step: AirSim's real clock is not exact
 
 
-class AirSimLink:
-    """One connection, to be used by one thread. Its world ``ned`` is metres north-east-down from PlayerStart."""
-
-    def __init__(self, host: str, port: int, *, origin_ue_m: Sequence[float] = (0.0, 0.0, 0.0)) -> None:
-        """Connect.
-
-        Raises:
-            SimulatorError: nobody answers there.
-        """
-        self._where = f"{host}:{port}"
-        try:
-            socket.create_connection((host, port), timeout=5).close()
-        except OSError as error:
-            raise SimulatorError(f"no AirSim at {self._where} ({error.strerror or error}); is it started?") from error
-        self.client: Any = airsim.MultirotorClient(ip=host, port=port, timeout_value=_TIMEOUT_S)
-        self._map_SE3_ned = frames.map_SE3_ned(airsim_origin_ue_m=np.asarray(origin_ue_m, dtype=np.float64))
-        self._ned_SE3_map = self._map_SE3_ned.inverse()
-        with self.translated("connecting"):
-            if not self.client.ping():
-                raise SimulatorError(f"AirSim at {self._where} does not answer a ping")
-            self.vehicles: list[str] = [str(name) for name in self.client.listVehicles()]
-            settings = json.loads(self.client.getSettingsString() or "{}")
-        self._homes = {
-            name: np.array([float(spec.get(axis) or 0.0) for axis in ("X", "Y", "Z")])
-            for name, spec in (settings.get("Vehicles") or {}).items()
-        }
-
-    @contextlib.contextmanager
-    def translated(self, doing: str) -> Iterator[None]:
-        """Turn the RPC library's errors into ours."""
-        try:
-            yield
-        except (msgpackrpc.error.TimeoutError, msgpackrpc.error.TransportError, OSError) as error:
-            raise SimulatorLost(f"AirSim at {self._where} stopped answering while {doing}: {error}") from error
-        except msgpackrpc.error.RPCError as error:
-            text = " ".join(str(error).split())
-            raise SimulatorError(f"AirSim at {self._where} refused {doing}: {text}") from error
-
-    def require(self, drone_ids: Sequence[int]) -> None:
-        """Check that every drone is there.
-
-        Raises:
-            SimulatorError: a vehicle is missing in AirSim's settings.
-        """
-        missing = [vehicle_name(d) for d in drone_ids if vehicle_name(d) not in self.vehicles]
-        if missing:
-            raise SimulatorError(
-                f"AirSim at {self._where} has no vehicle {missing[0]!r} (it has {', '.join(self.vehicles) or 'none'}); "
-                "write its settings.json with `uavsim airsim-settings` and restart it"
-            )
-
-    def home_ned_m(self, name: str) -> FloatArray:
-        """Where a vehicle spawned, (3,) NED metres from PlayerStart."""
-        return self._homes.get(name, np.zeros(3))
-
-    def to_map(self, ned_SE3_frd: SE3) -> SE3:
-        """Return ``map_SE3_flu``; the attitude by its sign flips, which round nothing."""
-        turn = frames.quat_map_from_ned(ned_SE3_frd.quat_wxyz)
-        return SE3(turn, self._map_SE3_ned.apply(ned_SE3_frd.translation_m))
-
-    def object_names(self) -> list[str]:
-        """List the scene's objects."""
-        with self.translated("listing objects"):
-            return [str(name) for name in self.client.simListSceneObjects(".*")]
-
-    def object_map_m(self, name: str) -> FloatArray:
-        """Where a scene object is, (3,) map; NaN where AirSim does not know it. They are of the world."""
-        with self.translated(f"looking for {name}"):
-            return self._map_SE3_ned.apply(_xyz(self.client.simGetObjectPose(name).position))
-
-    def from_map(self, map_SE3_flu: SE3) -> SE3:
-        """Return ``ned_SE3_frd``, the inverse of ``to_map``."""
-        turn = frames.quat_ned_from_map(map_SE3_flu.quat_wxyz)
-        return SE3(turn, self._ned_SE3_map.apply(map_SE3_flu.translation_m))
-
-    def world_pose(self, position: Any, orientation: Any, *, home: str) -> SE3:
-        """Read a pose of the wire, which is in ``home``'s frame, as ``ned_SE3_frd``.
-
-        Raises:
-            SimulatorLost: it is not a number.
-        """
-        place_m, turn = _xyz(position) + self.home_ned_m(home), _wxyz(orientation)
-        if not (np.isfinite(place_m).all() and np.isfinite(turn).all()):
-            raise SimulatorLost(f"AirSim's pose of {home} is not a number; restart it")
-        return SE3(turn, place_m)
-
-    def put(self, name: str, ned_SE3_frd: SE3) -> None:
-        """Place a vehicle."""
-        t_m, q = ned_SE3_frd.translation_m - self.home_ned_m(name), ned_SE3_frd.quat_wxyz
-        wire = airsim.Pose(
-            airsim.Vector3r(*(float(v) for v in t_m)),
-            airsim.Quaternionr(float(q[1]), float(q[2]), float(q[3]), float(q[0])),
-        )
-        with self.translated(f"placing {name}"):
-            self.client.simSetVehiclePose(wire, True, name)
-
-    def kinematics(self, name: str) -> tuple[SE3, FloatArray, int]:
-        """Return a vehicle's true ``ned_SE3_frd``, its velocity (3,) NED m/s, and AirSim's time stamp in ns."""
-        with self.translated(f"reading {name}"):
-            state = self.client.getMultirotorState(name)
-            truth = self.client.simGetGroundTruthKinematics(name)
-        ned_SE3_frd = self.world_pose(truth.position, truth.orientation, home=name)
-        return ned_SE3_frd, _xyz(truth.linear_velocity), int(state.timestamp)
-
-    def image_requests(self, wanted: Sequence[tuple[str, AirSimImage]]) -> list[Any]:
-        """Make requests from (camera, image) pairs."""
-        return [airsim.ImageRequest(camera, image.image_type, image.as_float, False) for camera, image in wanted]
-
-    def images(self, name: str, requests: Sequence[Any]) -> list[Any]:
-        """Take all images of one vehicle in one call: one call is of one moment, two calls are not."""
-        with self.translated(f"taking {name}'s images"):
-            return list(self.client.simGetImages(list(requests), name))
-
-    def lidar(self, name: str, sensor: str) -> Any:
-        """Take a lidar's last turn."""
-        with self.translated(f"reading {name}'s lidar"):
-            return self.client.getLidarData(sensor, name)
+T = TypeVar("T")
 
 
 class AirSimPoses:
-    """A swarm that AirSim only shows (topology ``merged``): paused, placed exactly as planned, read back."""
+    """A swarm that AirSim only shows (topology ``merged``): paused, placed exactly as planned, read back.
 
-    def __init__(self, host: str, port: int) -> None:
+    Where AirSim's calls wait for a tick, only captured steps reach AirSim: the cameras place the drones then.
+    """
+
+    def __init__(self, host: str, port: int, *, engine: MergedEngine) -> None:
         """Remember where AirSim is; the connection is made with the first scene, whose town tells the origin."""
-        self.endpoint = (host, port)
+        self.endpoint, self.engine = (host, port), engine
         self.link: AirSimLink | None = None
         self._plan_follower = PlannedSwarm()
+        self.drones: tuple[DroneState, ...] = ()
 
     def begin(self, plan: ScenePlan, *, heartbeat: Heartbeat) -> None:
         """See ``SwarmPort``."""
         heartbeat("swarm", 0)
+        self.engine.begin(heartbeat)
         self._plan_follower.begin(plan, heartbeat=heartbeat)
-        self.link = link = AirSimLink(*self.endpoint, origin_ue_m=plan.town.airsim_origin_ue_m)
+        self.link = link = self._on_main(lambda: self._connect(plan), doing="connecting", ticks=False)
+        self.pause(True)
+        self._on_main(link.learn, doing="listing vehicles")
         link.require(plan.swarm.drone_ids)
-        with link.translated("pausing"):
-            link.client.simPause(True)
         self.advance(0)
+        if self.engine.way == "ticks":
+            self.pause(False)
+
+    def _connect(self, plan: ScenePlan) -> AirSimLink:
+        return AirSimLink(*self.endpoint, origin_ue_m=plan.town.airsim_origin_ue_m, learn=False)
+
+    def _on_main(self, job: Callable[[], T], *, doing: str, ticks: bool = True) -> T:
+        return self.engine.ask({MAIN: job}, doing=doing, ticks=ticks)[MAIN]
+
+    def pause(self, paused: bool) -> None:
+        """Hold AirSim's vehicles, and in a merged build the game, or let them go on."""
+
+        def call() -> None:
+            assert self.link is not None
+            with self.link.translated("pausing"):
+                self.link.client.simPause(paused)
+
+        self._on_main(call, doing="pausing", ticks=False)
+
+    def clock_ns(self) -> int:
+        """Return AirSim's time."""
+
+        def call() -> int:
+            assert self.link is not None
+            with self.link.translated("reading the clock"):
+                return int(self.link.client.getMultirotorState(self.link.vehicles[0]).timestamp)
+
+        return self._on_main(call, doing="reading the clock", ticks=False)
 
     def advance(self, step: int) -> tuple[DroneState, ...]:
         """See ``SwarmPort``; every drone's pose is read back and must be the one that was set."""
+        self.drones = self._plan_follower.advance(step)
+        if self.engine.way == "free":
+            self._on_main(self._show_all, doing="placing the drones")
+        return self.drones
+
+    def _show_all(self) -> None:
         assert self.link is not None
-        drones = self._plan_follower.advance(step)
-        for drone in drones:
-            wanted = self.link.from_map(drone.map_SE3_flu)
-            name = vehicle_name(drone.drone_id)
-            self.link.put(name, wanted)
-            with self.link.translated(f"reading {name}"):
-                reply = self.link.client.simGetVehiclePose(name)
-            got = self.link.world_pose(reply.position, reply.orientation, home=name)
-            if not pose_close(got, wanted):
-                off_m = float(np.linalg.norm(got.translation_m - wanted.translation_m))
-                raise SceneVoid(f"AirSim shows {name} {off_m:.3f} m from where it was put at step {step}")
-        return drones
+        for drone in self.drones:
+            self.show(drone, self.link)
+
+    @staticmethod
+    def show(drone: DroneState, link: AirSimLink) -> None:
+        """Place a drone, through a client of the calling thread.
+
+        Raises:
+            SceneVoid: AirSim shows it elsewhere.
+        """
+        wanted, name = link.from_map(drone.map_SE3_flu), vehicle_name(drone.drone_id)
+        link.put(name, wanted)
+        with link.translated(f"reading {name}"):
+            reply = link.client.simGetVehiclePose(name)
+        got = link.world_pose(reply.position, reply.orientation, home=name)
+        if not pose_close(got, wanted):
+            off_m = float(np.linalg.norm(got.translation_m - wanted.translation_m))
+            raise SceneVoid(f"AirSim shows {name} {off_m:.3f} m from where it was put")
 
     def close(self) -> None:
         """See ``SwarmPort``."""
         if self.link is not None:
-            with self.link.translated("giving the clock back"):
-                self.link.client.simPause(False)
+            self.pause(False)
+        self.engine.close()
 
 
 class AirSimFlight:
     """A swarm that AirSim flies (topology ``bridge``): real attitude and lag, stepped with CARLA's tick."""
 
-    def __init__(self, host: str, port: int) -> None:
-        """Remember where AirSim is."""
-        self._endpoint = (host, port)
+    def __init__(self, host: str, port: int, *, client: str = "airsim") -> None:
+        """Remember where AirSim is, and which vendor's module speaks to it."""
+        self._endpoint, self._client = (host, port), client
         self._link: AirSimLink | None = None
 
     def begin(self, plan: ScenePlan, *, heartbeat: Heartbeat) -> None:
@@ -214,7 +135,7 @@ class AirSimFlight:
         """
         self._plan = plan
         self._step_s = plan.step_us / 1e6
-        self._link = link = AirSimLink(*self._endpoint, origin_ue_m=plan.town.airsim_origin_ue_m)
+        self._link = link = AirSimLink(*self._endpoint, origin_ue_m=plan.town.airsim_origin_ue_m, client=self._client)
         link.require(plan.swarm.drone_ids)
         self._names = [vehicle_name(d) for d in plan.swarm.drone_ids]
         with link.translated("taking off"):
@@ -222,7 +143,7 @@ class AirSimFlight:
             link.client.reset()
             link.client.simPause(True)  # nothing may fall between the reset and the take-off
             wind_ned = frames.NED_SE3_MAP.rotate(np.array(plan.wind_map_mps))
-            link.client.simSetWind(airsim.Vector3r(*(float(v) for v in wind_ned)))
+            link.client.simSetWind(link.vendor.Vector3r(*(float(v) for v in wind_ned)))
         self._put_at_start()  # clear of the town; a spawn point may lie inside a building of another map
         with link.translated("arming"):
             for name in self._names:
@@ -249,7 +170,7 @@ class AirSimFlight:
             for n in range(_LIFT_STEPS):
                 link.client.simContinueForTime(_LIFT_STEP_S)
                 heartbeat("swarm", n)
-                flying = airsim.LandedState.Flying
+                flying = link.vendor.LandedState.Flying
                 waiting -= {name for name in waiting if link.client.getMultirotorState(name).landed_state == flying}
             refused = [str(lift.error) for lift in lifts if getattr(lift, "error", None)]
         if waiting:
@@ -304,8 +225,8 @@ class AirSimFlight:
                 link.client.moveByVelocityAsync(
                     *(float(v) for v in command),
                     duration=10 * self._step_s,
-                    drivetrain=airsim.DrivetrainType.MaxDegreeOfFreedom,
-                    yaw_mode=airsim.YawMode(is_rate=False, yaw_or_rate=float(yaw_deg[row])),
+                    drivetrain=link.vendor.DrivetrainType.MaxDegreeOfFreedom,
+                    yaw_mode=link.vendor.YawMode(is_rate=False, yaw_or_rate=float(yaw_deg[row])),
                     vehicle_name=name,
                 )
         with link.translated("stepping"):
@@ -343,23 +264,7 @@ class AirSimFlight:
                 self._link.client.simPause(False)
 
 
-def pose_close(got: SE3, wanted: SE3, *, tolerance_m: float = 5e-3, tolerance_rad: float = 2e-3) -> bool:
-    """Tell whether two poses (``ned_SE3_frd``) agree to what float32 on the wire can carry."""
-    off_q = 1.0 - abs(float(np.dot(got.quat_wxyz, wanted.quat_wxyz)))
-    near = float(np.linalg.norm(got.translation_m - wanted.translation_m)) <= tolerance_m
-    return near and off_q <= tolerance_rad**2 / 8
-
-
 def _limited(velocity_mps: FloatArray, planned_mps: FloatArray) -> FloatArray:
     extra = velocity_mps - planned_mps
     size = float(np.linalg.norm(extra))
     return velocity_mps if size <= _CATCH_UP_MPS else planned_mps + extra * (_CATCH_UP_MPS / size)
-
-
-def _xyz(vector: Any) -> FloatArray:
-    return np.array([vector.x_val, vector.y_val, vector.z_val], dtype=np.float64)
-
-
-def _wxyz(quaternion: Any) -> AnyArray:
-    q = np.array([quaternion.w_val, quaternion.x_val, quaternion.y_val, quaternion.z_val], dtype=np.float64)
-    return q / np.linalg.norm(q)

@@ -18,7 +18,7 @@ import numpy as np
 
 from uavsim.errors import SimulatorError, UavsimError
 from uavsim.geometry import unreal
-from uavsim.simulate.airsim_swarm import AirSimLink
+from uavsim.simulate.airsim_link import AirSimLink
 from uavsim.simulate.carla_world import CarlaWorld
 from uavsim.simulate.ports import Endpoint
 from uavsim.typing import FloatArray, JsonDict

@@ -1,13 +1,14 @@
 """CARLA through its own client: the only module that imports ``carla``.
 
-libcarla can abort or deadlock the interpreter that it lives in; nothing here runs outside a client process process that a
-supervisor may kill. Every vendor exception is translated where it enters.
+libcarla can abort or deadlock its interpreter: nothing here runs outside a client process that may be killed. Every vendor
+exception is translated where it enters.
 """
 
 from __future__ import annotations
 
 import contextlib
-import socket
+import sys
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -19,17 +20,19 @@ from uavsim.records.classes import VEHICLE_OF_TAG
 from uavsim.records.modalities import Modality
 from uavsim.records.plan import ScenePlan
 from uavsim.records.recording import ActorInfo, ActorStates
-from uavsim.simulate import carla_read, traffic
-from uavsim.simulate.ports import Heartbeat, SceneTraffic, TickState
+from uavsim.simulate import carla_read, traffic, versions
+from uavsim.simulate.local_port import free_port
+from uavsim.simulate.ports import Endpoint, Heartbeat, SceneTraffic, TickState
+from uavsim.simulate.recognise import require
 from uavsim.typing import FloatArray
 
-__all__ = ["CLIENT_VERSION", "CarlaWorld"]
+__all__ = ["CarlaWorld"]
 
-CLIENT_VERSION = "0.9.16"
 _VEHICLE_GAP_M = 8.0  # between spawn places: a bus is 10 m long, and the Traffic Manager wants room to start
 _LOAD_TIMEOUT_S = 120.0
 _CALL_TIMEOUT_S = 20.0
 _LANE_PIECE_M = 2.0
+_LOOK_S = 0.0005
 _LEFT_BEHIND = ("controller.*", "walker.*", "vehicle.*", "sensor.*")
 _PARKED_LABELS = tuple(getattr(carla.CityObjectLabel, label.capitalize()) for label in VEHICLE_OF_TAG.values())
 
@@ -55,33 +58,22 @@ class CarlaWorld:
             SimulatorError: nobody answers there, or a server of another version does.
         """
         self._where = f"{host}:{port}"
-        try:
-            socket.create_connection((host, port), timeout=5).close()
-        except OSError as error:
-            raise SimulatorError(
-                f"no simulator at {self._where} ({error.strerror or error}); is CARLA started?"
-            ) from error
+        self.server_version = require("carla", Endpoint(host, port)).detail
+        versions.refuse_other_server(self.server_version, where=self._where)
         self._client = carla.Client(host, port)
         self._client.set_timeout(_CALL_TIMEOUT_S)
-        with _translated(f"asking {self._where} for its version"):
-            self.server_version: str = self._client.get_server_version()
         self.client_version: str = self._client.get_client_version()
-        if self.server_version.split("-")[0] != CLIENT_VERSION:
-            raise SimulatorError(
-                f"the server at {self._where} is CARLA {self.server_version}, the client speaks {CLIENT_VERSION}; "
-                f"start carlasim/carla:{CLIENT_VERSION}"
-            )
+        versions.refuse_other_client(self.client_version, python=sys.executable)
         with _translated("opening the world"):
             self._world = self._client.get_world()
             # the headless simulator says who it is in its spectator's attributes; Unreal has no such attribute
             self.kind: str = str(self._world.get_spectator().attributes.get("simulator", "unreal"))
         self.generation = 0  # counts loaded worlds: cameras of an older one are gone
-        self._step_s = 0.0
+        self._step_s = self.paused_s = 0.0  # the second: CARLA's clock counts ticks of a paused game, too
         self._rendering = True
         self._traffic_manager: Any = None
         self._vehicles: list[int] = []
-        self._walkers: list[int] = []
-        self._controllers: list[int] = []
+        self._walkers, self._controllers = list[int](), list[int]()
         self._instance_of: dict[int, int] = {}
         self._parked = carla_read.NOTHING_PARKED
         self._was = self._world.get_settings()
@@ -179,7 +171,25 @@ class CarlaWorld:
             raise MissedTick(
                 f"tick {frame} took {snapshot.timestamp.delta_seconds} s of simulation, not {self._step_s}"
             )
-        return TickState(frame, float(snapshot.timestamp.elapsed_seconds), self._states(snapshot))
+        return TickState(frame, float(snapshot.timestamp.elapsed_seconds) - self.paused_s, self._states(snapshot))
+
+    def cue(self) -> None:
+        """Ask for a tick of the server alone, without a step of the Traffic Manager; returns at once."""
+        with _translated("passing a tick"):
+            self._client.apply_batch([], True)
+
+    def now(self) -> TickState:
+        """Return the last state that the server sent, with its own clock."""
+        with _translated("reading the world"):
+            seen = self._world.get_snapshot()
+        return TickState(int(seen.frame), float(seen.timestamp.elapsed_seconds), self._states(seen))
+
+    def newer_than(self, frame: int, *, timeout_s: float) -> TickState | None:
+        """Wait for the state of a later frame; None when none comes."""
+        end = time.monotonic() + timeout_s
+        while self._world.get_snapshot().frame <= frame and time.monotonic() < end:
+            time.sleep(_LOOK_S)
+        return state if (state := self.now()).frame > frame else None
 
     def _states(self, snapshot: Any) -> ActorStates:
         rows = carla_read.snapshot_rows(snapshot, self._instance_of)
@@ -217,7 +227,7 @@ class CarlaWorld:
 
     def _start_traffic_manager(self, plan: ScenePlan) -> None:
         if self._traffic_manager is None:
-            self._traffic_manager = self._client.get_trafficmanager(_free_port())
+            self._traffic_manager = self._client.get_trafficmanager(free_port())
             self._traffic_manager.set_synchronous_mode(True)
         manager, wanted = self._traffic_manager, plan.traffic
         manager.set_hybrid_physics_mode(wanted.hybrid_physics)
@@ -388,10 +398,3 @@ class CarlaWorld:
                 self._traffic_manager.shut_down()
                 self._traffic_manager = None
             self._world.apply_settings(self._was)
-
-
-def _free_port() -> int:
-    """A port for the Traffic Manager's own server, which libcarla opens inside this process."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])

@@ -1,23 +1,27 @@
 """What is behind the three ports in each set-up of ours; ``config/backends.py`` names these functions.
 
-    topology   world   swarm                    cameras
-    carla      CARLA   the plan itself          CARLA cameras moved before the tick
-    bridge     CARLA   AirSim flight, stepped   CARLA cameras at the poses that AirSim reports
-    merged     CARLA   AirSim, placed           AirSim simGetImages while paused
+    topology   world   swarm                          cameras
+    carla      CARLA   the plan itself                CARLA cameras moved before the tick
+    bridge     CARLA   AirSim flight, stepped         CARLA cameras at the poses that AirSim reports
+    cosys      CARLA   Cosys-AirSim flight, stepped   CARLA cameras at the poses that it reports
+    merged     CARLA   AirSim, placed                 AirSim simGetImages while paused
 
-AirSim's client is imported by the set-ups that need it: the first one runs where it is not installed.
+AirSim's client is imported by the set-ups that need it: the first one runs where it is not installed. Who answers at a port
+is asked before its client is let near it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
+from uavsim.errors import SimulatorError
 from uavsim.simulate.carla_cameras import CarlaCameras
 from uavsim.simulate.carla_world import CarlaWorld
 from uavsim.simulate.ports import Endpoint, Ports
+from uavsim.simulate.recognise import recognise, require
 from uavsim.simulate.swarm import PlannedSwarm
 
-__all__ = ["bridge", "carla", "merged"]
+__all__ = ["bridge", "carla", "cosys", "merged"]
 
 
 def carla(endpoints: Mapping[str, Endpoint]) -> Ports:
@@ -28,22 +32,43 @@ def carla(endpoints: Mapping[str, Endpoint]) -> Ports:
 
 def bridge(endpoints: Mapping[str, Endpoint]) -> Ports:
     """Fly in AirSim, look through CARLA's cameras."""
-    from uavsim.simulate.airsim_swarm import AirSimFlight
+    require("airsim", endpoints["airsim"])
+    return _flown(endpoints, client="airsim")
 
-    airsim = endpoints["airsim"]
-    world = _world(endpoints)
-    return Ports(world, AirSimFlight(airsim.host, airsim.port), CarlaCameras(world))
+
+def cosys(endpoints: Mapping[str, Endpoint]) -> Ports:
+    """Fly in Cosys-AirSim, look through CARLA's cameras."""
+    require("cosys", endpoints["airsim"])
+    return _flown(endpoints, client="cosysairsim")
 
 
 def merged(endpoints: Mapping[str, Endpoint]) -> Ports:
     """Place the drones in AirSim and look through its cameras, in one process with CARLA."""
     from uavsim.simulate.airsim_cameras import AirSimCameras
     from uavsim.simulate.airsim_swarm import AirSimPoses
+    from uavsim.simulate.merged_engine import MergedEngine
+    from uavsim.simulate.merged_world import MergedWorld
+
+    airsim = endpoints["airsim"]
+    if recognise(airsim, expected="airsim").kind == "cosys":
+        raise SimulatorError(
+            f"{airsim.host}:{airsim.port} is Cosys-AirSim, which is built on Unreal 5: no build of it hosts the towns of "
+            "CARLA 0.9.16, so there is no topology merged with it; use topology cosys, beside a CARLA of its own"
+        )
+    require("airsim", airsim)
+    world = _world(endpoints)
+    engine = MergedEngine(world)
+    swarm = AirSimPoses(airsim.host, airsim.port, engine=engine)
+    cameras = AirSimCameras(airsim.host, airsim.port, swarm=swarm)
+    return Ports(MergedWorld(world, engine=engine, pause=swarm.pause), swarm, cameras)
+
+
+def _flown(endpoints: Mapping[str, Endpoint], *, client: str) -> Ports:
+    from uavsim.simulate.airsim_swarm import AirSimFlight
 
     airsim = endpoints["airsim"]
     world = _world(endpoints)
-    swarm = AirSimPoses(airsim.host, airsim.port)
-    return Ports(world, swarm, AirSimCameras(airsim.host, airsim.port, swarm=swarm))
+    return Ports(world, AirSimFlight(airsim.host, airsim.port, client=client), CarlaCameras(world))
 
 
 def _world(endpoints: Mapping[str, Endpoint]) -> CarlaWorld:

@@ -54,6 +54,8 @@ class SimulatorSlot:
     ) -> None:
         self.name = name
         self._backend = backend_of(topology)
+        if config.kind == "mock":
+            config = config.model_copy(update={"arguments": (*self._backend.headless, *config.arguments)})
         self.simulator = Simulator(config, servers=self._backend.servers, name=name, logs=logs)
         self._run, self._home, self._command = run, home, command
         self._client_log = logs / f"{name}-client.log"

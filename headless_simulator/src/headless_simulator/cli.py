@@ -15,6 +15,7 @@ from typing import Final
 import numpy as np
 
 from headless_simulator.airsim import AirSimServer, AirSimSettings, read_settings
+from headless_simulator.airsim.dialects import DIALECTS
 from headless_simulator.airsim.fault_injection import AirSimFaults
 from headless_simulator.carla.server import CarlaServer
 from headless_simulator.errors import ClientError
@@ -25,6 +26,7 @@ from headless_simulator.rendering import Rendering
 from headless_simulator.scene import Movers, Town, View, Weather
 from headless_simulator.terminal import note
 from headless_simulator.towns.library import TownLibrary, opendrive_files
+from headless_simulator.world.game_thread import EngineRules, GameThread
 from headless_simulator.world.world import World
 
 
@@ -45,6 +47,16 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("--render-latency", type=float, default=0.0, metavar="MS", help="pause per camera image")
     p.add_argument("--airsim-settings", type=Path, help="AirSim's settings.json")
     p.add_argument("--separate-worlds", action="store_true", help="AirSim flies in a world of its own")
+    p.add_argument("--airsim-dialect", choices=tuple(DIALECTS), default="airsim", help="which AirSim answers")
+    p.add_argument(
+        "--merged-engine",
+        choices=("carla", "free"),
+        default="carla",
+        help="carla: between two ticks of a client nothing is rendered; free: AirSim's calls are always served at once",
+    )
+    p.add_argument(
+        "--merged-assume", action="append", default=[], metavar="RULE=yes|no", help="what a tick does under simPause"
+    )
     return p
 
 
@@ -125,8 +137,18 @@ def _servers(
     models = ModelLibrary()
     renderers = _Renderers(models)
     world = World(town, models=models, renderer_of=renderers)
+    rules = EngineRules(waits_for_tick=options.merged_engine == "carla" and not options.separate_worlds)
+    world.game_thread = GameThread(rules.assuming(options.merged_assume))
     rendering = Rendering(flat=options.render == "flat", latency_s=options.render_latency / 1000)
     carla = CarlaServer(world, towns=library, faults=faults, rendering=rendering)
     sky = World(town, models=models, renderer_of=renderers) if options.separate_worlds else world
-    airsim = AirSimServer(sky, settings, port=options.airsim_port, faults=AirSimFaults(faults), rendering=rendering)
+    airsim = AirSimServer(
+        sky,
+        settings,
+        port=options.airsim_port,
+        faults=AirSimFaults(faults),
+        rendering=rendering,
+        game_thread=sky.game_thread,
+        dialect=DIALECTS[options.airsim_dialect],
+    )
     return carla, airsim

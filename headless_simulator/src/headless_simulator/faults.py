@@ -36,9 +36,13 @@ faults:
   - fault: wrong_map           # the map calls itself `name`
     name: Town99
   - fault: stall               # AirSim's port: stall, cut_rpc, drop_frame, duplicate_frame, reorder_frames, stale_pose,
-    server: airsim             # nan_pose; `call` and `nth` select, `vehicle` is the drone's name (pattern)
+    server: airsim             # nan_pose and those below; `call` and `nth` select, `vehicle` is the drone's name (pattern)
     call: simGetImages
     seconds: 5
+  - {fault: stale_pixels, server: airsim}   # pixels of the vehicle's last images from elsewhere, poses of now
+  - {fault: other_vehicle, server: airsim}  # pixels of another vehicle's last images, poses of this one
+  - {fault: late_answer, server: airsim, call: simGetImages, ticks: 2}  # a call misses so many frames (--merged-engine)
+  - {fault: pause_leak, server: airsim, call: simGetImages}  # a paused world moves in the next `ticks` ticks all the same
 ```
 
 A relative ``once_file`` is beside the YAML file.
@@ -77,9 +81,13 @@ _FRAME_FAULTS: Final = (
 Kind = Literal[
     "drop_frame", "delay_frame", "duplicate_frame", "reorder_frames", "wrong_frame_number", "stale_pose", "cut_stream",
     "nan_pose", "cut_rpc", "stall", "die", "refuse_spawn", "wrong_version", "wrong_map",
+    "stale_pixels", "other_vehicle", "late_answer", "pause_leak",
 ]  # fmt: skip
 _NEEDS: Final[Mapping[str, str]] = {"stall": "seconds", "die": "tick", "wrong_version": "version", "wrong_map": "name"}
-_AIRSIM: Final = ("stall", "cut_rpc", "drop_frame", "duplicate_frame", "reorder_frames", "stale_pose", "nan_pose")
+_AIRSIM_ALONE: Final = ("stale_pixels", "other_vehicle", "late_answer", "pause_leak")
+_AIRSIM: Final = (
+    "stall", "cut_rpc", "drop_frame", "duplicate_frame", "reorder_frames", "stale_pose", "nan_pose", *_AIRSIM_ALONE,
+)  # fmt: skip
 
 
 class FaultsError(ValueError):
@@ -135,6 +143,8 @@ class Fault(BaseModel):
             raise ValueError(f"{self.fault} needs {needed!r}")
         if self.server == "airsim" and self.fault not in _AIRSIM:
             raise ValueError(f"{self.fault} is not for AirSim's port; {', '.join(_AIRSIM)} are")
+        if self.server == "carla" and self.fault in _AIRSIM_ALONE:
+            raise ValueError(f"{self.fault} is for AirSim's port: add 'server: airsim'")
         return self
 
 

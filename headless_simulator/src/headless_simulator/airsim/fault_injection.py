@@ -10,6 +10,8 @@ from typing import Any
 from headless_simulator.faults import Faults
 
 _POSE_KEYS = ("camera_position", "camera_orientation")
+_PIXEL_KEYS = ("image_data_uint8", "image_data_float")
+_Answer = list[dict[str, Any]]
 
 
 class AirSimFaults:
@@ -23,14 +25,40 @@ class AirSimFaults:
         self._faults = faults
         self._last_images: dict[str, list[dict[str, Any]]] = {}
         self._last_pose: dict[tuple[str, str], Any] = {}
+        self._elsewhere: dict[str, _Answer] = {}  # of each vehicle, the last images that it took from another pose
 
     def before_call(self, method: str, vehicle: str) -> None:
         """Wait, or raise ``ConnectionAbortedError`` to cut the connection."""
         self._faults.before_call(method, server="airsim", vehicle=vehicle)
 
+    def turn(self, method: str, vehicle: str) -> tuple[int, int]:
+        """Give the frames that a call is to miss, and the ticks that a pause is to let through before it."""
+        late_frames = leaked_ticks = 0
+        for armed in self._faults.of_server("airsim", "late_answer", "pause_leak"):
+            fault = armed.fault
+            if self._takes(fault.call, fault.vehicle, method, vehicle) and self._faults.fires(armed, key=vehicle):
+                late_frames += fault.ticks * (fault.fault == "late_answer")
+                leaked_ticks += fault.ticks * (fault.fault == "pause_leak")
+        return late_frames, leaked_ticks
+
+    def _other_pixels(self, vehicle: str, now: _Answer) -> _Answer:
+        """Swap pixels as the file wants it, keep everything else."""
+        out, last = now, self._last_images.get(vehicle, now)
+        if [r.get("camera_position") for r in last] != [r.get("camera_position") for r in now]:
+            self._elsewhere[vehicle] = last
+        others = [a for name, a in self._last_images.items() if name != vehicle and len(a) == len(now)]
+        for armed in self._faults.of_server("airsim", "stale_pixels", "other_vehicle"):
+            source = self._elsewhere.get(vehicle, []) if armed.fault.fault == "stale_pixels" else (others or [[]])[0]
+            fits = _shape(source) == _shape(now) and self._takes(
+                armed.fault.call, armed.fault.vehicle, "simGetImages", vehicle
+            )
+            if fits and self._faults.fires(armed, key=vehicle):
+                out = [{**a, **{key: b[key] for key in _PIXEL_KEYS}} for a, b in zip(now, source, strict=True)]
+        return out
+
     def image_result(self, vehicle: str, responses: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
         """Give the responses of ``simGetImages`` that are to be sent."""
-        out = list(responses)
+        out = self._other_pixels(vehicle, list(responses))
         last = self._last_images.get(vehicle, out)
         self._last_images[vehicle] = list(responses)
         for armed in self._faults.of_server(
@@ -57,6 +85,10 @@ class AirSimFaults:
     @staticmethod
     def _takes(call: str, pattern: str, method: str, vehicle: str) -> bool:
         return fnmatch.fnmatchcase(method, call) and fnmatch.fnmatchcase(vehicle, pattern)
+
+
+def _shape(answer: _Answer) -> list[tuple[Any, ...]]:
+    return [(r.get("image_type"), r.get("width"), r.get("height"), r.get("camera_name")) for r in answer]
 
 
 def _bent(kind: str, now: list[dict[str, Any]], last: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -109,6 +109,10 @@ class FaultsLike(Protocol):
         """Run before a method is served: may wait, or raise ``ConnectionAbortedError`` to cut the connection."""
         ...
 
+    def turn(self, method: str, vehicle: str) -> tuple[int, int]:
+        """Give the frames that a call is to miss, and the ticks that a pause is to let through before it."""
+        ...
+
     def image_result(self, vehicle: str, responses: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
         """Look over the answer of ``simGetImages`` (wire maps, in the order asked for) and give the one to send."""
         ...
@@ -123,6 +127,10 @@ class NoFaults:
 
     def before_call(self, method: str, vehicle: str) -> None:
         """Do nothing."""
+
+    def turn(self, method: str, vehicle: str) -> tuple[int, int]:  # noqa: ARG002
+        """Miss nothing."""
+        return 0, 0
 
     def image_result(self, vehicle: str, responses: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:  # noqa: ARG002
         """Give the responses back."""

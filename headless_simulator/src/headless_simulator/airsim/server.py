@@ -8,6 +8,8 @@ import threading
 import time
 from typing import Any, Final
 
+from headless_simulator.airsim.dialects import AIRSIM, AirSimDialect
+from headless_simulator.airsim.engine import EngineTurns
 from headless_simulator.airsim.host import AirSimHost, FaultsLike
 from headless_simulator.airsim.method import Traits
 from headless_simulator.airsim.method_table import method_table
@@ -21,6 +23,7 @@ from headless_simulator.rpc.connections import QueuedConnection
 from headless_simulator.rpc.messages import Dialect, Request, encode_in_parts
 from headless_simulator.rpc.methods import Bound, InternalError, guarded, internal_error
 from headless_simulator.terminal import note_bug
+from headless_simulator.world.game_thread import GameThread
 
 MAX_MESSAGE_BYTES: Final = 16 * 1024 * 1024
 MAX_ITEMS: Final = 1_000_000
@@ -43,6 +46,8 @@ class AirSimServer:
         faults: faults on demand.
         rendering: how images are made.
         address: where to listen.
+        game_thread: of a merged build; without one every call is served at once.
+        dialect: of AirSim itself, or of a fork of it.
     """
 
     def __init__(
@@ -54,9 +59,13 @@ class AirSimServer:
         faults: FaultsLike | None = None,
         rendering: Rendering = Rendering(),  # noqa: B008  (frozen)
         address: str = "127.0.0.1",
+        game_thread: GameThread | None = None,
+        dialect: AirSimDialect = AIRSIM,
     ) -> None:
         self.simulation = Simulation(host, settings, faults=faults, rendering=rendering)
-        self.methods = method_table(self.simulation)
+        self.dialect = dialect
+        self.methods = dialect.speak(method_table(self.simulation))
+        self.engine = EngineTurns(game_thread or GameThread())
         self.counts = CallCounts()
         self.malformed = 0
         self._address, self._wanted_port = address, port
@@ -145,13 +154,25 @@ class AirSimServer:
         try:
             values = bound.read(arguments)
             self.simulation.faults.before_call(name, vehicle)  # may cut the connection: that goes up to the reader
-            result = guarded(name, lambda: self._run(bound, values, vehicle))
+            result = guarded(name, lambda: self._take_turn(bound, values, vehicle))
+            self.engine.served(name, values)
             if isinstance(result, Later):
-                guarded(name, lambda: result.begin(lambda outcome: self._finish(client, request, outcome)))
+                guarded(name, lambda: result.begin(lambda outcome: self._finish_late(client, request, outcome)))
                 return
         except (ClientError, InternalError) as problem:
             result = problem
         self._finish(client, request, result)
+
+    def _take_turn(self, bound: Bound[Traits], values: list[Any], vehicle: str) -> Any:
+        name = bound.method.name
+        late_frames, leaked_ticks = self.simulation.faults.turn(name, vehicle)
+        if leaked_ticks:
+            self.engine.leak(leaked_ticks)
+        return self.engine.run(name, lambda: self._run(bound, values, vehicle), late_frames=late_frames)
+
+    def _finish_late(self, client: QueuedConnection, request: Request, outcome: Any) -> None:
+        self.engine.ended(request.method)
+        self._finish(client, request, outcome)
 
     def _run(self, bound: Bound[Traits], values: list[Any], vehicle: str) -> Any:
         self.simulation.follow_town()

@@ -88,23 +88,25 @@ class Clock:
             self._silence.wait()
             self._sensors.finish()
             self._streams.await_expected(_LISTENERS_WAIT_S)
-            settings = self._episode.settings
+            settings, game = self._episode.settings, self._world.game_thread
             self._faults.before_tick(synchronous=settings.synchronous)
             with self._world.lock:
                 if self._replayer.is_on:
                     self._replay(settings.step_s)
-                self._world.step(settings.step_s)
+                self._world.step(settings.step_s, paused=not game.takes_step())
                 if self._recorder.is_on:
                     self._record(settings.step_s)
                 packet = snapshot.pack(self._world, flags=0, spoiled=self._spoiled())
                 work = self._sensors.gather(render=not settings.no_rendering)
             if self._faults.cuts_stream(0, "world", None):
                 self._streams.cut([EPISODE_STREAM])
-            self._streams.send(EPISODE_STREAM, (packet,))
+            if game.sends_snapshot:
+                self._streams.send(EPISODE_STREAM, (packet,))
             with self._snapshot_sent:
                 self._sent_frame = self._world.frame
                 self._snapshot_sent.notify_all()
             self._sensors.start(work)
+            game.frame()
             self._sensors.wait(_IMAGES_WAIT_S)
             return self._world.frame
 

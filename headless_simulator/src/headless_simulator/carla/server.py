@@ -49,6 +49,7 @@ class CarlaServer:
     def __init__(self, world: World, *, towns: TownLibrary, faults: Faults, rendering: Rendering) -> None:
         self.context = build_context(world, towns=towns, faults=faults, rendering=rendering)
         self.context.streams.greeting[EPISODE_STREAM] = lambda: (snapshot.pack(world, flags=0),)
+        world.game_thread.is_synchronous = lambda: self.context.episode.settings.synchronous
         self.methods = method_table(self.context)
         self.port = 0
         self._stop = threading.Event()

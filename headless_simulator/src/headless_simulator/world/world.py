@@ -15,6 +15,7 @@ from headless_simulator.models.library import ModelLibrary
 from headless_simulator.scene import Float32, Float64, Movers, RenderedImage, Town, UInt8, UInt32, View, Weather
 from headless_simulator.world import contact, crashes, friction, physics
 from headless_simulator.world.actors import SPRING_ARM, Actor, NoSuchActor, SpawnOrder, SpawnRefused, kind_of
+from headless_simulator.world.game_thread import GameThread
 from headless_simulator.world.pose import Pose6, undo
 from headless_simulator.world.scenery import Scenery
 from headless_simulator.world.signals import Signals
@@ -62,11 +63,13 @@ class World:
         scene_s: simulated time since the lights were last restarted; the only time that images may depend on.
         delta_s: length of the last tick.
         touches: who met whom in the last tick.
+        game_thread: serves what a merged build's AirSim puts on it.
     """
 
     def __init__(self, town: Town, *, models: ModelLibrary, renderer_of: Callable[[Town], RendererLike]) -> None:
         self.models = models
         self.lock = threading.RLock()
+        self.game_thread = GameThread()
         self.frame, self.episode, self.delta_s = 1, 0, 0.05
         self._renderer_of = renderer_of
         self.open(town)
@@ -293,27 +296,31 @@ class World:
             self.scene_s = 0.0
             self.signal_state.reset()
 
-    def step(self, delta_s: float) -> None:
-        """Advance by one tick."""
+    def step(self, delta_s: float, *, paused: bool = False) -> None:
+        """Advance by one tick; in a paused game nothing moves by itself, and what clients teleported shows."""
         with self.lock:
-            c = self.table.c
-            vehicles, walkers = self.table.rows(VEHICLE), self.table.rows(WALKER)
-            self.signal_state.step(delta_s)
-            friction.apply_triggers(self.table, vehicles, self._triggers)
-            before = c.pose[vehicles].copy()
-            physics.step_vehicles(vehicles, delta_s, c, self._ground)
-            physics.step_walkers(walkers, delta_s, c, self._ground)
-            self.touches = crashes.resolve(self.table, vehicles, before, self.scenery.walls) if len(vehicles) else []
-            if len(vehicles):
-                self.signal_state.at_lights(vehicles, c)
-                c.limit[vehicles] = self._limits_at(c.pose[vehicles])
+            if not paused:
+                self._move(delta_s)
             self._settle_others()
             self.frame += 1
-            self.elapsed_s += delta_s
-            self.scene_s += delta_s
+            self.elapsed_s += delta_s if not paused or self.game_thread.rules.pause_keeps_counting else 0.0
+            self.scene_s += 0.0 if paused else delta_s
             self.delta_s = delta_s
             self._movers = None
             self.movers()
+
+    def _move(self, delta_s: float) -> None:
+        c = self.table.c
+        vehicles, walkers = self.table.rows(VEHICLE), self.table.rows(WALKER)
+        self.signal_state.step(delta_s)
+        friction.apply_triggers(self.table, vehicles, self._triggers)
+        before = c.pose[vehicles].copy()
+        physics.step_vehicles(vehicles, delta_s, c, self._ground)
+        physics.step_walkers(walkers, delta_s, c, self._ground)
+        self.touches = crashes.resolve(self.table, vehicles, before, self.scenery.walls) if len(vehicles) else []
+        if len(vehicles):
+            self.signal_state.at_lights(vehicles, c)
+            c.limit[vehicles] = self._limits_at(c.pose[vehicles])
 
     def _settle_others(self) -> None:
         c = self.table.c

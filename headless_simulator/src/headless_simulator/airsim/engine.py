@@ -1,0 +1,70 @@
+"""Which of AirSim's calls need Unreal's game thread, and how a call gets its turn there.
+
+The names are those whose implementation goes through ``UAirBlueprintLib::RunCommandOnGameThread`` with ``wait`` set, or
+asks the viewport for its next frame (AirSim at commit 1344870: ``WorldSimApi.cpp``, ``PawnSimApi.cpp``,
+``SimModeBase.cpp``, ``RenderRequest.cpp``). All others are answered by AirSim's RPC threads between two ticks as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+from headless_simulator.world.game_thread import GameThread, Part
+
+IMAGES: Final = frozenset(("simGetImages", "simGetImage"))
+SCENE: Final = frozenset(
+    (
+        "listVehicles", "reset", "simAddDetectionFilterMeshName", "simAddVehicle", "simClearDetectionMeshNames",
+        "simDestroyObject", "simEnableWeather", "simFlushPersistentMarkers", "simGetCameraInfo", "simGetDetections",
+        "simGetDistortionParams", "simGetMeshPositionVertexBuffers", "simGetObjectPose", "simGetObjectScale",
+        "simGetSegmentationObjectID", "simGetWorldExtents", "simListSceneObjects", "simLoadLevel", "simPlotArrows",
+        "simPlotLineList", "simPlotLineStrip", "simPlotPoints", "simPlotStrings", "simPlotTransforms",
+        "simPlotTransformsWithNames", "simRunConsoleCommand", "simSetCameraFov", "simSetCameraPose",
+        "simSetDetectionFilterRadius", "simSetDistortionParam", "simSetLightIntensity", "simSetObjectMaterial",
+        "simSetObjectMaterialFromTexture", "simSetObjectPose", "simSetObjectScale", "simSetSegmentationObjectID",
+        "simSetVehiclePose", "simSetWeatherParameter", "simSpawnObject", "simSwapTextures",
+        "simTestLineOfSightBetweenPoints", "simTestLineOfSightToPoint",
+    )
+)  # fmt: skip
+_CONTINUES: Final = frozenset(("simContinueForTime", "simContinueForFrames"))
+
+
+class EngineTurns:
+    """Gives AirSim's calls their turn on the game thread, and tells it of pauses.
+
+    Args:
+        game_thread: of the world in which AirSim flies.
+    """
+
+    def __init__(self, game_thread: GameThread) -> None:
+        self._game_thread = game_thread
+
+    def run(self, name: str, act: Callable[[], Any], *, late_frames: int = 0) -> Any:
+        """Run a call where AirSim runs it.
+
+        Args:
+            name: of the method.
+            act: carries it out.
+            late_frames: frames that it misses on purpose, as a fault.
+        """
+        part: Part | None = "image" if name in IMAGES else "scene" if name in SCENE else None
+        if part is None:
+            return act()
+        return self._game_thread.run(act, part=part, late_frames=late_frames)
+
+    def served(self, name: str, arguments: Sequence[Any]) -> None:
+        """Take note of a call that was carried out or has begun: pauses are the game's too."""
+        if name == "simPause":
+            self._game_thread.pause(bool(arguments[0]))
+        elif name in _CONTINUES:
+            self._game_thread.pause(False)
+
+    def ended(self, name: str) -> None:
+        """Take note of the end of a call that took its time."""
+        if name in _CONTINUES:
+            self._game_thread.pause(True)
+
+    def leak(self, ticks: int) -> None:
+        """Let that many ticks through the pause on purpose, as a fault."""
+        self._game_thread.leaks += ticks

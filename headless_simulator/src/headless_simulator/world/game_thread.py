@@ -1,0 +1,147 @@
+"""The game thread of a build in which CARLA and AirSim are one process: what needs it is served within a tick, or never.
+
+In synchronous mode CARLA's ``FCarlaEngine::OnPreTick`` keeps Unreal's game thread in a loop until a tick is asked for. It
+answers CARLA's own calls in that loop, and nothing else. AirSim puts a good part of its calls on that thread
+(``UAirBlueprintLib::RunCommandOnGameThread``; ``RenderRequest::getScreenshot``) and waits for their end without a time-out,
+so such a call that is made between two ticks waits for the next one. Frames come by themselves while no client owns
+the clock; calls are served at once then.
+
+``simPause`` also calls ``UGameplayStatics::SetGamePaused`` (AirSim, ``ASimModeBase::pause``). What a tick does in a paused
+game is not known from running one: each guess is a switch of ``EngineRules``, with what it was read from.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, fields, replace
+from typing import Any, Final, Literal
+
+from headless_simulator.errors import ClientError
+
+Part = Literal["scene", "image"]
+_MARKS: Final = {"yes": True, "no": False}
+
+
+@dataclass(frozen=True, slots=True)
+class EngineRules:
+    """What a build does; the defaults are what the sources say.
+
+    Attributes:
+        waits_for_tick: calls that need the game thread wait for a tick (CARLA 0.9.16, ``CarlaEngine.cpp``, ``OnPreTick``;
+            CarlaAir issue 42). False: the free engine, which no public build has.
+        pause_freezes: actors and traffic lights stand still under ``simPause`` (Unreal ticks no actor of a paused game).
+        pause_sends_snapshots: a tick under a pause sends CARLA's snapshot (``OnPostTick`` hangs on the world's tick, which
+            goes on in a paused game; its sender asks for no pause).
+        pause_keeps_counting: CARLA's elapsed time goes on under a pause (``OnPreTick`` adds the step before anybody looks
+            at the pause, ``TickTimers``).
+    """
+
+    waits_for_tick: bool = False
+    pause_freezes: bool = True
+    pause_sends_snapshots: bool = True
+    pause_keeps_counting: bool = True
+
+    def assuming(self, words: list[str]) -> EngineRules:
+        """Change rules by words ``pause-freezes=no``.
+
+        Raises:
+            ClientError: there is no such rule, or it is neither yes nor no.
+        """
+        names = {field.name.replace("_", "-"): field.name for field in fields(self) if field.name != "waits_for_tick"}
+        rules = self
+        for word in words:
+            name, _, mark = word.partition("=")
+            if name not in names or mark not in _MARKS:
+                raise ClientError(
+                    f"--merged-assume {word!r}: write RULE=yes or RULE=no, RULE one of {', '.join(names)}"
+                )
+            rules = replace(rules, **{names[name]: _MARKS[mark]})
+        return rules
+
+
+class _Call:
+    """A call that waits for the game thread."""
+
+    def __init__(self, part: Part, late_frames: int) -> None:
+        self.part, self.late_frames = part, late_frames
+        self.turn, self.done = threading.Event(), threading.Event()
+
+
+class GameThread:
+    """Serves what needs the game thread, frame by frame; by default everything at once.
+
+    Args:
+        rules: of the build.
+
+    Attributes:
+        is_synchronous: whether a client owns the clock; frames come by themselves otherwise.
+        paused: by ``simPause``.
+        leaks: ticks that a pause lets through on purpose, as a fault.
+    """
+
+    def __init__(self, rules: EngineRules = EngineRules()) -> None:
+        self.rules = rules
+        self.is_synchronous: Callable[[], bool] = lambda: False
+        self.paused = False
+        self.leaks = 0
+        self._lock = threading.Lock()
+        self._waiting: list[_Call] = []
+
+    def run(self, act: Callable[[], Any], *, part: Part, late_frames: int = 0) -> Any:
+        """Run ``act`` within a frame and return what it returns.
+
+        Args:
+            act: runs in the calling thread.
+            part: images are taken at a frame's end, after everything else of it.
+            late_frames: frames that this call misses on purpose, as a fault.
+        """
+        if not self.rules.waits_for_tick or not self.is_synchronous():
+            return act()
+        call = _Call(part, late_frames)
+        with self._lock:
+            self._waiting.append(call)
+        call.turn.wait()
+        try:
+            return act()
+        finally:
+            call.done.set()
+
+    def frame(self) -> None:
+        """Serve all calls that came before this frame: in their order, and images together at its end."""
+        with self._lock:
+            calls = [call for call in self._waiting if call.late_frames <= 0]
+            for call in self._waiting:
+                call.late_frames -= 1
+            self._waiting = [call for call in self._waiting if call not in calls]
+        for call in calls:
+            if call.part == "scene":
+                call.turn.set()
+                call.done.wait()
+        images = [call for call in calls if call.part == "image"]
+        for call in images:
+            call.turn.set()
+        for call in images:
+            call.done.wait()
+
+    @property
+    def waiting(self) -> int:
+        """How many calls wait for a frame."""
+        with self._lock:
+            return len(self._waiting)
+
+    def pause(self, paused: bool) -> None:
+        """Pause the game or let it go on."""
+        self.paused = paused
+
+    def takes_step(self) -> bool:
+        """Say whether the world moves in the coming tick."""
+        if self.leaks > 0:
+            self.leaks -= 1
+            return True
+        return not (self.paused and self.rules.waits_for_tick and self.rules.pause_freezes)
+
+    @property
+    def sends_snapshot(self) -> bool:
+        """Whether the coming tick sends a snapshot."""
+        return not (self.paused and self.rules.waits_for_tick) or self.rules.pause_sends_snapshots

@@ -1,0 +1,154 @@
+"""Ticks that let AirSim's calls through: a paper world whose game thread runs within ticks only."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from uavsim.errors import SceneVoid, SimulatorLost
+from uavsim.geometry.se3 import SE3
+from uavsim.records.recording import ActorStates
+from uavsim.simulate import merged_engine
+from uavsim.simulate.merged_engine import MergedEngine, largest_move_m
+from uavsim.simulate.ports import TickState
+
+STEP_S = 0.05
+
+
+def state(frame: int, *, x_m: float = 0.0, ids: tuple[int, ...] = (1, 2)) -> TickState:
+    n = len(ids)
+    place_m = np.tile([x_m, 2.0, 0.5], (n, 1)) * np.arange(n, dtype=np.float64)[:, None]
+    zero = np.zeros((n, 3))
+    poses = SE3(np.tile([1.0, 0, 0, 0], (n, 1)), place_m)
+    return TickState(frame, frame * STEP_S, ActorStates(np.array(ids), poses, zero, zero, zero, zero))
+
+
+class PaperWorld:
+    """CARLA's half: a cue makes a frame, in which what waits for the game thread is served."""
+
+    def __init__(self, *, moves_m: float = 0.0, sends: bool = True) -> None:
+        self.paused_s = 0.0
+        self.frame, self._moves_m, self._sends = 7, moves_m, sends
+        self._state = state(7)
+        self.served = threading.Event()
+        self.asked = threading.Event()
+
+    def cue(self) -> None:
+        self.frame += 1
+        if self._sends:
+            self._state = state(self.frame, x_m=self._moves_m * (self.frame - 7))
+        if self.asked.is_set():
+            self.served.set()
+
+    def newer_than(self, frame: int, *, timeout_s: float) -> TickState | None:
+        return self._state if self._state.frame > frame else None
+
+    def now(self) -> TickState:
+        return self._state
+
+    def image(self) -> str:
+        """A call of AirSim's: it waits for the next frame."""
+        self.served.clear()
+        self.asked.set()
+        assert self.served.wait(30), "nobody ticked"
+        self.asked.clear()
+        return "image"
+
+
+@pytest.fixture(autouse=True)
+def _little_patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(merged_engine, "_PATIENCE_S", 0.2)
+
+
+def pauses(into: list[bool]) -> Callable[[bool], None]:
+    return into.append
+
+
+def test_a_call_that_waits_for_a_tick_gets_ticks() -> None:
+    world = PaperWorld()
+    engine = MergedEngine(world)
+    assert engine.ask({"uav0": world.image}, doing="taking images") == {"uav0": "image"}
+    assert engine.way == "ticks"
+    assert engine.ticks_passed >= 1
+    assert world.paused_s == pytest.approx(STEP_S * engine.ticks_passed), "a scene's clock does not count them"
+
+
+def test_a_call_that_returns_at_once_gets_none() -> None:
+    world = PaperWorld()
+    engine = MergedEngine(world)
+    assert engine.ask({"a": lambda: 1, "b": lambda: 2}, doing="connecting") == {"a": 1, "b": 2}
+    assert engine.way == "free"
+    with engine.proven():
+        pass
+    assert world.frame == 7, "a free engine is not ticked"
+
+
+def test_a_call_without_ticks_measures_nothing() -> None:
+    engine = MergedEngine(PaperWorld())
+    assert engine.ask({"a": lambda: 1}, doing="pausing", ticks=False) == {"a": 1}
+    assert engine.way == ""
+
+
+def held(world: PaperWorld) -> MergedEngine:
+    engine = MergedEngine(world)
+    engine.way = "ticks"
+    return engine
+
+
+def test_a_held_world_is_let_go_and_looked_at_once_more() -> None:
+    world, seen = PaperWorld(), []
+    engine = held(world)
+    assert engine.hold(pauses(seen)).frame == 8, "the state of a tick of its own"
+    with engine.proven():
+        engine.ask({"uav0": world.image}, doing="taking images")
+        passed = engine.ticks_passed
+    assert seen == [True, False]
+    assert engine.ticks_passed == passed + 1
+
+
+@pytest.mark.parametrize("moves_m", [0.001, 0.5])
+def test_a_pause_that_does_not_pause_voids_the_scene(moves_m: float) -> None:
+    world = PaperWorld(moves_m=moves_m)
+    engine = held(world)
+    refused = pytest.raises(SceneVoid, match=r"simPause does not hold the world: actor 2 moved 0\.\d+ m")
+    engine.hold(lambda _paused: None)
+    with refused, engine.proven():
+        engine.ask({"uav0": world.image}, doing="taking images")
+
+
+def test_a_paused_tick_without_a_snapshot_is_named() -> None:
+    world = PaperWorld(sends=False)
+    with pytest.raises(SimulatorLost, match="no snapshot came of the tick after 7, under simPause"):
+        held(world).ask({"uav0": world.image}, doing="taking images")
+
+
+def test_no_answer_in_any_tick_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(merged_engine, "_ANSWER_S", 0.3)
+    stop = threading.Event()
+    with pytest.raises(SimulatorLost, match=r"did not answer within 0\.3 s of ticks while taking images"):
+        held(PaperWorld()).ask({"uav0": lambda: stop.wait(30)}, doing="taking images")
+    stop.set()
+
+
+def test_an_error_of_one_call_is_not_waited_out() -> None:
+    world = PaperWorld()
+
+    def fail() -> str:
+        raise SimulatorLost("gone")
+
+    with pytest.raises(SimulatorLost, match="gone"):
+        held(world).ask({"uav0": fail, "uav1": world.image}, doing="taking images")
+    world.served.set()
+
+
+def test_what_moves_is_measured_turns_too() -> None:
+    before, after = state(1), state(2)
+    assert largest_move_m(before, after) == (0.0, 1)
+    after.actors.ue_euler_deg[1] = (0.0, 0.0, 1.0)
+    move_m, who = largest_move_m(state(1), after)
+    assert (move_m, who) == (pytest.approx(np.radians(1.0)), 2)
+    with pytest.raises(SceneVoid, match="came or went"):
+        largest_move_m(before, state(2, ids=(1, 3)))

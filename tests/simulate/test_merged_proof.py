@@ -1,0 +1,83 @@
+"""Images of a held world: what is old, of another drone or of another moment does not pass."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from uavsim.errors import MissedTick
+from uavsim.geometry.se3 import SE3
+from uavsim.simulate.merged_proof import LastImages, TimedReading, agreed, refuse_other_times, same_pixels
+from uavsim.simulate.ports import CameraPose, Reading
+from uavsim.typing import AnyArray
+
+RNG = np.random.default_rng(5)
+TRUE = RNG.integers(0, 255, (2, 48, 64, 3), dtype=np.uint8)
+OLD = RNG.integers(0, 255, (2, 48, 64, 3), dtype=np.uint8)
+
+
+def taken(images: AnyArray, *, modality: str = "rgb", time_ns: int = 50) -> list[TimedReading]:
+    return [TimedReading(Reading(f"CAMERA_{n}", modality, image), time_ns) for n, image in enumerate(images)]
+
+
+def poses(x_m: float) -> list[CameraPose]:
+    return [
+        CameraPose(f"CAMERA_{n}", n, "FRONT", np.array([x_m, 0, 60]), (0.0, -45.0, 0.0), SE3.identity())
+        for n in range(2)
+    ]
+
+
+def answers(*rounds: AnyArray) -> list[TimedReading]:
+    left = list(rounds)
+    return agreed(lambda: taken(left.pop(0)), frame=9)
+
+
+def test_two_answers_in_a_row_must_be_equal() -> None:
+    np.testing.assert_array_equal(answers(TRUE, TRUE)[0].reading.data, TRUE[0])
+
+
+@pytest.mark.parametrize("wrong", [OLD, TRUE[::-1], np.stack([TRUE[0], OLD[1]])], ids=["old", "swapped", "one old"])
+def test_one_wrong_answer_is_not_taken(wrong: np.ndarray) -> None:
+    for rounds in ((wrong, TRUE, TRUE), (TRUE, wrong, TRUE, TRUE)):
+        for one, true in zip(answers(*rounds), TRUE, strict=True):
+            np.testing.assert_array_equal(one.reading.data, true)
+
+
+def test_images_that_go_on_changing_are_refused() -> None:
+    with pytest.raises(MissedTick, match="tick 9: CAMERA_0 rgb changes although nothing moves"):
+        answers(TRUE, OLD, TRUE, OLD, TRUE)
+
+
+def test_colours_may_be_as_noisy_as_a_renderer_masks_may_not() -> None:
+    noisy = np.clip(TRUE[0].astype(int) + RNG.integers(-5, 6, TRUE[0].shape), 0, 255).astype(np.uint8)
+    assert same_pixels(TRUE[0], noisy, "rgb")
+    assert not same_pixels(TRUE[0], noisy, "instance")
+    car_moved = TRUE[0].copy()
+    car_moved[8:16, 8:16] = 255 - car_moved[8:16, 8:16]
+    assert not same_pixels(TRUE[0], car_moved, "rgb")
+    depth = np.full((4, 4), np.nan, np.float32)
+    assert same_pixels(depth, depth.copy(), "depth")
+    assert not same_pixels(TRUE[0], TRUE[0][:-1], "rgb")
+
+
+@pytest.mark.parametrize(("time_ns", "words"), [(39, "before"), (61, "after")])
+def test_another_moment_of_airsims_is_refused(time_ns: int, words: str) -> None:
+    refuse_other_times(taken(TRUE, time_ns=50), 40, 60, frame=3)
+    with pytest.raises(MissedTick, match=rf"tick 3: CAMERA_0 rgb was taken 0\.000 s {words} it"):
+        refuse_other_times(taken(TRUE, time_ns=time_ns), 40, 60, frame=3)
+
+
+def readings(images: AnyArray) -> list[Reading]:
+    return [one.reading for one in taken(images)]
+
+
+def test_the_capture_before_is_known_again() -> None:
+    last = LastImages()
+    last.take(readings(TRUE), poses(0.0), frame=1)
+    last.take(readings(TRUE), poses(0.0), frame=2)  # a drone that hovers over a still town sees the same
+    with pytest.raises(MissedTick, match="tick 3: CAMERA_0 shows what CAMERA_0 showed in the capture before"):
+        last.take(readings(TRUE), poses(2.5), frame=3)
+    last = LastImages()
+    last.take(readings(TRUE), poses(0.0), frame=1)
+    with pytest.raises(MissedTick, match="tick 2: CAMERA_0 shows what CAMERA_1 showed"):
+        last.take(readings(np.stack([TRUE[1], OLD[1]])), poses(2.5), frame=2)

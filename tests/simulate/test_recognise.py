@@ -1,0 +1,172 @@
+"""Strangers at the simulators' ports: each is named in one line, within seconds, and the page quotes that line."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, Literal
+
+import msgpack
+import pytest
+
+from uavsim.errors import SimulatorError
+from uavsim.simulate import recognise as module
+from uavsim.simulate.ports import Endpoint
+from uavsim.simulate.recognise import recognise, require
+from uavsim.simulate.versions import refuse_other_client, refuse_other_server
+
+PAGE = (Path(__file__).parents[2] / "docs/simulators.md").read_text()
+WITHIN_S = 20.0
+Serve = Callable[[socket.socket], None]
+Wanted = Literal["carla", "airsim", "cosys"]
+
+
+@contextlib.contextmanager
+def listening(serve: Serve) -> Iterator[Endpoint]:
+    """A port behind which every connection is handed to ``serve``."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        open_ones: list[socket.socket] = []
+
+        def accept() -> None:
+            while True:
+                try:
+                    connection, _ = listener.accept()
+                except OSError:
+                    return
+                open_ones.append(connection)
+                with contextlib.suppress(OSError):
+                    serve(connection)
+
+        threading.Thread(target=accept, daemon=True).start()
+        yield Endpoint("127.0.0.1", listener.getsockname()[1])
+        listener.shutdown(socket.SHUT_RDWR)
+        for connection in open_ones:
+            connection.close()
+
+
+def rpc(**answers: Any) -> Serve:
+    """Answer msgpack-RPC as rpclib does; what is no method is refused."""
+
+    def serve(connection: socket.socket) -> None:
+        while data := connection.recv(4096):
+            _, number, method, _ = msgpack.unpackb(data)
+            error = None if method in answers else f"rpclib: server could not find function '{method}'"
+            connection.sendall(msgpack.packb([1, number, error, answers.get(method)]))
+
+    return serve
+
+
+def says(data: bytes, *, close: bool = True) -> Serve:
+    """Say something to whoever connects."""
+
+    def serve(connection: socket.socket) -> None:
+        connection.sendall(data)
+        if close:
+            connection.shutdown(socket.SHUT_RDWR)
+
+    return serve
+
+
+def http(connection: socket.socket) -> None:
+    """A web server: waits for the end of a line, and answers what it does not understand."""
+    got = b""
+    while b"\n" not in got:
+        got += connection.recv(4096) or b"\n"
+    connection.sendall(b"HTTP/1.0 404 Not Found\r\n\r\n")
+    connection.shutdown(socket.SHUT_RDWR)
+
+
+def silent(_connection: socket.socket) -> None:
+    """Say nothing and keep the connection."""
+
+
+CARLA_15 = rpc(version=[[1, "0.9.15"]])
+CARLA_16 = rpc(version=[[1, "0.9.16"]])
+AIRSIM = rpc(getServerVersion=1)
+COSYS = rpc(getServerVersion=4)
+STRANGERS: list[tuple[Wanted, Serve, str]] = [
+    ("carla", AIRSIM, "airsim"),
+    ("carla", COSYS, "cosys"),
+    ("airsim", CARLA_16, "carla"),
+    ("airsim", COSYS, "cosys"),
+    ("cosys", AIRSIM, "airsim"),
+    ("carla", rpc(), "rpc"),
+    ("carla", http, "http"),
+    ("airsim", http, "http"),
+    ("carla", says(b"SSH-2.0-OpenSSH_9.9\r\n"), "text"),
+    ("carla", says(b"\x00SP\x00\x00\x11\x00\x00", close=False), "nng"),
+    ("airsim", says(b"\x00SP\x00\x00\x11\x00\x00", close=False), "nng"),
+    ("carla", says(bytes([0xC1, 0xFF, 0x00, 0x13, 0x37])), "bytes"),
+    ("airsim", says(b""), "closed"),
+    ("carla", silent, "silent"),
+]
+
+
+@pytest.mark.parametrize(("wanted", "serve", "kind"), STRANGERS)
+def test_a_stranger_is_named_in_a_line_of_the_page(wanted: Wanted, serve: Serve, kind: str) -> None:
+    with listening(serve) as where:
+        began = time.monotonic()
+        assert recognise(where, expected=wanted).kind == kind
+        with pytest.raises(SimulatorError) as refused:
+            require(wanted, where)
+        assert time.monotonic() - began < WITHIN_S, "bounded, or a run hangs on a wrong port"
+    line = str(refused.value).replace(f"127.0.0.1:{where.port}", "127.0.0.1:2000")
+    assert "\n" not in line
+    assert line in PAGE
+    assert refused.value.exit_code == 3
+
+
+def test_nobody_is_named_too() -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    with pytest.raises(SimulatorError) as refused:
+        require("airsim", Endpoint("127.0.0.1", port))
+    assert str(refused.value).replace(f":{port}", ":2000") in PAGE
+
+
+def test_the_right_ones_are_taken() -> None:
+    for wanted, serve, detail in (("carla", CARLA_15, "0.9.15"), ("airsim", AIRSIM, "1"), ("cosys", COSYS, "4")):
+        with listening(serve) as where:
+            assert require(wanted, where).detail == detail  # type: ignore[arg-type]
+
+
+def test_half_an_answer_is_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_ANSWER_S", 0.2)
+    whole = msgpack.packb([1, 1, None, [[1, "0.9.16"]]])
+    with listening(says(whole[:-3], close=False)) as where:
+        assert recognise(where).kind == "bytes"
+
+
+def test_a_port_that_answers_byte_by_byte_gets_no_more_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_ANSWER_S", 0.3)
+    stop = threading.Event()
+
+    def dribble(connection: socket.socket) -> None:
+        connection.sendall(b"\x94\x01\x01\xdb\xff\xff\xff\xff")  # an error text of four gigabytes
+        while not stop.wait(0.05):
+            connection.sendall(b"a")
+
+    with listening(dribble) as where:
+        began = time.monotonic()
+        assert recognise(where).kind == "bytes"
+        assert time.monotonic() - began < WITHIN_S
+        stop.set()
+
+
+@pytest.mark.parametrize("version", ["0.9.15", "0.10.0", "0.9.14", "0.9.16-dirty"])
+def test_another_version_is_refused_with_what_would_be_missing(version: str) -> None:
+    if version.startswith("0.9.16"):
+        refuse_other_server(version, where="127.0.0.1:2000")
+        return
+    for refuse, words in (
+        (refuse_other_server, {"where": "127.0.0.1:2000"}),
+        (refuse_other_client, {"python": "python"}),
+    ):
+        with pytest.raises(SimulatorError) as refused:
+            refuse(version, **words)
+        assert version == "0.9.14" or str(refused.value) in PAGE

@@ -1,0 +1,56 @@
+"""What was measured of a merged build, and what follows from it; imports no vendor, so that ``doctor`` can read it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, Literal
+
+__all__ = ["EngineFacts", "Way"]
+
+Way = Literal["free", "ticks", "none"]
+"""How images can be captured: at once, in ticks of a held world, or not at all."""
+_MOVES_M: Final = 0.05
+_STILL_M: Final = 1e-4
+
+
+@dataclass(frozen=True, slots=True)
+class EngineFacts:
+    """What was seen.
+
+    Attributes:
+        returns_without_tick: whether a call that needs the game thread returned while nobody ticked.
+        returns_within_ticks: whether it had returned after a few ticks.
+        car_moves_m: what the fastest actor moved in as many ticks as below, before the pause.
+        paused_moves_m: what the fastest one moved in ticks under ``simPause``; None when no snapshot of such a tick came.
+        paused_clock_s: what CARLA's clock counted in them.
+        airsim_clock_s: what AirSim's clock counted in them.
+    """
+
+    returns_without_tick: bool
+    returns_within_ticks: bool
+    car_moves_m: float
+    paused_moves_m: float | None
+    paused_clock_s: float
+    airsim_clock_s: float
+
+    @property
+    def way(self) -> Way:
+        """How images can be captured here."""
+        if self.returns_without_tick:
+            return "free"
+        holds = self.paused_moves_m is not None and self.paused_moves_m <= _STILL_M and self.car_moves_m >= _MOVES_M
+        return "ticks" if self.returns_within_ticks and holds else "none"
+
+    @property
+    def lines(self) -> tuple[str, str]:
+        """What a person reads: what was found, and what to do about it."""
+        asks = "return without a tick" if self.returns_without_tick else "wait for a tick"
+        if self.paused_moves_m is None:
+            ticks = "a tick under simPause sends no snapshot"
+        else:
+            ticks = f"ticks under simPause move a car by {self.paused_moves_m:.3f} m ({self.car_moves_m:.3f} m without)"
+        found = f"AirSim's calls {asks}; {ticks}"
+        if self.way == "none":
+            why = "a car could not be made to move" if self.car_moves_m < _MOVES_M else "images cannot be proven"
+            return found, f"{why}: topology merged is refused here; use topology bridge, or carla"
+        return found, ""

@@ -1,0 +1,14 @@
+"""A port on this machine that nobody uses."""
+
+from __future__ import annotations
+
+import socket
+
+__all__ = ["free_port"]
+
+
+def free_port() -> int:
+    """Return a port for the Traffic Manager's own server, which libcarla opens inside this process."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])

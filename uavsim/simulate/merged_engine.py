@@ -1,0 +1,203 @@
+"""Speak to AirSim inside a merged build, where half of its calls are answered within a CARLA tick only.
+
+In synchronous mode CARLA keeps Unreal's game thread between two ticks, and AirSim's calls that need that thread wait for the
+next one (docs/merged.md). Whoever asks and then ticks waits for ever. So each AirSim call runs in a thread with its own
+client, and this thread ticks until all have answered. The ticks are passed while ``simPause`` holds the world, and without a
+step of the Traffic Manager, so they let calls through and move nothing. That is not assumed: every snapshot of such a tick is
+compared with the captured one.
+
+Which kind of engine it is, is measured at the first connection: a call that returns without a tick has a free engine behind
+it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from typing import Final, Literal, Protocol, TypeVar
+
+import numpy as np
+
+from uavsim.errors import SceneVoid, SimulatorLost, SystemFailure
+from uavsim.simulate.ports import Heartbeat, TickState
+
+__all__ = ["EngineWay", "MergedEngine", "PausableWorld", "largest_move_m"]
+
+EngineWay = Literal["", "free", "ticks"]
+"""How AirSim's calls are answered: not measured yet, at once, or within a tick."""
+_PATIENCE_S: Final = 2.0  # what returns without a tick has returned by then
+_ANSWER_S: Final = 60.0  # what has not returned by then, ticks or not, will not
+_BREATH_S: Final = 0.002  # after a tick, for the next call of a thread to arrive
+_STILL_M: Final = 1e-4  # float32 at a kilometre
+_HEARTBEAT_TICKS: Final = 20
+_LAST_TICKS: Final = 200
+T = TypeVar("T")
+
+
+class PausableWorld(Protocol):
+    """What the engine needs of the CARLA world."""
+
+    paused_s: float
+
+    def cue(self) -> None:
+        """Ask for a tick of the server alone; returns at once."""
+
+    def newer_than(self, frame: int, *, timeout_s: float) -> TickState | None:
+        """Wait for the state of a later frame; None when none comes."""
+
+    def now(self) -> TickState:
+        """Return the last state that the server sent."""
+
+
+class MergedEngine:
+    """Runs AirSim's calls in threads of their own, with the ticks that they need."""
+
+    def __init__(self, world: PausableWorld) -> None:
+        """Take the CARLA half; nothing is measured yet."""
+        self._world = world
+        self._threads: dict[str, ThreadPoolExecutor] = {}
+        self._heartbeat: Heartbeat = lambda _phase, _n: None
+        self._captured: TickState | None = None
+        self._pause: Callable[[bool], None] = lambda _paused: None
+        self.way: EngineWay = ""
+        self.ticks_passed = 0
+
+    def begin(self, heartbeat: Heartbeat) -> None:
+        """Tell whom to report progress to."""
+        self._heartbeat = heartbeat
+
+    def ask(
+        self, jobs: Mapping[str, Callable[[], T]], *, doing: str, ticks: bool = True, within_s: float | None = None
+    ) -> dict[str, T]:
+        """Carry out jobs at the same time, each in the thread of its name, and return what they return.
+
+        Args:
+            jobs: by name of the thread; a client lives in one thread only.
+            doing: for messages.
+            ticks: pass ticks meanwhile, which only a paused world takes; off for calls that AirSim answers at any time.
+            within_s: for jobs of thousands of calls; each call has its client's time-out besides.
+
+        Raises:
+            SimulatorLost: no answer came, however many ticks were passed.
+            SceneVoid: a tick that was to move nothing moved something.
+        """
+        futures = {name: self._thread(name).submit(job) for name, job in jobs.items()}
+        if ticks and self.way == "":
+            done = not wait(futures.values(), timeout=_PATIENCE_S).not_done
+            self.way = "free" if done else "ticks"
+        if ticks and self.way == "ticks":
+            try:
+                self._tick_until(list(futures.values()), doing, within_s=within_s or _ANSWER_S)
+            except SystemFailure:
+                self._let_go(list(futures.values()))
+                raise
+        return {name: future.result() for name, future in futures.items()}
+
+    def _thread(self, name: str) -> ThreadPoolExecutor:
+        if name not in self._threads:
+            self._threads[name] = ThreadPoolExecutor(1, thread_name_prefix=name)
+        return self._threads[name]
+
+    def _tick_until(self, futures: list[Future[T]], doing: str, *, within_s: float) -> None:
+        end = time.monotonic() + within_s
+        while wait(futures, timeout=_BREATH_S).not_done:
+            self.pass_tick()
+            if any(future.done() and future.exception() for future in futures):
+                self._let_go(futures)
+                return
+            if time.monotonic() > end:
+                raise SimulatorLost(f"AirSim did not answer within {within_s:g} s of ticks while {doing}")
+
+    def _let_go(self, futures: list[Future[T]]) -> None:
+        """Pass ticks for calls that still wait, whatever they move: the scene is void, the threads are needed again."""
+        self._captured = None
+        for _ in range(_LAST_TICKS):
+            if not wait(futures, timeout=_BREATH_S).not_done:
+                return
+            self._world.cue()
+
+    def pass_tick(self) -> TickState:
+        """Let the game thread run once; what it moves, it must not.
+
+        Raises:
+            SimulatorLost: the server sends no snapshot of that tick.
+            SceneVoid: something moved.
+        """
+        before = self._world.now()
+        self._world.cue()
+        state = self._world.newer_than(before.frame, timeout_s=_ANSWER_S)
+        if state is None:
+            raise SimulatorLost(
+                f"no snapshot came of the tick after {before.frame}, under simPause; this build cannot be captured"
+            )
+        self._world.paused_s += state.elapsed_s - before.elapsed_s
+        self.ticks_passed += 1
+        if self.ticks_passed % _HEARTBEAT_TICKS == 0:
+            self._heartbeat("swarm", self.ticks_passed)
+        if self._captured is not None:
+            _refuse_motion(self._captured, state)
+        return state
+
+    def hold(self, pause: Callable[[bool], None]) -> TickState:
+        """Hold the world, and return the state that it is held at: what images show from now on.
+
+        It is that of a tick of its own. What the Traffic Manager teleports in hybrid mode was sent after the last tick, and
+        shows in the next one, pause or not.
+
+        Args:
+            pause: calls ``simPause``, which needs no game thread.
+        """
+        self._pause, self._captured = pause, None
+        pause(True)
+        self._captured = self.pass_tick()
+        return self._captured
+
+    @contextlib.contextmanager
+    def proven(self) -> Iterator[None]:
+        """Take images of a held world; one more tick looks at whether it stood still, then it goes on.
+
+        Raises:
+            SceneVoid: it did not stand still.
+        """
+        try:
+            yield
+            if self._captured is not None:
+                self.pass_tick()
+        finally:
+            held, self._captured = self._captured is not None, None
+        if held:
+            self._pause(False)
+
+    def close(self) -> None:
+        """End the threads."""
+        for thread in self._threads.values():
+            thread.shutdown(wait=False, cancel_futures=True)  # one that waits for a tick waits for ever
+        self._threads = {}
+
+
+def largest_move_m(before: TickState, after: TickState) -> tuple[float, int]:
+    """Return how far the actor that moved most moved, and its instance id; 0 and 0 without actors.
+
+    Raises:
+        SceneVoid: actors came or went.
+    """
+    if not np.array_equal(before.actors.instance_id, after.actors.instance_id):
+        raise SceneVoid(f"actors came or went between frames {before.frame} and {after.frame}, under simPause")
+    if not len(before.actors.instance_id):
+        return 0.0, 0
+    off = after.actors.map_SE3_actor.translation_m - before.actors.map_SE3_actor.translation_m
+    turn_deg = np.abs((after.actors.ue_euler_deg - before.actors.ue_euler_deg + 180.0) % 360.0 - 180.0).max(axis=1)
+    move_m = np.linalg.norm(off, axis=1) + np.radians(turn_deg)  # a turn moves what is a metre off the origin
+    row = int(move_m.argmax())
+    return float(move_m[row]), int(before.actors.instance_id[row])
+
+
+def _refuse_motion(captured: TickState, state: TickState) -> None:
+    move_m, instance_id = largest_move_m(captured, state)
+    if move_m > _STILL_M:
+        raise SceneVoid(
+            f"simPause does not hold the world: actor {instance_id} moved {move_m:.3f} m from frame {captured.frame} to "
+            f"{state.frame}; pedestrians that CARLA's client walks always do (traffic: walkers: 0)"
+        )

@@ -1,0 +1,124 @@
+"""Prove of images that came within ticks of a held world that they show it: pure, images in, images or an error out.
+
+AirSim's answers carry a time stamp and a pose, and no frame number of CARLA's. Both are compared elsewhere with what was asked
+for. What they cannot prove is that the pixels are of that moment: a renderer that lags answers with a right pose and old
+pixels. The world stands still at the captured tick, so pixels of that tick do not change: images are taken until two answers
+in a row are equal. An image of an earlier tick, or of another drone, would have to come twice, and is known then from the
+capture before, of which the digests are kept.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from uavsim.errors import MissedTick
+from uavsim.records.modalities import LIDAR, RGB
+from uavsim.simulate.ports import CameraPose, Reading
+from uavsim.typing import AnyArray
+
+__all__ = ["LastImages", "TimedReading", "agreed", "refuse_other_times", "same_pixels"]
+
+_MOST_TAKES: Final = 5
+_BLOCK_PX: Final = 8
+_NOISE: Final = 6.0  # grey values of a block's mean that two renderings of one moment may differ by
+_MOVED_M: Final = 0.05  # a camera that moved that far cannot see the very same pixels
+_MOVED_DEG: Final = 0.1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TimedReading:
+    """A measurement and AirSim's own time of it in ns; None where its answer has none that says when."""
+
+    reading: Reading
+    time_ns: int | None
+
+
+def agreed(take: Callable[[], list[TimedReading]], *, frame: int) -> list[TimedReading]:
+    """Take images until every one of them came twice in a row.
+
+    Args:
+        take: takes all of them.
+        frame: for messages.
+
+    Raises:
+        MissedTick: they go on changing in a world that stands still.
+    """
+    last = take()
+    differing = ""
+    for _ in range(_MOST_TAKES - 1):
+        now = take()
+        differing = _first_difference(last, now)
+        if not differing:
+            return now
+        last = now
+    raise MissedTick(f"tick {frame}: {differing} changes although nothing moves: its pixels are of other ticks, too")
+
+
+def _first_difference(before: Sequence[TimedReading], after: Sequence[TimedReading]) -> str:
+    for a, b in zip(before, after, strict=True):
+        if a.reading.modality != LIDAR and not same_pixels(a.reading.data, b.reading.data, a.reading.modality):
+            return f"{b.reading.channel} {b.reading.modality}"
+    return ""
+
+
+def same_pixels(a: AnyArray, b: AnyArray, modality: str) -> bool:
+    """Tell whether two renderings are of one moment: masks to the pixel, colours and depth up to a renderer's noise."""
+    if a.shape != b.shape or np.array_equal(a, b, equal_nan=a.dtype.kind == "f"):
+        return a.shape == b.shape
+    if modality != RGB:
+        return False
+    off = np.abs(a.astype(np.int16) - b.astype(np.int16)).mean(axis=-1)
+    rows, columns = (size // _BLOCK_PX * _BLOCK_PX for size in off.shape)
+    blocks = (
+        off[:rows, :columns].reshape(rows // _BLOCK_PX, _BLOCK_PX, columns // _BLOCK_PX, _BLOCK_PX).mean(axis=(1, 3))
+    )
+    return bool((blocks <= _NOISE).all())
+
+
+def refuse_other_times(taken: Sequence[TimedReading], began_ns: int, ended_ns: int, *, frame: int) -> None:
+    """Raise ``MissedTick`` unless AirSim took everything between two of its times, the world being held."""
+    for one in taken:
+        if one.time_ns is not None and not began_ns <= one.time_ns <= ended_ns:
+            off_s = ((one.time_ns - began_ns) if one.time_ns < began_ns else (one.time_ns - ended_ns)) / 1e9
+            what = f"{one.reading.channel} {one.reading.modality}"
+            raise MissedTick(
+                f"tick {frame}: {what} was taken {abs(off_s):.3f} s {'before' if off_s < 0 else 'after'} it"
+            )
+
+
+class LastImages:
+    """The digests of a capture's colour images, to know them again in the next one."""
+
+    def __init__(self) -> None:
+        """Know nothing."""
+        self._seen: dict[bytes, str] = {}
+        self._poses: dict[str, CameraPose] = {}
+
+    def take(self, readings: Sequence[Reading], poses: Sequence[CameraPose], *, frame: int) -> None:
+        """Compare a capture with the last one, and keep it.
+
+        Raises:
+            MissedTick: a camera that moved shows the pixels of the capture before, or those of another camera.
+        """
+        now = {pose.channel: pose for pose in poses}
+        seen: dict[bytes, str] = {}
+        for reading in readings:
+            if reading.modality != RGB:
+                continue
+            digest = hashlib.blake2b(np.ascontiguousarray(reading.data).tobytes(), digest_size=16).digest()
+            before = self._seen.get(digest)
+            if before is not None and (before != reading.channel or _moved(self._poses[before], now[before])):
+                raise MissedTick(f"tick {frame}: {reading.channel} shows what {before} showed in the capture before")
+            seen[digest] = reading.channel
+        self._seen, self._poses = seen, now
+
+
+def _moved(before: CameraPose, after: CameraPose) -> bool:
+    off_m = np.linalg.norm(np.asarray(after.ue_location_m) - np.asarray(before.ue_location_m))
+    off_deg = np.abs(np.asarray(after.ue_euler_deg) - np.asarray(before.ue_euler_deg)).max()
+    return bool(off_m > _MOVED_M or off_deg > _MOVED_DEG)

@@ -1,0 +1,60 @@
+"""CARLA's half of a merged build (a ``WorldPort``): the tick that is captured is followed by holding the world."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from uavsim.records.plan import ScenePlan
+from uavsim.simulate.carla_world import CarlaWorld
+from uavsim.simulate.merged_engine import MergedEngine
+from uavsim.simulate.ports import Heartbeat, SceneTraffic, TickState
+from uavsim.typing import FloatArray
+
+__all__ = ["MergedWorld"]
+
+
+class MergedWorld:
+    """A CARLA world whose captured states are those at which AirSim's images are taken."""
+
+    def __init__(self, world: CarlaWorld, *, engine: MergedEngine, pause: Callable[[bool], None]) -> None:
+        """Wrap a world; ``pause`` calls ``simPause``."""
+        self._world, self._engine, self._pause = world, engine, pause
+        self.client_version, self.server_version = world.client_version, world.server_version
+
+    @property
+    def kind(self) -> str:
+        """See ``WorldPort``."""
+        return self._world.kind
+
+    @property
+    def map_name(self) -> str:
+        """See ``WorldPort``."""
+        return self._world.map_name
+
+    def prepare(self, plan: ScenePlan, *, heartbeat: Heartbeat) -> None:
+        """See ``WorldPort``."""
+        self._world.prepare(plan, heartbeat=heartbeat)
+
+    def populate(self, plan: ScenePlan, *, heartbeat: Heartbeat) -> SceneTraffic:
+        """See ``WorldPort``."""
+        return self._world.populate(plan, heartbeat=heartbeat)
+
+    def set_weather(self, values: Sequence[float]) -> None:
+        """See ``WorldPort``."""
+        self._world.set_weather(values)
+
+    def tick(self, *, render: bool) -> TickState:
+        """See ``WorldPort``; a rendered state is that of the held world, at the time of the tick before it."""
+        state = self._world.tick(render=render)
+        if not render or self._engine.way != "ticks":
+            return state
+        held = self._engine.hold(self._pause)
+        return TickState(held.frame, state.elapsed_s, held.actors)
+
+    def drivable(self) -> FloatArray:
+        """See ``WorldPort``."""
+        return self._world.drivable()
+
+    def close(self) -> None:
+        """See ``WorldPort``."""
+        self._world.close()

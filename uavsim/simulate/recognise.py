@@ -1,0 +1,183 @@
+"""Ask a port who answers there, before a vendor's client is let near it: a client that meets a stranger hangs or aborts.
+
+One msgpack-RPC question is sent, of those that CARLA and AirSim answer at any time, and whatever comes back is named. Every
+step has a time limit, so a port that says nothing costs seconds. Source of the questions: CARLA's and AirSim's servers (both
+on rpclib); NNG's greeting: the SP protocol's mapping to TCP.
+"""
+
+from __future__ import annotations
+
+import socket
+import time
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+import msgpack
+
+from uavsim.errors import SimulatorError
+from uavsim.simulate.ports import Endpoint
+
+__all__ = ["Answerer", "Kind", "recognise", "require"]
+
+Kind = Literal["carla", "airsim", "cosys", "nng", "rpc", "http", "text", "bytes", "silent", "closed", "nobody"]
+_CONNECT_S: Final = 3.0
+_ANSWER_S: Final = 3.0
+_QUESTIONS: Final = {"carla": ("version", [[False]]), "airsim": ("getServerVersion", [])}
+_COSYS_SINCE: Final = 2  # AirSim has answered 1 ever since, Cosys-AirSim 4
+_NNG_GREETING: Final = b"\0SP\0"
+_LONGEST: Final = 65536
+_SHOWN: Final = 40
+_WANTED: Final = {"carla": "CARLA", "airsim": "AirSim", "cosys": "Cosys-AirSim"}
+
+
+@dataclass(frozen=True, slots=True)
+class Answerer:
+    """Who answers at a port.
+
+    Attributes:
+        kind: what is sure of it.
+        detail: its version, or what it said.
+    """
+
+    kind: Kind
+    detail: str = ""
+
+    def __str__(self) -> str:
+        names = {
+            "carla": f"CARLA {self.detail}",
+            "airsim": f"AirSim (protocol {self.detail})",
+            "cosys": f"Cosys-AirSim (protocol {self.detail})",
+            "nng": "Project AirSim, or another program that speaks NNG",
+            "rpc": f"a msgpack-RPC server that is neither CARLA nor AirSim ({self.detail})",
+            "http": f"a web server ({self.detail})",
+            "text": f"a program that says {self.detail!r}",
+            "bytes": f"a program of another protocol (its first bytes are {self.detail})",
+            "silent": "a program that says nothing",
+            "closed": "a program that closes the connection",
+            "nobody": f"nobody ({self.detail})",
+        }
+        return names[self.kind]
+
+    @property
+    def advice(self) -> str:
+        """What to do about it."""
+        if self.kind == "carla":
+            return "CARLA belongs to port carla of any topology: are the two ports swapped?"
+        if self.kind == "airsim":
+            return "AirSim belongs to port airsim of topology bridge, or of merged in a merged build"
+        if self.kind == "cosys":
+            return "Cosys-AirSim belongs to topology cosys"
+        if self.kind == "nng":
+            return "no topology speaks it: docs/project-airsim.md"
+        if self.kind in {"nobody", "silent", "closed"}:
+            return "is the simulator started, and is this its port?"
+        return "is this the simulator's port? CARLA's is 2000, AirSim's 41451 by default"
+
+
+def recognise(where: Endpoint, *, expected: str = "carla") -> Answerer:
+    """Find out who answers at a port; takes seconds at most.
+
+    Args:
+        where: host and port.
+        expected: whose question goes first: carla, or anything else for AirSim.
+    """
+    order = sorted(_QUESTIONS, key=lambda name: name != ("carla" if expected == "carla" else "airsim"))
+    found = Answerer("silent")
+    for name in order:
+        method, arguments = _QUESTIONS[name]
+        found = _named(name, _exchange(where, msgpack.packb([0, 1, method, arguments])))
+        if found.kind != "rpc":
+            break
+    if found.kind in {"silent", "closed"}:
+        web = _exchange(where, b"GET / HTTP/1.0\r\n\r\n")
+        if isinstance(web, bytes) and web.startswith(b"HTTP/"):
+            return _of_bytes(web)
+    return found
+
+
+def require(kind: Literal["carla", "airsim", "cosys"], where: Endpoint) -> Answerer:
+    """Make sure that a server of that kind answers.
+
+    Raises:
+        SimulatorError: another does, or none; one line that names it and says what to do.
+    """
+    found = recognise(where, expected=kind)
+    if found.kind != kind:
+        at = f"{where.host}:{where.port}"
+        what = f"no simulator at {at}: {found.detail}" if found.kind == "nobody" else f"{at} is answered by {found}"
+        raise SimulatorError(f"{what}; expected {_WANTED[kind]}: {found.advice}")
+    return found
+
+
+def _exchange(where: Endpoint, question: bytes) -> bytes | Answerer:
+    """Send bytes and return what comes back, whole if it is a message of msgpack."""
+    try:
+        connection = socket.create_connection((where.host, where.port), timeout=_CONNECT_S)
+    except OSError as error:
+        return Answerer("nobody", (error.strerror or str(error) or "no answer").lower())
+    with connection:
+        end, got = time.monotonic() + _ANSWER_S, b""
+        try:
+            connection.sendall(question)
+            while len(got) < _LONGEST and (piece := _piece(connection, end=end)):
+                got += piece
+                if _message(got) is not None or not got.startswith(b"\x94"):
+                    break
+        except TimeoutError:
+            return got or Answerer("silent")
+        except OSError:
+            return got or Answerer("closed")
+    return got or Answerer("closed")
+
+
+def _piece(connection: socket.socket, *, end: float) -> bytes:
+    """Read what comes before ``end``; a port that sends byte by byte gets no more time than any other."""
+    connection.settimeout(max(end - time.monotonic(), 0.001))
+    return connection.recv(4096)
+
+
+def _message(got: bytes) -> list[Any] | None:
+    try:
+        message = msgpack.unpackb(got, strict_map_key=False, unicode_errors="replace")
+    except (ValueError, msgpack.exceptions.UnpackException):
+        return None
+    return message if isinstance(message, list) and len(message) == 4 and message[0] == 1 else None
+
+
+def _named(question: str, got: bytes | Answerer) -> Answerer:
+    if isinstance(got, Answerer):
+        return got
+    message = _message(got)
+    if message is None:
+        return _of_bytes(got)
+    _, _, error, result = message
+    if error is not None:
+        return Answerer("rpc", _shown(str(error)))
+    if question == "airsim" and isinstance(result, int):
+        return Answerer("cosys" if result >= _COSYS_SINCE else "airsim", str(result))
+    version = _carla_version(result)
+    return Answerer("carla", version) if question == "carla" and version else Answerer("rpc", _shown(str(result)))
+
+
+def _carla_version(result: Any) -> str:
+    """Read ``Response<string>``, ``[[1, value]]``; "" when it is none."""
+    while isinstance(result, list) and result:
+        result = result[-1]
+    return result if isinstance(result, str) and result[:1].isdigit() else ""
+
+
+def _of_bytes(got: bytes) -> Answerer:
+    if got.startswith(_NNG_GREETING):
+        return Answerer("nng")
+    line = got.splitlines()[0] if got.splitlines() else b""
+    text = line.decode("ascii", "replace")
+    if text.startswith("HTTP/"):
+        return Answerer("http", _shown(text))
+    if text and text.isprintable() and text.isascii():
+        return Answerer("text", _shown(text))
+    return Answerer("bytes", got[:8].hex(" "))
+
+
+def _shown(text: str) -> str:
+    printable = "".join(letter if letter.isprintable() else "?" for letter in text)
+    return printable if len(printable) <= _SHOWN else printable[: _SHOWN - 3] + "..."
