@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import pwd
 import resource
+import sys
 import tempfile
 from pathlib import Path
 from typing import Final
 
 from uavsim.errors import SystemFailure
 
-__all__ = ["cache_folder", "keep_local_direct", "name_the_user", "open_file_limit", "without_prefect"]
+__all__ = ["cache_folder", "keep_local_direct", "name_the_user", "open_file_limit", "python_command", "without_prefect"]
 
 _LOCAL: Final = ("127.0.0.1", "localhost", "::1")
 _FILES_WANTED: Final = 4096
@@ -81,3 +82,18 @@ def without_prefect() -> dict[str, str]:
     for name in taken.keys() - _WHERE_PROFILES_ARE:
         del os.environ[name]
     return taken
+
+
+def python_command(module: str, *arguments: str, python: str = "") -> list[str]:
+    """Return the command line that runs a module in an interpreter of its own; every Python child of ours is started so.
+
+    ``-P`` keeps the working folder out of the module search path: a ``typer.py`` or ``random.py`` that lies there is not
+    imported. ``-I`` would do so too, but would also drop PYTHONPATH and the user's site-packages, where an installation
+    may be.
+
+    Args:
+        module: what ``-m`` runs.
+        arguments: given to it.
+        python: the interpreter, 3.11 or newer; empty: this one.
+    """
+    return [python or sys.executable, "-P", "-m", module, *arguments]

@@ -52,7 +52,7 @@ def test_plan_shows_a_table_and_an_image(here, run):
         (["plan"], "error: name a data set"),
         (
             ["plan", "--dataset", "smoke", "--town", "Town10HD", "--scenes", "x"],
-            "error: scenes 'x': write numbers and ranges",
+            "error: --scenes 'x': write numbers and ranges, for example 0-4,7",
         ),
         (["plan", "--dataset", "smoke", "--town", "Town10HD", "--xodr", "no.xodr"], "error: no.xodr: cannot be read"),
         (["plan", "--make-routes", "Town3"], "error: unknown town 'Town3'; did you mean 'Town03'?"),

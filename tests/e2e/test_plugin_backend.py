@@ -9,7 +9,7 @@ import subprocess
 from pathlib import Path
 
 from tests.e2e.test_main_job import RIG
-from uavsim.supervise.process import python_command
+from uavsim.environment import python_command
 
 BACKEND = Path(__file__).parents[1] / "simulate" / "paper_backend.py"
 ENTRY_POINTS = "[uavsim.backends]\npaper = paper_backend:PAPER\n"

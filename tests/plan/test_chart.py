@@ -31,7 +31,7 @@ def test_drones_are_drawn_where_they_start(smoke):
     assert image.dtype == np.uint8
     for x, y, _ in plans[0].swarm.map_SE3_flu.translation_m[0]:
         assert np.ptp(pixel(town, image, x, y).astype(int)) > 60  # a strong colour
-    assert tuple(pixel(town, image, town.x_m[1] - 3, town.y_m[0] + 3)) == GROUND
+    assert tuple(pixel(town, image, town.x_m[0] + 3, town.y_m[1] - 3)) == GROUND
 
 
 def test_what_cameras_see_is_tinted(smoke):

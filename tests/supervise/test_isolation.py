@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 import uavsim
-from uavsim.supervise.process import GuardedProcess, python_command
+from uavsim.environment import python_command
+from uavsim.supervise.process import GuardedProcess
 
 PLANTED = ("typer", "numpy", "msgpack", "argparse", "random", "uvicorn", "pydantic", "carla", "airsim", "uavsim")
 CHILDREN = {
@@ -53,4 +54,4 @@ def test_pythonpath_still_counts(tmp_path: Path) -> None:
 def test_no_other_place_starts_python_with_a_module() -> None:
     root = Path(uavsim.__file__).parent
     found = {str(p.relative_to(root)) for p in root.rglob("*.py") if re.search(r"[\"']-m[\"']", p.read_text())}
-    assert found == {"supervise/process.py"}
+    assert found == {"environment.py"}

@@ -11,8 +11,8 @@ import sys
 import traceback
 from typing import Final
 
-import click
 import typer
+from typer.exceptions import TyperException
 
 from uavsim.environment import keep_local_direct, name_the_user
 from uavsim.errors import UavsimError
@@ -53,14 +53,21 @@ _HELP: Final = {  # first sentences of the commands, for `uavsim --help`, which 
     "schema": "Write the JSON Schemas of all YAML files, for editors.",
     "annotate": "Label again what was recorded, with no simulator; a data set's tables are written anew in place.",
     "convert": "Write a data set in another dialect, both ways without loss; image files are hard-linked.",
-    "export": "Write a data set in another format: COCO, KITTI, MMDetection3D infos, OPV2V.",
-    "validate": "Judge a data set by what is on disk; exit code 4 when a promise is broken.",
+    "export": "Write a data set in another format: COCO, KITTI, MCAP, MMDetection3D infos, nerfstudio, OPV2V.",
+    "validate": "Check a data set by what is on disk; exit code 4 when a check fails.",
+    "view": "Look at a data set: town, drones, cameras, boxes, tracks, masks and lidars by keyframe, in Rerun's viewer.",
+    "report": "Write a page about a data set: images, maps, histograms, scenes, findings. One file, no "
+    "network, no JavaScript.",
+    "publish": "Write what a data set needs to be uploaded and used from where it lies: Parquet, tar files, "
+    "card, Croissant, hashes.",
+    "verify": "Check a download: every file is there and is the one that was published; exit code 4 when not.",
+    "reproduce": "Make scenes again from the card alone, and compare hashes; exit code 4 when one differs.",
     "evaluate": "Score a result; nothing is written when it is refused.",
     "mock-sim": "Serve CARLA's and AirSim's real protocols with no GPU.",
     "airsim-settings": "Write AirSim's settings.json for a formation and rig.",
     "calibrate": "Measure where AirSim's origin lies in CARLA's town.",
-    "doctor": "Look at clients, servers, maps, pace, disk and clock, by one short flight a town; "
-    "exit code 3 if something is bad.",
+    "doctor": "Look at clients, servers, maps, pace, disk and clock, by one short flight a town; exit code 3 "
+    "if something is bad.",
     "deploy": "Register every flow as a deployment that workers pick up (PREFECT_API_URL names the server).",
 }
 
@@ -121,7 +128,7 @@ def _run() -> int:
         known = len(sys.argv) > 1 and sys.argv[1] in _HOME
         app = build_app(sys.argv[1]) if known else build_overview()
         result = app(standalone_mode=False)
-    except click.exceptions.Exit as end:
+    except typer.Exit as end:
         return end.exit_code
     except SystemExit as end:
         if (
@@ -130,10 +137,12 @@ def _run() -> int:
             sys.stdout, sys.stderr = sys.__stdout__, sys.__stderr__
             return 0
         return end.code if isinstance(end.code, int) else 0 if end.code is None else 1
-    except click.ClickException as error:
-        error.show()
-        return error.exit_code
-    except (KeyboardInterrupt, click.Abort):
+    except TyperException as error:  # what was typed is no command of ours
+        return _say(
+            f"{error.format_message()} (`uavsim --help` lists the commands, `uavsim COMMAND --help` their options)",
+            code=2,
+        )
+    except (KeyboardInterrupt, typer.Abort):
         return 130
     except UavsimError as error:
         if os.environ.get("UAVSIM_TRACEBACK"):

@@ -12,10 +12,10 @@ from typing import Annotated, Literal
 import typer
 
 from uavsim.config.backends import backend_of
+from uavsim.environment import python_command
 from uavsim.errors import InputError, SimulatorError
 from uavsim.files.whole import write_whole
 from uavsim.supervise.clients import check_clients
-from uavsim.supervise.process import python_command
 from uavsim.terminal import Screen
 
 __all__ = ["register"]

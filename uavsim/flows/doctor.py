@@ -15,6 +15,7 @@ from typing import Literal
 
 from uavsim.capture.client_events import ClientEvent, SampleTaken, SceneFlown
 from uavsim.capture.recording_reader import read_recording
+from uavsim.environment import python_command
 from uavsim.errors import SceneVoid, UavsimError
 from uavsim.flows.context import with_swarm
 from uavsim.flows.job import Job
@@ -24,7 +25,6 @@ from uavsim.flows.stages import refuse_blank_images
 from uavsim.records.codec import pack_plan
 from uavsim.records.plan import ScenePlan
 from uavsim.simulate.engine_facts import EngineFacts
-from uavsim.supervise.process import python_command
 from uavsim.supervise.simulator_slot import SimulatorSlot
 
 __all__ = ["Finding", "Level", "examine"]

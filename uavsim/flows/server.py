@@ -24,11 +24,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from uavsim.environment import cache_folder, without_prefect
+from uavsim.environment import cache_folder, python_command, without_prefect
 from uavsim.errors import InputError, StorageError, SystemFailure
 from uavsim.files.whole import replace_bytes
 from uavsim.store.journal import redact
-from uavsim.supervise.process import GuardedProcess, exit_text, python_command
+from uavsim.supervise.process import GuardedProcess, exit_text
 
 __all__ = ["TemporaryServer", "check_api", "configured_api_url", "use_api"]
 

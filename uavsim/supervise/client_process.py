@@ -32,8 +32,9 @@ from uavsim.capture.client_events import (
     parse_event,
     to_line,
 )
+from uavsim.environment import python_command
 from uavsim.errors import InputError, SimulatorError, SimulatorLost, SystemFailure, UavsimError
-from uavsim.supervise.process import GuardedProcess, exit_text, python_command, rss_bytes
+from uavsim.supervise.process import GuardedProcess, exit_text, rss_bytes
 
 __all__ = ["ClientProcess", "Deadlines", "client_command"]
 

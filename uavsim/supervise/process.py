@@ -16,7 +16,7 @@ from types import TracebackType
 from uavsim.errors import StorageError
 from uavsim.files.whole import storage_errors
 
-__all__ = ["GuardedProcess", "exit_text", "forget_lifeline", "own_lifeline_fd", "python_command", "rss_bytes"]
+__all__ = ["GuardedProcess", "exit_text", "forget_lifeline", "own_lifeline_fd", "rss_bytes"]
 
 _GUARD = Path(__file__).with_name("guard.py")
 _GUARD_GRACE_S = 40.0  # the guard may be running a stop command
@@ -175,21 +175,6 @@ class GuardedProcess:
                 return "\n".join(file.read().decode(errors="replace").splitlines()[-lines:])
         except OSError as error:
             raise StorageError(f"cannot read the log {self.log}: {error.strerror}") from error
-
-
-def python_command(module: str, *arguments: str, python: str = "") -> list[str]:
-    """Return the command line that runs a module in an interpreter of its own; every Python child of ours is started so.
-
-    ``-P`` keeps the working folder out of the module search path: a ``typer.py`` or ``random.py`` that lies there is not
-    imported. ``-I`` would do so too, but would also drop PYTHONPATH and the user's site-packages, where an installation
-    may be.
-
-    Args:
-        module: what ``-m`` runs.
-        arguments: given to it.
-        python: the interpreter, 3.11 or newer; empty: this one.
-    """
-    return [python or sys.executable, "-P", "-m", module, *arguments]
 
 
 def exit_text(code: int) -> str:

@@ -11,8 +11,9 @@ from pathlib import Path
 
 from uavsim.config.backends import CARLA, Server
 from uavsim.config.run import SimulatorConfig
+from uavsim.environment import python_command
 from uavsim.errors import SimulatorError, SimulatorLost
-from uavsim.supervise.process import GuardedProcess, exit_text, python_command, rss_bytes
+from uavsim.supervise.process import GuardedProcess, exit_text, rss_bytes
 
 __all__ = ["Simulator"]
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 from pathlib import Path
 
+from uavsim.environment import python_command
 from uavsim.errors import InputError, SystemFailure
 
 __all__ = ["serve_recording", "show_recording", "viewer_command"]
@@ -14,7 +14,7 @@ __all__ = ["serve_recording", "show_recording", "viewer_command"]
 
 def viewer_command(path: Path, *, web: bool, port: int = 9876, web_port: int = 9090) -> list[str]:
     """Return the command that shows a recording; ``web`` listens on 127.0.0.1 only."""
-    command = [sys.executable, "-m", "rerun", str(path)]
+    command = python_command("rerun", str(path))
     if web:
         command += ["--serve-web", "--bind", "127.0.0.1", "--port", str(port), "--web-viewer-port", str(web_port)]
     return command

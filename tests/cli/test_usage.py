@@ -1,0 +1,27 @@
+"""What is typed wrongly is one line that says so, and exit code 2."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["nonsense"], "No such command 'nonsense'"),
+        (["check"], "Missing argument 'paths'"),
+        (["generate", "--datset", "smoke"], "No such option: --datset"),
+        (["generate", "--samples", "x"], "Invalid value for '--samples'"),
+        (["generate", "--samples"], "--samples"),
+    ],
+)
+def test_a_wrong_command_line_is_one_line_and_exit_2(arguments, words):
+    done = subprocess.run([sys.executable, "-m", "uavsim", *arguments], capture_output=True, text=True, check=False)
+    assert done.returncode == 2, done.stderr
+    assert done.stderr.startswith("error: ")
+    assert words in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert not done.stdout
