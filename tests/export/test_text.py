@@ -21,6 +21,12 @@ def test_two_levels_by_hand():
     assert to_yaml({"pose": {"x": 1.5}, 7: [1, 2]}) == "pose:\n  x: 1.5\n7: [1, 2]\n"
 
 
+def test_a_tiny_and_a_huge_number_stay_numbers():
+    value = {"a": 1e-05, "b": [-3e-07, 1e22, 2.5e-09]}
+    assert to_yaml(value) == "a: 1.0e-05\nb: [-3.0e-07, 1.0e+22, 2.5e-09]\n"
+    assert yaml.safe_load(to_yaml(value)) == value
+
+
 @given(st.dictionaries(NAMES, VALUES, min_size=1, max_size=4))
 def test_it_is_yaml(value):
     if not _names(value) & RESERVED:

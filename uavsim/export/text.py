@@ -42,5 +42,15 @@ def to_yaml(value: dict[Any, Any], *, indent: int = 0) -> str:
         if isinstance(item, dict) and item:
             lines.append(f"{' ' * indent}{name}:\n{to_yaml(item, indent=indent + 2)}")
         else:
-            lines.append(f"{' ' * indent}{name}: {json.dumps(item)}\n")
+            lines.append(f"{' ' * indent}{name}: {_flow(item)}\n")
     return "".join(lines)
+
+
+def _flow(item: Any) -> str:
+    """Return one value in a line. YAML 1.1 takes ``1e-05`` for text: its numbers have a point before the exponent."""
+    if isinstance(item, (list, tuple)):
+        return f"[{', '.join(_flow(one) for one in item)}]"
+    text = json.dumps(item)
+    if isinstance(item, float) and "e" in text and "." not in text:
+        return text.replace("e", ".0e")
+    return text
