@@ -27,7 +27,7 @@ EVENTS = [
     ClientReady("0.9.16", "0.9.16", "Town06", protocol=1),
     Progress("fly", 3),
     SampleTaken("s", 1, 2, 25),
-    SceneFlown("s", "/tmp/s", 90, 200, 50),
+    SceneFlown("s", "staging/s", 90, 200, 50),
     Failure("SceneVoid", "a drone left", retry=True),
 ]
 

@@ -34,7 +34,7 @@ def test_what_is_left_out_is_one_headless_simulator():
 
 def test_a_form_hands_lists_and_text_over():
     run = RunConfig.model_validate(
-        {"towns": ["Town03"], "scratch": "/tmp/x", "simulators": [{"kind": "command", "command": ["carla"]}]}
+        {"towns": ["Town03"], "scratch": "fast-disk/x", "simulators": [{"kind": "command", "command": ["carla"]}]}
     )
     assert run.towns == ("Town03",)
     assert run.simulators[0].command == ("carla",)

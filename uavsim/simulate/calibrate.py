@@ -8,20 +8,18 @@ what remains is the residual. A turn between the frames would show in it, and is
 from __future__ import annotations
 
 import argparse
-import json
-import os
-import sys
 from dataclasses import asdict, dataclass
 from typing import Final
 
 import numpy as np
 
-from uavsim.errors import SimulatorError, UavsimError
+from uavsim.errors import SimulatorError
 from uavsim.geometry import unreal
 from uavsim.simulate.airsim_link import AirSimLink
 from uavsim.simulate.carla_world import CarlaWorld
+from uavsim.simulate.one_line import answer_in_one_line
 from uavsim.simulate.ports import Endpoint
-from uavsim.typing import FloatArray, JsonDict
+from uavsim.typing import FloatArray
 
 __all__ = ["OriginMeasurement", "measure_origin", "solve_origin"]
 
@@ -107,20 +105,15 @@ def main() -> None:
     parser.add_argument("--carla", required=True)
     parser.add_argument("--airsim", required=True)
     options = parser.parse_args()
-    out = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(2, 1)  # libcarla prints to standard output
-    try:
-        measured = measure_origin(
-            Endpoint.parse(options.carla, what="--carla"), Endpoint.parse(options.airsim, what="--airsim")
-        )
-        answer: JsonDict = {"measurement": asdict(measured)}
-        code = 0
-    except UavsimError as error:
-        answer, code = {"error": str(error)}, error.exit_code
-    out.write(json.dumps(answer) + "\n")
-    out.flush()
-    sys.stderr.flush()
-    os._exit(code)  # libcarla's threads may abort or hang a regular interpreter exit
+    answer_in_one_line(
+        lambda: {
+            "measurement": asdict(
+                measure_origin(
+                    Endpoint.parse(options.carla, what="--carla"), Endpoint.parse(options.airsim, what="--airsim")
+                )
+            )
+        }
+    )
 
 
 if __name__ == "__main__":

@@ -7,23 +7,20 @@ tick do then. The process is killed from outside if it hangs.
 from __future__ import annotations
 
 import argparse
-import json
-import os
-import sys
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 
-from uavsim.errors import SimulatorError, UavsimError
+from uavsim.errors import SimulatorError
 from uavsim.records.codec import unpack_plan
 from uavsim.records.plan import ScenePlan
 from uavsim.simulate.airsim_link import AirSimLink
 from uavsim.simulate.carla_world import CarlaWorld
 from uavsim.simulate.engine_facts import EngineFacts
 from uavsim.simulate.merged_engine import largest_move_m
+from uavsim.simulate.one_line import answer_in_one_line
 from uavsim.simulate.ports import Endpoint, TickState
-from uavsim.typing import JsonDict
 
 __all__ = ["measure_engine"]
 
@@ -104,22 +101,17 @@ def main() -> None:
     parser.add_argument("--airsim", required=True)
     parser.add_argument("--plan", type=Path, required=True)
     options = parser.parse_args()
-    out = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(2, 1)  # libcarla prints to standard output
-    try:
-        facts = measure_engine(
-            unpack_plan(options.plan.read_bytes()),
-            Endpoint.parse(options.carla, what="--carla"),
-            Endpoint.parse(options.airsim, what="--airsim"),
-        )
-        answer: JsonDict = {"facts": asdict(facts)}
-        code = 0
-    except UavsimError as error:
-        answer, code = {"error": str(error)}, error.exit_code
-    out.write(json.dumps(answer) + "\n")
-    out.flush()
-    sys.stderr.flush()
-    os._exit(code)  # libcarla's threads may abort or hang a regular interpreter exit
+    answer_in_one_line(
+        lambda: {
+            "facts": asdict(
+                measure_engine(
+                    unpack_plan(options.plan.read_bytes()),
+                    Endpoint.parse(options.carla, what="--carla"),
+                    Endpoint.parse(options.airsim, what="--airsim"),
+                )
+            )
+        }
+    )
 
 
 if __name__ == "__main__":

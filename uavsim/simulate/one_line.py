@@ -1,0 +1,28 @@
+"""How a process that holds libcarla answers whoever started it: one line of JSON, then a hard end."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable
+from typing import NoReturn
+
+from uavsim.errors import UavsimError
+from uavsim.typing import JsonDict
+
+__all__ = ["answer_in_one_line"]
+
+
+def answer_in_one_line(measure: Callable[[], JsonDict]) -> NoReturn:
+    """Print what ``measure`` returns, or ``{"error": ...}`` with that error's exit code, and end the process."""
+    out = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)  # libcarla prints to standard output
+    try:
+        answer, code = measure(), 0
+    except UavsimError as error:
+        answer, code = {"error": str(error)}, error.exit_code
+    out.write(json.dumps(answer) + "\n")
+    out.flush()
+    sys.stderr.flush()
+    os._exit(code)  # libcarla's threads may abort or hang a regular interpreter exit
