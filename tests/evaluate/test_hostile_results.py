@@ -139,7 +139,7 @@ def test_an_opv2v_folder_with_an_odd_value(tmp_path: Path) -> None:
     frame = {"lidar_pose": [1, 2, 3, 0, 0, 0], "vehicles": {7: vehicle, 8: vehicle}}
     file, results = tmp_path / "set/2021_08/0/000068.yaml", tmp_path / "results.json"
     file.parent.mkdir(parents=True)
-    box = {"sample_token": "2021_08/000068", "translation": [10.5, 2.0, 0.8], "size": [2.0, 4.8, 1.6]}
+    box: Content = {"sample_token": "2021_08/000068", "translation": [10.5, 2.0, 0.8], "size": [2.0, 4.8, 1.6]}
     box |= {"rotation": [0.7071, 0, 0, 0.7071], "velocity": [0, 0], "attribute_name": ""}
     box |= {"detection_name": "car", "detection_score": 0.5}
     results.write_text(json.dumps({"meta": {}, "results": {"2021_08/000068": [box]}}))
