@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -170,6 +171,31 @@ def test_a_simulator_that_is_not_there_is_exit_3(tmp_path: Path) -> None:
     assert done.returncode == 3
     assert "127.0.0.1:9" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_sigterm_while_server_and_simulator_start_is_exit_130(dataset_yaml: Path, tmp_path: Path) -> None:
+    command = [
+        sys.executable,
+        "-m",
+        "uavsim",
+        "generate",
+        "--dataset",
+        str(dataset_yaml),
+        "--out",
+        str(tmp_path / "out"),
+    ]
+    env = {name: value for name, value in os.environ.items() if not name.startswith("PREFECT_API_")}
+    with subprocess.Popen(command, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:
+        while not list(
+            tmp_path.glob("out/.uavsim/logs/*")
+        ):  # the simulator's log: the Prefect server was started before
+            assert run.poll() is None
+            time.sleep(0.02)
+        run.terminate()
+        _, said = run.communicate(timeout=120)
+    assert run.returncode == 130, said
+    assert "Traceback" not in said
+    assert not (tmp_path / "out/v1.0-mini").exists()
 
 
 def test_a_folder_with_another_data_set_is_left_alone(made: Path) -> None:
