@@ -84,11 +84,11 @@ def generate(request: Request, *, console: Screen) -> Result:
     began = time.monotonic()
     keep_local_direct()
     open_file_limit()
-    url = server.configured_api_url()
-    os.environ.setdefault(_CONSOLE_LEVEL, "CRITICAL")  # before Prefect is imported: the run shows its progress itself
     from uavsim.flows import context as contexts
 
-    ready = contexts.prepared(request)
+    ready = contexts.prepared(request)  # before Prefect is imported: a typing error is told in a third of the time
+    url = server.configured_api_url()
+    os.environ.setdefault(_CONSOLE_LEVEL, "CRITICAL")  # before Prefect is imported: the run shows its progress itself
     job = ready.job
     console.print(
         line(

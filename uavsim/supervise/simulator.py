@@ -81,8 +81,9 @@ class Simulator:
 
     def stop(self) -> None:
         """End it, if it is ours; SIGTERM first."""
-        if self._process is not None:
-            self._process.stop(grace_s=4.0)
+        process = self._process  # another thread may be waiting for it, or ending it too
+        if process is not None:
+            process.stop(grace_s=4.0)
         self._process, self._endpoints, self.scenes_flown = None, None, 0
 
     def log_tail(self) -> str:
@@ -147,14 +148,15 @@ class Simulator:
 
     def _announced_ports(self, *, end: float) -> dict[str, int]:
         """Wait for the line ``{"carla": port, "airsim": port}`` of the headless simulator."""
-        assert self._process is not None
+        process = self._process
+        assert process is not None
         while time.monotonic() < end:
-            code = self._process.poll()
-            for line in self._process.log_tail(lines=1000).splitlines():
+            code = process.poll()
+            for line in process.log_tail(lines=1000).splitlines():
                 if line.startswith('{"carla"'):
                     return self._known_ports(json.loads(line))
             if code is not None:
-                tail = self._process.log_tail(lines=1)
+                tail = process.log_tail(lines=1)
                 self.stop()
                 raise SimulatorError(
                     f"{self.name}: the headless simulator {exit_text(code)} before it listened: {tail}"
@@ -175,10 +177,11 @@ class Simulator:
         return dict(announced)
 
     def _wait_while_it_lives(self, port: int, *, end: float, what: str) -> None:
-        assert self._process is not None
+        process = self._process
+        assert process is not None
         while not _answers("127.0.0.1", port):
-            if (code := self._process.poll()) is not None:
-                what_ran, tail = " ".join(self._process.command[:3]), self._process.log_tail(lines=1)
+            if (code := process.poll()) is not None:
+                what_ran, tail = " ".join(process.command[:3]), process.log_tail(lines=1)
                 self.stop()
                 raise SimulatorError(f"{self.name}: {what_ran} {exit_text(code)}: {tail}")
             if time.monotonic() > end:

@@ -21,6 +21,7 @@ __all__ = ["NoSlotLeft", "SimulatorSlot", "SlotPool"]
 
 T = TypeVar("T")
 _SLOT_ATTEMPTS = 3
+_POLL_S = 0.1
 _TIDY_S = 60.0  # a client process that leaves takes its actors with it; on a busy server that is some hundred calls
 
 
@@ -157,8 +158,9 @@ class SimulatorSlot:
         return self.pace.is_slow or (free_mb is not None and free_mb < MIN_FREE_GPU_MB)
 
     def _stop_client(self, *, grace_s: float) -> None:
-        if self._client is not None:
-            self._client.stop(grace_s=grace_s)
+        client = self._client
+        if client is not None:
+            client.stop(grace_s=grace_s)
         self._client = None
 
 
@@ -250,8 +252,15 @@ class SlotPool:
         threads = [threading.Thread(target=bring_up, args=(s,), name=f"ready-{s.name}") for s in self.slots]
         for thread in threads:
             thread.start()
-        for thread in threads:
-            thread.join()
+        try:
+            for thread in threads:
+                thread.join()
+        except BaseException:  # an interrupt: what is coming up ends, under the threads that wait for it
+            while any(thread.is_alive() for thread in threads):
+                self.close()
+                for thread in threads:
+                    thread.join(_POLL_S)
+            raise
         if not failures.empty():
             raise failures.get()
 
