@@ -14,6 +14,7 @@ from typing import Final
 import typer
 from typer.exceptions import TyperException
 
+from uavsim.cli.stop import INTERRUPTED, StopSignals
 from uavsim.environment import keep_local_direct, name_the_user
 from uavsim.errors import UavsimError
 from uavsim.files.whole import remedy_of
@@ -106,13 +107,21 @@ def _nothing() -> None:
     """YAML in, labelled multi-drone data sets out."""
 
 
-def main() -> None:
-    """Run the command line; whatever goes wrong becomes one line on stderr and its exit code."""
-    open_standard_streams()
-    keep_local_direct()
-    name_the_user()
-    os.environ.setdefault("PREFECT_SERVER_ANALYTICS_ENABLED", "false")
-    code = _run()
+def main(*, take_signals: bool = False) -> None:
+    """Run the command line; whatever goes wrong becomes one line on stderr and its exit code.
+
+    Args:
+        take_signals: this process is the command's alone, so that SIGINT, SIGTERM and SIGHUP are its to handle.
+    """
+    stop = StopSignals()
+    try:
+        if take_signals:
+            stop.install()
+        code = _prepared_and_run(stop)
+    except (KeyboardInterrupt, typer.Abort):
+        code = _say("interrupted; run the same command again", code=INTERRUPTED)
+    if take_signals:
+        stop.end_with(code)
     try:
         sys.stdout.flush()
     except BrokenPipeError:
@@ -123,7 +132,15 @@ def main() -> None:
     sys.exit(code)
 
 
-def _run() -> int:
+def _prepared_and_run(stop: StopSignals) -> int:
+    open_standard_streams()
+    keep_local_direct()
+    name_the_user()
+    os.environ.setdefault("PREFECT_SERVER_ANALYTICS_ENABLED", "false")
+    return _run(stop)
+
+
+def _run(stop: StopSignals) -> int:
     try:
         known = len(sys.argv) > 1 and sys.argv[1] in _HOME
         app = build_app(sys.argv[1]) if known else build_overview()
@@ -142,13 +159,15 @@ def _run() -> int:
             f"{error.format_message()} (`uavsim --help` lists the commands, `uavsim COMMAND --help` their options)",
             code=2,
         )
-    except (KeyboardInterrupt, typer.Abort):
-        return 130
     except UavsimError as error:
+        stop.raise_if_asked(error)
         if os.environ.get("UAVSIM_TRACEBACK"):
             traceback.print_exception(error)
         return _say(str(error), code=error.exit_code)
+    except typer.Abort:  # typer's name for an interrupt
+        raise
     except Exception as error:  # noqa: BLE001 - the last door: nothing behind it could tell the user anything
+        stop.raise_if_asked(error)
         return _unexpected(error)
     return result if isinstance(result, int) else 0
 

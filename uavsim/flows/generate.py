@@ -153,8 +153,11 @@ def _with_tables_whatever_happens(context: RunContext, flow: Callable[[RunContex
 @contextmanager
 def _terminated_politely() -> Iterator[None]:
     """Let SIGTERM end the run as Ctrl-C does: simulators and client processes are ended, nothing half-written stays."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
+    if (
+        threading.current_thread() is not threading.main_thread()
+        or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL
+    ):
+        yield  # somebody else's thread, or the command line, which takes the signals itself
         return
 
     def interrupt(number: int, frame: FrameType | None) -> None:

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import json
 import os
 import socket
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import cast
 
 from uavsim.config.backends import CARLA, Server
 from uavsim.config.run import SimulatorConfig
 from uavsim.environment import python_command
 from uavsim.errors import SimulatorError, SimulatorLost
+from uavsim.files.parse import parse_json
 from uavsim.supervise.process import GuardedProcess, exit_text, rss_bytes
 
-__all__ = ["Simulator"]
+__all__ = ["Simulator", "announced_ports"]
 
 _POLL_S = 0.05
 _CONNECT_S = 2.0
@@ -152,9 +153,9 @@ class Simulator:
         assert process is not None
         while time.monotonic() < end:
             code = process.poll()
-            for line in process.log_tail(lines=1000).splitlines():
-                if line.startswith('{"carla"'):
-                    return self._known_ports(json.loads(line))
+            announced = announced_ports(process.log_tail(lines=1000))
+            if announced is not None:
+                return self._known_ports(announced)
             if code is not None:
                 tail = process.log_tail(lines=1)
                 self.stop()
@@ -190,6 +191,19 @@ class Simulator:
                     f"{self.name}: started, but no {what} at port {port} within {self.config.ready_s:g} s; see {self._log}"
                 )
             time.sleep(_POLL_S)
+
+
+def announced_ports(log: str) -> dict[str, int] | None:
+    """Return the ports that a headless simulator named in its log; None while there is no such line, or half of one."""
+    for line in log.splitlines():
+        if line.startswith('{"carla"'):
+            try:
+                named = parse_json(line)
+            except ValueError:
+                continue
+            if all(type(port) is int and 0 < port < 1 << 16 for port in named.values()):
+                return cast("dict[str, int]", named)
+    return None
 
 
 def _wait_for_port(host: str, port: int, *, end: float, what: str) -> None:

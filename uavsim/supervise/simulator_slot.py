@@ -13,6 +13,7 @@ from uavsim.capture.client_events import ClientEvent, ClientReady, SceneFlown
 from uavsim.config.backends import backend_of
 from uavsim.config.run import RunConfig, SimulatorConfig
 from uavsim.errors import SystemFailure, UavsimError
+from uavsim.files.logs import tail_of
 from uavsim.supervise.client_process import ClientProcess, Deadlines, client_command
 from uavsim.supervise.health import MIN_FREE_GPU_MB, Pace, free_gpu_mb
 from uavsim.supervise.simulator import Simulator
@@ -111,9 +112,7 @@ class SimulatorSlot:
 
     def client_log_tail(self) -> str:
         """Return the last lines that the client process printed."""
-        if not self._client_log.exists():
-            return ""
-        return "\n".join(self._client_log.read_text(errors="replace").splitlines()[-20:])
+        return tail_of(self._client_log, lines=20)
 
     def simulator_log_tail(self) -> str:
         """Return the last lines that the simulator's process printed; empty for an attached one."""
