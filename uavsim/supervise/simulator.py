@@ -6,7 +6,7 @@ import json
 import os
 import socket
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from uavsim.config.backends import CARLA, Server
@@ -19,6 +19,8 @@ __all__ = ["Simulator"]
 
 _POLL_S = 0.05
 _CONNECT_S = 2.0
+_PREFIX = "headless-simulator: "
+_COMPILING = (f"{_PREFIX}the first start", f"{_PREFIX}compiling", f"{_PREFIX}another process compiles")
 _CARLA_IMAGE_COMMAND = ("bash", "CarlaUE4.sh", "-RenderOffScreen", "-nosound")
 
 
@@ -30,10 +32,14 @@ class Simulator:
         servers: that the set-up talks to; with none, nothing is started.
         name: for logs.
         logs: folder that gets ``<name>.log``, what the process prints.
+
+    Attributes:
+        say: takes a line for people: what the headless simulator compiles, and how far it is.
     """
 
     def __init__(self, config: SimulatorConfig, *, servers: Sequence[Server], name: str, logs: Path) -> None:
         self.config, self.name = config, name
+        self.say: Callable[[str], None] = _nobody_listens
         self._servers = tuple(servers)
         self._log = logs / f"{name}.log"
         self._process: GuardedProcess | None = None
@@ -148,11 +154,18 @@ class Simulator:
     def _announced_ports(self, *, end: float) -> dict[str, int]:
         """Wait for the line ``{"carla": port, "airsim": port}`` of the headless simulator."""
         assert self._process is not None
+        said = ""
         while time.monotonic() < end:
             code = self._process.poll()
+            notes = [said]
             for line in self._process.log_tail(lines=1000).splitlines():
                 if line.startswith('{"carla"'):
                     return self._known_ports(json.loads(line))
+                if line.startswith(_COMPILING):
+                    notes.append(line.removeprefix(_PREFIX))
+            if notes[-1] != said:
+                said = notes[-1]
+                self.say(f"{self.name}: {said}")
             if code is not None:
                 tail = self._process.log_tail(lines=1)
                 self.stop()
@@ -187,6 +200,10 @@ class Simulator:
                     f"{self.name}: started, but no {what} at port {port} within {self.config.ready_s:g} s; see {self._log}"
                 )
             time.sleep(_POLL_S)
+
+
+def _nobody_listens(line: str) -> None:
+    del line
 
 
 def _wait_for_port(host: str, port: int, *, end: float, what: str) -> None:
