@@ -234,8 +234,11 @@ class SlotPool:
         for slot in self.slots:
             slot.interrupt()
 
-    def ready_all(self) -> None:
+    def ready_all(self, *, say: Callable[[str], None] | None = None) -> None:
         """Bring up every slot, all at the same time.
+
+        Args:
+            say: takes lines for people, from any thread.
 
         Raises:
             UavsimError: the first failure.
@@ -243,6 +246,7 @@ class SlotPool:
         failures: queue.SimpleQueue[UavsimError] = queue.SimpleQueue()
 
         def bring_up(slot: SimulatorSlot) -> None:
+            slot.simulator.say = say or slot.simulator.say
             try:
                 slot.ready()
             except UavsimError as error:
