@@ -190,6 +190,6 @@ def test_the_viewers_recording(paper: Path, tmp_path: Path) -> None:
     turn = value(camera, "Transform3D:quaternion")
     np.testing.assert_allclose(np.abs(np.dot(turn, [0, HALF, -HALF, 0])), 1.0, atol=1e-6)
     pinhole = np.reshape(value(camera, "Pinhole:image_from_camera"), (3, 3)).T  # column by column
-    np.testing.assert_allclose(pinhole, [[200, 0, 200], [0, 200, 112.5], [0, 0, 1]], atol=1e-4)
+    np.testing.assert_allclose(pinhole, np.array([[200, 0, 200], [0, 200, 112.5], [0, 0, 1]]), atol=1e-4)
     strip = value(f"{camera}/boxes", "LineStrips2D:strips")
     np.testing.assert_allclose((strip.min(axis=0) + strip.max(axis=0)) / 2, [250.0, 132.5], atol=2.0)
