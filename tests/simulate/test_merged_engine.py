@@ -109,6 +109,26 @@ def test_a_held_world_is_let_go_and_looked_at_once_more() -> None:
     assert engine.ticks_passed == passed + 1
 
 
+def test_a_held_world_goes_on_when_its_images_are_refused() -> None:
+    """Else the next scene's vehicles are spawned into a paused world, and its images are others than those of its seed."""
+    seen: list[bool] = []
+    engine = held(PaperWorld())
+    engine.hold(pauses(seen))
+    with pytest.raises(SceneVoid, match="of another tick"), engine.proven():
+        engine.ask({"uav0": lambda: (_ for _ in ()).throw(SceneVoid("of another tick"))}, doing="taking images")
+    assert seen == [True, False]
+    engine.release()
+    assert seen == [True, False], "it goes on once"
+
+
+def test_a_scene_that_ends_between_hold_and_images_does_not_hold_the_next() -> None:
+    seen: list[bool] = []
+    engine = held(PaperWorld())
+    engine.hold(pauses(seen))
+    engine.release()
+    assert seen == [True, False]
+
+
 @pytest.mark.parametrize("moves_m", [0.001, 0.5])
 def test_a_pause_that_does_not_pause_voids_the_scene(moves_m: float) -> None:
     world = PaperWorld(moves_m=moves_m)

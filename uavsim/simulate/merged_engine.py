@@ -61,6 +61,7 @@ class MergedEngine:
         self._heartbeat: Heartbeat = lambda _phase, _n: None
         self._captured: TickState | None = None
         self._pause: Callable[[bool], None] = lambda _paused: None
+        self._held = False
         self.way: EngineWay = ""
         self.ticks_passed = 0
 
@@ -149,7 +150,7 @@ class MergedEngine:
         Args:
             pause: calls ``simPause``, which needs no game thread.
         """
-        self._pause, self._captured = pause, None
+        self._pause, self._captured, self._held = pause, None, True
         pause(True)
         self._captured = self.pass_tick()
         return self._captured
@@ -166,7 +167,11 @@ class MergedEngine:
             if self._captured is not None:
                 self.pass_tick()
         finally:
-            held, self._captured = self._captured is not None, None
+            self.release()
+
+    def release(self) -> None:
+        """Let a held world go on; a scene that ended while it was held must not hold the next one's traffic."""
+        held, self._held, self._captured = self._held, False, None
         if held:
             self._pause(False)
 

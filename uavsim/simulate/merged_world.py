@@ -33,6 +33,7 @@ class MergedWorld:
 
     def prepare(self, plan: ScenePlan, *, heartbeat: Heartbeat) -> None:
         """See ``WorldPort``."""
+        self._engine.release()
         self._world.prepare(plan, heartbeat=heartbeat)
 
     def populate(self, plan: ScenePlan, *, heartbeat: Heartbeat) -> SceneTraffic:
