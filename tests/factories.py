@@ -371,8 +371,7 @@ def draw_view(at, matrix, intrinsic, size_px, poses, cast, houses=HOUSES):
         nearer = (near <= far) & (near > 0) & (near < depth[meets])
         hits = meets[nearer]
         depth[hits], ids[hits], tags[hits] = near[nearer], i, tag
-    ids, tags, depth = (pixels.reshape(height, width) for pixels in (ids, tags, depth))
-    return ids, tags, depth
+    return ids.reshape(height, width), tags.reshape(height, width), depth.reshape(height, width)
 
 
 def shape_of(mover: Mover) -> tuple[np.ndarray, np.ndarray]:
