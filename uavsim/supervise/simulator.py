@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-import json
 import os
 import socket
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import cast
 
 from uavsim.config.backends import CARLA, Server
 from uavsim.config.run import SimulatorConfig
 from uavsim.environment import python_command
 from uavsim.errors import SimulatorError, SimulatorLost
+from uavsim.files.parse import parse_json
 from uavsim.supervise.process import GuardedProcess, exit_text, rss_bytes
 
-__all__ = ["Simulator"]
+__all__ = ["Simulator", "announced_ports"]
 
 _POLL_S = 0.05
 _CONNECT_S = 2.0
+_PREFIX = "headless-simulator: "
+_COMPILING = (f"{_PREFIX}the first start", f"{_PREFIX}compiling", f"{_PREFIX}another process compiles")
 _CARLA_IMAGE_COMMAND = ("bash", "CarlaUE4.sh", "-RenderOffScreen", "-nosound")
 
 
@@ -30,10 +33,14 @@ class Simulator:
         servers: that the set-up talks to; with none, nothing is started.
         name: for logs.
         logs: folder that gets ``<name>.log``, what the process prints.
+
+    Attributes:
+        say: takes a line for people: what the headless simulator compiles, and how far it is.
     """
 
     def __init__(self, config: SimulatorConfig, *, servers: Sequence[Server], name: str, logs: Path) -> None:
         self.config, self.name = config, name
+        self.say: Callable[[str], None] = _nobody_listens
         self._servers = tuple(servers)
         self._log = logs / f"{name}.log"
         self._process: GuardedProcess | None = None
@@ -150,11 +157,16 @@ class Simulator:
         """Wait for the line ``{"carla": port, "airsim": port}`` of the headless simulator."""
         process = self._process
         assert process is not None
+        said = ""
         while time.monotonic() < end:
-            code = process.poll()
-            for line in process.log_tail(lines=1000).splitlines():
-                if line.startswith('{"carla"'):
-                    return self._known_ports(json.loads(line))
+            code, log = process.poll(), process.log_tail(lines=1000)
+            announced = announced_ports(log)
+            if announced is not None:
+                return self._known_ports(announced)
+            notes = [text.removeprefix(_PREFIX) for text in log.splitlines() if text.startswith(_COMPILING)]
+            if notes and notes[-1] != said:
+                said = notes[-1]
+                self.say(f"{self.name}: {said}")
             if code is not None:
                 tail = process.log_tail(lines=1)
                 self.stop()
@@ -190,6 +202,23 @@ class Simulator:
                     f"{self.name}: started, but no {what} at port {port} within {self.config.ready_s:g} s; see {self._log}"
                 )
             time.sleep(_POLL_S)
+
+
+def announced_ports(log: str) -> dict[str, int] | None:
+    """Return the ports that a headless simulator named in its log; None while there is no such line, or half of one."""
+    for line in log.splitlines():
+        if line.startswith('{"carla"'):
+            try:
+                named = parse_json(line)
+            except ValueError:
+                continue
+            if all(type(port) is int and 0 < port < 1 << 16 for port in named.values()):
+                return cast("dict[str, int]", named)
+    return None
+
+
+def _nobody_listens(line: str) -> None:
+    del line
 
 
 def _wait_for_port(host: str, port: int, *, end: float, what: str) -> None:

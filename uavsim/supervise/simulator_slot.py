@@ -13,6 +13,7 @@ from uavsim.capture.client_events import ClientEvent, ClientReady, SceneFlown
 from uavsim.config.backends import backend_of
 from uavsim.config.run import RunConfig, SimulatorConfig
 from uavsim.errors import SystemFailure, UavsimError
+from uavsim.files.logs import tail_of
 from uavsim.supervise.client_process import ClientProcess, Deadlines, client_command
 from uavsim.supervise.health import MIN_FREE_GPU_MB, Pace, free_gpu_mb
 from uavsim.supervise.simulator import Simulator
@@ -111,9 +112,7 @@ class SimulatorSlot:
 
     def client_log_tail(self) -> str:
         """Return the last lines that the client process printed."""
-        if not self._client_log.exists():
-            return ""
-        return "\n".join(self._client_log.read_text(errors="replace").splitlines()[-20:])
+        return tail_of(self._client_log, lines=20)
 
     def simulator_log_tail(self) -> str:
         """Return the last lines that the simulator's process printed; empty for an attached one."""
@@ -235,8 +234,11 @@ class SlotPool:
         for slot in self.slots:
             slot.interrupt()
 
-    def ready_all(self) -> None:
+    def ready_all(self, *, say: Callable[[str], None] | None = None) -> None:
         """Bring up every slot, all at the same time.
+
+        Args:
+            say: takes lines for people, from any thread.
 
         Raises:
             UavsimError: the first failure.
@@ -244,6 +246,7 @@ class SlotPool:
         failures: queue.SimpleQueue[UavsimError] = queue.SimpleQueue()
 
         def bring_up(slot: SimulatorSlot) -> None:
+            slot.simulator.say = say or slot.simulator.say
             try:
                 slot.ready()
             except UavsimError as error:
