@@ -11,8 +11,8 @@ from uavsim.evaluate.tracks import TrackStore, TrackTable, fill_tracks
 
 
 def table(rng: np.random.Generator, count: int) -> TrackTable:
-    numbers = [rng.integers(0, 9, count) for _ in range(4)]
-    return TrackTable(*numbers, rng.normal(size=(count, 2)), rng.uniform(size=count))
+    scene, frame, label, track = rng.integers(0, 9, (4, count))
+    return TrackTable(scene, frame, label, track, rng.normal(size=(count, 2)), rng.uniform(size=count))
 
 
 def test_rows_of_one_class_keep_their_order() -> None:
