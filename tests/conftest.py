@@ -18,7 +18,7 @@ from hypothesis import settings
 settings.register_profile("no clock", deadline=None)  # a busy machine is no failure, and numba compiles on first use
 settings.load_profile("no clock")
 
-SLOW_ROOMS = ("e2e", "flows", "hostile", "judge", "evaluate")
+SLOW_ROOMS = ("e2e", "flows", "hostile", "evaluate")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

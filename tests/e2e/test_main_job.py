@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.judge.unreal_view import corners_ue, load, project_ue
+from tests.evaluate.unreal_view import corners_ue, load, project_ue
 from uavsim.evaluate.judge_process import run_judge
 from uavsim.images import codec
 

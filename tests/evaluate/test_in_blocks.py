@@ -9,21 +9,16 @@ import numpy as np
 import pytest
 
 import uavsim.evaluate as public
-from tests.evaluate.overlap_cases import turned_cases
 from tests.evaluate.synthetic import results_for, truth_of, write_dataset
 from uavsim.errors import InputError
 from uavsim.evaluate.boxes import Boxes
 from uavsim.evaluate.coperception import (
-    OverlapMatches,
     communication_rate,
-    match_by_overlap,
     mean_communication_rate,
 )
 from uavsim.evaluate.metrics import evaluate
 from uavsim.evaluate.outcome import EvaluationRequest, histogram, thinned
 from uavsim.evaluate.readers import nuscenes_results
-from uavsim.evaluate.readers.confidence_maps import read_confidence_maps
-from uavsim.evaluate.swarm import SwarmCounter, match_swarm
 
 
 @pytest.mark.parametrize("benchmark", ["nuscenes-detection", "nuscenes-tracking"])
@@ -58,24 +53,6 @@ def test_tracks_of_a_scene_that_a_file_leaves_out_are_missed_when_corrected(tmp_
         evaluate("nuscenes-tracking", EvaluationRequest(root, file))
 
 
-def test_overlaps_and_the_swarms_matches_in_blocks() -> None:
-    for truth, found in turned_cases(20, seed=3):
-        samples = int(max(truth.sample.max(), found.sample.max(initial=0))) + 1
-        blocks = [found.take(found.sample == sample) for sample in reversed(range(samples))]
-        whole = match_by_overlap(truth, found)
-        parts = [match_by_overlap(truth.take(truth.rows_of(np.unique(b.sample))), b) for b in blocks]
-        joined = OverlapMatches.concat(parts, truth_count=len(truth))
-        np.testing.assert_array_equal(joined.matched, whole.matched)
-        np.testing.assert_array_equal(joined.score, whole.score)
-        scene = np.zeros(samples, np.int64)
-        counter = SwarmCounter(truth, scene)
-        for block in blocks:
-            counter.add(block)
-        ours, at_once = counter.matched(np.ones(samples, bool)), match_swarm(truth, found, scene)
-        np.testing.assert_array_equal(ours.found, at_once.found)
-        np.testing.assert_array_equal(ours.took, at_once.took)
-
-
 def test_rows_of_samples() -> None:
     boxes = Boxes.make(np.array([0, 0, 2, 5, 5]), np.zeros(5), np.zeros((5, 3)))
     assert boxes.rows_of(np.array([0, 1, 5])).tolist() == [0, 1, 3, 4]
@@ -90,24 +67,6 @@ def test_communication_in_single_precision_and_through_a_gaussian() -> None:
     assert communication_rate(confidence[:, :1, :], 0.5) == 0.0
     assert mean_communication_rate([0.1, 0.2]) == float((np.float32(0.1) + np.float32(0.2)) / np.float32(2))
     assert mean_communication_rate([], mode="corrected") == 0.0
-
-
-def test_confidence_maps(tmp_path: Path) -> None:
-    file = tmp_path / "maps.npz"
-    np.savez(file, a=np.full((2, 3, 4), 0.5), b=np.zeros((3, 3, 4)))
-    assert [cells.shape for cells in read_confidence_maps(file)] == [(2, 3, 4), (3, 3, 4)]
-    for content, words in (
-        ({"a": np.full((2, 3, 4), 1.5)}, "between 0 and 1"),
-        ({"a": np.zeros((3, 4))}, "as the first has"),
-        ({"a": np.array([object()])}, "no .npz file of numbers"),
-        ({}, "holds no arrays"),
-    ):
-        np.savez(file, **content)
-        with pytest.raises(InputError, match=words):
-            read_confidence_maps(file)
-    file.write_bytes(b"PK\x03\x04")
-    with pytest.raises(InputError, match=r"no \.npz file"):
-        read_confidence_maps(file)
 
 
 def test_histograms_are_shares_and_lines_are_thinned() -> None:

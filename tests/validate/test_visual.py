@@ -1,11 +1,13 @@
 """The validator of images, on numbers and on images worked out by hand."""
 
+from pathlib import Path
 from types import SimpleNamespace
 from typing import cast
 
 import numpy as np
 import pytest
 
+from tests.validate.planted import assert_named, planted
 from uavsim.validate.image_measurements import _compare_edges, _edges
 from uavsim.validate.looks import FrameLook
 from uavsim.validate.visual import of_this_tick
@@ -42,3 +44,8 @@ def test_borders_that_lie_where_there_is_much_to_see_are_no_better_fit() -> None
 def test_an_image_of_the_next_tick_is_found(busy: slice) -> None:
     luma = street(90, busy=busy)
     assert findings(luma, own=car_at(20), after=car_at(90)) == ["visual.other_tick"]
+
+
+@pytest.mark.parametrize("name", planted("visual"))
+def test_a_planted_defect_is_named_at_its_place(name: str, clean: Path, tmp_path: Path) -> None:
+    assert_named(name, clean, tmp_path)

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.judge.unreal_view import corners_ue, load, project_ue
+from tests.evaluate.unreal_view import corners_ue, load, project_ue
 from tests.validate.disk import Disk
 from tests.validate.small import VERSION
 from uavsim.errors import InputError

@@ -1,0 +1,81 @@
+"""Objects of the world, by AirSim's names and frame."""
+
+from __future__ import annotations
+
+import math
+
+import airsim
+import pytest
+
+from tests.airsim.paper_world import PaperHost
+
+
+@pytest.fixture
+def client(serve, connect):
+    return connect(serve({"PlayerStart": {"X": 100, "Y": -50, "Z": 2}, "Vehicles": {"A": {"X": 1, "Z": -3}}}))
+
+
+def test_object_poses_are_global_ned(client) -> None:
+    # PlayerStart (100, -50, 2); the building stands at (30, 0, 0): 70 m south, 50 m east, 2 m below.
+    pose = client.simGetObjectPose("Building_North_7")
+    assert vars(pose.position) == {"x_val": -70.0, "y_val": 50.0, "z_val": 2.0}
+    car = client.simGetObjectPose("vehicle_tesla_model3_142")
+    assert (car.position.x_val, car.position.y_val) == (-90, 55)
+    assert math.degrees(airsim.to_eularian_angles(car.orientation)[2]) == pytest.approx(90)
+    assert math.isnan(client.simGetObjectPose("nobody").position.x_val)
+
+
+def test_vehicle_is_an_object_too(client) -> None:
+    client.simPause(True)
+    client.simSetVehiclePose(airsim.Pose(airsim.Vector3r(0, 0, -7), airsim.to_quaternion(0, 0, 0)), True, "A")
+    pose = client.simGetObjectPose("A")
+    assert vars(pose.position) == {"x_val": 1.0, "y_val": 0.0, "z_val": -10.0}  # spawn offset added
+    assert client.simSetObjectPose("A", airsim.Pose(airsim.Vector3r(1, 2, -13), airsim.to_quaternion(0, 0, 0)))
+    assert vars(client.simGetVehiclePose("A").position) == {"x_val": 0.0, "y_val": 2.0, "z_val": -10.0}
+
+
+def test_lists_and_moves_objects(client) -> None:
+    names = client.simListSceneObjects()
+    assert {"Building_North_7", "vehicle_tesla_model3_142", "Ground_Road", "SkySphere", "A"} <= set(names)
+    assert client.simListSceneObjects("vehicle.*") == ["vehicle_tesla_model3_142"]
+    assert client.simSetObjectPose("vehicle_tesla_model3_142", airsim.Pose(airsim.Vector3r(0, 0, 2)))
+    assert client.simGetObjectPose("vehicle_tesla_model3_142").position.x_val == 0
+    assert not client.simSetObjectPose("Building_North_7", airsim.Pose(airsim.Vector3r(0, 0, 0)))
+    assert client.simSetObjectPose("vehicle_tesla_model3_142", airsim.Pose.nanPose()), "NaN parts stay"
+    assert client.simGetObjectPose("vehicle_tesla_model3_142").position.x_val == 0
+    assert client.simSetObjectPose("nobody", airsim.Pose.nanPose()) is False
+
+
+def test_spawns_and_destroys(client) -> None:
+    pose = airsim.Pose(airsim.Vector3r(-95, 50, 2), airsim.to_quaternion(0, 0, 0))
+    assert client.simListAssets() == ["vehicle.tesla.model3", "drone.quadrotor"]
+    first = client.simSpawnObject("crate", "vehicle.tesla.model3", pose, airsim.Vector3r(1, 1, 1))
+    second = client.simSpawnObject("crate", "vehicle.tesla.model3", pose, airsim.Vector3r(1, 1, 1))
+    assert (first, second) == ("crate", "crate1")
+    assert client.simGetObjectPose("crate").position.x_val == -95
+    assert client.simDestroyObject("crate") is True
+    assert client.simDestroyObject("crate") is False
+    assert math.isnan(client.simGetObjectPose("crate").position.x_val)
+    with pytest.raises(Exception, match="no model"):
+        client.simSpawnObject("x", "vehicle.none", pose, airsim.Vector3r(1, 1, 1))
+
+
+def test_adds_a_vehicle_at_a_global_place(client) -> None:
+    assert client.simAddVehicle(
+        "B", "simpleflight", airsim.Pose(airsim.Vector3r(5, 6, -20), airsim.to_quaternion(0, 0, 1))
+    )
+    assert not client.simAddVehicle("B", "simpleflight", airsim.Pose())
+    assert client.listVehicles() == ["A", "B"]
+    assert client.simGetObjectPose("B").position.y_val == pytest.approx(6)
+    assert client.getMultirotorState("B").kinematics_estimated.position.x_val == 0
+    client.enableApiControl(True, "B")
+    assert client.isApiControlEnabled("B")
+    assert not client.isApiControlEnabled("A")
+
+
+def test_only_actors_with_a_body_are_objects(serve, connect) -> None:
+    host = PaperHost()
+    host.actor_types = lambda: {142: "vehicle.tesla.model3", 7: "sensor.camera.rgb"}  # type: ignore[method-assign]
+    client = connect(serve(host=host))
+    assert client.simListSceneObjects("sensor.*") == []
+    assert client.simListSceneObjects("vehicle.*") == ["vehicle_tesla_model3_142"]

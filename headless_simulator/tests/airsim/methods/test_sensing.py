@@ -1,0 +1,117 @@
+"""What a drone measures."""
+
+from __future__ import annotations
+
+import math
+
+import airsim
+import numpy as np
+import pytest
+from headless_simulator.airsim.rangefinders import scan_directions
+
+from tests.airsim.conftest import hang
+
+
+@pytest.fixture
+def client(serve, connect):
+    return connect(serve({"PlayerStart": {"X": 100, "Y": -50, "Z": 2}, "Vehicles": {"A": {"X": 1, "Z": -3}}}))
+
+
+def test_geo_and_environment(client) -> None:
+    client.simPause(True)
+    client.simSetVehiclePose(airsim.Pose(airsim.Vector3r(1000, 0, -97), airsim.to_quaternion(0, 0, 0)), True)
+    place = client.getMultirotorState().gps_location
+    # 1001 m north of the origin on a sphere of 6378.137 km: 0.0089922 degrees; 100 m above 122 m.
+    assert place.latitude == pytest.approx(47.641468 + 1001 / 6378137 * 180 / math.pi, abs=1e-9)
+    assert place.altitude == pytest.approx(222)
+    air = client.simGetGroundTruthEnvironment()
+    assert air.air_pressure == pytest.approx(101325 * (1 - 0.0065 * 222 / 288.15) ** 5.25588, rel=1e-6)
+    home = client.getHomeGeoPoint()
+    assert home.altitude == pytest.approx(125)
+
+
+def test_imu_feels_gravity_and_gps_tells_velocity(serve, connect) -> None:
+    client = connect(serve())
+    hang(client)
+    imu = client.getImuData()
+    assert imu.linear_acceleration.z_val == pytest.approx(-9.81, abs=0.3)
+    assert client.getImuData().linear_acceleration.z_val == imu.linear_acceleration.z_val, "same moment, same noise"
+    client.simContinueForTime(0.003)
+    assert client.getImuData().linear_acceleration.z_val != imu.linear_acceleration.z_val
+    gps = client.getGpsData()
+    assert gps.is_valid
+    assert gps.gnss.fix_type == 3
+    assert client.getBarometerData().altitude == pytest.approx(122 + 50, abs=1.5)
+    assert client.getMagnetometerData().magnetic_field_body.z_val == pytest.approx(0.49, abs=0.03)
+
+
+RANGERS = {
+    "Vehicles": {
+        "A": {
+            "Sensors": {
+                "down": {"SensorType": 5, "Enabled": True, "Pitch": -90, "MaxDistance": 100},
+                "lidar": {"SensorType": 6, "Enabled": True, "NumberOfChannels": 8, "PointsPerSecond": 8000,
+                          "VerticalFOVUpper": -20, "VerticalFOVLower": -60, "HorizontalFOVEnd": 360,
+                          "DataFrame": "SensorLocalFrame"},
+            }
+        }
+    }
+}  # fmt: skip
+
+
+def test_distance_sensor_measures_the_height(serve, connect) -> None:
+    client = connect(serve(RANGERS))
+    client.simPause(True)
+    client.simSetVehiclePose(airsim.Pose(airsim.Vector3r(0, 0, -33), airsim.to_quaternion(0, 0, 0)), True)
+    answer = client.getDistanceSensorData("down")
+    assert answer.distance == pytest.approx(33, abs=0.05)
+    assert answer.max_distance == 100
+    with pytest.raises(Exception, match="No lidar with name other"):
+        client.getLidarData("other")
+
+
+def test_lidar_points_lie_on_the_ground(serve, connect) -> None:
+    client = connect(serve(RANGERS))
+    client.simPause(True)
+    client.simSetVehiclePose(airsim.Pose(airsim.Vector3r(-60, -60, -10), airsim.to_quaternion(0, 0, 0)), True)
+    data = client.getLidarData("lidar")
+    points = np.array(data.point_cloud).reshape(-1, 3)
+    assert len(points) == 8 * 100
+    # 10 m up over flat ground: every ray of -20 to -60 degrees lands at z = 10, the farthest 27.5 m away.
+    assert points[:, 2] == pytest.approx(np.full(800, 10.0), rel=0.03)
+    assert np.hypot(points[:, 0], points[:, 1]).max() == pytest.approx(10 / math.tan(math.radians(20)), rel=0.03)
+    assert len(data.segmentation) == len(points)
+
+
+def test_line_of_sight(serve, connect) -> None:
+    client = connect(serve())
+
+    def geo(north: float, east: float, up: float) -> airsim.GeoPoint:
+        point = airsim.GeoPoint()
+        point.latitude = 47.641468 + math.degrees(north / 6378137)
+        point.longitude = -122.140165 + math.degrees(east / (6378137 * math.cos(math.radians(47.641468))))
+        point.altitude = 122 + up
+        return point
+
+    assert not client.simTestLineOfSightBetweenPoints(geo(10, 0, 5), geo(50, 0, 5)), "the building is between"
+    assert client.simTestLineOfSightBetweenPoints(geo(10, 0, 30), geo(50, 0, 30))
+    client.simPause(True)
+    client.simSetVehiclePose(airsim.Pose(airsim.Vector3r(10, 0, -30), airsim.to_quaternion(0, 0, 0)), True)
+    assert client.simTestLineOfSightToPoint(geo(50, 0, 30))
+    low, high = client.simGetWorldExtents()
+    assert high.altitude - low.altitude == pytest.approx(20)
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "degrees"),
+    [(0, 0, range(0, 360)), (0, 360, range(0, 360)), (0, 359, range(0, 360)), (90, 180, range(90, 181)),
+     (350, 10, [*range(0, 11), *range(350, 360)]), (-10, 10, [*range(0, 11), *range(350, 360)])],
+)  # fmt: skip
+def test_a_lidars_horizontal_field_of_view_is_cut_out_of_a_whole_turn(start: int, end: int, degrees) -> None:
+    options = {
+        "NumberOfChannels": 1, "RotationsPerSecond": 10, "PointsPerSecond": 3600, "VerticalFOVUpper": 0,
+        "VerticalFOVLower": 0, "HorizontalFOVStart": start, "HorizontalFOVEnd": end,
+    }  # fmt: skip
+    forward, right, down = scan_directions(options).T
+    assert np.allclose(down, 0)
+    assert np.rint(np.degrees(np.arctan2(right, forward)) % 360).astype(int).tolist() == list(degrees)

@@ -1,0 +1,68 @@
+"""The server, its clock, settings, recording and start."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from tests.airsim.conftest import hang
+from tests.airsim.paper_world import PaperHost
+
+
+@pytest.fixture
+def client(serve, connect):
+    return connect(serve({"PlayerStart": {"X": 100, "Y": -50, "Z": 2}, "Vehicles": {"A": {"X": 1, "Z": -3}}}))
+
+
+def test_reset_goes_home_and_takes_control_away(serve, connect) -> None:
+    client = connect(serve())
+    hang(client)
+    task = client.moveToPositionAsync(50, 0, -50, 1)
+    client.reset()
+    assert task.get() is False
+    assert client.getMultirotorState().kinematics_estimated.position.z_val == 0
+    assert not client.isApiControlEnabled()
+
+
+def test_settings_come_back(serve, connect) -> None:
+    client = connect(serve({"ClockSpeed": 2}))
+    assert json.loads(client.getSettingsString())["ClockSpeed"] == 2
+
+
+def test_recording(serve, connect, tmp_path) -> None:
+    client = connect(serve({"Recording": {"Folder": str(tmp_path / "rec"), "RecordInterval": 0.01}}))
+    client.startRecording()
+    assert client.isRecording()
+    client.stopRecording()
+    assert not client.isRecording()
+    lines = (tmp_path / "rec" / "airsim_rec.txt").read_text().splitlines()
+    assert lines[0].split("\t")[:3] == ["VehicleName", "TimeStamp", "POS_X"]
+    assert len(lines) >= 2
+    with pytest.raises(Exception, match="Recording"):
+        connect(serve()).startRecording()
+
+
+def test_ground_lock_on_collision_disabled_vehicle(serve, connect) -> None:
+    client = connect(serve({"Vehicles": {"A": {"EnableCollisions": False}}}))
+    client.simPause(True)
+    client.simContinueForTime(1)
+    assert client.getMultirotorState().kinematics_estimated.position.z_val > 3, "nothing stops it"
+
+
+def test_starts_anew_when_the_host_loads_another_town(serve, connect) -> None:
+    host = PaperHost()
+    client = connect(serve({"Vehicles": {"A": {"X": 1}}}, host=host))
+    hang(client)
+    task = client.moveToPositionAsync(50, 0, -50, 1)
+    client.simSetSegmentationObjectID(".*", 9, True)
+    tower = replace(host.town.objects[0], name="Tower_1", object_id=5)
+    host.town = replace(host.town, name="Other", objects=(tower,))
+
+    assert "Tower_1" in client.simListSceneObjects("T.*")
+
+    assert client.simListSceneObjects("Building.*") == []
+    assert client.simGetSegmentationObjectID("Tower_1") == (5 + sum(map(ord, "tower"))) % 256
+    assert task.get() is False
+    assert client.getMultirotorState().kinematics_estimated.position.z_val == 0

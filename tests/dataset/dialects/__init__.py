@@ -1,0 +1,1 @@
+"""Each dialect by its name."""

@@ -1,0 +1,77 @@
+"""Files are whole or not there, and what is not a regular file is never replaced."""
+
+import errno
+import fcntl
+import os
+from pathlib import Path
+
+import pytest
+
+from uavsim.errors import StorageError
+from uavsim.files.whole import create_in, is_temp, open_folder, replace_bytes, storage_errors, sweep_temp, whole_file
+
+
+def test_a_writer_that_fails_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    replace_bytes(path, b"old")
+
+    def fail() -> None:
+        with whole_file(path) as file:
+            file.write(b"half of the n")
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        fail()
+    assert path.read_bytes() == b"old"
+    assert [p.name for p in tmp_path.iterdir()] == ["a.json"]
+
+
+def test_a_hard_link_keeps_its_bytes(tmp_path: Path) -> None:
+    path, other = tmp_path / "a", tmp_path / "b"
+    path.write_bytes(b"old")
+    os.link(path, other)
+    replace_bytes(path, b"new")
+    assert (path.read_bytes(), other.read_bytes()) == (b"new", b"old")
+
+
+@pytest.mark.parametrize("kind", ["a link", "a folder", "a device or pipe"])
+def test_what_is_no_regular_file_stays(tmp_path: Path, kind: str) -> None:
+    path, aim = tmp_path / "a", tmp_path / "aim"
+    aim.write_bytes(b"theirs")
+    {"a link": lambda: path.symlink_to(aim), "a folder": path.mkdir, "a device or pipe": lambda: os.mkfifo(path)}[
+        kind
+    ]()
+    with pytest.raises(StorageError, match=f"{kind} is there"):
+        replace_bytes(path, b"new")
+    assert aim.read_bytes() == b"theirs"
+    assert not path.is_file() or path.is_symlink()
+
+
+def test_of_two_that_create_a_name_one_does(tmp_path: Path) -> None:
+    with open_folder(tmp_path) as folder:
+        assert create_in(folder, "lock", b"first")
+        assert not create_in(folder, "lock", b"second")
+    assert {p.name: p.read_bytes() for p in tmp_path.iterdir()} == {"lock": b"first"}
+
+
+def test_a_dead_writers_file_is_swept_and_a_living_ones_is_not(tmp_path: Path) -> None:
+    name = ".a.0123456789ab.uavsim-tmp"
+    assert is_temp(name)
+    assert not is_temp("a.0123456789ab.uavsim-tmp")
+    with open_folder(tmp_path) as folder:
+        with (tmp_path / name).open("wb") as writer:
+            fcntl.flock(writer, fcntl.LOCK_EX)
+            assert not sweep_temp(folder, name)
+        assert sweep_temp(folder, name)
+        assert not sweep_temp(folder, name)
+        (tmp_path / "theirs").write_bytes(b"x")
+        (tmp_path / name).symlink_to("theirs")
+        assert not sweep_temp(folder, name)
+    assert (tmp_path / "theirs").exists()
+
+
+def test_an_error_of_the_disk_is_one_line_with_what_to_do() -> None:
+    with pytest.raises(StorageError) as caught, storage_errors("write the table"):
+        raise OSError(errno.ENOSPC, "No space left on device", "/data/x")
+    assert str(caught.value).startswith("cannot write the table: the disk is full; free space")
+    assert str(caught.value).endswith("(/data/x)")
