@@ -146,6 +146,7 @@ def _run(stop: StopSignals) -> int:
         app = build_app(sys.argv[1]) if known else build_overview()
         result = app(standalone_mode=False)
     except typer.Exit as end:
+        stop.raise_if_asked(end)
         return end.exit_code
     except SystemExit as end:
         if (
@@ -164,11 +165,13 @@ def _run(stop: StopSignals) -> int:
         if os.environ.get("UAVSIM_TRACEBACK"):
             traceback.print_exception(error)
         return _say(str(error), code=error.exit_code)
-    except typer.Abort:  # typer's name for an interrupt
+    except typer.Abort:  # the end of the input, where something is asked
         raise
     except Exception as error:  # noqa: BLE001 - the last door: nothing behind it could tell the user anything
         stop.raise_if_asked(error)
         return _unexpected(error)
+    if result == INTERRUPTED:  # typer's way of saying so
+        raise KeyboardInterrupt
     return result if isinstance(result, int) else 0
 
 
