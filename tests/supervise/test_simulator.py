@@ -148,3 +148,29 @@ def test_ports_are_read_when_their_line_is_whole() -> None:
     assert announced_ports("compiling\n" + line) == {"carla": 2000, "airsim": 41451}
     for other in (line[:-3], '{"carla": "2000"}', '{"carla": 70000}', '{"carla": true}', '{"carla"' + "[" * 9000, ""):
         assert announced_ports(other) is None
+
+
+PRINTS_PROGRESS = """
+import sys, time
+print("headless-simulator: the first start on this machine compiles images, once", file=sys.stderr, flush=True)
+time.sleep(0.5)
+print("headless-simulator: compiling, once on this machine: images 40%", file=sys.stderr, flush=True)
+time.sleep(0.5)
+print('{"carla": 2000}', flush=True)
+time.sleep(600)
+"""
+
+
+def test_what_the_headless_simulator_compiles_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    simulator = Simulator(SimulatorConfig(kind="mock", ready_s=30.0), servers=(CARLA,), name="mock0", logs=tmp_path)
+    monkeypatch.setattr(simulator, "_headless_command", lambda: [sys.executable, "-c", PRINTS_PROGRESS])
+    said: list[str] = []
+    simulator.say = said.append
+    try:
+        assert simulator.ensure() == {"carla": "127.0.0.1:2000"}
+    finally:
+        simulator.stop()
+    assert said == [
+        "mock0: the first start on this machine compiles images, once",
+        "mock0: compiling, once on this machine: images 40%",
+    ]

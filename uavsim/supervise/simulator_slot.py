@@ -22,6 +22,7 @@ __all__ = ["NoSlotLeft", "SimulatorSlot", "SlotPool"]
 
 T = TypeVar("T")
 _SLOT_ATTEMPTS = 3
+_POLL_S = 0.1
 _TIDY_S = 60.0  # a client process that leaves takes its actors with it; on a busy server that is some hundred calls
 
 
@@ -156,8 +157,9 @@ class SimulatorSlot:
         return self.pace.is_slow or (free_mb is not None and free_mb < MIN_FREE_GPU_MB)
 
     def _stop_client(self, *, grace_s: float) -> None:
-        if self._client is not None:
-            self._client.stop(grace_s=grace_s)
+        client = self._client
+        if client is not None:
+            client.stop(grace_s=grace_s)
         self._client = None
 
 
@@ -232,8 +234,11 @@ class SlotPool:
         for slot in self.slots:
             slot.interrupt()
 
-    def ready_all(self) -> None:
+    def ready_all(self, *, say: Callable[[str], None] | None = None) -> None:
         """Bring up every slot, all at the same time.
+
+        Args:
+            say: takes lines for people, from any thread.
 
         Raises:
             UavsimError: the first failure.
@@ -241,6 +246,7 @@ class SlotPool:
         failures: queue.SimpleQueue[UavsimError] = queue.SimpleQueue()
 
         def bring_up(slot: SimulatorSlot) -> None:
+            slot.simulator.say = say or slot.simulator.say
             try:
                 slot.ready()
             except UavsimError as error:
@@ -249,8 +255,15 @@ class SlotPool:
         threads = [threading.Thread(target=bring_up, args=(s,), name=f"ready-{s.name}") for s in self.slots]
         for thread in threads:
             thread.start()
-        for thread in threads:
-            thread.join()
+        try:
+            for thread in threads:
+                thread.join()
+        except BaseException:  # an interrupt: what is coming up ends, under the threads that wait for it
+            while any(thread.is_alive() for thread in threads):
+                self.close()
+                for thread in threads:
+                    thread.join(_POLL_S)
+            raise
         if not failures.empty():
             raise failures.get()
 
