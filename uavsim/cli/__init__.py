@@ -172,16 +172,21 @@ def main(*, take_signals: bool = False) -> None:
         code = _prepared_and_run(stop)
     except (KeyboardInterrupt, typer.Abort):
         code = _interrupted()
+    code = _flushed(code)
     if take_signals:
         stop.end_with(code)
+    sys.exit(code)
+
+
+def _flushed(code: int) -> int:
     try:
         sys.stdout.flush()
     except BrokenPipeError:
         _drop_stdout()  # whoever read it has seen enough
     except OSError as error:
         _drop_stdout()
-        code = _say(f"what was printed is lost: standard output: {error.strerror}", code=3)
-    sys.exit(code)
+        return _say(f"what was printed is lost: standard output: {error.strerror}", code=3)
+    return code
 
 
 def _prepared_and_run(stop: StopSignals) -> int:

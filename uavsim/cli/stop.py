@@ -29,7 +29,7 @@ class StopSignals:
 
     def __init__(self) -> None:
         self._since_s: float | None = None
-        self._code = 0
+        self._code: int | None = None
 
     def install(self) -> None:
         """Take the signals."""
@@ -66,9 +66,11 @@ class StopSignals:
             os._exit(INTERRUPTED)
 
     def _leave(self) -> None:
-        """End with our exit code, behind everybody else's last work: Python kills itself by SIGINT after some interrupts."""
-        if self._code == INTERRUPTED:
-            os._exit(INTERRUPTED)
+        """End here, behind everybody else's last work: an interpreter that is taken apart has no handlers, and one whose
+        imports were interrupted kills itself by SIGINT.
+        """
+        if self._code is not None:
+            os._exit(self._code)
 
     def _lost(self, unraisable: UnraisableHookArgs) -> None:
         """Ask again when the interpreter dropped the interrupt, as it does in destructors and callbacks."""
