@@ -242,7 +242,9 @@ def _typed_command() -> str | None:
 
 def _interrupted() -> int:
     """Say how to continue: the exact command, where one continues."""
-    again = shlex.join(["uavsim", *sys.argv[1:]])
+    from uavsim.store.journal import redact
+
+    again = redact(shlex.join(["uavsim", *sys.argv[1:]]))
     if _typed_command() in ("generate", "regenerate"):
         return _say(f"interrupted; the scenes that are committed stay. Continue with: {again}", code=INTERRUPTED)
     return _say(f"interrupted; nothing goes on. Begin anew with: {again}", code=INTERRUPTED)

@@ -66,8 +66,9 @@ class StopSignals:
             os._exit(INTERRUPTED)
 
     def _leave(self) -> None:
-        """End here, behind everybody else's last work: an interpreter that is taken apart has no handlers, and one whose
-        imports were interrupted kills itself by SIGINT.
+        """End here, behind everybody else's last work.
+
+        An interpreter that is taken apart has no handlers, and one whose imports were interrupted kills itself by SIGINT.
         """
         if self._code is not None:
             os._exit(self._code)
