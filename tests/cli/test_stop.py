@@ -6,7 +6,13 @@ import sys
 import pytest
 
 _HEAD = "import os, signal, sys\nfrom uavsim.cli.stop import StopSignals\nstop = StopSignals()\nstop.install()\n"
-_TAIL = "\nexcept KeyboardInterrupt:\n    os.kill(os.getpid(), signal.SIGINT)\n    print('in order')\nstop.end_with(130)\nsys.exit(130)\n"
+_TAIL = """
+except KeyboardInterrupt:
+    os.kill(os.getpid(), signal.SIGINT)
+    print('in order')
+stop.end_with(130)
+sys.exit(130)
+"""
 
 
 def _ended(work: str) -> subprocess.CompletedProcess[str]:
