@@ -2,6 +2,7 @@ from pathlib import Path
 
 import pytest
 
+from uavsim.config.kept import KEPT
 from uavsim.config.library import Library, kind_of, packaged_root
 from uavsim.errors import ConfigError, InputError, UnknownNameError
 
@@ -92,3 +93,12 @@ def test_kinds_by_folder():
 
 def test_packaged_files_are_all_there():
     assert (packaged_root() / "flight_plans" / "datasets" / "uav3d.yaml").is_file()
+
+
+def test_half_a_character_in_a_kept_text_is_told(tmp_path):
+    kept = tmp_path / KEPT
+    kept.write_text(
+        '{"format": "uavsim-configuration-1", "dataset": "smoke", "files": {"dataset:smoke": ["smoke.yaml", "a: \\ud800"]}}'
+    )
+    with pytest.raises(ConfigError, match="half a character"):
+        Library.of().dataset(str(kept))

@@ -118,7 +118,7 @@ SURROUNDINGS = (
         "nobody without a home", env={"HOME": None, "USER": None, "LOGNAME": None}, before=_nobody, prepare=_open_to_all
     ),
     Surrounding("no temporary folder", env={"TMPDIR": "/nonexistent"}, only=_WITH_RUN),
-    Surrounding("temporary folder full", wrap=_FULL, codes={"generate": 3}, only=_WITH_RUN),
+    Surrounding("temporary folder full", wrap=_FULL, only=_WITH_RUN),
     Surrounding("home is a file", env={"HOME": "home"}, prepare=_file_home, new=True),
     Surrounding("ascii only", env={"LC_ALL": "C", "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}, new=True),
     Surrounding("one column", env={"COLUMNS": "1", "LINES": "1", "TERM": "dumb"}, new=True),

@@ -57,6 +57,15 @@ def test_a_log_that_tells_half_is_no_end_of_the_validator(tmp_path: Path, gone: 
     assert "coverage.spawned" not in validate_version(root, "v1.0-mini", workers=1).counts
 
 
+def test_a_box_of_no_sample_that_is_not_turned_right_is_told(tmp_path: Path) -> None:
+    root = make_dataset(tmp_path / "set", scenes=1, samples=2, sweeps=0, drones=1, size_px=(64, 36))
+    table = root / "v1.0-mini/sample_annotation.json"
+    rows = json.loads(table.read_text())
+    rows[0] |= {"sample_token": "", "rotation": [0.5, 0, 0, 0]}
+    table.write_text(json.dumps(rows))
+    assert validate_version(root, "v1.0-mini", workers=1).counts["shape.rotation"] == 1
+
+
 @pytest.mark.parametrize(("command", "option"), [("export", "--format=kitti"), ("convert", "--dialect=uav3d")])
 @pytest.mark.parametrize("place", ["", "new/below", "../linked"])
 def test_no_result_goes_into_its_own_data_set(tmp_path: Path, command: str, option: str, place: str) -> None:

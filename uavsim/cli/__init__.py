@@ -172,16 +172,21 @@ def main(*, take_signals: bool = False) -> None:
         code = _prepared_and_run(stop)
     except (KeyboardInterrupt, typer.Abort):
         code = _interrupted()
+    code = _flushed(code)
     if take_signals:
         stop.end_with(code)
+    sys.exit(code)
+
+
+def _flushed(code: int) -> int:
     try:
         sys.stdout.flush()
     except BrokenPipeError:
         _drop_stdout()  # whoever read it has seen enough
     except OSError as error:
         _drop_stdout()
-        code = _say(f"what was printed is lost: standard output: {error.strerror}", code=3)
-    sys.exit(code)
+        return _say(f"what was printed is lost: standard output: {error.strerror}", code=3)
+    return code
 
 
 def _prepared_and_run(stop: StopSignals) -> int:
@@ -198,6 +203,7 @@ def _run(stop: StopSignals) -> int:
         app = build_app(command) if command in _HOME else build_overview()
         result = with_quiet(app)(standalone_mode=False)
     except typer.Exit as end:
+        stop.raise_if_asked(end)
         return end.exit_code
     except SystemExit as end:
         if (
@@ -216,11 +222,13 @@ def _run(stop: StopSignals) -> int:
         if os.environ.get("UAVSIM_TRACEBACK"):
             traceback.print_exception(error)
         return _say(str(error), code=error.exit_code)
-    except typer.Abort:  # typer's name for an interrupt
+    except typer.Abort:  # the end of the input, where something is asked
         raise
     except Exception as error:  # noqa: BLE001 - the last door: nothing behind it could tell the user anything
         stop.raise_if_asked(error)
         return _unexpected(error)
+    if result == INTERRUPTED:  # typer's way of saying so
+        raise KeyboardInterrupt
     return result if isinstance(result, int) else 0
 
 
@@ -234,7 +242,9 @@ def _typed_command() -> str | None:
 
 def _interrupted() -> int:
     """Say how to continue: the exact command, where one continues."""
-    again = shlex.join(["uavsim", *sys.argv[1:]])
+    from uavsim.store.journal import redact
+
+    again = redact(shlex.join(["uavsim", *sys.argv[1:]]))
     if _typed_command() in ("generate", "regenerate"):
         return _say(f"interrupted; the scenes that are committed stay. Continue with: {again}", code=INTERRUPTED)
     return _say(f"interrupted; nothing goes on. Begin anew with: {again}", code=INTERRUPTED)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import tempfile
+from datetime import date as calendar_date
 from pathlib import Path
 from typing import Annotated
 
@@ -46,6 +47,11 @@ def publish(
     from uavsim.access import open_folder
 
     check_result_folder(out)
+    if date is not None:
+        try:
+            calendar_date.fromisoformat(date)
+        except ValueError as error:
+            raise InputError(f"--date {date!a}: write a date as 2026-11-22") from error
     request = PublishRequest(name=name, licence=licence, creator=creator, url=url, date=date, shards=shards)
     data = open_folder(folder, version)
     if dry_run:

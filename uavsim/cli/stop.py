@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import signal
 import sys
@@ -28,6 +29,7 @@ class StopSignals:
 
     def __init__(self) -> None:
         self._since_s: float | None = None
+        self._code: int | None = None
 
     def install(self) -> None:
         """Take the signals."""
@@ -36,9 +38,11 @@ class StopSignals:
                 signal.signal(number, self._stop)
         signal.signal(signal.SIGALRM, self._stop)
         sys.unraisablehook = self._lost
+        atexit.register(self._leave)
 
     def end_with(self, code: int) -> None:
         """Let a signal end the process at once from now on: the work is done, its exit code is known."""
+        self._code = code
         for number in (*_SIGNALS, signal.SIGALRM):
             if signal.getsignal(number) is not signal.SIG_IGN:
                 signal.signal(number, lambda *_: os._exit(code))
@@ -60,6 +64,14 @@ class StopSignals:
             raise KeyboardInterrupt
         if now_s - self._since_s > _PATIENCE_S:
             os._exit(INTERRUPTED)
+
+    def _leave(self) -> None:
+        """End here, behind everybody else's last work.
+
+        An interpreter that is taken apart has no handlers, and one whose imports were interrupted kills itself by SIGINT.
+        """
+        if self._code is not None:
+            os._exit(self._code)
 
     def _lost(self, unraisable: UnraisableHookArgs) -> None:
         """Ask again when the interpreter dropped the interrupt, as it does in destructors and callbacks."""

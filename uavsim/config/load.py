@@ -155,6 +155,9 @@ def _compose(path: Path, text: str) -> _Node:
         position = error.position if isinstance(error.position, int) else 0
         line = text.count("\n", 0, position) + 1
         raise ConfigError(f"{shown(path)}:{line}: not YAML: a character that text cannot hold") from error
+    except UnicodeEncodeError as error:
+        line = text.count("\n", 0, error.start) + 1
+        raise ConfigError(f"{shown(path)}:{line}: not YAML: half a character, which text cannot hold") from error
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line = mark.line + 1 if mark is not None else 1

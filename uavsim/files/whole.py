@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from uavsim.errors import StorageError
+from uavsim.files.result_folder import refuse_no_folder
 
 __all__ = [
     "TEMP_SUFFIX",
@@ -137,8 +138,10 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
     A hard link or a file that is there is replaced, never written into.
 
     Raises:
+        InputError: a file is where its folder is to be.
         StorageError: it cannot be written, or something that is no regular file is there.
     """
+    refuse_no_folder(path.parent)
     temp = path.with_name(f".{path.name}.{os.urandom(6).hex()}{TEMP_SUFFIX}")
     with storage_errors(f"write {path}"):
         path.parent.mkdir(parents=True, exist_ok=True)

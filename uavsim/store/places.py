@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from uavsim.errors import InputError
+from uavsim.files.result_folder import refuse_no_folder
 from uavsim.store.local import LocalOutput
 from uavsim.store.output import Output
 
@@ -28,12 +29,14 @@ def open_output(out: str, *, scratch: Path | None = None) -> Output:
         scratch: local folder for scenes in flight when ``out`` is an object store.
 
     Raises:
-        InputError: empty, a URL that cannot be used, or one with credentials in it.
+        InputError: empty, a place where no folder can be, a URL that cannot be used, or one with credentials in it.
     """
     if not out.strip():
         raise InputError("--out is empty; name a folder or an object store's URL")
     if "://" not in out:
-        return LocalOutput(Path(out).expanduser().absolute())
+        root = Path(out).expanduser().absolute()
+        refuse_no_folder(root)
+        return LocalOutput(root)
     scheme, _, rest = out.partition("://")
     _refuse_credentials(scheme.lower(), rest)
     if scheme == "file":

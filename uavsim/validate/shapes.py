@@ -80,8 +80,9 @@ def rotations_unit(evidence: Evidence) -> Iterator[Finding]:
 
 
 def _place_of_pose(data: DataSet, name: str, row: int) -> Place:
-    column = {"ego_pose": "ego_pose_token", "calibrated_sensor": "calibrated_sensor_token"}[name]
-    users = np.flatnonzero(data["sample_data"][column] == row)
+    if name == "sample_annotation":  # of no sample that is there
+        return Place()
+    users = np.flatnonzero(data["sample_data"][f"{name}_token"] == row)
     return data.data_place(int(users[0])) if len(users) else Place()
 
 

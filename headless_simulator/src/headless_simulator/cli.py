@@ -34,8 +34,8 @@ def parser() -> argparse.ArgumentParser:
     p = argparse.ArgumentParser(
         prog="headless-simulator", description="A headless simulator that speaks CARLA's and AirSim's protocols."
     )
-    p.add_argument("--carla-port", type=int, default=2000, help="RPC port; streams are on the next one; 0: free ones")
-    p.add_argument("--airsim-port", type=int, default=41451, help="AirSim's port; 0: a free one")
+    p.add_argument("--carla-port", type=_port, default=2000, help="RPC port; streams are on the next one; 0: free ones")
+    p.add_argument("--airsim-port", type=_port, default=41451, help="AirSim's port; 0: a free one")
     p.add_argument("--no-airsim", action="store_true", help="serve CARLA only")
     p.add_argument("--compile-only", action="store_true", help="compile what this machine lacks, and end")
     where = p.add_mutually_exclusive_group()
@@ -59,6 +59,13 @@ def parser() -> argparse.ArgumentParser:
         "--merged-assume", action="append", default=[], metavar="RULE=yes|no", help="what a tick does under simPause"
     )
     return p
+
+
+def _port(text: str) -> int:
+    number = int(text)
+    if not 0 <= number < 65535:
+        raise argparse.ArgumentTypeError(f"{text}: a port is between 0 and 65534")
+    return number
 
 
 _MOST_RENDERERS: Final = 6
