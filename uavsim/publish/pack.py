@@ -172,5 +172,7 @@ def _count(facts: Facts, scene: Scene) -> None:
     facts.weather[str(scene.log.get("uav_weather", ""))] += 1
     facts.simulators[f"{scene.log.get('uav_simulator', '')} {scene.log.get('uav_server_version', '')}".strip()] += 1
     for sample in scene:
+        facts.masks += sum("instance" in image.layers for image in sample.images)
+        facts.degraded += sum("degraded" in image.layers for image in sample.images)
         facts.boxes += len(sample.boxes)
         facts.classes.update(sample.boxes.categories)
