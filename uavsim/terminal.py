@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 from collections.abc import Callable
 from typing import IO, Any, Final
 
@@ -15,9 +16,10 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-__all__ = ["Screen", "line", "open_standard_streams", "visible", "write_out"]
+__all__ = ["Screen", "be_quiet", "duration", "line", "open_standard_streams", "size", "visible", "write_out"]
 
 _LONGEST: Final = 4000
+_quiet: Final = threading.Event()
 
 
 def visible(text: object) -> str:
@@ -41,8 +43,15 @@ class Screen(Console):
     """A console that takes strings at their word and survives a reader that goes away."""
 
     def __init__(
-        self, *, stderr: bool = False, width: int | None = None, quiet: bool = False, file: IO[str] | None = None
+        self,
+        *,
+        stderr: bool = False,
+        width: int | None = None,
+        quiet: bool = False,
+        file: IO[str] | None = None,
+        errors: bool = False,
     ) -> None:
+        quiet = quiet or (_quiet.is_set() and not errors)
         super().__init__(stderr=stderr, width=width, quiet=quiet, file=file, markup=False, emoji=False, highlight=False)
 
     def render_str(self, text: str, **choices: Any) -> Text:
@@ -62,6 +71,23 @@ class Screen(Console):
     def mute(self) -> None:
         """Print nothing from now on."""
         self.quiet = True
+
+
+def be_quiet() -> None:
+    """Let the consoles that are made from now on print nothing, but for errors."""
+    _quiet.set()
+
+
+def duration(seconds: float) -> str:
+    """Say a time as people do: ``40 s``, ``12 min``, ``3.4 h``."""
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
+
+
+def size(count: float) -> str:
+    """Say a size: ``12 MB``, ``3.4 GB``."""
+    return f"{count / 1e6:.0f} MB" if count < 1e9 else f"{count / 1e9:.1f} GB"
 
 
 def write_out(text: str) -> None:

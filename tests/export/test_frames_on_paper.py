@@ -25,10 +25,10 @@ from uavsim.publish.parquet import rows_of
 from uavsim.view import ViewRequest, write_recording
 
 READERS = Path(__file__).parents[2] / ".venv-readers/bin/python"
-HALF = 0.7071067811865476
+HALF = float(np.sqrt(0.5))
 PLACE = [100.0, 50.0, 60.0]
 FACES_MAP_Y = [HALF, 0.0, 0.0, HALF]  # 90 degrees about z
-LOOKS_RIGHT: list[float] = [0.0, 0.0, HALF, -HALF]  # half a turn about (0, 1, -1): x to -x, y to -z, z to -y
+LOOKS_RIGHT = [0.0, 0.0, HALF, -HALF]  # half a turn about (0, 1, -1): x to -x, y to -z, z to -y
 MAP_FROM_OPTICAL = [0.5, -0.5, 0.5, -0.5]
 CAMERA_AXES_IN_MAP = np.array([[0.0, 0, 1], [-1, 0, 0], [0, -1, 0]])  # columns: right -y, down -z, ahead x
 
@@ -141,7 +141,7 @@ def test_nerfstudio(paper: Path, tmp_path: Path) -> None:
     assert (frame["fl_x"], frame["cx"], frame["cy"], frame["w"], frame["h"]) == (400, 400, 225, 800, 450)
     right, up, back = [0, -1, 0], [0, 0, 1], [-1, 0, 0]  # OpenGL's axes in the map
     expected = np.column_stack([right, up, back, PLACE])
-    np.testing.assert_allclose(frame["transform_matrix"], np.vstack([expected, [0.0, 0.0, 0.0, 1.0]]), atol=1e-12)
+    np.testing.assert_allclose(frame["transform_matrix"], np.vstack([expected, [0, 0, 0, 1]]), atol=1e-12)
 
 
 def test_mcap(paper: Path, tmp_path: Path) -> None:
@@ -190,6 +190,6 @@ def test_the_viewers_recording(paper: Path, tmp_path: Path) -> None:
     turn = value(camera, "Transform3D:quaternion")
     np.testing.assert_allclose(np.abs(np.dot(turn, [0, HALF, -HALF, 0])), 1.0, atol=1e-6)
     pinhole = np.reshape(value(camera, "Pinhole:image_from_camera"), (3, 3)).T  # column by column
-    np.testing.assert_allclose(pinhole, [[200.0, 0.0, 200.0], [0.0, 200.0, 112.5], [0.0, 0.0, 1.0]], atol=1e-4)
+    np.testing.assert_allclose(pinhole, np.array([[200, 0, 200], [0, 200, 112.5], [0, 0, 1]]), atol=1e-4)
     strip = value(f"{camera}/boxes", "LineStrips2D:strips")
     np.testing.assert_allclose((strip.min(axis=0) + strip.max(axis=0)) / 2, [250.0, 132.5], atol=2.0)

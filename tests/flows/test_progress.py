@@ -5,7 +5,7 @@ import io
 from rich.text import Text
 
 from uavsim.capture.client_events import Progress, SampleTaken
-from uavsim.flows.progress import RunProgress
+from uavsim.flows.progress import RunProgress, start_up
 from uavsim.terminal import Screen
 
 
@@ -33,7 +33,20 @@ def test_pace_and_time_to_go() -> None:
         clock.now_s += 10.0
         assert progress.images_per_s == 7.5
         assert progress.eta_s == 10.0
-        progress.finished("a", line=Text("a is done"))
         progress.failed("b", line=Text("b failed"))
         assert progress.eta_s == (6 - 2) * 10.0 / 2  # b's sample is to be taken once more
-    assert text.getvalue().splitlines() == ["a is done", "b failed"]
+        progress.finished("a", line=Text("a is done"))
+        assert progress.eta_s == 2 * 10.0  # from the first finished scene on: two more like it
+        progress.on_event("b", Progress("load", 0))
+        clock.now_s += 4.0
+        assert progress.eta_s == 10.0 + 6.0  # one is waiting, the other has 4 of its 10 s behind it
+        progress.on_event("c", Progress("load", 0))
+        assert progress.eta_s == (10.0 + 6.0) / 2  # two simulators
+    assert text.getvalue().splitlines() == ["b failed", "a is done"]
+
+
+def test_what_is_waited_for_is_plain_lines_where_there_is_no_terminal() -> None:
+    text = io.StringIO()
+    with start_up(Screen(file=text, width=80), "simulators start") as say:
+        say("compiling: images 20%")
+    assert text.getvalue() == "compiling: images 20%\n"

@@ -11,7 +11,7 @@ import pytest
 from uavsim.config.backends import AIRSIM, CARLA, Server
 from uavsim.config.run import SimulatorConfig
 from uavsim.errors import SimulatorError, SimulatorLost
-from uavsim.supervise.simulator import Simulator
+from uavsim.supervise.simulator import Simulator, announced_ports
 
 LISTEN = """
 import socket, sys, time
@@ -141,3 +141,36 @@ def test_a_docker_command_publishes_on_this_machine_only_and_is_removed(tmp_path
     assert command[command.index("--gpus") + 1] == "device=1"
     assert command[-1] == "-carla-rpc-port=2000"
     assert stop == ["docker", "rm", "-f", command[command.index("--name") + 1]]
+
+
+def test_ports_are_read_when_their_line_is_whole() -> None:
+    line = '{"carla": 2000, "airsim": 41451}'
+    assert announced_ports("compiling\n" + line) == {"carla": 2000, "airsim": 41451}
+    for other in (line[:-3], '{"carla": "2000"}', '{"carla": 70000}', '{"carla": true}', '{"carla"' + "[" * 9000, ""):
+        assert announced_ports(other) is None
+
+
+PRINTS_PROGRESS = """
+import sys, time
+print("headless-simulator: the first start on this machine compiles images, once", file=sys.stderr, flush=True)
+time.sleep(0.5)
+print("headless-simulator: compiling, once on this machine: images 40%", file=sys.stderr, flush=True)
+time.sleep(0.5)
+print('{"carla": 2000}', flush=True)
+time.sleep(600)
+"""
+
+
+def test_what_the_headless_simulator_compiles_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    simulator = Simulator(SimulatorConfig(kind="mock", ready_s=30.0), servers=(CARLA,), name="mock0", logs=tmp_path)
+    monkeypatch.setattr(simulator, "_headless_command", lambda: [sys.executable, "-c", PRINTS_PROGRESS])
+    said: list[str] = []
+    simulator.say = said.append
+    try:
+        assert simulator.ensure() == {"carla": "127.0.0.1:2000"}
+    finally:
+        simulator.stop()
+    assert said == [
+        "mock0: the first start on this machine compiles images, once",
+        "mock0: compiling, once on this machine: images 40%",
+    ]

@@ -6,20 +6,26 @@ Exit codes: 0 good, 1 our own mistake, 2 bad input, 3 simulator or system, 4 dat
 from __future__ import annotations
 
 import importlib
+import importlib.metadata
 import os
+import shlex
 import sys
 import traceback
-from typing import Final
+from typing import Annotated, Final
 
 import typer
+from typer.core import TyperGroup
 from typer.exceptions import TyperException
+from typer.main import get_command
 
+from uavsim.cli.examples import epilog_of
+from uavsim.cli.stop import INTERRUPTED, StopSignals
 from uavsim.environment import keep_local_direct, name_the_user
 from uavsim.errors import UavsimError
 from uavsim.files.whole import remedy_of
-from uavsim.terminal import Screen, line, open_standard_streams
+from uavsim.terminal import Screen, be_quiet, line, open_standard_streams
 
-__all__ = ["build_app", "build_overview", "main"]
+__all__ = ["build_app", "build_overview", "main", "with_quiet"]
 
 _HOME: Final = {  # command -> module; a module is imported when its command is asked for, because scipy and Prefect are slow
     "generate": "generate",
@@ -72,12 +78,20 @@ _HELP: Final = {  # first sentences of the commands, for `uavsim --help`, which 
 }
 
 
+def _say_version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"uavsim {importlib.metadata.version('uavsim')}")
+        raise typer.Exit
+
+
 def build_app(command: str | None = None) -> typer.Typer:
     """Return the command line with the module of one command, or with all when none or an unknown one is asked for."""
     app = _empty_app()
     wanted = [_HOME[command]] if command in _HOME else list(dict.fromkeys(_HOME.values()))
     for module in wanted:
         importlib.import_module(f"uavsim.cli.{module}").register(app)
+    for info in app.registered_commands:
+        info.epilog = epilog_of(info.name or "")
     return app
 
 
@@ -93,26 +107,73 @@ def _empty_app() -> typer.Typer:
     app = typer.Typer(
         name="uavsim",
         help="YAML in, labelled multi-drone data sets out.",
+        epilog=epilog_of(""),
         no_args_is_help=True,
-        add_completion=False,
         pretty_exceptions_enable=False,
         rich_markup_mode="rich",
     )
-    app.callback()(_nothing)  # keeps a single command a sub-command
+    app.callback()(_options_of_all)  # keeps a single command a sub-command, too
     return app
 
 
-def _nothing() -> None:
+def _options_of_all(
+    *,
+    version: Annotated[
+        bool, typer.Option("--version", is_eager=True, callback=_say_version, help="Print the version and end.")
+    ] = False,
+) -> None:
     """YAML in, labelled multi-drone data sets out."""
 
 
-def main() -> None:
-    """Run the command line; whatever goes wrong becomes one line on stderr and its exit code."""
-    open_standard_streams()
-    keep_local_direct()
-    name_the_user()
-    os.environ.setdefault("PREFECT_SERVER_ANALYTICS_ENABLED", "false")
-    code = _run()
+def _nothing() -> None:
+    """Stand for a command in the overview."""
+
+
+def with_quiet(app: typer.Typer) -> TyperGroup:
+    """Return the command line with ``--quiet`` at every command; what passes its options on has its own."""
+    alone = typer.Typer(add_completion=False)
+    alone.command()(_quiet)
+    option = get_command(alone).params[0]
+    group = get_command(app)
+    assert isinstance(group, TyperGroup)
+    for command in group.commands.values():
+        if not command.ignore_unknown_options:
+            command.params.append(option)
+    return group
+
+
+def _quiet(
+    *,
+    quiet: Annotated[
+        bool,
+        typer.Option(
+            "--quiet",
+            "-q",
+            is_eager=True,
+            expose_value=False,
+            callback=lambda asked: be_quiet() if asked else None,
+            help="Print errors alone, and what --json asks for.",
+        ),
+    ] = False,
+) -> None:
+    """Carry the option."""
+
+
+def main(*, take_signals: bool = False) -> None:
+    """Run the command line; whatever goes wrong becomes one line on stderr and its exit code.
+
+    Args:
+        take_signals: this process is the command's alone, so that SIGINT, SIGTERM and SIGHUP are its to handle.
+    """
+    stop = StopSignals()
+    try:
+        if take_signals:
+            stop.install()
+        code = _prepared_and_run(stop)
+    except (KeyboardInterrupt, typer.Abort):
+        code = _interrupted()
+    if take_signals:
+        stop.end_with(code)
     try:
         sys.stdout.flush()
     except BrokenPipeError:
@@ -123,11 +184,19 @@ def main() -> None:
     sys.exit(code)
 
 
-def _run() -> int:
+def _prepared_and_run(stop: StopSignals) -> int:
+    open_standard_streams()
+    keep_local_direct()
+    name_the_user()
+    os.environ.setdefault("PREFECT_SERVER_ANALYTICS_ENABLED", "false")
+    return _run(stop)
+
+
+def _run(stop: StopSignals) -> int:
     try:
-        known = len(sys.argv) > 1 and sys.argv[1] in _HOME
-        app = build_app(sys.argv[1]) if known else build_overview()
-        result = app(standalone_mode=False)
+        command = _typed_command()
+        app = build_app(command) if command in _HOME else build_overview()
+        result = with_quiet(app)(standalone_mode=False)
     except typer.Exit as end:
         return end.exit_code
     except SystemExit as end:
@@ -142,15 +211,33 @@ def _run() -> int:
             f"{error.format_message()} (`uavsim --help` lists the commands, `uavsim COMMAND --help` their options)",
             code=2,
         )
-    except (KeyboardInterrupt, typer.Abort):
-        return 130
     except UavsimError as error:
+        stop.raise_if_asked(error)
         if os.environ.get("UAVSIM_TRACEBACK"):
             traceback.print_exception(error)
         return _say(str(error), code=error.exit_code)
+    except typer.Abort:  # typer's name for an interrupt
+        raise
     except Exception as error:  # noqa: BLE001 - the last door: nothing behind it could tell the user anything
+        stop.raise_if_asked(error)
         return _unexpected(error)
     return result if isinstance(result, int) else 0
+
+
+def _typed_command() -> str | None:
+    """Return the first word after ``uavsim``; a shell that wants completions has it in the environment."""
+    words = sys.argv
+    if "_UAVSIM_COMPLETE" in os.environ:
+        words = (os.environ.get("_TYPER_COMPLETE_ARGS") or os.environ.get("COMP_WORDS", "")).split()
+    return words[1] if len(words) > 1 else None
+
+
+def _interrupted() -> int:
+    """Say how to continue: the exact command, where one continues."""
+    again = shlex.join(["uavsim", *sys.argv[1:]])
+    if _typed_command() in ("generate", "regenerate"):
+        return _say(f"interrupted; the scenes that are committed stay. Continue with: {again}", code=INTERRUPTED)
+    return _say(f"interrupted; nothing goes on. Begin anew with: {again}", code=INTERRUPTED)
 
 
 def _unexpected(error: Exception) -> int:
@@ -171,7 +258,7 @@ def _unexpected(error: Exception) -> int:
 
 
 def _say(text: str, *, code: int) -> int:
-    Screen(stderr=True).print(line(("bold red", "error: "), text))
+    Screen(stderr=True, errors=True).print(line(("bold red", "error: "), text))
     return code
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,9 +11,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.table import Table
 
+from uavsim.cli.generate import RunOption, SimulatorOption
+from uavsim.config.library import Library
 from uavsim.errors import InputError
 from uavsim.files.whole import write_whole
-from uavsim.terminal import Screen, line
+from uavsim.flows.request import Request
+from uavsim.terminal import Screen, duration, line, write_out
+from uavsim.typing import JsonDict
 
 if TYPE_CHECKING:
     from uavsim.plan.roadmap import Road
@@ -50,6 +55,13 @@ def plan(
     rows: Annotated[int, typer.Option(help="of --make-routes")] = 5,
     columns: Annotated[int, typer.Option(help="of --make-routes")] = 5,
     force: Annotated[bool, typer.Option("--force", help="let --make-routes replace the file")] = False,
+    forecast: Annotated[
+        bool, typer.Option("--forecast", help="fly a few short scenes and say what a run of this will take")
+    ] = False,
+    out: Annotated[str, typer.Option(help="of --forecast: where the data set is to be")] = "data",
+    simulator: SimulatorOption = None,
+    run: RunOption = None,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object instead of text.")] = False,
 ) -> None:
     """Plan scenes and show them, or write routes."""
     if make_routes is not None:
@@ -57,6 +69,23 @@ def plan(
         return
     if dataset is None:
         raise InputError("name a data set: uavsim plan --dataset smoke --town Town10HD")
+    if forecast:
+        request = Request(
+            dataset=dataset,
+            out=out,
+            towns=(town,) if town is not None else (),
+            scenes=scenes,
+            samples=samples,
+            seed=seed,
+            topology=topology,
+            formation=formation,
+            rig=rig,
+            weather=weather,
+            simulators=tuple(simulator or ()),
+            run=Library.of().run(run).model if run else None,
+        )
+        _forecast(request, as_json=as_json)
+        return
     from uavsim.plan import numbering, plan_scenes  # scipy takes a moment to import
     from uavsim.plan.roadmap import read_roads
 
@@ -72,14 +101,32 @@ def plan(
         rig=rig,
         weather=weather,
     )
+    if as_json:
+        write_out(json.dumps({"dataset": plans[0].dataset, "scenes": [_scene_as_json(scene) for scene in plans]}))
+        if png is not None:
+            _draw(plans, roads, png, as_json=True)
+        return
     screen = Screen()
     (screen if screen.is_terminal else Screen(width=_WIDE)).print(_table(plans))
     _draw(plans, roads, png or Path(f"{plans[0].dataset}-{plans[0].town.name}-plan.png"))
 
 
-def _draw(plans: Sequence[ScenePlan], roads: Sequence[Road], target: Path) -> None:
+def _forecast(request: Request, *, as_json: bool) -> None:
+    from uavsim.flows.forecast import forecast_of
+
+    found = forecast_of(request, console=Screen(stderr=True))
+    if as_json:
+        write_out(json.dumps(found.as_json()))
+        return
+    screen = Screen()
+    screen.print(found.text)
+    for name, seconds in found.sample_s.items():
+        screen.print(f"  {name}: {seconds:.2f} s a sample on each simulator")
+    screen.print(f"measured in {duration(found.probe_s)}")
+
+
+def _draw(plans: Sequence[ScenePlan], roads: Sequence[Road], target: Path, *, as_json: bool = False) -> None:
     """Write the image and say what is in it."""
-    from uavsim.config.library import Library
     from uavsim.images.codec import encode_png
     from uavsim.plan.chart import draw_plan
     from uavsim.plan.path import fly_route
@@ -92,7 +139,26 @@ def _draw(plans: Sequence[ScenePlan], roads: Sequence[Road], target: Path) -> No
     write_whole(target, encode_png(draw_plan(library.town(plans[0].town.name).model, paths, drawn, roads=roads)))
     missing = "" if roads else " (no roads: give the town's map with --xodr FILE)"
     fewer = f", {count} of {len(plans)} scenes drawn" if count < len(plans) else ""
-    Screen().print(f"{target}: {len(routes)} routes{fewer}{missing}")
+    Screen(stderr=as_json).print(f"{target}: {len(routes)} routes{fewer}{missing}")
+
+
+def _scene_as_json(scene: ScenePlan) -> JsonDict:
+    heights_m = scene.swarm.map_SE3_flu.translation_m[..., 2] - scene.town.ground_z_m
+    return {
+        "scene": scene.scene_name,
+        "number": scene.scene_index,
+        "town": scene.town.name,
+        "route": scene.route_name,
+        "formation": scene.formation_name,
+        "drones": len(scene.swarm.drone_ids),
+        "height_m": [round(float(heights_m.min()), 2), round(float(heights_m.max()), 2)],
+        "weather": scene.weather.name,
+        "vehicles": scene.traffic.vehicles,
+        "samples": scene.samples,
+        "images": len(scene.capture_steps) * len(scene.channels),
+        "splits": list(scene.splits),
+        "seed": scene.seed,
+    }
 
 
 def _table(plans: Sequence[ScenePlan]) -> Table:
@@ -124,7 +190,6 @@ def _table(plans: Sequence[ScenePlan]) -> Table:
 
 def _make_routes(town: str, *, rows: int, columns: int, force: bool) -> None:
     """Write the routes of a town, never over a file that is there unless --force is given."""
-    from uavsim.config.library import Library
     from uavsim.plan.route_maker import make_routes
 
     site = Library.of().town(town)
@@ -136,17 +201,24 @@ def _make_routes(town: str, *, rows: int, columns: int, force: bool) -> None:
     Screen().print(f"{target}: {rows * columns} routes")
 
 
-def check(paths: Annotated[list[Path], typer.Argument(help="YAML files and folders of them")]) -> None:
+def check(
+    paths: Annotated[list[Path], typer.Argument(help="YAML files and folders of them")],
+    *,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object instead of text.")] = False,
+) -> None:
     """Check files; exit code 2 when one of them is wrong."""
     from uavsim.plan.check import check_paths
 
     findings = check_paths(paths)
     wrong = [finding for finding in findings if finding.error is not None]
-    errors = Screen(stderr=True)
+    if as_json:
+        told = [{"file": str(f.path), "error": str(f.error) if f.error is not None else None} for f in findings]
+        write_out(json.dumps({"ok": not wrong, "files": told}))
+    errors = Screen(stderr=True, errors=True)
     for finding in wrong:
         errors.print(line(("bold red", "error: "), str(finding.error)))
     good = len(findings) - len(wrong)
-    Screen().print(f"{good} of {len(findings)} files are good")
+    Screen(quiet=as_json).print(f"{good} of {len(findings)} files are good")
     if wrong:
         sys.exit(2)
 

@@ -9,16 +9,19 @@ from typing import Annotated, Literal
 
 import typer
 
+from uavsim.access import open_folder
 from uavsim.annotate import AnnotateOptions, annotate, options_of_plan, write_lidar_files
 from uavsim.annotate.relocate import in_dataset
 from uavsim.capture.recording_reader import LOG_NAME, read_recording
 from uavsim.dataset import assemble, draw_map_mask, final_paths, pack_fragment, scene_fragment
 from uavsim.dataset.convert import convert
+from uavsim.dataset.dialects import DIALECTS
 from uavsim.dataset.dialects.uav3d_format import Uav3dOptions
 from uavsim.dataset.generations import in_generation
 from uavsim.errors import InputError
 from uavsim.export import EXPORTERS, ExportRequest, InfoOptions, check_centre_camera, write_uav3d_infos
 from uavsim.files.bring import bring_file
+from uavsim.files.result_folder import check_result_folder, refuse_no_folder
 from uavsim.flows.finish import assemble_tables, committed_scenes
 from uavsim.records.classes import LABELS
 from uavsim.records.plan import ScenePlan
@@ -33,6 +36,7 @@ from uavsim.terminal import Screen
 __all__ = ["register"]
 
 Folder = Annotated[Path, typer.Argument(help="The data set's folder: the one that holds v1.0-mini or the like.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would be written; write nothing.")]
 NewFolder = Annotated[Path, typer.Argument(help="Where the result goes: a new folder.")]
 
 
@@ -88,6 +92,7 @@ def _label_committed(output: Output, entry: LedgerEntry, *, options: Callable[[S
 
 
 def _label_recording(target: Path, out: Path, *, options: AnnotateOptions) -> None:
+    check_result_folder(out)
     if out.exists() and any(out.iterdir()):
         raise InputError(f"{out}: holds something already; name a new folder")
     recording: Recording = read_recording(target)
@@ -116,12 +121,17 @@ def convert_dialect(
     data_path: Annotated[
         str, typer.Option(help="uav3d: where UAV3D's code will find the images.")
     ] = "./data/uav3d/v1.0",
+    dry_run: DryRun = False,
 ) -> None:
     """Write a data set in another dialect, both ways without loss; image files are hard-linked."""
     _refuse_the_same(folder, out)
     options = Uav3dOptions(timestamp_unit=timestamp_unit, num_pts=num_pts) if dialect == "uav3d" else None
     if dialect == "uav3d" and infos:
         check_centre_camera(folder)
+    if dry_run:
+        DIALECTS.pick(dialect)
+        _say_intent(folder, out, None, f"the dialect {dialect}")
+        return
     for version in convert(folder, out, dialect=dialect, options=options):
         Screen().print(f"wrote {version.version}: {len(version.scenes)} scenes in the dialect {dialect}")
         if dialect == "uav3d" and infos:
@@ -136,18 +146,34 @@ def export_format(
     kind: Annotated[str, typer.Option("--format", help=f"{', '.join(EXPORTERS.builtin)}, or one that a package adds.")],
     version: Annotated[str | None, typer.Option(help="Version folder; default: the only one.")] = None,
     split: Annotated[str | None, typer.Option(help="uav_train, uav_val, ...; default: every scene.")] = None,
+    dry_run: DryRun = False,
 ) -> None:
     """Write a data set in another format: COCO, KITTI, MCAP, MMDetection3D infos, nerfstudio, OPV2V."""
     _refuse_the_same(folder, out)
-    for path in EXPORTERS.pick(kind)(ExportRequest(folder, out, version, split)):
+    exporter = EXPORTERS.pick(kind)
+    if dry_run:
+        _say_intent(folder, out, version, f"format {kind}")
+        return
+    for path in exporter(ExportRequest(folder, out, version, split)):
         Screen().print(f"wrote {path}")
 
 
+def _say_intent(folder: Path, out: Path, version: str | None, what: str) -> None:
+    """Read the tables as the command would, and say what it would write."""
+    data = open_folder(folder, version)
+    Screen().print(
+        f"{folder}: {len(data.scene_names)} scenes with {sum(map(len, data))} samples would be written to {out} in {what}; "
+        "nothing was written (--dry-run)"
+    )
+
+
 def _refuse_the_same(folder: Path, out: Path) -> None:
-    """Refuse to write a result into the data set that it is made from, by whatever name."""
+    """Refuse to write a result into the data set that it is made from, by whatever name, or where no folder can be."""
+    refuse_no_folder(out)
     try:
         inside = out.resolve() == folder.resolve() or folder.resolve() in out.resolve().parents
     except (OSError, RuntimeError, ValueError) as error:
         raise InputError(f"{out}: cannot be a folder for the result: {error}") from error
     if inside:
         raise InputError(f"{out} is the data set itself, or in it: name another folder for the result")
+    check_result_folder(out)

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import asdict
 from typing import Annotated
 
 import typer
 
-from uavsim.cli.generate import RunOption, SimulatorOption
+from uavsim.cli.generate import JsonOption, RunOption, SimulatorOption
 from uavsim.config.library import Library
 from uavsim.config.run import RunConfig
 from uavsim.errors import SystemFailure
 from uavsim.flows.request import Request
-from uavsim.terminal import Screen, line
+from uavsim.terminal import Screen, line, write_out
 
 __all__ = ["register"]
 
@@ -31,6 +33,7 @@ def doctor(
     out: Annotated[str, typer.Option(help="Where the data set is to be; its disk is looked at.")] = "data",
     simulator: SimulatorOption = None,
     run: RunOption = None,
+    as_json: JsonOption = False,
 ) -> None:
     """Look at clients, servers, maps, pace, disk and clock, by one short flight a town; exit code 3 if something is bad."""
     from uavsim.flows.doctor import examine
@@ -44,13 +47,16 @@ def doctor(
         simulators=tuple(simulator or ()),
         run=config,
     )
-    console = Screen()
-    bad = []
+    console = Screen(quiet=as_json)
+    bad, found = [], []
     for finding in examine(request):
+        found.append(asdict(finding))
         console.print(line((_COLOURS[finding.level], f"{finding.level:7}"), f" {finding.what}: {finding.found}"))
         if finding.remedy:
             console.print(f"        -> {finding.remedy}")
         if finding.level == "bad":
             bad.append(finding.what)
+    if as_json:
+        write_out(json.dumps({"ready": not bad, "findings": found}))
     if bad:
         raise SystemFailure(f"not ready: {', '.join(bad)}")

@@ -16,10 +16,11 @@ from uavsim.evaluate.metrics import evaluate as run_metric
 from uavsim.evaluate.outcome import EvaluationRequest, Outcome
 from uavsim.evaluate.page import html_page
 from uavsim.files.whole import write_whole
-from uavsim.terminal import Screen
+from uavsim.terminal import Screen, write_out
 
 __all__ = ["register"]
 
+_PRINTED = Path("-")
 _HELP = "; ".join(f"{name}: {METRICS.pick(name).help}" for name in METRICS.builtin) + "; or a package's own."
 
 
@@ -41,7 +42,7 @@ def evaluate(
     option: Annotated[
         list[str] | None, typer.Option(help="NAME=VALUE that the benchmark knows; may be repeated.")
     ] = None,
-    report: Annotated[Path | None, typer.Option("--json", help="Write all scores here.")] = None,
+    report: Annotated[Path | None, typer.Option("--json", help="Write all scores here; - prints them.")] = None,
     page: Annotated[Path | None, typer.Option("--html", help="Write a page with curves here.")] = None,
     latex: Annotated[bool, typer.Option("--latex", help="Print rows for a paper instead of tables.")] = False,
 ) -> None:
@@ -51,12 +52,14 @@ def evaluate(
     files = {}
     if page:
         files[page] = html_page(outcome, results=results)
-    if report:
+    if report == _PRINTED:
+        write_out(json.dumps(outcome.as_json(), allow_nan=False))
+    elif report:
         files[report] = json.dumps(outcome.as_json(), indent=1, allow_nan=False) + "\n"
     if latex:
         typer.echo(latex_rows(outcome, name=results.stem), nl=False)
     else:
-        _show(Screen(), outcome)
+        _show(Screen(quiet=report == _PRINTED), outcome)
     for path, text in files.items():
         _write(path, text)
 

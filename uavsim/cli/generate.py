@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -11,7 +12,11 @@ from uavsim.config.library import Library
 from uavsim.config.run import RunConfig
 from uavsim.errors import InputError
 from uavsim.flows.request import Request
-from uavsim.terminal import Screen, line
+from uavsim.terminal import Screen, duration, line, size, write_out
+from uavsim.typing import JsonDict
+
+if TYPE_CHECKING:
+    from uavsim.flows.generate import Result
 
 __all__ = ["register"]
 
@@ -24,6 +29,8 @@ SimulatorOption = Annotated[
 ]
 RunOption = Annotated[str | None, typer.Option("--run", help="A run's YAML: simulators, deadlines, attempts.")]
 CheckOption = Annotated[bool, typer.Option(help="Validate the result.")]
+DryRunOption = Annotated[bool, typer.Option("--dry-run", help="Say what would be done; start and write nothing.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="One JSON object instead of text.")]
 
 
 def register(app: typer.Typer) -> None:
@@ -50,6 +57,8 @@ def generate(
     run: RunOption = None,
     force_scenes: Annotated[bool, typer.Option("--force-scenes", help="Fly anew what is committed.")] = False,
     check: CheckOption = True,
+    dry_run: DryRunOption = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Fly a data set; what was interrupted continues."""
     config = Library.of().run(run).model if run else RunConfig()
@@ -73,7 +82,7 @@ def generate(
         check=check,
         run=config,
     )
-    _generate(request)
+    _generate(request, dry_run=dry_run, as_json=as_json)
 
 
 def regenerate(
@@ -83,21 +92,29 @@ def regenerate(
     simulator: SimulatorOption = None,
     run: RunOption = None,
     check: CheckOption = True,
+    dry_run: DryRunOption = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Fly scenes of a data set anew, with the settings that it was made with."""
     from uavsim.flows.regenerate import request_of_folder
 
     config = Library.of().run(run).model if run else None
     request = request_of_folder(folder, scenes=scenes, simulators=tuple(simulator or ()), run=config)
-    _generate(request.model_copy(update={"check": check}))
+    _generate(request.model_copy(update={"check": check}), dry_run=dry_run, as_json=as_json)
 
 
-def _generate(request: Request) -> None:
+def _generate(request: Request, *, dry_run: bool, as_json: bool) -> None:
+    if dry_run:
+        _say_intent(request, as_json=as_json)
+        return
     from uavsim.flows.generate import generate as run_generate
 
     result = run_generate(request, console=Screen(stderr=True))
-    out = Screen()
+    if as_json:
+        write_out(json.dumps(_as_json(result)))
+    out = Screen(quiet=as_json)
     out.print(f"{len(result.committed)} scenes, {result.images} images in {result.seconds:.0f} s: {result.address}")
+    out.print(f"{duration(result.simulator_s)} of simulators, {size(result.size_bytes)} of files")
     if result.contact_sheet is not None:
         out.print(f"contact sheet: {result.contact_sheet}")
     if result.valid is not None:
@@ -106,3 +123,37 @@ def _generate(request: Request) -> None:
             out.print(f"  {finding}")
     if result.error is not None:
         raise result.error
+
+
+def _as_json(result: Result) -> JsonDict:
+    return {
+        "address": result.address,
+        "committed": result.committed,
+        "quarantined": result.quarantined,
+        "unfinished": result.unfinished,
+        "images": result.images,
+        "seconds": round(result.seconds, 2),
+        "simulator_hours": round(result.simulator_s / 3600, 4),
+        "size_bytes": result.size_bytes,
+        "valid": result.valid,
+        "findings": result.findings,
+        "contact_sheet": str(result.contact_sheet) if result.contact_sheet is not None else None,
+    }
+
+
+def _say_intent(request: Request, *, as_json: bool) -> None:
+    """Check all that a run checks first, and say which scenes it would fly."""
+    from uavsim.flows.intent import intent_of
+
+    intent = intent_of(request)
+    if as_json:
+        write_out(json.dumps(intent.as_json()))
+        return
+    screen = Screen()
+    screen.print(
+        f"{intent.dataset} into {intent.address}: {len(intent.to_fly)} scenes x {intent.samples} samples would be flown, "
+        f"{len(intent.to_fly) * intent.images_per_scene} images; {len(intent.kept)} scenes are there and stay"
+    )
+    for town, names in intent.by_town.items():
+        screen.print(f"  {town}: {' '.join(names[:8])}{f' and {len(names) - 8} more' if len(names) > 8 else ''}")
+    screen.print("nothing was started or written (--dry-run)")

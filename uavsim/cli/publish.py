@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import tempfile
 from pathlib import Path
 from typing import Annotated
@@ -9,7 +10,8 @@ from typing import Annotated
 import typer
 
 from uavsim.errors import DatasetError, InputError
-from uavsim.terminal import Screen, line
+from uavsim.files.result_folder import check_result_folder
+from uavsim.terminal import Screen, line, write_out
 
 __all__ = ["register"]
 
@@ -32,11 +34,10 @@ def publish(
     url: Annotated[str, typer.Option(help="Where the data set will be.")] = "https://example.org",
     date: Annotated[str | None, typer.Option(help="Of publication, 2026-11-22; default: today.")] = None,
     shards: Annotated[bool, typer.Option(help="Write the nuScenes folder as tar files, too.")] = True,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be written; write nothing.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object instead of text.")] = False,
 ) -> None:
-    """Write what a data set needs to be uploaded and used from where it lies: Parquet, tar files, card, Croissant, hashes.
-
-    Example: uavsim publish out/demo --out out/demo-pack --creator "My Lab"
-    """
+    """Write what a data set needs to be uploaded and used from where it lies: Parquet, tar files, card, Croissant, hashes."""
     try:
         from uavsim.publish import PublishRequest
         from uavsim.publish import publish as write
@@ -44,21 +45,46 @@ def publish(
         raise InputError(f"publishing is not installed ({error.name}): pip install 'uavsim[publish]'") from error
     from uavsim.access import open_folder
 
+    check_result_folder(out)
     request = PublishRequest(name=name, licence=licence, creator=creator, url=url, date=date, shards=shards)
-    done = write(open_folder(folder, version), out, request)
+    data = open_folder(folder, version)
+    if dry_run:
+        _refuse_full(out)
+        told = {"out": str(out), "scenes": len(data.scene_names), "samples": sum(map(len, data))}
+        if as_json:
+            write_out(json.dumps(told))
+        else:
+            Screen().print(
+                f"{folder}: {told['scenes']} scenes with {told['samples']} samples would be published to {out}; nothing was "
+                "written (--dry-run)"
+            )
+        return
+    done = write(data, out, request)
+    if as_json:
+        told = {"out": str(out), "files": done.files, "rows": done.rows, "size_bytes": done.size_bytes}
+        write_out(json.dumps(told | {"certified_scenes": done.certified_scenes}))
+        return
     certified = (
         f"{done.certified_scenes} scenes certified" if done.certified_scenes else "no certificate: no ledger is there"
     )
     Screen().print(f"wrote {out}: {done.files} files, {done.rows} rows, {done.size_bytes / 1e6:.1f} MB; {certified}")
 
 
-def verify(pack: Annotated[Path, typer.Argument(help="A folder that uavsim publish wrote.")]) -> None:
+def verify(
+    pack: Annotated[Path, typer.Argument(help="A folder that uavsim publish wrote.")],
+    *,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object instead of text.")] = False,
+) -> None:
     """Check a download: every file is there and is the one that was published; exit code 4 when not."""
     try:
         from uavsim.publish import verify as check
     except ImportError as error:
         raise InputError(f"publishing is not installed ({error.name}): pip install 'uavsim[publish]'") from error
-    Screen().print(f"{pack}: {check(pack)} files are as they were published")
+    files = check(pack)
+    if as_json:
+        write_out(json.dumps({"pack": str(pack), "files": files, "ok": True}))
+    else:
+        Screen().print(f"{pack}: {files} files are as they were published")
 
 
 def reproduce(
@@ -70,26 +96,27 @@ def reproduce(
         list[str] | None, typer.Option(help="mock (default), or HOST:CARLA_PORT[:AIRSIM_PORT]; repeat for more.")
     ] = None,
     run: Annotated[str | None, typer.Option(help="A run's YAML: simulators, deadlines, attempts.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object instead of text.")] = False,
 ) -> None:
-    """Make scenes again from the card alone, and compare hashes; exit code 4 when one differs.
-
-    Example: uavsim reproduce out/demo-pack/README.md --scenes 0
-    """
+    """Make scenes again from the card alone, and compare hashes; exit code 4 when one differs."""
     try:
         from uavsim.flows.reproduce import reproduce as make
     except ImportError as error:
         raise InputError(f"publishing is not installed ({error.name}): pip install 'uavsim[publish]'") from error
     from uavsim.config.library import Library
 
-    if out is not None and out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise InputError(f"{out}: holds something already; name a new folder")
+    if out is not None:
+        _refuse_full(out)
     config = Library.of().run(run).model if run else None
     with tempfile.TemporaryDirectory(prefix="uavsim-reproduce-") as scratch:
         target = out or Path(scratch) / "dataset"
         results, differing = make(
             card, target, scenes=scenes, simulators=tuple(simulator or ()), run=config, console=Screen(stderr=True)
         )
-    screen = Screen()
+    if as_json:
+        parts_of = [{"scene": r.scene, "plan": r.plan, "files": r.files, "rows": r.rows} for r in results]
+        write_out(json.dumps({"scenes": parts_of, "notes": differing}))
+    screen = Screen(quiet=as_json)
     for said in differing:
         screen.print(f"note: {said}")
     for result in results:
@@ -98,3 +125,8 @@ def reproduce(
         screen.print(line(f"{result.scene}: ", ("green" if result.equal else "red", ", ".join(words))))
     if not all(result.equal for result in results):
         raise DatasetError(f"{card}: {sum(not r.equal for r in results)} of {len(results)} scenes are not the card's")
+
+
+def _refuse_full(out: Path) -> None:
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise InputError(f"{out}: holds something already; name a new folder")

@@ -11,7 +11,7 @@ from rich.table import Table
 
 from uavsim.errors import DatasetError, InputError
 from uavsim.evaluate.devkit import devkit_report, problems_of
-from uavsim.terminal import Screen, line
+from uavsim.terminal import Screen, line, write_out
 from uavsim.typing import JsonDict
 from uavsim.validate import Report, validate_version
 from uavsim.validate.dataset import versions_of
@@ -19,6 +19,7 @@ from uavsim.validate.dataset import versions_of
 __all__ = ["register"]
 
 _SHOWN_PER_CODE = 3
+_PRINTED = Path("-")
 
 Folder = Annotated[Path, typer.Argument(help="The data set's folder: the one that holds v1.0-mini or the like.")]
 Version = Annotated[str | None, typer.Option(help="Check this version folder only.")]
@@ -33,7 +34,9 @@ def validate(
     folder: Folder,
     *,
     version: Version = None,
-    report: Annotated[Path | None, typer.Option("--report", "--json", help="Write the full report here.")] = None,
+    report: Annotated[
+        Path | None, typer.Option("--report", "--json", help="Write the full report here; - prints it.")
+    ] = None,
     dialect: Annotated[str | None, typer.Option(help="strict or uav3d; default: what it looks like.")] = None,
     pixels: Annotated[bool, typer.Option(help="Decode every image and mask.")] = True,
     workers: Annotated[int, typer.Option(min=1, help="Processes that look at images.")] = 2,
@@ -41,7 +44,7 @@ def validate(
     images: Annotated[Path | None, typer.Option(help="With --devkit: keep its drawings here.")] = None,
 ) -> None:
     """Check a data set by what is on disk; exit code 4 when a check fails."""
-    console = Screen()
+    console = Screen(quiet=report == _PRINTED)
     reports, outside = [], {}
     for name in [version] if version else versions_of(folder):
         checked = validate_version(folder, name, dialect=dialect, pixels=pixels, workers=workers)
@@ -99,6 +102,9 @@ def _show_devkit(console: Screen, devkit: JsonDict) -> None:
 
 
 def _write(path: Path, content: JsonDict) -> None:
+    if path == _PRINTED:
+        write_out(json.dumps(content))
+        return
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")

@@ -42,10 +42,7 @@ def view(
     port: Annotated[int, typer.Option(help="With --web: of the data.")] = 9876,
     web_port: Annotated[int, typer.Option(help="With --web: of the page.")] = 9090,
 ) -> None:
-    """Look at a data set: town, drones, cameras, boxes, tracks, masks and lidars by keyframe, in Rerun's viewer.
-
-    Examples: uavsim view out/demo --save demo.rrd; uavsim view out/demo --scene scene_00 --web
-    """
+    """Look at a data set: town, drones, cameras, boxes, tracks, masks and lidars by keyframe, in Rerun's viewer."""
     if save is not None and web:
         raise InputError("--save and --web: give one of them; a saved recording is opened with rerun FILE.rrd")
     try:
@@ -88,10 +85,7 @@ def report(
     check: Annotated[bool, typer.Option(help="Let the validator look at it, and show what it finds.")] = True,
     pixels: Annotated[bool, typer.Option(help="Let the validator decode every image; large sets take long.")] = False,
 ) -> None:
-    """Write a page about a data set: images, maps, histograms, scenes, findings. One file, no network, no JavaScript.
-
-    Example: uavsim report out/demo --out report.html
-    """
+    """Write a page about a data set: images, maps, histograms, scenes, findings. One file, no network, no JavaScript."""
     try:
         from uavsim.report import ReportRequest, write_report
     except ImportError as error:

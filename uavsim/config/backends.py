@@ -95,7 +95,7 @@ def _beside(environment: str) -> str:
 
 _TWO_WORLDS: Final = ("--separate-worlds",)
 _BUILT_IN: Final = (
-    Backend("carla", (CARLA,), "uavsim.simulate.setups:carla"),
+    Backend("carla", (CARLA,), "uavsim.simulate.setups:carla", headless=("--no-airsim",)),
     Backend("bridge", (CARLA, AIRSIM), "uavsim.simulate.setups:bridge", headless=_TWO_WORLDS),
     Backend(
         "cosys",

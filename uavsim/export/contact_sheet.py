@@ -51,7 +51,7 @@ def _write_sheet(root: Path, path: Path, *, version: str, scene: str | None, sam
         if scene in {None, rows.scene["name"]}:
             sensors = {row["token"]: row for row in open_dataset(root, version).shared(SENSOR)}
             page = draw_contact_sheet(root, rows, sensors=sensors, sample=sample)
-            return write_whole(path, codec.encode_png(page, level=6))
+            return write_whole(path, codec.encode_png(page, level=2))
     raise DatasetError(f"{root}: no scene {scene!r}")
 
 

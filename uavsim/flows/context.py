@@ -14,7 +14,7 @@ from uavsim.config.backends import AIRSIM, backend_of
 from uavsim.config.run import RunConfig, SimulatorConfig
 from uavsim.errors import InputError, StorageError
 from uavsim.flows.job import Job
-from uavsim.flows.progress import RunProgress
+from uavsim.flows.progress import RunProgress, start_up
 from uavsim.flows.request import Request
 from uavsim.flows.resolve import resolve
 from uavsim.flows.stages import Gate, RunContext
@@ -85,10 +85,11 @@ def opened(ready: Prepared, *, console: Screen | None = None, gate: Gate | None 
     Raises:
         SimulatorError: a simulator that is not there or of another version.
     """
-    job, output = ready.job, ready.output
+    job, output, console = ready.job, ready.output, console or Screen(stderr=True)
     run = ready.request.run_config()
     with tempfile.TemporaryDirectory(prefix="uavsim-run-") as temp, _pool(job, run, output, temp=Path(temp)) as pool:
-        pool.ready_all()
+        with start_up(console, "simulators and clients start") as say:
+            pool.ready_all(say=say)
         claim_output(output, identity=job.identity)
         keep_configuration(output, job.kept)
         sweep_orphans(output)
@@ -98,7 +99,7 @@ def opened(ready: Prepared, *, console: Screen | None = None, gate: Gate | None 
             output=output,
             run=run,
             pool=pool,
-            progress=_progress(ready, console=console or Screen(stderr=True)),
+            progress=_progress(ready, console=console),
         )
         context.gate = gate or context.gate
         try:

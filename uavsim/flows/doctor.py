@@ -18,6 +18,7 @@ from uavsim.capture.recording_reader import read_recording
 from uavsim.environment import python_command
 from uavsim.errors import SceneVoid, UavsimError
 from uavsim.flows.context import with_swarm
+from uavsim.flows.forecast import forecast_of
 from uavsim.flows.job import Job
 from uavsim.flows.request import Request
 from uavsim.flows.resolve import all_scenes, installed_version, resolve
@@ -26,6 +27,7 @@ from uavsim.records.codec import pack_plan
 from uavsim.records.plan import ScenePlan
 from uavsim.simulate.engine_facts import EngineFacts
 from uavsim.supervise.simulator_slot import SimulatorSlot
+from uavsim.terminal import Screen, size
 
 __all__ = ["Finding", "Level", "examine"]
 
@@ -33,6 +35,7 @@ Level = Literal["good", "warning", "bad"]
 _PROBE_SAMPLES = 3
 _SLOW_IMAGES_PER_S = 5.0
 _SOFTWARE_RENDERERS = ("llvmpipe", "lavapipe", "swiftshader")
+_ROOM = 1.2  # times what is forecast
 _MIN_GPU_FREE_MB = 1500
 _MEASURE_S = 240.0  # a map may have to be loaded
 
@@ -51,10 +54,8 @@ class Finding:
 class Flight:
     """One measured scene."""
 
-    seconds: float
     images_per_s: float
     ticks_per_s: float
-    bytes_per_sample: float
     vehicles: str
 
 
@@ -87,7 +88,8 @@ def examine(request: Request) -> Iterator[Finding]:
                 yield from _simulator(slot, job, folder=Path(temp) / name, flights=flights)
             finally:
                 slot.close()
-    yield from _estimate(request, flights, simulators=len(run.simulators))
+    if flights:
+        yield from _estimate(request)
 
 
 def _first_scenes(request: Request) -> str:
@@ -229,43 +231,30 @@ def _measured(plan: ScenePlan, flown: SceneFlown, *, seconds: float, samples_at:
     """Take the pace between the first and the last sample: map loading and warm-up are paid once."""
     span_s = max(samples_at[-1] - samples_at[0], 1e-6) if len(samples_at) > 1 else seconds
     captures = max(len(samples_at) - 1, 1)
-    size = sum(file.stat().st_size for file in Path(flown.recording).rglob("*") if file.is_file())
     return Flight(
-        seconds=seconds,
         images_per_s=captures * len(plan.channels) / span_s,
         ticks_per_s=captures * plan.image_every_steps / span_s,
-        bytes_per_sample=size / plan.samples,
         vehicles=f"{flown.vehicles} of {flown.vehicles_asked}",
     )
 
 
-def _estimate(request: Request, flights: list[Flight], *, simulators: int) -> Iterator[Finding]:
-    if not flights:
+def _estimate(request: Request) -> Iterator[Finding]:
+    """Say what the run will take, by a short run of its kind with all simulators at work, and whether the disk holds it."""
+    try:
+        found = forecast_of(request, console=Screen(quiet=True))
+    except UavsimError as error:
+        yield Finding("warning", "forecast", str(error), "see the message; the run's time and size are not known")
         return
-    job = resolve(request)
-    plan = job.plan_of(job.scenes[0].name)
-    flight = max(flights, key=lambda f: 1.0 / max(f.images_per_s, 1e-9))
-    captures = len(plan.capture_steps)
-    overhead_s = max(flight.seconds - _PROBE_SAMPLES * len(plan.channels) / flight.images_per_s, 0.0)
-    scene_s = overhead_s + captures * len(plan.channels) / flight.images_per_s
-    hours = len(job.scenes) * scene_s / simulators / 3600
-    needed_gb = len(job.scenes) * captures * flight.bytes_per_sample / 1e9
-    yield Finding(
-        "good",
-        "estimate",
-        f"{len(job.scenes)} scenes: about {hours:.1f} h with {simulators} simulator(s), {needed_gb:.1f} GB",
-    )
+    yield Finding("good", "forecast", found.text)
     if "://" in request.out:
         return
     folder = Path(request.out).absolute()
     while not folder.exists():
         folder = folder.parent
-    free_gb = shutil.disk_usage(folder).free / 1e9
+    free, needed = shutil.disk_usage(folder).free, _ROOM * found.size_bytes
     if not os.access(folder, os.W_OK):
         yield Finding("bad", "disk", f"{folder} cannot be written", "choose another --out, or change its permissions")
-    elif free_gb < 1.2 * needed_gb:
-        yield Finding(
-            "bad", "disk", f"{free_gb:.1f} GB free in {folder}", f"free {1.2 * needed_gb - free_gb:.1f} GB, or use JPEG"
-        )
+    elif free < needed:
+        yield Finding("bad", "disk", f"{size(free)} free in {folder}", f"free {size(needed - free)}, or use JPEG")
     else:
-        yield Finding("good", "disk", f"{free_gb:.1f} GB free in {folder}")
+        yield Finding("good", "disk", f"{size(free)} free in {folder}")

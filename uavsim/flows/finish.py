@@ -24,7 +24,7 @@ from uavsim.typing import JsonDict
 from uavsim.validate import validate_version
 from uavsim.validate.dataset import versions_of
 
-__all__ = ["ValidationSummary", "assemble_tables", "committed_scenes", "keep_map_mask", "sheet", "validate"]
+__all__ = ["ValidationSummary", "assemble_tables", "committed_scenes", "decodes", "keep_map_mask", "sheet", "validate"]
 
 _TABLES = "tables"  # the name under which the tables are locked and staged, like a scene
 _MASKS = ".uavsim/maps"
@@ -121,7 +121,7 @@ def validate(root: Path, *, versions: list[str] | None = None, pixels: bool | No
     """
     errors, lines, facts = 0, [], {}
     for version in versions or versions_of(root):
-        look = _few_images(root / version) if pixels is None else pixels
+        look = decodes((root / version / "sample_data.json").stat().st_size, asked=pixels)
         report = validate_version(root, version, pixels=look)
         errors += report.errors
         lines += [f"{f.code} {f.place}: {f.message}" for f in report.findings if f.severity == "error"]
@@ -135,9 +135,9 @@ def sheet(root: Path, *, versions: list[str] | None = None) -> Path:
     return write_contact_sheet(root, OutLayout(root).meta / "contact_sheet.png", version=version)
 
 
-def _few_images(folder: Path) -> bool:
-    """Guess from the size of the table, some 500 bytes an image, whether decoding all of them is quick."""
-    return (folder / "sample_data.json").stat().st_size < 500 * _FEW_IMAGES
+def decodes(table_bytes: float, *, asked: bool | None) -> bool:
+    """Say whether a run's end decodes all images: as asked, or by the size of the table, some 500 bytes an image."""
+    return table_bytes < 500 * _FEW_IMAGES if asked is None else asked
 
 
 def _public_part(identity: JsonDict) -> RunInfo:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
@@ -17,6 +18,7 @@ from uavsim.environment import keep_local_direct, open_file_limit
 from uavsim.errors import DatasetError, SystemFailure, UavsimError
 from uavsim.flows import server
 from uavsim.flows.request import Request
+from uavsim.store.commit import committed_bytes
 from uavsim.store.journal import redact
 from uavsim.terminal import Screen, line
 
@@ -43,6 +45,8 @@ class Result:
         valid: what the validator said; None when it was not asked.
         contact_sheet: the page, if one was drawn.
         findings: the validator's first findings.
+        simulator_s: in which simulators were kept for the run, all together.
+        size_bytes: of the files of the scenes that were asked for; tables and logs are not counted.
     """
 
     address: str
@@ -54,6 +58,8 @@ class Result:
     valid: bool | None = None
     contact_sheet: Path | None = None
     findings: tuple[str, ...] = field(default=())
+    simulator_s: float = 0.0
+    size_bytes: int = 0
 
     @property
     def error(self) -> UavsimError | None:
@@ -84,11 +90,12 @@ def generate(request: Request, *, console: Screen) -> Result:
     began = time.monotonic()
     keep_local_direct()
     open_file_limit()
+    from uavsim.flows import context as contexts
+    from uavsim.flows.ahead import FlightsAhead
+
+    ready = contexts.prepared(request)  # before Prefect is imported: a typing error is told in a third of the time
     url = server.configured_api_url()
     os.environ.setdefault(_CONSOLE_LEVEL, "CRITICAL")  # before Prefect is imported: the run shows its progress itself
-    from uavsim.flows import context as contexts
-
-    ready = contexts.prepared(request)
     job = ready.job
     console.print(
         line(
@@ -104,7 +111,10 @@ def generate(request: Request, *, console: Screen) -> Result:
             temporary = stack.enter_context(server.TemporaryServer())
         else:
             server.check_api(url)
+        opening = time.monotonic()
+        begin_import("uavsim.flows.dataset")  # with it Prefect, for seconds: the simulators start meanwhile
         context = stack.enter_context(contexts.opened(ready, console=console))
+        stack.enter_context(FlightsAhead(context))
         url = url or temporary.wait() if temporary is not None else url
         assert url is not None
         stack.enter_context(server.use_api(url, key=temporary.key if temporary is not None else ""))
@@ -113,6 +123,7 @@ def generate(request: Request, *, console: Screen) -> Result:
         summary = _with_tables_whatever_happens(context, generate_opened)
         if context.failure is not None:
             raise context.failure
+        simulator_s = (time.monotonic() - opening) * len(context.pool.slots)
     return Result(
         address=context.output.address,
         committed=tuple(summary.named("committed")),
@@ -123,6 +134,8 @@ def generate(request: Request, *, console: Screen) -> Result:
         valid=summary.valid,
         contact_sheet=summary.contact_sheet,
         findings=summary.findings,
+        simulator_s=simulator_s,
+        size_bytes=sum(committed_bytes(context.output, name) for name in summary.named("committed")),
     )
 
 
@@ -150,11 +163,24 @@ def _with_tables_whatever_happens(context: RunContext, flow: Callable[[RunContex
         ) from error
 
 
+def begin_import(module: str) -> None:
+    """Import a module in a thread of its own; who needs it imports it again, and waits or sees the error there."""
+
+    def work() -> None:
+        with suppress(Exception):
+            importlib.import_module(module)
+
+    threading.Thread(target=work, name=f"import {module}", daemon=True).start()
+
+
 @contextmanager
 def _terminated_politely() -> Iterator[None]:
     """Let SIGTERM end the run as Ctrl-C does: simulators and client processes are ended, nothing half-written stays."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
+    if (
+        threading.current_thread() is not threading.main_thread()
+        or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL
+    ):
+        yield  # somebody else's thread, or the command line, which takes the signals itself
         return
 
     def interrupt(number: int, frame: FrameType | None) -> None:

@@ -2,18 +2,41 @@
 
 from __future__ import annotations
 
+import contextlib
+import statistics
 import threading
 import time
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Iterator
 from types import TracebackType
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
 from uavsim.capture.client_events import ClientEvent, SampleTaken
-from uavsim.terminal import Screen
+from uavsim.terminal import Screen, line
 
-__all__ = ["RunProgress"]
+__all__ = ["RunProgress", "start_up"]
+
+_LAST_SCENES = 10
+
+
+@contextlib.contextmanager
+def start_up(console: Screen, what: str) -> Iterator[Callable[[str], None]]:
+    """Show what is waited for before the first scene: one line that changes on a terminal, a line each elsewhere.
+
+    Args:
+        console: where to show it.
+        what: the first line.
+
+    Yields:
+        A function that takes the next line.
+    """
+    if not console.is_terminal:
+        yield console.print
+        return
+    with console.status(line(what)) as status:
+        yield lambda text: status.update(line(text))
 
 
 class RunProgress:
@@ -35,6 +58,9 @@ class RunProgress:
         self._began = clock()
         self._images = self._samples_taken = self._finished = 0
         self._in_flight: dict[str, tuple[int, int]] = {}
+        self._begun: dict[str, float] = {}
+        self._scene_spans_s: deque[float] = deque(maxlen=_LAST_SCENES)
+        self.watchers: list[Callable[[str, ClientEvent], None]] = []
         self._bars = Progress(
             TextColumn("{task.description}"),
             BarColumn(),
@@ -66,14 +92,27 @@ class RunProgress:
 
     @property
     def eta_s(self) -> float | None:
-        """Seconds to go, from the pace of this run; None before the first sample."""
+        """Seconds to go; None before the first sample.
+
+        From the first finished scene on, from what the last scenes took with everything that belongs to a scene; before,
+        from the samples so far, to which loading and traffic are counted.
+        """
         if not self._samples_taken:
             return None
-        left = (self._scenes - self._done) * self._samples - self._samples_taken
-        return max(left, 0) * (self._clock() - self._began) / self._samples_taken
+        if not self._scene_spans_s:
+            left = (self._scenes - self._done) * self._samples - self._samples_taken
+            return max(left, 0) * (self._clock() - self._began) / self._samples_taken
+        scene_s, now = statistics.median(self._scene_spans_s), self._clock()
+        begun = sum(max(scene_s - (now - began), 0.0) for began in self._begun.values())
+        waiting = self._scenes - self._done - self._finished - len(self._begun)
+        return (max(waiting, 0) * scene_s + begun) / max(len(self._begun), 1)
 
     def on_event(self, scene: str, event: ClientEvent) -> None:
         """Take one event of a client process."""
+        for watch in self.watchers:
+            watch(scene, event)
+        with self._lock:
+            self._begun.setdefault(scene, self._clock())
         if isinstance(event, SampleTaken):
             with self._lock:
                 samples, images = self._in_flight.get(scene, (0, 0))
@@ -87,6 +126,8 @@ class RunProgress:
         """Count a scene as done and print one line."""
         with self._lock:
             self._in_flight.pop(scene, None)
+            if scene in self._begun:
+                self._scene_spans_s.append(self._clock() - self._begun.pop(scene))
             self._finished += 1
             self._bars.update(self._scene_bar, completed=self._done + self._finished)
             self._show()
@@ -96,6 +137,7 @@ class RunProgress:
         """Take back what a failed attempt had counted and print one line."""
         with self._lock:
             samples, _ = self._in_flight.pop(scene, (0, 0))
+            self._begun.pop(scene, None)
             self._samples_taken -= samples
             self._show()
         self.say(line)

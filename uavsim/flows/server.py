@@ -7,6 +7,7 @@ and migrates its database anew each time. Ours runs under the guard, takes its t
 from __future__ import annotations
 
 import contextlib
+import importlib.metadata
 import os
 import secrets
 import shutil
@@ -36,6 +37,8 @@ _DIRECT = urllib.request.build_opener(urllib.request.ProxyHandler({}))  # no pro
 _START_S = 180.0
 _POLL_S = 0.1
 _RESTARTS = 3  # of a server that dies in the middle of a run
+_OURS = ("PREFECT_SERVER_ANALYTICS_ENABLED", "PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL")  # set by the command itself
+_NICENESS = "5"  # simulators and clients go first
 _QUIET = {
     "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
     "PREFECT_UI_ENABLED": "false",
@@ -58,6 +61,9 @@ def configured_api_url() -> str | None:
     Raises:
         InputError: Prefect refuses a variable of the environment.
     """
+    if _nothing_is_configured():
+        without_prefect()
+        return None
     named = bool(os.environ.get("PREFECT_API_URL"))
     taken = {} if named else without_prefect()
     url = _url_of_settings(taken)
@@ -65,6 +71,19 @@ def configured_api_url() -> str | None:
         os.environ.update(taken)
         url = _url_of_settings(taken)
     return url
+
+
+def _nothing_is_configured() -> bool:
+    """Tell, without importing Prefect (which takes seconds), that neither environment nor files say anything of it."""
+    if any(name.startswith("PREFECT_") and name not in _OURS for name in os.environ):
+        return False
+    files = (Path("prefect.toml"), Path(".env"), Path.home() / ".prefect" / "profiles.toml")
+    with contextlib.suppress(OSError, UnicodeDecodeError):
+        project = Path("pyproject.toml")
+        return not any(file.exists() for file in files) and not (
+            project.exists() and "tool.prefect" in project.read_text("utf-8")
+        )
+    return False
 
 
 def _url_of_settings(taken: dict[str, str]) -> str | None:
@@ -153,7 +172,7 @@ class TemporaryServer:
         self._fresh = not _copy_whole(self._template, self._database)
         app = ("--factory", "prefect.server.api.server:create_app", "--log-level", "error", "--lifespan", "on")
         command = python_command("uvicorn", *app, "--host", "127.0.0.1", "--port", str(self._port))
-        self._command = command
+        self._command = ["nice", "-n", _NICENESS, *command]
         self._ends = threading.Event()
         self._process = self._start()
         self._began = time.monotonic()
@@ -241,9 +260,7 @@ class TemporaryServer:
 
 
 def _template_path() -> Path:
-    import prefect
-
-    return cache_folder() / f"prefect-{prefect.__version__}.db"
+    return cache_folder() / f"prefect-{importlib.metadata.version('prefect')}.db"
 
 
 def _copy_whole(template: Path, database: Path) -> bool:

@@ -10,6 +10,7 @@ import hashlib
 import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import Future
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -47,7 +48,15 @@ from uavsim.store.output import Output
 from uavsim.supervise.simulator_slot import NoSlotLeft, SimulatorSlot, SlotPool
 from uavsim.terminal import line
 
-__all__ = ["Gate", "RunContext", "SceneOutcome", "SceneQuarantined", "fly_scene", "refuse_blank_images"]
+__all__ = [
+    "Gate",
+    "RunContext",
+    "SceneOutcome",
+    "SceneQuarantined",
+    "fly_scene",
+    "fly_scene_or_take",
+    "refuse_blank_images",
+]
 
 _RUN_ENDS = (StorageError, InputError, NoSlotLeft)  # not the scene's failure
 
@@ -96,6 +105,7 @@ class RunContext:
         pool: the simulators.
         progress: shows people how it goes.
         gate: held while a scene flies on a simulator slot that other runs may use too.
+        ahead: scenes that fly before their tasks exist, see ``ahead.py``.
     """
 
     request: Request
@@ -105,6 +115,7 @@ class RunContext:
     pool: SlotPool
     progress: RunProgress
     gate: Gate = _no_gate
+    ahead: dict[str, Future[SceneOutcome]] = field(default_factory=dict)
     _stop: threading.Event = field(default_factory=threading.Event)
     _failure: UavsimError | None = None
     _begun: set[str] = field(default_factory=set)
@@ -143,6 +154,16 @@ class RunContext:
         """End the run after the scenes in flight; the first reason is kept."""
         self._failure = self._failure or error
         self._stop.set()
+
+
+def fly_scene_or_take(context: RunContext, scene: str) -> SceneOutcome:
+    """Return the outcome of a scene that flies already, or fly it.
+
+    Raises:
+        UavsimError: as ``fly_scene``.
+    """
+    flying = context.ahead.pop(scene, None)
+    return fly_scene(context, scene) if flying is None else flying.result()
 
 
 def fly_scene(context: RunContext, scene: str) -> SceneOutcome:

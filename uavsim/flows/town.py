@@ -103,7 +103,7 @@ def _scene_task(context: RunContext) -> Task[[str], SceneOutcome]:
         retry_condition_fn=_worth_another_try,
     )
     def fly_scene(scene: str) -> SceneOutcome:
-        return stages.fly_scene(context, scene)
+        return stages.fly_scene_or_take(context, scene)
 
     return fly_scene
 

@@ -17,6 +17,7 @@ from uavsim.registry import pick
 __all__ = [
     "TownScenes",
     "altitude_of",
+    "as_text",
     "asked",
     "parse_numbers",
     "scene_rng",
@@ -124,11 +125,30 @@ def asked(scenes: TownScenes, wanted: Sequence[int] | None) -> Sequence[int]:
     if strangers:
         raise InputError(
             f"scene {strangers[0]} is not of {scenes.town}, which has {scenes.allowed.start}-{scenes.allowed.stop - 1} "
-            "in this data set"
+            f"in this data set{_counted_in_town(scenes, wanted)}"
         )
     if not wanted:
         raise InputError("no scenes are asked for")
     return sorted(set(wanted))
+
+
+def _counted_in_town(scenes: TownScenes, wanted: Sequence[int]) -> str:
+    """Offer what was meant where the numbers count within the town."""
+    if max(wanted) >= len(scenes.allowed):
+        return ""
+    meant = sorted({scenes.allowed[number] for number in wanted})
+    return f"; counted within {scenes.town} that is --scenes {as_text(meant)}"
+
+
+def as_text(numbers: Sequence[int]) -> str:
+    """Write increasing numbers as ``parse_numbers`` reads them: ``0-4,7``."""
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and runs[-1][-1] == number - 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    return ",".join(str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs)
 
 
 def scene_rng(seed: int, number: int, stream: str) -> np.random.Generator:

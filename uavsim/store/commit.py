@@ -18,7 +18,15 @@ from uavsim.store.ledger import LedgerEntry, read_entry, read_ledger, write_entr
 from uavsim.store.manifest import Generation, drop_generation, known_generations, read_manifest, write_manifest
 from uavsim.store.output import Output
 
-__all__ = ["choose_generation", "commit_scene", "drop_retired", "generation_of", "read_fragment", "sweep_orphans"]
+__all__ = [
+    "choose_generation",
+    "commit_scene",
+    "committed_bytes",
+    "drop_retired",
+    "generation_of",
+    "read_fragment",
+    "sweep_orphans",
+]
 
 _FRAGMENT = "fragment.msgpack"
 
@@ -26,6 +34,13 @@ _FRAGMENT = "fragment.msgpack"
 def generation_of(entry: LedgerEntry) -> Generation:
     """Return the generation that a scene's entry stands for."""
     return Generation(entry.scene, entry.generation)
+
+
+def committed_bytes(output: Output, scene: str) -> int:
+    """Return the size of a committed scene's files, as they were written down at its commit; 0 for any other scene."""
+    entry = read_entry(output, scene)
+    marks = read_manifest(output, generation_of(entry)) if entry is not None and entry.state == "committed" else None
+    return sum(mark.size_bytes for mark in (marks or {}).values())
 
 
 def choose_generation(output: Output, scene: str, *, folder: Path, moves: Mapping[str, str]) -> int:

@@ -12,18 +12,17 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-import numpy as np
-
 from headless_simulator.airsim import AirSimServer, AirSimSettings, read_settings
 from headless_simulator.airsim.dialects import DIALECTS
 from headless_simulator.airsim.fault_injection import AirSimFaults
 from headless_simulator.carla.server import CarlaServer
+from headless_simulator.compile_ahead import CompileAhead, compile_aside, note_late_compilation
 from headless_simulator.errors import ClientError
 from headless_simulator.faults import Faults, read_faults
 from headless_simulator.models.library import ModelLibrary
-from headless_simulator.render import Renderer, encode_depth, encode_instance, encode_normal, encode_semantic
+from headless_simulator.render import Renderer
 from headless_simulator.rendering import Rendering
-from headless_simulator.scene import Movers, Town, View, Weather
+from headless_simulator.scene import Town
 from headless_simulator.terminal import note
 from headless_simulator.towns.library import TownLibrary, opendrive_files
 from headless_simulator.world.game_thread import EngineRules, GameThread
@@ -37,6 +36,8 @@ def parser() -> argparse.ArgumentParser:
     )
     p.add_argument("--carla-port", type=int, default=2000, help="RPC port; streams are on the next one; 0: free ones")
     p.add_argument("--airsim-port", type=int, default=41451, help="AirSim's port; 0: a free one")
+    p.add_argument("--no-airsim", action="store_true", help="serve CARLA only")
+    p.add_argument("--compile-only", action="store_true", help="compile what this machine lacks, and end")
     where = p.add_mutually_exclusive_group()
     where.add_argument("--town", default="Town10HD", help="a built-in town, or a file of --maps by its name")
     where.add_argument("--xodr", type=Path, help="an OpenDRIVE file instead")
@@ -61,9 +62,6 @@ def parser() -> argparse.ArgumentParser:
 
 
 _MOST_RENDERERS: Final = 6
-_MOVER_COLUMNS: Final = (
-    ((), np.int32), ((6,), np.float64), ((), np.uint32), ((3,), np.uint8), ((), np.uint32),
-)  # fmt: skip
 
 
 class _Renderers:
@@ -79,7 +77,8 @@ class _Renderers:
             kept = self._kept.pop(id(town.mesh), None)
             if kept is None:
                 renderer = Renderer(town.mesh, self._models, town.signals)
-                _compile(renderer, len(town.signals))
+                renderer.warm_up_images()  # compiled code is read from disk now, not under a client's deadline
+                threading.Thread(target=_warm_up_rays, args=(renderer,), daemon=True).start()
                 kept = (town, renderer)
             self._kept[id(town.mesh)] = kept
             while len(self._kept) > _MOST_RENDERERS:
@@ -87,23 +86,14 @@ class _Renderers:
             return kept[1]
 
 
-def _compile(renderer: Renderer, lights: int) -> None:
-    """Let the kernels be compiled (or read from disk) now, not under a client's deadline; rays follow in their own time."""
-    nothing = Movers(*(np.zeros((0, *shape), kind) for shape, kind in _MOVER_COLUMNS))
-    off = np.full(lights, 3, np.uint8)
-    view = View((0.0, 0.0, 50.0, -90.0, 0.0, 0.0), 32, 32, 90.0)
-    for weather in (Weather(precipitation=60.0, wetness=60.0, fog_density=20.0), Weather(sun_altitude_angle=-30.0)):
-        image = renderer.render(
-            view, nothing, weather=weather, signals=off, time_s=0.0, want_bgra=True, want_normal=True
-        )
-    assert image.normal is not None
-    bgra = np.zeros((32, 32, 4), np.uint8)
-    encode_instance(image.ids, image.tag, bgra)
-    encode_semantic(image.tag, bgra)
-    encode_depth(image.depth_m, bgra)
-    encode_normal(image.normal, bgra)
-    ray = np.array([[0.0, 0.0, -1.0]])
-    threading.Thread(target=renderer.cast, args=(np.zeros(3), ray, 100.0, nothing), daemon=True).start()
+def _warm_up_rays(renderer: Renderer) -> None:
+    compile_aside("rays")
+    renderer.warm_up_rays()
+
+
+def _groups(options: argparse.Namespace) -> tuple[str, ...]:
+    """What must be compiled before the servers listen."""
+    return ("images", "traffic") if options.no_airsim else ("images", "traffic", "flight")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -112,20 +102,27 @@ def main(arguments: Sequence[str] | None = None) -> None:
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
+    if options.compile_only:
+        with CompileAhead((*_groups(options), "rays")) as ahead:
+            ahead.wait(stop=stop)
+        return
     try:
         faults = read_faults(options.faults) if options.faults else Faults()
         settings = read_settings(options.airsim_settings.read_text("utf-8") if options.airsim_settings else "{}")
         library = TownLibrary(seed=options.seed, files=opendrive_files(options.maps) if options.maps else None)
-        town = library.open_file(options.xodr) if options.xodr else library.town(options.town)
+        with CompileAhead(_groups(options)) as ahead:
+            town = library.open_file(options.xodr) if options.xodr else library.town(options.town)
+            ahead.wait(stop=stop)
+        note_late_compilation()
         carla, airsim = _servers(options, town, library, faults, settings)
-        ports = {"carla": carla.start(options.carla_port), "airsim": airsim.start()}
+        ports = {"carla": carla.start(options.carla_port)} | ({"airsim": airsim.start()} if airsim is not None else {})
     except (ClientError, ValueError, OSError) as problem:
         note(str(problem))
         sys.exit(2)
     sys.stdout.write(json.dumps(ports) + "\n")
     sys.stdout.flush()
     stop.wait()
-    for report in (carla.report(), airsim.report(), faults.report()):
+    for report in (carla.report(), airsim.report() if airsim is not None else "", faults.report()):
         if report:
             note(report)
     os._exit(0)  # threads of clients may be anywhere; the ports go with the process
@@ -133,7 +130,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def _servers(
     options: argparse.Namespace, town: Town, library: TownLibrary, faults: Faults, settings: AirSimSettings
-) -> tuple[CarlaServer, AirSimServer]:
+) -> tuple[CarlaServer, AirSimServer | None]:
     models = ModelLibrary()
     renderers = _Renderers(models)
     world = World(town, models=models, renderer_of=renderers)
@@ -141,6 +138,8 @@ def _servers(
     world.game_thread = GameThread(rules.assuming(options.merged_assume))
     rendering = Rendering(flat=options.render == "flat", latency_s=options.render_latency / 1000)
     carla = CarlaServer(world, towns=library, faults=faults, rendering=rendering)
+    if options.no_airsim:
+        return carla, None
     sky = World(town, models=models, renderer_of=renderers) if options.separate_worlds else world
     airsim = AirSimServer(
         sky,

@@ -14,7 +14,7 @@ State, modes, goals and gains are rows of plain arrays, see ``quad``.
 from __future__ import annotations
 
 import math
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import numpy as np
 
@@ -48,10 +48,15 @@ POSITION: Final = 4
 DIRECT: Final = 5
 
 # ---- gains[vehicle, controller, term, axis]; controllers in this order -----------------------------------------------
-G_RATE: Final = 0
-G_LEVEL: Final = 1
-G_VELOCITY: Final = 2
-G_POSITION: Final = 3
+# Numbers of numpy's: for a literal of Python's, numba compiles a function once for each of its values.
+G_RATE: Final[int] = cast("int", np.int64(0))
+G_LEVEL: Final[int] = cast("int", np.int64(1))
+G_VELOCITY: Final[int] = cast("int", np.int64(2))
+G_POSITION: Final[int] = cast("int", np.int64(3))
+ROLL: Final[int] = cast("int", np.int64(0))
+PITCH: Final[int] = cast("int", np.int64(1))
+YAW: Final[int] = cast("int", np.int64(2))
+THROTTLE: Final[int] = cast("int", np.int64(3))
 
 MAX_RATE: Final = 2.5  # rad/s
 MAX_TILT: Final = math.pi / 5.5
@@ -223,10 +228,10 @@ def _control_axis(state: Any, mode: Any, goal: Any, gains: Any, axis: int, ideal
         asked = _ideal_velocity(asked, state, mode, goal, gains, axis)
     x, y, z = turn_to_body(state, asked[0] - state[7], asked[1] - state[8], asked[2] - state[9])
     if axis == 3:
-        return max((1.0 - _pid(state, gains, G_VELOCITY, 3, z, dt)) / 2, MIN_VELOCITY_THROTTLE)
+        return max((1.0 - _pid(state, gains, G_VELOCITY, THROTTLE, z, dt)) / 2, MIN_VELOCITY_THROTTLE)
     if axis == 0:
-        return _level_control(state, gains, 0, _pid(state, gains, G_VELOCITY, 0, y, dt) * MAX_TILT, dt)
-    return _level_control(state, gains, 1, -_pid(state, gains, G_VELOCITY, 1, x, dt) * MAX_TILT, dt)
+        return _level_control(state, gains, ROLL, _pid(state, gains, G_VELOCITY, ROLL, y, dt) * MAX_TILT, dt)
+    return _level_control(state, gains, PITCH, -_pid(state, gains, G_VELOCITY, PITCH, x, dt) * MAX_TILT, dt)
 
 
 @compiled
@@ -237,10 +242,10 @@ def control(state: Any, mode: Any, goal: Any, gains: Any, ideal: bool, dt: float
     for axis in range(4):
         _renew(state, mode, axis)
     state[S_RETUNED] = 0.0
-    roll = _control_axis(state, mode, goal, gains, 0, ideal, dt)
-    pitch = _control_axis(state, mode, goal, gains, 1, ideal, dt)
-    yaw = _control_axis(state, mode, goal, gains, 2, ideal, dt)
-    throttle = _control_axis(state, mode, goal, gains, 3, ideal, dt)
+    roll = _control_axis(state, mode, goal, gains, ROLL, ideal, dt)
+    pitch = _control_axis(state, mode, goal, gains, PITCH, ideal, dt)
+    yaw = _control_axis(state, mode, goal, gains, YAW, ideal, dt)
+    throttle = _control_axis(state, mode, goal, gains, THROTTLE, ideal, dt)
     if mode[0] == DIRECT and mode[1] == DIRECT and mode[2] == DIRECT and mode[3] == DIRECT:
         state[S_SIGNAL], state[S_SIGNAL + 1] = roll, pitch
         state[S_SIGNAL + 2], state[S_SIGNAL + 3] = yaw, throttle

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, ParamSpec, TypeAlias, TypeVar, cast
+from typing import Any, Final, ParamSpec, TypeAlias, TypeVar, cast
 
+import numpy as np
 from numba import njit
 
 P = ParamSpec("P")
 R = TypeVar("R")
 Number: TypeAlias = Any  # a scalar inside a kernel: numba distinguishes float32 and float64, mypy need not
+
+
+int64: Final = cast("Callable[[Any], int]", np.int64)
+"""In a kernel, one type for the numbers of int32 arrays and for Python's: a function is compiled once for both."""
 
 
 def kernel(*, fastmath: bool = False) -> Callable[[Callable[P, R]], Callable[P, R]]:

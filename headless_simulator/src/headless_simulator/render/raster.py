@@ -8,7 +8,8 @@ Coverage: a pixel belongs to a triangle when its centre does. Spans are half ope
 row is computed from the edge alone (upper end first), so triangles that share an edge neither overlap nor leave a
 crack. 1 / depth is linear on the screen, which makes depth perspective-correct.
 
-The kernels keep strict floating point (no fastmath): the two triangles of an edge must round alike.
+The kernels keep strict floating point (no fastmath): the two triangles of an edge must round alike. They copy numbers one
+by one: assigning an array to a part of another makes numba compile the text of its error message, for seconds.
 """
 
 # ruff: noqa: PLR0917, D417 (kernels take their buffers by place)
@@ -20,7 +21,7 @@ from typing import Final, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from headless_simulator.render.jit import kernel
+from headless_simulator.render.jit import int64, kernel
 from headless_simulator.scene import Float32, Float64, Int32
 
 Int64: TypeAlias = npt.NDArray[np.int64]
@@ -110,7 +111,7 @@ def _clip_and_fill(keys: Int64, width: int, height: int, camera: Float64, polygo
         j = (i + 1) % 3
         inside_i, inside_j = polygon[i, 2] >= near, polygon[j, 2] >= near
         if inside_i:
-            cut[count] = polygon[i]
+            cut[count, 0], cut[count, 1], cut[count, 2] = polygon[i, 0], polygon[i, 1], polygon[i, 2]
             count += 1
         if inside_i != inside_j:
             k, m = (i, j) if inside_i else (j, i)  # always from inside out: both triangles of an edge cut alike
@@ -228,6 +229,20 @@ def _outside(camera: Float64, width: int, height: int, centre: Float64, half: Fl
 
 
 @kernel()
+def _sort_by_distance(near_m: Float64, tiles: Int64, count: int) -> None:
+    """Sort the first ``count`` tiles by distance, in place (Shell's sort; numba's own takes seconds to compile)."""
+    gap = count // 2
+    while gap > 0:
+        for place in range(gap, count):
+            away, tile, at = near_m[place], tiles[place], place
+            while at >= gap and near_m[at - gap] > away:
+                near_m[at], tiles[at] = near_m[at - gap], tiles[at - gap]
+                at -= gap
+            near_m[at], tiles[at] = away, tile
+        gap //= 2
+
+
+@kernel()
 def draw_static(
     keys: Int64,
     width: int,
@@ -244,7 +259,8 @@ def draw_static(
     tiles = tile_box_m.shape[0]
     frame = np.empty((3, 4))
     for axis in range(3):
-        frame[axis, 0:3] = camera[3 + 3 * axis : 6 + 3 * axis]
+        for column in range(3):
+            frame[axis, column] = camera[3 + 3 * axis + column]
         frame[axis, 3] = -(frame[axis, 0] * camera[0] + frame[axis, 1] * camera[1] + frame[axis, 2] * camera[2])
     polygon = np.empty((5, 3))
     near_m = np.empty(tiles)
@@ -262,14 +278,15 @@ def draw_static(
             visible[count] = tile
             near_m[count] = away
             count += 1
-    order = np.argsort(near_m[:count], kind="mergesort")
+    _sort_by_distance(near_m, visible, count)
     for place in range(count):
-        tile = visible[order[place]]
-        first, last = tile_points[tile], tile_points[tile + 1]
+        tile = visible[place]
+        first, last = int64(tile_points[tile]), int64(tile_points[tile + 1])
         _project(points_m, first, last, frame, camera, screen)
         _draw_group(
             keys, width, height, camera, frame, points_m, first, corners,
-            tile_triangles[tile], tile_triangles[tile + 1], tile_triangles[tile], False, screen, polygon,
+            int64(tile_triangles[tile]), int64(tile_triangles[tile + 1]), int64(tile_triangles[tile]), False,
+            screen, polygon,
         )  # fmt: skip
 
 
@@ -343,12 +360,13 @@ def draw_movers(
                 + camera[4 + 3 * axis] * (world[m, 1, 3] - camera[1])
                 + camera[5 + 3 * axis] * (world[m, 2, 3] - camera[2])
             )
-        first, last = model_triangles[kind], model_triangles[kind + 1]
+        first, last = int64(model_triangles[kind]), int64(model_triangles[kind + 1])
         drawn[m, 0] = used
         drawn[m, 1] = last - first
-        _project(points_m, model_points[kind], model_points[kind + 1], frame, camera, screen)
+        first_point, last_point = int64(model_points[kind]), int64(model_points[kind + 1])
+        _project(points_m, first_point, last_point, frame, camera, screen)
         _draw_group(
-            keys, width, height, camera, frame, points_m, model_points[kind], corners,
+            keys, width, height, camera, frame, points_m, first_point, corners,
             first, last, static_count + used, True, screen, polygon,
         )  # fmt: skip
         used += last - first

@@ -263,15 +263,22 @@ class Renderer:
         return distance_m, ids, tag, cosine
 
     def warm_up(self) -> None:
-        """Draw a few tiny images, so that every kernel is compiled (once per machine) before somebody waits for one."""
-        view = View((0.0, 0.0, 30.0, -60.0, 0.0, 0.0), 16, 8, 90.0)
-        one = Movers(
-            np.zeros(1, np.int32),
-            np.zeros((1, 6)),
-            np.ones(1, np.uint32),
-            np.zeros((1, 3), np.uint8),
-            np.full(1, 3, np.uint32),
-        )
+        """Let every kernel be compiled (once per machine) or read from disk before somebody waits for one."""
+        view, one = _warm_up_view(), _warm_up_movers()
+        image, pixels = self.warm_up_images()
+        optical_flow(image, view, one, Before(view.pose, one))
+        eye = EventPixels(Tuning((0.3, 0.3), (0.0, 0.0), 0, 0.001), np.random.default_rng(0))
+        for time_ns in range(2):
+            eye.update(pixels, time_ns)
+        self.warm_up_rays()
+
+    def warm_up_rays(self) -> None:
+        """Send one ray."""
+        self.cast(np.zeros(3), np.array([[0.0, 0.0, -1.0]]), 10.0, _warm_up_movers())
+
+    def warm_up_images(self) -> tuple[RenderedImage, UInt8]:
+        """Draw and encode tiny images by day and by night; returns the last one and its pixels."""
+        view, one = _warm_up_view(), _warm_up_movers()
         off = np.zeros(len(self._lamps[1]), dtype=np.uint8)
         for weather in (Weather(precipitation=60.0, wetness=60.0, fog_density=20.0), Weather(sun_altitude_angle=-30.0)):
             image = self.render(view, one, weather=weather, signals=off, time_s=0.0, want_bgra=True, want_normal=True)
@@ -281,11 +288,7 @@ class Renderer:
         encode_depth(image.depth_m, pixels)
         if image.normal is not None:
             encode_normal(image.normal, pixels)
-        optical_flow(image, view, one, Before(view.pose, one))
-        eye = EventPixels(Tuning((0.3, 0.3), (0.0, 0.0), 0, 0.001), np.random.default_rng(0))
-        for time_ns in range(2):
-            eye.update(pixels, time_ns)
-        self.cast(np.zeros(3), np.array([[1.0, 0.0, 0.0]]), 10.0, one)
+        return image, pixels
 
     def _shadow(
         self, light: Light, movers: Movers, world: Float64, model: Int32, models: ModelPack
@@ -305,6 +308,21 @@ class Renderer:
         known = owner < len(signals)
         glow[place[known]] = np.asarray(signals, dtype=np.uint8)[owner[known]] == lit_in[known]
         return glow
+
+
+def _warm_up_view() -> View:
+    return View((0.0, 0.0, 30.0, -60.0, 0.0, 0.0), 16, 8, 90.0)
+
+
+def _warm_up_movers() -> Movers:
+    """One thing that moves, with its lights on."""
+    return Movers(
+        np.zeros(1, np.int32),
+        np.zeros((1, 6)),
+        np.ones(1, np.uint32),
+        np.zeros((1, 3), np.uint8),
+        np.full(1, 3, np.uint32),
+    )
 
 
 def _image(view: View, *, want_bgra: bool, want_normal: bool, into: RenderedImage | None) -> RenderedImage:

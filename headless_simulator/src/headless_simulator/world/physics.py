@@ -198,7 +198,8 @@ def step_vehicles(rows: Rows, dt: float, c: Columns, ground: GroundGrid) -> None
             continue
         yaw = c.pose[row, 4]
         if c.placed[row]:
-            c.was[row] = c.pose[row, :3]
+            for axis in range(3):
+                c.was[row, axis] = c.pose[row, axis]
         _drive(row, dt, c, ground)
         for axis in range(3):
             now = (c.pose[row, axis] - c.was[row, axis]) / dt
@@ -239,6 +240,8 @@ def carry(rows: Rows, c: Columns) -> None:
         if c.level[row]:
             above[3], above[5] = 0.0, 0.0
         compose_into(above, c.relative[row], c.pose[row])
-        c.velocity[row] = c.velocity[c.parent[row]]
-        c.angular[row] = c.angular[c.parent[row]]
-        c.acceleration[row] = c.acceleration[c.parent[row]]
+        parent = c.parent[row]
+        for axis in range(3):  # numbers one by one: an array into a part of another takes numba seconds to compile
+            c.velocity[row, axis] = c.velocity[parent, axis]
+            c.angular[row, axis] = c.angular[parent, axis]
+            c.acceleration[row, axis] = c.acceleration[parent, axis]

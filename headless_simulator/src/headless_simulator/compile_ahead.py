@@ -1,0 +1,207 @@
+"""The first start on a machine compiles the kernels: in several processes at once, and with a word about how long it takes.
+
+numba keeps what it compiled beside the sources, or in ``NUMBA_CACHE_DIR``. A file there, named after sources, numba and
+processor, says that a group is complete; without it the group is compiled before the simulator begins. A folder that
+cannot be written, or a file that is wrong, costs time only: what is missing is compiled when it is called.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import hashlib
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import llvmlite.binding  # type: ignore[import-untyped]
+import numba
+from numba.core import event
+
+from headless_simulator.compile_groups import GROUPS
+from headless_simulator.render.resolve import resolve
+from headless_simulator.terminal import note
+
+__all__ = ["CompileAhead", "compile_aside", "note_late_compilation"]
+
+_EVERY_S: Final = 5.0
+_POLL_S: Final = 0.1
+_KERNELS: Final = ("render", "world", "airsim")  # folders whose sources numba's cache depends on
+_LATER_NICENESS: Final = 15
+_aside: Final = threading.Lock()
+
+
+class CompileAhead:
+    """Compiles the groups that this machine lacks. Use as a context manager: what still runs at its end is ended.
+
+    Args:
+        groups: names of ``compile_groups.GROUPS``.
+        say: takes a line for people.
+    """
+
+    def __init__(self, groups: Sequence[str], *, say: Callable[[str], None] = note) -> None:
+        self._groups, self._say = tuple(groups), say
+        self._began = time.monotonic()
+        self._lock = threading.Lock()
+        self._running: dict[str, subprocess.Popen[bytes]] = {}
+        self._done = dict.fromkeys(groups, 0)
+        self._alone = contextlib.ExitStack()
+
+    def __enter__(self) -> CompileAhead:
+        if missing := [group for group in self._groups if not _is_complete(group)]:
+            self._alone.enter_context(_alone_on_this_machine(self._say))
+            for group in missing:
+                if not _is_complete(group):  # another process may just have done it
+                    self._start(group)
+        if self._running:
+            self._say(f"the first start on this machine compiles {' and '.join(self._running)}, once: a minute or so")
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for process in list(self._running.values()):
+            process.kill()
+            process.wait()
+        self._alone.close()
+
+    def wait(self, *, stop: threading.Event | None = None) -> None:
+        """Wait until every group is there, and say now and then how far it is; ends early with ``stop``."""
+        said = time.monotonic()
+        while self._running and not (stop and stop.is_set()):
+            for group, process in list(self._running.items()):
+                if process.poll() is not None:
+                    self._finish(group)
+            if time.monotonic() - said >= _EVERY_S and self._running:
+                said = time.monotonic()
+                self._say(self._state())
+            time.sleep(_POLL_S)
+        self._alone.close()
+
+    def _start(self, group: str) -> None:
+        try:
+            process = subprocess.Popen(
+                _command(group), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+            )
+        except OSError:  # no process to be had: the kernels are compiled when they are called
+            return
+        self._running[group] = process
+        threading.Thread(target=self._count, args=(group, process), name=f"compile-{group}", daemon=True).start()
+
+    def _count(self, group: str, process: subprocess.Popen[bytes]) -> None:
+        assert process.stdout is not None
+        with process.stdout as out:
+            while os.read(out.fileno(), 1):
+                with self._lock:
+                    self._done[group] += 1
+
+    def _finish(self, group: str) -> None:
+        code = self._running.pop(group).returncode
+        if code == 0:
+            _note_complete(group)
+        else:
+            self._say(f"compiling {group} ended with code {code}; it is compiled when it is called")
+
+    def _state(self) -> str:
+        seconds = time.monotonic() - self._began
+        with self._lock:
+            shares = {group: min(self._done[group] / GROUPS[group][1], 0.97) for group in self._running}
+        slowest = min(shares.values())
+        left = f", about {seconds * (1 - slowest) / slowest:.0f} s left" if slowest > 0.1 else ""
+        parts = ", ".join(f"{group} {share:.0%}" for group, share in shares.items())
+        return f"compiling, once on this machine: {parts} after {seconds:.0f} s{left}"
+
+
+def compile_aside(group: str) -> None:
+    """Compile a group that nobody waits for, with low priority; returns when it is on disk."""
+    with _aside:
+        if _is_complete(group):
+            return
+        done = subprocess.run(
+            _command(group, niceness=_LATER_NICENESS),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            check=False,
+        )
+        if done.returncode == 0:
+            _note_complete(group)
+
+
+def _command(group: str, *, niceness: int = 0) -> list[str]:
+    return [sys.executable, "-P", "-m", "headless_simulator.compile_groups", group, str(niceness)]
+
+
+class _Late(event.Listener):  # type: ignore[misc]
+    def on_start(self, event: Any) -> None:
+        """Say which function somebody has to wait for."""
+        function = event.data["dispatcher"].py_func
+        if function.__module__.startswith("headless_simulator."):
+            note(f"compiling late, once on this machine: {function.__module__.partition('.')[2]}.{function.__name__}")
+
+    def on_end(self, event: object) -> None:
+        """Nothing to say."""
+
+
+def note_late_compilation() -> None:
+    """Say of each function of ours that is compiled in this process from now on that it is."""
+    event.register("numba:compile", _Late())
+
+
+def _folder() -> Path | None:
+    """Where numba keeps compiled code; None where it compiles nothing."""
+    stats = getattr(resolve, "stats", None)
+    return Path(stats.cache_path) if stats is not None and stats.cache_path else None
+
+
+def _mark(group: str) -> Path | None:
+    folder = _folder()
+    if folder is None:
+        return None
+    root = Path(__file__).parent
+    sources = [(path, path.stat()) for name in _KERNELS for path in sorted((root / name).rglob("*.py"))]
+    facts = [f"{path.relative_to(root)} {stat.st_mtime_ns} {stat.st_size}" for path, stat in sources]
+    facts += [sys.version, numba.__version__, llvmlite.binding.get_host_cpu_name()]
+    facts += [llvmlite.binding.get_host_cpu_features().flatten()]
+    facts += [f"{name}={value}" for name, value in sorted(os.environ.items()) if name.startswith("NUMBA_")]
+    return folder / f"compiled-{group}-{hashlib.sha256(chr(10).join(facts).encode()).hexdigest()[:16]}"
+
+
+def _is_complete(group: str) -> bool:
+    mark = _mark(group)
+    return mark is None or mark.exists() or not os.access(mark.parent.parent, os.W_OK)
+
+
+def _note_complete(group: str) -> None:
+    mark = _mark(group)
+    if mark is not None:
+        with contextlib.suppress(OSError):
+            mark.parent.mkdir(parents=True, exist_ok=True)
+            for old in mark.parent.glob(f"compiled-{group}-*"):
+                old.unlink(missing_ok=True)
+            mark.touch()
+
+
+@contextlib.contextmanager
+def _alone_on_this_machine(say: Callable[[str], None]) -> Iterator[None]:
+    """Hold the lock of the folder: a second simulator waits for the first one's code instead of compiling the same."""
+    folder = _folder()
+    try:
+        if folder is not None:
+            folder.mkdir(parents=True, exist_ok=True)
+            lock = (folder / "compiled.lock").open("wb")
+    except OSError:
+        folder = None
+    if folder is None:
+        yield
+        return
+    with lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            say("another process compiles the simulator's code on this machine; waiting for it")
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        yield

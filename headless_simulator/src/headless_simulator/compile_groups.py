@@ -1,0 +1,100 @@
+"""What is compiled ahead: groups of kernels, each compiled by a process of its own, on a scene of one triangle.
+
+    python -m headless_simulator.compile_groups GROUP [NICENESS]
+
+writes one byte to standard output for each function that it has compiled; whoever started it counts them. numba keeps the
+machine code on disk, so that the simulator finds it there.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from typing import Final, TypeAlias
+
+import numpy as np
+from numba.core import event
+
+from headless_simulator.airsim import pixels, quad, simple_flight
+from headless_simulator.airsim.contact import advance, ground_height
+from headless_simulator.models import ModelLibrary
+from headless_simulator.render import Renderer
+from headless_simulator.scene import Ground, Mesh, SignalHead, Town
+from headless_simulator.world.world import World
+
+__all__ = ["GROUPS", "compile_group"]
+
+
+def _images() -> None:
+    Renderer(_mesh(), ModelLibrary()).warm_up_images()
+
+
+def _traffic() -> None:
+    mesh, models = _mesh(), ModelLibrary()
+    light = SignalHead((0.0,) * 6, "1", 0, 0, np.zeros((1, 6)), (0.0,) * 7, np.zeros(0, np.int32))
+    town = Town(
+        "One", "<OpenDRIVE/>", np.zeros((0, 6)), mesh, Ground((0.0, 0.0), 10.0, np.zeros((2, 2), np.float32)), (light,),
+        (), (), (), np.zeros((1, 3)),
+    )  # fmt: skip
+    World(town, models=models, renderer_of=lambda _: Renderer(mesh, models))
+
+
+def _rays() -> None:
+    Renderer(_mesh(), ModelLibrary()).warm_up_rays()
+
+
+def _flight() -> None:
+    mode, goal = simple_flight.idle_goal(0)
+    grid, place = np.zeros((2, 2)), np.array([0.0, 0.0, 10.0])
+    advance(
+        quad.fresh_state(0), mode, goal, np.zeros((0, 4, 3, 4)), np.zeros((0, 3)), np.zeros((0, 8)),
+        np.zeros((0, 2), np.int64), grid, place, np.zeros(3), np.zeros(0), False, 0.003, 0,
+    )  # fmt: skip
+    ground_height(grid, 0.0, 0.0, 10.0, 0.0, 0.0)
+    pixels.compile_all()
+
+
+Group: TypeAlias = tuple[Callable[[], None], int]
+"""What compiles it, and about how many functions it has."""
+
+GROUPS: Final[dict[str, Group]] = {
+    "images": (_images, 95),
+    "traffic": (_traffic, 50),
+    "flight": (_flight, 38),
+    "rays": (_rays, 17),
+}
+
+
+def _mesh() -> Mesh:
+    return Mesh(
+        vertices_m=np.array([[0, 0, 0], [10, 0, 0], [10, 10, 0]], np.float32),
+        triangles=np.array([[0, 1, 2]], np.int32),
+        colour_rgb=np.zeros((1, 3), np.uint8),
+        tag=np.ones(1, np.uint8),
+        material=np.zeros(1, np.uint8),
+        object_id=np.zeros(1, np.uint32),
+    )
+
+
+class _Count(event.Listener):  # type: ignore[misc]
+    """Writes a byte for each function that is compiled."""
+
+    def on_start(self, event: object) -> None:
+        """Nothing to say yet."""
+
+    def on_end(self, event: object) -> None:
+        """Count it."""
+        del event
+        os.write(1, b".")
+
+
+def compile_group(name: str) -> None:
+    """Compile one group now."""
+    event.register("numba:compile", _Count())
+    GROUPS[name][0]()
+
+
+if __name__ == "__main__":
+    os.nice(int(sys.argv[2]) if len(sys.argv) > 2 else 0)
+    compile_group(sys.argv[1])

@@ -1,0 +1,123 @@
+"""What a machine lacks is compiled ahead, by processes of its own, and it is said; the compiling itself is played here."""
+
+import json
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+from headless_simulator.compile_ahead import CompileAhead
+
+from headless_simulator import compile_ahead
+
+COMPILES = "import os, sys, time; [os.write(1, b'.') for _ in range(40)]; time.sleep(0.3); sys.exit(int(sys.argv[1]))"
+
+
+@pytest.fixture
+def starts(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
+    """A machine that has compiled nothing; what is started is noted."""
+    started: list[str] = []
+
+    def command(group: str, *, niceness: int = 0) -> list[str]:
+        started.append(group)
+        return [sys.executable, "-S", "-c", COMPILES, "3" if group == "flight" else "0"]
+
+    monkeypatch.setattr(compile_ahead, "_command", command)
+    monkeypatch.setattr(compile_ahead, "_folder", lambda: tmp_path / "compiled")
+    monkeypatch.setattr(compile_ahead, "_EVERY_S", 0.05)
+    return started
+
+
+def compiled(*groups: str) -> list[str]:
+    lines: list[str] = []
+    with CompileAhead(groups, say=lines.append) as ahead:
+        ahead.wait()
+    return lines
+
+
+def test_the_first_start_compiles_and_says_how_far_it_is(starts: list[str]) -> None:
+    first, *later = compiled("images", "traffic")
+
+    assert starts == ["images", "traffic"]
+    assert first == "the first start on this machine compiles images and traffic, once: a minute or so"
+    assert later
+    assert all(line.startswith("compiling, once on this machine: ") for line in later)
+    assert "images 42%" in later[-1]  # 40 of 95 functions
+    assert " left" in later[-1]
+
+
+def test_the_second_start_compiles_nothing(starts: list[str]) -> None:
+    compiled("images", "traffic")
+    starts.clear()
+
+    assert compiled("images", "traffic") == []
+    assert starts == []
+
+
+def test_another_source_is_compiled_anew(starts: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    compiled("images")
+    monkeypatch.setenv("NUMBA_OPT", "1")  # as another numba, another processor, or another time of a file would
+
+    compiled("images")
+
+    assert starts == ["images", "images"]
+
+
+def test_a_group_that_cannot_be_compiled_is_said_and_tried_again(starts: list[str]) -> None:
+    assert compiled("flight")[-1] == "compiling flight ended with code 3; it is compiled when it is called"
+    compiled("flight")
+    assert starts == ["flight", "flight"]
+
+
+def test_two_simulators_do_not_compile_the_same(starts: list[str]) -> None:
+    waits = threading.Event()
+    lines: list[str] = []
+
+    def say(line: str) -> None:
+        lines.append(line)
+        waits.set()
+
+    def second() -> None:
+        with CompileAhead(("images",), say=say) as ahead:
+            ahead.wait()
+
+    with CompileAhead(("images",), say=lambda _: None) as first:
+        other = threading.Thread(target=second)
+        other.start()
+        assert waits.wait(30)
+        first.wait()
+        other.join()
+
+    assert lines == ["another process compiles the simulator's code on this machine; waiting for it"]
+    assert starts == ["images"]
+
+
+def test_it_ends_when_it_is_told_to(starts: list[str]) -> None:
+    stop = threading.Event()
+    stop.set()
+    with CompileAhead(("images",), say=lambda _: None) as ahead:
+        ahead.wait(stop=stop)
+        running = list(ahead._running.values())
+    assert running
+    assert all(process.poll() is not None for process in running)
+
+
+def test_what_is_compiled_aside_is_compiled_once(starts: list[str]) -> None:
+    compile_ahead.compile_aside("rays")
+    compile_ahead.compile_aside("rays")
+    assert starts == ["rays"]
+
+
+@pytest.mark.timeout(600)
+def test_nothing_is_left_to_be_compiled_when_the_server_listens() -> None:
+    """A real start: the groups hold what a server calls before it listens, with the types it calls it with."""
+    command = [sys.executable, "-m", "headless_simulator", "--carla-port", "0", "--no-airsim", "--town", "Town07"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as server:
+        assert server.stdout is not None
+        assert server.stderr is not None
+        ports = json.loads(server.stdout.readline())
+        server.terminate()
+        said = server.stderr.read()
+    assert list(ports) == ["carla"]
+    assert "compiling late" not in said

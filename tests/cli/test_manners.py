@@ -1,0 +1,157 @@
+"""What every command does alike: examples, version, completion, quiet, JSON, dry runs, colour, Ctrl-C."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from uavsim import cli
+from uavsim.cli import build_app, with_quiet
+from uavsim.cli.examples import EXAMPLES
+
+WITHOUT_EXAMPLES = {"mock-sim"}  # passes its options on to the headless simulator, which has its own
+
+
+def uavsim(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "uavsim", *words],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, **environment},
+    )
+
+
+def test_every_example_is_a_command_line_that_is_accepted() -> None:
+    commands = with_quiet(build_app()).commands
+    assert set(EXAMPLES) == {"", *commands} - WITHOUT_EXAMPLES
+    for name, lines in EXAMPLES.items():
+        for line in lines:
+            program, command, *words = shlex.split(line)
+            assert program == "uavsim"
+            assert name in ("", command), f"{line!r} is shown at the command {name}"
+            commands[command].make_context(command, list(words))  # raises where typer refuses it
+
+
+@pytest.mark.parametrize("command", ["generate", "check"])
+def test_help_shows_the_examples(command: str) -> None:
+    shown = uavsim(command, "--help", COLUMNS="200").stdout
+    assert "Examples:" in shown
+    assert all(line in shown for line in EXAMPLES[command])
+    assert "--quiet" in shown
+
+
+def test_version() -> None:
+    done = uavsim("--version")
+    assert done.returncode == 0
+    assert done.stdout.startswith("uavsim ")
+
+
+def test_a_shell_gets_commands_and_the_options_of_one() -> None:
+    def completed(words: str, place: int) -> list[str]:
+        script = "import sys; sys.argv = ['uavsim']; from uavsim.cli import main; main()"
+        done = subprocess.run(
+            [sys.executable, "-c", script],
+            capture_output=True,
+            text=True,
+            check=False,
+            env={**os.environ, "_UAVSIM_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": str(place)},
+        )
+        return done.stdout.split()
+
+    assert completed("uavsim regen", 1) == ["regenerate"]
+    assert completed("uavsim status --js", 2) == ["--json"]
+
+
+def test_quiet_prints_errors_alone(tmp_path: Path) -> None:
+    rig = tmp_path / "formation.yaml"
+    rig.write_text("drones: 5\nshape: nonsense\n")
+    done = uavsim("check", str(rig), "-q")
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr.startswith("error: ")
+
+
+def test_json_is_all_that_is_on_standard_output(tmp_path: Path) -> None:
+    done = uavsim("plan", "--dataset", "smoke", "--town", "Town10HD", "--scenes", "0", "--json")
+    (scene,) = json.loads(done.stdout)["scenes"]
+    assert scene["scene"] == "scene_0000"
+    assert scene["town"] == "Town10HD"
+    assert scene["images"] == 125
+
+
+def test_check_tells_machines(tmp_path: Path) -> None:
+    (tmp_path / "weather.yaml").write_text("preset: nonsense\n")
+    done = uavsim("check", str(tmp_path), "--json")
+    told = json.loads(done.stdout)
+    assert done.returncode == 2
+    assert told["ok"] is False
+    assert told["files"][0]["file"].endswith("weather.yaml")
+
+
+@pytest.mark.parametrize("words", [["--json"], []])
+def test_a_dry_run_of_generate_writes_nothing(tmp_path: Path, words: list[str]) -> None:
+    out = tmp_path / "out"
+    done = uavsim("generate", "--dataset", "smoke", "--town", "Town10HD", "--out", str(out), "--dry-run", *words)
+    assert done.returncode == 0, done.stderr
+    assert not out.exists()
+    if words:
+        assert json.loads(done.stdout)["scenes"]["Town10HD"][0] == "scene_0000"
+    else:
+        assert "scene_0000" in done.stdout
+        assert "nothing was started or written" in done.stdout
+
+
+def test_a_dry_run_of_generate_finds_what_a_run_would_refuse(tmp_path: Path) -> None:
+    done = uavsim("generate", "--dataset", "smoke", "--town", "Town99", "--out", str(tmp_path / "out"), "--dry-run")
+    assert done.returncode == 2
+
+
+@pytest.mark.parametrize(
+    "words", [["export", "--format", "coco"], ["convert", "--dialect", "uav3d", "--no-infos"], ["publish"]]
+)
+def test_a_dry_run_on_a_data_set_writes_nothing(strict: Path, tmp_path: Path, words: list[str]) -> None:
+    out = tmp_path / "new"
+    target = ["--out", str(out)] if words[0] == "publish" else [str(out)]
+    done = uavsim(words[0], str(strict), *target, *words[1:], "--dry-run")
+    assert done.returncode == 0, done.stderr
+    assert "--dry-run" in done.stdout
+    assert str(out) in done.stdout
+    assert not out.exists()
+
+
+def test_no_color_is_honoured() -> None:
+    coloured = uavsim("nonsense", FORCE_COLOR="1", TERM="xterm-256color", NO_COLOR="")
+    plain = uavsim("nonsense", FORCE_COLOR="1", TERM="xterm-256color", NO_COLOR="1")
+    assert "\x1b[1;31m" in coloured.stderr
+    assert "31m" not in plain.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (
+            ["generate", "--dataset", "smoke", "--out", "my data"],
+            "interrupted; the scenes that are committed stay. Continue with: uavsim generate --dataset smoke --out 'my data'",
+        ),
+        (["validate", "x"], "interrupted; nothing goes on. Begin anew with: uavsim validate x"),
+    ],
+)
+def test_ctrl_c_says_how_to_continue(
+    words: list[str], said: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted(command: str | None = None) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(sys, "argv", ["uavsim", *words])
+    monkeypatch.setattr(cli, "build_app", interrupted)
+    with pytest.raises(SystemExit) as end:
+        cli.main()
+    assert end.value.code == 130
+    assert said in capsys.readouterr().err
