@@ -120,8 +120,8 @@ class DatasetReader:
         return value
 
     def _in_scene_order(self) -> bool:
-        """Tell whether the tables are ours; only then is their order known."""
-        if not self.info or not self._path("log").is_file():
+        """Tell whether the tables are ours, and whole; only then is their order known."""
+        if not self.info or not {table.name for table in self.tables}.issuperset(REQUIRED):
             return False
         return sum(1 for _ in iter_rows(self._path("log"))) == sum(1 for _ in iter_rows(self._path("scene")))
 
@@ -154,6 +154,8 @@ def open_dataset(root: Path, version: str | None = None, *, required: Iterable[s
     if not root.is_dir():
         raise DatasetError(f"{root}: no such folder")
     found = sorted(path.parent.name for path in root.glob("v*/sample.json"))
+    if not found and (root / "sample.json").is_file():
+        raise DatasetError(f"{root}: holds the tables alone; name the folder above it")
     if not found:
         raise DatasetError(f"{root}: no data set: no v1.0-*/sample.json in it")
     if version is None and len(found) > 1:

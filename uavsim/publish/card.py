@@ -61,7 +61,9 @@ def _header(facts: Facts, *, licence: str, splits: Mapping[str, Sequence[PackedF
         "task_categories:",
         "- object-detection",
     ]
-    lines += ["- image-segmentation", "tags:", "- synthetic", "- uav", "- multi-agent", "- nuscenes-format", "- carla"]
+    lines += ["- image-segmentation"] if facts.masks else []
+    lines += ["tags:", "- nuscenes-format"]
+    lines += ["- synthetic", "- uav", "- multi-agent", "- carla"] if facts.simulated else []
     lines += ["size_categories:", f"- {size}", "configs:", "- config_name: default", "  data_files:"]
     for split in splits:
         lines += [f"  - split: {split}", f"    path: data/{split}-*.parquet"]

@@ -89,7 +89,7 @@ def read_certificate(card: Path) -> JsonDict:
     try:
         text = read_regular(path).decode("utf-8")
     except (DatasetError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: no card can be read: {error}") from error
+        raise InputError(f"no card can be read: {error}; name README.md of a pack, or its folder") from error
     for block in [text, *_BLOCK.findall(text)]:
         try:
             found = parse_json(block)

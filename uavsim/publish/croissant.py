@@ -16,6 +16,7 @@ from uavsim.typing import JsonDict
 
 __all__ = ["PackedFile", "croissant"]
 
+_OURS: Final = ("multi-drone perception", "synthetic")
 _CONTEXT: Final[JsonDict] = {
     "@language": "en",
     "@vocab": "https://schema.org/",
@@ -118,7 +119,7 @@ def croissant(
         "creator": {"@type": "sc:Organization", "name": creator},
         "datePublished": date,
         "version": "1.0.0",
-        "keywords": ["multi-drone perception", "3D object detection", "tracking", "synthetic", "nuScenes format"],
+        "keywords": ["3D object detection", "tracking", "nuScenes format", *(_OURS if statements.synthetic else ())],
         "citeAs": f"@misc{{{name}, title={{{name}}}, author={{{creator}}}, year={{{date[:4]}}}, url={{{url}}}}}",
         "isLiveDataset": False,
         "rai:dataLimitations": statements.limitations,
@@ -126,7 +127,7 @@ def croissant(
         "rai:personalSensitiveInformation": statements.personal_information,
         "rai:dataUseCases": statements.uses,
         "rai:dataSocialImpact": statements.social_impact,
-        "rai:hasSyntheticData": True,
+        "rai:hasSyntheticData": statements.synthetic,
         "prov:wasDerivedFrom": [{"@id": source} for source in statements.derived_from],
         "prov:wasGeneratedBy": [
             {

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from contextlib import ExitStack
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Final
 
@@ -30,6 +31,7 @@ __all__ = ["SUMS", "PublishRequest", "Published", "publish", "sha256_of"]
 SUMS: Final = "SHA256SUMS"
 _HUB_SPLITS: Final = {"uav_train": "train", "uav_val": "validation", "uav_test": "test"}
 _UNSPLIT: Final = "all"
+_URL: Final = re.compile(r"https?://[^\s/]+\S*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +76,7 @@ def publish(data: Dataset, out: Path, request: PublishRequest) -> Published:
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise InputError(f"{out}: holds something already; name a new folder")
     licence = licence_of(request.licence)
+    _check_words(request)
     name = check_part(request.name or data.info.get("dataset") or data.root.resolve().name, what="the data set's name")
     certificate = certificate_of(LocalOutput(data.root.absolute()))
     facts, parquet, rows = _write_parquet(data, out / "data", name=name)
@@ -126,8 +129,19 @@ def sha256_of(path: Path) -> str:
 
 
 def _raw_reader(data: Dataset) -> DatasetReader:
-    reader = open_dataset(data.root, data.version)
-    return DatasetReader(data.root, data.version, tables=dialect_of(reader).tables)
+    reader = open_dataset(data.root, data.version, required=())  # what works without a table is published without it
+    return DatasetReader(data.root, data.version, tables=dialect_of(reader).tables, required=())
+
+
+def _check_words(request: PublishRequest) -> None:
+    if not request.creator.strip():
+        raise InputError("--creator is empty; name a person or an organisation")
+    if not _URL.fullmatch(request.url):
+        raise InputError(f"--url {request.url!r} is no web address; write it as https://...")
+    try:
+        date.fromisoformat(request.date or "2026-01-01")
+    except ValueError as error:
+        raise InputError(f"--date {request.date!r} is no day; write it as 2026-11-22") from error
 
 
 def _write_parquet(data: Dataset, folder: Path, *, name: str) -> tuple[Facts, dict[str, list[Path]], int]:
@@ -158,5 +172,7 @@ def _count(facts: Facts, scene: Scene) -> None:
     facts.weather[str(scene.log.get("uav_weather", ""))] += 1
     facts.simulators[f"{scene.log.get('uav_simulator', '')} {scene.log.get('uav_server_version', '')}".strip()] += 1
     for sample in scene:
+        facts.masks += sum("instance" in image.layers for image in sample.images)
+        facts.degraded += sum("degraded" in image.layers for image in sample.images)
         facts.boxes += len(sample.boxes)
         facts.classes.update(sample.boxes.categories)

@@ -18,6 +18,7 @@ import pyarrow.parquet as pq
 from uavsim.access import Image, Sample
 from uavsim.access.shown import boxes_shown
 from uavsim.errors import StorageError
+from uavsim.images import codec
 from uavsim.typing import JsonDict
 
 __all__ = ["BOX_FIELDS", "FIELDS", "ParquetShards", "element_of", "rows_of"]
@@ -75,6 +76,9 @@ def rows_of(sample: Sample, *, log: Mapping[str, Any]) -> Iterator[JsonDict]:
 
 def _row(sample: Sample, image: Image, log: Mapping[str, Any]) -> JsonDict:
     drone, camera = image.map_SE3_flu, image.map_SE3_optical
+    codec.image_size(
+        image.files.file(image.filename)
+    )  # a file that is no image is refused here, not by whoever downloads it
     return {
         "image": {"bytes": image.bytes(), "path": Path(image.filename).name},
         "mask": _mask(image),

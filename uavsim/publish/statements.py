@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from uavsim.typing import JsonDict
 
 __all__ = ["Facts", "Statements", "statements"]
+
+_NOT_SAID: Final = "not said"
 
 
 @dataclass(slots=True)
@@ -22,6 +24,8 @@ class Facts:
     samples: int = 0
     images: int = 0
     boxes: int = 0
+    masks: int = 0
+    degraded: int = 0
     vehicles_asked: int = 0
     vehicles_spawned: int = 0
     towns: Counter[str] = field(default_factory=Counter)
@@ -29,11 +33,17 @@ class Facts:
     classes: Counter[str] = field(default_factory=Counter)
     simulators: Counter[str] = field(default_factory=Counter)
 
+    @property
+    def simulated(self) -> bool:
+        """Whether every scene says which simulator made it."""
+        return bool(self.simulators) and "" not in self.simulators
+
 
 @dataclass(frozen=True, slots=True)
 class Statements:
-    """The fields, as text."""
+    """The fields, as text; ``synthetic`` says whether a simulator is known to have made all images."""
 
+    synthetic: bool
     description: str
     limitations: str
     biases: str
@@ -47,23 +57,25 @@ class Statements:
 def statements(facts: Facts, certificate: JsonDict | None) -> Statements:
     """Return the fields of a data set."""
     towns, weather = _told(facts.towns), _told(facts.weather)
-    simulators = _told(facts.simulators) or "not said"
+    simulators = _told(facts.simulators) if facts.simulated else _NOT_SAID
     spawned = (
         f" Of {facts.vehicles_asked:,} vehicles asked for, {facts.vehicles_spawned:,} found a place to spawn."
         if facts.vehicles_asked
         else ""
     )
     made = _made_by(certificate, simulators)
+    if not facts.simulated:
+        return _of_unknown_origin(facts, made)
     return Statements(
+        synthetic=True,
         description=(
             f"{facts.name}: simulated images of road traffic from a swarm of drones, in the nuScenes format: "
             f"{facts.scenes:,} scenes, {facts.samples:,} samples, {facts.images:,} camera images, "
-            f"{facts.boxes:,} 3D boxes with tracks, instance "
-            f"masks and visibility; towns: {towns or 'not said'}."
+            f"{facts.boxes:,} 3D boxes with tracks{_with_masks(facts)}; towns: {towns or 'not said'}."
         ),
         limitations=(
-            "All images are rendered; sensor noise, motion blur, rolling shutter and lens distortion of real cameras are not "
-            f"there unless the configuration adds them. Simulator: {simulators}. A model trained on this alone is not shown "
+            "All images are rendered; motion blur, rolling shutter and lens distortion of real cameras are not there. "
+            f"{_degraded(facts)} Simulator: {simulators}. A model trained on this alone is not shown "
             f"to work on real images. Towns: {towns or 'not said'}; weather of scenes: {weather or 'not said'}.{spawned}"
         ),
         biases=(
@@ -83,12 +95,43 @@ def statements(facts: Facts, certificate: JsonDict | None) -> Statements:
             "Helps research on traffic monitoring, search and rescue and drone safety without flying over people. Perception "
             "from drones can also serve surveillance and weapons; the data shows no real people or places."
         ),
-        derived_from=("https://carla.org",),
+        derived_from=("https://carla.org",),  # its towns, blueprints and protocol, the headless simulator's too
+        generated_by=made,
+    )
+
+
+def _with_masks(facts: Facts) -> str:
+    return f", {facts.masks:,} instance masks and visibility" if facts.masks else ""
+
+
+def _degraded(facts: Facts) -> str:
+    if facts.degraded:
+        return f"{facts.degraded:,} images are there once more, degraded on purpose (noise, blur, exposure)."
+    return "Sensor noise is not there."
+
+
+def _of_unknown_origin(facts: Facts, made: tuple[tuple[str, str], ...]) -> Statements:
+    """Return the fields of a data set that does not say how it was made: nothing is claimed for it."""
+    towns, unknown = _told(facts.towns), "The data set does not say how it was made."
+    return Statements(
+        synthetic=False,
+        description=(
+            f"{facts.name}: a data set in the nuScenes format: {facts.scenes:,} scenes, {facts.samples:,} samples, "
+            f"{facts.images:,} camera images, {facts.boxes:,} 3D boxes{_with_masks(facts)}; places: {towns or 'not said'}."
+        ),
+        limitations=f"{unknown} Places: {towns or 'not said'}.",
+        biases=f"Boxes by class: {_told(facts.classes) or 'none'}. Scenes by place: {towns or 'not said'}. {unknown}",
+        personal_information=f"Not known. {unknown} Whoever publishes it must look at the images and fill this in.",
+        uses="Not known: detection and tracking are what the format is for. Whoever publishes it must fill this in.",
+        social_impact=f"Not known. {unknown} Whoever publishes it must fill this in.",
+        derived_from=(),
         generated_by=made,
     )
 
 
 def _made_by(certificate: JsonDict | None, simulators: str) -> tuple[tuple[str, str], ...]:
+    if certificate is None and simulators == _NOT_SAID:
+        return (("collection", "Not known: the data set does not say how it was made."),)
     if certificate is None:
         return (("simulation", f"Rendered and labelled by a simulator ({simulators}); the run's ledger is not there."),)
     versions = ", ".join(f"{name} {version}" for name, version in certificate["versions"].items())

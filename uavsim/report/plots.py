@@ -36,8 +36,8 @@ _STYLE: Final[dict[Any, Any]] = {
 
 
 def bars(name: str, counts: Mapping[str, int]) -> str:
-    """Return horizontal bars, the longest first, as SVG."""
-    rows = sorted(counts.items(), key=lambda item: item[1])
+    """Return horizontal bars, the first at the top, as SVG."""
+    rows = list(counts.items())[::-1]
     with rc_context({**_STYLE, "svg.hashsalt": name}):
         figure = Figure(figsize=(5.2, max(0.34 * len(rows) + 0.7, 1.4)), layout="constrained")
         axes = figure.add_subplot()
@@ -126,7 +126,7 @@ def _bare(axes: Any, sides: Sequence[str]) -> None:
 def _svg(figure: Figure, name: str) -> str:
     """Return the figure as SVG for use inside a page: its ids are its own, its text has the page's colour."""
     text = io.StringIO()
-    figure.savefig(text, format="svg", transparent=True, metadata={"Date": None})
+    figure.savefig(text, format="svg", transparent=True, bbox_inches="tight", metadata={"Date": None})
     svg = text.getvalue()
     svg = svg[svg.index("<svg") :].replace(_TEXT, "currentColor")
     svg = re.sub(r'\bid="', f'id="{name}-', svg)

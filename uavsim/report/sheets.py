@@ -99,9 +99,10 @@ def _sheet(sample: Sample) -> UInt8Array:
 
 def _tile(image: Image, sample: Sample) -> UInt8Array:
     width, height = image.size_px
-    if not image.there:
+    try:
+        canvas = np.ascontiguousarray(image.pixels())
+    except DatasetError:  # missing or damaged: the validator says which
         return np.full((height, width, 3), _NOT_THERE, dtype=np.uint8)
-    canvas = np.ascontiguousarray(image.pixels())
     boxes = sample.boxes
     chosen = boxes_shown(boxes, image)
     colours = draw.palette(max((int(n) for n in boxes.instance_id), default=0) + 1)

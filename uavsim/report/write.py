@@ -147,14 +147,14 @@ def _maps(data: Dataset, found: Measures) -> list[dict[str, Any]]:
 
 def _plots(found: Measures) -> list[dict[str, Any]]:
     shown = [
-        _bars("classes", "boxes by class", "class", found.classes),
+        _bars("classes", "boxes by class", "class", dict(found.classes.most_common())),
         _bars(
             "visibility",
             "visibility in all cameras together",
             "level",
             {_VISIBILITY.get(k, str(k)): n for k, n in sorted(found.visibility.items())},
         ),
-        _bars("weather", "scenes by weather", "weather", found.weather),
+        _bars("weather", "scenes by weather", "weather", dict(found.weather.most_common())),
     ]
     shown += [_histogram(name, h) for name, h in found.histograms.items() if h.total]
     return [plot for plot in shown if plot["rows"]]
@@ -162,7 +162,7 @@ def _plots(found: Measures) -> list[dict[str, Any]]:
 
 def _bars(name: str, title: str, head: str, counts: Mapping[str, int]) -> dict[str, Any]:
     told = {visible(key): value for key, value in counts.items()}
-    rows = [(key, f"{value:,}") for key, value in sorted(told.items(), key=lambda item: -item[1])]
+    rows = [(key, f"{value:,}") for key, value in told.items()]
     svg = plots.bars(name, told) if told else ""
     return {"title": title, "svg": svg, "text": f"{sum(told.values()):,} in all", "head": head, "rows": rows}
 

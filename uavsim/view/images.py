@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -11,8 +12,9 @@ import rerun as rr
 
 from uavsim.access import Boxes, Image, Sample
 from uavsim.access.shown import boxes_shown
+from uavsim.errors import DatasetError
 from uavsim.images import draw, overlay
-from uavsim.typing import FloatArray
+from uavsim.typing import FloatArray, UInt8Array, UInt16Array
 from uavsim.view.times import Times
 
 __all__ = ["ShownImages", "box_colours", "fitting_width_px", "log_images"]
@@ -27,7 +29,7 @@ _INSTANCE_COLOURS: Final = 251  # as in the coloured masks
 
 @dataclass(slots=True)
 class ShownImages:
-    """How many images were written, and how many are not there."""
+    """How many images were written, and how many are not there or cannot be read."""
 
     images: int = 0
     lost: int = 0
@@ -62,14 +64,13 @@ def log_images(
             column.rows.append(row)
             column.images.append(image)
             scale = min(width_px / image.size_px[0], 1.0)
-            if image.there:
-                column.jpegs.append(overlay.small_jpeg(image.pixels(), width_px=width_px, quality=quality))
-                shown.images += 1
-            else:
-                column.jpegs.append(b"")
-                shown.lost += 1
-            if "instance" in image.layers:
-                column.masks.append(overlay.coloured_mask(image.mask()[0], width_px=width_px))
+            pixels, ids = _read(image)
+            column.jpegs.append(
+                b"" if pixels is None else overlay.small_jpeg(pixels, width_px=width_px, quality=quality)
+            )
+            shown.images, shown.lost = shown.images + (pixels is not None), shown.lost + (pixels is None)
+            if ids is not None:
+                column.masks.append(overlay.coloured_mask(ids, width_px=width_px))
                 column.mask_rows.append(row)
             chosen = boxes_shown(sample.boxes, image)
             strips = image.project(corners_map_m[chosen][:, _AROUND]) * scale
@@ -87,16 +88,26 @@ def fitting_width_px(samples: Sequence[Sample], *, most_bytes: int, quality: int
 
     Images are measured, not guessed: a photograph's JPEG is several times that of a rendered street.
     """
-    there = [image for sample in samples for image in sample.images if image.there]
-    read = [(image.pixels(), image.mask()[0] if "instance" in image.layers else None) for image in there]
+    read = [_read(image) for sample in samples for image in sample.images]
     for width_px in _WIDTHS_PX[:-1]:
         size = 0
-        for pixels, mask in read:
-            size += len(overlay.small_jpeg(pixels, width_px=width_px, quality=quality))
-            size += 0 if mask is None else len(overlay.coloured_mask(mask, width_px=width_px))
+        for pixels, ids in read:
+            size += 0 if pixels is None else len(overlay.small_jpeg(pixels, width_px=width_px, quality=quality))
+            size += 0 if ids is None else len(overlay.coloured_mask(ids, width_px=width_px))
         if size <= most_bytes:
             return width_px
     return _WIDTHS_PX[-1]
+
+
+def _read(image: Image) -> tuple[UInt8Array | None, UInt16Array | None]:
+    """Return the pixels and the instance ids of an image; None for what is missing, damaged or never was."""
+    pixels = ids = None
+    with suppress(DatasetError):
+        pixels = image.pixels()
+    if "instance" in image.layers:
+        with suppress(DatasetError):
+            ids = image.mask()[0]
+    return pixels, ids
 
 
 def box_colours(boxes: Boxes) -> list[tuple[int, int, int]]:

@@ -137,7 +137,7 @@ class _Writer:
     def summary(self, scenes: int) -> ViewSummary:
         notes = list(self._notes)
         if self._lost:
-            notes.append(f"{self._lost} images are not there and are not shown")
+            notes.append(f"{self._lost} images are not there or cannot be read, and are not shown")
         if self._scenes < scenes:
             notes.append(
                 f"{self._scenes} of {scenes} scenes: the recording ends after {self._request.most_samples} samples"

@@ -1,0 +1,48 @@
+"""What a card says of a data set comes from the data set; where it does not say, nothing is claimed for it."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import uavsim
+from uavsim.publish import PublishRequest, publish
+from uavsim.publish.statements import Facts, statements
+
+RUN = {"dataset": "tiny", "seed": 7, "fingerprint": "ab12", "versions": {"uavsim": "0.1.0", "carla": "0.9.16"}}
+
+
+def facts(**more: object) -> Facts:
+    known = {"scenes": 2, "samples": 4, "images": 40, "boxes": 30, "simulators": Counter({"mock 0.9.16": 2})}
+    return Facts("tiny", "v1.0-mini", **(known | more))  # type: ignore[arg-type]
+
+
+def test_masks_and_degraded_images_are_told_where_they_are() -> None:
+    said = statements(facts(masks=40, degraded=12), None)
+    assert "40 instance masks" in said.description
+    assert "12 images are there once more, degraded on purpose" in said.limitations
+    said = statements(facts(), None)
+    assert "mask" not in said.description
+    assert "Sensor noise is not there" in said.limitations
+
+
+def test_the_run_is_told_by_its_certificate() -> None:
+    run, labels = statements(facts(), RUN).generated_by
+    assert "seed 7" in run[1]
+    assert "carla 0.9.16" in run[1]
+    assert "Simulator: mock 0.9.16 2." in run[1]
+    assert labels[0] == "annotation"
+
+
+def test_a_data_set_of_unknown_origin_is_not_called_simulated(foreign: Path, tmp_path: Path) -> None:
+    publish(uavsim.open(foreign), tmp_path / "pack", PublishRequest(name="theirs"))
+    metadata = json.loads((tmp_path / "pack/croissant.json").read_text())
+    assert metadata["rai:hasSyntheticData"] is False
+    assert metadata["rai:personalSensitiveInformation"].startswith("Not known.")
+    assert "simulat" not in metadata["description"]
+    assert "- synthetic" not in (tmp_path / "pack/README.md").read_text()
+
+
+def test_one_scene_that_does_not_say_makes_the_whole_unknown() -> None:
+    assert not statements(facts(simulators=Counter({"mock 0.9.16": 1, "": 1})), None).synthetic

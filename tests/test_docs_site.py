@@ -1,0 +1,51 @@
+"""The site has every page, and nothing in it is fetched when it is read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).parents[1]
+CONFIG = yaml.safe_load((ROOT / "mkdocs.yml").read_text("utf-8"))
+BUILT = ROOT / "out/site"
+
+
+def pages(nav: Any) -> Iterator[str]:
+    if isinstance(nav, str):
+        yield nav
+    for entry in nav if isinstance(nav, list) else nav.values() if isinstance(nav, dict) else ():
+        yield from pages(entry)
+
+
+def test_every_page_has_its_place_in_the_navigation_once() -> None:
+    listed = list(pages(CONFIG["nav"]))
+    assert len(listed) == len(set(listed))
+    assert [name for name in listed if not (ROOT / name).is_file()] == []
+    every = {
+        str(path.relative_to(ROOT))
+        for path in [*(ROOT / "docs").glob("*.md"), *(ROOT / "headless_simulator/docs").glob("*.md")]
+    }
+    assert sorted(every - set(listed)) == []
+
+
+def test_no_font_and_no_drawing_comes_from_a_network() -> None:
+    assert CONFIG["theme"]["font"] is False
+    for name in pages(CONFIG["nav"]):
+        text = (ROOT / name).read_text("utf-8")
+        assert "```mermaid" not in text, f"{name}: the theme fetches mermaid from a network; write the drawing as text"
+        assert re.findall(r"!\[[^\]]*\]\(https?:", text) == [], name
+
+
+def test_a_site_that_was_built_asks_no_other_host() -> None:
+    built = sorted(BUILT.rglob("*.html"))
+    if not built:
+        pytest.skip("no site here; scripts/docs builds it")
+    for path in built:
+        asked = re.findall(r"<(?:script|img|iframe)[^>]*\bsrc=\"?(https?://[^\">\s]+)", path.read_text("utf-8"))
+        asked += re.findall(r"<link[^>]*rel=\"?stylesheet\"?[^>]*href=\"?(https?://[^\">\s]+)", path.read_text("utf-8"))
+        assert asked == [], path
