@@ -64,6 +64,11 @@ def effects(request: EvaluationRequest, work: Path) -> Iterator[Effect]:
     yield from _detection(request, work, detections(request.truth / version, seed=0))
     yield from _tracking(request, work, detections(request.truth / version, seed=0, task="tracking"))
     yield from _overlap(request, work)
+    yield from effects_on_made_up_files(work)
+
+
+def effects_on_made_up_files(work: Path) -> Iterator[Effect]:
+    """Yield the effects for the benchmarks with files of their own; they need no data set."""
     yield from _aot(work)
     yield from _openad(work)
     yield from _aircopbench(work)

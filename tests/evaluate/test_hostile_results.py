@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import yaml
 
 from tests.evaluate import aot_cases
 from tests.evaluate.synthetic import results_for, truth_of, write_dataset
@@ -125,6 +126,40 @@ def test_a_nuscenes_result_with_an_odd_value(task: str, tmp_path: Path) -> None:
         file.write_text(json.dumps(changed(content, rng)))
         refused += not scored_or_refused(f"nuscenes-{task}", root, file, split="case_0")
     assert 0 < refused < CHANGES
+
+
+def test_an_opv2v_folder_with_an_odd_value(tmp_path: Path) -> None:
+    vehicle = {
+        "location": [10, 2, 0],
+        "center": [0.5, 0, 0.8],
+        "extent": [2.4, 1.0, 0.8],
+        "angle": [0, 90, 0],
+        "speed": 3,
+    }
+    frame = {"lidar_pose": [1, 2, 3, 0, 0, 0], "vehicles": {7: vehicle, 8: vehicle}}
+    file, results = tmp_path / "set/2021_08/0/000068.yaml", tmp_path / "results.json"
+    file.parent.mkdir(parents=True)
+    box: Content = {"sample_token": "2021_08/000068", "translation": [10.5, 2.0, 0.8], "size": [2.0, 4.8, 1.6]}
+    box |= {"rotation": [0.7071, 0, 0, 0.7071], "velocity": [0, 0], "attribute_name": ""}
+    box |= {"detection_name": "car", "detection_score": 0.5}
+    results.write_text(json.dumps({"meta": {}, "results": {"2021_08/000068": [box]}}))
+    rng = np.random.default_rng(6)
+    refused = 0
+    for _ in range(CHANGES):
+        content = changed(frame, rng)
+        file.write_text(yaml.safe_dump(content) if content != "\udcff" else "\x00", errors="surrogatepass")
+        refused += not scored_or_refused("coperception-uav", tmp_path / "set", results)
+    assert 0 < refused < CHANGES
+    for text in (
+        "",
+        "[" * 100_000,
+        "a: &a [*a]",
+        "- " * 20_000 + "1",
+        "vehicles: !!python/object:os.system {}",
+        "{1: 2",
+    ):
+        file.write_text(text)
+        assert not scored_or_refused("coperception-uav", tmp_path / "set", results)
 
 
 @pytest.mark.parametrize("benchmark", ["aot", "aircopbench", "nuscenes-detection"])

@@ -81,3 +81,12 @@ def test_the_capture_before_is_known_again() -> None:
     last.take(readings(TRUE), poses(0.0), frame=1)
     with pytest.raises(MissedTick, match="tick 2: CAMERA_0 shows what CAMERA_1 showed"):
         last.take(readings(np.stack([TRUE[1], OLD[1]])), poses(2.5), frame=2)
+
+
+def test_two_cameras_of_one_capture_do_not_show_the_same() -> None:
+    apart = [poses(0.0)[0], poses(40.0)[1]]
+    twice = readings(np.stack([TRUE[0], TRUE[0]]))
+    with pytest.raises(MissedTick, match="tick 4: CAMERA_1 shows what CAMERA_0 shows, from another pose"):
+        LastImages().take(twice, apart, frame=4)
+    LastImages().take(twice, poses(0.0), frame=4)  # two cameras in one place may
+    LastImages().take(readings(np.full_like(TRUE, 90)), apart, frame=4)  # thick fog has no edges

@@ -47,10 +47,10 @@ METRICS: Final = Registry(
     "metrics",
     {
         "nuscenes-detection": Metric(
-            _later("nuscenes_runs", "evaluate_detection"), _BOXES, "mAP, NDS and errors, ten classes"
+            _later("nuscenes_detection_run", "evaluate_detection"), _BOXES, "mAP, NDS and errors, ten classes"
         ),
         "nuscenes-tracking": Metric(
-            _later("nuscenes_runs", "evaluate_tracking"), _BOXES, "AMOTA, AMOTP and CLEAR-MOT, seven classes"
+            _later("nuscenes_tracking_run", "evaluate_tracking"), _BOXES, "AMOTA, AMOTP and CLEAR-MOT, seven classes"
         ),
         "uav3d": Metric(
             _later("uav3d", "evaluate_uav3d"), ("max_boxes",), "UAV3D's mAP, NDS of eighths and AP by overlap"

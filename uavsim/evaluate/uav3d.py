@@ -19,7 +19,7 @@ from uavsim.evaluate import nuscenes_detection as detection
 from uavsim.evaluate.bev_iou import aligned_iou, axis_bounds, corners_of, turned_iou
 from uavsim.evaluate.boxes import Boxes
 from uavsim.evaluate.frame_check import FrameCheck
-from uavsim.evaluate.nuscenes_runs import detection_outcome
+from uavsim.evaluate.nuscenes_detection_run import detection_outcome
 from uavsim.evaluate.outcome import Curve, EvaluationRequest, Outcome, thinned
 from uavsim.evaluate.ranges import range_on_ground
 from uavsim.evaluate.readers.nuscenes_results import ResultReader

@@ -67,6 +67,8 @@ class AirSimCameras:
     def begin(self, plan: ScenePlan, *, traffic: SceneTraffic) -> None:
         """See ``CameraPort``."""
         self._plan, self._traffic = plan, traffic
+        ends = {vehicle_name(drone_id): link.close for drone_id, link in self._links.items()}
+        self._engine.ask(ends, doing="closing", ticks=False)
         self._links = {}  # the origin may be another town's
         self._meaning: tuple[UInt16Array, UInt8Array] | None = None
 

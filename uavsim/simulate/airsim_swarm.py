@@ -50,6 +50,8 @@ class AirSimPoses:
         heartbeat("swarm", 0)
         self.engine.begin(heartbeat)
         self._plan_follower.begin(plan, heartbeat=heartbeat)
+        if self.link is not None:
+            self._on_main(self.link.close, doing="closing", ticks=False)
         self.link = link = self._on_main(lambda: self._connect(plan), doing="connecting", ticks=False)
         self.pause(True)
         self._on_main(link.learn, doing="listing vehicles")
@@ -135,6 +137,8 @@ class AirSimFlight:
         """
         self._plan = plan
         self._step_s = plan.step_us / 1e6
+        if self._link is not None:
+            self._link.close()
         self._link = link = AirSimLink(*self._endpoint, origin_ue_m=plan.town.airsim_origin_ue_m, client=self._client)
         link.require(plan.swarm.drone_ids)
         self._names = [vehicle_name(d) for d in plan.swarm.drone_ids]

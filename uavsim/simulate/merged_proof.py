@@ -103,7 +103,7 @@ class LastImages:
         """Compare a capture with the last one, and keep it.
 
         Raises:
-            MissedTick: a camera that moved shows the pixels of the capture before, or those of another camera.
+            MissedTick: a camera that moved shows the pixels of the capture before, or two cameras show the same.
         """
         now = {pose.channel: pose for pose in poses}
         seen: dict[bytes, str] = {}
@@ -114,8 +114,16 @@ class LastImages:
             before = self._seen.get(digest)
             if before is not None and (before != reading.channel or _moved(self._poses[before], now[before])):
                 raise MissedTick(f"tick {frame}: {reading.channel} shows what {before} showed in the capture before")
+            other = seen.get(digest)
+            if other is not None and _moved(now[other], now[reading.channel]) and _shows_something(reading.data):
+                raise MissedTick(f"tick {frame}: {reading.channel} shows what {other} shows, from another pose")
             seen[digest] = reading.channel
         self._seen, self._poses = seen, now
+
+
+def _shows_something(image: AnyArray) -> bool:
+    """Tell whether an image has any edge: two cameras in thick fog may see the same single colour."""
+    return bool((image != image[:1, :1]).any())
 
 
 def _moved(before: CameraPose, after: CameraPose) -> bool:

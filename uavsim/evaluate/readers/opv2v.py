@@ -19,6 +19,7 @@ from uavsim.typing import JsonDict
 __all__ = ["read_opv2v_truth"]
 
 _MAX_BYTES: Final = 8_000_000
+_LARGEST: Final = 1e9  # metres or degrees; squares of larger ones lose all digits
 _STEP_US: Final = 100_000  # frames are named by number; the format has no clock
 
 
@@ -46,7 +47,7 @@ def read_opv2v_truth(root: Path) -> Truth:
             content = _read(file)
             if order == 0:
                 ego[sample] = _numbers(file, content, "lidar_pose")[:3]
-            vehicles |= {str(name): vehicle for name, vehicle in (content.get("vehicles") or {}).items()}
+            vehicles |= _vehicles(file, content)
         for name, vehicle in vehicles.items():
             rows.append((sample, numbers.setdefault((scenario, name), len(numbers)), _box(file, vehicle)))
     values = np.array([row[2] for row in rows], dtype=np.float64).reshape(-1, 7)
@@ -83,11 +84,18 @@ def _read(file: Path) -> JsonDict:
         if file.stat().st_size > _MAX_BYTES:
             raise InputError(f"{file}: larger than {_MAX_BYTES / 1e6:.0f} MB: no frame of OPV2V")
         content = yaml.safe_load(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError, yaml.YAMLError) as error:
-        raise InputError(f"{file}: no YAML: {str(error).splitlines()[0]}") from error
+    except (OSError, ValueError, OverflowError, RecursionError, yaml.YAMLError) as error:
+        raise InputError(f"{file}: no YAML: {' '.join(str(error).split())}") from error
     if not isinstance(content, dict):
         raise InputError(f"{file}: no frame of OPV2V")
     return content
+
+
+def _vehicles(file: Path, content: JsonDict) -> JsonDict:
+    vehicles = content.get("vehicles") or {}
+    if not isinstance(vehicles, dict):
+        raise InputError(f"{file}: vehicles is no mapping of numbers to vehicles")
+    return {str(name): vehicle for name, vehicle in vehicles.items()}
 
 
 def _box(file: Path, vehicle: Any) -> list[float]:
@@ -103,8 +111,8 @@ def _box(file: Path, vehicle: Any) -> list[float]:
 def _numbers(file: Path, content: JsonDict, key: str) -> list[float]:
     try:
         numbers = [float(value) for value in content[key]]
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise InputError(f"{file}: {key} is missing or no list of numbers") from error
-    if len(numbers) < 3:
-        raise InputError(f"{file}: {key} has fewer than 3 numbers")
+    if len(numbers) < 3 or not all(abs(number) <= _LARGEST for number in numbers):  # NaN neither
+        raise InputError(f"{file}: {key} has fewer than 3 numbers, or one that is not finite or above {_LARGEST:.0e}")
     return numbers
