@@ -39,7 +39,8 @@ def test_one_town_one_simulator_worked_out_on_paper(paper: Paper) -> None:
 
 def test_simulators_side_by_side_share_the_scenes(paper: Paper) -> None:
     job = paper_job(paper(scenes="9"))
-    probe = Measured(10.0, 8.0, {"Town10HD": TownProbe((FIRST, FIRST), (LATER, LATER))}, FinishProbe(0.0, 0.0), 0.0, 0.0, 0.0
+    probe = Measured(
+        10.0, 8.0, {"Town10HD": TownProbe((FIRST, FIRST), (LATER, LATER))}, FinishProbe(0.0, 0.0), 0.0, 0.0, 0.0
     )
 
     told = predicted(job, job.scenes, probe, simulators=4)

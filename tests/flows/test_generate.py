@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -16,6 +17,7 @@ from prefect.logging.handlers import APILogWorker
 
 from tests.flows.test_stages import contents, run_all
 from uavsim.errors import InputError, StorageError, SystemFailure
+from uavsim.flows import server as server_module
 from uavsim.flows.generate import Result, generate
 from uavsim.flows.request import Request
 from uavsim.flows.server import TemporaryServer, check_api, use_api

@@ -236,7 +236,9 @@ class TemporaryServer:
         env |= _QUIET | self._own_settings()
         app = ("--factory", "prefect.server.api.server:create_app", "--log-level", "error", "--lifespan", "on")
         command = python_command("uvicorn", *app, "--host", "127.0.0.1", "--port", str(self._port))
-        return GuardedProcess(["nice", "-n", _NICENESS, *command], log=self._home / "server.log", env=env, cwd=self._home)
+        return GuardedProcess(
+            ["nice", "-n", _NICENESS, *command], log=self._home / "server.log", env=env, cwd=self._home
+        )
 
     def _keep_up(self) -> None:
         """Start the server anew when it dies: its database is there, and Prefect's client asks again for a minute."""
