@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from bench import cost, disk, evaluate, live, merged, repeat, soak
+from bench import cost, disk, evaluate, live, merged, pages, repeat, soak
 from bench.compare import compared
 from bench.rows import Row
 
@@ -22,11 +22,12 @@ BENCHES: dict[str, Callable[[], Iterator[Row]]] = {
     "assemble": disk.assemble,
     "evaluate": evaluate.rows,
     "evaluate-large": evaluate.large,
+    "pages": pages.rows,
     "repeat": repeat.rows,
     "soak": soak.rows,
     "cost": lambda: cost.rows(2, 20),
 }
-LONG = ("evaluate-large", "repeat", "soak", "cost")  # only when asked for by name
+LONG = ("evaluate-large", "pages", "repeat", "soak", "cost")  # only when asked for by name
 
 
 def main() -> int:

@@ -18,7 +18,18 @@ from hypothesis import settings
 settings.register_profile("no clock", deadline=None)  # a busy machine is no failure, and numba compiles on first use
 settings.load_profile("no clock")
 
-START_TIMEOUT_S = 120  # the first start on a machine compiles the renderer
+SLOW_ROOMS = ("e2e", "flows", "hostile", "judge", "evaluate")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put slow rooms first: workers take files in this order, and none is left alone with a long one at the end."""
+    here = Path(__file__).parent
+
+    def place(item: pytest.Item) -> int:
+        room = item.path.relative_to(here).parts[0]
+        return SLOW_ROOMS.index(room) if room in SLOW_ROOMS else len(SLOW_ROOMS)
+
+    items.sort(key=place)
 
 
 @dataclass(frozen=True)

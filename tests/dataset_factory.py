@@ -9,6 +9,7 @@ from tests.factories import make_recording
 from uavsim.annotate import annotate, write_lidar_files
 from uavsim.capture.recording_writer import RecordingWriter
 from uavsim.dataset import assemble, final_paths, pack_fragment, scene_fragment
+from uavsim.dataset.convert import convert
 from uavsim.records.recording import Recording
 
 
@@ -31,6 +32,12 @@ def make_dataset(root: Path, *, scenes: int = 2, second_split: str = "uav_val", 
         shutil.rmtree(folder)
     assemble(root, fragments)
     return root
+
+
+def in_uav3d(strict: Path, folder: Path) -> Path:
+    """Convert a data set into the other dialect; returns its root in ``folder``."""
+    convert(strict, folder / "uav3d", dialect="uav3d")
+    return folder / "uav3d"
 
 
 def files_of(root: Path) -> dict[str, bytes]:

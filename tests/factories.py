@@ -350,28 +350,28 @@ def draw_view(at, matrix, intrinsic, size_px, poses, cast, houses=HOUSES):
     """Ray-trace one view: (H, W) ids uint16, tags uint8, planar depth."""
     width, height = size_px
     u, v = np.meshgrid(np.arange(width) + 0.5, np.arange(height) + 0.5)
-    optical = np.stack(
-        [(u - intrinsic[0, 2]) / intrinsic[0, 0], (v - intrinsic[1, 2]) / intrinsic[1, 1], u * 0 + 1], -1
-    )
-    rays = optical @ (matrix @ UE_TO_OPTICAL.T).T  # world direction of each pixel, depth 1 along the axis
-    depth = np.full((height, width), np.inf)
+    optical = np.stack([(u - intrinsic[0, 2]) / intrinsic[0, 0], (v - intrinsic[1, 2]) / intrinsic[1, 1], u * 0 + 1])
+    rays = matrix @ UE_TO_OPTICAL.T @ optical.reshape(3, -1)  # world direction of each pixel, depth 1 along the axis
     with np.errstate(divide="ignore"):
-        ground = np.where(rays[..., 2] < 0, -at[2] / rays[..., 2], np.inf)
-    depth[:] = ground
-    ids = np.zeros((height, width), np.uint16)
-    tags = np.where(np.isfinite(ground), 1, 11).astype(np.uint8)
+        depth = np.where(rays[2] < 0, -at[2] / rays[2], np.inf)  # the ground
+    ids = np.zeros(depth.shape, np.uint16)
+    tags = np.where(np.isfinite(depth), 1, 11).astype(np.uint8)
     solids = [(0, 3, np.array(c), np.eye(3), np.array(h)) for c, h in houses]
     for i, (origin, turn) in poses.items():
         half, offset = shape_of(cast[i - 1])
         solids.append((i, cast[i - 1].tag, origin + turn @ offset, turn, half))
+    ray_lengths2 = (rays * rays).sum(axis=0)
     for i, tag, centre, turn, half in solids:
-        start, way = turn.T @ (at - centre), rays @ turn
+        along, missing2 = (centre - at) @ rays, (centre - at) @ (centre - at) - 1.01 * half @ half
+        meets = np.flatnonzero((missing2 < 0) | (along > 0) & (along * along >= ray_lengths2 * missing2))  # its sphere
+        start, way = (turn.T @ (at - centre))[:, None], turn.T @ rays[:, meets]
         with np.errstate(divide="ignore", invalid="ignore"):
-            a, b = (-half - start) / way, (half - start) / way
-        near, far = np.minimum(a, b).max(-1), np.maximum(a, b).min(-1)
-        nearer = (near <= far) & (near > 0) & (near < depth)
-        depth[nearer], ids[nearer], tags[nearer] = near[nearer], i, tag
-    return ids, tags, depth
+            a, b = (-half[:, None] - start) / way, (half[:, None] - start) / way
+        near, far = np.minimum(a, b).max(axis=0), np.maximum(a, b).min(axis=0)
+        nearer = (near <= far) & (near > 0) & (near < depth[meets])
+        hits = meets[nearer]
+        depth[hits], ids[hits], tags[hits] = near[nearer], i, tag
+    return ids.reshape(height, width), tags.reshape(height, width), depth.reshape(height, width)
 
 
 def shape_of(mover: Mover) -> tuple[np.ndarray, np.ndarray]:

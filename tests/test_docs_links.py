@@ -41,6 +41,8 @@ EXAMPLES = {  # files that a page tells its reader to write
     "flight_plans/rigs/scanner.yaml",
     "flight_plans/weather/red_dusk.yaml",
     "flight_plans/rigs/stereo.yaml",
+    "flight_plans/datasets/mine.yaml",
+    "flight_plans/runs/carla.yaml",
 }
 
 

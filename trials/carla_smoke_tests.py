@@ -16,7 +16,6 @@ import contextlib
 import fnmatch
 import os
 import signal
-import subprocess
 import sys
 import tempfile
 import time
@@ -24,6 +23,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
+from trials.processes import run_to_end
 from trials.served import simulator
 
 PORT = 3654  # built into the tests
@@ -56,20 +56,11 @@ def reason_against(test: str) -> str:
 
 def run(test: str, *, folder: Path, python: str, limit_s: float) -> tuple[bool, str]:
     """Run one test; returns whether it passed, and what it said if not."""
-    with tempfile.TemporaryDirectory() as home, tempfile.TemporaryFile("w+") as said:
+    with tempfile.TemporaryDirectory() as home:
         environment = {**os.environ, "HOME": home, "PYTHONDONTWRITEBYTECODE": "1"}
-        process = subprocess.Popen(
-            [python, "-m", "unittest", test], cwd=folder, env=environment, stdout=said, stderr=subprocess.STDOUT
-        )
-        try:
-            code: int | None = process.wait(timeout=limit_s)
-        except subprocess.TimeoutExpired:
-            code = None
-        finally:
-            process.kill()
-            process.wait()
-        said.seek(0)
-        lines = [line for line in said.read().splitlines() if line.strip()]
+        command = [python, "-m", "unittest", test]
+        code, said = run_to_end(command, limit_s=limit_s, cwd=folder, env=environment)
+    lines = [line for line in said if line.strip()]
     if code == 0:
         return True, ""
     trouble = [line for line in lines if "Error" in line or "Exception" in line]

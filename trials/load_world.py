@@ -16,12 +16,12 @@ import json
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from trials.processes import run_to_end
 from trials.served import simulator
 
 HANG_S = 240
@@ -103,17 +103,7 @@ def busy_processes(count: int) -> Iterator[None]:
 def run_client(port: int, kind: str, *, program: str, count: int) -> Ending:
     """Run one client process to its end."""
     command = [sys.executable, "-c", SETTING + program, str(port), kind, str(count)]
-    with tempfile.TemporaryFile("w+") as said:
-        process = subprocess.Popen(command, stdout=said, stderr=subprocess.STDOUT)
-        try:
-            code: int | None = process.wait(timeout=HANG_S)
-        except subprocess.TimeoutExpired:
-            code = None
-        finally:
-            process.kill()
-            process.wait()
-        said.seek(0)
-        lines = said.read().splitlines()
+    code, lines = run_to_end(command, limit_s=HANG_S)
     done = lines.count("DONE")
     if code == 0 and done == count:
         return Ending(done, "")

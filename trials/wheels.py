@@ -30,7 +30,7 @@ CARLA: Final = "carla==0.9.16"
 CLIENT: Final = """
 import os, sys, carla
 client = carla.Client("127.0.0.1", int(sys.argv[1]))
-client.set_timeout(120)
+client.set_timeout(1800)
 world = client.get_world()
 settings = world.get_settings()
 settings.synchronous_mode, settings.fixed_delta_seconds = True, 0.05
@@ -40,6 +40,11 @@ world.tick()
 print(world.get_map().name, world.get_snapshot().frame - before, flush=True)
 os._exit(0)
 """
+PATIENT: Final = """
+simulators: [{kind: mock, ready_s: 7200}]
+deadlines: {connect_s: 1800, load_s: 1800, spawn_s: 1800, tick_s: 1800}
+"""
+"""The first start in a new environment compiles for minutes; how many is no question of the wheels."""
 SMOKE: Final = ("generate", "--dataset", "smoke", "--town", "Town10HD", "--scenes", "0", "--samples", "2")
 
 
@@ -90,8 +95,12 @@ class WheelTrial:
         self._work, self._python = work, python
         self._empty = work / "empty"
         self._empty.mkdir(exist_ok=True)
+        run = work / "patient.yaml"
+        run.write_text(PATIENT)
+        self._smoke = (str(work / "pipeline" / "bin" / "uavsim"), *SMOKE, "--run", str(run))
         # nothing of this repository, of its environment or of the caller's home may be found by accident
-        self._env = {k: v for k, v in os.environ.items() if k not in {"PYTHONPATH", "VIRTUAL_ENV", "PREFECT_API_URL"}}
+        self._env = {k: v for k, v in os.environ.items() if k not in {"PYTHONPATH", "VIRTUAL_ENV"}}
+        self._env = {k: v for k, v in self._env.items() if not k.startswith("PREFECT_API_")}
         self._env |= {"HOME": str(work / "home"), "XDG_CACHE_HOME": str(work / "cache")}
         for name in ("HOME", "XDG_CACHE_HOME"):
             Path(self._env[name]).mkdir(exist_ok=True)
@@ -126,7 +135,7 @@ class WheelTrial:
 
     def generate(self) -> str:
         """Make two samples of one scene."""
-        return self._run([self._bin("pipeline", "uavsim"), *SMOKE, "--out", "out"]).splitlines()[-1]
+        return self._run([*self._smoke, "--out", "out"]).splitlines()[-1]
 
     def validate(self) -> str:
         """Let the installed validator read every pixel."""
@@ -134,7 +143,7 @@ class WheelTrial:
 
     def refuse_bridge(self) -> str:
         """Ask for a topology whose client is not there: one line, exit code 2, nothing written."""
-        command = [self._bin("pipeline", "uavsim"), *SMOKE, "--topology", "bridge", "--out", "bridge"]
+        command = [*self._smoke, "--topology", "bridge", "--out", "bridge"]
         done = subprocess.run(command, cwd=self._empty, env=self._env, capture_output=True, text=True, check=False)
         lines = done.stderr.strip().splitlines()
         if (
@@ -154,7 +163,7 @@ class WheelTrial:
 
     def generate_bridge(self) -> str:
         """Fly the topology that was refused."""
-        command = [self._bin("pipeline", "uavsim"), *SMOKE, "--topology", "bridge", "--out", "bridge"]
+        command = [*self._smoke, "--topology", "bridge", "--out", "bridge"]
         return self._run(command).splitlines()[-1]
 
     def _bin(self, environment: str, program: str) -> str:

@@ -1,5 +1,27 @@
-"""``python -m uavsim`` is the command line."""
+"""``python -m uavsim``, and the command ``uavsim``: the command line, which a signal ends in one line from the start."""
 
-from uavsim.cli import main
+from __future__ import annotations
 
-main()
+import os
+import signal
+
+__all__ = ["main"]
+
+
+def main() -> None:
+    """Import the command line and run it; until it takes the signals itself, nothing is made that could be left behind."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, _end)
+    from uavsim.cli import main as run
+
+    run(take_signals=True)
+
+
+def _end(*_: object) -> None:
+    os.write(2, b"error: interrupted; run the same command again\n")
+    os._exit(130)
+
+
+if __name__ == "__main__":
+    main()

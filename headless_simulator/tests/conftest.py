@@ -18,8 +18,6 @@ from hypothesis import settings
 settings.register_profile("no clock", deadline=None)  # a busy machine is no failure, and numba compiles on first use
 settings.load_profile("no clock")
 
-START_TIMEOUT_S = 120  # the first start on a machine compiles the renderer
-
 
 @dataclass(frozen=True)
 class RunningSimulator:

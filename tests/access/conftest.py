@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.dataset_factory import make_dataset
-from uavsim.dataset.convert import convert
+from tests.dataset_factory import in_uav3d, make_dataset
 
 
 @pytest.fixture(scope="session")
@@ -23,9 +22,7 @@ def strict(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def uav3d(strict: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    out = tmp_path_factory.mktemp("opened_uav3d") / "uav3d"
-    convert(strict, out, dialect="uav3d")
-    return out
+    return in_uav3d(strict, tmp_path_factory.mktemp("converted"))
 
 
 @pytest.fixture(scope="session")

@@ -47,6 +47,12 @@ def test_what_libraries_print_is_no_event(line: bytes) -> None:
     assert parse_event(line) is None
 
 
+@pytest.mark.parametrize("depth", [50, 400, 200_000])
+@pytest.mark.parametrize("kind", ["ready", "of a later version"])
+def test_a_line_of_endless_nesting_is_no_event(kind: str, depth: int) -> None:
+    assert parse_event(b'{"event": "%s", "x": %s1%s}' % (kind.encode(), b"[" * depth, b"]" * depth)) is None
+
+
 def test_a_later_versions_event_and_field_are_no_errors() -> None:
     assert parse_event(b'{"event": "battery", "left": 0.5}') == UnknownEvent("battery", {"left": 0.5})
     assert parse_event(b'{"event": "heartbeat", "phase": "fly", "tick": 1, "fps": 3}') == Progress("fly", 1)

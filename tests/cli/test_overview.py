@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import subprocess
 import sys
 
@@ -22,10 +23,11 @@ def test_the_overview_says_what_the_commands_say():
     assert first_sentences(build_overview()) == first_sentences(build_app())
 
 
-def test_help_imports_nothing_heavy():
+def imported_by(*arguments: str) -> tuple[subprocess.CompletedProcess[str], list[str]]:
+    """Run the command line in a process of its own; returns how it ended and which heavy packages it imported."""
     script = f"""
 import sys
-sys.argv = ["uavsim", "--help"]
+sys.argv = {["uavsim", *arguments]!r}
 from uavsim.cli import main
 try:
     main()
@@ -33,6 +35,17 @@ finally:
     print([name for name in {HEAVY!r} if name in sys.modules])
 """
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    return done, ast.literal_eval(done.stdout.strip().splitlines()[-1])
+
+
+def test_help_imports_nothing_heavy():
+    done, imported = imported_by("--help")
     assert done.returncode == 0, done.stderr
     assert "generate" in done.stdout
-    assert done.stdout.strip().endswith("[]")
+    assert imported == []
+
+
+def test_a_typing_error_does_not_wait_for_prefect(tmp_path):
+    done, imported = imported_by("generate", "--dataset", "smok", "--out", str(tmp_path / "out"))
+    assert done.returncode == 2, done.stderr
+    assert "prefect" not in imported

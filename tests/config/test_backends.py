@@ -52,7 +52,7 @@ def test_a_packages_set_up_is_a_topology(plugin: None) -> None:
     assert topologies() == [*OURS, "paper"]
     assert backend_of("paper") is PAPER
     assert RunConfig(topology="paper").topology == "paper"
-    assert schemas()["dataset"]["properties"]["topology"]["enum"][-1] == "paper"
+    assert schemas()["topology"]["enum"][-1] == "paper"
 
 
 def test_a_packages_set_up_is_flown(plugin: None, tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ import json
 
 import jsonschema
 import pytest
+import referencing
 
 from uavsim.config.library import KINDS, packaged_root
 from uavsim.config.load import parse
@@ -11,6 +12,12 @@ from uavsim.config.schema import SCHEMA_COMMENT, schema_texts, schemas
 
 ROOT = packaged_root()
 FILES = sorted([*ROOT.glob("flight_plans/**/*.yaml"), *ROOT.glob("town_configs/*.yaml")])
+
+
+def validator(schema):
+    """A validator that finds the other schemas beside the one that refers to them."""
+    beside = [referencing.Resource.from_contents(other) for other in schemas().values()]
+    return jsonschema.Draft202012Validator(schema, registry=beside @ referencing.Registry())
 
 
 def as_json(path):
@@ -24,14 +31,14 @@ def test_every_file_names_its_schema_and_fits(path):
     assert match, first
     schema_file = (path.parent / first.split("$schema=")[1]).resolve()
     assert schema_file == (ROOT / "flight_plans" / ".schemas" / f"{match[1]}.json").resolve()
-    jsonschema.Draft202012Validator(json.loads(schema_file.read_text())).validate(as_json(path))
+    validator(json.loads(schema_file.read_text())).validate(as_json(path))
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_schemas_are_schemas_and_refuse_unknown_keys(kind):
     schema = schemas()[kind]
     jsonschema.Draft202012Validator.check_schema(schema)
-    errors = [e.validator for e in jsonschema.Draft202012Validator(schema).iter_errors({"no_such_key": 1})]
+    errors = [e.validator for e in validator(schema).iter_errors({"no_such_key": 1})]
     assert "additionalProperties" in errors
 
 
@@ -42,16 +49,25 @@ def test_committed_schemas_are_those_of_the_models():
 
 
 def test_short_forms_are_in_the_schema():
-    check = jsonschema.Draft202012Validator(schemas()["dataset"])
+    check = validator(schemas()["dataset"])
     dataset = {"towns": {"T": {"scenes": 1}}, "formation": "cross", "rig": "r"}
     assert check.is_valid(
         dataset | {"formation": {"cycle": ["a", "b"]}, "altitude_m": 40, "traffic": {"blueprints": "uav3d"}}
     )
     assert not check.is_valid(dataset | {"formation": 5})
     assert not check.is_valid(dataset | {"altitude_m": "high"})
-    routes = jsonschema.Draft202012Validator(schemas()["routes"])
+    routes = validator(schemas()["routes"])
     assert routes.is_valid({"town": "T", "routes": {"r": {"path": [[1, 2], {"at": [3, 4], "hover_s": 1}]}}})
     assert not routes.is_valid({"town": "T", "routes": {"r": {"path": [[1, 2, 3]]}}})
+
+
+def test_the_names_of_set_ups_stand_in_one_schema():
+    texts = {name.stem: text for name, text in schema_texts().items()}
+    assert [name for name, text in texts.items() if '"bridge"' in text] == ["topology"]
+    check = validator(schemas()["run"])
+    assert check.is_valid({"topology": "bridge"})
+    assert check.is_valid({"topology": None})
+    assert not check.is_valid({"topology": "brige"})
 
 
 def test_every_key_of_what_people_type_is_explained():

@@ -2,11 +2,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.dataset_factory import make_dataset
+from tests.dataset_factory import in_uav3d, make_dataset
 from tests.factories import make_recording
 from uavsim.annotate import annotate
 from uavsim.dataset import Fragment, scene_fragment
-from uavsim.dataset.convert import convert
 from uavsim.records.labels import SceneLabels
 from uavsim.records.recording import Recording
 
@@ -34,6 +33,4 @@ def strict(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def uav3d(strict: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    out = tmp_path_factory.mktemp("converted") / "uav3d"
-    convert(strict, out, dialect="uav3d")
-    return out
+    return in_uav3d(strict, tmp_path_factory.mktemp("converted"))

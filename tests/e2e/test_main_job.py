@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -47,9 +49,11 @@ cameras:
 """
 
 
-def uavsim(*arguments: str | Path, timeout: float = 600) -> subprocess.CompletedProcess[str]:
+def uavsim(
+    *arguments: str | Path, timeout: float = 600, env: dict[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "uavsim", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=timeout, check=False)
+    return subprocess.run(command, capture_output=True, text=True, timeout=timeout, check=False, env=env)
 
 
 @pytest.fixture(scope="module")
@@ -65,8 +69,10 @@ def dataset_yaml(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def made(dataset_yaml: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Made as by a user who has no Prefect server; the other runs use the tests' one, and end in the same bytes."""
     out = tmp_path_factory.mktemp("made") / "out"
-    done = uavsim("generate", "--dataset", dataset_yaml, "--out", out)
+    env = {name: value for name, value in os.environ.items() if not name.startswith("PREFECT_API_")}
+    done = uavsim("generate", "--dataset", dataset_yaml, "--out", out, env=env)
     assert done.returncode == 0, done.stdout + done.stderr
     return out
 
@@ -165,6 +171,31 @@ def test_a_simulator_that_is_not_there_is_exit_3(tmp_path: Path) -> None:
     assert done.returncode == 3
     assert "127.0.0.1:9" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_sigterm_while_server_and_simulator_start_is_exit_130(dataset_yaml: Path, tmp_path: Path) -> None:
+    command = [
+        sys.executable,
+        "-m",
+        "uavsim",
+        "generate",
+        "--dataset",
+        str(dataset_yaml),
+        "--out",
+        str(tmp_path / "out"),
+    ]
+    env = {name: value for name, value in os.environ.items() if not name.startswith("PREFECT_API_")}
+    with subprocess.Popen(command, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:
+        while not list(
+            tmp_path.glob("out/.uavsim/logs/*")
+        ):  # the simulator's log: the Prefect server was started before
+            assert run.poll() is None
+            time.sleep(0.02)
+        run.terminate()
+        _, said = run.communicate(timeout=120)
+    assert run.returncode == 130, said
+    assert "Traceback" not in said
+    assert not (tmp_path / "out/v1.0-mini").exists()
 
 
 def test_a_folder_with_another_data_set_is_left_alone(made: Path) -> None:

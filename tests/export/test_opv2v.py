@@ -54,6 +54,8 @@ def test_points_lie_on_the_ground_or_on_things(strict: Path, tmp_path: Path) -> 
     head, _, body = data.partition(b"DATA binary\n")
     count = int(head.split(b"POINTS ")[1].split()[0])
     points = np.frombuffer(body, "<f4").reshape(count, 4)[:, :3]
+    assert b"FIELDS x y z rgb\n" in head  # OpenCOOD takes the intensity from the red
+    assert set(np.frombuffer(body, "<u4").reshape(count, 4)[:, 3]) == {0xFFFFFF}
     assert struct.calcsize("<4f") * count == len(body)
     at, rpy = drone_pose(1, 0.0)
     world = points @ ue_matrix(*rpy).T + at

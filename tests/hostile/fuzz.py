@@ -2,237 +2,191 @@
 """Feed everything that reads with what nobody would write: any exception that is not ours is a finding.
 
 Each target takes a good input, changed at random: bits turned, pieces cut, doubled and exchanged, numbers and texts of its
-structure replaced by others that were a trouble before. Time and memory of every input are bounded.
+structure replaced by others that were a trouble before. A process of its own reads them, and is watched: its processor time
+and its memory, the time that passes while it waits, and its end are findings, too. ``--keep`` leaves the inputs.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
+import multiprocessing
 import random
 import resource
+import struct
 import sys
 import tempfile
 import time
 import traceback
 import warnings
-from collections.abc import Callable
+from dataclasses import dataclass, field
+from multiprocessing.connection import Connection
+from multiprocessing.shared_memory import SharedMemory
 from pathlib import Path
+from typing import Final
 
-import numpy as np
-
-from tests.dataset_factory import make_dataset, write_log
-from tests.factories import make_recording
-from tests.hostile.fuzz_simulator import simulator_targets
-from tests.hostile.fuzzing import Target, turn_bytes, turn_json, turn_msgpack
+from tests.hostile.fuzz_targets import targets
+from tests.hostile.fuzzing import Target
 from uavsim.errors import UavsimError
 
-SLOW_S = 20.0
-MEMORY_BYTES = 6 << 30
+SLOW_S: Final = 20.0
+"""Of processor time: a busy machine is no finding."""
+WAITS_S: Final = 180.0
+"""Of any time: who waits takes no processor."""
+MEMORY_BYTES: Final = 6 << 30
+LARGE_BYTES: Final = 2 << 30
+
+_HEAD: Final = struct.Struct("<QQ")  # inputs tried, bytes of the one that is read now
+_MOST_INPUT: Final = 64 << 20
 
 
-def targets(work: Path) -> dict[str, Target]:
-    """Make every target, with good inputs of a small data set."""
-    from uavsim.annotate import annotate
-    from uavsim.capture.recording_reader import read_recording
-    from uavsim.dataset import pack_fragment, scene_fragment
-    from uavsim.dataset.fragment import open_fragment
-    from uavsim.images import codec
-    from uavsim.plan.roadmap import read_roads
-    from uavsim.records.codec import pack_plan, unpack_plan
-    from uavsim.store.identity import read_identity
-    from uavsim.store.ledger import LedgerEntry, SceneFacts, read_entry, write_entry
-    from uavsim.store.local import LocalOutput
-    from uavsim.store.manifest import Generation, read_manifest
+@dataclass
+class Fed:
+    """What came of one target.
 
-    root = make_dataset(work / "set", scenes=1, samples=2, sweeps=0, drones=1, size_px=(64, 36))
-    recording = make_recording(work / "recording", samples=2, sweeps=0, drones=1, size_px=(32, 18))
-    log = write_log(recording) / "log.msgpack"
-    fragment = pack_fragment(scene_fragment(annotate(recording)))
-    output = LocalOutput(work / "out")
-    write_entry(output, LedgerEntry("scene_00", "committed", reasons=("x",), facts=SceneFacts(), retired=(1,)))
-    entry = (work / "out/.uavsim/ledger/scene_00.json").read_bytes()
+    Attributes:
+        tried: inputs.
+        seconds: that were spent on them.
+        peak_bytes: of memory.
+        findings: each kind once, with what was said.
+        inputs: that led to them.
+    """
 
-    def put(key: str, read: Callable[[], object]) -> Callable[[bytes], object]:
-        def fed(data: bytes) -> object:
-            path = work / "out" / key
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(data)
-            return read()
+    tried: int = 0
+    seconds: float = 0.0
+    peak_bytes: int = 0
+    findings: dict[str, str] = field(default_factory=dict)
+    inputs: dict[str, bytes] = field(default_factory=dict)
 
-        return fed
-
-    def rows_of_fragment(data: bytes) -> None:
-        opened = open_fragment(data)
-        for table in opened.compressed:
-            opened.lines(table)
-
-    def log_of(data: bytes) -> None:
-        log.write_bytes(data)
-        read_recording(log.parent)
-
-    image = next(iter((root / "samples").rglob("*.png"))).read_bytes()
-    manifest = json.dumps({"files": {"samples/C/scene_00__C__1.png": [10, 10**18]}}).encode()
-    road = b'<OpenDRIVE><road id="1" length="10"><planView><geometry s="0" x="0" y="0" hdg="0" length="10"><line/></geometry>'
-    road += b'</planView><lanes><laneSection s="0"><right><lane id="-1" type="driving">'
-    road += b'<width sOffset="0" a="3" b="0" c="0" d="0"/>'
-    road += b"</lane></right></laneSection></lanes></road></OpenDRIVE>"
-
-    def roads(data: bytes) -> None:
-        (work / "town.xodr").write_bytes(data)
-        read_roads(work / "town.xodr")
-
-    made = {
-        "fragments": Target([fragment], rows_of_fragment, turn_msgpack),
-        "plans": Target([pack_plan(recording.plan)], unpack_plan, turn_msgpack),
-        "recordings": Target([log.read_bytes()], log_of, turn_msgpack),
-        "ledgers": Target(
-            [entry], put(".uavsim/ledger/scene_00.json", lambda: read_entry(output, "scene_00")), turn_json
-        ),
-        "identities": Target(
-            [b'{"dataset": "a", "seed": 0, "fingerprint": "x"}'],
-            put(".uavsim/dataset.json", lambda: read_identity(output)),
-            turn_json,
-        ),
-        "manifests": Target(
-            [manifest],
-            put(".uavsim/manifests/scene_00~0.json", lambda: read_manifest(output, Generation("scene_00", 0))),
-            turn_json,
-        ),
-        "images": Target([image, codec.encode_jpeg(np.zeros((9, 9, 3), np.uint8))], codec.decode_rgb, turn_bytes),
-        "OpenDRIVE": Target([road], roads, turn_bytes),
-    }
-    return made | _table_targets(root, work) | _text_targets(root, work) | simulator_targets(work)
+    def add(self, kind: str, said: str, data: bytes) -> None:
+        """Keep the first finding of each kind."""
+        if kind not in self.findings:
+            self.findings[kind], self.inputs[kind] = said, data
 
 
-def _text_targets(root: Path, work: Path) -> dict[str, Target]:
-    from uavsim.config.dataset import DatasetConfig
-    from uavsim.config.kept import KEPT
-    from uavsim.config.library import KINDS, Library, packaged_root
-    from uavsim.config.load import load
-    from uavsim.images import codec
-
-    plans = packaged_root() / "flight_plans"
-    kinds = {"datasets": "dataset", "formations": "formation", "rigs": "rig", "weather": "weather", ".": "routes"}
-    texts = [
-        kind.encode() + b"\n" + path.read_bytes()
-        for folder, kind in kinds.items()
-        for path in sorted((plans / folder).glob("*.yaml"))
-    ]
-
-    def configured(data: bytes) -> None:
-        kind, _, text = data.partition(b"\n")
-        (work / "fuzzed.yaml").write_bytes(text)
-        load(work / "fuzzed.yaml", KINDS.get(kind.decode(errors="replace"), DatasetConfig))
-
-    def kept(data: bytes) -> None:
-        (work / KEPT).write_bytes(data)
-        Library.of().dataset(str(work / KEPT))
-
-    smoke = (plans / "datasets/smoke.yaml").read_text()
-    bundle = {"format": "uavsim-configuration-1", "dataset": "smoke", "files": {"dataset:smoke": ["smoke.yaml", smoke]}}
-    mask = next(iter((root / "masks").rglob("*.png"))).read_bytes()
-    return {
-        "configurations": Target(texts, configured, turn_bytes),
-        "kept-texts": Target([json.dumps(bundle).encode()], kept, turn_json),
-        "masks": Target([mask], codec.decode_rgb, turn_bytes),
-    }
+def _read_one(target: Target, data: bytes) -> tuple[str, str] | None:
+    """Return what kind of finding an input is, and what was said; None for none."""
+    began = time.process_time()
+    try:
+        target.read(data)
+    except UavsimError as error:
+        if "\n" in str(error):
+            return f"two lines: {type(error).__name__}", str(error)[:200]
+    except Exception as error:  # noqa: BLE001 - that is what is looked for
+        last = traceback.extract_tb(error.__traceback__)
+        ours = next((f for f in reversed(last) if "/uavsim/" in f.filename), last[-1])
+        return f"{type(error).__name__} at {Path(ours.filename).name}:{ours.lineno}", str(error)[:150]
+    took = time.process_time() - began
+    return ("slow", f"{took:.0f} s of processor") if took > SLOW_S else None
 
 
-def _table_targets(root: Path, work: Path) -> dict[str, Target]:
-    from uavsim.evaluate.outcome import EvaluationRequest
-    from uavsim.evaluate.result_input import DetectionInput
-    from uavsim.export import EXPORTERS, ExportRequest
-    from uavsim.validate import validate_version
-
-    tables = sorted((root / "v1.0-mini").glob("*.json"))
-    good = {path: path.read_bytes() for path in tables}
-
-    def one_changed(read: Callable[[], object]) -> tuple[list[bytes], Callable[[bytes], object]]:
-        def fed(data: bytes) -> object:
-            name, _, content = data.partition(b"\n")
-            path = root / "v1.0-mini" / Path(name.decode()).name
-            try:
-                path.write_bytes(content)
-                return read()
-            finally:
-                path.write_bytes(good[path])
-
-        return [path.name.encode() + b"\n" + data for path, data in good.items()], fed
-
-    def change(data: bytes, rng: random.Random) -> bytes:
-        name, _, content = data.partition(b"\n")
-        return name + b"\n" + turn_json(content, rng)
-
-    def export() -> None:
-        for kind in ("kitti", "coco", "opv2v", "mmdet3d"):
-            EXPORTERS.pick(kind)(ExportRequest(root, work / "exported" / kind))
-
-    box: dict[str, object] = {
-        "sample_token": "a",
-        "translation": [0, 0, 0],
-        "size": [1, 1, 1],
-        "rotation": [1, 0, 0, 0],
-        "velocity": [0, 0],
-    }
-    box |= {"detection_name": "car", "detection_score": 0.5, "attribute_name": ""}
-    predictions = json.dumps({"meta": {}, "results": {"a": [box]}}).encode()
-
-    def predicted(data: bytes) -> None:
-        (work / "predictions.json").write_bytes(data)
-        request = EvaluationRequest(root, work / "predictions.json", version="v1.0-mini")
-        for _ in DetectionInput(request).blocks():
-            pass
-
-    return {
-        "validator": Target(*one_changed(lambda: validate_version(root, "v1.0-mini", workers=1)), change),
-        "exporters": Target(*one_changed(export), change),
-        "predictions": Target([predictions], predicted, turn_json),
-    }
+def _peak_bytes() -> int:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
 
 
-def fuzz(name: str, target: Target, *, seconds: float, rng: random.Random) -> tuple[int, list[str]]:
-    """Feed one target for a while; returns how many inputs, and each kind of finding once."""
-    end, tried, found = time.monotonic() + seconds, 0, dict[str, str]()
-    while time.monotonic() < end:
-        data = target.change(rng.choice(target.good), rng)
-        began, tried = time.process_time(), tried + 1  # a busy machine is no finding
+def _feed(name: str, *, seed: str, seconds: float, memory: str, said: Connection) -> None:
+    """Read inputs in a process that may be killed: the input is in shared memory before it is read."""
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
+    warnings.simplefilter("ignore")
+    rng, tried = random.Random(seed), 0
+    shared = SharedMemory(memory)
+    assert shared.buf is not None
+    with tempfile.TemporaryDirectory(prefix="uavsim-fuzz-", ignore_cleanup_errors=True) as work:
+        target = targets(Path(work))[name]
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            data = target.change(rng.choice(target.good), rng)[:_MOST_INPUT]
+            tried += 1
+            shared.buf[_HEAD.size : _HEAD.size + len(data)] = data
+            _HEAD.pack_into(shared.buf, 0, tried, len(data))
+            before, found = _peak_bytes(), _read_one(target, data)
+            if found is None and _peak_bytes() > LARGE_BYTES > before:
+                found = "large", f"grown from {before >> 20} to {_peak_bytes() >> 20} MiB"
+            if found is not None:
+                said.send((*found, data))
+        target.end()
+    shared.close()
+    said.send((tried, _peak_bytes()))
+
+
+def fuzz(name: str, *, seconds: float, seed: int) -> Fed:
+    """Feed one target for a while; a process that hangs or dies is replaced by another."""
+    fed, spawn = Fed(), multiprocessing.get_context("spawn")
+    while seconds - fed.seconds > 1.0:
+        shared = SharedMemory(create=True, size=_HEAD.size + _MOST_INPUT)
+        said, saying = spawn.Pipe(duplex=False)
+        choices = {"seed": f"{name} {seed} {fed.tried}", "seconds": seconds - fed.seconds}
+        process = spawn.Process(target=_feed, args=(name,), kwargs={**choices, "memory": shared.name, "said": saying})
+        process.start()
+        saying.close()
         try:
-            target.read(data)
-        except UavsimError as error:
-            if "\n" in str(error):
-                found.setdefault(f"two lines: {type(error).__name__}", str(error)[:200])
-        except Exception as error:  # noqa: BLE001 - that is what is looked for
-            last = traceback.extract_tb(error.__traceback__)
-            ours = next((f for f in reversed(last) if "/uavsim/" in f.filename), last[-1])
-            found.setdefault(f"{type(error).__name__} at {Path(ours.filename).name}:{ours.lineno}", str(error)[:150])
-        took = time.process_time() - began
-        if took > SLOW_S:
-            found.setdefault("slow", f"{took:.0f} s, {len(data)} bytes")
-    target.end()
-    return tried, [f"{name}: {key}: {said}" for key, said in found.items()]
+            _watch(process.sentinel, said, shared, fed)
+        finally:
+            process.kill()
+            process.join()
+            shared.close()
+            shared.unlink()
+    return fed
+
+
+def _watch(sentinel: int, said: Connection, shared: SharedMemory, fed: Fed) -> None:
+    """Collect what one process finds until it ends, or takes too long for one input."""
+    from multiprocessing.connection import wait
+
+    assert shared.buf is not None
+    reading, since, began = 0, time.monotonic(), 0.0
+    while True:
+        ready = wait([said, sentinel], timeout=1.0)
+        now = time.monotonic()
+        tried, size = _HEAD.unpack_from(shared.buf, 0)
+        if tried and not began:
+            began = now  # what comes before makes the good inputs
+        data = bytes(shared.buf[_HEAD.size : _HEAD.size + size])
+        if said in ready:
+            try:
+                news = said.recv()
+            except EOFError:
+                fed.add("died", "the process that read this ended", data)
+                break
+            if len(news) == 2:
+                tried, peak = news
+                fed.peak_bytes = max(fed.peak_bytes, peak)
+                break
+            fed.add(*news)
+        elif tried != reading:
+            reading, since = tried, now
+        elif now - since > WAITS_S:
+            fed.add("waits" if tried else "never began", f"{now - since:.0f} s", data)
+            break
+    fed.tried += tried
+    fed.seconds += now - (began or since)
 
 
 def main() -> int:
     """Run the targets; 0 when nothing was found."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--minutes", type=float, default=10.0, help="of each target")
-    parser.add_argument("--only", default="", help="the target of this name")
+    parser.add_argument("--only", default="", help="the targets of these names, with commas")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--keep", type=Path, help="folder that gets the inputs of findings")
     options = parser.parse_args()
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
-    warnings.simplefilter("ignore")
-    findings: list[str] = []
     with tempfile.TemporaryDirectory(prefix="uavsim-fuzz-") as work:
-        for name, target in targets(Path(work)).items():
-            if options.only in {"", name}:
-                tried, found = fuzz(
-                    name, target, seconds=60 * options.minutes, rng=random.Random(f"{name} {options.seed}")
-                )
-                findings += found
-                print(f"{name}: {tried} inputs in {60 * options.minutes:.0f} s, {len(found)} findings", flush=True)
-                for line in found:
-                    print(f"  {line}", flush=True)
+        names = list(targets(Path(work)))
+    chosen = options.only.split(",") if options.only else names
+    if unknown := set(chosen) - set(names):
+        parser.error(f"no target {', '.join(sorted(unknown))}; there are {', '.join(names)}")
+    findings = 0
+    for name in chosen:
+        fed = fuzz(name, seconds=60 * options.minutes, seed=options.seed)
+        findings += len(fed.findings)
+        print(
+            f"{name}: {fed.tried} inputs in {fed.seconds:.0f} s, {fed.peak_bytes >> 20} MiB, {len(fed.findings)} findings",
+            flush=True,
+        )
+        for number, (kind, said) in enumerate(fed.findings.items()):
+            print(f"  {name}: {kind}: {said}", flush=True)
+            if options.keep is not None:
+                options.keep.mkdir(parents=True, exist_ok=True)
+                (options.keep / f"{name}-{number}").write_bytes(fed.inputs[kind])
     return 1 if findings else 0
 
 

@@ -29,13 +29,17 @@ class Out:
 
     Attributes:
         make: puts it there; gets the path, and the data set's folder.
-        codes: of an export.
+        code: of an export.
+        run: exit code of a run; None where none is tried.
+        home: it is the user's home.
         place: where the result is to go, below the row's folder.
     """
 
     make: Callable[[Path, Path], object]
-    codes: tuple[int, ...]
+    code: int
+    run: int | None = None
     place: str = "out"
+    home: bool = False
 
 
 def _socket(path: Path, _: Path) -> None:
@@ -59,17 +63,31 @@ def _repository(path: Path, _: Path) -> None:
         (path / name).write_text(f"of somebody else: {name}")
 
 
+def _home(path: Path, _: Path) -> None:
+    for name in (".bashrc", ".ssh/id_ed25519", "Documents/thesis.tex", "all/drone_0/label/scene_00_000000.txt.bak"):
+        (path / name).parent.mkdir(parents=True, exist_ok=True)
+        (path / name).write_text(f"of somebody else: {name}")
+
+
+def _linked_inside(path: Path, root: Path) -> None:
+    (root.parent / "elsewhere").mkdir()
+    path.mkdir()
+    (path / "all").symlink_to(root.parent / "elsewhere")
+
+
 OUTS: dict[str, Out] = {
-    "a file": Out(lambda path, _: path.write_text("of somebody else"), (2, 3)),
-    "a pipe": Out(lambda path, _: os.mkfifo(path), (2, 3)),
-    "a socket": Out(_socket, (2, 3)),
-    "a link to nowhere": Out(lambda path, _: path.symlink_to("/nonexistent/x"), (2, 3)),
-    "a link to itself": Out(lambda path, _: path.symlink_to(path.name), (2, 3)),
-    "a link to a folder": Out(_linked, (0,)),  # the user named it: new files there are what was asked for
-    "a repository": Out(_repository, (0, 2)),
-    "below a file": Out(lambda path, _: path.parent.write_text("of somebody else"), (2, 3), "file/out"),
-    "inside the data set": Out(lambda *_: None, (2,), "set/out"),
-    "the data set": Out(lambda *_: None, (2,), "set"),
-    "a device": Out(lambda path, _: path.symlink_to("/dev/full"), (2, 3)),
-    "in a folder of the system": Out(lambda *_: None, (2, 3), "/proc/uavsim"),
+    "a file": Out(lambda path, _: path.write_text("of somebody else"), 2, run=2),
+    "a pipe": Out(lambda path, _: os.mkfifo(path), 2, run=2),
+    "a socket": Out(_socket, 2),
+    "a link to nowhere": Out(lambda path, _: path.symlink_to("/nonexistent/x"), 2, run=2),
+    "a link to itself": Out(lambda path, _: path.symlink_to(path.name), 2, run=2),
+    "a link to a folder": Out(_linked, 0),  # the user named it: new files there are what was asked for
+    "a folder that holds a link to a folder": Out(_linked_inside, 2, run=2),
+    "a repository": Out(_repository, 0, run=2),
+    "the home": Out(_home, 0, run=2, home=True),
+    "below a file": Out(lambda path, _: path.parent.write_text("of somebody else"), 2, run=2, place="file/out"),
+    "inside the data set": Out(lambda *_: None, 2, place="set/out"),
+    "the data set": Out(lambda *_: None, 2, run=2, place="set"),
+    "a device": Out(lambda path, _: path.symlink_to("/dev/full"), 2, run=2),
+    "in a folder of the system": Out(lambda *_: None, 3, run=3, place="/proc/uavsim"),
 }

@@ -6,7 +6,7 @@ import os
 import resource
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -22,7 +22,8 @@ class Surrounding:
         before: run in the child before the command; gets the row's own folder, which is the working folder.
         prepare: run before the child starts.
         shell: redirections of the command.
-        codes: exit codes that are right whatever the command; () where the command's own are.
+        wrap: words before the command.
+        codes: exit codes by command, where it is not 0.
         only: the commands that are run in it.
         new: of a kind that no user had met before.
     """
@@ -32,7 +33,8 @@ class Surrounding:
     before: Callable[[Path], None] = lambda work: None
     prepare: Callable[[Path], None] = lambda work: None
     shell: str = ""
-    codes: tuple[int, ...] = ()
+    wrap: tuple[str, ...] = ()
+    codes: Mapping[str, int] = field(default_factory=dict)
     only: tuple[str, ...] = ("status", "validate", "kitti")
     new: bool = False
 
@@ -51,6 +53,10 @@ def _nobody(work: Path) -> None:
         return  # nobody else may run this interpreter; the variables alone are gone then
     os.setgid(54321)
     os.setuid(54321)
+
+
+def _open_to_all(work: Path) -> None:
+    work.parent.chmod(0o777)
 
 
 def _no_rights(work: Path) -> None:
@@ -86,29 +92,45 @@ def _loop_home(work: Path) -> None:
 
 
 _TWO = ("status", "kitti")
+_WITH_RUN = ("status", "validate", "kitti", "generate")
+_FULL = (  # a file system of its own, of which there is nothing left
+    "unshare", "-rm", "bash", "-c",
+    'mkdir t && mount -t tmpfs -o size=16k none t && export TMPDIR="$PWD/t" && head -c 16k /dev/zero > t/x; exec "$@"', "-",
+)  # fmt: skip
 SURROUNDINGS = (
-    Surrounding("plain"),
+    Surrounding("plain", only=_WITH_RUN),
     Surrounding(
         "proxy",
         env={"http_proxy": "http://10.255.255.1:9", "https_proxy": "http://10.255.255.1:9", "ALL_PROXY": "x://y"},
+        only=_WITH_RUN,
     ),
     Surrounding(
         "prefect's variables",
         env={"PREFECT_LOGGING_LEVEL": "chatty", "PREFECT_API_AUTH_STRING": "x", "PREFECT_HOME": "/dev/null"},
+        only=_WITH_RUN,
     ),
-    Surrounding("modules in the current folder", prepare=_modules),
+    Surrounding("modules in the current folder", prepare=_modules, only=_WITH_RUN),
     Surrounding("descriptors closed", shell="<&- >&- 2>&-"),
-    Surrounding("reader gone", shell="| head -c 0"),
-    Surrounding("full output", shell="> /dev/full", codes=(0, 2, 3, 4)),
-    Surrounding("40 open files", before=_limit(resource.RLIMIT_NOFILE, 40)),
-    Surrounding("nobody without a home", env={"HOME": None, "USER": None, "LOGNAME": None}, before=_nobody),
-    Surrounding("no temporary folder", env={"TMPDIR": "/nonexistent"}),
+    Surrounding("reader gone", shell="| head -c 0", only=_WITH_RUN),
+    Surrounding("full output", shell="> /dev/full", codes={"status": 3}),
+    Surrounding("40 open files", before=_limit(resource.RLIMIT_NOFILE, 40), codes={"generate": 3}, only=_WITH_RUN),
+    Surrounding(
+        "nobody without a home", env={"HOME": None, "USER": None, "LOGNAME": None}, before=_nobody, prepare=_open_to_all
+    ),
+    Surrounding("no temporary folder", env={"TMPDIR": "/nonexistent"}, only=_WITH_RUN),
+    Surrounding("temporary folder full", wrap=_FULL, codes={"generate": 3}, only=_WITH_RUN),
     Surrounding("home is a file", env={"HOME": "home"}, prepare=_file_home, new=True),
     Surrounding("ascii only", env={"LC_ALL": "C", "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}, new=True),
     Surrounding("one column", env={"COLUMNS": "1", "LINES": "1", "TERM": "dumb"}, new=True),
     Surrounding("colours forced", env={"FORCE_COLOR": "1", "TERM": "xterm-256color"}, new=True),
-    Surrounding("umask 0777", before=_no_rights, new=True),
-    Surrounding("no file may grow", before=_limit(resource.RLIMIT_FSIZE, 0), codes=(0, 2, 3, 4), new=True),
+    Surrounding("umask 0777", before=_no_rights, codes={} if os.geteuid() == 0 else {"kitti": 3}, new=True),
+    Surrounding(
+        "no file may grow",
+        before=_limit(resource.RLIMIT_FSIZE, 0),
+        codes={"kitti": 3, "generate": 3},
+        only=("status", "validate", "kitti", "generate"),
+        new=True,
+    ),
     Surrounding("no core, small stack", before=_limit(resource.RLIMIT_STACK, 1 << 20), new=True),
     Surrounding("python optimised", env={"PYTHONOPTIMIZE": "2", "PYTHONDONTWRITEBYTECODE": "1"}, new=True),
     Surrounding("endless input", shell="< /dev/zero", new=True),
@@ -125,16 +147,14 @@ SURROUNDINGS = (
     ),
     Surrounding("home links to itself", env={"HOME": "home"}, prepare=_loop_home, only=_TWO, new=True),
     Surrounding("relative cache", env={"XDG_CACHE_HOME": "cache", "XDG_CONFIG_HOME": "."}, only=_TWO, new=True),
-    Surrounding(
-        "temporary folder read-only", env={"TMPDIR": "/proc", "TEMP": "/proc"}, codes=(0, 3), only=_TWO, new=True
-    ),
+    Surrounding("temporary folder read-only", env={"TMPDIR": "/proc", "TEMP": "/proc"}, only=_TWO, new=True),
     Surrounding("odd columns", env={"COLUMNS": "many", "LINES": "-1", "NO_COLOR": ""}, only=_TWO, new=True),
     Surrounding("odd time zone", env={"TZ": ":/etc/passwd"}, only=_TWO, new=True),
     Surrounding("unknown language", env={"LC_ALL": "xx_YY.nothing", "LANGUAGE": "\udcff"}, only=_TWO, new=True),
-    Surrounding("4 GB of memory", before=_limit(resource.RLIMIT_AS, 4 << 30), codes=(0, 3), only=_TWO, new=True),
+    Surrounding("4 GB of memory", before=_limit(resource.RLIMIT_AS, 4 << 30), only=_TWO, new=True),
     Surrounding(
         "credentials in the proxy", env={"https_proxy": "http://KEY:SEC/RET@10.255.255.1:9"}, only=_TWO, new=True
     ),
     Surrounding("nearly nothing set", env=dict.fromkeys(os.environ, None), only=_TWO, new=True),
-    Surrounding("twice at once", shell="TWICE", codes=(0, 3), only=_TWO, new=True),
+    Surrounding("twice at once", shell="TWICE", only=_TWO, new=True),
 )

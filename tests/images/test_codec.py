@@ -1,3 +1,4 @@
+import resource
 from pathlib import Path
 
 import numpy as np
@@ -102,3 +103,38 @@ def test_wrong_kinds_are_told(tmp_path: Path) -> None:
         decode_rgb(tmp_path / "missing.png")
     with pytest.raises(InputError, match="shape"):
         encode_png(np.zeros((2, 2, 4), np.uint8))
+
+
+def _peak_bytes() -> int:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
+
+
+def test_no_memory_is_taken_for_a_chunk_that_the_file_does_not_hold() -> None:
+    """OpenCV makes room for as many bytes as a chunk tells, two thousand millions, and fills it with zeros."""
+    good = encode_png(red_left_blue_right(), level=1)
+    before = _peak_bytes()
+    for at in (8, 33, len(good) - 12):
+        with pytest.raises(DatasetError, match="past the file's end"):
+            decode_rgb(good[:at] + b"\x7f\xff\xff\xff" + good[at + 4 :])
+    assert _peak_bytes() < before + (200 << 20)
+
+
+def test_a_jpeg_of_endless_scans_is_refused() -> None:
+    """A progressive one of some kilobytes can let a reader walk over millions of pixels for each of thousands of scans."""
+    good = encode_jpeg(red_left_blue_right())
+    scan = good[good.index(b"\xff\xda") : -2]
+    assert decode_rgb(good[:-2] + scan + good[-2:]).shape == (16, 24, 3)
+    with pytest.raises(DatasetError, match="more than 100 scans"):
+        decode_rgb(good[:-2] + 100 * scan + good[-2:])
+
+
+@pytest.mark.parametrize("bare", [b"\xff\xd0", b"\xff\x01", b"\xff\x00", b"\xff\xe0\0\0"])
+def test_the_size_that_is_checked_is_the_one_that_is_decoded(bare: bytes) -> None:
+    """Behind a marker without a length libjpeg finds another frame than who takes the next two bytes for one."""
+    good = encode_jpeg(red_left_blue_right())
+    with pytest.raises(DatasetError, match="without a frame header"):
+        image_size(good[:2] + bare + good[2:])
+    assert image_size(good[:2] + b"\xff\xff\xff" + good[2:]) == (
+        24,
+        16,
+    )  # any number of these may stand before a marker

@@ -1,4 +1,4 @@
-"""What the pages docs/configuration*.md show is what uavsim reads."""
+"""What the pages show as YAML is what uavsim reads."""
 
 import re
 from pathlib import Path
@@ -8,7 +8,8 @@ import pytest
 from uavsim.plan import plan_scenes
 from uavsim.plan.check import check_paths
 
-PAGES = sorted((Path(__file__).parents[2] / "docs").glob("configuration*.md"))
+DOCS = Path(__file__).parents[2] / "docs"
+PAGES = [*sorted(DOCS.glob("configuration*.md")), DOCS / "recipes.md"]
 BLOCKS = re.findall(r"```yaml\n(.*?)```", "".join(page.read_text("utf-8") for page in PAGES), flags=re.DOTALL)
 FOLDER_OF = {"keyframes:": "formations", "from:": "weather"}
 

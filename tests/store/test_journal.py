@@ -29,9 +29,27 @@ def test_events_are_lines_in_order(tmp_path: Path) -> None:
         ("Authorization: Bearer abc.def", "Authorization: ***"),
         ("token='a b c' next", "token=*** next"),
         ("key AKIAIOSFODNN7EXAMPLE is", "key *** is"),
+        ("gs://a@b/x s3://k:s@b", "gs://***@b/x s3://***@b"),
+        ("token", "token"),
         ("no secret here: 3 tokens", "no secret here: 3 tokens"),
         ("map Town10HD at 127.0.0.1:2000", "map Town10HD at 127.0.0.1:2000"),
     ],
 )
 def test_redaction(text: str, clean: str) -> None:
     assert redact(text) == clean
+
+
+@pytest.mark.timeout(30)
+@pytest.mark.parametrize(
+    "word", ["x", "token", 'token="', "token=' ", "://", "a://b@", "AKIA", "secret:\t", "(", "authorization: bearer "]
+)
+def test_no_text_takes_its_square_in_time(word: str) -> None:
+    """A client process may print lines of a megabyte, and each reaches the log."""
+    redact(word * (1_000_000 // len(word)))
+    redact(word * (65_000 // len(word)))
+
+
+def test_of_an_endless_text_the_beginning_is_kept_and_nothing_that_was_cut() -> None:
+    kept = redact("begins " + "y" * 65_500 + " s3://KEY:" + "z" * 100 + "@bucket")
+    assert kept.startswith("begins y")
+    assert kept.endswith("y ... (65624 characters)")

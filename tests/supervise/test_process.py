@@ -10,6 +10,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from uavsim.errors import StorageError
 from uavsim.supervise.process import GuardedProcess, exit_text, rss_bytes
 
 STUBBORN = "import signal,time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print('up', flush=True); time.sleep(600)"
@@ -42,6 +43,15 @@ def test_a_command_that_is_not_there(tmp_path: Path) -> None:
         assert "cannot run /no/such/simulator: No such file" in process.log_tail()
 
 
+def test_a_log_is_never_written_through_a_link(tmp_path: Path) -> None:
+    mine = tmp_path / "mine.txt"
+    mine.write_text("of somebody else")
+    (tmp_path / "log").symlink_to(mine)
+    with pytest.raises(StorageError, match="is a link"):
+        GuardedProcess(["true"], log=tmp_path / "log")
+    assert mine.read_text() == "of somebody else"
+
+
 def test_a_child_that_ignores_sigterm_is_killed(tmp_path: Path) -> None:
     process = GuardedProcess([sys.executable, "-c", STUBBORN], log=tmp_path / "log", pipes=True)
     assert read_line(process) == b"up\n"
@@ -70,6 +80,7 @@ def test_kill_minus_nine_takes_all_along(tmp_path: Path, victim: str) -> None:
     supervisor_code = f"""
 import sys, threading, time
 from pathlib import Path
+from uavsim.errors import StorageError
 from uavsim.supervise.process import GuardedProcess
 started = []
 def start():

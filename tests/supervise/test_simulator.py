@@ -11,7 +11,7 @@ import pytest
 from uavsim.config.backends import AIRSIM, CARLA, Server
 from uavsim.config.run import SimulatorConfig
 from uavsim.errors import SimulatorError, SimulatorLost
-from uavsim.supervise.simulator import Simulator
+from uavsim.supervise.simulator import Simulator, announced_ports
 
 LISTEN = """
 import socket, sys, time
@@ -141,6 +141,13 @@ def test_a_docker_command_publishes_on_this_machine_only_and_is_removed(tmp_path
     assert command[command.index("--gpus") + 1] == "device=1"
     assert command[-1] == "-carla-rpc-port=2000"
     assert stop == ["docker", "rm", "-f", command[command.index("--name") + 1]]
+
+
+def test_ports_are_read_when_their_line_is_whole() -> None:
+    line = '{"carla": 2000, "airsim": 41451}'
+    assert announced_ports("compiling\n" + line) == {"carla": 2000, "airsim": 41451}
+    for other in (line[:-3], '{"carla": "2000"}', '{"carla": 70000}', '{"carla": true}', '{"carla"' + "[" * 9000, ""):
+        assert announced_ports(other) is None
 
 
 PRINTS_PROGRESS = """

@@ -1,8 +1,11 @@
 """Simulator slots rebuild themselves; a pool hands them out, prefers the loaded town, and gives up what stays down."""
 
+import os
+import signal
 import socket
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -110,3 +113,21 @@ def test_bringing_up_all_raises_the_first_failure(tmp_path: Path, port: int) -> 
     pool = SlotPool([slot(tmp_path, port), slot(tmp_path, port, behaviour="connect@version", name="old")])
     with pool, pytest.raises(Exception, match="asked to: version"):
         pool.ready_all()
+
+
+def test_an_interrupt_while_simulators_start_ends_them_and_leaves_no_thread(tmp_path: Path) -> None:
+    deaf = SimulatorConfig(kind="command", command=(sys.executable, "-c", "import time; time.sleep(600)"))
+    slots = [
+        SimulatorSlot(deaf, run=RUN, topology="carla", name=name, logs=tmp_path, home=tmp_path / name) for name in "ab"
+    ]
+
+    def interrupt_when_started() -> None:
+        while any(one.simulator.pid is None for one in slots):
+            time.sleep(0.02)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    threading.Thread(target=interrupt_when_started).start()
+    with pytest.raises(KeyboardInterrupt), SlotPool(slots) as pool:
+        pool.ready_all()
+    assert [thread.name for thread in threading.enumerate() if thread.name.startswith("ready-")] == []
+    assert [one.simulator.pid for one in slots] == [None, None]

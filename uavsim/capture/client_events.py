@@ -21,6 +21,7 @@ from typing import Annotated, Final, Literal
 from pydantic import Field, TypeAdapter, ValidationError
 
 from uavsim.errors import InputError, SimulatorError
+from uavsim.files.parse import parse_json
 
 __all__ = [
     "PROTOCOL",
@@ -143,6 +144,7 @@ ClientEvent = KnownEvent | UnknownEvent
 
 _COMMANDS: Final[TypeAdapter[Command]] = TypeAdapter(Annotated[Command, Field(discriminator="cmd")])
 _EVENTS: Final[TypeAdapter[KnownEvent]] = TypeAdapter(Annotated[KnownEvent, Field(discriminator="event")])
+_MOST_NESTED: Final = 16  # ours have three; what writes events into the log calls itself for each
 _KINDS: Final = {"ready", "heartbeat", "sample", "done", "error"}
 
 
@@ -177,11 +179,13 @@ def parse_event(line: bytes) -> ClientEvent | None:
         SimulatorError: an event of a known kind that lacks a field, or has one of another type.
     """
     try:
-        value = json.loads(line)
+        value = parse_json(line)
     except ValueError:
         return None
     kind = value.get("event") if isinstance(value, dict) else None
     if not isinstance(kind, str):
+        return None
+    if not _is_nested_at_most(value, _MOST_NESTED):
         return None
     if kind not in _KINDS:
         return UnknownEvent(kind, {key: item for key, item in value.items() if key != "event"})
@@ -189,6 +193,11 @@ def parse_event(line: bytes) -> ClientEvent | None:
         return _EVENTS.validate_python(value)
     except ValidationError as error:
         raise SimulatorError(f"the client process sent a bad {kind!r} event: {_first(error)}") from error
+
+
+def _is_nested_at_most(value: object, most: int) -> bool:
+    inside = list(value.values()) if isinstance(value, dict) else value if isinstance(value, list) else []
+    return most > 0 and all(_is_nested_at_most(item, most - 1) for item in inside)
 
 
 def _first(error: ValidationError) -> str:

@@ -19,6 +19,7 @@ from typer.exceptions import TyperException
 from typer.main import get_command
 
 from uavsim.cli.examples import epilog_of
+from uavsim.cli.stop import INTERRUPTED, StopSignals
 from uavsim.environment import keep_local_direct, name_the_user
 from uavsim.errors import UavsimError
 from uavsim.files.whole import remedy_of
@@ -158,13 +159,21 @@ def _quiet(
     """Carry the option."""
 
 
-def main() -> None:
-    """Run the command line; whatever goes wrong becomes one line on stderr and its exit code."""
-    open_standard_streams()
-    keep_local_direct()
-    name_the_user()
-    os.environ.setdefault("PREFECT_SERVER_ANALYTICS_ENABLED", "false")
-    code = _run()
+def main(*, take_signals: bool = False) -> None:
+    """Run the command line; whatever goes wrong becomes one line on stderr and its exit code.
+
+    Args:
+        take_signals: this process is the command's alone, so that SIGINT, SIGTERM and SIGHUP are its to handle.
+    """
+    stop = StopSignals()
+    try:
+        if take_signals:
+            stop.install()
+        code = _prepared_and_run(stop)
+    except (KeyboardInterrupt, typer.Abort):
+        code = _interrupted()
+    if take_signals:
+        stop.end_with(code)
     try:
         sys.stdout.flush()
     except BrokenPipeError:
@@ -175,7 +184,15 @@ def main() -> None:
     sys.exit(code)
 
 
-def _run() -> int:
+def _prepared_and_run(stop: StopSignals) -> int:
+    open_standard_streams()
+    keep_local_direct()
+    name_the_user()
+    os.environ.setdefault("PREFECT_SERVER_ANALYTICS_ENABLED", "false")
+    return _run(stop)
+
+
+def _run(stop: StopSignals) -> int:
     try:
         command = _typed_command()
         app = build_app(command) if command in _HOME else build_overview()
@@ -194,13 +211,15 @@ def _run() -> int:
             f"{error.format_message()} (`uavsim --help` lists the commands, `uavsim COMMAND --help` their options)",
             code=2,
         )
-    except (KeyboardInterrupt, typer.Abort):
-        return _interrupted()
     except UavsimError as error:
+        stop.raise_if_asked(error)
         if os.environ.get("UAVSIM_TRACEBACK"):
             traceback.print_exception(error)
         return _say(str(error), code=error.exit_code)
+    except typer.Abort:  # typer's name for an interrupt
+        raise
     except Exception as error:  # noqa: BLE001 - the last door: nothing behind it could tell the user anything
+        stop.raise_if_asked(error)
         return _unexpected(error)
     return result if isinstance(result, int) else 0
 
@@ -217,8 +236,8 @@ def _interrupted() -> int:
     """Say how to continue: the exact command, where one continues."""
     again = shlex.join(["uavsim", *sys.argv[1:]])
     if _typed_command() in ("generate", "regenerate"):
-        return _say(f"interrupted; the scenes that are committed stay. Continue with: {again}", code=130)
-    return _say(f"interrupted; nothing goes on. Begin anew with: {again}", code=130)
+        return _say(f"interrupted; the scenes that are committed stay. Continue with: {again}", code=INTERRUPTED)
+    return _say(f"interrupted; nothing goes on. Begin anew with: {again}", code=INTERRUPTED)
 
 
 def _unexpected(error: Exception) -> int:

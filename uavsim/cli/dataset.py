@@ -21,6 +21,7 @@ from uavsim.dataset.generations import in_generation
 from uavsim.errors import InputError
 from uavsim.export import EXPORTERS, ExportRequest, InfoOptions, check_centre_camera, write_uav3d_infos
 from uavsim.files.bring import bring_file
+from uavsim.files.result_folder import check_result_folder, refuse_no_folder
 from uavsim.flows.finish import assemble_tables, committed_scenes
 from uavsim.records.classes import LABELS
 from uavsim.records.plan import ScenePlan
@@ -91,6 +92,7 @@ def _label_committed(output: Output, entry: LedgerEntry, *, options: Callable[[S
 
 
 def _label_recording(target: Path, out: Path, *, options: AnnotateOptions) -> None:
+    check_result_folder(out)
     if out.exists() and any(out.iterdir()):
         raise InputError(f"{out}: holds something already; name a new folder")
     recording: Recording = read_recording(target)
@@ -166,10 +168,12 @@ def _say_intent(folder: Path, out: Path, version: str | None, what: str) -> None
 
 
 def _refuse_the_same(folder: Path, out: Path) -> None:
-    """Refuse to write a result into the data set that it is made from, by whatever name."""
+    """Refuse to write a result into the data set that it is made from, by whatever name, or where no folder can be."""
+    refuse_no_folder(out)
     try:
         inside = out.resolve() == folder.resolve() or folder.resolve() in out.resolve().parents
     except (OSError, RuntimeError, ValueError) as error:
         raise InputError(f"{out}: cannot be a folder for the result: {error}") from error
     if inside:
         raise InputError(f"{out} is the data set itself, or in it: name another folder for the result")
+    check_result_folder(out)

@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from uavsim.errors import DatasetError, InputError
+from uavsim.files.result_folder import check_result_folder
 from uavsim.terminal import Screen, line, write_out
 
 __all__ = ["register"]
@@ -44,6 +45,7 @@ def publish(
         raise InputError(f"publishing is not installed ({error.name}): pip install 'uavsim[publish]'") from error
     from uavsim.access import open_folder
 
+    check_result_folder(out)
     request = PublishRequest(name=name, licence=licence, creator=creator, url=url, date=date, shards=shards)
     data = open_folder(folder, version)
     if dry_run:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
+from uavsim.config.backends import topologies
 from uavsim.config.library import KINDS
 from uavsim.typing import JsonDict
 
@@ -18,11 +19,21 @@ SCHEMA_COMMENT: Final = re.compile(r"#\s*yaml-language-server:\s*\$schema=\S*?([
 
 
 def schemas() -> dict[str, JsonDict]:
-    """Return the schema of every kind of file, by kind."""
-    return {
-        kind: {"$schema": _DRAFT, "$id": f"{kind}.json", **model.model_json_schema(by_alias=True)}
-        for kind, model in KINDS.items()
-    }
+    """Return the schema of every kind of file, by kind, and of what several of them refer to."""
+    found = {"topology": {"title": "Topology", "type": "string", "enum": topologies()}}
+    found |= {kind: _referring(model.model_json_schema(by_alias=True)) for kind, model in KINDS.items()}
+    return {name: {"$schema": _DRAFT, "$id": f"{name}.json", **schema} for name, schema in found.items()}
+
+
+def _referring(schema: Any) -> Any:
+    """Replace the names of set-ups wherever they stand: a new one is then written into one file."""
+    if isinstance(schema, list):
+        return [_referring(part) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    if schema.get("enum") == topologies():
+        return {"$ref": "topology.json", **{k: v for k, v in schema.items() if k not in {"enum", "type"}}}
+    return {key: _referring(part) for key, part in schema.items()}
 
 
 def schema_texts() -> dict[Path, str]:

@@ -10,7 +10,7 @@ Source: OpenCOOD ``opencood/data_utils/datasets/basedataset.py``, ``opencood/uti
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -26,6 +26,7 @@ from uavsim.typing import FloatArray
 __all__ = ["export_opv2v"]
 
 _EVERY_PX = 4
+_FULL_INTENSITY: Final = 0xFFFFFF  # red, green and blue of 255: intensity 1
 _KMH_PER_MPS = 3.6
 
 
@@ -137,10 +138,12 @@ def _points_of_depth(views: list[CameraView], root: Path) -> FloatArray:
 
 
 def _pcd(points_m: FloatArray) -> bytes:
+    """Return (N, 3) points as PCD; OpenCOOD takes the intensity from the red of a colour, and fails on a cloud without one."""
     count = len(points_m)
     head = (
-        "# .PCD v0.7 - Point Cloud Data file format\nVERSION 0.7\nFIELDS x y z intensity\nSIZE 4 4 4 4\nTYPE F F F F\n"
+        "# .PCD v0.7 - Point Cloud Data file format\nVERSION 0.7\nFIELDS x y z rgb\nSIZE 4 4 4 4\nTYPE F F F F\n"
         f"COUNT 1 1 1 1\nWIDTH {count}\nHEIGHT 1\nVIEWPOINT 0 0 0 1 0 0 0\nPOINTS {count}\nDATA binary\n"
     )
-    rows = np.concatenate([points_m, np.ones((count, 1))], axis=1).astype("<f4")
+    rows = np.empty(count, dtype=np.dtype([("place", "<f4", 3), ("rgb", "<u4")]))
+    rows["place"], rows["rgb"] = points_m, _FULL_INTENSITY
     return head.encode("ascii") + rows.tobytes()

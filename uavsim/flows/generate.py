@@ -90,12 +90,12 @@ def generate(request: Request, *, console: Screen) -> Result:
     began = time.monotonic()
     keep_local_direct()
     open_file_limit()
-    url = server.configured_api_url()
-    os.environ.setdefault(_CONSOLE_LEVEL, "CRITICAL")  # before Prefect is imported: the run shows its progress itself
     from uavsim.flows import context as contexts
     from uavsim.flows.ahead import FlightsAhead
 
-    ready = contexts.prepared(request)
+    ready = contexts.prepared(request)  # before Prefect is imported: a typing error is told in a third of the time
+    url = server.configured_api_url()
+    os.environ.setdefault(_CONSOLE_LEVEL, "CRITICAL")  # before Prefect is imported: the run shows its progress itself
     job = ready.job
     console.print(
         line(
@@ -176,8 +176,11 @@ def begin_import(module: str) -> None:
 @contextmanager
 def _terminated_politely() -> Iterator[None]:
     """Let SIGTERM end the run as Ctrl-C does: simulators and client processes are ended, nothing half-written stays."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
+    if (
+        threading.current_thread() is not threading.main_thread()
+        or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL
+    ):
+        yield  # somebody else's thread, or the command line, which takes the signals itself
         return
 
     def interrupt(number: int, frame: FrameType | None) -> None:

@@ -61,6 +61,11 @@ _MOST_BYTES: Final = 1 << 29
 _PNG_SIGNATURE: Final = b"\x89PNG\r\n\x1a\n"
 _JPEG_SIGNATURE: Final = b"\xff\xd8"
 _JPEG_FRAME_MARKERS: Final = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
+_JPEG_BARE_MARKERS: Final = frozenset(
+    {0x00, 0x01, *range(0xD0, 0xDA)}
+)  # without a length, or where a frame must have been
+_JPEG_SCAN: Final = b"\xff\xda"
+_MOST_SCANS: Final = 100  # a progressive file has ten; each one walks over the whole image
 
 
 def encode_png(
@@ -206,7 +211,11 @@ def _jpeg_size(head: bytes, source: ImageSource) -> tuple[int, int]:
         if marker in _JPEG_FRAME_MARKERS:
             height, width = struct.unpack(">HH", head[at + 5 : at + 9])
             return int(width), int(height)
-        at += 2 + length
+        if marker in _JPEG_BARE_MARKERS or (
+            marker != 0xFF and length < 2
+        ):  # read past, another frame would be found than by libjpeg
+            break
+        at += 1 if marker == 0xFF else 2 + length
     raise DatasetError(f"{_name(source)}: a JPEG without a frame header")
 
 
@@ -248,6 +257,11 @@ def _decode(source: ImageSource, flag: int) -> npt.NDArray[Any]:
         raise DatasetError(
             f"{_name(source)}: {width} x {height} pixels in {len(data)} bytes; an image has {MOST_PIXELS:,} at most"
         )
+    if data.startswith(_PNG_SIGNATURE):
+        if not png.has_whole_chunks(data):
+            raise DatasetError(f"{_name(source)}: not a readable image: a chunk goes past the file's end")
+    elif data.count(_JPEG_SCAN) > _MOST_SCANS:
+        raise DatasetError(f"{_name(source)}: not a readable image: more than {_MOST_SCANS} scans")
     quickly = png.decode(data)
     if quickly is not None and (flag == cv2.IMREAD_UNCHANGED or quickly.dtype == np.uint8):
         return quickly

@@ -27,7 +27,7 @@ from isal import isal_zlib
 from uavsim.errors import InputError
 from uavsim.typing import UInt8Array
 
-__all__ = ["FASTEST_LEVELS", "Filter", "decode", "encode"]
+__all__ = ["FASTEST_LEVELS", "Filter", "decode", "encode", "has_whole_chunks"]
 
 Filter: TypeAlias = Literal["none", "sub", "up"]
 Pixels: TypeAlias = npt.NDArray[Any]
@@ -41,6 +41,7 @@ _GREY, _RGB = 0, 2  # colour types
 _BYTES_OF_PIXEL: Final = {(8, _GREY): 1, (16, _GREY): 2, (8, _RGB): 3}
 _NotDeflated: Final = cast("type[Exception]", isal_zlib.IsalError)  # isal's own annotations call it an instance
 _ROWS_TRIED: Final = 8  # before the whole file is inflated: of a writer that chooses filters row by row, these differ
+_MOST_CHUNKS: Final = 1 << 16  # of 8 KiB each in some writers' files
 _END: Final = b"\x00\x00\x00\x00IEND\xaeB`\x82"
 
 
@@ -91,6 +92,19 @@ def decode(data: bytes) -> Pixels | None:
     if bytes_per_pixel == 2:
         return rows.view(">u2").astype(np.uint16)
     return rows.reshape(height, width, 3) if bytes_per_pixel == 3 else rows
+
+
+def has_whole_chunks(data: bytes) -> bool:
+    """Tell whether every chunk of a PNG, up to its last, lies within the file: readers take as much memory as it tells."""
+    at = len(_SIGNATURE)
+    for _ in range(_MOST_CHUNKS):
+        end = at + 12 + int.from_bytes(data[at : at + 4])
+        if end > len(data):
+            return False
+        if data[at + 4 : at + 8] == b"IEND":
+            return True
+        at = end
+    return False
 
 
 def _inflated(deflated: bytes, *, height: int, row_bytes: int) -> bytes | None:

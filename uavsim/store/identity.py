@@ -10,6 +10,7 @@ from typing import Any
 from uavsim.config.kept import KEPT
 from uavsim.errors import InputError, StorageError
 from uavsim.files.parse import parse_json
+from uavsim.files.result_folder import refuse_no_folder
 from uavsim.files.whole import storage_errors, to_json_bytes
 from uavsim.store.layout import file_roots
 from uavsim.store.output import Output
@@ -64,6 +65,7 @@ def check_identity(output: Output, *, mark: str, name: str) -> bool:
         InputError: it holds another data set, or files that are not ours.
     """
     if output.is_local:
+        refuse_no_folder(output.root)
         _refuse_links(output.root)
     identity = read_identity(output)
     if identity is None:
@@ -133,8 +135,6 @@ def _refuse_links(root: Path) -> None:
 def _refuse_foreign_files(output: Output) -> None:
     if output.is_local:
         root: Path = output.root
-        if root.exists() and not root.is_dir():
-            raise InputError(f"--out {root} is a file; name a folder")
         strangers = sorted(p.name for p in root.iterdir() if p.name != ".uavsim") if root.is_dir() else []
     else:
         strangers = [key for key in output.keys("") if not key.startswith(".uavsim/")][:1]

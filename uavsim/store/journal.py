@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import threading
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Final
 
+from uavsim.files.logs import open_appending
 from uavsim.files.whole import storage_errors
 
 __all__ = ["Journal", "redact", "redacted"]
 
-_URL_CREDENTIALS = re.compile(
-    r"(?P<scheme>[a-z][a-z0-9+.-]*://)\S*@", re.IGNORECASE
-)  # to the last @: secrets hold slashes
-_SECRET_PAIR = re.compile(
-    r"(?P<key>[\w-]*(?:password|passwd|secret|token|api[_-]?key|access[_-]?key|credential|authorization|signature)[\w-]*"
-    r"[\"']?)(?P<mark>\s*[=:]\s*)(?P<scheme>(?:bearer|basic)\s+)?(?:\"[^\"]*\"|'[^']*')?\S*",
+_LONGEST: Final = 1 << 16
+_WORD: Final = re.compile(r"\S+")
+_SECRET_PAIR: Final = re.compile(  # every repetition is bounded: a text of one long word must not take its square in time
+    r"(?P<key>(?:password|passwd|secret|token|api[_-]?key|access[_-]?key|credential|authorization|signature)[\w-]{0,64}+"
+    r"[\"']?)(?P<mark>\s{0,8}[=:]\s{0,8})(?P<scheme>(?:bearer|basic)\s{1,8})?(?:\"[^\"]{0,8192}\"|'[^']{0,8192}')?\S*",
     re.IGNORECASE,
 )
 _AMAZON_KEY = re.compile(r"\b(?:AKIA|ASIA)[A-Z0-9]{12,}\b")
@@ -28,11 +28,19 @@ _AMAZON_KEY = re.compile(r"\b(?:AKIA|ASIA)[A-Z0-9]{12,}\b")
 def redact(text: str) -> str:
     """Take credentials out of a text: ``scheme://user:pass@host``, ``password=...``, ``"secret": "..."``, ``AKIA...``.
 
-    Rather too much than too little: what follows a secret's name goes up to the next blank.
+    Rather too much than too little: what follows a secret's name goes up to the next blank, and an endless text is cut.
     """
-    text = _URL_CREDENTIALS.sub(r"\g<scheme>***@", text)
+    if len(text) > _LONGEST:  # before a blank: a secret that is cut is not recognised
+        text = f"{text[:_LONGEST].rpartition(' ')[0]} ... ({len(text)} characters)"
+    text = _WORD.sub(_without_credentials, text)
     text = _SECRET_PAIR.sub(r"\g<key>\g<mark>***", text)
     return _AMAZON_KEY.sub("***", text)
+
+
+def _without_credentials(word: re.Match[str]) -> str:
+    scheme, _, rest = word[0].partition("://")
+    _, at, host = rest.rpartition("@")  # the last one: secrets hold slashes
+    return f"{scheme}://***@{host}" if at else word[0]
 
 
 def redacted(value: object) -> object:
@@ -65,8 +73,5 @@ class Journal:
         """
         clean = {key: redacted(value) for key, value in facts.items()}
         line = json.dumps({"time": round(self._now(), 3), "event": event, **clean}, ensure_ascii=False, default=str)
-        with self._lock, storage_errors(f"write the log {self._path}"):
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-            with os.fdopen(os.open(self._path, flags, 0o644), "ab") as file:
-                file.write(line.encode("utf-8", "backslashreplace") + b"\n")
+        with self._lock, storage_errors(f"write the log {self._path}"), open_appending(self._path) as file:
+            file.write(line.encode("utf-8", "backslashreplace") + b"\n")

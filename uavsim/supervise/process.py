@@ -13,8 +13,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 
-from uavsim.errors import StorageError
-from uavsim.files.whole import storage_errors
+from uavsim.files.logs import open_appending, tail_of
 
 __all__ = ["GuardedProcess", "exit_text", "forget_lifeline", "own_lifeline_fd", "rss_bytes"]
 
@@ -72,10 +71,8 @@ class GuardedProcess:
     ) -> None:
         self.command = tuple(command)
         self.log = log
-        with storage_errors(f"write the log {log}"):
-            log.parent.mkdir(parents=True, exist_ok=True)
-            self._log_start = log.stat().st_size if log.exists() else 0
-            log_file = log.open("ab")
+        log_file = open_appending(log)
+        self._log_start = os.fstat(log_file.fileno()).st_size
         lifeline = own_lifeline_fd()
         guard = [sys.executable, "-I", "-S", str(_GUARD), str(lifeline), json.dumps(list(stop_command))]
         with log_file:
@@ -167,14 +164,12 @@ class GuardedProcess:
         return code
 
     def log_tail(self, *, lines: int = 12) -> str:
-        """Return the last lines that this child logged."""
-        try:
-            with self.log.open("rb") as file:
-                size = file.seek(0, os.SEEK_END)
-                file.seek(max(self._log_start, size - 16_384))
-                return "\n".join(file.read().decode(errors="replace").splitlines()[-lines:])
-        except OSError as error:
-            raise StorageError(f"cannot read the log {self.log}: {error.strerror}") from error
+        """Return the last lines that this child logged.
+
+        Raises:
+            StorageError: they cannot be read.
+        """
+        return tail_of(self.log, lines=lines, start_bytes=self._log_start)
 
 
 def exit_text(code: int) -> str:

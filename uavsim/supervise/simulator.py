@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import json
 import os
 import socket
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import cast
 
 from uavsim.config.backends import CARLA, Server
 from uavsim.config.run import SimulatorConfig
 from uavsim.environment import python_command
 from uavsim.errors import SimulatorError, SimulatorLost
+from uavsim.files.parse import parse_json
 from uavsim.supervise.process import GuardedProcess, exit_text, rss_bytes
 
-__all__ = ["Simulator"]
+__all__ = ["Simulator", "announced_ports"]
 
 _POLL_S = 0.05
 _CONNECT_S = 2.0
@@ -87,8 +88,9 @@ class Simulator:
 
     def stop(self) -> None:
         """End it, if it is ours; SIGTERM first."""
-        if self._process is not None:
-            self._process.stop(grace_s=4.0)
+        process = self._process  # another thread may be waiting for it, or ending it too
+        if process is not None:
+            process.stop(grace_s=4.0)
         self._process, self._endpoints, self.scenes_flown = None, None, 0
 
     def log_tail(self) -> str:
@@ -153,21 +155,20 @@ class Simulator:
 
     def _announced_ports(self, *, end: float) -> dict[str, int]:
         """Wait for the line ``{"carla": port, "airsim": port}`` of the headless simulator."""
-        assert self._process is not None
+        process = self._process
+        assert process is not None
         said = ""
         while time.monotonic() < end:
-            code = self._process.poll()
-            notes = [said]
-            for line in self._process.log_tail(lines=1000).splitlines():
-                if line.startswith('{"carla"'):
-                    return self._known_ports(json.loads(line))
-                if line.startswith(_COMPILING):
-                    notes.append(line.removeprefix(_PREFIX))
-            if notes[-1] != said:
+            code, log = process.poll(), process.log_tail(lines=1000)
+            announced = announced_ports(log)
+            if announced is not None:
+                return self._known_ports(announced)
+            notes = [text.removeprefix(_PREFIX) for text in log.splitlines() if text.startswith(_COMPILING)]
+            if notes and notes[-1] != said:
                 said = notes[-1]
                 self.say(f"{self.name}: {said}")
             if code is not None:
-                tail = self._process.log_tail(lines=1)
+                tail = process.log_tail(lines=1)
                 self.stop()
                 raise SimulatorError(
                     f"{self.name}: the headless simulator {exit_text(code)} before it listened: {tail}"
@@ -188,10 +189,11 @@ class Simulator:
         return dict(announced)
 
     def _wait_while_it_lives(self, port: int, *, end: float, what: str) -> None:
-        assert self._process is not None
+        process = self._process
+        assert process is not None
         while not _answers("127.0.0.1", port):
-            if (code := self._process.poll()) is not None:
-                what_ran, tail = " ".join(self._process.command[:3]), self._process.log_tail(lines=1)
+            if (code := process.poll()) is not None:
+                what_ran, tail = " ".join(process.command[:3]), process.log_tail(lines=1)
                 self.stop()
                 raise SimulatorError(f"{self.name}: {what_ran} {exit_text(code)}: {tail}")
             if time.monotonic() > end:
@@ -200,6 +202,19 @@ class Simulator:
                     f"{self.name}: started, but no {what} at port {port} within {self.config.ready_s:g} s; see {self._log}"
                 )
             time.sleep(_POLL_S)
+
+
+def announced_ports(log: str) -> dict[str, int] | None:
+    """Return the ports that a headless simulator named in its log; None while there is no such line, or half of one."""
+    for line in log.splitlines():
+        if line.startswith('{"carla"'):
+            try:
+                named = parse_json(line)
+            except ValueError:
+                continue
+            if all(type(port) is int and 0 < port < 1 << 16 for port in named.values()):
+                return cast("dict[str, int]", named)
+    return None
 
 
 def _nobody_listens(line: str) -> None:

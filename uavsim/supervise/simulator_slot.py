@@ -13,6 +13,7 @@ from uavsim.capture.client_events import ClientEvent, ClientReady, SceneFlown
 from uavsim.config.backends import backend_of
 from uavsim.config.run import RunConfig, SimulatorConfig
 from uavsim.errors import SystemFailure, UavsimError
+from uavsim.files.logs import tail_of
 from uavsim.supervise.client_process import ClientProcess, Deadlines, client_command
 from uavsim.supervise.health import MIN_FREE_GPU_MB, Pace, free_gpu_mb
 from uavsim.supervise.simulator import Simulator
@@ -21,6 +22,7 @@ __all__ = ["NoSlotLeft", "SimulatorSlot", "SlotPool"]
 
 T = TypeVar("T")
 _SLOT_ATTEMPTS = 3
+_POLL_S = 0.1
 _TIDY_S = 60.0  # a client process that leaves takes its actors with it; on a busy server that is some hundred calls
 
 
@@ -110,9 +112,7 @@ class SimulatorSlot:
 
     def client_log_tail(self) -> str:
         """Return the last lines that the client process printed."""
-        if not self._client_log.exists():
-            return ""
-        return "\n".join(self._client_log.read_text(errors="replace").splitlines()[-20:])
+        return tail_of(self._client_log, lines=20)
 
     def simulator_log_tail(self) -> str:
         """Return the last lines that the simulator's process printed; empty for an attached one."""
@@ -157,8 +157,9 @@ class SimulatorSlot:
         return self.pace.is_slow or (free_mb is not None and free_mb < MIN_FREE_GPU_MB)
 
     def _stop_client(self, *, grace_s: float) -> None:
-        if self._client is not None:
-            self._client.stop(grace_s=grace_s)
+        client = self._client
+        if client is not None:
+            client.stop(grace_s=grace_s)
         self._client = None
 
 
@@ -254,8 +255,15 @@ class SlotPool:
         threads = [threading.Thread(target=bring_up, args=(s,), name=f"ready-{s.name}") for s in self.slots]
         for thread in threads:
             thread.start()
-        for thread in threads:
-            thread.join()
+        try:
+            for thread in threads:
+                thread.join()
+        except BaseException:  # an interrupt: what is coming up ends, under the threads that wait for it
+            while any(thread.is_alive() for thread in threads):
+                self.close()
+                for thread in threads:
+                    thread.join(_POLL_S)
+            raise
         if not failures.empty():
             raise failures.get()
 

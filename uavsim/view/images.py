@@ -15,10 +15,11 @@ from uavsim.images import draw, overlay
 from uavsim.typing import FloatArray
 from uavsim.view.times import Times
 
-__all__ = ["ShownImages", "box_colours", "log_images"]
+__all__ = ["ShownImages", "box_colours", "fitting_width_px", "log_images"]
 
 _AROUND: Final = [0, 1, 2, 3, 0, 4, 5, 1, 5, 6, 2, 6, 7, 3, 7, 4]
 """A way along all 12 edges of a box, in one stroke."""
+_WIDTHS_PX: Final = (640, 560, 480, 400, 340, 288, 240, 200, 160)
 _IMAGE_PLANE_M: Final = 8.0
 _MASK_OPACITY: Final = 0.45
 _INSTANCE_COLOURS: Final = 251  # as in the coloured masks
@@ -79,6 +80,23 @@ def log_images(
         _send(recording, f"world/drones/{column.first.drone_id}/{channel}", column, times, width_px=width_px)
     _send_drones(recording, samples, times)
     return shown
+
+
+def fitting_width_px(samples: Sequence[Sample], *, most_bytes: int, quality: int) -> int:
+    """Return the largest width at which the images and masks of samples are no more than ``most_bytes``, else the smallest.
+
+    Images are measured, not guessed: a photograph's JPEG is several times that of a rendered street.
+    """
+    there = [image for sample in samples for image in sample.images if image.there]
+    read = [(image.pixels(), image.mask()[0] if "instance" in image.layers else None) for image in there]
+    for width_px in _WIDTHS_PX[:-1]:
+        size = 0
+        for pixels, mask in read:
+            size += len(overlay.small_jpeg(pixels, width_px=width_px, quality=quality))
+            size += 0 if mask is None else len(overlay.coloured_mask(mask, width_px=width_px))
+        if size <= most_bytes:
+            return width_px
+    return _WIDTHS_PX[-1]
 
 
 def box_colours(boxes: Boxes) -> list[tuple[int, int, int]]:

@@ -24,7 +24,7 @@ from uavsim.access import Dataset, Scene
 from uavsim.errors import DatasetError, InputError, StorageError
 from uavsim.files.parse import reading
 from uavsim.view.blueprint import arrange
-from uavsim.view.images import log_images
+from uavsim.view.images import fitting_width_px, log_images
 from uavsim.view.objects import log_boxes, log_lidars, log_tracks
 from uavsim.view.times import Times
 from uavsim.view.town import log_town
@@ -32,9 +32,8 @@ from uavsim.view.town import log_town
 __all__ = ["ViewRequest", "ViewSummary", "write_recording"]
 
 _APPLICATION = "uavsim"
-_WIDTHS_PX = ((40, 640), (150, 400))  # most samples, width: a recording of 400 samples stays under 200 MB
-_SMALLEST_PX = 288
-_LIDAR_POINTS = 4_000_000  # of a recording: 48 MB
+_IMAGE_BYTES = 110_000_000  # of a recording, which stays under 200 MB even where later images are half as large again
+_LIDAR_POINTS = 2_500_000  # of a recording: 30 MB
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +43,7 @@ class ViewRequest:
     Attributes:
         scenes: names; all when empty.
         most_samples: the recording ends after so many.
-        image_width_px: images are made no wider than this, and JPEG; None: the more samples, the smaller.
+        image_width_px: images are made no wider than this, and JPEG; None: as wide as lets the recording stay under 200 MB.
         jpeg_quality: of them.
     """
 
@@ -106,14 +105,18 @@ class _Writer:
         self._notes = [f"no {table}.json: {lost} are not shown" for table, lost in data.missing.items()]
         total = sum(length for name, length in data.scene_lengths if not request.scenes or name in request.scenes)
         self._expected = min(max(total, 1), request.most_samples)
-        widths = (width for most, width in _WIDTHS_PX if self._expected <= most)
-        self._width_px = request.image_width_px or next(widths, _SMALLEST_PX)
+        self._width_px = request.image_width_px or 0
 
     def add(self, recording: rr.RecordingStream, scene: Scene) -> bool:
         """Write a scene; False when the recording is full."""
         samples = list(islice(scene.samples, self._request.most_samples - self._samples))
         if not samples:
             return False
+        if not self._width_px:
+            some = [samples[n] for n in sorted({0, len(samples) // 2, len(samples) - 1})]
+            self._width_px = fitting_width_px(
+                some, most_bytes=_IMAGE_BYTES * len(some) // self._expected, quality=self._request.jpeg_quality
+            )
         times = Times(self._samples, samples)
         times.start(recording)
         bottoms = [s.boxes.map_SE3_box.translation_m[:, 2] - s.boxes.size_lwh_m[:, 2] / 2 for s in samples]

@@ -1,0 +1,24 @@
+"""Compile what numba compiles on first use: python -m tests.compiled. Once a machine; a test need not wait for it then.
+
+A simulator that serves both ports compiles its kernels before it listens; writing and validating a small data set compiles the
+pipeline's.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+from tests.conftest import running_simulator
+from tests.validate.small import write_small
+from uavsim.validate import validate_dataset
+
+
+def main() -> None:
+    """Compile; what is up to date costs its start."""
+    with running_simulator(), tempfile.TemporaryDirectory() as work:
+        validate_dataset(write_small(Path(work, "small"), Path(work)), workers=1)
+
+
+if __name__ == "__main__":
+    main()

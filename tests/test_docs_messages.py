@@ -1,0 +1,57 @@
+"""Each message that a page quotes is one that the code can print."""
+
+from __future__ import annotations
+
+import ast
+import re
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PAGES = ("troubleshooting.md", "real-simulators.md")
+QUOTED = re.compile(r"^```text\n(.*?)^```", re.DOTALL | re.MULTILINE)
+_LEAST_LETTERS = 7  # a text of fewer, such as "{a}: {b}", would fit everything
+
+
+def _pattern(node: ast.expr) -> str:
+    """Return what a string of the code can become, as a regular expression."""
+    if isinstance(node, ast.Constant):
+        return re.escape(str(node.value))
+    if isinstance(node, ast.JoinedStr):
+        return "".join(_pattern(part) for part in node.values)
+    return ".+?"
+
+
+@cache
+def patterns() -> tuple[re.Pattern[str], ...]:
+    found = set()
+    for path in (ROOT / "uavsim").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.JoinedStr) or (isinstance(node, ast.Constant) and isinstance(node.value, str)):
+                said = _pattern(node)
+                if sum(map(str.isalpha, said)) >= _LEAST_LETTERS and " " in said:
+                    found.add(said)
+    return tuple(map(re.compile, found))
+
+
+def in_code(message: str) -> bool:
+    return any(pattern.fullmatch(message) for pattern in patterns())
+
+
+def quoted(name: str) -> list[str]:
+    text = (ROOT / "docs" / name).read_text("utf-8")
+    return [line.removeprefix("error: ") for block in QUOTED.findall(text) for line in block.splitlines() if line]
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_messages_of_a_page_are_those_of_the_code(name: str) -> None:
+    assert quoted(name)
+    assert [message for message in quoted(name) if not in_code(message)] == []
+
+
+def test_a_message_that_nothing_prints_is_found() -> None:
+    assert in_code("unknown scene 'scene_1'; did you mean 'scene_11'?")
+    assert not in_code("the scene 'scene_1' is not known; perhaps 'scene_11'?")
+    assert len(quoted("troubleshooting.md")) > 20

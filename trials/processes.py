@@ -1,0 +1,30 @@
+"""Run a process to its end, or to a limit: what it said, and how it ended."""
+
+from __future__ import annotations
+
+import subprocess
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+__all__ = ["run_to_end"]
+
+
+def run_to_end(
+    command: Sequence[str], *, limit_s: float, cwd: Path | None = None, env: Mapping[str, str] | None = None
+) -> tuple[int | None, list[str]]:
+    """Run a command; returns its exit code, None when it was killed at the limit, and the lines that it said.
+
+    What it says goes through a file: a child of its own that holds a pipe open keeps nobody waiting.
+    """
+    with tempfile.TemporaryFile("w+") as said:
+        process = subprocess.Popen(command, cwd=cwd, env=env, stdout=said, stderr=subprocess.STDOUT)
+        try:
+            code: int | None = process.wait(timeout=limit_s)
+        except subprocess.TimeoutExpired:
+            code = None
+        finally:
+            process.kill()
+            process.wait()
+        said.seek(0)
+        return code, said.read().splitlines()

@@ -1,0 +1,70 @@
+"""Ctrl-C, SIGTERM and SIGHUP: the first one stops the work, whatever the command; what was begun is put in order."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+from types import FrameType
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from sys import UnraisableHookArgs
+
+__all__ = ["INTERRUPTED", "StopSignals"]
+
+INTERRUPTED: Final = 130
+_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_PATIENCE_S: Final = 10.0  # who asks again later than this does not want to wait for order
+_AGAIN_S: Final = 0.02
+
+
+class StopSignals:
+    """Lets the first signal raise ``KeyboardInterrupt`` in the main thread; more of them do not disturb the tidying up.
+
+    A signal that is ignored when the process starts, as ``nohup`` has it, stays ignored.
+    """
+
+    def __init__(self) -> None:
+        self._since_s: float | None = None
+
+    def install(self) -> None:
+        """Take the signals."""
+        for number in _SIGNALS:
+            if signal.getsignal(number) is not signal.SIG_IGN:
+                signal.signal(number, self._stop)
+        signal.signal(signal.SIGALRM, self._stop)
+        sys.unraisablehook = self._lost
+
+    def end_with(self, code: int) -> None:
+        """Let a signal end the process at once from now on: the work is done, its exit code is known."""
+        for number in (*_SIGNALS, signal.SIGALRM):
+            if signal.getsignal(number) is not signal.SIG_IGN:
+                signal.signal(number, lambda *_: os._exit(code))
+
+    def raise_if_asked(self, error: BaseException) -> None:
+        """Call what a library made of the interrupt by its name.
+
+        Raises:
+            KeyboardInterrupt: a signal came.
+        """
+        if self._since_s is not None:
+            raise KeyboardInterrupt from error
+
+    def _stop(self, number: int, frame: FrameType | None) -> None:
+        del number, frame
+        now_s = time.monotonic()
+        if self._since_s is None:
+            self._since_s = now_s
+            raise KeyboardInterrupt
+        if now_s - self._since_s > _PATIENCE_S:
+            os._exit(INTERRUPTED)
+
+    def _lost(self, unraisable: UnraisableHookArgs) -> None:
+        """Ask again when the interpreter dropped the interrupt, as it does in destructors and callbacks."""
+        if issubclass(unraisable.exc_type, KeyboardInterrupt):
+            self._since_s = None
+            signal.setitimer(signal.ITIMER_REAL, _AGAIN_S)
+        else:
+            sys.__unraisablehook__(unraisable)

@@ -1,0 +1,54 @@
+"""The folder that a user names for a result: it can be made or written to, and nothing in it leads elsewhere."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from uavsim.errors import InputError
+
+__all__ = ["check_result_folder", "refuse_no_folder"]
+
+_DEEPEST: Final = 4  # no result has folders below
+
+
+def check_result_folder(out: Path) -> None:
+    """Check a place before anything is written there. It may be a link to a folder itself: the user named it.
+
+    Raises:
+        InputError: a file, a device or a link that leads nowhere is there or on the way, or a folder in it is a link.
+    """
+    refuse_no_folder(out)
+    for link in _linked_folders(out, depth=_DEEPEST):
+        raise InputError(
+            f"{link} is a link to a folder, and a result goes into folders of its own: remove it, or name another folder"
+        )
+
+
+def refuse_no_folder(out: Path) -> None:
+    """Refuse a place where no folder is and none can be made.
+
+    Raises:
+        InputError: a file, a device or a link that leads nowhere is there, or on the way.
+    """
+    step = out
+    while not os.path.lexists(step) and step != step.parent:
+        step = step.parent
+    if os.path.lexists(step) and not step.is_dir():
+        kind = "a link that leads to no folder" if step.is_symlink() else "a file, a pipe or a device"
+        raise InputError(f"{step} is {kind}, and {out} is to be a folder: name another place")
+
+
+def _linked_folders(folder: Path, *, depth: int) -> Iterator[Path]:
+    try:
+        with os.scandir(folder) as entries:
+            below = [Path(entry.path) for entry in entries if entry.is_dir()]
+    except OSError:  # not there yet, or closed to this user: writing says so
+        return
+    for path in below:
+        if path.is_symlink():
+            yield path
+        elif depth > 1:
+            yield from _linked_folders(path, depth=depth - 1)
