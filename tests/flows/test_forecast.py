@@ -23,17 +23,10 @@ FIRST = Flight(
 LATER = Flight(began_s=31.0, samples_s=(36.0, 38.0, 40.0, 42.0), flown_s=43.0, committed_s=45.0)
 
 
-def measured(*, towns: int = 1) -> Measured:
-    probes = {f"Town{k}": TownProbe((FIRST,), (LATER,)) for k in range(towns)}
-    finish = FinishProbe(once_s=3.0, sample_s=0.1)
-    return Measured(start_s=10.0, towns=probes, finish=finish, bytes_per_sample=5e6, bytes_once=1e6, probe_s=60.0)
-
-
 def test_one_town_one_simulator_worked_out_on_paper(paper: Paper) -> None:
     job = paper_job(paper(scenes="10"))  # 10 scenes of Town10HD
     assert job.samples == 2
-    probe = measured()
-    probe = Measured(10.0, {"Town10HD": TownProbe((FIRST,), (LATER,))}, probe.finish, 5e6, 1e6, 60.0)
+    probe = Measured(10.0, 8.0, {"Town10HD": TownProbe((FIRST,), (LATER,))}, FinishProbe(3.0, 0.1), 5e6, 1e6, 60.0)
 
     told = predicted(job, job.scenes, probe, simulators=1)
 
@@ -47,13 +40,19 @@ def test_one_town_one_simulator_worked_out_on_paper(paper: Paper) -> None:
 def test_simulators_side_by_side_share_the_scenes(paper: Paper) -> None:
     job = paper_job(paper(scenes="9"))
     probe = Measured(
-        10.0, {"Town10HD": TownProbe((FIRST, FIRST), (LATER, LATER))}, FinishProbe(0.0, 0.0), 0.0, 0.0, 0.0
+        10.0, 8.0, {"Town10HD": TownProbe((FIRST, FIRST), (LATER, LATER))}, FinishProbe(0.0, 0.0), 0.0, 0.0, 0.0
     )
 
     told = predicted(job, job.scenes, probe, simulators=4)
 
     assert told.seconds == pytest.approx(10 + 19 + 3 * (2 * 2 + 4) + 2 * 0.5)  # nine scenes by four: three rounds
     assert told.simulator_s == pytest.approx(4 * told.seconds)
+
+
+def test_a_run_is_not_over_before_prefects_server_answers(paper: Paper) -> None:
+    job = paper_job(paper(scenes="1"))
+    slow = Measured(1.0, 500.0, {"Town10HD": TownProbe((FIRST,), ())}, FinishProbe(3.0, 0.0), 0.0, 0.0, 0.0)
+    assert predicted(job, job.scenes, slow, simulators=1).seconds == 503.0
 
 
 def test_a_short_run_is_measured_and_leaves_nothing(paper: Paper, tmp_path: Path, monkeypatch) -> None:

@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -16,6 +17,7 @@ from prefect.logging.handlers import APILogWorker
 
 from tests.flows.test_stages import contents, run_all
 from uavsim.errors import InputError, StorageError, SystemFailure
+from uavsim.flows import server as server_module
 from uavsim.flows.generate import Result, generate
 from uavsim.flows.request import Request
 from uavsim.flows.server import TemporaryServer, check_api, use_api
@@ -189,3 +191,14 @@ def test_an_interrupt_ends_flights_at_once(api: str, paper: Paper, tmp_path: Pat
     entry = read_ledger(LocalOutput(tmp_path / "out"))["scene_00"]
     assert (entry.state, entry.attempts) == ("flying", 0)
     assert run(paper()).committed == ("scene_00", "scene_01", "scene_02")
+
+
+def test_a_port_that_is_taken_meanwhile_is_left_to_its_owner(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Between the choice of a port and Prefect's start lie seconds, in which simulators take theirs."""
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        free = server_module._free_port
+        ports = iter([other.getsockname()[1]])
+        monkeypatch.setattr(server_module, "_free_port", lambda: next(ports, None) or free())
+        with TemporaryServer() as server:
+            assert server.url.endswith(f":{other.getsockname()[1]}/api")
+            assert not server.wait().endswith(f":{other.getsockname()[1]}/api")

@@ -1,4 +1,4 @@
-"""The first scene of each simulator flies while Prefect's server still starts; the tasks of these scenes take the outcome.
+"""The first scenes of each simulator fly while Prefect's server still starts; the tasks of these scenes take the outcome.
 
 Only on simulators that the run starts itself: one that others may use is shared out by a limit of Prefect's server.
 """
@@ -14,6 +14,8 @@ from uavsim.store.ledger import read_entry
 
 __all__ = ["FlightsAhead"]
 
+_SCENES = 3  # of each simulator: on a busy machine Prefect's server takes longer than a short scene
+
 
 class FlightsAhead:
     """Flies the first scenes of the first town. Use as a context manager, within the run's context."""
@@ -25,8 +27,9 @@ class FlightsAhead:
     def __enter__(self) -> FlightsAhead:
         slots = self._context.pool.slots
         if all(slot.simulator.is_ours for slot in slots):
-            self._threads = ThreadPoolExecutor(len(slots), thread_name_prefix="ahead")
-            for name in self._first_scenes(len(slots)):
+            workers = len(slots) * (1 + self._context.run.label_threads)
+            self._threads = ThreadPoolExecutor(workers, thread_name_prefix="ahead")
+            for name in self._first_scenes(_SCENES * len(slots)):
                 self._context.ahead[name] = self._threads.submit(stages.fly_scene, self._context, name)
         return self
 

@@ -6,17 +6,18 @@ committed, put into tables and validated as a run does it, all simulators at the
 
 from __future__ import annotations
 
+import contextlib
 import statistics
 import tempfile
 import time
-from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from uavsim.capture.client_events import ClientEvent, SampleTaken
 from uavsim.errors import InputError
-from uavsim.flows import finish, stages
+from uavsim.flows import finish, server, stages
 from uavsim.flows.context import opened, prepared
 from uavsim.flows.job import Job, SceneRef
 from uavsim.flows.request import Request
@@ -93,6 +94,7 @@ class Measured:
 
     Attributes:
         start_s: until simulators and clients were up.
+        prefect_s: until Prefect's server answered; scenes fly meanwhile.
         towns: what was measured in each.
         finish: tables, contact sheet, validation.
         bytes_per_sample: on disk.
@@ -101,6 +103,7 @@ class Measured:
     """
 
     start_s: float
+    prefect_s: float
     towns: dict[str, TownProbe]
     finish: FinishProbe
     bytes_per_sample: float
@@ -118,6 +121,7 @@ class Forecast:
         simulators: at the same time.
         seconds: of the run, by the clock.
         simulator_s: in which simulators are kept, all together.
+        finish_s: of ``seconds``, for tables and validation.
         size_bytes: that will be written.
         sample_s: measured, by town.
         probe_s: how long measuring took.
@@ -128,6 +132,7 @@ class Forecast:
     simulators: int
     seconds: float
     simulator_s: float
+    finish_s: float
     size_bytes: float
     sample_s: dict[str, float] = field(default_factory=dict)
     probe_s: float = 0.0
@@ -147,6 +152,7 @@ class Forecast:
             "samples": self.samples,
             "simulators": self.simulators,
             "seconds": round(self.seconds, 1),
+            "finish_s": round(self.finish_s, 1),
             "simulator_hours": round(self.simulator_s / 3600, 4),
             "size_bytes": round(self.size_bytes),
             "sample_s": {town: round(value, 3) for town, value in self.sample_s.items()},
@@ -184,14 +190,15 @@ def predicted(job: Job, waiting: Sequence[SceneRef], measured: Measured, *, simu
         scene_s = job.samples * probe.sample_s + probe.beside_samples_s(probe.later or probe.first)
         load_s = max(probe.beside_samples_s(probe.first) - probe.beside_samples_s(probe.later or probe.first), 0.0)
         seconds += load_s + -(-count // at_work) * scene_s + job.samples * probe.after_s
-    flying_s = seconds
+    flying_s = max(seconds, measured.prefect_s)
     samples = len(waiting) * job.samples
-    seconds += measured.finish.seconds(samples)
+    finish_s = measured.finish.seconds(samples)
     return Forecast(
         scenes=len(waiting),
         samples=samples,
         simulators=simulators,
-        seconds=seconds,
+        seconds=flying_s + finish_s,
+        finish_s=finish_s,
         simulator_s=flying_s * simulators,
         size_bytes=measured.bytes_once + samples * measured.bytes_per_sample,
         sample_s={town: probe.sample_s for town, probe in measured.towns.items()},
@@ -207,7 +214,7 @@ def _measure(request: Request, waiting: Sequence[SceneRef], *, slots: int, conso
         probe = request.model_copy(
             update={"out": folder, "samples": _SAMPLES, "scenes": as_text(sorted(numbers)), "force": False}
         )
-        with opened(prepared(probe), console=console) as context:
+        with _prefect_server() as prefect, opened(prepared(probe), console=console) as context:
             start_s = time.monotonic() - began
             ends = _Ends(context, wanted=wanted)
             towns = {}
@@ -221,7 +228,32 @@ def _measure(request: Request, waiting: Sequence[SceneRef], *, slots: int, conso
             samples = len(context.job.scenes) * _SAMPLES
             ends.measure(samples=samples)
             once, by_sample = _sizes(context.output.root)
-        return Measured(start_s, towns, ends.probe(), by_sample / samples, once, probe_s=time.monotonic() - began)
+            prefect_s = prefect.result()
+        return Measured(
+            start_s, prefect_s, towns, ends.probe(), by_sample / samples, once, probe_s=time.monotonic() - began
+        )
+
+
+@contextlib.contextmanager
+def _prefect_server() -> Iterator[Future[float]]:
+    """Start the server that a run starts, too: it needs the processor while the first scenes fly.
+
+    Yields:
+        After how many seconds it answered; 0 where the user has a server.
+    """
+    began = time.monotonic()
+    if server.configured_api_url() is not None:
+        yielded: Future[float] = Future()
+        yielded.set_result(0.0)
+        yield yielded
+        return
+    with server.TemporaryServer() as ours, ThreadPoolExecutor(1) as thread:
+
+        def ready_s() -> float:
+            ours.wait()
+            return time.monotonic() - began
+
+        yield thread.submit(ready_s)
 
 
 class _Ends:

@@ -36,6 +36,8 @@ __all__ = ["TemporaryServer", "check_api", "configured_api_url", "use_api"]
 _DIRECT = urllib.request.build_opener(urllib.request.ProxyHandler({}))  # no proxy reaches this machine's own addresses
 _START_S = 180.0
 _POLL_S = 0.1
+_PORT_TAKEN = "address already in use"
+_MOST_PORTS = 3
 _RESTARTS = 3  # of a server that dies in the middle of a run
 _OURS = ("PREFECT_SERVER_ANALYTICS_ENABLED", "PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL")  # set by the command itself
 _NICENESS = "5"  # simulators and clients go first
@@ -165,15 +167,10 @@ class TemporaryServer:
     def __init__(self) -> None:
         self.key = f"uavsim:{secrets.token_urlsafe(32)}"
         self._home = Path(tempfile.mkdtemp(prefix="uavsim-prefect-"))
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            self._port = int(probe.getsockname()[1])
         self._template = _template_path()
         self._fresh = not _copy_whole(self._template, self._database)
-        app = ("--factory", "prefect.server.api.server:create_app", "--log-level", "error", "--lifespan", "on")
-        command = python_command("uvicorn", *app, "--host", "127.0.0.1", "--port", str(self._port))
-        self._command = ["nice", "-n", _NICENESS, *command]
         self._ends = threading.Event()
+        self._port, self._ports_tried = _free_port(), 1
         self._process = self._start()
         self._began = time.monotonic()
         self._keeper = threading.Thread(target=self._keep_up, name="prefect-server", daemon=True)
@@ -221,9 +218,11 @@ class TemporaryServer:
         while not _healthy(self.url):
             code = self._process.poll()
             if code is not None:
-                raise SystemFailure(
-                    f"the temporary Prefect server {exit_text(code)}: {self._process.log_tail(lines=1)}"
-                )
+                said = self._process.log_tail(lines=1)
+                if _PORT_TAKEN not in said or self._ports_tried == _MOST_PORTS:
+                    raise SystemFailure(f"the temporary Prefect server {exit_text(code)}: {said}")
+                self._port, self._ports_tried = _free_port(), self._ports_tried + 1  # a simulator was faster
+                self._process = self._start()
             if time.monotonic() - self._began > _START_S:
                 raise SystemFailure(f"the temporary Prefect server did not answer within {_START_S:g} s")
             time.sleep(_POLL_S)
@@ -235,7 +234,11 @@ class TemporaryServer:
     def _start(self) -> GuardedProcess:
         env: dict[str, str | None] = {name: None for name in os.environ if name.startswith("PREFECT_")}
         env |= _QUIET | self._own_settings()
-        return GuardedProcess(self._command, log=self._home / "server.log", env=env, cwd=self._home)
+        app = ("--factory", "prefect.server.api.server:create_app", "--log-level", "error", "--lifespan", "on")
+        command = python_command("uvicorn", *app, "--host", "127.0.0.1", "--port", str(self._port))
+        return GuardedProcess(
+            ["nice", "-n", _NICENESS, *command], log=self._home / "server.log", env=env, cwd=self._home
+        )
 
     def _keep_up(self) -> None:
         """Start the server anew when it dies: its database is there, and Prefect's client asks again for a minute."""
@@ -257,6 +260,12 @@ class TemporaryServer:
             ):
                 source.backup(copy)
             replace_bytes(self._template, copied.read_bytes())
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
 
 
 def _template_path() -> Path:
