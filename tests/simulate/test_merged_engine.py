@@ -121,6 +121,12 @@ def test_a_held_world_goes_on_when_its_images_are_refused() -> None:
     assert seen == [True, False], "it goes on once"
 
 
+def test_traffic_that_moves_before_the_first_image_voids_the_scene() -> None:
+    world = PaperWorld(moves_m=0.3)
+    with pytest.raises(SceneVoid, match=r"simPause does not hold the world: actor 2 moved 0\.3\d* m from frame 7 to 8"):
+        held(world).ask({"airsim": world.image}, doing="listing vehicles")
+
+
 def test_a_scene_that_ends_between_hold_and_images_does_not_hold_the_next() -> None:
     seen: list[bool] = []
     engine = held(PaperWorld())

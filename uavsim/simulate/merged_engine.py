@@ -119,8 +119,12 @@ class MergedEngine:
                 return
             self._world.cue()
 
-    def pass_tick(self) -> TickState:
-        """Let the game thread run once; what it moves, it must not.
+    def pass_tick(self, *, still: bool = True) -> TickState:
+        """Let the game thread run once in a paused world; what it moves, it must not.
+
+        Args:
+            still: nothing may have moved since the tick before. A tick that moves traffic unseen, before a scene's first
+                image, makes it another scene than that of its seed.
 
         Raises:
             SimulatorLost: the server sends no snapshot of that tick.
@@ -137,8 +141,8 @@ class MergedEngine:
         self.ticks_passed += 1
         if self.ticks_passed % _HEARTBEAT_TICKS == 0:
             self._heartbeat("swarm", self.ticks_passed)
-        if self._captured is not None:
-            _refuse_motion(self._captured, state)
+        if self._captured is not None or still:
+            _refuse_motion(self._captured or before, state)
         return state
 
     def hold(self, pause: Callable[[bool], None]) -> TickState:
@@ -152,7 +156,7 @@ class MergedEngine:
         """
         self._pause, self._captured, self._held = pause, None, True
         pause(True)
-        self._captured = self.pass_tick()
+        self._captured = self.pass_tick(still=False)
         return self._captured
 
     @contextlib.contextmanager
