@@ -111,7 +111,10 @@ def wrong_flat_images(folder: Path, cameras: dict[str, int]) -> tuple[int, int]:
 def wrong_against(folder: Path, reference: Path) -> tuple[int, int]:
     """Return (wrong, looked at): each file must equal the undisturbed flight's."""
     names = sorted(p.relative_to(reference) for p in reference.rglob("*.png"))
-    return sum((folder / n).read_bytes() != (reference / n).read_bytes() for n in names), len(names)
+    wrong = [str(name) for name in names if (folder / name).read_bytes() != (reference / name).read_bytes()]
+    if wrong:
+        print(f"{folder.name}: not as undisturbed: {', '.join(wrong)}", file=sys.stderr, flush=True)
+    return len(wrong), len(names)
 
 
 def fired(log: str) -> Counter[str]:
