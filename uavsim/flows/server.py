@@ -14,6 +14,7 @@ import shutil
 import socket
 import sqlite3
 import stat
+import sys
 import tempfile
 import threading
 import time
@@ -77,8 +78,8 @@ def configured_api_url() -> str | None:
 
 def _nothing_is_configured() -> bool:
     """Tell, without importing Prefect (which takes seconds), that neither environment nor files say anything of it."""
-    if any(name.startswith("PREFECT_") and name not in _OURS for name in os.environ):
-        return False
+    if "prefect" in sys.modules or any(name.startswith("PREFECT_") and name not in _OURS for name in os.environ):
+        return False  # a program that has imported it may have settings of its own at work
     files = (Path("prefect.toml"), Path(".env"), Path.home() / ".prefect" / "profiles.toml")
     with contextlib.suppress(OSError, UnicodeDecodeError):
         project = Path("pyproject.toml")
