@@ -111,8 +111,8 @@ def test_schema_writes_what_is_committed(here, run):
 def test_places_that_cannot_be_written(here, run):
     (here / "file").write_text("")
     code, _, err = run("schema", "--out", "file")
-    assert code == 3
-    assert "cannot write" in err
+    assert code == 2
+    assert "is to be a folder" in err
 
 
 def test_brackets_in_a_message_are_not_markup(here, run):

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.flows.test_stages import contents, run_all
-from uavsim.errors import StorageError
+from uavsim.errors import InputError, StorageError
 from uavsim.flows.request import Request
 from uavsim.store.commit import sweep_orphans
 from uavsim.store.ledger import read_ledger
@@ -79,5 +79,5 @@ def test_a_read_only_disk(paper: Paper, small_disk: Path, tmp_path: Path) -> Non
 def test_a_folder_of_somebody_else(paper: Paper, tmp_path: Path) -> None:
     """Root may write anywhere, so a file stands in the way instead."""
     (tmp_path / "file").write_text("x")
-    with pytest.raises(StorageError, match="cannot"):
+    with pytest.raises(InputError, match=r"file is a file, a pipe or a device, and .* is to be a folder"):
         run_all(paper(scenes="1", out=tmp_path / "file" / "out"))

@@ -171,6 +171,16 @@ def test_a_temporary_server_leaves_nothing(tmp_path: Path, monkeypatch: pytest.M
     assert "PREFECT_API_URL" not in os.environ
 
 
+def test_services_end_with_the_private_server_that_they_speak_to() -> None:
+    """Prefect keeps them by the names of the tags; a later run with the same tags would wait for a server that is gone."""
+    from prefect.concurrency.services import ConcurrencySlotAcquisitionWithLeaseService as Slots
+
+    with use_api("http://127.0.0.1:9/api", key="uavsim:x"):
+        first = Slots.instance(frozenset({"tag:once"}))
+    with use_api("http://127.0.0.1:9/api", key="uavsim:y"):
+        assert Slots.instance(frozenset({"tag:once"})) is not first
+
+
 def test_an_interrupt_ends_flights_at_once(api: str, paper: Paper, tmp_path: Path) -> None:
     """The client process hangs, and its deadline is farther away than that of this test."""
     request = paper(faults={"scene_00": ["hang"]}, patience_s=600.0)

@@ -37,6 +37,7 @@ __all__ = ["TemporaryServer", "check_api", "configured_api_url", "use_api"]
 _DIRECT = urllib.request.build_opener(urllib.request.ProxyHandler({}))  # no proxy reaches this machine's own addresses
 _START_S = 180.0
 _POLL_S = 0.1
+_SERVICES_END_S = 5.0
 _PORT_TAKEN = "address already in use"
 _MOST_PORTS = 3
 _RESTARTS = 3  # of a server that dies in the middle of a run
@@ -138,7 +139,20 @@ def use_api(url: str, *, key: str = "") -> Iterator[None]:
             PREFECT_LOGGING_TO_API_ENABLED: False,
         }
     with temporary_settings(updates=updates):
-        yield
+        try:
+            yield
+        finally:
+            if key:
+                _end_services()
+
+
+def _end_services() -> None:
+    """End Prefect's threads that speak to this server; a later run of this process would wait in them for one that is gone."""
+    from prefect.concurrency.services import ConcurrencySlotAcquisitionWithLeaseService
+    from prefect.events.worker import EventsWorker
+
+    for service in (ConcurrencySlotAcquisitionWithLeaseService, EventsWorker):
+        service.drain_all(timeout=_SERVICES_END_S)
 
 
 def check_api(url: str) -> None:
