@@ -61,13 +61,13 @@ class MergedEngine:
         self._heartbeat: Heartbeat = lambda _phase, _n: None
         self._captured: TickState | None = None
         self._pause: Callable[[bool], None] = lambda _paused: None
-        self._held = False
+        self._held = self._sent_before = False
         self.way: EngineWay = ""
         self.ticks_passed = 0
 
     def begin(self, heartbeat: Heartbeat) -> None:
-        """Tell whom to report progress to."""
-        self._heartbeat = heartbeat
+        """Tell whom to report progress to. What was sent to the vehicles before shows in the next tick, pause or not."""
+        self._heartbeat, self._sent_before = heartbeat, True
 
     def ask(
         self, jobs: Mapping[str, Callable[[], T]], *, doing: str, ticks: bool = True, within_s: float | None = None
@@ -123,8 +123,8 @@ class MergedEngine:
         """Let the game thread run once in a paused world; what it moves, it must not.
 
         Args:
-            still: nothing may have moved since the tick before. A tick that moves traffic unseen, before a scene's first
-                image, makes it another scene than that of its seed.
+            still: nothing may have moved since the tick before, but in a scene's first one. A tick that moves traffic unseen,
+                before a scene's first image, makes it another scene than that of its seed.
 
         Raises:
             SimulatorLost: the server sends no snapshot of that tick.
@@ -141,6 +141,7 @@ class MergedEngine:
         self.ticks_passed += 1
         if self.ticks_passed % _HEARTBEAT_TICKS == 0:
             self._heartbeat("swarm", self.ticks_passed)
+        still, self._sent_before = still and not self._sent_before, False
         if self._captured is not None or still:
             _refuse_motion(self._captured or before, state)
         return state
