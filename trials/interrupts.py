@@ -26,21 +26,10 @@ from typing import Final
 
 import psutil
 
+from trials.small_dataset import one_scene
 from uavsim.validate import validate_version
 
-_GENERATE: Final = (
-    "generate",
-    "--dataset",
-    "smoke",
-    "--town",
-    "Town10HD",
-    "--scenes",
-    "0",
-    "--samples",
-    "2",
-    "--out",
-    "OUT",
-)
+_GENERATE: Final = ("generate", *one_scene(2), "--out", "OUT")
 COMMANDS: Final[dict[str, tuple[str, ...]]] = {  # SET is a data set that is there, OUT is a place where nothing is
     "generate": _GENERATE,
     "regenerate": ("regenerate", "SET", "--scenes", "0"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-__all__ = ["DATASET", "RIG", "write_plans"]
+__all__ = ["DATASET", "RIG", "one_scene", "write_plans"]
 
 RIG: Final = """
 width_px: 160
@@ -41,3 +41,8 @@ def write_plans(work: Path, *, name: str = "kill", dataset: str = DATASET) -> Pa
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
     return work / "flight_plans" / "datasets" / f"{name}.yaml"
+
+
+def one_scene(samples: int) -> tuple[str, ...]:
+    """Return the words that make ``uavsim generate`` fly the shortest scene of the smoke data set."""
+    return ("--dataset", "smoke", "--town", "Town10HD", "--scenes", "0", "--samples", str(samples))

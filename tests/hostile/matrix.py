@@ -30,6 +30,7 @@ from tests.hostile.damages import DAMAGES, NEW, NOTES
 from tests.hostile.places import NAMES, OUTS, Out
 from tests.hostile.surroundings import SURROUNDINGS, Surrounding
 from trials.leftovers import contents
+from trials.small_dataset import one_scene
 
 COMMANDS: dict[str, list[str]] = {  # with SET and OUT filled in
     "status": ["status", "SET", "--json"],
@@ -40,19 +41,7 @@ COMMANDS: dict[str, list[str]] = {  # with SET and OUT filled in
     "opv2v": ["export", "SET", "OUT", "--format", "opv2v"],
     "mmdet3d": ["export", "SET", "OUT", "--format", "mmdet3d"],
     "annotate": ["annotate", "SET"],
-    "generate": [
-        "generate",
-        "--dataset",
-        "smoke",
-        "--town",
-        "Town10HD",
-        "--scenes",
-        "0",
-        "--samples",
-        "1",
-        "--out",
-        "OUT",
-    ],
+    "generate": ["generate", *one_scene(1), "--out", "OUT"],
     "secret": ["generate", "--dataset", "smoke", "--out", "s3://KEY:SEC/RET@bucket/x"],
     "linked out": ["generate", "--dataset", "smoke", "--town", "Town10HD", "--scenes", "0", "--out", "SET"],
 }
