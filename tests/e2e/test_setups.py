@@ -16,7 +16,7 @@ from uavsim.capture.recording_reader import read_recording
 def test_a_set_up_with_airsim_makes_a_valid_data_set(topology: str, tmp_path: Path) -> None:
     (tmp_path / "rig.yaml").write_text(RIG)
     out = tmp_path / "out"
-    words = (*one_scene(2), "--rig", tmp_path / "rig.yaml")
+    words = (*one_scene(2), "--rig", str(tmp_path / "rig.yaml"))
     done = uavsim("generate", *words, "--topology", topology, "--out", out)
     assert done.returncode == 0, done.stdout + done.stderr
     recording = read_recording(out / ".uavsim/recordings/scene_0000")
