@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from uavsim.capture.client_events import ClientReady
 from uavsim.config.run import DeadlineConfig, RunConfig, SimulatorConfig
-from uavsim.errors import SimulatorLost
+from uavsim.errors import SimulatorLost, UavsimError
 from uavsim.supervise.simulator_slot import NoSlotLeft, SimulatorSlot, SlotPool
 
 FAKE = Path(__file__).with_name("fake_client_worker.py")
@@ -131,3 +132,34 @@ def test_an_interrupt_while_simulators_start_ends_them_and_leaves_no_thread(tmp_
         pool.ready_all()
     assert [thread.name for thread in threading.enumerate() if thread.name.startswith("ready-")] == []
     assert [one.simulator.pid for one in slots] == [None, None]
+
+
+class _SlowToEnd(SimulatorSlot):
+    """A slot that comes up only when it is ended, and then takes its time."""
+
+    def __init__(self, *, name: str, tidying_s: float, tmp_path: Path) -> None:
+        super().__init__(SimulatorConfig(), run=RUN, topology="carla", name=name, logs=tmp_path, home=tmp_path)
+        self.waits, self.told_to_end, self.tidying_s = threading.Event(), threading.Event(), tidying_s
+
+    def ready(self) -> ClientReady:
+        self.waits.set()
+        assert self.told_to_end.wait(60)
+        threading.Event().wait(self.tidying_s)
+        raise UavsimError("ended before it was up")
+
+    def close(self) -> None:
+        self.told_to_end.set()
+
+
+def test_an_interrupt_waits_for_the_slot_that_ends_last(tmp_path: Path) -> None:
+    slots = [_SlowToEnd(name=name, tidying_s=s, tmp_path=tmp_path) for name, s in (("a", 1.0), ("b", 0.0))]
+
+    def interrupt_when_waited_for() -> None:
+        for one in slots:
+            assert one.waits.wait(60)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    threading.Thread(target=interrupt_when_waited_for).start()
+    with pytest.raises(KeyboardInterrupt), SlotPool(slots) as pool:
+        pool.ready_all()
+    assert [thread.name for thread in threading.enumerate() if thread.name.startswith("ready-")] == []

@@ -244,26 +244,35 @@ class SlotPool:
             UavsimError: the first failure.
         """
         failures: queue.SimpleQueue[UavsimError] = queue.SimpleQueue()
+        # Waited for by events: a join that is interrupted makes Python 3.11 take a running thread for one that has ended.
+        over = [threading.Event() for _ in self.slots]
 
-        def bring_up(slot: SimulatorSlot) -> None:
+        def bring_up(slot: SimulatorSlot, done: threading.Event) -> None:
             slot.simulator.say = say or slot.simulator.say
             try:
                 slot.ready()
             except UavsimError as error:
                 failures.put(error)
+            finally:
+                done.set()
 
-        threads = [threading.Thread(target=bring_up, args=(s,), name=f"ready-{s.name}") for s in self.slots]
-        for thread in threads:
-            thread.start()
+        threads = [
+            threading.Thread(target=bring_up, args=(slot, done), name=f"ready-{slot.name}")
+            for slot, done in zip(self.slots, over, strict=True)
+        ]
         try:
             for thread in threads:
-                thread.join()
+                thread.start()
+            for done in over:
+                done.wait()
         except BaseException:  # an interrupt: what is coming up ends, under the threads that wait for it
             while any(thread.is_alive() for thread in threads):
                 self.close()
-                for thread in threads:
-                    thread.join(_POLL_S)
+                for done in over:
+                    done.wait(_POLL_S)
             raise
+        for thread in threads:
+            thread.join()
         if not failures.empty():
             raise failures.get()
 
