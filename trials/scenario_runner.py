@@ -1,7 +1,7 @@
 """Run the scenarios of CARLA's scenario_runner, unchanged, against the headless simulator and print how each ended.
 
     scripts/run_scenario_runner FOLDER --agents FOLDER --python PATH [--only PATTERN ...] [--towns NAME ...]
-                                [--limit 300] [--maps FOLDER]
+                                [--limit 300] [--maps FOLDER] [--logs FOLDER]
 
 FOLDER is a checkout of scenario_runner 0.9.16; --agents is PythonAPI/carla of a copy of CARLA 0.9.16, which it imports.
 --python names an interpreter with scenario_runner's requirements (headless_simulator/docs/examples.md lists versions). All XML
@@ -9,8 +9,8 @@ scenarios and OpenSCENARIO files of its examples run whose town the simulator of
 
 Nobody drives the ego vehicle in scenario_runner; here CARLA's BasicAgent does (trials/scenario_driver.py). A scenario
 that comes to its end "ran", and what its criteria say of the drive is printed. One that ends in an exception is "FAIL";
-where a place is taken or there is no road in a look-alike of CARLA's town, it is "no place". Ends with 0 only if none
-failed or took longer than --limit.
+where a place is taken or a road is not there in a look-alike of CARLA's town, it is "no place"; "own fault" where no
+simulator could run it. Ends with 0 only if none failed or took longer than --limit.
 """
 
 from __future__ import annotations
@@ -43,7 +43,9 @@ NO_PLACE = (  # what scenario_runner's own exceptions say of a place, in lower c
     "no more locations",
     "couldn't find",
     "could not find a",
+    "laneposition",  # of an OpenSCENARIO file: a road by its number in CARLA's own map
 )
+FILE_AT_FAULT = {"ChangeLane/ChangeLane_2": "its XML names none of the actors that its class takes"}
 
 
 @dataclass(frozen=True)
@@ -57,12 +59,13 @@ class Scenario:
 
 @dataclass(frozen=True)
 class Programs:
-    """What a scenario is run with: a checkout, CARLA's agents, an interpreter, and the seconds it may take."""
+    """What a scenario is run with: a checkout, CARLA's agents, an interpreter, the seconds it may take, a folder for logs."""
 
     source: Path
     agents: Path
     python: str
     limit_s: float
+    logs: Path | None
 
     def environment(self, home: str) -> dict[str, str]:
         """Environment of scenario_runner and of who drives."""
@@ -92,6 +95,8 @@ def run(scenario: Scenario, port: int, programs: Programs) -> tuple[str, str]:
     command += ["--trafficManagerPort", str(port + TRAFFIC_MANAGER_BEHIND), *scenario.arguments]
     with tempfile.TemporaryDirectory() as home, _driven(port, programs, home):
         code, said = run_to_end(command, limit_s=programs.limit_s, cwd=programs.source, env=programs.environment(home))
+    if programs.logs is not None:
+        programs.logs.joinpath(f"{scenario.name.replace('/', '-')}.txt").write_text("\n".join(said), encoding="utf-8")
     return ending_of(said, code)
 
 
@@ -148,13 +153,15 @@ def run_all(wanted: list[Scenario], programs: Programs, maps: tuple[str, ...]) -
             ending = ""
             while left and ending not in ("FAIL", "too slow"):  # after those, a new simulator: it may be in any state
                 scenario, began = left.pop(0), time.monotonic()
-                if scenario.town in towns:
+                if scenario.name in FILE_AT_FAULT:
+                    ending, how = "own fault", FILE_AT_FAULT[scenario.name]
+                elif scenario.town in towns:
                     ending, how = run(scenario, port, programs)
                 else:
                     ending, how = "no town", f"the simulator offers no {scenario.town}"
                 counts[ending] += 1
                 seconds = time.monotonic() - began
-                print(f"{scenario.name:50} {scenario.town:12} {ending:8} {seconds:4.0f} s  {how}", flush=True)
+                print(f"{scenario.name:50} {scenario.town:12} {ending:9} {seconds:4.0f} s  {how}", flush=True)
     return counts
 
 
@@ -168,9 +175,10 @@ def main() -> None:
     parser.add_argument("--towns", nargs="*", help="only scenarios of these towns")
     parser.add_argument("--limit", type=float, default=300.0, help="seconds that a scenario may take")
     parser.add_argument("--maps", type=Path, help="folder of OpenDRIVE files that the simulator serves by their names")
+    parser.add_argument("--logs", type=Path, help="an existing folder for what each scenario prints")
     options = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # what was started here is ended here
-    programs = Programs(options.folder.resolve(), options.agents.resolve(), options.python, options.limit)
+    programs = Programs(options.folder.resolve(), options.agents.resolve(), options.python, options.limit, options.logs)
     everything = [*xml_scenarios(programs.source), *open_scenarios(programs.source)]
     wanted = [s for s in everything if any(fnmatch.fnmatch(s.name, f"*{p}*") for p in options.only)]
     wanted = [s for s in wanted if not options.towns or s.town in options.towns]
