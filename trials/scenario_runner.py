@@ -43,9 +43,13 @@ NO_PLACE = (  # what scenario_runner's own exceptions say of a place, in lower c
     "no more locations",
     "couldn't find",
     "could not find a",
-    "laneposition",  # of an OpenSCENARIO file: a road by its number in CARLA's own map
+    "laneposition",
+    "roadposition",  # of an OpenSCENARIO file: a road by its number in CARLA's own map
 )
-FILE_AT_FAULT = {"ChangeLane/ChangeLane_2": "its XML names none of the actors that its class takes"}
+OWN_FAULT = {
+    "ChangeLane/ChangeLane_2": "its XML names none of the actors that its class takes",
+    "IntersectionCollisionAvoidance.xosc": "scenario_runner counts the times of its waypoints, which it has given none",
+}
 
 
 @dataclass(frozen=True)
@@ -153,8 +157,8 @@ def run_all(wanted: list[Scenario], programs: Programs, maps: tuple[str, ...]) -
             ending = ""
             while left and ending not in ("FAIL", "too slow"):  # after those, a new simulator: it may be in any state
                 scenario, began = left.pop(0), time.monotonic()
-                if scenario.name in FILE_AT_FAULT:
-                    ending, how = "own fault", FILE_AT_FAULT[scenario.name]
+                if scenario.name in OWN_FAULT:
+                    ending, how = "own fault", OWN_FAULT[scenario.name]
                 elif scenario.town in towns:
                     ending, how = run(scenario, port, programs)
                 else:
