@@ -2,8 +2,7 @@
 
     scripts/run_carla_smoke_tests FOLDER [--python PATH] [--only PATTERN ...] [--limit 900] [--maps FOLDER]
 
-FOLDER is PythonAPI/test of a copy of CARLA 0.9.16 (its unit tests run as well, if they are there). Each test runs in a
-process of its own; a test that fails gets a new simulator after it. A test cannot apply where it needs what only Unreal
+FOLDER is PythonAPI/test of a copy of CARLA 0.9.16. Each test runs in a process of its own; a test that fails gets a new simulator after it. A test cannot apply where it needs what only Unreal
 has, what the 0.9.16 client does not have, or exact places of CARLA's own towns; ``--maps`` serves CARLA's own OpenDRIVE
 files where you have them. --python names an interpreter that has carla==0.9.16 and numpy. Ends with 0 only if at least
 nine of ten that can apply pass.
@@ -44,8 +43,8 @@ CANNOT_APPLY = {  # pattern of a test's name: why
 
 
 def tests_in(folder: Path) -> Iterator[str]:
-    """Name every test of the packages ``smoke`` and ``unit``: module.Class.method."""
-    for path in sorted([*folder.glob("smoke/test_*.py"), *folder.glob("unit/test_*.py")]):
+    """Name every test of the package ``smoke``: module.Class.method. CARLA's unit tests speak to no server."""
+    for path in sorted(folder.glob("smoke/test_*.py")):
         for node in ast.parse(path.read_text(encoding="utf-8")).body:
             if isinstance(node, ast.ClassDef) and any(ast.unparse(base).endswith(_TEST_CASES) for base in node.bases):
                 for part in node.body:
