@@ -2,10 +2,10 @@
 
     scripts/run_carla_smoke_tests FOLDER [--python PATH] [--only PATTERN ...] [--limit 900] [--maps FOLDER]
 
-FOLDER is PythonAPI/test of a copy of CARLA 0.9.16. Each test runs in a process of its own; a test that fails gets a new simulator after it. A test cannot apply where it needs what only Unreal
-has, what the 0.9.16 client does not have, or exact places of CARLA's own towns; ``--maps`` serves CARLA's own OpenDRIVE
-files where you have them. --python names an interpreter that has carla==0.9.16 and numpy. Ends with 0 only if at least
-nine of ten that can apply pass.
+FOLDER is PythonAPI/test of a copy of CARLA 0.9.16. Each test runs in a process of its own; a test that fails gets a new
+simulator after it. A test cannot apply where it needs what only Unreal has, what the 0.9.16 client does not have, or exact
+places of CARLA's own towns; ``--maps`` serves CARLA's own OpenDRIVE files where you have them. --python names an
+interpreter that has carla==0.9.16 and numpy. Ends with 0 only if at least nine of ten that can apply pass.
 """
 
 from __future__ import annotations
