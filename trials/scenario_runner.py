@@ -9,8 +9,8 @@ scenarios and OpenSCENARIO files of its examples run whose town the simulator of
 
 Nobody drives the ego vehicle in scenario_runner; here CARLA's BasicAgent does (trials/scenario_driver.py). A scenario
 that comes to its end "ran", and what its criteria say of the drive is printed. One that ends in an exception is "FAIL";
-where a place is taken or a road is not there in a look-alike of CARLA's town, it is "no place"; "own fault" where no
-simulator could run it. Ends with 0 only if none failed or took longer than --limit.
+where a place is taken or a road is not there in a look-alike of CARLA's town, it is "no place"; "not run" where no simulator
+could run it, or not within the limit. Ends with 0 only if none failed or took longer than --limit.
 """
 
 from __future__ import annotations
@@ -46,9 +46,10 @@ NO_PLACE = (  # what scenario_runner's own exceptions say of a place, in lower c
     "laneposition",
     "roadposition",  # of an OpenSCENARIO file: a road by its number in CARLA's own map
 )
-OWN_FAULT = {
+NOT_RUN = {
     "ChangeLane/ChangeLane_2": "its XML names none of the actors that its class takes",
     "IntersectionCollisionAvoidance.xosc": "scenario_runner counts the times of its waypoints, which it has given none",
+    "OscControllerExample.xosc": "it ends after 20 km of driving",
 }
 
 
@@ -157,8 +158,8 @@ def run_all(wanted: list[Scenario], programs: Programs, maps: tuple[str, ...]) -
             ending = ""
             while left and ending not in ("FAIL", "too slow"):  # after those, a new simulator: it may be in any state
                 scenario, began = left.pop(0), time.monotonic()
-                if scenario.name in OWN_FAULT:
-                    ending, how = "own fault", OWN_FAULT[scenario.name]
+                if scenario.name in NOT_RUN:
+                    ending, how = "not run", NOT_RUN[scenario.name]
                 elif scenario.town in towns:
                     ending, how = run(scenario, port, programs)
                 else:
