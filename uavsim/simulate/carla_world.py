@@ -72,14 +72,12 @@ class CarlaWorld:
         self._step_s = self.paused_s = 0.0  # the second: CARLA's clock counts ticks of a paused game, too
         self._rendering = True
         self._traffic_manager: Any = None
-        self._vehicles: list[int] = []
-        self._walkers, self._controllers = list[int](), list[int]()
+        self._vehicles, self._walkers, self._controllers = list[int](), list[int](), list[int]()
         self._instance_of: dict[int, int] = {}
         self._parked = carla_read.NOTHING_PARKED
         self._was = self._world.get_settings()
         self._swept = False
 
-    # ------------------------------------------------------------------ town and clock
     @property
     def map_name(self) -> str:
         """The loaded map without its folder: ``Town10HD``."""
@@ -184,10 +182,15 @@ class CarlaWorld:
             seen = self._world.get_snapshot()
         return TickState(int(seen.frame), float(seen.timestamp.elapsed_seconds), self._states(seen))
 
+    @property
+    def frame(self) -> int:
+        """Of the last state that the server sent."""
+        return int(self._world.get_snapshot().frame)
+
     def newer_than(self, frame: int, *, timeout_s: float) -> TickState | None:
         """Wait for the state of a later frame; None when none comes."""
         end = time.monotonic() + timeout_s
-        while self._world.get_snapshot().frame <= frame and time.monotonic() < end:
+        while self.frame <= frame and time.monotonic() < end:
             time.sleep(_LOOK_S)
         return state if (state := self.now()).frame > frame else None
 
@@ -199,7 +202,6 @@ class CarlaWorld:
             raise MissedTick(f"tick {snapshot.frame}: the pose of actor {bad} is not a number")
         return carla_read.with_parked(carla_read.states_from_table(table), self._parked)
 
-    # ------------------------------------------------------------------ traffic
     def populate(self, plan: ScenePlan, *, heartbeat: Heartbeat) -> SceneTraffic:
         """See ``WorldPort``."""
         heartbeat("spawn", 0)
@@ -297,11 +299,8 @@ class CarlaWorld:
         ids = self._vehicles + self._walkers
         self._instance_of = {actor_id: n for n, actor_id in enumerate(ids, start=1)}
         with _translated("reading the actors"):
-            return tuple(
-                carla_read.actor_info(a, self._instance_of[a.id])
-                for a in self._world.get_actors(ids)
-                if a.id in self._instance_of
-            )
+            found = [a for a in self._world.get_actors(ids) if a.id in self._instance_of]
+            return tuple(carla_read.actor_info(a, self._instance_of[a.id]) for a in found)
 
     def _clear(self) -> None:
         with _translated("clearing the last scene"):
@@ -314,7 +313,6 @@ class CarlaWorld:
         self._vehicles, self._walkers, self._controllers, self._instance_of = [], [], [], {}
         self._parked = carla_read.NOTHING_PARKED
 
-    # ------------------------------------------------------------------ sensors (for carla_cameras.py)
     def spawn_sensor(
         self, modality: Modality, attributes: Mapping[str, float], on_measurement: Callable[[Any], None]
     ) -> Any:
