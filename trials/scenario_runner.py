@@ -35,6 +35,7 @@ from trials.processes import run_to_end
 from trials.served import simulator
 
 DRIVER = Path(__file__).with_name("scenario_driver.py")
+LAST_LINE = "No more scenarios"
 TRAFFIC_MANAGER_BEHIND = 600  # its port is the simulator's and this
 NO_PLACE = (  # what scenario_runner's own exceptions say of a place, in lower case
     "unable to spawn",
@@ -131,9 +132,9 @@ def ending_of(lines: list[str], code: int | None) -> tuple[str, str]:
     text = "\n".join(lines)
     trouble = [line.strip() for line in lines if re.search(r"Error|Exception|error:", line)]
     result = re.search(r"Results of Scenario: .* ---- (\w+)", text)
-    if code is None:
+    if code is None and LAST_LINE not in text:  # after that line, the client may hang while it ends
         return "too slow", trouble[-1][:140] if trouble else ""
-    if code < 0:
+    if code is not None and code < 0:
         return "FAIL", f"signal {-code}"
     if "Traceback" in text or result is None:
         last = (trouble or [line.strip() for line in lines if line.strip()] or ["no message"])[-1]

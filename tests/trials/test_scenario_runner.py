@@ -25,6 +25,7 @@ ROW = "│ tesla.model3 (id=7) │ {} (Req.) │ {} │ 1 │ 0 │"
         ([RESULT.format("SUCCESS"), TRACE, "KeyError: 3"], 0, ("FAIL", "KeyError: 3")),
         (["nothing of note"], 1, ("FAIL", "nothing of note")),
         ([], -11, ("FAIL", "signal 11")),
+        ([RESULT.format("SUCCESS"), "No more scenarios .... Exiting"], None, ("ran", "SUCCESS")),
         (["RuntimeError: time-out"], None, ("too slow", "RuntimeError: time-out")),
     ],
 )  # fmt: skip
