@@ -6,6 +6,7 @@ import sys
 from headless_simulator.towns.lane_changes import changes_along
 from headless_simulator.towns.layouts import LAYOUTS
 from headless_simulator.towns.paths import Path, Pose
+from headless_simulator.towns.xodr_reader import read_network
 
 START = Pose(0.0, 0.0, 0.0)
 STRAIGHT = Path(START, ((100.0, 0.0),))
@@ -19,7 +20,7 @@ for point in town.generate_waypoints(2.0):
         soon, later = point.next(20.0), [point.next(float(ahead))[0].is_junction for ahead in range(2, 42, 4)]
         if same_way and soon and soon[0].is_junction:
             seen["near"].add(str(point.lane_change))
-        elif same_way and abs(point.transform.location.x) < 30 and not any(later):
+        elif same_way and not any(later) and not any(before.is_junction for before in point.previous(8.0)):
             seen["far"].add(str(point.lane_change))
 print(sorted(seen["near"]), sorted(seen["far"]))
 """
@@ -45,4 +46,19 @@ def test_clients_may_not_change_lanes_before_a_junction():
 
     done = subprocess.run([sys.executable, "-c", ASK_CARLA], input=text, capture_output=True, text=True, check=True)
 
-    assert done.stdout.split() == ["['NONE']", "['Left']"]
+    near, far = done.stdout.strip().split("] [")
+    assert near == "['NONE'"
+    assert "Left" in far
+
+
+def test_lines_stop_at_crosswalks():
+    network = read_network(LAYOUTS["Town10HD"].plan().opendrive().encode(), "Town10HD")
+    crossed = [road for road in network.roads.values() if any(thing.kind == "crosswalk" for thing in road.objects)]
+    assert crossed
+    for road in crossed:
+        for lane in road.sections[0].lanes.values():
+            for thing in road.objects:
+                if thing.kind == "crosswalk" and lane.marks:
+                    assert [mark.kind for mark in lane.marks if mark.s_offset <= thing.s][-1] == "none"
+        inner = [mark.kind for mark in road.sections[0].lanes[0].marks]
+        assert set(inner) - {"none"}, road.number

@@ -193,11 +193,8 @@ def _lanes(road: RoadSpec, length_m: float) -> list[str]:
         lines.append("        <left>")
         lines += [_lane(k, road.left[k - 1], length_m, road) for k in range(len(road.left), 0, -1)]
         lines.append("        </left>")
-    mark = (
-        f'<roadMark sOffset="0" type="{road.centre_mark}" material="standard" color="yellow" width="0.15" '
-        'laneChange="none"/>'
-    )
-    lines.append(f'        <center><lane id="0" type="none" level="false">{mark}</lane></center>')
+    marks = "".join(_written(((0.0, road.centre_mark, "none"),), road, "yellow"))
+    lines.append(f'        <center><lane id="0" type="none" level="false">{marks}</lane></center>')
     if road.right:
         lines.append("        <right>")
         lines += [_lane(-k, spec, length_m, road) for k, spec in enumerate(road.right, start=1)]
@@ -224,12 +221,36 @@ def _marks(number: int, spec: LaneSpec, road: RoadSpec) -> Iterator[str]:
     open_from: tuple[tuple[float, bool], ...] = ((0.0, True),)
     if spec.change != "none" and road.junction < 0:
         open_from = changes_along(road.path, road.speed_kmh, forward=number < 0)
-    for s, is_open in open_from:
-        kind, change = (spec.mark, spec.change) if is_open else ("solid", "none")
-        yield (
-            f'<roadMark sOffset="{_n(s)}" type="{kind}" material="standard" color="{spec.mark_colour}" width="0.15" '
-            f'laneChange="{change}"/>'
-        )
+    records = tuple((s, spec.mark, spec.change) if is_open else (s, "solid", "none") for s, is_open in open_from)
+    return _written(records, road, spec.mark_colour)
+
+
+def _written(records: Sequence[tuple[float, str, str]], road: RoadSpec, colour: str) -> Iterator[str]:
+    """Write (station, kind, who may cross) records of one line; it stops at crosswalks and begins again behind them."""
+    bare, length_m = _crossed(road), road.path.length_m
+    stations = sorted({0.0, *(s for s, _, _ in records), *(s for span in bare for s in span if s < length_m)})
+    written = ("", "")
+    for station in stations:
+        kind, change = [record[1:] for record in records if record[0] <= station][-1]
+        if any(low <= station < high for low, high in bare):
+            kind, change = "none", "none"
+        if (kind, change) != written:
+            written = (kind, change)
+            yield (
+                f'<roadMark sOffset="{_n(station)}" type="{kind}" material="standard" color="{colour}" width="0.15" '
+                f'laneChange="{change}"/>'
+            )
+
+
+def _crossed(road: RoadSpec) -> list[tuple[float, float]]:
+    """(from, to) stations of a road's ends that have a crosswalk, with the crosswalk."""
+    length_m = road.path.length_m
+    return [
+        (0.0, crossing.s + crossing.length_m / 2)
+        if crossing.s < length_m / 2
+        else (crossing.s - crossing.length_m / 2, length_m)
+        for crossing in road.crosswalks
+    ]
 
 
 def _objects(road: RoadSpec) -> list[str]:
