@@ -35,6 +35,11 @@ def _is_empty(value: tuple[Any, ...]) -> bool:
     return not value
 
 
+def _is_full(value: str) -> bool:
+    """Leave the default out of what names a data set, for the same reason."""
+    return value == "full"
+
+
 class NameSchedule(Model):
     """Which file each scene uses; a plain name is the same for all scenes."""
 
@@ -255,6 +260,8 @@ class DatasetConfig(Model):
     """On the drones, map frame; bridge."""
     max_formation_error_m: Annotated[float, Field(gt=0, le=1000)] = 5.0
     """bridge: a drone farther than this from its place voids the scene."""
+    recording: Annotated[Literal["full", "keyframes"], Field(exclude_if=_is_full)] = "full"
+    """Motion that is kept beside the data set for ``uavsim replay``: of every tick, or only where images are taken."""
 
     @model_validator(mode="after")
     def _time_divides(self) -> Self:
