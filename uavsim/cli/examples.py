@@ -28,6 +28,10 @@ EXAMPLES: Final[dict[str, tuple[str, ...]]] = {
         "uavsim replay out/demo --out out/demo-less --hide 12 --hide bus",
         "uavsim replay out/demo --out out/demo-again --dry-run --json",
     ),
+    "twins": (
+        "uavsim twins out/demo --out out/demo-twins --weather night --occluders",
+        "uavsim twins out/demo --out out/demo-twins --without bus --dry-run --json",
+    ),
     "status": ("uavsim status out/demo", "uavsim status out/demo --json"),
     "plan": (
         "uavsim plan --dataset smoke --town Town10HD",

@@ -181,7 +181,7 @@ def replayed(planned: ScenePlan, request: Request) -> ScenePlan:
     asked = _source_request.get("request", {})
     drones = request.formation == asked.get("formation")
     plan = _changed(before, planned, request, asked)
-    hidden = _hidden(recording.actors, request.replay.hide, where=f"{folder}: {planned.scene_name}")
+    hidden = _hidden(recording.actors, request.replay.hide, folder=folder, scene=planned.scene_name)
     states = {frame.step: frame.actors for frame in recording.frames}
     recorded = ReplayPlan(
         motion=recording.motion,
@@ -232,15 +232,22 @@ def _with_sensors(plan: ScenePlan, more: tuple[str, ...]) -> ScenePlan:
     return replace(plan, rig=rig, lidar=lidar)
 
 
-def _hidden(actors: tuple[ActorInfo, ...], words: tuple[str, ...], *, where: str) -> tuple[int, ...]:
+def _of_scene(words: tuple[str, ...], scene: str) -> list[str]:
+    """Return the words that are about a scene: those without one, and ``SCENE:WORD`` of this one."""
+    parted = [word.rpartition(":") for word in words]
+    return [word for place, _, word in parted if place in ("", scene)]
+
+
+def _hidden(actors: tuple[ActorInfo, ...], words: tuple[str, ...], *, folder: Path, scene: str) -> tuple[int, ...]:
     """Return the instance ids of what is to be hidden: a number, a blueprint, or a class of labels.
 
     Raises:
         InputError: a number that no actor has, or a word that is neither a class nor a blueprint.
     """
     hidden: set[int] = set()
+    where = f"{folder}: {scene}"
     blueprints = dict.fromkeys(info.blueprint for info in actors)
-    for word in words:
+    for word in _of_scene(words, scene):
         if word.isdigit():
             found = {info.instance_id for info in actors if info.instance_id == int(word)}
             if not found:

@@ -174,18 +174,22 @@ class CarlaWorld:
             raise MissedTick(
                 f"tick {frame} took {snapshot.timestamp.delta_seconds} s of simulation, not {self._step_s}"
             )
-        return self._state(snapshot, float(snapshot.timestamp.elapsed_seconds) - self.paused_s)
+        return self._state(snapshot, float(snapshot.timestamp.elapsed_seconds) - self.paused_s, full=True)
 
     def cue(self) -> None:
         """Ask for a tick of the server alone, without a step of the Traffic Manager; returns at once."""
         with _translated("passing a tick"):
             self._client.apply_batch([], True)
 
-    def now(self) -> TickState:
-        """Return the last state that the server sent, with its own clock."""
+    def now(self, *, full: bool = False) -> TickState:
+        """Return the last state that the server sent, with its own clock.
+
+        Args:
+            full: as ``tick`` returns it, with motion and, in a replay, recorded velocities; else only where everything is.
+        """
         with _translated("reading the world"):
             seen = self._world.get_snapshot()
-        return self._state(seen, float(seen.timestamp.elapsed_seconds))
+        return self._state(seen, float(seen.timestamp.elapsed_seconds), full=full)
 
     def newer_than(self, frame: int, *, timeout_s: float) -> TickState | None:
         """Wait for the state of a later frame; None when none comes."""
@@ -194,7 +198,7 @@ class CarlaWorld:
             time.sleep(_LOOK_S)
         return state if (state := self.now()).frame > frame else None
 
-    def _state(self, snapshot: Any, elapsed_s: float) -> TickState:
+    def _state(self, snapshot: Any, elapsed_s: float, *, full: bool) -> TickState:
         rows = carla_read.snapshot_rows(snapshot, self._instance_of)
         table = np.array(sorted(rows), dtype=np.float64).reshape(-1, 16)
         if not np.isfinite(table).all():
@@ -202,7 +206,7 @@ class CarlaWorld:
             raise MissedTick(f"tick {snapshot.frame}: the pose of actor {bad} is not a number")
         movers = carla_read.states_from_table(table)
         motion = None
-        if self._reader is not None:
+        if full and self._reader is not None:
             with _translated("reading the actors"):
                 motion = self._reader.read(table, rendered=self._rendering)
             if self._replayed is not None:

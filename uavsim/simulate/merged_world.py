@@ -54,7 +54,8 @@ class MergedWorld:
         if not render or self._engine.way != "ticks":
             return state
         held = self._engine.hold(self._pause)
-        return TickState(held.frame, state.elapsed_s, held.actors, held.motion)
+        seen = self._world.now(full=True)
+        return TickState(held.frame, state.elapsed_s, seen.actors, seen.motion)
 
     def drivable(self) -> FloatArray:
         """See ``WorldPort``."""
