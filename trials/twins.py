@@ -3,9 +3,9 @@
     scripts/try_twins [FOLDER] [--labels 200] [--samples 8]
 
 Two scenes of dense traffic, seen from low drones at a flat angle. One twin hides every actor that a label names as occluder.
-Of random occlusion labels, the object's pixels in the twin must be what the label says that it would have with nothing in front
-(to a fifth, or 5 pixels); of random controls, objects that nothing hides, the pixels must be the same to the last. Prints the
-shares; ends with 0 only if 99 % of the labels and all controls hold.
+Of random occlusion labels, the object's pixels in the twin must be what the label says that it would have with nothing in
+front (to a fifth, or 5 pixels); of random controls, objects that nothing hides, the pixels must be the same to the last.
+Prints the shares; ends with 0 only if 99 % of the labels and all controls hold.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """``uavsim twins``: the same instants once more without an occluder or in another weather, linked to the data set.
 
 A twin is a replay with one thing changed. Each lies in a folder of its own below ``OUT``, a valid data set whose tokens are
-those of the recorded one; ``OUT/twin.json`` links image by image, and ``OUT/occlusion_cause.json`` says of each occlusion label
+those of the recorded one. ``OUT/twin.json`` links image by image; ``OUT/occlusion_cause.json`` says of each occlusion label
 what its twin shows.
 """
 
