@@ -20,16 +20,8 @@ import time
 from pathlib import Path
 from typing import Any, Final
 
-ROOT: Final = Path(__file__).resolve().parent.parent
-RIG: Final = """
-width_px: 160
-height_px: 90
-fov_deg: 90
-sensors: [rgb, instance]
-cameras:
-  FRONT: {pitch_deg: -45}
-  BOTTOM: {pitch_deg: -90}
-"""
+from trials.small_dataset import write_plans
+
 DATASET: Final = """
 description: Small images, for replays.
 seed: 5
@@ -41,7 +33,7 @@ samples: 2
 keyframe_s: 0.5
 warmup_s: 1
 formation: cross
-rig: small
+rig: tiny
 weather: hard_rain
 traffic: {vehicles: 25, walkers: 6, label_parked: true}
 splits: {rule: uav3d}
@@ -67,9 +59,7 @@ class Trial:
     def __init__(self, work: Path) -> None:
         """Write the YAML files."""
         self.work, self.bad = work, 0
-        for name, text in {"rigs/small.yaml": RIG, "datasets/replays.yaml": DATASET}.items():
-            (work / "flight_plans" / name).parent.mkdir(parents=True, exist_ok=True)
-            (work / "flight_plans" / name).write_text(text)
+        write_plans(work, name="replays", dataset=DATASET)
 
     def uavsim(self, *words: str) -> float:
         """Run a command that must end well; returns its seconds."""

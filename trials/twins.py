@@ -21,6 +21,7 @@ from typing import Final
 
 import numpy as np
 
+from trials.small_dataset import write_plans
 from uavsim.annotate.occluders import Occlusion, occlusions
 from uavsim.annotate.relocate import in_dataset
 from uavsim.capture.recording_reader import read_recording
@@ -82,9 +83,8 @@ def main() -> int:
     parser.add_argument("--samples", type=int, default=8)
     options = parser.parse_args()
     work = (options.folder or Path(tempfile.mkdtemp(prefix="uavsim-twins-"))).resolve()
-    for name, text in {"rigs/flat.yaml": RIG, "datasets/twins.yaml": DATASET}.items():
-        (work / "flight_plans" / name).parent.mkdir(parents=True, exist_ok=True)
-        (work / "flight_plans" / name).write_text(text)
+    write_plans(work, name="twins", dataset=DATASET)
+    (work / "flight_plans/rigs/flat.yaml").write_text(RIG)
     source, out = work / "source", work / "twins"
     words = ("--dataset", "twins", "--samples", str(options.samples))
     flown_s = uavsim(work, "generate", *words, "--out", str(source))

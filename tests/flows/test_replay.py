@@ -138,6 +138,9 @@ def test_recordings_that_cannot_be_shown_again_are_refused(tmp_path: Path) -> No
     other = record(tmp_path / "other", moves=motion(11, 3, drones=5), seed=99)
     with pytest.raises(InputError, match="scene_0000 was recorded with seed 99, its configuration now gives"):
         resolve(ask(other))
+    fewer = record(tmp_path / "fewer", moves=motion(11, 4, drones=5))
+    with pytest.raises(InputError, match="moves actor 4, which it does not describe"):
+        resolve(ask(fewer))
     log = tmp_path / "other/.uavsim/recordings/scene_0000/log.msgpack"
     log.write_bytes(b"\x81\xa6format\xa9uavsim-99")
     with pytest.raises(InputError, match="not a recording of this version"):

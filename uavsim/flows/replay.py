@@ -170,6 +170,7 @@ def replayed(planned: ScenePlan, request: Request) -> ScenePlan:
             f"{folder}: the recording of {planned.scene_name} holds no motion: it was made by an older version of uavsim, or "
             "by a set-up that tells none; generate the data set again"
         )
+    _refuse_damaged(recording, where=f"{folder}: {planned.scene_name}")
     before = recording.plan
     for name in _SAME:
         if getattr(before, name) != getattr(planned, name):
@@ -177,12 +178,13 @@ def replayed(planned: ScenePlan, request: Request) -> ScenePlan:
                 f"{folder}: {planned.scene_name} was recorded with {name} {getattr(before, name)}, its configuration now "
                 f"gives {getattr(planned, name)}: another version of uavsim recorded it, or its configuration was changed"
             )
-    _source_request = read_identity(LocalOutput(folder)) or {}
-    asked = _source_request.get("request", {})
+    asked = _source(folder)[1].get("request", {})
     drones = request.formation == asked.get("formation")
     plan = _changed(before, planned, request, asked)
     hidden = _hidden(recording.actors, request.replay.hide, folder=folder, scene=planned.scene_name)
     states = {frame.step: frame.actors for frame in recording.frames}
+    if missing := [step for step in before.capture_steps if step not in states]:
+        raise InputError(f"{folder}: the recording of {planned.scene_name} lacks step {missing[0]}; it is damaged")
     recorded = ReplayPlan(
         motion=recording.motion,
         actors=recording.actors,
@@ -203,6 +205,20 @@ def _recording(folder: Path, scene: str) -> Recording:
         return read_recording(folder / generation_of(entry).recording)
     except DatasetError as error:
         raise InputError(str(error)) from error
+
+
+def _refuse_damaged(recording: Recording, *, where: str) -> None:
+    """Refuse motion that cannot be unpacked or that names actors which the recording does not describe."""
+    assert recording.motion is not None
+    try:
+        motion = recording.motion.open()
+    except DatasetError as error:
+        raise InputError(f"{where}: {error}") from error
+    known = {info.instance_id for info in recording.actors}
+    if strangers := [int(i) for i in motion.instance_id if int(i) not in known]:
+        raise InputError(
+            f"{where}: the recording moves actor {strangers[0]}, which it does not describe; it is damaged"
+        )
 
 
 def _changed(before: ScenePlan, planned: ScenePlan, request: Request, asked: JsonDict) -> ScenePlan:

@@ -21,7 +21,8 @@ from uavsim.config.library import Library
 from uavsim.config.run import RunConfig
 from uavsim.dataset.tokens import token
 from uavsim.errors import InputError
-from uavsim.files.whole import to_json_bytes
+from uavsim.files.result_folder import check_result_folder
+from uavsim.files.whole import to_json_bytes, write_whole
 from uavsim.flows.replay import request_of_recordings
 from uavsim.flows.request import Request
 from uavsim.records.recording import Recording
@@ -111,8 +112,11 @@ def requests_of(
     """Return the replay behind each twin, by the twin's name.
 
     Raises:
-        InputError: as of ``request_of_recordings``.
+        InputError: as of ``request_of_recordings``; or ``out`` is the data set itself, or no folder can be there.
     """
+    if out.resolve() == folder.resolve():
+        raise InputError(f"--out {out}: is the data set itself; name another folder")
+    check_result_folder(out)
     return {
         twin.name: request_of_recordings(
             folder,
@@ -144,8 +148,8 @@ def make_twins(
             raise result.error
     links = [row for twin in twins for row in _links(folder, out, twin)]
     causes = [row for twin in twins if twin.kind == "without" for row in proven_causes(folder, out, twin)]
-    (out / "twin.json").write_bytes(to_json_bytes(links))
-    (out / "occlusion_cause.json").write_bytes(to_json_bytes(causes))
+    write_whole(out / "twin.json", to_json_bytes(links))
+    write_whole(out / "occlusion_cause.json", to_json_bytes(causes))
     return TwinsResult(
         images={twin.name: sum(row["twin"] == twin.name for row in links) for twin in twins},
         causes=len(causes),

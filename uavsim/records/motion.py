@@ -114,14 +114,11 @@ class MotionLog:
         """Of the compressed arrays."""
         return sum(map(len, self.columns.values()))
 
-    def open(self) -> Motion:
-        """Unpack it.
-
-        Raises:
-            DatasetError: it is damaged.
-        """
+    def _shapes(self) -> dict[str, tuple[int, ...]]:
         ticks, actors, drones = len(self.step), len(self.instance_id), len(self.drone_id)
-        shapes = {
+        if not ticks:
+            raise ValueError("it has no tick")
+        return {
             "ue_pose": (ticks, actors, 6),
             "control": (ticks, actors, CONTROLS),
             "lights": (ticks, actors),
@@ -129,10 +126,17 @@ class MotionLog:
             "drone_pose": (ticks, drones, 7),
             "drone_velocity": (ticks, drones, 3),
         }
+
+    def open(self) -> Motion:
+        """Unpack it.
+
+        Raises:
+            DatasetError: it is damaged.
+        """
         try:
             data = {
-                name: _restored(self.columns[name], np.dtype(kind), shapes[name], _ORDERS[name])
-                for name, kind in _TYPES.items()
+                name: _restored(self.columns[name], np.dtype(_TYPES[name]), shape, _ORDERS[name])
+                for name, shape in self._shapes().items()
             }
         except (zlib.error, ValueError, KeyError, TypeError) as error:
             raise DatasetError(f"the motion of a recording is damaged ({type(error).__name__}: {error})") from error
