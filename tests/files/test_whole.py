@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from uavsim.errors import StorageError
+from uavsim.errors import InputError, StorageError
 from uavsim.files.whole import create_in, is_temp, open_folder, replace_bytes, storage_errors, sweep_temp, whole_file
 
 
@@ -43,6 +43,8 @@ def test_what_is_no_regular_file_stays(tmp_path: Path, kind: str) -> None:
     ]()
     with pytest.raises(StorageError, match=f"{kind} is there"):
         replace_bytes(path, b"new")
+    with pytest.raises(InputError, match=f"{kind} is there"), whole_file(path) as file:  # a place that the user named
+        file.write(b"new")
     assert aim.read_bytes() == b"theirs"
     assert not path.is_file() or path.is_symlink()
 

@@ -58,8 +58,10 @@ def view(
         path = Path(scratch) / f"{folder.resolve().name or 'dataset'}.rrd"
         _write(data, path, request)
         if web:
-            Screen().print(f"http://127.0.0.1:{web_port}/?url=rerun%2Bhttp://127.0.0.1:{port}/proxy until Ctrl-C")
-            serve_recording(path, port=port, web_port=web_port)
+            page = f"http://127.0.0.1:{web_port}/?url=rerun%2Bhttp://127.0.0.1:{port}/proxy"
+            serve_recording(
+                path, port=port, web_port=web_port, listening=lambda: Screen().print(f"{page} until Ctrl-C")
+            )
         else:
             show_recording(path)
 

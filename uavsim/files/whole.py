@@ -18,7 +18,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
-from uavsim.errors import StorageError
+from uavsim.errors import InputError, StorageError, UavsimError
 from uavsim.files.result_folder import refuse_no_folder
 
 __all__ = [
@@ -124,7 +124,7 @@ def write_whole(path: Path, data: bytes) -> Path:
     """Write a file whole, with its folders, for a result that can be made again: nobody waits for the disk.
 
     Raises:
-        StorageError: it cannot be written, or something that is no regular file is there.
+        InputError, StorageError: see ``whole_file``.
     """
     with whole_file(path) as file:
         file.write(data)
@@ -138,15 +138,15 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
     A hard link or a file that is there is replaced, never written into.
 
     Raises:
-        InputError: a file is where its folder is to be.
-        StorageError: it cannot be written, or something that is no regular file is there.
+        InputError: a file is where its folder is to be, or something that is no regular file has the name: choose another.
+        StorageError: it cannot be written.
     """
     refuse_no_folder(path.parent)
     temp = path.with_name(f".{path.name}.{os.urandom(6).hex()}{TEMP_SUFFIX}")
     with storage_errors(f"write {path}"):
         path.parent.mkdir(parents=True, exist_ok=True)
         with open_folder(path.parent) as folder:
-            refuse_special(folder, path.name, shown=path)
+            refuse_special(folder, path.name, shown=path, error=InputError)
         try:
             with temp.open("xb") as file:
                 yield file
@@ -192,11 +192,11 @@ def create_in(folder: int, name: str, data: bytes) -> bool:
     return True
 
 
-def refuse_special(folder: int, name: str, *, shown: object) -> None:
+def refuse_special(folder: int, name: str, *, shown: object, error: type[UavsimError] = StorageError) -> None:
     """Refuse to replace what is no regular file.
 
     Raises:
-        StorageError: a link, a device, a FIFO or a folder is there.
+        UavsimError: ``error``: a link, a device, a FIFO or a folder is there.
     """
     try:
         mode = os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode
@@ -204,7 +204,7 @@ def refuse_special(folder: int, name: str, *, shown: object) -> None:
         return
     if not stat.S_ISREG(mode):
         kind = "a link" if stat.S_ISLNK(mode) else "a folder" if stat.S_ISDIR(mode) else "a device or pipe"
-        raise StorageError(f"cannot write {shown}: {kind} is there, not a regular file; name another place")
+        raise error(f"cannot write {shown}: {kind} is there, not a regular file; name another place")
 
 
 def to_json_bytes(value: object) -> bytes:

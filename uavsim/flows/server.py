@@ -49,7 +49,8 @@ _QUIET = {
     "PREFECT_LOGGING_SERVER_LEVEL": "ERROR",
     "PREFECT__SERVER_EPHEMERAL": "1",
     "PREFECT__SERVER_FINAL": "1",
-    # Services of a long-lived server that a run of its own has no use for.
+    # What a long-lived server needs and a run of its own has no use for.
+    "PREFECT_API_BLOCKS_REGISTER_ON_START": "false",
     "PREFECT_SERVER_SERVICES_SCHEDULER_ENABLED": "false",
     "PREFECT_SERVER_SERVICES_LATE_RUNS_ENABLED": "false",
     "PREFECT_SERVER_SERVICES_TRIGGERS_ENABLED": "false",
@@ -249,6 +250,7 @@ class TemporaryServer:
     def _start(self) -> GuardedProcess:
         env: dict[str, str | None] = {name: None for name in os.environ if name.startswith("PREFECT_")}
         env |= _QUIET | self._own_settings()
+        env["PREFECT_SERVER_DATABASE_MIGRATE_ON_START"] = str(self._fresh).lower()  # the template is of this version
         app = ("--factory", "prefect.server.api.server:create_app", "--log-level", "error", "--lifespan", "on")
         command = python_command("uvicorn", *app, "--host", "127.0.0.1", "--port", str(self._port))
         return GuardedProcess(

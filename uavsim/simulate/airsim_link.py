@@ -138,6 +138,11 @@ class AirSimLink:
         with self.translated(f"looking for {name}"):
             return self._map_SE3_ned.apply(xyz(self.client.simGetObjectPose(name).position))
 
+    def number_objects(self, name: str, number: int, *, is_regex: bool) -> None:
+        """Give an object, or all whose whole name matches in any case, a number in the segmentation."""
+        with self.translated(f"numbering {name}"):
+            self.client.simSetSegmentationObjectID(name, number, is_regex)
+
     def from_map(self, map_SE3_flu: SE3) -> SE3:
         """Return ``ned_SE3_frd``, the inverse of ``to_map``."""
         turn = frames.quat_ned_from_map(map_SE3_flu.quat_wxyz)

@@ -73,8 +73,7 @@ class CarlaWorld:
         self._step_s = self.paused_s = 0.0  # the second: CARLA's clock counts ticks of a paused game, too
         self._rendering = True
         self._traffic_manager: Any = None
-        self._vehicles: list[int] = []
-        self._walkers, self._controllers = list[int](), list[int]()
+        self._vehicles, self._walkers, self._controllers = list[int](), list[int](), list[int]()
         self._instance_of: dict[int, int] = {}
         self._parked = carla_read.NOTHING_PARKED
         self._reader: MotionReader | None = None
@@ -82,7 +81,6 @@ class CarlaWorld:
         self._was = self._world.get_settings()
         self._swept = False
 
-    # ------------------------------------------------------------------ town and clock
     @property
     def map_name(self) -> str:
         """The loaded map without its folder: ``Town10HD``."""
@@ -191,10 +189,15 @@ class CarlaWorld:
             seen = self._world.get_snapshot()
         return self._state(seen, float(seen.timestamp.elapsed_seconds), full=full)
 
+    @property
+    def frame(self) -> int:
+        """Of the last state that the server sent."""
+        return int(self._world.get_snapshot().frame)
+
     def newer_than(self, frame: int, *, timeout_s: float) -> TickState | None:
         """Wait for the state of a later frame; None when none comes."""
         end = time.monotonic() + timeout_s
-        while self._world.get_snapshot().frame <= frame and time.monotonic() < end:
+        while self.frame <= frame and time.monotonic() < end:
             time.sleep(_LOOK_S)
         return state if (state := self.now()).frame > frame else None
 
@@ -214,7 +217,6 @@ class CarlaWorld:
         actors = carla_read.with_parked(movers, self._parked)
         return TickState(int(snapshot.frame), elapsed_s, actors, motion)
 
-    # ------------------------------------------------------------------ traffic
     def populate(self, plan: ScenePlan, *, heartbeat: Heartbeat) -> SceneTraffic:
         """See ``WorldPort``."""
         heartbeat("spawn", 0)
@@ -283,11 +285,8 @@ class CarlaWorld:
 
     def _describe(self) -> tuple[ActorInfo, ...]:
         """Read what does not change; instance ids are in spawn order."""
-        return tuple(
-            carla_read.actor_info(a, self._instance_of[a.id])
-            for a in self._world.get_actors(self._vehicles + self._walkers)
-            if a.id in self._instance_of
-        )
+        found = [a for a in self._world.get_actors(self._vehicles + self._walkers) if a.id in self._instance_of]
+        return tuple(carla_read.actor_info(a, self._instance_of[a.id]) for a in found)
 
     def _clear(self) -> None:
         self._reader = None
@@ -304,7 +303,6 @@ class CarlaWorld:
         self._vehicles, self._walkers, self._controllers, self._instance_of = [], [], [], {}
         self._parked = carla_read.NOTHING_PARKED
 
-    # ------------------------------------------------------------------ sensors (for carla_cameras.py)
     def spawn_sensor(
         self, modality: Modality, attributes: Mapping[str, float], on_measurement: Callable[[Any], None]
     ) -> Any:

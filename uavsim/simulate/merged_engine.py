@@ -50,6 +50,10 @@ class PausableWorld(Protocol):
     def now(self) -> TickState:
         """Return the last state that the server sent."""
 
+    @property
+    def frame(self) -> int:
+        """Of that state, which is not read for it."""
+
 
 class MergedEngine:
     """Runs AirSim's calls in threads of their own, with the ticks that they need."""
@@ -60,6 +64,7 @@ class MergedEngine:
         self._threads: dict[str, ThreadPoolExecutor] = {}
         self._heartbeat: Heartbeat = lambda _phase, _n: None
         self._captured: TickState | None = None
+        self._last: TickState | None = None  # of the last tick passed: reading all actors costs as much as the tick
         self._pause: Callable[[bool], None] = lambda _paused: None
         self._held = self._sent_before = False
         self.way: EngineWay = ""
@@ -67,7 +72,7 @@ class MergedEngine:
 
     def begin(self, heartbeat: Heartbeat) -> None:
         """Tell whom to report progress to. What was sent to the vehicles before shows in the next tick, pause or not."""
-        self._heartbeat, self._sent_before = heartbeat, True
+        self._heartbeat, self._sent_before, self._last = heartbeat, True, None
 
     def ask(
         self, jobs: Mapping[str, Callable[[], T]], *, doing: str, ticks: bool = True, within_s: float | None = None
@@ -130,7 +135,8 @@ class MergedEngine:
             SimulatorLost: the server sends no snapshot of that tick.
             SceneVoid: something moved.
         """
-        before = self._world.now()
+        before = self._last if self._last is not None and self._last.frame == self._world.frame else self._world.now()
+        self._last = None
         self._world.cue()
         state = self._world.newer_than(before.frame, timeout_s=_ANSWER_S)
         if state is None:
@@ -144,6 +150,7 @@ class MergedEngine:
         still, self._sent_before = still and not self._sent_before, False
         if self._captured is not None or still:
             _refuse_motion(self._captured or before, state)
+        self._last = state
         return state
 
     def hold(self, pause: Callable[[bool], None]) -> TickState:

@@ -10,7 +10,7 @@ import sys
 import threading
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Final
+from typing import Final, NoReturn
 
 from headless_simulator.airsim import AirSimServer, AirSimSettings, read_settings
 from headless_simulator.airsim.dialects import DIALECTS
@@ -29,9 +29,16 @@ from headless_simulator.world.game_thread import EngineRules, GameThread
 from headless_simulator.world.world import World
 
 
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        """Refuse in one line, as every other refusal is."""
+        note(f"{message}; --help tells what there is")
+        sys.exit(2)
+
+
 def parser() -> argparse.ArgumentParser:
     """Describe the command line."""
-    p = argparse.ArgumentParser(
+    p = _Parser(
         prog="headless-simulator", description="A headless simulator that speaks CARLA's and AirSim's protocols."
     )
     p.add_argument("--carla-port", type=_port, default=2000, help="RPC port; streams are on the next one; 0: free ones")

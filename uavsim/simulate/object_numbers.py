@@ -1,0 +1,218 @@
+"""Numbers of AirSim's segmentation: the colour of each, and which objects carry which.
+
+AirSim gives every object a number 0..255, shown as a colour. Neither the colours nor their channel order are assumed: the
+palette is measured once a session by giving one number after the other to everything and looking. Numbers 1..28 stand for the
+classes of what does not move, the rest for single vehicles and walkers; past those, movers share their class's number and
+have no instance masks.
+
+Each of these calls may cost a merged build a tick, and a town has thousands of objects: what does not move is numbered by a
+pattern a class, and questions about single objects are spread over the drones' connections, of which each gets an answer a
+tick.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Final
+
+import numpy as np
+
+from uavsim.errors import MissedTick, SimulatorError
+from uavsim.records.modalities import AirSimImage
+from uavsim.records.plan import ScenePlan
+from uavsim.records.recording import ActorInfo
+from uavsim.simulate.airsim_link import AirSimLink
+from uavsim.simulate.merged_engine import MergedEngine
+from uavsim.simulate.names import vehicle_name
+from uavsim.simulate.ports import SceneTraffic, TickState
+from uavsim.typing import AnyArray, FloatArray, UInt8Array, UInt16Array
+
+__all__ = ["LAST_NUMBER", "ObjectNumbers", "colour_code"]
+
+LAST_NUMBER: Final = 254
+_MANY_CALLS_S: Final = 1800.0  # of ticks, for all of them
+_FIRST_INSTANCE: Final = 29  # after CARLA's 28 semantic tags
+_NEAR_ACTOR_M: Final = 1.0  # an object this near an actor's origin is that actor
+_STATIC_TAGS: Final = (  # names of CARLA's Unreal objects, first match wins; what matches nothing has tag 0
+    (r"road_?line|marking", 24),
+    (r"side_?walk|kerb|curb", 2),
+    (r"road|street|asphalt", 1),
+    (r"traffic_?light", 7),
+    (r"sign", 8),
+    (r"pole|lamp|light", 6),
+    (r"veg|tree|bush|grass|plant", 9),
+    (r"build|house|apartment|skyscraper|tower", 3),
+    (r"wall", 4),
+    (r"fence", 5),
+    (r"terrain|landscape|ground", 10),
+    (r"water", 23),
+)
+
+
+class ObjectNumbers:
+    """Learns and gives numbers through the links of the swarm, each in the engine's thread of its name."""
+
+    def __init__(self, engine: MergedEngine, *, main: str, main_link: Callable[[], AirSimLink]) -> None:
+        """Ask by ``engine``; ``main`` names the thread of ``main_link``."""
+        self._engine, self._main, self._main_link = engine, main, main_link
+        self._fixed: set[str] = set()  # the town's own objects: numbered once
+        self._fixed_town = ""
+        self.notes: list[str] = []
+
+    def palette(self, image: AirSimImage, *, vehicle: str, camera: str) -> UInt16Array:
+        """Measure the number of each colour code, (2^24,), 65535 where it is of none.
+
+        Raises:
+            SimulatorError: two numbers have one colour, or images do not follow the numbers.
+            MissedTick: an image is missing.
+        """
+        return self._engine.ask(
+            {self._main: lambda: _measured_palette(self._main_link(), image, vehicle=vehicle, camera=camera)},
+            doing="measuring the segmentation palette",
+            within_s=_MANY_CALLS_S,
+        )[self._main]
+
+    def give(
+        self, plan: ScenePlan, traffic: SceneTraffic, state: TickState, *, link_of: Callable[[int], AirSimLink]
+    ) -> tuple[UInt16Array, UInt8Array]:
+        """Number every object; returns (mask id, semantic tag) by number, (256,) each.
+
+        Args:
+            plan: of the scene.
+            traffic: its actors.
+            state: where they are.
+            link_of: a drone's connection, called in its own thread.
+        """
+        fresh = self._fixed_town != plan.town.name
+        if fresh:
+            self._fixed, self._fixed_town = set(), plan.town.name
+        listed = self._engine.ask(
+            {self._main: lambda: _listed(self._main_link(), fresh=fresh)},
+            doing="listing objects",
+            within_s=_MANY_CALLS_S,
+        )[self._main]
+        names = [name for name in listed if name not in self._fixed]
+        spread = {drone: names[k :: len(plan.swarm.drone_ids)] for k, drone in enumerate(plan.swarm.drone_ids)}
+        found = self._spread({drone: partial(_places, link_of, drone, some) for drone, some in spread.items()})
+        owners = _owners({name: found[name] for name in names}, state)
+        numbers, ids, tags = _assigned(names, owners, {info.instance_id: info for info in traffic.actors})
+        wanted = {name: number for name, number in numbers.items() if name in owners or not fresh}
+        self._spread(
+            {
+                drone: partial(_give_all, link_of, drone, {name: wanted[name] for name in some if name in wanted})
+                for drone, some in spread.items()
+            }
+        )
+        self._fixed.update(name for name in names if name not in owners)
+        self._note(lost=len(traffic.actors) - len(set(owners.values())), shown=len(set(owners.values())))
+        return ids, tags
+
+    def _spread(self, jobs: Mapping[int, Callable[[], dict[str, FloatArray]]]) -> dict[str, FloatArray]:
+        parts = self._engine.ask(
+            {vehicle_name(drone): job for drone, job in jobs.items()}, doing="numbering objects", within_s=_MANY_CALLS_S
+        )
+        return {name: place for part in parts.values() for name, place in part.items()}
+
+    def _note(self, *, lost: int, shown: int) -> None:
+        if lost:
+            self.notes.append(f"{lost} actors are no objects that AirSim lists: they have no masks")
+        if shown > LAST_NUMBER - _FIRST_INSTANCE + 1:
+            self.notes.append("more actors than segmentation numbers: the rest have class masks only")
+
+
+def colour_code(colours: UInt8Array) -> AnyArray:
+    """Pack (..., 3) uint8 into one int32 each, channel order as it came."""
+    wide = colours.astype(np.int32)
+    return wide[..., 0] | (wide[..., 1] << 8) | (wide[..., 2] << 16)
+
+
+def _measured_palette(link: AirSimLink, image: AirSimImage, *, vehicle: str, camera: str) -> UInt16Array:
+    """Give everything one number after the other and look at what colour that is."""
+    request = link.image_requests([(camera, image)])
+    palette = np.full(2**24, 65535, dtype=np.uint16)
+    pixel: int | None = None
+    before: AnyArray | None = None
+    for number in (1, *range(256)):  # the first image only tells which pixel changes with the number
+        link.number_objects(".*", number, is_regex=True)
+        replies = link.images(vehicle, request)
+        colours = np.frombuffer(replies[0].image_data_uint8, np.uint8) if len(replies) == 1 else np.zeros(0, np.uint8)
+        if not colours.size or colours.size % 3 or (before is not None and colours.size != 3 * before.size):
+            raise MissedTick(f"{vehicle} answered no segmentation image while the palette was measured")
+        codes = colour_code(colours.reshape(-1, 3))
+        if before is not None and pixel is None:
+            changed = np.flatnonzero(codes != before)
+            if not changed.size:
+                raise SimulatorError("AirSim's segmentation does not follow the numbers given; is it a custom build?")
+            pixel = int(changed[len(changed) // 2])
+        before = codes
+        if pixel is not None:
+            palette[codes[pixel]] = number
+    if len(np.unique(palette)) != 257:
+        raise SimulatorError("AirSim shows two object numbers in one colour; instance masks cannot be read")
+    return palette
+
+
+def _listed(link: AirSimLink, *, fresh: bool) -> list[str]:
+    """List the scene's objects; in a town that is new, number what does not move, the last pattern first: the first wins."""
+    if fresh:
+        link.number_objects(".*", 0, is_regex=True)
+        for pattern, number in reversed(_STATIC_TAGS):
+            link.number_objects(f".*({pattern}).*", number, is_regex=True)  # AirSim matches whole names, in any case
+    return link.object_names()
+
+
+def _places(link_of: Callable[[int], AirSimLink], drone_id: int, names: Sequence[str]) -> dict[str, FloatArray]:
+    link = link_of(drone_id)
+    return {name: link.object_map_m(name) for name in names}
+
+
+def _give_all(link_of: Callable[[int], AirSimLink], drone_id: int, numbers: Mapping[str, int]) -> dict[str, FloatArray]:
+    link = link_of(drone_id)
+    for name, number in numbers.items():
+        link.number_objects(name, number, is_regex=False)
+    return {}
+
+
+def _owners(objects_m: Mapping[str, FloatArray], state: TickState) -> dict[str, int]:
+    """Match scene objects to actors by place: Unreal's names of CARLA's actors are not to be relied on."""
+    instance_ids, actors_m = state.actors.instance_id, state.actors.map_SE3_actor.translation_m
+    owners: dict[str, int] = {}
+    for name, here_m in objects_m.items():
+        if not len(instance_ids) or not np.isfinite(here_m).all():
+            continue
+        off_m = np.linalg.norm(actors_m - here_m, axis=1)
+        nearest = int(off_m.argmin())
+        if off_m[nearest] < _NEAR_ACTOR_M and not re.match(r"uav\d+$", name):
+            owners[name] = int(instance_ids[nearest])
+    return owners
+
+
+def _assigned(
+    names: Sequence[str], owners: Mapping[str, int], infos: Mapping[int, ActorInfo]
+) -> tuple[dict[str, int], UInt16Array, UInt8Array]:
+    """Return each object's number, where it has one, and (256,) mask ids and semantic tags by number."""
+    ids, tags = np.zeros(256, dtype=np.uint16), np.zeros(256, dtype=np.uint8)
+    tags[1:_FIRST_INSTANCE] = np.arange(1, _FIRST_INSTANCE)
+    numbers: dict[str, int] = {}
+    number_of: dict[int, int] = {}
+    for name in names:
+        owner = owners.get(name)
+        if owner is None:
+            number = _static_number(name)
+        else:
+            info = infos[owner]
+            number = number_of.get(owner, min(_FIRST_INSTANCE + len(number_of), LAST_NUMBER + 1))
+            if number > LAST_NUMBER:
+                number = info.semantic_tag
+            else:
+                number_of[owner] = number
+                ids[number], tags[number] = info.simulator_actor_id & 0xFFFF, info.semantic_tag
+        if number:
+            numbers[name] = number
+    return numbers, ids, tags
+
+
+def _static_number(name: str) -> int:
+    return next((tag for pattern, tag in _STATIC_TAGS if re.search(pattern, name, re.IGNORECASE)), 0)
