@@ -37,7 +37,7 @@ __all__ = ["Twin", "TwinsResult", "asked_twins", "make_twins", "proven_causes", 
 
 OCCLUDERS: Final = "without-occluders"
 _LEAST_HIDDEN: Final = 0.2  # of an object, by its label
-_LEAST_PX: Final = 30  # of an object with nothing in front
+_LEAST_PX: Final = 40  # of an object with nothing in front: the outline of a smaller one is a fifth of it
 
 
 @dataclass(frozen=True, slots=True)
