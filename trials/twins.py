@@ -1,6 +1,6 @@
 """Prove occlusion labels by twins: what was hidden is seen where the named occluder is gone, and nothing else changes.
 
-    scripts/try_twins [FOLDER] [--labels 200] [--samples 36]
+    scripts/try_twins [FOLDER] [--labels 200] [--samples 40]
 
 Two scenes of dense traffic, seen from low drones at a flat angle. One twin hides every actor that a label names as occluder.
 Of random occlusion labels, the object's pixels in the twin must be what the label says that it would have with nothing in
@@ -41,8 +41,8 @@ seed: 11
 version: v1.0-mini
 towns:
   Town07: {routes: [town07_row3_col3, town07_row2_col3], scenes: 2}
-samples: 36
-keyframe_s: 1
+samples: 40
+keyframe_s: 0.5
 formation: cross
 altitude_m: 25
 rig: flat
@@ -80,7 +80,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path, nargs="?")
     parser.add_argument("--labels", type=int, default=200)
-    parser.add_argument("--samples", type=int, default=36)
+    parser.add_argument("--samples", type=int, default=40)
     options = parser.parse_args()
     work = (options.folder or Path(tempfile.mkdtemp(prefix="uavsim-twins-"))).resolve()
     write_plans(work, name="twins", dataset=DATASET)
