@@ -16,7 +16,8 @@ def test_a_transform_is_location_then_rotation_and_goes_back_as_it_came() -> Non
 
 
 @pytest.mark.parametrize(
-    "value", [None, 3, "xyz", [1, 2], [1, 2, "3"], [1, 2, None], [float("nan"), 0, 0], [float("inf"), 0, 0], [0, 0, 2e7]]
+    "value",
+    [None, 3, "xyz", [1, 2], [1, 2, "3"], [1, 2, None], [float("nan"), 0, 0], [float("inf"), 0, 0], [0, 0, 2e7]],
 )
 def test_what_is_no_place_is_refused_by_name(value: Any) -> None:
     with pytest.raises(BadArgument, match="impulse"):
