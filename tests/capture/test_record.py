@@ -44,6 +44,9 @@ class Simulator:
         self.taken.append(readings)
         return drones, poses_of(drones), TickState(77 + step, step * 0.05, STATES), readings
 
+    def motion(self) -> None:
+        return None
+
     def weather_now(self) -> tuple[float, ...]:
         return (0.5,) * 14
 

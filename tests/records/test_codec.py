@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 
+from tests.records.test_motion import motion
 from uavsim.errors import DatasetError
 from uavsim.geometry.se3 import SE3
 from uavsim.records import codec, recording
@@ -17,6 +18,7 @@ from uavsim.records.plan import (
     ImageFormat,
     LabelPlan,
     PlanNotes,
+    ReplayPlan,
     ScenePlan,
     SwarmTrajectory,
     TownSite,
@@ -198,3 +200,12 @@ def test_a_plan_with_a_free_dict_is_still_read() -> None:
     labels["rang_m"] = 1.0
     with pytest.raises(DatasetError, match="rang_m"):
         codec.unpack_plan(msgpack.packb(head))
+
+
+def test_fields_that_came_later_are_left_out_where_they_say_nothing() -> None:
+    """Scenes that were flown before keep their hashes, and are not flown again."""
+    assert not {"recording", "replay"} & codec.pack_value(make_plan()).keys()
+    replayed = make_plan(recording="keyframes", replay=ReplayPlan(motion(2, 1).packed(), (), ()))
+    back = codec.unpack_value(codec.pack_value(replayed))
+    assert back.recording == "keyframes"
+    assert back.replay.motion.columns == motion(2, 1).packed().columns

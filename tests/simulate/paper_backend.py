@@ -41,6 +41,9 @@ class PaperWorld:
         traffic = plan.traffic
         return SceneTraffic((), traffic.vehicles, 0, traffic.walkers, 0)
 
+    def show(self, step: int) -> None:
+        pass
+
     def set_weather(self, values: Sequence[float]) -> None:
         pass
 

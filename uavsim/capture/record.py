@@ -64,7 +64,8 @@ def record_scene(
             sample_taken(samples, images)
         behind.wait()
         facts = _facts(session, traffic, behind.binder)
-        writer.finish(facts, traffic.actors, drivable_map_m=session.world.drivable())
+        motion = lockstep.motion()
+        writer.finish(facts, traffic.actors, drivable_map_m=session.world.drivable(), motion=motion)
     return facts
 
 

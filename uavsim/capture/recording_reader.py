@@ -16,9 +16,10 @@ from uavsim.records.recording import Recording
 __all__ = ["LOG_NAME", "RECORDING_FORMAT", "read_recording"]
 
 LOG_NAME: Final = "log.msgpack"
-RECORDING_FORMAT: Final = "uavsim-recording-3"
-"""A stream of msgpack values: ``{"format", "plan", "facts", "actors", "drivable"}``, each frame, ``{"end": frames}``."""
-_READABLE: Final = ("uavsim-recording-1", "uavsim-recording-2", RECORDING_FORMAT)
+RECORDING_FORMAT: Final = "uavsim-recording-4"
+"""A stream of msgpack values: ``{"format", "plan", "facts", "actors", "drivable", "motion"}``, each frame,
+``{"end": frames}``; formats 1 to 3 have no motion."""
+_READABLE: Final = ("uavsim-recording-1", "uavsim-recording-2", "uavsim-recording-3", RECORDING_FORMAT)
 
 
 def read_recording(folder: Path) -> Recording:
@@ -64,4 +65,5 @@ def _recording_of(folder: Path) -> Recording:
         actors=unpack_value(head["actors"]),
         frames=tuple(unpack_value(frame) for frame in frames),
         drivable_map_m=unpack_value(head["drivable"]),
+        motion=unpack_value(head.get("motion")),
     )

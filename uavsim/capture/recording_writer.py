@@ -26,6 +26,7 @@ from uavsim.capture.recording_reader import LOG_NAME, RECORDING_FORMAT
 from uavsim.errors import StorageError
 from uavsim.records.codec import pack_plan, pack_value
 from uavsim.records.modalities import RGB, modality
+from uavsim.records.motion import Motion
 from uavsim.records.plan import ImageFormat, ScenePlan
 from uavsim.records.recording import (
     ActorInfo,
@@ -117,7 +118,12 @@ class RecordingWriter:
         self._frames.append((frame, measure))
 
     def finish(
-        self, facts: SessionFacts, actors: Sequence[ActorInfo], *, drivable_map_m: FloatArray | None = None
+        self,
+        facts: SessionFacts,
+        actors: Sequence[ActorInfo],
+        *,
+        drivable_map_m: FloatArray | None = None,
+        motion: Motion | None = None,
     ) -> Path:
         """Wait for all images, write the log and return the recording's folder.
 
@@ -125,6 +131,7 @@ class RecordingWriter:
             facts: what the run met.
             actors: everything that has an instance id.
             drivable_map_m: see ``Recording``.
+            motion: what everything did, tick by tick.
 
         Raises:
             StorageError: something could not be written; the message says what.
@@ -133,10 +140,11 @@ class RecordingWriter:
             self._wait_for(self._pending.popleft())
         head = {
             "format": RECORDING_FORMAT,
-            "plan": pack_plan(self._plan),
+            "plan": pack_plan(replace(self._plan, replay=None)),  # its motion is the recording's own
             "facts": pack_value(facts),
             "actors": pack_value(tuple(actors)),
             "drivable": pack_value(drivable_map_m),
+            "motion": pack_value(None if motion is None else motion.packed()),
         }
         values: list[Any] = [head]
         values += [pack_value(_with_measurements(frame, measure)) for frame, measure in self._frames]

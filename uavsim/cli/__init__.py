@@ -30,6 +30,8 @@ __all__ = ["build_app", "build_overview", "main", "with_quiet"]
 _HOME: Final = {  # command -> module; a module is imported when its command is asked for, because scipy and Prefect are slow
     "generate": "generate",
     "regenerate": "generate",
+    "replay": "replay",
+    "twins": "replay",
     "status": "status",
     "plan": "configs",
     "check": "configs",
@@ -53,6 +55,9 @@ _HOME: Final = {  # command -> module; a module is imported when its command is 
 _HELP: Final = {  # first sentences of the commands, for `uavsim --help`, which imports none of them
     "generate": "Fly a data set; what was interrupted continues.",
     "regenerate": "Fly scenes of a data set anew, with the settings that it was made with.",
+    "replay": "Show the recorded scenes of a data set again, changed; what was interrupted continues.",
+    "twins": "Show the same instants without an occluder or in another weather, and link them; by default what `twins:` "
+    "names.",
     "status": "Show what is done, flying, quarantined and missing, and how long the rest takes. Changes nothing.",
     "plan": "Show what would fly, as a table and as an image; or make a town's routes.",
     "check": "Check YAML files and what they refer to, without a simulator.",

@@ -22,6 +22,16 @@ EXAMPLES: Final[dict[str, tuple[str, ...]]] = {
         "uavsim regenerate out/demo --scenes 0",
         "uavsim regenerate out/demo",
     ),
+    "replay": (
+        "uavsim replay out/demo --out out/demo-lidar --sensors +lidar,+depth",
+        "uavsim replay out/demo --out out/demo-rain --weather hard_rain --scenes 0",
+        "uavsim replay out/demo --out out/demo-less --hide 12 --hide bus",
+        "uavsim replay out/demo --out out/demo-again --dry-run --json",
+    ),
+    "twins": (
+        "uavsim twins out/demo --out out/demo-twins --weather night --occluders",
+        "uavsim twins out/demo --out out/demo-twins --without bus --dry-run --json",
+    ),
     "status": ("uavsim status out/demo", "uavsim status out/demo --json"),
     "plan": (
         "uavsim plan --dataset smoke --town Town10HD",

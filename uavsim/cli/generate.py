@@ -18,7 +18,15 @@ from uavsim.typing import JsonDict
 if TYPE_CHECKING:
     from uavsim.flows.generate import Result
 
-__all__ = ["register"]
+__all__ = [
+    "CheckOption",
+    "DryRunOption",
+    "JsonOption",
+    "RunOption",
+    "SimulatorOption",
+    "register",
+    "run_request",
+]
 
 SimulatorOption = Annotated[
     list[str] | None,
@@ -82,7 +90,7 @@ def generate(
         check=check,
         run=config,
     )
-    _generate(request, dry_run=dry_run, as_json=as_json)
+    run_request(request, dry_run=dry_run, as_json=as_json)
 
 
 def regenerate(
@@ -100,10 +108,11 @@ def regenerate(
 
     config = Library.of().run(run).model if run else None
     request = request_of_folder(folder, scenes=scenes, simulators=tuple(simulator or ()), run=config)
-    _generate(request.model_copy(update={"check": check}), dry_run=dry_run, as_json=as_json)
+    run_request(request.model_copy(update={"check": check}), dry_run=dry_run, as_json=as_json)
 
 
-def _generate(request: Request, *, dry_run: bool, as_json: bool) -> None:
+def run_request(request: Request, *, dry_run: bool, as_json: bool) -> None:
+    """Fly what a command asks for, or say what that would be; ends with the exit code of what happened."""
     if dry_run:
         _say_intent(request, as_json=as_json)
         return

@@ -23,6 +23,7 @@ __all__ = [
     "Splits",
     "TownShare",
     "Traffic",
+    "Twins",
 ]
 
 BlueprintId = Annotated[str, StringConstraints(pattern=BLUEPRINT)]
@@ -33,6 +34,15 @@ RESERVED_SPLITS = ("train", "val", "test", "mini_train", "mini_val", "train_dete
 def _is_empty(value: tuple[Any, ...]) -> bool:
     """Leave a key out of what names a data set, so that data sets from before the key was there keep their name."""
     return not value
+
+
+def _is_full(value: str) -> bool:
+    """Leave the default out of what names a data set, for the same reason."""
+    return value == "full"
+
+
+def _is_none(value: object) -> bool:
+    return value is None
 
 
 class NameSchedule(Model):
@@ -217,6 +227,17 @@ class Degradations(Model):
     """+1 doubles the light."""
 
 
+class Twins(Model):
+    """What ``uavsim twins`` makes of a data set where its command says nothing."""
+
+    weather: tuple[Reference, ...] = ()
+    """The same instants in these weathers, by name or path."""
+    without: Annotated[tuple[Text, ...], Field(max_length=100)] = ()
+    """The same instants without this actor (a blueprint, or ``scene_0000:12``) or class."""
+    occluders: bool = False
+    """The same instants without the actors that hide others."""
+
+
 class DatasetConfig(Model):
     """A data set: towns, scenes, time, swarm, traffic, weather and how it is stored."""
 
@@ -255,6 +276,11 @@ class DatasetConfig(Model):
     """On the drones, map frame; bridge."""
     max_formation_error_m: Annotated[float, Field(gt=0, le=1000)] = 5.0
     """bridge: a drone farther than this from its place voids the scene."""
+    recording: Annotated[Literal["full", "keyframes"], Field(exclude_if=_is_full)] = "full"
+    """Motion that is kept beside the data set for ``uavsim replay``: of every tick, or only where images are taken."""
+
+    twins: Annotated[Twins | None, Field(exclude_if=_is_none)] = None
+    """What ``uavsim twins`` shows again of this data set."""
 
     @model_validator(mode="after")
     def _time_divides(self) -> Self:

@@ -21,6 +21,13 @@ if TYPE_CHECKING:
     from uavsim.evaluate.bev_iou import aligned_iou, corners_of, polygon_iou, turned_iou
     from uavsim.evaluate.bootstrap import interval_of, jackknife, scene_draws
     from uavsim.evaluate.boxes import Boxes, yaw_of_quat
+    from uavsim.evaluate.collaboration import (
+        drone_gains,
+        pairwise_help,
+        shapley_values,
+        subset_diversity_deg,
+        subset_pixels,
+    )
     from uavsim.evaluate.coperception import (
         communication_rate,
         communication_volume,
@@ -65,6 +72,7 @@ _NAMES: Final = {
     "bev_iou": "aligned_iou corners_of polygon_iou turned_iou",
     "bootstrap": "interval_of jackknife scene_draws",
     "boxes": "Boxes yaw_of_quat",
+    "collaboration": "drone_gains pairwise_help shapley_values subset_diversity_deg subset_pixels",
     "coperception": "communication_rate communication_volume match_by_overlap mean_communication_rate voc_ap",
     "latex": "latex_rows",
     "matching": "match_by_centre",

@@ -43,6 +43,7 @@ def request_of_folder(
         formation=asked.get("formation"),
         rig=asked.get("rig"),
         weather=asked.get("weather"),
+        replay=asked.get("replay"),
         simulators=simulators,
         force=True,
         run=run,

@@ -11,7 +11,18 @@ from uavsim.config.run import RunConfig, parse_simulator
 from uavsim.store.output import Output
 from uavsim.store.places import open_output
 
-__all__ = ["OutputRequest", "Request"]
+__all__ = ["OutputRequest", "ReplayRequest", "Request"]
+
+
+class ReplayRequest(BaseModel):
+    """A data set whose recorded motion takes the place of traffic; what changes beside the request's own choices."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    folder: str = Field(description="of the data set that was recorded")
+    sensors: tuple[str, ...] = Field(default=(), description="more sensors for every camera, and lidar for every drone")
+    hide: tuple[str, ...] = Field(default=(), description="actors by instance id, blueprint, or class")
+    is_changed: bool = Field(default=True, description="something is other than in the recorded data set")
 
 
 class OutputRequest(BaseModel):
@@ -44,6 +55,7 @@ class Request(OutputRequest):
     formation: str | None = Field(default=None, description="instead of the data set's")
     rig: str | None = Field(default=None, description="instead of the data set's")
     weather: str | None = Field(default=None, description="instead of the data set's")
+    replay: ReplayRequest | None = Field(default=None, description="show recorded motion again")
     simulators: tuple[str, ...] = Field(
         default=(),
         description="mock or HOST:CARLA_PORT[:AIRSIM_PORT], each flies one scene at a time; replaces those of run",

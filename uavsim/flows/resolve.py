@@ -14,6 +14,7 @@ from uavsim.config.library import Library
 from uavsim.config.run import SimulatorConfig
 from uavsim.errors import InputError
 from uavsim.flows.job import Job, SceneRef
+from uavsim.flows.replay import kept_again, replayed, source_fingerprint
 from uavsim.flows.request import Request
 from uavsim.plan import Choices, dataset_towns, numbering, plan_scenes, used_files
 from uavsim.records.plan import ScenePlan
@@ -58,7 +59,7 @@ def resolve(request: Request) -> Job:
 
 def _configuration(request: Request, towns: Sequence[str]) -> JsonDict:
     """Return every YAML text that the data set is made from, for all of its towns, so that it can be made anew anywhere."""
-    if Path(request.dataset).name == KEPT:
+    if Path(request.dataset).name == KEPT and request.replay is None:
         return {}
     choices = Choices(request.samples, request.seed, request.topology, request.formation, request.rig, request.weather)
     used: dict[str, Path] = {}
@@ -68,7 +69,8 @@ def _configuration(request: Request, towns: Sequence[str]) -> JsonDict:
         except InputError:
             if town in towns:
                 raise
-    return pack(request.dataset, used)
+    made = pack(request.dataset, used)
+    return made if request.replay is None else kept_again(request.replay, made)
 
 
 def _numbers_of(
@@ -84,7 +86,7 @@ def _numbers_of(
 def _planned(request: Request, town: str, numbers: tuple[int, ...] | None) -> list[ScenePlan]:
     if numbers == ():
         return []
-    return plan_scenes(
+    plans = plan_scenes(
         request.dataset,
         town=town,
         scenes=numbers,
@@ -95,6 +97,7 @@ def _planned(request: Request, town: str, numbers: tuple[int, ...] | None) -> li
         rig=request.rig,
         weather=request.weather,
     )
+    return plans if request.replay is None else [replayed(plan, request) for plan in plans]
 
 
 def _plan_of(request: Request, scenes: dict[str, SceneRef], scene: str) -> ScenePlan:
@@ -142,6 +145,9 @@ def identity_of(request: Request) -> JsonDict:
         "topology": request.topology or model.topology,
         **{key: value for key in ("formation", "rig", "weather") if (value := getattr(request, key)) is not None},
     }
+    if request.replay is not None and request.replay.is_changed:
+        shown = {"sensors": list(request.replay.sensors), "hide": list(request.replay.hide)}
+        config["replay"] = {"of": source_fingerprint(request.replay), **shown}
     config["labels"]["label_parked"] = None  # a key until 2026-11: data sets begun with it keep their fingerprint
     versions = {name: installed_version(name) for name in _VERSIONS} | {"python": platform.python_version()}
     return {
@@ -151,7 +157,9 @@ def identity_of(request: Request) -> JsonDict:
         "version": model.version,
         "config": config,
         "versions": versions,
-        "request": request.model_dump(mode="json", include=_ASKED),
+        "request": request.model_dump(
+            mode="json", include=_ASKED | ({"replay"} if request.replay is not None else set())
+        ),
     }
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from uavsim.config.dataset import Degradations, Images, Labels
 from uavsim.config.load import Loaded
-from uavsim.config.rig import Rig
+from uavsim.config.rig import Lidar, Rig
 from uavsim.config.town import TownConfig
 from uavsim.records.plan import (
     CameraSpec,
@@ -18,7 +18,7 @@ from uavsim.records.plan import (
     TownSite,
 )
 
-__all__ = ["cameras", "degradation_plan", "describe", "image_format", "label_plan", "lidar", "town_site"]
+__all__ = ["cameras", "degradation_plan", "describe", "image_format", "label_plan", "lidar", "lidar_spec", "town_site"]
 
 _MAP_BORDER_M = 20.0
 
@@ -61,6 +61,12 @@ def lidar(rig: Loaded[Rig], *, step_us: int) -> LidarSpec | None:
             f"{wanted.points_per_second} are less than one a channel and turn: {wanted.channels} channels at "
             f"{turns_hz:g} turns a second need {wanted.channels * turns_hz:g}",
         )
+    return lidar_spec(wanted, step_us=step_us)
+
+
+def lidar_spec(wanted: Lidar, *, step_us: int) -> LidarSpec:
+    """Write a lidar out; each step is one whole turn of it."""
+    turns_hz = 1e6 / step_us
     return LidarSpec(
         mount_t_m=wanted.mount_m,
         mount_rpy_deg=(wanted.roll_deg, wanted.pitch_deg, wanted.yaw_deg),

@@ -276,6 +276,7 @@ class _Desk:
             wind_map_mps=model.wind_mps,
             lidar=self.lidar,
             labels=label_plan(model.labels),
+            recording=model.recording,
             notes=PlanNotes(dataset_seed=seed, route_row=route.rsplit("_col", 1)[0], route_start_share=start_share),
         )
 

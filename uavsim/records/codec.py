@@ -26,7 +26,7 @@ import numpy as np
 from uavsim.errors import DatasetError, FrameError
 from uavsim.files.parse import reading
 from uavsim.geometry.se3 import SE3
-from uavsim.records import plan, recording
+from uavsim.records import motion, plan, recording
 from uavsim.records.format_1 import with_poses, with_typed_extra
 from uavsim.records.plan import ScenePlan
 from uavsim.typing import AnyArray
@@ -39,7 +39,7 @@ _KIND: Final = "~"
 _PLAIN: Final = (bool, int, float, str, bytes, type(None))
 _RECORDS: Final[dict[str, type]] = {
     name: getattr(module, name)
-    for module in (plan, recording)
+    for module in (motion, plan, recording)
     for name in module.__all__
     if dataclasses.is_dataclass(getattr(module, name))
 } | {"SE3": SE3}
@@ -93,9 +93,8 @@ def pack_value(value: Any) -> Any:
         return _pack_dict(value)
     record = _RECORDS.get(type(value).__name__)
     if record is type(value):
-        return {_KIND: record.__name__} | {
-            f.name: pack_value(getattr(value, f.name)) for f in dataclasses.fields(record)
-        }
+        fields = (f for f in dataclasses.fields(record) if not _is_left_out(f, getattr(value, f.name)))
+        return {_KIND: record.__name__} | {f.name: pack_value(getattr(value, f.name)) for f in fields}
     raise TypeError(f"records hold no {type(value).__name__}")
 
 
@@ -117,6 +116,11 @@ def unpack_value(value: Any) -> Any:
     if kind == "list":
         return [unpack_value(item) for item in rest.get("items", ())]
     return _unpack_record(kind, rest)
+
+
+def _is_left_out(field: dataclasses.Field[Any], value: Any) -> bool:
+    """Leave a field out that came later and says nothing: plans without it keep their bytes, and scenes their hashes."""
+    return bool(field.metadata.get("left_out_as_default")) and value == field.default
 
 
 def _pack_dict(value: dict[Any, Any]) -> dict[str, Any]:

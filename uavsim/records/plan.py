@@ -7,14 +7,16 @@ between processes as msgpack (``records/codec.py``).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, field
+from typing import Final, Literal
 
 import numpy as np
 
 from uavsim.geometry import unreal
 from uavsim.geometry.frames import FLU_SE3_OPTICAL
 from uavsim.geometry.se3 import SE3
+from uavsim.records.actors import ActorInfo, ActorStates
+from uavsim.records.motion import MotionLog
 from uavsim.typing import FloatArray
 
 __all__ = [
@@ -24,6 +26,8 @@ __all__ = [
     "LabelPlan",
     "LidarSpec",
     "PlanNotes",
+    "Recorded",
+    "ReplayPlan",
     "ScenePlan",
     "SwarmTrajectory",
     "Topology",
@@ -34,6 +38,9 @@ __all__ = [
 
 Topology = str
 """A set-up of ``config/backends.py``."""
+Recorded = Literal["full", "keyframes"]
+"""At which ticks a recording holds motion: at all, or where images are taken."""
+_LATER: Final = {"left_out_as_default": True}  # of fields that came after plans had been hashed
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,6 +230,28 @@ class PlanNotes:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class ReplayPlan:
+    """Recorded motion in place of traffic: each actor is put where it was, at each tick.
+
+    Attributes:
+        motion: of the recorded scene.
+        actors: of the recorded scene, by instance id, parked vehicles of the town among them.
+        states: of the recorded scene, one a capture.
+        hidden: instance ids that are not shown.
+        drones: the drones are where they were; else they fly this plan.
+        vehicles_spawned: in the recorded scene; ``walkers_spawned`` likewise.
+    """
+
+    motion: MotionLog
+    actors: tuple[ActorInfo, ...]
+    states: tuple[ActorStates, ...]
+    hidden: tuple[int, ...] = ()
+    drones: bool = True
+    vehicles_spawned: int = 0
+    walkers_spawned: int = 0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class ScenePlan:
     """One scene of a data set.
 
@@ -260,6 +289,8 @@ class ScenePlan:
     lidar: LidarSpec | None = None  # one on every drone
     labels: LabelPlan = LabelPlan()
     notes: PlanNotes = PlanNotes()
+    recording: Recorded = field(default="full", metadata=_LATER)
+    replay: ReplayPlan | None = field(default=None, metadata=_LATER)
 
     @property
     def image_every_steps(self) -> int:

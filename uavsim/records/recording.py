@@ -9,9 +9,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from uavsim.geometry.se3 import SE3
+from uavsim.records.actors import ActorInfo, ActorStates
+from uavsim.records.motion import MotionLog
 from uavsim.records.plan import ScenePlan
 from uavsim.typing import FloatArray, IntArray
 
@@ -26,58 +28,6 @@ __all__ = [
     "Recording",
     "SessionFacts",
 ]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class ActorInfo:
-    """What does not change about one actor during a scene.
-
-    Attributes:
-        instance_id: 1..65535, given in spawn order within the scene, the same in every run of the same plan; it is the
-            id in the masks on disk (G + 256 * B) and the key of ``ActorStates``.
-        simulator_actor_id: the id that the simulator used in this run; differs from run to run, never reaches tables.
-        kind: vehicle, walker, or environment (a parked vehicle that is part of the town and no actor; its blueprint is
-            ``environment.<name in the town>``, its origin the middle of its box's bottom).
-        blueprint: CARLA blueprint id as the server reports it, ``vehicle.lincoln.mkz_2020``.
-        base_type: CARLA's ``base_type`` attribute (car, truck, van, bus, motorcycle, bicycle) or "".
-        half_extent_m: (x, y, z) half sizes: length/2, width/2, height/2, as CARLA's bounding box; NaN where CARLA tells no
-            finite place for the box.
-        actor_SE3_box: box in the actor's flu frame (CARLA's with y flipped); not turned for any known blueprint.
-        semantic_tag: CARLA's 28-tag palette (14 car, 15 truck, 16 bus, 18 motorcycle, 19 bicycle, 12 pedestrian).
-        attributes: the blueprint attributes as strings (colour, role_name, number_of_wheels, ...).
-    """
-
-    instance_id: int
-    simulator_actor_id: int
-    kind: Literal["vehicle", "walker", "environment"]
-    blueprint: str
-    base_type: str
-    half_extent_m: tuple[float, float, float]
-    actor_SE3_box: SE3
-    semantic_tag: int
-    attributes: dict[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class ActorStates:
-    """All actors alive at one tick, from that tick's snapshot; rows sorted by instance id.
-
-    Attributes:
-        instance_id: (N,).
-        map_SE3_actor: (N,) actor's flu at its origin (for vehicles: bottom centre, as CARLA has it).
-        ue_euler_deg: (N, 3) the simulator's own (roll, pitch, yaw) in its left-handed frame, float32 values exactly
-            as sent: what the uav3d dialect writes, kept so that it is not rounded twice.
-        velocity_map_mps: (N, 3).
-        angular_velocity_map_radps: (N, 3).
-        acceleration_map_mps2: (N, 3).
-    """
-
-    instance_id: IntArray
-    map_SE3_actor: SE3
-    ue_euler_deg: FloatArray
-    velocity_map_mps: FloatArray
-    angular_velocity_map_radps: FloatArray
-    acceleration_map_mps2: FloatArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -209,6 +159,7 @@ class Recording:
 
     Attributes:
         drivable_map_m: (N, 4, 2) quadrilaterals that cover the town's driving lanes, for the map mask.
+        motion: what everything did, tick by tick; None in recordings of format 1 to 3.
     """
 
     folder: Path
@@ -217,3 +168,4 @@ class Recording:
     actors: tuple[ActorInfo, ...]  # sorted by instance id; every actor that was alive in any frame
     frames: tuple[RecordedFrame, ...]
     drivable_map_m: FloatArray | None = None
+    motion: MotionLog | None = None

@@ -16,7 +16,7 @@ from uavsim.simulate.airsim_link import AirSimLink, pose_close
 from uavsim.simulate.merged_engine import MergedEngine
 from uavsim.simulate.names import vehicle_name
 from uavsim.simulate.ports import Heartbeat
-from uavsim.simulate.swarm import PlannedSwarm, on_grid, planned_velocity_mps
+from uavsim.simulate.swarm import PlannedSwarm, on_grid, planned_velocity_mps, recorded_flight
 from uavsim.typing import FloatArray
 
 __all__ = ["MAIN", "AirSimFlight", "AirSimPoses"]
@@ -122,7 +122,10 @@ class AirSimPoses:
 
 
 class AirSimFlight:
-    """A swarm that AirSim flies (topology ``bridge``): real attitude and lag, stepped with CARLA's tick."""
+    """A swarm that AirSim flies (topology ``bridge``): real attitude and lag, stepped with CARLA's tick.
+
+    A flight that was recorded is shown as it was and not flown again: AirSim has no part in it.
+    """
 
     def __init__(self, host: str, port: int, *, client: str = "airsim") -> None:
         """Remember where AirSim is, and which vendor's module speaks to it."""
@@ -137,6 +140,10 @@ class AirSimFlight:
         """
         self._plan = plan
         self._step_s = plan.step_us / 1e6
+        self._shown = PlannedSwarm() if recorded_flight(plan) is not None else None
+        if self._shown is not None:
+            self._shown.begin(plan, heartbeat=heartbeat)
+            return
         if self._link is not None:
             self._link.close()
         self._link = link = AirSimLink(*self._endpoint, origin_ue_m=plan.town.airsim_origin_ue_m, client=self._client)
@@ -201,6 +208,8 @@ class AirSimFlight:
         Raises:
             SceneVoid: a drone is farther from its place than the plan allows.
         """
+        if self._shown is not None:
+            return self._shown.advance(step)
         drones = self._fly_one_step(step)
         for drone in drones:
             gap_m = drone.map_SE3_flu.translation_m - drone.planned_map_SE3_flu.translation_m

@@ -20,6 +20,7 @@ __all__ = [
     "Parked",
     "actor_info",
     "blueprint_facts",
+    "in_order",
     "lane_quads",
     "locations",
     "parked_vehicles",
@@ -129,13 +130,18 @@ _NONE = np.zeros((0, 3))
 NOTHING_PARKED = Parked((), ActorStates(np.zeros(0, np.int64), SE3.identity((0,)), _NONE, _NONE, _NONE, _NONE))
 
 
+def in_order(objects: Iterable[Any]) -> list[Any]:
+    """Return a town's objects in the order in which parked vehicles are numbered."""
+    return sorted(objects, key=lambda o: (str(o.name), int(o.id)))
+
+
 def parked_vehicles(objects: Iterable[Any], *, first_instance_id: int) -> Parked:
     """Describe environment objects as standing vehicles, in the order of their names.
 
     A town's object has no origin that means anything, so the middle of its box's bottom stands for it. CARLA gives the
     box in world coordinates.
     """
-    found = sorted(objects, key=lambda o: (str(o.name), int(o.id)))
+    found = in_order(objects)
     if not found:
         return NOTHING_PARKED
     boxes = [o.bounding_box for o in found]

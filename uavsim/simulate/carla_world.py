@@ -1,4 +1,4 @@
-"""CARLA through its own client: the only module that imports ``carla``.
+"""CARLA through its own client; beside it only ``carla_traffic`` and ``carla_replay`` import ``carla``.
 
 libcarla can abort or deadlock its interpreter: nothing here runs outside a client process that may be killed. Every vendor
 exception is translated where it enters.
@@ -19,8 +19,10 @@ from uavsim.errors import MissedTick, SimulatorError, SimulatorLost
 from uavsim.records.classes import VEHICLE_OF_TAG
 from uavsim.records.modalities import Modality
 from uavsim.records.plan import ScenePlan
-from uavsim.records.recording import ActorInfo, ActorStates
-from uavsim.simulate import carla_read, traffic, versions
+from uavsim.records.recording import ActorInfo
+from uavsim.simulate import carla_read, carla_traffic, versions
+from uavsim.simulate.carla_motion import MotionReader
+from uavsim.simulate.carla_replay import RecordedTraffic
 from uavsim.simulate.local_port import free_port
 from uavsim.simulate.ports import Endpoint, Heartbeat, SceneTraffic, TickState
 from uavsim.simulate.recognise import require
@@ -28,7 +30,6 @@ from uavsim.typing import FloatArray
 
 __all__ = ["CarlaWorld"]
 
-_VEHICLE_GAP_M = 8.0  # between spawn places: a bus is 10 m long, and the Traffic Manager wants room to start
 _LOAD_TIMEOUT_S = 120.0
 _CALL_TIMEOUT_S = 20.0
 _LANE_PIECE_M = 2.0
@@ -75,6 +76,8 @@ class CarlaWorld:
         self._vehicles, self._walkers, self._controllers = list[int](), list[int](), list[int]()
         self._instance_of: dict[int, int] = {}
         self._parked = carla_read.NOTHING_PARKED
+        self._reader: MotionReader | None = None
+        self._replayed: RecordedTraffic | None = None
         self._was = self._world.get_settings()
         self._swept = False
 
@@ -130,7 +133,7 @@ class CarlaWorld:
         self._client.set_timeout(_CALL_TIMEOUT_S)
         self.generation += 1
         self._vehicles, self._walkers, self._controllers = [], [], []
-        self._traffic_manager = None
+        self._traffic_manager = self._reader = self._replayed = None
         if self.map_name != wanted:
             raise SimulatorError(f"asked the server at {self._where} for {wanted}, it loaded {self.map_name}")
 
@@ -169,18 +172,22 @@ class CarlaWorld:
             raise MissedTick(
                 f"tick {frame} took {snapshot.timestamp.delta_seconds} s of simulation, not {self._step_s}"
             )
-        return TickState(frame, float(snapshot.timestamp.elapsed_seconds) - self.paused_s, self._states(snapshot))
+        return self._state(snapshot, float(snapshot.timestamp.elapsed_seconds) - self.paused_s, full=True)
 
     def cue(self) -> None:
         """Ask for a tick of the server alone, without a step of the Traffic Manager; returns at once."""
         with _translated("passing a tick"):
             self._client.apply_batch([], True)
 
-    def now(self) -> TickState:
-        """Return the last state that the server sent, with its own clock."""
+    def now(self, *, full: bool = False) -> TickState:
+        """Return the last state that the server sent, with its own clock.
+
+        Args:
+            full: as ``tick`` returns it, with motion and, in a replay, recorded velocities; else only where everything is.
+        """
         with _translated("reading the world"):
             seen = self._world.get_snapshot()
-        return TickState(int(seen.frame), float(seen.timestamp.elapsed_seconds), self._states(seen))
+        return self._state(seen, float(seen.timestamp.elapsed_seconds), full=full)
 
     @property
     def frame(self) -> int:
@@ -194,116 +201,99 @@ class CarlaWorld:
             time.sleep(_LOOK_S)
         return state if (state := self.now()).frame > frame else None
 
-    def _states(self, snapshot: Any) -> ActorStates:
+    def _state(self, snapshot: Any, elapsed_s: float, *, full: bool) -> TickState:
         rows = carla_read.snapshot_rows(snapshot, self._instance_of)
         table = np.array(sorted(rows), dtype=np.float64).reshape(-1, 16)
         if not np.isfinite(table).all():
             bad = int(table[~np.isfinite(table).all(axis=1)][0, 0])
             raise MissedTick(f"tick {snapshot.frame}: the pose of actor {bad} is not a number")
-        return carla_read.with_parked(carla_read.states_from_table(table), self._parked)
+        movers = carla_read.states_from_table(table)
+        motion = None
+        if full and self._reader is not None:
+            with _translated("reading the actors"):
+                motion = self._reader.read(table, rendered=self._rendering)
+            if self._replayed is not None:
+                movers = self._replayed.proven(movers, motion)
+        actors = carla_read.with_parked(movers, self._parked)
+        return TickState(int(snapshot.frame), elapsed_s, actors, motion)
 
     def populate(self, plan: ScenePlan, *, heartbeat: Heartbeat) -> SceneTraffic:
         """See ``WorldPort``."""
         heartbeat("spawn", 0)
         self._clear()
-        rng = np.random.default_rng([plan.seed, 1])
-        with _translated("starting the Traffic Manager"):
-            self._start_traffic_manager(plan)
-        with _translated("spawning vehicles"):
-            self._spawn_vehicles(plan, rng)
-        heartbeat("spawn", 1)
-        with _translated("spawning walkers"):
-            self._spawn_walkers(plan, rng)
-        actors = self._describe()
-        if plan.traffic.label_parked:
-            with _translated("reading parked vehicles"):
-                found = [o for label in _PARKED_LABELS for o in self._world.get_environment_objects(label)]
-            self._parked = carla_read.parked_vehicles(found, first_instance_id=len(actors) + 1)
-            actors += self._parked.infos
+        if plan.replay is not None:
+            self._spawn_recorded(plan)
+        else:
+            self._spawn_traffic(plan, heartbeat=heartbeat)
+        with _translated("reading the actors"):
+            actors = self._describe()
+            self._reader = MotionReader(self._world, self._instance_of)
+            if plan.traffic.label_parked:
+                self._parked = self._parked_vehicles(len(actors) + 1)
+                actors += self._parked.infos
         heartbeat("spawn", 2)
-        if plan.traffic.vehicles and not self._vehicles:
+        spawned = (len(self._vehicles), len(self._walkers))
+        if plan.replay is not None:
+            spawned = (plan.replay.vehicles_spawned, plan.replay.walkers_spawned)
+        elif plan.traffic.vehicles and not self._vehicles:
             raise SimulatorError(f"none of {plan.traffic.vehicles} vehicles could be spawned in {self.map_name}")
-        return SceneTraffic(
-            actors, plan.traffic.vehicles, len(self._vehicles), plan.traffic.walkers, len(self._walkers)
-        )
+        return SceneTraffic(actors, plan.traffic.vehicles, spawned[0], plan.traffic.walkers, spawned[1])
+
+    def _parked_vehicles(self, first_instance_id: int) -> carla_read.Parked:
+        found = [o for label in _PARKED_LABELS for o in self._world.get_environment_objects(label)]
+        found = carla_read.in_order(found)
+        if self._replayed is None:
+            return carla_read.parked_vehicles(found, first_instance_id=first_instance_id)
+        parked = carla_read.parked_vehicles(found, first_instance_id=self._replayed.first_parked)
+        return self._replayed.hide_parked(parked, found)
+
+    def show(self, step: int) -> None:
+        """See ``WorldPort``."""
+        assert self._replayed is not None
+        with _translated("placing recorded actors"):
+            self._replayed.show(step)
 
     def _start_traffic_manager(self, plan: ScenePlan) -> None:
         if self._traffic_manager is None:
             self._traffic_manager = self._client.get_trafficmanager(free_port())
             self._traffic_manager.set_synchronous_mode(True)
-        manager, wanted = self._traffic_manager, plan.traffic
-        manager.set_hybrid_physics_mode(wanted.hybrid_physics)
-        if wanted.hybrid_physics:
-            manager.set_hybrid_physics_radius(0.0)
-        manager.set_global_distance_to_leading_vehicle(wanted.following_distance_m)
-        manager.global_percentage_speed_difference(wanted.speed_difference_percent)
-        manager.set_random_device_seed(plan.seed % 2**31)  # also restarts the traffic lights' phases
-        self._world.set_pedestrians_seed(plan.seed % 2**31)
+        carla_traffic.steer_traffic(self._traffic_manager, self._world, plan)
 
-    def _places(self, plan: ScenePlan, rng: np.random.Generator) -> list[Any]:
-        """Recommended spawn points, then lane waypoints where the map has too few."""
-        town = self._world.get_map()
-        places = list(town.get_spawn_points())
-        if len(places) >= plan.traffic.vehicles or not plan.traffic.spawn_on_waypoints:
-            return places
-        more = [w.transform for w in town.generate_waypoints(_VEHICLE_GAP_M) if not w.is_junction]
-        more = [more[i] for i in rng.permutation(len(more))]
-        for pose in more:
-            pose.location.z += 0.5
-        kept = traffic.thin_out(carla_read.locations(more), taken_m=carla_read.locations(places), gap_m=_VEHICLE_GAP_M)
-        return places + [more[i] for i in kept]
-
-    def _spawn_vehicles(self, plan: ScenePlan, rng: np.random.Generator) -> None:
-        library = self._world.get_blueprint_library()
-        known = [carla_read.blueprint_facts(b) for b in library.filter("vehicle.*")]
-        choices = traffic.choose_blueprints(plan.traffic.blueprints, known)
-        places = self._places(plan, rng)
-        orders = traffic.order_vehicles(count=plan.traffic.vehicles, choices=choices, places=len(places), rng=rng)
-        port = self._traffic_manager.get_port()
-        commands = []
-        for order in orders:
-            blueprint = library.find(order.blueprint)
-            for name, value in order.attributes.items():
-                if blueprint.has_attribute(name):
-                    blueprint.set_attribute(name, value)
-            spawn = carla.command.SpawnActor(blueprint, places[order.place])
-            commands.append(spawn.then(carla.command.SetAutopilot(carla.command.FutureActor, True, port)))
-        replies = self._client.apply_batch_sync(commands, False)
-        self._vehicles = [int(r.actor_id) for r in replies if not r.error]
-        self._world.tick(_CALL_TIMEOUT_S)
-
-    def _spawn_walkers(self, plan: ScenePlan, rng: np.random.Generator) -> None:
-        wanted = plan.traffic.walkers
-        if not wanted:
-            return
-        library = self._world.get_blueprint_library()
-        kinds = sorted(library.filter("walker.pedestrian.*"), key=lambda b: str(b.id))
-        commands = []
-        for _ in range(wanted):
-            place = self._world.get_random_location_from_navigation()
-            blueprint = kinds[int(rng.integers(0, len(kinds)))]
-            if place is not None:
-                commands.append(carla.command.SpawnActor(blueprint, carla.Transform(place)))
-        self._walkers = [int(r.actor_id) for r in self._client.apply_batch_sync(commands, False) if not r.error]
-        brain = library.find("controller.ai.walker")
-        commands = [carla.command.SpawnActor(brain, carla.Transform(), w) for w in self._walkers]
-        self._controllers = [int(r.actor_id) for r in self._client.apply_batch_sync(commands, False) if not r.error]
-        self._world.tick(_CALL_TIMEOUT_S)
-        for controller in self._world.get_actors(self._controllers):
-            controller.start()
-            controller.go_to_location(self._world.get_random_location_from_navigation())
-            controller.set_max_speed(float(rng.uniform(0.8, 1.8)))
-
-    def _describe(self) -> tuple[ActorInfo, ...]:
-        """Give instance ids in spawn order and read what does not change."""
+    def _spawn_traffic(self, plan: ScenePlan, *, heartbeat: Heartbeat) -> None:
+        rng = np.random.default_rng([plan.seed, 1])
+        with _translated("starting the Traffic Manager"):
+            self._start_traffic_manager(plan)
+        with _translated("spawning vehicles"):
+            port = self._traffic_manager.get_port()
+            self._vehicles = carla_traffic.spawn_vehicles(self._client, self._world, plan, rng, port=port)
+            self._world.tick(_CALL_TIMEOUT_S)
+        heartbeat("spawn", 1)
+        if plan.traffic.walkers:
+            with _translated("spawning walkers"):
+                self._walkers, self._controllers = carla_traffic.spawn_walkers(
+                    self._client, self._world, plan, rng, pass_a_tick=lambda: self._world.tick(_CALL_TIMEOUT_S)
+                )
         ids = self._vehicles + self._walkers
         self._instance_of = {actor_id: n for n, actor_id in enumerate(ids, start=1)}
-        with _translated("reading the actors"):
-            found = [a for a in self._world.get_actors(ids) if a.id in self._instance_of]
-            return tuple(carla_read.actor_info(a, self._instance_of[a.id]) for a in found)
+
+    def _spawn_recorded(self, plan: ScenePlan) -> None:
+        self._replayed = RecordedTraffic(self._client, self._world, plan, map_name=self.map_name)
+        with _translated("spawning recorded actors"):
+            spawned = self._replayed.spawn(lambda: self._world.tick(_CALL_TIMEOUT_S))
+        self._vehicles, self._walkers = spawned
+        self._instance_of = self._replayed.instance_of
+
+    def _describe(self) -> tuple[ActorInfo, ...]:
+        """Read what does not change; instance ids are in spawn order."""
+        found = [a for a in self._world.get_actors(self._vehicles + self._walkers) if a.id in self._instance_of]
+        return tuple(carla_read.actor_info(a, self._instance_of[a.id]) for a in found)
 
     def _clear(self) -> None:
+        self._reader = None
         with _translated("clearing the last scene"):
+            if self._replayed is not None:
+                self._replayed.release()
+                self._replayed = None
             for controller in self._world.get_actors(self._controllers) if self._controllers else ():
                 controller.stop()
             doomed = self._controllers + self._walkers + self._vehicles

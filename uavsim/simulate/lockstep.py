@@ -7,8 +7,10 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from uavsim.errors import MissedTick
+from uavsim.records.motion import Motion
 from uavsim.records.plan import ScenePlan, WeatherTrack
 from uavsim.records.recording import DroneState
+from uavsim.simulate.motion_recorder import MotionRecorder
 from uavsim.simulate.ports import CameraPort, CameraPose, Heartbeat, Reading, SwarmPort, TickState, WorldPort
 
 __all__ = ["Lockstep", "weather_at"]
@@ -33,11 +35,13 @@ class Lockstep:
         self._next = 0
         self._zero_s = 0.0
         self._weather: tuple[float, ...] = ()
+        self._recorder = MotionRecorder(plan)
 
     def warm_up(self) -> None:
-        """Let the traffic come to speed, images off; the weather is that of step 0."""
+        """Let the traffic come to speed, images off; the weather is that of step 0, and so are the actors of a replay."""
         self._set_weather(0)
         for tick in range(self._plan.warmup_ticks):
+            self._show(0)
             self._world.tick(render=False)
             self._heartbeat("warmup", tick)
 
@@ -51,21 +55,29 @@ class Lockstep:
             poses_of: tells where the cameras must be for the drones' places.
         """
         while self._next < step:
-            self._swarm.advance(self._next)
-            self._advance_world(render=False)
+            self._advance_world(self._swarm.advance(self._next), render=False)
         drones = self._swarm.advance(step)
         poses = poses_of(drones)
         self._cameras.place(poses)
-        state = self._advance_world(render=True)
+        state = self._advance_world(drones, render=True)
         return drones, poses, state, self._cameras.collect(state)
 
     def weather_now(self) -> tuple[float, ...]:
         """Tell the 14 parameters that were set last."""
         return self._weather
 
-    def _advance_world(self, *, render: bool) -> TickState:
+    def motion(self) -> Motion | None:
+        """Return what the actors and the drones did so far; None where the world does not tell."""
+        return self._recorder.motion()
+
+    def _show(self, step: int) -> None:
+        if self._plan.replay is not None:
+            self._world.show(step)
+
+    def _advance_world(self, drones: Sequence[DroneState], *, render: bool) -> TickState:
         step = self._next
         self._set_weather(step)
+        self._show(step)
         state = self._world.tick(render=render)
         if step == 0:
             self._zero_s = state.elapsed_s
@@ -74,6 +86,7 @@ class Lockstep:
             raise MissedTick(
                 f"step {step} is {elapsed_s:.6f} s into the scene by the simulator's clock, not {wanted_s:.6f}"
             )
+        self._recorder.add(step, state.motion, drones)
         self._next = step + 1
         self._heartbeat("fly", step)
         return state

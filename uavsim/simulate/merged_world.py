@@ -40,6 +40,10 @@ class MergedWorld:
         """See ``WorldPort``."""
         return self._world.populate(plan, heartbeat=heartbeat)
 
+    def show(self, step: int) -> None:
+        """See ``WorldPort``."""
+        self._world.show(step)
+
     def set_weather(self, values: Sequence[float]) -> None:
         """See ``WorldPort``."""
         self._world.set_weather(values)
@@ -50,7 +54,8 @@ class MergedWorld:
         if not render or self._engine.way != "ticks":
             return state
         held = self._engine.hold(self._pause)
-        return TickState(held.frame, state.elapsed_s, held.actors)
+        seen = self._world.now(full=True)
+        return TickState(held.frame, state.elapsed_s, seen.actors, seen.motion)
 
     def drivable(self) -> FloatArray:
         """See ``WorldPort``."""

@@ -12,6 +12,7 @@ from typing import Protocol
 
 from uavsim.errors import InputError
 from uavsim.geometry.se3 import SE3
+from uavsim.records.motion import TickMotion
 from uavsim.records.plan import ScenePlan
 from uavsim.records.recording import ActorInfo, ActorStates, DroneState
 from uavsim.typing import AnyArray, FloatArray
@@ -96,11 +97,13 @@ class TickState:
         frame: the simulator's frame number.
         elapsed_s: the simulator's clock.
         actors: every labelled actor alive, rows sorted by instance id.
+        motion: what is recorded of them; None where a set-up tells none, and its scenes cannot be replayed.
     """
 
     frame: int
     elapsed_s: float
     actors: ActorStates
+    motion: TickMotion | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +135,13 @@ class WorldPort(Protocol):
         """Load the plan's town when another is loaded, and take over the clock (synchronous, ``plan.step_us``)."""
 
     def populate(self, plan: ScenePlan, *, heartbeat: Heartbeat) -> SceneTraffic:
-        """Clear the last scene's actors and spawn this one's, every random choice from ``plan.seed``."""
+        """Clear the last scene's actors and spawn this one's, every random choice from ``plan.seed``.
+
+        Where there is a ``plan.replay``, spawn its actors; they stand where ``show`` puts them.
+        """
+
+    def show(self, step: int) -> None:
+        """Put the actors of ``plan.replay`` where they were at a step, in the next tick; only asked for in a replay."""
 
     def set_weather(self, values: Sequence[float]) -> None:
         """Set the 14 parameters in wire order."""

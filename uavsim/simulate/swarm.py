@@ -6,12 +6,13 @@ import numpy as np
 
 from uavsim.geometry import unreal
 from uavsim.geometry.se3 import SE3
+from uavsim.records.motion import Motion
 from uavsim.records.plan import ScenePlan
 from uavsim.records.recording import DroneState
 from uavsim.simulate.ports import Heartbeat
 from uavsim.typing import FloatArray
 
-__all__ = ["PlannedSwarm", "on_grid"]
+__all__ = ["PlannedSwarm", "on_grid", "planned_velocity_mps", "recorded_flight"]
 
 _GRID = (
     1024.0  # 1/1024 m and degree: exact in the float32 that CARLA's transforms carry, so that nothing is rounded twice
@@ -24,12 +25,13 @@ def on_grid(values: FloatArray) -> FloatArray:
 
 
 class PlannedSwarm:
-    """Drones are where the plan has them, to a millimetre and a thousandth of a degree."""
+    """Drones are where the plan has them, to a millimetre and a thousandth of a degree; in a replay where they were."""
 
     def begin(self, plan: ScenePlan, *, heartbeat: Heartbeat) -> None:
         """See ``SwarmPort``."""
         heartbeat("swarm", 0)
         self._plan = plan
+        self._recorded = recorded_flight(plan)
         swarm = plan.swarm
         ue_euler_deg = on_grid(unreal.ue_euler_from_map_q_flu(swarm.map_SE3_flu.quat_wxyz))
         place_m = on_grid(swarm.map_SE3_flu.translation_m)
@@ -37,12 +39,16 @@ class PlannedSwarm:
 
     def advance(self, step: int) -> tuple[DroneState, ...]:
         """See ``SwarmPort``."""
-        velocity = planned_velocity_mps(self._plan, step)
         swarm = self._plan.swarm
+        if self._recorded is not None:
+            tick = self._recorded.row_of(step)
+            map_SE3_flu, velocity = self._recorded.map_SE3_flu[tick], self._recorded.velocity_map_mps[tick]
+        else:
+            map_SE3_flu, velocity = self._map_SE3_flu[step], planned_velocity_mps(self._plan, step)
         return tuple(
             DroneState(
                 drone_id=drone_id,
-                map_SE3_flu=self._map_SE3_flu[step, row],
+                map_SE3_flu=map_SE3_flu[row],
                 velocity_map_mps=velocity[row],
                 planned_map_SE3_flu=swarm.map_SE3_flu[step, row],
             )
@@ -51,6 +57,11 @@ class PlannedSwarm:
 
     def close(self) -> None:
         """See ``SwarmPort``; nothing is held."""
+
+
+def recorded_flight(plan: ScenePlan) -> Motion | None:
+    """Return the flight that a replay shows again; None where the drones fly the plan."""
+    return plan.replay.motion.open() if plan.replay is not None and plan.replay.drones else None
 
 
 def planned_velocity_mps(plan: ScenePlan, step: int) -> FloatArray:

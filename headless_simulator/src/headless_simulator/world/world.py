@@ -335,14 +335,17 @@ class World:
 
     # ------------------------------------------------------------------ for servers and renderers
     def movers(self) -> Movers:
-        """Everything with a body, by actor id, at the last tick (and since, if actors came or went)."""
+        """Everything with a body, by actor id, at the last tick (and since, if actors came or went).
+
+        Poses are those that clients are told, float32 as in Unreal: what is put back there shows the very same pixels.
+        """
         with self.lock:
             if self._movers is None:
                 c = self.table.c
                 rows = self.table.rows()
                 rows = rows[c.model[rows] >= 0]
                 self._movers = Movers(
-                    c.model[rows], c.pose[rows], c.actor_id[rows], c.colour[rows], self._shown_lights(rows)
+                    c.model[rows], _as_told(c.pose[rows]), c.actor_id[rows], c.colour[rows], self._shown_lights(rows)
                 )
             return self._movers
 
@@ -386,6 +389,10 @@ class World:
         nearest = contact.nearest(np.ascontiguousarray(poses[:, :2]), self._limits)
         limits: Float64 = self._limits[nearest, 2]
         return limits
+
+
+def _as_told(pose: Float64) -> Float64:
+    return pose.astype(np.float32).astype(np.float64)
 
 
 def _colour(text: str) -> tuple[int, int, int]:

@@ -1,0 +1,52 @@
+"""Who is in front, by masks drawn on paper: a camera at the origin that looks along z, boxes of two metres before it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from uavsim.annotate.occluders import Occlusion, front_of
+from uavsim.annotate.solids import Camera, Solids
+from uavsim.geometry.se3 import SE3
+from uavsim.typing import UInt16Array
+
+INTRINSIC = np.array([[100.0, 0, 50], [0, 100.0, 50], [0, 0, 1]])
+CAMERA = Camera(SE3.identity(), INTRINSIC, 100, 100)
+FAR, NEAR, BEHIND, NO_BOX = 5, 9, 7, 300  # instance ids; the far box fills pixels 45..54 in both directions
+
+
+def front(ids: UInt16Array) -> tuple[list[int], list[int]]:
+    poses = SE3(np.tile([1.0, 0, 0, 0], (3, 1)), np.array([[0.0, 0, 21], [0.4, 0, 11], [0.0, 0, 41]]))
+    solids = Solids.of(poses, np.ones((3, 3)))
+    away_m = np.full(65536, -1.0)
+    away_m[[FAR, NEAR, BEHIND]] = 21.0, 11.0, 41.0
+    window = np.array([[40, 40, 60, 60]] * 3)
+    occluder, covered = front_of(
+        solids, np.array([FAR, NEAR, BEHIND]), CAMERA, ids=ids, window_px=window, away_m=away_m
+    )
+    return occluder.tolist(), covered.tolist()
+
+
+def mask(*parts: tuple[int, slice]) -> UInt16Array:
+    """Draw columns of lines 45 to 54."""
+    ids = np.zeros((100, 100), np.uint16)
+    for number, columns in parts:
+        ids[45:55, columns] = number
+    return ids
+
+
+def test_the_nearer_actor_that_covers_most_is_the_occluder() -> None:
+    occluder, covered = front(mask((FAR, slice(45, 49)), (NEAR, slice(49, 55))))
+    assert (occluder[0], covered[0]) == (NEAR, 60)
+    assert (occluder[1], covered[1]) == (0, 0)  # what shows the far box is behind the near one
+    assert occluder[2] in (FAR, NEAR)
+
+
+def test_what_is_behind_or_has_no_box_hides_nothing() -> None:
+    assert front(mask((FAR, slice(45, 50)), (BEHIND, slice(50, 55))))[0][0] == 0
+    assert front(mask((FAR, slice(45, 50)), (NO_BOX, slice(50, 55))))[0][0] == 0
+    assert front(mask((FAR, slice(45, 55))))[0][0] == 0
+
+
+def test_the_hidden_share_is_that_of_the_label() -> None:
+    assert Occlusion(0, "CAMERA_FRONT_id_0", 5, 9, 60, 40, 100, 0.0).hidden_share == 0.6
+    assert Occlusion(0, "CAMERA_FRONT_id_0", 5, 9, 0, 0, 0, 0.0).hidden_share == 1.0

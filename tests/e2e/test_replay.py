@@ -1,0 +1,35 @@
+"""A flight shown again, from the command line, against the headless simulator."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+from tests.e2e.test_main_job import RIG, uavsim
+from trials.small_dataset import one_scene
+
+
+def contents(root: Path) -> dict[str, str]:
+    """Return the hash of every file but the run's own notes."""
+    keys = {str(p.relative_to(root)): p for p in root.rglob("*") if p.is_file()}
+    return {k: hashlib.sha256(p.read_bytes()).hexdigest() for k, p in keys.items() if not k.startswith(".uavsim")}
+
+
+def test_a_replay_is_the_same_bytes_and_without_an_actor_only_that_is_missing(tmp_path: Path) -> None:
+    (tmp_path / "rig.yaml").write_text(RIG)
+    source, again, less = tmp_path / "source", tmp_path / "again", tmp_path / "less"
+    done = uavsim("generate", *one_scene(2), "--rig", str(tmp_path / "rig.yaml"), "--out", source)
+    assert done.returncode == 0, done.stdout + done.stderr
+    done = uavsim("replay", source, "--out", again)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert contents(again) == contents(source)
+    done = uavsim("replay", again, "--out", less, "--hide", "3", "--weather", "night")  # a replay has a recording, too
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert contents(less).keys() == contents(source).keys()
+    assert all(
+        digest != contents(source)[key] for key, digest in contents(less).items() if key.startswith("samples/CAM")
+    )
+    wrong = uavsim("replay", tmp_path, "--out", tmp_path / "new")
+    assert wrong.returncode == 2
+    assert len(wrong.stderr.strip().splitlines()) == 1
+    assert not (tmp_path / "new").exists()

@@ -1,0 +1,44 @@
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from uavsim.simulate.carla_motion import MotionReader
+
+
+def car(actor_id: int, **control: Any) -> Any:
+    values = {"throttle": 0.5, "steer": -0.25, "brake": 0.0, "hand_brake": False, "gear": 1, "reverse": False} | control
+    return SimpleNamespace(id=actor_id, type_id="vehicle.a.b", get_control=lambda: SimpleNamespace(**values))
+
+
+class World:
+    def __init__(self) -> None:
+        self.asked = 0
+        walker = SimpleNamespace(id=12, type_id="walker.pedestrian.1", get_control=lambda: SimpleNamespace(speed=1.5))
+        self.actors = [car(10), car(11, reverse=True, gear=1, brake=1.0, hand_brake=True), walker]
+        self.lights = [SimpleNamespace(get_opendrive_id=lambda n=n: n, state=len(n)) for n in ("20", "3")]
+
+    def get_actors(self, ids: list[int] | None = None) -> Any:
+        if ids is not None:
+            return [a for a in self.actors if a.id in ids]
+        return SimpleNamespace(filter=lambda _kind: self.lights)
+
+    def get_vehicles_light_states(self) -> dict[int, int]:
+        self.asked += 1
+        return {10: 8, 11: 0, 99: 4}
+
+
+def test_what_the_client_knows_of_a_tick() -> None:
+    world = World()
+    reader = MotionReader(world, {10: 1, 11: 2, 12: 3})
+    table = np.zeros((3, 16))
+    table[:, 0], table[:, 1:7] = (1, 2, 3), np.arange(18).reshape(3, 6)
+    quiet, shown = reader.read(table, rendered=False), reader.read(table, rendered=True)
+    assert world.asked == 1  # where images show lights
+    assert quiet.lights.tolist() == [0, 0, 0]
+    assert shown.lights.tolist() == [8, 0, 0]
+    assert shown.control.tolist() == [[0.5, -0.25, 0, 0, 1], [0.5, -0.25, 1, 1, -1], [1.5, 0, 0, 0, 0]]
+    np.testing.assert_array_equal(shown.ue_pose, table[:, 1:7])
+    assert (shown.signal_id, shown.signals.tolist()) == (("20", "3"), [2, 1])

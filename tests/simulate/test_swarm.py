@@ -1,0 +1,40 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from tests.plans import scene_plan
+from tests.records.test_motion import motion
+from uavsim.records.plan import ReplayPlan
+from uavsim.simulate.airsim_swarm import AirSimFlight
+from uavsim.simulate.swarm import PlannedSwarm
+
+PLAN = scene_plan(samples=2)
+FLOWN = motion(11, 1, drones=5, seed=3)
+AGAIN = replace(PLAN, replay=ReplayPlan(FLOWN.packed(), (), ()))
+
+
+def still(_phase: str, _tick: int) -> None:
+    pass
+
+
+def test_a_replay_shows_the_drones_where_they_were_to_the_last_bit() -> None:
+    for swarm in (PlannedSwarm(), AirSimFlight("127.0.0.1", 1)):  # the second has nothing to fly and asks nobody
+        swarm.begin(AGAIN, heartbeat=still)
+        for step in (0, 7, 10):
+            for row, drone in enumerate(swarm.advance(step)):
+                flown = FLOWN.map_SE3_flu[step, row]
+                assert drone.map_SE3_flu.quat_wxyz.tobytes() == flown.quat_wxyz.tobytes()
+                assert drone.map_SE3_flu.translation_m.tobytes() == flown.translation_m.tobytes()
+                assert drone.velocity_map_mps.tobytes() == FLOWN.velocity_map_mps[step, row].tobytes()
+                planned = PLAN.swarm.map_SE3_flu[step, row]
+                np.testing.assert_array_equal(drone.planned_map_SE3_flu.translation_m, planned.translation_m)
+
+
+def test_with_another_formation_the_drones_fly_their_plan() -> None:
+    assert AGAIN.replay is not None
+    swarm = PlannedSwarm()
+    swarm.begin(replace(AGAIN, replay=replace(AGAIN.replay, drones=False)), heartbeat=still)
+    planned_m = PLAN.swarm.map_SE3_flu[4, 0].translation_m
+    np.testing.assert_allclose(swarm.advance(4)[0].map_SE3_flu.translation_m, planned_m, atol=1e-3)

@@ -1,0 +1,103 @@
+"""``uavsim replay`` and ``uavsim twins``: recorded motion shown again, with something changed."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from uavsim.cli.generate import (
+    CheckOption,
+    DryRunOption,
+    JsonOption,
+    RunOption,
+    SimulatorOption,
+    run_request,
+)
+from uavsim.config.library import Library
+from uavsim.terminal import Screen, write_out
+
+__all__ = ["register"]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands of this module to ``app``."""
+    app.command(name="replay")(replay)
+    app.command(name="twins")(twins)
+
+
+def replay(
+    folder: Annotated[Path, typer.Argument(help="The data set that was recorded.")],
+    *,
+    out: Annotated[str, typer.Option(help="Folder of the new data set, or an object store's URL.")],
+    scenes: Annotated[str | None, typer.Option(help="Numbers in the data set, 0-4,7; default: all.")] = None,
+    rig: Annotated[str | None, typer.Option(help="Another rig, by name or YAML file.")] = None,
+    sensors: Annotated[str | None, typer.Option(help="Sensors to add to every drone: +lidar,+depth.")] = None,
+    weather: Annotated[str | None, typer.Option(help="Another weather, by name or YAML file.")] = None,
+    formation: Annotated[str | None, typer.Option(help="Another formation; the drones fly anew.")] = None,
+    topology: Annotated[str | None, typer.Option(help="Another set-up: carla, bridge, merged or a plug-in's.")] = None,
+    hide: Annotated[
+        list[str] | None, typer.Option(help="Without this actor (instance id or blueprint) or class; repeat for more.")
+    ] = None,
+    simulator: SimulatorOption = None,
+    run: RunOption = None,
+    check: CheckOption = True,
+    dry_run: DryRunOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Show the recorded scenes of a data set again, changed; what was interrupted continues."""
+    from uavsim.flows.replay import request_of_recordings
+
+    config = Library.of().run(run).model if run else None
+    request = request_of_recordings(
+        folder,
+        out,
+        scenes=scenes,
+        sensors=sensors,
+        hide=tuple(hide or ()),
+        changes={"formation": formation, "rig": rig, "weather": weather, "topology": topology},
+        simulators=tuple(simulator or ()),
+        run=config,
+    )
+    run_request(request.model_copy(update={"check": check}), dry_run=dry_run, as_json=as_json)
+
+
+def twins(
+    folder: Annotated[Path, typer.Argument(help="The data set that was recorded.")],
+    *,
+    out: Annotated[Path, typer.Option(help="Folder of the twins and their tables.")],
+    scenes: Annotated[str | None, typer.Option(help="Numbers in the data set, 0-4,7; default: all.")] = None,
+    weather: Annotated[list[str] | None, typer.Option(help="A twin in this weather; repeat for more.")] = None,
+    without: Annotated[
+        list[str] | None,
+        typer.Option(help="A twin without this actor (blueprint, SCENE:ID) or class; repeat for more."),
+    ] = None,
+    occluders: Annotated[bool, typer.Option("--occluders", help="A twin without the actors that hide others.")] = False,
+    simulator: SimulatorOption = None,
+    run: RunOption = None,
+    dry_run: DryRunOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Show the same instants without an occluder or in another weather, and link them; by default what `twins:` names."""
+    from uavsim.flows.twins import asked_twins, make_twins, requests_of
+
+    config = Library.of().run(run).model if run else None
+    asked = asked_twins(folder, weather=weather or (), without=without or (), occluders=occluders, scenes=scenes)
+    requests = requests_of(folder, out, asked, scenes=scenes, simulators=tuple(simulator or ()), run=config)
+    screen = Screen(quiet=as_json)
+    if dry_run:
+        if as_json:
+            write_out(json.dumps([asdict(twin) for twin in asked]))
+        for twin in asked:
+            screen.print(f"{twin.name}: {len(twin.words)} changes, into {out / twin.name}")
+        screen.print("nothing was started or written (--dry-run)")
+        return
+    result = make_twins(folder, out, asked, requests, console=Screen(stderr=True))
+    if as_json:
+        write_out(json.dumps(asdict(result)))
+    for name, images in result.images.items():
+        screen.print(f"{name}: {images} images linked in {out / 'twin.json'}")
+    screen.print(f"{result.proven} of {result.causes} occlusions are proven by their twins, {result.seconds:.0f} s")

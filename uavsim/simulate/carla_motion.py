@@ -1,0 +1,66 @@
+"""Read what a recording keeps of CARLA's actors, tick by tick. Imports no vendor: its objects come in.
+
+Controls and traffic lights are in the state that the server sends at each tick; only the lights of vehicles have to be asked
+for, which is done where images show them. CARLA tells nothing of doors, bones and wheels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from uavsim.records.motion import CONTROLS, TickMotion
+from uavsim.typing import FloatArray
+
+__all__ = ["MotionReader", "signals_of"]
+
+
+def signals_of(world: Any) -> dict[str, Any]:
+    """Return a town's traffic lights by their ids in its OpenDRIVE file, in the order of these."""
+    lights = world.get_actors().filter("traffic.traffic_light*")
+    return dict(sorted((str(light.get_opendrive_id()), light) for light in lights))
+
+
+class MotionReader:
+    """Reads one scene's actors."""
+
+    def __init__(self, world: Any, instance_of: Mapping[int, int]) -> None:
+        """Take the world and the instance ids of its actors."""
+        self._world = world
+        self._instance_of = instance_of
+        self._actors = {instance_of[a.id]: a for a in world.get_actors(list(instance_of))} if instance_of else {}
+        self._walks = {i for i, a in self._actors.items() if str(a.type_id).startswith("walker.")}
+        self._signals = signals_of(world)
+        self._lights: dict[int, int] = {}
+
+    def read(self, table: FloatArray, *, rendered: bool) -> TickMotion:
+        """Return the motion of the tick whose state came last.
+
+        Args:
+            table: (N, 16) rows of ``carla_read.snapshot_rows``, sorted.
+            rendered: images are taken in it.
+        """
+        if rendered:
+            told = self._world.get_vehicles_light_states()
+            self._lights = {self._instance_of[i]: int(bits) for i, bits in told.items() if i in self._instance_of}
+        ids = table[:, 0].astype(np.int64)
+        return TickMotion(
+            instance_id=ids,
+            ue_pose=table[:, 1:7],
+            control=np.array([self._control(i) for i in ids.tolist()], dtype=np.float64).reshape(-1, CONTROLS),
+            lights=np.array([self._lights.get(i, 0) for i in ids.tolist()], dtype=np.int64),
+            signal_id=tuple(self._signals),
+            signals=np.array([int(light.state) for light in self._signals.values()], dtype=np.int64),
+        )
+
+    def _control(self, instance_id: int) -> tuple[float, ...]:
+        actor = self._actors.get(instance_id)
+        if actor is None:
+            return (0.0,) * CONTROLS
+        control = actor.get_control()
+        if instance_id in self._walks:
+            return (control.speed, 0.0, 0.0, 0.0, 0.0)
+        gear = -abs(control.gear) if control.reverse else control.gear
+        return (control.throttle, control.steer, control.brake, float(control.hand_brake), float(gear))
