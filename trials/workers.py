@@ -24,6 +24,7 @@ import psutil
 
 from trials.leftovers import contents, differing, events, orphans
 from trials.small_dataset import write_plans
+from uavsim.config.library import PLANS
 from uavsim.flows.server import TemporaryServer, use_api
 
 if TYPE_CHECKING:
@@ -43,9 +44,9 @@ def main() -> int:
     work: Path = options.work or Path(tempfile.mkdtemp(prefix="uavsim-workers-"))
     plans = write_plans(work)
     plans.write_text(plans.read_text().replace("scenes: 6,", f"scenes: {options.scenes},"))
-    dataset, scenes = plans.stem, f"0-{options.scenes - 1}"  # a worker takes names only, found from its working folder
+    dataset, scenes = plans.stem, f"0-{options.scenes - 1}"  # a worker takes names only, of its own library
     with TemporaryServer() as server:
-        env = {**os.environ, "PREFECT_API_URL": server.wait(), "PREFECT_API_AUTH_STRING": server.key}
+        env = {**os.environ, "PREFECT_API_URL": server.wait(), "PREFECT_API_AUTH_STRING": server.key, PLANS: str(work)}
         command = [sys.executable, "-m", "uavsim", "generate", "--dataset", dataset, "--scenes", scenes, "--no-check"]
         command += ["--samples", str(SAMPLES)]
         with (work / "single.log").open("wb") as log:

@@ -102,3 +102,22 @@ def test_half_a_character_in_a_kept_text_is_told(tmp_path):
     )
     with pytest.raises(ConfigError, match="half a character"):
         Library.of().dataset(str(kept))
+
+
+def test_folders_of_the_environment_come_after_the_current_one(tmp_path, monkeypatch):
+    here, theirs = tmp_path / "here", tmp_path / "theirs"
+    for folder, drones in ((here, 2), (theirs, 3)):
+        (folder / "flight_plans/formations").mkdir(parents=True)
+        for name in ("mine", f"of_{folder.name}"):
+            (folder / f"flight_plans/formations/{name}.yaml").write_text(
+                f"drones: {drones}\nshape: line\nspacing_m: 20\naltitude_m: 60\n"
+            )
+    monkeypatch.chdir(here)
+    monkeypatch.setenv("UAVSIM_PLANS", str(theirs))
+    library = Library.of()
+    assert library.formation("mine").model.drones == 2
+    assert library.formation("of_theirs").model.drones == 3
+    assert library.formation("cross").model.drones == 5  # what comes with uavsim is there still
+    monkeypatch.setenv("UAVSIM_PLANS", f"{theirs}:{tmp_path / 'gone'}")
+    with pytest.raises(InputError, match=r"gone \(UAVSIM_PLANS\): no such folder"):
+        Library.of()

@@ -7,6 +7,7 @@ whatever its case; what ends in ``.yaml`` or ``.yml`` is a path, from the curren
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -25,9 +26,11 @@ from uavsim.config.weather import Weather
 from uavsim.errors import ConfigError, InputError, UnknownNameError
 from uavsim.registry import pick
 
-__all__ = ["KINDS", "Library", "kind_of", "packaged_root"]
+__all__ = ["KINDS", "PLANS", "Library", "kind_of", "packaged_root"]
 
 M = TypeVar("M", bound=Model)
+PLANS: Final = "UAVSIM_PLANS"
+"""Names folders that hold flight_plans/ and town_configs/, for processes that start in no folder of ours, as workers do."""
 _SUFFIXES: Final = (".yaml", ".yml")
 
 KINDS: Final[dict[str, type[Model]]] = {
@@ -81,12 +84,20 @@ class Library:
 
     @classmethod
     def of(cls, search_dirs: Iterable[Path] = ()) -> Library:
-        """Make a library of the given folders, the current folder and what comes with uavsim, in this order."""
-        folders = [*(Path(d) for d in search_dirs), Path(), packaged_root()]
-        for folder in folders[:-2]:
+        """Make a library of the given folders, the current one, those of ``UAVSIM_PLANS`` and what comes with uavsim.
+
+        Raises:
+            InputError: one of them is not there.
+        """
+        given, named = (
+            [Path(d) for d in search_dirs],
+            [Path(d) for d in os.environ.get(PLANS, "").split(os.pathsep) if d],
+        )
+        for folder in (*given, *named):
             if not folder.is_dir():
-                raise InputError(f"{folder}: no such folder to search for configurations")
-        return cls(tuple(dict.fromkeys(_pair(folder) for folder in folders)))
+                where = f" ({PLANS})" if folder in named else ""
+                raise InputError(f"{folder}{where}: no such folder to search for configurations")
+        return cls(tuple(dict.fromkeys(_pair(folder) for folder in (*given, Path(), *named, packaged_root()))))
 
     def beside(self, path: Path) -> Library:
         """Return a library that searches first where ``path``, a file of a flight_plans folder, lies."""
