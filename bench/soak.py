@@ -10,6 +10,7 @@ import json
 import os
 import sys
 import time
+from collections import Counter
 from collections.abc import Iterator
 
 import numpy as np
@@ -98,8 +99,19 @@ class Lanes:
 
     def offsets(self, step_s: float) -> tuple[np.ndarray, np.ndarray]:
         """Return all offsets, and those not within ``CHANGING_S`` of a lane change on the same road."""
-        offset, road, lane = (a[: self._looks] for a in (self._offset_m, self._road, self._lane))
-        known = np.isfinite(offset)
+        offset = self._offset_m[: self._looks]
+        return offset[np.isfinite(offset)], offset[self._keeping(step_s)]
+
+    def farthest(self, step_s: float, beyond_m: float) -> list[tuple[str, int]]:
+        """Return the lanes ("road 3 lane -1") on which vehicles were farther off without a lane change, and how often."""
+        far = self._keeping(step_s) & (self._offset_m[: self._looks] > beyond_m)
+        lanes = zip(self._road[: self._looks][far].tolist(), self._lane[: self._looks][far].tolist(), strict=True)
+        return Counter(f"road {road} lane {lane}" for road, lane in lanes).most_common(6)
+
+    def _keeping(self, step_s: float) -> np.ndarray:
+        """(looks, vehicles) bool: a known offset, not within ``CHANGING_S`` of a lane change."""
+        road, lane = self._road[: self._looks], self._lane[: self._looks]
+        known = np.isfinite(self._offset_m[: self._looks])
         changed = np.zeros_like(known)
         changed[1:] = known[1:] & known[:-1] & (road[1:] == road[:-1]) & (lane[1:] != lane[:-1])
         reach = int(np.ceil(CHANGING_S / step_s / LANE_EVERY))
@@ -107,7 +119,8 @@ class Lanes:
         for shift in range(-reach, reach + 1):
             lo, hi = max(0, shift), min(len(known), len(known) + shift)
             near[lo:hi] |= changed[lo - shift : hi - shift]
-        return offset[known], offset[known & ~near]
+        kept: np.ndarray = known & ~near
+        return kept
 
 
 def main() -> None:

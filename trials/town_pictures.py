@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from dataclasses import fields
 from pathlib import Path
 
 import cv2
@@ -17,7 +18,7 @@ import numpy as np
 from headless_simulator.models import ModelLibrary
 from headless_simulator.render import Renderer
 from headless_simulator.render.bench import traffic
-from headless_simulator.scene import Town, View, Weather
+from headless_simulator.scene import Movers, Town, View, Weather
 from headless_simulator.towns import NAMES, load_opendrive, load_town
 
 from bench.rows import ROOT
@@ -25,6 +26,7 @@ from bench.rows import ROOT
 WIDTH_PX, HEIGHT_PX, QUALITY = 560, 315, 82
 WEATHER = Weather(sun_altitude_angle=48.0, sun_azimuth_angle=40.0, cloudiness=20.0)
 CARS = 80
+CLEAR_M = 14.0  # no car stands nearer to a camera in a lane: it could be inside a bus
 OVER = {"Town04": (-40.0, 424.0)}  # where the town's own kind is seen: its motorway is far from most spawn points
 
 
@@ -43,6 +45,14 @@ def views(town: Town) -> dict[str, View]:
     return {"60m": over, "street": street}
 
 
+def clear_of(movers: Movers, places_m: list[tuple[float, float]]) -> Movers:
+    """Return the cars that stand in no camera's way."""
+    away = np.min([np.hypot(*(movers.pose[:, :2] - place).T) for place in places_m], axis=0)
+    free = away > CLEAR_M
+    kept = {field.name: getattr(movers, field.name)[free] for field in fields(movers)}
+    return Movers(**kept)
+
+
 def main() -> int:
     """Draw and write."""
     parser = argparse.ArgumentParser(prog="scripts/town_pictures", description=__doc__)
@@ -52,7 +62,8 @@ def main() -> int:
     options.out.mkdir(parents=True, exist_ok=True)
     for name in options.towns:
         town = load_opendrive(name) if name.endswith(".xodr") else load_town(name)
-        renderer, movers = Renderer(town.mesh, ModelLibrary(), town.signals), traffic(town, CARS)
+        renderer = Renderer(town.mesh, ModelLibrary(), town.signals)
+        movers = clear_of(traffic(town, CARS), [view.pose[:2] for view in views(town).values()])
         green = np.zeros(len(town.signals), np.uint8)
         for what, view in views(town).items():
             image = renderer.render(view, movers, weather=WEATHER, signals=green, time_s=0.0, want_bgra=True).bgra

@@ -93,6 +93,7 @@ def _drive(port: int, cars: int, ticks: int) -> None:
     kinds = [vehicle.type_id for vehicle in traffic.vehicles]
     worst = [f"{kinds[a]} and {kinds[b]} at {first[a, :2].round()}" for a, b, _ in sorted(overlaps.lasting)[:3]]
     stood = [f"{kinds[k]} from {first[k].round(1).tolist()}" for k in np.flatnonzero(farthest < MOVED_M)[:6]]
+    off = [f"{lane} off its middle {times} times" for lane, times in lanes.farthest(STEP_S, LANE_P99_M)]
     told = {
         "cars": len(traffic.ids),
         "moved": int((farthest >= MOVED_M).sum()),
@@ -102,7 +103,7 @@ def _drive(port: int, cars: int, ticks: int) -> None:
         "late": float(np.mean(moving[-len(moving) // 4 :])),
         "removed": int(np.isnan(before[:, 0]).sum()),
         "rate": rate,
-        "worst": "; ".join([*worst, *stood]),
+        "worst": "; ".join([*worst, *stood, *off]),
     }
     sys.stdout.write(json.dumps(told) + "\n")
     sys.stdout.flush()

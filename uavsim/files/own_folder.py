@@ -285,8 +285,39 @@ class OwnFolder:
             os.rename(name, last, src_dir_fd=old, dst_dir_fd=new)
             os.fsync(new)
 
+    def link(self, source: str, target: str) -> bool:
+        """Give a file, link or pipe a second name; False where the file system has none, or does not let us."""
+        with self.parent(source) as (old, name), self.parent(target) as (new, last):
+            try:
+                os.link(name, last, src_dir_fd=old, dst_dir_fd=new, follow_symlinks=False)
+            except OSError as error:
+                if error.errno not in {*_NO_HARD_LINKS, errno.EACCES, errno.ENOENT}:
+                    raise
+                return False
+        return True
+
+    def look_alike(self, source: str, target: str) -> None:
+        """Give a folder the mode, times and extended attributes of another."""
+        with self.parent(f"{source}/x") as (old, _), self.parent(f"{target}/x") as (new, _):
+            shutil.copystat(f"/proc/self/fd/{old}", f"/proc/self/fd/{new}")
+
+    def drop_second_name(self, source: str, target: str) -> bool:
+        """Remove the name ``source`` if ``target`` names the same file; tells whether it did."""
+        with self.parent(source) as (old, name), self.parent(target) as (new, last):
+            one, other = (os.stat(n, dir_fd=d, follow_symlinks=False) for n, d in ((name, old), (last, new)))
+            if (one.st_dev, one.st_ino) != (other.st_dev, other.st_ino):
+                return False
+            os.unlink(name, dir_fd=old)
+            os.fsync(old)
+        return True
+
+    def changed_ns(self, key: str) -> int:
+        """Return when something, whatever it is, was changed last."""
+        with self.parent(key) as (folder, name):
+            return os.stat(name, dir_fd=folder, follow_symlinks=False).st_mtime_ns
+
     def exchange(self, one: str, other: str) -> bool:
-        """Exchange two folders in one step; False where the system or the file system cannot."""
+        """Exchange two folders, or two files, in one step; False where the system or the file system cannot."""
         with self.parent(one) as (first, name), self.parent(other) as (second, last):
             call = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
             if call is None:

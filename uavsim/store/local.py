@@ -102,8 +102,9 @@ class LocalOutput:
             return folder
 
     def drop_staged(self, folder: Path) -> None:
-        """Remove what is left of an attempt."""
+        """Remove what is left of an attempt; files of others that a failure left there go back first, or all stays."""
         with suppress(StorageError, OSError):
+            return_strangers(self._own, f"{_STAGING}/{folder.name}")
             self._own.remove_tree(f"{_STAGING}/{folder.name}", last=STAGED_MARK)
 
     @contextmanager

@@ -1,6 +1,6 @@
 """New tables take the place of the old ones: a version folder is exchanged whole, in one step of the file system.
 
-Readers see all old tables or all new ones. Files of others in a version folder (results, notes) move into the new one; a
+Readers see all old tables or all new ones. Files of others in a version folder (results, notes) are in it at every moment; a
 version folder that we did not make is not touched. Where the file system cannot exchange folders, tables are replaced one
 after the other, and a kill in between is mended by the next run.
 """
@@ -14,6 +14,7 @@ from typing import Final
 from uavsim.errors import StorageError
 from uavsim.files.own_folder import OwnFolder
 from uavsim.files.parse import parse_json
+from uavsim.store.strangers import give_back, mirror
 
 __all__ = ["publish_tables", "return_strangers"]
 
@@ -52,10 +53,12 @@ def _refuse_what_is_not_ours(own: OwnFolder, new: str, version: str) -> None:
 def _publish_version(own: OwnFolder, new: str, version: str) -> None:
     if not own.names(version):
         own.rename(new, version)
-    elif own.exchange(new, version):
+        return
+    mirror(own, version, new, names=_strangers(own, version))
+    if own.exchange(new, version):
         _return(own, new, version)
     else:
-        for name, _ in sorted(own.names(new), key=lambda item: item[0] == _INFO):
+        for name in sorted(_tables_of(own, new) & {name for name, _ in own.names(new)}, key=lambda name: name == _INFO):
             data = own.read(f"{new}/{name}")
             assert data is not None, "nobody else is in a staging folder of ours"
             own.replace(f"{version}/{name}", data)
@@ -69,8 +72,11 @@ def return_strangers(own: OwnFolder, staged: str) -> None:
 
 
 def _return(own: OwnFolder, old: str, version: str) -> None:
-    for name in sorted({name for name, _ in own.names(old)} - _tables_of(own, old)):
-        own.rename(f"{old}/{name}", f"{version}/{name}")
+    give_back(own, old, version, names=_strangers(own, old))
+
+
+def _strangers(own: OwnFolder, version: str) -> list[str]:
+    return sorted({name for name, _ in own.names(version)} - _tables_of(own, version))
 
 
 def _is_ours(own: OwnFolder, version: str) -> bool:

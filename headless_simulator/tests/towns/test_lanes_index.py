@@ -15,7 +15,10 @@ def lanes() -> Lanes:
     return Lanes(network, list(lane_strips(network)))
 
 
-@pytest.mark.parametrize(("yaw", "wrapped"), [(0, 0), (180, 180), (-180, 180), (181, -179), (-540, 180), (720.5, 0.5)])
+@pytest.mark.parametrize(
+    ("yaw", "wrapped"),
+    [(0, 0), (180, 180), (-180, 180), (181, -179), (-540, 180), (720.5, 0.5), (-179.99999999992, 180)],
+)
 def test_yaw_stays_in_half_a_turn_either_way(yaw: float, wrapped: float) -> None:
     assert wrapped_deg(yaw) == pytest.approx(wrapped)
 

@@ -174,5 +174,23 @@ def test_one_approach_is_green_at_a_time(name):
 
 
 @pytest.mark.parametrize("name", LAYOUTS)
+def test_no_light_is_red_for_longer_than_three_others_are_green(name):
+    """Each approach is green for 10 s of every 15: at a crossing of five arms, cars would wait for a minute."""
+    network = read_network(LAYOUTS[name].plan().opendrive().encode(), name)
+    assert max(len(controllers) for controllers in network.junction_controllers.values()) <= 4
+
+
+@pytest.mark.parametrize("name", LAYOUTS)
 def test_the_text_is_the_same_every_time(name):
     assert LAYOUTS[name].plan().opendrive() == LAYOUTS[name].plan().opendrive()
+
+
+def test_road_4_of_town01_is_where_openscenario_files_look_for_it():
+    """scenario_runner's files give (190, 133) and road 4, s 48.58 for one place."""
+    network = read_network(LAYOUTS["Town01"].plan().opendrive().encode(), "Town01")
+
+    x, y, _ = network.roads["4"].plan[0].at(np.array([48.58]))
+
+    assert network.roads["4"].length_m > 98.58
+    assert abs(x[0] - 190.0) < 40.0
+    assert abs(-y[0] - 133.0) < 5.0

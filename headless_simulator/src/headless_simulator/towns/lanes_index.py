@@ -8,7 +8,7 @@ import numpy as np
 
 from headless_simulator.scene import Float64
 from headless_simulator.towns.network import DRIVABLE, Network
-from headless_simulator.towns.strips import Strip
+from headless_simulator.towns.strips import Strip, limit_at
 
 Pose6 = tuple[float, float, float, float, float, float]
 
@@ -35,8 +35,9 @@ class Lanes:
 
 
 def wrapped_deg(yaw_deg: float) -> float:
-    """The same yaw in (-180, 180], as Unreal keeps it."""
-    return 180.0 - (180.0 - yaw_deg) % 360.0
+    """The same yaw in (-180, 180], as Unreal keeps it, in single precision too: a client reads -179.99999999 as -180."""
+    wrapped = 180.0 - (180.0 - yaw_deg) % 360.0
+    return 180.0 if np.float32(wrapped) == -180.0 else wrapped
 
 
 def pose_on(strip: Strip, s: float) -> Pose6:
@@ -105,5 +106,7 @@ def speed_limits(lanes: Lanes) -> Float64:
         line = strip.centre_m
         at = np.linspace(strip.s[0], strip.s[-1], max(2, int(np.ceil((strip.s[-1] - strip.s[0]) / 10)) + 1))
         x, y = (np.interp(at, strip.s, line[:, axis]) for axis in (0, 1))
-        rows.append(np.stack([x, y, np.full(len(at), strip.limit_kmh)], axis=1))
+        road = lanes.network.roads[strip.road]
+        limit = np.array([limit_at(road, s, strip.limit_kmh) for s in at.tolist()])
+        rows.append(np.stack([x, y, limit], axis=1))
     return np.concatenate(rows)

@@ -7,11 +7,13 @@ written with this.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from xml.sax.saxutils import quoteattr
 
+from headless_simulator.towns.lane_changes import changes_along
 from headless_simulator.towns.paths import Path
+from headless_simulator.towns.speeds import limits_along
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +57,7 @@ class CrosswalkSpec:
 class RoadSpec:
     """One road to write; lanes run from the centre outward. A connecting road has one driving lane, on its right.
 
+    ``speed_kmh`` holds where the road is straight enough; bends outside junctions have lower limits.
     ``lane_ends`` are the (predecessor, successor) lane numbers of lane -1 of a connecting road.
     """
 
@@ -155,11 +158,12 @@ def _end(tag: str, link: tuple[str, int, str] | None) -> str:
 def _road(road: RoadSpec) -> list[str]:
     # The written length must be the sum of the written pieces, or clients see a gap at the end.
     lengths = [float(f"{length:.9f}") for length, _ in road.path.pieces]
+    limits = limits_along(road.path, road.speed_kmh) if road.junction < 0 else ((0.0, road.speed_kmh),)
     lines = [
         f'  <road name={quoteattr(road.name or f"Road {road.number}")} length="{sum(lengths):.9f}" '
         f'id="{road.number}" junction="{road.junction}">',
         f"    <link>{_end('predecessor', road.predecessor)}{_end('successor', road.successor)}</link>",
-        f'    <type s="0" type="{road.kind}"><speed max="{_n(road.speed_kmh)}" unit="km/h"/></type>',
+        *(f'    <type s="{_n(s)}" type="{road.kind}"><speed max="{_n(v)}" unit="km/h"/></type>' for s, v in limits),
         "    <planView>",
     ]
     s = 0.0
@@ -187,21 +191,19 @@ def _lanes(road: RoadSpec, length_m: float) -> list[str]:
     lines.append('      <laneSection s="0">')
     if road.left:
         lines.append("        <left>")
-        lines += [_lane(k, road.left[k - 1], length_m, None) for k in range(len(road.left), 0, -1)]
+        lines += [_lane(k, road.left[k - 1], length_m, road) for k in range(len(road.left), 0, -1)]
         lines.append("        </left>")
-    mark = (
-        f'<roadMark sOffset="0" type="{road.centre_mark}" material="standard" color="yellow" width="0.15" '
-        'laneChange="none"/>'
-    )
-    lines.append(f'        <center><lane id="0" type="none" level="false">{mark}</lane></center>')
+    marks = "".join(_written(((0.0, road.centre_mark, "none"),), road, "yellow"))
+    lines.append(f'        <center><lane id="0" type="none" level="false">{marks}</lane></center>')
     if road.right:
         lines.append("        <right>")
-        lines += [_lane(-k, spec, length_m, road.lane_ends) for k, spec in enumerate(road.right, start=1)]
+        lines += [_lane(-k, spec, length_m, road) for k, spec in enumerate(road.right, start=1)]
         lines.append("        </right>")
     return [*lines, "      </laneSection>", "    </lanes>"]
 
 
-def _lane(number: int, spec: LaneSpec, length_m: float, ends: tuple[int, int] | None) -> str:
+def _lane(number: int, spec: LaneSpec, length_m: float, road: RoadSpec) -> str:
+    ends = road.lane_ends
     link = (
         f'<link><predecessor id="{ends[0]}"/><successor id="{ends[1]}"/></link>' if ends and number == -1 else "<link/>"
     )
@@ -210,11 +212,45 @@ def _lane(number: int, spec: LaneSpec, length_m: float, ends: tuple[int, int] | 
         change = spec.end_width_m - a
         c, d = 3 * change / length_m**2, -2 * change / length_m**3
     width = f'<width sOffset="0" a="{_n(a)}" b="0" c="{_n(c)}" d="{_n(d)}"/>'
-    mark = (
-        f'<roadMark sOffset="0" type="{spec.mark}" material="standard" color="{spec.mark_colour}" width="0.15" '
-        f'laneChange="{spec.change}"/>'
-    )
-    return f'          <lane id="{number}" type="{spec.kind}" level="false">{link}{width}{mark}</lane>'
+    marks = "".join(_marks(number, spec, road))
+    return f'          <lane id="{number}" type="{spec.kind}" level="false">{link}{width}{marks}</lane>'
+
+
+def _marks(number: int, spec: LaneSpec, road: RoadSpec) -> Iterator[str]:
+    """A lane's outer line; one that may be crossed is solid where lanes may not be changed."""
+    open_from: tuple[tuple[float, bool], ...] = ((0.0, True),)
+    if spec.change != "none" and road.junction < 0:
+        open_from = changes_along(road.path, road.speed_kmh, forward=number < 0)
+    records = tuple((s, spec.mark, spec.change) if is_open else (s, "solid", "none") for s, is_open in open_from)
+    return _written(records, road, spec.mark_colour)
+
+
+def _written(records: Sequence[tuple[float, str, str]], road: RoadSpec, colour: str) -> Iterator[str]:
+    """Write (station, kind, who may cross) records of one line; it stops at crosswalks and begins again behind them."""
+    bare, length_m = _crossed(road), road.path.length_m
+    stations = sorted({0.0, *(s for s, _, _ in records), *(s for span in bare for s in span if s < length_m)})
+    written = ("", "")
+    for station in stations:
+        kind, change = [record[1:] for record in records if record[0] <= station][-1]
+        if any(low <= station < high for low, high in bare):
+            kind, change = "none", "none"
+        if (kind, change) != written:
+            written = (kind, change)
+            yield (
+                f'<roadMark sOffset="{_n(station)}" type="{kind}" material="standard" color="{colour}" width="0.15" '
+                f'laneChange="{change}"/>'
+            )
+
+
+def _crossed(road: RoadSpec) -> list[tuple[float, float]]:
+    """(from, to) stations of a road's ends that have a crosswalk, with the crosswalk."""
+    length_m = road.path.length_m
+    return [
+        (0.0, crossing.s + crossing.length_m / 2)
+        if crossing.s < length_m / 2
+        else (crossing.s - crossing.length_m / 2, length_m)
+        for crossing in road.crosswalks
+    ]
 
 
 def _objects(road: RoadSpec) -> list[str]:

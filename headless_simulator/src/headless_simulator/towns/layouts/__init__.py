@@ -29,7 +29,8 @@ LAYOUTS: Final[dict[str, Layout]] = {
             spawn_points=265,
             front={"tower": 0.12, "block": 0.5, "shop": 0.23, "house": 0.15},
             filled=0.8,
-            parks_m=((0.0, 0.0, 23.0),),
+            # The roundabout, and the open ground in the south that CARLA's collision tests drive on.
+            parks_m=((0.0, 0.0, 23.0), *((x, -256.0, 24.0) for x in (46.0, 72.0, 98.0, 124.0, 148.0))),
         ),
     ),
     "Town04": Layout(town04.plan, replace(MOTORWAY, spawn_points=372)),

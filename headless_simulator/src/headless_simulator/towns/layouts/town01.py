@@ -33,6 +33,7 @@ def plan() -> Plan:
     east = ((_X["e"], _Y["0"]), (_X["e"], _Y["4"]))
     builder.street("a0", "a4", road, via=west, radius_m=22.0)
     builder.street("c0", "c4", road, via=east, radius_m=22.0)
-    for names in ("a0 c0", "a4 c4", "a1 b1 c1", "a2 b2 c2", "a3 c3", "a0 a1 a2 a3 a4", "c0 c1 c2 c3 c4", "b1 b2"):
+    # The fifth street is road 4, as in CARLA's town: OpenSCENARIO files name it, 48.58 m and 98.58 m from its western end.
+    for names in ("a0 c0", "a4 c4", "b2 c2", "a1 b1 c1", "a2 b2", "a3 c3", "a0 a1 a2 a3 a4", "c0 c1 c2 c3 c4", "b1 b2"):
         builder.line(names, road)
     return builder.plan

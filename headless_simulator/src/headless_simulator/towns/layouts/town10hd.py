@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from headless_simulator.towns.layouts.profiles import street
 from headless_simulator.towns.layouts.street_plan_builder import StreetPlanBuilder
 from headless_simulator.towns.streets import Node, Plan
@@ -15,7 +13,6 @@ _NORTH, _MIDDLE, _SOUTH = 63.5, -28.0, -135.5  # OpenDRIVE's y; the simulator's 
 def plan() -> Plan:
     """Streets and junctions."""
     avenue = street(2, speed_kmh=60.0, sidewalk_m=4.5)
-    bend = replace(avenue, speed_kmh=40.0)  # round corners of 20 m: faster cars leave the middle of their lane
     lane_street = street(1, parking=(True, True), speed_kmh=40.0, sidewalk_m=4.0)
     boulevard = street(2, median_m=3.0, sidewalk_m=4.5, speed_kmh=50.0)
     builder = StreetPlanBuilder(Plan("Town10HD"))
@@ -25,12 +22,12 @@ def plan() -> Plan:
         builder.node(f"{row}2", (_MID_EAST, y), lit)
     builder.node("w", (_WEST, _MIDDLE), lit)
     builder.node("e", (_EAST, _MIDDLE), lit)
-    builder.street("w", "n1", bend, via=((_WEST, _NORTH),))
+    builder.street("w", "n1", avenue, via=((_WEST, _NORTH),))
     builder.line("n1 n2", avenue)
-    builder.street("n2", "e", bend, via=((_EAST, _NORTH),))
-    builder.street("e", "s2", bend, via=((_EAST, _SOUTH),))
+    builder.street("n2", "e", avenue, via=((_EAST, _NORTH),))
+    builder.street("e", "s2", avenue, via=((_EAST, _SOUTH),))
     builder.line("s2 s1", avenue)
-    builder.street("s1", "w", bend, via=((_WEST, _SOUTH),))
+    builder.street("s1", "w", avenue, via=((_WEST, _SOUTH),))
     builder.line("w c1", avenue)
     builder.line("c1 c2", boulevard)
     builder.line("c2 e", avenue)

@@ -1,0 +1,1 @@
+"""The trials' own readings of what programs of others say."""

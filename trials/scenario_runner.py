@@ -1,0 +1,200 @@
+"""Run the scenarios of CARLA's scenario_runner, unchanged, against the headless simulator and print how each ended.
+
+    scripts/run_scenario_runner FOLDER --agents FOLDER --python PATH [--only PATTERN ...] [--towns NAME ...]
+                                [--limit 300] [--maps FOLDER] [--logs FOLDER]
+
+FOLDER is a checkout of scenario_runner 0.9.16; --agents is PythonAPI/carla of a copy of CARLA 0.9.16, which it imports.
+--python names an interpreter with scenario_runner's requirements (headless_simulator/docs/examples.md lists versions). All XML
+scenarios and OpenSCENARIO files of its examples run whose town the simulator offers, each with its own process.
+
+Nobody drives the ego vehicle in scenario_runner; here CARLA's BasicAgent does (trials/scenario_driver.py). A scenario
+that comes to its end "ran", and what its criteria say of the drive is printed. One that ends in an exception is "FAIL";
+where a place is taken or a road is not there in a look-alike of CARLA's town, it is "no place"; "not run" where no simulator
+could run it, or not within the limit. Ends with 0 only if none failed or took longer than --limit.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import fnmatch
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import xml.etree.ElementTree as ElementTree
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from trials.processes import run_to_end
+from trials.served import simulator
+
+DRIVER = Path(__file__).with_name("scenario_driver.py")
+LAST_LINE = "No more scenarios"
+TRAFFIC_MANAGER_BEHIND = 600  # its port is the simulator's and this
+NO_PLACE = (  # what scenario_runner's own exceptions say of a place, in lower case
+    "unable to spawn",
+    "error: unable to",
+    "spawn failed because of collision",
+    "no more locations",
+    "couldn't find",
+    "could not find a",
+    "laneposition",
+    "roadposition",  # of an OpenSCENARIO file: a road by its number in CARLA's own map
+)
+NOT_RUN = {
+    "ChangeLane/ChangeLane_2": "its XML names none of the actors that its class takes",
+    "IntersectionCollisionAvoidance.xosc": "scenario_runner counts the times of its waypoints, which it has given none",
+    "SyncArrivalIntersection.xosc": "scenario_runner counts the times of its waypoints, which it has given none",
+    "OscControllerExample.xosc": "it ends after 20 km of driving",
+}
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """One thing to run."""
+
+    name: str
+    town: str
+    arguments: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Programs:
+    """What a scenario is run with: a checkout, CARLA's agents, an interpreter, the seconds it may take, a folder for logs."""
+
+    source: Path
+    agents: Path
+    python: str
+    limit_s: float
+    logs: Path | None
+
+    def environment(self, home: str) -> dict[str, str]:
+        """Environment of scenario_runner and of who drives."""
+        own = {"HOME": home, "SCENARIO_RUNNER_ROOT": str(self.source), "PYTHONPATH": f"{self.agents}:{self.source}"}
+        return {**os.environ, **own, "PYTHONDONTWRITEBYTECODE": "1", "MPLBACKEND": "Agg"}
+
+
+def xml_scenarios(source: Path) -> Iterator[Scenario]:
+    """Every scenario of the XML files."""
+    for path in sorted(source.glob("srunner/examples/*.xml")):
+        for node in ElementTree.parse(path).getroot().iter("scenario"):
+            name = node.attrib["name"]
+            yield Scenario(f"{path.stem}/{name}", node.attrib["town"], ("--scenario", name, "--reloadWorld"))
+
+
+def open_scenarios(source: Path) -> Iterator[Scenario]:
+    """Every OpenSCENARIO 1 file."""
+    for path in sorted(source.glob("srunner/examples/*.xosc")):
+        node = ElementTree.parse(path).getroot().find("RoadNetwork/LogicFile")
+        town = "" if node is None else node.attrib["filepath"].rsplit("/", 1)[-1].removesuffix(".xodr")
+        yield Scenario(path.name, town, ("--openscenario", str(path.relative_to(source)), "--reloadWorld"))
+
+
+def run(scenario: Scenario, port: int, programs: Programs) -> tuple[str, str]:
+    """Run one scenario with somebody at the wheel; returns the kind of its end and a line about it."""
+    command = [programs.python, "scenario_runner.py", "--port", str(port), "--timeout", "60", "--sync", "--output"]
+    command += ["--trafficManagerPort", str(port + TRAFFIC_MANAGER_BEHIND), *scenario.arguments]
+    with tempfile.TemporaryDirectory() as home, _driven(port, programs, home):
+        code, said = run_to_end(command, limit_s=programs.limit_s, cwd=programs.source, env=programs.environment(home))
+    if programs.logs is not None:
+        programs.logs.joinpath(f"{scenario.name.replace('/', '-')}.txt").write_text("\n".join(said), encoding="utf-8")
+    return ending_of(said, code)
+
+
+@contextlib.contextmanager
+def _driven(port: int, programs: Programs, home: str) -> Iterator[None]:
+    """Let CARLA's BasicAgent drive whoever is the hero meanwhile."""
+    said = Path(home, "driver.txt")
+    with said.open("w") as into:
+        driver = subprocess.Popen(
+            [programs.python, str(DRIVER), str(port)],
+            env=programs.environment(home),
+            stdout=into,
+            stderr=subprocess.STDOUT,
+        )
+        try:
+            yield
+            if driver.poll() is not None:
+                last = (said.read_text().strip().splitlines() or ["no message"])[-1]
+                print(f"the driver ended with {driver.returncode}: {last}", file=sys.stderr, flush=True)
+        finally:
+            driver.kill()
+            driver.wait()
+
+
+def ending_of(lines: list[str], code: int | None) -> tuple[str, str]:
+    """Say how a run ended, from the lines that it printed and its exit code (None: it was ended at the limit)."""
+    text = "\n".join(lines)
+    trouble = [line.strip() for line in lines if re.search(r"Error|Exception|error:", line)]
+    result = re.search(r"Results of Scenario: .* ---- (\w+)", text)
+    if code is None and LAST_LINE not in text:  # after that line, the client may hang while it ends
+        return "too slow", trouble[-1][:140] if trouble else ""
+    if code is not None and code < 0:
+        return "FAIL", f"signal {-code}"
+    if "Traceback" in text or result is None:
+        last = (trouble or [line.strip() for line in lines if line.strip()] or ["no message"])[-1]
+        return ("no place" if any(word in text.lower() for word in NO_PLACE) else "FAIL"), last[:140]
+    wrong = re.findall(r"│\s*([\w ]+?) \(Req\.\)\s*│[^\n]*FAILURE", text)
+    return "ran", result[1] + (f" ({', '.join(wrong)})" if wrong else "")
+
+
+def offered_towns(port: int, python: str) -> set[str]:
+    """Names of the maps that the simulator has."""
+    code = "import carla, sys; print(*carla.Client('127.0.0.1', int(sys.argv[1])).get_available_maps(), sep='\\n')"
+    listed = subprocess.run([python, "-c", code, str(port)], check=True, capture_output=True, text=True).stdout
+    return {name.rsplit("/", 1)[-1] for name in listed.split()}
+
+
+def run_all(wanted: list[Scenario], programs: Programs, maps: tuple[str, ...]) -> Counter[str]:
+    """Run scenarios one after the other and print a line of each; returns how many ended how."""
+    counts, left = Counter[str](), list(wanted)
+    while left:
+        with simulator("--render", "flat", *maps) as port:
+            towns = offered_towns(port, programs.python)
+            ending = ""
+            while left and ending not in ("FAIL", "too slow"):  # after those, a new simulator: it may be in any state
+                scenario, began = left.pop(0), time.monotonic()
+                if scenario.name in NOT_RUN:
+                    ending, how = "not run", NOT_RUN[scenario.name]
+                elif scenario.town in towns:
+                    ending, how = run(scenario, port, programs)
+                else:
+                    ending, how = "no town", f"the simulator offers no {scenario.town}"
+                counts[ending] += 1
+                seconds = time.monotonic() - began
+                print(f"{scenario.name:50} {scenario.town:12} {ending:9} {seconds:4.0f} s  {how}", flush=True)
+    return counts
+
+
+def main() -> None:
+    """Run them and print a table."""
+    parser = argparse.ArgumentParser(prog="scripts/run_scenario_runner", description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("folder", type=Path, help="checkout of scenario_runner")
+    parser.add_argument("--agents", type=Path, required=True, help="PythonAPI/carla of a copy of CARLA")
+    parser.add_argument("--python", default=sys.executable, help="interpreter with scenario_runner's requirements")
+    parser.add_argument("--only", nargs="*", default=["*"], help="patterns of names, such as FollowLeading")
+    parser.add_argument("--towns", nargs="*", help="only scenarios of these towns")
+    parser.add_argument("--limit", type=float, default=300.0, help="seconds that a scenario may take")
+    parser.add_argument("--maps", type=Path, help="folder of OpenDRIVE files that the simulator serves by their names")
+    parser.add_argument("--logs", type=Path, help="an existing folder for what each scenario prints")
+    options = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # what was started here is ended here
+    programs = Programs(options.folder.resolve(), options.agents.resolve(), options.python, options.limit, options.logs)
+    everything = [*xml_scenarios(programs.source), *open_scenarios(programs.source)]
+    wanted = [s for s in everything if any(fnmatch.fnmatch(s.name, f"*{p}*") for p in options.only)]
+    wanted = [s for s in wanted if not options.towns or s.town in options.towns]
+    if not wanted:
+        sys.exit(f"{programs.source} holds no such scenario: it has to be a checkout of scenario_runner")
+    counts = run_all(wanted, programs, ("--maps", str(options.maps.resolve())) if options.maps else ())
+    print(", ".join(f"{kind} {count}" for kind, count in counts.most_common()))
+    sys.exit(1 if counts["FAIL"] or counts["too slow"] else 0)
+
+
+if __name__ == "__main__":
+    main()
