@@ -137,3 +137,12 @@ def test_parked_vehicles_are_matched_by_place_while_actors_are_proven_by_id() ->
     binder.learn(_views([301, 77, 0x8042], _states()), _states())
     assert binder.mode == "actor_id"
     np.testing.assert_array_equal(binder.translate(np.array([[301, 77, 0x8042, 0x8123]], np.uint16)), [[1, 2, 3, 0]])
+
+
+def test_what_has_no_id_is_never_a_parked_vehicle() -> None:
+    """Where a parked vehicle has no mask id of its own (topology merged), its pixels have that of all the town."""
+    infos = _infos()
+    infos[2] = ActorInfo(3, 0, "environment", "environment.Parked_12", "car", (2.1, 1.0, 0.7), BOX, 14)
+    binder = MaskBinder(infos)
+    binder.learn(_views([301, 77, 0], _states()), _states())
+    np.testing.assert_array_equal(binder.translate(np.array([[301, 77, 0]], np.uint16)), [[1, 2, 0]])

@@ -135,7 +135,7 @@ class MaskBinder:
         tag = np.array([self._actors[int(i)].semantic_tag for i in states.instance_id])
         for sighting, rectangles in zip(seen, boxes, strict=True):
             for mask_id, centre, seen_tag in zip(sighting.ids.tolist(), sighting.centre_px, sighting.tags, strict=True):
-                if mask_id in self._taken:
+                if mask_id == 0 or mask_id in self._taken:  # 0: all that has none
                     continue
                 inside = np.flatnonzero(who & ((tag == 0) | (tag == seen_tag)) & _inside(centre, rectangles))
                 if len(inside):
