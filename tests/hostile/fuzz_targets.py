@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,7 @@ from tests.dataset_factory import make_dataset, write_log
 from tests.factories import make_recording
 from tests.hostile.fuzz_simulator import simulator_targets
 from tests.hostile.fuzzing import Target, turn_bytes, turn_json, turn_msgpack
+from tests.records.test_motion import motion
 
 __all__ = ["targets"]
 
@@ -33,6 +35,7 @@ def targets(work: Path) -> dict[str, Target]:
 
     root = make_dataset(work / "set", scenes=1, samples=2, sweeps=0, drones=1, size_px=(64, 36))
     recording = make_recording(work / "recording", samples=2, sweeps=0, drones=1, size_px=(32, 18))
+    recording = replace(recording, motion=motion(4, 3).packed())
     log = write_log(recording) / "log.msgpack"
     fragment = pack_fragment(scene_fragment(annotate(recording)))
     output = LocalOutput(work / "out")
@@ -55,7 +58,9 @@ def targets(work: Path) -> dict[str, Target]:
 
     def log_of(data: bytes) -> None:
         log.write_bytes(data)
-        read_recording(log.parent)
+        kept = read_recording(log.parent).motion
+        if kept is not None:
+            kept.open()
 
     image = next(iter((root / "samples").rglob("*.png"))).read_bytes()
     manifest = json.dumps({"files": {"samples/C/scene_00__C__1.png": [10, 10**18]}}).encode()

@@ -230,6 +230,20 @@ def test_a_traffic_manager_is_forgotten_with_its_client(server):
     other.close()
 
 
+def test_only_a_tick_waits_for_the_traffic_managers_worker(server, monkeypatch):
+    """A batch that ticks wakes no worker; a client that asks for lights as the worker does must not make it wait for one."""
+    monkeypatch.setattr("headless_simulator.carla.connection._WAKE_LIMIT_S", 60.0)
+    caller = Caller(server.port)
+    caller.call("set_episode_settings", [True, False, [True, 0.05]])
+    assert caller.call("add_traffic_manager_running", ["127.0.0.1", 8123])[3] == [[1, True]]
+    caller.call("get_episode_settings")
+    caller.call("get_vehicle_light_states")
+    assert caller.call("apply_batch", [], True)[2] is None  # within the socket's 20 s
+    caller.call("get_episode_settings")  # what the worker asks before it waits
+    assert caller.call("tick_cue")[2] is None
+    caller.close()
+
+
 def test_a_sensor_that_fails_is_told_and_stops_no_clock(server, capsys):
     caller = Caller(server.port)
     rows = [["sensor_tick", 3, "abc"], ["channels", 2, "many"], ["range", 3, "inf"]]

@@ -5,7 +5,8 @@ A request is ``[0, id, method, [[asynchronous], args...]]``, its answer ``[1, id
 Calls that make the simulation advance run in a second thread per connection, so that the others are answered
 meanwhile. The client's Traffic Manager wakes its worker without holding the lock under which the worker waits; a step
 that arrives while the worker is just about to wait is lost and both hang for ever. The worker asks for the episode
-settings right before it waits, so the answer to such a call is held back until ``WAKE_GAP_S`` after that question.
+settings right before it waits, so the answer to a tick is held back until ``WAKE_GAP_S`` after that question. A batch that
+ticks wakes no worker: its answer is held back by nothing.
 """
 
 from __future__ import annotations
@@ -105,7 +106,7 @@ class CarlaConnection(Connection):
             except ConnectionAbortedError:
                 self.cut()
                 return
-            if self.managers:
+            if self.managers and request.method == "tick_cue":
                 self._let_worker_wait()
             self.answer(request, *answer)
 
