@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -40,6 +41,7 @@ class Image:
         flu_SE3_optical: how the camera is mounted.
         filename: in the data set's folder.
         layers: kind (``instance``, ``depth``, ...) -> file name of what was taken at the same pose and tick.
+        reported: the image's row of ``agent_view``: what its drone would report; {} where nothing is degraded on purpose.
     """
 
     token: str
@@ -53,6 +55,7 @@ class Image:
     filename: str
     files: DataFolder = field(repr=False)
     layers: Mapping[str, str] = field(default_factory=dict)
+    reported: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def map_SE3_optical(self) -> SE3:

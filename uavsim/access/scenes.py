@@ -127,6 +127,7 @@ class Scene:
             "calibrated_sensor": "token",
             "instance": "token",
             "visibility_detail": "sample_annotation_token",
+            "agent_view": "sample_data_token",
         }
         return {table: {row[key]: row for row in self._rows.get(table, ())} for table, key in keys.items()}
 
@@ -160,6 +161,7 @@ class Scene:
             filename=self._on_disk(row["filename"]),
             files=self._shared.files,
             layers=self._layers.get(row["token"], {}),
+            reported=self._index["agent_view"].get(row["token"], {}),
         )
 
     def scan_of(self, row: JsonDict) -> LidarScan:

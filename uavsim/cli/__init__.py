@@ -45,6 +45,9 @@ _HOME: Final = {  # command -> module; a module is imported when its command is 
     "publish": "publish",
     "verify": "publish",
     "reproduce": "publish",
+    "events": "labels",
+    "collaboration": "labels",
+    "questions": "labels",
     "evaluate": "evaluate",
     "mock-sim": "simulator",
     "airsim-settings": "simulator",
@@ -73,6 +76,12 @@ _HELP: Final = {  # first sentences of the commands, for `uavsim --help`, which 
     "card, Croissant, hashes.",
     "verify": "Check a download: every file is there and is the one that was published; exit code 4 when not.",
     "reproduce": "Make scenes again from the card alone, and compare hashes; exit code 4 when one differs.",
+    "events": "Label images and samples by rule: quality, degradations, what hinders objects, when to ask whom for what, "
+    "and why.",
+    "collaboration": "Say what each drone is worth for each object, exactly, over all subsets of the swarm; and who helps "
+    "whom.",
+    "questions": "Write questions with four options in AirCopBench's files, with no language model, and a report of "
+    "their quality.",
     "evaluate": "Score a result; nothing is written when it is refused.",
     "mock-sim": "Serve CARLA's and AirSim's real protocols with no GPU.",
     "airsim-settings": "Write AirSim's settings.json for a formation and rig.",

@@ -55,6 +55,12 @@ EXAMPLES: Final[dict[str, tuple[str, ...]]] = {
     "publish": ('uavsim publish out/demo --out out/demo-pack --creator "My Lab"',),
     "verify": ("uavsim verify out/demo-pack", "uavsim verify out/demo-pack --json"),
     "reproduce": ("uavsim reproduce out/demo-pack/README.md --scenes 0",),
+    "events": (
+        "uavsim events out/demo --out out/demo-events",
+        "uavsim events out/demo --out out/demo-events --twins out/demo-twins --json",
+    ),
+    "collaboration": ("uavsim collaboration out/demo --out out/demo-collaboration",),
+    "questions": ("uavsim questions out/demo --out out/demo-questions --seed 1 --per-task 200",),
     "evaluate": (
         "uavsim evaluate nuscenes-detection --truth out/demo --results results.json",
         "uavsim evaluate swarm --truth out/demo --results results.json --html page.html",

@@ -15,6 +15,7 @@ from typing import Final, TypeVar
 
 from uavsim.config.base import Model
 from uavsim.config.dataset import DatasetConfig
+from uavsim.config.events import EventThresholds
 from uavsim.config.formation import Formation
 from uavsim.config.kept import KEPT, Kept, key_of, read_kept
 from uavsim.config.load import Loaded, load, shown
@@ -41,6 +42,7 @@ KINDS: Final[dict[str, type[Model]]] = {
     "weather": Weather,
     "dataset": DatasetConfig,
     "run": RunConfig,
+    "events": EventThresholds,
 }
 _FOLDERS: Final = {
     "formation": "formations",
@@ -49,6 +51,7 @@ _FOLDERS: Final = {
     "dataset": "datasets",
     "routes": ".",
     "run": "runs",
+    "events": "events",
 }
 
 
@@ -166,6 +169,10 @@ class Library:
     def run(self, name: str) -> Loaded[RunConfig]:
         """Load a run by name or path."""
         return self._by_name("run", name, RunConfig)
+
+    def events(self, name: str) -> Loaded[EventThresholds]:
+        """Load thresholds of event labels by name or path."""
+        return self._by_name("events", name, EventThresholds)
 
     def _by_name(
         self, kind: str, name: str, model: type[M], *, named_in: Path | None = None, also: Sequence[str] = ()

@@ -169,4 +169,5 @@ _DEEPER: Final[dict[str, Callable[[Loaded[Any], Library, list[Path]], None]]] = 
     "weather": _weather,
     "dataset": _dataset,
     "run": _run,
+    "events": _nothing_more,
 }

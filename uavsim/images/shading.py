@@ -1,0 +1,79 @@
+"""How much of the ground around objects lies in shadow: its brightness against the same kind of ground in the sun."""
+
+# ruff: noqa: PLR0917 (kernels take their arrays by place)
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from uavsim.images.compiled import kernel
+from uavsim.typing import BoolArray, FloatArray, IntArray, UInt8Array, UInt16Array
+
+__all__ = ["shaded_shares"]
+
+_SUNLIT: Final = 0.8  # of a kind of ground, this share is no brighter than what the sun shines on
+_LEAST_GROUND_PX: Final = 400  # of a kind of ground in the image, at every second pixel
+_LEAST_AROUND_PX: Final = 24
+_GROWN: Final = 0.4  # of a box's size, around it
+_GROUND_TAGS: Final = (1, 2, 10, 24, 25)  # road, sidewalk, terrain, road line, ground
+
+
+def shaded_shares(
+    luminance: UInt8Array, ids: UInt16Array, tags: UInt8Array, *, boxes_px: IntArray, shade: float
+) -> FloatArray:
+    """Return, for each of N boxes, the share of the ground around it that lies in shadow; NaN where too little is seen.
+
+    Ground is in shadow where it is darker than ``shade`` times the bright part of the same kind of ground in the image. An
+    image that lies in shadow altogether therefore says nothing.
+
+    Args:
+        luminance: (H, W).
+        ids: (H, W) of the mask.
+        tags: (H, W) of the mask.
+        boxes_px: (N, 4) x_min, y_min, x_max, y_max inside of the image.
+        shade: 0 to 1.
+    """
+    is_ground = np.isin(np.arange(256), _GROUND_TAGS)
+    counts = _ground_histograms(luminance, ids, tags, is_ground)
+    total = np.cumsum(counts, axis=1)
+    sunlit = (total >= _SUNLIT * total[:, -1:]).argmax(axis=1).astype(np.float64)
+    sunlit[total[:, -1] < _LEAST_GROUND_PX] = 0.0
+    found = _around(luminance, ids, tags, boxes_px.astype(np.int64), sunlit, shade)
+    enough = found[:, 0] >= _LEAST_AROUND_PX
+    return np.where(enough, found[:, 1] / np.maximum(found[:, 0], 1), np.nan)
+
+
+@kernel
+def _ground_histograms(luminance: UInt8Array, ids: UInt16Array, tags: UInt8Array, is_ground: BoolArray) -> IntArray:
+    counts = np.zeros((256, 256), np.int64)
+    for line in range(0, luminance.shape[0], 2):
+        for column in range(0, luminance.shape[1], 2):
+            tag = tags[line, column]
+            if is_ground[tag] and ids[line, column] == 0:
+                counts[tag, luminance[line, column]] += 1
+    return counts
+
+
+@kernel
+def _around(
+    luminance: UInt8Array,
+    ids: UInt16Array,
+    tags: UInt8Array,
+    boxes_px: IntArray,
+    sunlit: npt.NDArray[np.float64],
+    shade: float,
+) -> IntArray:
+    """Count the ground around each box, and what of it is in shadow: (N, 2)."""
+    found = np.zeros((len(boxes_px), 2), np.int64)
+    for row in range(len(boxes_px)):
+        x0, y0, x1, y1 = boxes_px[row]
+        wide, high = int(_GROWN * (x1 - x0)) + 3, int(_GROWN * (y1 - y0)) + 3
+        for line in range(max(y0 - high, 0), min(y1 + high, luminance.shape[0])):
+            for column in range(max(x0 - wide, 0), min(x1 + wide, luminance.shape[1])):
+                bright = sunlit[tags[line, column]]
+                if bright > 0.0 and ids[line, column] == 0:
+                    found[row, 0] += 1
+                    found[row, 1] += luminance[line, column] < shade * bright
+    return found

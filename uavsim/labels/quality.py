@@ -1,0 +1,72 @@
+"""Quality of an image, 1 to 5, from what was measured of its pixels: the level of its worst measure."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from uavsim.config.events import FALLING, QualityLevels
+
+__all__ = ["NAMES", "Quality", "grade", "level_of"]
+
+NAMES = {1: "Very Poor", 2: "Poor", 3: "Fair", 4: "Good", 5: "Excellent"}
+
+
+@dataclass(frozen=True, slots=True)
+class Quality:
+    """How good an image is.
+
+    Attributes:
+        level: 1 to 5, in whole steps.
+        score: the same between the steps, for ranking.
+        by: the measure that decides; "" where none takes anything away.
+        poor: measures whose own level is 1 or 2, worst first.
+    """
+
+    level: int
+    score: float
+    by: str
+    poor: tuple[str, ...]
+
+
+def grade(measured: Mapping[str, float], levels: QualityLevels) -> Quality:
+    """Grade an image; a measure that is NaN says nothing.
+
+    Args:
+        measured: by the names of ``QualityLevels``.
+        levels: the borders.
+    """
+    scores = {
+        name: level_of(value, getattr(levels, name), falling=name in FALLING)
+        for name, value in measured.items()
+        if not math.isnan(value)
+    }
+    worst = min(scores, key=lambda name: scores[name], default="")
+    score = scores.get(worst, 5.0)
+    poor = sorted((name for name in scores if _whole(scores[name]) <= 2), key=lambda name: scores[name])
+    return Quality(_whole(score), round(score, 4), worst if score < 5.0 else "", tuple(poor))
+
+
+def level_of(value: float, borders: tuple[float, float, float, float], *, falling: bool) -> float:
+    """Return a level: just below 5 at the first border, just below 2 at the fourth, in straight lines between them.
+
+    Args:
+        value: the measure.
+        borders: between 5 | 4 | 3 | 2 | 1.
+        falling: less is worse.
+    """
+    sign = -1.0 if falling else 1.0
+    steps = [sign * border for border in borders]
+    place = sign * value
+    if place <= steps[0]:
+        return 5.0
+    for number, (low, high) in enumerate(itertools.pairwise(steps)):
+        if place <= high:
+            return 4.999 - number - 0.998 * (place - low) / (high - low)
+    return 1.999 - 0.998 * min((place - steps[3]) / (steps[3] - steps[2]), 1.0)
+
+
+def _whole(score: float) -> int:
+    return math.floor(score)
