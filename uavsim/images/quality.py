@@ -6,17 +6,17 @@ Everything is counted from histograms of 8-bit images, so that an image costs fe
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import cv2
 import numpy as np
 
-from uavsim.typing import FloatArray, UInt8Array
+from uavsim.images.compiled import kernel
+from uavsim.typing import FloatArray, IntArray, UInt8Array
 
 __all__ = ["PixelMeasures", "grey", "histogram", "measure_pixels", "psnr_db"]
 
-# Immerkaer, "Fast noise variance estimation", CVIU 64 (1996): this mask answers to neither planes nor straight edges.
-_NOISE_MASK: Final = np.array([[1, -2, 1], [-2, 4, -2], [1, -2, 1]], dtype=np.float32)
+# Immerkaer, "Fast noise variance estimation", CVIU 64 (1996): the mask 1 -2 1, -2 4 -2, 1 -2 1 answers to no plane or line.
 _MEDIAN_OF_NOISE: Final = 6.0 * 0.6745  # of the mask's absolute answer to noise with standard deviation 1
 _EDGES: Final = 0.995  # of the pixels answer less than the sharpest edges
 _LAPLACIAN_SCALE: Final = 0.25
@@ -46,21 +46,23 @@ class PixelMeasures:
 
 
 def grey(pixels: UInt8Array) -> UInt8Array:
-    """Return (H, W) luminance of (H, W, 3) RGB."""
-    return np.asarray(cv2.cvtColor(np.ascontiguousarray(pixels), cv2.COLOR_RGB2GRAY), dtype=np.uint8)
+    """Return (H, W) luminance of (H, W, 3) RGB, by the weights of ITU-R BT.601."""
+    luminance = np.empty(pixels.shape[:2], np.uint8)
+    _to_grey(pixels, luminance)
+    return luminance
 
 
 def measure_pixels(luminance: UInt8Array) -> PixelMeasures:
     """Measure a (H, W) image."""
-    counts = histogram(luminance)
+    counts, noise, curvature, slope = _histograms(luminance).astype(np.float64)
     total = counts.sum()
-    answer = cv2.convertScaleAbs(cv2.filter2D(luminance, cv2.CV_16S, _NOISE_MASK))
+    sharpest = _quantile(curvature, _EDGES) / _LAPLACIAN_SCALE
     return PixelMeasures(
         luminance=float(counts @ np.arange(256) / total),
         contrast=_quantile(counts, 0.95) - _quantile(counts, 0.05),
         clipped_share=float((counts[: _BLACK + 1].sum() + counts[_WHITE:].sum()) / total),
-        noise_sigma=_quantile(histogram(answer), 0.5) / _MEDIAN_OF_NOISE,
-        blur_px=_blur_px(luminance),
+        noise_sigma=_quantile(noise, 0.5) / _MEDIAN_OF_NOISE,
+        blur_px=_EDGE_RATIO * _quantile(slope, _EDGES) / sharpest if sharpest >= _LEAST_ANSWER else float("nan"),
     )
 
 
@@ -70,19 +72,49 @@ def psnr_db(pixels: UInt8Array, clean: UInt8Array) -> float:
     return min(float(10.0 * np.log10(255.0**2 / squared)), _BEST_PSNR_DB) if squared else _BEST_PSNR_DB
 
 
-def _blur_px(luminance: UInt8Array) -> float:
-    """Return the Gaussian's width that turns a step into what the sharpest edges are: independent of their height."""
-    laplacian = cv2.convertScaleAbs(cv2.Laplacian(luminance, cv2.CV_16S, ksize=1), alpha=_LAPLACIAN_SCALE)
-    across = cv2.convertScaleAbs(cv2.Sobel(luminance, cv2.CV_16S, 1, 0, ksize=3), alpha=0.125)
-    down = cv2.convertScaleAbs(cv2.Sobel(luminance, cv2.CV_16S, 0, 1, ksize=3), alpha=0.125)
-    curvature = _quantile(histogram(laplacian), _EDGES) / _LAPLACIAN_SCALE
-    slope = _quantile(histogram(cv2.max(across, down)), _EDGES)
-    return _EDGE_RATIO * slope / curvature if curvature >= _LEAST_ANSWER else float("nan")
-
-
 def histogram(image: UInt8Array) -> FloatArray:
     """Count the values of a (H, W) image: (256,)."""
-    return np.asarray(cv2.calcHist([image], [0], None, [256], [0, 256]), dtype=np.float64).ravel()
+    return _count(image).astype(np.float64)
+
+
+@kernel
+def _count(image: UInt8Array) -> IntArray:
+    counts = np.zeros(256, np.int64)
+    for line in range(image.shape[0]):
+        for column in range(image.shape[1]):
+            counts[image[line, column]] += 1
+    return counts
+
+
+@kernel
+def _to_grey(pixels: UInt8Array, luminance: UInt8Array) -> None:
+    for line in range(pixels.shape[0]):
+        for column in range(pixels.shape[1]):
+            red, green, blue = pixels[line, column, 0], pixels[line, column, 1], pixels[line, column, 2]
+            luminance[line, column] = (np.int32(red) * 77 + np.int32(green) * 150 + np.int32(blue) * 29 + 128) >> 8
+
+
+@kernel
+def _histograms(image: UInt8Array) -> IntArray:
+    """Count grey levels, and at every second line the answers to the noise mask, a Laplacian / 4 and a slope: (4, 256)."""
+    counts = np.zeros((4, 256), np.int64)
+    for line in range(image.shape[0]):
+        for column in range(image.shape[1]):
+            counts[0, image[line, column]] += 1
+    for line in range(1, image.shape[0] - 1, 2):
+        above, here, below = image[line - 1], image[line], image[line + 1]
+        for x in range(1, image.shape[1] - 1):
+            nw, n, ne = np.int32(above[x - 1]), np.int32(above[x]), np.int32(above[x + 1])
+            w, c, e = np.int32(here[x - 1]), np.int32(here[x]), np.int32(here[x + 1])
+            sw, s, se = np.int32(below[x - 1]), np.int32(below[x]), np.int32(below[x + 1])
+            noise: Any = abs(nw + ne + sw + se - 2 * (n + s + w + e) + 4 * c)
+            curvature: Any = abs(n + s + w + e - 4 * c) >> 2
+            across: Any = abs(ne + 2 * e + se - nw - 2 * w - sw) >> 3
+            down: Any = abs(sw + 2 * s + se - nw - 2 * n - ne) >> 3
+            counts[1, min(noise, 255)] += 1
+            counts[2, min(curvature, 255)] += 1
+            counts[3, max(across, down)] += 1
+    return counts
 
 
 def _quantile(counts: FloatArray, share: float) -> float:

@@ -215,7 +215,7 @@ def views_of(boxes: Boxes, images: tuple[Image, ...]) -> SampleViews:
     camera_m = np.array([image.map_SE3_optical.translation_m for image in images]).reshape(-1, 3)[:, :2]
 
     def column(name: str, outside: float) -> FloatArray:
-        values = np.full(shape, outside)
+        values = np.full(shape, outside, dtype=np.float64)
         values[at] = [float(e[2][name]) for e in entries]
         return values
 

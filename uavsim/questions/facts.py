@@ -20,8 +20,8 @@ __all__ = ["Group", "ObjectSeen", "View", "groups_of"]
 _SURFACES: Final = {
     "road": (1, 24),
     "pavement": (2,),
-    "buildings": (3, 4, 5, 28),
-    "trees and grass": (9, 10),
+    "built-up": (3, 4, 5, 28),
+    "green": (9, 10),
     "bare ground": (25,),
     "water": (23,),
     "sky": (11,),

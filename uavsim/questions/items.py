@@ -85,18 +85,17 @@ class Task:
 
 def _description(number: int, group: Group) -> Iterator[Item]:
     for view in group.views:
-        people = view.counts.get("pedestrian", 0)
         count = _vehicles(view)
         traffic = next(text for most, text in _TRAFFIC if count <= most)
-        on_foot = "people on foot" if people else "nobody on foot"
-        text = ", ".join(part for part in (view.surface, traffic, on_foot) if part)
+        walkers = "walkers" if view.counts.get("pedestrian", 0) else "nobody on foot"
+        text = ", ".join(part for part in (view.surface, traffic, walkers) if part)
         yield Item((group.scene,), "Which description fits the image of {0}?", (text,), text, number, (view.drone,))
 
 
 _TRAFFIC: Final = (
     (0, "no vehicle"),
-    (2, "one or two vehicles"),
-    (6, "some vehicles"),
+    (2, "a vehicle or two"),
+    (6, "light traffic"),
     (12, "busy"),
     (10**9, "crowded"),
 )
@@ -211,7 +210,7 @@ def _when(number: int, group: Group) -> Iterator[Item]:
 def _what(number: int, group: Group) -> Iterator[Item]:
     for view in group.views:
         if view.what and view.best >= 0:
-            text = " and ".join(_several(kind, view.what[kind]) for kind in sorted(view.what))
+            text = ", ".join(_several(kind, view.what[kind]) for kind in sorted(view.what))
             question = "Which objects should the UAV that sees most of what {0} lacks share with it?"
             yield Item((group.scene,), question, (text,), text, number, (view.drone,))
 
@@ -229,7 +228,7 @@ def _why(number: int, group: Group) -> Iterator[Item]:
         for partner, reasons in view.why.items():
             text = _causes(reasons)
             if text and _there(group, partner):
-                question = "Why does the view of {1} help {0}: what is it, most and next, that {0} lacks objects by?"
+                question = "What keeps {0} most, and what next, from perceiving the objects that {1} perceives better?"
                 yield Item((), question, (text,), text, number, (view.drone, partner))
 
 

@@ -1,0 +1,58 @@
+"""Noise and blur that were put in are found; the rest by hand."""
+
+import math
+
+import numpy as np
+import pytest
+
+from uavsim.images.degrade import degrade_image
+from uavsim.images.quality import grey, histogram, measure_pixels, psnr_db
+
+
+@pytest.fixture(scope="module")
+def town() -> np.ndarray:
+    """Roofs and roads: flat patches with sharp edges."""
+    rng = np.random.default_rng(3)
+    patches = rng.integers(40, 210, (9, 16), dtype=np.uint8)
+    return np.repeat(np.kron(patches, np.ones((30, 30), np.uint8))[..., None], 3, axis=2)
+
+
+@pytest.mark.parametrize("sigma", [0.0, 4.0, 12.0])
+def test_noise_is_measured(town: np.ndarray, sigma: float) -> None:
+    noisy = degrade_image(town, rng=np.random.default_rng(1), noise_sigma=sigma)
+    grey_sigma = sigma * math.sqrt(0.299**2 + 0.587**2 + 0.114**2)  # three channels' noise in one luminance
+    assert measure_pixels(grey(noisy)).noise_sigma == pytest.approx(grey_sigma, rel=0.1, abs=0.2)
+
+
+@pytest.mark.parametrize("sigma_px", [1.2, 2.0, 3.5])
+def test_blur_is_measured_whatever_the_height_of_the_edges(town: np.ndarray, sigma_px: float) -> None:
+    for share in (1.0, 0.4):
+        dim = (town * share).astype(np.uint8)
+        blurred = degrade_image(dim, rng=np.random.default_rng(1), blur_sigma_px=sigma_px)
+        assert measure_pixels(grey(blurred)).blur_px == pytest.approx(sigma_px, rel=0.3)
+    assert measure_pixels(grey(town)).blur_px < 0.5
+
+
+def test_a_flat_image_has_no_edge_to_measure() -> None:
+    found = measure_pixels(np.full((40, 60), 90, np.uint8))
+    assert math.isnan(found.blur_px)
+    assert (found.luminance, found.noise_sigma, found.clipped_share) == (90.0, pytest.approx(0.0, abs=0.2), 0.0)
+
+
+def test_luminance_contrast_and_clipping_by_hand() -> None:
+    image = np.zeros((20, 40), np.uint8)
+    image[:, 20:] = 200
+    found = measure_pixels(image)
+    assert found.luminance == 100.0
+    assert found.contrast == pytest.approx(200.0, abs=1.0)
+    assert found.clipped_share == 0.5
+    assert histogram(image)[[0, 200]].tolist() == [400, 400]
+    red = np.zeros((2, 2, 3), np.uint8)
+    red[..., 0] = 255
+    assert grey(red).tolist() == [[77, 77], [77, 77]]
+
+
+def test_psnr_by_hand() -> None:
+    clean = np.full((4, 4, 3), 100, np.uint8)
+    assert psnr_db(clean, clean) == 100.0
+    assert psnr_db(clean + 5, clean) == pytest.approx(10 * math.log10(255**2 / 25))
