@@ -27,7 +27,7 @@ from isal import isal_zlib
 from uavsim.errors import InputError
 from uavsim.typing import UInt8Array
 
-__all__ = ["FASTEST_LEVELS", "Filter", "decode", "encode", "has_whole_chunks"]
+__all__ = ["FASTEST_LEVELS", "FILTER_TYPE", "Filter", "decode", "encode", "filtered_rows", "has_whole_chunks"]
 
 Filter: TypeAlias = Literal["none", "sub", "up"]
 Pixels: TypeAlias = npt.NDArray[Any]
@@ -36,7 +36,8 @@ FASTEST_LEVELS: Final = range(3)
 """Of ISA-L; what they write does not depend on the processor."""
 
 _SIGNATURE: Final = b"\x89PNG\r\n\x1a\n"
-_FILTER_TYPE: Final[dict[Filter, int]] = {"none": 0, "sub": 1, "up": 2}
+FILTER_TYPE: Final[dict[Filter, int]] = {"none": 0, "sub": 1, "up": 2}
+"""The number in front of a row."""
 _GREY, _RGB = 0, 2  # colour types
 _BYTES_OF_PIXEL: Final = {(8, _GREY): 1, (16, _GREY): 2, (8, _RGB): 3}
 _NotDeflated: Final = cast("type[Exception]", isal_zlib.IsalError)  # isal's own annotations call it an instance
@@ -74,6 +75,23 @@ def decode(data: bytes) -> Pixels | None:
         (H, W, 3) uint8 RGB, (H, W) uint8 or (H, W) uint16; None where the file is damaged, or is a PNG of another kind
         (a palette, an alpha channel, interlaced rows, the filters ``average`` and ``paeth``, chunks that change its colours).
     """
+    found = filtered_rows(data)
+    rows = None if found is None else _unfiltered(*found)
+    if found is None or rows is None:
+        return None
+    if found[1] == 2:
+        return rows.view(">u2").astype(np.uint16)
+    return rows.reshape(len(rows), -1, 3) if found[1] == 3 else rows
+
+
+def filtered_rows(data: bytes) -> tuple[UInt8Array, int] | None:
+    """Return the rows of an image as the file has them, (H, 1 + row bytes), each behind its filter's number.
+
+    For whoever needs less than the pixels and can take the filter back while reading them.
+
+    Returns:
+        The rows, and the bytes of a pixel; None as ``decode`` does.
+    """
     chunks = _chunks(data)
     if chunks is None or len(chunks[0]) != 13:
         return None
@@ -84,14 +102,7 @@ def decode(data: bytes) -> Pixels | None:
         return None
     row_bytes = width * bytes_per_pixel + 1
     filtered = _inflated(deflated, height=height, row_bytes=row_bytes)
-    if filtered is None:
-        return None
-    rows = _unfiltered(np.frombuffer(filtered, np.uint8).reshape(height, row_bytes), bytes_per_pixel)
-    if rows is None:
-        return None
-    if bytes_per_pixel == 2:
-        return rows.view(">u2").astype(np.uint16)
-    return rows.reshape(height, width, 3) if bytes_per_pixel == 3 else rows
+    return None if filtered is None else (np.frombuffer(filtered, np.uint8).reshape(height, row_bytes), bytes_per_pixel)
 
 
 def has_whole_chunks(data: bytes) -> bool:
@@ -148,15 +159,15 @@ def _unfiltered(filtered: UInt8Array, bytes_per_pixel: int) -> UInt8Array | None
     """Return rows of bytes (H, row bytes) of rows with their filter's number in front, or None for filters not known."""
     kinds = filtered[:, 0]
     body = filtered[:, 1:]
-    if (kinds == _FILTER_TYPE["up"]).all():
+    if (kinds == FILTER_TYPE["up"]).all():
         rows = np.ascontiguousarray(body)
         for above, row in itertools.pairwise(rows):
             np.add(row, above, out=row)
         return rows
-    if (kinds == _FILTER_TYPE["sub"]).all():
+    if (kinds == FILTER_TYPE["sub"]).all():
         across = np.ascontiguousarray(body).reshape(len(body), -1, bytes_per_pixel)
         return np.add.accumulate(across, axis=1, dtype=np.uint8).reshape(body.shape)
-    if (kinds == _FILTER_TYPE["none"]).all():
+    if (kinds == FILTER_TYPE["none"]).all():
         return np.ascontiguousarray(body)
     return None
 
@@ -188,7 +199,7 @@ def _filtered(rows: UInt8Array, bytes_per_pixel: int, filter_rows: Filter) -> UI
     if _scratch.filtered.shape != (height, width + 1):
         _scratch.filtered = np.empty((height, width + 1), np.uint8)
     out = _scratch.filtered
-    out[:, 0] = _FILTER_TYPE[filter_rows]
+    out[:, 0] = FILTER_TYPE[filter_rows]
     body = out[:, 1:]
     if filter_rows == "sub":
         body[:, :bytes_per_pixel] = rows[:, :bytes_per_pixel]

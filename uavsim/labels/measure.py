@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
@@ -15,7 +16,7 @@ from uavsim.config.events import EventThresholds
 from uavsim.errors import DatasetError
 from uavsim.files.parse import read_regular
 from uavsim.images import codec
-from uavsim.images.quality import grey, histogram, measure_pixels, psnr_db
+from uavsim.images.quality import decode_grey, histogram, measure_pixels, psnr_db
 from uavsim.images.shading import shaded_shares
 from uavsim.labels.jobs import ImageJob, SampleJob
 from uavsim.labels.quality import Quality, grade
@@ -64,7 +65,7 @@ def measure_image(job: SampleJob, number: int, thresholds: EventThresholds) -> M
     """
     image = job.images[number]
     boxes = len(job.annotations)
-    pixels = None if image.lost or image.file is None else _decoded(image)
+    luminance = None if image.lost or image.file is None else _decoded(image)
     masks = None if image.mask is None else codec.mask_ids_and_tags(read_regular(image.mask))
     shaded = np.full(boxes, np.nan)
     occluder, covered = np.full(boxes, -1, dtype=np.int64), np.zeros(boxes, dtype=np.int64)
@@ -73,11 +74,10 @@ def measure_image(job: SampleJob, number: int, thresholds: EventThresholds) -> M
         occluder, covered = _occluders(job, number, masks[0], thresholds)
         few = masks[1][::_EVERY_PX, ::_EVERY_PX]
         tags = histogram(few) / few.size
-    if pixels is None:
+    if luminance is None:
         return MeasuredImage({}, Quality(1, 1.0, "lost", ("lost",)), False, shaded, occluder, covered, tags)
-    luminance = grey(pixels)
     found = _measures(luminance)
-    found["psnr_db"] = math.nan if image.clean is None else psnr_db(pixels, _read(image.clean))
+    found["psnr_db"] = math.nan if image.clean is None else psnr_db(luminance, _read(image.clean))
     if masks is not None and job.sun_up and boxes:
         shaded = _shaded(job, number, luminance=luminance, masks=masks, thresholds=thresholds)
     quality = grade(_graded(found), thresholds.quality)
@@ -89,14 +89,14 @@ def measure_image(job: SampleJob, number: int, thresholds: EventThresholds) -> M
 def _decoded(image: ImageJob) -> UInt8Array | None:
     assert image.file is not None
     try:
-        pixels = _read(image.file)
+        luminance = _read(image.file)
     except DatasetError:
         return None
-    return pixels if pixels.shape[1::-1] == image.size_px else None
+    return luminance if luminance.shape[::-1] == image.size_px else None
 
 
-def _read(path: Any) -> UInt8Array:
-    return codec.decode_rgb(read_regular(path))
+def _read(path: Path) -> UInt8Array:
+    return decode_grey(read_regular(path))
 
 
 def _measures(luminance: UInt8Array) -> dict[str, float]:
@@ -109,8 +109,8 @@ def _graded(found: Mapping[str, float]) -> dict[str, float]:
     return {"dark": found["luminance"], "bright": found["luminance"], **rest}
 
 
-def _twin(pixels: UInt8Array, thresholds: EventThresholds) -> dict[str, Any]:
-    found = _measures(grey(pixels))
+def _twin(luminance: UInt8Array, thresholds: EventThresholds) -> dict[str, Any]:
+    found = _measures(luminance)
     graded = {name: value for name, value in _graded(found).items() if name in BRIGHTNESS}
     return {"luminance": round(found["luminance"], 2), "level": grade(graded, thresholds.quality).level}
 

@@ -21,9 +21,9 @@ __all__ = ["CHANCE", "MODELS", "BlindScore", "blind_scores", "folds_of"]
 
 CHANCE: Final = 0.25
 _FOLDS: Final = 5
-_BUCKETS: Final = 256  # that words are hashed into
+_BUCKETS: Final = 96  # that words are hashed into
 _SHAPE: Final = 8  # features of an option's form, in front of its words
-_STEPS, _RATE, _DECAY = 150, 0.5, 0.01
+_STEPS, _RATE, _DECAY = 100, 0.5, 0.01
 _LETTERS: Final = "ABCD"
 _WORD: Final = re.compile(r"[a-z]+|\d+")
 
@@ -113,11 +113,11 @@ def _text_model(train: Sequence[JsonDict], test: Sequence[JsonDict]) -> IntArray
     mean, spread = inputs.mean(axis=(0, 1)), inputs.std(axis=(0, 1)) + 1e-6
     spread[_SHAPE:] = 1.0
     inputs = (inputs - mean) / spread
-    weights = np.zeros(inputs.shape[-1])
+    flat, weights = inputs.reshape(-1, inputs.shape[-1]), np.zeros(inputs.shape[-1])
     for _ in range(_STEPS):
-        share = _softmax(inputs @ weights)
+        share = _softmax(np.einsum("qof,f->qo", inputs, weights))
         share[np.arange(len(train)), right] -= 1.0
-        slope = np.einsum("qo,qof->f", share, inputs) / len(train)
+        slope = np.einsum("n,nf->f", share.ravel(), flat) / len(train)
         weights -= _RATE * (slope + _DECAY * weights)
     scores = ((np.stack([_features(q) for q in test]) - mean) / spread) @ weights
     return np.asarray(scores.argmax(axis=1), dtype=np.int64)

@@ -8,6 +8,7 @@ right answer is at A, B, C and D equally often.
 from __future__ import annotations
 
 import difflib
+import itertools
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -111,11 +112,10 @@ def _four(keys: list[tuple[int | str, ...]], *, near: bool, rng: np.random.Gener
 
 
 def too_alike(options: Sequence[str]) -> bool:
-    """Say whether two options are equal or nearly so."""
+    """Say whether two options are equal or nearly so; which is compared with which makes a difference to ``difflib``."""
     return any(
         difflib.SequenceMatcher(None, one, other).ratio() > MOST_ALIKE
-        for place, one in enumerate(options)
-        for other in options[place + 1 :]
+        for one, other in itertools.permutations(options, 2)
     )
 
 

@@ -1,0 +1,12 @@
+from uavsim.labels.pool import in_order
+
+
+def test_one_worker_works_here_and_lazily() -> None:
+    taken: list[int] = []
+    found = in_order(lambda n: taken.append(n) or 2 * n, iter(range(5)), workers=1)
+    assert (next(found), taken) == (0, [0])
+    assert list(found) == [2, 4, 6, 8]
+
+
+def test_several_processes_answer_in_order() -> None:
+    assert list(in_order(abs, range(-9, 0), workers=2)) == list(range(9, 0, -1))
