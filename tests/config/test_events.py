@@ -9,7 +9,7 @@ from uavsim.errors import ConfigError, UnknownNameError
 
 def test_the_file_with_the_defaults_holds_the_defaults_and_all_of_them() -> None:
     loaded = Library.of().events("default")
-    assert loaded.source.path == packaged_root() / "flight_plans/events/default.yaml"
+    assert loaded.source.path.resolve() == packaged_root() / "flight_plans/events/default.yaml"
     assert loaded.model == EventThresholds()
     assert loaded.model.model_dump(exclude_unset=True) == EventThresholds().model_dump()
 

@@ -3,7 +3,12 @@ from uavsim.labels.pool import in_order
 
 def test_one_worker_works_here_and_lazily() -> None:
     taken: list[int] = []
-    found = in_order(lambda n: taken.append(n) or 2 * n, iter(range(5)), workers=1)
+
+    def double(number: int) -> int:
+        taken.append(number)
+        return 2 * number
+
+    found = in_order(double, iter(range(5)), workers=1)
     assert (next(found), taken) == (0, [0])
     assert list(found) == [2, 4, 6, 8]
 

@@ -71,9 +71,9 @@ class ObjectLevels(Model):
     """Its box takes less of the image: too small."""
     cut_share: Share = 0.3
     """More of it lies outside of the image: out of view."""
-    shade: Share = 0.7
+    shade: Share = 0.6
     """Ground darker than this share of the same kind of ground in the sun lies in shadow."""
-    shaded_share: Share = 0.6
+    shaded_share: Share = 0.75
     """More of the ground around it lies in shadow: under shadow."""
     usable_share: Share = 0.1
     """An image in which less of the objects in view can be perceived is not usable."""

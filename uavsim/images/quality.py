@@ -22,8 +22,8 @@ __all__ = ["PixelMeasures", "decode_grey", "grey", "histogram", "measure_pixels"
 _MEDIAN_OF_NOISE: Final = 6.0 * 0.6745  # of the mask's absolute answer to noise with standard deviation 1
 _EDGES: Final = 0.995  # of the pixels answer less than the sharpest edges
 _SLOPE_STEP: Final = 0.5  # grey levels a pixel, of what the slopes are counted in
-_LEAST_ANSWER: Final = 1.5  # of the Laplacian, grey levels: below there is no edge to measure
-_EDGE_RATIO: Final = float(np.exp(-0.5))  # of a step's largest gradient and Laplacian under a Gaussian of 1 px
+_LEAST_ANSWER: Final = 1.5  # grey levels: below there is no edge to measure
+_EDGE_RATIO: Final = float(np.exp(-0.5))  # of a step's largest slope and second difference under a Gaussian of 1 px
 _BLACK, _WHITE = 3, 252
 _BEST_PSNR_DB: Final = 100.0
 
@@ -115,7 +115,7 @@ def _to_grey(pixels: UInt8Array, luminance: UInt8Array) -> None:
 def _rows_to_grey(rows: UInt8Array, luminance: UInt8Array) -> None:
     """Take back the filter ``sub`` on the way: each byte is the difference from the pixel on its left."""
     for line in range(luminance.shape[0]):
-        red, green, blue = 0, 0, 0
+        red, green, blue = np.int32(0), np.int32(0), np.int32(0)
         for column in range(luminance.shape[1]):
             at = 1 + 3 * column
             red = (red + np.int32(rows[line, at])) & 255
@@ -126,7 +126,7 @@ def _rows_to_grey(rows: UInt8Array, luminance: UInt8Array) -> None:
 
 @kernel
 def _histograms(image: UInt8Array) -> IntArray:
-    """Count on every second line grey levels, answers to the noise mask and a Laplacian, and slopes: (4, 256)."""
+    """Count on every second line grey levels, answers to the noise mask, second differences, slopes: (4, 256)."""
     counts = np.zeros((4, 256), np.int64)
     for line in range(1, image.shape[0] - 1, 2):
         above, here, below = image[line - 1], image[line], image[line + 1]
@@ -135,7 +135,7 @@ def _histograms(image: UInt8Array) -> IntArray:
             w, c, e = np.int32(here[x - 1]), np.int32(here[x]), np.int32(here[x + 1])
             sw, s, se = np.int32(below[x - 1]), np.int32(below[x]), np.int32(below[x + 1])
             noise: Any = abs(nw + ne + sw + se - 2 * (n + s + w + e) + 4 * c)
-            curvature: Any = abs(n + s + w + e - 4 * c)
+            curvature: Any = max(abs(w + e - 2 * c), abs(n + s - 2 * c))
             across: Any = abs(ne + 2 * e + se - nw - 2 * w - sw) >> 2
             down: Any = abs(sw + 2 * s + se - nw - 2 * n - ne) >> 2
             counts[0, c] += 1

@@ -44,7 +44,8 @@ def causes_of(job: SampleJob, images: Sequence[MeasuredImage], thresholds: Event
     hidden = (views.occlusion > limits.occluded_share) & (views.amodal_px >= limits.least_amodal_px)
     found[..., 2] = views.in_view & hidden
     found[..., 3] = views.in_view & (share < limits.small_share)
-    found[..., 4] = views.in_view & (np.nan_to_num(shaded) > limits.shaded_share)
+    whole = views.truncation <= limits.cut_share  # around a part, its own shadow may be all there is
+    found[..., 4] = views.in_view & whole & (np.nan_to_num(shaded) > limits.shaded_share)
     for number, image in enumerate(images):
         poor = image.quality.poor
         found[number, :, 0] = not image.there
