@@ -16,7 +16,6 @@ import importlib.util
 import json
 import re
 import sys
-import types
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -27,7 +26,7 @@ from uavsim.evaluate.aircopbench import CATEGORIES
 from uavsim.questions.checks import check_questions
 from uavsim.questions.items import TASKS
 
-_EMPTY = ("openai", "PIL", "requests", "tqdm", "dashscope", "cv2", "pandas", "dotenv", "PIL.Image")
+_CLIENTS = ("openai", "PIL", "requests", "tqdm", "dashscope", "pandas", "dotenv")
 
 
 def main() -> int:
@@ -41,8 +40,7 @@ def main() -> int:
     scorer = options.checkout / "AirCopBench_evaluation" / "evaluation.py"
     if not scorer.is_file():
         sys.exit(f"{options.checkout}: is no checkout of AirCopBench: {scorer} is missing")
-    for name in _EMPTY:
-        sys.modules[name] = MagicMock(spec=types.ModuleType(name))
+    sys.modules.update({name: MagicMock() for name in _CLIENTS if importlib.util.find_spec(name) is None})
     faults = [
         *_quality_faults(options.checkout, questions),
         *_scorer_faults(_module(scorer), content["dataset"], questions),

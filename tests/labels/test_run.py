@@ -99,6 +99,29 @@ def test_a_data_set_of_others_is_refused(labelled_set: Path, tmp_path: Path) -> 
         write_events(uavsim.open(root), tmp_path / "out", THRESHOLDS)
 
 
+def test_a_view_without_a_key_is_one_line_that_names_the_sample(labelled_set: Path, tmp_path: Path) -> None:
+    root = tmp_path / "data"
+    shutil.copytree(labelled_set, root)
+    table = root / "v1.0-mini/visibility_detail.json"
+    table.write_text(table.read_text().replace('"truncation"', '"trunk"'))
+    with pytest.raises(DatasetError, match=r"scene_00, sample 0.*truncation") as error:
+        write_events(uavsim.open(root), tmp_path / "out", THRESHOLDS)
+    assert error.value.exit_code == 4
+    assert not (tmp_path / "out").exists()
+
+
+def test_twins_of_another_form_are_refused(tmp_path: Path) -> None:
+    for text, kind in (("[", InputError), ('[{"twin": 1}]', InputError), ("{}", InputError)):
+        (tmp_path / "twin.json").write_text(text)
+        with pytest.raises(kind, match=r"twin\.json"):
+            read_twins(tmp_path)
+    row = {"sample_data_token": [], "twin": 1, "kind": "weather", "filename": "a.png"}
+    (tmp_path / "twin.json").write_text(json.dumps([row]))
+    (tmp_path / "a.png").write_bytes(b"")
+    with pytest.raises(DatasetError, match="another form"):
+        read_twins(tmp_path)
+
+
 def test_a_twin_names_the_occluder_and_proves_it(labelled_set: Path, tmp_path: Path) -> None:
     sample = next(uavsim.open(labelled_set).samples())
     boxes, image = sample.boxes, sample.images[0]

@@ -11,6 +11,7 @@ import numpy as np
 
 from uavsim.access import Boxes, Dataset, Image, Sample
 from uavsim.errors import InputError
+from uavsim.files.parse import reading
 from uavsim.geometry.se3 import SE3
 from uavsim.labels.twin_tables import TwinTables
 from uavsim.typing import BoolArray, FloatArray, IntArray
@@ -138,6 +139,7 @@ def jobs_of(data: Dataset, twins: TwinTables | None = None, *, pixels: bool = Tr
 
     Raises:
         InputError: the data set does not say what its images show of its boxes.
+        DatasetError: a table is damaged.
     """
     told = False
     for scene in data:
@@ -149,7 +151,9 @@ def jobs_of(data: Dataset, twins: TwinTables | None = None, *, pixels: bool = Tr
                     f"{data.root}: has no table visibility_detail, which says what each image shows of each box; "
                     "uavsim annotate makes it of a recording"
                 )
-            yield _job(sample, scene.name, boxes, twins, pixels=pixels)
+            with reading(f"{data.root}: scene {scene.name}, sample {sample.number}"):
+                job = _job(sample, scene.name, boxes, twins, pixels=pixels)
+            yield job
 
 
 def _job(sample: Sample, scene: str, boxes: Boxes, twins: TwinTables | None, *, pixels: bool) -> SampleJob:

@@ -9,7 +9,7 @@ from typing import Any
 
 from uavsim.errors import InputError
 from uavsim.files.names import DataFolder
-from uavsim.files.parse import parse_json, read_regular
+from uavsim.files.parse import parse_json, read_regular, reading
 from uavsim.typing import JsonDict
 
 __all__ = ["TwinTables", "read_twins"]
@@ -39,7 +39,13 @@ def read_twins(folder: Path) -> TwinTables:
 
     Raises:
         InputError: they are not there, or no tables of ours.
+        DatasetError: a row is of another form.
     """
+    with reading(folder):
+        return _tables(folder)
+
+
+def _tables(folder: Path) -> TwinTables:
     files = DataFolder(folder)
     weather: dict[str, list[tuple[str, Path]]] = {}
     for row in _rows(folder / "twin.json", ("sample_data_token", "twin", "kind", "filename")):

@@ -70,7 +70,7 @@ def draw_task(
         rng: of this task alone.
     """
     drawn = _drawn(task, groups, count=count, rng=rng)
-    places = np.resize(np.arange(_OPTIONS), len(drawn))
+    places = np.resize(rng.permutation(_OPTIONS), len(drawn))
     rng.shuffle(places)
     return [
         _question(task, groups[found.item.group], found, number=number, place=int(place), dataset=dataset, rng=rng)
