@@ -1,6 +1,9 @@
 """Who stands in front, on a mask drawn by hand: a near object covers half of a far one."""
 
+from dataclasses import replace
+
 import numpy as np
+import pytest
 
 from tests.labels.samples import INTRINSIC, LOOKS_DOWN, SIZE_PX
 from uavsim.config.events import EventThresholds
@@ -8,6 +11,7 @@ from uavsim.geometry.se3 import SE3
 from uavsim.images import codec
 from uavsim.labels.jobs import ImageJob, SampleJob, SampleViews
 from uavsim.labels.measure import measure_image
+from uavsim.labels.rows import image_row, label_sample
 
 
 def job_of(folder, *, covered: float) -> SampleJob:
@@ -46,3 +50,35 @@ def test_the_actor_in_front_is_named_with_its_pixels(tmp_path) -> None:
 def test_nobody_is_named_for_what_is_not_hidden(tmp_path) -> None:
     found = measure_image(job_of(tmp_path, covered=0.1), 0, EventThresholds())
     assert found.occluder.tolist() == [-1, -1]
+
+
+@pytest.mark.parametrize(("twin_grey", "proven"), [(140, True), (18, False)])
+def test_bad_light_is_proven_by_a_twin_in_another_weather(tmp_path, twin_grey: int, proven: bool) -> None:
+    """Twenty grey levels by night: too dark; the same town by day, or a little darker still."""
+    job = job_of(tmp_path, covered=0.1)
+    (night, twin) = (_chequered(tmp_path / name, grey) for name, grey in (("night.png", 20), ("twin.png", twin_grey)))
+    image = replace(job.images[0], file=night, twins=(("weather-clear_noon", twin),))
+    labelled = label_sample(replace(job, images=(image,)), EventThresholds())
+    row = image_row(labelled, 0, EventThresholds())
+    assert (row["quality"], row["quality_by"]) == (2, "dark")
+    (told,) = row["twins"]
+    assert told["luminance"] == pytest.approx(twin_grey, abs=0.1)
+    assert (told["twin"], told["proven"]) == ("weather-clear_noon", proven)
+
+
+def _chequered(path, grey: int):
+    width, height = SIZE_PX
+    squares = (np.indices((height, width)) // 10).sum(axis=0) % 2
+    apart = min(grey - 5, 60)
+    pixels = np.where(squares, grey + apart, grey - apart).astype(np.uint8)
+    path.write_bytes(codec.encode_png(np.repeat(pixels[..., None], 3, axis=2)))
+    return path
+
+
+def test_a_good_image_needs_no_twin(tmp_path) -> None:
+    job = job_of(tmp_path, covered=0.1)
+    image = replace(
+        job.images[0], file=_chequered(tmp_path / "day.png", 80), twins=(("weather-night", tmp_path / "none.png"),)
+    )
+    labelled = label_sample(replace(job, images=(image,)), EventThresholds())
+    assert labelled.images[0].twins == {}

@@ -6,12 +6,15 @@ import itertools
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Final
 
 from uavsim.config.events import FALLING, QualityLevels
 
-__all__ = ["NAMES", "Quality", "grade", "level_of"]
+__all__ = ["NAMES", "POOR", "Quality", "grade", "level_of"]
 
-NAMES = {1: "Very Poor", 2: "Poor", 3: "Fair", 4: "Good", 5: "Excellent"}
+NAMES: Final = {1: "Very Poor", 2: "Poor", 3: "Fair", 4: "Good", 5: "Excellent"}
+POOR: Final = 2
+"""A measure of this level or less hinders every object in the image."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +48,7 @@ def grade(measured: Mapping[str, float], levels: QualityLevels) -> Quality:
     }
     worst = min(scores, key=lambda name: scores[name], default="")
     score = scores.get(worst, 5.0)
-    poor = sorted((name for name in scores if _whole(scores[name]) <= 2), key=lambda name: scores[name])
+    poor = sorted((name for name in scores if _whole(scores[name]) <= POOR), key=lambda name: scores[name])
     return Quality(_whole(score), round(score, 4), worst if score < 5.0 else "", tuple(poor))
 
 

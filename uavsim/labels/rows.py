@@ -14,6 +14,7 @@ from uavsim.labels.causes import AIRCOPBENCH, CAUSES, causes_of, primary
 from uavsim.labels.jobs import SampleJob
 from uavsim.labels.measure import BRIGHTNESS, MeasuredImage, measure_image
 from uavsim.labels.partners import Help, help_of_image
+from uavsim.labels.quality import POOR
 from uavsim.typing import BoolArray, JsonDict
 
 __all__ = ["LabelledSample", "image_row", "label_sample", "sample_row"]
@@ -226,11 +227,10 @@ def _box_percent(labelled: LabelledSample, number: int, row: int) -> list[float]
 
 
 def _weather_proofs(found: MeasuredImage) -> list[JsonDict]:
-    """Say whether another weather takes the fault in brightness away."""
-    own = min(2, found.quality.level)
+    """Say whether another weather takes the fault in brightness away: no such measure is poor there."""
     poor = [name for name in found.quality.poor if name in BRIGHTNESS]
     return [
-        {"twin": name, "causes": poor, **told, "proven": told["level"] > max(own, 2)}
+        {"twin": name, "causes": poor, **told, "proven": told["level"] > POOR}
         for name, told in sorted(found.twins.items())
     ]
 
