@@ -18,9 +18,9 @@ from uavsim.config.events import EventThresholds
 from uavsim.errors import InputError
 from uavsim.files.whole import to_json_bytes, whole_file, write_whole
 from uavsim.labels.jobs import SampleJob, jobs_of
-from uavsim.labels.pool import in_order
 from uavsim.labels.rows import image_row, label_sample, sample_row
 from uavsim.labels.twin_tables import TwinTables
+from uavsim.pool import in_order
 from uavsim.typing import JsonDict
 
 __all__ = ["IMAGE_FILE", "SAMPLE_FILE", "SUMMARY_FILE", "default_workers", "write_events"]

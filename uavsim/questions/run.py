@@ -14,8 +14,8 @@ from uavsim.config.events import EventThresholds
 from uavsim.errors import InputError
 from uavsim.files.whole import to_json_bytes, write_whole
 from uavsim.labels.jobs import jobs_of
-from uavsim.labels.pool import in_order
 from uavsim.labels.run import default_workers
+from uavsim.pool import in_order
 from uavsim.questions.checks import check_questions
 from uavsim.questions.draw import draw_task
 from uavsim.questions.facts import groups_of

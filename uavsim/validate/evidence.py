@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-import multiprocessing
-import signal
-from collections import deque
 from collections.abc import Iterator
-from concurrent.futures import Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 import numpy as np
 
-from uavsim.errors import SystemFailure
 from uavsim.files.names import name_fault
+from uavsim.pool import in_order
 from uavsim.typing import BoolArray, FloatArray, IntArray
 from uavsim.validate.dataset import DataSet, may_be_opened
 from uavsim.validate.frames import Boxes, Cameras, boxes_of, cameras_of
@@ -26,7 +20,6 @@ from uavsim.validate.temporal import time_unit_us
 __all__ = ["Evidence", "Pairs", "gather"]
 
 _POOL_FROM_IMAGES: Final = 400  # below, starting processes costs more than it saves
-_AHEAD: Final = 8  # tasks in flight for each worker: keeps memory flat on big data sets
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -165,41 +158,7 @@ def _run(tasks: Iterator[TrackTask], workers: int) -> Iterator[list[FrameLook]]:
         look_at_track,  # compiled code, which only those need who look at images
     )
 
-    if workers <= 1:
-        yield from map(look_at_track, tasks)
-        return
-    context = multiprocessing.get_context("spawn")  # a fork would copy the threads' locks of whoever calls us
-    try:
-        pool = ProcessPoolExecutor(workers, mp_context=context, initializer=_leave_interrupts_to_the_parent)
-        try:
-            flying: deque[Future[list[FrameLook]]] = deque()
-            for task in tasks:
-                with _interrupts_later():  # a process begins with the mask of who starts it
-                    flying.append(pool.submit(look_at_track, task))
-                if len(flying) > _AHEAD * workers:
-                    yield flying.popleft().result()
-            while flying:
-                yield flying.popleft().result()
-        finally:
-            pool.shutdown(cancel_futures=True)
-    except BrokenProcessPool as error:
-        hint = "out of memory? a script without `if __name__ == '__main__'`?"
-        raise SystemFailure(f"a process that looks at images died ({hint}); try workers=1") from error
-
-
-@contextmanager
-def _interrupts_later() -> Iterator[None]:
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-def _leave_interrupts_to_the_parent() -> None:
-    """Let Ctrl-C, which reaches every process of a terminal, end the work where it is told: in one process, in one line."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+    yield from in_order(look_at_track, tasks, workers=workers)
 
 
 def _pairs(looks: tuple[FrameLook, ...]) -> Pairs:

@@ -1,4 +1,4 @@
-from uavsim.labels.pool import in_order
+from uavsim.pool import in_order
 
 
 def test_one_worker_works_here_and_lazily() -> None:

@@ -1,4 +1,4 @@
-"""Work on many samples in processes of their own, in order, with few of them in flight."""
+"""Work on many tasks in processes of their own, in order, with few of them in flight."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["in_order"]
 
 T = TypeVar("T")
 R = TypeVar("R")
-_AHEAD: Final = 3  # tasks a process, so that none waits for the next
+_AHEAD: Final = 8  # tasks in flight for each worker: keeps memory flat on big data sets
 
 
 def in_order(work: Callable[[T], R], tasks: Iterable[T], *, workers: int) -> Iterator[R]:
@@ -44,7 +44,8 @@ def in_order(work: Callable[[T], R], tasks: Iterable[T], *, workers: int) -> Ite
         finally:
             pool.shutdown(cancel_futures=True)
     except BrokenProcessPool as error:
-        raise SystemFailure("a process that labels images died (out of memory?); try --workers 1") from error
+        hint = "out of memory? a script without `if __name__ == '__main__'`?"
+        raise SystemFailure(f"a process that looks at images died ({hint}); try workers=1") from error
 
 
 @contextmanager
@@ -57,5 +58,6 @@ def _interrupts_later() -> Iterator[None]:
 
 
 def _leave_interrupts_to_the_parent() -> None:
+    """Let Ctrl-C, which reaches every process of a terminal, end the work where it is told: in one process, in one line."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
