@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from uavsim.images import mask_pixels
+from uavsim.images import codec, mask_pixels
 
 SHAPE = (7, 11)
 IDS = arrays.arrays(np.uint16, SHAPE, elements=st.sampled_from([0, 0, 1, 2, 300, 65535]))
@@ -44,3 +44,12 @@ def test_translation_looks_up_every_pixel():
     table = np.zeros(65536, np.uint16)
     table[[7, 65535]] = 1, 2
     assert mask_pixels.translated(np.array([[0, 7, 65535, 8]], np.uint16), table).tolist() == [[0, 1, 2, 0]]
+
+
+@given(arrays.arrays(np.uint16, (7, 9)), arrays.arrays(np.uint8, (7, 9)))
+def test_a_mask_file_is_read_as_the_codec_reads_it(ids: np.ndarray, tags: np.ndarray):
+    ours = codec.encode_mask_ids(ids, tags)
+    for data in (ours, codec.encode_mask_ids(ids, tags, level=5)):
+        found = mask_pixels.decode(data)
+        np.testing.assert_array_equal(found[0], ids)
+        np.testing.assert_array_equal(found[1], tags)

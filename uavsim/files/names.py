@@ -35,7 +35,8 @@ def name_fault(name: object) -> str | None:
         size = len(name.encode())
     except UnicodeEncodeError:
         return "holds half a character (a lone surrogate)"
-    if any(unicodedata.category(letter) in {"Cc", "Cf", "Zl", "Zp"} for letter in name):
+    plain = name.isascii() and name.isprintable()  # nearly all names; the rest is looked at letter by letter
+    if not plain and any(unicodedata.category(letter) in {"Cc", "Cf", "Zl", "Zp"} for letter in name):
         return "holds control characters"
     if "\\" in name:
         return "holds a backslash"

@@ -5,10 +5,27 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from uavsim.images import codec
 from uavsim.images.compiled import kernel
+from uavsim.images.png import FILTER_TYPE, filtered_rows
 from uavsim.typing import BoolArray, IntArray, UInt8Array, UInt16Array
 
-__all__ = ["extents", "moments", "split", "translated"]
+__all__ = ["decode", "extents", "moments", "split", "translated"]
+
+
+def decode(data: bytes) -> tuple[UInt16Array, UInt8Array]:
+    """Decode a mask file: (H, W) ids and tags, as ``codec.mask_ids_and_tags`` does; of our own files in half the time.
+
+    Raises:
+        DatasetError: not a readable three-channel 8-bit image.
+    """
+    found = filtered_rows(data)
+    if found is None or found[1] != 3 or not (found[0][:, 0] == FILTER_TYPE["up"]).all():
+        return codec.mask_ids_and_tags(data)
+    shape = (found[0].shape[0], found[0].shape[1] // 3)
+    ids, tags = np.empty(shape, np.uint16), np.empty(shape, np.uint8)
+    _rows_to_ids(found[0], ids, tags)
+    return ids, tags
 
 
 def split(bgra: UInt8Array) -> tuple[UInt16Array, UInt8Array]:
@@ -52,6 +69,19 @@ def extents(ids: UInt16Array) -> tuple[IntArray, IntArray]:
     found, sums = _extents(ids)
     order = np.argsort(found)
     return found[order], sums[order]
+
+
+@kernel
+def _rows_to_ids(rows: UInt8Array, ids: UInt16Array, tags: UInt8Array) -> None:
+    """Take back the filter ``up`` on the way: each byte is the difference from the one above."""
+    above = np.zeros(rows.shape[1], np.uint8)
+    for line in range(ids.shape[0]):
+        for at in range(1, rows.shape[1]):
+            above[at] = (np.int32(above[at]) + np.int32(rows[line, at])) & 255
+        for column in range(ids.shape[1]):
+            at = 1 + 3 * column
+            tags[line, column] = above[at]
+            ids[line, column] = (np.uint16(above[at + 2]) << 8) | above[at + 1]
 
 
 @kernel

@@ -126,9 +126,9 @@ def _rows_to_grey(rows: UInt8Array, luminance: UInt8Array) -> None:
 
 @kernel
 def _histograms(image: UInt8Array) -> IntArray:
-    """Count on every second line grey levels, answers to the noise mask, second differences, slopes: (4, 256)."""
+    """Count on every fourth line grey levels, answers to the noise mask, second differences, slopes: (4, 256)."""
     counts = np.zeros((4, 256), np.int64)
-    for line in range(1, image.shape[0] - 1, 2):
+    for line in range(1, image.shape[0] - 1, 4):
         above, here, below = image[line - 1], image[line], image[line + 1]
         for x in range(1, image.shape[1] - 1):
             nw, n, ne = np.int32(above[x - 1]), np.int32(above[x]), np.int32(above[x + 1])

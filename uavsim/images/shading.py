@@ -14,7 +14,7 @@ from uavsim.typing import BoolArray, FloatArray, IntArray, UInt8Array, UInt16Arr
 __all__ = ["shaded_shares"]
 
 _SUNLIT: Final = 0.8  # of a kind of ground, this share is no brighter than what the sun shines on
-_LEAST_GROUND_PX: Final = 400  # of a kind of ground in the image, at every second pixel
+_LEAST_GROUND_PX: Final = 200  # of a kind of ground in the image, at every eighth pixel
 _LEAST_AROUND_PX: Final = 24
 _GROWN: Final = 0.4  # of a box's size, around it
 _GROUND_TAGS: Final = (1, 2, 10, 24, 25)  # road, sidewalk, terrain, road line, ground
@@ -48,7 +48,7 @@ def shaded_shares(
 @kernel
 def _ground_histograms(luminance: UInt8Array, ids: UInt16Array, tags: UInt8Array, is_ground: BoolArray) -> IntArray:
     counts = np.zeros((256, 256), np.int64)
-    for line in range(0, luminance.shape[0], 2):
+    for line in range(0, luminance.shape[0], 4):
         for column in range(0, luminance.shape[1], 2):
             tag = tags[line, column]
             if is_ground[tag] and ids[line, column] == 0:

@@ -10,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 
 from uavsim.access import Boxes, Dataset, Image, Sample
-from uavsim.errors import InputError
+from uavsim.errors import DatasetError, InputError
 from uavsim.files.parse import reading
 from uavsim.geometry.se3 import SE3
 from uavsim.labels.twin_tables import TwinTables
@@ -183,7 +183,10 @@ def _image(image: Image, twins: TwinTables | None, *, pixels: bool) -> ImageJob:
     mask = image.layers.get("instance")
 
     def found(wanted: str | None) -> Path | None:
-        return image.files.file(wanted) if wanted is not None and image.files.fault(wanted) is None else None
+        try:
+            return image.files.file(wanted) if wanted is not None else None
+        except DatasetError:
+            return None
 
     return ImageJob(
         token=image.token,

@@ -15,7 +15,7 @@ from uavsim.annotate.solids import Camera, Solids
 from uavsim.config.events import EventThresholds
 from uavsim.errors import DatasetError
 from uavsim.files.parse import read_regular
-from uavsim.images import codec
+from uavsim.images import mask_pixels
 from uavsim.images.quality import decode_grey, histogram, measure_pixels, psnr_db
 from uavsim.images.shading import shaded_shares
 from uavsim.labels.jobs import ImageJob, SampleJob
@@ -66,7 +66,7 @@ def measure_image(job: SampleJob, number: int, thresholds: EventThresholds) -> M
     image = job.images[number]
     boxes = len(job.annotations)
     luminance = None if image.lost or image.file is None else _decoded(image)
-    masks = None if image.mask is None else codec.mask_ids_and_tags(read_regular(image.mask))
+    masks = None if image.mask is None else mask_pixels.decode(read_regular(image.mask))
     shaded = np.full(boxes, np.nan)
     occluder, covered = np.full(boxes, -1, dtype=np.int64), np.zeros(boxes, dtype=np.int64)
     tags = np.zeros(256)

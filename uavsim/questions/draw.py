@@ -1,8 +1,8 @@
 """Draw questions: four items whose answers exclude each other, of which one is asked for; all names and places by a seed.
 
 Because any of the four might have been the one, a question's text says nothing of its answer. It stays so when items run
-short, because an answer is an option only while it may still be asked for. UAVs are named anew in every question, and the
-right answer is at A, B, C and D equally often.
+short, because an answer is an option only while it may still be asked for. UAVs are named anew in every question. The right
+answer's letter is drawn evenly and not dealt out in equal numbers: from such numbers a model could infer the rest.
 """
 
 from __future__ import annotations
@@ -70,8 +70,7 @@ def draw_task(
         rng: of this task alone.
     """
     drawn = _drawn(task, groups, count=count, rng=rng)
-    places = np.resize(rng.permutation(_OPTIONS), len(drawn))
-    rng.shuffle(places)
+    places = rng.integers(_OPTIONS, size=len(drawn))
     return [
         _question(task, groups[found.item.group], found, number=number, place=int(place), dataset=dataset, rng=rng)
         for number, (found, place) in enumerate(zip(drawn, places, strict=True), start=1)
