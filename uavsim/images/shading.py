@@ -17,6 +17,7 @@ _SUNLIT: Final = 0.8  # of a kind of ground, this share is no brighter than what
 _LEAST_GROUND_PX: Final = 200  # of a kind of ground in the image, at every eighth pixel
 _LEAST_AROUND_PX: Final = 24
 _GROWN: Final = 0.4  # of a box's size, around it
+_FINE_PX: Final = 24  # a narrower box is looked at pixel by pixel
 _GROUND_TAGS: Final = (1, 2, 10, 24, 25)  # road, sidewalk, terrain, road line, ground
 
 
@@ -70,8 +71,9 @@ def _around(
     for row in range(len(boxes_px)):
         x0, y0, x1, y1 = boxes_px[row]
         wide, high = int(_GROWN * (x1 - x0)) + 3, int(_GROWN * (y1 - y0)) + 3
-        for line in range(max(y0 - high, 0), min(y1 + high, luminance.shape[0])):
-            for column in range(max(x0 - wide, 0), min(x1 + wide, luminance.shape[1])):
+        every = max((x1 - x0) // _FINE_PX, 1)  # of a large box, fewer pixels tell as much
+        for line in range(max(y0 - high, 0), min(y1 + high, luminance.shape[0]), every):
+            for column in range(max(x0 - wide, 0), min(x1 + wide, luminance.shape[1]), every):
                 bright = sunlit[tags[line, column]]
                 if bright > 0.0 and ids[line, column] == 0:
                     found[row, 0] += 1

@@ -144,7 +144,7 @@ def _occluders(job: SampleJob, number: int, ids: UInt16Array, thresholds: EventT
     off_m = job.map_SE3_box.translation_m - image.map_SE3_optical.translation_m
     away_m[job.instance_id] = np.linalg.norm(off_m, axis=1)
     window = views.amodal_box_px[number, rows]
-    solids = Solids.of(job.map_SE3_box, job.half_m).take(rows)
+    solids = Solids.of(job.map_SE3_box[rows], job.half_m[rows])
     camera = Camera(image.map_SE3_optical, image.intrinsic, *image.size_px)
     front, front_px = front_of(
         solids,
