@@ -38,5 +38,5 @@ def test_a_wrong_file_is_one_line_with_the_key(tmp_path: Path, text: str, said: 
 
 
 def test_an_unknown_name_is_answered_with_the_nearest() -> None:
-    with pytest.raises(UnknownNameError, match="default"):
+    with pytest.raises(UnknownNameError, match="unknown thresholds"):
         Library.of().events("defualt")

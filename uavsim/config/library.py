@@ -188,7 +188,7 @@ class Library:
         known = dict.fromkeys([stem for stem, _ in files.values()] + list(also))
         if kind in ("town", "routes"):
             known = dict.fromkeys(_town_names(self.names(kind), kind))
-        what = {"dataset": "data set", "routes": "town (it has no routes)"}.get(kind, kind)
+        what = {"dataset": "data set", "routes": "town (it has no routes)", "events": "thresholds"}.get(kind, kind)
         pick(known, name, what=what)
         raise UnknownNameError(f"unknown {what} {name!r}")  # pick has raised
 
