@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import uavsim
+from tests.hostile.damages import DAMAGES
 from uavsim.config.events import EventThresholds
 from uavsim.errors import DatasetError, InputError
 from uavsim.files.whole import to_json_bytes
@@ -157,3 +158,14 @@ def _occlude(table: Path, token: str) -> None:
         for view in row["views"] if row["sample_annotation_token"] == token else ():
             view["occlusion"], view["amodal_px"] = 0.5, max(2 * view["visible_px"], 10)
     table.write_text(json.dumps(rows))
+
+
+@pytest.mark.parametrize("damage", ["no token", "text for a number", "huge coordinates"])
+def test_a_damaged_table_is_one_line(damage: str, labelled_set: Path, tmp_path: Path) -> None:
+    root = tmp_path / "data"
+    shutil.copytree(labelled_set, root)
+    DAMAGES[damage](root)
+    with pytest.raises(DatasetError) as error:
+        write_events(uavsim.open(root), tmp_path / "out", THRESHOLDS)
+    assert "\n" not in str(error.value)
+    assert not (tmp_path / "out").exists()

@@ -143,7 +143,9 @@ def jobs_of(data: Dataset, twins: TwinTables | None = None, *, pixels: bool = Tr
     """
     told = False
     for scene in data:
-        for sample in scene:
+        with reading(f"{data.root}: scene {scene.name}"):
+            samples = scene.samples
+        for sample in samples:
             boxes = sample.boxes
             told = told or any(boxes.views)
             if not told and len(boxes):
@@ -193,7 +195,7 @@ def _image(image: Image, twins: TwinTables | None, *, pixels: bool) -> ImageJob:
         channel=image.channel,
         camera=camera_name(image.channel),
         drone=image.drone_id,
-        size_px=image.size_px,
+        size_px=(int(image.size_px[0]), int(image.size_px[1])),
         intrinsic=image.intrinsic,
         map_SE3_optical=image.map_SE3_optical,
         name=name,
@@ -206,7 +208,11 @@ def _image(image: Image, twins: TwinTables | None, *, pixels: bool) -> ImageJob:
 
 
 def views_of(boxes: Boxes, images: tuple[Image, ...]) -> SampleViews:
-    """Return what K images show of N boxes, from the table ``visibility_detail``."""
+    """Return what K images show of N boxes, from the table ``visibility_detail``.
+
+    Raises:
+        ValueError: coordinates that are no finite numbers.
+    """
     shape = (len(images), len(boxes))
     row_of = {image.token: row for row, image in enumerate(images)}
     entries = [
@@ -229,6 +235,10 @@ def views_of(boxes: Boxes, images: tuple[Image, ...]) -> SampleViews:
     bounds = np.zeros((*shape, 4))
     if entries:
         bounds[at] = [e[2]["amodal_box"] for e in entries]
+    with np.errstate(over="ignore"):
+        away_m = np.linalg.norm(camera_m[:, None] - centre_m[None], axis=-1)
+    if not np.isfinite(away_m).all() or not np.isfinite(bounds).all():
+        raise ValueError("a box or a camera that is nowhere")
     return SampleViews(
         in_view=in_view,
         visible_px=column("visible_px", 0).astype(np.int64),
@@ -236,5 +246,5 @@ def views_of(boxes: Boxes, images: tuple[Image, ...]) -> SampleViews:
         occlusion=column("occlusion", 0),
         truncation=column("truncation", 1),
         amodal_box_px=bounds,
-        away_m=np.linalg.norm(camera_m[:, None] - centre_m[None], axis=-1),
+        away_m=away_m,
     )

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import time
 from collections import Counter
-from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
@@ -78,7 +78,7 @@ def write_events(
     with ExitStack() as files:
         image_file = files.enter_context(whole_file(out / IMAGE_FILE))
         sample_file = files.enter_context(whole_file(out / SAMPLE_FILE))
-        for rows in in_order(partial(_rows_of, thresholds=thresholds), _and_then(first, jobs), workers=workers):
+        for rows in in_order(partial(_rows_of, thresholds=thresholds), itertools.chain([first], jobs), workers=workers):
             image_file.write(rows.images)
             sample_file.write(rows.sample)
             counts.update(rows.counts)
@@ -91,11 +91,6 @@ def write_events(
     }
     write_whole(out / SUMMARY_FILE, to_json_bytes(summary))
     return summary
-
-
-def _and_then(first: SampleJob, rest: Iterator[SampleJob]) -> Iterator[SampleJob]:
-    yield first
-    yield from rest
 
 
 def _rows_of(job: SampleJob, thresholds: EventThresholds) -> _Rows:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 from functools import partial
 from pathlib import Path
@@ -53,10 +54,13 @@ def write_questions(
         StorageError: the output cannot be written.
     """
     began = time.monotonic()
-    samples = sum(length for _, length in data.scene_lengths)
-    images = samples * max((len(sample.images) for sample in next(iter(data), [])), default=0)
+    jobs = jobs_of(data)
+    first = next(jobs, None)
+    if first is None:
+        raise InputError(f"{data.root}: has no samples to ask about")
+    images = len(first.images) * sum(length for _, length in data.scene_lengths)
     work = partial(groups_of, thresholds=thresholds)
-    found = in_order(work, jobs_of(data), workers=workers or default_workers(images))
+    found = in_order(work, itertools.chain([first], jobs), workers=workers or default_workers(images))
     groups = [group for of_sample in found for group in of_sample]
     name = str(data.info.get("dataset", "uavsim"))
     questions = [
