@@ -134,13 +134,12 @@ def _question(
     texts = [_filled(text, name_of) for text in found.options]
     wrong = [texts[1:][at] for at in rng.permutation(_OPTIONS - 1)]
     options = [*wrong[:place], texts[0], *wrong[place:]]
-    subject = names[0] if names else texts[0] if item.choices else ""
     asked = names[0] if names else "all"
     files = {name_of[group.views[view].drone]: group.views[view].filename for view in order}
     return {
         "sequence_frame": group.frame,
         "question_id": f"{dataset}_{task.prefix}_{asked}_{number}",
-        "question_type": f"{task.name} ({asked})" if subject and names else task.name,
+        "question_type": f"{task.name} ({asked})" if names else task.name,
         "question": item.question.format(*names),
         "options": dict(zip(LETTERS, options, strict=True)),
         "correct_answer": LETTERS[place],
