@@ -37,7 +37,7 @@ def direction_flu(*, azimuth_deg: float, elevation_deg: float) -> FloatArray:
 def bearing_deg(points_flu_m: FloatArray) -> FloatArray:
     """Return (..., 2) azimuth to the right and elevation upwards, degrees, of (..., 3) points, x forward, y left, z up."""
     x, y, z = np.moveaxis(np.asarray(points_flu_m, dtype=np.float64), -1, 0)
-    return np.degrees(np.stack([np.arctan2(-y, x), np.arctan2(z, np.hypot(x, y))], axis=-1))
+    return np.asarray(np.degrees(np.stack([np.arctan2(-y, x), np.arctan2(z, np.hypot(x, y))], axis=-1)))
 
 
 def range_m(own_m: FloatArray, other_m: FloatArray) -> FloatArray:
@@ -53,9 +53,7 @@ def closing_mps(time_s: FloatArray, own_m: FloatArray, other_m: FloatArray) -> F
         own_m: (K, 3).
         other_m: (K, 3).
     """
-    growing: FloatArray = np.gradient(range_m(own_m, other_m), time_s, edge_order=2)
-    closing: FloatArray = -growing
-    return closing
+    return np.asarray(-np.gradient(range_m(own_m, other_m), time_s, edge_order=2))
 
 
 def closest_approach(time_s: FloatArray, own_m: FloatArray, other_m: FloatArray) -> Approach:

@@ -11,6 +11,7 @@ import numpy as np
 
 from uavsim.config.backends import backend_of
 from uavsim.config.dataset import DatasetConfig, NameSchedule, TownShare
+from uavsim.config.encounters import EncountersConfig
 from uavsim.config.formation import Formation
 from uavsim.config.library import Library
 from uavsim.config.load import Loaded
@@ -28,12 +29,13 @@ from uavsim.plan.config_to_plan import (
     lidar,
     town_site,
 )
+from uavsim.plan.intruders import Place, scene_intruders
 from uavsim.plan.path import FlightPath, fly_route
 from uavsim.plan.swarm import fly_swarm, formation_altitude
 from uavsim.plan.traffic import traffic_plan
 from uavsim.plan.weather import PRESETS, preset_track, weather_track
 from uavsim.records.modalities import camera_sensors, modality
-from uavsim.records.plan import CameraSpec, LidarSpec, PlanNotes, ScenePlan, SwarmTrajectory, WeatherTrack
+from uavsim.records.plan import CameraSpec, IntruderPlan, LidarSpec, PlanNotes, ScenePlan, SwarmTrajectory, WeatherTrack
 from uavsim.registry import pick
 
 __all__ = ["dataset_towns", "plan_scenes"]
@@ -149,6 +151,7 @@ class _Desk:
     rig: tuple[CameraSpec, ...]
     lidar: LidarSpec | None
     rig_name: str
+    encounters: Loaded[EncountersConfig] | None = None
     formations: dict[str, Loaded[Formation]] = field(default_factory=dict)
     weathers: dict[str, WeatherTrack] = field(default_factory=dict)
     paths: dict[tuple[str, float, bool], FlightPath] = field(default_factory=dict)
@@ -181,6 +184,7 @@ class _Desk:
             rig=_given_by(dataset, rig),
             lidar=lidar(rig, step_us=round(model.step_s * 1e6)),
             rig_name=rig.name,
+            encounters=_encounters(dataset, library),
         )
         desk.look_up_every_name()
         return desk
@@ -277,8 +281,16 @@ class _Desk:
             lidar=self.lidar,
             labels=label_plan(model.labels),
             recording=model.recording,
+            intruders=self.intruders(swarm, number),
             notes=PlanNotes(dataset_seed=seed, route_row=route.rsplit("_col", 1)[0], route_start_share=start_share),
         )
+
+    def intruders(self, swarm: SwarmTrajectory, number: int) -> tuple[IntruderPlan, ...]:
+        """Return what flies into the swarm's way."""
+        if self.encounters is None:
+            return ()
+        place = Place(self.town.model, self.rig, swarm, step_s=self.dataset.model.step_s)
+        return scene_intruders(self.encounters, place, seed=self.dataset.model.seed, number=number)
 
     def route_of(self, turn: int) -> tuple[str, float]:
         """Return the route of the town's scene ``turn``, and how far along the route it starts (0..1)."""
@@ -358,6 +370,13 @@ def _given_by(dataset: Loaded[DatasetConfig], rig: Loaded[Rig]) -> tuple[CameraS
                     here, f"topology {topology} cannot give {name!r}; its cameras give {given} (camera {spec.name})"
                 )
     return specs
+
+
+def _encounters(dataset: Loaded[DatasetConfig], library: Library) -> Loaded[EncountersConfig] | None:
+    name = dataset.model.encounters
+    if name is None:
+        return None
+    return _located(dataset, ("encounters",), lambda: library.encounters(name, named_in=dataset.source.path))
 
 
 def _place_of(key: str, schedule: NameSchedule, name: str) -> tuple[str | int, ...]:
