@@ -20,6 +20,7 @@ from uavsim.plan.encounter_coverage import coverage, sighting
 from uavsim.plan.intruders import Place, horizon_deg, scene_intruders
 from uavsim.records.codec import pack_plan, unpack_plan
 from uavsim.records.plan import CameraSpec, IntruderPlan, SwarmTrajectory
+from uavsim.typing import FloatArray
 
 HEAD = "profile: aot\ncamera: FRONT\n"
 ONE = HEAD + "encounters: [{kind: aeroplane, range_m: 1500, cpa_m: 100, time_to_cpa_s: 30}]\n"
@@ -47,7 +48,7 @@ def test_what_is_asked_for_is_flown(tmp_path: Path) -> None:
     (made,) = intruders_of(tmp_path, ONE, where)
 
     assert (made.name, made.kind, made.profile, made.collision_course) == ("Airplane1", "aeroplane", "aot", True)
-    time_s = np.arange(601) * 0.1
+    time_s: FloatArray = np.arange(601, dtype=np.float64) * 0.1
     own_m = where.swarm.map_SE3_flu.translation_m[:, 0]
     cpa = encounter.closest_approach(time_s, own_m, made.map_SE3_flu.translation_m)
     assert (cpa.distance_m, cpa.time_s) == pytest.approx((100.0, 30.0), rel=1e-3)
