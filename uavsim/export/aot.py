@@ -36,9 +36,10 @@ _VALID: Final = "valid_encounters_maxRange700_maxGap3_minEncLen30"
 _NS_PER_US: Final = 1000
 _DESCRIPTION: Final = "Air-to-air encounters of a simulated data set; every label is exact."
 _COLUMNS: Final = (
-    "flight_id", "img_name", "frame", "time", "id", "gt_left", "gt_top", "gt_right", "gt_bottom", "range_distance_m",
-    "is_above_horizon",
+    "", "time", "id", "flight_id", "img_name", "frame", "range_distance_m", "is_above_horizon", "size_width", "size_height",
+    "gt_left", "gt_top", "gt_right", "gt_bottom",
 )  # fmt: skip
+"""Of ``groundtruth.csv``, as the starter kit writes it."""
 
 
 @dataclass(slots=True)
@@ -74,7 +75,7 @@ def _export(request: ExportRequest) -> list[Path]:
     sets = request.out / _PART / "ImageSets"
     rows = [row for flight in flights for row in _rows(flight)]
     write_json(sets / "groundtruth.json", _ground_truth(flights, request.version))
-    write_text(sets / "groundtruth.csv", _csv(_COLUMNS, _table(rows)))
+    write_text(sets / "groundtruth.csv", _csv(_COLUMNS, _table(flights)))
     _write_encounters(sets, rows)
     write_json(request.out / "encounters.json", [_told(flight) for flight in flights])
     for flight in flights:
@@ -156,13 +157,16 @@ def _sample(flight: _Flight) -> JsonDict:
     }
 
 
-def _table(rows: list[Row]) -> Iterator[list[Any]]:
-    for row in rows:
+def _table(flights: list[_Flight]) -> Iterator[list[Any]]:
+    rows = ((row, flight.images[0]) for flight in flights for row in _rows(flight))
+    for number, (row, image) in enumerate(rows):
         box: list[Any] = [None] * 4
         if row.object_id:
             left, top, width, height = row.box_px
             box = [left, top, left + width, top + height]
-        yield [row.flight, row.image, row.frame, row.time_ns, row.object_id, *box, row.range_m, row.horizon]
+        size = [image["width"], image["height"]]
+        named = [row.time_ns, row.object_id, row.flight, row.image, row.frame, row.range_m, row.horizon]
+        yield [number, *named, *size, *box]
 
 
 def _csv(columns: tuple[str, ...], rows: Iterator[list[Any]]) -> str:
@@ -176,8 +180,8 @@ def _csv(columns: tuple[str, ...], rows: Iterator[list[Any]]) -> str:
 def _write_encounters(sets: Path, rows: list[Row]) -> None:
     """Write the valid encounters: a table, and records with their images, one after the other as AOT has them."""
     found = valid_encounters(rows)
-    table = ([encounter.record[name] for name in ENCOUNTER_COLUMNS] for encounter in found)
-    write_text(sets / f"{_VALID}.csv", _csv(ENCOUNTER_COLUMNS, table))
+    table = ([n, *(encounter.record[name] for name in ENCOUNTER_COLUMNS)] for n, encounter in enumerate(found))
+    write_text(sets / f"{_VALID}.csv", _csv(("", *ENCOUNTER_COLUMNS), table))
     records = [json.dumps(encounter.record | {"img_name": list(encounter.images)}, indent=2) for encounter in found]
     write_text(sets / f"{_VALID}.json", "\n".join(records))
 

@@ -69,7 +69,6 @@ def valid_encounters(rows: Sequence[Row]) -> list[FoundEncounter]:
 def _record(number: int, run: list[Row]) -> JsonDict:
     ranges = [row.range_m for row in run if row.range_m is not None]
     sides = [row.horizon for row in run if row.horizon is not None]
-    mean = fmean(sides) if sides else None
     return {
         "encounter_id": number,
         "flight_id": run[0].flight,
@@ -77,7 +76,7 @@ def _record(number: int, run: list[Row]) -> JsonDict:
         "framemax": run[-1].frame,
         "framecount": len(run),
         "enc_len_with_gaps": run[-1].frame - run[0].frame + 1,
-        "is_above_horizon": None if mean is None else "Above" if mean == 1 else "Below" if mean == -1 else "Mixed",
+        "is_above_horizon": fmean(sides) if sides else None,
         "min_enc_range": min(ranges),
         "max_enc_range": max(ranges),
         "median_enc_range": median(ranges),
