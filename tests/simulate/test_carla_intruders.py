@@ -53,7 +53,7 @@ def test_the_middle_of_its_box_is_put_where_the_plan_has_it() -> None:
     assert flown.spawn(instance_of) == [41]
     assert instance_of == {11: 1, 12: 2, 41: 3}
     assert server.spawned[0].location.z > 400.0  # high above its path
-    flown.know([info(box_above_m=1.35)])
+    flown.know((info(box_above_m=1.35),))
     flown.show(10)
 
     (command,) = server.batches[-1]
@@ -68,7 +68,7 @@ def test_after_its_path_it_stays_at_the_end() -> None:
     server = PaperServer()
     flown = CarlaIntruders(server, server, encounter_plan().intruders)
     flown.spawn({})
-    flown.know([info(box_above_m=0.0)])
+    flown.know((info(box_above_m=0.0),))
     flown.show(59)
     flown.show(1000)
     assert server.batches[0][0].transform.location.x == server.batches[1][0].transform.location.x
@@ -86,6 +86,6 @@ def test_a_refused_place_is_a_missed_tick() -> None:
     server = PaperServer(error="no such actor")
     flown = CarlaIntruders(server, server, encounter_plan().intruders)
     flown.spawn({})
-    flown.know([info(box_above_m=0.0)])
+    flown.know((info(box_above_m=0.0),))
     with pytest.raises(MissedTick, match="step 4: 1 intruders could not be placed: no such actor"):
         flown.show(4)

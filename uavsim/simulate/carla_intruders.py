@@ -58,8 +58,8 @@ class CarlaIntruders:
             instance_of[int(actor.id)] = 1 + len(instance_of)
         return self._actor_ids
 
-    def know(self, infos: Sequence[ActorInfo]) -> None:
-        """Take the boxes of the spawned actors: an intruder's path is that of its box's middle.
+    def know(self, infos: tuple[ActorInfo, ...]) -> tuple[ActorInfo, ...]:
+        """Take the boxes of the spawned actors, and return them: an intruder's path is that of its box's middle.
 
         Args:
             infos: of all actors of the scene.
@@ -69,6 +69,7 @@ class CarlaIntruders:
             intruder.map_SE3_flu @ box_of[actor_id].inverse()
             for actor_id, intruder in zip(self._actor_ids, self._intruders, strict=True)
         ]
+        return infos
 
     def show(self, step: int) -> None:
         """Put every intruder where the plan has it at a step; takes effect in the next tick.

@@ -253,9 +253,8 @@ class CarlaWorld:
     def show(self, step: int) -> None:
         """See ``WorldPort``."""
         with _translated("placing actors"):
-            for placed in (self._replayed, self._intruders):
-                if placed is not None:
-                    placed.show(step)
+            for placed in filter(None, (self._replayed, self._intruders)):
+                placed.show(step)
 
     def _start_traffic_manager(self, plan: ScenePlan) -> None:
         if self._traffic_manager is None:
@@ -298,9 +297,7 @@ class CarlaWorld:
         """Read what does not change; instance ids are in spawn order."""
         found = [a for a in self._world.get_actors(self._vehicles + self._walkers) if a.id in self._instance_of]
         infos = tuple(carla_read.actor_info(a, self._instance_of[a.id]) for a in found)
-        if self._intruders is not None:
-            self._intruders.know(infos)
-        return infos
+        return self._intruders.know(infos) if self._intruders else infos
 
     def _clear(self) -> None:
         self._reader = None
