@@ -16,6 +16,9 @@ from uavsim.typing import BoolArray, FloatArray
 __all__ = ["Covered", "Sighting", "coverage", "sighting"]
 
 
+_WITHIN_M, _NEAREST_M, _LEAST_IMAGES = 700.0, 330.0, 30  # of AOT's rule of valid encounters
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Sighting:
     """An intruder as its camera sees it, at every step; the camera looks through everything.
@@ -113,9 +116,16 @@ def coverage(plans: Sequence[ScenePlan], wanted: Wanted, *, within_deg: float) -
         Covered("azimuth deg at the begin", _limits(wanted.azimuth_deg), _span([i.azimuth_deg for _, i in met])),
         Covered("elevation deg at the begin", _limits(wanted.elevation_deg), _span([i.elevation_deg for _, i in met])),
         Covered("closing m/s at the begin", _limits(wanted.closing_mps), _span([i.closing_mps for _, i in met])),
+        Covered("valid by AOT's rule", "", str(sum(map(_is_valid, seen, shown)))),
         Covered("draws for one encounter, mean", "", f"{np.mean([i.draws for _, i in met]):.1f}"),
     ]  # fmt: skip
     return rows
+
+
+def _is_valid(seen: Sighting, shown: BoolArray) -> bool:
+    """Tell whether AOT evaluates an encounter: 30 images within 700 m, and one within 330 m."""
+    near = seen.range_m[shown & (seen.range_m <= _WITHIN_M)]
+    return bool(len(near) >= _LEAST_IMAGES and near.min() <= _NEAREST_M)
 
 
 def _limits(limits: Limits | None) -> str:

@@ -31,12 +31,13 @@ class Impossible(Exception):
 
     Attributes:
         reason: in words.
+        on_any_side: passing on another side changes nothing.
     """
 
-    def __init__(self, reason: str) -> None:
+    def __init__(self, reason: str, *, on_any_side: bool = False) -> None:
         """Keep the reason."""
         super().__init__(reason)
-        self.reason = reason
+        self.reason, self.on_any_side = reason, on_any_side
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -175,7 +176,8 @@ def solve_chord(
     own_m, own_mps = own.at(begin_s + lasts_s)
     way, turned = _at(shape.way, sample), _at(shape.turned_rad, sample).real
     if abs(way) < _LEAST_PROGRESS * lasts_s:
-        raise Impossible(f"it turns by {math.degrees(abs(turned)):.0f} degrees on the way and comes back on itself")
+        degrees = math.degrees(abs(turned))
+        raise Impossible(f"it turns by {degrees:.0f} degrees on the way and comes back on itself", on_any_side=True)
     gain, climbed = _at(shape.climb_mps, sample).real, _at(shape.climbed_m, sample).real
     turn = cmath.exp(1j * turned) / way
     need = own_m - begin_m
@@ -219,4 +221,4 @@ def _across(a: FloatArray) -> tuple[FloatArray, FloatArray]:
     if level < 1e-9:
         return np.array([0.0, -1.0, 0.0]), np.array([1.0, 0.0, 0.0])
     side = np.array([-a[1], a[0], 0.0]) / level
-    return side, np.cross(side, -a)
+    return side, np.array([-side[1] * a[2], side[0] * a[2], side[1] * a[0] - side[0] * a[1]])

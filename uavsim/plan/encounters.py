@@ -26,6 +26,8 @@ _WITHIN_M, _WITHIN_S, _WITHIN_MPS = 0.05, 0.02, 0.05
 MAGNITUDES: Final = ("range_m", "closing_mps", "cpa_m", "time_to_cpa_s")
 _SIDES: Final = (0.0, 180.0, 90.0, 270.0, 45.0, 135.0)
 _SEARCH_STEPS: Final = 40
+_SAME_MPS: Final = 1e-4
+_FAR_OFF: Final = 1.25  # a speed beyond its limits by so much: on another side it is no better
 _GRAVITY: Final = 9.81
 _SAME_WAY_DEG: Final = 45.0
 Clearance = Callable[[FloatArray], str | None]
@@ -110,12 +112,9 @@ class _Setting:
     map_SE3_camera: SE3
     clearance: Clearance
     begin: int
+    sight: FloatArray
+    begin_mps: FloatArray
     shapes: dict[float, Profile] = field(default_factory=dict)
-
-    @property
-    def sight(self) -> FloatArray:
-        bearing = encounter.direction_flu(azimuth_deg=self.wish.azimuth_deg, elevation_deg=self.wish.elevation_deg)
-        return self.map_SE3_camera[self.begin].rotate(bearing)
 
     def shape(self, lasts_s: float) -> Profile:
         climb_from_s = self.wish.begin_s + lasts_s - self.wish.climb_before_s if self.wish.climb_mps else 0.0
@@ -130,17 +129,20 @@ class _Setting:
         lasts_s = values["time_to_cpa_s"]
         end_s = float(self.own.time_s[-1]) - self.wish.begin_s
         if not 0.0 < lasts_s <= end_s:
-            raise Impossible(f"the closest approach is {lasts_s:.1f} s after the begin, the flight lasts {end_s:.1f} s")
-        if values["cpa_m"] >= values["range_m"]:
-            raise Impossible(f"it passes at {values['cpa_m']:.4g} m but is at {values['range_m']:.4g} m at the begin")
+            raise Impossible(
+                f"the closest approach is {lasts_s:.1f} s after the begin, the flight lasts {end_s:.1f} s",
+                on_any_side=True,
+            )
+        cpa_m, range_m = values["cpa_m"], values["range_m"]
+        if cpa_m >= range_m:
+            raise Impossible(f"it passes at {cpa_m:.4g} m but is at {range_m:.4g} m at the begin", on_any_side=True)
         return solve_chord(
             self.own, self.shape(lasts_s), begin=self.begin, sight=self.sight, distance_m=values["range_m"],
             cpa_m=values["cpa_m"], lasts_s=lasts_s, passing_deg=passing_deg,
         )  # fmt: skip
 
     def closing_mps(self, chord: Chord) -> float:
-        _, own_mps = self.own.at(self.wish.begin_s)
-        relative = np.array([chord.course.real, chord.course.imag, chord.climb_mps]) - own_mps
+        relative = np.array([chord.course.real, chord.course.imag, chord.climb_mps]) - self.begin_mps
         return -float(self.sight @ relative)
 
 
@@ -161,13 +163,17 @@ def solve(wish: Wish, own: OwnPath, map_SE3_camera: SE3, *, clearance: Clearance
     if not 0 <= begin < len(own.time_s) - 1:
         raise Impossible(f"it begins at {wish.begin_s:g} s, the flight ends at {own.time_s[-1]:g} s")
     _check_rates(wish, kind)
-    setting = _Setting(wish, kind, own, map_SE3_camera, clearance or (lambda _: None), begin)
+    bearing = encounter.direction_flu(azimuth_deg=wish.azimuth_deg, elevation_deg=wish.elevation_deg)
+    sight, begin_mps = map_SE3_camera[begin].rotate(bearing), own.at(wish.begin_s)[1]
+    setting = _Setting(wish, kind, own, map_SE3_camera, clearance or (lambda _: None), begin, sight, begin_mps)
     refused: Impossible | None = None
     for side in _SIDES if wish.passing_deg is None else (wish.passing_deg,):
         try:
             return _fly(setting, *_fitted(setting, side))
         except Impossible as impossible:
             refused = refused or impossible
+            if impossible.on_any_side:
+                break
     assert refused is not None
     raise refused
 
@@ -216,7 +222,7 @@ def _search(
     for _ in range(_SEARCH_STEPS):
         chord = setting.chord({**values, missing: max(value, 0.0)}, side)
         off = setting.closing_mps(chord) - closing
-        if abs(off) < 1e-6:
+        if abs(off) < _SAME_MPS:
             return chord, {**values, missing: max(value, 0.0)}
         if last is None:
             last = setting.closing_mps(setting.chord({**values, missing: before}, side)) - closing
@@ -231,7 +237,7 @@ def _search(
 def _straight(values: dict[str, float], missing: str, *, closing: float) -> float:
     """Return the missing magnitude of two straight paths: cpa^2 = range^2 - closing * range * time."""
     if closing <= 0.0:
-        raise Impossible(f"closing_mps {closing:g}: the range has to shrink at the begin")
+        raise Impossible(f"closing_mps {closing:g}: the range has to shrink at the begin", on_any_side=True)
     if missing == "range_m":
         way = closing * values["time_to_cpa_s"]
         return (way + math.sqrt(way * way + 4.0 * values["cpa_m"] ** 2)) / 2.0
@@ -241,7 +247,8 @@ def _straight(values: dict[str, float], missing: str, *, closing: float) -> floa
     left = square - closing * values["range_m"] * values["time_to_cpa_s"]
     if left < 0.0:
         raise Impossible(
-            f"closing at {closing:g} m/s it is there after {values['range_m'] / closing:.4g} s, before time_to_cpa_s"
+            f"closing at {closing:g} m/s it is there after {values['range_m'] / closing:.4g} s, before time_to_cpa_s",
+            on_any_side=True,
         )
     return math.sqrt(left)
 
@@ -251,7 +258,7 @@ def _fly(setting: _Setting, chord: Chord, values: dict[str, float]) -> Encounter
     wish, kind, own = setting.wish, setting.kind, setting.own
     _check_speed(wish, kind, chord, setting.shape(values["time_to_cpa_s"]))
     if wish.path == "overtaking":
-        _check_same_way(chord, own.at(wish.begin_s)[1])
+        _check_same_way(chord, setting.begin_mps)
     shape = setting.shape(values["time_to_cpa_s"])
     places_m = chord.places(shape, own.time_s, begin=setting.begin)
     cpa = encounter.closest_approach(own.time_s, own.position_m, places_m)
@@ -285,7 +292,11 @@ def _fly(setting: _Setting, chord: Chord, values: dict[str, float]) -> Encounter
 def _check_speed(wish: Wish, kind: IntruderKind, chord: Chord, shape: Profile) -> None:
     speed, (low, high) = abs(chord.course), kind.speed_mps
     if not low <= speed <= high:
-        raise Impossible(f"it would have to fly at {speed:.4g} m/s, {_a(wish.kind)} flies at {low:g} to {high:g} m/s")
+        flies = f"{_a(wish.kind)} flies at {low:g} to {high:g} m/s"
+        raise Impossible(
+            f"it would have to fly at {speed:.4g} m/s, {flies}",
+            on_any_side=not low / _FAR_OFF <= speed <= high * _FAR_OFF,
+        )
     steepest = chord.climb_mps + max((float(shape.climb_mps.min()), float(shape.climb_mps.max())), key=abs)
     steepest = max(chord.climb_mps, steepest, key=abs)
     if abs(steepest) > kind.climb_mps:
