@@ -22,6 +22,7 @@ __all__ = ["SKY_TAG", "horizon_side", "intruder_labels"]
 SKY_TAG: Final = 11  # of CARLA's palette
 _SEMANTIC: Final = "semantic"
 _SKY_SHARE: Final = 0.95
+_HIDE_NOTHING: Final = frozenset({0, 1, 2, 10, SKY_TAG, 23, 24, 25})  # sky, ground of all kinds, water
 _RING_PX: Final = 4
 _FEW_PX: Final = 6.0  # a projected box of fewer may have no pixel of the mask although nothing hides it
 
@@ -32,17 +33,28 @@ def intruder_labels(recording: Recording) -> tuple[IntruderLabels, ...]:
     Raises:
         DatasetError: a mask is missing or damaged, or an intruder is not among the recorded actors.
     """
-    plan = recording.plan
-    flying = [info for info in recording.actors if info.kind == "intruder"]
-    if len(flying) != len(plan.intruders):
-        raise DatasetError(
-            f"{recording.folder}: {len(plan.intruders)} intruders are planned, {len(flying)} are among the actors"
-        )
-    labels = []
-    for number, (intruder, info) in enumerate(zip(plan.intruders, flying, strict=True)):
+    plan, labels = recording.plan, []
+    for number, info in _planned_and_recorded(recording):
+        intruder = plan.intruders[number]
         channel = plan.channel(camera=intruder.camera, drone_id=intruder.drone_id)
         labels.append(_Flight.of(recording, info, channel).labels(recording, number))
     return tuple(labels)
+
+
+def _planned_and_recorded(recording: Recording) -> list[tuple[int, ActorInfo]]:
+    """Return each planned intruder's place in the plan and its actor; a twin may leave some out."""
+    plan = recording.plan
+    found = {info.instance_id: info for info in recording.actors if info.kind == "intruder"}
+    hidden: frozenset[int] = frozenset()
+    ids = sorted(found)
+    if plan.replay is not None:
+        ids = sorted(info.instance_id for info in plan.replay.actors if info.kind == "intruder")
+        hidden = frozenset(plan.replay.hidden)
+    if len(ids) != len(plan.intruders) or set(ids) - hidden != set(found):
+        raise DatasetError(
+            f"{recording.folder}: {len(plan.intruders)} intruders are planned, {len(found)} are among the actors"
+        )
+    return [(number, found[instance_id]) for number, instance_id in enumerate(ids) if instance_id in found]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -80,9 +92,10 @@ class _Flight:
             mine = ids == self.info.instance_id
             visible_px = int(np.count_nonzero(mine))
             box_px = _bounds(mine) if visible_px else boxes_px[row]
-            if not visible_px and not self._hidden_in_no_pixel(boxes_px[row], optical_m[row], shot):
-                continue
             semantic = codec.decode_tags(recording.folder / shot.files[_SEMANTIC]) if _SEMANTIC in shot.files else None
+            known = tags if semantic is None else semantic
+            if not visible_px and not self._between_pixels(boxes_px[row], optical_m[row], shot, tags=known):
+                continue
             rows.append(row)
             found.append(box_px)
             from_mask.append(visible_px > 0)
@@ -124,11 +137,13 @@ class _Flight:
         with np.errstate(invalid="ignore"):
             return np.asarray((boxes_px[:, 2:] > 0.0).all(axis=1))
 
-    def _hidden_in_no_pixel(self, box_px: FloatArray, optical_m: FloatArray, shot: CameraShot) -> bool:
-        """Tell whether it is too small for a pixel of the mask, its middle being inside the image."""
+    def _between_pixels(self, box_px: FloatArray, optical_m: FloatArray, shot: CameraShot, *, tags: UInt8Array) -> bool:
+        """Tell whether it is too small for a pixel of the mask, its middle being where nothing can hide it."""
         middle = pinhole.project(optical_m, intrinsic=shot.intrinsic)
-        inside = bool(pinhole.pixel_in_image(middle, width_px=shot.width_px, height_px=shot.height_px))
-        return inside and float(box_px[2] * box_px[3]) < _FEW_PX
+        if not pinhole.pixel_in_image(middle, width_px=shot.width_px, height_px=shot.height_px):
+            return False
+        column, line = (min(int(v), size - 1) for v, size in zip(middle, (shot.width_px, shot.height_px), strict=True))
+        return float(box_px[2] * box_px[3]) < _FEW_PX and int(tags[line, column]) in _HIDE_NOTHING
 
 
 def _pose_in(frame: RecordedFrame, instance_id: int) -> SE3:

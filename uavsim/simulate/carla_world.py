@@ -253,8 +253,9 @@ class CarlaWorld:
     def show(self, step: int) -> None:
         """See ``WorldPort``."""
         with _translated("placing actors"):
-            for placed in filter(None, (self._replayed, self._intruders)):
-                placed.show(step)
+            for placed in (self._replayed, self._intruders):
+                if placed is not None:
+                    placed.show(step)
 
     def _start_traffic_manager(self, plan: ScenePlan) -> None:
         if self._traffic_manager is None:
