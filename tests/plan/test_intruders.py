@@ -129,6 +129,18 @@ def test_the_same_seed_gives_the_same_encounters_whichever_scenes_are_made() -> 
     assert first[1].intruders[0].range_m != other[0].intruders[0].range_m
 
 
+def test_fewer_samples_are_the_begin_of_the_same_flight() -> None:
+    (whole,), (short,) = plan_scenes("aot-mini", scenes=[3]), plan_scenes("aot-mini", scenes=[3], samples=20)
+
+    assert len(short.swarm.map_SE3_flu) == len(short.intruders[0].map_SE3_flu) == 20
+    for a, b in (
+        (whole.swarm.map_SE3_flu, short.swarm.map_SE3_flu),
+        (whole.intruders[0].map_SE3_flu, short.intruders[0].map_SE3_flu),
+    ):
+        np.testing.assert_array_equal(a.translation_m[:20], b.translation_m)
+    assert whole.intruders[0].cpa_s == short.intruders[0].cpa_s
+
+
 def test_the_horizon_of_the_land_is_lower_from_higher_up() -> None:
     assert horizon_deg(0.0) == 0.0
     assert horizon_deg(6000.0) == pytest.approx(-45.0)

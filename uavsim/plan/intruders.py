@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -24,7 +24,7 @@ from uavsim.records.plan import CameraSpec, IntruderPlan, SwarmTrajectory
 from uavsim.registry import pick
 from uavsim.typing import FloatArray
 
-__all__ = ["Place", "horizon_deg", "scene_intruders"]
+__all__ = ["Place", "first_steps", "horizon_deg", "scene_intruders"]
 
 _MOST_DRAWS: Final = 400
 _LAND_M: Final = (
@@ -73,6 +73,14 @@ def scene_intruders(
         for index in range(_count(config.model.draw, rng)):
             scene.add_drawn(config.model.draw, rng, even=_Even(seed, number * _PER_SCENE + index))
     return tuple(scene.made)
+
+
+def first_steps(
+    swarm: SwarmTrajectory, intruders: tuple[IntruderPlan, ...], *, count: int
+) -> tuple[SwarmTrajectory, tuple[IntruderPlan, ...]]:
+    """Cut a scene to its first steps; what is said of its encounters stays that of the whole scene."""
+    flown = SwarmTrajectory(swarm.drone_ids, swarm.map_SE3_flu[:count])
+    return flown, tuple(replace(one, map_SE3_flu=one.map_SE3_flu[:count]) for one in intruders)
 
 
 def _count(draw: Draws, rng: np.random.Generator) -> int:
