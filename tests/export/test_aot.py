@@ -32,6 +32,7 @@ def test_ground_truth_has_aots_shape(exported: Path) -> None:
     told = json.loads((exported / "part1/ImageSets/groundtruth.json").read_text())
 
     assert len(told["samples"]) == 2
+    assert told["metadata"]["profile"] == "aot"
     for flight, sample in told["samples"].items():
         assert len(flight) == 32
         assert sample["metadata"]["fps"] == 10.0

@@ -138,7 +138,20 @@ def _entity(row: Row) -> JsonDict:
 def _ground_truth(flights: list[_Flight], version: str | None) -> JsonDict:
     changed = datetime.fromtimestamp(max(f.images[-1]["timestamp"] for f in flights) // 1_000_000, UTC)
     metadata = {"description": _DESCRIPTION, "last_modified": changed.isoformat(), "version": version or "1.0"}
+    metadata["profile"] = _profile(flights)
     return {"metadata": metadata, "samples": {flight.name: _sample(flight) for flight in flights}}
+
+
+def _profile(flights: list[_Flight]) -> str:
+    """Return the profile of all encounters.
+
+    Raises:
+        DatasetError: there are two.
+    """
+    profiles = sorted({row["profile"] for flight in flights for views in flight.views.values() for row, _ in views})
+    if len(profiles) > 1:
+        raise DatasetError(f"encounters of the profiles {' and '.join(profiles)} belong in files of their own")
+    return profiles[0] if profiles else ""
 
 
 def _sample(flight: _Flight) -> JsonDict:
