@@ -149,6 +149,7 @@ class Renderer:
         Raises:
             ValueError: the camera's numbers are out of range.
         """
+        camera = pack(view)
         image = _image(view, want_bgra=want_bgra, want_normal=want_normal, into=into)
         light = light_of(weather)
         self._draw(image, view, movers, light=light, signals=signals, want_bgra=want_bgra, want_normal=want_normal)
@@ -165,7 +166,7 @@ class Renderer:
                 words,
                 view.width,
                 view.height,
-                pack(view),
+                camera,
                 light.rain,
                 light.wind,
                 light.rain_level,
