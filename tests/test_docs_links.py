@@ -35,6 +35,7 @@ FOREIGN = {  # files of UAV3D, AirSim and the nuScenes devkit
     "docs/schema_nuscenes.md",
 }
 EXAMPLES = {  # files that a page tells its reader to write
+    "flight_plans/encounters/crossing.yaml",
     "flight_plans/formations/arrow.yaml",
     "flight_plans/weather/murky.yaml",
     "flight_plans/rigs/pair.yaml",

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from tests.encounter_factory import HALF_M, encounter_plan, place_of
 from tests.plans import scene_plan
 from uavsim.capture.camera_capture import intrinsics
 from uavsim.capture.masks import MaskBinder, MaskView
@@ -146,3 +147,25 @@ def test_what_has_no_id_is_never_a_parked_vehicle() -> None:
     binder = MaskBinder(infos)
     binder.learn(_views([301, 77, 0], _states()), _states())
     np.testing.assert_array_equal(binder.translate(np.array([[301, 77, 0]], np.uint16)), [[1, 2, 0]])
+
+
+def test_two_pixels_of_an_intruder_prove_ids() -> None:
+    """An aeroplane far away is all that the camera sees of actors: it stands alone in the sky."""
+    plan = encounter_plan()
+    flying = ActorInfo(3, 1042, "intruder", "static.prop.aeroplane", "", HALF_M, SE3.identity(), 21)
+    place = place_of(0, above_m=30.0)
+    zero = np.zeros((1, 3))
+    states = ActorStates(np.array([3]), SE3(quaternion.IDENTITY, place[None]), zero, zero, zero, zero)
+    swarm = PlannedSwarm()
+    swarm.begin(plan, heartbeat=lambda _phase, _tick: None)
+    (pose,) = camera_poses(plan, swarm.advance(0))
+    matrix = intrinsics(plan)["FRONT"]
+    column, line = pinhole.project(pose.map_SE3_optical.apply_inverse(place), intrinsic=matrix).astype(int)
+    ids, tags = np.zeros((160, 200), np.uint16), np.full((160, 200), 11, np.uint8)
+    ids[line, column : column + 2], tags[line, column : column + 2] = 1042, 21
+
+    binder = MaskBinder([flying])
+    binder.learn([MaskView(pose, matrix, ids, tags)], states)
+
+    assert binder.mode == "actor_id"
+    assert np.count_nonzero(binder.translate(ids) == 3) == 2

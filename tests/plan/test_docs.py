@@ -9,7 +9,7 @@ from uavsim.plan import plan_scenes
 from uavsim.plan.check import check_paths
 
 DOCS = Path(__file__).parents[2] / "docs"
-PAGES = [*sorted(DOCS.glob("configuration*.md")), DOCS / "recipes.md"]
+PAGES = [*sorted(DOCS.glob("configuration*.md")), DOCS / "encounters.md", DOCS / "recipes.md"]
 BLOCKS = re.findall(r"```yaml\n(.*?)```", "".join(page.read_text("utf-8") for page in PAGES), flags=re.DOTALL)
 FOLDER_OF = {"keyframes:": "formations", "from:": "weather"}
 
@@ -27,7 +27,7 @@ def test_every_example_is_good(tmp_path, number):
 
 def test_there_are_examples_of_every_kind():
     kinds = set(re.findall(r"\.schemas/(\w+)\.json\n", "".join(BLOCKS)))
-    assert kinds == {"formation", "weather", "rig", "dataset", "routes"}
+    assert kinds == {"formation", "weather", "rig", "dataset", "routes", "encounters"}
 
 
 def test_the_three_files_a_new_user_adds(tmp_path, monkeypatch):

@@ -12,6 +12,7 @@ import numpy as np
 
 from uavsim.annotate.actors import labelled_actors
 from uavsim.annotate.boxes import boxes_of_scene
+from uavsim.annotate.intruders import intruder_labels
 from uavsim.annotate.lidar import points_on_boxes
 from uavsim.annotate.options import AnnotateOptions, options_of_plan
 from uavsim.annotate.views import views_of_scene
@@ -49,6 +50,7 @@ def annotate(recording: Recording, *, options: AnnotateOptions | None = None) ->
         views=views,
         notes=_notes(recording, actors_count=len(actors), options=chosen),
         columns=chosen.columns,
+        intruders=intruder_labels(recording),
     )
 
 

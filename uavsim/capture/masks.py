@@ -26,7 +26,6 @@ from uavsim.typing import BoolArray, FloatArray, IntArray, UInt8Array, UInt16Arr
 __all__ = ["MaskBinder", "MaskView"]
 
 MOVER_TAGS: Final = (12, 13, 14, 15, 16, 17, 18, 19)  # pedestrian .. bicycle in CARLA's palette
-_IS_MOVER: Final = np.isin(np.arange(256), MOVER_TAGS)
 _ENOUGH_PIXELS: Final = 16  # fewer say little about where an object is
 _SLACK_PX: Final = 3.0
 _PROVEN_SHARE: Final = 0.95
@@ -50,6 +49,9 @@ class MaskBinder:
     def __init__(self, actors: Sequence[ActorInfo]) -> None:
         """Start with nothing proven."""
         self._actors = {info.instance_id: info for info in actors}
+        flying = {info.semantic_tag for info in actors if info.kind == "intruder"}
+        self._is_mover = np.isin(np.arange(256), [*MOVER_TAGS, *flying])
+        self._is_flying = np.isin(np.arange(256), list(flying))
         self.mode = ""  # "actor_id" or "voted" once known
         self._table = np.zeros(65536, dtype=np.uint16)
         self._votes: dict[int, Counter[int]] = {}  # mask id -> sightings in each actor's box
@@ -61,7 +63,7 @@ class MaskBinder:
         Raises:
             MissedTick: ids were proven before and these masks do not fit the boxes: pixels of another tick.
         """
-        seen = [_sightings(view) for view in views]
+        seen = [_sightings(view, self._is_mover, self._is_flying) for view in views]
         corners_m = self._corners(states)
         boxes = [_rectangles(view, corners_m) for view in views]
         if self.mode in {"", "actor_id"}:
@@ -169,9 +171,11 @@ class _Sightings:
     extent_px: FloatArray
 
 
-def _sightings(view: MaskView) -> _Sightings:
-    ids, sums = mask_pixels.moments(view.ids, view.tags, _IS_MOVER)
-    enough = sums[:, 0] >= _ENOUGH_PIXELS
+def _sightings(view: MaskView, is_mover: BoolArray, is_flying: BoolArray) -> _Sightings:
+    """Return what a mask shows; an intruder stands alone in the sky, so that a few pixels of it say where it is."""
+    ids, sums = mask_pixels.moments(view.ids, view.tags, is_mover)
+    tag = np.rint(sums[:, 5] / np.maximum(sums[:, 0], 1)).astype(np.int64)
+    enough = sums[:, 0] >= np.where(is_flying[tag], 1, _ENOUGH_PIXELS)
     ids, sums = ids[enough], sums[enough].astype(np.float64)
     count = sums[:, :1]
     centre_px = (sums[:, 1:3] + 0.5 * count) / count  # pixel centres are at halves

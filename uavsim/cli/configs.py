@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.table import Table
 
+from uavsim.cli.encounters import encounters_as_json, show_encounters
 from uavsim.cli.generate import RunOption, SimulatorOption
 from uavsim.config.library import Library
 from uavsim.errors import InputError
@@ -102,13 +103,19 @@ def plan(
         weather=weather,
     )
     if as_json:
-        write_out(json.dumps({"dataset": plans[0].dataset, "scenes": [_scene_as_json(scene) for scene in plans]}))
+        told = {"dataset": plans[0].dataset, "scenes": [_scene_as_json(scene) for scene in plans]}
+        if any(scene.intruders for scene in plans):
+            told |= encounters_as_json(dataset, plans)
+        write_out(json.dumps(told))
         if png is not None:
             _draw(plans, roads, png, as_json=True)
         return
     screen = Screen()
     (screen if screen.is_terminal else Screen(width=_WIDE)).print(_table(plans))
-    _draw(plans, roads, png or Path(f"{plans[0].dataset}-{plans[0].town.name}-plan.png"))
+    target = png or Path(f"{plans[0].dataset}-{plans[0].town.name}-plan.png")
+    _draw(plans, roads, target)
+    if any(scene.intruders for scene in plans):
+        show_encounters(dataset, plans, target.with_name(f"{target.stem}-encounters.png"), wide=_WIDE)
 
 
 def _forecast(request: Request, *, as_json: bool) -> None:

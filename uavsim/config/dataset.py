@@ -266,6 +266,8 @@ class DatasetConfig(Model):
     weather: NameSchedule = NameSchedule(fixed="ClearNoon")
     altitude_m: AltitudeSchedule | None = None
     """Instead of the routes' and the formation's."""
+    encounters: Annotated[Reference | None, Field(exclude_if=_is_none)] = None
+    """What flies into the swarm's way."""
     topology: Topology = "carla"
     traffic: Traffic = Traffic()
     images: Images = Images()

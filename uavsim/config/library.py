@@ -1,8 +1,9 @@
 """Where configurations are found: the user's folders first, then what comes with uavsim.
 
 A folder of the search path holds ``flight_plans/`` and ``town_configs/``, or is itself a ``flight_plans`` folder. Inside:
-``datasets/ formations/ rigs/ weather/`` and one ``<town>.yaml`` of routes a town. A name is looked up by its file's stem,
-whatever its case; what ends in ``.yaml`` or ``.yml`` is a path, from the current folder or from the file that names it.
+``datasets/ encounters/ formations/ rigs/ weather/`` and one ``<town>.yaml`` of routes a town. A name is looked up by its
+file's stem, whatever its case; what ends in ``.yaml`` or ``.yml`` is a path, from the current folder or
+from the file that names it.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import Final, TypeVar
 
 from uavsim.config.base import Model
 from uavsim.config.dataset import DatasetConfig
+from uavsim.config.encounters import EncountersConfig
 from uavsim.config.events import EventThresholds
 from uavsim.config.formation import Formation
 from uavsim.config.kept import KEPT, Kept, key_of, read_kept
@@ -40,14 +42,22 @@ KINDS: Final[dict[str, type[Model]]] = {
     "formation": Formation,
     "rig": Rig,
     "weather": Weather,
+    "encounters": EncountersConfig,
     "dataset": DatasetConfig,
     "run": RunConfig,
     "events": EventThresholds,
+}
+_SPOKEN: Final = {
+    "dataset": "data set",
+    "routes": "town (it has no routes)",
+    "encounters": "file of encounters",
+    "events": "thresholds",
 }
 _FOLDERS: Final = {
     "formation": "formations",
     "rig": "rigs",
     "weather": "weather",
+    "encounters": "encounters",
     "dataset": "datasets",
     "routes": ".",
     "run": "runs",
@@ -151,6 +161,10 @@ class Library:
             return None
         return self._by_name("weather", name, Weather, named_in=named_in, also=presets)
 
+    def encounters(self, name: str, *, named_in: Path | None = None) -> Loaded[EncountersConfig]:
+        """Load encounters by name or path."""
+        return self._by_name("encounters", name, EncountersConfig, named_in=named_in)
+
     def town(self, name: str) -> Loaded[TownConfig]:
         """Load a town by name or path."""
         return self._by_name("town", name, TownConfig)
@@ -188,7 +202,7 @@ class Library:
         known = dict.fromkeys([stem for stem, _ in files.values()] + list(also))
         if kind in ("town", "routes"):
             known = dict.fromkeys(_town_names(self.names(kind), kind))
-        what = {"dataset": "data set", "routes": "town (it has no routes)", "events": "thresholds"}.get(kind, kind)
+        what = _SPOKEN.get(kind, kind)
         pick(known, name, what=what)
         raise UnknownNameError(f"unknown {what} {name!r}")  # pick has raised
 

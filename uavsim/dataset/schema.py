@@ -120,6 +120,17 @@ LIDARSEG: Final = Table(
     where_empty=False,  # where it is, the devkit looks for labels
 )
 
+ENCOUNTER: Final = Table(
+    "encounter", rows.EncounterRow, Owner.by("scene_token", "scene.token"), required=False, where_empty=False
+)
+INTRUDER_VIEW: Final = Table(
+    "intruder_view",
+    rows.IntruderViewRow,
+    Owner.by("sample_data_token", "sample_data.token"),
+    required=False,
+    where_empty=False,
+)
+
 TABLES: Final[tuple[Table[Any], ...]] = (
     CATEGORY,
     ATTRIBUTE,
@@ -140,6 +151,8 @@ TABLES: Final[tuple[Table[Any], ...]] = (
     VISIBILITY_DETAIL,
     AGENT_VIEW,
     LIDARSEG,
+    ENCOUNTER,
+    INTRUDER_VIEW,
 )
 """Every table that all dialects have, in the order in which scenes are read: what names an owner stands before it."""
 

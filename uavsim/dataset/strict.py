@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 import numpy as np
 
 from uavsim.dataset import layout
+from uavsim.dataset.encounter_rows import encounter_rows, intruder_view_rows
 from uavsim.dataset.fragment import Fragment, FragmentHead
 from uavsim.dataset.rows import (
     CalibratedSensorRow,
@@ -24,7 +25,7 @@ from uavsim.dataset.rows import (
     SampleRow,
     SceneRow,
 )
-from uavsim.dataset.schema import LIDARSEG, Tables
+from uavsim.dataset.schema import ENCOUNTER, INTRUDER_VIEW, LIDARSEG, Tables
 from uavsim.dataset.strict_boxes import box_rows, detail_rows, instance_rows
 from uavsim.dataset.tokens import token
 from uavsim.errors import DatasetError
@@ -57,6 +58,8 @@ def scene_fragment(labels: SceneLabels) -> Fragment:
     tables.rows["sample_annotation"] = box_rows(labels, sample_tokens)
     tables.rows["instance"] = instance_rows(labels, tables.rows["sample_annotation"])
     tables.rows["visibility_detail"] = detail_rows(labels, tables.rows["sample_annotation"])
+    tables.rows[ENCOUNTER.name] = encounter_rows(labels)
+    tables.rows[INTRUDER_VIEW.name] = intruder_view_rows(labels)
     return Fragment(head=_head(plan), rows=tables.rows)
 
 

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final, TypeAlias
 
+from uavsim.export.aot import export_aot
 from uavsim.export.coco import export_coco
 from uavsim.export.keyframes import ExportRequest
 from uavsim.export.kitti import export_kitti
@@ -22,6 +23,7 @@ Exporter: TypeAlias = Callable[[ExportRequest], list[Path]]
 EXPORTERS: Final[Registry[Exporter]] = Registry(
     "exporters",
     {
+        "aot": export_aot,
         "coco": export_coco,
         "kitti": export_kitti,
         "mcap": export_mcap,

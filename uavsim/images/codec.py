@@ -44,6 +44,7 @@ __all__ = [
     "encode_mask_ids",
     "encode_png",
     "encode_tags",
+    "grey_of",
     "image_size",
     "mask_ids_and_tags",
 ]
@@ -184,6 +185,11 @@ def decode_rgb(source: ImageSource) -> UInt8Array:
     """
     pixels = _decode(source, cv2.IMREAD_COLOR)
     return pixels if pixels.ndim == 3 else np.repeat(pixels[..., None], 3, axis=2)
+
+
+def grey_of(rgb: UInt8Array) -> UInt8Array:
+    """Return (H, W) luminance of an (H, W, 3) image."""
+    return np.asarray(cv2.cvtColor(rgb, cv2.COLOR_RGB2GRAY), dtype=np.uint8)
 
 
 def image_size(source: ImageSource) -> tuple[int, int]:

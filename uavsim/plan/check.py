@@ -96,7 +96,8 @@ def _kind(path: Path) -> str:
         hint = f"did you mean {guess}.json?" if guess else f"known: {', '.join(KINDS)}"
         raise ConfigError(f"{shown(path)}:1: there is no schema {match[1]}.json; {hint}")
     raise ConfigError(
-        f"{shown(path)}:1: cannot tell what this file is: put it into flight_plans/datasets, formations, rigs or weather, "
+        f"{shown(path)}:1: cannot tell what this file is: put it into flight_plans/datasets, encounters, formations, rigs or "
+        "weather, "
         f"or begin it with '# yaml-language-server: $schema=.schemas/KIND.json', KIND one of {', '.join(KINDS)}"
     )
 
@@ -167,6 +168,7 @@ _DEEPER: Final[dict[str, Callable[[Loaded[Any], Library, list[Path]], None]]] = 
     "routes": _routes,
     "formation": _formation,
     "weather": _weather,
+    "encounters": _nothing_more,
     "dataset": _dataset,
     "run": _run,
     "events": _nothing_more,

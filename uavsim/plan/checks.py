@@ -8,7 +8,7 @@ from uavsim.config.town import TownConfig
 from uavsim.records.plan import SwarmTrajectory
 from uavsim.typing import FloatArray
 
-__all__ = ["collision", "nearest_pair", "outside"]
+__all__ = ["box_distance", "collision", "nearest_pair", "outside"]
 
 
 def outside(swarm: SwarmTrajectory, town: TownConfig) -> str | None:
@@ -50,7 +50,7 @@ def collision(swarm: SwarmTrajectory, town: TownConfig, *, clearance_m: float) -
     for obstacle in town.obstacles:
         low = np.array([obstacle.x_m[0], obstacle.y_m[0], -np.inf])
         high = np.array([obstacle.x_m[1], obstacle.y_m[1], town.ground_z_m + obstacle.top_m])
-        distance_m = _box_distance(positions_m, low, high)
+        distance_m = box_distance(positions_m, low, high)
         if distance_m.min() < clearance_m:
             drone = swarm.drone_ids[int(distance_m.min(axis=0).argmin())]
             return f"drone {drone} comes within {distance_m.min():.1f} m of {obstacle.name!r} (clearance_m is {clearance_m:g})"
@@ -61,6 +61,6 @@ def collision(swarm: SwarmTrajectory, town: TownConfig, *, clearance_m: float) -
     return None
 
 
-def _box_distance(points_m: FloatArray, low: FloatArray, high: FloatArray) -> FloatArray:
+def box_distance(points_m: FloatArray, low: FloatArray, high: FloatArray) -> FloatArray:
     """Return the distance (...) of (..., 3) points from an upright box; 0 inside."""
     return np.asarray(np.linalg.norm(np.maximum(np.maximum(low - points_m, points_m - high), 0.0), axis=-1))

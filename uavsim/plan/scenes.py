@@ -11,6 +11,7 @@ import numpy as np
 
 from uavsim.config.backends import backend_of
 from uavsim.config.dataset import DatasetConfig, NameSchedule, TownShare
+from uavsim.config.encounters import EncountersConfig
 from uavsim.config.formation import Formation
 from uavsim.config.library import Library
 from uavsim.config.load import Loaded
@@ -28,12 +29,13 @@ from uavsim.plan.config_to_plan import (
     lidar,
     town_site,
 )
+from uavsim.plan.intruders import Place, first_steps, scene_intruders
 from uavsim.plan.path import FlightPath, fly_route
 from uavsim.plan.swarm import fly_swarm, formation_altitude
 from uavsim.plan.traffic import traffic_plan
 from uavsim.plan.weather import PRESETS, preset_track, weather_track
 from uavsim.records.modalities import camera_sensors, modality
-from uavsim.records.plan import CameraSpec, LidarSpec, PlanNotes, ScenePlan, SwarmTrajectory, WeatherTrack
+from uavsim.records.plan import CameraSpec, IntruderPlan, LidarSpec, PlanNotes, ScenePlan, SwarmTrajectory, WeatherTrack
 from uavsim.registry import pick
 
 __all__ = ["dataset_towns", "plan_scenes"]
@@ -149,6 +151,8 @@ class _Desk:
     rig: tuple[CameraSpec, ...]
     lidar: LidarSpec | None
     rig_name: str
+    whole_samples: int  # encounters are solved for the whole scene, of which fewer samples may be flown
+    encounters: Loaded[EncountersConfig] | None = None
     formations: dict[str, Loaded[Formation]] = field(default_factory=dict)
     weathers: dict[str, WeatherTrack] = field(default_factory=dict)
     paths: dict[tuple[str, float, bool], FlightPath] = field(default_factory=dict)
@@ -163,8 +167,8 @@ class _Desk:
         choices: Choices,
         search_dirs: Sequence[Path],
     ) -> _Desk:
-        dataset, library = _dataset(Library.of(search_dirs), name)
-        dataset = _chosen(dataset, choices, library)
+        named, library = _dataset(Library.of(search_dirs), name)
+        dataset = _chosen(named, choices, library)
         model = dataset.model
         own = numbering.town_scenes(dataset, town or numbering.town_of(dataset, scenes))
         site = _located(dataset, ("towns", own.town), lambda: library.town(own.town))
@@ -181,6 +185,8 @@ class _Desk:
             rig=_given_by(dataset, rig),
             lidar=lidar(rig, step_us=round(model.step_s * 1e6)),
             rig_name=rig.name,
+            encounters=_encounters(dataset, library),
+            whole_samples=max(model.samples, named.model.samples if model.encounters else 0),
         )
         desk.look_up_every_name()
         return desk
@@ -243,7 +249,8 @@ class _Desk:
         weather = self.weather(weather_name)
         route, start_share = self.route_of(turn)
         altitude_m = numbering.altitude_of(model.altitude_m, numbering.scene_rng(seed, number, "altitude"), number=turn)
-        swarm = self.fly(formation, route, start_share=start_share, altitude_m=altitude_m, number=number)
+        whole = self.fly(formation, route, start_share=start_share, altitude_m=altitude_m, number=number)
+        swarm, intruders = self.with_intruders(whole, number)
         site = self.town.model
         return ScenePlan(
             dataset=self.dataset.name,
@@ -277,8 +284,17 @@ class _Desk:
             lidar=self.lidar,
             labels=label_plan(model.labels),
             recording=model.recording,
+            intruders=intruders,
             notes=PlanNotes(dataset_seed=seed, route_row=route.rsplit("_col", 1)[0], route_start_share=start_share),
         )
+
+    def with_intruders(self, whole: SwarmTrajectory, number: int) -> tuple[SwarmTrajectory, tuple[IntruderPlan, ...]]:
+        """Return what is flown of the swarm's whole scene, with what flies into its way."""
+        if self.encounters is None:
+            return whole, ()
+        place = Place(self.town.model, self.rig, whole, step_s=self.dataset.model.step_s)
+        found = scene_intruders(self.encounters, place, seed=self.dataset.model.seed, number=number)
+        return first_steps(whole, found, count=(self.dataset.model.samples - 1) * self.keyframe_steps + 1)
 
     def route_of(self, turn: int) -> tuple[str, float]:
         """Return the route of the town's scene ``turn``, and how far along the route it starts (0..1)."""
@@ -296,7 +312,7 @@ class _Desk:
             ConfigError: a drone leaves the town, comes too near to something or to another drone.
         """
         model, own = self.dataset.model, self.routes.model.routes[route]
-        total = (self.dataset.model.samples - 1) * self.keyframe_steps
+        total = (self.whole_samples - 1) * self.keyframe_steps
         time_s = np.asarray(np.arange(total + 1) * (self.step_us * 1e-6), dtype=np.float64)
         route_knows = own.altitude_m is not None or any(item.altitude_m is not None for item in own.path)
         by_formation = altitude_m is None and not route_knows
@@ -358,6 +374,13 @@ def _given_by(dataset: Loaded[DatasetConfig], rig: Loaded[Rig]) -> tuple[CameraS
                     here, f"topology {topology} cannot give {name!r}; its cameras give {given} (camera {spec.name})"
                 )
     return specs
+
+
+def _encounters(dataset: Loaded[DatasetConfig], library: Library) -> Loaded[EncountersConfig] | None:
+    name = dataset.model.encounters
+    if name is None:
+        return None
+    return _located(dataset, ("encounters",), lambda: library.encounters(name, named_in=dataset.source.path))
 
 
 def _place_of(key: str, schedule: NameSchedule, name: str) -> tuple[str | int, ...]:

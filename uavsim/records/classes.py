@@ -265,6 +265,8 @@ _UAV3D_NAME: Final = {name: old for c in CLASSES for name, old in c.uav3d_names.
 
 def class_of(info: ActorInfo) -> ObjectClass | None:
     """Return the class of an actor, or None for things that are no traffic."""
+    if info.kind == "intruder":
+        return None
     if info.kind == "walker":
         return class_of_blueprint(info.blueprint) or _BY_LABEL["pedestrian"]
     named = _BY_BLUEPRINT.get(info.blueprint) or _BY_BASE_TYPE.get(info.base_type.casefold())

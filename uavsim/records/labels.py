@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from uavsim.geometry.se3 import SE3
+from uavsim.records.intruder_labels import IntruderLabels
 from uavsim.records.plan import ScenePlan
 from uavsim.records.recording import ActorInfo, RecordedFrame, SessionFacts
 from uavsim.typing import FloatArray, IntArray
@@ -128,6 +129,7 @@ class SceneLabels:
         boxes: rows of all keyframes.
         views: rows of all boxes in all images.
         notes: what a reader of the data set should know about this scene.
+        intruders: what flew into the swarm's way.
         columns: of ``label_columns.COLUMNS``, written beside the built-in ones.
     """
 
@@ -139,3 +141,4 @@ class SceneLabels:
     views: ViewLabels
     notes: tuple[str, ...] = ()
     columns: tuple[str, ...] = ()
+    intruders: tuple[IntruderLabels, ...] = ()

@@ -57,7 +57,7 @@ class MotionReader:
 
     def _control(self, instance_id: int) -> tuple[float, ...]:
         actor = self._actors.get(instance_id)
-        if actor is None:
+        if actor is None or str(actor.type_id).startswith("static."):
             return (0.0,) * CONTROLS
         control = actor.get_control()
         if instance_id in self._walks:

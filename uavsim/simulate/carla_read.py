@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
 from uavsim.geometry import quaternion, unreal
 from uavsim.geometry.se3 import SE3
+from uavsim.records.actors import ActorKind
 from uavsim.records.classes import VEHICLE_OF_TAG
 from uavsim.records.recording import ActorInfo, ActorStates
 from uavsim.simulate import traffic
@@ -61,6 +62,10 @@ def states_from_table(table: FloatArray) -> ActorStates:
     )
 
 
+_KINDS: Final[Mapping[str, ActorKind]] = {"walker": "walker", "static": "intruder"}
+"""Of an actor, by the first word of its blueprint; the only props that are spawned are intruders."""
+
+
 def actor_info(actor: Any, instance_id: int) -> ActorInfo:
     """Describe one actor; its bounding box is asked of the server.
 
@@ -75,7 +80,7 @@ def actor_info(actor: Any, instance_id: int) -> ActorInfo:
     return ActorInfo(
         instance_id=instance_id,
         simulator_actor_id=int(actor.id),
-        kind="walker" if kind == "walker" else "vehicle",
+        kind=_KINDS.get(kind, "vehicle"),
         blueprint=str(actor.type_id),
         base_type=str(actor.attributes.get("base_type", "")),
         half_extent_m=half_extent_m,

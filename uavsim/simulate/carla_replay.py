@@ -65,7 +65,7 @@ class RecordedTraffic:
                 f"{self._map_name} has no traffic light {missing[0]!r}, which the recording has: it is of another version of "
                 "the town"
             )
-        vehicles = self._spawn([i for i in self._present() if self._infos[i].kind == "vehicle"])
+        vehicles = self._spawn([i for i in self._present() if self._infos[i].kind in {"vehicle", "intruder"}])
         pass_a_tick()
         walkers = self._spawn([i for i in self._present() if self._infos[i].kind == "walker"])
         if self._walkers_wanted:
@@ -170,7 +170,8 @@ class RecordedTraffic:
         commands: list[Any] = []
         if before is None or not np.array_equal(before[:6], values[:6]):
             commands.append(carla.command.ApplyTransform(actor_id, _transform(values)))
-        if before is None or not np.array_equal(before[6:], values[6:]):
+        drives = self._infos[instance_id].kind != "intruder"
+        if drives and (before is None or not np.array_equal(before[6:], values[6:])):
             commands.append(self._control(instance_id, actor_id, values[6:]))
         if lights != lights_before:
             commands.append(carla.command.SetVehicleLightState(actor_id, lights))

@@ -21,6 +21,7 @@ from uavsim.records.modalities import Modality
 from uavsim.records.plan import ScenePlan
 from uavsim.records.recording import ActorInfo
 from uavsim.simulate import carla_read, carla_traffic, versions
+from uavsim.simulate.carla_intruders import CarlaIntruders
 from uavsim.simulate.carla_motion import MotionReader
 from uavsim.simulate.carla_replay import RecordedTraffic
 from uavsim.simulate.local_port import free_port
@@ -34,7 +35,7 @@ _LOAD_TIMEOUT_S = 120.0
 _CALL_TIMEOUT_S = 20.0
 _LANE_PIECE_M = 2.0
 _LOOK_S = 0.0005
-_LEFT_BEHIND = ("controller.*", "walker.*", "vehicle.*", "sensor.*")
+_LEFT_BEHIND = ("controller.*", "walker.*", "vehicle.*", "sensor.*", "static.prop.*")
 _PARKED_LABELS = tuple(getattr(carla.CityObjectLabel, label.capitalize()) for label in VEHICLE_OF_TAG.values())
 
 
@@ -78,6 +79,7 @@ class CarlaWorld:
         self._parked = carla_read.NOTHING_PARKED
         self._reader: MotionReader | None = None
         self._replayed: RecordedTraffic | None = None
+        self._intruders: CarlaIntruders | None = None
         self._was = self._world.get_settings()
         self._swept = False
 
@@ -225,6 +227,7 @@ class CarlaWorld:
             self._spawn_recorded(plan)
         else:
             self._spawn_traffic(plan, heartbeat=heartbeat)
+        self._spawn_intruders(plan)
         with _translated("reading the actors"):
             actors = self._describe()
             self._reader = MotionReader(self._world, self._instance_of)
@@ -232,10 +235,10 @@ class CarlaWorld:
                 self._parked = self._parked_vehicles(len(actors) + 1)
                 actors += self._parked.infos
         heartbeat("spawn", 2)
-        spawned = (len(self._vehicles), len(self._walkers))
+        spawned = (len(self._vehicles) - len(plan.intruders), len(self._walkers))
         if plan.replay is not None:
             spawned = (plan.replay.vehicles_spawned, plan.replay.walkers_spawned)
-        elif plan.traffic.vehicles and not self._vehicles:
+        elif plan.traffic.vehicles and not spawned[0]:
             raise SimulatorError(f"none of {plan.traffic.vehicles} vehicles could be spawned in {self.map_name}")
         return SceneTraffic(actors, plan.traffic.vehicles, spawned[0], plan.traffic.walkers, spawned[1])
 
@@ -249,9 +252,10 @@ class CarlaWorld:
 
     def show(self, step: int) -> None:
         """See ``WorldPort``."""
-        assert self._replayed is not None
-        with _translated("placing recorded actors"):
-            self._replayed.show(step)
+        with _translated("placing actors"):
+            for placed in (self._replayed, self._intruders):
+                if placed is not None:
+                    placed.show(step)
 
     def _start_traffic_manager(self, plan: ScenePlan) -> None:
         if self._traffic_manager is None:
@@ -276,6 +280,13 @@ class CarlaWorld:
         ids = self._vehicles + self._walkers
         self._instance_of = {actor_id: n for n, actor_id in enumerate(ids, start=1)}
 
+    def _spawn_intruders(self, plan: ScenePlan) -> None:
+        if plan.intruders and plan.replay is None:  # a replay has them among its actors
+            with _translated("spawning intruders"):
+                self._intruders = CarlaIntruders(self._client, self._world, plan.intruders)
+                self._vehicles += self._intruders.spawn(self._instance_of)
+                self._world.tick(_CALL_TIMEOUT_S)
+
     def _spawn_recorded(self, plan: ScenePlan) -> None:
         self._replayed = RecordedTraffic(self._client, self._world, plan, map_name=self.map_name)
         with _translated("spawning recorded actors"):
@@ -286,14 +297,15 @@ class CarlaWorld:
     def _describe(self) -> tuple[ActorInfo, ...]:
         """Read what does not change; instance ids are in spawn order."""
         found = [a for a in self._world.get_actors(self._vehicles + self._walkers) if a.id in self._instance_of]
-        return tuple(carla_read.actor_info(a, self._instance_of[a.id]) for a in found)
+        infos = tuple(carla_read.actor_info(a, self._instance_of[a.id]) for a in found)
+        return self._intruders.know(infos) if self._intruders else infos
 
     def _clear(self) -> None:
         self._reader = None
         with _translated("clearing the last scene"):
             if self._replayed is not None:
                 self._replayed.release()
-                self._replayed = None
+            self._replayed = self._intruders = None
             for controller in self._world.get_actors(self._controllers) if self._controllers else ():
                 controller.stop()
             doomed = self._controllers + self._walkers + self._vehicles

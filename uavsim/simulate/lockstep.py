@@ -38,7 +38,7 @@ class Lockstep:
         self._recorder = MotionRecorder(plan)
 
     def warm_up(self) -> None:
-        """Let the traffic come to speed, images off; the weather is that of step 0, and so are the actors of a replay."""
+        """Let the traffic come to speed, images off; the weather is that of step 0, and so is all that is placed."""
         self._set_weather(0)
         for tick in range(self._plan.warmup_ticks):
             self._show(0)
@@ -71,7 +71,7 @@ class Lockstep:
         return self._recorder.motion()
 
     def _show(self, step: int) -> None:
-        if self._plan.replay is not None:
+        if self._plan.replay is not None or self._plan.intruders:
             self._world.show(step)
 
     def _advance_world(self, drones: Sequence[DroneState], *, render: bool) -> TickState:

@@ -141,7 +141,10 @@ class WorldPort(Protocol):
         """
 
     def show(self, step: int) -> None:
-        """Put the actors of ``plan.replay`` where they were at a step, in the next tick; only asked for in a replay."""
+        """Put the actors of ``plan.replay``, or ``plan.intruders``, where they are at a step, in the next tick.
+
+        Only asked for where a plan has one of them.
+        """
 
     def set_weather(self, values: Sequence[float]) -> None:
         """Set the 14 parameters in wire order."""

@@ -10,7 +10,19 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
-from uavsim.validate import coverage, events, files, motion, pixels, points, referential, shapes, temporal, visual
+from uavsim.validate import (
+    coverage,
+    encounters,
+    events,
+    files,
+    motion,
+    pixels,
+    points,
+    referential,
+    shapes,
+    temporal,
+    visual,
+)
 from uavsim.validate.dataset import DIALECTS, DataSet, Dialect
 from uavsim.validate.evidence import Evidence
 from uavsim.validate.findings import Finding
@@ -126,6 +138,10 @@ CHECKS: Final[tuple[Check, ...]] = (
     _of("points.counts", points.points_counted, "points.count"),
     _of("points.labels", points.labels_fit_points, "points.labels", "files.missing"),
     _of("events.images", events.events_of_their_image, "events.file", "events.record"),
+    _of("encounters.range", encounters.ranges_are_distances, "encounter.range"),
+    _of("encounters.cpa", encounters.nothing_nearer_than_cpa, "encounter.cpa"),
+    _of("encounters.boxes", encounters.boxes_are_the_masks, "encounter.box", needs="images"),
+    _of("encounters.horizon", encounters.horizon_is_the_pixels, "encounter.horizon", needs="images"),
     _of("coverage.empty", coverage.scenes_not_empty, "coverage.empty"),
     _of("coverage.spawned", coverage.spawned_as_asked, "coverage.spawned"),
     _of("pixels.views", pixels.masks_belong_to_views, "pixels.view", needs="masks"),

@@ -86,6 +86,16 @@ class DataSet:
         return np.flatnonzero(camera)
 
     @property
+    def intruder_ids(self) -> dict[int, frozenset[int]]:
+        """Instance ids of each scene's intruders: their labels are in ``intruder_view``, not among the boxes."""
+        if "encounter" not in self.tables:
+            return {}
+        table, ids = self["encounter"], dict[int, set[int]]()
+        for scene, instance in zip(table["scene_token"].tolist(), table["instance_id"].tolist(), strict=True):
+            ids.setdefault(scene, set()).add(instance)
+        return {scene: frozenset(found) for scene, found in ids.items()}
+
+    @property
     def visible_px(self) -> IntArray:
         """(N,) pixels that each annotation's masks show: ``uav_visible_px``, and where there is no lidar ``num_lidar_pts``."""
         table = self["sample_annotation"]

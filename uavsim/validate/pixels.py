@@ -174,9 +174,10 @@ def _samples_with_all_masks(evidence: Evidence) -> BoolArray:
 
 def masks_without_box(evidence: Evidence) -> Iterator[Finding]:
     """What a mask shows has a box in that sample."""
-    images = evidence.data["sample_data"]
+    images, flying = evidence.data["sample_data"], evidence.data.intruder_ids
     for look in evidence.looks:
-        lost = {number: pixels for number, pixels in look.stray_ids.items() if pixels >= STRAY_PX}
+        known = flying.get(int(evidence.data.scene_of_data[look.row]), frozenset()) if flying else frozenset()
+        lost = {n: pixels for n, pixels in look.stray_ids.items() if pixels >= STRAY_PX and n not in known}
         if not lost or not images["is_key_frame"][look.row]:
             continue
         number = max(lost, key=lambda n: lost[n])

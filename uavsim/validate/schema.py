@@ -13,7 +13,7 @@ from typing import Final, Literal
 
 __all__ = ["EXTRA", "TABLES", "Field"]
 
-Kind = Literal["token", "ref", "refs", "text", "int", "bool", "vector", "matrix"]
+Kind = Literal["token", "ref", "refs", "text", "int", "bool", "number", "vector", "matrix"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +22,7 @@ class Field:
 
     Attributes:
         kind: how it is read: ``ref`` a token of ``table``, ``refs`` a list of them, ``vector`` ``length`` numbers,
-            ``matrix`` 3 x 3 or [].
+            ``number`` one, ``matrix`` 3 x 3 or [].
         table: what a reference points into.
         empty: a reference may be "".
         optional: the column may be missing from the file; then nothing is checked with it.
@@ -126,5 +126,25 @@ TABLES: Final[dict[str, tuple[Field, ...]]] = {
 EXTRA: Final[dict[str, tuple[Field, ...]]] = {
     "layer": (_TOKEN, Field("sample_data_token", "ref", table="sample_data"), *_text("kind", "filename")),
     "lidarseg": (_TOKEN, Field("sample_data_token", "ref", table="sample_data"), *_text("filename")),
+    "encounter": (
+        _TOKEN,
+        Field("scene_token", "ref", table="scene"),
+        *_text("name", "kind", "channel"),
+        Field("planned", "bool"),
+        Field("instance_id", "int"),
+        Field("cpa_m", "number"),
+    ),
+    "intruder_view": (
+        _TOKEN,
+        Field("encounter_token", "ref", table="encounter"),
+        Field("sample_data_token", "ref", table="sample_data"),
+        _TRANSLATION,
+        Field("range_m", "number"),
+        Field("closing_mps", "number"),
+        Field("bbox", "vector", length=4),
+        Field("from_mask", "bool"),
+        Field("visible_px", "int"),
+        Field("is_above_horizon", "int", optional=True),
+    ),
 }
 """Tables that the devkit does not know and a data set of others' does not have."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any, Final
@@ -224,6 +224,11 @@ def _read_vector(table: Table, spec: Field, values: list[Any]) -> AnyArray:
     return array
 
 
+def _read_number(table: Table, spec: Field, values: list[Any]) -> AnyArray:
+    """Return (N,) float64."""
+    return _read_vector(table, replace(spec, length=1), [[value] for value in values]).reshape(-1)
+
+
 def _floats(values: list[Any], length: int) -> AnyArray:
     """Return (N, length) float64; integers beyond float64 become infinite."""
     try:
@@ -258,6 +263,7 @@ _READERS: Final = {
     "bool": _read_bool,
     "ref": _read_ref,
     "refs": _read_refs,
+    "number": _read_number,
     "vector": _read_vector,
     "matrix": _read_matrix,
 }
@@ -265,6 +271,7 @@ _EMPTY: Final[dict[str, AnyArray]] = {
     "int": np.zeros(0, np.int64),
     "bool": np.zeros(0, bool),
     "ref": np.zeros(0, np.int64),
+    "number": np.zeros(0),
     "matrix": np.zeros((0, 3, 3)),
 }
 

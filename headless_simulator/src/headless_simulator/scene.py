@@ -176,13 +176,28 @@ class Movers:
 
 
 @dataclass(frozen=True, slots=True)
+class Window:
+    """Part of an image, drawn enlarged: its place and the whole image's size, pixels, and how many times as large."""
+
+    left: int
+    top: int
+    whole_width: int
+    whole_height: int
+    zoom: int
+
+
+@dataclass(frozen=True, slots=True)
 class View:
-    """A pinhole camera: pose (x, y, z, pitch, yaw, roll), size, horizontal field of view."""
+    """A pinhole camera: pose (x, y, z, pitch, yaw, roll), size, horizontal field of view.
+
+    With a window, size is that of the enlarged part and the field of view is the whole image's.
+    """
 
     pose: tuple[float, float, float, float, float, float]
     width: int
     height: int
     fov_deg: float
+    window: Window | None = None
 
 
 @dataclass(frozen=True, slots=True)

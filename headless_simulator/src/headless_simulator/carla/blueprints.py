@@ -20,7 +20,7 @@ from headless_simulator.carla.attributes import (
 )  # fmt: skip
 from headless_simulator.carla.sensor_blueprints import sensor_blueprints
 from headless_simulator.errors import CallRefused
-from headless_simulator.models.catalogue import PROPS, VEHICLES, WALKERS, Vector
+from headless_simulator.models.catalogue import FLYERS, PROPS, VEHICLES, WALKERS, Vector
 
 _WITH_DOORS: Final = frozenset({
     "vehicle.dodge.charger_2020", "vehicle.dodge.charger_police_2020", "vehicle.ford.crown", "vehicle.ford.ambulance",
@@ -100,6 +100,9 @@ def _library() -> list[Definition]:
         for name, spec in PROPS.items()
     }
     rows |= sensor_blueprints() | _others()
+    rows |= {
+        name: [*role_names(name, "prop"), fixed("size", STRING, _size(f.half_extent_m))] for name, f in FLYERS.items()
+    }
     return [[uid, name, ",".join(name.split(".")), own] for uid, (name, own) in enumerate(rows.items(), start=1)]
 
 

@@ -370,3 +370,15 @@ OTHERS: Final[dict[str, PropSpec]] = {
     "drone.quadrotor": PropSpec("drone.quadrotor", (0.45, 0.45, 0.14), "drone", (46, 48, 52), ORANGE, _DYNAMIC),
 }
 """Bodies that are no blueprint of CARLA's: a drone, seen by the other drones' cameras."""
+
+FLYERS: Final[dict[str, PropSpec]] = {
+    spec.blueprint: spec
+    for spec in (
+        PropSpec("static.prop.aeroplane", (4.15, 5.5, 1.35), "aeroplane", WHITE, RED, _DYNAMIC),
+        PropSpec("static.prop.helicopter", (5.5, 5.0, 1.65), "helicopter", NAVY, YELLOW, _DYNAMIC),
+        PropSpec("static.prop.drone", (0.6, 0.6, 0.25), "drone", (46, 48, 52), ORANGE, _DYNAMIC),
+        PropSpec("static.prop.bird", (0.3, 0.65, 0.125), "bird", (70, 58, 48), (46, 40, 36), _DYNAMIC),
+        PropSpec("static.prop.flock", (4.5, 4.5, 2.0), "flock", (86, 90, 98), (60, 64, 72), _DYNAMIC),
+    )
+}
+"""Intruders of air-to-air encounters: no blueprints of CARLA's; their origin is their middle."""

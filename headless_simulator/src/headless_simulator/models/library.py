@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import difflib
 from dataclasses import replace
-from functools import cache
+from functools import cache, cached_property
 from typing import Final
 
 import numpy as np
 
 from headless_simulator.models.bodies import BODIES
-from headless_simulator.models.catalogue import OTHERS, PROPS, VEHICLES, WALKERS, Vector
+from headless_simulator.models.catalogue import FLYERS, OTHERS, PROPS, VEHICLES, WALKERS, Vector
+from headless_simulator.models.flyers import flyer
 from headless_simulator.models.pedestrians import person
 from headless_simulator.models.props import prop
 from headless_simulator.models.two_wheelers import TWO_WHEELERS
-from headless_simulator.scene import PAINT, Mesh
+from headless_simulator.scene import PAINT, Float64, Mesh
 
-_NAMES: Final[tuple[str, ...]] = (*VEHICLES, *WALKERS, *PROPS, *OTHERS)
+_NAMES: Final[tuple[str, ...]] = (*VEHICLES, *WALKERS, *PROPS, *OTHERS, *FLYERS)
 _NUMBERS: Final = {name: number for number, name in enumerate(_NAMES)}
 
 
@@ -27,6 +28,8 @@ def _build(blueprint: str) -> Mesh:
         return (TWO_WHEELERS if spec.shape in TWO_WHEELERS else BODIES)[spec.shape](spec)
     if blueprint in WALKERS:
         return person(WALKERS[blueprint])
+    if blueprint in FLYERS:
+        return flyer(FLYERS[blueprint])
     return prop(PROPS[blueprint] if blueprint in PROPS else OTHERS[blueprint])
 
 
@@ -34,7 +37,7 @@ class ModelLibrary:
     """The models, numbered in a fixed order; meshes are built on first use and shared.
 
     A mesh is in the actor's frame: the origin is the middle of the foot for vehicles and props, the body's centre for
-    walkers and the drone. Triangles of material PAINT take the mover's colour times ``colour_rgb / 255``.
+    walkers and what flies. Triangles of material PAINT take the mover's colour times ``colour_rgb / 255``.
     Every solid is closed with its faces turned outward, (b - a) x (c - a) pointing out.
     """
 
@@ -75,15 +78,23 @@ class ModelLibrary:
             return VEHICLES[blueprint].half_extent_m
         if blueprint in WALKERS:
             return WALKERS[blueprint].half_extent_m
+        if blueprint in FLYERS:
+            return FLYERS[blueprint].half_extent_m
         return (PROPS[blueprint] if blueprint in PROPS else OTHERS[self._known(blueprint)]).half_extent_m
 
     def box_offset(self, blueprint: str) -> Vector:
         """Box centre seen from the actor's origin, metres."""
         if blueprint in VEHICLES:
             return VEHICLES[blueprint].box_offset_m
-        if blueprint in WALKERS or blueprint in OTHERS:
+        if blueprint in WALKERS or blueprint in OTHERS or blueprint in FLYERS:
             return (0.0, 0.0, 0.0)
         return (0.0, 0.0, PROPS[self._known(blueprint)].half_extent_m[2])
+
+    @cached_property
+    def flying_radius_m(self) -> Float64:
+        """Radius around the origin of each model that flies, by number; 0 for all others."""
+        radius = [float(np.linalg.norm(FLYERS[name].half_extent_m)) if name in FLYERS else 0.0 for name in _NAMES]
+        return np.array(radius, dtype=np.float64)
 
     def _known(self, blueprint: str) -> str:
         return _NAMES[self.number(blueprint)]

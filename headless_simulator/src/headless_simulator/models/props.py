@@ -108,7 +108,8 @@ def _plant(builder: MeshBuilder, spec: PropSpec) -> None:
     _round(builder, ((0.6, 0.42), (1.0, 0.62), (0.8, 0.86), (0.3, 1.0)), (leaf, leaf, leaf), sides=7)
 
 
-def _drone(builder: MeshBuilder, spec: PropSpec) -> None:
+def draw_drone(builder: MeshBuilder, spec: PropSpec) -> None:
+    """Add a drone of four rotors."""
     main, accent = Skin(spec.colour), Skin(spec.accent)
     builder.box((-0.34, -0.22, 0.2), (0.34, 0.22, 0.8), main, top=0.7)
     for x in (-0.7, 0.7):
@@ -123,7 +124,7 @@ def _drone(builder: MeshBuilder, spec: PropSpec) -> None:
 
 _PROP_SHAPES: Final[dict[str, Callable[[MeshBuilder, PropSpec], None]]] = {
     "cone": _cone, "barrel": _barrel, "box": _box, "barrier": _barrier, "sign": _sign, "bench": _bench, "table": _table,
-    "chair": _chair, "cart": _cart, "shelter": _shelter, "plant": _plant, "drone": _drone,
+    "chair": _chair, "cart": _cart, "shelter": _shelter, "plant": _plant, "drone": draw_drone,
 }  # fmt: skip
 
 

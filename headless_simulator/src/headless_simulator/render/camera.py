@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from headless_simulator.scene import Float64, View
+from headless_simulator.scene import Float64, View, Window
 
 NEAR_M = 0.05
 
@@ -44,8 +44,9 @@ def pack(view: View) -> Float64:
     packed[3:6] = forward_right_up[:, 1]
     packed[6:9] = -forward_right_up[:, 2]
     packed[9:12] = forward_right_up[:, 0]
-    packed[12] = view.width / (2.0 * math.tan(math.radians(view.fov_deg) / 2.0))
-    packed[13] = view.width / 2.0
-    packed[14] = view.height / 2.0
+    whole = view.window or Window(0, 0, view.width, view.height, zoom=1)
+    packed[12] = whole.zoom * whole.whole_width / (2.0 * math.tan(math.radians(view.fov_deg) / 2.0))
+    packed[13] = whole.zoom * (whole.whole_width / 2.0 - whole.left)
+    packed[14] = whole.zoom * (whole.whole_height / 2.0 - whole.top)
     packed[15] = NEAR_M
     return packed

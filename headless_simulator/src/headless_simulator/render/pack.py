@@ -47,6 +47,7 @@ class ModelStore:
 
     def __init__(self, models: ModelLibrary) -> None:
         self._models = models
+        self.flying_radius_m = models.flying_radius_m
         self._lock = threading.Lock()
         self._numbers: list[int] = []
         self._pack = self._build([])

@@ -19,6 +19,7 @@ from headless_simulator.render.glow import NO_GLOW, NO_GLOW_FRAME, GlowMaps
 from headless_simulator.render.lanes import LANES
 from headless_simulator.render.light import NIGHT, Light, light_of, noise_texture
 from headless_simulator.render.pack import ModelPack, ModelStore
+from headless_simulator.render.patches import blend_patch, patches_of
 from headless_simulator.render.pixel_events import EventPixels, Tuning
 from headless_simulator.render.rain import draw_rain
 from headless_simulator.render.raster import SLACK, Int64, draw_movers, draw_static, model_frames
@@ -150,6 +151,42 @@ class Renderer:
         """
         camera = pack(view)
         image = _image(view, want_bgra=want_bgra, want_normal=want_normal, into=into)
+        light = light_of(weather)
+        self._draw(image, view, movers, light=light, signals=signals, want_bgra=want_bgra, want_normal=want_normal)
+        if image.bgra is None or not want_bgra:
+            return image
+        radius_m = self._models.flying_radius_m[movers.model]
+        for patch in patches_of(view, movers, radius_m):
+            enlarged = _image(patch, want_bgra=True, want_normal=False, into=None)
+            self._draw(enlarged, patch, movers, light=light, signals=signals, want_bgra=True, want_normal=False)
+            blend_patch(image, enlarged, patch, movers.actor_id[radius_m > 0.0])
+        if light.rain > 0:
+            words = image.bgra.reshape(-1).view(np.uint32)
+            draw_rain(
+                words,
+                view.width,
+                view.height,
+                camera,
+                light.rain,
+                light.wind,
+                light.rain_level,
+                round(time_s * 1000),
+            )
+        return image
+
+    def _draw(
+        self,
+        image: RenderedImage,
+        view: View,
+        movers: Movers,
+        *,
+        light: Light,
+        signals: UInt8,
+        want_bgra: bool,
+        want_normal: bool,
+    ) -> None:
+        """Draw everything but rain into an image."""
+        camera = pack(view)
         models = self._models.pack(movers.model)
         size = view.width * view.height
         keys: Int64 = self._scratch.get("keys", (size + SLACK,), np.int64)  # type: ignore[assignment]
@@ -186,21 +223,7 @@ class Renderer:
             resolve_normals(seen, len(scene.corners), scene.surface, surface, image.normal.reshape(-1, 3))
         if image.bgra is not None and want_bgra:
             drawn_movers = _DrawnMovers(movers, models, model, world, surface, material, owner)
-            light = light_of(weather)
             self._shade(image, image.bgra, view, drawn_movers, light=light, signals=signals, seen=seen)
-            if light.rain > 0:
-                words = image.bgra.reshape(-1).view(np.uint32)
-                draw_rain(
-                    words,
-                    view.width,
-                    view.height,
-                    camera,
-                    light.rain,
-                    light.wind,
-                    light.rain_level,
-                    round(time_s * 1000),
-                )
-        return image
 
     def _shade(
         self,

@@ -10,7 +10,7 @@ from typing import Final, Protocol, Self
 
 import numpy as np
 
-from headless_simulator.models.catalogue import OTHERS, PROPS, VEHICLES, WALKERS
+from headless_simulator.models.catalogue import FLYERS, OTHERS, PROPS, VEHICLES, WALKERS
 from headless_simulator.models.library import ModelLibrary
 from headless_simulator.scene import Float32, Float64, Movers, RenderedImage, Town, UInt8, UInt32, View, Weather
 from headless_simulator.world import contact, crashes, friction, physics
@@ -215,7 +215,7 @@ class World:
         if name == friction.TRIGGER:
             actor.half_m = friction.trigger_half_m(actor.order.attributes)
             self._triggers.append(actor)
-        if not (name in VEHICLES or name in WALKERS or name in PROPS or name in OTHERS):
+        if not (name in VEHICLES or name in WALKERS or name in PROPS or name in OTHERS or name in FLYERS):
             return
         actor.half_m, actor.offset_m = self.models.half_extent(name), self.models.box_offset(name)
         c.half[row], c.offset[row] = actor.half_m, actor.offset_m
@@ -233,7 +233,7 @@ class World:
             actor.tag = 12
             c.mass[row] = 75.0
         else:
-            actor.tag = (PROPS[name] if name in PROPS else OTHERS[name]).tag
+            actor.tag = (PROPS.get(name) or FLYERS.get(name) or OTHERS[name]).tag
             c.mass[row] = 20.0
 
     def _is_taken(self, actor: Actor) -> bool:

@@ -1,0 +1,89 @@
+"""Small things in the sky: as much of each pixel as they cover, wherever they are between pixels."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from headless_simulator.models import ModelLibrary
+from headless_simulator.render import Renderer
+from headless_simulator.render.camera import pack
+from headless_simulator.render.patches import patches_of
+from headless_simulator.scene import TAG, Mesh, Movers, RenderedImage, View, Weather, Window
+
+MODELS = ModelLibrary()
+VIEW = View((0.0, 0.0, 100.0, 0.0, 0.0, 0.0), 160, 120, 60.0)
+FOCAL_PX = 80.0 / np.tan(np.radians(30.0))
+
+
+@pytest.fixture(scope="module")
+def renderer() -> Renderer:
+    """Draw a world of one triangle of land."""
+    corners = np.array([[-6000, -6000, 0], [6000, -6000, 0], [0, 12000, 0]], np.float32)
+    ground = np.array([TAG["ground"]], np.uint8)
+    none = np.zeros(1, np.uint8)
+    colour = np.full((1, 3), 90, np.uint8)
+    return Renderer(
+        Mesh(corners, np.array([[0, 1, 2]], np.int32), colour, ground, none, np.zeros(1, np.uint32)), MODELS
+    )
+
+
+def movers(blueprint: str, *places: tuple[float, float, float]) -> Movers:
+    count = len(places)
+    pose = np.array([[*place, 0.0, 90.0, 0.0] for place in places], dtype=np.float64).reshape(count, 6)
+    number = np.full(count, MODELS.number(blueprint), np.int32)
+    ids = np.arange(7, 7 + count, dtype=np.uint32)
+    return Movers(number, pose, ids, np.full((count, 3), 200, np.uint8), np.zeros(count, np.uint32))
+
+
+def image_of(renderer: Renderer, things: Movers) -> RenderedImage:
+    signals = np.zeros(0, np.uint8)
+    return renderer.render(VIEW, things, weather=Weather(), signals=signals, time_s=0.0, want_bgra=True)
+
+
+def darkening(renderer: Renderer, place: tuple[float, float, float], blueprint: str) -> float:
+    """Return by how much something dark takes light from the image, in whole pixels of black."""
+    clear = image_of(renderer, movers(blueprint)).bgra
+    shown = image_of(renderer, movers(blueprint, place)).bgra
+    assert clear is not None
+    assert shown is not None
+    return float((clear[..., 1].astype(int) - shown[..., 1]).sum()) / 255.0
+
+
+def test_a_window_is_the_same_camera_enlarged() -> None:
+    window = Window(left=40, top=30, whole_width=160, whole_height=120, zoom=8)
+    part = pack(View(VIEW.pose, 80, 80, 60.0, window))
+
+    assert part[12] == pytest.approx(8 * FOCAL_PX)
+    assert part[13:15] == pytest.approx([8 * (80 - 40), 8 * (60 - 30)])
+
+
+def test_what_is_smaller_than_a_pixel_never_vanishes(renderer: Renderer) -> None:
+    """A drone a pixel and a half wide and half a pixel high, moved in steps of a fifth of a pixel."""
+    away = 110.0
+    step = away / FOCAL_PX / 5.0
+    taken = [darkening(renderer, (away, 1.0 + step * n, 103.0), "static.prop.drone") for n in range(10)]
+
+    assert min(taken) > 0.0
+    assert max(taken) < 3.0 * min(taken)
+
+
+def test_light_taken_falls_with_the_square_of_the_distance(renderer: Renderer) -> None:
+    near, far = (darkening(renderer, (away, 1.0, 100.0 + away / 100), "static.prop.drone") for away in (20.0, 40.0))
+    assert near / far == pytest.approx(4.0, rel=0.35)
+
+
+def test_masks_stay_those_of_the_pixels_centres(renderer: Renderer) -> None:
+    image = image_of(renderer, movers("static.prop.aeroplane", (150.0, 2.0, 105.0)))
+    assert set(np.unique(image.ids).tolist()) <= {0, 7}
+    assert (image.ids == 7).sum() > 0
+
+
+def test_only_what_flies_in_front_and_small_is_enlarged() -> None:
+    def count(things: Movers) -> int:
+        return len(list(patches_of(VIEW, things, MODELS.flying_radius_m[things.model])))
+
+    assert count(movers("static.prop.aeroplane", (300.0, 0.0, 100.0))) == 1
+    assert count(movers("static.prop.aeroplane", (-300.0, 0.0, 100.0))) == 0
+    assert count(movers("static.prop.aeroplane", (9.0, 0.0, 100.0))) == 0
+    assert count(movers("static.prop.aeroplane", (300.0, 900.0, 100.0))) == 0
+    assert count(movers("vehicle.tesla.model3", (300.0, 0.0, 100.0))) == 0

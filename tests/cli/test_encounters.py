@@ -1,0 +1,66 @@
+"""What ``uavsim plan`` shows of encounters."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from uavsim.cli import main
+from uavsim.images.codec import decode_rgb
+
+
+def run(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
+    monkeypatch.setattr(sys, "argv", ["uavsim", *arguments])
+    try:
+        main()
+    except SystemExit as done:
+        return int(done.code or 0)
+    return 0
+
+
+def test_plan_shows_encounters_and_what_they_come_to(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run(monkeypatch, "plan", "--dataset", "aot-mini", "--scenes", "0-1") == 0
+
+    out = capsys.readouterr().out
+    assert "encounters, profile aot" in out
+    assert "on collision course" in out
+    assert "55 %" in out
+    image = decode_rgb((tmp_path / "aot-mini-Town10HD-plan-encounters.png").read_bytes())
+    assert image.shape[0] > 2 * 340  # two rows
+
+
+def test_plan_tells_the_same_as_json(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(monkeypatch, "plan", "--dataset", "aot-mini", "--scenes", "0", "--json") == 0
+
+    told = json.loads(capsys.readouterr().out)
+    (encounter,) = told["encounters"]
+    assert encounter["scene"] == "scene_0000"
+    assert encounter["profile"] == "aot"
+    assert encounter["cpa_s"] > encounter["begin_s"]
+    assert {row["measure"] for row in told["coverage"]} >= {"encounters", "on collision course"}
+
+
+def test_an_impossible_encounter_is_one_line_with_what_would_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    folder = tmp_path / "flight_plans" / "encounters"
+    folder.mkdir(parents=True)
+    (folder / "fast.yaml").write_text(
+        "profile: aot\ncamera: FRONT\nencounters: [{kind: aeroplane, range_m: 1500, cpa_m: 0, time_to_cpa_s: 5}]\n"
+    )
+    (tmp_path / "mine.yaml").write_text(
+        "towns: {Town10HD: {scenes: 1}}\nsamples: 60\nformation: single\nrig: aot_small\naltitude_m: 120\nencounters: fast\n"
+    )
+    assert run(monkeypatch, "plan", "--dataset", "mine.yaml") == 2
+
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1
+    assert "fast.yaml:3: encounters[0]: scene 0: it would have to fly at" in error
+    assert "an aeroplane flies at 25 to 90 m/s; possible is " in error

@@ -1,0 +1,137 @@
+"""A recording of an encounter with no simulator: an aeroplane's box before a painted horizon."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import numpy as np
+
+from uavsim.annotate import annotate, write_lidar_files
+from uavsim.dataset import assemble, final_paths, pack_fragment, scene_fragment
+from uavsim.geometry import quaternion
+from uavsim.geometry.frames import FLU_SE3_OPTICAL
+from uavsim.geometry.se3 import SE3
+from uavsim.images import codec
+from uavsim.records.plan import (
+    CameraSpec,
+    ImageFormat,
+    IntruderPlan,
+    ScenePlan,
+    SwarmTrajectory,
+    TownSite,
+    TrafficPlan,
+    WeatherTrack,
+)
+from uavsim.records.recording import (
+    ActorInfo,
+    ActorStates,
+    CameraShot,
+    DroneState,
+    RecordedFrame,
+    Recording,
+    SessionFacts,
+)
+
+FRAMES = 60
+STEP_US = 100_000
+SIZE_PX = (200, 160)
+HALF_M = (4.15, 5.5, 1.35)
+START_M, SPEED_MPS, ASIDE_M = 420.0, 60.0, 12.0
+SKY, GROUND, FLYING, INSTANCE = 11, 10, 21, 3
+FOCAL_PX = 100.0
+FRONT = CameraSpec("FRONT", (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), *SIZE_PX, 90.0, ("rgb", "instance", "semantic"))
+
+
+def place_of(step: int, *, above_m: float) -> np.ndarray:
+    """Return where the aeroplane is: it comes head on, a little to the left of the drone, which stands 100 m up."""
+    return np.array([START_M - SPEED_MPS * step * STEP_US / 1e6, ASIDE_M, 100.0 + above_m])
+
+
+def encounter_plan(*, above_m: float = 30.0, planned: bool = True, scene_index: int = 0) -> ScenePlan:
+    own = SE3(quaternion.IDENTITY, np.tile([0.0, 0.0, 100.0], (FRAMES, 1, 1)))
+    path = np.stack([place_of(step, above_m=above_m) for step in range(FRAMES)])
+    intruder = IntruderPlan(
+        kind="aeroplane", path="rectilinear", profile="aot", name="Airplane1", blueprint="static.prop.aeroplane",
+        size_lwh_m=(8.3, 11.0, 2.7), planned=planned, drone_id=0, camera="FRONT",
+        map_SE3_flu=SE3(quaternion.from_yaw(np.pi), path), begin_s=0.0, cpa_s=7.0, range_m=420.0, closing_mps=60.0,
+        azimuth_deg=-1.6, elevation_deg=4.1, cpa_m=float(np.hypot(ASIDE_M, above_m)), collision_course=True,
+    )  # fmt: skip
+    return ScenePlan(
+        dataset="air", scene_name=f"scene_{scene_index:04d}", scene_index=scene_index, description="An aeroplane comes.",
+        town=TownSite("Town10HD", "Town10HD", (-60.0, -60.0, 60.0, 60.0), 0.0, mask_origin_map_m=(-60.0, -60.0)),
+        route_name="r1_col1", formation_name="single", rig_name="aot", topology="carla", seed=7,
+        start_timestamp_us=1_701_672_639_377_349 + scene_index * 100_000_000, step_us=STEP_US, warmup_ticks=0,
+        samples=FRAMES, keyframe_every_steps=1, sweeps_per_keyframe=0, rig=(FRONT,),
+        swarm=SwarmTrajectory((0,), own), traffic=TrafficPlan(0, 0, ()),
+        weather=WeatherTrack("clear_noon", (0,), np.linspace(0.0, 13.0, 14)[None]), images=ImageFormat(),
+        splits=("uav_train",), version="v1.0-mini", intruders=(intruder,),
+    )  # fmt: skip
+
+
+def painted(place_m: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return ids, tags of the mask, and semantic tags: ground below the image's middle, the aeroplane's box before it."""
+    width, height = SIZE_PX
+    semantic = np.where(np.arange(height)[:, None] < height // 2, SKY, GROUND) * np.ones((1, width), np.int64)
+    ids = np.zeros((height, width), np.int64)
+    near_m = place_m[0] - HALF_M[0]
+    if near_m > 1.0:
+        u = width / 2 - FOCAL_PX * (place_m[1] + np.array([HALF_M[1], -HALF_M[1]])) / place_m[0]
+        v = height / 2 - FOCAL_PX * (place_m[2] - 100.0 + np.array([HALF_M[2], -HALF_M[2]])) / place_m[0]
+        columns = (np.arange(width) + 0.5 >= u[0]) & (np.arange(width) + 0.5 < u[1])
+        lines = (np.arange(height) + 0.5 >= v[0]) & (np.arange(height) + 0.5 < v[1])
+        ids[np.outer(lines, columns)] = INSTANCE
+    semantic[ids > 0] = FLYING
+    return ids.astype(np.uint16), np.where(ids > 0, FLYING, semantic).astype(np.uint8), semantic.astype(np.uint8)
+
+
+def make_encounter(folder: Path, *, above_m: float = 30.0, planned: bool = True, scene_index: int = 0) -> Recording:
+    """Paint and return a recording."""
+    plan = encounter_plan(above_m=above_m, planned=planned, scene_index=scene_index)
+    matrix = np.array([[FOCAL_PX, 0, SIZE_PX[0] / 2], [0, FOCAL_PX, SIZE_PX[1] / 2], [0, 0, 1.0]])
+    frames = []
+    for step in range(FRAMES):
+        pose = SE3(quaternion.IDENTITY, np.array([0.0, 0.0, 100.0]))
+        place = place_of(step, above_m=above_m)
+        ids, tags, semantic = painted(place)
+        rgb = np.stack([90 + 10 * semantic, 60 + 3 * semantic, np.full_like(semantic, 40 + step)], axis=-1)
+        files = {kind: f"{kind}/{step:06d}.png" for kind in FRONT.sensors}
+        data = {
+            "rgb": codec.encode_png(rgb.astype(np.uint8)),
+            "instance": codec.encode_mask_ids(ids, tags),
+            "semantic": codec.encode_tags(semantic),
+        }
+        for kind, name in files.items():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_bytes(data[kind])
+        shot = CameraShot(
+            plan.channels[0], 0, "FRONT", pose @ FLU_SE3_OPTICAL, (0.0, 0.0, 0.0), matrix, *SIZE_PX, files
+        )
+        still = np.zeros((1, 3))
+        states = ActorStates(
+            np.array([INSTANCE]), SE3(quaternion.from_yaw(np.array([np.pi])), place[None]), still, still, still, still
+        )
+        drones = (DroneState(0, pose, np.zeros(3), pose),)
+        weather = tuple(plan.weather.values[0].tolist())
+        time_us = plan.start_timestamp_us + step * STEP_US
+        frames.append(RecordedFrame(step, time_us, 900 + step, step, drones, (shot,), states, weather))
+    info = ActorInfo(
+        INSTANCE, 77, "intruder", "static.prop.aeroplane", "", HALF_M, SE3.identity(), FLYING, {"role_name": "prop"}
+    )
+    facts = SessionFacts("mock", "0.9.16", "0.9.16", "carla", 0, 0, 0, 0, "actor_id")
+    return Recording(folder=folder, plan=plan, facts=facts, actors=(info,), frames=tuple(frames))
+
+
+def make_encounter_dataset(root: Path, *, heights_m: tuple[float, ...] = (30.0, -25.0)) -> Path:
+    """Make a strict data set of one scene a height of the aeroplane above the drone."""
+    fragments = []
+    for index, above_m in enumerate(heights_m):
+        folder = root / "recording"
+        recording = make_encounter(folder, above_m=above_m, scene_index=index)
+        fragments.append(pack_fragment(scene_fragment(annotate(recording))))
+        for old, new in {**final_paths(recording), **write_lidar_files(recording)}.items():
+            (root / new).parent.mkdir(parents=True, exist_ok=True)
+            (folder / old).rename(root / new)
+        shutil.rmtree(folder)
+    assemble(root, fragments)
+    return root

@@ -1,0 +1,91 @@
+"""Intruders through CARLA's client: where they are put, and what is said where a server has no such body."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.encounter_factory import HALF_M, encounter_plan, place_of
+from uavsim.errors import MissedTick, SimulatorError
+from uavsim.geometry.se3 import SE3
+from uavsim.records.recording import ActorInfo
+from uavsim.simulate.carla_intruders import CarlaIntruders
+
+
+class PaperServer:
+    """World and client in one: remembers what was spawned and asked for."""
+
+    def __init__(self, *, blueprints: tuple[str, ...] = ("static.prop.aeroplane",), error: str = "") -> None:
+        self.blueprints, self.error = blueprints, error
+        self.spawned: list[Any] = []
+        self.batches: list[list[Any]] = []
+
+    def get_blueprint_library(self) -> PaperServer:
+        return self
+
+    def find(self, name: str) -> str:
+        if name not in self.blueprints:
+            raise IndexError(f"blueprint '{name}' not found")
+        return name
+
+    def spawn_actor(self, blueprint: str, pose: Any) -> Any:
+        self.spawned.append(pose)
+        return SimpleNamespace(id=40 + len(self.spawned), set_simulate_physics=lambda _: None, type_id=blueprint)
+
+    def apply_batch_sync(self, commands: list[Any], _: bool) -> list[Any]:
+        self.batches.append(commands)
+        return [SimpleNamespace(error=self.error) for _ in commands]
+
+
+def info(*, box_above_m: float) -> ActorInfo:
+    actor_SE3_box = SE3(np.array([1.0, 0, 0, 0]), np.array([0.0, 0.0, box_above_m]))
+    return ActorInfo(3, 41, "intruder", "static.prop.aeroplane", "", HALF_M, actor_SE3_box, 21, {})
+
+
+def test_the_middle_of_its_box_is_put_where_the_plan_has_it() -> None:
+    server = PaperServer()
+    flown = CarlaIntruders(server, server, encounter_plan().intruders)
+    instance_of = {11: 1, 12: 2}
+
+    assert flown.spawn(instance_of) == [41]
+    assert instance_of == {11: 1, 12: 2, 41: 3}
+    assert server.spawned[0].location.z > 400.0  # high above its path
+    flown.know((info(box_above_m=1.35),))
+    flown.show(10)
+
+    (command,) = server.batches[-1]
+    x, y, z = place_of(10, above_m=30.0)
+    assert command.actor_id == 41
+    pose = command.transform
+    assert (pose.location.x, pose.location.y, pose.location.z) == pytest.approx((x, -y, z - 1.35), abs=1e-4)
+    assert abs(pose.rotation.yaw) == pytest.approx(180.0)
+
+
+def test_after_its_path_it_stays_at_the_end() -> None:
+    server = PaperServer()
+    flown = CarlaIntruders(server, server, encounter_plan().intruders)
+    flown.spawn({})
+    flown.know((info(box_above_m=0.0),))
+    flown.show(59)
+    flown.show(1000)
+    assert server.batches[0][0].transform.location.x == server.batches[1][0].transform.location.x
+
+
+def test_a_server_without_the_body_is_told_in_one_line() -> None:
+    server = PaperServer(blueprints=("static.prop.box01",))
+    with pytest.raises(
+        SimulatorError, match=r"no blueprint 'static.prop.aeroplane' .* blueprints: \{aeroplane: \.\.\.\}"
+    ):
+        CarlaIntruders(server, server, encounter_plan().intruders).spawn({})
+
+
+def test_a_refused_place_is_a_missed_tick() -> None:
+    server = PaperServer(error="no such actor")
+    flown = CarlaIntruders(server, server, encounter_plan().intruders)
+    flown.spawn({})
+    flown.know((info(box_above_m=0.0),))
+    with pytest.raises(MissedTick, match="step 4: 1 intruders could not be placed: no such actor"):
+        flown.show(4)

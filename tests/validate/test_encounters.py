@@ -1,0 +1,49 @@
+"""Each check of encounters says nothing of a good data set, and finds what is planted."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.encounter_factory import make_encounter_dataset
+from uavsim.validate import validate_version
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    return make_encounter_dataset(tmp_path, heights_m=(30.0,))
+
+
+def codes(root: Path) -> set[str]:
+    report = validate_version(root, "v1.0-mini", workers=1)
+    return {finding.code for finding in report.findings if finding.code.startswith(("encounter.", "pixels.no_box"))}
+
+
+def test_a_good_data_set_has_no_finding(root: Path) -> None:
+    assert codes(root) == set()
+
+
+DEFECTS: list[tuple[str, Callable[[dict[str, Any]], object], str]] = [
+    ("intruder_view", lambda row: row.update(range_m=row["range_m"] + 0.01), "encounter.range"),
+    ("encounter", lambda row: row.update(cpa_m=row["cpa_m"] + 40.0), "encounter.cpa"),
+    ("intruder_view", lambda row: row["bbox"].__setitem__(0, row["bbox"][0] + 1), "encounter.box"),
+    ("intruder_view", lambda row: row.update(visible_px=row["visible_px"] + 1), "encounter.box"),
+    ("intruder_view", lambda row: row.update(is_above_horizon=-1), "encounter.horizon"),
+]
+PLANTED = {str(number): code for number, (_, _, code) in enumerate(DEFECTS)}
+
+
+@pytest.mark.parametrize(("table", "change", "code"), DEFECTS)
+def test_what_is_planted_is_found(
+    root: Path, table: str, change: Callable[[dict[str, Any]], object], code: str
+) -> None:
+    path = root / "v1.0-mini" / f"{table}.json"
+    rows = json.loads(path.read_text())
+    change(rows[-1])
+    path.write_text(json.dumps(rows))
+
+    assert codes(root) == {code}

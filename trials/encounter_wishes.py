@@ -1,0 +1,193 @@
+"""Ask the encounter solver for random wishes and fly what it gives: each must be as wished, or refused with a reason.
+
+    scripts/try_encounters [--wishes 10000] [--seed 0] [--nearest 200]
+
+The own drone flies a curve. Wishes are of every kind of intruder and path; one of the four magnitudes is left out by turns.
+What is flown is measured anew, from the poses alone: the closest approach and its time by brute force in steps of 2 ms,
+closing speed, range, azimuth and elevation where the encounter begins. Of the first ``--nearest`` refusals the nearest
+possible wish is flown too. Prints one JSON line; ends with 4 where a figure is off by more than 1 %.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections import Counter
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from uavsim.geometry import quaternion
+from uavsim.geometry.se3 import SE3
+from uavsim.plan.encounter_paths import Impossible, OwnPath
+from uavsim.plan.encounter_refusals import nearest_possible
+from uavsim.plan.encounters import Encounter, Wish, solve
+from uavsim.records.intruders import INTRUDERS
+from uavsim.typing import FloatArray
+
+WITHIN = 0.01
+LEAST = {
+    "cpa_m": 0.05,
+    "time_to_cpa_s": 0.02,
+    "closing_mps": 0.05,
+    "range_m": 1e-3,
+    "azimuth_deg": 0.01,
+    "elevation_deg": 0.01,
+}
+"""Off by no more is good, whatever the share: 1 % of a miss distance of 0 is 0."""
+PATHS = ("rectilinear", "turning", "climbing", "overtaking", "non_cooperative")
+LOWEST_M = 10.0
+
+
+@dataclass(slots=True)
+class Tally:
+    """What came of the wishes."""
+
+    made: Counter[str] = field(default_factory=Counter)
+    refused: Counter[str] = field(default_factory=Counter)
+    wrong: list[str] = field(default_factory=list)
+    largest_share: float = 0.0
+    nearest_tried: int = 0
+    nearest_found: int = 0
+
+
+def own_flight(rng: np.random.Generator) -> tuple[OwnPath, SE3]:
+    """Return a curved flight of two minutes and the poses of a camera that looks ahead and a little down."""
+    time_s: FloatArray = np.arange(2401, dtype=np.float64) * 0.05
+    speed, swing = rng.uniform(4.0, 15.0), rng.uniform(0.0, 30.0)
+    pace = 2.0 * np.pi / rng.uniform(40.0, 90.0)
+    places = np.column_stack(
+        [speed * time_s, swing * np.sin(pace * time_s), 150.0 + 10.0 * np.sin(0.7 * pace * time_s)]
+    )
+    yaw = np.arctan2(swing * pace * np.cos(pace * time_s), speed)
+    down = quaternion.from_axis_angle(np.array([0.0, 1.0, 0.0]), np.radians(5.0))
+    return OwnPath(time_s, places), SE3(quaternion.multiply(quaternion.from_yaw(yaw), down), places)
+
+
+def random_wish(rng: np.random.Generator) -> Wish:
+    """Return a wish, possible or not."""
+    kind, path = str(rng.choice(list(INTRUDERS))), str(rng.choice(PATHS))
+    large = kind in ("aeroplane", "helicopter")
+    values = {
+        "range_m": rng.uniform(300, 3000) if large else rng.uniform(40, 700),
+        "closing_mps": rng.uniform(5, 70) if large else rng.uniform(1, 25),
+        "cpa_m": rng.uniform(0, 300) if large else rng.uniform(0, 40),
+        "time_to_cpa_s": rng.uniform(5, 115),
+    }
+    del values[str(rng.choice(list(values)))]
+    return Wish(
+        kind,
+        path,
+        azimuth_deg=rng.uniform(-60, 60),
+        elevation_deg=rng.uniform(-10, 20),
+        begin_s=float(rng.choice([0.0, 2.5])),
+        range_m=values.get("range_m"),
+        closing_mps=values.get("closing_mps"),
+        cpa_m=values.get("cpa_m"),
+        time_to_cpa_s=values.get("time_to_cpa_s"),
+        turn_dps={"turning": rng.uniform(-4, 4), "non_cooperative": rng.uniform(1, 7)}.get(path, 0.0),
+        weave_s=rng.uniform(8, 30) if path == "non_cooperative" else 0.0,
+        climb_mps=rng.uniform(-4, 4) if path == "climbing" else 0.0,
+    )
+
+
+def above_ground(places_m: FloatArray) -> str | None:
+    """Say how near to the ground a path comes, where that is too near."""
+    lowest = float(places_m[:, 2].min())
+    return f"it comes within {lowest:.1f} m of the ground" if lowest < LOWEST_M else None
+
+
+def flown(encounter: Encounter, own: OwnPath, map_SE3_camera: SE3) -> dict[str, float]:
+    """Measure a flight from its poses alone."""
+    places = encounter.map_SE3_flu.translation_m
+    fine_s = np.arange(0.0, own.time_s[-1], 0.002)
+    apart = places - own.position_m
+    dense = np.stack([np.interp(fine_s, own.time_s, apart[:, i]) for i in range(3)], axis=1)
+    distance = np.sqrt((dense**2).sum(axis=1))
+    nearest = int(distance.argmin())
+    begin = round(encounter.wish.begin_s / own.step_s)
+    ranges = np.sqrt((apart**2).sum(axis=1))
+    if begin:
+        closing = (ranges[begin - 1] - ranges[begin + 1]) / (2 * own.step_s)
+    else:
+        closing = (3 * ranges[0] - 4 * ranges[1] + ranges[2]) / (2 * own.step_s)
+    x, y, z = map_SE3_camera[begin].inverse().apply(places[begin])
+    return {
+        "cpa_m": float(distance[nearest]),
+        "time_to_cpa_s": float(fine_s[nearest]) - encounter.wish.begin_s,
+        "closing_mps": float(closing),
+        "range_m": float(ranges[begin]),
+        "azimuth_deg": float(np.degrees(np.arctan2(-y, x))),
+        "elevation_deg": float(np.degrees(np.arctan2(z, np.hypot(x, y)))),
+    }
+
+
+def compare(wish: Wish, figures: dict[str, float]) -> tuple[list[str], float]:
+    """Return what is off by more than 1 %, and the largest share by which a figure is off."""
+    wrong, largest = [], 0.0
+    for name, least in LEAST.items():
+        asked = getattr(wish, name)
+        if asked is None:
+            continue
+        off = abs(figures[name] - asked)
+        if off > least:
+            largest = max(largest, off / max(abs(asked), 1e-9))
+            if off > WITHIN * abs(asked):
+                wrong.append(f"{name}: {asked:.6g} asked, {figures[name]:.6g} flown ({wish})")
+    return wrong, largest
+
+
+def ask(count: int, *, seed: int, nearest: int) -> Tally:
+    """Ask for wishes and fly them."""
+    tally = Tally()
+    rng = np.random.default_rng(seed)
+    for number in range(count):
+        if number % 50 == 0:
+            own, camera = own_flight(rng)
+        wish = random_wish(rng)
+        try:
+            made = solve(wish, own, camera, clearance=above_ground)
+        except Impossible as impossible:
+            tally.refused[" ".join(word for word in impossible.reason.split() if word.isalpha())] += 1
+            if tally.nearest_tried >= nearest:
+                continue
+            tally.nearest_tried += 1
+            other = nearest_possible(wish, own, camera, clearance=above_ground)
+            if other is None:
+                continue
+            tally.nearest_found += 1
+            wish, made = other, solve(other, own, camera, clearance=above_ground)
+        else:
+            tally.made[f"{wish.kind} {wish.path}"] += 1
+        wrong, largest = compare(wish, flown(made, own, camera))
+        tally.wrong += wrong
+        tally.largest_share = max(tally.largest_share, largest)
+    return tally
+
+
+def main() -> int:
+    """Ask and tell."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--wishes", type=int, default=10_000)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--nearest", type=int, default=200)
+    options = parser.parse_args()
+    tally = ask(options.wishes, seed=options.seed, nearest=options.nearest)
+    told = {
+        "wishes": options.wishes,
+        "made": tally.made.total(),
+        "refused": tally.refused.total(),
+        "off_by_more_than_1_percent": len(tally.wrong),
+        "largest_share_off": round(tally.largest_share, 6),
+        "nearest_possible": f"{tally.nearest_found} of {tally.nearest_tried} refusals",
+        "made_of": dict(tally.made.most_common()),
+        "reasons": dict(tally.refused.most_common()),
+        "wrong": tally.wrong[:5],
+    }
+    print(json.dumps(told))
+    return 4 if tally.wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

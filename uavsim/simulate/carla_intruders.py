@@ -1,0 +1,89 @@
+"""Intruders in a CARLA world: props without physics, put at their place of the plan before each tick. Imports ``carla``.
+
+A stock CARLA has no aeroplane. The headless simulator has all five kinds; for another server the encounters' YAML names the
+blueprints of a build that has them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import carla
+
+from uavsim.errors import MissedTick, SimulatorError
+from uavsim.geometry import unreal
+from uavsim.geometry.se3 import SE3
+from uavsim.records.actors import ActorInfo
+from uavsim.records.plan import IntruderPlan
+
+__all__ = ["CarlaIntruders"]
+
+_SPAWN_ABOVE_M: Final = 300.0  # of the highest place of the path: nothing is there
+
+
+class CarlaIntruders:
+    """The intruders of one scene."""
+
+    def __init__(self, client: Any, world: Any, intruders: Sequence[IntruderPlan]) -> None:
+        """Remember the paths; nothing is spawned yet."""
+        self._client, self._world, self._intruders = client, world, tuple(intruders)
+        self._actor_ids: list[int] = []
+        self._map_SE3_actor: list[SE3] = []
+
+    def spawn(self, instance_of: dict[int, int]) -> list[int]:
+        """Spawn every intruder high above its path; returns the actor ids in the plan's order.
+
+        Args:
+            instance_of: instance ids of the scene's actors; theirs are added, the next ones.
+
+        Raises:
+            SimulatorError: the server has no such blueprint, or cannot spawn it.
+        """
+        library = self._world.get_blueprint_library()
+        for number, intruder in enumerate(self._intruders):
+            try:
+                blueprint = library.find(intruder.blueprint)
+            except (IndexError, RuntimeError) as error:
+                raise SimulatorError(
+                    f"the simulator has no blueprint {intruder.blueprint!r} for the intruder {intruder.name}: a stock CARLA "
+                    f"has nothing that flies; name one of yours in the encounters' YAML, blueprints: {{{intruder.kind}: ...}}"
+                ) from error
+            place = intruder.map_SE3_flu[0].translation_m
+            top_m = float(intruder.map_SE3_flu.translation_m[:, 2].max()) + _SPAWN_ABOVE_M * (1 + number)
+            pose = carla.Transform(carla.Location(float(place[0]), -float(place[1]), top_m))
+            actor = self._world.spawn_actor(blueprint, pose)
+            actor.set_simulate_physics(False)
+            self._actor_ids.append(int(actor.id))
+            instance_of[int(actor.id)] = 1 + len(instance_of)
+        return self._actor_ids
+
+    def know(self, infos: tuple[ActorInfo, ...]) -> tuple[ActorInfo, ...]:
+        """Take the boxes of the spawned actors, and return them: an intruder's path is that of its box's middle.
+
+        Args:
+            infos: of all actors of the scene.
+        """
+        box_of = {info.simulator_actor_id: info.actor_SE3_box for info in infos}
+        self._map_SE3_actor = [
+            intruder.map_SE3_flu @ box_of[actor_id].inverse()
+            for actor_id, intruder in zip(self._actor_ids, self._intruders, strict=True)
+        ]
+        return infos
+
+    def show(self, step: int) -> None:
+        """Put every intruder where the plan has it at a step; takes effect in the next tick.
+
+        Raises:
+            MissedTick: the server refused.
+        """
+        commands = []
+        for actor_id, path in zip(self._actor_ids, self._map_SE3_actor, strict=True):
+            pose = path[min(step, len(path) - 1)]
+            x, y, z = (float(v) for v in unreal.ue_vector_from_map(pose.translation_m))
+            roll, pitch, yaw = (float(v) for v in unreal.ue_euler_from_map_q_flu(pose.quat_wxyz))
+            turn = carla.Rotation(pitch=pitch, yaw=yaw, roll=roll)
+            commands.append(carla.command.ApplyTransform(actor_id, carla.Transform(carla.Location(x, y, z), turn)))
+        failed = [reply.error for reply in self._client.apply_batch_sync(commands, False) if reply.error]
+        if failed:
+            raise MissedTick(f"step {step}: {len(failed)} intruders could not be placed: {failed[0]}")

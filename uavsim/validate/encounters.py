@@ -1,0 +1,126 @@
+"""Checks of encounters in the air: ranges by the poses, boxes and sides of the horizon by the pixels.
+
+The rules are written here a second time on purpose, so that a mistake of the writer's cannot agree with itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+import numpy as np
+
+from uavsim.images import codec
+from uavsim.typing import BoolArray, FloatArray, IntArray, UInt8Array
+from uavsim.validate.dataset import DataSet, may_be_opened
+from uavsim.validate.evidence import Evidence
+from uavsim.validate.findings import Finding
+
+__all__ = ["boxes_are_the_masks", "horizon_is_the_pixels", "nothing_nearer_than_cpa", "ranges_are_distances"]
+
+_VIEW, _ENCOUNTER = "intruder_view", "encounter"
+_WITHIN_M: Final = 1e-3
+_CPA_SLACK_M: Final = 0.01
+_SKY: Final = 11
+_AROUND_PX: Final = 4
+_NEARLY_ALL: Final = 0.95
+_MOST_LOOKED_AT: Final = 2000
+
+
+def ranges_are_distances(evidence: Evidence) -> Iterator[Finding]:
+    """The range of an intruder is the distance between its place and its camera's."""
+    data = evidence.data
+    for row, stated, true in zip(*_ranges(evidence), strict=True):
+        if abs(stated - true) > _WITHIN_M:
+            message = f"range_m is {stated:.3f}, the poses are {true:.3f} m apart"
+            yield Finding("encounter.range", message, **data.data_place(int(data[_VIEW]["sample_data_token"][row])))
+
+
+def nothing_nearer_than_cpa(evidence: Evidence) -> Iterator[Finding]:
+    """No image shows an intruder nearer than its closest point of approach."""
+    data = evidence.data
+    rows, _, true = _ranges(evidence)
+    if not len(rows):
+        return
+    owner = data[_VIEW]["encounter_token"][rows]
+    for encounter in np.unique(owner[owner >= 0]).tolist():
+        nearest, stated = float(true[owner == encounter].min()), float(data[_ENCOUNTER]["cpa_m"][encounter])
+        if nearest < stated - _CPA_SLACK_M:
+            message = f"{data[_ENCOUNTER]['name'][encounter]} comes within {nearest:.2f} m, cpa_m is {stated:.2f}"
+            yield Finding("encounter.cpa", message, **data.scene_place(int(data[_ENCOUNTER]["scene_token"][encounter])))
+
+
+def _ranges(evidence: Evidence) -> tuple[IntArray, FloatArray, FloatArray]:
+    """Return rows of the views whose cameras are known, their stated ranges and the distances of the poses."""
+    data = evidence.data
+    nothing = np.zeros(0)
+    if _VIEW not in data.tables:
+        return np.zeros(0, np.int64), nothing, nothing
+    camera_of = {look.row: number for number, look in enumerate(evidence.looks)}
+    images = data[_VIEW]["sample_data_token"].tolist()
+    rows = np.array([row for row, image in enumerate(images) if image in camera_of], dtype=np.int64)
+    cameras = np.array([camera_of[images[row]] for row in rows.tolist()], dtype=np.int64)
+    if not len(rows):
+        return rows, nothing, nothing
+    apart = data[_VIEW]["translation"][rows] - evidence.cameras.position_m[cameras]
+    return rows, data[_VIEW]["range_m"][rows], np.sqrt((apart**2).sum(axis=1))
+
+
+def boxes_are_the_masks(evidence: Evidence) -> Iterator[Finding]:
+    """A box that is said to be of the mask bounds the intruder's pixels there, and counts them."""
+    data = evidence.data
+    for row, mine, _ in _looked_at(data):
+        count = int(mine.sum())
+        if bool(data[_VIEW]["from_mask"][row]) != bool(count) or int(data[_VIEW]["visible_px"][row]) != count:
+            message = f"the mask has {count} pixels of it, visible_px is {int(data[_VIEW]['visible_px'][row])}"
+        elif count and not np.array_equal(data[_VIEW]["bbox"][row], _bounds(mine)):
+            message = f"bbox is {data[_VIEW]['bbox'][row].tolist()}, the mask's pixels are in {_bounds(mine).tolist()}"
+        else:
+            continue
+        yield Finding("encounter.box", message, **data.data_place(int(data[_VIEW]["sample_data_token"][row])))
+
+
+def horizon_is_the_pixels(evidence: Evidence) -> Iterator[Finding]:
+    """An intruder is above the horizon where sky alone is around it, below where none is, and on it otherwise."""
+    data = evidence.data
+    stated = data[_VIEW].get("is_above_horizon") if _VIEW in data.tables else None
+    if stated is None:
+        return
+    for row, mine, tags in _looked_at(data):
+        if tags is None:
+            continue
+        left, top, width, height = data[_VIEW]["bbox"][row]
+        low_x, low_y = max(int(np.floor(left)) - _AROUND_PX, 0), max(int(np.floor(top)) - _AROUND_PX, 0)
+        high_x, high_y = int(np.ceil(left + width)) + _AROUND_PX, int(np.ceil(top + height)) + _AROUND_PX
+        others = ~mine[low_y:high_y, low_x:high_x]
+        sky = float((tags[low_y:high_y, low_x:high_x][others] == _SKY).mean()) if others.any() else 0.0
+        side = 1 if sky >= _NEARLY_ALL else -1 if sky <= 1.0 - _NEARLY_ALL else 0
+        if others.any() and side != int(stated[row]):
+            message = f"is_above_horizon is {int(stated[row])}, {100 * sky:.0f} % of the pixels around it are sky"
+            yield Finding("encounter.horizon", message, **data.data_place(int(data[_VIEW]["sample_data_token"][row])))
+
+
+def _looked_at(data: DataSet) -> Iterator[tuple[int, BoolArray, UInt8Array | None]]:
+    """Yield rows of views, evenly chosen of very many, with the intruder's pixels and the semantic tags."""
+    if _VIEW not in data.tables or "layer" not in data.tables:
+        return
+    layer = data["layer"]
+    file_of = {
+        (image, kind): name
+        for image, kind, name in zip(layer["sample_data_token"].tolist(), layer["kind"], layer["filename"], strict=True)
+    }
+    views = data[_VIEW]
+    images, owners = views["sample_data_token"].tolist(), views["encounter_token"].tolist()
+    for row in range(0, len(views), max(1, -(-len(views) // _MOST_LOOKED_AT))):
+        mask, semantic = file_of.get((images[row], "instance")), file_of.get((images[row], "semantic"))
+        if owners[row] < 0 or mask is None or not may_be_opened(data, mask):
+            continue
+        ids, _ = codec.mask_ids_and_tags(data.root / mask)
+        tags = codec.decode_tags(data.root / semantic) if semantic and may_be_opened(data, semantic) else None
+        yield row, np.asarray(ids == int(data[_ENCOUNTER]["instance_id"][owners[row]])), tags
+
+
+def _bounds(mine: BoolArray) -> FloatArray:
+    lines, columns = np.nonzero(mine)
+    left, top = columns.min(), lines.min()
+    return np.array([left, top, columns.max() + 1 - left, lines.max() + 1 - top], dtype=np.float64)
