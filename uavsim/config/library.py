@@ -1,8 +1,9 @@
 """Where configurations are found: the user's folders first, then what comes with uavsim.
 
 A folder of the search path holds ``flight_plans/`` and ``town_configs/``, or is itself a ``flight_plans`` folder. Inside:
-``datasets/ formations/ rigs/ weather/`` and one ``<town>.yaml`` of routes a town. A name is looked up by its file's stem,
-whatever its case; what ends in ``.yaml`` or ``.yml`` is a path, from the current folder or from the file that names it.
+``datasets/ formations/ rigs/ weather/ corner_cases/`` and one ``<town>.yaml`` of routes a town. A name is looked up by its
+file's stem, whatever its case; what ends in ``.yaml`` or ``.yml`` is a path, from the current folder or from the file that
+names it.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from pathlib import Path
 from typing import Final, TypeVar
 
 from uavsim.config.base import Model
+from uavsim.config.corner_cases import CornerCases
 from uavsim.config.dataset import DatasetConfig
 from uavsim.config.formation import Formation
 from uavsim.config.kept import KEPT, Kept, key_of, read_kept
@@ -39,6 +41,7 @@ KINDS: Final[dict[str, type[Model]]] = {
     "formation": Formation,
     "rig": Rig,
     "weather": Weather,
+    "corner_cases": CornerCases,
     "dataset": DatasetConfig,
     "run": RunConfig,
 }
@@ -46,6 +49,7 @@ _FOLDERS: Final = {
     "formation": "formations",
     "rig": "rigs",
     "weather": "weather",
+    "corner_cases": "corner_cases",
     "dataset": "datasets",
     "routes": ".",
     "run": "runs",
@@ -148,6 +152,10 @@ class Library:
             return None
         return self._by_name("weather", name, Weather, named_in=named_in, also=presets)
 
+    def corner_cases(self, name: str, *, named_in: Path | None = None) -> Loaded[CornerCases]:
+        """Load a file of corner cases by name or path."""
+        return self._by_name("corner_cases", name, CornerCases, named_in=named_in)
+
     def town(self, name: str) -> Loaded[TownConfig]:
         """Load a town by name or path."""
         return self._by_name("town", name, TownConfig)
@@ -181,7 +189,11 @@ class Library:
         known = dict.fromkeys([stem for stem, _ in files.values()] + list(also))
         if kind in ("town", "routes"):
             known = dict.fromkeys(_town_names(self.names(kind), kind))
-        what = {"dataset": "data set", "routes": "town (it has no routes)"}.get(kind, kind)
+        what = {
+            "dataset": "data set",
+            "routes": "town (it has no routes)",
+            "corner_cases": "file of corner cases",
+        }.get(kind, kind)
         pick(known, name, what=what)
         raise UnknownNameError(f"unknown {what} {name!r}")  # pick has raised
 

@@ -28,7 +28,15 @@ __all__ = [
     "turn_of",
 ]
 
-_STREAMS: Final = {"seed": 0, "jitter": 1, "weather": 2, "formation": 3, "altitude": 4, "degradations": 5}
+_STREAMS: Final = {
+    "seed": 0,
+    "jitter": 1,
+    "weather": 2,
+    "formation": 3,
+    "altitude": 4,
+    "degradations": 5,
+    "corner_cases": 6,
+}
 _MOST_IN_A_RANGE: Final = 1_000_000
 _MOST_DIGITS: Final = 9
 UAV3D_HELD_OUT: Final = frozenset({1, 3, 5})

@@ -10,6 +10,7 @@ from typing import Final, TypeVar
 import numpy as np
 
 from uavsim.config.backends import backend_of
+from uavsim.config.corner_cases import CornerCases
 from uavsim.config.dataset import DatasetConfig, NameSchedule, TownShare
 from uavsim.config.formation import Formation
 from uavsim.config.library import Library
@@ -28,6 +29,7 @@ from uavsim.plan.config_to_plan import (
     lidar,
     town_site,
 )
+from uavsim.plan.corner_cases import open_cases, scene_cases
 from uavsim.plan.path import FlightPath, fly_route
 from uavsim.plan.swarm import fly_swarm, formation_altitude
 from uavsim.plan.traffic import traffic_plan
@@ -149,6 +151,7 @@ class _Desk:
     rig: tuple[CameraSpec, ...]
     lidar: LidarSpec | None
     rig_name: str
+    cases: Loaded[CornerCases] | None
     formations: dict[str, Loaded[Formation]] = field(default_factory=dict)
     weathers: dict[str, WeatherTrack] = field(default_factory=dict)
     paths: dict[tuple[str, float, bool], FlightPath] = field(default_factory=dict)
@@ -181,6 +184,7 @@ class _Desk:
             rig=_given_by(dataset, rig),
             lidar=lidar(rig, step_us=round(model.step_s * 1e6)),
             rig_name=rig.name,
+            cases=open_cases(dataset, library),
         )
         desk.look_up_every_name()
         return desk
@@ -277,6 +281,14 @@ class _Desk:
             lidar=self.lidar,
             labels=label_plan(model.labels),
             recording=model.recording,
+            corner_cases=scene_cases(
+                self.dataset,
+                self.cases,
+                number=number,
+                turn=turn,
+                weather=weather_name,
+                seen_by=(swarm, self.rig, site),
+            ),
             notes=PlanNotes(dataset_seed=seed, route_row=route.rsplit("_col", 1)[0], route_start_share=start_share),
         )
 

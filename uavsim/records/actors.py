@@ -19,8 +19,8 @@ class ActorInfo:
         instance_id: 1..65535, given in spawn order within the scene, the same in every run of the same plan; it is the
             id in the masks on disk (G + 256 * B) and the key of ``ActorStates``.
         simulator_actor_id: the id that the simulator used in this run; differs from run to run, never reaches tables.
-        kind: vehicle, walker, or environment (a parked vehicle that is part of the town and no actor; its blueprint is
-            ``environment.<name in the town>``, its origin the middle of its box's bottom).
+        kind: vehicle, walker, prop (of a corner case), or environment (a parked vehicle that is part of the town and no
+            actor; its blueprint is ``environment.<name in the town>``, its origin the middle of its box's bottom).
         blueprint: CARLA blueprint id as the server reports it, ``vehicle.lincoln.mkz_2020``.
         base_type: CARLA's ``base_type`` attribute (car, truck, van, bus, motorcycle, bicycle) or "".
         half_extent_m: (x, y, z) half sizes: length/2, width/2, height/2, as CARLA's bounding box; NaN where CARLA tells no
@@ -32,7 +32,7 @@ class ActorInfo:
 
     instance_id: int
     simulator_actor_id: int
-    kind: Literal["vehicle", "walker", "environment"]
+    kind: Literal["vehicle", "walker", "environment", "prop"]
     blueprint: str
     base_type: str
     half_extent_m: tuple[float, float, float]

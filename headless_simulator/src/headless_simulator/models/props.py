@@ -8,6 +8,7 @@ from typing import Final
 import numpy as np
 
 from headless_simulator.models.catalogue import PropSpec
+from headless_simulator.models.lost_things import LOST_SHAPES
 from headless_simulator.models.mesh_builder import DARK, MeshBuilder, Skin
 from headless_simulator.scene import FOLIAGE, GLASS, Mesh
 
@@ -123,7 +124,7 @@ def _drone(builder: MeshBuilder, spec: PropSpec) -> None:
 
 _PROP_SHAPES: Final[dict[str, Callable[[MeshBuilder, PropSpec], None]]] = {
     "cone": _cone, "barrel": _barrel, "box": _box, "barrier": _barrier, "sign": _sign, "bench": _bench, "table": _table,
-    "chair": _chair, "cart": _cart, "shelter": _shelter, "plant": _plant, "drone": _drone,
+    "chair": _chair, "cart": _cart, "shelter": _shelter, "plant": _plant, "drone": _drone, **LOST_SHAPES,
 }  # fmt: skip
 
 
