@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from uavsim.errors import ConfigError
+from uavsim.geometry.se3 import SE3
 from uavsim.plan import plan_scenes
-from uavsim.plan.corner_cases import outline_m
 from uavsim.records.codec import pack_plan, unpack_plan
-from uavsim.records.corner_cases import CasePart, part_of_role, role_of_part
+from uavsim.records.corner_cases import CasePart, part_of_role, parts_outline_m, role_of_part
 
 DATASET = """
 towns: {Town10HD: {scenes: 8, routes: [town10_row3_col3]}}
@@ -83,7 +83,7 @@ def test_a_wish_that_cannot_be_is_refused_with_the_nearest(tmp_path: Path, cases
 
 def test_a_fallen_thing_lies_as_wide_as_it_was_high() -> None:
     lying = CasePart("static.prop.barrel", "barrel", (1.0, 2.0, 0.3), (0.0, 90.0, 0.0), (0.3, 0.3, 0.45))
-    corners_m = outline_m((lying,))
+    corners_m = parts_outline_m([lying], SE3.identity())
     # pitched nose up by 90 degrees, the barrel's top points backward
     np.testing.assert_allclose(corners_m.min(axis=0), [1.0 - 0.9, 1.7, 0.0], atol=1e-9)
     np.testing.assert_allclose(corners_m.max(axis=0), [1.0, 2.3, 0.6], atol=1e-9)

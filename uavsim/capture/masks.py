@@ -26,7 +26,6 @@ from uavsim.typing import BoolArray, FloatArray, IntArray, UInt8Array, UInt16Arr
 __all__ = ["MaskBinder", "MaskView"]
 
 MOVER_TAGS: Final = (12, 13, 14, 15, 16, 17, 18, 19)  # pedestrian .. bicycle in CARLA's palette
-_IS_MOVER: Final = np.isin(np.arange(256), MOVER_TAGS)
 _ENOUGH_PIXELS: Final = 16  # fewer say little about where an object is
 _SLACK_PX: Final = 3.0
 _PROVEN_SHARE: Final = 0.95
@@ -54,6 +53,8 @@ class MaskBinder:
         self._table = np.zeros(65536, dtype=np.uint16)
         self._votes: dict[int, Counter[int]] = {}  # mask id -> sightings in each actor's box
         self._taken: frozenset[int] = frozenset()  # mask ids that are actor ids
+        props = [info.semantic_tag for info in actors if info.kind == "prop"]
+        self._counted = np.isin(np.arange(256), [*MOVER_TAGS, *props])
 
     def learn(self, views: Sequence[MaskView], states: ActorStates) -> None:
         """Prove actor ids by this tick's masks, or vote.
@@ -61,7 +62,7 @@ class MaskBinder:
         Raises:
             MissedTick: ids were proven before and these masks do not fit the boxes: pixels of another tick.
         """
-        seen = [_sightings(view) for view in views]
+        seen = [_sightings(view, self._counted) for view in views]
         corners_m = self._corners(states)
         boxes = [_rectangles(view, corners_m) for view in views]
         if self.mode in {"", "actor_id"}:
@@ -169,8 +170,8 @@ class _Sightings:
     extent_px: FloatArray
 
 
-def _sightings(view: MaskView) -> _Sightings:
-    ids, sums = mask_pixels.moments(view.ids, view.tags, _IS_MOVER)
+def _sightings(view: MaskView, counted: BoolArray) -> _Sightings:
+    ids, sums = mask_pixels.moments(view.ids, view.tags, counted)
     enough = sums[:, 0] >= _ENOUGH_PIXELS
     ids, sums = ids[enough], sums[enough].astype(np.float64)
     count = sums[:, :1]

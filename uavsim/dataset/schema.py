@@ -120,6 +120,13 @@ LIDARSEG: Final = Table(
     where_empty=False,  # where it is, the devkit looks for labels
 )
 
+CORNER_CASE: Final = Table(
+    "corner_case", rows.CornerCaseRow, Owner.by("scene_token", "scene.token"), required=False, where_empty=False
+)
+OBJECT_TAG: Final = Table(
+    "object_tag", rows.ObjectTagRow, Owner.by("instance_token", "instance.token"), required=False, where_empty=False
+)
+
 TABLES: Final[tuple[Table[Any], ...]] = (
     CATEGORY,
     ATTRIBUTE,
@@ -140,6 +147,8 @@ TABLES: Final[tuple[Table[Any], ...]] = (
     VISIBILITY_DETAIL,
     AGENT_VIEW,
     LIDARSEG,
+    CORNER_CASE,
+    OBJECT_TAG,
 )
 """Every table that all dialects have, in the order in which scenes are read: what names an owner stands before it."""
 

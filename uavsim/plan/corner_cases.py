@@ -12,16 +12,15 @@ from uavsim.config.library import Library
 from uavsim.config.load import Loaded
 from uavsim.config.town import TownConfig
 from uavsim.errors import UnknownNameError
-from uavsim.geometry import unreal
+from uavsim.geometry.se3 import SE3
 from uavsim.plan.numbering import scene_rng, scene_seed
 from uavsim.records.classes import LABELS, class_of_blueprint
-from uavsim.records.corner_cases import PROP_MESH, CasePart, CornerCasePlan, CornerCasesPlan, TagWords
+from uavsim.records.corner_cases import PROP_MESH, CasePart, CornerCasePlan, CornerCasesPlan, TagWords, parts_outline_m
 from uavsim.records.plan import CameraSpec, SwarmTrajectory
 from uavsim.records.props import MESHES, PROPS
 from uavsim.registry import pick
-from uavsim.typing import FloatArray
 
-__all__ = ["check_words", "open_cases", "outline_m", "scene_cases"]
+__all__ = ["check_words", "open_cases", "scene_cases"]
 
 _SEEN_SHARE: Final = 0.6
 """Of a box's rectangle in the image, which its object covers at most, roughly."""
@@ -150,18 +149,6 @@ def _half_extent_m(part: Part) -> tuple[float, float, float]:
     return found.sizes.get(part.blueprint, found.half_extent_m)
 
 
-def outline_m(parts: tuple[CasePart, ...]) -> FloatArray:
-    """Return (8 N, 3) corners of the parts' boxes in the case's own flu frame; origins are at the boxes' feet."""
-    corners = []
-    for part in parts:
-        signs = np.array([(x, y, z) for x in (-1, 1) for y in (-1, 1) for z in (0, 2)], dtype=np.float64)
-        pose = unreal.map_SE3_flu_from_ue(
-            np.array(part.at_m) * (1.0, -1.0, 1.0), ue_euler_deg=np.array(part.rpy_deg, dtype=np.float64)
-        )
-        corners.append(pose.apply(signs * part.half_extent_m))
-    return np.concatenate(corners)
-
-
 def _check_size(
     planned: CornerCasesPlan,
     cases: Loaded[CornerCases],
@@ -177,7 +164,7 @@ def _check_size(
     low_m = float(swarm.map_SE3_flu.translation_m[..., 2].min() - town.ground_z_m)
     focal_px = max(0.5 * c.width_px / float(np.tan(np.radians(c.fov_deg) / 2)) for c in rig)
     for case in planned.cases:
-        corners_m = outline_m(tuple(part for part in case.parts if part.tag == case.tag))
+        corners_m = parts_outline_m([part for part in case.parts if part.tag == case.tag], SE3.identity())
         top_m = float(corners_m[:, 2].max())
         sides_m = np.sort(corners_m.max(axis=0) - corners_m.min(axis=0))
         area_m2 = _SEEN_SHARE * float(sides_m[1] * sides_m[2])

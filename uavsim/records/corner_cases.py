@@ -6,8 +6,15 @@ plan says what and by which rule; the place itself is found on the town's map wh
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias, get_args
+
+import numpy as np
+
+from uavsim.geometry import unreal
+from uavsim.geometry.se3 import SE3
+from uavsim.typing import FloatArray
 
 __all__ = [
     "LIGHTS",
@@ -21,6 +28,8 @@ __all__ = [
     "Light",
     "TagWords",
     "part_of_role",
+    "part_poses",
+    "parts_outline_m",
     "role_of_part",
 ]
 
@@ -121,3 +130,17 @@ def part_of_role(role_name: str) -> tuple[int, int] | None:
     if len(words) != 3 or words[0] != ROLE or not (words[1].isdigit() and words[2].isdigit()):
         return None
     return int(words[1]), int(words[2])
+
+
+def part_poses(parts: Sequence[CasePart], dst_SE3_case: SE3) -> SE3:
+    """Return (N,) poses of the parts' actors where the case has one pose."""
+    at_m = np.array([part.at_m for part in parts], dtype=np.float64)
+    rpy_deg = np.array([part.rpy_deg for part in parts], dtype=np.float64)
+    return dst_SE3_case @ unreal.map_SE3_flu_from_ue(unreal.ue_vector_from_map(at_m), ue_euler_deg=rpy_deg)
+
+
+def parts_outline_m(parts: Sequence[CasePart], dst_SE3_case: SE3) -> FloatArray:
+    """Return (8 N, 3) corners of the parts' boxes; origins are at the boxes' feet."""
+    signs = np.array([(x, y, z) for x in (-1, 1) for y in (-1, 1) for z in (0, 2)], dtype=np.float64)
+    poses = part_poses(parts, dst_SE3_case)
+    return np.concatenate([poses[k].apply(signs * part.half_extent_m) for k, part in enumerate(parts)])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final, Literal
 
 import numpy as np
 
@@ -28,6 +28,9 @@ __all__ = [
     "states_from_table",
     "with_parked",
 ]
+
+
+_KINDS: Final[dict[str, Literal["walker", "prop"]]] = {"walker": "walker", "static": "prop"}
 
 
 def snapshot_rows(snapshot: Iterable[Any], instance_of: Mapping[int, int]) -> list[tuple[float, ...]]:
@@ -75,7 +78,7 @@ def actor_info(actor: Any, instance_id: int) -> ActorInfo:
     return ActorInfo(
         instance_id=instance_id,
         simulator_actor_id=int(actor.id),
-        kind="walker" if kind == "walker" else "vehicle",
+        kind=_KINDS.get(kind, "vehicle"),
         blueprint=str(actor.type_id),
         base_type=str(actor.attributes.get("base_type", "")),
         half_extent_m=half_extent_m,

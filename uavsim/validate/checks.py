@@ -10,7 +10,19 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
-from uavsim.validate import coverage, events, files, motion, pixels, points, referential, shapes, temporal, visual
+from uavsim.validate import (
+    cases,
+    coverage,
+    events,
+    files,
+    motion,
+    pixels,
+    points,
+    referential,
+    shapes,
+    temporal,
+    visual,
+)
 from uavsim.validate.dataset import DIALECTS, DataSet, Dialect
 from uavsim.validate.evidence import Evidence
 from uavsim.validate.findings import Finding
@@ -126,6 +138,9 @@ CHECKS: Final[tuple[Check, ...]] = (
     _of("points.counts", points.points_counted, "points.count"),
     _of("points.labels", points.labels_fit_points, "points.labels", "files.missing"),
     _of("events.images", events.events_of_their_image, "events.file", "events.record"),
+    _of_tables("cases.scenes", cases.scenes_have_cases, "cases.none", only="strict"),
+    _of_tables("cases.tags", cases.everything_tagged, "cases.tag", only="strict"),
+    _of("cases.seen", cases.cases_large_enough, "cases.small", needs="masks", only="strict"),
     _of("coverage.empty", coverage.scenes_not_empty, "coverage.empty"),
     _of("coverage.spawned", coverage.spawned_as_asked, "coverage.spawned"),
     _of("pixels.views", pixels.masks_belong_to_views, "pixels.view", needs="masks"),
