@@ -100,8 +100,8 @@ def compare(folder: Path, openad: Path | None, *, dimensions: int) -> bool:
     result, scores = folder / f"result{dimensions}d.pkl", folder / f"scores{dimensions}d.json"
     result.write_bytes(pickle.dumps(perturbed(folder, dimensions=dimensions), protocol=4))
     words = ["--truth", str(folder / "gt.pkl"), "--results", str(result), "--option", f"dimensions={dimensions}"]
-    ours = json.loads(uavsim("evaluate", "openad", *words, "--json"))
-    scores.write_text(json.dumps(ours), encoding="utf-8")
+    uavsim("evaluate", "openad", *words, "--json", str(scores))
+    ours = json.loads(scores.read_text("utf-8"))
     told = {name: ours.get("scores", ours).get(name) for name in THEIRS}
     sys.stdout.write(f"{dimensions}D, ours: {told}\n")
     if openad is None:
@@ -114,7 +114,7 @@ def compare(folder: Path, openad: Path | None, *, dimensions: int) -> bool:
         n: abs(float(told[n]) - theirs[t]) for n, t in THEIRS.items() if theirs[t] is not None and told[n] is not None
     }
     sys.stdout.write(f"{dimensions}D, largest difference from OpenAD's own scorer: {max(off.values()):.2e}\n")
-    return max(off.values()) < TOLERANCE
+    return bool(max(off.values()) < TOLERANCE)
 
 
 def sheet(folder: Path) -> Path:

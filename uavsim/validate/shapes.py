@@ -131,7 +131,7 @@ def sizes_plausible(evidence: Evidence) -> Iterator[Finding]:
     bad |= wide
     for start, (low, high) in _RANGE_M.items():
         own = np.array([_range_of(name) == start for name in data["category"]["name"]] + [False], bool)[names] & ~bad
-        odd = own & ((size < low) | (size > high)).any(axis=1)
+        odd = own & ~data.placed & ((size < low) | (size > high)).any(axis=1)
         yield from _size_findings(
             data, odd, size, "shape.size", f"size {{size}} (l, w, h) is none of a {start.strip('.')}"
         )
