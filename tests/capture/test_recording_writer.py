@@ -1,8 +1,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from io import BytesIO
 from pathlib import Path
 
+import msgpack
 import numpy as np
 import pytest
 
@@ -141,3 +143,17 @@ def test_two_cameras_with_one_image_are_an_error() -> None:
     images[4] = Reading(images[4].channel, "rgb", images[0].data)
     with pytest.raises(MissedTick, match="same image"):
         _assemble(images)
+
+
+@pytest.mark.parametrize(("place", "value"), [("motion", 8.5), ("facts", {"x": 1}), ("frame", 3)])
+def test_something_else_in_the_place_of_a_record_is_refused(place: str, value: object, tmp_path: Path) -> None:
+    _record(tmp_path / "rec")
+    log = tmp_path / "rec" / LOG_NAME
+    head, *frames, tail = msgpack.Unpacker(BytesIO(log.read_bytes()), raw=False)
+    if place == "frame":
+        frames[1] = value
+    else:
+        head[place] = value
+    log.write_bytes(b"".join(map(msgpack.packb, [head, *frames, tail])))
+    with pytest.raises(DatasetError, match="in the place of"):
+        read_recording(tmp_path / "rec")

@@ -6,6 +6,7 @@ import sys
 import pytest
 
 _HEAD = "import os, signal, sys\nfrom uavsim.cli.stop import StopSignals\nstop = StopSignals()\nstop.install()\n"
+_HEARD = "import signal\nsignal.signal(signal.SIGHUP, signal.SIG_DFL)\n"  # the tests themselves may run under nohup
 _TAIL = """
 except KeyboardInterrupt:
     os.kill(os.getpid(), signal.SIGINT)
@@ -16,7 +17,7 @@ sys.exit(130)
 
 
 def _ended(work: str) -> subprocess.CompletedProcess[str]:
-    program = f"{_HEAD}try:\n{work}{_TAIL}"
+    program = f"{_HEARD}{_HEAD}try:\n{work}{_TAIL}"
     return subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=60)
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -11,15 +14,29 @@ from tests.e2e.test_main_job import RIG, uavsim
 from trials.small_dataset import one_scene
 from uavsim.capture.recording_reader import read_recording
 
+FLOAT32_M = 1e-4  # at the extent of a town
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """Give the folder of the same scene in a set-up; each is flown once."""
+    folder = tmp_path_factory.mktemp("setups")
+    (folder / "rig.yaml").write_text(RIG)
+
+    @cache
+    def fly(topology: str) -> Path:
+        out = folder / topology
+        words = (*one_scene(2), "--rig", str(folder / "rig.yaml"))
+        done = uavsim("generate", *words, "--topology", topology, "--out", out)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return out
+
+    return fly
+
 
 @pytest.mark.parametrize("topology", ["merged", "bridge"])
-def test_a_set_up_with_airsim_makes_a_valid_data_set(topology: str, tmp_path: Path) -> None:
-    (tmp_path / "rig.yaml").write_text(RIG)
-    out = tmp_path / "out"
-    words = (*one_scene(2), "--rig", str(tmp_path / "rig.yaml"))
-    done = uavsim("generate", *words, "--topology", topology, "--out", out)
-    assert done.returncode == 0, done.stdout + done.stderr
-    recording = read_recording(out / ".uavsim/recordings/scene_0000")
+def test_a_set_up_with_airsim_makes_a_valid_data_set(topology: str, made: Callable[[str], Path]) -> None:
+    recording = read_recording(made(topology) / ".uavsim/recordings/scene_0000")
     assert recording.facts.topology == topology
     drones = [drone for frame in recording.frames for drone in frame.drones]
     off_m = [np.linalg.norm(d.map_SE3_flu.translation_m - d.planned_map_SE3_flu.translation_m) for d in drones]
@@ -27,3 +44,33 @@ def test_a_set_up_with_airsim_makes_a_valid_data_set(topology: str, tmp_path: Pa
         assert 0.01 < max(off_m) < 1.5  # flown, not placed, and in formation
     else:
         assert max(off_m) < 1e-3
+
+
+def tables(out: Path) -> dict[str, list]:
+    """Every table of a data set, poses apart."""
+    return {path.name: json.loads(path.read_text()) for path in sorted((out / "v1.0-mini").glob("*.json"))}
+
+
+@pytest.mark.timeout(900)
+def test_cosys_airsim_gives_the_same_tables_as_airsim(made: Callable[[str], Path]) -> None:
+    """The same plan through each one's real client, in a bridge."""
+    outs = {topology: made(topology) for topology in ("bridge", "cosys")}
+    recordings = {name: read_recording(out / ".uavsim/recordings/scene_0000") for name, out in outs.items()}
+    for name, recording in recordings.items():
+        assert recording.facts.topology == name
+    for ours, theirs in zip(recordings["bridge"].frames, recordings["cosys"].frames, strict=True):
+        for a, b in zip(ours.drones, theirs.drones, strict=True):
+            np.testing.assert_allclose(a.map_SE3_flu.translation_m, b.map_SE3_flu.translation_m, atol=FLOAT32_M)
+            assert abs(a.map_SE3_flu.quat_wxyz @ b.map_SE3_flu.quat_wxyz) > 1 - 1e-9
+    ours_at, theirs_at = tables(outs["bridge"]), tables(outs["cosys"])
+    assert ours_at.keys() == theirs_at.keys()
+    for name, rows in ours_at.items():
+        assert [row.get("token") for row in rows if isinstance(row, dict)] == [
+            row.get("token") for row in theirs_at[name] if isinstance(row, dict)
+        ], name
+    for name in ("sample_annotation.json", "instance.json", "sample.json", "category.json"):
+        assert ours_at[name] == theirs_at[name], f"{name}: boxes and visible pixels"
+    images = sorted(path.relative_to(outs["bridge"]) for path in (outs["bridge"] / "samples").rglob("*.*g"))
+    assert images
+    for path in images:
+        assert (outs["bridge"] / path).read_bytes() == (outs["cosys"] / path).read_bytes(), path

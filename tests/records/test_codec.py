@@ -176,6 +176,8 @@ def test_other_versions_of_a_record():
         {"dtype": "<f8", "shape": [2], "data": b"12345678"},
         {"dtype": "<f8", "shape": [1]},
         {"dtype": "nonsense", "shape": [1], "data": b""},
+        {"dtype": "(1 2)f8,f8", "shape": [1], "data": b"12345678"},  # numpy reads a tuple of its own language there
+        {"dtype": 8.5, "shape": [1], "data": b"12345678"},
     ],
 )
 def test_what_is_no_array(array):

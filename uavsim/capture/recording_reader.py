@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Final
+from typing import Any, Final, TypeVar
 
 import msgpack
 
@@ -11,7 +11,8 @@ from uavsim.errors import DatasetError
 from uavsim.files.names import name_fault
 from uavsim.files.parse import open_regular, reading
 from uavsim.records.codec import unpack_plan, unpack_value
-from uavsim.records.recording import Recording
+from uavsim.records.motion import MotionLog
+from uavsim.records.recording import RecordedFrame, Recording, SessionFacts
 
 __all__ = ["LOG_NAME", "RECORDING_FORMAT", "read_recording"]
 
@@ -19,6 +20,7 @@ LOG_NAME: Final = "log.msgpack"
 RECORDING_FORMAT: Final = "uavsim-recording-4"
 """A stream of msgpack values: ``{"format", "plan", "facts", "actors", "drivable", "motion"}``, each frame,
 ``{"end": frames}``; formats 1 to 3 have no motion."""
+R = TypeVar("R")
 _READABLE: Final = ("uavsim-recording-1", "uavsim-recording-2", "uavsim-recording-3", RECORDING_FORMAT)
 
 
@@ -58,12 +60,25 @@ def _recording_of(folder: Path) -> Recording:
     head, frames, tail = values[0], values[1:-1], values[-1]
     if not isinstance(tail, dict) or tail.get("end") != len(frames):
         raise DatasetError(f"{path}: the recording was not finished")
+    motion = head.get("motion")
     return Recording(
         folder=folder,
         plan=unpack_plan(head["plan"]),
-        facts=unpack_value(head["facts"]),
+        facts=_record(head["facts"], SessionFacts),
         actors=unpack_value(head["actors"]),
-        frames=tuple(unpack_value(frame) for frame in frames),
+        frames=tuple(_record(frame, RecordedFrame) for frame in frames),
         drivable_map_m=unpack_value(head["drivable"]),
-        motion=unpack_value(head.get("motion")),
+        motion=_record(motion, MotionLog) if motion is not None else None,
     )
+
+
+def _record(packed: Any, kind: type[R]) -> R:
+    """Unpack a value that has to be a record of one kind.
+
+    Raises:
+        DatasetError: it is something else.
+    """
+    value = unpack_value(packed)
+    if not isinstance(value, kind):
+        raise DatasetError(f"not a recording: {type(value).__name__} in the place of {kind.__name__}")
+    return value

@@ -17,17 +17,17 @@ from uavsim.flows.job import Job
 from uavsim.flows.progress import RunProgress, start_up
 from uavsim.flows.request import Request
 from uavsim.flows.resolve import resolve
-from uavsim.flows.stages import Gate, RunContext
+from uavsim.flows.stages import Gate, RunContext, plan_digest
 from uavsim.simulate.airsim_settings import airsim_settings
 from uavsim.store.commit import sweep_orphans
 from uavsim.store.identity import check_identity, claim_output, keep_configuration, kept_dataset, read_identity
 from uavsim.store.layout import OutLayout
-from uavsim.store.ledger import read_ledger
+from uavsim.store.ledger import LedgerEntry, read_entry, read_ledger
 from uavsim.store.output import Output
 from uavsim.supervise.simulator_slot import NoSlotLeft, SimulatorSlot, SlotPool
 from uavsim.terminal import Screen
 
-__all__ = ["RUN_ENDS", "Prepared", "is_held", "opened", "prepared"]
+__all__ = ["RUN_ENDS", "Prepared", "committed_already", "is_held", "opened", "prepared"]
 
 RUN_ENDS = (StorageError, InputError, NoSlotLeft)
 
@@ -58,6 +58,21 @@ def prepared(request: Request) -> Prepared:
     job = resolve(request)
     check_identity(output, mark=str(job.identity["fingerprint"]), name=job.dataset)
     return Prepared(request, job, output)
+
+
+def committed_already(ready: Prepared) -> list[LedgerEntry] | None:
+    """Return the entries of all scenes of a request, or None as soon as one of them is to be flown, or given up."""
+    if ready.request.force:
+        return None
+    entries = []
+    for scene in ready.job.scenes:
+        entry = read_entry(ready.output, scene.name)
+        if entry is None or entry.state != "committed" or entry.replacing is not None:
+            return None
+        if entry.plan_sha256 != plan_digest(ready.job.plan_of(scene.name)):
+            return None
+        entries.append(entry)
+    return entries
 
 
 def _found_again(request: Request, output: Output) -> Request:

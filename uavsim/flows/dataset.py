@@ -9,9 +9,10 @@ from prefect import flow, tags
 
 from uavsim.flows import context as contexts
 from uavsim.flows.deploy import one_at_a_time
+from uavsim.flows.finish import Finished
 from uavsim.flows.request import Request
 from uavsim.flows.stages import RunContext, SceneOutcome
-from uavsim.flows.tables import Finished, finish_dataset
+from uavsim.flows.tables import finish_dataset
 from uavsim.flows.town import TownSummary, fly_town, request_of_flow_run
 from uavsim.flows.worker import of_worker
 

@@ -24,7 +24,17 @@ from uavsim.typing import JsonDict
 from uavsim.validate import validate_version
 from uavsim.validate.dataset import versions_of
 
-__all__ = ["ValidationSummary", "assemble_tables", "committed_scenes", "decodes", "keep_map_mask", "sheet", "validate"]
+__all__ = [
+    "Finished",
+    "ValidationSummary",
+    "assemble_tables",
+    "committed_scenes",
+    "decodes",
+    "finish_again",
+    "keep_map_mask",
+    "sheet",
+    "validate",
+]
 
 _TABLES = "tables"  # the name under which the tables are locked and staged, like a scene
 _MASKS = ".uavsim/maps"
@@ -50,6 +60,21 @@ class ValidationSummary:
     def ok(self) -> bool:
         """No error."""
         return self.errors == 0
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """What the end of a run left.
+
+    Attributes:
+        versions: version folders that were written; none when no scene is committed.
+        validation: what the validator found; None when nobody asked, or nothing is there to validate.
+        contact_sheet: the page; None where there is none.
+    """
+
+    versions: tuple[str, ...] = ()
+    validation: ValidationSummary | None = None
+    contact_sheet: Path | None = None
 
 
 def committed_scenes(output: Output) -> list[LedgerEntry]:
@@ -133,6 +158,22 @@ def sheet(root: Path, *, versions: list[str] | None = None) -> Path:
     """Draw the contact sheet of the first scene; returns its path."""
     version = (versions or versions_of(root))[0]
     return write_contact_sheet(root, OutLayout(root).meta / "contact_sheet.png", version=version)
+
+
+def finish_again(output: Output, *, check: bool, pixels: bool | None) -> Finished:
+    """Do what follows the last scene where no scene was flown, without Prefect: it has nothing to show of that.
+
+    Args:
+        output: whose scenes are all committed.
+        check: let the validator look at them.
+        pixels: as for ``validate``.
+    """
+    versions = assemble_tables(output)
+    if not versions or not output.is_local:
+        return Finished(versions=tuple(versions))
+    page = sheet(output.root, versions=versions)
+    validation = validate(output.root, pixels=pixels) if check else None
+    return Finished(versions=tuple(versions), validation=validation, contact_sheet=page)
 
 
 def decodes(table_bytes: float, *, asked: bool | None) -> bool:

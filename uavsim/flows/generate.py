@@ -18,13 +18,15 @@ from uavsim.environment import keep_local_direct, open_file_limit
 from uavsim.errors import DatasetError, SystemFailure, UavsimError
 from uavsim.flows import server
 from uavsim.flows.request import Request
-from uavsim.store.commit import committed_bytes
+from uavsim.store.commit import committed_bytes, sweep_orphans
 from uavsim.store.journal import redact
 from uavsim.terminal import Screen, line
 
 if TYPE_CHECKING:
+    from uavsim.flows.context import Prepared
     from uavsim.flows.dataset import DatasetSummary
     from uavsim.flows.stages import RunContext
+    from uavsim.store.ledger import LedgerEntry
 
 __all__ = ["Result", "generate"]
 
@@ -106,6 +108,8 @@ def generate(request: Request, *, console: Screen) -> Result:
     )
     with ExitStack() as stack:
         stack.enter_context(_terminated_politely())
+        if url is None and (there := contexts.committed_already(ready)) is not None:
+            return _finished_again(ready, there, began=began)
         temporary = None
         if url is None:
             temporary = stack.enter_context(server.TemporaryServer())
@@ -136,6 +140,29 @@ def generate(request: Request, *, console: Screen) -> Result:
         findings=summary.findings,
         simulator_s=simulator_s,
         size_bytes=sum(committed_bytes(context.output, name) for name in summary.named("committed")),
+    )
+
+
+def _finished_again(ready: Prepared, there: list[LedgerEntry], *, began: float) -> Result:
+    """Write the tables of a data set whose scenes are all there, and validate it: neither simulators nor Prefect start."""
+    from uavsim.flows.finish import finish_again
+
+    output = ready.output
+    sweep_orphans(output)
+    finished = finish_again(output, check=ready.request.check, pixels=ready.request.pixels)
+    output.sweep_leftovers()
+    validation = finished.validation
+    return Result(
+        address=output.address,
+        committed=tuple(entry.scene for entry in there),
+        quarantined=(),
+        unfinished=(),
+        images=sum(entry.facts.images for entry in there if entry.facts is not None),
+        seconds=time.monotonic() - began,
+        valid=validation.ok if validation is not None else None,
+        contact_sheet=finished.contact_sheet,
+        findings=validation.lines if validation is not None else (),
+        size_bytes=sum(committed_bytes(output, entry.scene) for entry in there),
     )
 
 

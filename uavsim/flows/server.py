@@ -251,7 +251,7 @@ class TemporaryServer:
         env: dict[str, str | None] = {name: None for name in os.environ if name.startswith("PREFECT_")}
         env |= _QUIET | self._own_settings()
         env["PREFECT_SERVER_DATABASE_MIGRATE_ON_START"] = str(self._fresh).lower()  # the template is of this version
-        app = ("--factory", "prefect.server.api.server:create_app", "--log-level", "error", "--lifespan", "on")
+        app = ("--factory", "uavsim.flows.private_server:create_app", "--log-level", "error", "--lifespan", "on")
         command = python_command("uvicorn", *app, "--host", "127.0.0.1", "--port", str(self._port))
         return GuardedProcess(
             ["nice", "-n", _NICENESS, *command], log=self._home / "server.log", env=env, cwd=self._home

@@ -55,6 +55,7 @@ __all__ = [
     "SceneQuarantined",
     "fly_scene",
     "fly_scene_or_take",
+    "plan_digest",
     "refuse_blank_images",
 ]
 
@@ -210,6 +211,11 @@ def _fly_locked(context: RunContext, scene: str) -> SceneOutcome:
     entry = _entry_to_fly(entry, plan=plan, sha=sha, anew=anew)
     write_entry(context.output, entry)
     return _attempt(context, entry, plan=plan, packed=packed)
+
+
+def plan_digest(plan: ScenePlan) -> str:
+    """Return the hash by which the ledger knows a plan."""
+    return hashlib.sha256(pack_plan(plan)).hexdigest()
 
 
 def _settled_outcome(entry: LedgerEntry, *, sha: str) -> SceneOutcome | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 from prefect import flow, task
@@ -11,26 +10,11 @@ from prefect.cache_policies import NO_CACHE
 from uavsim.errors import DatasetError, InputError
 from uavsim.flows import finish
 from uavsim.flows.artifacts import link_report, report_validation
-from uavsim.flows.finish import ValidationSummary
+from uavsim.flows.finish import Finished, ValidationSummary
 from uavsim.flows.request import OutputRequest, Request
 from uavsim.flows.worker import of_worker
 
-__all__ = ["Finished", "assemble_dataset", "finish_dataset", "validate_dataset"]
-
-
-@dataclass(frozen=True, slots=True)
-class Finished:
-    """What the end of a run left.
-
-    Attributes:
-        versions: version folders that were written; none when no scene is committed.
-        validation: what the validator found; None when nobody asked, or nothing is there to validate.
-        contact_sheet: the page; None where there is none.
-    """
-
-    versions: tuple[str, ...] = ()
-    validation: ValidationSummary | None = None
-    contact_sheet: Path | None = None
+__all__ = ["assemble_dataset", "finish_dataset", "validate_dataset"]
 
 
 @task(name="assemble-tables", cache_policy=NO_CACHE)

@@ -17,6 +17,7 @@ Format 1, which told a pose as two fields, is still read (``format_1.py``).
 from __future__ import annotations
 
 import dataclasses
+import re
 import sys
 from typing import Any, Final
 
@@ -36,6 +37,7 @@ __all__ = ["pack_plan", "pack_value", "unpack_plan", "unpack_value"]
 _FORMAT: Final = "uavsim-plan-2"
 _READABLE: Final = ("uavsim-plan-1", _FORMAT)
 _KIND: Final = "~"
+_NUMBERS: Final = re.compile("[<>=|]?[biuf][1248]")
 _PLAIN: Final = (bool, int, float, str, bytes, type(None))
 _RECORDS: Final[dict[str, type]] = {
     name: getattr(module, name)
@@ -139,13 +141,12 @@ def _pack_array(array: AnyArray) -> dict[str, Any]:
 
 def _unpack_array(rest: dict[str, Any]) -> AnyArray:
     try:
-        dtype = np.dtype(rest["dtype"])
-        if dtype.kind not in "biuf":
-            raise TypeError(f"dtype {dtype}")
-        array = np.frombuffer(rest["data"], dtype=dtype).reshape([int(n) for n in rest["shape"]])
+        if not _NUMBERS.fullmatch(rest["dtype"]):  # numpy would read whole expressions there
+            raise TypeError(f"dtype {str(rest['dtype'])[:40]!a}")
+        array = np.frombuffer(rest["data"], dtype=np.dtype(rest["dtype"])).reshape([int(n) for n in rest["shape"]])
     except (KeyError, TypeError, ValueError) as error:
         raise DatasetError(f"not an array: {error}") from error
-    return array.astype(dtype.newbyteorder("=") if sys.byteorder != "little" else dtype)
+    return array.astype(array.dtype.newbyteorder("=") if sys.byteorder != "little" else array.dtype)
 
 
 def _unpack_record(kind: object, rest: dict[str, Any]) -> Any:
