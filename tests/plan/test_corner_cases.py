@@ -69,7 +69,7 @@ def test_the_domain_follows_from_town_and_weather(tmp_path: Path, weather: str, 
         ("{from: road_hazards}", "altitude_m: 150\nsplits: {rule: uav3d}", "UAV3D's profile"),
         (
             "{from: road_hazards, kinds: [tyres], min_visible_px: 4000}",
-            "",
+            "altitude_m: 20",
             "cases.tyres: shows at most 2613 px from 20 m up, and min_visible_px is 4000: fly at 16 m or lower, or ask for",
         ),
     ],
