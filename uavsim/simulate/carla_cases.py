@@ -28,7 +28,15 @@ from uavsim.registry import nearest
 from uavsim.simulate.case_places import Eye, Lanes, Place, eyes_of_plan, find_place
 from uavsim.typing import FloatArray
 
-__all__ = ["CASES_CLEAR_M", "left_behind", "open_doors", "spawn_cases", "with_open_doors"]
+__all__ = [
+    "CASES_CLEAR_M",
+    "WorldGround",
+    "left_behind",
+    "open_doors",
+    "rows_on",
+    "spawn_cases",
+    "with_open_doors",
+]
 
 CASES_CLEAR_M: Final = 30.0
 """No vehicle starts nearer to a case than this: what drives does not know of props in its way."""
@@ -88,7 +96,7 @@ class _CornerCases:
                 case,
                 self._lanes_for(case.on),
                 self._eyes,
-                ground=_WorldGround(self._world),
+                ground=WorldGround(self._world),
                 taken=self.places,
                 rng=np.random.default_rng([self._plan.seed, number]),
                 refused=refused,
@@ -141,7 +149,7 @@ class _CornerCases:
 
     def _lanes_for(self, on: str) -> Lanes:
         if on not in self._lanes:
-            rows = [row for waypoint in self._waypoints() for row in _rows_on(waypoint, on)]
+            rows = [row for waypoint in self._waypoints() for row in rows_on(waypoint, on)]
             table = np.array(sorted(set(rows)), dtype=np.float64).reshape(-1, 5)
             self._lanes[on] = Lanes(
                 unreal.map_vector_from_ue(table[:, :3]),
@@ -155,7 +163,7 @@ class _CornerCases:
         return [w for w in self._world.get_map().generate_waypoints(_EVERY_M) if not w.is_junction]
 
 
-def _rows_on(waypoint: Any, on: str) -> list[Row]:
+def rows_on(waypoint: Any, on: str) -> list[Row]:
     """Return (x, y, z, yaw, width) of the places that a rule gives at a driving lane's piece, the simulator's frame.
 
     A shoulder is taken with the lane beside it, as what stands there may reach into it, and as that lane's right edge alone.
@@ -191,13 +199,15 @@ def _row(lane: Any) -> Row:
     return x, y, z, yaw, width
 
 
-class _WorldGround:
+class WorldGround:
     """What CARLA's rays say of a place (a ``Ground``)."""
 
     def __init__(self, world: Any) -> None:
+        """Take the world whose rays are cast."""
         self._world = world
 
     def level(self, points_m: FloatArray) -> float | None:
+        """See ``Ground``."""
         heights_m = []
         for x, y, z in unreal.ue_vector_from_map(points_m).tolist():
             hits = self._world.cast_ray(
@@ -211,6 +221,7 @@ class _WorldGround:
         return float(np.median(heights_m))
 
     def sees(self, eye_m: FloatArray, target_m: FloatArray) -> bool:
+        """See ``Ground``."""
         start, end = unreal.ue_vector_from_map(np.stack([eye_m, target_m])).tolist()
         hits = self._world.cast_ray(carla.Location(*start), carla.Location(*end))
         away_m = float(np.linalg.norm(np.subtract(end, start)))
