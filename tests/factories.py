@@ -15,6 +15,7 @@ import numpy as np
 
 from uavsim.geometry.se3 import SE3
 from uavsim.images import codec, points
+from uavsim.records.corner_cases import CornerCasesPlan
 from uavsim.records.plan import (
     CameraSpec,
     ImageFormat,
@@ -142,6 +143,7 @@ def make_plan(
     images: str = "png",
     town: str = "Town10HD",
     lidar: bool = False,
+    corner_cases: CornerCasesPlan | None = None,
 ) -> ScenePlan:
     """Return a plan whose drones fly a curve at 25 m, tilted."""
     step_us, every = 50_000, 10
@@ -179,6 +181,7 @@ def make_plan(
         splits=splits,
         version=version,
         lidar=LIDAR if lidar else None,
+        corner_cases=corner_cases,
     )
 
 

@@ -27,7 +27,7 @@ def test_every_example_is_good(tmp_path, number):
 
 def test_there_are_examples_of_every_kind():
     kinds = set(re.findall(r"\.schemas/(\w+)\.json\n", "".join(BLOCKS)))
-    assert kinds == {"formation", "weather", "rig", "dataset", "routes", "encounters"}
+    assert kinds == {"formation", "weather", "rig", "dataset", "routes", "encounters", "corner_cases"}
 
 
 def test_the_three_files_a_new_user_adds(tmp_path, monkeypatch):

@@ -14,6 +14,7 @@ from uavsim.records.classes import (
     CLASSES,
     DETECTION_CLASSES,
     LABELS,
+    PROP_CATEGORIES,
     ObjectClass,
     class_of,
     class_of_label,
@@ -41,14 +42,16 @@ def test_tags_are_unique() -> None:
 def test_a_row_is_whole(row: ObjectClass) -> None:
     half_length, half_width, _ = row.half_extent_m
     assert half_length >= half_width
+    prop = row.behaviour == "stands"
     for size in (row.half_extent_m, *row.sizes.values()):
-        assert believable(size, np.array([0.0, 0.0, size[2]]))
+        assert believable(size, np.array([0.0, 0.0, size[2]]), prop=prop)
     assert 0.0 < row.fill <= 1.0
-    assert row.category.detection in DETECTION_CLASSES
-    assert detection_class(row.category.name) == row.category.detection
+    assert row.category.detection in DETECTION_CLASSES or (prop and not row.category.detection)
+    assert (detection_class(row.category.name) or "") == row.category.detection
     assert class_of_label(row.label) is row
     for name in row.blueprints:
-        kind: Literal["vehicle", "walker"] = "walker" if name.startswith("walker.") else "vehicle"
+        kinds: dict[str, Literal["vehicle", "walker", "prop"]] = {"walker": "walker", "static": "prop"}
+        kind = kinds.get(name.partition(".")[0], "vehicle")
         box = SE3(np.array([1.0, 0, 0, 0]), np.array([0, 0, 1.0]))
         found = class_of(ActorInfo(1, 1, kind, name, "car", (2, 1, 1), box, 14, {}))
         assert found is row, f"{name} is {found and found.label}: its own name decides"
@@ -56,5 +59,5 @@ def test_a_row_is_whole(row: ObjectClass) -> None:
 
 def test_categories_differ_in_everything() -> None:
     for column in ("name", "index", "colour_rgb"):
-        values = [getattr(category, column) for category in CATEGORIES]
+        values = [getattr(category, column) for category in (*CATEGORIES, *PROP_CATEGORIES)]
         assert len(values) == len(set(values))

@@ -9,6 +9,7 @@ import numpy as np
 from uavsim.annotate.options import AnnotateOptions
 from uavsim.dataset.vocabulary import ATTRIBUTES
 from uavsim.records.classes import class_of_label
+from uavsim.records.corner_cases import part_of_role
 from uavsim.records.recording import ActorInfo
 from uavsim.typing import FloatArray, IntArray
 
@@ -31,6 +32,8 @@ def attributes_of_track(
     """
     moving = speed_mps > options.moving_mps
     behaviour = class_of_label(label).behaviour
+    if behaviour == "stands":
+        return np.full(len(speed_mps), -1)
     if behaviour == "walks":
         return np.where(moving, _NUMBER["pedestrian.moving"], _NUMBER["pedestrian.standing"])
     if behaviour == "is_ridden":
@@ -42,7 +45,7 @@ def attributes_of_track(
 
 
 def _is_parked(info: ActorInfo, *, moving_anywhere: bool, origin_map_m: FloatArray, options: AnnotateOptions) -> bool:
-    if info.kind == "environment":
+    if info.kind == "environment" or part_of_role(info.attributes.get("role_name", "")) is not None:
         return True
     moved_m = float(np.linalg.norm(origin_map_m - origin_map_m[0], axis=1).max())
     return info.attributes.get("role_name") == "parked" and not moving_anywhere and moved_m < options.parked_moved_m

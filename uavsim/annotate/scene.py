@@ -18,6 +18,7 @@ from uavsim.annotate.options import AnnotateOptions, options_of_plan
 from uavsim.annotate.views import views_of_scene
 from uavsim.dataset.vocabulary import VISIBILITY_EDGES
 from uavsim.errors import DatasetError
+from uavsim.records.classes import class_of_label
 from uavsim.records.labels import BoxLabels, SceneLabels, ViewLabels
 from uavsim.records.recording import Recording
 from uavsim.typing import FloatArray, IntArray
@@ -77,7 +78,9 @@ def _with_visibility(boxes: BoxLabels, views: ViewLabels) -> BoxLabels:
 def _notes(recording: Recording, *, actors_count: int, options: AnnotateOptions) -> tuple[str, ...]:
     environment = sum(info.kind == "environment" for info in recording.actors)
     parked = "labelled" if options.label_parked else "left out"
+    rare = recording.plan.corner_cases is not None
+    classes = [name for name in options.classes if rare or class_of_label(name).behaviour != "stands"]
     return (
-        f"{actors_count} objects labelled within {options.range_m:g} m of a drone: {', '.join(options.classes)}",
+        f"{actors_count} objects labelled within {options.range_m:g} m of a drone: {', '.join(classes)}",
         f"{environment} parked vehicles that are parts of the town: {parked}",
     )

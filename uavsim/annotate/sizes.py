@@ -20,23 +20,24 @@ from uavsim.typing import FloatArray
 __all__ = ["believable", "size_of"]
 
 _SMALLEST_M: Final = 0.08  # half of the narrowest side that a real actor has
+_THINNEST_PROP_M: Final = 0.005  # half of a plate's
 _LARGEST_M: Final = 12.0
 _FARTHEST_OFFSET_M: Final = 3.0
 
 
-def believable(half_extent_m: tuple[float, float, float], box_actor_m: FloatArray) -> bool:
-    """Tell whether a reported box, its centre at (3,) from the actor's origin, can be that of a vehicle or person."""
+def believable(half_extent_m: tuple[float, float, float], box_actor_m: FloatArray, *, prop: bool = False) -> bool:
+    """Tell whether a reported box, its centre at (3,) from the actor's origin, can be that of a vehicle or person, or prop."""
     half, offset = np.array(half_extent_m), np.asarray(box_actor_m)
     if not np.isfinite(half).all():
         return False
-    in_range = (half >= _SMALLEST_M).all() and (half <= _LARGEST_M).all()
+    in_range = (half >= (_THINNEST_PROP_M if prop else _SMALLEST_M)).all() and (half <= _LARGEST_M).all()
     centred = abs(offset[0]) < max(_FARTHEST_OFFSET_M, half[0]) and abs(offset[1]) < half[1] + 0.5
     return bool(in_range and centred)
 
 
 def size_of(info: ActorInfo) -> tuple[tuple[float, float, float], SE3, SizeSource]:
     """Return (half extent in metres, ``actor_SE3_box``, where they are from) of an actor."""
-    if believable(info.half_extent_m, info.actor_SE3_box.translation_m):
+    if believable(info.half_extent_m, info.actor_SE3_box.translation_m, prop=info.kind == "prop"):
         return info.half_extent_m, info.actor_SE3_box, "simulator"
     found = class_of(info) or class_of_label("car")
     half = found.sizes.get(info.blueprint, found.half_extent_m)

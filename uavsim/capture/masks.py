@@ -50,7 +50,8 @@ class MaskBinder:
         """Start with nothing proven."""
         self._actors = {info.instance_id: info for info in actors}
         flying = {info.semantic_tag for info in actors if info.kind == "intruder"}
-        self._is_mover = np.isin(np.arange(256), [*MOVER_TAGS, *flying])
+        props = {info.semantic_tag for info in actors if info.kind == "prop"}
+        self._counted = np.isin(np.arange(256), [*MOVER_TAGS, *flying, *props])
         self._is_flying = np.isin(np.arange(256), list(flying))
         self.mode = ""  # "actor_id" or "voted" once known
         self._table = np.zeros(65536, dtype=np.uint16)
@@ -63,7 +64,7 @@ class MaskBinder:
         Raises:
             MissedTick: ids were proven before and these masks do not fit the boxes: pixels of another tick.
         """
-        seen = [_sightings(view, self._is_mover, self._is_flying) for view in views]
+        seen = [_sightings(view, self._counted, self._is_flying) for view in views]
         corners_m = self._corners(states)
         boxes = [_rectangles(view, corners_m) for view in views]
         if self.mode in {"", "actor_id"}:
@@ -171,9 +172,9 @@ class _Sightings:
     extent_px: FloatArray
 
 
-def _sightings(view: MaskView, is_mover: BoolArray, is_flying: BoolArray) -> _Sightings:
+def _sightings(view: MaskView, counted: BoolArray, is_flying: BoolArray) -> _Sightings:
     """Return what a mask shows; an intruder stands alone in the sky, so that a few pixels of it say where it is."""
-    ids, sums = mask_pixels.moments(view.ids, view.tags, is_mover)
+    ids, sums = mask_pixels.moments(view.ids, view.tags, counted)
     tag = np.rint(sums[:, 5] / np.maximum(sums[:, 0], 1)).astype(np.int64)
     enough = sums[:, 0] >= np.where(is_flying[tag], 1, _ENOUGH_PIXELS)
     ids, sums = ids[enough], sums[enough].astype(np.float64)

@@ -22,6 +22,7 @@ from uavsim.typing import JsonDict
 
 if TYPE_CHECKING:
     from uavsim.plan.roadmap import Road
+    from uavsim.records.corner_cases import CornerCasesPlan
     from uavsim.records.plan import ScenePlan
 
 __all__ = ["register"]
@@ -165,7 +166,16 @@ def _scene_as_json(scene: ScenePlan) -> JsonDict:
         "images": len(scene.capture_steps) * len(scene.channels),
         "splits": list(scene.splits),
         "seed": scene.seed,
+        **({} if scene.corner_cases is None else _cases_as_json(scene.corner_cases)),
     }
+
+
+def _cases_as_json(planned: CornerCasesPlan) -> JsonDict:
+    rows = [
+        {"name": c.name, "tag": c.tag, "on": c.on, "parts": len(c.parts), "min_visible_px": c.min_visible_px}
+        for c in planned.cases
+    ]
+    return {"corner_cases": rows, "in_domain": planned.in_domain}
 
 
 def _table(plans: Sequence[ScenePlan]) -> Table:
@@ -176,7 +186,8 @@ def _table(plans: Sequence[ScenePlan]) -> Table:
         title=f"{first.dataset}: {len(plans)} scenes of {first.town.name}, each {first.samples} samples, "
         f"{seconds:g} s, {images} images; topology {first.topology}"
     )
-    for column in ("scene", "route", "formation", "drones", "height m", "weather", "vehicles", "split", "seed"):
+    cases = ("corner cases",) if first.corner_cases is not None else ()
+    for column in ("scene", "route", "formation", "drones", "height m", "weather", "vehicles", *cases, "split", "seed"):
         table.add_column(column, justify="right" if column in {"drones", "height m", "vehicles", "seed"} else "left")
     for scene in plans:
         heights_m = scene.swarm.map_SE3_flu.translation_m[..., 2] - scene.town.ground_z_m
@@ -189,10 +200,15 @@ def _table(plans: Sequence[ScenePlan]) -> Table:
             low if low == high else f"{low}-{high}",
             scene.weather.name,
             str(scene.traffic.vehicles),
+            *([_said(scene.corner_cases)] if scene.corner_cases is not None else []),
             " ".join(scene.splits) or "-",
             str(scene.seed),
         )
     return table
+
+
+def _said(planned: CornerCasesPlan) -> str:
+    return ", ".join(f"{case.name} ({case.on})" for case in planned.cases)
 
 
 def _make_routes(town: str, *, rows: int, columns: int, force: bool) -> None:

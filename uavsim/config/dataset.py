@@ -15,6 +15,7 @@ from uavsim.records.label_columns import check_extra_columns
 
 __all__ = [
     "AltitudeSchedule",
+    "CornerCaseChoice",
     "DatasetConfig",
     "Degradations",
     "Images",
@@ -238,6 +239,20 @@ class Twins(Model):
     """The same instants without the actors that hide others."""
 
 
+class CornerCaseChoice(Model):
+    """Which corner cases each scene gets."""
+
+    from_: Annotated[Reference, Field(alias="from")]
+    """A file of ``flight_plans/corner_cases``."""
+    kinds: tuple[Name, ...] = ()
+    """Cases of that file; all of them by default."""
+    per_scene: Annotated[int, Field(ge=1, le=20)] = 1
+    order: Literal["in_turn", "drawn"] = "in_turn"
+    """One after the other, scene by scene, or drawn from the data set's seed."""
+    min_visible_px: Annotated[int, Field(ge=1, le=1_000_000)] = 100
+    """That some image of a keyframe shows of each."""
+
+
 class DatasetConfig(Model):
     """A data set: towns, scenes, time, swarm, traffic, weather and how it is stored."""
 
@@ -283,6 +298,17 @@ class DatasetConfig(Model):
 
     twins: Annotated[Twins | None, Field(exclude_if=_is_none)] = None
     """What ``uavsim twins`` shows again of this data set."""
+    corner_cases: Annotated[CornerCaseChoice | None, Field(exclude_if=_is_none)] = None
+    """Objects that ordinary traffic never shows, in every scene."""
+
+    @model_validator(mode="after")
+    def _uav3d_has_no_other_objects(self) -> Self:
+        if self.corner_cases is not None and self.splits.rule == "uav3d":
+            raise ValueError(
+                "UAV3D's profile (splits: {rule: uav3d}) counts every box as a car: give corner_cases to a data set with "
+                "splits of its own"
+            )
+        return self
 
     @model_validator(mode="after")
     def _time_divides(self) -> Self:

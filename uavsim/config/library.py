@@ -1,9 +1,9 @@
 """Where configurations are found: the user's folders first, then what comes with uavsim.
 
 A folder of the search path holds ``flight_plans/`` and ``town_configs/``, or is itself a ``flight_plans`` folder. Inside:
-``datasets/ encounters/ formations/ rigs/ weather/`` and one ``<town>.yaml`` of routes a town. A name is looked up by its
-file's stem, whatever its case; what ends in ``.yaml`` or ``.yml`` is a path, from the current folder or
-from the file that names it.
+``corner_cases/ datasets/ encounters/ formations/ rigs/ weather/`` and one ``<town>.yaml`` of routes a town. A name is looked
+up by its file's stem, whatever its case; what ends in ``.yaml`` or ``.yml`` is a path, from the current folder or from the
+file that names it.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Final, TypeVar
 
 from uavsim.config.base import Model
+from uavsim.config.corner_cases import CornerCases
 from uavsim.config.dataset import DatasetConfig
 from uavsim.config.encounters import EncountersConfig
 from uavsim.config.events import EventThresholds
@@ -43,6 +44,7 @@ KINDS: Final[dict[str, type[Model]]] = {
     "rig": Rig,
     "weather": Weather,
     "encounters": EncountersConfig,
+    "corner_cases": CornerCases,
     "dataset": DatasetConfig,
     "run": RunConfig,
     "events": EventThresholds,
@@ -51,6 +53,7 @@ _SPOKEN: Final = {
     "dataset": "data set",
     "routes": "town (it has no routes)",
     "encounters": "file of encounters",
+    "corner_cases": "file of corner cases",
     "events": "thresholds",
 }
 _FOLDERS: Final = {
@@ -58,6 +61,7 @@ _FOLDERS: Final = {
     "rig": "rigs",
     "weather": "weather",
     "encounters": "encounters",
+    "corner_cases": "corner_cases",
     "dataset": "datasets",
     "routes": ".",
     "run": "runs",
@@ -164,6 +168,10 @@ class Library:
     def encounters(self, name: str, *, named_in: Path | None = None) -> Loaded[EncountersConfig]:
         """Load encounters by name or path."""
         return self._by_name("encounters", name, EncountersConfig, named_in=named_in)
+
+    def corner_cases(self, name: str, *, named_in: Path | None = None) -> Loaded[CornerCases]:
+        """Load a file of corner cases by name or path."""
+        return self._by_name("corner_cases", name, CornerCases, named_in=named_in)
 
     def town(self, name: str) -> Loaded[TownConfig]:
         """Load a town by name or path."""

@@ -16,6 +16,7 @@ from uavsim.dataset.rows import DatasetInfo, MapRow, RunInfo, SensorRow
 from uavsim.dataset.schema import (
     ATTRIBUTE,
     CATEGORY,
+    CORNER_CASE,
     DATASET_INFO,
     LIDARSEG,
     MAP,
@@ -147,7 +148,9 @@ class _VersionFolder:
             else:
                 writer.path.unlink(missing_ok=True)
         shared: Tables = {
-            CATEGORY.name: category_rows(with_lidarseg=with_lidar),
+            CATEGORY.name: category_rows(
+                with_lidarseg=with_lidar, with_props=self._writers[CORNER_CASE.name].row_count > 0
+            ),
             ATTRIBUTE.name: attribute_rows(),
             VISIBILITY.name: visibility_rows(),
             SEMANTIC_TAG.name: semantic_tag_rows(),

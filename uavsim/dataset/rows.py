@@ -282,6 +282,38 @@ class VisibilityDetailRow(TypedDict):
     views: list[ViewEntry]
 
 
+class CornerCaseRow(TypedDict):
+    """One object that makes a scene a corner case; ``instance_tokens`` are its parts, which have boxes as all others have.
+
+    ``seen`` tells of each training set whether it has the tag, ``in_domain`` whether the scene's town and weather are its own.
+    """
+
+    token: str
+    scene_token: str
+    name: str
+    tag: str
+    synonyms: list[str]
+    hypernyms: list[str]
+    seen: dict[str, bool]
+    in_domain: dict[str, bool]
+    on: str
+    min_visible_px: int
+    attributes: dict[str, str]
+    instance_tokens: list[str]
+
+
+class ObjectTagRow(TypedDict):
+    """The tag of one instance of a data set with corner cases; ``corner_case_token`` is "" for what no case placed."""
+
+    token: str
+    instance_token: str
+    tag: str
+    synonyms: list[str]
+    hypernyms: list[str]
+    seen: dict[str, bool]
+    corner_case_token: str
+
+
 class AgentViewRow(TypedDict):
     """What an image's drone would report where the data set degrades that on purpose."""
 

@@ -130,6 +130,12 @@ INTRUDER_VIEW: Final = Table(
     required=False,
     where_empty=False,
 )
+CORNER_CASE: Final = Table(
+    "corner_case", rows.CornerCaseRow, Owner.by("scene_token", "scene.token"), required=False, where_empty=False
+)
+OBJECT_TAG: Final = Table(
+    "object_tag", rows.ObjectTagRow, Owner.by("instance_token", "instance.token"), required=False, where_empty=False
+)
 
 TABLES: Final[tuple[Table[Any], ...]] = (
     CATEGORY,
@@ -153,6 +159,8 @@ TABLES: Final[tuple[Table[Any], ...]] = (
     LIDARSEG,
     ENCOUNTER,
     INTRUDER_VIEW,
+    CORNER_CASE,
+    OBJECT_TAG,
 )
 """Every table that all dialects have, in the order in which scenes are read: what names an owner stands before it."""
 

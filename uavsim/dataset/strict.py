@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 import numpy as np
 
 from uavsim.dataset import layout
+from uavsim.dataset.corner_cases import case_rows, tag_rows
 from uavsim.dataset.encounter_rows import encounter_rows, intruder_view_rows
 from uavsim.dataset.fragment import Fragment, FragmentHead
 from uavsim.dataset.rows import (
@@ -25,7 +26,7 @@ from uavsim.dataset.rows import (
     SampleRow,
     SceneRow,
 )
-from uavsim.dataset.schema import ENCOUNTER, INTRUDER_VIEW, LIDARSEG, Tables
+from uavsim.dataset.schema import CORNER_CASE, ENCOUNTER, INTRUDER_VIEW, LIDARSEG, OBJECT_TAG, Tables
 from uavsim.dataset.strict_boxes import box_rows, detail_rows, instance_rows
 from uavsim.dataset.tokens import token
 from uavsim.errors import DatasetError
@@ -60,6 +61,10 @@ def scene_fragment(labels: SceneLabels) -> Fragment:
     tables.rows["visibility_detail"] = detail_rows(labels, tables.rows["sample_annotation"])
     tables.rows[ENCOUNTER.name] = encounter_rows(labels)
     tables.rows[INTRUDER_VIEW.name] = intruder_view_rows(labels)
+    if plan.corner_cases is not None:
+        cases = case_rows(labels, tables.rows["instance"])
+        tables.rows[CORNER_CASE.name] = cases
+        tables.rows[OBJECT_TAG.name] = tag_rows(labels, tables.rows["instance"], cases)
     return Fragment(head=_head(plan), rows=tables.rows)
 
 

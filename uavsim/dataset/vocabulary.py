@@ -10,7 +10,7 @@ from typing import Final
 
 from uavsim.dataset.rows import AttributeRow, CategoryRow, SemanticTagRow, VisibilityRow
 from uavsim.dataset.tokens import token
-from uavsim.records.classes import CATEGORIES
+from uavsim.records.classes import CATEGORIES, PROP_CATEGORIES, Category
 from uavsim.records.lidarseg import ALL_CATEGORIES
 
 __all__ = [
@@ -88,11 +88,12 @@ def attribute_token(name: str) -> str:
     return token("attribute", name)
 
 
-def category_rows(*, with_lidarseg: bool = False) -> list[CategoryRow]:
+def category_rows(*, with_lidarseg: bool = False, with_props: bool = False) -> list[CategoryRow]:
     """Return the table ``category``; ``color`` and ``index`` are for whoever colours semantic masks.
 
     Args:
         with_lidarseg: all 32 of nuScenes-lidarseg in the order of their index, which the devkit insists on for point labels.
+        with_props: those of the props that corner cases are made of, too.
     """
     return [
         {
@@ -102,8 +103,12 @@ def category_rows(*, with_lidarseg: bool = False) -> list[CategoryRow]:
             "index": c.index,
             "color": list(c.colour_rgb),
         }
-        for c in (ALL_CATEGORIES if with_lidarseg else CATEGORIES)
+        for c in (ALL_CATEGORIES if with_lidarseg else _with_props() if with_props else CATEGORIES)
     ]
+
+
+def _with_props() -> tuple[Category, ...]:
+    return tuple(sorted((*CATEGORIES, *PROP_CATEGORIES), key=lambda category: category.name))
 
 
 def attribute_rows() -> list[AttributeRow]:

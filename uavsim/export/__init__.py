@@ -11,6 +11,7 @@ from uavsim.export.kitti import export_kitti
 from uavsim.export.mcap import export_mcap
 from uavsim.export.mmdet3d import export_mmdet3d
 from uavsim.export.nerfstudio import export_nerfstudio
+from uavsim.export.openad import export_openad
 from uavsim.export.opv2v import export_opv2v
 from uavsim.export.uav3d_infos import InfoOptions, check_centre_camera, write_uav3d_infos
 from uavsim.registry import Registry
@@ -29,6 +30,7 @@ EXPORTERS: Final[Registry[Exporter]] = Registry(
         "mcap": export_mcap,
         "mmdet3d": export_mmdet3d,
         "nerfstudio": export_nerfstudio,
+        "openad": export_openad,
         "opv2v": export_opv2v,
     },
     what="format",

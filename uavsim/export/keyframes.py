@@ -152,11 +152,17 @@ class Source:
 
     def keyframes(self) -> Iterator[Keyframe]:
         """Yield every keyframe of the wanted scenes, in table order."""
+        for scene in self.wanted():
+            yield from self.of_scene(scene)
+
+    def wanted(self) -> Iterator[SceneRows]:
+        """Yield the rows of the wanted scenes."""
         for scene in self.reader.scenes():
             if self._wanted is None or scene.scene["name"] in self._wanted:
-                yield from self._of_scene(scene)
+                yield scene
 
-    def _of_scene(self, scene: SceneRows) -> Iterator[Keyframe]:
+    def of_scene(self, scene: SceneRows) -> Iterator[Keyframe]:
+        """Yield the keyframes of a scene."""
         rows = scene.rows
         egos = {row["token"]: row for row in EGO_POSE.of(rows)}
         sensors = {row["token"]: row for row in CALIBRATED_SENSOR.of(rows)}

@@ -17,6 +17,7 @@ from uavsim.errors import ConfigError, InputError, UnknownNameError
 from uavsim.geometry import quaternion
 from uavsim.geometry.se3 import SE3
 from uavsim.plan import checks
+from uavsim.plan.corner_cases import check_words
 from uavsim.plan.numbering import town_scenes
 from uavsim.plan.path import fly_route
 from uavsim.plan.scenes import plan_scenes
@@ -96,8 +97,8 @@ def _kind(path: Path) -> str:
         hint = f"did you mean {guess}.json?" if guess else f"known: {', '.join(KINDS)}"
         raise ConfigError(f"{shown(path)}:1: there is no schema {match[1]}.json; {hint}")
     raise ConfigError(
-        f"{shown(path)}:1: cannot tell what this file is: put it into flight_plans/datasets, encounters, formations, rigs or "
-        "weather, "
+        f"{shown(path)}:1: cannot tell what this file is: put it into flight_plans/corner_cases, datasets, encounters, "
+        f"formations, rigs or weather, "
         f"or begin it with '# yaml-language-server: $schema=.schemas/KIND.json', KIND one of {', '.join(KINDS)}"
     )
 
@@ -146,6 +147,11 @@ def _weather(loaded: Loaded[Any], _: Library, __: list[Path]) -> None:
     weather_track(loaded, scene_us=10_000_000)
 
 
+def _corner_cases(loaded: Loaded[Any], _: Library, __: list[Path]) -> None:
+    """Every tag is a word of the file, and every word means one thing."""
+    check_words(loaded)
+
+
 def _run(loaded: Loaded[Any], library: Library, _: list[Path]) -> None:
     """The data set is there."""
     if loaded.model.dataset is None:
@@ -169,6 +175,7 @@ _DEEPER: Final[dict[str, Callable[[Loaded[Any], Library, list[Path]], None]]] = 
     "formation": _formation,
     "weather": _weather,
     "encounters": _nothing_more,
+    "corner_cases": _corner_cases,
     "dataset": _dataset,
     "run": _run,
     "events": _nothing_more,

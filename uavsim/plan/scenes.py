@@ -10,6 +10,7 @@ from typing import Final, TypeVar
 import numpy as np
 
 from uavsim.config.backends import backend_of
+from uavsim.config.corner_cases import CornerCases
 from uavsim.config.dataset import DatasetConfig, NameSchedule, TownShare
 from uavsim.config.encounters import EncountersConfig
 from uavsim.config.formation import Formation
@@ -29,6 +30,7 @@ from uavsim.plan.config_to_plan import (
     lidar,
     town_site,
 )
+from uavsim.plan.corner_cases import open_cases, scene_cases
 from uavsim.plan.intruders import Place, first_steps, scene_intruders
 from uavsim.plan.path import FlightPath, fly_route
 from uavsim.plan.swarm import fly_swarm, formation_altitude
@@ -151,6 +153,7 @@ class _Desk:
     rig: tuple[CameraSpec, ...]
     lidar: LidarSpec | None
     rig_name: str
+    cases: Loaded[CornerCases] | None
     whole_samples: int  # encounters are solved for the whole scene, of which fewer samples may be flown
     encounters: Loaded[EncountersConfig] | None = None
     formations: dict[str, Loaded[Formation]] = field(default_factory=dict)
@@ -187,6 +190,7 @@ class _Desk:
             rig_name=rig.name,
             encounters=_encounters(dataset, library),
             whole_samples=max(model.samples, named.model.samples if model.encounters else 0),
+            cases=open_cases(dataset, library),
         )
         desk.look_up_every_name()
         return desk
@@ -285,6 +289,14 @@ class _Desk:
             labels=label_plan(model.labels),
             recording=model.recording,
             intruders=intruders,
+            corner_cases=scene_cases(
+                self.dataset,
+                self.cases,
+                number=number,
+                turn=turn,
+                weather=weather_name,
+                seen_by=(swarm, self.rig, site),
+            ),
             notes=PlanNotes(dataset_seed=seed, route_row=route.rsplit("_col", 1)[0], route_start_share=start_share),
         )
 

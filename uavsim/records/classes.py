@@ -12,6 +12,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias, get_args
 
+from uavsim.records.corner_cases import PROP_MESH
+from uavsim.records.props import PROPS, PropLabel
 from uavsim.records.recording import ActorInfo
 
 __all__ = [
@@ -19,6 +21,7 @@ __all__ = [
     "CLASSES",
     "DETECTION_CLASSES",
     "LABELS",
+    "PROP_CATEGORIES",
     "UAV3D_CARS",
     "VEHICLE_OF_TAG",
     "Behaviour",
@@ -32,11 +35,12 @@ __all__ = [
     "uav3d_category",
 ]
 
-Label: TypeAlias = Literal["car", "van", "truck", "bus", "motorcycle", "bicycle", "pedestrian"]
+TrafficLabel: TypeAlias = Literal["car", "van", "truck", "bus", "motorcycle", "bicycle", "pedestrian"]
+Label: TypeAlias = TrafficLabel | PropLabel
 """The words of configuration files; ``CLASSES`` has one row for each."""
-LABELS: Final[tuple[Label, ...]] = get_args(Label)
-Behaviour: TypeAlias = Literal["drives", "is_ridden", "walks"]
-"""Which attributes a class has: moving, stopped, parked; with and without rider; moving, standing."""
+LABELS: Final[tuple[Label, ...]] = (*get_args(TrafficLabel), *get_args(PropLabel))
+Behaviour: TypeAlias = Literal["drives", "is_ridden", "walks", "stands"]
+"""Which attributes a class has: moving, stopped, parked; with and without rider; moving, standing; none."""
 Size: TypeAlias = tuple[float, float, float]
 
 
@@ -92,6 +96,32 @@ _MOTORCYCLE: Final = Category(
 _TRUCK: Final = Category(
     "vehicle.truck", 23, (255, 99, 71), "Lorry, fire engine, ambulance or other heavy vehicle.", "truck"
 )
+
+_CONE: Final = Category("movable_object.trafficcone", 12, (47, 79, 79), "Traffic cone.", "traffic_cone")
+_BARRIER: Final = Category("movable_object.barrier", 9, (112, 128, 144), "Barrier that can be moved.", "barrier")
+_PUSHABLE: Final = Category(
+    "movable_object.pushable_pullable",
+    11,
+    (105, 105, 105),
+    "Dustbin, shopping cart or other thing to push or pull.",
+    "",
+)
+_DEBRIS: Final = Category("movable_object.debris", 10, (210, 105, 30), "Thing that lies where it is in the way.", "")
+
+
+def _prop_class(label: PropLabel, category: Category, *, half_extent_m: Size) -> ObjectClass:
+    """Return the class of all props with a label."""
+    own = {name: half for name, (of, half) in PROPS.items() if of == label}
+    return ObjectClass(
+        label=label,
+        category=category,
+        behaviour="stands",
+        half_extent_m=half_extent_m,
+        fill=0.7,
+        blueprints=(*own, *([PROP_MESH] if label == "debris" else [])),
+        sizes=own,
+    )
+
 
 CLASSES: Final[tuple[ObjectClass, ...]] = (
     ObjectClass(
@@ -199,10 +229,17 @@ CLASSES: Final[tuple[ObjectClass, ...]] = (
         fill=0.6,
         tag=12,
     ),
+    _prop_class("traffic_cone", _CONE, half_extent_m=(0.2, 0.2, 0.35)),
+    _prop_class("barrier", _BARRIER, half_extent_m=(0.61, 0.18, 0.54)),
+    _prop_class("pushable", _PUSHABLE, half_extent_m=(0.4, 0.35, 0.5)),
+    _prop_class("debris", _DEBRIS, half_extent_m=(0.4, 0.4, 0.3)),
 )
 
-CATEGORIES: Final = tuple(sorted({c.category for c in CLASSES}, key=lambda category: category.name))
-"""Those that our classes have, by name: the rows of the table ``category``."""
+_BY_NAME: Final = sorted({(c.category, c.behaviour == "stands") for c in CLASSES}, key=lambda row: row[0].name)
+CATEGORIES: Final = tuple(category for category, stands in _BY_NAME if not stands)
+"""Those of traffic, by name: the rows of the table ``category``."""
+PROP_CATEGORIES: Final = tuple(category for category, stands in _BY_NAME if stands)
+"""Those of the things that corner cases are made of: more rows of it, where a data set has corner cases."""
 
 DETECTION_CLASSES: Final = (
     "car",
@@ -222,8 +259,6 @@ _DETECTION_OF_OTHERS: Final = {
     "human.pedestrian.child": "pedestrian",
     "human.pedestrian.construction_worker": "pedestrian",
     "human.pedestrian.police_officer": "pedestrian",
-    "movable_object.barrier": "barrier",
-    "movable_object.trafficcone": "traffic_cone",
     "vehicle.bus.bendy": "bus",
     "vehicle.construction": "construction_vehicle",
     "vehicle.trailer": "trailer",
@@ -255,7 +290,7 @@ UAV3D_CARS: Final = (
 """By their names in CARLA 0.9.10, which UAV3D's files use. The paper counts 17 classes and lists them nowhere: these are
 the 27 of its tracking code less the two-wheelers and what CARLA's own traffic script leaves out as unsafe."""
 
-_DETECTION: Final = {category.name: category.detection for category in CATEGORIES} | _DETECTION_OF_OTHERS
+_DETECTION: Final = {c.name: c.detection for c in (*CATEGORIES, *PROP_CATEGORIES) if c.detection} | _DETECTION_OF_OTHERS
 _BY_LABEL: Final[dict[str, ObjectClass]] = {c.label: c for c in CLASSES}
 _BY_TAG: Final = {c.tag: c for c in CLASSES if c.tag is not None}
 _BY_BLUEPRINT: Final = {name: c for c in CLASSES for name in c.blueprints}
@@ -275,7 +310,7 @@ def class_of(info: ActorInfo) -> ObjectClass | None:
 
 def class_of_blueprint(blueprint: str) -> ObjectClass | None:
     """Return the class that a blueprint's name tells, by CARLA's catalogue."""
-    usual = {"vehicle": _BY_LABEL["car"], "walker": _BY_LABEL["pedestrian"]}
+    usual = {"vehicle": _BY_LABEL["car"], "walker": _BY_LABEL["pedestrian"], "static": _BY_LABEL["debris"]}
     return _BY_BLUEPRINT.get(blueprint) or usual.get(blueprint.partition(".")[0])
 
 

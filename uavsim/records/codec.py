@@ -27,7 +27,7 @@ import numpy as np
 from uavsim.errors import DatasetError, FrameError
 from uavsim.files.parse import reading
 from uavsim.geometry.se3 import SE3
-from uavsim.records import motion, plan, recording
+from uavsim.records import corner_cases, motion, plan, recording
 from uavsim.records.format_1 import with_poses, with_typed_extra
 from uavsim.records.plan import ScenePlan
 from uavsim.typing import AnyArray
@@ -41,7 +41,7 @@ _NUMBERS: Final = re.compile("[<>=|]?[biuf][1248]")
 _PLAIN: Final = (bool, int, float, str, bytes, type(None))
 _RECORDS: Final[dict[str, type]] = {
     name: getattr(module, name)
-    for module in (motion, plan, recording)
+    for module in (corner_cases, motion, plan, recording)
     for name in module.__all__
     if dataclasses.is_dataclass(getattr(module, name))
 } | {"SE3": SE3}

@@ -16,6 +16,7 @@ from uavsim.geometry import unreal
 from uavsim.geometry.frames import FLU_SE3_OPTICAL
 from uavsim.geometry.se3 import SE3
 from uavsim.records.actors import ActorInfo, ActorStates
+from uavsim.records.corner_cases import CornerCasesPlan
 from uavsim.records.motion import MotionLog
 from uavsim.typing import FloatArray
 
@@ -332,6 +333,7 @@ class ScenePlan:
     recording: Recorded = field(default="full", metadata=_LATER)
     replay: ReplayPlan | None = field(default=None, metadata=_LATER)
     intruders: tuple[IntruderPlan, ...] = field(default=(), metadata=_LATER)
+    corner_cases: CornerCasesPlan | None = field(default=None, metadata=_LATER)
 
     @property
     def image_every_steps(self) -> int:

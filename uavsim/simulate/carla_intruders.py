@@ -7,6 +7,7 @@ blueprints of a build that has them.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 import carla
@@ -59,7 +60,7 @@ class CarlaIntruders:
         return self._actor_ids
 
     def know(self, infos: tuple[ActorInfo, ...]) -> tuple[ActorInfo, ...]:
-        """Take the boxes of the spawned actors, and return them: an intruder's path is that of its box's middle.
+        """Take the boxes of the spawned actors, and call them intruders: an intruder's path is that of its box's middle.
 
         Args:
             infos: of all actors of the scene.
@@ -69,7 +70,8 @@ class CarlaIntruders:
             intruder.map_SE3_flu @ box_of[actor_id].inverse()
             for actor_id, intruder in zip(self._actor_ids, self._intruders, strict=True)
         ]
-        return infos
+        ours = set(self._actor_ids)
+        return tuple(replace(info, kind="intruder") if info.simulator_actor_id in ours else info for info in infos)
 
     def show(self, step: int) -> None:
         """Put every intruder where the plan has it at a step; takes effect in the next tick.

@@ -31,6 +31,7 @@ class MotionReader:
         self._world = world
         self._instance_of = instance_of
         self._actors = {instance_of[a.id]: a for a in world.get_actors(list(instance_of))} if instance_of else {}
+        self._stands = {i for i, a in self._actors.items() if str(a.type_id).startswith("static.")}
         self._walks = {i for i, a in self._actors.items() if str(a.type_id).startswith("walker.")}
         self._signals = signals_of(world)
         self._lights: dict[int, int] = {}
@@ -57,7 +58,7 @@ class MotionReader:
 
     def _control(self, instance_id: int) -> tuple[float, ...]:
         actor = self._actors.get(instance_id)
-        if actor is None or str(actor.type_id).startswith("static."):
+        if actor is None or instance_id in self._stands:
             return (0.0,) * CONTROLS
         control = actor.get_control()
         if instance_id in self._walks:

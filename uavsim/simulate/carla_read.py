@@ -62,8 +62,8 @@ def states_from_table(table: FloatArray) -> ActorStates:
     )
 
 
-_KINDS: Final[Mapping[str, ActorKind]] = {"walker": "walker", "static": "intruder"}
-"""Of an actor, by the first word of its blueprint; the only props that are spawned are intruders."""
+_KINDS: Final[Mapping[str, ActorKind]] = {"walker": "walker", "static": "prop"}
+"""Of an actor, by the first word of its blueprint; which props are intruders is known to who spawned them."""
 
 
 def actor_info(actor: Any, instance_id: int) -> ActorInfo:

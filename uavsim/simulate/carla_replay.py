@@ -18,6 +18,7 @@ from uavsim.records.motion import TickMotion
 from uavsim.records.plan import ReplayPlan, ScenePlan
 from uavsim.records.recording import ActorInfo, ActorStates
 from uavsim.simulate import carla_read
+from uavsim.simulate.carla_cases import open_doors
 from uavsim.simulate.carla_motion import signals_of
 from uavsim.typing import AnyArray, BoolArray, IntArray
 
@@ -36,6 +37,7 @@ class RecordedTraffic:
         assert plan.replay is not None
         self._client, self._world, self._map_name = client, world, map_name
         self._replay: ReplayPlan = plan.replay
+        self._cases = plan.corner_cases
         self._motion = plan.replay.motion.open()
         self._capture_of = {step: index for index, step in enumerate(plan.capture_steps)}
         self._infos = {info.instance_id: info for info in plan.replay.actors}
@@ -65,13 +67,14 @@ class RecordedTraffic:
                 f"{self._map_name} has no traffic light {missing[0]!r}, which the recording has: it is of another version of "
                 "the town"
             )
-        vehicles = self._spawn([i for i in self._present() if self._infos[i].kind in {"vehicle", "intruder"}])
+        vehicles = self._spawn([i for i in self._present() if self._infos[i].kind in {"vehicle", "intruder", "prop"}])
         pass_a_tick()
         walkers = self._spawn([i for i in self._present() if self._infos[i].kind == "walker"])
         if self._walkers_wanted:
             pass_a_tick()
         for actor in self._world.get_actors(vehicles + walkers):
             actor.set_collisions(False)
+        open_doors(self._world, self._cases, vehicles)
         return vehicles, walkers
 
     @property
@@ -170,7 +173,7 @@ class RecordedTraffic:
         commands: list[Any] = []
         if before is None or not np.array_equal(before[:6], values[:6]):
             commands.append(carla.command.ApplyTransform(actor_id, _transform(values)))
-        drives = self._infos[instance_id].kind != "intruder"
+        drives = self._infos[instance_id].kind not in {"intruder", "prop"}
         if drives and (before is None or not np.array_equal(before[6:], values[6:])):
             commands.append(self._control(instance_id, actor_id, values[6:]))
         if lights != lights_before:

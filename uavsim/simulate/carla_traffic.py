@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import carla
@@ -10,6 +10,7 @@ import numpy as np
 
 from uavsim.records.plan import ScenePlan
 from uavsim.simulate import carla_read, traffic
+from uavsim.simulate.carla_cases import CASES_CLEAR_M
 
 __all__ = ["spawn_vehicles", "spawn_walkers", "steer_traffic"]
 
@@ -28,13 +29,14 @@ def steer_traffic(manager: Any, world: Any, plan: ScenePlan) -> None:
     world.set_pedestrians_seed(plan.seed % 2**31)
 
 
-def _places(world: Any, plan: ScenePlan, rng: np.random.Generator) -> list[Any]:
-    """Recommended spawn points, then lane waypoints where the map has too few."""
+def _places(world: Any, plan: ScenePlan, rng: np.random.Generator, *, clear_of: Sequence[Any]) -> list[Any]:
+    """Recommended spawn points, then lane waypoints where the map has too few; none near a corner case."""
     town = world.get_map()
-    places = list(town.get_spawn_points())
+    places = [p for p in town.get_spawn_points() if _is_clear(p, clear_of)]
     if len(places) >= plan.traffic.vehicles or not plan.traffic.spawn_on_waypoints:
         return places
     more = [w.transform for w in town.generate_waypoints(_VEHICLE_GAP_M) if not w.is_junction]
+    more = [pose for pose in more if _is_clear(pose, clear_of)]
     more = [more[i] for i in rng.permutation(len(more))]
     for pose in more:
         pose.location.z += 0.5
@@ -42,12 +44,27 @@ def _places(world: Any, plan: ScenePlan, rng: np.random.Generator) -> list[Any]:
     return places + [more[i] for i in kept]
 
 
-def spawn_vehicles(client: Any, world: Any, plan: ScenePlan, rng: np.random.Generator, *, port: int) -> list[int]:
-    """Spawn a scene's vehicles, driven by the Traffic Manager at ``port``; returns their ids."""
+def _is_clear(pose: Any, clear_of: Sequence[Any]) -> bool:
+    return all(pose.location.distance(place) > CASES_CLEAR_M for place in clear_of)
+
+
+def spawn_vehicles(
+    client: Any, world: Any, plan: ScenePlan, rng: np.random.Generator, *, port: int, clear_of: Sequence[Any] = ()
+) -> list[int]:
+    """Spawn a scene's vehicles, driven by the Traffic Manager at ``port``; returns their ids.
+
+    Args:
+        client: of the server.
+        world: of it.
+        plan: says how many.
+        rng: the scene's own.
+        port: of the Traffic Manager.
+        clear_of: locations near which none starts.
+    """
     library = world.get_blueprint_library()
     known = [carla_read.blueprint_facts(b) for b in library.filter("vehicle.*")]
     choices = traffic.choose_blueprints(plan.traffic.blueprints, known)
-    places = _places(world, plan, rng)
+    places = _places(world, plan, rng, clear_of=clear_of)
     orders = traffic.order_vehicles(count=plan.traffic.vehicles, choices=choices, places=len(places), rng=rng)
     commands = []
     for order in orders:

@@ -20,7 +20,7 @@ from uavsim.records.classes import VEHICLE_OF_TAG
 from uavsim.records.modalities import Modality
 from uavsim.records.plan import ScenePlan
 from uavsim.records.recording import ActorInfo
-from uavsim.simulate import carla_read, carla_traffic, versions
+from uavsim.simulate import carla_cases, carla_read, carla_traffic, versions
 from uavsim.simulate.carla_intruders import CarlaIntruders
 from uavsim.simulate.carla_motion import MotionReader
 from uavsim.simulate.carla_replay import RecordedTraffic
@@ -75,6 +75,7 @@ class CarlaWorld:
         self._rendering = True
         self._traffic_manager: Any = None
         self._vehicles, self._walkers, self._controllers = list[int](), list[int](), list[int]()
+        self._cases = list[int]()
         self._instance_of: dict[int, int] = {}
         self._parked = carla_read.NOTHING_PARKED
         self._reader: MotionReader | None = None
@@ -119,6 +120,7 @@ class CarlaWorld:
         with _translated("clearing what another client left"):
             self._pass_a_tick()
             left = [a.id for kind in _LEFT_BEHIND for a in self._world.get_actors().filter(kind)]
+            left += carla_cases.left_behind(self._world)
             if left:
                 self._client.apply_batch_sync([carla.command.DestroyActor(i) for i in left], False)
                 self._pass_a_tick()
@@ -134,7 +136,7 @@ class CarlaWorld:
             self._world = self._client.load_world(wanted)
         self._client.set_timeout(_CALL_TIMEOUT_S)
         self.generation += 1
-        self._vehicles, self._walkers, self._controllers = [], [], []
+        self._vehicles, self._walkers, self._controllers, self._cases = [], [], [], []
         self._traffic_manager = self._reader = self._replayed = None
         if self.map_name != wanted:
             raise SimulatorError(f"asked the server at {self._where} for {wanted}, it loaded {self.map_name}")
@@ -229,7 +231,7 @@ class CarlaWorld:
             self._spawn_traffic(plan, heartbeat=heartbeat)
         self._spawn_intruders(plan)
         with _translated("reading the actors"):
-            actors = self._describe()
+            actors = self._describe(plan)
             self._reader = MotionReader(self._world, self._instance_of)
             if plan.traffic.label_parked:
                 self._parked = self._parked_vehicles(len(actors) + 1)
@@ -267,17 +269,22 @@ class CarlaWorld:
         rng = np.random.default_rng([plan.seed, 1])
         with _translated("starting the Traffic Manager"):
             self._start_traffic_manager(plan)
+        with _translated("spawning corner cases"):
+            self._cases, kept_free = carla_cases.spawn_cases(self._client, self._world, plan)
         with _translated("spawning vehicles"):
             port = self._traffic_manager.get_port()
-            self._vehicles = carla_traffic.spawn_vehicles(self._client, self._world, plan, rng, port=port)
+            self._vehicles = carla_traffic.spawn_vehicles(
+                self._client, self._world, plan, rng, port=port, clear_of=kept_free
+            )
             self._world.tick(_CALL_TIMEOUT_S)
+            carla_cases.open_doors(self._world, plan.corner_cases, self._cases)
         heartbeat("spawn", 1)
         if plan.traffic.walkers:
             with _translated("spawning walkers"):
                 self._walkers, self._controllers = carla_traffic.spawn_walkers(
                     self._client, self._world, plan, rng, pass_a_tick=lambda: self._world.tick(_CALL_TIMEOUT_S)
                 )
-        ids = self._vehicles + self._walkers
+        ids = self._vehicles + self._walkers + self._cases
         self._instance_of = {actor_id: n for n, actor_id in enumerate(ids, start=1)}
 
     def _spawn_intruders(self, plan: ScenePlan) -> None:
@@ -294,10 +301,12 @@ class CarlaWorld:
         self._vehicles, self._walkers = spawned
         self._instance_of = self._replayed.instance_of
 
-    def _describe(self) -> tuple[ActorInfo, ...]:
+    def _describe(self, plan: ScenePlan) -> tuple[ActorInfo, ...]:
         """Read what does not change; instance ids are in spawn order."""
-        found = [a for a in self._world.get_actors(self._vehicles + self._walkers) if a.id in self._instance_of]
-        infos = tuple(carla_read.actor_info(a, self._instance_of[a.id]) for a in found)
+        ids = self._vehicles + self._walkers + self._cases
+        found = [a for a in self._world.get_actors(ids) if a.id in self._instance_of]
+        plain = (carla_read.actor_info(a, self._instance_of[a.id]) for a in found)
+        infos = tuple(carla_cases.with_open_doors(info, plan.corner_cases) for info in plain)
         return self._intruders.know(infos) if self._intruders else infos
 
     def _clear(self) -> None:
@@ -308,11 +317,11 @@ class CarlaWorld:
             self._replayed = self._intruders = None
             for controller in self._world.get_actors(self._controllers) if self._controllers else ():
                 controller.stop()
-            doomed = self._controllers + self._walkers + self._vehicles
+            doomed = self._controllers + self._walkers + self._vehicles + self._cases
             if doomed:
                 self._client.apply_batch_sync([carla.command.DestroyActor(i) for i in doomed], False)
                 self._world.tick(_CALL_TIMEOUT_S)
-        self._vehicles, self._walkers, self._controllers, self._instance_of = [], [], [], {}
+        self._vehicles, self._walkers, self._controllers, self._cases, self._instance_of = [], [], [], [], {}
         self._parked = carla_read.NOTHING_PARKED
 
     def spawn_sensor(

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
 from uavsim.validate import (
+    cases,
     coverage,
     encounters,
     events,
@@ -142,6 +143,9 @@ CHECKS: Final[tuple[Check, ...]] = (
     _of("encounters.cpa", encounters.nothing_nearer_than_cpa, "encounter.cpa"),
     _of("encounters.boxes", encounters.boxes_are_the_masks, "encounter.box", needs="images"),
     _of("encounters.horizon", encounters.horizon_is_the_pixels, "encounter.horizon", needs="images"),
+    _of_tables("cases.scenes", cases.scenes_have_cases, "cases.none"),
+    _of_tables("cases.tags", cases.everything_tagged, "cases.tag"),
+    _of("cases.seen", cases.cases_large_enough, "cases.small", needs="masks"),
     _of("coverage.empty", coverage.scenes_not_empty, "coverage.empty"),
     _of("coverage.spawned", coverage.spawned_as_asked, "coverage.spawned"),
     _of("pixels.views", pixels.masks_belong_to_views, "pixels.view", needs="masks"),

@@ -103,6 +103,24 @@ class DataSet:
         told = table.get("uav_visible_px")
         return stated if told is None else np.where(told >= 0, told, stated)
 
+    @property
+    def placed_instances(self) -> BoolArray:
+        """(instances,) put where it is by a corner case: it may lie on its side or on a roof, with its doors open."""
+        placed = np.zeros(len(self["instance"]), dtype=bool)
+        if "object_tag" in self.tables:
+            table = self["object_tag"]
+            of_case = np.array([token != "" for token in table["corner_case_token"]], dtype=bool)
+            rows = table["instance_token"][of_case]
+            placed[rows[rows >= 0]] = True
+        return placed
+
+    @property
+    def placed(self) -> BoolArray:
+        """(annotations,) the same of their boxes."""
+        instance = self["sample_annotation"]["instance_token"]
+        placed: BoolArray = np.append(self.placed_instances, False)[np.where(instance >= 0, instance, -1)]
+        return placed
+
     def scene_place(self, row: int) -> Place:
         """Name a scene row."""
         return Place(scene=self["scene"]["name"][row]) if row >= 0 else Place()

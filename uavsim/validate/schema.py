@@ -125,6 +125,14 @@ TABLES: Final[dict[str, tuple[Field, ...]]] = {
 
 EXTRA: Final[dict[str, tuple[Field, ...]]] = {
     "layer": (_TOKEN, Field("sample_data_token", "ref", table="sample_data"), *_text("kind", "filename")),
+    "corner_case": (
+        _TOKEN,
+        Field("scene_token", "ref", table="scene"),
+        *_text("name", "tag"),
+        Field("min_visible_px", "int"),
+        Field("instance_tokens", "refs", table="instance"),
+    ),
+    "object_tag": (_TOKEN, Field("instance_token", "ref", table="instance"), *_text("tag", "corner_case_token")),
     "lidarseg": (_TOKEN, Field("sample_data_token", "ref", table="sample_data"), *_text("filename")),
     "encounter": (
         _TOKEN,

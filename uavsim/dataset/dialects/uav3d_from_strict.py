@@ -34,13 +34,14 @@ from uavsim.dataset.schema import (
     LAYER,
     LIDARSEG,
     LOG,
+    OBJECT_TAG,
     SAMPLE,
     SAMPLE_ANNOTATION,
     SAMPLE_DATA,
     Tables,
 )
 from uavsim.dataset.vocabulary import category_token
-from uavsim.errors import DatasetError
+from uavsim.errors import DatasetError, InputError
 from uavsim.geometry import quaternion, unreal
 from uavsim.records.classes import uav3d_category
 from uavsim.typing import FloatArray
@@ -58,8 +59,14 @@ def uav3d_scene(scene: SceneRows, *, channel_of_sensor: dict[str, str], options:
 
     Raises:
         DatasetError: a row that the scene needs is missing.
+        InputError: the scene has corner cases.
     """
     rows = scene.rows
+    if OBJECT_TAG.of(rows):
+        raise InputError(
+            f"{scene.scene['name']} has corner cases, and UAV3D's tools count every box as a car: the uav3d dialect has no "
+            "place for them; export them with uavsim export --format openad"
+        )
     calibrated = {row["token"]: row for row in CALIBRATED_SENSOR.of(rows)}
     cameras, others = _cameras_and_others(SAMPLE_DATA.of(rows), calibrated, channel_of_sensor)
     poses = _camera_poses(cameras, rows)

@@ -22,11 +22,6 @@ from headless_simulator.carla.sensor_blueprints import sensor_blueprints
 from headless_simulator.errors import CallRefused
 from headless_simulator.models.catalogue import FLYERS, PROPS, VEHICLES, WALKERS, Vector
 
-_WITH_DOORS: Final = frozenset({
-    "vehicle.dodge.charger_2020", "vehicle.dodge.charger_police_2020", "vehicle.ford.crown", "vehicle.ford.ambulance",
-    "vehicle.lincoln.mkz_2020", "vehicle.mercedes.coupe_2020", "vehicle.mercedes.sprinter", "vehicle.mini.cooper_s_2021",
-    "vehicle.nissan.patrol_2021", "vehicle.carlamotors.firetruck",
-})  # fmt: skip
 _WITHOUT_COLOUR: Final = frozenset({"vehicle.tesla.cybertruck"})
 _WITH_DRIVERS: Final = frozenset({"vehicle.lincoln.mkz_2020"})  # and everything on two wheels
 _DRIVERS: Final = ("0", "1", "2", "3", "4", "5")
@@ -57,7 +52,7 @@ def _vehicle(name: str) -> list[Attribute]:
         fixed("special_type", STRING, spec.special_type),
         fixed("number_of_wheels", INT, spec.wheels),
         fixed("generation", INT, spec.generation),
-        fixed("has_dynamic_doors", BOOL, name in _WITH_DOORS),
+        fixed("has_dynamic_doors", BOOL, spec.has_doors),
         fixed("has_lights", BOOL, spec.has_lights),
     ]
 

@@ -34,6 +34,7 @@ class VehicleSpec:
         mass_kg: for the physics.
         colours: recommended body colours; the first is the default.
         has_lights: whether the lamps work.
+        has_doors: whether its side doors open.
         shape: which body the model builder makes.
         tag: semantic tag of the body.
     """
@@ -50,6 +51,7 @@ class VehicleSpec:
     has_lights: bool
     shape: str
     tag: int
+    has_doors: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +102,10 @@ class PropSpec:
     tag: int
 
 
+_WITH_DOORS: Final = frozenset({
+    "dodge.charger_2020", "dodge.charger_police_2020", "ford.crown", "ford.ambulance", "lincoln.mkz_2020",
+    "mercedes.coupe_2020", "mercedes.sprinter", "mini.cooper_s_2021", "nissan.patrol_2021", "carlamotors.firetruck",
+})  # fmt: skip
 _TAG_OF: Final = {"car": 14, "van": 14, "truck": 15, "bus": 16, "motorcycle": 18, "bicycle": 19}
 
 
@@ -129,6 +135,7 @@ def _vehicle(
         has_lights=lights,
         shape=shape,
         tag=_TAG_OF[base_type],
+        has_doors=name in _WITH_DOORS,
     )
 
 
@@ -276,17 +283,17 @@ _PROPS: Final = (
     _prop("streetsign01", "sign", (0.10, 0.42, 1.30), BLUE, WHITE, tag=_SIGN),
     _prop("streetsign04", "sign", (0.10, 0.42, 1.30), WHITE, RED, tag=_SIGN),
     _prop("barrel", "barrel", (0.30, 0.30, 0.45), BLUE, _STEEL, tag=_DYNAMIC),
-    _prop("box01", "box", (0.34, 0.34, 0.34), _CARD, _CARD, tag=_DYNAMIC),
-    _prop("box02", "box", (0.34, 0.26, 0.27), _CARD, _CARD, tag=_DYNAMIC),
-    _prop("box03", "box", (0.34, 0.22, 0.22), _CARD, _CARD, tag=_DYNAMIC),
-    _prop("creasedbox01", "box", (0.36, 0.34, 0.28), _CARD, _CARD, tag=_DYNAMIC),
-    _prop("creasedbox02", "box", (0.34, 0.30, 0.25), _CARD, _CARD, tag=_DYNAMIC),
-    _prop("creasedbox03", "box", (0.34, 0.28, 0.22), _CARD, _CARD, tag=_DYNAMIC),
+    _prop("box01", "carton", (0.34, 0.34, 0.34), _CARD, _CARD, tag=_DYNAMIC),
+    _prop("box02", "carton", (0.34, 0.26, 0.27), _CARD, _CARD, tag=_DYNAMIC),
+    _prop("box03", "carton", (0.34, 0.22, 0.22), _CARD, _CARD, tag=_DYNAMIC),
+    _prop("creasedbox01", "carton", (0.36, 0.34, 0.28), _CARD, _CARD, tag=_DYNAMIC),
+    _prop("creasedbox02", "carton", (0.34, 0.30, 0.25), _CARD, _CARD, tag=_DYNAMIC),
+    _prop("creasedbox03", "carton", (0.34, 0.28, 0.22), _CARD, _CARD, tag=_DYNAMIC),
     _prop("briefcase", "box", (0.12, 0.30, 0.22), BLACK, BROWN, tag=_DYNAMIC),
     _prop("guitarcase", "box", (0.20, 0.52, 0.09), BLACK, BROWN, tag=_DYNAMIC),
-    _prop("travelcase", "box", (0.15, 0.22, 0.36), NAVY, GREY, tag=_DYNAMIC),
-    _prop("plasticbag", "box", (0.18, 0.20, 0.18), WHITE, SILVER, tag=_DYNAMIC),
-    _prop("trashbag", "barrel", (0.31, 0.31, 0.33), BLACK, BLACK, tag=_DYNAMIC),
+    _prop("travelcase", "suitcase", (0.15, 0.22, 0.36), NAVY, GREY, tag=_DYNAMIC),
+    _prop("plasticbag", "bag", (0.18, 0.20, 0.18), WHITE, SILVER, tag=_DYNAMIC),
+    _prop("trashbag", "bag", (0.31, 0.31, 0.33), BLACK, BLACK, tag=_DYNAMIC),
     _prop("garbage01", "box", (0.30, 0.30, 0.06), GREY, WHITE, tag=_DYNAMIC),
     _prop("garbage02", "box", (0.07, 0.07, 0.05), WHITE, RED, tag=_DYNAMIC),
     _prop("garbage03", "box", (0.08, 0.06, 0.06), _CARD, WHITE, tag=_DYNAMIC),
@@ -299,21 +306,21 @@ _PROPS: Final = (
     _prop("brokentile02", "box", (0.11, 0.09, 0.03), GREY, GREY),
     _prop("brokentile03", "box", (0.08, 0.10, 0.03), GREY, GREY),
     _prop("brokentile04", "box", (0.12, 0.10, 0.03), GREY, GREY),
-    _prop("dirtdebris03", "box", (0.70, 0.60, 0.08), BROWN, GREY),
-    _prop("dirtdebris01", "box", (0.80, 0.80, 0.10), BROWN, GREY),
-    _prop("dirtdebris02", "box", (0.60, 0.70, 0.08), BROWN, GREY),
+    _prop("dirtdebris03", "heap", (0.70, 0.60, 0.08), BROWN, GREY),
+    _prop("dirtdebris01", "heap", (0.80, 0.80, 0.10), BROWN, GREY),
+    _prop("dirtdebris02", "heap", (0.60, 0.70, 0.08), BROWN, GREY),
     _prop("ironplank", "box", (0.80, 0.60, 0.03), _STEEL, _STEEL),
     _prop("trashcan01", "barrel", (0.32, 0.32, 0.50), _PLASTIC, BLACK, tag=_DYNAMIC),
     _prop("trashcan02", "barrel", (0.28, 0.28, 0.45), GREY, BLACK, tag=_DYNAMIC),
-    _prop("trashcan03", "box", (0.36, 0.32, 0.52), _PLASTIC, BLACK, tag=_DYNAMIC),
-    _prop("trashcan04", "box", (0.34, 0.30, 0.50), BLUE, BLACK, tag=_DYNAMIC),
+    _prop("trashcan03", "dustbin", (0.36, 0.32, 0.52), _PLASTIC, BLACK, tag=_DYNAMIC),
+    _prop("trashcan04", "dustbin", (0.34, 0.30, 0.50), BLUE, BLACK, tag=_DYNAMIC),
     _prop("trashcan05", "barrel", (0.30, 0.30, 0.48), _STEEL, BLACK, tag=_DYNAMIC),
-    _prop("bin", "box", (0.33, 0.33, 0.52), GREEN, BLACK, tag=_DYNAMIC),
+    _prop("bin", "dustbin", (0.33, 0.33, 0.52), GREEN, BLACK, tag=_DYNAMIC),
     _prop("container", "box", (0.95, 0.54, 0.62), _PLASTIC, BLACK),
     _prop("clothcontainer", "box", (0.63, 0.61, 1.00), YELLOW, GREY),
     _prop("glasscontainer", "barrel", (0.80, 0.80, 0.86), GREEN, WHITE),
     _prop("mailbox", "box", (0.26, 0.32, 0.60), BLUE, WHITE),
-    _prop("vendingmachine", "box", (0.42, 0.50, 0.96), RED, WHITE),
+    _prop("vendingmachine", "vending", (0.42, 0.50, 0.96), RED, WHITE),
     _prop("atm", "box", (0.42, 0.46, 0.98), BLUE, WHITE),
     _prop("advertisement", "sign", (0.12, 0.68, 1.30), SKY, WHITE, tag=_SIGN),
     _prop("streetfountain", "barrel", (0.40, 0.40, 0.52), _STEEL, SKY),
@@ -325,13 +332,13 @@ _PROPS: Final = (
     _prop("plastictable", "table", (0.56, 0.56, 0.36), WHITE, WHITE, tag=_DYNAMIC),
     _prop("plasticchair", "chair", (0.30, 0.30, 0.44), WHITE, WHITE, tag=_DYNAMIC),
     _prop("maptable", "table", (0.62, 0.50, 0.42), _STEEL, BLUE),
-    _prop("shoppingcart", "cart", (0.62, 0.34, 0.54), _STEEL, RED, tag=_DYNAMIC),
+    _prop("shoppingcart", "trolley", (0.62, 0.34, 0.54), _STEEL, RED, tag=_DYNAMIC),
     _prop("shoppingtrolley", "cart", (0.30, 0.26, 0.50), NAVY, BLACK, tag=_DYNAMIC),
     _prop("wheelbarrow", "cart", (0.72, 0.34, 0.36), GREEN, BLACK, tag=_DYNAMIC),
     _prop("busstop", "shelter", (0.98, 2.05, 1.30), GREY, SKY),
     _prop("busstoplb", "shelter", (0.98, 2.05, 1.30), GREY, SKY),
     _prop("kiosk_01", "box", (1.40, 1.40, 1.45), FOREST, BEIGE),
-    _prop("foodcart", "box", (0.78, 1.50, 1.30), RED, WHITE),
+    _prop("foodcart", "stall", (0.78, 1.50, 1.30), RED, WHITE),
     _prop("pergola", "shelter", (1.60, 1.60, 1.20), _WOOD, _WOOD),
     _prop("swing", "shelter", (1.20, 1.60, 1.15), RED, YELLOW),
     _prop("swingcouch", "shelter", (0.70, 1.10, 0.95), BEIGE, GREEN),
@@ -339,7 +346,7 @@ _PROPS: Final = (
     _prop("clothesline", "barrier", (0.60, 1.10, 0.85), _STEEL, WHITE),
     _prop("wateringcan", "barrel", (0.14, 0.20, 0.17), GREEN, GREEN, tag=_DYNAMIC),
     _prop("haybale", "barrel", (0.60, 0.60, 0.60), YELLOW, BEIGE),
-    _prop("haybalelb", "box", (0.60, 0.60, 0.60), YELLOW, BEIGE),
+    _prop("haybalelb", "bale", (0.60, 0.60, 0.60), YELLOW, BEIGE),
     _prop("calibrator", "sign", (0.05, 0.60, 0.60), WHITE, BLACK),
     _prop("slide", "box", (1.80, 0.42, 1.00), YELLOW, BLUE),
     _prop("plantpot01", "plant", (0.55, 0.55, 0.42), (150, 96, 66), GREEN),
@@ -361,7 +368,7 @@ _PROPS: Final = (
     _prop("barbeque", "cart", (0.34, 0.62, 0.56), BLACK, _STEEL, tag=_DYNAMIC),
     _prop("gardenlamp", "barrel", (0.10, 0.10, 0.36), BLACK, YELLOW),
     _prop("doghouse", "box", (0.60, 0.48, 0.50), _WOOD, RED),
-    _prop("platformgarbage01", "box", (1.20, 1.80, 0.14), GREY, BROWN),
+    _prop("platformgarbage01", "heap", (1.20, 1.80, 0.14), GREY, BROWN),
 )
 
 PROPS: Final[dict[str, PropSpec]] = {spec.blueprint: spec for spec in _PROPS}
@@ -382,3 +389,17 @@ FLYERS: Final[dict[str, PropSpec]] = {
     )
 }
 """Intruders of air-to-air encounters: no blueprints of CARLA's; their origin is their middle."""
+
+MESH_PROP: Final = "static.prop.mesh"
+MESHES: Final[dict[str, PropSpec]] = {
+    f"mesh.{shape}": PropSpec(f"mesh.{shape}", half_extent_m, drawn, colour, accent, _DYNAMIC)
+    for shape, drawn, half_extent_m, colour, accent in (
+        ("bicycle", "bicycle", (0.90, 0.30, 0.52), RED, BLACK),
+        ("ladder", "ladder", (1.60, 0.22, 0.05), SILVER, GREY),
+        ("open_manhole", "manhole", (0.85, 0.40, 0.04), GREY, BLACK),
+        ("tangled_wire", "wire", (0.75, 0.65, 0.22), BLACK, ORANGE),
+        ("tree_branch", "branch", (1.60, 0.55, 0.30), BROWN, GREEN),
+        ("tyre", "tyre", (0.33, 0.33, 0.11), (20, 20, 22), BLACK),
+    )
+}
+"""What ``static.prop.mesh`` shows, by the last word of the asset's path; of other paths it shows nothing."""

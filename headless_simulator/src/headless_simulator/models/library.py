@@ -10,15 +10,34 @@ from typing import Final
 import numpy as np
 
 from headless_simulator.models.bodies import BODIES
-from headless_simulator.models.catalogue import FLYERS, OTHERS, PROPS, VEHICLES, WALKERS, Vector
+from headless_simulator.models.catalogue import (
+    FLYERS,
+    MESHES,
+    OTHERS,
+    PROPS,
+    VEHICLES,
+    WALKERS,
+    PropSpec,
+    Vector,
+)
 from headless_simulator.models.flyers import flyer
+from headless_simulator.models.open_doors import ALL_SIDE_DOORS, with_doors_open
 from headless_simulator.models.pedestrians import person
 from headless_simulator.models.props import prop
 from headless_simulator.models.two_wheelers import TWO_WHEELERS
 from headless_simulator.scene import PAINT, Float64, Mesh
 
-_NAMES: Final[tuple[str, ...]] = (*VEHICLES, *WALKERS, *PROPS, *OTHERS, *FLYERS)
+
+def _pairs(names: tuple[str, ...]) -> list[tuple[str, int]]:
+    return [(name, doors) for name in names for doors in range(1, ALL_SIDE_DOORS + 1)]
+
+
+_NAMES: Final[tuple[str, ...]] = (*VEHICLES, *WALKERS, *PROPS, *OTHERS, *FLYERS, *MESHES)
+_STANDING: Final[dict[str, PropSpec]] = {**PROPS, **MESHES}
+_WITH_DOORS: Final[tuple[str, ...]] = tuple(name for name, spec in VEHICLES.items() if spec.has_doors)
+_VARIANTS: Final = {len(_NAMES) + k: pair for k, pair in enumerate(_pairs(_WITH_DOORS))}
 _NUMBERS: Final = {name: number for number, name in enumerate(_NAMES)}
+_NUMBERS_WITH_DOORS: Final = {pair: number for number, pair in _VARIANTS.items()}
 
 
 @cache
@@ -30,7 +49,12 @@ def _build(blueprint: str) -> Mesh:
         return person(WALKERS[blueprint])
     if blueprint in FLYERS:
         return flyer(FLYERS[blueprint])
-    return prop(PROPS[blueprint] if blueprint in PROPS else OTHERS[blueprint])
+    return prop(_STANDING[blueprint] if blueprint in _STANDING else OTHERS[blueprint])
+
+
+@cache
+def _with_doors(blueprint: str, doors: int) -> Mesh:
+    return with_doors_open(_build(blueprint), VEHICLES[blueprint], doors)
 
 
 class ModelLibrary:
@@ -42,27 +66,33 @@ class ModelLibrary:
     """
 
     def __len__(self) -> int:
-        return len(_NAMES)
+        return len(_NAMES) + len(_VARIANTS)
 
     @property
     def blueprints(self) -> tuple[str, ...]:
         """Every id, at the place of its number."""
         return _NAMES
 
-    def number(self, blueprint: str) -> int:
-        """Number of a blueprint's model.
+    def has_doors(self, blueprint: str) -> bool:
+        """Whether a blueprint's doors can be opened."""
+        return blueprint in _WITH_DOORS
+
+    def number(self, blueprint: str, *, doors: int = 0) -> int:
+        """Number of a blueprint's model; bits of ``doors`` say which of its side doors stand open.
 
         Raises:
             ValueError: there is no such model; the message names the nearest.
         """
         try:
-            return _NUMBERS[blueprint]
+            return _NUMBERS_WITH_DOORS[blueprint, doors] if doors else _NUMBERS[blueprint]
         except KeyError:
             near = difflib.get_close_matches(blueprint, _NAMES, n=1, cutoff=0.0)
             raise ValueError(f"no model for blueprint {blueprint!r}; the nearest is {near[0]!r}") from None
 
     def mesh(self, number: int) -> Mesh:
-        """The mesh of one model; its bounds are its bounding box exactly."""
+        """The mesh of one model; its bounds are its bounding box exactly, unless doors stand open."""
+        if number in _VARIANTS:
+            return _with_doors(*_VARIANTS[number])
         return _build(_NAMES[number])
 
     def painted(self, number: int, colour_rgb: tuple[int, int, int]) -> Mesh:
@@ -80,7 +110,7 @@ class ModelLibrary:
             return WALKERS[blueprint].half_extent_m
         if blueprint in FLYERS:
             return FLYERS[blueprint].half_extent_m
-        return (PROPS[blueprint] if blueprint in PROPS else OTHERS[self._known(blueprint)]).half_extent_m
+        return (_STANDING[blueprint] if blueprint in _STANDING else OTHERS[self._known(blueprint)]).half_extent_m
 
     def box_offset(self, blueprint: str) -> Vector:
         """Box centre seen from the actor's origin, metres."""
@@ -88,7 +118,7 @@ class ModelLibrary:
             return VEHICLES[blueprint].box_offset_m
         if blueprint in WALKERS or blueprint in OTHERS or blueprint in FLYERS:
             return (0.0, 0.0, 0.0)
-        return (0.0, 0.0, PROPS[self._known(blueprint)].half_extent_m[2])
+        return (0.0, 0.0, _STANDING[self._known(blueprint)].half_extent_m[2])
 
     @cached_property
     def flying_radius_m(self) -> Float64:

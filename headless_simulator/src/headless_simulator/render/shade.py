@@ -52,6 +52,7 @@ from headless_simulator.scene import (
 
 _F = np.float32
 _ZERO, _HALF, _ONE = _F(0.0), _F(0.5), _F(1.0)
+_HAZARD = np.uint32(48)  # both blinkers
 
 
 @kernel(fastmath=True)
@@ -155,8 +156,12 @@ def shade(
                 state = lights[owner[number]]
                 if kind == HEAD_LIGHT:
                     glow = _F(3.0) if state & np.uint32(6) else (_F(1.2) if state & np.uint32(1) else _ZERO)
+                    if state & _HAZARD == _HAZARD:
+                        glow = _F(3.0)
                 elif kind == TAIL_LIGHT:
                     glow = _F(3.0) if state & np.uint32(8) else (_F(1.0) if state & np.uint32(1) else _ZERO)
+                    if state & _HAZARD == _HAZARD:
+                        glow = _F(3.0)
             normal[0], normal[1], normal[2] = facing * surface[3], facing * surface[4], facing * surface[5]
             to_sun = max(
                 _ZERO, normal[0] * light[TO_SUN] + normal[1] * light[TO_SUN + 1] + normal[2] * light[TO_SUN + 2]

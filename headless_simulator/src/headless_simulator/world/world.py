@@ -10,11 +10,11 @@ from typing import Final, Protocol, Self
 
 import numpy as np
 
-from headless_simulator.models.catalogue import FLYERS, OTHERS, PROPS, VEHICLES, WALKERS
 from headless_simulator.models.library import ModelLibrary
 from headless_simulator.scene import Float32, Float64, Movers, RenderedImage, Town, UInt8, UInt32, View, Weather
 from headless_simulator.world import contact, crashes, friction, physics
 from headless_simulator.world.actors import SPRING_ARM, Actor, NoSuchActor, SpawnOrder, SpawnRefused, kind_of
+from headless_simulator.world.body import give_body, show_doors
 from headless_simulator.world.game_thread import GameThread
 from headless_simulator.world.pose import Pose6, undo
 from headless_simulator.world.scenery import Scenery
@@ -24,7 +24,6 @@ from headless_simulator.world.table import LIGHT, PROP, SIGN, SPECTATOR, VEHICLE
 _GRAVES: Final = 4096
 _LARGEST_WANTED_ID: Final = 2**31  # ids are 32-bit numbers; those that come after must fit as well
 _DEFAULT_LIMIT_KMH: Final = 50.0
-_DRIVE_MPS2: Final = {"car": 5.0, "van": 4.0, "truck": 3.0, "bus": 3.0, "motorcycle": 6.0, "bicycle": 2.5}
 
 
 class RendererLike(Protocol):
@@ -211,30 +210,16 @@ class World:
         return actor
 
     def _give_body(self, actor: Actor) -> None:
-        c, row, name = self.table.c, actor.row, actor.blueprint
-        if name == friction.TRIGGER:
+        if actor.blueprint == friction.TRIGGER:
             actor.half_m = friction.trigger_half_m(actor.order.attributes)
             self._triggers.append(actor)
-        if not (name in VEHICLES or name in WALKERS or name in PROPS or name in OTHERS or name in FLYERS):
-            return
-        actor.half_m, actor.offset_m = self.models.half_extent(name), self.models.box_offset(name)
-        c.half[row], c.offset[row] = actor.half_m, actor.offset_m
-        c.model[row] = self.models.number(name)
-        c.physics[row] = c.gravity[row] = c.solid[row] = 1
-        c.colour[row] = _colour(actor.order.attributes.get("color", ""))
-        if name in VEHICLES:
-            spec = VEHICLES[name]
-            actor.tag = spec.tag
-            c.mass[row], c.wheelbase[row] = spec.mass_kg, 1.2 * actor.half_m[0]
-            c.max_steer[row], c.drive[row] = np.radians(70.0), _DRIVE_MPS2[spec.base_type]
-            c.grip[row] = c.own_grip[row] = friction.USUAL
-            c.drag[row], c.sticky[row] = 1.0, actor.has_sticky_control
-        elif name in WALKERS:
-            actor.tag = 12
-            c.mass[row] = 75.0
-        else:
-            actor.tag = (PROPS.get(name) or FLYERS.get(name) or OTHERS[name]).tag
-            c.mass[row] = 20.0
+        give_body(actor, self.table.c, self.models)
+
+    def set_door(self, actor_id: int, door: int, *, opened: bool) -> bool:
+        """Open or close a door of a vehicle; returns whether it has such a door."""
+        shown = show_doors(self.actor(actor_id), self.table.c, self.models, door=door, opened=opened)
+        self._movers = None
+        return shown
 
     def _is_taken(self, actor: Actor) -> bool:
         c = self.table.c
@@ -393,8 +378,3 @@ class World:
 
 def _as_told(pose: Float64) -> Float64:
     return pose.astype(np.float32).astype(np.float64)
-
-
-def _colour(text: str) -> tuple[int, int, int]:
-    parts = [int(part) for part in text.split(",") if part.strip().isdigit()]
-    return (parts[0] & 255, parts[1] & 255, parts[2] & 255) if len(parts) == 3 else (128, 128, 128)

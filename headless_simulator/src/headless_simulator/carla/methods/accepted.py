@@ -15,8 +15,8 @@ from headless_simulator.rpc.call_counts import CallCounts
 
 _ACCEPTED: Final = (  # nothing happens
     "apply_color_texture_to_objects", "apply_float_color_texture_to_objects", "blend_pose", "clear_debug_shape",
-    "clear_debug_string", "close_vehicle_door", "disable_sensor_for_ros", "draw_debug_shape",
-    "enable_sensor_for_ros", "get_pose_from_animation", "open_vehicle_door", "restore_physx_physics",
+    "clear_debug_string", "disable_sensor_for_ros", "draw_debug_shape",
+    "enable_sensor_for_ros", "get_pose_from_animation", "restore_physx_physics",
     "set_annotations_traverse_translucency", "set_bones_transform", "set_ignored_vehicles", "set_wheel_pitch_angle",
     "set_wheel_steer_direction", "show_vehicle_debug_telemetry",
     "use_carsim_road",

@@ -120,6 +120,16 @@ def set_vehicle_light_state(world: World, actor_id: ActorId, state: LightBits) -
     world.table.c.lights[world.actor(actor_id).row] = state
 
 
+def open_vehicle_door(world: World, actor_id: ActorId, door: Integer) -> None:
+    """Open a side door, or all of them (6); a vehicle without such a door stays as it is, as in CARLA."""
+    world.set_door(actor_id, door, opened=True)
+
+
+def close_vehicle_door(world: World, actor_id: ActorId, door: Integer) -> None:
+    """Close what ``open_vehicle_door`` opened."""
+    world.set_door(actor_id, door, opened=False)
+
+
 def get_physics_control(world: World, actor_id: ActorId) -> list[Any]:
     """Physics parameters: those that a client set, else what the kinematic model comes closest to."""
     return physics.physics_control(world, actor_id)
@@ -168,6 +178,8 @@ METHODS: Final[tuple[CarlaMethod[World], ...]] = (
     value(get_vehicle_light_states),
     value(get_vehicle_light_state),
     void(set_vehicle_light_state),
+    void(open_vehicle_door),
+    void(close_vehicle_door),
     value(get_physics_control),
     void(apply_physics_control),
     value(get_telemetry_data),

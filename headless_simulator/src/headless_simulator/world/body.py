@@ -1,0 +1,71 @@
+"""What an actor looks like and how it weighs: its model, its box, and what the physics needs of them."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+
+from headless_simulator.models.catalogue import FLYERS, MESH_PROP, MESHES, OTHERS, PROPS, VEHICLES, WALKERS
+from headless_simulator.models.library import ModelLibrary
+from headless_simulator.world import friction
+from headless_simulator.world.actors import Actor
+from headless_simulator.world.table import Columns
+
+__all__ = ["give_body", "model_name", "show_doors"]
+
+_DRIVE_MPS2: Final = {"car": 5.0, "van": 4.0, "truck": 3.0, "bus": 3.0, "motorcycle": 6.0, "bicycle": 2.5}
+_PEDESTRIAN: Final = 12
+_EVERY_DOOR: Final = 6  # CARLA's VehicleDoor.All
+_SIDE_DOORS: Final = 4
+_DOORS: Final = "doors"
+
+
+def model_name(blueprint: str, mesh_path: str) -> str | None:
+    """Return the name of a blueprint's model, of ``static.prop.mesh`` by its asset's last word; None where there is none."""
+    if blueprint == MESH_PROP:
+        name = f"mesh.{mesh_path.rsplit('/', 1)[-1].partition('.')[0]}"
+        return name if name in MESHES else None
+    return blueprint if any(blueprint in models for models in (VEHICLES, WALKERS, PROPS, OTHERS, FLYERS)) else None
+
+
+def give_body(actor: Actor, c: Columns, models: ModelLibrary) -> None:
+    """Fill in an actor's model, box, weight and drive."""
+    row, attributes = actor.row, actor.order.attributes
+    name = model_name(actor.blueprint, attributes.get("mesh_path", ""))
+    if name is None:
+        return
+    actor.half_m, actor.offset_m = models.half_extent(name), models.box_offset(name)
+    c.half[row], c.offset[row] = actor.half_m, actor.offset_m
+    c.model[row] = models.number(name)
+    c.physics[row] = c.gravity[row] = c.solid[row] = 1
+    c.colour[row] = _colour(attributes.get("color", ""))
+    if name in VEHICLES:
+        spec = VEHICLES[name]
+        actor.tag = spec.tag
+        c.mass[row], c.wheelbase[row] = spec.mass_kg, 1.2 * actor.half_m[0]
+        c.max_steer[row], c.drive[row] = np.radians(70.0), _DRIVE_MPS2[spec.base_type]
+        c.grip[row] = c.own_grip[row] = friction.USUAL
+        c.drag[row], c.sticky[row] = 1.0, actor.has_sticky_control
+    elif name in WALKERS:
+        actor.tag = _PEDESTRIAN
+        c.mass[row] = 75.0
+    else:
+        actor.tag = {**PROPS, **MESHES, **OTHERS, **FLYERS}[name].tag
+        c.mass[row] = 20.0
+
+
+def show_doors(actor: Actor, c: Columns, models: ModelLibrary, *, door: int, opened: bool) -> bool:
+    """Open or close a side door of a vehicle, or all of them; returns whether this vehicle has such a door."""
+    if not models.has_doors(actor.blueprint) or not (0 <= door < _SIDE_DOORS or door == _EVERY_DOOR):
+        return False
+    bits = 0b1111 if door == _EVERY_DOOR else 1 << door
+    doors = int(actor.extra.get(_DOORS, 0))
+    actor.extra[_DOORS] = doors = doors | bits if opened else doors & ~bits
+    c.model[actor.row] = models.number(actor.blueprint, doors=doors)
+    return True
+
+
+def _colour(text: str) -> tuple[int, int, int]:
+    parts = [int(part) for part in text.split(",") if part.strip().isdigit()]
+    return (parts[0] & 255, parts[1] & 255, parts[2] & 255) if len(parts) == 3 else (128, 128, 128)

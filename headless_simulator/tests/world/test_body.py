@@ -1,0 +1,66 @@
+"""What an actor looks like: meshes named by the path of an asset, and doors that stand open."""
+
+import numpy as np
+import pytest
+from headless_simulator.models.library import ModelLibrary
+from headless_simulator.world.actors import SpawnOrder
+from headless_simulator.world.body import model_name
+
+from tests.world.paper_town import world
+
+LIBRARY = ModelLibrary()
+WITH_DOORS, WITHOUT = "vehicle.dodge.charger_2020", "vehicle.audi.tt"
+ALL, FRONT_LEFT, BOOT = 6, 0, 5
+
+
+@pytest.mark.parametrize(
+    ("path", "model"),
+    [
+        ("/Game/Uavsim/open_manhole.open_manhole", "mesh.open_manhole"),
+        ("/Game/tyre", "mesh.tyre"),
+        ("/Game/Uavsim/piano.piano", None),
+        ("", None),
+    ],
+)
+def test_a_prop_shows_the_mesh_that_its_path_ends_with(path, model):
+    assert model_name("static.prop.mesh", path) == model
+    w = world()
+    actor = w.spawn(SpawnOrder("static.prop.mesh", attributes={"mesh_path": path}))
+    assert (w.table.c.model[actor.row] >= 0) == (model is not None)
+    if model is not None:
+        assert actor.half_m == LIBRARY.half_extent(model)
+        assert actor.offset_m[2] == actor.half_m[2]  # it stands on its origin
+
+
+def test_an_open_door_reaches_out_on_its_own_side_and_closes_again():
+    w = world()
+    car = w.spawn(SpawnOrder(WITH_DOORS))
+    closed = int(w.table.c.model[car.row])
+
+    assert w.set_door(car.actor_id, FRONT_LEFT, opened=True)
+    vertices_m = LIBRARY.mesh(int(w.table.c.model[car.row])).vertices_m
+    assert vertices_m[:, 1].min() < -car.half_m[1] - 0.6  # left is minus y
+    assert vertices_m[:, 1].max() == pytest.approx(car.half_m[1], abs=1e-6)
+
+    assert w.set_door(car.actor_id, FRONT_LEFT, opened=False)
+    assert w.table.c.model[car.row] == closed
+
+
+def test_all_doors_open_on_both_sides_and_the_box_stays():
+    w = world()
+    car = w.spawn(SpawnOrder(WITH_DOORS))
+    half_m = car.half_m
+    w.set_door(car.actor_id, ALL, opened=True)
+    vertices_m = LIBRARY.mesh(int(w.table.c.model[car.row])).vertices_m
+    np.testing.assert_allclose(vertices_m[:, 1].min(), -vertices_m[:, 1].max(), atol=1e-6)
+    assert car.half_m == half_m
+
+
+def test_what_has_no_such_door_stays_as_it_is():
+    w = world()
+    for blueprint, door in ((WITHOUT, ALL), (WITH_DOORS, BOOT), ("static.prop.barrel", ALL)):
+        actor = w.spawn(SpawnOrder(blueprint, pose=(0.0, 20.0 * door, 0.0, 0.0, 0.0, 0.0)))
+        before = int(w.table.c.model[actor.row])
+        assert not w.set_door(actor.actor_id, door, opened=True)
+        assert w.table.c.model[actor.row] == before
+        w.destroy(actor.actor_id)

@@ -1,0 +1,103 @@
+"""Where a corner case may stand: worked out on paper, with a ground of our own."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import pytest
+
+from tests.plans import scene_plan
+from uavsim.errors import SceneVoid
+from uavsim.geometry.se3 import SE3
+from uavsim.records.corner_cases import CasePart, CornerCasePlan, parts_outline_m
+from uavsim.simulate.case_places import Lanes, Place, eyes_of_plan, find_place
+from uavsim.typing import FloatArray
+
+PLAN = scene_plan(samples=2)  # five drones 60 m up around (-20, -30)
+EYES = eyes_of_plan(PLAN)
+
+
+@dataclass
+class PaperGround:
+    """Level at one height, with holes where rows of ``bad`` are near; ``walls`` hide what is east of x."""
+
+    height_m: float = 0.25
+    bad: list[tuple[float, float]] = field(default_factory=list)
+    wall_x_m: float = 1e9
+
+    def level(self, points_m: FloatArray) -> float | None:
+        near = [np.hypot(*(points_m[:, :2] - place).T).min() < 1.0 for place in self.bad]
+        return None if any(near) else self.height_m
+
+    def sees(self, eye_m: FloatArray, target_m: FloatArray) -> bool:
+        return bool(target_m[0] < self.wall_x_m)
+
+
+def lanes(*places: tuple[float, float], half_width_m: float = 1.75, at_right_edge: bool = False) -> Lanes:
+    xy = np.array(places, dtype=float)
+    return Lanes(
+        np.column_stack([xy, np.zeros(len(xy))]), np.zeros(len(xy)), np.full(len(xy), half_width_m), at_right_edge
+    )
+
+
+def case(*, half_m: tuple[float, float, float] = (0.5, 0.4, 0.3), least_px: int = 1) -> CornerCasePlan:
+    part = CasePart("static.prop.box01", "carton", (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), half_m)
+    return CornerCasePlan("boxes", "carton", "lane", "along", 1.0, least_px, (part,))
+
+
+def placed(wanted: CornerCasePlan, where: Lanes, ground: PaperGround, taken: tuple[Place, ...] = ()) -> Place:
+    return find_place(wanted, where, EYES, ground=ground, taken=taken, rng=np.random.default_rng(1))[1]
+
+
+def test_it_stands_on_the_ground_that_is_there_and_faces_along_the_lane() -> None:
+    place = placed(case(), lanes((-20.0, -30.0)), PaperGround())
+    np.testing.assert_allclose(place.map_SE3_case.translation_m, [-20.0, -30.0, 0.25])
+    outline_m = parts_outline_m(case().parts, place.map_SE3_case)
+    np.testing.assert_allclose(np.ptp(outline_m, axis=0), [1.0, 0.8, 0.6], atol=1e-9)
+
+
+def test_the_same_draws_give_the_same_place_and_a_refused_one_gives_the_next() -> None:
+    where = lanes(*[(-30.0 + 2.0 * k, -30.0) for k in range(10)])
+    rows = []
+    for refused in (frozenset[int](), frozenset[int]()):
+        row, _ = find_place(
+            case(), where, EYES, ground=PaperGround(), taken=(), rng=np.random.default_rng(4), refused=refused
+        )
+        rows.append(row)
+    assert rows[0] == rows[1]
+    other, _ = find_place(
+        case(), where, EYES, ground=PaperGround(), taken=(), rng=np.random.default_rng(4), refused=frozenset({rows[0]})
+    )
+    assert other != rows[0]
+
+
+def test_at_a_right_edge_its_side_is_near_the_edge() -> None:
+    place = placed(case(), lanes((-20.0, -30.0), half_width_m=2.4, at_right_edge=True), PaperGround())
+    # the lane heads along x, so right is minus y: 2.4 m less half of its 0.8 m, less 0.2 m
+    np.testing.assert_allclose(place.map_SE3_case.translation_m[:2], [-20.0, -30.0 - (2.4 - 0.4 - 0.2)])
+
+
+@pytest.mark.parametrize(
+    ("wanted", "where", "ground", "said"),
+    [
+        (case(half_m=(1.0, 2.0, 0.5)), lanes((-20.0, -30.0)), PaperGround(), "1 too narrow"),
+        (case(least_px=10_000), lanes((-20.0, -30.0)), PaperGround(), "1 in no image as large as min_visible_px"),
+        (case(), lanes((-20.0, -30.0)), PaperGround(bad=[(-20.0, -30.0)]), "1 not level, or something stands there"),
+        (case(), lanes((-20.0, -30.0)), PaperGround(wall_x_m=-25.0), "1 hidden from the camera"),
+        (case(), lanes((900.0, 900.0)), PaperGround(), "of 0 places none is near the flight"),
+    ],
+)
+def test_no_place_is_one_line_that_counts_why(
+    wanted: CornerCasePlan, where: Lanes, ground: PaperGround, said: str
+) -> None:
+    with pytest.raises(SceneVoid) as caught:
+        placed(wanted, where, ground)
+    assert said in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_two_cases_keep_their_clearance() -> None:
+    first = Place(SE3.identity((1,))[0], 1.0, 100.0)
+    first = Place(SE3(first.map_SE3_case.quat_wxyz, np.array([-20.0, -30.0, 0.0])), 1.0, 100.0)
+    near, far = (-18.0, -30.0), (-14.0, -30.0)
+    place = placed(case(), lanes(near, far), PaperGround(), (first,))
+    np.testing.assert_allclose(place.map_SE3_case.translation_m[:2], far)

@@ -1,0 +1,178 @@
+"""Which corner cases a scene gets, decided by its number and the data set's seed; their places are found on the town's map."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+
+from uavsim.config.corner_cases import Case, CornerCases, Part
+from uavsim.config.dataset import DatasetConfig
+from uavsim.config.library import Library
+from uavsim.config.load import Loaded
+from uavsim.config.town import TownConfig
+from uavsim.errors import UnknownNameError
+from uavsim.geometry.se3 import SE3
+from uavsim.plan.numbering import scene_rng, scene_seed
+from uavsim.records.classes import LABELS, class_of_blueprint
+from uavsim.records.corner_cases import PROP_MESH, CasePart, CornerCasePlan, CornerCasesPlan, TagWords, parts_outline_m
+from uavsim.records.plan import CameraSpec, SwarmTrajectory
+from uavsim.records.props import MESHES, PROPS
+from uavsim.registry import pick
+
+__all__ = ["check_words", "open_cases", "scene_cases"]
+
+_SEEN_SHARE: Final = 0.6
+"""Of a box's rectangle in the image, which its object covers at most, roughly."""
+
+
+def check_words(cases: Loaded[CornerCases]) -> Loaded[CornerCases]:
+    """Return the file, every word in it known.
+
+    Raises:
+        ConfigError: a tag that is none, or a word for two things.
+    """
+    wrong = cases.model.wrong_word()
+    if wrong is not None:
+        raise cases.error(*wrong)
+    return cases
+
+
+def open_cases(dataset: Loaded[DatasetConfig], library: Library) -> Loaded[CornerCases] | None:
+    """Load the file of cases that a data set names; None where it names none.
+
+    Raises:
+        ConfigError: no such file or case, or a word that is none; it points at the line.
+    """
+    choice = dataset.model.corner_cases
+    if choice is None:
+        return None
+    try:
+        cases = library.corner_cases(choice.from_, named_in=dataset.source.path)
+    except UnknownNameError as error:
+        raise dataset.error(("corner_cases", "from"), str(error)) from error
+    for number, name in enumerate(choice.kinds):
+        try:
+            pick(cases.model.cases, name, what=f"corner case of {cases.name!r}:")
+        except UnknownNameError as error:
+            raise dataset.error(("corner_cases", "kinds", number), str(error)) from error
+    return check_words(cases)
+
+
+def scene_cases(
+    dataset: Loaded[DatasetConfig],
+    cases: Loaded[CornerCases] | None,
+    *,
+    number: int,
+    turn: int,
+    weather: str,
+    seen_by: tuple[SwarmTrajectory, tuple[CameraSpec, ...], TownConfig],
+) -> CornerCasesPlan | None:
+    """Choose the cases of one scene; None where the data set has none.
+
+    Args:
+        dataset: says how many, in which order, and how large they have to be seen.
+        cases: the file that it names.
+        number: of the scene.
+        turn: of the scene in its town, counted from 0.
+        weather: its name; with the town it says whose domain the scene is in.
+        seen_by: the drones, their cameras, and the town.
+
+    Raises:
+        ConfigError: no camera can show a case as large as it is asked for.
+    """
+    choice = dataset.model.corner_cases
+    if choice is None or cases is None:
+        return None
+    town = seen_by[2].name
+    rng = scene_rng(dataset.model.seed, number, "corner_cases")
+    names = choice.kinds or tuple(cases.model.cases)
+    if choice.order == "in_turn":
+        chosen = [names[(turn * choice.per_scene + k) % len(names)] for k in range(choice.per_scene)]
+    else:
+        chosen = [names[int(rng.integers(len(names)))] for _ in range(choice.per_scene)]
+    sets = cases.model.training_sets
+    planned = CornerCasesPlan(
+        source=cases.name,
+        seed=scene_seed(dataset.model.seed, number, stream="corner_cases"),
+        cases=tuple(_case(name, cases.model.cases[name], least_px=choice.min_visible_px) for name in chosen),
+        words={
+            tag: TagWords(
+                synonyms=cases.model.tags[tag].synonyms if tag in cases.model.tags else (),
+                hypernyms=cases.model.tags[tag].hypernyms if tag in cases.model.tags else (),
+                seen={name: tag in own.tags for name, own in sets.items()},
+            )
+            for tag in dict.fromkeys((*cases.model.tags, *LABELS))
+        },
+        in_domain={
+            name: town in own.towns and (not own.weather or weather in own.weather) for name, own in sets.items()
+        },
+    )
+    _check_size(planned, cases, *seen_by)
+    return planned
+
+
+def _case(name: str, case: Case, *, least_px: int) -> CornerCasePlan:
+    return CornerCasePlan(
+        name=name,
+        tag=case.tag,
+        on=case.on,
+        facing=case.facing,
+        clearance_m=case.clearance_m,
+        min_visible_px=case.min_visible_px or least_px,
+        parts=tuple(_part(part, case.tag) for part in case.parts),
+        attributes=dict(case.attributes),
+    )
+
+
+def _part(part: Part, tag: str) -> CasePart:
+    attributes = {"mesh_path": part.mesh} if part.mesh is not None else {}
+    return CasePart(
+        blueprint=part.blueprint,
+        tag=part.tag or tag,
+        at_m=part.at_m,
+        rpy_deg=(part.roll_deg, part.pitch_deg, part.yaw_deg),
+        half_extent_m=_half_extent_m(part),
+        attributes=attributes | ({"color": part.color} if part.color is not None else {}),
+        lights=part.lights,
+        doors_open=part.doors == "open",
+    )
+
+
+def _half_extent_m(part: Part) -> tuple[float, float, float]:
+    if part.blueprint == PROP_MESH:
+        return MESHES[part.mesh_name]
+    if part.blueprint in PROPS:
+        return PROPS[part.blueprint][1]
+    found = class_of_blueprint(part.blueprint)
+    assert found is not None, part.blueprint
+    return found.sizes.get(part.blueprint, found.half_extent_m)
+
+
+def _check_size(
+    planned: CornerCasesPlan,
+    cases: Loaded[CornerCases],
+    swarm: SwarmTrajectory,
+    rig: tuple[CameraSpec, ...],
+    town: TownConfig,
+) -> None:
+    """Compare what is asked for with what a camera straight above, as low as the drones come, could show at best.
+
+    Raises:
+        ConfigError: it is too little; the message has the nearest wish.
+    """
+    low_m = float(swarm.map_SE3_flu.translation_m[..., 2].min() - town.ground_z_m)
+    focal_px = max(0.5 * c.width_px / float(np.tan(np.radians(c.fov_deg) / 2)) for c in rig)
+    for case in planned.cases:
+        corners_m = parts_outline_m([part for part in case.parts if part.tag == case.tag], SE3.identity())
+        top_m = float(corners_m[:, 2].max())
+        sides_m = np.sort(corners_m.max(axis=0) - corners_m.min(axis=0))
+        area_m2 = _SEEN_SHARE * float(sides_m[1] * sides_m[2])
+        best_px = int(area_m2 * (focal_px / max(low_m - top_m, 1.0)) ** 2)
+        if best_px < case.min_visible_px:
+            lower_m = focal_px * float(np.sqrt(area_m2 / case.min_visible_px)) + top_m
+            raise cases.error(
+                ("cases", case.name),
+                f"shows at most {best_px} px from {low_m:.0f} m up, and min_visible_px is {case.min_visible_px}: fly at "
+                f"{np.floor(lower_m):.0f} m or lower, or ask for {best_px} px",
+            )

@@ -1,0 +1,63 @@
+"""Checks of corner cases: every scene of a data set that has them has one, it is seen, and everything has its tag."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+import numpy as np
+
+from uavsim.validate.dataset import DataSet
+from uavsim.validate.evidence import Evidence
+from uavsim.validate.findings import Finding
+
+__all__ = ["cases_large_enough", "everything_tagged", "scenes_have_cases"]
+
+
+def scenes_have_cases(data: DataSet) -> Iterator[Finding]:
+    """Where a data set has corner cases, every scene has one."""
+    if "corner_case" not in data.tables and "object_tag" not in data.tables:
+        return
+    scenes = data["corner_case"]["scene_token"] if "corner_case" in data.tables else np.zeros(0, np.int64)
+    count = np.bincount(scenes[scenes >= 0], minlength=len(data["scene"]))
+    for row in np.flatnonzero(count == 0).tolist():
+        yield Finding("cases.none", "scene without a corner case, in a data set that has them", **data.scene_place(row))
+
+
+def everything_tagged(data: DataSet) -> Iterator[Finding]:
+    """Where a data set has tags, every instance has one, and a tag is one word."""
+    if "object_tag" not in data.tables:
+        return
+    table = data["object_tag"]
+    tagged = table["instance_token"]
+    count = np.bincount(tagged[tagged >= 0], minlength=len(data["instance"]))
+    for row in np.flatnonzero(count != 1).tolist():
+        message = f"instance {data['instance'].tokens[row]} has {int(count[row])} tags"
+        yield Finding("cases.tag", message, numbers={"tags": int(count[row])}, **data.place("instance", row))
+    for row, tag in enumerate(table["tag"]):
+        if len(tag.split()) != 1:
+            instance = int(tagged[row])
+            place = data.place("instance", instance) if instance >= 0 else {}
+            yield Finding("cases.tag", f"tag {tag!r} is not one word", **place)
+
+
+def cases_large_enough(evidence: Evidence) -> Iterator[Finding]:
+    """Some image of a keyframe shows of each corner case as many pixels as were asked for."""
+    data = evidence.data
+    if "corner_case" not in data.tables:
+        return
+    table, pairs = data["corner_case"], evidence.pairs
+    instance = data["sample_annotation"]["instance_token"][pairs.box] if len(pairs) else np.zeros(0, np.int64)
+    keyframe = data["sample_data"]["is_key_frame"][evidence.cameras.rows]
+    shown = keyframe[pairs.view] if len(pairs) else np.zeros(0, bool)
+    parts, lengths = table.lists["instance_tokens"]
+    ends = np.concatenate([[0], np.cumsum(lengths)]).tolist()
+    for row, (first, last) in enumerate(pairwise(ends)):
+        own = np.isin(instance, parts[first:last]) & shown
+        pixels = np.bincount(pairs.view[own], weights=pairs.visible_px[own], minlength=1)
+        best, wanted = int(pixels.max()), int(table["min_visible_px"][row])
+        if best < wanted:
+            scene = int(table["scene_token"][row])
+            place = data.scene_place(scene) if scene >= 0 else {}
+            message = f"corner case {table['name'][row]} shows {best} px at most, {wanted} were asked for"
+            yield Finding("cases.small", message, numbers={"visible_px": best, "wanted_px": wanted}, **place)
