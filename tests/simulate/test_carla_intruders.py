@@ -21,15 +21,18 @@ class PaperServer:
     def __init__(self, *, blueprints: tuple[str, ...] = ("static.prop.aeroplane",), error: str = "") -> None:
         self.blueprints, self.error = blueprints, error
         self.spawned: list[Any] = []
+        self.attributes: list[tuple[str, str]] = []
         self.batches: list[list[Any]] = []
 
     def get_blueprint_library(self) -> PaperServer:
         return self
 
-    def find(self, name: str) -> str:
+    def find(self, name: str) -> Any:
         if name not in self.blueprints:
             raise IndexError(f"blueprint '{name}' not found")
-        return name
+        return SimpleNamespace(
+            id=name, has_attribute=lambda _: True, set_attribute=lambda *pair: self.attributes.append(pair)
+        )
 
     def spawn_actor(self, blueprint: str, pose: Any) -> Any:
         self.spawned.append(pose)
@@ -42,7 +45,7 @@ class PaperServer:
 
 def info(*, box_above_m: float) -> ActorInfo:
     actor_SE3_box = SE3(np.array([1.0, 0, 0, 0]), np.array([0.0, 0.0, box_above_m]))
-    return ActorInfo(3, 41, "intruder", "static.prop.aeroplane", "", HALF_M, actor_SE3_box, 21, {})
+    return ActorInfo(3, 41, "prop", "static.prop.aeroplane", "", HALF_M, actor_SE3_box, 21, {})
 
 
 def test_the_middle_of_its_box_is_put_where_the_plan_has_it() -> None:
@@ -53,7 +56,9 @@ def test_the_middle_of_its_box_is_put_where_the_plan_has_it() -> None:
     assert flown.spawn(instance_of) == [41]
     assert instance_of == {11: 1, 12: 2, 41: 3}
     assert server.spawned[0].location.z > 400.0  # high above its path
-    flown.know((info(box_above_m=1.35),))
+    (known,) = flown.know((info(box_above_m=1.35),))
+    assert known.kind == "intruder"
+    assert server.attributes == [("role_name", "intruder")]  # by which it is found when its client is gone
     flown.show(10)
 
     (command,) = server.batches[-1]

@@ -21,7 +21,7 @@ class SilentServer:
         return self.ticks
 
     def get_actors(self) -> Any:
-        props = [(11, "corner_case 0 1"), (12, "somebody's own")]
+        props = [(11, "corner_case 0 1"), (12, "somebody's own"), (13, "intruder")]
         known = {
             "vehicle.*": [SimpleNamespace(id=7), SimpleNamespace(id=9)],
             "static.prop.*": [SimpleNamespace(id=i, attributes={"role_name": role}) for i, role in props],
@@ -39,6 +39,6 @@ def test_what_a_killed_client_left_is_found_although_the_server_is_silent() -> N
     server = world._world = world._client = SilentServer()
     world._swept = False
     world._sweep()
-    assert server.destroyed == [7, 9, 11]  # other people's props stay
+    assert server.destroyed == [7, 9, 11, 13]  # other people's props stay
     assert world._swept
     assert server.ticks == 2  # one to know, one to be rid of them

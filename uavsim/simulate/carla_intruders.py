@@ -18,7 +18,9 @@ from uavsim.geometry.se3 import SE3
 from uavsim.records.actors import ActorInfo
 from uavsim.records.plan import IntruderPlan
 
-__all__ = ["CarlaIntruders"]
+__all__ = ["CarlaIntruders", "left_behind"]
+
+_ROLE: Final = "intruder"
 
 _SPAWN_ABOVE_M: Final = 300.0  # of the highest place of the path: nothing is there
 
@@ -50,6 +52,8 @@ class CarlaIntruders:
                     f"the simulator has no blueprint {intruder.blueprint!r} for the intruder {intruder.name}: a stock CARLA "
                     f"has nothing that flies; name one of yours in the encounters' YAML, blueprints: {{{intruder.kind}: ...}}"
                 ) from error
+            if blueprint.has_attribute("role_name"):
+                blueprint.set_attribute("role_name", _ROLE)
             place = intruder.map_SE3_flu[0].translation_m
             top_m = float(intruder.map_SE3_flu.translation_m[:, 2].max()) + _SPAWN_ABOVE_M * (1 + number)
             pose = carla.Transform(carla.Location(float(place[0]), -float(place[1]), top_m))
@@ -89,3 +93,8 @@ class CarlaIntruders:
         failed = [reply.error for reply in self._client.apply_batch_sync(commands, False) if reply.error]
         if failed:
             raise MissedTick(f"step {step}: {len(failed)} intruders could not be placed: {failed[0]}")
+
+
+def left_behind(world: Any) -> list[int]:
+    """Return the ids of intruders that a client which is gone left; other people's props stay."""
+    return [a.id for a in world.get_actors().filter("static.prop.*") if a.attributes.get("role_name") == _ROLE]

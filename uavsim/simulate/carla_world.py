@@ -20,7 +20,7 @@ from uavsim.records.classes import VEHICLE_OF_TAG
 from uavsim.records.modalities import Modality
 from uavsim.records.plan import ScenePlan
 from uavsim.records.recording import ActorInfo
-from uavsim.simulate import carla_cases, carla_read, carla_traffic, versions
+from uavsim.simulate import carla_cases, carla_intruders, carla_read, carla_traffic, versions
 from uavsim.simulate.carla_intruders import CarlaIntruders
 from uavsim.simulate.carla_motion import MotionReader
 from uavsim.simulate.carla_replay import RecordedTraffic
@@ -35,7 +35,7 @@ _LOAD_TIMEOUT_S = 120.0
 _CALL_TIMEOUT_S = 20.0
 _LANE_PIECE_M = 2.0
 _LOOK_S = 0.0005
-_LEFT_BEHIND = ("controller.*", "walker.*", "vehicle.*", "sensor.*", "static.prop.*")
+_LEFT_BEHIND = ("controller.*", "walker.*", "vehicle.*", "sensor.*")
 _PARKED_LABELS = tuple(getattr(carla.CityObjectLabel, label.capitalize()) for label in VEHICLE_OF_TAG.values())
 
 
@@ -120,7 +120,7 @@ class CarlaWorld:
         with _translated("clearing what another client left"):
             self._pass_a_tick()
             left = [a.id for kind in _LEFT_BEHIND for a in self._world.get_actors().filter(kind)]
-            left += carla_cases.left_behind(self._world)
+            left += carla_cases.left_behind(self._world) + carla_intruders.left_behind(self._world)
             if left:
                 self._client.apply_batch_sync([carla.command.DestroyActor(i) for i in left], False)
                 self._pass_a_tick()
