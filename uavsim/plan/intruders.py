@@ -8,7 +8,9 @@ from typing import Final
 
 import numpy as np
 
+from uavsim.config.dataset import DatasetConfig
 from uavsim.config.encounters import Asked, Draws, EncountersConfig, Spread
+from uavsim.config.library import Library
 from uavsim.config.load import Loaded
 from uavsim.config.town import TownConfig
 from uavsim.errors import UnknownNameError
@@ -24,7 +26,7 @@ from uavsim.records.plan import CameraSpec, IntruderPlan, SwarmTrajectory
 from uavsim.registry import pick
 from uavsim.typing import FloatArray
 
-__all__ = ["Place", "first_steps", "horizon_deg", "scene_intruders"]
+__all__ = ["Place", "first_steps", "horizon_deg", "open_encounters", "scene_intruders"]
 
 _MOST_DRAWS: Final = 400
 _LAND_M: Final = (
@@ -33,6 +35,21 @@ _LAND_M: Final = (
 # Steps of a sequence that fills the unit interval evenly from any start: shares are met by few scenes already.
 _STEPS: Final = {"collision": 0.6180339887498949, "horizon": 0.7548776662466927, "range": 0.5698402909980532}
 _PER_SCENE: Final = 5
+
+
+def open_encounters(dataset: Loaded[DatasetConfig], library: Library) -> Loaded[EncountersConfig] | None:
+    """Load the file of encounters that a data set names; None where it names none.
+
+    Raises:
+        ConfigError: no such file; it points at the line.
+    """
+    name = dataset.model.encounters
+    if name is None:
+        return None
+    try:
+        return library.encounters(name, named_in=dataset.source.path)
+    except UnknownNameError as error:
+        raise dataset.error(("encounters",), str(error)) from error
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -31,7 +31,7 @@ from uavsim.plan.config_to_plan import (
     town_site,
 )
 from uavsim.plan.corner_cases import open_cases, scene_cases
-from uavsim.plan.intruders import Place, first_steps, scene_intruders
+from uavsim.plan.intruders import Place, first_steps, open_encounters, scene_intruders
 from uavsim.plan.path import FlightPath, fly_route
 from uavsim.plan.swarm import fly_swarm, formation_altitude
 from uavsim.plan.traffic import traffic_plan
@@ -188,7 +188,7 @@ class _Desk:
             rig=_given_by(dataset, rig),
             lidar=lidar(rig, step_us=round(model.step_s * 1e6)),
             rig_name=rig.name,
-            encounters=_encounters(dataset, library),
+            encounters=open_encounters(dataset, library),
             whole_samples=max(model.samples, named.model.samples if model.encounters else 0),
             cases=open_cases(dataset, library),
         )
@@ -201,9 +201,7 @@ class _Desk:
             raise self.dataset.error(("samples",), f"a scene of {self.scene_us / 1e6:g} s is longer than an hour")
         if self.scene_us // self.step_us > MOST_STEPS:
             steps = self.scene_us // self.step_us
-            raise self.dataset.error(
-                ("samples",), f"a scene needs {steps} steps of simulation; {MOST_STEPS} is the most"
-            )
+            raise self.dataset.error(("samples",), f"a scene needs {steps} steps; {MOST_STEPS} is the most")
         for name in self.dataset.model.formation.names:
             self.formation(name)
         for name in self.dataset.model.weather.names:
@@ -386,13 +384,6 @@ def _given_by(dataset: Loaded[DatasetConfig], rig: Loaded[Rig]) -> tuple[CameraS
                     here, f"topology {topology} cannot give {name!r}; its cameras give {given} (camera {spec.name})"
                 )
     return specs
-
-
-def _encounters(dataset: Loaded[DatasetConfig], library: Library) -> Loaded[EncountersConfig] | None:
-    name = dataset.model.encounters
-    if name is None:
-        return None
-    return _located(dataset, ("encounters",), lambda: library.encounters(name, named_in=dataset.source.path))
 
 
 def _place_of(key: str, schedule: NameSchedule, name: str) -> tuple[str | int, ...]:

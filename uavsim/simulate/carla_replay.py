@@ -14,6 +14,7 @@ import carla
 import numpy as np
 
 from uavsim.errors import MissedTick, SceneVoid
+from uavsim.records.classes import VEHICLE_OF_TAG
 from uavsim.records.motion import TickMotion
 from uavsim.records.plan import ReplayPlan, ScenePlan
 from uavsim.records.recording import ActorInfo, ActorStates
@@ -22,7 +23,9 @@ from uavsim.simulate.carla_cases import open_doors
 from uavsim.simulate.carla_motion import signals_of
 from uavsim.typing import AnyArray, BoolArray, IntArray
 
-__all__ = ["RecordedTraffic"]
+__all__ = ["RecordedTraffic", "parked_in"]
+
+_PARKED_LABELS: Final = tuple(getattr(carla.CityObjectLabel, label.capitalize()) for label in VEHICLE_OF_TAG.values())
 
 _SPAWN_ABOVE_M: Final = 200.0  # of the first place: nothing is in the way there, and two actors are never at one place
 _PLACE_TOLERANCE_M: Final = 1e-3
@@ -233,3 +236,17 @@ def _rows(states: ActorStates, rows: BoolArray | IntArray) -> ActorStates:
     """Return some rows of states."""
     columns = {name: getattr(states, name)[rows] for name in ActorStates.__dataclass_fields__}
     return replace(states, **columns)
+
+
+def parked_in(world: Any, replayed: RecordedTraffic | None, *, first_instance_id: int) -> carla_read.Parked:
+    """Read the parked vehicles that are part of the town; in a replay those of the recording, without what it hides.
+
+    Args:
+        world: of CARLA's client.
+        replayed: the replay, if it is one.
+        first_instance_id: of the first one, where it is no replay.
+    """
+    found = carla_read.in_order(o for label in _PARKED_LABELS for o in world.get_environment_objects(label))
+    if replayed is None:
+        return carla_read.parked_vehicles(found, first_instance_id=first_instance_id)
+    return replayed.hide_parked(carla_read.parked_vehicles(found, first_instance_id=replayed.first_parked), found)

@@ -16,14 +16,13 @@ import carla
 import numpy as np
 
 from uavsim.errors import MissedTick, SimulatorError, SimulatorLost
-from uavsim.records.classes import VEHICLE_OF_TAG
 from uavsim.records.modalities import Modality
 from uavsim.records.plan import ScenePlan
 from uavsim.records.recording import ActorInfo
 from uavsim.simulate import carla_cases, carla_intruders, carla_read, carla_traffic, versions
 from uavsim.simulate.carla_intruders import CarlaIntruders
 from uavsim.simulate.carla_motion import MotionReader
-from uavsim.simulate.carla_replay import RecordedTraffic
+from uavsim.simulate.carla_replay import RecordedTraffic, parked_in
 from uavsim.simulate.local_port import free_port
 from uavsim.simulate.ports import Endpoint, Heartbeat, SceneTraffic, TickState
 from uavsim.simulate.recognise import require
@@ -36,7 +35,6 @@ _CALL_TIMEOUT_S = 20.0
 _LANE_PIECE_M = 2.0
 _LOOK_S = 0.0005
 _LEFT_BEHIND = ("controller.*", "walker.*", "vehicle.*", "sensor.*")
-_PARKED_LABELS = tuple(getattr(carla.CityObjectLabel, label.capitalize()) for label in VEHICLE_OF_TAG.values())
 
 
 @contextlib.contextmanager
@@ -234,7 +232,7 @@ class CarlaWorld:
             actors = self._describe(plan)
             self._reader = MotionReader(self._world, self._instance_of)
             if plan.traffic.label_parked:
-                self._parked = self._parked_vehicles(len(actors) + 1)
+                self._parked = parked_in(self._world, self._replayed, first_instance_id=len(actors) + 1)
                 actors += self._parked.infos
         heartbeat("spawn", 2)
         spawned = (len(self._vehicles) - len(plan.intruders), len(self._walkers))
@@ -243,14 +241,6 @@ class CarlaWorld:
         elif plan.traffic.vehicles and not spawned[0]:
             raise SimulatorError(f"none of {plan.traffic.vehicles} vehicles could be spawned in {self.map_name}")
         return SceneTraffic(actors, plan.traffic.vehicles, spawned[0], plan.traffic.walkers, spawned[1])
-
-    def _parked_vehicles(self, first_instance_id: int) -> carla_read.Parked:
-        found = [o for label in _PARKED_LABELS for o in self._world.get_environment_objects(label)]
-        found = carla_read.in_order(found)
-        if self._replayed is None:
-            return carla_read.parked_vehicles(found, first_instance_id=first_instance_id)
-        parked = carla_read.parked_vehicles(found, first_instance_id=self._replayed.first_parked)
-        return self._replayed.hide_parked(parked, found)
 
     def show(self, step: int) -> None:
         """See ``WorldPort``."""

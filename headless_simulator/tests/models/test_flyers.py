@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from headless_simulator.models import ModelLibrary
-from headless_simulator.models.catalogue import FLYERS
+from headless_simulator.models.flyers import FLYERS
 
 MODELS = ModelLibrary()
 

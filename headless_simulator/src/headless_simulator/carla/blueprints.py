@@ -20,7 +20,8 @@ from headless_simulator.carla.attributes import (
 )  # fmt: skip
 from headless_simulator.carla.sensor_blueprints import sensor_blueprints
 from headless_simulator.errors import CallRefused
-from headless_simulator.models.catalogue import FLYERS, PROPS, VEHICLES, WALKERS, Vector
+from headless_simulator.models.catalogue import PROPS, VEHICLES, WALKERS, Vector
+from headless_simulator.models.flyers import FLYERS
 
 _WITHOUT_COLOUR: Final = frozenset({"vehicle.tesla.cybertruck"})
 _WITH_DRIVERS: Final = frozenset({"vehicle.lincoln.mkz_2020"})  # and everything on two wheels

@@ -261,7 +261,7 @@ def _walker(number: int) -> WalkerSpec:
 
 WALKERS: Final[dict[str, WalkerSpec]] = {spec.blueprint: spec for spec in map(_walker, range(1, 52))}
 
-_STATIC, _DYNAMIC, _SIGN, _VEGETATION = 20, 21, 8, 9
+_STATIC, DYNAMIC, _SIGN, _VEGETATION = 20, 21, 8, 9
 _WOOD, _STEEL, _CARD, _PLASTIC = (128, 92, 58), (120, 124, 128), (178, 138, 92), (48, 84, 56)
 
 
@@ -270,10 +270,10 @@ def _prop(name: str, shape: str, half_extent_m: Vector, colour: RGB, accent: RGB
 
 
 _PROPS: Final = (
-    _prop("trafficcone01", "cone", (0.17, 0.17, 0.29), ORANGE, WHITE, tag=_DYNAMIC),
-    _prop("trafficcone02", "cone", (0.20, 0.20, 0.35), ORANGE, WHITE, tag=_DYNAMIC),
-    _prop("constructioncone", "cone", (0.17, 0.17, 0.30), ORANGE, BLACK, tag=_DYNAMIC),
-    _prop("streetbarrier", "barrier", (0.18, 0.61, 0.54), ORANGE, WHITE, tag=_DYNAMIC),
+    _prop("trafficcone01", "cone", (0.17, 0.17, 0.29), ORANGE, WHITE, tag=DYNAMIC),
+    _prop("trafficcone02", "cone", (0.20, 0.20, 0.35), ORANGE, WHITE, tag=DYNAMIC),
+    _prop("constructioncone", "cone", (0.17, 0.17, 0.30), ORANGE, BLACK, tag=DYNAMIC),
+    _prop("streetbarrier", "barrier", (0.18, 0.61, 0.54), ORANGE, WHITE, tag=DYNAMIC),
     _prop("chainbarrier", "barrier", (0.09, 0.80, 0.48), _STEEL, BLACK),
     _prop("chainbarrierend", "barrel", (0.09, 0.09, 0.48), _STEEL, BLACK),
     _prop("warningconstruction", "sign", (0.22, 0.42, 0.62), YELLOW, BLACK, tag=_SIGN),
@@ -282,26 +282,26 @@ _PROPS: Final = (
     _prop("streetsign", "sign", (0.10, 0.42, 1.30), GREEN, WHITE, tag=_SIGN),
     _prop("streetsign01", "sign", (0.10, 0.42, 1.30), BLUE, WHITE, tag=_SIGN),
     _prop("streetsign04", "sign", (0.10, 0.42, 1.30), WHITE, RED, tag=_SIGN),
-    _prop("barrel", "barrel", (0.30, 0.30, 0.45), BLUE, _STEEL, tag=_DYNAMIC),
-    _prop("box01", "carton", (0.34, 0.34, 0.34), _CARD, _CARD, tag=_DYNAMIC),
-    _prop("box02", "carton", (0.34, 0.26, 0.27), _CARD, _CARD, tag=_DYNAMIC),
-    _prop("box03", "carton", (0.34, 0.22, 0.22), _CARD, _CARD, tag=_DYNAMIC),
-    _prop("creasedbox01", "carton", (0.36, 0.34, 0.28), _CARD, _CARD, tag=_DYNAMIC),
-    _prop("creasedbox02", "carton", (0.34, 0.30, 0.25), _CARD, _CARD, tag=_DYNAMIC),
-    _prop("creasedbox03", "carton", (0.34, 0.28, 0.22), _CARD, _CARD, tag=_DYNAMIC),
-    _prop("briefcase", "box", (0.12, 0.30, 0.22), BLACK, BROWN, tag=_DYNAMIC),
-    _prop("guitarcase", "box", (0.20, 0.52, 0.09), BLACK, BROWN, tag=_DYNAMIC),
-    _prop("travelcase", "suitcase", (0.15, 0.22, 0.36), NAVY, GREY, tag=_DYNAMIC),
-    _prop("plasticbag", "bag", (0.18, 0.20, 0.18), WHITE, SILVER, tag=_DYNAMIC),
-    _prop("trashbag", "bag", (0.31, 0.31, 0.33), BLACK, BLACK, tag=_DYNAMIC),
-    _prop("garbage01", "box", (0.30, 0.30, 0.06), GREY, WHITE, tag=_DYNAMIC),
-    _prop("garbage02", "box", (0.07, 0.07, 0.05), WHITE, RED, tag=_DYNAMIC),
-    _prop("garbage03", "box", (0.08, 0.06, 0.06), _CARD, WHITE, tag=_DYNAMIC),
-    _prop("garbage04", "box", (0.09, 0.07, 0.05), BLUE, WHITE, tag=_DYNAMIC),
-    _prop("garbage05", "box", (0.26, 0.26, 0.06), _CARD, GREY, tag=_DYNAMIC),
-    _prop("garbage06", "box", (0.22, 0.20, 0.07), WHITE, GREY, tag=_DYNAMIC),
-    _prop("colacan", "barrel", (0.04, 0.04, 0.06), RED, SILVER, tag=_DYNAMIC),
-    _prop("shoppingbag", "box", (0.13, 0.24, 0.24), WHITE, RED, tag=_DYNAMIC),
+    _prop("barrel", "barrel", (0.30, 0.30, 0.45), BLUE, _STEEL, tag=DYNAMIC),
+    _prop("box01", "carton", (0.34, 0.34, 0.34), _CARD, _CARD, tag=DYNAMIC),
+    _prop("box02", "carton", (0.34, 0.26, 0.27), _CARD, _CARD, tag=DYNAMIC),
+    _prop("box03", "carton", (0.34, 0.22, 0.22), _CARD, _CARD, tag=DYNAMIC),
+    _prop("creasedbox01", "carton", (0.36, 0.34, 0.28), _CARD, _CARD, tag=DYNAMIC),
+    _prop("creasedbox02", "carton", (0.34, 0.30, 0.25), _CARD, _CARD, tag=DYNAMIC),
+    _prop("creasedbox03", "carton", (0.34, 0.28, 0.22), _CARD, _CARD, tag=DYNAMIC),
+    _prop("briefcase", "box", (0.12, 0.30, 0.22), BLACK, BROWN, tag=DYNAMIC),
+    _prop("guitarcase", "box", (0.20, 0.52, 0.09), BLACK, BROWN, tag=DYNAMIC),
+    _prop("travelcase", "suitcase", (0.15, 0.22, 0.36), NAVY, GREY, tag=DYNAMIC),
+    _prop("plasticbag", "bag", (0.18, 0.20, 0.18), WHITE, SILVER, tag=DYNAMIC),
+    _prop("trashbag", "bag", (0.31, 0.31, 0.33), BLACK, BLACK, tag=DYNAMIC),
+    _prop("garbage01", "box", (0.30, 0.30, 0.06), GREY, WHITE, tag=DYNAMIC),
+    _prop("garbage02", "box", (0.07, 0.07, 0.05), WHITE, RED, tag=DYNAMIC),
+    _prop("garbage03", "box", (0.08, 0.06, 0.06), _CARD, WHITE, tag=DYNAMIC),
+    _prop("garbage04", "box", (0.09, 0.07, 0.05), BLUE, WHITE, tag=DYNAMIC),
+    _prop("garbage05", "box", (0.26, 0.26, 0.06), _CARD, GREY, tag=DYNAMIC),
+    _prop("garbage06", "box", (0.22, 0.20, 0.07), WHITE, GREY, tag=DYNAMIC),
+    _prop("colacan", "barrel", (0.04, 0.04, 0.06), RED, SILVER, tag=DYNAMIC),
+    _prop("shoppingbag", "box", (0.13, 0.24, 0.24), WHITE, RED, tag=DYNAMIC),
     _prop("brokentile01", "box", (0.10, 0.12, 0.03), GREY, GREY),
     _prop("brokentile02", "box", (0.11, 0.09, 0.03), GREY, GREY),
     _prop("brokentile03", "box", (0.08, 0.10, 0.03), GREY, GREY),
@@ -310,12 +310,12 @@ _PROPS: Final = (
     _prop("dirtdebris01", "heap", (0.80, 0.80, 0.10), BROWN, GREY),
     _prop("dirtdebris02", "heap", (0.60, 0.70, 0.08), BROWN, GREY),
     _prop("ironplank", "box", (0.80, 0.60, 0.03), _STEEL, _STEEL),
-    _prop("trashcan01", "barrel", (0.32, 0.32, 0.50), _PLASTIC, BLACK, tag=_DYNAMIC),
-    _prop("trashcan02", "barrel", (0.28, 0.28, 0.45), GREY, BLACK, tag=_DYNAMIC),
-    _prop("trashcan03", "dustbin", (0.36, 0.32, 0.52), _PLASTIC, BLACK, tag=_DYNAMIC),
-    _prop("trashcan04", "dustbin", (0.34, 0.30, 0.50), BLUE, BLACK, tag=_DYNAMIC),
-    _prop("trashcan05", "barrel", (0.30, 0.30, 0.48), _STEEL, BLACK, tag=_DYNAMIC),
-    _prop("bin", "dustbin", (0.33, 0.33, 0.52), GREEN, BLACK, tag=_DYNAMIC),
+    _prop("trashcan01", "barrel", (0.32, 0.32, 0.50), _PLASTIC, BLACK, tag=DYNAMIC),
+    _prop("trashcan02", "barrel", (0.28, 0.28, 0.45), GREY, BLACK, tag=DYNAMIC),
+    _prop("trashcan03", "dustbin", (0.36, 0.32, 0.52), _PLASTIC, BLACK, tag=DYNAMIC),
+    _prop("trashcan04", "dustbin", (0.34, 0.30, 0.50), BLUE, BLACK, tag=DYNAMIC),
+    _prop("trashcan05", "barrel", (0.30, 0.30, 0.48), _STEEL, BLACK, tag=DYNAMIC),
+    _prop("bin", "dustbin", (0.33, 0.33, 0.52), GREEN, BLACK, tag=DYNAMIC),
     _prop("container", "box", (0.95, 0.54, 0.62), _PLASTIC, BLACK),
     _prop("clothcontainer", "box", (0.63, 0.61, 1.00), YELLOW, GREY),
     _prop("glasscontainer", "barrel", (0.80, 0.80, 0.86), GREEN, WHITE),
@@ -329,12 +329,12 @@ _PROPS: Final = (
     _prop("bench02", "bench", (0.34, 0.76, 0.24), _WOOD, GREY),
     _prop("bench03", "bench", (0.34, 0.90, 0.42), GREY, BLACK),
     _prop("table", "table", (0.60, 0.60, 0.38), _WOOD, GREY),
-    _prop("plastictable", "table", (0.56, 0.56, 0.36), WHITE, WHITE, tag=_DYNAMIC),
-    _prop("plasticchair", "chair", (0.30, 0.30, 0.44), WHITE, WHITE, tag=_DYNAMIC),
+    _prop("plastictable", "table", (0.56, 0.56, 0.36), WHITE, WHITE, tag=DYNAMIC),
+    _prop("plasticchair", "chair", (0.30, 0.30, 0.44), WHITE, WHITE, tag=DYNAMIC),
     _prop("maptable", "table", (0.62, 0.50, 0.42), _STEEL, BLUE),
-    _prop("shoppingcart", "trolley", (0.62, 0.34, 0.54), _STEEL, RED, tag=_DYNAMIC),
-    _prop("shoppingtrolley", "cart", (0.30, 0.26, 0.50), NAVY, BLACK, tag=_DYNAMIC),
-    _prop("wheelbarrow", "cart", (0.72, 0.34, 0.36), GREEN, BLACK, tag=_DYNAMIC),
+    _prop("shoppingcart", "trolley", (0.62, 0.34, 0.54), _STEEL, RED, tag=DYNAMIC),
+    _prop("shoppingtrolley", "cart", (0.30, 0.26, 0.50), NAVY, BLACK, tag=DYNAMIC),
+    _prop("wheelbarrow", "cart", (0.72, 0.34, 0.36), GREEN, BLACK, tag=DYNAMIC),
     _prop("busstop", "shelter", (0.98, 2.05, 1.30), GREY, SKY),
     _prop("busstoplb", "shelter", (0.98, 2.05, 1.30), GREY, SKY),
     _prop("kiosk_01", "box", (1.40, 1.40, 1.45), FOREST, BEIGE),
@@ -344,7 +344,7 @@ _PROPS: Final = (
     _prop("swingcouch", "shelter", (0.70, 1.10, 0.95), BEIGE, GREEN),
     _prop("trampoline", "barrel", (1.60, 1.60, 0.45), BLUE, BLACK),
     _prop("clothesline", "barrier", (0.60, 1.10, 0.85), _STEEL, WHITE),
-    _prop("wateringcan", "barrel", (0.14, 0.20, 0.17), GREEN, GREEN, tag=_DYNAMIC),
+    _prop("wateringcan", "barrel", (0.14, 0.20, 0.17), GREEN, GREEN, tag=DYNAMIC),
     _prop("haybale", "barrel", (0.60, 0.60, 0.60), YELLOW, BEIGE),
     _prop("haybalelb", "bale", (0.60, 0.60, 0.60), YELLOW, BEIGE),
     _prop("calibrator", "sign", (0.05, 0.60, 0.60), WHITE, BLACK),
@@ -360,12 +360,12 @@ _PROPS: Final = (
     _prop("bush01", "plant", (0.70, 0.70, 0.55), FOREST, FOREST, tag=_VEGETATION),
     _prop("bush02", "plant", (0.60, 0.60, 0.45), GREEN, FOREST, tag=_VEGETATION),
     _prop("bikeparking", "barrier", (0.36, 0.88, 0.42), _STEEL, _STEEL),
-    _prop("bike helmet", "barrel", (0.14, 0.12, 0.09), RED, BLACK, tag=_DYNAMIC),
-    _prop("motorhelmet", "barrel", (0.15, 0.15, 0.14), BLACK, SILVER, tag=_DYNAMIC),
-    _prop("mobile", "box", (0.08, 0.04, 0.01), BLACK, BLACK, tag=_DYNAMIC),
-    _prop("purse", "box", (0.08, 0.18, 0.14), BROWN, BLACK, tag=_DYNAMIC),
-    _prop("gnome", "barrel", (0.22, 0.22, 0.44), RED, BLUE, tag=_DYNAMIC),
-    _prop("barbeque", "cart", (0.34, 0.62, 0.56), BLACK, _STEEL, tag=_DYNAMIC),
+    _prop("bike helmet", "barrel", (0.14, 0.12, 0.09), RED, BLACK, tag=DYNAMIC),
+    _prop("motorhelmet", "barrel", (0.15, 0.15, 0.14), BLACK, SILVER, tag=DYNAMIC),
+    _prop("mobile", "box", (0.08, 0.04, 0.01), BLACK, BLACK, tag=DYNAMIC),
+    _prop("purse", "box", (0.08, 0.18, 0.14), BROWN, BLACK, tag=DYNAMIC),
+    _prop("gnome", "barrel", (0.22, 0.22, 0.44), RED, BLUE, tag=DYNAMIC),
+    _prop("barbeque", "cart", (0.34, 0.62, 0.56), BLACK, _STEEL, tag=DYNAMIC),
     _prop("gardenlamp", "barrel", (0.10, 0.10, 0.36), BLACK, YELLOW),
     _prop("doghouse", "box", (0.60, 0.48, 0.50), _WOOD, RED),
     _prop("platformgarbage01", "heap", (1.20, 1.80, 0.14), GREY, BROWN),
@@ -374,25 +374,13 @@ _PROPS: Final = (
 PROPS: Final[dict[str, PropSpec]] = {spec.blueprint: spec for spec in _PROPS}
 
 OTHERS: Final[dict[str, PropSpec]] = {
-    "drone.quadrotor": PropSpec("drone.quadrotor", (0.45, 0.45, 0.14), "drone", (46, 48, 52), ORANGE, _DYNAMIC),
+    "drone.quadrotor": PropSpec("drone.quadrotor", (0.45, 0.45, 0.14), "drone", (46, 48, 52), ORANGE, DYNAMIC),
 }
 """Bodies that are no blueprint of CARLA's: a drone, seen by the other drones' cameras."""
 
-FLYERS: Final[dict[str, PropSpec]] = {
-    spec.blueprint: spec
-    for spec in (
-        PropSpec("static.prop.aeroplane", (4.15, 5.5, 1.35), "aeroplane", WHITE, RED, _DYNAMIC),
-        PropSpec("static.prop.helicopter", (5.5, 5.0, 1.65), "helicopter", NAVY, YELLOW, _DYNAMIC),
-        PropSpec("static.prop.drone", (0.6, 0.6, 0.25), "drone", (46, 48, 52), ORANGE, _DYNAMIC),
-        PropSpec("static.prop.bird", (0.3, 0.65, 0.125), "bird", (70, 58, 48), (46, 40, 36), _DYNAMIC),
-        PropSpec("static.prop.flock", (4.5, 4.5, 2.0), "flock", (86, 90, 98), (60, 64, 72), _DYNAMIC),
-    )
-}
-"""Intruders of air-to-air encounters: no blueprints of CARLA's; their origin is their middle."""
-
 MESH_PROP: Final = "static.prop.mesh"
 MESHES: Final[dict[str, PropSpec]] = {
-    f"mesh.{shape}": PropSpec(f"mesh.{shape}", half_extent_m, drawn, colour, accent, _DYNAMIC)
+    f"mesh.{shape}": PropSpec(f"mesh.{shape}", half_extent_m, drawn, colour, accent, DYNAMIC)
     for shape, drawn, half_extent_m, colour, accent in (
         ("bicycle", "bicycle", (0.90, 0.30, 0.52), RED, BLACK),
         ("ladder", "ladder", (1.60, 0.22, 0.05), SILVER, GREY),

@@ -10,13 +10,25 @@ from typing import Final
 
 import numpy as np
 
-from headless_simulator.models.catalogue import PropSpec
+from headless_simulator.models.catalogue import DYNAMIC, NAVY, ORANGE, RED, WHITE, YELLOW, PropSpec
 from headless_simulator.models.mesh_builder import DARK, MeshBuilder, Point, Skin
 from headless_simulator.models.props import draw_drone
 from headless_simulator.scene import GLASS, Mesh
 
 _STEEL: Final = (90, 94, 100)
 _FLOCK: Final = 12
+
+FLYERS: Final[dict[str, PropSpec]] = {
+    spec.blueprint: spec
+    for spec in (
+        PropSpec("static.prop.aeroplane", (4.15, 5.5, 1.35), "aeroplane", WHITE, RED, DYNAMIC),
+        PropSpec("static.prop.helicopter", (5.5, 5.0, 1.65), "helicopter", NAVY, YELLOW, DYNAMIC),
+        PropSpec("static.prop.drone", (0.6, 0.6, 0.25), "drone", (46, 48, 52), ORANGE, DYNAMIC),
+        PropSpec("static.prop.bird", (0.3, 0.65, 0.125), "bird", (70, 58, 48), (46, 40, 36), DYNAMIC),
+        PropSpec("static.prop.flock", (4.5, 4.5, 2.0), "flock", (86, 90, 98), (60, 64, 72), DYNAMIC),
+    )
+}
+"""Intruders of air-to-air encounters: no blueprints of CARLA's; their origin is their middle."""
 
 
 def _along(

@@ -11,7 +11,6 @@ import numpy as np
 
 from headless_simulator.models.bodies import BODIES
 from headless_simulator.models.catalogue import (
-    FLYERS,
     MESHES,
     OTHERS,
     PROPS,
@@ -20,7 +19,7 @@ from headless_simulator.models.catalogue import (
     PropSpec,
     Vector,
 )
-from headless_simulator.models.flyers import flyer
+from headless_simulator.models.flyers import FLYERS, flyer
 from headless_simulator.models.open_doors import ALL_SIDE_DOORS, with_doors_open
 from headless_simulator.models.pedestrians import person
 from headless_simulator.models.props import prop

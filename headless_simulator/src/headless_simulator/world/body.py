@@ -6,7 +6,8 @@ from typing import Final
 
 import numpy as np
 
-from headless_simulator.models.catalogue import FLYERS, MESH_PROP, MESHES, OTHERS, PROPS, VEHICLES, WALKERS
+from headless_simulator.models.catalogue import MESH_PROP, MESHES, OTHERS, PROPS, VEHICLES, WALKERS
+from headless_simulator.models.flyers import FLYERS
 from headless_simulator.models.library import ModelLibrary
 from headless_simulator.world import friction
 from headless_simulator.world.actors import Actor
