@@ -44,17 +44,17 @@ class _Pool:
         self.waiting: dict[tuple[int | str, ...], list[Item]] = {}
         for place in rng.permutation(len(items)):
             self.waiting.setdefault(items[place].key, []).append(items[place])
-
-    @property
-    def keys(self) -> list[tuple[int | str, ...]]:
+        self.keys = sorted(self.waiting)
         """Answers that may still be asked for."""
-        return sorted(key for key, items in self.waiting.items() if items)
 
     def take(self, keys: Sequence[tuple[int | str, ...]], rng: np.random.Generator) -> tuple[Item, list[str]]:
         """Ask for one of four answers, each as likely as the others; the other three are wrong."""
         chosen = keys[int(rng.integers(len(keys)))]
         wrong = [self.waiting[key][-1].answer for key in keys if key != chosen]
-        return self.waiting[chosen].pop(), wrong
+        item = self.waiting[chosen].pop()
+        if not self.waiting[chosen]:
+            self.keys.remove(chosen)
+        return item, wrong
 
 
 def draw_task(
@@ -83,11 +83,10 @@ def _drawn(task: Task, groups: Sequence[Group], *, count: int, rng: np.random.Ge
     for item in items:
         if not item.choices:
             kinds.setdefault(item.kind, []).append(item)
-    pools = [_Pool(members, rng) for members in kinds.values()]
+    pools = [pool for pool in (_Pool(members, rng) for members in kinds.values()) if len(pool.keys) >= _OPTIONS]
     named = [item for item in items if item.choices]
     found: list[Drawn] = []
     for _ in range(_TRIES * count):
-        pools = [pool for pool in pools if len(pool.keys) >= _OPTIONS]
         if len(found) == count or not (pools or named):
             break
         if named and (not pools or rng.random() < 0.5):
@@ -100,6 +99,8 @@ def _drawn(task: Task, groups: Sequence[Group], *, count: int, rng: np.random.Ge
         if not too_alike([pool.waiting[key][-1].answer for key in keys]):
             item, wrong_answers = pool.take(keys, rng)
             found.append(Drawn(item, (item.answer, *wrong_answers)))
+            if len(pool.keys) < _OPTIONS:
+                pools.remove(pool)
     return found
 
 
