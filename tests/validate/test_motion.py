@@ -34,7 +34,7 @@ def _turn(*, speed_mps: float, radius_m: float, every_s: float, offset_m: float 
         rotation=np.stack([c, -s, zero, s, c, zero, zero, zero, one], axis=1).reshape(-1, 3, 3),
         half_lwh_m=np.full((count, 3), 1.0),
         velocity_mps=speed_mps * np.stack([c, s, zero], axis=1),
-        time_s=every_s * np.arange(count),
+        time_s=np.arange(count) * np.float64(every_s),
         usable=np.ones(count, bool),
     )
     rows = np.arange(count)
