@@ -35,7 +35,7 @@ _STREAMS: Final = {
     "formation": 3,
     "altitude": 4,
     "degradations": 5,
-    "corner_cases": 6,
+    "corner_cases": 7,
 }
 _MOST_IN_A_RANGE: Final = 1_000_000
 _MOST_DIGITS: Final = 9
