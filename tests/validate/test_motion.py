@@ -1,12 +1,73 @@
 """Tracks that jump, and velocities that are not their own."""
 
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
+import numpy as np
 import pytest
 
 from tests.validate.planted import assert_named, planted
+from uavsim.validate.frames import Boxes
+from uavsim.validate.motion import nothing_jumps
 
 
 @pytest.mark.parametrize("name", planted("motion"))
 def test_a_planted_defect_is_named_at_its_place(name: str, clean: Path, tmp_path: Path) -> None:
     assert_named(name, clean, tmp_path)
+
+
+def _turn(*, speed_mps: float, radius_m: float, every_s: float, offset_m: float = 0.0) -> Any:
+    """A car that drives straight, a quarter of a circle, and straight again; the sample in the turn is moved along x."""
+    along_m = speed_mps * every_s * np.arange(-3, 4) + radius_m * np.pi / 4
+    length_m = radius_m * np.pi / 2
+    heading = np.clip(along_m, 0.0, length_m) / radius_m
+    before, after = np.minimum(along_m, 0.0), np.maximum(along_m - length_m, 0.0)
+    centre = np.stack(
+        [before + radius_m * np.sin(heading), radius_m * (1 - np.cos(heading)) + after, np.zeros_like(heading)], axis=1
+    )
+    centre[3, 0] += offset_m
+    c, s, zero, one = np.cos(heading), np.sin(heading), np.zeros_like(heading), np.ones_like(heading)
+    count = len(heading)
+    boxes = Boxes(
+        centre_m=centre,
+        rotation=np.stack([c, -s, zero, s, c, zero, zero, zero, one], axis=1).reshape(-1, 3, 3),
+        half_lwh_m=np.full((count, 3), 1.0),
+        velocity_mps=speed_mps * np.stack([c, s, zero], axis=1),
+        time_s=np.arange(count) * np.float64(every_s),
+        usable=np.ones(count, bool),
+    )
+    rows = np.arange(count)
+    table = {
+        "prev": rows - 1,
+        "next": np.where(rows == count - 1, -1, rows + 1),
+        "instance_token": np.zeros(count, np.int64),
+    }
+    return SimpleNamespace(data=_Data(table, [f"t{k}" for k in rows]), boxes=boxes)
+
+
+class _Data:
+    """What the checks of motion read of a data set."""
+
+    def __init__(self, table: dict[str, Any], tokens: list[str]) -> None:
+        self._table = type("Table", (dict,), {"tokens": tokens})(table)
+
+    def __getitem__(self, name: str) -> Any:
+        return self._table
+
+    def annotation_place(self, row: int) -> dict[str, str]:
+        return {"scene": "scene_0000", "sample": f"s{row}"}
+
+
+@pytest.mark.parametrize(("speed_mps", "radius_m"), [(8.0, 7.0), (11.0, 7.0), (11.5, 8.0)])
+def test_a_car_that_corners_hard_does_not_jump(speed_mps: float, radius_m: float) -> None:
+    """Up to 18 m/s2 were met at junctions, with a sample a second."""
+    for every_s in (0.5, 1.0):
+        assert list(nothing_jumps(_turn(speed_mps=speed_mps, radius_m=radius_m, every_s=every_s))) == []
+
+
+def test_in_a_turn_a_jump_is_still_a_jump() -> None:
+    (finding,) = nothing_jumps(_turn(speed_mps=11.0, radius_m=7.0, every_s=1.0, offset_m=4.5))
+    assert finding.code == "motion.jump"
+    (finding,) = nothing_jumps(_turn(speed_mps=11.0, radius_m=7.0, every_s=0.5, offset_m=4.5))
+    assert finding.code == "motion.jump"

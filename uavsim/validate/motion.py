@@ -16,6 +16,7 @@ from uavsim.validate.findings import Finding
 __all__ = ["cameras_fly_smoothly", "headings_follow_motion", "nothing_jumps", "velocities_are_displacements"]
 
 STRONG_MPS2: Final = 8.0  # emergency braking: what may change between two samples without being told
+HARDEST_MPS2: Final = 20.0  # of cars in turns: the Traffic Manager's have been seen to corner with 18
 NOISE_M: Final = 0.35
 SLACK_MPS: Final = 0.5
 _LONG_S: Final = 1.0
@@ -111,7 +112,8 @@ def _off_track(evidence: Evidence) -> tuple[FloatArray, FloatArray]:
         told = inner & np.isfinite(cubic).all(axis=1)
         loose = np.where(told, 0.15, np.where(inner, 0.5, 0.25))
         loose = np.where(short > _LONG_S, 2 * loose, loose)  # time enough for a whole turn, or to stop and start again
-        allowed = NOISE_M + STRONG_MPS2 * short**2 * loose + _crash_m(v, near, inner)
+        changed_m = np.fmax(STRONG_MPS2 * short**2 * loose, _cornering_m(v, near))
+        allowed = NOISE_M + changed_m + _crash_m(v, near, inner)
     else:
         expected = np.where(((before >= 0) & (after >= 0))[:, None], middle, np.nan)
         allowed = NOISE_M + STRONG_MPS2 * short**2 / 2
@@ -145,6 +147,19 @@ def _crash_m(velocity_mps: FloatArray, near: _Neighbours, inner: BoolArray) -> F
     change = np.nan_to_num(np.linalg.norm(velocity_mps[one] - velocity_mps[other], axis=1))
     crashed = change > STRONG_MPS2 * span
     return np.asarray(np.where(crashed, change * span * np.where(inner, 0.2, 0.5), 0.0))  # stopped dead at once: half
+
+
+def _cornering_m(velocity_mps: FloatArray, near: _Neighbours) -> FloatArray:
+    """Return (N,) how far off the cubic a turn can put a box, by the change of velocity between its neighbours.
+
+    Under a constant acceleration a for 2d seconds in the middle of 2h seconds, the place there is off by a d (h - d) / 2.
+    That is a quarter of the change of velocity times (h - d); the harder it corners, the shorter is d.
+    """
+    inner = (near.before >= 0) & (near.after >= 0)
+    half_s = np.where(inner, (near.back_s + near.ahead_s) / 2, 0.0)
+    change_mps = np.linalg.norm(velocity_mps[near.after] - velocity_mps[near.before], axis=1)
+    turning_s = np.minimum(change_mps / HARDEST_MPS2 / 2, half_s)
+    return np.asarray(np.where(inner, np.nan_to_num(change_mps * (half_s - turning_s) / 4), 0.0))
 
 
 def _hermite(
