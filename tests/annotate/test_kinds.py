@@ -32,6 +32,8 @@ def actor(blueprint: str, *, base_type: str = "", tag: int = 14, kind: str = "ve
         (actor("vehicle.kawasaki.ninja", base_type="", tag=14), "motorcycle"),
         (actor("walker.pedestrian.0003", kind="walker", tag=12), "pedestrian"),
         (actor("static.prop.bin", tag=20), None),
+        (actor("static.prop.bin", kind="prop", tag=20), "pushable"),
+        (actor("static.prop.mesh", kind="prop", tag=21), "debris"),
     ],
 )
 def test_labels(info: ActorInfo, label: str | None) -> None:

@@ -45,7 +45,7 @@ class PaperServer:
 
 def info(*, box_above_m: float) -> ActorInfo:
     actor_SE3_box = SE3(np.array([1.0, 0, 0, 0]), np.array([0.0, 0.0, box_above_m]))
-    return ActorInfo(3, 41, "prop", "static.prop.aeroplane", "", HALF_M, actor_SE3_box, 21, {})
+    return ActorInfo(3, 41, "vehicle", "static.prop.aeroplane", "", HALF_M, actor_SE3_box, 21, {})
 
 
 def test_the_middle_of_its_box_is_put_where_the_plan_has_it() -> None:

@@ -293,15 +293,18 @@ the 27 of its tracking code less the two-wheelers and what CARLA's own traffic s
 _DETECTION: Final = {c.name: c.detection for c in (*CATEGORIES, *PROP_CATEGORIES) if c.detection} | _DETECTION_OF_OTHERS
 _BY_LABEL: Final[dict[str, ObjectClass]] = {c.label: c for c in CLASSES}
 _BY_TAG: Final = {c.tag: c for c in CLASSES if c.tag is not None}
-_BY_BLUEPRINT: Final = {name: c for c in CLASSES for name in c.blueprints}
+_BY_BLUEPRINT: Final = {name: c for c in CLASSES if c.behaviour != "stands" for name in c.blueprints}
+_PROP_BY_BLUEPRINT: Final = {name: c for c in CLASSES if c.behaviour == "stands" for name in c.blueprints}
 _BY_BASE_TYPE: Final = {name: c for c in CLASSES for name in c.base_types}
 _UAV3D_NAME: Final = {name: old for c in CLASSES for name, old in c.uav3d_names.items()}
 
 
 def class_of(info: ActorInfo) -> ObjectClass | None:
-    """Return the class of an actor, or None for things that are no traffic."""
+    """Return the class of an actor, or None for things that are neither traffic nor of a corner case."""
     if info.kind == "intruder":
         return None
+    if info.kind == "prop":
+        return _PROP_BY_BLUEPRINT.get(info.blueprint) or _BY_LABEL["debris"]
     if info.kind == "walker":
         return class_of_blueprint(info.blueprint) or _BY_LABEL["pedestrian"]
     named = _BY_BLUEPRINT.get(info.blueprint) or _BY_BASE_TYPE.get(info.base_type.casefold())
@@ -310,7 +313,7 @@ def class_of(info: ActorInfo) -> ObjectClass | None:
 
 def class_of_blueprint(blueprint: str) -> ObjectClass | None:
     """Return the class that a blueprint's name tells, by CARLA's catalogue."""
-    usual = {"vehicle": _BY_LABEL["car"], "walker": _BY_LABEL["pedestrian"], "static": _BY_LABEL["debris"]}
+    usual = {"vehicle": _BY_LABEL["car"], "walker": _BY_LABEL["pedestrian"]}
     return _BY_BLUEPRINT.get(blueprint) or usual.get(blueprint.partition(".")[0])
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
 from uavsim.geometry import quaternion, unreal
 from uavsim.geometry.se3 import SE3
-from uavsim.records.actors import ActorKind
 from uavsim.records.classes import VEHICLE_OF_TAG
+from uavsim.records.corner_cases import part_of_role
 from uavsim.records.recording import ActorInfo, ActorStates
 from uavsim.simulate import traffic
 from uavsim.typing import FloatArray
@@ -62,10 +62,6 @@ def states_from_table(table: FloatArray) -> ActorStates:
     )
 
 
-_KINDS: Final[Mapping[str, ActorKind]] = {"walker": "walker", "static": "prop"}
-"""Of an actor, by the first word of its blueprint; which props are intruders is known to who spawned them."""
-
-
 def actor_info(actor: Any, instance_id: int) -> ActorInfo:
     """Describe one actor; its bounding box is asked of the server.
 
@@ -80,7 +76,7 @@ def actor_info(actor: Any, instance_id: int) -> ActorInfo:
     return ActorInfo(
         instance_id=instance_id,
         simulator_actor_id=int(actor.id),
-        kind=_KINDS.get(kind, "vehicle"),
+        kind="prop" if _is_of_a_case(actor, kind) else "walker" if kind == "walker" else "vehicle",
         blueprint=str(actor.type_id),
         base_type=str(actor.attributes.get("base_type", "")),
         half_extent_m=half_extent_m,
@@ -88,6 +84,10 @@ def actor_info(actor: Any, instance_id: int) -> ActorInfo:
         semantic_tag=int(actor.semantic_tags[0]) if actor.semantic_tags else 0,
         attributes={str(k): str(v) for k, v in sorted(actor.attributes.items())},
     )
+
+
+def _is_of_a_case(actor: Any, kind: str) -> bool:
+    return kind == "static" and part_of_role(str(actor.attributes.get("role_name", ""))) is not None
 
 
 def blueprint_facts(blueprint: Any) -> traffic.BlueprintFacts:
