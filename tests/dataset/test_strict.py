@@ -183,3 +183,8 @@ def test_what_agents_are_told_wrongly_stands_beside_the_truth(recording: Recordi
     channel = worse.frames[0].shots[0].channel
     assert layer["filename"] == final_paths(worse)["degraded/X/000000.png"]
     assert layer["filename"].startswith(f"degraded/{channel}/scene_00__{channel}__")
+
+
+def test_a_scene_without_encounters_and_corner_cases_keeps_its_bytes(fragment: Fragment) -> None:
+    """A fragment's hash stands in certificates: tables that came later are not even there, empty, where nothing is in them."""
+    assert not {"encounter", "intruder_view", "corner_case", "object_tag"} & set(fragment.rows)

@@ -59,8 +59,9 @@ def scene_fragment(labels: SceneLabels) -> Fragment:
     tables.rows["sample_annotation"] = box_rows(labels, sample_tokens)
     tables.rows["instance"] = instance_rows(labels, tables.rows["sample_annotation"])
     tables.rows["visibility_detail"] = detail_rows(labels, tables.rows["sample_annotation"])
-    tables.rows[ENCOUNTER.name] = encounter_rows(labels)
-    tables.rows[INTRUDER_VIEW.name] = intruder_view_rows(labels)
+    for table, rows in ((ENCOUNTER, encounter_rows(labels)), (INTRUDER_VIEW, intruder_view_rows(labels))):
+        if rows:  # a scene without intruders keeps the bytes, and so the certificate, that it had before there were any
+            tables.rows[table.name] = rows
     if plan.corner_cases is not None:
         cases = case_rows(labels, tables.rows["instance"])
         tables.rows[CORNER_CASE.name] = cases
