@@ -34,3 +34,9 @@ def test_only_what_flies_has_a_radius() -> None:
     assert radius_m[MODELS.number("static.prop.aeroplane")] == pytest.approx(np.sqrt(4.15**2 + 5.5**2 + 1.35**2))
     assert radius_m[MODELS.number("vehicle.tesla.model3")] == 0.0
     assert np.count_nonzero(radius_m) == len(FLYERS)
+
+
+def test_every_model_has_a_radius_also_a_car_with_open_doors() -> None:
+    """Renderers look it up by number; a car with a door open is a model of its own."""
+    assert len(MODELS.flying_radius_m) == len(MODELS)
+    assert MODELS.flying_radius_m[MODELS.number("vehicle.lincoln.mkz_2020", doors=1)] == 0.0

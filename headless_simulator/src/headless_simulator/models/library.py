@@ -122,8 +122,10 @@ class ModelLibrary:
     @cached_property
     def flying_radius_m(self) -> Float64:
         """Radius around the origin of each model that flies, by number; 0 for all others."""
-        radius = [float(np.linalg.norm(FLYERS[name].half_extent_m)) if name in FLYERS else 0.0 for name in _NAMES]
-        return np.array(radius, dtype=np.float64)
+        radius_m = np.zeros(len(self))
+        for name, spec in FLYERS.items():
+            radius_m[_NUMBERS[name]] = np.linalg.norm(spec.half_extent_m)
+        return radius_m
 
     def _known(self, blueprint: str) -> str:
         return _NAMES[self.number(blueprint)]
