@@ -264,7 +264,8 @@ class SlotPool:
             for thread in threads:
                 thread.start()
             for done in over:
-                done.wait()
+                while not done.wait(_POLL_S):  # a signal on the way into an endless wait would be seen at its end only
+                    pass
         except BaseException:  # an interrupt: what is coming up ends, under the threads that wait for it
             while any(thread.is_alive() for thread in threads):
                 self.close()
