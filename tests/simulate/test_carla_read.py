@@ -49,3 +49,14 @@ def test_parked_vehicles_stand_on_the_middle_of_their_boxs_bottom() -> None:
     both = with_parked(states, parked)
     assert both.map_SE3_actor.shape == (2,)
     assert both.instance_id.tolist() == [8, 8]
+
+
+@pytest.mark.parametrize(
+    ("role", "kind"),
+    [("intruder", "intruder"), ("corner_case 0 1", "prop"), ("somebody's own", "vehicle"), ("", "vehicle")],
+)
+def test_what_stands_and_what_flies_is_known_by_its_role(role: str, kind: str) -> None:
+    """Also in a replay, which spawns what was recorded with its role."""
+    spawned = actor(carla.Location(0.0, 0.0, 0.0))
+    spawned.type_id, spawned.attributes = "static.prop.aeroplane", {"role_name": role}
+    assert actor_info(spawned, 3).kind == kind

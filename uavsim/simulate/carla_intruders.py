@@ -7,7 +7,6 @@ blueprints of a build that has them.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any, Final
 
 import carla
@@ -16,11 +15,10 @@ from uavsim.errors import MissedTick, SimulatorError
 from uavsim.geometry import unreal
 from uavsim.geometry.se3 import SE3
 from uavsim.records.actors import ActorInfo
+from uavsim.records.intruders import INTRUDER_ROLE
 from uavsim.records.plan import IntruderPlan
 
 __all__ = ["CarlaIntruders", "left_behind"]
-
-_ROLE: Final = "intruder"
 
 _SPAWN_ABOVE_M: Final = 300.0  # of the highest place of the path: nothing is there
 
@@ -53,7 +51,7 @@ class CarlaIntruders:
                     f"has nothing that flies; name one of yours in the encounters' YAML, blueprints: {{{intruder.kind}: ...}}"
                 ) from error
             if blueprint.has_attribute("role_name"):
-                blueprint.set_attribute("role_name", _ROLE)
+                blueprint.set_attribute("role_name", INTRUDER_ROLE)
             place = intruder.map_SE3_flu[0].translation_m
             top_m = float(intruder.map_SE3_flu.translation_m[:, 2].max()) + _SPAWN_ABOVE_M * (1 + number)
             pose = carla.Transform(carla.Location(float(place[0]), -float(place[1]), top_m))
@@ -64,7 +62,7 @@ class CarlaIntruders:
         return self._actor_ids
 
     def know(self, infos: tuple[ActorInfo, ...]) -> tuple[ActorInfo, ...]:
-        """Take the boxes of the spawned actors, and call them intruders: an intruder's path is that of its box's middle.
+        """Take the boxes of the spawned actors, and return them: an intruder's path is that of its box's middle.
 
         Args:
             infos: of all actors of the scene.
@@ -74,8 +72,7 @@ class CarlaIntruders:
             intruder.map_SE3_flu @ box_of[actor_id].inverse()
             for actor_id, intruder in zip(self._actor_ids, self._intruders, strict=True)
         ]
-        ours = set(self._actor_ids)
-        return tuple(replace(info, kind="intruder") if info.simulator_actor_id in ours else info for info in infos)
+        return infos
 
     def show(self, step: int) -> None:
         """Put every intruder where the plan has it at a step; takes effect in the next tick.
@@ -97,4 +94,4 @@ class CarlaIntruders:
 
 def left_behind(world: Any) -> list[int]:
     """Return the ids of intruders that a client which is gone left; other people's props stay."""
-    return [a.id for a in world.get_actors().filter("static.prop.*") if a.attributes.get("role_name") == _ROLE]
+    return [a.id for a in world.get_actors().filter("static.prop.*") if a.attributes.get("role_name") == INTRUDER_ROLE]

@@ -10,8 +10,10 @@ import numpy as np
 
 from uavsim.geometry import quaternion, unreal
 from uavsim.geometry.se3 import SE3
+from uavsim.records.actors import ActorKind
 from uavsim.records.classes import VEHICLE_OF_TAG
 from uavsim.records.corner_cases import part_of_role
+from uavsim.records.intruders import INTRUDER_ROLE
 from uavsim.records.recording import ActorInfo, ActorStates
 from uavsim.simulate import traffic
 from uavsim.typing import FloatArray
@@ -76,7 +78,7 @@ def actor_info(actor: Any, instance_id: int) -> ActorInfo:
     return ActorInfo(
         instance_id=instance_id,
         simulator_actor_id=int(actor.id),
-        kind="prop" if _is_of_a_case(actor, kind) else "walker" if kind == "walker" else "vehicle",
+        kind=_kind_of(kind, str(actor.attributes.get("role_name", ""))),
         blueprint=str(actor.type_id),
         base_type=str(actor.attributes.get("base_type", "")),
         half_extent_m=half_extent_m,
@@ -86,8 +88,13 @@ def actor_info(actor: Any, instance_id: int) -> ActorInfo:
     )
 
 
-def _is_of_a_case(actor: Any, kind: str) -> bool:
-    return kind == "static" and part_of_role(str(actor.attributes.get("role_name", ""))) is not None
+def _kind_of(first_word: str, role: str) -> ActorKind:
+    """Tell props apart by the role that they were spawned with; a replay spawns them with the same."""
+    if first_word == "static" and role == INTRUDER_ROLE:
+        return "intruder"
+    if first_word == "static" and part_of_role(role) is not None:
+        return "prop"
+    return "walker" if first_word == "walker" else "vehicle"
 
 
 def blueprint_facts(blueprint: Any) -> traffic.BlueprintFacts:
