@@ -27,6 +27,13 @@ def test_a_good_data_set_has_no_finding(root: Path) -> None:
     assert codes(root) == set()
 
 
+def rewrite(root: Path, table: str, change: Callable[[list[dict[str, Any]]], object]) -> None:
+    path = root / "v1.0-mini" / f"{table}.json"
+    rows = json.loads(path.read_text())
+    change(rows)
+    path.write_text(json.dumps(rows))
+
+
 DEFECTS: list[tuple[str, Callable[[dict[str, Any]], object], str]] = [
     ("intruder_view", lambda row: row.update(range_m=row["range_m"] + 0.01), "encounter.range"),
     ("encounter", lambda row: row.update(cpa_m=row["cpa_m"] + 40.0), "encounter.cpa"),
@@ -34,16 +41,19 @@ DEFECTS: list[tuple[str, Callable[[dict[str, Any]], object], str]] = [
     ("intruder_view", lambda row: row.update(visible_px=row["visible_px"] + 1), "encounter.box"),
     ("intruder_view", lambda row: row.update(is_above_horizon=-1), "encounter.horizon"),
 ]
-PLANTED = {str(number): code for number, (_, _, code) in enumerate(DEFECTS)}
+PLANTED = {str(number): code for number, (_, _, code) in enumerate(DEFECTS)} | {"no row": "encounter.missing"}
 
 
 @pytest.mark.parametrize(("table", "change", "code"), DEFECTS)
 def test_what_is_planted_is_found(
     root: Path, table: str, change: Callable[[dict[str, Any]], object], code: str
 ) -> None:
-    path = root / "v1.0-mini" / f"{table}.json"
-    rows = json.loads(path.read_text())
-    change(rows[-1])
-    path.write_text(json.dumps(rows))
+    rewrite(root, table, lambda rows: change(rows[-1]))
 
     assert codes(root) == {code}
+
+
+def test_an_image_that_shows_it_without_a_row_is_found(root: Path) -> None:
+    rewrite(root, "intruder_view", list.pop)
+
+    assert codes(root) == {"encounter.missing"}

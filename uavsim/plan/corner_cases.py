@@ -24,6 +24,7 @@ __all__ = ["check_words", "open_cases", "scene_cases"]
 
 _SEEN_SHARE: Final = 0.6
 """Of a box's rectangle in the image, which its object covers at most, roughly."""
+_LOWEST_M: Final = 5.0  # no flight is suggested below
 
 
 def check_words(cases: Loaded[CornerCases]) -> Loaded[CornerCases]:
@@ -170,9 +171,10 @@ def _check_size(
         area_m2 = _SEEN_SHARE * float(sides_m[1] * sides_m[2])
         best_px = int(area_m2 * (focal_px / max(low_m - top_m, 1.0)) ** 2)
         if best_px < case.min_visible_px:
-            lower_m = focal_px * float(np.sqrt(area_m2 / case.min_visible_px)) + top_m
+            lower_m = float(np.floor(focal_px * float(np.sqrt(area_m2 / case.min_visible_px)) + top_m))
+            lower = f"fly at {lower_m:.0f} m or lower, or " if lower_m >= _LOWEST_M else ""
             raise cases.error(
                 ("cases", case.name),
-                f"shows at most {best_px} px from {low_m:.0f} m up, and min_visible_px is {case.min_visible_px}: fly at "
-                f"{np.floor(lower_m):.0f} m or lower, or ask for {best_px} px",
+                f"shows at most {best_px} px from {low_m:.0f} m up, and min_visible_px is {case.min_visible_px}: "
+                f"{lower}ask for {best_px} px",
             )

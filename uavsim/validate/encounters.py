@@ -16,7 +16,13 @@ from uavsim.validate.dataset import DataSet, may_be_opened
 from uavsim.validate.evidence import Evidence
 from uavsim.validate.findings import Finding
 
-__all__ = ["boxes_are_the_masks", "horizon_is_the_pixels", "nothing_nearer_than_cpa", "ranges_are_distances"]
+__all__ = [
+    "boxes_are_the_masks",
+    "horizon_is_the_pixels",
+    "nothing_nearer_than_cpa",
+    "ranges_are_distances",
+    "what_is_seen_has_a_row",
+]
 
 _VIEW, _ENCOUNTER = "intruder_view", "encounter"
 _WITHIN_M: Final = 1e-3
@@ -64,6 +70,28 @@ def _ranges(evidence: Evidence) -> tuple[IntArray, FloatArray, FloatArray]:
         return rows, nothing, nothing
     apart = data[_VIEW]["translation"][rows] - evidence.cameras.position_m[cameras]
     return rows, data[_VIEW]["range_m"][rows], np.sqrt((apart**2).sum(axis=1))
+
+
+def what_is_seen_has_a_row(evidence: Evidence) -> Iterator[Finding]:
+    """Every image whose mask shows the intruder that its camera meets has a row for it."""
+    data = evidence.data
+    if _ENCOUNTER not in data.tables:
+        return
+    table = data[_ENCOUNTER]
+    met: dict[tuple[int, str], list[int]] = {}
+    for row, where in enumerate(zip(table["scene_token"].tolist(), table["channel"], strict=True)):
+        met.setdefault(where, []).append(row)
+    told: set[tuple[int, int]] = set()
+    if _VIEW in data.tables:
+        views = data[_VIEW]
+        told |= set(zip(views["sample_data_token"].tolist(), views["encounter_token"].tolist(), strict=True))
+    for look in evidence.looks:
+        place = data.data_place(look.row)
+        for encounter in met.get((int(data.scene_of_data[look.row]), place.get("channel", "")), ()):
+            pixels = look.stray_ids.get(int(table["instance_id"][encounter]), 0)
+            if pixels and (look.row, encounter) not in told:
+                message = f"the mask has {pixels} pixels of {table['name'][encounter]}, which has no row for this image"
+                yield Finding("encounter.missing", message, numbers={"visible_px": pixels}, **place)
 
 
 def boxes_are_the_masks(evidence: Evidence) -> Iterator[Finding]:
