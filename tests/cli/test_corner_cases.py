@@ -31,7 +31,7 @@ corner_cases: {from: street, min_visible_px: 60}
         ("trafficcone01", "trafficcoen01", "did you mean 'static.prop.trafficcone01'?"),
         ("from: street,", "from: stret,", "unknown file of corner cases 'stret'; did you mean 'street'?"),
         ("from: street,", "from: street, kinds: [cone],", "corner_cases.kinds[0]: unknown corner case of 'street': 'cone'"),
-        ("min_visible_px: 60", "min_visible_px: 900000", "min_visible_px is 900000: ask for 205 px"),
+        ("min_visible_px: 60", "min_visible_px: 900000", "min_visible_px is 900000: ask for 85 px"),
     ],
 )  # fmt: skip
 def test_it_is_one_line(

@@ -1,6 +1,6 @@
 """Where a corner case may stand: worked out on paper, with a ground of our own."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pytest
@@ -115,6 +115,18 @@ def test_the_number_of_pixels_that_a_refusal_names_is_possible() -> None:
     assert placed(case(least_px=most_px), where, PaperGround()).expected_px >= most_px
     with pytest.raises(SceneVoid):
         placed(case(least_px=most_px + 1), where, PaperGround())
+
+
+def test_a_place_is_good_where_a_quarter_of_the_outline_is_enough() -> None:
+    above = replace(PLAN, rig=tuple(spec for spec in PLAN.rig if spec.name == "BOTTOM"))
+    (eye, *_) = eyes_of_plan(above)
+    x, y, z = eye.map_SE3_optical.translation_m
+    focal_px = 0.5 * eye.spec.width_px / np.tan(np.radians(eye.spec.fov_deg) / 2)
+    flat = case(half_m=(2.0, 1.0, 0.001))
+
+    place = find_place(flat, lanes((x, y)), [eye], ground=PaperGround(0.0), taken=(), rng=np.random.default_rng(1))[1]
+    # seen from straight above, where the ground is z away: 4 m x 2 m
+    assert place.expected_px == pytest.approx(0.25 * 8.0 * (focal_px / z) ** 2, rel=1e-2)
 
 
 def test_two_cases_keep_their_clearance() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,9 +14,14 @@ from tests.encounter_factory import make_encounter_dataset
 from uavsim.validate import validate_version
 
 
+@pytest.fixture(scope="module")
+def clean(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_encounter_dataset(tmp_path_factory.mktemp("air"), heights_m=(30.0,))
+
+
 @pytest.fixture
-def root(tmp_path: Path) -> Path:
-    return make_encounter_dataset(tmp_path, heights_m=(30.0,))
+def root(clean: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(clean, tmp_path / "air"))
 
 
 def codes(root: Path) -> set[str]:
@@ -23,8 +29,8 @@ def codes(root: Path) -> set[str]:
     return {finding.code for finding in report.findings if finding.code.startswith(("encounter.", "pixels.no_box"))}
 
 
-def test_a_good_data_set_has_no_finding(root: Path) -> None:
-    assert codes(root) == set()
+def test_a_good_data_set_has_no_finding(clean: Path) -> None:
+    assert codes(clean) == set()
 
 
 def rewrite(root: Path, table: str, change: Callable[[list[dict[str, Any]]], object]) -> None:

@@ -16,14 +16,13 @@ import numpy as np
 from uavsim.errors import SceneVoid
 from uavsim.geometry import pinhole, quaternion
 from uavsim.geometry.se3 import SE3
-from uavsim.records.corner_cases import CornerCasePlan, parts_outline_m
+from uavsim.records.corner_cases import COVERED_SHARE, CornerCasePlan, own_parts, parts_outline_m
 from uavsim.records.plan import CameraSpec, ScenePlan
 from uavsim.typing import BoolArray, FloatArray, IntArray
 
 __all__ = ["Eye", "Ground", "Lanes", "Place", "eyes_of_plan", "find_place"]
 
 _MARGIN_PX: Final = 6.0
-_COVERED: Final = 0.45  # of the rectangle around its box, by an object: less than any of ours
 _MOST_ASKED: Final = 400  # places that the simulator is asked about, for each case
 _MOST_EYES: Final = 6  # lines of sight that are tried from one place
 _AROUND_M: Final = 0.5  # that is looked at around an outline: traffic starts farther away
@@ -229,7 +228,7 @@ def _footprint(outline_m: FloatArray, pose: SE3, around_m: float) -> FloatArray:
 
 def _looked_at(case: CornerCasePlan, pose: SE3) -> FloatArray:
     """Return (5, 3) points that nothing may hide: the middle of the object and its corners, half way up."""
-    own_m = pose.apply_inverse(parts_outline_m([part for part in case.parts if part.tag == case.tag], pose))
+    own_m = pose.apply_inverse(parts_outline_m(own_parts(case), pose))
     low, high = own_m.min(axis=0), own_m.max(axis=0)
     middle = (low + high) / 2
     corners = [(x, y, middle[2]) for x in (low[0], high[0]) for y in (low[1], high[1])]
@@ -240,7 +239,7 @@ def _eyes_that_show(
     case: CornerCasePlan, pose: SE3, outline_m: FloatArray, eyes: Sequence[Eye]
 ) -> list[tuple[float, Eye]]:
     """Return the cameras that have all of the case in their image; the largest view first, with its pixels."""
-    own_m = parts_outline_m([part for part in case.parts if part.tag == case.tag], pose)
+    own_m = parts_outline_m(own_parts(case), pose)
     found: list[tuple[float, Eye]] = []
     for eye in eyes:
         if np.linalg.norm(eye.map_SE3_optical.translation_m - pose.translation_m) > _FARTHEST_M:
@@ -250,8 +249,16 @@ def _eyes_that_show(
         if (whole[:, 2] < 1.0).any() or not _all_inside(pinhole.project(whole, intrinsic=matrix), eye.spec).all():
             continue
         pixels = pinhole.project(eye.map_SE3_optical.apply_inverse(own_m), intrinsic=matrix)
-        found.append((_COVERED * float(np.prod(pixels.max(axis=0) - pixels.min(axis=0))), eye))
+        found.append((COVERED_SHARE * _outlined_px(pixels), eye))
     return sorted(found, key=lambda row: -row[0])
+
+
+def _outlined_px(corners_px: FloatArray) -> float:
+    """Return the area inside the outlines of N boxes, each a parallelepiped in the image, by their (8 N, 2) corners."""
+    boxes = corners_px.reshape(-1, 2, 2, 2, 2)
+    x, y, z = (np.diff(boxes, axis=axis).mean(axis=(1, 2, 3)) for axis in (1, 2, 3))
+    area_px = sum(np.abs(a[:, 0] * b[:, 1] - a[:, 1] * b[:, 0]) for a, b in ((x, y), (y, z), (z, x)))
+    return float(np.sum(area_px))
 
 
 def _all_inside(pixels: FloatArray, spec: CameraSpec) -> BoolArray:
