@@ -30,6 +30,7 @@ class Package:
 PACKAGES: Final = (
     Package("uavsim", "uavsim", "tests"),
     Package("headless_simulator", "headless_simulator/src/headless_simulator", "headless_simulator/tests"),
+    Package("uavsim_baselines", "baselines/src/uavsim_baselines", "baselines/tests"),
 )
 
 

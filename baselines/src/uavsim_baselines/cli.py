@@ -1,0 +1,126 @@
+"""The command line: ``uavsim-baselines train|predict|evaluate|table``; errors are one line, exit codes are uavsim's."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TaskID,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+from typer.exceptions import TyperException
+
+from uavsim import UavsimError
+
+__all__ = ["app", "main"]
+
+app = typer.Typer(add_completion=False, no_args_is_help=True, help=__doc__, pretty_exceptions_enable=False)
+_SPEED_OVER_S = 120.0  # the rest time follows the speed of the last two minutes
+
+Out = Annotated[Path, typer.Option(help="Folder of the run: checkpoint, logs, results, scores.")]
+
+
+@contextmanager
+def _progress(what: str, total: int) -> Iterator[tuple[Progress, TaskID]]:
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("rest"),
+               TimeRemainingColumn(), TextColumn("{task.fields[note]}"))  # fmt: skip
+    with Progress(*columns, console=Console(stderr=True), speed_estimate_period=_SPEED_OVER_S) as progress:
+        yield progress, progress.add_task(what, total=total, note="")
+
+
+@app.command()
+def train(
+    config: Annotated[Path, typer.Argument(help="A YAML file: data, grid, model, sharing, training, prediction.")],
+    *,
+    out: Out,
+    changes: Annotated[list[str] | None, typer.Option("--set", help="KEY=VALUE instead of the file's.")] = None,
+) -> None:
+    """Train a model; a run that was interrupted continues from its last checkpoint."""
+    from uavsim_baselines.config import load_config
+    from uavsim_baselines.training.train import train as run
+
+    wanted = load_config(config, changes=changes or ())
+    with _progress(f"train {wanted.sharing.kind}", wanted.training.steps) as (progress, task):
+        path = run(
+            wanted, out, report=lambda step, loss: progress.update(task, completed=step, note=f"loss {loss:.3f}")
+        )
+    typer.echo(str(path))
+
+
+@app.command()
+def predict(
+    *,
+    out: Out,
+    data: Annotated[Path | None, typer.Option(help="A data set's folder; default: the one it was trained on.")] = None,
+    split: Annotated[str | None, typer.Option(help="Default: the configuration's test_split.")] = None,
+    sharing: Annotated[
+        str | None, typer.Option(help="late, of a model trained with none: its drones share boxes.")
+    ] = None,
+    threshold: Annotated[float | None, typer.Option(help="where2comm: instead of the configuration's.")] = None,
+) -> None:
+    """Write detections and tracks of a split, as nuScenes' result files."""
+    from uavsim_baselines.data.frames import read_frames
+    from uavsim_baselines.runs import predict_run, prediction_setup
+
+    setup = prediction_setup(out, data=data, sharing=sharing, threshold=threshold)
+    frames = read_frames(setup.config.data, split or setup.config.data.test_split)
+    with _progress(f"predict {setup.config.sharing.kind}", len(frames)) as (progress, task):
+        path = predict_run(setup, frames, out, report=lambda done: progress.update(task, completed=done))
+    typer.echo(str(path))
+
+
+@app.command()
+def evaluate(*, out: Out, data: Annotated[Path | None, typer.Option(help="As for predict.")] = None) -> None:
+    """Score a run's detections and tracks as uavsim evaluate does, and write scores.json."""
+    from uavsim_baselines.scores import score_run, table_of
+    from uavsim_baselines.training.checkpoints import read_checkpoint
+    from uavsim_baselines.training.train import CHECKPOINT
+
+    trained = read_checkpoint(out / CHECKPOINT).config
+    score_run(out, truth=data or trained.data.folder, version=trained.data.version)
+    typer.echo(table_of([out]))
+
+
+@app.command()
+def table(runs: Annotated[list[Path], typer.Argument(help="Folders of runs that evaluate has scored.")]) -> None:
+    """Print one row for each run, in Markdown."""
+    from uavsim_baselines.scores import table_of
+
+    typer.echo(table_of(runs))
+
+
+def main() -> None:
+    """Run the command line and end with its exit code."""
+    sys.exit(_run())
+
+
+def _run() -> int:
+    try:
+        app(standalone_mode=False)
+    except typer.Exit as end:
+        return end.exit_code
+    except TyperException as error:
+        return _say(f"{error.format_message()} (`uavsim-baselines --help` lists the commands)", code=2)
+    except UavsimError as error:
+        return _say(str(error), code=error.exit_code)
+    except (KeyboardInterrupt, typer.Abort):
+        return _say("interrupted; run the same command again", code=130)
+    except OSError as error:
+        return _say(f"{error.filename}: {error.strerror}", code=3)
+    return 0
+
+
+def _say(message: str, *, code: int) -> int:
+    typer.echo(f"error: {' '.join(message.split())}", err=True)
+    return code

@@ -1,0 +1,209 @@
+"""What people type: one YAML for data, grid, model, sharing, training and predictions; frozen, unknown keys are refused."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Annotated, Any, Final, Literal, Self, TypeAlias
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from uavsim_baselines.errors import BaselineError
+
+__all__ = [
+    "Config",
+    "DataConfig",
+    "GridConfig",
+    "ModelConfig",
+    "PredictionConfig",
+    "SharingConfig",
+    "SharingKind",
+    "TrainingConfig",
+    "load_config",
+    "parse_config",
+]
+
+SharingKind: TypeAlias = Literal["none", "late", "early", "who2com", "when2com", "v2vnet", "disconet", "where2comm"]
+Positive: TypeAlias = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+Count: TypeAlias = Annotated[int, Field(ge=1)]
+
+NUSCENES_CLASSES: Final[dict[str, tuple[str, ...]]] = {
+    "car": ("vehicle.car",),
+    "truck": ("vehicle.truck",),
+    "bus": ("vehicle.bus",),
+    "motorcycle": ("vehicle.motorcycle",),
+    "bicycle": ("vehicle.bicycle",),
+    "pedestrian": ("human.pedestrian",),
+}
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class DataConfig(_Part):
+    """Which samples, which cameras, which classes."""
+
+    folder: Path
+    version: str | None = None
+    train_split: str = "uav_train"
+    test_split: str = "uav_val"
+    cameras: tuple[str, ...] | None = Field(None, description="of each drone, without _id_N; default: all")
+    drones: tuple[int, ...] | None = Field(
+        None, description="the first is the ego of predictions; default: all, by number"
+    )
+    size_px: tuple[Count, Count] | None = Field(
+        None, description="width, height that images are made; default: as they are"
+    )
+    classes: dict[str, tuple[str, ...]] = Field(
+        default_factory=lambda: dict(NUSCENES_CLASSES),
+        description="class of the results -> beginnings of categories",
+        min_length=1,
+    )
+
+
+class GridConfig(_Part):
+    """The bird's-eye grid of each drone: square, with the drone above its centre, turned with the drone."""
+
+    cells: Annotated[int, Field(ge=4, le=1024, multiple_of=2)] = 64
+    cell_m: Positive = 1.6
+    heights_m: tuple[float, ...] = Field((0.0, 1.0, 2.0), min_length=1, description="map heights of the sampled points")
+
+
+class ModelConfig(_Part):
+    """Widths and depths of the network."""
+
+    image_channels: tuple[Count, ...] = Field((16, 32, 64), min_length=2, description="each stage halves the size")
+    bev_channels: Annotated[int, Field(ge=4, multiple_of=4)] = 32
+    bev_blocks: Count = 2
+
+
+class SharingConfig(_Part):
+    """How drones share; keys that a kind does not use are ignored by it."""
+
+    kind: SharingKind = "none"
+    threshold: Annotated[float, Field(ge=0, le=1)] = Field(
+        0.01, description="where2comm: confidence of a cell that is sent"
+    )
+    query_channels: Count = Field(16, description="who2com, when2com: length of the query")
+    key_channels: Count = Field(64, description="who2com, when2com: length of the key")
+    rounds: Annotated[int, Field(ge=1, le=5)] = Field(2, description="v2vnet: rounds of messages")
+    teacher: Path | None = Field(None, description="disconet: checkpoint of a model with sharing early")
+    distillation: Annotated[float, Field(ge=0)] = Field(1.0, description="disconet: weight of the teacher's loss")
+
+    @model_validator(mode="after")
+    def _only_disconet_has_a_teacher(self) -> Self:
+        if self.teacher is not None and self.kind != "disconet":
+            raise ValueError(f"a teacher belongs to disconet, not to {self.kind}; remove it")
+        return self
+
+
+class TrainingConfig(_Part):
+    """How long, how fast, where to."""
+
+    steps: Count = 2000
+    batch: Count = 2
+    learning_rate: Positive = 2e-3
+    weight_decay: Annotated[float, Field(ge=0)] = 0.01
+    warmup_steps: Annotated[int, Field(ge=0)] = 50
+    clip_norm: Positive = 10.0
+    ego: Literal["first", "any"] = Field("any", description="any: each sample is seen from a drone drawn by chance")
+    shuffled_labels: bool = Field(
+        False, description="control: boxes of another sample; such a model must not generalise"
+    )
+    device: Literal["auto", "cpu", "cuda"] = "auto"
+    mixed_precision: bool = Field(True, description="on a GPU only")
+    threads: Count | None = Field(None, description="of the processor; default: torch's choice")
+    log_every: Count = 10
+    checkpoint_every: Count = 200
+
+
+class PredictionConfig(_Part):
+    """Which peaks are boxes."""
+
+    min_score: Annotated[float, Field(ge=0, le=1)] = 0.05
+    max_boxes: Annotated[int, Field(ge=1, le=500)] = 200
+    nms_m: Annotated[float, Field(ge=0)] = Field(
+        2.0, description="late: boxes of a class nearer than this are one object"
+    )
+
+
+class Config(_Part):
+    """Everything that a model is made with; kept in its checkpoints."""
+
+    name: str = Field("baseline", pattern=r"^[A-Za-z0-9._-]+$")
+    seed: Annotated[int, Field(ge=0, lt=2**31)] = 0
+    data: DataConfig
+    grid: GridConfig = GridConfig()
+    model: ModelConfig = ModelConfig()
+    sharing: SharingConfig = SharingConfig()
+    training: TrainingConfig = TrainingConfig()
+    prediction: PredictionConfig = PredictionConfig()
+
+
+def load_config(path: Path, *, changes: Iterable[str] = ()) -> Config:
+    """Read a configuration.
+
+    Args:
+        path: a YAML file.
+        changes: ``training.steps=20``: keys that differ from the file's.
+
+    Raises:
+        BaselineError: it cannot be read, is not YAML, or does not fit; one line with the file and the key.
+    """
+    try:
+        value = yaml.safe_load(path.read_text("utf-8"))
+    except OSError as error:
+        raise BaselineError(f"{path}: {error.strerror or error}") from error
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise BaselineError(f"{path}: not YAML: {' '.join(str(error).split())}") from error
+    if not isinstance(value, dict):
+        raise BaselineError(f"{path}: must hold keys and values: data, grid, model, sharing, training, prediction")
+    for change in changes:
+        _change(value, change)
+    return parse_config(value, source=str(path))
+
+
+def parse_config(value: dict[str, Any], *, source: str) -> Config:
+    """Make the configuration of plain data.
+
+    Raises:
+        BaselineError: it does not fit; the message begins with ``source`` and names the first key.
+    """
+    try:
+        return Config.model_validate(value)
+    except ValidationError as error:
+        first = error.errors()[0]
+        key = ".".join(map(str, first["loc"]))
+        what = first["msg"]
+        if first["type"] == "extra_forbidden":
+            near = difflib.get_close_matches(str(first["loc"][-1]), _keys_beside(first["loc"]), n=1)
+            what = "no such key" + (f"; did you mean {near[0]}?" if near else "")
+        raise BaselineError(f"{source}: {key}: {what}") from None
+
+
+def _keys_beside(place: tuple[int | str, ...]) -> list[str]:
+    model: type[BaseModel] = Config
+    for step in place[:-1]:
+        field = model.model_fields.get(str(step))
+        if field is None or not (isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel)):
+            return []
+        model = field.annotation
+    return list(model.model_fields)
+
+
+def _change(value: dict[str, Any], change: str) -> None:
+    key, mark, text = change.partition("=")
+    if not mark or not key:
+        raise BaselineError(f"--set {change}: must be KEY=VALUE, for example training.steps=20")
+    *path, last = key.split(".")
+    for step in path:
+        value = value.setdefault(step, {})
+        if not isinstance(value, dict):
+            raise BaselineError(f"--set {change}: {step} has no keys")
+    try:
+        value[last] = yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        raise BaselineError(f"--set {change}: the value is not YAML") from error

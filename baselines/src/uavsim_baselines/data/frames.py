@@ -1,0 +1,144 @@
+"""The samples of a split, with the cameras, drones and classes that a configuration asks for; pixels are read later."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+import uavsim
+from uavsim_baselines.bev.boxes import Boxes
+from uavsim_baselines.config import DataConfig
+from uavsim_baselines.errors import BaselineError
+
+__all__ = ["Frame", "read_frames"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Frame:
+    """One sample.
+
+    Attributes:
+        scene: its name.
+        number: place in the scene.
+        token: of the sample.
+        timestamp_us: when.
+        drones: (D,) numbers, in the order of the configuration.
+        cameras: D times K images.
+        map_T_flu: (D, 4, 4) float64.
+        boxes: in the frame ``map``, of the configuration's classes, that some drone sees.
+        seen_by: for each box the drones that see it; () where the data set does not say.
+    """
+
+    scene: str
+    number: int
+    token: str
+    timestamp_us: int
+    drones: tuple[int, ...]
+    cameras: tuple[tuple[uavsim.Image, ...], ...]
+    map_T_flu: Tensor
+    boxes: Boxes
+    seen_by: tuple[tuple[int, ...], ...]
+
+    def boxes_for(self, drone: int | None) -> Boxes:
+        """Return the boxes that one drone sees; all of them for None, or where the data set does not say who sees what."""
+        if drone is None or not any(self.seen_by):
+            return self.boxes
+        return self.boxes.pick(torch.tensor([drone in seen for seen in self.seen_by], dtype=torch.bool))
+
+
+def read_frames(config: DataConfig, split: str) -> list[Frame]:
+    """Return the samples of a split in table order.
+
+    Raises:
+        BaselineError: no such split, or a sample lacks a drone or camera that is asked for.
+        UavsimError: the data set cannot be read.
+    """
+    data = uavsim.open(config.folder, config.version)
+    if split not in data.splits:
+        known = ", ".join(data.splits) or "none"
+        raise BaselineError(
+            f"{config.folder}: no split {split!r} (splits: {known}); set data.train_split and data.test_split"
+        )
+    wanted, frames = set(data.splits[split]), list[Frame]()
+    drones, cameras = config.drones, config.cameras
+    for scene in data:
+        if scene.name not in wanted:
+            continue
+        for sample in scene:
+            found = _by_drone(sample)
+            drones = drones or tuple(sorted(found))
+            if not drones:
+                raise BaselineError(f"{config.folder}: {sample} has no camera images, which every baseline needs")
+            cameras = cameras or tuple(found[drones[0]])
+            frames.append(_frame(sample, found, drones=drones, cameras=cameras, classes=config.classes))
+    if not frames:
+        raise BaselineError(f"{config.folder}: split {split!r} has no samples")
+    return frames
+
+
+def _by_drone(sample: uavsim.Sample) -> dict[int, dict[str, uavsim.Image]]:
+    found: dict[int, dict[str, uavsim.Image]] = {}
+    for image in sample.images:
+        found.setdefault(image.drone_id, {})[image.channel.removesuffix(f"_id_{image.drone_id}")] = image
+    return found
+
+
+def _frame(
+    sample: uavsim.Sample,
+    found: Mapping[int, Mapping[str, uavsim.Image]],
+    *,
+    drones: tuple[int, ...],
+    cameras: tuple[str, ...],
+    classes: Mapping[str, tuple[str, ...]],
+) -> Frame:
+    missing = [drone for drone in drones if drone not in found]
+    if missing:
+        has = ", ".join(map(str, sorted(found)))
+        raise BaselineError(f"{sample} has no images of drone {missing[0]} (it has drones {has}); set data.drones")
+    for drone in drones:
+        unknown = [name for name in cameras if name not in found[drone]]
+        if unknown:
+            has = ", ".join(found[drone])
+            raise BaselineError(f"{sample}: drone {drone} has no camera {unknown[0]} (it has {has}); set data.cameras")
+    poses = [next(iter(found[drone].values())).map_SE3_flu.matrix for drone in drones]
+    boxes, seen_by = _boxes(sample.boxes, classes)
+    return Frame(
+        scene=sample.scene_name,
+        number=sample.number,
+        token=sample.token,
+        timestamp_us=sample.timestamp_us,
+        drones=drones,
+        cameras=tuple(tuple(found[drone][name] for name in cameras) for drone in drones),
+        map_T_flu=torch.from_numpy(np.stack(poses)),
+        boxes=boxes,
+        seen_by=seen_by,
+    )
+
+
+def _boxes(
+    all_boxes: uavsim.Boxes, classes: Mapping[str, tuple[str, ...]]
+) -> tuple[Boxes, tuple[tuple[int, ...], ...]]:
+    labels = np.array([_label(name, classes) for name in all_boxes.categories], dtype=np.int64)
+    kept = (labels >= 0) & np.asarray(all_boxes.seen, dtype=bool)
+    boxes = all_boxes.pick(kept)
+    rotation = boxes.map_SE3_box.matrix[:, :3, :3]
+    made = Boxes(
+        centre_m=torch.from_numpy(boxes.map_SE3_box.translation_m.copy()),
+        size_lwh_m=torch.from_numpy(boxes.size_lwh_m.copy()),
+        yaw_rad=torch.from_numpy(np.arctan2(rotation[:, 1, 0], rotation[:, 0, 0])),
+        velocity_mps=torch.from_numpy(boxes.velocity_map_mps[:, :2].copy()),
+        label=torch.from_numpy(labels[kept]),
+        score=torch.ones(len(boxes), dtype=torch.float64),
+    )
+    return made, boxes.seen_by
+
+
+def _label(category: str, classes: Mapping[str, tuple[str, ...]]) -> int:
+    for number, beginnings in enumerate(classes.values()):
+        if any(category == word or category.startswith(f"{word}.") for word in beginnings):
+            return number
+    return -1

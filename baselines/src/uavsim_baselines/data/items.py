@@ -1,0 +1,172 @@
+"""Samples as tensors, one ego at a time, and which of them make the batch of a step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn import functional
+from torch.utils.data import Dataset, Sampler
+
+import uavsim
+from uavsim_baselines.bev.boxes import Boxes
+from uavsim_baselines.bev.grid import inverse, map_T_grid
+from uavsim_baselines.bev.maps import encode
+from uavsim_baselines.config import Config
+from uavsim_baselines.data.frames import Frame
+from uavsim_baselines.detector.network import Views, grid_of
+from uavsim_baselines.errors import BaselineError
+
+__all__ = ["Batch", "BatchPlan", "Item", "Items", "collate", "drones_used", "views_of"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Item:
+    """One sample from one ego: views without the batch's axis, and targets (see ``bev.maps.Targets``)."""
+
+    views: Views
+    heat: Tensor
+    values: Tensor
+    weights: Tensor
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Batch:
+    """Items, stacked."""
+
+    views: Views
+    heat: Tensor
+    values: Tensor
+    weights: Tensor
+
+    def to(self, device: torch.device) -> Batch:
+        """Return the batch on another device."""
+        return Batch(self.views.to(device), *(part.to(device) for part in (self.heat, self.values, self.weights)))
+
+
+def drones_used(config: Config, count: int, ego: int) -> list[int]:
+    """Return the places of the drones that a model looks through while it is trained, the ego first.
+
+    Models that share nothing or boxes are trained on one drone.
+    """
+    if config.sharing.kind in {"none", "late"}:
+        return [ego]
+    return [ego, *(place for place in range(count) if place != ego)]
+
+
+class Items(Dataset[Item]):
+    """Items by (number of the frame, place of the ego, number of the frame whose boxes are the labels)."""
+
+    def __init__(self, frames: Sequence[Frame], config: Config) -> None:
+        self.frames, self.config, self.grid = frames, config, grid_of(config)
+
+    def __len__(self) -> int:
+        return len(self.frames)
+
+    def __getitem__(self, place: tuple[int, int, int]) -> Item:
+        """Read one item's images and make its targets."""
+        number, ego, labelled = place
+        frame, of_labels = self.frames[number], self.frames[labelled]
+        used = drones_used(self.config, len(frame.drones), ego)
+        views = views_of(frame, used, size_px=self.config.data.size_px)
+        alone = frame.drones[ego] if len(used) == 1 else None
+        targets = encode(
+            self._in_grid(of_labels, of_labels.boxes_for(alone), ego),
+            grid=self.grid,
+            classes=len(self.config.data.classes),
+        )
+        return Item(views, targets.heat, targets.values, targets.weights)
+
+    def _in_grid(self, frame: Frame, boxes: Boxes, ego: int) -> Boxes:
+        return boxes.moved(inverse(map_T_grid(frame.map_T_flu[ego])))
+
+
+def views_of(frame: Frame, used: Sequence[int], *, size_px: tuple[int, int] | None) -> Views:
+    """Read the images of some drones; the first is the ego. Files that are not there are black, and ``there`` says so.
+
+    Raises:
+        BaselineError: images of several sizes, and the configuration names none.
+    """
+    cameras = [frame.cameras[drone] for drone in used]
+    sizes = {camera.size_px for row in cameras for camera in row}
+    if size_px is None and len(sizes) > 1:
+        raise BaselineError(f"scene {frame.scene}: images of several sizes ({sorted(sizes)}); set data.size_px")
+    size = size_px or next(iter(sizes))
+    poses = frame.map_T_flu[list(used)]
+    grids = map_T_grid(poses)
+    grid_T_map = inverse(grids)
+    images, intrinsics, mounted, there = list[Tensor](), list[Tensor](), list[Tensor](), list[bool]()
+    for place, row in enumerate(cameras):
+        for camera in row:
+            images.append(_pixels(camera, size))
+            intrinsics.append(_scaled(camera, size))
+            mounted.append(grid_T_map[place] @ torch.from_numpy(camera.map_SE3_optical.matrix))
+            there.append(camera.there)
+    shape = (len(used), len(cameras[0]))
+    return Views(
+        images=torch.stack(images).unflatten(0, shape),
+        intrinsics=torch.stack(intrinsics).unflatten(0, shape),
+        grid_T_optical=torch.stack(mounted).unflatten(0, shape),
+        map_T_grid=grids,
+        there=torch.tensor(there).unflatten(0, shape),
+        present=torch.ones(len(used), dtype=torch.bool),
+    )
+
+
+def _pixels(camera: uavsim.Image, size_px: tuple[int, int]) -> Tensor:
+    width, height = size_px
+    if not camera.there:
+        return torch.zeros(3, height, width, dtype=torch.uint8)
+    pixels = torch.from_numpy(np.ascontiguousarray(camera.pixels().transpose(2, 0, 1)))
+    if camera.size_px == size_px:
+        return pixels
+    resized = functional.interpolate(pixels[None].float(), size=(height, width), mode="area")[0]
+    return resized.round().to(torch.uint8)
+
+
+def _scaled(camera: uavsim.Image, size_px: tuple[int, int]) -> Tensor:
+    intrinsic = torch.from_numpy(camera.intrinsic.copy())
+    intrinsic[0] *= size_px[0] / camera.size_px[0]
+    intrinsic[1] *= size_px[1] / camera.size_px[1]
+    return intrinsic.float()
+
+
+def collate(items: Sequence[Item]) -> Batch:
+    """Stack items."""
+    views = Views(*(torch.stack([getattr(item.views, f.name) for item in items]) for f in fields(Views)))
+    return Batch(views, *(torch.stack([getattr(i, name) for i in items]) for name in ("heat", "values", "weights")))
+
+
+class BatchPlan(Sampler[list[tuple[int, int, int]]]):
+    """Which items make each step's batch: a function of the seed and the step alone, so training resumes where it was.
+
+    Every frame is drawn once before any is drawn again.
+    """
+
+    def __init__(self, frames: Sequence[Frame], config: Config, *, first_step: int) -> None:
+        self.count, self.drones = len(frames), len(frames[0].drones)
+        self.config, self.first_step = config, first_step
+
+    def __iter__(self) -> Iterator[list[tuple[int, int, int]]]:
+        """Yield the batches from the first step to the last."""
+        batch = self.config.training.batch
+        for step in range(self.first_step, self.config.training.steps):
+            yield [self._drawn(place) for place in range(step * batch, (step + 1) * batch)]
+
+    def __len__(self) -> int:
+        return max(self.config.training.steps - self.first_step, 0)
+
+    def _drawn(self, place: int) -> tuple[int, int, int]:
+        epoch, within = divmod(place, self.count)
+        seed = self.config.seed
+        number = int(np.random.default_rng([seed, 0, epoch]).permutation(self.count)[within])
+        any_ego = self.config.training.ego == "any"
+        ego = int(np.random.default_rng([seed, 1, place]).integers(self.drones)) if any_ego else 0
+        labelled = number
+        if self.config.training.shuffled_labels:  # one wrong sample each, the same in every epoch
+            order = np.random.default_rng([seed, 2]).permutation(self.count)
+            labelled = int(order[(int(np.flatnonzero(order == number)[0]) + 1) % self.count])
+        return number, ego, labelled

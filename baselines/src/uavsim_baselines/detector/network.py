@@ -1,0 +1,147 @@
+"""One detector, seen through many drones: images, bird's-eye features of each drone, sharing, head."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+import torch
+from torch import Tensor, nn
+
+from uavsim_baselines.bev.cameras import sample_cameras
+from uavsim_baselines.bev.grid import Grid, inverse
+from uavsim_baselines.bev.maps import HeadMaps
+from uavsim_baselines.config import Config
+from uavsim_baselines.detector.layers import BevLayers, Head, ImageBackbone
+from uavsim_baselines.sharing import Messages, make_sharing
+from uavsim_baselines.sharing.messages import POSE_BYTES
+
+__all__ = ["Detection", "Detector", "Views", "grid_of"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Views:
+    """What B samples show: D drones, the ego first, with K cameras each.
+
+    Attributes:
+        images: (B, D, K, 3, H, W) uint8, RGB.
+        intrinsics: (B, D, K, 3, 3), pixels of these images.
+        grid_T_optical: (B, D, K, 4, 4) float64, cameras in their own drone's grid.
+        map_T_grid: (B, D, 4, 4) float64.
+        there: (B, D, K) whether the camera has an image.
+        present: (B, D) whether the drone is heard; the ego always is.
+    """
+
+    images: Tensor
+    intrinsics: Tensor
+    grid_T_optical: Tensor
+    map_T_grid: Tensor
+    there: Tensor
+    present: Tensor
+
+    def to(self, device: torch.device) -> Views:
+        """Return the views on another device."""
+        return Views(*(getattr(self, f.name).to(device, non_blocking=True) for f in fields(self)))
+
+    @property
+    def size_px(self) -> tuple[int, int]:
+        """Width, height."""
+        return int(self.images.shape[-1]), int(self.images.shape[-2])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Detection:
+    """What the detector finds in the ego's grid.
+
+    Attributes:
+        maps: of B samples.
+        features: (B, C, cells, cells) after sharing: what a teacher's are compared with.
+        sent_bytes: (B,).
+    """
+
+    maps: HeadMaps
+    features: Tensor
+    sent_bytes: Tensor
+
+
+def grid_of(config: Config) -> Grid:
+    """Return the grid of a configuration."""
+    return Grid(config.grid.cells, config.grid.cell_m, config.grid.heights_m)
+
+
+class Detector(nn.Module):
+    """The network of a configuration; ``forward`` detects in the ego's grid with what the others share."""
+
+    def __init__(self, config: Config) -> None:
+        super().__init__()
+        channels = config.model.bev_channels
+        self.grid = grid_of(config)
+        self.pools_images = config.sharing.kind == "early"
+        self.images = ImageBackbone(config.model.image_channels, channels)
+        self.lift = BevLayers(channels * len(self.grid.heights_m), channels, blocks=1)
+        self.sharing = make_sharing(channels, config.sharing)
+        self.refine = BevLayers(channels, channels, blocks=config.model.bev_blocks)
+        self.head = Head(channels, len(config.data.classes))
+
+    def forward(self, views: Views) -> Detection:
+        """Detect in the grid of the ego."""
+        if self.pools_images:
+            features = self._pooled(views)
+            return Detection(self.head(self.refine(features)), features, _image_bytes(views))
+        features = self.features(views)
+        confidence = None
+        if self.sharing.needs_confidence:
+            confidence = self.head(self.refine(features.flatten(0, 1))).heat.sigmoid().amax(1)
+            confidence = confidence.unflatten(0, features.shape[:2]).detach()
+        shared = self.sharing(Messages(features, views.map_T_grid, views.present, self.grid, confidence))
+        return Detection(self.head(self.refine(shared.features)), shared.features, shared.sent_bytes)
+
+    def each(self, views: Views) -> HeadMaps:
+        """Return the maps of every drone alone, in its own grid: B * D of them."""
+        maps: HeadMaps = self.head(self.refine(self.features(views).flatten(0, 1)))
+        return maps
+
+    def features(self, views: Views) -> Tensor:
+        """Return (B, D, C, cells, cells) bird's-eye features, each in its drone's own grid."""
+        batch, drones, cameras = views.there.shape
+        lifted = sample_cameras(
+            self._seen(views).unflatten(0, (batch * drones, cameras)),
+            intrinsics=views.intrinsics.flatten(0, 1),
+            grid_T_optical=views.grid_T_optical.flatten(0, 1),
+            there=views.there.flatten(0, 1),
+            size_px=views.size_px,
+            grid=self.grid,
+        )
+        features: Tensor = self.lift(lifted).unflatten(0, (batch, drones))
+        return features
+
+    def _pooled(self, views: Views) -> Tensor:
+        """Return (B, C, cells, cells) features of all drones' images in the ego's grid."""
+        batch, drones, cameras = views.there.shape
+        ego_T_drone = inverse(views.map_T_grid[:, :1]) @ views.map_T_grid
+        ego_T_optical = ego_T_drone[:, :, None] @ views.grid_T_optical
+        lifted = sample_cameras(
+            self._seen(views).unflatten(0, (batch, drones * cameras)),
+            intrinsics=views.intrinsics.flatten(1, 2),
+            grid_T_optical=ego_T_optical.flatten(1, 2),
+            there=(views.there & views.present[:, :, None]).flatten(1, 2),
+            size_px=views.size_px,
+            grid=self.grid,
+        )
+        features: Tensor = self.lift(lifted)
+        return features
+
+    def _seen(self, views: Views) -> Tensor:
+        pixels = views.images.flatten(0, 2)
+        features: Tensor = self.images(pixels.to(self._dtype) / 255.0 - 0.5)
+        return features
+
+    @property
+    def _dtype(self) -> torch.dtype:
+        return next(self.parameters()).dtype
+
+
+def _image_bytes(views: Views) -> Tensor:
+    """Return (B,) bytes of the others' images as they are, uncompressed, with the pose of each."""
+    width, height = views.size_px
+    images = (views.there & views.present[:, :, None])[:, 1:].flatten(1).sum(1)
+    return images * (3 * width * height + POSE_BYTES)

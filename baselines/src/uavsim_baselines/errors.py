@@ -1,0 +1,26 @@
+"""What this package raises on purpose: one line that says what to do, with uavsim's exit codes.
+
+UavsimError
+`-- BaselineError        2   a file, key, name, data set or checkpoint does not fit what was asked
+    `-- OutOfMemory      3   the machine or the GPU has too little memory for the settings
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from uavsim import UavsimError
+
+__all__ = ["BaselineError", "OutOfMemory"]
+
+
+class BaselineError(UavsimError):
+    """What the user gave does not fit."""
+
+    exit_code: ClassVar[int] = 2
+
+
+class OutOfMemory(BaselineError):
+    """Memory is too small for the settings; the message names the ones that help."""
+
+    exit_code: ClassVar[int] = 3

@@ -1,0 +1,86 @@
+"""A run's folder: predictions of its checkpoint, with detections and tracks side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from uavsim_baselines.config import Config, SharingConfig
+from uavsim_baselines.data.frames import Frame
+from uavsim_baselines.data.results import box_rows, write_results
+from uavsim_baselines.detector.network import Detector
+from uavsim_baselines.errors import BaselineError
+from uavsim_baselines.scores import DETECTIONS, tracks_file
+from uavsim_baselines.tracking.run import track_rows
+from uavsim_baselines.tracking.trackers import TRACKERS
+from uavsim_baselines.training.checkpoints import detector_of, read_checkpoint
+from uavsim_baselines.training.memory import telling_memory
+from uavsim_baselines.training.predict import predict
+from uavsim_baselines.training.train import CHECKPOINT, device_of
+
+__all__ = ["PredictionSetup", "predict_run", "prediction_setup"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PredictionSetup:
+    """A trained network and what it is asked to do."""
+
+    detector: Detector
+    config: Config
+
+
+def prediction_setup(
+    run: Path, *, data: Path | None = None, sharing: str | None = None, threshold: float | None = None
+) -> PredictionSetup:
+    """Read a run's checkpoint; a few settings may differ from those that it was trained with.
+
+    Raises:
+        BaselineError: no checkpoint, or a change that the model does not allow.
+    """
+    checkpoint = read_checkpoint(run / CHECKPOINT)
+    config = checkpoint.config
+    kind = config.sharing.kind
+    if sharing not in {None, kind}:
+        if (kind, sharing) not in {("none", "late"), ("late", "none")}:
+            raise BaselineError(
+                f"{run}: was trained with sharing {kind} and cannot predict with {sharing}; train that one"
+            )
+        kind = "late" if sharing == "late" else "none"
+    if threshold is not None and (kind != "where2comm" or not 0.0 <= threshold <= 1.0):
+        raise BaselineError(
+            f"--threshold {threshold}: belongs to where2comm and lies in 0 to 1; {run} has sharing {kind}"
+        )
+    changed: dict[str, object] = {"kind": kind, **({} if threshold is None else {"threshold": threshold})}
+    folder = config.data.model_copy(update={} if data is None else {"folder": data})
+    made: SharingConfig = config.sharing.model_copy(update=changed)
+    config = config.model_copy(update={"sharing": made, "data": folder})
+    trained = detector_of(checkpoint, source=run / CHECKPOINT)
+    detector = Detector(config)
+    detector.load_state_dict(trained.state_dict())
+    return PredictionSetup(detector, config)
+
+
+def predict_run(
+    setup: PredictionSetup, frames: Sequence[Frame], out: Path, *, report: Callable[[int], None] = lambda _done: None
+) -> Path:
+    """Predict frames and write detections and the tracks of every tracker; returns the file of detections.
+
+    Raises:
+        OutOfMemory: with the settings that help.
+    """
+    device = device_of(setup.config)
+    with telling_memory(setup.config, device=device):
+        found = list(predict(setup.detector, setup.config, frames, device=device, report=report))
+    classes = list(setup.config.data.classes)
+    about = {
+        "sharing": setup.config.sharing.kind,
+        "name": setup.config.name,
+        "seed": setup.config.seed,
+        "bytes_per_frame": sum(p.sent_bytes for p in found) / len(found),
+    }
+    for tracker in TRACKERS:
+        write_results(out / tracks_file(tracker), track_rows(found, tracker=tracker, classes=classes), about=about)
+    detections = {p.frame.token: box_rows(p.boxes, token=p.frame.token, classes=classes) for p in found}
+    write_results(out / DETECTIONS, detections, about=about)
+    return out / DETECTIONS

@@ -1,0 +1,103 @@
+"""What drones can say, and the frame in which it is understood."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Final
+
+import torch
+from torch import Tensor, nn
+
+from uavsim_baselines.bev.grid import Grid, inverse, warp
+
+__all__ = ["FLOAT_BYTES", "POSE_BYTES", "Messages", "NoSharing", "Shared", "Sharing", "feature_bytes", "in_grid_of"]
+
+FLOAT_BYTES: Final = 4
+POSE_BYTES: Final = 7 * FLOAT_BYTES  # a place and a quaternion go with whatever lies in space
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Messages:
+    """Bird's-eye features of B samples and D drones; drone 0 is the ego, the one that detects.
+
+    Attributes:
+        features: (B, D, C, cells, cells), each in its drone's own grid.
+        map_T_grid: (B, D, 4, 4) float64.
+        present: (B, D) whether the drone is heard; the ego always is.
+        grid: of all drones.
+        confidence: (B, D, cells, cells) the highest class probability of each cell, in the drone's own grid.
+    """
+
+    features: Tensor
+    map_T_grid: Tensor
+    present: Tensor
+    grid: Grid
+    confidence: Tensor | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Shared:
+    """The ego's features after sharing.
+
+    Attributes:
+        features: (B, C, cells, cells) in the ego's grid.
+        sent_bytes: (B,) int64, of all messages that were sent for it; a broadcast counts once.
+    """
+
+    features: Tensor
+    sent_bytes: Tensor
+
+
+class Sharing(nn.Module, ABC):
+    """A way to share features. The order of the other drones makes no difference, and alone an ego keeps its features."""
+
+    needs_confidence: bool = False
+
+    @abstractmethod
+    def forward(self, messages: Messages) -> Shared:
+        """Return the ego's features."""
+
+    def __call__(self, messages: Messages) -> Shared:
+        """Return the ego's features."""
+        shared: Shared = super().__call__(messages)
+        return shared
+
+
+class NoSharing(Sharing):
+    """The lower bound: an ego has its own features, and nothing is sent."""
+
+    def forward(self, messages: Messages) -> Shared:
+        """Return the ego's features as they are."""
+        nothing = torch.zeros(len(messages.features), dtype=torch.int64, device=messages.features.device)
+        return Shared(messages.features[:, 0], nothing)
+
+
+def feature_bytes(features: Tensor) -> int:
+    """Return the bytes of one drone's feature map with its pose: (..., C, cells, cells)."""
+    channels, rows, columns = features.shape[-3:]
+    return FLOAT_BYTES * channels * rows * columns + POSE_BYTES
+
+
+def in_grid_of(receiver: int, features: Tensor, messages: Messages) -> tuple[Tensor, Tensor]:
+    """Return what each drone's features are in the grid of one of them.
+
+    Args:
+        receiver: number of that drone; its own features are not touched.
+        features: (B, D, C, cells, cells) in the drones' own grids.
+        messages: whose poses and presence count.
+
+    Returns:
+        (B, D, C, cells, cells), and (B, D, cells, cells) booleans: whether the drone is heard and its grid reaches there.
+    """
+    batch, drones = features.shape[:2]
+    to = messages.map_T_grid[:, receiver : receiver + 1]
+    sender_T_receiver = (inverse(messages.map_T_grid) @ to).flatten(0, 1)
+    moved = warp(features.flatten(0, 1), sender_T_receiver, messages.grid).unflatten(0, (batch, drones))
+    ones = torch.ones_like(features[:, :, :1]).flatten(0, 1)
+    reach = warp(ones, sender_T_receiver, messages.grid).unflatten(0, (batch, drones))[:, :, 0] > 0.5
+    own = torch.zeros(drones, dtype=torch.bool, device=features.device)
+    own[receiver] = True
+    moved = torch.where(own[None, :, None, None, None], features, moved)
+    reach = (reach | own[None, :, None, None]) & messages.present[:, :, None, None]
+    return moved * reach[:, :, None], reach

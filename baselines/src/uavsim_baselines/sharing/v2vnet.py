@@ -1,0 +1,56 @@
+"""V2VNet: rounds of messages between all drones, each of which updates its features by a convolutional GRU.
+
+Source: Wang, Manivasagam, Liang, Yang, Zeng, Urtasun: "V2VNet: Vehicle-to-Vehicle Communication for Joint Perception and
+Prediction", ECCV 2020, section 3.2. Its compression and its correction of time are left out: all sensors here share one tick.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from uavsim_baselines.config import SharingConfig
+from uavsim_baselines.sharing.messages import Messages, Shared, Sharing, feature_bytes, in_grid_of
+
+__all__ = ["V2VNet"]
+
+
+class V2VNet(Sharing):
+    """A graph of drones; the mean of the messages that reach a cell updates it. A drone that hears nobody stays as it is."""
+
+    def __init__(self, channels: int, config: SharingConfig) -> None:
+        super().__init__()
+        self.rounds = config.rounds
+        self.message = nn.Sequential(nn.Conv2d(2 * channels, channels, 3, padding=1), nn.ReLU())
+        self.gates = nn.Conv2d(2 * channels, 2 * channels, 3, padding=1)
+        self.candidate = nn.Conv2d(2 * channels, channels, 3, padding=1)
+
+    def forward(self, messages: Messages) -> Shared:
+        """Return the ego's features after the last round; in that round the others do not listen any more."""
+        state, present = messages.features, messages.present
+        drones = state.shape[1]
+        for number in range(self.rounds):
+            receivers = range(drones) if number < self.rounds - 1 else range(1)
+            heard = [self._updated(receiver, state, messages) for receiver in receivers]
+            state = torch.stack(heard, dim=1) if len(heard) == drones else heard[0][:, None]
+        anybody = present[:, 1:].any(1).long()
+        broadcasts = anybody * (present.sum(1) * (self.rounds - 1) + present[:, 1:].sum(1))
+        return Shared(state[:, 0], broadcasts * feature_bytes(messages.features))
+
+    def _updated(self, receiver: int, state: Tensor, messages: Messages) -> Tensor:
+        own = state[:, receiver]
+        others = [d for d in range(state.shape[1]) if d != receiver]
+        if not others:
+            return own
+        moved, reach = in_grid_of(receiver, state, messages)
+        moved, heard = moved[:, others], reach[:, others, None]
+        pairs = torch.cat([own[:, None].expand_as(moved), moved], dim=2).flatten(0, 1)
+        said = self.message(pairs).unflatten(0, moved.shape[:2]) * heard
+        mean = said.sum(1) / heard.sum(1).clamp(min=1)
+        listens = messages.present[:, others].any(1) & messages.present[:, receiver]
+        return torch.where(listens[:, None, None, None], self._gru(own, mean), own)
+
+    def _gru(self, state: Tensor, message: Tensor) -> Tensor:
+        reset, update = self.gates(torch.cat([state, message], dim=1)).sigmoid().chunk(2, dim=1)
+        candidate = self.candidate(torch.cat([reset * state, message], dim=1)).tanh()
+        return (1.0 - update) * state + update * candidate

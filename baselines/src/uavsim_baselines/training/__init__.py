@@ -1,0 +1,1 @@
+"""Weights: training them, keeping them, and predicting with them."""

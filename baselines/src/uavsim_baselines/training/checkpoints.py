@@ -1,0 +1,107 @@
+"""Checkpoints: a file with the configuration, the weights, the optimiser's state and the step; whole or not there."""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import torch
+
+from uavsim_baselines.config import Config, parse_config
+from uavsim_baselines.detector.network import Detector
+from uavsim_baselines.errors import BaselineError
+
+__all__ = ["Checkpoint", "detector_of", "read_checkpoint", "require_same", "write_checkpoint"]
+
+_FORMAT: Final = 1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Checkpoint:
+    """What a file holds.
+
+    Attributes:
+        config: that the model is made with.
+        step: steps that are done.
+        model: state of the network.
+        optimiser: its state.
+    """
+
+    config: Config
+    step: int
+    model: dict[str, Any]
+    optimiser: dict[str, Any]
+
+
+def write_checkpoint(path: Path, checkpoint: Checkpoint) -> None:
+    """Write a checkpoint; one that is there is replaced at once."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_name(f".{path.name}.part")
+    content = {
+        "uavsim_baselines": _FORMAT,
+        "config": checkpoint.config.model_dump_json(),
+        "step": checkpoint.step,
+        "model": checkpoint.model,
+        "optimiser": checkpoint.optimiser,
+    }
+    with part.open("wb") as file:
+        torch.save(content, file)
+        file.flush()
+        os.fsync(file.fileno())
+    Path(part).replace(path)
+
+
+def read_checkpoint(path: Path) -> Checkpoint:
+    """Read a checkpoint; nothing in it is run.
+
+    Raises:
+        BaselineError: it is not there, damaged, or of something else.
+    """
+    try:
+        content = torch.load(path, map_location="cpu", weights_only=True)
+    except OSError as error:
+        raise BaselineError(f"{path}: {error.strerror or error}; uavsim-baselines train writes it") from error
+    except (RuntimeError, pickle.UnpicklingError, EOFError, ValueError, KeyError) as error:
+        raise BaselineError(f"{path}: no checkpoint of uavsim-baselines, or damaged") from error
+    if not isinstance(content, dict) or content.get("uavsim_baselines") != _FORMAT:
+        raise BaselineError(f"{path}: no checkpoint of uavsim-baselines, or one of another version")
+    config = parse_config(json.loads(content["config"]), source=str(path))
+    return Checkpoint(config, int(content["step"]), content["model"], content["optimiser"])
+
+
+def detector_of(checkpoint: Checkpoint, *, source: Path) -> Detector:
+    """Return the network with its weights.
+
+    Raises:
+        BaselineError: the weights are of another network.
+    """
+    detector = Detector(checkpoint.config)
+    try:
+        detector.load_state_dict(checkpoint.model)
+    except RuntimeError as error:
+        raise BaselineError(f"{source}: its weights are not of the model that its configuration describes") from error
+    return detector
+
+
+def require_same(checkpoint: Checkpoint, config: Config, *, source: Path) -> None:
+    """Refuse to go on with a checkpoint of another model or data set; only where it is and how long it is trained may differ.
+
+    Raises:
+        BaselineError: names the first part that differs.
+    """
+    old, new = checkpoint.config.model_dump(mode="json"), config.model_dump(mode="json")
+    for whole in (old, new):
+        for free in ("steps", "log_every", "checkpoint_every", "device", "threads"):
+            del whole["training"][free]
+        del whole["data"]["folder"]
+    for part in old:
+        inner = [k for k in old[part] if old[part][k] != new[part][k]] if isinstance(old[part], dict) else []
+        if old[part] != new[part]:
+            key = f"{part}.{inner[0]}" if inner else part
+            raise BaselineError(
+                f"{source}: is of another model: {key} differs; set it as it was, or train into another folder"
+            )

@@ -1,0 +1,76 @@
+"""Predictions: the boxes that a model finds in a split, and what was sent for them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import torch
+
+from uavsim_baselines.bev.boxes import Boxes, nms_by_distance
+from uavsim_baselines.bev.grid import inverse
+from uavsim_baselines.bev.maps import decode
+from uavsim_baselines.config import Config
+from uavsim_baselines.data.frames import Frame
+from uavsim_baselines.data.items import Item, collate, drones_used, views_of
+from uavsim_baselines.detector.network import Detector, Views
+from uavsim_baselines.sharing.messages import FLOAT_BYTES, POSE_BYTES
+
+__all__ = ["BOX_BYTES", "Prediction", "predict"]
+
+BOX_BYTES = 10 * FLOAT_BYTES + 1
+"""A box that is sent: centre, size, heading, velocity, score, and a byte for its class."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Prediction:
+    """What was found in one frame: boxes in the frame ``map``, and the bytes that the drones sent for them."""
+
+    frame: Frame
+    boxes: Boxes
+    sent_bytes: int
+
+
+def predict(
+    detector: Detector, config: Config, frames: Sequence[Frame], *, device: torch.device,
+    report: Callable[[int], None] = lambda _done: None,
+) -> Iterator[Prediction]:  # fmt: skip
+    """Yield what a model finds from the first drone, frame by frame."""
+    detector = detector.to(device).eval()
+    for done, frame in enumerate(frames, 1):
+        late = config.sharing.kind == "late"
+        used = list(range(len(frame.drones))) if late else drones_used(config, len(frame.drones), 0)
+        views = _batch_of_one(views_of(frame, used, size_px=config.data.size_px)).to(device)
+        with torch.no_grad():
+            yield _late(detector, config, frame, views) if late else _joint(detector, config, frame, views)
+        report(done)
+
+
+def _joint(detector: Detector, config: Config, frame: Frame, views: Views) -> Prediction:
+    found = detector(views)
+    boxes = decode(
+        found.maps, grid=detector.grid, min_score=config.prediction.min_score, max_boxes=config.prediction.max_boxes
+    )[0]
+    return Prediction(frame, boxes.moved(views.map_T_grid[0, 0].cpu()), int(found.sent_bytes[0]))
+
+
+def _late(detector: Detector, config: Config, frame: Frame, views: Views) -> Prediction:
+    """Join the boxes of all drones that lie in the ego's grid."""
+    prediction = config.prediction
+    found = decode(
+        detector.each(views), grid=detector.grid, min_score=prediction.min_score, max_boxes=prediction.max_boxes
+    )
+    poses = views.map_T_grid[0].cpu()
+    present = views.present[0].tolist()
+    heard = [boxes.moved(pose) for boxes, pose, there in zip(found, poses, present, strict=True) if there]
+    sent = sum(len(boxes) * BOX_BYTES + POSE_BYTES for boxes in heard[1:])
+    joined = Boxes.joined(heard)
+    joined = joined.pick(detector.grid.holds(joined.moved(inverse(poses[0])).centre_m[:, :2]))
+    kept = nms_by_distance(joined, nearer_than_m=prediction.nms_m)
+    strongest = torch.arange(len(kept)) < prediction.max_boxes
+    return Prediction(frame, kept.pick(strongest), sent)
+
+
+def _batch_of_one(views: Views) -> Views:
+    nothing = torch.zeros(0)
+    return collate([Item(views, nothing, nothing, nothing)]).views

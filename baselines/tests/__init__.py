@@ -1,0 +1,1 @@
+"""Tests of the baselines; they need .venv-train."""

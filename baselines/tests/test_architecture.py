@@ -1,0 +1,37 @@
+"""uavsim is used by its public names only."""
+
+import ast
+from pathlib import Path
+
+import uavsim
+
+SOURCES = sorted((Path(__file__).parents[1] / "src").rglob("*.py"))
+PUBLIC = {"uavsim", "uavsim.evaluate"}
+
+
+def imports(path: Path) -> set[str]:
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found.add(node.module)
+    return found
+
+
+def test_of_uavsim_only_public_modules_are_imported() -> None:
+    assert len(SOURCES) > 20
+    used = {name for path in SOURCES for name in imports(path) if name.partition(".")[0] == "uavsim"}
+    assert used == PUBLIC
+
+
+def test_names_of_uavsim_are_public() -> None:
+    names = set()
+    for path in SOURCES:
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            of_uavsim = (
+                isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "uavsim"
+            )
+            names |= {node.attr} if of_uavsim else set()
+    assert names
+    assert names <= set(uavsim.__all__) | {"evaluate"}

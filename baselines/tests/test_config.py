@@ -1,0 +1,46 @@
+from pathlib import Path
+
+import pytest
+from uavsim_baselines.config import load_config
+from uavsim_baselines.errors import BaselineError
+
+GOOD = "data: {folder: out/toy}\nsharing: {kind: v2vnet}\n"
+
+
+def write(folder: Path, text: str) -> Path:
+    path = folder / "model.yaml"
+    path.write_text(text)
+    return path
+
+
+def test_a_file_and_its_changes(tmp_path: Path) -> None:
+    config = load_config(write(tmp_path, GOOD), changes=["training.steps=7", "data.size_px=[64, 36]"])
+    assert config.sharing.kind == "v2vnet"
+    assert (config.training.steps, config.data.size_px) == (7, (64, 36))
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("data: {folder: x}\ngrids: {}\n", r"model.yaml: grids: no such key; did you mean grid\?"),
+        ("data: {folder: x}\ngrid: {cell: 3}\n", r"grid\.cell: no such key; did you mean cells\?"),
+        ("data: {folder: x}\ngrid: {cells: 7}\n", r"grid\.cells: .*multiple of 2"),
+        ("data: {folder: x}\nsharing: {kind: magic}\n", r"sharing\.kind: .*none.*where2comm"),
+        ("data: {folder: x}\nsharing: {kind: early, teacher: a.pt}\n", "a teacher belongs to disconet, not to early"),
+        ("- 1\n", "must hold keys and values"),
+        ("a: [", "not YAML"),
+        ("grid: {}\n", "data: Field required"),
+    ],
+)
+def test_what_is_wrong_is_one_line_with_file_and_key(tmp_path: Path, text: str, says: str) -> None:
+    with pytest.raises(BaselineError, match=says) as raised:
+        load_config(write(tmp_path, text))
+    assert "\n" not in str(raised.value)
+    assert raised.value.exit_code == 2
+
+
+def test_a_change_needs_a_key_and_a_value(tmp_path: Path) -> None:
+    with pytest.raises(BaselineError, match="KEY=VALUE"):
+        load_config(write(tmp_path, GOOD), changes=["steps"])
+    with pytest.raises(BaselineError, match=r"no such file|No such file"):
+        load_config(tmp_path / "none.yaml")
