@@ -5,7 +5,6 @@ import torch
 from train_trials.toy import Toy, write_toy
 from uavsim_baselines.config import Config, parse_config
 
-
 torch.set_num_threads(1)  # tensors here are tiny: a second thread only waits
 
 

@@ -4,8 +4,7 @@ import pytest
 from uavsim_baselines.data.frames import read_frames
 from uavsim_baselines.data.results import box_rows, read_results, write_results
 from uavsim_baselines.errors import BaselineError
-from uavsim_baselines.runs import DETECTIONS, tracks_file
-from uavsim_baselines.scores import score_run, table_of
+from uavsim_baselines.scores import DETECTIONS, score_run, table_of, tracks_file
 from uavsim_baselines.tracking.run import track_rows
 from uavsim_baselines.tracking.trackers import TRACKERS
 from uavsim_baselines.training.predict import Prediction
@@ -24,9 +23,9 @@ def test_the_truth_as_a_result_scores_1(toy: Path, tmp_path: Path) -> None:
         tracks = track_rows(found, tracker=tracker, classes=["car"])
         write_results(tmp_path / tracks_file(tracker), tracks, about=ABOUT)
     scores = score_run(tmp_path, truth=toy)["scores"]
-    assert scores["nuscenes-detection"]["scores"]["mean_ap"] == pytest.approx(1.0)
-    assert scores["uav3d"]["scores"]["ap_0.7"] == pytest.approx(1.0)
-    assert scores["tracking-greedy"]["scores"]["amota"] == pytest.approx(1.0)
+    assert scores["nuscenes-detection"]["mean_ap"] == pytest.approx(1.0)
+    assert scores["uav3d"]["ap_0.7"] == pytest.approx(1.0)
+    assert scores["tracking-greedy"]["amota"] == pytest.approx(1.0)
     cells = table_of([tmp_path]).splitlines()[2].split(" | ")
     assert [*cells[:6], *cells[7:]] == ["| none", *["1.000"] * 7, "0 |"]
     assert 0.5 < float(cells[6]) < 1.0  # NDS: the truth of velocities is not in the file

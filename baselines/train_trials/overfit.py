@@ -3,8 +3,9 @@
     scripts/try_baselines [FOLDER] [--sharing none early ...] [--steps 400]
 
 Makes a data set of cuboids on a plane, trains each way to share on its four training samples, predicts them, and scores them
-with ``uavsim evaluate``'s functions. AP at 2 m must be above 0.9 on them. The control learns the same images with boxes of other
-samples; on the held-out scene it must find nothing to speak of: AP at 2 m below 0.3. Ends with 0 only if all of it holds.
+with ``uavsim evaluate``'s functions. AP at 2 m must be above 0.9 on them. The control learns the same images with boxes of
+other samples; on the held-out scene it must find nothing to speak of: AP at 2 m below 0.3. Ends with 0 only if all of it
+holds.
 """
 
 from __future__ import annotations
@@ -64,7 +65,7 @@ def scored(folder: Path, out: Path, *, sharing: str, steps: int, split: str, shu
     setup = prediction_setup(out)
     predict_run(setup, read_frames(setup.config.data, split), out)
     found: dict[str, Any] = score_run(out, truth=folder)
-    ap = float(found["scores"]["nuscenes-detection"]["scores"]["label_aps"]["car"]["2.0"])
+    ap = float(found["scores"]["nuscenes-detection"]["label_aps"]["car"]["2.0"])
     what = f"{sharing}{' (shuffled labels)' if shuffled else ''}"
     seconds = time.monotonic() - began
     print(

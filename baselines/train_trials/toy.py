@@ -64,12 +64,14 @@ def write_toy(root: Path, toy: Toy) -> Path:
     rows["category"] = [{"token": "car", "name": "vehicle.car", "description": "", "index": 1}]
     rows["visibility"] = [{"token": "4", "level": "v80-100", "description": ""}]
     rows["log"] = [{"token": "log", "logfile": "", "vehicle": "", "date_captured": "2026-01-01", "location": "plane"}]
-    rows["map"] = [{"token": "map", "log_tokens": ["log"], "category": "semantic_prior", "filename": ""}]
+    rows["map"] = [{"token": "map", "log_tokens": ["log"], "category": "semantic_prior", "filename": "maps/plane.png"}]
     _put_sensors(rows, toy)
     for scene in range(toy.scenes):
         _put_scene(root, rows, toy, scene)
     folder = root / _VERSION
-    folder.mkdir(parents=True, exist_ok=True)
+    for needed in (folder, root / "maps"):
+        needed.mkdir(parents=True, exist_ok=True)
+    cv2.imwrite(str(root / "maps/plane.png"), np.full((1, 1), 255, np.uint8))
     for name, table in rows.items():
         (folder / f"{name}.json").write_text(json.dumps(table))
     names = [f"scene_{n}" for n in range(toy.scenes)]

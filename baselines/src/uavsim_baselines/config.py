@@ -50,12 +50,12 @@ class DataConfig(_Part):
     version: str | None = None
     train_split: str = "uav_train"
     test_split: str = "uav_val"
-    cameras: tuple[str, ...] | None = Field(None, description="of each drone, without _id_N; default: all")
+    cameras: tuple[str, ...] | None = Field(default=None, description="of each drone, without _id_N; default: all")
     drones: tuple[int, ...] | None = Field(
-        None, description="the first is the ego of predictions; default: all, by number"
+        default=None, description="the first is the ego of predictions; default: all, by number"
     )
     size_px: tuple[Count, Count] | None = Field(
-        None, description="width, height that images are made; default: as they are"
+        default=None, description="width, height that images are made; default: as they are"
     )
     classes: dict[str, tuple[str, ...]] = Field(
         default_factory=lambda: dict(NUSCENES_CLASSES),
@@ -69,13 +69,17 @@ class GridConfig(_Part):
 
     cells: Annotated[int, Field(ge=4, le=1024, multiple_of=2)] = 64
     cell_m: Positive = 1.6
-    heights_m: tuple[float, ...] = Field((0.0, 1.0, 2.0), min_length=1, description="map heights of the sampled points")
+    heights_m: tuple[float, ...] = Field(
+        default=(0.0, 1.0, 2.0), min_length=1, description="map heights of the sampled points"
+    )
 
 
 class ModelConfig(_Part):
     """Widths and depths of the network."""
 
-    image_channels: tuple[Count, ...] = Field((16, 32, 64), min_length=2, description="each stage halves the size")
+    image_channels: tuple[Count, ...] = Field(
+        default=(16, 32, 64), min_length=2, description="each stage halves the size"
+    )
     bev_channels: Annotated[int, Field(ge=4, multiple_of=4)] = 32
     bev_blocks: Count = 2
 
@@ -85,13 +89,15 @@ class SharingConfig(_Part):
 
     kind: SharingKind = "none"
     threshold: Annotated[float, Field(ge=0, le=1)] = Field(
-        0.01, description="where2comm: confidence of a cell that is sent"
+        default=0.01, description="where2comm: confidence of a cell that is sent"
     )
-    query_channels: Count = Field(16, description="who2com, when2com: length of the query")
-    key_channels: Count = Field(64, description="who2com, when2com: length of the key")
-    rounds: Annotated[int, Field(ge=1, le=5)] = Field(2, description="v2vnet: rounds of messages")
-    teacher: Path | None = Field(None, description="disconet: checkpoint of a model with sharing early")
-    distillation: Annotated[float, Field(ge=0)] = Field(1.0, description="disconet: weight of the teacher's loss")
+    query_channels: Count = Field(default=16, description="who2com, when2com: length of the query")
+    key_channels: Count = Field(default=64, description="who2com, when2com: length of the key")
+    rounds: Annotated[int, Field(ge=1, le=5)] = Field(default=2, description="v2vnet: rounds of messages")
+    teacher: Path | None = Field(default=None, description="disconet: checkpoint of a model with sharing early")
+    distillation: Annotated[float, Field(ge=0)] = Field(
+        default=1.0, description="disconet: weight of the teacher's loss"
+    )
 
     @model_validator(mode="after")
     def _only_disconet_has_a_teacher(self) -> Self:
@@ -109,13 +115,15 @@ class TrainingConfig(_Part):
     weight_decay: Annotated[float, Field(ge=0)] = 0.01
     warmup_steps: Annotated[int, Field(ge=0)] = 50
     clip_norm: Positive = 10.0
-    ego: Literal["first", "any"] = Field("any", description="any: each sample is seen from a drone drawn by chance")
+    ego: Literal["first", "any"] = Field(
+        default="any", description="any: each sample is seen from a drone drawn by chance"
+    )
     shuffled_labels: bool = Field(
-        False, description="control: boxes of another sample; such a model must not generalise"
+        default=False, description="control: boxes of another sample; such a model must not generalise"
     )
     device: Literal["auto", "cpu", "cuda"] = "auto"
-    mixed_precision: bool = Field(True, description="on a GPU only")
-    threads: Count | None = Field(None, description="of the processor; default: torch's choice")
+    mixed_precision: bool = Field(default=True, description="on a GPU only")
+    threads: Count | None = Field(default=None, description="of the processor; default: torch's choice")
     log_every: Count = 10
     checkpoint_every: Count = 200
 
@@ -126,14 +134,14 @@ class PredictionConfig(_Part):
     min_score: Annotated[float, Field(ge=0, le=1)] = 0.05
     max_boxes: Annotated[int, Field(ge=1, le=500)] = 200
     nms_m: Annotated[float, Field(ge=0)] = Field(
-        2.0, description="late: boxes of a class nearer than this are one object"
+        default=2.0, description="late: boxes of a class nearer than this are one object"
     )
 
 
 class Config(_Part):
     """Everything that a model is made with; kept in its checkpoints."""
 
-    name: str = Field("baseline", pattern=r"^[A-Za-z0-9._-]+$")
+    name: str = Field(default="baseline", pattern=r"^[A-Za-z0-9._-]+$")
     seed: Annotated[int, Field(ge=0, lt=2**31)] = 0
     data: DataConfig
     grid: GridConfig = GridConfig()

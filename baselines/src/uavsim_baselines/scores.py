@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
-import uavsim.evaluate
+from uavsim.evaluate.metrics import evaluate
+from uavsim.evaluate.outcome import EvaluationRequest
 from uavsim_baselines.data.results import read_results, write_json
 from uavsim_baselines.errors import BaselineError
 from uavsim_baselines.tracking.trackers import TRACKERS
@@ -48,8 +49,8 @@ def score_run(run: Path, *, truth: Path, version: str | None = None) -> dict[str
 
 
 def _score(benchmark: str, truth: Path, results: Path, version: str | None) -> dict[str, Any]:
-    request = uavsim.evaluate.EvaluationRequest(truth, results, "corrected", version, None, {})
-    scores: dict[str, Any] = uavsim.evaluate.evaluate(benchmark, request).as_json()
+    request = EvaluationRequest(truth, results, "corrected", version, None, {})
+    scores: dict[str, Any] = evaluate(benchmark, request).as_json()
     return scores
 
 
@@ -75,16 +76,17 @@ def _row(run: Path) -> list[str]:
     except ValueError as error:
         raise BaselineError(f"{run / SCORES}: not what uavsim-baselines evaluate wrote") from error
     about, scores = content["about"], content["scores"]
-    detection, uav3d = scores["nuscenes-detection"]["scores"], scores["uav3d"]["scores"]
+    detection, uav3d = scores["nuscenes-detection"], scores["uav3d"]
     figures = [
         *(_mean_ap(detection, metres) for metres in ("1.0", "2.0", "4.0")),
         uav3d["ap_0.5"], uav3d["ap_0.7"], detection["nds"],
-        *(scores[f"tracking-{tracker}"]["scores"]["amota"] for tracker in TRACKERS),
+        *(scores[f"tracking-{tracker}"]["amota"] for tracker in TRACKERS),
     ]  # fmt: skip
     shown = ["-" if figure is None else f"{figure:.3f}" for figure in figures]
     return [str(about["sharing"]), *shown, f"{about['bytes_per_frame']:.0f}"]
 
 
 def _mean_ap(detection: dict[str, Any], metres: str) -> float | None:
-    found = [aps[metres] for aps in detection["label_aps"].values() if aps[metres] is not None]
+    """Return the mean over the classes that the truth has."""
+    found = [aps[metres] for label, aps in detection["label_aps"].items() if detection["boxes"][label]]
     return sum(found) / len(found) if found else None

@@ -50,13 +50,12 @@ def test_a_point_is_the_mean_of_the_cameras_that_see_it_and_0_where_none_does() 
     grid = Grid(cells=4, cell_m=16.0, heights_m=(0.0, 30.0))  # the upper height is above the drone
     pose = camera(turned(0.0, z_m=16.0))
     images = torch.stack([torch.full((1, 8, 8), 2.0), torch.full((1, 8, 8), 4.0)])[None]
-    choices = {
-        "intrinsics": INTRINSIC.expand(1, 2, 3, 3),
-        "grid_T_optical": pose.expand(1, 2, 4, 4),
-        "size_px": SIZE_PX,
-    }
-    both = sample_cameras(images, there=torch.tensor([[True, True]]), grid=grid, **choices)
-    one = sample_cameras(images, there=torch.tensor([[True, False]]), grid=grid, **choices)
+
+    def sampled(*there: bool) -> torch.Tensor:
+        return sample_cameras(images, intrinsics=INTRINSIC.expand(1, 2, 3, 3), grid_T_optical=pose.expand(1, 2, 4, 4),
+                              there=torch.tensor([there]), size_px=SIZE_PX, grid=grid)  # fmt: skip
+
+    both, one = sampled(True, True), sampled(True, False)
     # 16 m up, the image reaches 16 m: of centres at -24, -8, 8, 24 m the inner ones are in it
     torch.testing.assert_close(both[0, 0, 1:3, 1:3], torch.full((2, 2), 3.0))
     torch.testing.assert_close(one[0, 0, 1:3, 1:3], torch.full((2, 2), 2.0))

@@ -29,7 +29,7 @@ def messages(drones: int, *, order: list[int] | None = None, dtype: torch.dtype 
 
 def module(kind: str, **choices):
     torch.manual_seed(0)
-    return make_sharing(CHANNELS, SharingConfig(kind=kind, **choices)).eval()
+    return make_sharing(CHANNELS, SharingConfig.model_validate({"kind": kind, **choices})).eval()
 
 
 @pytest.mark.parametrize("kind", list(SHARING))
@@ -106,7 +106,7 @@ def test_where2comms_bytes_fall_with_its_threshold() -> None:
 
 def test_where2comm_counts_cells_on_paper() -> None:
     given = messages(2)
-    sparse = torch.zeros_like(given.confidence)
+    sparse = torch.zeros(2, 2, 8, 8)
     sparse[:, 1, 2, 3:6] = 0.9
     sent = module("where2comm", threshold=0.5)(Messages(given.features, given.map_T_grid, given.present, GRID, sparse))
     assert sent.sent_bytes.tolist() == [3 * (4 * CHANNELS + 4) + 28] * 2

@@ -53,4 +53,5 @@ class V2VNet(Sharing):
     def _gru(self, state: Tensor, message: Tensor) -> Tensor:
         reset, update = self.gates(torch.cat([state, message], dim=1)).sigmoid().chunk(2, dim=1)
         candidate = self.candidate(torch.cat([reset * state, message], dim=1)).tanh()
-        return (1.0 - update) * state + update * candidate
+        updated: Tensor = (1.0 - update) * state + update * candidate
+        return updated

@@ -57,4 +57,5 @@ class Where2comm(Sharing):
         flat = confidence.flatten(2)
         rank = flat.argsort(dim=2, descending=True, stable=True).argsort(dim=2)
         share = torch.rand(flat.shape[:2]).to(flat.device)  # drawn on the processor: the same on any device
-        return (rank < share[..., None] * flat.shape[2]).unflatten(2, confidence.shape[2:])
+        chosen: Tensor = (rank < share[..., None] * flat.shape[2]).unflatten(2, confidence.shape[2:])
+        return chosen

@@ -158,13 +158,14 @@ class _Run:
         with torch.autocast(self.device.type, dtype=torch.bfloat16, enabled=mixed):
             losses = self._losses(batch)
         loss = torch.stack(list(losses.values())).sum()
-        if not torch.isfinite(loss):
-            raise BaselineError(f"step {step}: the loss is {float(loss)}; make training.learning_rate smaller")
+        told = float(loss.detach())
+        if not math.isfinite(told):
+            raise BaselineError(f"step {step}: the loss is {told}; make training.learning_rate smaller")
         self.optimiser.zero_grad(set_to_none=True)
-        loss.backward()  # type: ignore[no-untyped-call]
+        loss.backward()
         torch.nn.utils.clip_grad_norm_(self.detector.parameters(), self.config.training.clip_norm)
         self.optimiser.step()
-        return {"loss": float(loss), **{name: float(value) for name, value in losses.items()}}
+        return {"loss": told, **{name: float(value.detach()) for name, value in losses.items()}}
 
     def _losses(self, batch: Batch) -> dict[str, Tensor]:
         found = self.detector(batch.views)
