@@ -8,13 +8,14 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from bench import cost, disk, evaluate, live, merged, pages, repeat, soak
+from bench import cost, disk, evaluate, live, merged, pages, repeat, soak, stages
 from bench.compare import compared
 from bench.rows import Row
 
 BENCHES: dict[str, Callable[[], Iterator[Row]]] = {
     "start": live.start,
     "ticks": live.ticks,
+    "stages": stages.rows,
     "images": live.images,
     "merged": merged.rows,
     "dataset": disk.dataset,
@@ -28,7 +29,7 @@ BENCHES: dict[str, Callable[[], Iterator[Row]]] = {
     "cost": lambda: cost.rows(2, 20),
     "twins": lambda: cost.twin_rows(2, 20),
 }
-LONG = ("evaluate-large", "pages", "repeat", "soak", "cost", "twins")  # only when asked for by name
+LONG = ("evaluate-large", "pages", "repeat", "soak", "cost", "stages", "twins")  # only when asked for by name
 
 
 def main() -> int:

@@ -55,7 +55,7 @@ _ZERO, _HALF, _ONE = _F(0.0), _F(0.5), _F(1.0)
 _HAZARD = np.uint32(48)  # both blinkers
 
 
-@kernel(fastmath=True)
+@kernel(fastmath=True, counts=False)
 def shade(
     depth_m: Float32,
     seen: Int32,
@@ -77,6 +77,7 @@ def shade(
     glow_map: Float32,
     glow_frame: Float32,
     lane: Float32,
+    small: Float32,
     out: UInt32,
 ) -> None:
     """Write BGRA words.
@@ -86,10 +87,10 @@ def shade(
         owner: mover's row of each mover triangle; ``lights`` its VehicleLightState bits.
         heights: shadow map, flat; ``shadow`` its frame, texels a metre 0 where there is none.
         lane: (LANES, width) scratch.
+        small: (5, 6) scratch.
     """
     focal, cx, cy = _F(camera[12]), _F(camera[13]), _F(camera[14])
-    eye, normal, mirrored = np.empty(3, np.float32), np.empty(3, np.float32), np.empty((2, 5), np.float32)
-    surface = np.empty(6, np.float32)
+    eye, normal, surface, mirrored = small[0], small[1], small[2], small[3:]
     eye[0], eye[1], eye[2] = camera[0], camera[1], camera[2]
     right_x, right_y, right_z = _F(camera[3]) / focal, _F(camera[4]) / focal, _F(camera[5]) / focal
     down_x, down_y, down_z = _F(camera[6]) / focal, _F(camera[7]) / focal, _F(camera[8]) / focal
@@ -156,12 +157,11 @@ def shade(
                 state = lights[owner[number]]
                 if kind == HEAD_LIGHT:
                     glow = _F(3.0) if state & np.uint32(6) else (_F(1.2) if state & np.uint32(1) else _ZERO)
-                    if state & _HAZARD == _HAZARD:
-                        glow = _F(3.0)
                 elif kind == TAIL_LIGHT:
                     glow = _F(3.0) if state & np.uint32(8) else (_F(1.0) if state & np.uint32(1) else _ZERO)
-                    if state & _HAZARD == _HAZARD:
-                        glow = _F(3.0)
+                if HEAD_LIGHT <= kind <= TAIL_LIGHT and state & _HAZARD == _HAZARD:
+                    glow = _F(3.0)
+                    surface[0], surface[1], surface[2] = _F(0.90), _F(0.36), _F(0.02)  # both indicators: amber
             normal[0], normal[1], normal[2] = facing * surface[3], facing * surface[4], facing * surface[5]
             to_sun = max(
                 _ZERO, normal[0] * light[TO_SUN] + normal[1] * light[TO_SUN + 1] + normal[2] * light[TO_SUN + 2]
