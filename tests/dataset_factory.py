@@ -17,21 +17,26 @@ def make_dataset(root: Path, *, scenes: int = 2, second_split: str = "uav_val", 
     """Make a strict data set ``root`` of made-up scenes; the first is in uav_train, the others in uav_val."""
     fragments = []
     for index in range(scenes):
-        folder = root / "recording"
         recording = make_recording(
-            folder,
+            root / "recording",
             scene=f"scene_{index:02d}",
             scene_index=index,
             splits=("uav_train",) if index == 0 else (second_split,),
             **choices,
         )
-        fragments.append(pack_fragment(scene_fragment(annotate(recording))))
-        for old, new in {**final_paths(recording), **write_lidar_files(recording)}.items():
-            (root / new).parent.mkdir(parents=True, exist_ok=True)
-            (folder / old).rename(root / new)
-        shutil.rmtree(folder)
+        fragments.append(put_scene(root, recording))
     assemble(root, fragments)
     return root
+
+
+def put_scene(root: Path, recording: Recording) -> bytes:
+    """Move a recording's images into a data set; returns the scene's packed rows, and leaves nothing of its folder."""
+    fragment = pack_fragment(scene_fragment(annotate(recording)))
+    for old, new in {**final_paths(recording), **write_lidar_files(recording)}.items():
+        (root / new).parent.mkdir(parents=True, exist_ok=True)
+        (recording.folder / old).rename(root / new)
+    shutil.rmtree(recording.folder)
+    return fragment
 
 
 def in_uav3d(strict: Path, folder: Path) -> Path:

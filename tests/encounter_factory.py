@@ -2,27 +2,19 @@
 
 from __future__ import annotations
 
-import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
-from uavsim.annotate import annotate, write_lidar_files
-from uavsim.dataset import assemble, final_paths, pack_fragment, scene_fragment
+from tests.dataset_factory import put_scene
+from tests.factories import make_plan, write_files
+from uavsim.dataset import assemble
 from uavsim.geometry import quaternion
 from uavsim.geometry.frames import FLU_SE3_OPTICAL
 from uavsim.geometry.se3 import SE3
 from uavsim.images import codec
-from uavsim.records.plan import (
-    CameraSpec,
-    ImageFormat,
-    IntruderPlan,
-    ScenePlan,
-    SwarmTrajectory,
-    TownSite,
-    TrafficPlan,
-    WeatherTrack,
-)
+from uavsim.records.plan import CameraSpec, IntruderPlan, ScenePlan, SwarmTrajectory, TrafficPlan
 from uavsim.records.recording import (
     ActorInfo,
     ActorStates,
@@ -57,15 +49,11 @@ def encounter_plan(*, above_m: float = 30.0, planned: bool = True, scene_index: 
         map_SE3_flu=SE3(quaternion.from_yaw(np.pi), path), begin_s=0.0, cpa_s=7.0, range_m=420.0, closing_mps=60.0,
         azimuth_deg=-1.6, elevation_deg=4.1, cpa_m=float(np.hypot(ASIDE_M, above_m)), collision_course=True,
     )  # fmt: skip
-    return ScenePlan(
-        dataset="air", scene_name=f"scene_{scene_index:04d}", scene_index=scene_index, description="An aeroplane comes.",
-        town=TownSite("Town10HD", "Town10HD", (-60.0, -60.0, 60.0, 60.0), 0.0, mask_origin_map_m=(-60.0, -60.0)),
-        route_name="r1_col1", formation_name="single", rig_name="aot", topology="carla", seed=7,
-        start_timestamp_us=1_701_672_639_377_349 + scene_index * 100_000_000, step_us=STEP_US, warmup_ticks=0,
-        samples=FRAMES, keyframe_every_steps=1, sweeps_per_keyframe=0, rig=(FRONT,),
-        swarm=SwarmTrajectory((0,), own), traffic=TrafficPlan(0, 0, ()),
-        weather=WeatherTrack("clear_noon", (0,), np.linspace(0.0, 13.0, 14)[None]), images=ImageFormat(),
-        splits=("uav_train",), version="v1.0-mini", intruders=(intruder,),
+    scene = f"scene_{scene_index:04d}"
+    return replace(
+        make_plan(scene=scene, scene_index=scene_index, dataset="air", samples=1, sweeps=0, drones=1),
+        samples=FRAMES, step_us=STEP_US, keyframe_every_steps=1, rig=(FRONT,), swarm=SwarmTrajectory((0,), own),
+        traffic=TrafficPlan(0, 0, ()), intruders=(intruder,),
     )  # fmt: skip
 
 
@@ -96,14 +84,8 @@ def make_encounter(folder: Path, *, above_m: float = 30.0, planned: bool = True,
         ids, tags, semantic = painted(place)
         rgb = np.stack([90 + 10 * semantic, 60 + 3 * semantic, np.full_like(semantic, 40 + step)], axis=-1)
         files = {kind: f"{kind}/{step:06d}.png" for kind in FRONT.sensors}
-        data = {
-            "rgb": codec.encode_png(rgb.astype(np.uint8)),
-            "instance": codec.encode_mask_ids(ids, tags),
-            "semantic": codec.encode_tags(semantic),
-        }
-        for kind, name in files.items():
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            (folder / name).write_bytes(data[kind])
+        images = (codec.encode_png(rgb.astype(np.uint8)), codec.encode_mask_ids(ids, tags), codec.encode_tags(semantic))
+        write_files(folder, dict(zip(files.values(), images, strict=True)))
         shot = CameraShot(
             plan.channels[0], 0, "FRONT", pose @ FLU_SE3_OPTICAL, (0.0, 0.0, 0.0), matrix, *SIZE_PX, files
         )
@@ -124,14 +106,11 @@ def make_encounter(folder: Path, *, above_m: float = 30.0, planned: bool = True,
 
 def make_encounter_dataset(root: Path, *, heights_m: tuple[float, ...] = (30.0, -25.0)) -> Path:
     """Make a strict data set of one scene a height of the aeroplane above the drone."""
-    fragments = []
-    for index, above_m in enumerate(heights_m):
-        folder = root / "recording"
-        recording = make_encounter(folder, above_m=above_m, scene_index=index)
-        fragments.append(pack_fragment(scene_fragment(annotate(recording))))
-        for old, new in {**final_paths(recording), **write_lidar_files(recording)}.items():
-            (root / new).parent.mkdir(parents=True, exist_ok=True)
-            (folder / old).rename(root / new)
-        shutil.rmtree(folder)
-    assemble(root, fragments)
+    assemble(
+        root,
+        [
+            put_scene(root, make_encounter(root / "recording", above_m=above_m, scene_index=index))
+            for index, above_m in enumerate(heights_m)
+        ],
+    )
     return root

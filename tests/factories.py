@@ -211,10 +211,15 @@ def _scan(folder: Path, plan: ScenePlan, drone_id: int, step: int, shots: list[C
         "lidar_instance": f"lidar_instance/{channel}/{step:06d}.bin",
     }
     data = points.encode_points(np.concatenate([cloud, np.full((len(cloud), 2), 3.0)], axis=1))
-    for name, content in zip(files.values(), (data, points.encode_owners(np.concatenate(owners))), strict=True):
+    write_files(folder, dict(zip(files.values(), (data, points.encode_owners(np.concatenate(owners))), strict=True)))
+    return LidarScan(channel, drone_id, SE3(quaternion_of(turn), place), euler_of(F @ turn @ F), files)
+
+
+def write_files(folder: Path, contents: dict[str, bytes]) -> None:
+    """Write files of a recording, by their names in it."""
+    for name, content in contents.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_bytes(content)
-    return LidarScan(channel, drone_id, SE3(quaternion_of(turn), place), euler_of(F @ turn @ F), files)
 
 
 def drone_pose(drone_id: int, time_s: float) -> tuple[np.ndarray, tuple[float, float, float]]:
@@ -325,9 +330,7 @@ def _shot(folder, plan, spec, drone_id, step, poses, cast, houses) -> CameraShot
         "instance": codec.encode_mask_ids(ids, tags),
         "depth": codec.encode_depth(depth),
     }
-    for kind, name in names.items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_bytes(data[kind])
+    write_files(folder, {name: data[kind] for kind, name in names.items()})
     return CameraShot(
         channel=channel,
         drone_id=drone_id,

@@ -12,6 +12,8 @@ from tests.encounter_factory import ASIDE_M, FRAMES, INSTANCE, SPEED_MPS, START_
 from uavsim.annotate import annotate
 from uavsim.annotate.intruders import horizon_side, intruder_labels
 from uavsim.errors import DatasetError
+from uavsim.geometry.se3 import SE3
+from uavsim.images import codec
 from uavsim.records.intruder_labels import ABOVE, BELOW, ON, UNKNOWN
 
 
@@ -61,6 +63,21 @@ def test_labels_of_a_scene_hold_them_and_traffic_has_no_box_of_them(tmp_path: Pa
     labels = annotate(make_encounter(tmp_path))
     assert len(labels.intruders) == 1
     assert not labels.actors
+
+
+def test_one_that_reaches_beside_the_camera_is_found_in_the_mask(tmp_path: Path) -> None:
+    recording = make_encounter(tmp_path)
+    last = recording.frames[-1]
+    beside = SE3(last.actors.map_SE3_actor.quat_wxyz, np.array([[2.0, 8.0, 100.0]]))  # 8.3 m long: its tail is behind
+    frame = replace(last, actors=replace(last.actors, map_SE3_actor=beside))
+    ids = np.zeros((160, 200), np.uint16)
+    ids[70:90, 0:33] = INSTANCE
+    tags = np.where(ids > 0, 21, 11).astype(np.uint8)
+    (tmp_path / last.shots[0].files["instance"]).write_bytes(codec.encode_mask_ids(ids, tags))
+
+    (found,) = intruder_labels(replace(recording, frames=(*recording.frames[:-1], frame)))
+    assert found.frame[-1] == FRAMES - 1
+    assert found.box_px[-1].tolist() == [0.0, 70.0, 33.0, 20.0]
 
 
 def test_an_intruder_that_was_not_recorded_is_refused(tmp_path: Path) -> None:

@@ -46,21 +46,45 @@ def test_plan_tells_the_same_as_json(monkeypatch: pytest.MonkeyPatch, capsys: py
     assert {row["measure"] for row in told["coverage"]} >= {"encounters", "on collision course"}
 
 
+FAST = "{kind: aeroplane, range_m: 1500, cpa_m: 0, time_to_cpa_s: 5}"
+LOW = "{kind: drone, range_m: 300, cpa_m: 150, time_to_cpa_s: 20, passing_deg: 270}"
+
+
+@pytest.mark.parametrize(
+    ("encounter", "reason", "nearest"),
+    [
+        (FAST, "it would have to fly at", "an aeroplane flies at 25 to 90 m/s; possible is "),
+        (LOW, "it comes 79.1 m below the ground (ground_clearance_m is 15)", "; possible is cpa_m: 48"),
+        (
+            "{kind: zeppelin, range_m: 900, cpa_m: 0, closing_mps: 9}",
+            "encounters[0].kind: unknown value 'zeppelin'",
+            "",
+        ),
+        ("{kind: drone, range_m: 900, cpa_m: 0}", "give three of range_m, closing_mps, cpa_m, time_to_cpa_s", ""),
+    ],
+)
+@pytest.mark.parametrize("command", [("plan",), ("generate", "--out", "data")])
 def test_an_impossible_encounter_is_one_line_with_what_would_do(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    command: tuple[str, ...],
+    encounter: str,
+    reason: str,
+    nearest: str,
 ) -> None:
     monkeypatch.chdir(tmp_path)
     folder = tmp_path / "flight_plans" / "encounters"
     folder.mkdir(parents=True)
-    (folder / "fast.yaml").write_text(
-        "profile: aot\ncamera: FRONT\nencounters: [{kind: aeroplane, range_m: 1500, cpa_m: 0, time_to_cpa_s: 5}]\n"
-    )
+    (folder / "fast.yaml").write_text(f"profile: aot\ncamera: FRONT\nencounters: [{encounter}]\n")
     (tmp_path / "mine.yaml").write_text(
         "towns: {Town10HD: {scenes: 1}}\nsamples: 60\nformation: single\nrig: aot_small\naltitude_m: 120\nencounters: fast\n"
     )
-    assert run(monkeypatch, "plan", "--dataset", "mine.yaml") == 2
+    assert run(monkeypatch, *command, "--dataset", "mine.yaml") == 2
 
     error = capsys.readouterr().err
     assert error.count("\n") == 1
-    assert "fast.yaml:3: encounters[0]: scene 0: it would have to fly at" in error
-    assert "an aeroplane flies at 25 to 90 m/s; possible is " in error
+    assert "fast.yaml:3: encounters[0]" in error
+    assert reason in error
+    assert nearest in error
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["flight_plans", "mine.yaml"]  # nothing is begun

@@ -34,6 +34,12 @@ def test_kinds_come_in_turn(tmp_path: Path) -> None:
     assert names[:3] == [["wire", "manhole"], ["ladder", "wire"], ["manhole", "ladder"]]
 
 
+def test_a_single_case_may_have_to_be_larger_than_the_others(tmp_path: Path) -> None:
+    cases = "{from: road_hazards, kinds: [wire, manhole], min_visible_px: 90, min_visible_px_of: {manhole: 120}}"
+    plans = planned(tmp_path, cases)
+    assert [plan.corner_cases.cases[0].min_visible_px for plan in plans[:2]] == [90, 120]
+
+
 def test_drawn_kinds_follow_the_seed(tmp_path: Path) -> None:
     cases = "{from: road_hazards, order: drawn}"
     first, again, other = (planned(tmp_path, cases, seed=seed) for seed in (5, 5, 6))
@@ -66,11 +72,16 @@ def test_the_domain_follows_from_town_and_weather(tmp_path: Path, weather: str, 
             "corner_cases.from: unknown file of corner cases 'road_hazard'; did you mean 'road_hazards'?",
         ),
         ("{from: road_hazards, kinds: [wire, manhol]}", "", "corner_cases.kinds[1]: unknown corner case"),
+        (
+            "{from: road_hazards, min_visible_px_of: {manhol: 9}}",
+            "",
+            "corner_cases.min_visible_px_of.manhol: unknown corner case of 'road_hazards': 'manhol'; did you mean 'manhole'?",
+        ),
         ("{from: road_hazards}", "altitude_m: 150\nsplits: {rule: uav3d}", "UAV3D's profile"),
         (
             "{from: road_hazards, kinds: [tyres], min_visible_px: 4000}",
             "altitude_m: 20",
-            "cases.tyres: shows at most 2613 px from 20 m up, and min_visible_px is 4000: fly at 16 m or lower, or ask for",
+            "cases.tyres: is sure to show 726 px at most from 20 m up, and min_visible_px is 4000: fly at 8 m or lower",
         ),
     ],
 )

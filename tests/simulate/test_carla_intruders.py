@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -43,9 +44,9 @@ class PaperServer:
         return [SimpleNamespace(error=self.error) for _ in commands]
 
 
-def info(*, box_above_m: float) -> ActorInfo:
+def info(*, box_above_m: float, half_m: tuple[float, float, float] = HALF_M) -> ActorInfo:
     actor_SE3_box = SE3(np.array([1.0, 0, 0, 0]), np.array([0.0, 0.0, box_above_m]))
-    return ActorInfo(3, 41, "intruder", "static.prop.aeroplane", "", HALF_M, actor_SE3_box, 21, {})
+    return ActorInfo(3, 41, "intruder", "static.prop.aeroplane", "", half_m, actor_SE3_box, 21, {})
 
 
 def test_the_middle_of_its_box_is_put_where_the_plan_has_it() -> None:
@@ -84,6 +85,17 @@ def test_a_server_without_the_body_is_told_in_one_line() -> None:
         SimulatorError, match=r"no blueprint 'static.prop.aeroplane' .* blueprints: \{aeroplane: \.\.\.\}"
     ):
         CarlaIntruders(server, server, encounter_plan().intruders).spawn({})
+
+
+def test_a_static_mesh_of_the_servers_content_is_shown_by_its_path() -> None:
+    server = PaperServer(blueprints=("static.prop.mesh",))
+    (planned,) = encounter_plan().intruders
+    flown = CarlaIntruders(server, server, (replace(planned, blueprint="/Game/Mine/cessna.cessna"),))
+    flown.spawn({})
+
+    assert server.attributes == [("role_name", "intruder"), ("mesh_path", "/Game/Mine/cessna.cessna")]
+    with pytest.raises(SimulatorError, match=r"no static mesh '/Game/Mine/cessna.cessna'; .* blueprints: \{aeroplane"):
+        flown.know((info(box_above_m=0.0, half_m=(0.0, 0.0, 0.0)),))
 
 
 def test_a_refused_place_is_a_missed_tick() -> None:

@@ -1,6 +1,6 @@
 """Where a corner case may stand: worked out on paper, with a ground of our own."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pytest
@@ -79,10 +79,21 @@ def test_at_a_right_edge_its_side_is_near_the_edge() -> None:
 @pytest.mark.parametrize(
     ("wanted", "where", "ground", "said"),
     [
-        (case(half_m=(1.0, 2.0, 0.5)), lanes((-20.0, -30.0)), PaperGround(), "1 too narrow"),
-        (case(least_px=10_000), lanes((-20.0, -30.0)), PaperGround(), "1 in no image as large as min_visible_px"),
+        (
+            case(half_m=(1.0, 2.0, 0.5)),
+            lanes((-20.0, -30.0)),
+            PaperGround(),
+            "1 too narrow; possible there: an object of 3.5 m across the lane (this one is 4.0 m wide)",
+        ),
+        (
+            case(least_px=10_000),
+            lanes((-20.0, -30.0)),
+            PaperGround(),
+            "1 in no image as large as min_visible_px; possible there: min_visible_px: ",
+        ),
         (case(), lanes((-20.0, -30.0)), PaperGround(bad=[(-20.0, -30.0)]), "1 not level, or something stands there"),
         (case(), lanes((-20.0, -30.0)), PaperGround(wall_x_m=-25.0), "1 hidden from the camera"),
+        (case(), lanes((-20.0, -30.0)), PaperGround(wall_x_m=-19.7), "1 hidden from the camera"),  # a corner of it
         (case(), lanes((900.0, 900.0)), PaperGround(), "of 0 places none is near the flight"),
     ],
 )
@@ -95,9 +106,36 @@ def test_no_place_is_one_line_that_counts_why(
     assert "\n" not in str(caught.value)
 
 
+def test_the_number_of_pixels_that_a_refusal_names_is_possible() -> None:
+    where = lanes((-20.0, -30.0), (-18.0, -28.0))
+    with pytest.raises(SceneVoid, match=r"min_visible_px: \d+$") as caught:
+        placed(case(least_px=10_000), where, PaperGround())
+    most_px = int(str(caught.value).rpartition(" ")[2])
+
+    assert placed(case(least_px=most_px), where, PaperGround()).expected_px >= most_px
+    with pytest.raises(SceneVoid):
+        placed(case(least_px=most_px + 1), where, PaperGround())
+
+
+def test_a_place_is_good_where_a_quarter_of_the_outline_is_enough() -> None:
+    above = replace(PLAN, rig=tuple(spec for spec in PLAN.rig if spec.name == "BOTTOM"))
+    (eye, *_) = eyes_of_plan(above)
+    x, y, z = eye.map_SE3_optical.translation_m
+    focal_px = 0.5 * eye.spec.width_px / np.tan(np.radians(eye.spec.fov_deg) / 2)
+    flat = case(half_m=(2.0, 1.0, 0.001))
+
+    place = find_place(flat, lanes((x, y)), [eye], ground=PaperGround(0.0), taken=(), rng=np.random.default_rng(1))[1]
+    # seen from straight above, where the ground is z away: 4 m x 2 m
+    assert place.expected_px == pytest.approx(0.25 * 8.0 * (focal_px / z) ** 2, rel=1e-2)
+
+
 def test_two_cases_keep_their_clearance() -> None:
     first = Place(SE3.identity((1,))[0], 1.0, 100.0)
     first = Place(SE3(first.map_SE3_case.quat_wxyz, np.array([-20.0, -30.0, 0.0])), 1.0, 100.0)
     near, far = (-18.0, -30.0), (-14.0, -30.0)
+    with pytest.raises(SceneVoid, match=r"1 taken by another case; possible there: clearance_m: 0\.3$"):
+        placed(
+            case(), lanes(near), PaperGround(), (first,)
+        )  # 2 m, less 1 m and half of the 1.28 m from corner to corner
     place = placed(case(), lanes(near, far), PaperGround(), (first,))
     np.testing.assert_allclose(place.map_SE3_case.translation_m[:2], far)

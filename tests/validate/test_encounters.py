@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,9 +14,14 @@ from tests.encounter_factory import make_encounter_dataset
 from uavsim.validate import validate_version
 
 
+@pytest.fixture(scope="module")
+def clean(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_encounter_dataset(tmp_path_factory.mktemp("air"), heights_m=(30.0,))
+
+
 @pytest.fixture
-def root(tmp_path: Path) -> Path:
-    return make_encounter_dataset(tmp_path, heights_m=(30.0,))
+def root(clean: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(clean, tmp_path / "air"))
 
 
 def codes(root: Path) -> set[str]:
@@ -23,8 +29,15 @@ def codes(root: Path) -> set[str]:
     return {finding.code for finding in report.findings if finding.code.startswith(("encounter.", "pixels.no_box"))}
 
 
-def test_a_good_data_set_has_no_finding(root: Path) -> None:
-    assert codes(root) == set()
+def test_a_good_data_set_has_no_finding(clean: Path) -> None:
+    assert codes(clean) == set()
+
+
+def rewrite(root: Path, table: str, change: Callable[[list[dict[str, Any]]], object]) -> None:
+    path = root / "v1.0-mini" / f"{table}.json"
+    rows = json.loads(path.read_text())
+    change(rows)
+    path.write_text(json.dumps(rows))
 
 
 DEFECTS: list[tuple[str, Callable[[dict[str, Any]], object], str]] = [
@@ -34,16 +47,19 @@ DEFECTS: list[tuple[str, Callable[[dict[str, Any]], object], str]] = [
     ("intruder_view", lambda row: row.update(visible_px=row["visible_px"] + 1), "encounter.box"),
     ("intruder_view", lambda row: row.update(is_above_horizon=-1), "encounter.horizon"),
 ]
-PLANTED = {str(number): code for number, (_, _, code) in enumerate(DEFECTS)}
+PLANTED = {str(number): code for number, (_, _, code) in enumerate(DEFECTS)} | {"no row": "encounter.missing"}
 
 
 @pytest.mark.parametrize(("table", "change", "code"), DEFECTS)
 def test_what_is_planted_is_found(
     root: Path, table: str, change: Callable[[dict[str, Any]], object], code: str
 ) -> None:
-    path = root / "v1.0-mini" / f"{table}.json"
-    rows = json.loads(path.read_text())
-    change(rows[-1])
-    path.write_text(json.dumps(rows))
+    rewrite(root, table, lambda rows: change(rows[-1]))
 
     assert codes(root) == {code}
+
+
+def test_an_image_that_shows_it_without_a_row_is_found(root: Path) -> None:
+    rewrite(root, "intruder_view", list.pop)
+
+    assert codes(root) == {"encounter.missing"}

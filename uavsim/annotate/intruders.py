@@ -123,15 +123,21 @@ class _Flight:
         )
 
     def _projected_px(self) -> FloatArray:
-        """Return (K, 4) left, top, width, height of the projected box, clipped to the image; NaN behind the camera."""
+        """Return (K, 4) left, top, width, height of the projected box, clipped to the image.
+
+        NaN behind the camera; the whole image where a part of the box is behind it and a part ahead.
+        """
         size_m = 2.0 * np.array(self.info.half_extent_m)
         corners_m = cuboid.corners(self.map_SE3_box, size_lwh_m=np.broadcast_to(size_m, (len(self.shots), 3)))
         optical_m = self.map_SE3_optical[:, None].apply_inverse(corners_m)
         pixels = pinhole.project(optical_m, intrinsic=self.shots[0].intrinsic)
-        pixels[(optical_m[..., 2] < 0.1).any(axis=1)] = np.nan
+        behind = optical_m[..., 2] < 0.1
+        pixels[behind.any(axis=1)] = np.nan
         size_px = np.array([self.shots[0].width_px, self.shots[0].height_px], dtype=np.float64)
         low, high = np.clip(pixels.min(axis=1), 0.0, size_px), np.clip(pixels.max(axis=1), 0.0, size_px)
-        return np.concatenate([low, high - low], axis=1)
+        boxes: FloatArray = np.concatenate([low, high - low], axis=1)
+        boxes[behind.any(axis=1) & ~behind.all(axis=1)] = [0.0, 0.0, *size_px]
+        return boxes
 
     def _reaches_in(self, boxes_px: FloatArray) -> BoolArray:
         with np.errstate(invalid="ignore"):

@@ -9,7 +9,9 @@ from pydantic_core import CoreSchema
 
 __all__ = [
     "BLUEPRINT",
+    "MESH",
     "PATTERNS",
+    "PROP_OR_MESH",
     "TAG",
     "CameraName",
     "Metres2",
@@ -26,9 +28,13 @@ _NAME: Final = r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"
 _REFERENCE: Final = r"^[^\x00-\x1f\x7f]{1,500}$"
 _CAMERA: Final = r"^[A-Z0-9][A-Z0-9_]{0,31}$"
 BLUEPRINT: Final = r"^(all|uav3d|vehicle\.[a-z0-9_-]+\.[a-z0-9_-]+)$"
+MESH: Final = r"^/[A-Za-z0-9_./]{1,200}$"
+PROP_OR_MESH: Final = r"^([a-z0-9_]+(\.[a-z0-9_]+){1,5}|/[A-Za-z0-9_./]{1,200})$"
 TAG: Final = r"^[a-z0-9][a-z0-9_]{0,63}$"
 PATTERNS: Final = {
     TAG: "a tag: one word of a-z, 0-9 and _, 64 at most",
+    MESH: "the path of an asset: /Game/Props/tyre.tyre",
+    PROP_OR_MESH: "a prop's blueprint (static.prop.kite), or the path of a static mesh (/Game/Props/kite.kite)",
     BLUEPRINT: "a vehicle blueprint (vehicle.audi.a2) or a group of them: all, uav3d",
     _NAME: "a name: letters, digits and _ . - only, a letter or digit first, 64 at most",
     _REFERENCE: "a name or a path: 1 to 500 printable characters",

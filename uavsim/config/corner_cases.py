@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar, Final, Self
 
 from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
-from uavsim.config.base import TAG, Metres3, Model, Name, Reference, Text
+from uavsim.config.base import MESH, TAG, Metres3, Model, Name, Reference, Text
 from uavsim.config.explain import Place
 from uavsim.records.classes import LABELS
 from uavsim.records.corner_cases import PROP_MESH, Facing, Ground, Light
@@ -37,7 +37,7 @@ def _guess(word: str, known: Iterable[str]) -> str:
 
 
 Blueprint = Annotated[str, AfterValidator(_known_blueprint)]
-MeshPath = Annotated[str, StringConstraints(pattern=r"^/[A-Za-z0-9_./]{1,200}$")]
+MeshPath = Annotated[str, StringConstraints(pattern=MESH)]
 
 
 class TagEntry(Model):

@@ -32,7 +32,7 @@ Share = Annotated[float, Field(ge=0, le=1)]
 RESERVED_SPLITS = ("train", "val", "test", "mini_train", "mini_val", "train_detect", "train_track")
 
 
-def _is_empty(value: tuple[Any, ...]) -> bool:
+def _is_empty(value: tuple[Any, ...] | dict[str, Any]) -> bool:
     """Leave a key out of what names a data set, so that data sets from before the key was there keep their name."""
     return not value
 
@@ -251,6 +251,10 @@ class CornerCaseChoice(Model):
     """One after the other, scene by scene, or drawn from the data set's seed."""
     min_visible_px: Annotated[int, Field(ge=1, le=1_000_000)] = 100
     """That some image of a keyframe shows of each."""
+    min_visible_px_of: Annotated[dict[Name, Annotated[int, Field(ge=1, le=1_000_000)]], Field(exclude_if=_is_empty)] = (
+        Field(default_factory=dict)
+    )
+    """For single cases, instead of that and of what their file asks for."""
 
 
 class DatasetConfig(Model):

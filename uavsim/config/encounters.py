@@ -6,7 +6,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
-from uavsim.config.base import CameraName, Model, Seconds, Text
+from uavsim.config.base import PROP_OR_MESH, CameraName, Model, Seconds, Text
 from uavsim.records.intruders import IntruderName, PathName
 
 __all__ = ["Asked", "Draws", "EncountersConfig", "Horizon", "Limits", "Spread", "Wanted"]
@@ -19,7 +19,7 @@ Elevation = Annotated[float, Field(ge=-90, le=90)]
 Share = Annotated[float, Field(ge=0, le=1)]
 Weight = Annotated[float, Field(gt=0, le=1e6)]
 Number = Annotated[float, Field(ge=-20_000, le=20_000)]
-PropId = Annotated[str, Field(pattern=r"^[a-z0-9_]+(\.[a-z0-9_]+){1,5}$")]
+Body = Annotated[str, Field(pattern=PROP_OR_MESH)]
 _MAGNITUDES = ("range_m", "closing_mps", "cpa_m", "time_to_cpa_s")
 
 
@@ -191,8 +191,8 @@ class EncountersConfig(Model):
     """Of intruders from each other and from the other drones."""
     horizon_within_deg: Annotated[float, Field(gt=0, le=10)] = 0.1
     """On the horizon is no farther from it."""
-    blueprints: dict[IntruderName, PropId] = Field(default_factory=dict)
-    """What shows an intruder in your simulator, where it is not the headless one's own."""
+    blueprints: dict[IntruderName, Body] = Field(default_factory=dict)
+    """What shows an intruder in your simulator, if not what the headless one has: a blueprint, or a static mesh's path."""
     encounters: Annotated[tuple[Asked, ...], Field(max_length=20)] = ()
     """The same in every scene."""
     draw: Draws | None = None

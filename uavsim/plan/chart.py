@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -13,6 +12,7 @@ from uavsim.geometry import pinhole
 from uavsim.images import draw
 from uavsim.plan.path import FlightPath
 from uavsim.plan.roadmap import Road
+from uavsim.plan.sheet import FAINT, INK, Sheet, blank
 from uavsim.records.plan import ScenePlan
 from uavsim.typing import FloatArray, UInt8Array
 
@@ -24,26 +24,9 @@ _FOOTER_PX: Final = 96
 _GROUND: Final = (244, 242, 236)
 _ROAD: Final = (205, 203, 198)
 _OBSTACLE: Final = (222, 196, 176)
-_INK: Final = (40, 44, 52)
-_FAINT: Final = (170, 168, 162)
 _ROUTE: Final = (120, 128, 140)
 _REACH_M: Final = 100.0  # cameras at 45 degrees see ten times farther, where a car is a few pixels
 _TINT: Final = 0.13
-
-
-@dataclass(frozen=True, slots=True)
-class _Sheet:
-    """From the map frame to pixels; north (y) is up."""
-
-    canvas: UInt8Array
-    left_m: float
-    top_m: float
-    px_per_m: float
-
-    def px(self, points_m: FloatArray) -> FloatArray:
-        x = (points_m[..., 0] - self.left_m) * self.px_per_m + _BORDER_PX
-        y = (self.top_m - points_m[..., 1]) * self.px_per_m + _BORDER_PX
-        return np.stack([x, y], axis=-1)
 
 
 def draw_plan(
@@ -85,24 +68,23 @@ def draw_plan(
     return sheet.canvas
 
 
-def _blank(town: TownConfig, *, longest_px: int) -> _Sheet:
+def _blank(town: TownConfig, *, longest_px: int) -> Sheet:
     width_m, height_m = town.x_m[1] - town.x_m[0], town.y_m[1] - town.y_m[0]
     scale = longest_px / max(width_m, height_m)
-    size = (round(height_m * scale) + 2 * _BORDER_PX + _FOOTER_PX, max(round(width_m * scale), 640) + 2 * _BORDER_PX, 3)
-    canvas = np.empty(size, dtype=np.uint8)
-    canvas[:] = _GROUND
-    return _Sheet(canvas, town.x_m[0], town.y_m[1], scale)
+    width_px = max(round(width_m * scale), 640) + 2 * _BORDER_PX
+    canvas = blank(width_px, round(height_m * scale) + 2 * _BORDER_PX + _FOOTER_PX, colour=_GROUND)
+    return Sheet(canvas, town.x_m[0], town.y_m[1], scale, (_BORDER_PX, _BORDER_PX))
 
 
-def _draw_ends(sheet: _Sheet, town: TownConfig) -> None:
+def _draw_ends(sheet: Sheet, town: TownConfig) -> None:
     (x0, x1), (y0, y1), m = town.x_m, town.y_m, town.margin_m
     ends = np.array([[x0, y0], [x1, y0], [x1, y1], [x0, y1]])
     inner = np.array([[x0 + m, y0 + m], [x1 - m, y0 + m], [x1 - m, y1 - m], [x0 + m, y1 - m]])
-    draw.draw_polyline(sheet.canvas, sheet.px(ends), colour=_INK, width_px=2, closed=True)
-    draw.draw_polyline(sheet.canvas, sheet.px(inner), colour=_FAINT, closed=True)
+    draw.draw_polyline(sheet.canvas, sheet.px(ends), colour=INK, width_px=2, closed=True)
+    draw.draw_polyline(sheet.canvas, sheet.px(inner), colour=FAINT, closed=True)
 
 
-def _draw_route(sheet: _Sheet, path: FlightPath, *, label: str) -> None:
+def _draw_route(sheet: Sheet, path: FlightPath, *, label: str) -> None:
     line = sheet.px(path.position_m[:, :2])
     draw.draw_polyline(sheet.canvas, line, colour=_ROUTE, closed=path.closed)
     draw.draw_circles(sheet.canvas, line[:1], radius_px=3, colour=_ROUTE)
@@ -110,14 +92,14 @@ def _draw_route(sheet: _Sheet, path: FlightPath, *, label: str) -> None:
     draw.draw_text(sheet.canvas, label, (int(x) + 5, int(y) - 4), colour=_ROUTE, height_px=9)
 
 
-def _tint_footprints(sheet: _Sheet, plan: ScenePlan, *, colour: draw.Colour) -> None:
+def _tint_footprints(sheet: Sheet, plan: ScenePlan, *, colour: draw.Colour) -> None:
     """Tint what any camera sees of the ground at the first image, within ``_REACH_M``."""
     seen = np.zeros(sheet.canvas.shape[:2], dtype=np.uint8)
     draw.draw_polygons(seen, [sheet.px(quad) for quad in _footprints(plan)], colour=(1, 1, 1))
     sheet.canvas[:] = draw.tinted(sheet.canvas, seen > 0, colour=colour, strength=_TINT)
 
 
-def _draw_scene(sheet: _Sheet, plan: ScenePlan, *, colour: draw.Colour, outlines: bool) -> None:
+def _draw_scene(sheet: Sheet, plan: ScenePlan, *, colour: draw.Colour, outlines: bool) -> None:
     """Draw each drone's way, and at the first image the formation and what the ego's cameras see."""
     places = plan.swarm.map_SE3_flu.translation_m[:, :, :2]
     for quad in _footprints(plan)[:: places.shape[1]] if outlines else ():
@@ -127,7 +109,7 @@ def _draw_scene(sheet: _Sheet, plan: ScenePlan, *, colour: draw.Colour, outlines
     start = sheet.px(places[0])
     draw.draw_circles(sheet.canvas, start, radius_px=5, colour=colour)
     for drone, (x, y) in zip(plan.swarm.drone_ids, start, strict=True):
-        draw.draw_text(sheet.canvas, str(drone), (int(x) + 6, int(y) + 4), colour=_INK, height_px=10)
+        draw.draw_text(sheet.canvas, str(drone), (int(x) + 6, int(y) + 4), colour=INK, height_px=10)
     x, y = start[0]
     draw.draw_text(sheet.canvas, plan.scene_name, (int(x) + 6, int(y) - 8), colour=colour, height_px=11)
 
@@ -155,21 +137,21 @@ def _mixed(colour: draw.Colour) -> draw.Colour:
     return r, g, b
 
 
-def _draw_footer(sheet: _Sheet, town: TownConfig, plans: Sequence[ScenePlan], *, roads_known: bool) -> None:
+def _draw_footer(sheet: Sheet, town: TownConfig, plans: Sequence[ScenePlan], *, roads_known: bool) -> None:
     height = sheet.canvas.shape[0]
     sheet.canvas[height - _FOOTER_PX :] = _GROUND
     what = f"{town.name}: {len(plans)} scenes" + (f" of {plans[0].dataset}" if plans else "")
     roads = "" if roads_known else "   no roads: give the town's map with --xodr FILE"
-    draw.draw_text(sheet.canvas, what + roads, (_BORDER_PX, height - 62), colour=_INK, height_px=14)
+    draw.draw_text(sheet.canvas, what + roads, (_BORDER_PX, height - 62), colour=INK, height_px=14)
     step_m = _round_length(120 / sheet.px_per_m)
     x0, y = _BORDER_PX, height - 34
     end = x0 + step_m * sheet.px_per_m
-    draw.draw_polyline(sheet.canvas, np.array([[x0, y], [end, y]]), colour=_INK, width_px=3)
+    draw.draw_polyline(sheet.canvas, np.array([[x0, y], [end, y]]), colour=INK, width_px=3)
     draw.draw_text(
         sheet.canvas,
         f"{step_m:g} m   x right, y up (map frame)   tint: seen by cameras within {_REACH_M:g} m",
         (int(end) + 8, y + 4),
-        colour=_INK,
+        colour=INK,
     )
 
 

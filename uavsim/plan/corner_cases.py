@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 
 from uavsim.config.corner_cases import Case, CornerCases, Part
-from uavsim.config.dataset import DatasetConfig
+from uavsim.config.dataset import CornerCaseChoice, DatasetConfig
 from uavsim.config.library import Library
 from uavsim.config.load import Loaded
 from uavsim.config.town import TownConfig
@@ -15,15 +15,23 @@ from uavsim.errors import UnknownNameError
 from uavsim.geometry.se3 import SE3
 from uavsim.plan.numbering import scene_rng, scene_seed
 from uavsim.records.classes import LABELS, class_of_blueprint
-from uavsim.records.corner_cases import PROP_MESH, CasePart, CornerCasePlan, CornerCasesPlan, TagWords, parts_outline_m
+from uavsim.records.corner_cases import (
+    COVERED_SHARE,
+    PROP_MESH,
+    CasePart,
+    CornerCasePlan,
+    CornerCasesPlan,
+    TagWords,
+    own_parts,
+    parts_outline_m,
+)
 from uavsim.records.plan import CameraSpec, SwarmTrajectory
 from uavsim.records.props import MESHES, PROPS
 from uavsim.registry import pick
 
 __all__ = ["check_words", "open_cases", "scene_cases"]
 
-_SEEN_SHARE: Final = 0.6
-"""Of a box's rectangle in the image, which its object covers at most, roughly."""
+_LOWEST_M: Final = 5.0  # no flight is suggested below
 
 
 def check_words(cases: Loaded[CornerCases]) -> Loaded[CornerCases]:
@@ -51,11 +59,13 @@ def open_cases(dataset: Loaded[DatasetConfig], library: Library) -> Loaded[Corne
         cases = library.corner_cases(choice.from_, named_in=dataset.source.path)
     except UnknownNameError as error:
         raise dataset.error(("corner_cases", "from"), str(error)) from error
-    for number, name in enumerate(choice.kinds):
+    named: list[tuple[str | int, str]] = list(enumerate(choice.kinds))
+    for key, name in [*named, *((name, name) for name in choice.min_visible_px_of)]:
+        where = "kinds" if isinstance(key, int) else "min_visible_px_of"
         try:
             pick(cases.model.cases, name, what=f"corner case of {cases.name!r}:")
         except UnknownNameError as error:
-            raise dataset.error(("corner_cases", "kinds", number), str(error)) from error
+            raise dataset.error(("corner_cases", where, key), str(error)) from error
     return check_words(cases)
 
 
@@ -95,7 +105,7 @@ def scene_cases(
     planned = CornerCasesPlan(
         source=cases.name,
         seed=scene_seed(dataset.model.seed, number, stream="corner_cases"),
-        cases=tuple(_case(name, cases.model.cases[name], least_px=choice.min_visible_px) for name in chosen),
+        cases=tuple(_case(name, cases.model.cases[name], choice) for name in chosen),
         words={
             tag: TagWords(
                 synonyms=cases.model.tags[tag].synonyms if tag in cases.model.tags else (),
@@ -112,14 +122,14 @@ def scene_cases(
     return planned
 
 
-def _case(name: str, case: Case, *, least_px: int) -> CornerCasePlan:
+def _case(name: str, case: Case, choice: CornerCaseChoice) -> CornerCasePlan:
     return CornerCasePlan(
         name=name,
         tag=case.tag,
         on=case.on,
         facing=case.facing,
         clearance_m=case.clearance_m,
-        min_visible_px=case.min_visible_px or least_px,
+        min_visible_px=choice.min_visible_px_of.get(name) or case.min_visible_px or choice.min_visible_px,
         parts=tuple(_part(part, case.tag) for part in case.parts),
         attributes=dict(case.attributes),
     )
@@ -164,15 +174,16 @@ def _check_size(
     low_m = float(swarm.map_SE3_flu.translation_m[..., 2].min() - town.ground_z_m)
     focal_px = max(0.5 * c.width_px / float(np.tan(np.radians(c.fov_deg) / 2)) for c in rig)
     for case in planned.cases:
-        corners_m = parts_outline_m([part for part in case.parts if part.tag == case.tag], SE3.identity())
-        top_m = float(corners_m[:, 2].max())
-        sides_m = np.sort(corners_m.max(axis=0) - corners_m.min(axis=0))
-        area_m2 = _SEEN_SHARE * float(sides_m[1] * sides_m[2])
+        corners_m = parts_outline_m(own_parts(case), SE3.identity()).reshape(-1, 8, 3)
+        top_m = float(corners_m[..., 2].max())
+        sides_m = np.sort(np.ptp(corners_m, axis=1), axis=1)
+        area_m2 = COVERED_SHARE * float((sides_m[:, 1] * sides_m[:, 2]).sum())
         best_px = int(area_m2 * (focal_px / max(low_m - top_m, 1.0)) ** 2)
         if best_px < case.min_visible_px:
-            lower_m = focal_px * float(np.sqrt(area_m2 / case.min_visible_px)) + top_m
+            lower_m = float(np.floor(focal_px * float(np.sqrt(area_m2 / case.min_visible_px)) + top_m))
+            lower = f"fly at {lower_m:.0f} m or lower, or " if lower_m >= _LOWEST_M else ""
             raise cases.error(
                 ("cases", case.name),
-                f"shows at most {best_px} px from {low_m:.0f} m up, and min_visible_px is {case.min_visible_px}: fly at "
-                f"{np.floor(lower_m):.0f} m or lower, or ask for {best_px} px",
+                f"is sure to show {best_px} px at most from {low_m:.0f} m up, and min_visible_px is {case.min_visible_px}: "
+                f"{lower}ask for {best_px} px",
             )

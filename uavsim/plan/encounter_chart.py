@@ -9,8 +9,9 @@ import numpy as np
 
 from uavsim.images import draw
 from uavsim.plan.encounter_coverage import Sighting, sighting
+from uavsim.plan.sheet import FAINT, INK, Sheet, blank
 from uavsim.records.plan import IntruderPlan, ScenePlan
-from uavsim.typing import BoolArray, FloatArray, UInt8Array
+from uavsim.typing import BoolArray, UInt8Array
 
 __all__ = ["draw_encounters"]
 
@@ -18,8 +19,6 @@ _PANEL_PX: Final = 340
 _GAP_PX: Final = 46
 _TOP_PX: Final = 34
 _GROUND: Final = (250, 249, 246)
-_INK: Final = (40, 44, 52)
-_FAINT: Final = (196, 194, 188)
 _OWN: Final = (36, 92, 168)
 _OTHER: Final = (200, 70, 40)
 
@@ -34,9 +33,8 @@ def draw_encounters(plans: Sequence[ScenePlan]) -> UInt8Array:
         (H, W, 3) RGB image.
     """
     rows = [(plan, intruder) for plan in plans for intruder in plan.intruders]
-    height = _GAP_PX + max(len(rows), 1) * (_TOP_PX + _PANEL_PX + _GAP_PX)
-    canvas = np.empty((height, 3 * _PANEL_PX + 4 * _GAP_PX, 3), dtype=np.uint8)
-    canvas[:] = _GROUND
+    height_px = _GAP_PX + max(len(rows), 1) * (_TOP_PX + _PANEL_PX + _GAP_PX)
+    canvas = blank(3 * _PANEL_PX + 4 * _GAP_PX, height_px, colour=_GROUND)
     for index, (plan, intruder) in enumerate(rows):
         _draw_row(canvas, plan, intruder, top=_GAP_PX + index * (_TOP_PX + _PANEL_PX + _GAP_PX))
     return canvas
@@ -50,7 +48,7 @@ def _draw_row(canvas: UInt8Array, plan: ScenePlan, intruder: IntruderPlan, *, to
         f"{plan.scene_name}  {intruder.name}, {intruder.path}: begins at {intruder.range_m:.0f} m, closing at "
         f"{intruder.closing_mps:.0f} m/s; passes at {intruder.cpa_m:.0f} m after {lasts_s:.0f} s; {course}"
     )
-    draw.draw_text(canvas, title, (_GAP_PX, top + 12), colour=_INK, height_px=13)
+    draw.draw_text(canvas, title, (_GAP_PX, top + 12), colour=INK, height_px=13)
     lefts = [_GAP_PX + i * (_PANEL_PX + _GAP_PX) for i in range(3)]
     _from_above(canvas, plan, intruder, seen, corner=(lefts[0], top + _TOP_PX))
     _range_over_time(canvas, intruder, seen, corner=(lefts[1], top + _TOP_PX))
@@ -59,8 +57,8 @@ def _draw_row(canvas: UInt8Array, plan: ScenePlan, intruder: IntruderPlan, *, to
 
 def _frame(canvas: UInt8Array, corner: tuple[int, int], size: tuple[float, float], caption: str) -> None:
     (x, y), (w, h) = corner, size
-    draw.draw_polyline(canvas, np.array([[x, y], [x + w, y], [x + w, y + h], [x, y + h]]), colour=_FAINT, closed=True)
-    draw.draw_text(canvas, caption, (x, int(y + h) + 16), colour=_INK, height_px=11)
+    draw.draw_polyline(canvas, np.array([[x, y], [x + w, y], [x + w, y + h], [x, y + h]]), colour=FAINT, closed=True)
+    draw.draw_text(canvas, caption, (x, int(y + h) + 16), colour=INK, height_px=11)
 
 
 def _from_above(
@@ -72,18 +70,14 @@ def _from_above(
     both = np.concatenate([own, other])
     low, high = both.min(axis=0), both.max(axis=0)
     scale = (_PANEL_PX - 24) / max(float((high - low).max()), 1.0)
-    middle = (low + high) / 2.0
-
-    def px(points: FloatArray) -> FloatArray:
-        offset = (points - middle) * scale * np.array([1.0, -1.0])
-        return np.asarray(offset + np.array(corner) + _PANEL_PX / 2)
-
+    aside_m = (_PANEL_PX / scale - (high - low)) / 2.0
+    panel = Sheet(canvas, float(low[0] - aside_m[0]), float(high[1] + aside_m[1]), scale, corner)
     nearest = int(np.argmin(np.abs(seen.time_s - intruder.cpa_s)))
     begin = int(np.argmin(np.abs(seen.time_s - intruder.begin_s)))
     for places, colour in ((other, _OTHER), (own, _OWN)):
-        draw.draw_polyline(canvas, px(places), colour=colour, width_px=2)
-        draw.draw_circles(canvas, px(places[[begin]]), radius_px=5, colour=colour)
-        draw.draw_circles(canvas, px(places[[nearest]]), radius_px=3, colour=_INK)
+        draw.draw_polyline(canvas, panel.px(places), colour=colour, width_px=2)
+        draw.draw_circles(canvas, panel.px(places[[begin]]), radius_px=5, colour=colour)
+        draw.draw_circles(canvas, panel.px(places[[nearest]]), radius_px=3, colour=INK)
     _frame(
         canvas, corner, (_PANEL_PX, _PANEL_PX), f"from above, {_PANEL_PX / scale:.0f} m wide; blue: the camera drone"
     )
@@ -94,11 +88,11 @@ def _range_over_time(canvas: UInt8Array, intruder: IntruderPlan, seen: Sighting,
     longest, last = float(seen.range_m.max()) * 1.05, float(seen.time_s[-1])
     points = np.stack([seen.time_s / last * _PANEL_PX, _PANEL_PX * (1.0 - seen.range_m / longest)], axis=1)
     points += np.array(corner)
-    draw.draw_polyline(canvas, points, colour=_FAINT, width_px=2)
+    draw.draw_polyline(canvas, points, colour=FAINT, width_px=2)
     for run in _runs(seen.in_image):
         draw.draw_polyline(canvas, points[run], colour=_OTHER, width_px=3)
     x = corner[0] + intruder.cpa_s / last * _PANEL_PX
-    draw.draw_polyline(canvas, np.array([[x, corner[1]], [x, corner[1] + _PANEL_PX]]), colour=_INK)
+    draw.draw_polyline(canvas, np.array([[x, corner[1]], [x, corner[1] + _PANEL_PX]]), colour=INK)
     _frame(canvas, corner, (_PANEL_PX, _PANEL_PX), f"range, 0 to {longest:.0f} m, over {last:.0f} s; red: in the image")
 
 

@@ -162,10 +162,14 @@ class _Scene:
         """Say what a path comes too near to."""
         model, town = self.config.model, self.place.town
         height_m = places_m[:, 2] - town.ground_z_m
-        if height_m.min() < model.ground_clearance_m:
-            return f"it comes within {height_m.min():.1f} m of the ground (ground_clearance_m is {model.ground_clearance_m:g})"
+        lowest_m = float(height_m.min())
+        if lowest_m < model.ground_clearance_m:
+            near = (
+                f"within {lowest_m:.1f} m of the ground" if lowest_m >= 0.0 else f"{-lowest_m:.1f} m below the ground"
+            )
+            return f"it comes {near} (ground_clearance_m is {model.ground_clearance_m:g})"
         for obstacle in town.obstacles:
-            if height_m.min() - obstacle.top_m >= model.ground_clearance_m:
+            if lowest_m - obstacle.top_m >= model.ground_clearance_m:
                 continue
             low = np.array([obstacle.x_m[0], obstacle.y_m[0], -np.inf])
             high = np.array([obstacle.x_m[1], obstacle.y_m[1], town.ground_z_m + obstacle.top_m])

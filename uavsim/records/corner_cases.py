@@ -17,6 +17,7 @@ from uavsim.geometry.se3 import SE3
 from uavsim.typing import FloatArray
 
 __all__ = [
+    "COVERED_SHARE",
     "LIGHTS",
     "PROP_MESH",
     "ROLE",
@@ -27,6 +28,7 @@ __all__ = [
     "Ground",
     "Light",
     "TagWords",
+    "own_parts",
     "part_of_role",
     "part_poses",
     "parts_outline_m",
@@ -39,6 +41,8 @@ Facing: TypeAlias = Literal["along", "across", "any"]
 """How a case is turned: with the lane, at right angles to it, or at random."""
 Light: TypeAlias = Literal["hazard", "low_beam", "high_beam", "brake", "position", "reverse"]
 LIGHTS: Final[tuple[Light, ...]] = get_args(Light)
+COVERED_SHARE: Final = 0.25
+"""Of the outline of its box in an image, which any object covers: a shopping cart of wires covers a quarter."""
 PROP_MESH: Final = "static.prop.mesh"
 """CARLA's blueprint of a prop whose mesh is named by the path of an asset."""
 ROLE: Final = "corner_case"
@@ -130,6 +134,11 @@ def part_of_role(role_name: str) -> tuple[int, int] | None:
     if len(words) != 3 or words[0] != ROLE or not (words[1].isdigit() and words[2].isdigit()):
         return None
     return int(words[1]), int(words[2])
+
+
+def own_parts(case: CornerCasePlan) -> list[CasePart]:
+    """Return the parts that are the object itself, not objects beside it."""
+    return [part for part in case.parts if part.tag == case.tag]
 
 
 def part_poses(parts: Sequence[CasePart], dst_SE3_case: SE3) -> SE3:

@@ -1,7 +1,7 @@
 """Intruders in a CARLA world: props without physics, put at their place of the plan before each tick. Imports ``carla``.
 
 A stock CARLA has no aeroplane. The headless simulator has all five kinds; for another server the encounters' YAML names the
-blueprints of a build that has them.
+blueprints of a build that has them, or static meshes of its content, which CARLA's own ``static.prop.mesh`` shows.
 """
 
 from __future__ import annotations
@@ -10,11 +10,13 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 import carla
+import numpy as np
 
 from uavsim.errors import MissedTick, SimulatorError
 from uavsim.geometry import unreal
 from uavsim.geometry.se3 import SE3
 from uavsim.records.actors import ActorInfo
+from uavsim.records.corner_cases import PROP_MESH
 from uavsim.records.intruders import INTRUDER_ROLE
 from uavsim.records.plan import IntruderPlan
 
@@ -43,15 +45,7 @@ class CarlaIntruders:
         """
         library = self._world.get_blueprint_library()
         for number, intruder in enumerate(self._intruders):
-            try:
-                blueprint = library.find(intruder.blueprint)
-            except (IndexError, RuntimeError) as error:
-                raise SimulatorError(
-                    f"the simulator has no blueprint {intruder.blueprint!r} for the intruder {intruder.name}: a stock CARLA "
-                    f"has nothing that flies; name one of yours in the encounters' YAML, blueprints: {{{intruder.kind}: ...}}"
-                ) from error
-            if blueprint.has_attribute("role_name"):
-                blueprint.set_attribute("role_name", INTRUDER_ROLE)
+            blueprint = _blueprint(library, intruder)
             place = intruder.map_SE3_flu[0].translation_m
             top_m = float(intruder.map_SE3_flu.translation_m[:, 2].max()) + _SPAWN_ABOVE_M * (1 + number)
             pose = carla.Transform(carla.Location(float(place[0]), -float(place[1]), top_m))
@@ -66,12 +60,20 @@ class CarlaIntruders:
 
         Args:
             infos: of all actors of the scene.
+
+        Raises:
+            SimulatorError: an intruder has no body.
         """
-        box_of = {info.simulator_actor_id: info.actor_SE3_box for info in infos}
-        self._map_SE3_actor = [
-            intruder.map_SE3_flu @ box_of[actor_id].inverse()
-            for actor_id, intruder in zip(self._actor_ids, self._intruders, strict=True)
-        ]
+        info_of = {info.simulator_actor_id: info for info in infos}
+        self._map_SE3_actor = []
+        for actor_id, intruder in zip(self._actor_ids, self._intruders, strict=True):
+            info = info_of[actor_id]
+            if not np.any(info.half_extent_m):
+                raise SimulatorError(
+                    f"the simulator shows nothing for the intruder {intruder.name}: its content has no static mesh "
+                    f"{intruder.blueprint!r}; name another in the encounters' YAML, blueprints: {{{intruder.kind}: ...}}"
+                )
+            self._map_SE3_actor.append(intruder.map_SE3_flu @ info.actor_SE3_box.inverse())
         return infos
 
     def show(self, step: int) -> None:
@@ -90,6 +92,28 @@ class CarlaIntruders:
         failed = [reply.error for reply in self._client.apply_batch_sync(commands, False) if reply.error]
         if failed:
             raise MissedTick(f"step {step}: {len(failed)} intruders could not be placed: {failed[0]}")
+
+
+def _blueprint(library: Any, intruder: IntruderPlan) -> Any:
+    """Return what an intruder is spawned of.
+
+    Raises:
+        SimulatorError: the server has no such blueprint.
+    """
+    mesh = intruder.blueprint.startswith("/")
+    try:
+        blueprint = library.find(PROP_MESH if mesh else intruder.blueprint)
+    except (IndexError, RuntimeError) as error:
+        raise SimulatorError(
+            f"the simulator has no blueprint {PROP_MESH if mesh else intruder.blueprint!r} for the intruder {intruder.name}: "
+            "a stock CARLA has nothing that flies; name a blueprint or a static mesh of yours in the encounters' YAML, "
+            f"blueprints: {{{intruder.kind}: ...}}"
+        ) from error
+    own = {"role_name": INTRUDER_ROLE} | ({"mesh_path": intruder.blueprint} if mesh else {})
+    for name, value in own.items():
+        if blueprint.has_attribute(name):
+            blueprint.set_attribute(name, value)
+    return blueprint
 
 
 def left_behind(world: Any) -> list[int]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, Protocol
 
 import numpy as np
@@ -16,14 +16,13 @@ import numpy as np
 from uavsim.errors import SceneVoid
 from uavsim.geometry import pinhole, quaternion
 from uavsim.geometry.se3 import SE3
-from uavsim.records.corner_cases import CornerCasePlan, parts_outline_m
+from uavsim.records.corner_cases import COVERED_SHARE, CornerCasePlan, own_parts, parts_outline_m
 from uavsim.records.plan import CameraSpec, ScenePlan
 from uavsim.typing import BoolArray, FloatArray, IntArray
 
 __all__ = ["Eye", "Ground", "Lanes", "Place", "eyes_of_plan", "find_place"]
 
 _MARGIN_PX: Final = 6.0
-_COVERED: Final = 0.45  # of the rectangle around its box, by an object: less than any of ours
 _MOST_ASKED: Final = 400  # places that the simulator is asked about, for each case
 _MOST_EYES: Final = 6  # lines of sight that are tried from one place
 _AROUND_M: Final = 0.5  # that is looked at around an outline: traffic starts farther away
@@ -110,12 +109,12 @@ def find_place(
     rows = _near(lanes, eyes)
     order = rng.permutation(len(rows))
     turns = rng.uniform(-np.pi, np.pi, len(rows))
-    why: Counter[str] = Counter()
+    why = _Why()
     asked = 0
     for k in order.tolist():
         row = int(rows[k])
         if row in refused:
-            why["refused by the simulator"] += 1
+            why.count["refused by the simulator"] += 1
             continue
         pose = _pose(case, lanes, row, turn_rad=float(turns[k]))
         outline_m = parts_outline_m(case.parts, pose)
@@ -126,11 +125,11 @@ def find_place(
             outline_m = parts_outline_m(case.parts, pose)
         radius_m = float(np.linalg.norm((outline_m - pose.translation_m)[:, :2], axis=1).max())
         if spare_m < 0.0:
-            why["too narrow"] += 1
-        elif any(_apart_m(pose, radius_m, other) < case.clearance_m for other in taken):
-            why["taken by another case"] += 1
-        elif not (seen := _eyes_that_show(case, pose, outline_m, eyes)):
-            why["in no image as large as min_visible_px"] += 1
+            why.narrow(float(lanes.half_width_m[row]), spare_m)
+        elif (apart_m := min((_apart_m(pose, radius_m, other) for other in taken), default=np.inf)) < case.clearance_m:
+            why.taken(apart_m)
+        elif not (seen := _eyes_that_show(case, pose, outline_m, eyes)) or seen[0][0] < case.min_visible_px:
+            why.small(seen[0][0] if seen else 0.0)
         elif asked >= _MOST_ASKED:
             break
         else:
@@ -138,19 +137,58 @@ def find_place(
             around_m = 0.0 if case.on == "shoulder" else min(case.clearance_m, _AROUND_M)  # beside a shoulder is a kerb
             height_m = ground.level(_footprint(outline_m, pose, around_m))
             if height_m is None:
-                why["not level, or something stands there"] += 1
+                why.count["not level, or something stands there"] += 1
                 continue
             pose = SE3(pose.quat_wxyz, np.array([*pose.translation_m[:2], height_m]))
-            target_m = parts_outline_m(case.parts, pose).mean(axis=0)
+            targets_m = _looked_at(case, pose)
             for expected_px, eye in seen[:_MOST_EYES]:
-                if ground.sees(eye.map_SE3_optical.translation_m, target_m):
+                eye_m = eye.map_SE3_optical.translation_m
+                if expected_px >= case.min_visible_px and all(ground.sees(eye_m, target_m) for target_m in targets_m):
                     return row, Place(pose, radius_m, expected_px)
-            why["hidden from the camera"] += 1
-    told = ", ".join(f"{count} {reason}" for reason, count in why.most_common()) or "none is near the flight"
+            why.count["hidden from the camera"] += 1
     raise SceneVoid(
-        f"no place for corner case {case.name!r} on a {case.on}: of {len(rows)} places {told}; ask for fewer pixels or less "
-        "clearance, or fly another route"
+        f"no place for corner case {case.name!r} on a {case.on}: of {len(rows)} places {why.told()}; {why.possible(case.on)}"
     )
+
+
+@dataclass(slots=True)
+class _Why:
+    """Why places are not good, and how near the nearest of them come to what was asked for."""
+
+    count: Counter[str] = field(default_factory=Counter)
+    largest_px: float = 0.0
+    widest_m: float = 0.0
+    needed_m: float = np.inf
+    farthest_m: float = 0.0
+
+    def narrow(self, half_width_m: float, spare_m: float) -> None:
+        self.count["too narrow"] += 1
+        self.widest_m = max(self.widest_m, 2.0 * half_width_m)
+        self.needed_m = min(self.needed_m, 2.0 * (half_width_m - spare_m))
+
+    def taken(self, apart_m: float) -> None:
+        self.count["taken by another case"] += 1
+        self.farthest_m = max(self.farthest_m, apart_m)
+
+    def small(self, best_px: float) -> None:
+        self.count["in no image as large as min_visible_px"] += 1
+        self.largest_px = max(self.largest_px, best_px)
+
+    def told(self) -> str:
+        return ", ".join(f"{count} {reason}" for reason, count in self.count.most_common()) or "none is near the flight"
+
+    def possible(self, rule: str) -> str:
+        """Return the nearest wish that such places allow, one for each reason that has one."""
+        wishes = []
+        if self.largest_px >= 1.0:
+            wishes.append(f"min_visible_px: {int(self.largest_px)}")
+        if self.farthest_m > 0.0:
+            wishes.append(f"clearance_m: {np.floor(10.0 * self.farthest_m) / 10.0:g}")
+        if self.widest_m > 0.0:
+            wishes.append(
+                f"an object of {self.widest_m:.1f} m across the {rule} (this one is {self.needed_m:.1f} m wide)"
+            )
+        return f"possible there: {', or '.join(wishes)}" if wishes else "fly another route, or choose another rule (on)"
 
 
 def _near(lanes: Lanes, eyes: Sequence[Eye]) -> IntArray:
@@ -188,11 +226,20 @@ def _footprint(outline_m: FloatArray, pose: SE3, around_m: float) -> FloatArray:
     return pose.apply(points_m)
 
 
+def _looked_at(case: CornerCasePlan, pose: SE3) -> FloatArray:
+    """Return (5, 3) points that nothing may hide: the middle of the object and its corners, half way up."""
+    own_m = pose.apply_inverse(parts_outline_m(own_parts(case), pose))
+    low, high = own_m.min(axis=0), own_m.max(axis=0)
+    middle = (low + high) / 2
+    corners = [(x, y, middle[2]) for x in (low[0], high[0]) for y in (low[1], high[1])]
+    return pose.apply(np.array([middle, *corners]))
+
+
 def _eyes_that_show(
     case: CornerCasePlan, pose: SE3, outline_m: FloatArray, eyes: Sequence[Eye]
 ) -> list[tuple[float, Eye]]:
-    """Return the cameras that have all of the case in their image, large enough; the largest first, with its pixels."""
-    own_m = parts_outline_m([part for part in case.parts if part.tag == case.tag], pose)
+    """Return the cameras that have all of the case in their image; the largest view first, with its pixels."""
+    own_m = parts_outline_m(own_parts(case), pose)
     found: list[tuple[float, Eye]] = []
     for eye in eyes:
         if np.linalg.norm(eye.map_SE3_optical.translation_m - pose.translation_m) > _FARTHEST_M:
@@ -202,10 +249,16 @@ def _eyes_that_show(
         if (whole[:, 2] < 1.0).any() or not _all_inside(pinhole.project(whole, intrinsic=matrix), eye.spec).all():
             continue
         pixels = pinhole.project(eye.map_SE3_optical.apply_inverse(own_m), intrinsic=matrix)
-        expected_px = _COVERED * float(np.prod(pixels.max(axis=0) - pixels.min(axis=0)))
-        if expected_px >= case.min_visible_px:
-            found.append((expected_px, eye))
+        found.append((COVERED_SHARE * _outlined_px(pixels), eye))
     return sorted(found, key=lambda row: -row[0])
+
+
+def _outlined_px(corners_px: FloatArray) -> float:
+    """Return the area inside the outlines of N boxes, each a parallelepiped in the image, by their (8 N, 2) corners."""
+    boxes = corners_px.reshape(-1, 2, 2, 2, 2)
+    x, y, z = (np.diff(boxes, axis=axis).mean(axis=(1, 2, 3)) for axis in (1, 2, 3))
+    area_px = sum(np.abs(a[:, 0] * b[:, 1] - a[:, 1] * b[:, 0]) for a, b in ((x, y), (y, z), (z, x)))
+    return float(np.sum(area_px))
 
 
 def _all_inside(pixels: FloatArray, spec: CameraSpec) -> BoolArray:

@@ -141,6 +141,7 @@ CHECKS: Final[tuple[Check, ...]] = (
     _of("events.images", events.events_of_their_image, "events.file", "events.record"),
     _of("encounters.range", encounters.ranges_are_distances, "encounter.range"),
     _of("encounters.cpa", encounters.nothing_nearer_than_cpa, "encounter.cpa"),
+    _of("encounters.rows", encounters.what_is_seen_has_a_row, "encounter.missing", needs="images"),
     _of("encounters.boxes", encounters.boxes_are_the_masks, "encounter.box", needs="images"),
     _of("encounters.horizon", encounters.horizon_is_the_pixels, "encounter.horizon", needs="images"),
     _of_tables("cases.scenes", cases.scenes_have_cases, "cases.none"),

@@ -16,7 +16,13 @@ from uavsim.validate.dataset import DataSet, may_be_opened
 from uavsim.validate.evidence import Evidence
 from uavsim.validate.findings import Finding
 
-__all__ = ["boxes_are_the_masks", "horizon_is_the_pixels", "nothing_nearer_than_cpa", "ranges_are_distances"]
+__all__ = [
+    "boxes_are_the_masks",
+    "horizon_is_the_pixels",
+    "nothing_nearer_than_cpa",
+    "ranges_are_distances",
+    "what_is_seen_has_a_row",
+]
 
 _VIEW, _ENCOUNTER = "intruder_view", "encounter"
 _WITHIN_M: Final = 1e-3
@@ -66,6 +72,36 @@ def _ranges(evidence: Evidence) -> tuple[IntArray, FloatArray, FloatArray]:
     return rows, data[_VIEW]["range_m"][rows], np.sqrt((apart**2).sum(axis=1))
 
 
+def what_is_seen_has_a_row(evidence: Evidence) -> Iterator[Finding]:
+    """Every image whose mask shows the intruder that its camera meets has a row for it."""
+    data = evidence.data
+    if _ENCOUNTER not in data.tables:
+        return
+    table = data[_ENCOUNTER]
+    met: dict[tuple[int, str], list[int]] = {}
+    for row, where in enumerate(zip(table["scene_token"].tolist(), table["channel"], strict=True)):
+        met.setdefault(where, []).append(row)
+    told: set[tuple[int, int]] = set()
+    if _VIEW in data.tables:
+        views = data[_VIEW]
+        told |= set(zip(views["sample_data_token"].tolist(), views["encounter_token"].tolist(), strict=True))
+    mask_of = _layers(data)
+    unseen = [
+        (look.row, encounter, mask)
+        for look in evidence.looks
+        for encounter in met.get((int(data.scene_of_data[look.row]), data.data_place(look.row).get("channel", "")), ())
+        if (look.row, encounter) not in told and (mask := mask_of.get((look.row, "instance"))) is not None
+    ]
+    for row, encounter, mask in unseen[:: max(1, -(-len(unseen) // _MOST_LOOKED_AT))]:
+        if not may_be_opened(data, mask):
+            continue
+        ids, _ = codec.mask_ids_and_tags(data.root / mask)
+        pixels = int(np.count_nonzero(ids == int(table["instance_id"][encounter])))
+        if pixels:
+            message = f"the mask has {pixels} pixels of {table['name'][encounter]}, which has no row for this image"
+            yield Finding("encounter.missing", message, numbers={"visible_px": pixels}, **data.data_place(row))
+
+
 def boxes_are_the_masks(evidence: Evidence) -> Iterator[Finding]:
     """A box that is said to be of the mask bounds the intruder's pixels there, and counts them."""
     data = evidence.data
@@ -102,14 +138,9 @@ def horizon_is_the_pixels(evidence: Evidence) -> Iterator[Finding]:
 
 def _looked_at(data: DataSet) -> Iterator[tuple[int, BoolArray, UInt8Array | None]]:
     """Yield rows of views, evenly chosen of very many, with the intruder's pixels and the semantic tags."""
-    if _VIEW not in data.tables or "layer" not in data.tables:
+    if _VIEW not in data.tables:
         return
-    layer = data["layer"]
-    file_of = {
-        (image, kind): name
-        for image, kind, name in zip(layer["sample_data_token"].tolist(), layer["kind"], layer["filename"], strict=True)
-    }
-    views = data[_VIEW]
+    views, file_of = data[_VIEW], _layers(data)
     images, owners = views["sample_data_token"].tolist(), views["encounter_token"].tolist()
     for row in range(0, len(views), max(1, -(-len(views) // _MOST_LOOKED_AT))):
         mask, semantic = file_of.get((images[row], "instance")), file_of.get((images[row], "semantic"))
@@ -118,6 +149,15 @@ def _looked_at(data: DataSet) -> Iterator[tuple[int, BoolArray, UInt8Array | Non
         ids, _ = codec.mask_ids_and_tags(data.root / mask)
         tags = codec.decode_tags(data.root / semantic) if semantic and may_be_opened(data, semantic) else None
         yield row, np.asarray(ids == int(data[_ENCOUNTER]["instance_id"][owners[row]])), tags
+
+
+def _layers(data: DataSet) -> dict[tuple[int, str], str]:
+    """Return the file of each image's layer, by the image's row and the layer's kind."""
+    if "layer" not in data.tables:
+        return {}
+    layer = data["layer"]
+    images, kinds, names = layer["sample_data_token"].tolist(), layer["kind"], layer["filename"]
+    return {(image, kind): name for image, kind, name in zip(images, kinds, names, strict=True)}
 
 
 def _bounds(mine: BoolArray) -> FloatArray:

@@ -18,6 +18,7 @@ ALL, FRONT_LEFT, BOOT = 6, 0, 5
     [
         ("/Game/Uavsim/open_manhole.open_manhole", "mesh.open_manhole"),
         ("/Game/tyre", "mesh.tyre"),
+        ("/Game/Mine/aeroplane.aeroplane", "static.prop.aeroplane"),
         ("/Game/Uavsim/piano.piano", None),
         ("", None),
     ],

@@ -68,23 +68,25 @@ def _carton(builder: MeshBuilder, spec: PropSpec) -> None:
 
 
 def _suitcase(builder: MeshBuilder, spec: PropSpec) -> None:
-    builder.box((-1, -1, 0.08), (1, 1, 0.84), Skin(spec.colour), top=0.96)
-    for y in (-0.45, 0.0, 0.45):
-        builder.box((-1.0, y - 0.05, 0.12), (1.0, y + 0.05, 0.85), Skin(_lighter(spec.colour, 40)))
+    """A suitcase on wheels, its handle drawn out; straps around it tell it from a box from above."""
+    builder.box((-0.94, -1, 0.07), (0.94, 1, 0.74), Skin(spec.colour))
+    for y in (-0.55, 0.55):
+        builder.box((-1.0, y - 0.09, 0.06), (1.0, y + 0.09, 0.76), Skin(spec.accent))
     for y in (-0.8, 0.8):
         for x in (-0.7, 0.7):
-            builder.box((x - 0.15, y - 0.12, 0), (x + 0.15, y + 0.12, 0.08), Skin(DARK))
-    for y in (-0.35, 0.35):
-        builder.box((-0.9, y - 0.05, 0.84), (-0.75, y + 0.05, 0.98), Skin(_STEEL))
-    builder.box((-0.9, -0.40, 0.96), (-0.75, 0.40, 1.0), Skin(DARK))
+            builder.box((x - 0.2, y - 0.16, 0), (x + 0.2, y + 0.16, 0.07), Skin(DARK))
+    for y in (-0.42, 0.42):
+        builder.box((-0.75, y - 0.06, 0.74), (-0.55, y + 0.06, 0.97), Skin(_lighter(_STEEL, 70)))
+    builder.box((-0.85, -0.55, 0.93), (-0.45, 0.55, 1.0), Skin(DARK))
 
 
 def _dustbin(builder: MeshBuilder, spec: PropSpec) -> None:
-    builder.box((-0.80, -0.86, 0.06), (0.80, 0.86, 0.90), Skin(spec.colour), top=1.14)
-    builder.box((-1, -1, 0.90), (1, 1, 1.0), Skin(_lighter(spec.colour, 26)), top=0.92)
-    for y in (-0.72, 0.72):
-        builder.wheel((-0.70, y, 0.11), 0.11, 0.10)
-    builder.box((-1.0, -0.7, 0.84), (-0.93, 0.7, 0.90), Skin(DARK))
+    """A bin on two large wheels; its lid is of another colour, its back has a bar."""
+    builder.box((-0.72, -0.86, 0.06), (0.80, 0.86, 0.88), Skin(spec.colour), top=1.14)
+    builder.box((-0.92, -1, 0.88), (1, 1, 1.0), Skin(spec.accent), top=0.92)
+    for y in (-0.80, 0.80):
+        builder.wheel((-0.72, y, 0.17), 0.17, 0.14)
+    builder.box((-1.0, -0.8, 0.80), (-0.88, 0.8, 0.87), Skin(DARK))
 
 
 def _vending(builder: MeshBuilder, spec: PropSpec) -> None:
@@ -193,7 +195,7 @@ def _wire(builder: MeshBuilder, spec: PropSpec) -> None:
         ]
         skin = Skin(spec.colour if loop % 3 else spec.accent)
         for near, far in itertools.pairwise(points):
-            builder.tube(near, far, 0.028, skin, sides=4)
+            builder.tube(near, far, 0.042, skin, sides=4)
 
 
 def _branch(builder: MeshBuilder, spec: PropSpec) -> None:
@@ -216,9 +218,9 @@ def _branch(builder: MeshBuilder, spec: PropSpec) -> None:
 def _ladder(builder: MeshBuilder, spec: PropSpec) -> None:
     rail = Skin(spec.colour)
     for side in (-1, 1):
-        builder.box((-1, side - 0.10 if side > 0 else side, 0), (1, side if side > 0 else side + 0.10, 1), rail)
-    for x in np.linspace(-0.9, 0.9, 9).tolist():
-        builder.box((x - 0.018, -0.9, 0.30), (x + 0.018, 0.9, 0.70), Skin(spec.accent))
+        builder.box((-1, side - 0.22 if side > 0 else side, 0), (1, side if side > 0 else side + 0.22, 1), rail)
+    for x in np.linspace(-0.88, 0.88, 9).tolist():
+        builder.box((x - 0.028, -0.8, 0.30), (x + 0.028, 0.8, 0.70), Skin(spec.accent))
 
 
 def _tyre(builder: MeshBuilder, spec: PropSpec) -> None:

@@ -157,12 +157,11 @@ def shade(
                 state = lights[owner[number]]
                 if kind == HEAD_LIGHT:
                     glow = _F(3.0) if state & np.uint32(6) else (_F(1.2) if state & np.uint32(1) else _ZERO)
-                    if state & _HAZARD == _HAZARD:
-                        glow = _F(3.0)
                 elif kind == TAIL_LIGHT:
                     glow = _F(3.0) if state & np.uint32(8) else (_F(1.0) if state & np.uint32(1) else _ZERO)
-                    if state & _HAZARD == _HAZARD:
-                        glow = _F(3.0)
+                if HEAD_LIGHT <= kind <= TAIL_LIGHT and state & _HAZARD == _HAZARD:
+                    glow = _F(3.0)
+                    surface[0], surface[1], surface[2] = _F(0.90), _F(0.36), _F(0.02)  # both indicators: amber
             normal[0], normal[1], normal[2] = facing * surface[3], facing * surface[4], facing * surface[5]
             to_sun = max(
                 _ZERO, normal[0] * light[TO_SUN] + normal[1] * light[TO_SUN + 1] + normal[2] * light[TO_SUN + 2]

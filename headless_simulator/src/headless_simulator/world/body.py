@@ -25,8 +25,9 @@ _DOORS: Final = "doors"
 def model_name(blueprint: str, mesh_path: str) -> str | None:
     """Return the name of a blueprint's model, of ``static.prop.mesh`` by its asset's last word; None where there is none."""
     if blueprint == MESH_PROP:
-        name = f"mesh.{mesh_path.rsplit('/', 1)[-1].partition('.')[0]}"
-        return name if name in MESHES else None
+        word = mesh_path.rsplit("/", 1)[-1].partition(".")[0]
+        named = (f"mesh.{word}", f"static.prop.{word}")
+        return next((name for name in named if name in MESHES or name in FLYERS), None)
     return blueprint if any(blueprint in models for models in (VEHICLES, WALKERS, PROPS, OTHERS, FLYERS)) else None
 
 

@@ -1,0 +1,46 @@
+"""A canvas, or a panel of one, that shows the map frame from above: what the drawings of plans share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from uavsim.images import draw
+from uavsim.typing import FloatArray, UInt8Array
+
+__all__ = ["FAINT", "INK", "Sheet", "blank"]
+
+INK: Final[draw.Colour] = (40, 44, 52)
+FAINT: Final[draw.Colour] = (178, 176, 170)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sheet:
+    """From the map frame to pixels; north (y) is up.
+
+    Attributes:
+        left_m: the least x that is shown.
+        top_m: the greatest y.
+        corner_px: where both are on the canvas.
+    """
+
+    canvas: UInt8Array
+    left_m: float
+    top_m: float
+    px_per_m: float
+    corner_px: tuple[float, float]
+
+    def px(self, points_m: FloatArray) -> FloatArray:
+        """Return (..., 2) pixels of (..., 2) or (..., 3) points."""
+        x = (points_m[..., 0] - self.left_m) * self.px_per_m + self.corner_px[0]
+        y = (self.top_m - points_m[..., 1]) * self.px_per_m + self.corner_px[1]
+        return np.stack([x, y], axis=-1)
+
+
+def blank(width_px: int, height_px: int, *, colour: draw.Colour) -> UInt8Array:
+    """Return an image of one colour."""
+    canvas = np.empty((height_px, width_px, 3), dtype=np.uint8)
+    canvas[:] = colour
+    return canvas
