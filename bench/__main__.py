@@ -8,13 +8,14 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from bench import cost, disk, evaluate, live, merged, pages, repeat, soak
+from bench import cost, disk, evaluate, live, merged, pages, repeat, soak, stages
 from bench.compare import compared
 from bench.rows import Row
 
 BENCHES: dict[str, Callable[[], Iterator[Row]]] = {
     "start": live.start,
     "ticks": live.ticks,
+    "stages": stages.rows,
     "images": live.images,
     "merged": merged.rows,
     "dataset": disk.dataset,
@@ -26,8 +27,9 @@ BENCHES: dict[str, Callable[[], Iterator[Row]]] = {
     "repeat": repeat.rows,
     "soak": soak.rows,
     "cost": lambda: cost.rows(2, 20),
+    "twins": lambda: cost.twin_rows(2, 20),
 }
-LONG = ("evaluate-large", "pages", "repeat", "soak", "cost")  # only when asked for by name
+LONG = ("evaluate-large", "pages", "repeat", "soak", "cost", "stages", "twins")  # only when asked for by name
 
 
 def main() -> int:
@@ -37,12 +39,13 @@ def main() -> int:
     parser.add_argument("--out", type=Path, help="write the rows here as well")
     parser.add_argument("--ticks", type=int, default=20_000, help="of the soak")
     parser.add_argument("--town", default="Town10HD", help="of the soak")
-    parser.add_argument("--scenes", type=int, default=2, help="of the cost")
-    parser.add_argument("--samples", type=int, default=20, help="of each scene of the cost")
+    parser.add_argument("--scenes", type=int, default=2, help="of the cost and the twins")
+    parser.add_argument("--samples", type=int, default=20, help="of each of their scenes")
     parser.add_argument("--compare", type=Path, metavar="OLD.json", help="print a table of both on standard error")
     options = parser.parse_args()
     old = json.loads(options.compare.read_text()) if options.compare else None
     BENCHES["cost"] = lambda: cost.rows(options.scenes, options.samples)
+    BENCHES["twins"] = lambda: cost.twin_rows(options.scenes, options.samples)
     BENCHES["soak"] = lambda: soak.rows(options.ticks, options.town)
     rows: list[dict[str, object]] = []
     failed = False

@@ -1,4 +1,4 @@
-"""What a run costs, process by process: ``scripts/bench --only cost [--scenes N]``."""
+"""What a run costs, process by process, and its twins: ``scripts/bench --only cost [--scenes N]``, ``--only twins``."""
 
 from __future__ import annotations
 
@@ -74,18 +74,7 @@ def rows(scenes: int, samples: int) -> Iterator[Row]:
         samples: of each.
     """
     with tempfile.TemporaryDirectory() as folder:
-        command = [sys.executable, "-m", "uavsim", "generate", "--dataset", "uav3d-mini", "--out", f"{folder}/mini"]
-        command += ["--scenes", f"0-{scenes - 1}", "--samples", str(samples)]
-        began = time.perf_counter()
-        log = Path(folder, "log")
-        with log.open("wb") as out, psutil.Popen(command, cwd=ROOT, env=os.environ, stdout=out, stderr=out) as process:
-            family = Family(process)
-            while process.poll() is None:
-                family.watch()
-                time.sleep(_EVERY_S)
-        wall_s = time.perf_counter() - began
-        if process.returncode != 0:
-            raise RuntimeError(f"uavsim generate ended with code {process.returncode}: {log.read_text()[-300:]}")
+        wall_s, family = _generated(Path(folder), scenes, samples)
     count = scenes * samples
     how = f"uavsim generate --dataset uav3d-mini, {scenes} scenes of {samples} samples, 25 image pairs each, validated"
     yield Row("run_wall_s_per_sample", wall_s / count, "s", how)
@@ -94,3 +83,42 @@ def rows(scenes: int, samples: int) -> Iterator[Row]:
         yield Row(f"run_cpu_s_per_sample_{role}", seconds / count, "s", f"processor time of the {role}: {how}")
     yield Row("run_cpu_s_per_sample", sum(by_role.values()) / count, "s", f"of all processes: {how}")
     yield Row("run_peak_mb", family.peak_mb, "MB", f"most memory of all processes together (PSS): {how}")
+
+
+def twin_rows(scenes: int, samples: int) -> Iterator[Row]:
+    """Generate scenes of the mini split, then a twin in another weather and one without all occluders, each by itself.
+
+    Args:
+        scenes: how many.
+        samples: of each.
+    """
+    count = scenes * samples
+    of = f"{scenes} scenes of {samples} samples, 25 image pairs each, validated"
+    with tempfile.TemporaryDirectory() as folder:
+        runs = {"generated": _generated(Path(folder), scenes, samples)}
+        for name, words in (("weather", ("--weather", "cloudy_noon")), ("occluders", ("--occluders",))):
+            command = ("twins", f"{folder}/mini", "--out", f"{folder}/{name}", *words)
+            runs[f"twin_{name}"] = _watched(command, Path(folder, "log"))
+    for name, (wall_s, family) in runs.items():
+        yield Row(f"{name}_wall_s_per_sample", wall_s / count, "s", f"uavsim, {of}")
+        yield Row(f"{name}_cpu_s_per_sample", sum(family.cpu_s().values()) / count, "s", f"of all processes: {of}")
+
+
+def _generated(folder: Path, scenes: int, samples: int) -> tuple[float, Family]:
+    words = ("--dataset", "uav3d-mini", "--scenes", f"0-{scenes - 1}", "--samples", str(samples))
+    return _watched(("generate", *words, "--out", f"{folder}/mini"), folder / "log")
+
+
+def _watched(words: Sequence[str], log: Path) -> tuple[float, Family]:
+    """Run a command of uavsim that must end well: its seconds, and its processes."""
+    began = time.perf_counter()
+    command = [sys.executable, "-m", "uavsim", *words]
+    with log.open("wb") as out, psutil.Popen(command, cwd=ROOT, env=os.environ, stdout=out, stderr=out) as process:
+        family = Family(process)
+        while process.poll() is None:
+            family.watch()
+            time.sleep(_EVERY_S)
+    wall_s = time.perf_counter() - began
+    if process.returncode != 0:
+        raise RuntimeError(f"uavsim {words[0]} ended with code {process.returncode}: {log.read_text()[-300:]}")
+    return wall_s, family

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from pathlib import Path
 
 from bench.rows import Row, Simulator, in_own_process, simulator
 
@@ -29,7 +30,7 @@ def start() -> Iterator[Row]:
 def ticks(count: int = 400) -> Iterator[Row]:
     """Sync ticks a second with 200 Traffic Manager vehicles and no camera."""
     with simulator("--town", TOWN, "--render", "flat") as running:
-        told = _load(running, "ticks", count)
+        told = load(running, "ticks", count)
     how = f"{count} sync ticks, {told['vehicles']} vehicles, no cameras, official client, {_machine()}"
     yield Row("tm_ticks_per_s", count / told["wall_s"], "ticks/s", how)
     yield Row("tm_client_cpu_ms_per_tick", 1e3 * told["client_cpu_s"] / count, "ms", how)
@@ -39,7 +40,7 @@ def ticks(count: int = 400) -> Iterator[Row]:
 def images(count: int = 12) -> Iterator[Row]:
     """RGB and mask pairs a second that reach the official client, 25 of each a tick, with 200 vehicles."""
     with simulator("--town", TOWN) as running:
-        told = _load(running, "images", count)
+        told = load(running, "images", count)
     pairs = told["images"] / 2
     how = (
         f"25 RGB + 25 instance images of 800x450 a tick moved before each of {count} ticks, {told['vehicles']} Traffic "
@@ -50,9 +51,11 @@ def images(count: int = 12) -> Iterator[Row]:
     yield Row("mock_client_cpu_ms_per_pair", 1e3 * told["client_cpu_s"] / pairs, "ms", how)
 
 
-def _load(running: Simulator, what: str, count: int) -> dict[str, float]:
+def load(running: Simulator, what: str, count: int, *, stages: Path | None = None) -> dict[str, float]:
+    """Tick with traffic, and with cameras if ``what`` is images; ``stages`` is where the simulator writes their times."""
     pid = str(running.process.pid)
-    more = ("--vehicles", str(VEHICLES), "--ticks", str(count), "--server-pid", pid)
+    more = ["--vehicles", str(VEHICLES), "--ticks", str(count), "--server-pid", pid]
+    more += ["--stages", str(stages)] if stages else []
     return in_own_process("load", str(running.port), what, *more)
 
 

@@ -10,8 +10,10 @@ import functools
 import json
 import os
 import queue
+import signal
 import sys
 import time
+from pathlib import Path
 
 import carla
 import psutil
@@ -87,6 +89,17 @@ class Swarm:
         return came
 
 
+def _note_stages(server: psutil.Process, file: Path) -> None:
+    """Let the server add a line of its stages' times, and wait until it stands there."""
+    size = file.stat().st_size if file.exists() else 0
+    server.send_signal(signal.SIGUSR1)
+    end = time.monotonic() + 30
+    while not file.exists() or file.stat().st_size == size:
+        if time.monotonic() > end:
+            raise RuntimeError("the simulator wrote no stages")
+        time.sleep(0.01)
+
+
 def main() -> None:
     """Run and print."""
     parser = argparse.ArgumentParser()
@@ -96,12 +109,15 @@ def main() -> None:
     parser.add_argument("--warmup", type=int, default=40)
     parser.add_argument("--ticks", type=int, default=200)
     parser.add_argument("--server-pid", type=int, required=True)
+    parser.add_argument("--stages", type=Path, metavar="FILE", help="where the server writes its stages' times")
     options = parser.parse_args()
     traffic = Traffic(options.port, vehicles=options.vehicles)
     for _ in range(options.warmup):
         traffic.world.tick(60.0)
     swarm = Swarm(traffic) if options.what == "images" else None
     server = psutil.Process(options.server_pid)
+    if options.stages:
+        _note_stages(server, options.stages)
     images, wall, cpu, server_cpu = 0, time.perf_counter(), time.process_time(), cpu_s(server)
     for step in range(options.ticks):
         if swarm:
@@ -115,6 +131,8 @@ def main() -> None:
         "images": images,
         "vehicles": len(traffic.ids),
     }
+    if options.stages:
+        _note_stages(server, options.stages)
     sys.stdout.write(json.dumps(figures) + "\n")
     sys.stdout.flush()
     os._exit(0)  # libcarla's threads may hang in destructors; the simulator is ended by whoever started it

@@ -21,7 +21,7 @@ def import_graph(sources: Iterable[Source], package: Package, *, lazy: bool) -> 
     modules = {_module(source, package): source for source in sources if source.path.startswith(package.folder + "/")}
     graph: dict[str, set[str]] = {}
     for name, source in modules.items():
-        imported = {_nearest(target, modules) for target in _targets(source.tree, name, source.path, lazy=lazy)}
+        imported = {_nearest(target, modules) for target in _targets(source, name, lazy=lazy)}
         graph[name] = {target for target in imported if target is not None and target != name}
     return graph
 
@@ -59,14 +59,14 @@ def _module(source: Source, package: Package) -> str:
     return ".".join([package.name, *inner.split("/")]) if inner else package.name
 
 
-def _targets(tree: ast.Module, module: str, path: str, *, lazy: bool) -> Iterator[str]:
+def _targets(source: Source, module: str, *, lazy: bool) -> Iterator[str]:
     """Yield full names that a module imports; ``from a import b`` yields ``a.b``, which may be a module or a name in one."""
-    for node in ast.walk(tree) if lazy else _outside_functions(tree):
+    for node in source.nodes if lazy else _outside_functions(source.tree):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             above = module.split(".")
-            above = above[: len(above) - node.level + path.endswith("__init__.py")] if node.level else []
+            above = above[: len(above) - node.level + source.path.endswith("__init__.py")] if node.level else []
             base = ".".join([*above, *([node.module] if node.module else [])])
             yield from (f"{base}.{alias.name}" for alias in node.names)
 

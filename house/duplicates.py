@@ -48,14 +48,23 @@ class _Nameless(ast.NodeTransformer):
 
 def duplicate_functions(sources: Iterable[Source]) -> list[Duplicate]:
     """Return functions that say the same, docstrings and names of variables aside, the longest first."""
-    found: dict[str, list[tuple[str, int]]] = defaultdict(list)
+    alike: dict[tuple[type, ...], list[tuple[Source, ast.FunctionDef]]] = defaultdict(list)
     for source in sources:
-        for node in ast.walk(source.tree):
-            if isinstance(node, ast.FunctionDef) and sum(1 for _ in ast.walk(node)) >= _LEAST_NODES:
-                length = (node.end_lineno or node.lineno) - node.lineno + 1
-                found[_shape(node)].append((f"{source.path}:{node.lineno}", length))
+        for node in source.nodes:
+            if isinstance(node, ast.FunctionDef) and len(parts := list(ast.walk(node))) >= _LEAST_NODES:
+                alike[_statements(node, parts)].append((source, node))
+    found: dict[str, list[tuple[str, int]]] = defaultdict(list)
+    for source, node in (pair for pairs in alike.values() if len(pairs) > 1 for pair in pairs):
+        length = (node.end_lineno or node.lineno) - node.lineno + 1
+        found[_shape(node)].append((f"{source.path}:{node.lineno}", length))
     groups = [Duplicate(tuple(p for p, _ in places), places[0][1]) for places in found.values() if len(places) > 1]
     return sorted(groups, key=lambda group: -group.lines)
+
+
+def _statements(node: ast.FunctionDef, parts: Iterable[ast.AST]) -> tuple[type, ...]:
+    """Return the kinds of its statements: equal for functions that are equal, and cheap to find out."""
+    text = node.body[0] if ast.get_docstring(node) is not None else None
+    return tuple(type(part) for part in parts if isinstance(part, ast.stmt) and part is not text)
 
 
 def _shape(node: ast.FunctionDef) -> str:
@@ -96,7 +105,7 @@ def _merged(runs: dict[tuple[str, ...], list[tuple[str, int]]]) -> Iterator[Dupl
 
 def _code_lines(source: Source) -> Iterator[tuple[int, str]]:
     left_out: set[int] = set()
-    for node in ast.walk(source.tree):
+    for node in source.nodes:
         if isinstance(node, ast.stmt) and (isinstance(node, ast.Import | ast.ImportFrom) or _is_text(node)):
             left_out |= set(range(node.lineno, (node.end_lineno or node.lineno) + 1))
     for number, line in enumerate(source.lines, start=1):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import subprocess
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
@@ -35,11 +35,15 @@ PACKAGES: Final = (
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Source:
-    """One file: its path from the repository's root, its text, its syntax tree."""
+    """One file: its path from the repository's root, its text, its syntax tree, and all nodes of that."""
 
     path: str
     text: str
     tree: ast.Module
+    nodes: tuple[ast.AST, ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "nodes", tuple(ast.walk(self.tree)))
 
     @property
     def lines(self) -> list[str]:
@@ -78,7 +82,7 @@ def read_sources(root: Path) -> list[Source]:
 
 def functions_of(source: Source) -> Iterator[Function]:
     """Yield the functions of a file; the length is from ``def`` to the last line, decorators left out."""
-    for node in ast.walk(source.tree):
+    for node in source.nodes:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             length = (node.end_lineno or node.lineno) - node.lineno + 1
             compiled = any(any(mark in ast.unparse(d) for mark in _KERNELS) for d in node.decorator_list)

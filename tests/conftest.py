@@ -15,8 +15,17 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from uavsim.flows.server import TemporaryServer
+
 settings.register_profile("no clock", deadline=None)  # a busy machine is no failure, and numba compiles on first use
 settings.load_profile("no clock")
+
+
+def pytest_configure() -> None:
+    """Take SIGINT as a terminal's programs do: what a shell starts in the background ignores it, and tests send it."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
 
 SLOW_ROOMS = ("e2e", "flows", "hostile", "evaluate")
 
@@ -72,6 +81,19 @@ def _own_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         patch.setenv("XDG_CACHE_HOME", cache)  # towns that were built once are good for every test
         patch.setenv("HOME", str(tmp_path_factory.mktemp("home")))
         yield
+
+
+@dataclass(frozen=True)
+class RunningPrefect:
+    url: str
+    key: str
+
+
+@pytest.fixture(scope="session")
+def prefect() -> Iterator[RunningPrefect]:
+    """One Prefect server for all tests of a worker, as a user's own server is."""
+    with TemporaryServer() as server:
+        yield RunningPrefect(server.wait(), server.key)
 
 
 @pytest.fixture(scope="session")

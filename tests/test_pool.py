@@ -1,4 +1,24 @@
+import platform
+from pathlib import Path
+
+import pytest
+
 from uavsim.pool import in_order
+
+MIB = 1 << 20
+
+
+def resident_bytes() -> int:
+    return int(Path("/proc/self/statm").read_text().split()[1]) * 4096
+
+
+def kept_of_freed(mib: int) -> float:
+    """Take memory and give it back; return the share that the process still has."""
+    before = resident_bytes()
+    block = bytearray(mib * MIB)
+    block[::4096] = bytes(len(block[::4096]))
+    del block
+    return (resident_bytes() - before) / (mib * MIB)
 
 
 def test_one_worker_works_here_and_lazily() -> None:
@@ -15,3 +35,8 @@ def test_one_worker_works_here_and_lazily() -> None:
 
 def test_several_processes_answer_in_order() -> None:
     assert list(in_order(abs, range(-9, 0), workers=2)) == list(range(9, 0, -1))
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="other C libraries keep memory by other rules")
+def test_workers_keep_the_memory_of_one_image_for_the_next() -> None:
+    assert min(in_order(kept_of_freed, [16, 16], workers=2)) > 0.9

@@ -41,6 +41,15 @@ def test_each_command_says_in_json_what_it_wrote(swarm: Path, tmp_path: Path) ->
         assert "wrote" in run(command, swarm, "--out", tmp_path / command, *few)
 
 
+def test_labels_and_values_come_from_one_reading(swarm: Path, tmp_path: Path) -> None:
+    told = json.loads(run("events", swarm, "--out", tmp_path / "a", "--collaboration", tmp_path / "b", "--json"))
+    assert told["collaboration"]["objects"] > 0
+    assert set(files_of(tmp_path / "b")) == {"object_value.jsonl", "collaboration.json"}
+    assert "helps" in run("events", swarm, "--out", tmp_path / "a", "--collaboration", tmp_path / "b")
+    with pytest.raises(InputError, match="the data set itself"):
+        run("events", swarm, "--out", tmp_path / "a", "--collaboration", swarm / "values")
+
+
 def test_our_own_reader_scores_the_questions(swarm: Path, tmp_path: Path) -> None:
     run("questions", swarm, "--out", tmp_path, "--seed", 3, "--per-task", 8)
     asked = json.loads((tmp_path / "questions.json").read_text())["results"]

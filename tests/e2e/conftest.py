@@ -1,22 +1,26 @@
-"""One Prefect server for all runs of a worker, as a user's own server is: a run that starts one waits for it."""
+"""A Prefect server that runs already, as a user's own does, and data sets that several tests look at."""
+
+from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
-from uavsim.flows.server import TemporaryServer
-
-
-@pytest.fixture(scope="session")
-def prefect() -> Iterator[dict[str, str]]:
-    """The variables that name the server."""
-    with TemporaryServer() as server:
-        yield {"PREFECT_API_URL": server.wait(), "PREFECT_API_AUTH_STRING": server.key}
+from tests.conftest import RunningPrefect
+from tests.e2e.flights import Flights
 
 
 @pytest.fixture(scope="module", autouse=True)
-def _runs_use_it(prefect: dict[str, str]) -> Iterator[None]:
+def _runs_use_it(prefect: RunningPrefect) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        for name, value in prefect.items():
-            patch.setenv(name, value)
+        patch.setenv("PREFECT_API_URL", prefect.url)
+        patch.setenv("PREFECT_API_AUTH_STRING", prefect.key)
         yield
+
+
+@pytest.fixture(scope="session")
+def flights(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Flights:
+    """Data sets that are made once in a run of the tests, by whichever worker needs one first."""
+    own: Path = tmp_path_factory.getbasetemp()
+    return Flights((own.parent if hasattr(request.config, "workerinput") else own) / "flights")

@@ -8,33 +8,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.e2e.test_main_job import uavsim
+from tests.e2e.flights import Flights
 from uavsim.evaluate.judge_process import run_judge
 from uavsim.images import codec, flow
 from uavsim.validate.validator import validate_version
 
-RIG = """\
-width_px: 320
-height_px: 180
-sensors: [rgb, instance, depth, semantic{more}]
-cameras:
-  FRONT: {{pitch_deg: -45}}
-  BOTTOM: {{pitch_deg: -90}}
-lidar: {{mount_m: [0.5, 0.2, -0.1], pitch_deg: -10, yaw_deg: 30, channels: 32, points_per_second: 160000, upper_fov_deg: -20}}
-"""
-WORDS = ("--dataset", "smoke", "--town", "Town10HD", "--scenes", "0", "--samples", "2", "--seed", "7")
-
 
 @pytest.fixture(scope="module", params=["carla", "merged"])
-def flown(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
-    folder = tmp_path_factory.mktemp(request.param)
-    (folder / "rig.yaml").write_text(RIG.format(more=", optical_flow, events" if request.param == "carla" else ""))
-    out = folder / "out"
-    done = uavsim(
-        "generate", *WORDS, "--rig", folder / "rig.yaml", "--topology", request.param, "--out", out, timeout=280
-    )
-    assert (out / "v1.0-mini").is_dir(), done.stdout + done.stderr
-    return request.param, out
+def flown(request: pytest.FixtureRequest, flights: Flights) -> tuple[str, Path]:
+    return request.param, flights.all_sensors(request.param)
 
 
 def test_everything_asked_for_is_there(flown: tuple[str, Path]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from tests.conftest import running_simulator
-from tests.e2e.test_main_job import uavsim
+from tests.e2e.command import uavsim
 
 JOB = ("--dataset", "smoke", "--town", "Town10HD", "--scenes", "0", "--samples", "2")
 

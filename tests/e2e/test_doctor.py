@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import running_simulator
-from tests.e2e.test_main_job import DATASET, uavsim
+from tests.e2e.command import uavsim
+from tests.e2e.test_main_job import DATASET
 
 PAGE = (Path(__file__).parents[2] / "docs/simulators.md").read_text()
 JOB = ("doctor", "--dataset", "smoke", "--town", "Town10HD")
@@ -45,7 +46,8 @@ def test_a_merged_build_is_measured(arguments: tuple[str, ...], code: int, line:
     (tmp_path / "rig.yaml").write_text(
         "width_px: 160\nheight_px: 90\nfov_deg: 90\nsensors: [rgb, instance]\ncameras: {FRONT: {pitch_deg: -45}}\n"
     )
-    tiny = DATASET.replace("RIG", str(tmp_path / "rig.yaml")).replace("FORMATION", "cross")
+    tiny = DATASET.replace("RIG", str(tmp_path / "rig.yaml")).replace("FORMATION", "single")
+    tiny = tiny.replace("vehicles: 40", "vehicles: 10")
     (tmp_path / "tiny.yaml").write_text(tiny)
     (tmp_path / "run.yaml").write_text(
         f"simulators: [{{kind: mock, arguments: [{', '.join(repr(word) for word in arguments)}]}}]\n"

@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.e2e.command import uavsim
 from tests.evaluate.unreal_view import corners_ue, load, project_ue
 from uavsim.evaluate.judge_process import run_judge
 from uavsim.images import codec
@@ -47,13 +48,6 @@ cameras:
   LEFT: {pitch_deg: -45, yaw_deg: -90}
   BOTTOM: {pitch_deg: -90}
 """
-
-
-def uavsim(
-    *arguments: str | Path, timeout: float = 600, env: dict[str, str] | None = None
-) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "uavsim", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=timeout, check=False, env=env)
 
 
 @pytest.fixture(scope="module")

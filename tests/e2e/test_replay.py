@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
-from tests.e2e.test_main_job import RIG, uavsim
+from tests.e2e.command import uavsim
+from tests.e2e.test_main_job import RIG
 from trials.small_dataset import one_scene
 
 

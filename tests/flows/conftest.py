@@ -1,9 +1,7 @@
 """A paper world for flows: real slots, client processes, ledger, tables; only the simulator is a drawing."""
 
-import contextlib
 import json
 import os
-import socket
 import sys
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -14,12 +12,14 @@ import pytest
 os.environ.setdefault("PREFECT_SERVER_ANALYTICS_ENABLED", "false")
 os.environ["PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL"] = "CRITICAL"
 
+from tests import rpc_ports
 from tests.factories import make_plan
 from uavsim.config.run import DeadlineConfig, RunConfig, SimulatorConfig
 from uavsim.flows import context
 from uavsim.flows.job import Job, SceneRef
 from uavsim.flows.request import Request
 from uavsim.records.plan import ScenePlan
+from uavsim.simulate.versions import CLIENT_VERSION
 from uavsim.store.identity import fingerprint
 from uavsim.supervise.simulator_slot import SimulatorSlot
 
@@ -41,9 +41,9 @@ def paper_job(request: Request) -> Job:
 
 @pytest.fixture
 def listening() -> Iterator[int]:
-    """A port that accepts connections: all that the supervisor asks of an attached simulator."""
-    with contextlib.closing(socket.create_server(("127.0.0.1", 0), backlog=1000)) as server:
-        yield server.getsockname()[1]
+    """A port that says its version as CARLA does: all that is asked of an attached simulator before its client."""
+    with rpc_ports.listening(rpc_ports.rpc(version=[[1, CLIENT_VERSION]])) as where:
+        yield where.port
 
 
 @pytest.fixture

@@ -15,6 +15,7 @@ import psutil
 import pytest
 from prefect.logging.handlers import APILogWorker
 
+from tests.conftest import RunningPrefect
 from tests.flows.test_stages import contents, run_all
 from uavsim.errors import InputError, StorageError, SystemFailure
 from uavsim.flows import server as server_module
@@ -29,12 +30,10 @@ Paper = Callable[..., Request]
 
 
 @pytest.fixture(scope="module")
-def api() -> Iterator[str]:
-    with TemporaryServer() as server:
-        url = server.wait()
-        with use_api(url, key=server.key):
-            yield url
-            APILogWorker.drain_all(timeout=30)  # else its thread complains on stderr in the midst of a later test
+def api(prefect: RunningPrefect) -> Iterator[str]:
+    with use_api(prefect.url, key=prefect.key):
+        yield prefect.url
+        APILogWorker.drain_all(timeout=30)  # else its thread complains on stderr in the midst of a later test
 
 
 def run(request: Request) -> Result:

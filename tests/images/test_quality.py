@@ -4,11 +4,14 @@ import math
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
 
 from uavsim.errors import DatasetError
 from uavsim.images import codec
 from uavsim.images.degrade import degrade_image
-from uavsim.images.quality import decode_grey, grey, histogram, measure_pixels, psnr_db
+from uavsim.images.quality import _histograms, decode_grey, grey, histogram, measure_pixels, psnr_db
 
 
 @pytest.fixture(scope="module")
@@ -65,3 +68,25 @@ def test_grey_from_the_file_is_grey_of_its_colours(town: np.ndarray) -> None:
         np.testing.assert_array_equal(decode_grey(data), grey(codec.decode_rgb(data)))
     with pytest.raises(DatasetError):
         decode_grey(codec.encode_png(noisy)[:90])
+
+
+@given(arrays.arrays(np.uint8, (3, 5, 3), elements=st.sampled_from([0, 1, 127, 128, 254, 255])))
+def test_no_channel_reaches_into_another(pixels: np.ndarray) -> None:
+    np.testing.assert_array_equal(decode_grey(codec.encode_png(pixels)), grey(pixels))
+
+
+def test_measures_are_counted_on_every_fourth_line() -> None:
+    image = np.random.default_rng(2).integers(0, 256, (11, 9), dtype=np.uint8)
+    image[5, 4] = 255  # next to black: the largest answers are counted as 255, not around a corner
+    image[4:7, 3], image[4:7, 5] = 0, 0
+    wide = image.astype(np.int64)
+    answers = np.zeros((4, 256), np.int64)
+    for y in (1, 5, 9):
+        for x in range(1, 8):
+            (nw, n, ne), (w, c, e), (sw, s, se) = wide[y - 1 : y + 2, x - 1 : x + 2]
+            noise = abs(nw - 2 * n + ne - 2 * w + 4 * c - 2 * e + sw - 2 * s + se)
+            curvature = max(abs(w + e - 2 * c), abs(n + s - 2 * c))
+            slope = max(abs(ne + 2 * e + se - nw - 2 * w - sw), abs(sw + 2 * s + se - nw - 2 * n - ne)) // 4
+            for row, value in enumerate((c, noise, curvature, slope)):
+                answers[row, min(value, 255)] += 1
+    np.testing.assert_array_equal(_histograms(image), answers)

@@ -10,7 +10,7 @@ from uavsim.config.events import EventThresholds
 from uavsim.geometry.se3 import SE3
 from uavsim.images import codec
 from uavsim.labels.jobs import ImageJob, SampleJob, SampleViews
-from uavsim.labels.measure import measure_image
+from uavsim.labels.measure import measure_images
 from uavsim.labels.rows import image_row, label_sample
 
 
@@ -40,7 +40,7 @@ def job_of(folder, *, covered: float) -> SampleJob:
 
 
 def test_the_actor_in_front_is_named_with_its_pixels(tmp_path) -> None:
-    found = measure_image(job_of(tmp_path, covered=0.5), 0, EventThresholds())
+    found = measure_images(job_of(tmp_path, covered=0.5), EventThresholds())[0]
     assert found.occluder.tolist() == [1, -1]
     assert 0.9 * 3200 <= found.covered_px[0] <= 3200
     assert found.tag_share[1] == 1.0
@@ -48,7 +48,7 @@ def test_the_actor_in_front_is_named_with_its_pixels(tmp_path) -> None:
 
 
 def test_nobody_is_named_for_what_is_not_hidden(tmp_path) -> None:
-    found = measure_image(job_of(tmp_path, covered=0.1), 0, EventThresholds())
+    found = measure_images(job_of(tmp_path, covered=0.1), EventThresholds())[0]
     assert found.occluder.tolist() == [-1, -1]
 
 

@@ -14,6 +14,7 @@ from uavsim.files.whole import to_json_bytes
 from uavsim.labels.causes import CAUSES
 from uavsim.labels.run import IMAGE_FILE, SAMPLE_FILE, SUMMARY_FILE, write_events
 from uavsim.labels.twin_tables import read_twins
+from uavsim.labels.values import VALUES_FILE, VALUES_SUMMARY_FILE, write_values
 
 THRESHOLDS = EventThresholds()
 
@@ -63,6 +64,18 @@ def test_samples_sum_their_images_up(out: Path) -> None:
     assert told["thresholds"] == json.loads(THRESHOLDS.model_dump_json())
 
 
+def test_values_beside_the_labels_are_those_of_their_own_command(labelled_set: Path, out: Path, tmp_path: Path) -> None:
+    data = uavsim.open(labelled_set)
+    alone = write_values(data, tmp_path / "alone", THRESHOLDS)
+    told = write_events(data, tmp_path / "labels", THRESHOLDS, collaboration=tmp_path / "values", workers=2)
+    for name in (IMAGE_FILE, SAMPLE_FILE):
+        assert (tmp_path / "labels" / name).read_bytes() == (out / name).read_bytes()
+    assert (tmp_path / "values" / VALUES_FILE).read_bytes() == (tmp_path / "alone" / VALUES_FILE).read_bytes()
+    written = json.loads((tmp_path / "values" / VALUES_SUMMARY_FILE).read_text())
+    assert written == told["collaboration"]
+    assert written | {"seconds": 0} == alone | {"seconds": 0}
+
+
 def test_the_same_again_is_the_same_bytes(labelled_set: Path, out: Path, tmp_path: Path) -> None:
     write_events(uavsim.open(labelled_set), tmp_path, THRESHOLDS)
     for name in (IMAGE_FILE, SAMPLE_FILE):
@@ -92,12 +105,25 @@ def test_an_image_that_is_gone_is_lost(labelled_set: Path, tmp_path: Path) -> No
     assert row["collaboration"]["why"] == ["image_loss"]
 
 
-def test_a_data_set_of_others_is_refused(labelled_set: Path, tmp_path: Path) -> None:
+def test_a_data_set_of_others_is_refused_and_ours_is_told_what_to_do(labelled_set: Path, tmp_path: Path) -> None:
     root = tmp_path / "data"
     shutil.copytree(labelled_set, root)
     (root / "v1.0-mini/visibility_detail.json").write_text("[]")
-    with pytest.raises(InputError, match="visibility_detail"):
+    with pytest.raises(InputError, match=r"visibility_detail.*without recordings it cannot be made"):
         write_events(uavsim.open(root), tmp_path / "out", THRESHOLDS)
+    (root / ".uavsim/recordings").mkdir(parents=True)
+    with pytest.raises(InputError, match=r"visibility_detail.*uavsim annotate \S+ writes it anew"):
+        write_events(uavsim.open(root), tmp_path / "out", THRESHOLDS)
+
+
+def test_boxes_that_no_image_shows_are_no_fault_of_the_table(labelled_set: Path, tmp_path: Path) -> None:
+    root = tmp_path / "data"
+    shutil.copytree(labelled_set, root)
+    table = root / "v1.0-mini/visibility_detail.json"
+    rows = json.loads(table.read_text())
+    table.write_text(json.dumps([row | {"views": [], "seen_by": []} for row in rows]))
+    told = write_events(uavsim.open(root), tmp_path / "out", THRESHOLDS)
+    assert (told["objects_in_images"], told["perception_issues"]) == (0, 0)
 
 
 def test_a_view_without_a_key_is_one_line_that_names_the_sample(labelled_set: Path, tmp_path: Path) -> None:

@@ -68,6 +68,11 @@ class Scene:
         """Where it was recorded; "" where the data set does not say."""
         return str(self.log.get("location", ""))
 
+    @property
+    def tells_views(self) -> bool:
+        """Whether the data set says what each image shows of each box: ``Boxes.views``."""
+        return bool(self._rows.get("visibility_detail"))
+
     @cached_property
     def samples(self) -> tuple[Sample, ...]:
         """The keyframes."""

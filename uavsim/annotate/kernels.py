@@ -16,7 +16,7 @@ import numpy.typing as npt
 from uavsim.images.compiled import kernel
 from uavsim.typing import BoolArray, FloatArray, IntArray, UInt8Array, UInt16Array
 
-__all__ = ["count_hits", "hidden_by_others", "list_hits"]
+__all__ = ["count_hits", "hidden_by_others", "list_hits", "most_in_front"]
 
 Rays: TypeAlias = npt.NDArray[np.float32]
 """(N, 5, 3): camera centre in the box's frame, a ray's change per column, per line, the ray at (0, 0), half extents."""
@@ -64,6 +64,42 @@ def list_hits(
                     rows[at], us[at], vs[at], near_m[at] = row, u, v, enters_m
                     at += 1
     return rows, us, vs, near_m
+
+
+@kernel
+def most_in_front(
+    rays: Rays, window_px: IntArray, ids: UInt16Array, own_id: IntArray, away_of_id: FloatArray
+) -> tuple[IntArray, IntArray]:
+    """Find for each box the nearer one that most of its pixels show: (N,) ids, 0 for none, and (N,) pixels.
+
+    Of two that show as many pixels, it is the one with the smaller id.
+
+    Args:
+        rays: (N, 5, 3) of the boxes.
+        window_px: (N, 4) inside of the image.
+        ids: (H, W) of the mask.
+        own_id: (N,) ids of the boxes.
+        away_of_id: (65536,) the distance of every box, negative where an id has none.
+    """
+    who, most_px = np.zeros(len(rays), np.int64), np.zeros(len(rays), np.int64)
+    count = np.zeros(65536, np.int64)
+    met = np.empty(65536, np.int64)
+    for row in range(len(rays)):
+        total = 0
+        for v in range(window_px[row, 1], window_px[row, 3]):
+            for u in range(window_px[row, 0], window_px[row, 2]):
+                shown = np.int64(ids[v, u])
+                nearer = shown > 0 and shown != own_id[row] and 0.0 <= away_of_id[shown] < away_of_id[own_id[row]]
+                if nearer and _enters_m(rays[row], u, v) < np.inf:
+                    if count[shown] == 0:
+                        met[total] = shown
+                        total += 1
+                    count[shown] += 1
+        for shown in met[:total]:
+            if count[shown] > most_px[row] or (count[shown] == most_px[row] and shown < who[row]):
+                who[row], most_px[row] = shown, count[shown]
+            count[shown] = 0
+    return who, most_px
 
 
 @kernel

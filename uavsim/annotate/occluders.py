@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from uavsim.annotate.kernels import most_in_front
 from uavsim.annotate.scene import annotate
-from uavsim.annotate.silhouettes import rays_in_boxes, trace
+from uavsim.annotate.silhouettes import rays_in_boxes
 from uavsim.annotate.solids import Camera, Solids
 from uavsim.images import codec
 from uavsim.records.labels import SceneLabels
@@ -62,16 +63,7 @@ def front_of(
         window_px: (N, 4) where in the image to look for each box.
         away_m: (65536,) distance of each instance from the camera; negative where it has no box.
     """
-    found = trace(rays_in_boxes(solids, camera), window_px=window_px, stride_px=np.ones(len(solids), np.int64))
-    seen = ids[found.v, found.u].astype(np.int64)
-    own = instance_id[found.row]
-    covers = (seen != 0) & (seen != own) & (away_m[seen] >= 0) & (away_m[seen] < away_m[own])
-    occluder, covered_px = np.zeros(len(solids), np.int64), np.zeros(len(solids), np.int64)
-    pairs, counts = np.unique(np.stack([found.row[covers], seen[covers]]), axis=1, return_counts=True)
-    for (row, who), count in zip(pairs.T.tolist(), counts.tolist(), strict=True):
-        if count > covered_px[row]:
-            occluder[row], covered_px[row] = who, count
-    return occluder, covered_px
+    return most_in_front(rays_in_boxes(solids, camera), window_px, ids, instance_id, away_m)
 
 
 def occlusions(recording: Recording, labels: SceneLabels | None = None) -> Iterator[Occlusion]:

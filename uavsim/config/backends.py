@@ -30,6 +30,7 @@ class Server:
         title: for people.
         default_port: where it listens when nobody says otherwise.
         adjacent_ports: how many ports it takes, from the one that is named on.
+        answers: as whom it answers when it is asked before its client is; "" when its client alone can tell.
         clients: the Python modules that speak to it.
         install: how a user gets them.
     """
@@ -40,6 +41,7 @@ class Server:
     clients: tuple[str, ...]
     install: str
     adjacent_ports: int = 1
+    answers: Literal["", "carla", "airsim", "cosys"] = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +70,15 @@ class Backend:
         return tuple(server for server in self.servers if server.name not in known)
 
 
-CARLA: Final = Server("carla", "CARLA", 2000, clients=("carla",), install="pip install carla==0.9.16", adjacent_ports=3)
+CARLA: Final = Server(
+    "carla",
+    "CARLA",
+    2000,
+    clients=("carla",),
+    install="pip install carla==0.9.16",
+    adjacent_ports=3,
+    answers="carla",
+)
 AIRSIM: Final = Server(
     "airsim",
     "AirSim",
@@ -76,6 +86,7 @@ AIRSIM: Final = Server(
     clients=("airsim", "msgpackrpc"),
     # its source package imports numpy and msgpackrpc while it builds, and asks for an RPC package that is slow on images
     install="pip install rpc-msgpack==0.6 setuptools wheel && pip install --no-build-isolation --no-deps airsim==1.8.1",
+    answers="airsim",
 )
 COSYS: Final = Server(
     "airsim",
@@ -84,6 +95,7 @@ COSYS: Final = Server(
     clients=("cosysairsim", "msgpackrpc"),
     install="scripts/setup makes an environment with it in .venv-cosys; elsewhere, pip install cosysairsim==3.5.0 and uavsim "
     "into an environment and name its interpreter as client_python",
+    answers="cosys",
 )
 
 

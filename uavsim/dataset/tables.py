@@ -15,7 +15,7 @@ from typing import BinaryIO, Final, Self, cast
 
 from uavsim.dataset.fragment import json_row
 from uavsim.errors import DatasetError, StorageError
-from uavsim.files.parse import open_regular, parse_json, read_regular
+from uavsim.files.parse import open_regular, parse_json, parse_row, read_regular
 from uavsim.files.whole import TEMP_SUFFIX, open_folder, refuse_special, write_whole
 from uavsim.typing import JsonDict
 
@@ -170,7 +170,7 @@ def _iter_lines(file: BinaryIO, path: Path) -> Iterator[JsonDict]:
 
 def _row_of_line(text: bytes) -> JsonDict | None:
     try:
-        row = parse_json(text.removesuffix(b","))
+        row = parse_row(text.removesuffix(b","))
     except ValueError:
         return None
     return row if isinstance(row, dict) else None

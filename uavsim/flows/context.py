@@ -19,15 +19,18 @@ from uavsim.flows.request import Request
 from uavsim.flows.resolve import resolve
 from uavsim.flows.stages import Gate, RunContext, plan_digest
 from uavsim.simulate.airsim_settings import airsim_settings
+from uavsim.simulate.answerers import refuse_strangers as refuse_strangers_at
+from uavsim.simulate.ports import Endpoint
 from uavsim.store.commit import sweep_orphans
 from uavsim.store.identity import check_identity, claim_output, keep_configuration, kept_dataset, read_identity
 from uavsim.store.layout import OutLayout
 from uavsim.store.ledger import LedgerEntry, read_entry, read_ledger
 from uavsim.store.output import Output
+from uavsim.supervise.simulator import Simulator
 from uavsim.supervise.simulator_slot import NoSlotLeft, SimulatorSlot, SlotPool
 from uavsim.terminal import Screen
 
-__all__ = ["RUN_ENDS", "Prepared", "committed_already", "is_held", "opened", "prepared"]
+__all__ = ["RUN_ENDS", "Prepared", "committed_already", "is_held", "opened", "prepared", "refuse_strangers"]
 
 RUN_ENDS = (StorageError, InputError, NoSlotLeft)
 
@@ -84,6 +87,24 @@ def _found_again(request: Request, output: Output) -> Request:
     if kept is None or identity.get("request", {}).get("dataset") != named:
         return request
     return request.model_copy(update={"dataset": kept})
+
+
+def refuse_strangers(ready: Prepared) -> None:
+    """Ask the simulators that run already who they are, before anything is started for them.
+
+    Raises:
+        SimulatorError: nobody answers, another program does, or one of another version.
+    """
+    backend = backend_of(ready.job.topology)
+    for number, config in enumerate(ready.request.run_config().simulators):
+        if config.kind == "attach":
+            name = config.name or f"{config.kind}{number}"
+            there = Simulator(
+                config, servers=backend.servers, name=name, logs=OutLayout(ready.output.root).logs
+            ).ensure()
+            refuse_strangers_at(
+                backend.topology, {server: Endpoint.parse(at, what=server) for server, at in there.items()}
+            )
 
 
 @contextlib.contextmanager

@@ -110,6 +110,7 @@ def generate(request: Request, *, console: Screen) -> Result:
         stack.enter_context(_terminated_politely())
         if url is None and (there := contexts.committed_already(ready)) is not None:
             return _finished_again(ready, there, began=began)
+        contexts.refuse_strangers(ready)
         temporary = None
         if url is None:
             temporary = stack.enter_context(server.TemporaryServer())

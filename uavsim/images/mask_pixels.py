@@ -76,12 +76,14 @@ def _rows_to_ids(rows: UInt8Array, ids: UInt16Array, tags: UInt8Array) -> None:
     """Take back the filter ``up`` on the way: each byte is the difference from the one above."""
     above = np.zeros(rows.shape[1], np.uint8)
     for line in range(ids.shape[0]):
-        for at in range(1, rows.shape[1]):
-            above[at] = (np.int32(above[at]) + np.int32(rows[line, at])) & 255
-        for column in range(ids.shape[1]):
+        row, ids_out, tags_out = rows[line], ids[line], tags[line]
+        for column in range(ids_out.shape[0]):
             at = 1 + 3 * column
-            tags[line, column] = above[at]
-            ids[line, column] = (np.uint16(above[at + 2]) << 8) | above[at + 1]
+            tag = (above[at] + row[at]) & 255
+            low, high = (above[at + 1] + row[at + 1]) & 255, (above[at + 2] + row[at + 2]) & 255
+            above[at], above[at + 1], above[at + 2] = tag, low, high
+            tags_out[column] = tag
+            ids_out[column] = low | (high << 8)
 
 
 @kernel

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from uavsim.images.compiled import kernel
-from uavsim.typing import BoolArray, FloatArray, IntArray, UInt8Array, UInt16Array
+from uavsim.typing import FloatArray, IntArray, UInt8Array, UInt16Array
 
 __all__ = ["shaded_shares"]
 
@@ -19,6 +19,8 @@ _LEAST_AROUND_PX: Final = 24
 _GROWN: Final = 0.4  # of a box's size, around it
 _FINE_PX: Final = 24  # a narrower box is looked at pixel by pixel
 _GROUND_TAGS: Final = (1, 2, 10, 24, 25)  # road, sidewalk, terrain, road line, ground
+_KIND_OF_GROUND: Final = np.full(256, -1, np.int64)  # of every tag: its place among them
+_KIND_OF_GROUND[list(_GROUND_TAGS)] = range(len(_GROUND_TAGS))
 
 
 def shaded_shares(
@@ -36,24 +38,24 @@ def shaded_shares(
         boxes_px: (N, 4) x_min, y_min, x_max, y_max inside of the image.
         shade: 0 to 1.
     """
-    is_ground = np.isin(np.arange(256), _GROUND_TAGS)
-    counts = _ground_histograms(luminance, ids, tags, is_ground)
-    total = np.cumsum(counts, axis=1)
-    sunlit = (total >= _SUNLIT * total[:, -1:]).argmax(axis=1).astype(np.float64)
-    sunlit[total[:, -1] < _LEAST_GROUND_PX] = 0.0
+    total = np.cumsum(_ground_histograms(luminance, ids, tags, _KIND_OF_GROUND), axis=1)
+    brightest = (total >= _SUNLIT * total[:, -1:]).argmax(axis=1).astype(np.float64)
+    sunlit = np.zeros(256)
+    sunlit[list(_GROUND_TAGS)] = np.where(total[:, -1] < _LEAST_GROUND_PX, 0.0, brightest)
     found = _around(luminance, ids, tags, boxes_px.astype(np.int64), sunlit, shade)
     enough = found[:, 0] >= _LEAST_AROUND_PX
     return np.where(enough, found[:, 1] / np.maximum(found[:, 0], 1), np.nan)
 
 
 @kernel
-def _ground_histograms(luminance: UInt8Array, ids: UInt16Array, tags: UInt8Array, is_ground: BoolArray) -> IntArray:
-    counts = np.zeros((256, 256), np.int64)
+def _ground_histograms(luminance: UInt8Array, ids: UInt16Array, tags: UInt8Array, kind_of_tag: IntArray) -> IntArray:
+    """Count the grey levels of each kind of ground: (kinds, 256)."""
+    counts = np.zeros((kind_of_tag.max() + 1, 256), np.int64)
     for line in range(0, luminance.shape[0], 4):
         for column in range(0, luminance.shape[1], 2):
-            tag = tags[line, column]
-            if is_ground[tag] and ids[line, column] == 0:
-                counts[tag, luminance[line, column]] += 1
+            kind = kind_of_tag[tags[line, column]]
+            if kind >= 0 and ids[line, column] == 0:
+                counts[kind, luminance[line, column]] += 1
     return counts
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, Final
 
@@ -27,6 +28,8 @@ CLASSES: Final = {
     "human.pedestrian.adult": "pedestrian",
 }
 """What a category is called in labels; others by the last part of their name."""
+
+_NUMBERS: Final = itemgetter("visible_px", "amodal_px", "occlusion", "truncation")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -141,26 +144,30 @@ def jobs_of(data: Dataset, twins: TwinTables | None = None, *, pixels: bool = Tr
         InputError: the data set does not say what its images show of its boxes.
         DatasetError: a table is damaged.
     """
-    told = False
     for scene in data:
         with reading(f"{data.root}: scene {scene.name}"):
             samples = scene.samples
         for sample in samples:
             boxes = sample.boxes
-            told = told or any(boxes.views)
-            if not told and len(boxes):
-                raise InputError(
-                    f"{data.root}: has no table visibility_detail, which says what each image shows of each box; "
-                    "uavsim annotate makes it of a recording"
-                )
+            if len(boxes) and not scene.tells_views:
+                raise InputError(f"{data.root}: has no table visibility_detail: {_what_to_do(data.root)}")
             with reading(f"{data.root}: scene {scene.name}, sample {sample.number}"):
                 job = _job(sample, scene.name, boxes, twins, pixels=pixels)
             yield job
 
 
+def _what_to_do(root: Path) -> str:
+    """Say what of a table that tells what each image shows of each box, and is not there."""
+    if (root / ".uavsim" / "recordings").is_dir():
+        return f"what images show of boxes; uavsim annotate {root} writes it anew from the recordings"
+    return "what images show of boxes is known of data sets that uavsim generated; without recordings it cannot be made"
+
+
 def _job(sample: Sample, scene: str, boxes: Boxes, twins: TwinTables | None, *, pixels: bool) -> SampleJob:
     height_deg = sample.weather.get("sun_altitude_angle")
-    images = tuple(_image(image, twins, pixels=pixels) for image in sample.images)
+    flu = SE3.stack([image.map_SE3_flu for image in sample.images])
+    poses = flu @ SE3.stack([image.flu_SE3_optical for image in sample.images])
+    images = tuple(_image(image, pose, twins, pixels=pixels) for image, pose in zip(sample.images, poses, strict=True))
     return SampleJob(
         scene=scene,
         number=sample.number,
@@ -174,12 +181,12 @@ def _job(sample: Sample, scene: str, boxes: Boxes, twins: TwinTables | None, *, 
         instance_id=boxes.instance_id,
         map_SE3_box=boxes.map_SE3_box,
         half_m=boxes.size_lwh_m / 2,
-        views=views_of(boxes, sample.images),
+        views=views_of(boxes, images),
         causes={} if twins is None else twins.causes_of(boxes.tokens),
     )
 
 
-def _image(image: Image, twins: TwinTables | None, *, pixels: bool) -> ImageJob:
+def _image(image: Image, map_SE3_optical: SE3, twins: TwinTables | None, *, pixels: bool) -> ImageJob:
     degraded = image.layers.get("degraded")
     name = degraded or image.filename
     mask = image.layers.get("instance")
@@ -197,7 +204,7 @@ def _image(image: Image, twins: TwinTables | None, *, pixels: bool) -> ImageJob:
         drone=image.drone_id,
         size_px=(int(image.size_px[0]), int(image.size_px[1])),
         intrinsic=image.intrinsic,
-        map_SE3_optical=image.map_SE3_optical,
+        map_SE3_optical=map_SE3_optical,
         name=name,
         file=found(name) if pixels else None,
         clean=found(image.filename) if pixels and degraded else None,
@@ -207,44 +214,40 @@ def _image(image: Image, twins: TwinTables | None, *, pixels: bool) -> ImageJob:
     )
 
 
-def views_of(boxes: Boxes, images: tuple[Image, ...]) -> SampleViews:
+def views_of(boxes: Boxes, images: Sequence[ImageJob]) -> SampleViews:
     """Return what K images show of N boxes, from the table ``visibility_detail``.
 
     Raises:
-        ValueError: coordinates that are no finite numbers.
+        ValueError: numbers that are not finite.
     """
     shape = (len(images), len(boxes))
     row_of = {image.token: row for row, image in enumerate(images)}
-    entries = [
-        (row_of[view["sample_data_token"]], column, view)
+    found = [
+        (row_of[view["sample_data_token"]], column, *_NUMBERS(view), *view["amodal_box"])
         for column, views in enumerate(boxes.views)
         for view in views
         if view["sample_data_token"] in row_of
     ]
-    at = (np.array([e[0] for e in entries], dtype=np.int64), np.array([e[1] for e in entries], dtype=np.int64))
-    in_view = np.zeros(shape, dtype=np.bool_)
-    in_view[at] = True
+    entries = np.array(found, dtype=np.float64).reshape(-1, 10)
     centre_m = boxes.map_SE3_box.translation_m.reshape(-1, 3)[:, :2]
     camera_m = np.array([image.map_SE3_optical.translation_m for image in images]).reshape(-1, 3)[:, :2]
-
-    def column(name: str, outside: float) -> FloatArray:
-        values = np.full(shape, outside, dtype=np.float64)
-        values[at] = [float(e[2][name]) for e in entries]
-        return values
-
-    bounds = np.zeros((*shape, 4))
-    if entries:
-        bounds[at] = [e[2]["amodal_box"] for e in entries]
     with np.errstate(over="ignore"):
         away_m = np.linalg.norm(camera_m[:, None] - centre_m[None], axis=-1)
-    if not np.isfinite(away_m).all() or not np.isfinite(bounds).all():
-        raise ValueError("a box or a camera that is nowhere")
+    if not np.isfinite(away_m).all() or not np.isfinite(entries).all():
+        raise ValueError("a box or a camera that is nowhere, or a number that is none")
+    at = (entries[:, 0].astype(np.int64), entries[:, 1].astype(np.int64))
+    in_view = np.zeros(shape, dtype=np.bool_)
+    in_view[at] = True
+    values = np.zeros((*shape, 8))
+    values[..., 3] = 1.0  # out of view
+    values[at] = entries[:, 2:]
+    visible_px, amodal_px, occlusion, truncation = np.moveaxis(values[..., :4], -1, 0).copy()
     return SampleViews(
         in_view=in_view,
-        visible_px=column("visible_px", 0).astype(np.int64),
-        amodal_px=column("amodal_px", 0).astype(np.int64),
-        occlusion=column("occlusion", 0),
-        truncation=column("truncation", 1),
-        amodal_box_px=bounds,
+        visible_px=visible_px.astype(np.int64),
+        amodal_px=amodal_px.astype(np.int64),
+        occlusion=occlusion,
+        truncation=truncation,
+        amodal_box_px=values[..., 4:].copy(),
         away_m=away_m,
     )

@@ -22,7 +22,7 @@ from uavsim.labels.jobs import ImageJob, SampleJob
 from uavsim.labels.quality import Quality, grade
 from uavsim.typing import FloatArray, IntArray, UInt8Array, UInt16Array
 
-__all__ = ["BRIGHTNESS", "MeasuredImage", "measure_image"]
+__all__ = ["BRIGHTNESS", "MeasuredImage", "measure_images"]
 
 BRIGHTNESS: Final = ("dark", "bright", "contrast", "clipped_share")
 """Measures of ``QualityLevels`` that say that an image's brightness is not balanced."""
@@ -55,14 +55,21 @@ class MeasuredImage:
     twins: Mapping[str, dict[str, Any]] = field(default_factory=dict)
 
 
-def measure_image(job: SampleJob, number: int, thresholds: EventThresholds) -> MeasuredImage:
-    """Decode the image, its clean copy and its mask once each, and measure them.
+def measure_images(job: SampleJob, thresholds: EventThresholds) -> tuple[MeasuredImage, ...]:
+    """Decode every image of a sample, its clean copy and its mask once each, and measure them.
 
     Args:
         job: the sample.
-        number: of the image in it.
         thresholds: what is looked at more closely: occluders of what is occluded, shadows where the sun is up.
+
+    Raises:
+        DatasetError: a mask, a clean copy or a twin's image cannot be read.
     """
+    solids = Solids.of(job.map_SE3_box, job.half_m)
+    return tuple(_measure(job, number, solids, thresholds) for number in range(len(job.images)))
+
+
+def _measure(job: SampleJob, number: int, solids: Solids, thresholds: EventThresholds) -> MeasuredImage:
     image = job.images[number]
     boxes = len(job.annotations)
     luminance = None if image.lost or image.file is None else _decoded(image)
@@ -71,7 +78,7 @@ def measure_image(job: SampleJob, number: int, thresholds: EventThresholds) -> M
     occluder, covered = np.full(boxes, -1, dtype=np.int64), np.zeros(boxes, dtype=np.int64)
     tags = np.zeros(256)
     if masks is not None:
-        occluder, covered = _occluders(job, number, masks[0], thresholds)
+        occluder, covered = _occluders(job, number, solids, ids=masks[0], thresholds=thresholds)
         few = masks[1][::_EVERY_PX, ::_EVERY_PX]
         tags = histogram(few) / few.size
     if luminance is None:
@@ -131,7 +138,9 @@ def _shaded(
     return share
 
 
-def _occluders(job: SampleJob, number: int, ids: UInt16Array, thresholds: EventThresholds) -> tuple[IntArray, IntArray]:
+def _occluders(
+    job: SampleJob, number: int, solids: Solids, *, ids: UInt16Array, thresholds: EventThresholds
+) -> tuple[IntArray, IntArray]:
     """Return, for each box that is occluded in an image, the row of the actor in front and the pixels that it covers."""
     image, views, limits = job.images[number], job.views, thresholds.objects
     occluder = np.full(len(job.annotations), -1, dtype=np.int64)
@@ -144,19 +153,19 @@ def _occluders(job: SampleJob, number: int, ids: UInt16Array, thresholds: EventT
     off_m = job.map_SE3_box.translation_m - image.map_SE3_optical.translation_m
     away_m[job.instance_id] = np.linalg.norm(off_m, axis=1)
     window = views.amodal_box_px[number, rows]
-    solids = Solids.of(job.map_SE3_box[rows], job.half_m[rows])
     camera = Camera(image.map_SE3_optical, image.intrinsic, *image.size_px)
     front, front_px = front_of(
-        solids,
+        solids.take(rows),
         job.instance_id[rows],
         camera,
         ids=ids,
         window_px=np.concatenate([np.floor(window[:, :2]), np.ceil(window[:, 2:])], axis=1).astype(np.int64),
         away_m=away_m,
     )
-    row_of = {int(number): row for row, number in enumerate(job.instance_id)}
+    row_of = np.full(65536, -1, dtype=np.int64)
+    row_of[job.instance_id] = np.arange(len(job.instance_id))
     hidden_px = views.amodal_px[number, rows] - views.visible_px[number, rows]
     named = (front > 0) & (front_px >= limits.named_share * hidden_px)
-    occluder[rows[named]] = [row_of[int(who)] for who in front[named]]
+    occluder[rows[named]] = row_of[front[named]]
     covered[rows] = front_px
     return occluder, covered

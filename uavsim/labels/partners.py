@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -42,8 +43,7 @@ class Help:
     @property
     def what(self) -> IntArray:
         """Columns of the objects that the named partners add."""
-        named = np.isin(self.partners, np.array(self.who, dtype=np.int64))
-        return np.flatnonzero(self.gained[named].any(axis=0))
+        return np.flatnonzero(self.gained[_named(self.partners, self.who)].any(axis=0))
 
 
 def help_of_image(job: SampleJob, number: int, causes: BoolArray, thresholds: EventThresholds) -> Help:
@@ -75,8 +75,13 @@ def help_of_image(job: SampleJob, number: int, causes: BoolArray, thresholds: Ev
     when = bool(best > 0 and best >= limits.least_share * concerned.sum())
     order = np.lexsort((partners, -gain_px, -count))
     who = tuple(int(partners[p]) for p in order if when and count[p] >= (1 - limits.tie_share) * best)
-    named = np.isin(partners, np.array(who, dtype=np.int64))
-    return Help(partners, concerned, gained, gain_px, who, _reasons(causes[number], gained[named].any(axis=0)), when)
+    why = _reasons(causes[number], gained[_named(partners, who)].any(axis=0))
+    return Help(partners, concerned, gained, gain_px, who, why, when)
+
+
+def _named(partners: IntArray, who: Sequence[int]) -> BoolArray:
+    """Return (P,) which of few partners are named."""
+    return np.array([partner in who for partner in partners.tolist()], dtype=np.bool_)
 
 
 def _reasons(causes: BoolArray, gained: BoolArray) -> tuple[str, ...]:

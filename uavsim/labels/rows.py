@@ -12,12 +12,15 @@ import numpy as np
 from uavsim.config.events import EventThresholds
 from uavsim.labels.causes import AIRCOPBENCH, CAUSES, causes_of, primary
 from uavsim.labels.jobs import SampleJob
-from uavsim.labels.measure import BRIGHTNESS, MeasuredImage, measure_image
+from uavsim.labels.measure import BRIGHTNESS, MeasuredImage, measure_images
 from uavsim.labels.partners import Help, help_of_image
 from uavsim.labels.quality import POOR
 from uavsim.typing import BoolArray, JsonDict
 
 __all__ = ["LabelledSample", "image_row", "label_sample", "sample_row"]
+
+_OWN = CAUSES[1:5]
+"""Causes of an object's own; the others are its image's."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -48,7 +51,7 @@ def label_sample(job: SampleJob, thresholds: EventThresholds) -> LabelledSample:
     Raises:
         DatasetError: a mask, a clean copy or a twin's image cannot be read.
     """
-    images = tuple(measure_image(job, number, thresholds) for number in range(len(job.images)))
+    images = measure_images(job, thresholds)
     causes = causes_of(job, images, thresholds)
     helps = tuple(help_of_image(job, number, causes, thresholds) for number in range(len(job.images)))
     return LabelledSample(job, images, causes, helps)
@@ -140,7 +143,7 @@ def _issues(labelled: LabelledSample, number: int) -> list[JsonDict]:
 
 def _issue(labelled: LabelledSample, number: int, row: int) -> JsonDict:
     job, views = labelled.job, labelled.job.views
-    kinds = [CAUSES[c] for c in np.flatnonzero(labelled.causes[number, row]) if 1 <= c <= 4]
+    kinds = [kind for kind, hinders in zip(_OWN, labelled.causes[number, row, 1:5].tolist(), strict=True) if hinders]
     shaded = float(labelled.images[number].shaded_share[row])
     issue: JsonDict = {
         "sample_annotation_token": job.annotations[row],

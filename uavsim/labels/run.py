@@ -20,6 +20,7 @@ from uavsim.files.whole import to_json_bytes, whole_file, write_whole
 from uavsim.labels.jobs import SampleJob, jobs_of
 from uavsim.labels.rows import image_row, label_sample, sample_row
 from uavsim.labels.twin_tables import TwinTables
+from uavsim.labels.values import SampleValues, ValueFile, value_sample
 from uavsim.pool import in_order
 from uavsim.typing import JsonDict
 
@@ -33,11 +34,12 @@ _POOL_FROM_IMAGES: Final = 500  # fewer are labelled before a process has starte
 
 @dataclass(frozen=True, slots=True)
 class _Rows:
-    """The rows of one sample, encoded, and what the summary counts of them."""
+    """The rows of one sample, encoded, what the summary counts of them, and the values of its objects if asked for."""
 
     images: bytes
     sample: bytes
     counts: Counter[str]
+    values: SampleValues | None
 
 
 def default_workers(images: int) -> int:
@@ -51,6 +53,7 @@ def write_events(
     thresholds: EventThresholds,
     *,
     twins: TwinTables | None = None,
+    collaboration: Path | None = None,
     workers: int | None = None,
 ) -> JsonDict:
     """Label a data set, and return the summary that is written last.
@@ -60,10 +63,13 @@ def write_events(
         out: a folder; its three files take their places only when all of them are whole.
         thresholds: of the labels; written into the summary.
         twins: of ``uavsim twins``.
+        collaboration: a folder for what ``uavsim collaboration`` writes, from the same reading of the tables; its summary is
+            then part of this one.
         workers: processes; by default one a core, for few images one.
 
     Raises:
-        InputError: the data set has no samples, or does not say what images show of boxes.
+        InputError: the data set has no samples, or does not say what images show of boxes; or more than 16 drones are to be
+            valued.
         DatasetError: a file of it is damaged.
         StorageError: the output cannot be written.
     """
@@ -75,13 +81,17 @@ def write_events(
     samples = sum(length for _, length in data.scene_lengths)
     workers = workers or default_workers(samples * len(first.images))
     counts: Counter[str] = Counter()
+    work = partial(_rows_of, thresholds=thresholds, valued=collaboration is not None)
     with ExitStack() as files:
         image_file = files.enter_context(whole_file(out / IMAGE_FILE))
         sample_file = files.enter_context(whole_file(out / SAMPLE_FILE))
-        for rows in in_order(partial(_rows_of, thresholds=thresholds), itertools.chain([first], jobs), workers=workers):
+        values = None if collaboration is None else files.enter_context(ValueFile(collaboration, thresholds))
+        for rows in in_order(work, itertools.chain([first], jobs), workers=workers):
             image_file.write(rows.images)
             sample_file.write(rows.sample)
             counts.update(rows.counts)
+            if values is not None and rows.values is not None:
+                values.add(rows.values)
     summary = _summary(counts) | {
         "seconds": round(time.monotonic() - began, 2),
         "workers": workers,
@@ -90,14 +100,15 @@ def write_events(
         "thresholds": thresholds.model_dump(mode="json"),
     }
     write_whole(out / SUMMARY_FILE, to_json_bytes(summary))
-    return summary
+    return summary if values is None else summary | {"collaboration": values.finish()}
 
 
-def _rows_of(job: SampleJob, thresholds: EventThresholds) -> _Rows:
+def _rows_of(job: SampleJob, thresholds: EventThresholds, *, valued: bool) -> _Rows:
     labelled = label_sample(job, thresholds)
     rows = [image_row(labelled, number, thresholds) for number in range(len(job.images))]
     sample = sample_row(labelled, thresholds)
-    return _Rows(b"".join(map(_line, rows)), _line(sample), _counts(rows))
+    values = value_sample(job, thresholds) if valued else None
+    return _Rows(b"".join(map(_line, rows)), _line(sample), _counts(rows), values)
 
 
 def _line(row: JsonDict) -> bytes:

@@ -1,12 +1,13 @@
 """``uavsim collaboration``: what each subset of drones has of each object, what each drone is worth, and who helps whom.
 
-It reads tables alone, no image. Three values of a subset are told apart: the pixels that it has of the object together;
-whether it sees the object at all (some drone has enough pixels); the largest angle between the directions from which it is
-seen.
+It reads tables alone, no image; ``uavsim events`` writes the same beside its labels where it is asked to. Three values of a
+subset are told apart: the pixels that it has of the object together; whether it sees the object at all (some drone has enough
+pixels); the largest angle between the directions from which it is seen.
 """
 
 from __future__ import annotations
 
+import itertools
 import json
 import time
 from collections import Counter
@@ -14,7 +15,8 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from types import TracebackType
+from typing import Final, Self
 
 import numpy as np
 
@@ -32,7 +34,16 @@ from uavsim.files.whole import to_json_bytes, whole_file, write_whole
 from uavsim.labels.jobs import SampleJob, jobs_of
 from uavsim.typing import FloatArray, IntArray, JsonDict
 
-__all__ = ["VALUES_FILE", "VALUES_SUMMARY_FILE", "ObjectValues", "values_of_sample", "write_values"]
+__all__ = [
+    "VALUES_FILE",
+    "VALUES_SUMMARY_FILE",
+    "ObjectValues",
+    "SampleValues",
+    "ValueFile",
+    "value_sample",
+    "values_of_sample",
+    "write_values",
+]
 
 VALUES_FILE: Final = "object_value.jsonl"
 VALUES_SUMMARY_FILE: Final = "collaboration.json"
@@ -105,31 +116,67 @@ def _place(job: SampleJob, drone: int) -> FloatArray:
     return next(image.map_SE3_optical.translation_m for image in job.images if image.drone == drone)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class SampleValues:
+    """The values of one sample's objects, and their rows, encoded."""
+
+    found: ObjectValues
+    rows: bytes
+
+
+def value_sample(job: SampleJob, thresholds: EventThresholds) -> SampleValues:
+    """Value a sample's objects, and write their rows."""
+    found = values_of_sample(job, seen_px=thresholds.objects.seen_px)
+    rows = (json.dumps(row, separators=(",", ":"), allow_nan=False).encode() + b"\n" for row in _rows(job, found))
+    return SampleValues(found, b"".join(rows))
+
+
+class ValueFile:
+    """One row for each object of each sample that some drone sees; then a summary, written last."""
+
+    def __init__(self, out: Path, thresholds: EventThresholds) -> None:
+        """Say where it goes; ``with`` opens it, and puts it in its place when all of it is there."""
+        self._out, self._seen_px = out, thresholds.objects.seen_px
+        self._began, self._total, self._files = time.monotonic(), _Total({}), ExitStack()
+
+    def __enter__(self) -> Self:
+        self._file = self._files.enter_context(whole_file(self._out / VALUES_FILE))
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self._files.__exit__(kind, error, at)
+
+    def add(self, values: SampleValues) -> None:
+        """Append the rows of a sample."""
+        self._file.write(values.rows)
+        self._total.add(values.found)
+
+    def finish(self) -> JsonDict:
+        """Write the summary, and return it."""
+        summary = self._total.summary() | {
+            "seconds": round(time.monotonic() - self._began, 2),
+            "seen_px": self._seen_px,
+        }
+        write_whole(self._out / VALUES_SUMMARY_FILE, to_json_bytes(summary))
+        return summary
+
+
 def write_values(data: Dataset, out: Path, thresholds: EventThresholds) -> JsonDict:
-    """Write one row for each object of each sample that some drone sees, and return the summary that is written last.
+    """Write the values of a data set, and return the summary that is written last.
 
     Raises:
         InputError: the data set has no samples, or does not say what images show of boxes, or more than 16 drones.
         DatasetError: a table is damaged.
         StorageError: the output cannot be written.
     """
-    began = time.monotonic()
-    total = _Total({})
-    with ExitStack() as files:
-        file = files.enter_context(whole_file(out / VALUES_FILE))
-        for job in jobs_of(data, pixels=False):
-            found = values_of_sample(job, seen_px=thresholds.objects.seen_px)
-            for row in _rows(job, found):
-                file.write(json.dumps(row, separators=(",", ":"), allow_nan=False).encode() + b"\n")
-            total.add(found)
-        if not total.samples:
-            raise InputError(f"{data.root}: has no samples")
-    summary = total.summary() | {
-        "seconds": round(time.monotonic() - began, 2),
-        "seen_px": thresholds.objects.seen_px,
-    }
-    write_whole(out / VALUES_SUMMARY_FILE, to_json_bytes(summary))
-    return summary
+    jobs = jobs_of(data, pixels=False)
+    first = next(jobs, None)
+    if first is None:
+        raise InputError(f"{data.root}: has no samples")
+    with ValueFile(out, thresholds) as file:
+        for job in itertools.chain([first], jobs):
+            file.add(value_sample(job, thresholds))
+    return file.finish()
 
 
 def _rows(job: SampleJob, found: ObjectValues) -> Iterator[JsonDict]:

@@ -14,11 +14,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from uavsim.errors import SimulatorError
+from uavsim.config.backends import AIRSIM, COSYS
+from uavsim.simulate.answerers import refuse_stranger
 from uavsim.simulate.carla_cameras import CarlaCameras
 from uavsim.simulate.carla_world import CarlaWorld
 from uavsim.simulate.ports import Endpoint, Ports
-from uavsim.simulate.recognise import recognise, require
 from uavsim.simulate.swarm import PlannedSwarm
 
 __all__ = ["bridge", "carla", "cosys", "merged"]
@@ -32,13 +32,13 @@ def carla(endpoints: Mapping[str, Endpoint]) -> Ports:
 
 def bridge(endpoints: Mapping[str, Endpoint]) -> Ports:
     """Fly in AirSim, look through CARLA's cameras."""
-    require("airsim", endpoints["airsim"])
+    refuse_stranger(AIRSIM, endpoints["airsim"], topology="bridge")
     return _flown(endpoints, client="airsim")
 
 
 def cosys(endpoints: Mapping[str, Endpoint]) -> Ports:
     """Fly in Cosys-AirSim, look through CARLA's cameras."""
-    require("cosys", endpoints["airsim"])
+    refuse_stranger(COSYS, endpoints["airsim"], topology="cosys")
     return _flown(endpoints, client="cosysairsim")
 
 
@@ -50,12 +50,7 @@ def merged(endpoints: Mapping[str, Endpoint]) -> Ports:
     from uavsim.simulate.merged_world import MergedWorld
 
     airsim = endpoints["airsim"]
-    if recognise(airsim, expected="airsim").kind == "cosys":
-        raise SimulatorError(
-            f"{airsim.host}:{airsim.port} is Cosys-AirSim, which is built on Unreal 5: no build of it hosts the towns of "
-            "CARLA 0.9.16, so there is no topology merged with it; use topology cosys, beside a CARLA of its own"
-        )
-    require("airsim", airsim)
+    refuse_stranger(AIRSIM, airsim, topology="merged")
     world = _world(endpoints)
     engine = MergedEngine(world)
     swarm = AirSimPoses(airsim.host, airsim.port, engine=engine)

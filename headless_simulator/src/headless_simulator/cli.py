@@ -23,6 +23,7 @@ from headless_simulator.models.library import ModelLibrary
 from headless_simulator.render import Renderer
 from headless_simulator.rendering import Rendering
 from headless_simulator.scene import Town
+from headless_simulator.stages import count_stages
 from headless_simulator.terminal import note
 from headless_simulator.towns.library import TownLibrary, opendrive_files
 from headless_simulator.world.game_thread import EngineRules, GameThread
@@ -53,6 +54,7 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("--faults", type=Path, help="YAML: what shall go wrong")
     p.add_argument("--render", choices=("full", "flat"), default="full", help="flat: cheap images that carry numbers")
     p.add_argument("--render-latency", type=float, default=0.0, metavar="MS", help="pause per camera image")
+    p.add_argument("--stage-times", type=Path, metavar="FILE", help="add a line of stages' times at each SIGUSR1")
     p.add_argument("--airsim-settings", type=Path, help="AirSim's settings.json")
     p.add_argument("--separate-worlds", action="store_true", help="AirSim flies in a world of its own")
     p.add_argument("--airsim-dialect", choices=tuple(DIALECTS), default="airsim", help="which AirSim answers")
@@ -105,6 +107,17 @@ def _warm_up_rays(renderer: Renderer) -> None:
     renderer.warm_up_rays()
 
 
+def _count_stages(file: Path) -> None:
+    """Add a line with the processor time of every stage to a file at each SIGUSR1: of the time since the one before."""
+    times = count_stages()
+
+    def write(*_: object) -> None:
+        with file.open("a", encoding="utf-8") as out:
+            out.write(times.line() + "\n")
+
+    signal.signal(signal.SIGUSR1, write)
+
+
 def _groups(options: argparse.Namespace) -> tuple[str, ...]:
     """What must be compiled before the servers listen."""
     return ("images", "traffic") if options.no_airsim else ("images", "traffic", "flight")
@@ -116,6 +129,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
+    if options.stage_times:
+        _count_stages(options.stage_times)
     if options.compile_only:
         with CompileAhead((*_groups(options), "rays")) as ahead:
             ahead.wait(stop=stop)

@@ -47,7 +47,7 @@ def _states(world: World) -> npt.NDArray[np.void]:
     signs = np.flatnonzero(kind == SIGN)
     if len(signs):
         sign = np.zeros(len(signs), wire.SIGN_DATA)
-        sign["sign_id"] = [str(int(i)).encode() for i in c.actor_id[rows[signs]]]
+        sign["sign_id"] = c.actor_id[rows[signs]].astype("S")
         data[signs] = sign.view("V54")
     return out
 
@@ -83,14 +83,9 @@ def _walkers(world: World, rows: Rows) -> npt.NDArray[np.void]:
 def _lights(world: World) -> npt.NDArray[np.void]:
     signals = world.signal_state
     out = np.zeros(len(signals.heads), wire.LIGHT_DATA)
-    out["sign_id"] = [head.opendrive_id.encode() for head in signals.heads]
+    out["sign_id"] = signals.opendrive_ids
     for name, value in (("green", "green_s"), ("yellow", "yellow_s"), ("red", "red_s"), ("elapsed", "elapsed_s")):
         out[name] = [getattr(lamp, value) for lamp in signals.lamps]
-    out["pole"] = [_pole(signals.heads, n) for n in range(len(signals.heads))]
+    out["pole"] = signals.places
     out["frozen"], out["state"] = signals.frozen, signals.state
     return out.view("V54")
-
-
-def _pole(heads: tuple, number: int) -> int:  # type: ignore[type-arg]
-    """Place of a light among those of its junction."""
-    return sum(1 for head in heads[:number] if head.group == heads[number].group)

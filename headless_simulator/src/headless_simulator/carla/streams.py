@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 from typing import Final, TypeAlias
 
 from headless_simulator.carla import wire
+from headless_simulator.stages import stage
 
 HOST: Final = "127.0.0.1"
 EPISODE_STREAM: Final = 1
@@ -65,7 +66,8 @@ class Subscriber:
                 try:
                     if packet is None:
                         return
-                    _send(self._connection, packet)
+                    with stage("send"):
+                        _send(self._connection, packet)
                 finally:
                     self._queue.task_done()
         except OSError:

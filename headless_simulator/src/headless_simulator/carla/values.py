@@ -16,7 +16,8 @@ Vec3: TypeAlias = tuple[float, float, float]
 
 def vector(value: Any, name: str) -> Vec3:
     """Read [x, y, z]."""
-    x, y, z = (number(part, name) for part in array(value, name, least=3)[:3])
+    parts = value if type(value) is list and len(value) >= 3 else array(value, name, least=3)
+    x, y, z = number(parts[0], name), number(parts[1], name), number(parts[2], name)
     if max(abs(x), abs(y), abs(z)) > _FAR:
         raise BadArgument(f"{name} is out of this world: {shown(value)}")
     return x, y, z

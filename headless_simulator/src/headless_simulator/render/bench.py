@@ -1,14 +1,15 @@
-"""How long an image takes: CPU time per view of a town full of traffic.
+"""How long an image takes, by stage: processor time per view of towns full of traffic.
 
-Run it: ``python -m headless_simulator.render.bench [TOWN] [MOVERS]`` prints one JSON object a line.
+Run it: ``python -m headless_simulator.render.bench [--towns NAME ...] [--movers N]`` prints one JSON object a town.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import sys
-import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import Final
 
 import numpy as np
 
@@ -16,43 +17,43 @@ from headless_simulator.models import ModelLibrary
 from headless_simulator.render.encode import encode_instance
 from headless_simulator.render.renderer import Renderer
 from headless_simulator.scene import Float64, Ground, Movers, RenderedImage, Town, UInt8, View, Weather
+from headless_simulator.stages import count_stages, stage
 from headless_simulator.towns import load_town
 
-_ROUNDS = 12
+TOWNS: Final = ("Town10HD", "Town03", "Town07")
+_ROUNDS: Final = 8
 
 
 def measure(town: Town, views: Sequence[View], movers: Movers, *, weather: Weather | None = None) -> dict[str, float]:
-    """Time every view of one tick several times over on this thread.
+    """Draw every view of one tick several times over on this thread.
 
     Returns:
-        Medians in CPU milliseconds: ``masks_ms`` (depth, ids, tags), ``image_ms`` (those and colour), ``pair_ms`` (that
-        and the instance image encoded); ``views``, ``movers`` and ``triangles`` say of what.
+        Processor milliseconds a view, as a mean: of an instance mask alone (``mask_ms``), of an image and a mask of one
+        view (``pair_ms``), and of the latter by stage (``pair, raster town``, ...); and of what.
     """
     weather = weather or Weather(sun_altitude_angle=55.0, sun_azimuth_angle=40.0, cloudiness=20.0)
     renderer = Renderer(town.mesh, ModelLibrary(), town.signals)
     signals: UInt8 = np.zeros(len(town.signals), dtype=np.uint8)
-    times: dict[str, list[float]] = {"masks": [], "image": [], "pair": []}
     images: dict[int, RenderedImage] = {}
-    masks: dict[int, UInt8] = {}
-    for number in range(_ROUNDS + 1):
-        for place, view in enumerate(views):
-            for name, samples in times.items():
-                started = time.thread_time()
-                images[place] = renderer.render(
-                    view, movers, weather=weather, signals=signals, time_s=0.0, want_bgra=name != "masks",
-                    into=images.get(place),
-                )  # fmt: skip
-                if name == "pair":
-                    mask = masks.setdefault(place, np.empty((view.height, view.width, 4), dtype=np.uint8))
-                    encode_instance(images[place].ids, images[place].tag, mask)
-                if number:  # the first round compiles and fills caches
-                    samples.append((time.thread_time() - started) * 1e3)
-    return {
-        **{f"{name}_ms": round(float(np.median(samples)), 2) for name, samples in times.items()},
-        "views": len(views),
-        "movers": len(movers.model),
-        "triangles": len(town.mesh.triangles),
-    }
+    masks = [np.empty((view.height, view.width, 4), dtype=np.uint8) for view in views]
+    times = count_stages()
+    row: dict[str, float] = {"views": len(views), "movers": len(movers.model), "triangles": len(town.mesh.triangles)}
+    for name in ("mask", "pair"):
+        for number in range(_ROUNDS + 1):
+            for place, view in enumerate(views):
+                with stage("rest"):
+                    images[place] = renderer.render(
+                        view, movers, weather=weather, signals=signals, time_s=0.0, want_bgra=name == "pair",
+                        into=images.get(place),
+                    )  # fmt: skip
+                with stage("encode"):
+                    encode_instance(images[place].ids, images[place].tag, masks[place])
+            if not number:
+                times.take()  # the first round compiles and fills caches
+        spent_ms = {key: value for key, (value, _) in times.take().items()}
+        row[f"{name}_ms"] = round(sum(spent_ms.values()) / _ROUNDS / len(views), 3)
+    row |= {f"pair, {key}": round(value / _ROUNDS / len(views), 3) for key, value in spent_ms.items()}
+    return row
 
 
 def traffic(town: Town, count: int, *, seed: int = 0) -> Movers:
@@ -92,12 +93,21 @@ def _height(ground: Ground, at_m: Float64) -> Float64:
     return height
 
 
+def rows(towns: Sequence[str], movers: int) -> Iterator[dict[str, object]]:
+    """Measure the reference profile: 25 views of 800x450."""
+    for name in towns:
+        town = load_town(name)
+        yield {"town": name, **measure(town, drone_views(town), traffic(town, movers))}
+
+
 def main(arguments: Sequence[str]) -> None:
-    """Measure the reference profile: 25 views of 800x450, 200 vehicles."""
-    name = arguments[0] if arguments else "Town10HD"
-    town = load_town(name)
-    row = measure(town, drone_views(town), traffic(town, int(arguments[1]) if len(arguments) > 1 else 200))
-    sys.stdout.write(json.dumps({"town": name, **row}) + "\n")
+    """Print a line a town."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--towns", nargs="+", default=list(TOWNS))
+    parser.add_argument("--movers", type=int, default=200)
+    options = parser.parse_args(arguments)
+    for row in rows(options.towns, options.movers):
+        sys.stdout.write(json.dumps(row) + "\n")
 
 
 if __name__ == "__main__":

@@ -82,7 +82,7 @@ def _pools(scene: StaticScene) -> tuple[Float32, Float32]:
     return glow, frame
 
 
-@kernel()
+@kernel(counts=False)
 def add_pools(glow: Float32, frame: Float32, lamps_m: Float64) -> None:
     """Add a pool of light below each lamp (x, y, z)."""
     rows, columns = glow.shape
@@ -97,7 +97,7 @@ def add_pools(glow: Float32, frame: Float32, lamps_m: Float64) -> None:
                 glow[row, column] += _F(1.1 * edge * (height * height / (apart + height * height)) ** 1.5)
 
 
-@kernel()
+@kernel(counts=False)
 def add_cones(glow: Float32, frame: Float32, world: Float64, reach_m: Float64, lights: UInt32) -> None:
     """Add the light before every mover whose low (2) or high beam (4) is on."""
     rows, columns = glow.shape
@@ -122,7 +122,7 @@ def add_cones(glow: Float32, frame: Float32, world: Float64, reach_m: Float64, l
                     glow[row, column] += _F(1.3 * side * end * min(1.0, along * 0.4))
 
 
-@kernel(fastmath=True)
+@kernel(fastmath=True, counts=False)
 def lamplight(
     lane: Float32,
     first: Number,

@@ -11,7 +11,7 @@ from headless_simulator.render.jit import Number, kernel
 from headless_simulator.scene import Float32, Float64, Int32, UInt16
 
 
-@kernel()
+@kernel(counts=False)
 def _raise_triangle(heights: UInt16, columns: Number, rows: Number, p: Float64) -> None:
     """Raise the map to a triangle; ``p`` holds u, v (texels) and level of its corners, row by row."""
     x0, y0, z0, x1, y1, z1, x2, y2, z2 = p[0, 0], p[0, 1], p[0, 2], p[1, 0], p[1, 1], p[1, 2], p[2, 0], p[2, 1], p[2, 2]
@@ -118,7 +118,7 @@ def draw_mover_heights(
             _raise_triangle(heights, columns, rows, p)
 
 
-@kernel()
+@kernel(counts=False)
 def restore_heights(heights: UInt16, town: UInt16, stains: Int32, columns: Number) -> None:
     """Put the town's heights back where movers were."""
     for m in range(stains.shape[0]):

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
+import sys
 from collections.abc import Callable
+from types import ModuleType
 from typing import Any, Final, ParamSpec, TypeAlias, TypeVar, cast
 
 import numpy as np
@@ -17,14 +20,29 @@ int64: Final = cast("Callable[[Any], int]", np.int64)
 """In a kernel, one type for the numbers of int32 arrays and for Python's: a function is compiled once for both."""
 
 
-def kernel(*, fastmath: bool = False) -> Callable[[Callable[P, R]], Callable[P, R]]:
+def do_without_blas() -> None:
+    """Keep numba from importing ``scipy.linalg``, a tenth of a server's start, for products of matrices that no kernel has.
+
+    Called before the first kernel is; one with ``@`` in it does not compile afterwards.
+    """
+    absent = sys.modules.setdefault("scipy.linalg", cast("ModuleType", None)) is None
+    try:
+        importlib.import_module("numba.np.arraymath")  # asks for it once, and goes on without
+    finally:
+        if absent:
+            del sys.modules["scipy.linalg"]
+
+
+def kernel(*, fastmath: bool = False, counts: bool = True) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Compile a function of arrays and numbers.
 
     Args:
         fastmath: let sums be reordered. The same binary on the same machine still gives the same bits, but the two
             triangles of an edge may round apart: never for geometry.
+        counts: whether references to arrays are counted. A kernel that makes no array can do without: counting takes up to
+            nine tenths of its time where it looks at parts of arrays, pixel by pixel or triangle by triangle.
     """
     return cast(
         "Callable[[Callable[P, R]], Callable[P, R]]",
-        njit(cache=True, nogil=True, error_model="numpy", fastmath=fastmath),
+        njit(cache=True, nogil=True, error_model="numpy", fastmath=fastmath, _nrt=counts),
     )

@@ -46,7 +46,7 @@ DEPTH, X, Y, Z, RED, GREEN, BLUE, CLEAR, SUN, GRAIN, ROUGH, ACROSS = range(12)
 LANES: Final = 12
 
 
-@kernel(fastmath=True)
+@kernel(fastmath=True, counts=False)
 def gradient(dz: Number, light: Float32, out: Float32) -> None:
     """Colour of the sky by height alone."""
     up = max(dz, _ZERO)
@@ -55,7 +55,7 @@ def gradient(dz: Number, light: Float32, out: Float32) -> None:
         out[axis] = light[HORIZON_RGB + axis] + (light[ZENITH_RGB + axis] - light[HORIZON_RGB + axis]) * share
 
 
-@kernel(fastmath=True)
+@kernel(fastmath=True, counts=False)
 def sky_colour(dx: Number, dy: Number, dz: Number, light: Float32, noise: UInt8, out: Float32) -> None:
     """Colour of the sky in a unit direction: gradient, clouds, sun."""
     gradient(dz, light, out)
@@ -78,7 +78,7 @@ def sky_colour(dx: Number, dy: Number, dz: Number, light: Float32, noise: UInt8,
         out[axis] = out[axis] + (white - out[axis]) * cover + shine * (glow + disc) * (_ONE - cover)
 
 
-@kernel(fastmath=True)
+@kernel(fastmath=True, counts=False)
 def blend(noise: UInt8, u: Number, v: Number) -> Number:
     """Noise between its texels (u, v above 0)."""
     i, j = np.int32(u), np.int32(v)
@@ -91,7 +91,7 @@ def blend(noise: UInt8, u: Number, v: Number) -> Number:
     return upper + (c + (d - c) * fu - upper) * fv
 
 
-@kernel(fastmath=True)
+@kernel(fastmath=True, counts=False)
 def sunlit(heights: UInt16, shadow: Float32, lane: Float32, first: Number, last: Number, bias: Number) -> None:
     """Fill SUN: share of sunlight at each pixel, from four texels of a sheared height map, blended."""
     shear_x, shear_y, from_u, from_v = shadow[0], shadow[1], shadow[2], shadow[3]
@@ -118,7 +118,7 @@ def sunlit(heights: UInt16, shadow: Float32, lane: Float32, first: Number, last:
             lane[SUN, i] = upper + (lower - upper) * fv
 
 
-@kernel(fastmath=True)
+@kernel(fastmath=True, counts=False)
 def grained(noise: UInt8, lane: Float32, first: Number, last: Number, upright: Number, amplitude: Number) -> None:
     """Fill GRAIN, a factor on the albedo, and ROUGH, -2..2, from noise that stands still in the world.
 
@@ -148,7 +148,7 @@ def grained(noise: UInt8, lane: Float32, first: Number, last: Number, upright: N
         lane[GRAIN, i] = max(_ONE + amplitude * (_F(0.75) * rough + _F(0.35) * fine * near), _F(0.25))
 
 
-@kernel(fastmath=True)
+@kernel(fastmath=True, counts=False)
 def finish(lane: Float32, light: Float32, eye_z: Number, out: UInt32) -> None:
     """Saturation, fog, tone curve and bytes of one row."""
     saturation, haze = light[SATURATION], light[HAZE_PER_M]
@@ -196,7 +196,7 @@ def finish(lane: Float32, light: Float32, eye_z: Number, out: UInt32) -> None:
         out[i] = np.uint32(word) | np.uint32(0xFF000000)
 
 
-@kernel(fastmath=True)
+@kernel(fastmath=True, counts=False)
 def mirror_at(
     lane: Float32, i: Number, eye: Float32, normal: Float32, light: Float32, share: Number, gloss: Number, out: Float32
 ) -> None:
@@ -223,7 +223,7 @@ def mirror_at(
     out[4] = shine
 
 
-@kernel(fastmath=True)
+@kernel(fastmath=True, counts=False)
 def mix_mirror(lane: Float32, i: Number, light: Float32, image: Float32) -> None:
     """Lay a mirror image over one pixel."""
     shine = image[4] * lane[SUN, i]
@@ -232,7 +232,7 @@ def mix_mirror(lane: Float32, i: Number, light: Float32, image: Float32) -> None
     lane[BLUE, i] += (image[2] - lane[BLUE, i]) * image[3] + light[SUN_RGB + 2] * shine
 
 
-@kernel(fastmath=True)
+@kernel(fastmath=True, counts=False)
 def mirror_span(
     lane: Float32,
     first: Number,

@@ -11,7 +11,7 @@ from headless_simulator.render.jit import Number, kernel
 from headless_simulator.scene import Float64, UInt32
 
 
-@kernel()
+@kernel(counts=False)
 def draw_rain(
     out: UInt32,
     width: Number,

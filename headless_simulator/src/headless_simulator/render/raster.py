@@ -26,9 +26,10 @@ from headless_simulator.scene import Float32, Float64, Int32
 
 Int64: TypeAlias = npt.NDArray[np.int64]
 SLACK: Final = 8
+SMALL: Final = 13  # rows of scratch: a frame of 3, a box of 2, a polygon of 8
 
 
-@kernel()
+@kernel(counts=False)
 def fill(
     keys: Int64,
     width: int,
@@ -86,26 +87,26 @@ def fill(
         if start < stop:
             w = np.float32(base + slope_x * start + slope_y * centre_y)
             count = stop - start
-            at = row * width + start
+            at = np.uint64(row * width + start)  # unsigned: no index can count from the end
             if count <= 32:  # most spans: four pixels at a time and no branch; lanes past the end write what is there
                 for chunk in range(0, count, 4):
-                    near = keys[at + chunk : at + chunk + 4]
                     for lane in range(4):
                         column = np.int32(chunk + lane)
+                        place = at + np.uint64(column)
                         bits = np.int64(np.float32(w + gain * np.float32(column)).view(np.int32))
-                        near[lane] = max(near[lane], (bits << np.int64(32)) | mark if column < count else np.int64(0))
+                        keys[place] = max(keys[place], (bits << np.int64(32)) | mark if column < count else np.int64(0))
             else:
-                line = keys[at : at + count]
                 for pixel in range(count):
+                    place = at + np.uint64(pixel)
                     bits = np.int64(np.float32(w + gain * np.float32(np.int32(pixel))).view(np.int32))
-                    line[pixel] = max(line[pixel], (bits << np.int64(32)) | mark)
+                    keys[place] = max(keys[place], (bits << np.int64(32)) | mark)
 
 
-@kernel()
+@kernel(counts=False)
 def _clip_and_fill(keys: Int64, width: int, height: int, camera: Float64, polygon: Float64, number: int) -> None:
-    """Cut a triangle (camera coordinates, (5, 3) buffer, 3 rows used) at the near plane and fill what is left."""
+    """Cut a triangle (camera coordinates; (8, 4) buffer of which it is the first 3 rows) at the near plane, fill the rest."""
     near, focal, cx, cy = camera[15], camera[12], camera[13], camera[14]
-    cut = np.empty((4, 3))
+    cut = polygon[4:]
     count = 0
     for i in range(3):
         j = (i + 1) % 3
@@ -133,7 +134,7 @@ def _clip_and_fill(keys: Int64, width: int, height: int, camera: Float64, polygo
         )  # fmt: skip
 
 
-@kernel()
+@kernel(counts=False)
 def _project(points_m: Float32, first: int, last: int, frame: Float64, camera: Float64, out: Float64) -> None:
     """Project vertices ``first`` to ``last`` into ``out`` rows x, y, 1 / depth (0 when before the near plane).
 
@@ -155,7 +156,7 @@ def _project(points_m: Float32, first: int, last: int, frame: Float64, camera: F
         inverse[i] = w if ahead else 0.0
 
 
-@kernel()
+@kernel(counts=False)
 def _draw_group(
     keys: Int64,
     width: int,
@@ -204,7 +205,7 @@ def _draw_group(
             _clip_and_fill(keys, width, height, camera, polygon, number + t - first)
 
 
-@kernel()
+@kernel(counts=False)
 def _outside(camera: Float64, width: int, height: int, centre: Float64, half: Float64) -> bool:
     """Whether an axis-aligned box lies wholly beyond one side of what the camera sees."""
     focal, cx, cy = camera[12], camera[13], camera[14]
@@ -228,7 +229,7 @@ def _outside(camera: Float64, width: int, height: int, centre: Float64, half: Fl
     return False
 
 
-@kernel()
+@kernel(counts=False)
 def _sort_by_distance(near_m: Float64, tiles: Int64, count: int) -> None:
     """Sort the first ``count`` tiles by distance, in place (Shell's sort; numba's own takes seconds to compile)."""
     gap = count // 2
@@ -242,7 +243,7 @@ def _sort_by_distance(near_m: Float64, tiles: Int64, count: int) -> None:
         gap //= 2
 
 
-@kernel()
+@kernel(counts=False)
 def draw_static(
     keys: Int64,
     width: int,
@@ -254,18 +255,20 @@ def draw_static(
     tile_points: Int32,
     tile_triangles: Int32,
     screen: Float64,
+    small: Float64,
+    near_m: Float64,
+    visible: Int64,
 ) -> None:
-    """Draw the tiles in view, nearest first; ``screen`` is (3, most vertices of a tile) scratch."""
+    """Draw the tiles in view, nearest first.
+
+    Scratch: ``screen`` (3, most vertices of a tile), ``small`` (SMALL, 4), ``near_m`` and ``visible`` (tiles,).
+    """
     tiles = tile_box_m.shape[0]
-    frame = np.empty((3, 4))
+    frame, centre, half, polygon = small[0:3], small[3], small[4], small[5:]
     for axis in range(3):
         for column in range(3):
             frame[axis, column] = camera[3 + 3 * axis + column]
         frame[axis, 3] = -(frame[axis, 0] * camera[0] + frame[axis, 1] * camera[1] + frame[axis, 2] * camera[2])
-    polygon = np.empty((5, 3))
-    near_m = np.empty(tiles)
-    visible = np.empty(tiles, dtype=np.int64)
-    centre, half = np.empty(3), np.empty(3)
     count = 0
     for tile in range(tiles):
         for axis in range(3):
@@ -290,7 +293,7 @@ def draw_static(
         )  # fmt: skip
 
 
-@kernel()
+@kernel(counts=False)
 def model_frames(pose: Float64, out: Float64) -> None:
     """Turn (N, 6) poses into (N, 3, 4) matrices from the actor's frame to the world."""
     for i in range(pose.shape[0]):
@@ -302,7 +305,7 @@ def model_frames(pose: Float64, out: Float64) -> None:
         out[i, 0, 3], out[i, 1, 3], out[i, 2, 3] = pose[i, 0], pose[i, 1], pose[i, 2]
 
 
-@kernel()
+@kernel(counts=False)
 def draw_movers(
     keys: Int64,
     width: int,
@@ -318,6 +321,7 @@ def draw_movers(
     static_count: int,
     drawn: Int32,
     screen: Float64,
+    small: Float64,
 ) -> int:
     """Draw the movers in view.
 
@@ -327,13 +331,12 @@ def draw_movers(
         sphere: (models, 4) bounding sphere: centre in the actor's frame, radius.
         static_count: triangle numbers start here.
         drawn: (N, 2) out: first triangle number of each mover less ``static_count`` (-1: not in view), and how many.
+        screen, small: scratch as for ``draw_static``.
 
     Returns:
         How many triangle numbers were given out.
     """
-    polygon = np.empty((5, 3))
-    frame = np.empty((3, 4))
-    centre, half = np.empty(3), np.empty(3)
+    frame, centre, half, polygon = small[0:3], small[3], small[4], small[5:]
     used = 0
     for m in range(world.shape[0]):
         kind = model[m]

@@ -22,7 +22,7 @@ from headless_simulator.render.pack import ModelPack, ModelStore
 from headless_simulator.render.patches import blend_patch, patches_of
 from headless_simulator.render.pixel_events import EventPixels, Tuning
 from headless_simulator.render.rain import draw_rain
-from headless_simulator.render.raster import SLACK, Int64, draw_movers, draw_static, model_frames
+from headless_simulator.render.raster import SLACK, SMALL, Int64, draw_movers, draw_static, model_frames
 from headless_simulator.render.raycast import RayGrid, build_grid, cast_rays
 from headless_simulator.render.resolve import mover_tables, resolve, resolve_normals
 from headless_simulator.render.shade import shade
@@ -46,6 +46,7 @@ from headless_simulator.scene import (
     View,
     Weather,
 )
+from headless_simulator.stages import stage
 
 
 class _Scratch(threading.local):
@@ -194,31 +195,39 @@ class Renderer:
         keys.fill(0)
         scene = self._scene
         screen: Float64 = self._scratch.get("screen", (3, self._screen_width(models)), np.float64)  # type: ignore[assignment]
-        draw_static(
-            keys, view.width, view.height, camera,
-            scene.points_m, scene.corners, scene.tile_box_m, scene.tile_points, scene.tile_triangles, screen,
-        )  # fmt: skip
+        small: Float64 = self._scratch.get("small64", (SMALL, 4), np.float64)  # type: ignore[assignment]
+        near_m: Float64 = self._scratch.get("near", (len(scene.tile_box_m),), np.float64)  # type: ignore[assignment]
+        visible: Int64 = self._scratch.get("visible", (len(scene.tile_box_m),), np.int64)  # type: ignore[assignment]
+        with stage("raster town"):
+            draw_static(
+                keys, view.width, view.height, camera,
+                scene.points_m, scene.corners, scene.tile_box_m, scene.tile_points, scene.tile_triangles, screen,
+                small, near_m, visible,
+            )  # fmt: skip
         world: Float64 = self._scratch.get("world", (len(movers.model), 3, 4), np.float64)  # type: ignore[assignment]
-        model_frames(movers.pose, world)
-        model = models.place[movers.model]
         drawn: Int32 = self._scratch.get("drawn", (len(movers.model), 2), np.int32)  # type: ignore[assignment]
-        used = draw_movers(
-            keys, view.width, view.height, camera, world, model, models.points_m, models.corners,
-            models.first_point, models.first_triangle, models.sphere, len(scene.corners), drawn, screen,
-        )  # fmt: skip
+        with stage("raster movers"):
+            model_frames(movers.pose, world)
+            model = models.place[movers.model]
+            used = draw_movers(
+                keys, view.width, view.height, camera, world, model, models.points_m, models.corners,
+                models.first_point, models.first_triangle, models.sphere, len(scene.corners), drawn, screen, small,
+            )  # fmt: skip
         surface: Float32 = self._scratch.get("surface", (used, 6), np.float32)  # type: ignore[assignment]
         material: UInt8 = self._scratch.get("material", (used,), np.uint8)  # type: ignore[assignment]
         tag: UInt8 = self._scratch.get("tag", (used,), np.uint8)  # type: ignore[assignment]
         ids: UInt32 = self._scratch.get("ids", (used,), np.uint32)  # type: ignore[assignment]
         owner: Int32 = self._scratch.get("owner", (used,), np.int32)  # type: ignore[assignment]
-        mover_tables(
-            drawn, world, model, models.first_triangle, models.surface, models.material, models.tag,
-            movers.actor_id, linear(movers.colour_rgb), surface, material, tag, ids, owner,
-        )  # fmt: skip
-        resolve(
-            keys, len(scene.corners), scene.ids, scene.tag, ids, tag, seen,
-            image.depth_m.ravel(), image.ids.ravel(), image.tag.ravel(),
-        )  # fmt: skip
+        with stage("mover tables"):
+            mover_tables(
+                drawn, world, model, models.first_triangle, models.surface, models.material, models.tag,
+                movers.actor_id, linear(movers.colour_rgb), surface, material, tag, ids, owner,
+            )  # fmt: skip
+        with stage("resolve"):
+            resolve(
+                keys, len(scene.corners), scene.ids, scene.tag, ids, tag, seen,
+                image.depth_m.ravel(), image.ids.ravel(), image.tag.ravel(),
+            )  # fmt: skip
         if image.normal is not None and want_normal:
             resolve_normals(seen, len(scene.corners), scene.surface, surface, image.normal.reshape(-1, 3))
         if image.bgra is not None and want_bgra:
@@ -239,15 +248,23 @@ class Renderer:
         """Colour the pixels; ``seen`` is the triangle that each of them shows."""
         scene, movers = self._scene, drawn.movers
         lane: Float32 = self._scratch.get("lane", (LANES, view.width), np.float32)  # type: ignore[assignment]
+        small: Float32 = self._scratch.get("small", (5, 6), np.float32)  # type: ignore[assignment]
         words = bgra.reshape(-1).view(np.uint32)
         glow, glow_frame = NO_GLOW, NO_GLOW_FRAME
         if light.numbers[NIGHT] > 0:
             glow, glow_frame = self._glows.of(movers, drawn.world, drawn.models.front_m[drawn.model])
-        with self._shadow(light, movers, drawn.world, drawn.model, drawn.models) as (heights, shadow):
+        with stage("lamps"):
+            lit = self._lit(signals)
+        with (
+            stage("shadow"),
+            self._shadow(light, movers, drawn.world, drawn.model, drawn.models) as (heights, shadow),
+            stage("shade"),
+        ):
             shade(
                 image.depth_m.ravel(), seen, view.width, view.height, pack(view), len(scene.corners),
-                scene.surface, scene.material, self._lit(signals), drawn.surface, drawn.material, drawn.owner,
-                movers.lights, light.numbers, noise_texture().ravel(), heights, shadow, glow, glow_frame, lane, words,
+                scene.surface, scene.material, lit, drawn.surface, drawn.material, drawn.owner,
+                movers.lights, light.numbers, noise_texture().ravel(), heights, shadow, glow, glow_frame, lane,
+                small, words,
             )  # fmt: skip
 
     def cast(

@@ -12,7 +12,7 @@ from headless_simulator.scene import Float32, Float64, Int32, UInt8, UInt32
 SKY_TAG = 11
 
 
-@kernel()
+@kernel(counts=False)
 def mover_tables(
     drawn: Int32,
     world: Float64,
@@ -57,7 +57,7 @@ def mover_tables(
                 )
 
 
-@kernel()
+@kernel(counts=False)
 def resolve(
     keys: Int64,
     static_count: int,
@@ -96,7 +96,7 @@ def resolve(
         tag[i] = tag_now
 
 
-@kernel()
+@kernel(counts=False)
 def resolve_normals(
     seen: Int32, static_count: int, static_surface: Float32, mover_surface: Float32, out: Float32
 ) -> None:

@@ -55,7 +55,7 @@ _ZERO, _HALF, _ONE = _F(0.0), _F(0.5), _F(1.0)
 _HAZARD = np.uint32(48)  # both blinkers
 
 
-@kernel(fastmath=True)
+@kernel(fastmath=True, counts=False)
 def shade(
     depth_m: Float32,
     seen: Int32,
@@ -77,6 +77,7 @@ def shade(
     glow_map: Float32,
     glow_frame: Float32,
     lane: Float32,
+    small: Float32,
     out: UInt32,
 ) -> None:
     """Write BGRA words.
@@ -86,10 +87,10 @@ def shade(
         owner: mover's row of each mover triangle; ``lights`` its VehicleLightState bits.
         heights: shadow map, flat; ``shadow`` its frame, texels a metre 0 where there is none.
         lane: (LANES, width) scratch.
+        small: (5, 6) scratch.
     """
     focal, cx, cy = _F(camera[12]), _F(camera[13]), _F(camera[14])
-    eye, normal, mirrored = np.empty(3, np.float32), np.empty(3, np.float32), np.empty((2, 5), np.float32)
-    surface = np.empty(6, np.float32)
+    eye, normal, surface, mirrored = small[0], small[1], small[2], small[3:]
     eye[0], eye[1], eye[2] = camera[0], camera[1], camera[2]
     right_x, right_y, right_z = _F(camera[3]) / focal, _F(camera[4]) / focal, _F(camera[5]) / focal
     down_x, down_y, down_z = _F(camera[6]) / focal, _F(camera[7]) / focal, _F(camera[8]) / focal

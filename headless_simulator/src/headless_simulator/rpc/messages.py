@@ -15,6 +15,7 @@ import msgpack
 import numpy as np
 
 from headless_simulator.scene import Float32
+from headless_simulator.stages import stage
 
 REQUEST, REPLY, NOTIFY = 0, 1, 2
 _APART: Final = 1 << 16  # bytes from here on are not copied into the message
@@ -101,7 +102,8 @@ class Messages:
         try:
             self._unpacker.feed(data)
             while True:
-                message = self._unpacker.unpack()
+                with stage("unpack calls"):
+                    message = self._unpacker.unpack()
                 self._items = 0
                 yield message
         except msgpack.exceptions.OutOfData:

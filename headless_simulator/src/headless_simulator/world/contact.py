@@ -83,26 +83,3 @@ def pairs(boxes: Float64) -> npt.NDArray[np.int64]:
                 found[count, 0], found[count, 1] = min(i, j), max(i, j)
                 count += 1
     return found[:count]
-
-
-@numba.njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
-def first_hits(boxes: Float64, others: Float64) -> npt.NDArray[np.int64]:
-    """Return for each box the number of the first of ``others`` that it overlaps, -1 without."""
-    out = np.empty(len(boxes), np.int64)
-    for n in range(len(boxes)):
-        out[n] = first_hit(boxes[n], others)
-    return out
-
-
-@numba.njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
-def nearest(points_m: Float64, samples: Float64) -> npt.NDArray[np.int64]:
-    """Return for each (x, y) the number of the nearest sample; samples begin with x and y."""
-    out = np.empty(len(points_m), np.int64)
-    for n in range(len(points_m)):
-        best, least = 0, 1e300
-        for m in range(len(samples)):
-            dx, dy = samples[m, 0] - points_m[n, 0], samples[m, 1] - points_m[n, 1]
-            if dx * dx + dy * dy < least:
-                best, least = m, dx * dx + dy * dy
-        out[n] = best
-    return out

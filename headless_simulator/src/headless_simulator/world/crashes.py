@@ -9,7 +9,8 @@ from typing import Final
 import numpy as np
 
 from headless_simulator.scene import Float64, StaticObject
-from headless_simulator.world import contact
+from headless_simulator.world import cells, contact
+from headless_simulator.world.cells import Cells
 from headless_simulator.world.table import PROP, VEHICLE, WALKER, Rows, Table
 
 _SOLID_TAGS: Final = frozenset({3, 4, 5, 14, 15, 16, 17, 18, 28})  # walls, fences, parked vehicles; no crowns, no arms
@@ -28,17 +29,19 @@ class Touch:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Walls:
-    """What of a town stops a vehicle: (N, 7) upright boxes and their names."""
+    """What of a town stops a vehicle: (N, 7) upright boxes, their names, and where to look for them."""
 
     boxes: Float64
     names: tuple[str, ...]
+    cells: Cells
 
     @classmethod
     def of(cls, things: Iterable[StaticObject]) -> Walls:
         """Pick them out of a town's objects."""
         solid = [thing for thing in things if thing.tag in _SOLID_TAGS]
         rows = [(*thing.box_centre_m, thing.pose[4], *thing.box_half_m) for thing in solid]
-        return cls(np.array(rows, np.float64).reshape(-1, 7), tuple(thing.name for thing in solid))
+        boxes = np.array(rows, np.float64).reshape(-1, 7)
+        return cls(boxes, tuple(thing.name for thing in solid), Cells.of_boxes(boxes))
 
 
 def resolve(table: Table, vehicles: Rows, before: Float64, walls: Walls) -> list[Touch]:
@@ -55,7 +58,7 @@ def resolve(table: Table, vehicles: Rows, before: Float64, walls: Walls) -> list
     bodies = table.rows(VEHICLE, WALKER, PROP)
     bodies = bodies[c.solid[bodies] != 0]
     boxes = contact.boxes_of(bodies, c.pose, c.half, c.offset)
-    was = {int(row): before[n] for n, row in enumerate(vehicles)}
+    was = dict(zip(vehicles.tolist(), before, strict=True))
     for i, j in contact.pairs(boxes).tolist():
         for row, other, box in ((int(bodies[i]), int(bodies[j]), boxes[j]), (int(bodies[j]), int(bodies[i]), boxes[i])):
             if c.kind[row] == PROP:
@@ -64,7 +67,7 @@ def resolve(table: Table, vehicles: Rows, before: Float64, walls: Walls) -> list
             if c.kind[row] == VEHICLE and c.physics[row] and c.kind[other] != WALKER:
                 _hold_back(table, row, box, was[row])
     moving = vehicles[(c.solid[vehicles] != 0) & (c.physics[vehicles] != 0) & (c.speed[vehicles] != 0)]
-    hits = contact.first_hits(contact.boxes_of(moving, c.pose, c.half, c.offset), walls.boxes)
+    hits = cells.first_hits(contact.boxes_of(moving, c.pose, c.half, c.offset), walls.boxes, walls.cells)
     for row, hit in zip(moving.tolist(), hits.tolist(), strict=True):
         if hit >= 0:
             touches.append(_touch(table, row, 0, walls.names[hit]))

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import Final
 
 import numba
 import numpy as np
+import numpy.typing as npt
 
-from headless_simulator.scene import Float64, SignalHead, UInt8
+from headless_simulator.scene import Float64, Int32, SignalHead, UInt8
 from headless_simulator.world import contact
 from headless_simulator.world.table import Columns, Rows
 
@@ -51,11 +53,15 @@ class Signals:
         lamps: times per light.
         frozen: nothing changes by itself while True.
         held: the same, but clients do not see it as frozen: a replay shows the lights.
+        places: (N,) number of each light among those of its junction.
+        opendrive_ids: (N,) their signal ids as bytes.
     """
 
     heads: tuple[SignalHead, ...]
     state: UInt8 = field(init=False)
     lamps: list[Lamp] = field(init=False)
+    places: Int32 = field(init=False)
+    opendrive_ids: npt.NDArray[np.bytes_] = field(init=False)
     frozen: bool = False
     held: bool = False
     _junctions: list[_Junction] = field(init=False)
@@ -64,6 +70,12 @@ class Signals:
     def __post_init__(self) -> None:
         self.state = np.zeros(len(self.heads), np.uint8)
         self.lamps = [Lamp() for _ in self.heads]
+        before: Counter[int] = Counter()
+        self.places = np.zeros(len(self.heads), np.int32)
+        for number, head in enumerate(self.heads):
+            self.places[number] = before[head.group]
+            before[head.group] += 1
+        self.opendrive_ids = np.array([head.opendrive_id.encode() for head in self.heads], np.bytes_)
         groups: dict[int, dict[int, list[int]]] = {}
         for number, head in enumerate(self.heads):
             groups.setdefault(head.group, {}).setdefault(head.stage, []).append(number)

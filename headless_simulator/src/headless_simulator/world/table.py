@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
@@ -166,6 +167,14 @@ _LAYOUT: Final[dict[str, tuple[type[np.generic], tuple[int, ...]]]] = {
 _ABSENT: Final = ("model", "parent", "signal")  # -1 means none
 
 
+@cache
+def _wanted(*kinds: int) -> Bools:
+    """Give by kind whether it is one of some."""
+    wanted = np.zeros(256, np.bool_)
+    wanted[list(kinds)] = True
+    return wanted
+
+
 def _columns(capacity: int) -> Columns:
     made: dict[str, Any] = {name: np.zeros((capacity, *shape), dtype) for name, (dtype, shape) in _LAYOUT.items()}
     return Columns(**made)
@@ -206,7 +215,7 @@ class Table:
         """Rows of living actors of the kinds (all without any), by actor id."""
         mask = self.c.alive[: self._used]
         if kinds:
-            mask = mask & np.isin(self.c.kind[: self._used], kinds)
+            mask = mask & _wanted(*kinds)[self.c.kind[: self._used]]
         found = np.flatnonzero(mask)
         return found[np.argsort(self.c.actor_id[found], kind="stable")]
 

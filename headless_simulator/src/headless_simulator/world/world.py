@@ -12,9 +12,11 @@ import numpy as np
 
 from headless_simulator.models.library import ModelLibrary
 from headless_simulator.scene import Float32, Float64, Movers, RenderedImage, Town, UInt8, UInt32, View, Weather
-from headless_simulator.world import contact, crashes, friction, physics
+from headless_simulator.stages import stage
+from headless_simulator.world import cells, contact, crashes, friction, physics
 from headless_simulator.world.actors import SPRING_ARM, Actor, NoSuchActor, SpawnOrder, SpawnRefused, kind_of
 from headless_simulator.world.body import give_body, show_doors
+from headless_simulator.world.cells import Cells
 from headless_simulator.world.game_thread import GameThread
 from headless_simulator.world.pose import Pose6, undo
 from headless_simulator.world.scenery import Scenery
@@ -82,7 +84,7 @@ class World:
         physics.carry(none, c)
         boxes = contact.boxes_of(none, c.pose, c.half, c.offset)
         contact.pairs(boxes)
-        contact.first_hits(boxes, self.scenery.walls.boxes)
+        cells.first_hits(boxes, self.scenery.walls.boxes, self.scenery.walls.cells)
         contact.first_hit(np.zeros(7), boxes)
         contact.overlap_depth(np.zeros(7), np.zeros(7))
         self._limits_at(np.zeros((1, 6)))
@@ -112,6 +114,7 @@ class World:
             self._triggers: list[Actor] = []
             self._movers: Movers | None = None
             self._limits = np.asarray(town.speed_limits, np.float64).reshape(-1, 3)
+            self._limit_cells = Cells.of(self._limits[:, :2], self._limits[:, :2])
             self._populate()
 
     def _populate(self) -> None:
@@ -292,20 +295,26 @@ class World:
             self.scene_s += 0.0 if paused else delta_s
             self.delta_s = delta_s
             self._movers = None
-            self.movers()
+            with stage("movers"):
+                self.movers()
 
     def _move(self, delta_s: float) -> None:
         c = self.table.c
         vehicles, walkers = self.table.rows(VEHICLE), self.table.rows(WALKER)
-        self.signal_state.step(delta_s)
+        with stage("signals"):
+            self.signal_state.step(delta_s)
         friction.apply_triggers(self.table, vehicles, self._triggers)
         before = c.pose[vehicles].copy()
-        physics.step_vehicles(vehicles, delta_s, c, self._ground)
-        physics.step_walkers(walkers, delta_s, c, self._ground)
-        self.touches = crashes.resolve(self.table, vehicles, before, self.scenery.walls) if len(vehicles) else []
+        with stage("physics"):
+            physics.step_vehicles(vehicles, delta_s, c, self._ground)
+            physics.step_walkers(walkers, delta_s, c, self._ground)
+        with stage("collisions"):
+            self.touches = crashes.resolve(self.table, vehicles, before, self.scenery.walls) if len(vehicles) else []
         if len(vehicles):
-            self.signal_state.at_lights(vehicles, c)
-            c.limit[vehicles] = self._limits_at(c.pose[vehicles])
+            with stage("at lights"):
+                self.signal_state.at_lights(vehicles, c)
+            with stage("speed limits"):
+                c.limit[vehicles] = self._limits_at(c.pose[vehicles])
 
     def _settle_others(self) -> None:
         c = self.table.c
@@ -371,7 +380,7 @@ class World:
     def _limits_at(self, poses: Float64) -> Float64:
         if not len(self._limits):
             return np.full(len(poses), _DEFAULT_LIMIT_KMH)
-        nearest = contact.nearest(np.ascontiguousarray(poses[:, :2]), self._limits)
+        nearest = cells.nearest(np.ascontiguousarray(poses[:, :2]), self._limits, self._limit_cells)
         limits: Float64 = self._limits[nearest, 2]
         return limits
 

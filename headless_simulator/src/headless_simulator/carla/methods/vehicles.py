@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Annotated, Any, Final, TypeAlias
+
+import numpy as np
 
 from headless_simulator.carla import physics_control as physics
 from headless_simulator.carla.method import CarlaMethod, value, void
@@ -67,6 +70,16 @@ def apply_control_to_vehicle(world: World, actor_id: ActorId, control: Control) 
     c.manual[row], c.control_set[row] = manual, 1
     if manual:
         c.gear[row] = max(-1, min(gear, 10))
+
+
+def apply_controls(world: World, rows: Sequence[int], controls: Sequence[Sequence[float]]) -> None:
+    """Do what ``apply_control_to_vehicle`` does for each row of the table, in that order, in one go."""
+    c, at, sent = world.table.c, np.array(rows), np.array(controls, np.float64)
+    c.control[at] = sent[:, :3]
+    c.hand_brake[at], c.reverse[at], c.manual[at] = sent[:, 3], sent[:, 4], sent[:, 5]
+    c.control_set[at] = 1
+    manual = sent[:, 5] != 0
+    c.gear[at[manual]] = sent[manual, 6].clip(-1, 10)
 
 
 def apply_ackermann_control_to_vehicle(world: World, actor_id: ActorId, control: Ackermann) -> None:

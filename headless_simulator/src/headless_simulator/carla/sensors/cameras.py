@@ -16,6 +16,7 @@ from headless_simulator.carla.sensors.successive import DVS, FLOW, SUCCESSIVE, e
 from headless_simulator.render import encode_depth, encode_instance, encode_normal, encode_semantic
 from headless_simulator.rendering import flat_other, flat_rgb
 from headless_simulator.scene import RenderedImage, UInt8, View
+from headless_simulator.stages import stage
 
 RGB: Final = "sensor.camera.rgb"
 DEPTH: Final = "sensor.camera.depth"
@@ -39,18 +40,20 @@ def view_of(reading: Reading) -> View:
 def take(view: View, readings: Sequence[Reading], moment: Moment) -> list[Measured]:
     """Draw one view and encode it for its cameras."""
     kinds = {reading.actor.blueprint for reading in readings}
-    image = moment.renderer.render(
-        view,
-        moment.movers,
-        weather=moment.weather,
-        signals=moment.signals,
-        time_s=moment.scene_s,
-        want_bgra=not kinds.isdisjoint({RGB, DVS}),
-        want_normal=NORMALS in kinds,
-        into=_reused(view),
-    )
+    with stage("view"):
+        image = moment.renderer.render(
+            view,
+            moment.movers,
+            weather=moment.weather,
+            signals=moment.signals,
+            time_s=moment.scene_s,
+            want_bgra=not kinds.isdisjoint({RGB, DVS}),
+            want_normal=NORMALS in kinds,
+            into=_reused(view),
+        )
     _keep(view, image)
-    encoded = {kind: _encode(kind, image) for kind in kinds - SUCCESSIVE}
+    with stage("encode"):
+        encoded = {kind: _encode(kind, image) for kind in kinds - SUCCESSIVE}
     out = []
     for reading in readings:
         kind = reading.actor.blueprint

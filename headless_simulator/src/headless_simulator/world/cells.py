@@ -1,0 +1,132 @@
+"""Things by the square of the plan in which they lie: what is asked for each vehicle each tick looks near it, not everywhere.
+
+The answers are those of a search through all, ties included: of several, the thing with the lowest number.
+"""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+import numba
+import numpy as np
+import numpy.typing as npt
+
+from headless_simulator.scene import Float64
+from headless_simulator.world.contact import first_hit, overlap_depth
+
+Int64 = npt.NDArray[np.int64]
+
+_CELL_M: Final = 24.0
+_MOST_CELLS: Final = 65_536
+_FAR_M: Final = 1e8  # beyond it, numbers of cells would not be whole numbers any more
+
+
+class Cells(NamedTuple):
+    """Numbers of things by square, row by row; lowest first in each.
+
+    Attributes:
+        origin_m: (2,) of the first square's corner.
+        cell_m: side of a square.
+        columns, rows: how many.
+        first: (rows * columns + 1,) where a square's things begin in ``members``.
+        members: (M,) their numbers.
+    """
+
+    origin_m: Float64
+    cell_m: float
+    columns: int
+    rows: int
+    first: Int64
+    members: Int64
+
+    @classmethod
+    def of(cls, low_m: Float64, high_m: Float64) -> Cells:
+        """Sort things by the squares that they touch.
+
+        Args:
+            low_m: (N, 2) lowest x and y of each thing.
+            high_m: (N, 2) highest.
+        """
+        if not len(low_m):
+            return cls(np.zeros(2), _CELL_M, 1, 1, np.zeros(2, np.int64), np.zeros(0, np.int64))
+        origin, size = low_m.min(axis=0), high_m.max(axis=0) - low_m.min(axis=0)
+        cell_m = max(_CELL_M, float(np.sqrt(size.prod() / _MOST_CELLS)), float(size.max()) / _MOST_CELLS)
+        start = ((low_m - origin) / cell_m).astype(np.int64)
+        wide, high = ((high_m - origin) / cell_m).astype(np.int64).T - start.T + 1
+        columns, rows = ((high_m - origin) / cell_m).astype(np.int64).max(axis=0) + 1
+        owner = np.repeat(np.arange(len(low_m)), wide * high)
+        place = np.arange(len(owner)) - np.repeat(np.cumsum(wide * high) - wide * high, wide * high)
+        cell = (start[owner, 1] + place // wide[owner]) * columns + start[owner, 0] + place % wide[owner]
+        first = np.concatenate([[0], np.cumsum(np.bincount(cell, minlength=columns * rows))])
+        return cls(origin, cell_m, int(columns), int(rows), first, owner[np.argsort(cell, kind="stable")])
+
+    @classmethod
+    def of_boxes(cls, boxes: Float64) -> Cells:
+        """Sort (N, 7) boxes as ``contact`` has them, whichever way they are turned."""
+        reach = (boxes[:, 4] + boxes[:, 5])[:, None]
+        return cls.of(boxes[:, :2] - reach, boxes[:, :2] + reach)
+
+
+@numba.njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def _along(at_m: float, origin_m: float, cell_m: float, count: int) -> int:
+    """Return the number of the square in which a coordinate lies; the nearest outside all of them."""
+    return min(max(int((at_m - origin_m) / cell_m), 0), count - 1)
+
+
+@numba.njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def first_hits(boxes: Float64, others: Float64, cells: Cells) -> Int64:
+    """Return for each box the number of the first of ``others`` that it overlaps, -1 without; ``cells`` are theirs."""
+    out = np.empty(len(boxes), np.int64)
+    for n in range(len(boxes)):
+        box = boxes[n]
+        reach = box[4] + box[5]
+        if not abs(box[0]) + abs(box[1]) + reach < _FAR_M:
+            out[n] = first_hit(box, others)
+            continue
+        first_column = _along(box[0] - reach, cells.origin_m[0], cells.cell_m, cells.columns)
+        last_column = _along(box[0] + reach, cells.origin_m[0], cells.cell_m, cells.columns)
+        first_row = _along(box[1] - reach, cells.origin_m[1], cells.cell_m, cells.rows)
+        last_row = _along(box[1] + reach, cells.origin_m[1], cells.cell_m, cells.rows)
+        found = -1
+        for row in range(first_row, last_row + 1):
+            for cell in range(row * cells.columns + first_column, row * cells.columns + last_column + 1):
+                for k in range(cells.first[cell], cells.first[cell + 1]):
+                    m = cells.members[k]
+                    if 0 <= found <= m:
+                        break
+                    apart = reach + others[m, 4] + others[m, 5]
+                    if abs(box[0] - others[m, 0]) > apart or abs(box[1] - others[m, 1]) > apart:
+                        continue
+                    if overlap_depth(box, others[m]) > 0:
+                        found = m
+        out[n] = found
+    return out
+
+
+@numba.njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def nearest(points_m: Float64, samples: Float64, cells: Cells) -> Int64:
+    """Return for each (x, y) the number of the nearest sample; samples begin with x and y, ``cells`` are theirs."""
+    out = np.empty(len(points_m), np.int64)
+    for n in range(len(points_m)):
+        x, y = points_m[n, 0], points_m[n, 1]
+        best, least = 0, 1e300
+        column = _along(x, cells.origin_m[0], cells.cell_m, cells.columns) if abs(x) < _FAR_M else 0
+        row = _along(y, cells.origin_m[1], cells.cell_m, cells.rows) if abs(y) < _FAR_M else 0
+        west, south = x - cells.origin_m[0] - column * cells.cell_m, y - cells.origin_m[1] - row * cells.cell_m
+        for ring in range(max(cells.columns, cells.rows)):  # squares around the point, nearest first
+            for r in range(max(row - ring, 0), min(row + ring, cells.rows - 1) + 1):
+                whole = abs(r - row) == ring
+                for c in range(max(column - ring, 0), min(column + ring, cells.columns - 1) + 1):
+                    if not whole and abs(c - column) != ring:
+                        continue
+                    for k in range(cells.first[r * cells.columns + c], cells.first[r * cells.columns + c + 1]):
+                        m = cells.members[k]
+                        dx, dy = samples[m, 0] - x, samples[m, 1] - y
+                        away = dx * dx + dy * dy
+                        if away < least or (away == least and m < best):
+                            best, least = m, away
+            rim = min(min(west, cells.cell_m - west), min(south, cells.cell_m - south)) + ring * cells.cell_m
+            if rim > 0.0 and least < rim * rim * 0.999999:
+                break  # whatever is farther out is farther away
+        out[n] = best
+    return out

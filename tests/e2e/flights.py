@@ -1,0 +1,48 @@
+"""Data sets that tests of several files look at, and none changes: each is flown once, by whichever worker needs it first."""
+
+from __future__ import annotations
+
+import fcntl
+from collections.abc import Mapping
+from pathlib import Path
+
+from tests.e2e.command import uavsim
+
+__all__ = ["Flights"]
+
+_ALL_SENSORS = """\
+width_px: 320
+height_px: 180
+sensors: [rgb, instance, depth, semantic{more}]
+cameras:
+  FRONT: {{pitch_deg: -45}}
+  BOTTOM: {{pitch_deg: -90}}
+lidar: {{mount_m: [0.5, 0.2, -0.1], pitch_deg: -10, yaw_deg: 30, channels: 32, points_per_second: 160000, upper_fov_deg: -20}}
+"""
+_SCENE = ("--dataset", "smoke", "--town", "Town10HD", "--scenes", "0", "--samples", "2", "--seed", "7")
+
+
+class Flights:
+    """What is flown lies in a folder that the workers of a run share; a lock keeps two from flying the same."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        root.mkdir(exist_ok=True)
+
+    def all_sensors(self, topology: str) -> Path:
+        """Return the data set of every sensor that this set-up can give."""
+        rig = _ALL_SENSORS.format(more=", optical_flow, events" if topology == "carla" else "")
+        return self._flown(f"all-sensors-{topology}", *_SCENE, "--topology", topology, files={"rig.yaml": rig})
+
+    def _flown(self, name: str, *words: str, files: Mapping[str, str]) -> Path:
+        folder = self._root / name
+        folder.mkdir(exist_ok=True)
+        with (folder / "lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not (folder / "flown").exists():
+                for file, text in files.items():
+                    (folder / file).write_text(text)
+                done = uavsim("generate", *words, "--rig", folder / "rig.yaml", "--out", folder / "out", timeout=280)
+                assert (folder / "out/v1.0-mini").is_dir(), done.stdout + done.stderr
+                (folder / "flown").touch()
+        return folder / "out"
