@@ -7,6 +7,7 @@ line with what was opened; ends with an exception where the loader does.
 
 from __future__ import annotations
 
+import importlib
 import json
 import sys
 from pathlib import Path
@@ -60,11 +61,12 @@ def main() -> None:
         "torchvision": torchvision, "torchvision.transforms": torchvision.transforms, "clip": mock.MagicMock(),
     }  # fmt: skip
     sys.path.insert(0, checkout)
-    from openad import OpenAD
+    loader = importlib.import_module("openad").OpenAD
 
     trained = {"av2": False, "kitti": False, "nuscenes": True, "once": False, "waymo": False}
-    scenes = OpenAD(folder, training_on=trained, frames=2)
-    told = {"scenes": 0, "objects": 0, "seen": 0, "points": 0, "tags": set()}
+    scenes = loader(folder, training_on=trained, frames=2)
+    told = {"scenes": 0, "objects": 0, "seen": 0, "points": 0}
+    tags: set[str] = set()
     for path in sorted((Path(folder) / "infos").glob("*.json")):
         index = int(path.stem)
         scene = scenes._OpenAD__get_ann(scenes[index], index)
@@ -74,8 +76,8 @@ def main() -> None:
         told["objects"] += len(scene["annotations"])
         told["seen"] += sum(scene["seen"])
         told["points"] += len(scene["points"])
-        told["tags"] |= {row[0] for row in scene["annotations"]}
-    json.dump(told | {"tags": len(told["tags"])}, sys.stdout)
+        tags |= {row[0] for row in scene["annotations"]}
+    json.dump(told | {"tags": len(tags)}, sys.stdout)
 
 
 if __name__ == "__main__":
