@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections import Counter
 from pathlib import Path
 from types import SimpleNamespace
 from unittest import mock
@@ -64,7 +65,8 @@ def main() -> None:
 
     trained = {"av2": False, "kitti": False, "nuscenes": True, "once": False, "waymo": False}
     scenes = OpenAD(folder, training_on=trained, frames=2)
-    told = {"scenes": 0, "objects": 0, "seen": 0, "points": 0, "tags": set()}
+    told: Counter[str] = Counter()
+    tags: set[str] = set()
     for path in sorted((Path(folder) / "infos").glob("*.json")):
         index = int(path.stem)
         scene = scenes._OpenAD__get_ann(scenes[index], index)
@@ -74,8 +76,8 @@ def main() -> None:
         told["objects"] += len(scene["annotations"])
         told["seen"] += sum(scene["seen"])
         told["points"] += len(scene["points"])
-        told["tags"] |= {row[0] for row in scene["annotations"]}
-    json.dump(told | {"tags": len(told["tags"])}, sys.stdout)
+        tags |= {row[0] for row in scene["annotations"]}
+    json.dump({**told, "tags": len(tags)}, sys.stdout)
 
 
 if __name__ == "__main__":
