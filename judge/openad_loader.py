@@ -7,6 +7,7 @@ line with what was opened; ends with an exception where the loader does.
 
 from __future__ import annotations
 
+import importlib
 import json
 import sys
 from collections import Counter
@@ -61,10 +62,8 @@ def main() -> None:
         "torchvision": torchvision, "torchvision.transforms": torchvision.transforms, "clip": mock.MagicMock(),
     }  # fmt: skip
     sys.path.insert(0, checkout)
-    from openad import OpenAD
-
     trained = {"av2": False, "kitti": False, "nuscenes": True, "once": False, "waymo": False}
-    scenes = OpenAD(folder, training_on=trained, frames=2)
+    scenes = importlib.import_module("openad").OpenAD(folder, training_on=trained, frames=2)
     told: Counter[str] = Counter()
     tags: set[str] = set()
     for path in sorted((Path(folder) / "infos").glob("*.json")):
