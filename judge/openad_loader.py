@@ -10,7 +10,6 @@ from __future__ import annotations
 import importlib
 import json
 import sys
-from collections import Counter
 from pathlib import Path
 from types import SimpleNamespace
 from unittest import mock
@@ -62,9 +61,11 @@ def main() -> None:
         "torchvision": torchvision, "torchvision.transforms": torchvision.transforms, "clip": mock.MagicMock(),
     }  # fmt: skip
     sys.path.insert(0, checkout)
+    loader = importlib.import_module("openad").OpenAD
+
     trained = {"av2": False, "kitti": False, "nuscenes": True, "once": False, "waymo": False}
-    scenes = importlib.import_module("openad").OpenAD(folder, training_on=trained, frames=2)
-    told: Counter[str] = Counter()
+    scenes = loader(folder, training_on=trained, frames=2)
+    told = {"scenes": 0, "objects": 0, "seen": 0, "points": 0}
     tags: set[str] = set()
     for path in sorted((Path(folder) / "infos").glob("*.json")):
         index = int(path.stem)
@@ -76,7 +77,7 @@ def main() -> None:
         told["seen"] += sum(scene["seen"])
         told["points"] += len(scene["points"])
         tags |= {row[0] for row in scene["annotations"]}
-    json.dump({**told, "tags": len(tags)}, sys.stdout)
+    json.dump(told | {"tags": len(tags)}, sys.stdout)
 
 
 if __name__ == "__main__":
