@@ -3,11 +3,14 @@
 import errno
 import fcntl
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from uavsim.dataset.tables import TableWriter
 from uavsim.errors import InputError, StorageError
+from uavsim.files.own_folder import OwnFolder
 from uavsim.files.whole import create_in, is_temp, open_folder, replace_bytes, storage_errors, sweep_temp, whole_file
 
 
@@ -54,6 +57,38 @@ def test_of_two_that_create_a_name_one_does(tmp_path: Path) -> None:
         assert create_in(folder, "lock", b"first")
         assert not create_in(folder, "lock", b"second")
     assert {p.name: p.read_bytes() for p in tmp_path.iterdir()} == {"lock": b"first"}
+
+
+def swept(root: Path) -> list[str]:
+    """What another process removes that begins, or ends, at this moment."""
+    return OwnFolder(root.parent).sweep_temps(root.name)
+
+
+def test_another_process_leaves_a_file_alone_until_it_has_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    renames: list[str] = []
+
+    def after_a_sweep(rename: Callable[..., object]) -> Callable[..., object]:
+        def renamed(*words: object, **more: object) -> object:
+            renames.append(str(words[0]))
+            assert swept(tmp_path) == []
+            return rename(*words, **more)
+
+        return renamed
+
+    monkeypatch.setattr(os, "rename", after_a_sweep(os.rename))
+    monkeypatch.setattr(os, "replace", after_a_sweep(os.replace))
+    replace_bytes(tmp_path / "a", b"whole")
+    with whole_file(tmp_path / "b") as file:
+        file.write(b"whole")
+        assert swept(tmp_path) == []
+    with TableWriter(tmp_path / "c.json") as table:
+        table.add({"token": "x"})
+        assert swept(tmp_path) == []
+        table.keep()
+    assert len(renames) == 3
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["a", "b", "c.json"]
 
 
 def test_a_dead_writers_file_is_swept_and_a_living_ones_is_not(tmp_path: Path) -> None:

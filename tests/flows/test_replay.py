@@ -11,6 +11,8 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from tests.encounter_factory import encounter_plan
+from tests.rare_dataset import CASES
 from tests.records.test_motion import motion
 from uavsim.capture.recording_writer import RecordingWriter
 from uavsim.cli import build_app
@@ -19,7 +21,8 @@ from uavsim.flows.replay import request_of_recordings
 from uavsim.flows.request import Request
 from uavsim.flows.resolve import resolve
 from uavsim.geometry.se3 import SE3
-from uavsim.records.actors import ActorInfo, ActorStates
+from uavsim.records.actors import ActorInfo, ActorKind, ActorStates
+from uavsim.records.corner_cases import role_of_part
 from uavsim.records.motion import Motion
 from uavsim.records.recording import RecordedFrame, SessionFacts
 from uavsim.store.identity import claim_output, keep_configuration
@@ -30,9 +33,9 @@ ASKED = Request(dataset="smoke", out="anywhere", towns=("Town10HD",), scenes="0"
 FACTS = SessionFacts("mock", "0.9.16", "0.9.16", "carla", 60, 3, 0, 0, "actor_id")
 
 
-def info(instance_id: int, blueprint: str, tag: int) -> ActorInfo:
-    attributes = {"number_of_wheels": "4"}
-    return ActorInfo(instance_id, 7, "vehicle", blueprint, "", (2, 1, 1), SE3.identity(), tag, attributes)
+def info(instance_id: int, blueprint: str, tag: int, kind: ActorKind = "vehicle", role: str = "autopilot") -> ActorInfo:
+    attributes = {"number_of_wheels": "4", "role_name": role}
+    return ActorInfo(instance_id, 7, kind, blueprint, "", (2, 1, 1), SE3.identity(), tag, attributes)
 
 
 ACTORS = (info(1, "vehicle.audi.tt", 14), info(2, "vehicle.audi.tt", 14), info(3, "vehicle.mitsubishi.fusorosa", 16))
@@ -48,7 +51,7 @@ def recorded(tmp_path: Path) -> Path:
     return record(tmp_path / "source", moves=motion(11, 3, drones=5))
 
 
-def record(folder: Path, *, moves: Motion | None, **changed: Any) -> Path:
+def record(folder: Path, *, moves: Motion | None, actors: tuple[ActorInfo, ...] = ACTORS, **changed: Any) -> Path:
     """Commit a scene of the smoke data set, recording and all, without flying it."""
     job = resolve(ASKED)
     plan = replace(job.plan_of("scene_0000"), **changed)
@@ -59,7 +62,7 @@ def record(folder: Path, *, moves: Motion | None, **changed: Any) -> Path:
         for step in plan.capture_steps:
             stamp_us = plan.start_timestamp_us + step * plan.step_us
             writer.add(RecordedFrame(step, stamp_us, 1, step // 10, (), (), states(), (0.0,) * 14))
-        writer.finish(FACTS, ACTORS, motion=moves)
+        writer.finish(FACTS, actors, motion=moves)
     write_entry(output, LedgerEntry("scene_0000", "committed", index=0, town="Town10HD"))
     return folder
 
@@ -111,6 +114,30 @@ def test_actors_are_hidden_by_number_class_or_blueprint(
     plan = resolve(ask(recorded, hide=words)).plan_of("scene_0000")
     assert plan.replay is not None
     assert plan.replay.hidden == hidden
+
+
+def test_a_hidden_intruder_is_no_longer_planned_and_the_others_stay(tmp_path: Path) -> None:
+    (one,) = encounter_plan().intruders
+    flying = [info(k, f"static.prop.{name}", 21, "intruder") for k, name in ((2, "aeroplane"), (3, "bird"))]
+    planned = (one, replace(one, name="Bird1", kind="bird"))
+    source = record(tmp_path / "air", moves=motion(11, 3, drones=5), actors=(ACTORS[0], *flying), intruders=planned)
+
+    for words, left in (((), ["Airplane1", "Bird1"]), (("static.prop.aeroplane",), ["Bird1"]), (("2", "3"), [])):
+        plan = resolve(ask(source, hide=words)).plan_of("scene_0000")
+        assert [intruder.name for intruder in plan.intruders] == left
+
+
+def test_a_corner_case_is_not_hidden(tmp_path: Path) -> None:
+    roof = info(2, "vehicle.audi.etron", 14, role=role_of_part(0, 0))
+    actors = (ACTORS[0], roof, ACTORS[2])
+    source = record(tmp_path / "rare", moves=motion(11, 3, drones=5), actors=actors, corner_cases=CASES)
+
+    assert resolve(ask(source, hide=("bus",))).plan_of("scene_0000").corner_cases == CASES
+    with pytest.raises(
+        InputError, match=r"actor 2 \(vehicle.audi.etron\) is a part of corner case 'roof_bicycle'"
+    ) as caught:
+        resolve(ask(source, hide=("vehicle.audi.etron",))).plan_of("scene_0000")
+    assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize(

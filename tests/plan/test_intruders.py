@@ -154,6 +154,22 @@ def test_fewer_samples_are_the_begin_of_the_same_flight(plans: list[ScenePlan]) 
     assert longer.intruders[0].cpa_s == short.intruders[0].cpa_s
 
 
+def test_a_scene_may_have_both_an_encounter_and_a_corner_case(tmp_path: Path) -> None:
+    (tmp_path / "near.yaml").write_text(
+        "profile: swarm\ncamera: FRONT\nground_clearance_m: 10\n"
+        "encounters: [{kind: drone, range_m: 40, cpa_m: 8, time_to_cpa_s: 5, elevation_deg: 4}]\n"
+    )
+    (tmp_path / "both.yaml").write_text(
+        "towns: {Town10HD: {scenes: 1, routes: [town10_row3_col3]}}\nsamples: 60\nkeyframe_s: 0.1\nstep_s: 0.1\n"
+        "formation: solo\nrig: swarm\nencounters: near.yaml\ncorner_cases: {from: road_hazards, min_visible_px: 60}\n"
+    )
+    (plan,) = plan_scenes(str(tmp_path / "both.yaml"))
+
+    assert [intruder.kind for intruder in plan.intruders] == ["drone"]
+    assert plan.corner_cases is not None
+    assert [case.name for case in plan.corner_cases.cases] == ["roof_bicycle"]
+
+
 def test_the_horizon_of_the_land_is_lower_from_higher_up() -> None:
     assert horizon_deg(0.0) == 0.0
     assert horizon_deg(6000.0) == pytest.approx(-45.0)

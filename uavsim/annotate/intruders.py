@@ -42,19 +42,13 @@ def intruder_labels(recording: Recording) -> tuple[IntruderLabels, ...]:
 
 
 def _planned_and_recorded(recording: Recording) -> list[tuple[int, ActorInfo]]:
-    """Return each planned intruder's place in the plan and its actor; a twin may leave some out."""
-    plan = recording.plan
-    found = {info.instance_id: info for info in recording.actors if info.kind == "intruder"}
-    hidden: frozenset[int] = frozenset()
-    ids = sorted(found)
-    if plan.replay is not None:
-        ids = sorted(info.instance_id for info in plan.replay.actors if info.kind == "intruder")
-        hidden = frozenset(plan.replay.hidden)
-    if len(ids) != len(plan.intruders) or set(ids) - hidden != set(found):
+    """Return each planned intruder's place in the plan and its actor: they were spawned in the plan's order."""
+    found = sorted((info for info in recording.actors if info.kind == "intruder"), key=lambda info: info.instance_id)
+    if len(found) != len(recording.plan.intruders):
         raise DatasetError(
-            f"{recording.folder}: {len(plan.intruders)} intruders are planned, {len(found)} are among the actors"
+            f"{recording.folder}: {len(recording.plan.intruders)} intruders are planned, {len(found)} are among the actors"
         )
-    return [(number, found[instance_id]) for number, instance_id in enumerate(ids) if instance_id in found]
+    return list(enumerate(found))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

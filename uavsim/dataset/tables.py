@@ -16,7 +16,7 @@ from typing import BinaryIO, Final, Self, cast
 from uavsim.dataset.fragment import json_row
 from uavsim.errors import DatasetError, StorageError
 from uavsim.files.parse import open_regular, parse_json, parse_row, read_regular
-from uavsim.files.whole import TEMP_SUFFIX, open_folder, refuse_special, write_whole
+from uavsim.files.whole import begin_temp, open_folder, refuse_special, write_whole
 from uavsim.typing import JsonDict
 
 __all__ = ["TableWriter", "iter_rows", "read_rows", "write_json", "write_rows"]
@@ -37,12 +37,11 @@ class TableWriter:
         self.path = path
         self.row_count = 0
         self._unsent_bytes = 0
-        self._temporary = path.with_name(f".{path.name}.{os.urandom(6).hex()}{TEMP_SUFFIX}")
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             with open_folder(path.parent) as folder:
                 refuse_special(folder, path.name, shown=path)
-            self._file: BinaryIO = self._temporary.open("xb", buffering=1 << 18)
+            self._temporary, self._file = begin_temp(path, buffering=1 << 18)
         except OSError as error:
             raise StorageError(f"{path}: cannot be written: {error.strerror}") from error
         self._write(_OPEN)
@@ -72,8 +71,8 @@ class TableWriter:
         try:
             self._file.flush()
             os.fsync(self._file.fileno())
-            self._file.close()
             self._temporary.replace(self.path)
+            self._file.close()
         except OSError as error:
             raise StorageError(f"{self.path}: cannot be written: {error.strerror}") from error
 

@@ -23,6 +23,7 @@ from uavsim.files.result_folder import refuse_no_folder
 
 __all__ = [
     "TEMP_SUFFIX",
+    "begin_temp",
     "create_in",
     "fsync_folder",
     "is_temp",
@@ -142,17 +143,32 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
         StorageError: it cannot be written.
     """
     refuse_no_folder(path.parent)
-    temp = path.with_name(f".{path.name}.{os.urandom(6).hex()}{TEMP_SUFFIX}")
     with storage_errors(f"write {path}"):
         path.parent.mkdir(parents=True, exist_ok=True)
         with open_folder(path.parent) as folder:
             refuse_special(folder, path.name, shown=path, error=InputError)
+        temp, file = begin_temp(path)
         try:
-            with temp.open("xb") as file:
+            with file:
                 yield file
-            temp.rename(path)
+                file.flush()
+                temp.rename(path)
         finally:
             temp.unlink(missing_ok=True)
+
+
+def begin_temp(path: Path, *, buffering: int = -1) -> tuple[Path, BinaryIO]:
+    """Make a temp file beside ``path``, locked while it is open: rename it first, then close it.
+
+    A sweeper, in another process that begins or ends, takes an unlocked one for a dead writer's.
+    """
+    while True:
+        temp = path.with_name(_temp_name(path.name))
+        file = temp.open("xb", buffering=buffering)
+        fcntl.flock(file, fcntl.LOCK_EX)
+        if os.fstat(file.fileno()).st_nlink:  # else a sweeper was faster than the lock
+            return temp, file
+        file.close()
 
 
 @contextmanager
@@ -168,26 +184,18 @@ def open_folder(path: Path) -> Iterator[int]:
 def replace_in(folder: int, name: str, data: bytes, *, shown: object) -> None:
     """Write ``name`` in an open folder whole; see ``replace_bytes``."""
     refuse_special(folder, name, shown=shown)
-    temp = _write_temp(folder, name, data)
-    try:
+    with _written_temp(folder, name, data) as temp:
         os.rename(temp, name, src_dir_fd=folder, dst_dir_fd=folder)
-    except OSError:
-        with suppress(FileNotFoundError):
-            os.unlink(temp, dir_fd=folder)
-        raise
     os.fsync(folder)
 
 
 def create_in(folder: int, name: str, data: bytes) -> bool:
     """Write ``name`` whole unless it exists; of several processes that try, exactly one gets True."""
-    temp = _write_temp(folder, name, data)
     try:
-        os.link(temp, name, src_dir_fd=folder, dst_dir_fd=folder)
+        with _written_temp(folder, name, data) as temp:
+            os.link(temp, name, src_dir_fd=folder, dst_dir_fd=folder)
     except FileExistsError:
         return False
-    finally:
-        with suppress(FileNotFoundError):
-            os.unlink(temp, dir_fd=folder)
     os.fsync(folder)
     return True
 
@@ -217,12 +225,17 @@ def is_temp(name: str) -> bool:
     return _TEMP.fullmatch(name) is not None
 
 
-def _write_temp(folder: int, name: str, data: bytes) -> str:
+def _temp_name(name: str) -> str:
+    return f".{name}.{os.urandom(6).hex()}{TEMP_SUFFIX}"
+
+
+@contextmanager
+def _written_temp(folder: int, name: str, data: bytes) -> Iterator[str]:
+    """Give the name of a temp file that holds the bytes, on disk, and is locked until the context ends; then it is gone."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
     while True:
-        temp = f".{name}.{os.urandom(6).hex()}{TEMP_SUFFIX}"
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
-        descriptor = os.open(temp, flags, 0o644, dir_fd=folder)
-        with os.fdopen(descriptor, "wb") as file:
+        temp = _temp_name(name)
+        with os.fdopen(os.open(temp, flags, 0o644, dir_fd=folder), "wb") as file:
             fcntl.flock(file, fcntl.LOCK_EX)
             if os.fstat(file.fileno()).st_nlink == 0:  # a sweeper was faster than the lock
                 continue
@@ -230,11 +243,11 @@ def _write_temp(folder: int, name: str, data: bytes) -> str:
                 file.write(data)
                 file.flush()
                 os.fsync(file.fileno())
-            except OSError:
+                yield temp
+            finally:
                 with suppress(FileNotFoundError):
                     os.unlink(temp, dir_fd=folder)
-                raise
-        return temp
+            return
 
 
 def sweep_temp(folder: int, name: str) -> bool:

@@ -21,6 +21,7 @@ from uavsim.flows.request import ReplayRequest, Request
 from uavsim.plan.config_to_plan import lidar_spec
 from uavsim.plan.numbering import parse_numbers
 from uavsim.records.classes import LABELS, class_of
+from uavsim.records.corner_cases import part_of_role
 from uavsim.records.modalities import LIDAR, camera_sensors, modality
 from uavsim.records.plan import ReplayPlan, ScenePlan
 from uavsim.records.recording import ActorInfo, Recording
@@ -182,6 +183,7 @@ def replayed(planned: ScenePlan, request: Request) -> ScenePlan:
     drones = request.formation == asked.get("formation")
     plan = _changed(before, planned, request, asked)
     hidden = _hidden(recording.actors, request.replay.hide, folder=folder, scene=planned.scene_name)
+    plan = _without(plan, recording.actors, hidden, where=f"{folder}: {planned.scene_name}")
     states = {frame.step: frame.actors for frame in recording.frames}
     if missing := [step for step in before.capture_steps if step not in states]:
         raise InputError(f"{folder}: the recording of {planned.scene_name} lacks step {missing[0]}; it is damaged")
@@ -246,6 +248,28 @@ def _with_sensors(plan: ScenePlan, more: tuple[str, ...]) -> ScenePlan:
     if LIDAR in more and lidar is None:
         lidar = lidar_spec(Lidar(), step_us=plan.step_us)
     return replace(plan, rig=rig, lidar=lidar)
+
+
+def _without(plan: ScenePlan, actors: tuple[ActorInfo, ...], hidden: tuple[int, ...], *, where: str) -> ScenePlan:
+    """Return a plan without the intruders that are hidden.
+
+    Raises:
+        InputError: a part of a corner case is to be hidden, so that the scene would lack it; or the recording is damaged.
+    """
+    for info in actors:
+        part = part_of_role(info.attributes.get("role_name", ""))
+        if info.instance_id in hidden and part is not None and plan.corner_cases is not None:
+            raise InputError(
+                f"{where}: actor {info.instance_id} ({info.blueprint}) is a part of corner case "
+                f"{plan.corner_cases.cases[part[0]].name!r}, which stays: hide another"
+            )
+    flown = sorted(info.instance_id for info in actors if info.kind == "intruder")
+    if len(flown) != len(plan.intruders):
+        raise InputError(
+            f"{where}: {len(plan.intruders)} intruders are planned, {len(flown)} were recorded; it is damaged"
+        )
+    shown = (one for instance_id, one in zip(flown, plan.intruders, strict=True) if instance_id not in hidden)
+    return replace(plan, intruders=tuple(shown))
 
 
 def _of_scene(words: tuple[str, ...], scene: str) -> list[str]:

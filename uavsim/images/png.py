@@ -42,6 +42,7 @@ _GREY, _RGB = 0, 2  # colour types
 _BYTES_OF_PIXEL: Final = {(8, _GREY): 1, (16, _GREY): 2, (8, _RGB): 3}
 _NotDeflated: Final = cast("type[Exception]", isal_zlib.IsalError)  # isal's own annotations call it an instance
 _ROWS_TRIED: Final = 8  # before the whole file is inflated: of a writer that chooses filters row by row, these differ
+_DEFLATE_HEADERS_BYTES: Final = 1024  # more than what a stream has before its first bytes
 _MOST_CHUNKS: Final = 1 << 16  # of 8 KiB each in some writers' files
 _END: Final = b"\x00\x00\x00\x00IEND\xaeB`\x82"
 
@@ -120,16 +121,18 @@ def has_whole_chunks(data: bytes) -> bool:
 
 def _inflated(deflated: bytes, *, height: int, row_bytes: int) -> bytes | None:
     """Return the filtered rows; None where they are damaged, more or fewer than told, or begin with different filters."""
-    inflate = isal_zlib.decompressobj()
     size, first = height * row_bytes, min(height, _ROWS_TRIED) * row_bytes
+    inflate = isal_zlib.decompressobj()
     try:
-        start = inflate.decompress(deflated, first)
+        start = isal_zlib.decompressobj().decompress(memoryview(deflated)[: first + _DEFLATE_HEADERS_BYTES], first)
         if len(set(start[::row_bytes])) != 1:
             return None
-        rest = inflate.decompress(inflate.unconsumed_tail, size - first + 1)  # no more, whatever the file holds
+        rows = inflate.decompress(
+            deflated, size + 1
+        )  # no more, whatever the file holds; twice begun is once less copied
     except _NotDeflated:
         return None
-    return start + rest if len(start) + len(rest) == size and inflate.eof else None
+    return rows if len(rows) == size and inflate.eof else None
 
 
 def _chunks(data: bytes) -> tuple[bytes, bytes] | None:

@@ -181,7 +181,10 @@ def write_values(data: Dataset, out: Path, thresholds: EventThresholds) -> JsonD
 
 def _rows(job: SampleJob, found: ObjectValues) -> Iterator[JsonDict]:
     games = {"pixels": found.pixels, "seen": found.seen, "diversity_deg": found.diversity_deg}
-    worth = {name: (shapley_values(game), drone_gains(game)) for name, game in games.items()}
+    written = {
+        name: {"subsets": _short(game), "shapley": _short(shapley_values(game)), "gain": _short(drone_gains(game))}
+        for name, game in games.items()
+    }
     for at, row in enumerate(found.rows.tolist()):
         told: JsonDict = {
             "sample_token": job.token,
@@ -191,15 +194,12 @@ def _rows(job: SampleJob, found: ObjectValues) -> Iterator[JsonDict]:
             "drones": list(found.drones),
             "visible_px": found.visible_px[at].tolist(),
         }
-        for name, game in games.items():
-            shapley, gain = worth[name]
-            told[name] = {"subsets": _short(game[at]), "shapley": _short(shapley[at]), "gain": _short(gain[at])}
-        yield told
+        yield told | {name: {kind: rows[at] for kind, rows in of.items()} for name, of in written.items()}
 
 
-def _short(values: FloatArray) -> list[float]:
-    """Round to a thousandth: whole numbers stay whole, and files small."""
-    return [int(value) if value.is_integer() else value for value in np.round(values, 3).tolist()]
+def _short(values: FloatArray) -> list[list[float]]:
+    """Round (M, K) values to a thousandth: whole numbers stay whole, and files small."""
+    return [[int(value) if value.is_integer() else value for value in row] for row in np.round(values, 3).tolist()]
 
 
 class _Total:

@@ -11,6 +11,7 @@ import difflib
 import itertools
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 import numpy as np
@@ -113,10 +114,13 @@ def _four(keys: list[tuple[int | str, ...]], *, near: bool, rng: np.random.Gener
 
 def too_alike(options: Sequence[str]) -> bool:
     """Say whether two options are equal or nearly so; which is compared with which makes a difference to ``difflib``."""
-    return any(
-        difflib.SequenceMatcher(None, one, other).ratio() > MOST_ALIKE
-        for one, other in itertools.permutations(options, 2)
-    )
+    return any(_likeness(one, other) > MOST_ALIKE for one, other in itertools.permutations(options, 2))
+
+
+@lru_cache(maxsize=1 << 16)
+def _likeness(one: str, other: str) -> float:
+    """Compare two texts; a task has few answers, which are drawn together again and again."""
+    return difflib.SequenceMatcher(None, one, other).ratio()
 
 
 def _name(drone: int) -> str:

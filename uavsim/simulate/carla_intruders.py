@@ -19,6 +19,7 @@ from uavsim.records.actors import ActorInfo
 from uavsim.records.corner_cases import PROP_MESH
 from uavsim.records.intruders import INTRUDER_ROLE
 from uavsim.records.plan import IntruderPlan
+from uavsim.typing import FloatArray
 
 __all__ = ["CarlaIntruders", "left_behind"]
 
@@ -32,7 +33,7 @@ class CarlaIntruders:
         """Remember the paths; nothing is spawned yet."""
         self._client, self._world, self._intruders = client, world, tuple(intruders)
         self._actor_ids: list[int] = []
-        self._map_SE3_actor: list[SE3] = []
+        self._ue_pose: list[FloatArray] = []
 
     def spawn(self, instance_of: dict[int, int]) -> list[int]:
         """Spawn every intruder high above its path; returns the actor ids in the plan's order.
@@ -65,7 +66,7 @@ class CarlaIntruders:
             SimulatorError: an intruder has no body.
         """
         info_of = {info.simulator_actor_id: info for info in infos}
-        self._map_SE3_actor = []
+        self._ue_pose = []
         for actor_id, intruder in zip(self._actor_ids, self._intruders, strict=True):
             info = info_of[actor_id]
             if not np.any(info.half_extent_m):
@@ -73,7 +74,7 @@ class CarlaIntruders:
                     f"the simulator shows nothing for the intruder {intruder.name}: its content has no static mesh "
                     f"{intruder.blueprint!r}; name another in the encounters' YAML, blueprints: {{{intruder.kind}: ...}}"
                 )
-            self._map_SE3_actor.append(intruder.map_SE3_flu @ info.actor_SE3_box.inverse())
+            self._ue_pose.append(_ue_poses(intruder.map_SE3_flu @ info.actor_SE3_box.inverse()))
         return infos
 
     def show(self, step: int) -> None:
@@ -83,15 +84,19 @@ class CarlaIntruders:
             MissedTick: the server refused.
         """
         commands = []
-        for actor_id, path in zip(self._actor_ids, self._map_SE3_actor, strict=True):
-            pose = path[min(step, len(path) - 1)]
-            x, y, z = (float(v) for v in unreal.ue_vector_from_map(pose.translation_m))
-            roll, pitch, yaw = (float(v) for v in unreal.ue_euler_from_map_q_flu(pose.quat_wxyz))
+        for actor_id, path in zip(self._actor_ids, self._ue_pose, strict=True):
+            x, y, z, roll, pitch, yaw = path[min(step, len(path) - 1)].tolist()
             turn = carla.Rotation(pitch=pitch, yaw=yaw, roll=roll)
             commands.append(carla.command.ApplyTransform(actor_id, carla.Transform(carla.Location(x, y, z), turn)))
         failed = [reply.error for reply in self._client.apply_batch_sync(commands, False) if reply.error]
         if failed:
             raise MissedTick(f"step {step}: {len(failed)} intruders could not be placed: {failed[0]}")
+
+
+def _ue_poses(map_SE3_actor: SE3) -> FloatArray:
+    """Return (K, 6) x, y, z, roll, pitch, yaw of a path in the simulator's frame, degrees."""
+    ue_m = unreal.ue_vector_from_map(map_SE3_actor.translation_m)
+    return np.concatenate([ue_m, unreal.ue_euler_from_map_q_flu(map_SE3_actor.quat_wxyz)], axis=1)
 
 
 def _blueprint(library: Any, intruder: IntruderPlan) -> Any:

@@ -17,10 +17,13 @@ from headless_simulator.airsim.dialects import DIALECTS
 from headless_simulator.airsim.fault_injection import AirSimFaults
 from headless_simulator.carla.server import CarlaServer
 from headless_simulator.compile_ahead import CompileAhead, compile_aside, note_late_compilation
+from headless_simulator.compile_groups import one_triangle
 from headless_simulator.errors import ClientError
 from headless_simulator.faults import Faults, read_faults
+from headless_simulator.memory import keep_freed_memory
 from headless_simulator.models.library import ModelLibrary
-from headless_simulator.render import Renderer
+from headless_simulator.render import LateRenderer, Renderer
+from headless_simulator.render.jit import do_without_blas
 from headless_simulator.rendering import Rendering
 from headless_simulator.scene import Town
 from headless_simulator.stages import count_stages
@@ -81,30 +84,37 @@ _MOST_RENDERERS: Final = 6
 
 
 class _Renderers:
-    """One renderer a town, also where it has two names; the last few are kept."""
+    """One renderer a town, also where it has two names; the last few are kept.
 
-    def __init__(self, models: ModelLibrary) -> None:
-        self._models = models
-        self._kept: dict[int, tuple[Town, Renderer]] = {}
+    Args:
+        models: what moves.
+        late: nobody is expected to ask for images: a renderer is made when somebody does.
+    """
+
+    def __init__(self, models: ModelLibrary, *, late: bool) -> None:
+        self._models, self._late = models, late
+        self._kept: dict[int, tuple[Town, LateRenderer]] = {}
         self._lock = threading.Lock()
+        if not late:  # compiled code is read from disk now, not under a client's deadline
+            Renderer(one_triangle(), models).warm_up_images()
+        threading.Thread(target=self._prepare_rays, daemon=True).start()
 
-    def __call__(self, town: Town) -> Renderer:
+    def _prepare_rays(self) -> None:
+        compile_aside("rays")
+        if not self._late:
+            Renderer(one_triangle(), self._models).warm_up_rays()
+
+    def __call__(self, town: Town) -> LateRenderer:
         with self._lock:
             kept = self._kept.pop(id(town.mesh), None)
             if kept is None:
-                renderer = Renderer(town.mesh, self._models, town.signals)
-                renderer.warm_up_images()  # compiled code is read from disk now, not under a client's deadline
-                threading.Thread(target=_warm_up_rays, args=(renderer,), daemon=True).start()
-                kept = (town, renderer)
+                kept = (town, LateRenderer(lambda: Renderer(town.mesh, self._models, town.signals)))
+                if not self._late:
+                    kept[1].made()
             self._kept[id(town.mesh)] = kept
             while len(self._kept) > _MOST_RENDERERS:
                 del self._kept[next(iter(self._kept))]
             return kept[1]
-
-
-def _warm_up_rays(renderer: Renderer) -> None:
-    compile_aside("rays")
-    renderer.warm_up_rays()
 
 
 def _count_stages(file: Path) -> None:
@@ -131,6 +141,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         signal.signal(number, lambda *_: stop.set())
     if options.stage_times:
         _count_stages(options.stage_times)
+    do_without_blas()
+    keep_freed_memory()
     if options.compile_only:
         with CompileAhead((*_groups(options), "rays")) as ahead:
             ahead.wait(stop=stop)
@@ -161,7 +173,7 @@ def _servers(
     options: argparse.Namespace, town: Town, library: TownLibrary, faults: Faults, settings: AirSimSettings
 ) -> tuple[CarlaServer, AirSimServer | None]:
     models = ModelLibrary()
-    renderers = _Renderers(models)
+    renderers = _Renderers(models, late=options.render == "flat")
     world = World(town, models=models, renderer_of=renderers)
     rules = EngineRules(waits_for_tick=options.merged_engine == "carla" and not options.separate_worlds)
     world.game_thread = GameThread(rules.assuming(options.merged_assume))

@@ -20,18 +20,19 @@ from headless_simulator.airsim import pixels, quad, simple_flight
 from headless_simulator.airsim.contact import advance, ground_height
 from headless_simulator.models import ModelLibrary
 from headless_simulator.render import Renderer
+from headless_simulator.render.jit import do_without_blas
 from headless_simulator.scene import Ground, Mesh, SignalHead, Town
 from headless_simulator.world.world import World
 
-__all__ = ["GROUPS", "compile_group"]
+__all__ = ["GROUPS", "compile_group", "one_triangle"]
 
 
 def _images() -> None:
-    Renderer(_mesh(), ModelLibrary()).warm_up_images()
+    Renderer(one_triangle(), ModelLibrary()).warm_up_images()
 
 
 def _traffic() -> None:
-    mesh, models = _mesh(), ModelLibrary()
+    mesh, models = one_triangle(), ModelLibrary()
     light = SignalHead((0.0,) * 6, "1", 0, 0, np.zeros((1, 6)), (0.0,) * 7, np.zeros(0, np.int32))
     town = Town(
         "One", "<OpenDRIVE/>", np.zeros((0, 6)), mesh, Ground((0.0, 0.0), 10.0, np.zeros((2, 2), np.float32)), (light,),
@@ -41,7 +42,7 @@ def _traffic() -> None:
 
 
 def _rays() -> None:
-    Renderer(_mesh(), ModelLibrary()).warm_up_rays()
+    Renderer(one_triangle(), ModelLibrary()).warm_up_rays()
 
 
 def _flight() -> None:
@@ -66,7 +67,8 @@ GROUPS: Final[dict[str, Group]] = {
 }
 
 
-def _mesh() -> Mesh:
+def one_triangle() -> Mesh:
+    """The smallest town: kernels are compiled, or read from disk, by drawing it."""
     return Mesh(
         vertices_m=np.array([[0, 0, 0], [10, 0, 0], [10, 10, 0]], np.float32),
         triangles=np.array([[0, 1, 2]], np.int32),
@@ -91,6 +93,7 @@ class _Count(event.Listener):  # type: ignore[misc]
 
 def compile_group(name: str) -> None:
     """Compile one group now."""
+    do_without_blas()
     event.register("numba:compile", _Count())
     GROUPS[name][0]()
 

@@ -6,6 +6,7 @@ import sys
 
 import numpy as np
 import pytest
+from headless_simulator.towns import NAMES
 from headless_simulator.towns.layouts import LAYOUTS
 from headless_simulator.towns.network import Link
 from headless_simulator.towns.strips import lane_strips
@@ -57,6 +58,7 @@ print(json.dumps({
 
 def test_every_town_is_there():
     assert set(LAYOUTS) == set(REAL)
+    assert tuple(LAYOUTS) == NAMES
 
 
 @pytest.mark.parametrize("name", LAYOUTS)

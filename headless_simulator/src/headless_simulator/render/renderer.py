@@ -94,6 +94,7 @@ class Renderer:
         self._grid_lock = threading.Lock()
         self._tile_vertices = int(np.diff(self._scene.tile_points).max(initial=0))
         self._lamps = self._find_lamps(town_mesh, signals)
+        self._last_lit: tuple[bytes | None, UInt8] = None, np.zeros(0, np.uint8)
         self._is_lamp = (self._scene.material >= SIGNAL_RED) & (self._scene.material <= SIGNAL_GREEN)
 
     def _find_lamps(self, mesh: Mesh, signals: Sequence[SignalHead]) -> tuple[Int32, Int32, UInt8]:
@@ -341,12 +342,17 @@ class Renderer:
         return max(self._tile_vertices, int(np.diff(models.first_point).max(initial=0)), 1)
 
     def _lit(self, signals: UInt8) -> UInt8:
-        """Seeds of all triangles, and 1 or 0 for the lamps of signals."""
+        """Seeds of all triangles, and 1 or 0 for the lamps of signals; made once for the views of a tick."""
+        states = np.asarray(signals, dtype=np.uint8)
+        shown, glow = self._last_lit
+        if shown == states.tobytes():
+            return glow
         glow = self._scene.seed.copy()
         glow[self._is_lamp] = 0
         place, owner, lit_in = self._lamps
-        known = owner < len(signals)
-        glow[place[known]] = np.asarray(signals, dtype=np.uint8)[owner[known]] == lit_in[known]
+        known = owner < len(states)
+        glow[place[known]] = states[owner[known]] == lit_in[known]
+        self._last_lit = states.tobytes(), glow
         return glow
 
 

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
+from scipy.spatial import cKDTree
 
 from headless_simulator.scene import Float64
 from headless_simulator.towns.network import DRIVABLE, Network
 from headless_simulator.towns.strips import Strip, limit_at
 
 Pose6 = tuple[float, float, float, float, float, float]
+_MEETING_M: Final = 0.5
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -100,7 +103,10 @@ def _free(taken: dict[tuple[int, int], list[tuple[float, float]]], pose: Pose6) 
 
 
 def speed_limits(lanes: Lanes) -> Float64:
-    """(N, 3) x, y and limit in km/h along the driving lanes, about every 10 m."""
+    """(N, 3) x, y and limit in km/h along the driving lanes, about every 10 m.
+
+    Where lanes meet, as the ways into a junction do, the lowest of their limits holds: who is about to turn is slow already.
+    """
     rows = [np.empty((0, 3))]
     for strip in lanes.driving():
         line = strip.centre_m
@@ -109,4 +115,10 @@ def speed_limits(lanes: Lanes) -> Float64:
         road = lanes.network.roads[strip.road]
         limit = np.array([limit_at(road, s, strip.limit_kmh) for s in at.tolist()])
         rows.append(np.stack([x, y, limit], axis=1))
-    return np.concatenate(rows)
+    found = np.concatenate(rows)
+    meeting = cKDTree(found[:, :2]).query_pairs(_MEETING_M, output_type="ndarray")
+    lowest = found[:, 2].copy()
+    for one, other in (meeting.T, meeting.T[::-1]):
+        np.minimum.at(lowest, one, found[other, 2])
+    found[:, 2] = lowest
+    return found

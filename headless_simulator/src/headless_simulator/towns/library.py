@@ -14,7 +14,6 @@ from headless_simulator.towns import cache
 from headless_simulator.towns.apart import build_apart
 from headless_simulator.towns.errors import TownRefused
 from headless_simulator.towns.load import NAMES, OPT, as_opt, kept_town, load_opendrive
-from headless_simulator.towns.xodr_reader import read_network
 
 OPENDRIVE_MAP: Final = "OpenDriveMap"
 _LARGEST_OPENDRIVE: Final = 24 << 20
@@ -109,6 +108,8 @@ class TownLibrary:
         try:
             town = kept_town(OPENDRIVE_MAP, seed=self._seed, opendrive=data)
             if town is None:
+                from headless_simulator.towns.xodr_reader import read_network  # see load_town
+
                 read_network(data, f"{OPENDRIVE_MAP}.xodr")  # what breaks a rule is refused at once
                 town = build_apart(OPENDRIVE_MAP, seed=self._seed, opendrive=data)
                 cache.keep_newest(OPENDRIVE_MAP, _MOST_KEPT)

@@ -9,15 +9,10 @@ from typing import Final
 
 from headless_simulator.scene import Town
 from headless_simulator.towns import cache
-from headless_simulator.towns.errors import OpenDriveRefused, TownRefused
-from headless_simulator.towns.layouts import LAYOUTS
-from headless_simulator.towns.network import WALKABLE, Network
-from headless_simulator.towns.strips import limit_at
-from headless_simulator.towns.styles import MOTORWAY, SMALL_TOWN, SUBURBAN, Style
-from headless_simulator.towns.xodr_reader import read_network
+from headless_simulator.towns.errors import TownRefused
 
-NAMES: Final[tuple[str, ...]] = tuple(LAYOUTS)
-_FAST_KMH: Final = 85.0
+# Of ``layouts.LAYOUTS``, which a start that finds its town on disk need not import.
+NAMES: Final = ("Town01", "Town02", "Town03", "Town04", "Town05", "Town06", "Town07", "Town10HD")
 OPT: Final = "_Opt"  # CARLA's layered variants: the same town under a name of its own
 
 
@@ -37,14 +32,12 @@ def load_town(name: str, *, seed: int = 0) -> Town:
     kept = kept_town(plain, seed=seed)
     if kept is not None:
         return kept
-    if plain not in LAYOUTS:
+    if plain not in NAMES:
         near = difflib.get_close_matches(plain, NAMES, n=1, cutoff=0.0)[0]
         raise TownRefused(f"there is no town {name!r}; did you mean {near!r}? There are {', '.join(NAMES)}")
-    layout = LAYOUTS[plain]
-    text = layout.plan().opendrive()
-    from headless_simulator.towns.assemble import assemble  # scipy is slow to import and not needed for a cached town
+    from headless_simulator.towns.build import built_town  # scipy and the layouts are slow to import
 
-    town = assemble(plain, text, read_network(text.encode(), plain), layout.style, seed)
+    town = built_town(plain, seed=seed)
     cache.save(cache.key(plain, b"", seed), town)
     return town
 
@@ -73,30 +66,8 @@ def load_opendrive(path: str | Path, *, seed: int = 0) -> Town:
     kept = kept_town(file.stem, seed=seed, opendrive=data)
     if kept is not None:
         return kept
-    network = read_network(data, file.name)
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise OpenDriveRefused(file.name, data[: error.start].count(b"\n") + 1, "document", "it is not UTF-8") from None
-    from headless_simulator.towns.assemble import assemble  # see load_town
+    from headless_simulator.towns.build import built_opendrive  # see load_town
 
-    town = assemble(file.stem, text, network, _style_for(file.stem, network), seed)
+    town = built_opendrive(data, name=file.stem, file_name=file.name, seed=seed)
     cache.save(cache.key(file.stem, data, seed), town)
     return town
-
-
-def _style_for(name: str, network: Network) -> Style:
-    """The style of the town that a file is named after, else one by how fast its roads are and who walks there."""
-    for plain, layout in LAYOUTS.items():
-        if name.startswith(plain):
-            return replace(layout.style, spawn_points=0, river_m=(), parks_m=())
-    whole = walked = fast = 0.0
-    for road in network.roads.values():
-        if not road.junction:
-            lanes = {lane.kind for section in road.sections for lane in section.lanes.values()}
-            whole += road.length_m
-            walked += road.length_m if lanes & WALKABLE else 0.0
-            fast += road.length_m if limit_at(road, 0.0, 50.0) >= _FAST_KMH else 0.0
-    if fast > 0.5 * whole:
-        return MOTORWAY
-    return SMALL_TOWN if walked > 0.5 * whole else SUBURBAN

@@ -13,7 +13,7 @@ from xml.sax.saxutils import quoteattr
 
 from headless_simulator.towns.lane_changes import changes_along
 from headless_simulator.towns.paths import Path
-from headless_simulator.towns.speeds import limits_along
+from headless_simulator.towns.speeds import limit_through, limits_along
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class CrosswalkSpec:
 class RoadSpec:
     """One road to write; lanes run from the centre outward. A connecting road has one driving lane, on its right.
 
-    ``speed_kmh`` holds where the road is straight enough; bends outside junctions have lower limits.
+    ``speed_kmh`` holds where the road is straight enough; bends have lower limits.
     ``lane_ends`` are the (predecessor, successor) lane numbers of lane -1 of a connecting road.
     """
 
@@ -158,7 +158,8 @@ def _end(tag: str, link: tuple[str, int, str] | None) -> str:
 def _road(road: RoadSpec) -> list[str]:
     # The written length must be the sum of the written pieces, or clients see a gap at the end.
     lengths = [float(f"{length:.9f}") for length, _ in road.path.pieces]
-    limits = limits_along(road.path, road.speed_kmh) if road.junction < 0 else ((0.0, road.speed_kmh),)
+    through = ((0.0, limit_through(road.path, road.speed_kmh)),)
+    limits = limits_along(road.path, road.speed_kmh) if road.junction < 0 else through
     lines = [
         f'  <road name={quoteattr(road.name or f"Road {road.number}")} length="{sum(lengths):.9f}" '
         f'id="{road.number}" junction="{road.junction}">',

@@ -43,11 +43,18 @@ def angles(matrix: Float64) -> tuple[float, float, float]:
 
 @numba.njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
 def compose_into(parent: Float64, child: Float64, out: Float64) -> None:
-    """Write the world pose of ``child``, given in the frame of ``parent``, to ``out``."""
-    turn = rotation(parent[3], parent[4], parent[5])
+    """Write the world pose of ``child``, given in the frame of ``parent``, to ``out``.
+
+    The product is written out: the library behind ``@`` rounds it as the processor at hand likes, and takes a while to load.
+    """
+    turn, own = rotation(parent[3], parent[4], parent[5]), rotation(child[3], child[4], child[5])
+    whole = np.empty((3, 3))
+    for i in range(3):
+        for j in range(3):
+            whole[i, j] = turn[i, 0] * own[0, j] + turn[i, 1] * own[1, j] + turn[i, 2] * own[2, j]
     for axis in range(3):
         out[axis] = parent[axis] + turn[axis, 0] * child[0] + turn[axis, 1] * child[1] + turn[axis, 2] * child[2]
-    out[3], out[4], out[5] = angles(turn @ rotation(child[3], child[4], child[5]))
+    out[3], out[4], out[5] = angles(whole)
 
 
 def compose(parent: Float64, child: Float64) -> Float64:

@@ -1,0 +1,22 @@
+"""How this process keeps memory."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Final
+
+_TRIM_THRESHOLD: Final = -1  # glibc's malloc.h
+_MMAP_THRESHOLD: Final = -3
+_LARGEST_IMAGE_BYTES: Final = 32 << 20  # the most that glibc takes
+_MOST_KEPT_BYTES: Final = 256 << 20
+
+
+def keep_freed_memory() -> None:
+    """Let glibc keep what images used for the next ones; where there is another libc, nothing changes.
+
+    Else it goes back to the system, and to be given each page of it anew takes longer than to encode a mask.
+    """
+    mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
+    if mallopt is not None:
+        mallopt(_MMAP_THRESHOLD, _LARGEST_IMAGE_BYTES)
+        mallopt(_TRIM_THRESHOLD, _MOST_KEPT_BYTES)

@@ -1,0 +1,42 @@
+"""A renderer that is made when somebody first asks it for something."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from headless_simulator.render.renderer import Renderer
+from headless_simulator.scene import Float32, RenderedImage, UInt8, UInt32
+
+
+class LateRenderer:
+    """Does what ``Renderer`` does; to sort a town's triangles takes a while that a server without images can save.
+
+    Args:
+        make: gives the renderer; called once at most.
+    """
+
+    def __init__(self, make: Callable[[], Renderer]) -> None:
+        self._make: Callable[[], Renderer] = make
+        self._renderer: Renderer | None = None
+        self._lock = threading.Lock()
+
+    def made(self) -> Renderer:
+        """Give the renderer, made by now."""
+        with self._lock:
+            if self._renderer is None:
+                self._renderer = self._make()
+            return self._renderer
+
+    def render(self, *arguments: Any, **options: Any) -> RenderedImage:
+        """See ``Renderer.render``."""
+        return self.made().render(*arguments, **options)
+
+    def cast(self, *arguments: Any) -> tuple[Float32, UInt32, UInt8, Float32]:
+        """See ``Renderer.cast``."""
+        return self.made().cast(*arguments)
+
+    def without(self, object_ids: frozenset[int]) -> LateRenderer:
+        """See ``Renderer.without``."""
+        return LateRenderer(lambda: self.made().without(object_ids)) if object_ids else self

@@ -1,0 +1,31 @@
+"""Memory that an image used is used again without the system's help."""
+
+import subprocess
+import sys
+
+import pytest
+
+IMAGES = """
+import resource, sys
+import numpy as np
+from headless_simulator.memory import keep_freed_memory
+
+if sys.argv[1] == "kept":
+    keep_freed_memory()
+
+def pages():
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    images = [np.ones((450, 800, 4), np.uint8) for _ in range(6)]
+    del images
+    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
+
+print([pages() for _ in range(10)][-1])
+"""
+
+
+@pytest.mark.skipif("glibc" not in " ".join(__import__("platform").libc_ver()), reason="glibc's own settings")
+def test_images_of_the_next_tick_ask_the_system_for_no_page() -> None:
+    def pages(how: str) -> int:
+        return int(subprocess.run([sys.executable, "-c", IMAGES, how], capture_output=True, check=True).stdout)
+
+    assert pages("kept") < 100 < 1000 < pages("given back")
