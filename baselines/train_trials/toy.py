@@ -31,7 +31,8 @@ class Toy:
     """What the data set has.
 
     Args:
-        scenes: the last one is in uav_val, the others in uav_train; one scene is in both.
+        scenes: the last ones are in uav_val, the others in uav_train.
+        held_out: how many are in uav_val.
         samples: of each scene, half a second apart.
         drones: in a row along x.
         spacing_m: between them.
@@ -43,13 +44,14 @@ class Toy:
     """
 
     scenes: int = 2
+    held_out: int = 1
     samples: int = 2
     drones: int = 2
     spacing_m: float = 8.0
     altitude_m: float = 20.0
     size_px: tuple[int, int] = (64, 36)
     boxes: int = 3
-    reach_m: float = 9.0
+    reach_m: float = 7.0
     seed: int = 0
 
 
@@ -75,7 +77,7 @@ def write_toy(root: Path, toy: Toy) -> Path:
     for name, table in rows.items():
         (folder / f"{name}.json").write_text(json.dumps(table))
     names = [f"scene_{n}" for n in range(toy.scenes)]
-    splits = {"uav_train": names[:-1] or names, "uav_val": names[-1:]}
+    splits = {"uav_train": names[: -toy.held_out], "uav_val": names[-toy.held_out :]}
     (folder / "splits.json").write_text(json.dumps(splits))
     return root
 

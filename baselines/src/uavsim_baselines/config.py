@@ -119,7 +119,7 @@ class TrainingConfig(_Part):
         default="any", description="any: each sample is seen from a drone drawn by chance"
     )
     shuffled_labels: bool = Field(
-        default=False, description="control: boxes of another sample; such a model must not generalise"
+        default=False, description="control: boxes of another scene; such a model must not generalise"
     )
     device: Literal["auto", "cpu", "cuda"] = "auto"
     mixed_precision: bool = Field(default=True, description="on a GPU only")

@@ -62,13 +62,15 @@ def test_batches_follow_from_seed_and_step_alone_and_use_every_frame(config: Con
     assert other != whole
 
 
-def test_the_control_has_every_frame_with_another_frames_boxes(config: Config) -> None:
+def test_the_control_has_every_frame_with_another_scenes_boxes(config: Config) -> None:
     training = config.training.model_copy(update={"shuffled_labels": True})
-    plan = BatchPlan(
-        read_frames(config.data, "uav_train"), config.model_copy(update={"training": training}), first_step=0
-    )
-    drawn = [place for batch in plan for place in batch]
-    assert all(number != labelled for number, _, labelled in drawn)
+    control = config.model_copy(update={"training": training})
+    frames = [*read_frames(config.data, "uav_train"), *read_frames(config.data, "uav_val")]
+    drawn = [place for batch in BatchPlan(frames, control, first_step=0) for place in batch]
+    assert {frames[number].scene for number, _, _ in drawn} == {"scene_0", "scene_1"}
+    assert all(frames[number].scene != frames[labelled].scene for number, _, labelled in drawn)
+    with pytest.raises(BaselineError, match="needs two scenes"):
+        BatchPlan(frames[:2], control, first_step=0)
 
 
 def test_a_batch_stacks(config: Config) -> None:

@@ -144,11 +144,19 @@ class BatchPlan(Sampler[list[tuple[int, int, int]]]):
     """Which items make each step's batch: a function of the seed and the step alone, so training resumes where it was.
 
     Every frame is drawn once before any is drawn again.
+
+    Raises:
+        BaselineError: labels are to be shuffled, and there is one scene only.
     """
 
     def __init__(self, frames: Sequence[Frame], config: Config, *, first_step: int) -> None:
         self.count, self.drones = len(frames), len(frames[0].drones)
         self.config, self.first_step = config, first_step
+        self.scenes = [frame.scene for frame in frames]
+        if config.training.shuffled_labels and len(set(self.scenes)) < 2:
+            raise BaselineError(
+                "training.shuffled_labels needs two scenes: samples of one scene have nearly the same boxes"
+            )
 
     def __iter__(self) -> Iterator[list[tuple[int, int, int]]]:
         """Yield the batches from the first step to the last."""
@@ -166,7 +174,7 @@ class BatchPlan(Sampler[list[tuple[int, int, int]]]):
         any_ego = self.config.training.ego == "any"
         ego = int(np.random.default_rng([seed, 1, place]).integers(self.drones)) if any_ego else 0
         labelled = number
-        if self.config.training.shuffled_labels:  # one wrong sample each, the same in every epoch
-            order = np.random.default_rng([seed, 2]).permutation(self.count)
-            labelled = int(order[(int(np.flatnonzero(order == number)[0]) + 1) % self.count])
+        if self.config.training.shuffled_labels:  # one wrong frame each, the same in every epoch
+            others = [k for k, scene in enumerate(self.scenes) if scene != self.scenes[number]]
+            labelled = int(np.random.default_rng([seed, 2, number]).choice(others))
         return number, ego, labelled
