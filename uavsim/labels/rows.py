@@ -138,13 +138,27 @@ def _issues(labelled: LabelledSample, number: int) -> list[JsonDict]:
     views = labelled.job.views
     own = labelled.causes[number][:, 1:5]
     rows = np.flatnonzero(own.any(axis=-1) & views.in_view[number])
-    return [_issue(labelled, number, int(row)) for row in rows]
+    columns = (views.visible_px, views.amodal_px, views.occlusion, views.truncation, views.away_m)
+    measured = zip(*(column[number, rows].tolist() for column in columns), strict=True)
+    shaded = labelled.images[number].shaded_share[rows].tolist()
+    return [
+        _issue(labelled, number, row, hinders=hinders, measured=numbers, shaded=share)
+        for row, hinders, numbers, share in zip(rows.tolist(), own[rows].tolist(), measured, shaded, strict=True)
+    ]
 
 
-def _issue(labelled: LabelledSample, number: int, row: int) -> JsonDict:
-    job, views = labelled.job, labelled.job.views
-    kinds = [kind for kind, hinders in zip(_OWN, labelled.causes[number, row, 1:5].tolist(), strict=True) if hinders]
-    shaded = float(labelled.images[number].shaded_share[row])
+def _issue(
+    labelled: LabelledSample,
+    number: int,
+    row: int,
+    *,
+    hinders: list[bool],
+    measured: tuple[int, int, float, float, float],
+    shaded: float,
+) -> JsonDict:
+    job = labelled.job
+    kinds = [kind for kind, does in zip(_OWN, hinders, strict=True) if does]
+    visible_px, amodal_px, occlusion, truncation, away_m = measured
     issue: JsonDict = {
         "sample_annotation_token": job.annotations[row],
         "instance_token": job.instances[row],
@@ -152,11 +166,11 @@ def _issue(labelled: LabelledSample, number: int, row: int) -> JsonDict:
         "kinds": kinds,
         "box_percent": _box_percent(labelled, number, row),
         "measured": {
-            "visible_px": int(views.visible_px[number, row]),
-            "amodal_px": int(views.amodal_px[number, row]),
-            "occlusion": round(float(views.occlusion[number, row]), 4),
-            "truncation": round(float(views.truncation[number, row]), 4),
-            "distance_m": round(float(views.away_m[number, row]), 2),
+            "visible_px": visible_px,
+            "amodal_px": amodal_px,
+            "occlusion": round(occlusion, 4),
+            "truncation": round(truncation, 4),
+            "distance_m": round(away_m, 2),
             "shaded_share": None if math.isnan(shaded) else round(shaded, 4),
         },
     }

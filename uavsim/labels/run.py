@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import json
 import os
 import time
 from collections import Counter
@@ -12,6 +11,8 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
+
+import orjson
 
 from uavsim.access import Dataset
 from uavsim.config.events import EventThresholds
@@ -112,7 +113,7 @@ def _rows_of(job: SampleJob, thresholds: EventThresholds, *, valued: bool) -> _R
 
 
 def _line(row: JsonDict) -> bytes:
-    return json.dumps(row, separators=(",", ":"), allow_nan=False).encode() + b"\n"
+    return orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE)
 
 
 def _counts(rows: list[JsonDict]) -> Counter[str]:
