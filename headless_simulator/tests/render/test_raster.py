@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 from headless_simulator.render.raster import SLACK, fill
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 WIDTH, HEIGHT = 48, 40
@@ -33,12 +33,15 @@ def test_a_right_triangle_on_paper() -> None:
     st.lists(st.tuples(st.floats(-20, 70), st.floats(-20, 60)), min_size=4, max_size=9, unique=True),
     st.booleans(),
 )
+@example([(0.0, 0.0), (0.0, 1.0), (0.0, 21.0), (24.0, 20.0)], True)  # a corner in the middle
 def test_a_fan_covers_each_pixel_once(rim: list[tuple[float, float]], snap: bool) -> None:
     """Triangles round a middle point share edges: together they cover what is inside, each pixel once."""
     corners = np.array(rim)
     if snap:  # put corners on pixel centres, where ties are
         corners = np.round(corners) + 0.5
     middle = np.array([24.5, 20.5]) if snap else np.array([24.3, 19.7])
+    if (corners == middle).all(axis=1).any():  # no angle, and no fan
+        return
     angle = np.arctan2(*(corners - middle).T[::-1])
     corners = corners[np.argsort(angle, kind="stable")]
     if len(np.unique(np.sort(angle))) < len(angle):
