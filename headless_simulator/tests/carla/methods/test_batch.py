@@ -37,7 +37,8 @@ def control(actor_id: int, sent: list[Any]) -> list[Any]:
 
 
 def same_state(one: World, other: World) -> bool:
-    return all(np.array_equal(a, b) for a, b in zip(one.table.c, other.table.c, strict=True))
+    columns: list[tuple[np.ndarray, np.ndarray]] = list(zip(one.table.c, other.table.c, strict=True))
+    return all(np.array_equal(a, b) for a, b in columns)
 
 
 def test_controls_of_one_batch_are_those_of_single_calls() -> None:
