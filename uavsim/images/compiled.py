@@ -17,5 +17,8 @@ R = TypeVar("R")
 
 
 def kernel(function: Callable[P, R]) -> Callable[P, R]:
-    """Compile a function of arrays and numbers."""
+    """Compile a function of arrays and numbers.
+
+    It calls kernels of its own file only: numba keeps machine code until that file changes, and what a kernel calls is in it.
+    """
     return cast("Callable[P, R]", njit(cache=True, nogil=True, error_model="numpy")(function))

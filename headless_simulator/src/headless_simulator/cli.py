@@ -18,12 +18,12 @@ from headless_simulator.airsim.fault_injection import AirSimFaults
 from headless_simulator.carla.server import CarlaServer
 from headless_simulator.compile_ahead import CompileAhead, compile_aside, note_late_compilation
 from headless_simulator.compile_groups import one_triangle
+from headless_simulator.compiled import do_without_blas
 from headless_simulator.errors import ClientError
 from headless_simulator.faults import Faults, read_faults
 from headless_simulator.memory import keep_freed_memory
 from headless_simulator.models.library import ModelLibrary
 from headless_simulator.render import LateRenderer, Renderer
-from headless_simulator.render.jit import do_without_blas
 from headless_simulator.rendering import Rendering
 from headless_simulator.scene import Town
 from headless_simulator.stages import count_stages

@@ -18,9 +18,9 @@ from numba.core import event
 
 from headless_simulator.airsim import pixels, quad, simple_flight
 from headless_simulator.airsim.contact import advance, ground_height
+from headless_simulator.compiled import do_without_blas
 from headless_simulator.models import ModelLibrary
 from headless_simulator.render import Renderer
-from headless_simulator.render.jit import do_without_blas
 from headless_simulator.scene import Ground, Mesh, SignalHead, Town
 from headless_simulator.world.world import World
 

@@ -13,7 +13,7 @@ from typing import Final
 
 import numpy as np
 
-from headless_simulator.render.jit import Number, kernel
+from headless_simulator.compiled import Number, kernel
 from headless_simulator.render.lanes import BLUE, GRAIN, GREEN, RED, X, Y, Z
 from headless_simulator.render.tiles import StaticScene
 from headless_simulator.scene import STATIC_ID, TAG, Float32, Float64, Movers, UInt32

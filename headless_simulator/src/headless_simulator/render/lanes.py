@@ -12,7 +12,7 @@ from typing import Final
 
 import numpy as np
 
-from headless_simulator.render.jit import Number, kernel
+from headless_simulator.compiled import Number, kernel
 from headless_simulator.render.light import (
     CLOUDS,
     FOG_FALLOFF_PER_M,

@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 
-from headless_simulator.render.jit import Number, kernel
+from headless_simulator.compiled import Number, kernel
 from headless_simulator.scene import Float64, UInt32
 
 

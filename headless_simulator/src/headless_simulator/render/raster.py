@@ -21,7 +21,7 @@ from typing import Final, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from headless_simulator.render.jit import int64, kernel
+from headless_simulator.compiled import int64, kernel
 from headless_simulator.scene import Float32, Float64, Int32
 
 Int64: TypeAlias = npt.NDArray[np.int64]

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from headless_simulator.render.jit import kernel
+from headless_simulator.compiled import kernel
 from headless_simulator.render.raster import Int64
 from headless_simulator.scene import Float32, Float64, Int32, UInt8, UInt32
 

@@ -7,8 +7,8 @@ import math
 
 import numpy as np
 
+from headless_simulator.compiled import Number, kernel
 from headless_simulator.render.glow import lamplight
-from headless_simulator.render.jit import Number, kernel
 from headless_simulator.render.lanes import (
     ACROSS,
     BLUE,

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-import numba
 import numpy as np
 import numpy.typing as npt
 
+from headless_simulator.compiled import kernel
 from headless_simulator.scene import Float64
 from headless_simulator.world.contact import first_hit, overlap_depth
 
@@ -67,13 +67,13 @@ class Cells(NamedTuple):
         return cls.of(boxes[:, :2] - reach, boxes[:, :2] + reach)
 
 
-@numba.njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel(error_model="python")
 def _along(at_m: float, origin_m: float, cell_m: float, count: int) -> int:
     """Return the number of the square in which a coordinate lies; the nearest outside all of them."""
     return min(max(int((at_m - origin_m) / cell_m), 0), count - 1)
 
 
-@numba.njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel(error_model="python")
 def first_hits(boxes: Float64, others: Float64, cells: Cells) -> Int64:
     """Return for each box the number of the first of ``others`` that it overlaps, -1 without; ``cells`` are theirs."""
     out = np.empty(len(boxes), np.int64)
@@ -103,7 +103,7 @@ def first_hits(boxes: Float64, others: Float64, cells: Cells) -> Int64:
     return out
 
 
-@numba.njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel(error_model="python")
 def nearest(points_m: Float64, samples: Float64, cells: Cells) -> Int64:
     """Return for each (x, y) the number of the nearest sample; samples begin with x and y, ``cells`` are theirs."""
     out = np.empty(len(points_m), np.int64)

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import math
 
-import numba
 import numpy as np
 import numpy.typing as npt
 
+from headless_simulator.compiled import kernel
 from headless_simulator.scene import Float64
 
 # A box is (x, y, z of its centre, yaw in degrees, half length, half width, half height).
 
 
-@numba.njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel(error_model="python")
 def overlap_depth(a: Float64, b: Float64) -> float:
     """Return how deep two upright boxes are in each other, metres; 0 or less when apart (separating axes)."""
     depth = a[6] + b[6] - abs(a[2] - b[2])
@@ -35,7 +35,7 @@ def overlap_depth(a: Float64, b: Float64) -> float:
     return depth  # type: ignore[no-any-return]
 
 
-@numba.njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel(error_model="python")
 def boxes_of(rows: npt.NDArray[np.int64], pose: Float64, half: Float64, offset: Float64) -> Float64:
     """Return the (N, 7) upright boxes of actors."""
     out = np.empty((len(rows), 7))
@@ -50,7 +50,7 @@ def boxes_of(rows: npt.NDArray[np.int64], pose: Float64, half: Float64, offset: 
     return out
 
 
-@numba.njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel(error_model="python")
 def first_hit(box: Float64, others: Float64) -> int:
     """Return the number of the first box that ``box`` overlaps, -1 without."""
     for n in range(len(others)):
@@ -62,7 +62,7 @@ def first_hit(box: Float64, others: Float64) -> int:
     return -1
 
 
-@numba.njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel(error_model="python")
 def pairs(boxes: Float64) -> npt.NDArray[np.int64]:
     """Return (M, 2) numbers of the boxes that overlap, each pair once, by sweep along x."""
     order = np.argsort(boxes[:, 0])

@@ -7,12 +7,11 @@ Good enough for the Traffic Manager; it has no tyres, no suspension and no engin
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Final, NamedTuple
 
-import numba
 import numpy as np
 
+from headless_simulator.compiled import kernel
 from headless_simulator.scene import Float32, Float64, Ground
 from headless_simulator.world.pose import compose_into
 from headless_simulator.world.table import Columns, Rows
@@ -29,15 +28,7 @@ FASTEST_MPS: Final = 60.0  # a larger jump of a thing without physics is a telep
 CONTACT_M: Final = 0.02
 STEP_DOWN_M: Final = 0.4  # a walker takes a kerb in its stride
 
-F = TypeVar("F", bound=Callable[..., Any])
-
-
-def _kernel(function: F) -> F:
-    """Compile what makes no array of its own, and so needs no counts of references.
-
-    Counting them for each column that a line looks at takes ten times as long as what these functions work out.
-    """
-    return numba.njit(cache=True, nogil=True, _nrt=False)(function)  # type: ignore[no-any-return]
+_fast = kernel(error_model="python", counts=False)  # what makes no array needs no counts of references
 
 
 class GroundGrid(NamedTuple):
@@ -54,7 +45,7 @@ class GroundGrid(NamedTuple):
         return cls(np.asarray(ground.origin_m, dtype=np.float64), float(ground.cell_m), height)
 
 
-@_kernel
+@_fast
 def ground_height(x: float, y: float, ground: GroundGrid) -> float:
     """Return the bilinear height of the ground; outside the grid that of its rim."""
     height = ground.height_m
@@ -68,7 +59,7 @@ def ground_height(x: float, y: float, ground: GroundGrid) -> float:
     return low * (1 - b) + high * b  # type: ignore[no-any-return]
 
 
-@_kernel
+@_fast
 def _speed_after(row: int, dt: float, c: Columns, most_mps2: float) -> float:
     """Return the speed after throttle, brakes and air; the tyres give ``most_mps2`` either way."""
     speed = c.speed[row]
@@ -82,7 +73,7 @@ def _speed_after(row: int, dt: float, c: Columns, most_mps2: float) -> float:
     return speed - math.copysign(hold * dt, speed)  # type: ignore[no-any-return]
 
 
-@_kernel
+@_fast
 def _traction(row: int, c: Columns, ground: GroundGrid) -> float:
     """Return the acceleration that the tyres can give, m/s2."""
     p = c.pose[row]
@@ -91,7 +82,7 @@ def _traction(row: int, c: Columns, ground: GroundGrid) -> float:
     return c.grip[row] * GRAVITY_MPS2  # type: ignore[no-any-return]
 
 
-@_kernel
+@_fast
 def _relax(row: int, c: Columns) -> None:
     """Let go of a control that is older than a tick, if the vehicle's controls do not stick."""
     if not c.sticky[row] and not c.control_set[row]:
@@ -100,12 +91,12 @@ def _relax(row: int, c: Columns) -> None:
     c.control_set[row] = 0
 
 
-@_kernel
+@_fast
 def _backwards(row: int, c: Columns) -> bool:
     return c.reverse[row] != 0 or (c.manual[row] != 0 and c.gear[row] < 0)  # type: ignore[no-any-return]
 
 
-@_kernel
+@_fast
 def _settle(row: int, dt: float, c: Columns, ground: GroundGrid) -> None:
     """Put the wheels on the ground, or let the body fall."""
     p, reach, width = c.pose[row], 0.5 * c.wheelbase[row], 0.8 * c.half[row, 1]
@@ -130,7 +121,7 @@ def _settle(row: int, dt: float, c: Columns, ground: GroundGrid) -> None:
     p[5] = -math.degrees(math.atan2(right - left, 2 * width))
 
 
-@_kernel
+@_fast
 def _steer_share(speed: float) -> float:
     """Share of the full steering angle at a speed: CARLA's usual steering curve."""
     if speed < 5.0:
@@ -138,7 +129,7 @@ def _steer_share(speed: float) -> float:
     return max(0.5, 1.0 - 0.016 * (speed - 5.0))
 
 
-@_kernel
+@_fast
 def _follow(row: int, dt: float, c: Columns) -> None:
     """Take the velocity of a thing that is moved from outside from its displacement, unless that was a jump."""
     p = c.pose[row]
@@ -154,7 +145,7 @@ def _follow(row: int, dt: float, c: Columns) -> None:
         c.was[row, axis] = p[axis]
 
 
-@_kernel
+@_fast
 def _take_over_orders(row: int, c: Columns) -> None:
     """Let target velocities and pushes that came since the last tick change the speed."""
     yaw = math.radians(c.pose[row, 4])
@@ -168,7 +159,7 @@ def _take_over_orders(row: int, c: Columns) -> None:
     c.push[row, :] = 0.0
 
 
-@_kernel
+@_fast
 def _drive(row: int, dt: float, c: Columns, ground: GroundGrid) -> None:
     p = c.pose[row]
     _take_over_orders(row, c)
@@ -198,7 +189,7 @@ def _drive(row: int, dt: float, c: Columns, ground: GroundGrid) -> None:
         c.gear[row] = -1 if _backwards(row, c) else (0 if at_rest else 1 + min(4, int(abs(v) / 7.0)))
 
 
-@_kernel
+@_fast
 def step_vehicles(rows: Rows, dt: float, c: Columns, ground: GroundGrid) -> None:
     """Advance every vehicle by one tick; ``velocity`` is displacement over time afterwards."""
     for row in rows:
@@ -222,7 +213,7 @@ def step_vehicles(rows: Rows, dt: float, c: Columns, ground: GroundGrid) -> None
         c.placed[row] = 0
 
 
-@_kernel
+@_fast
 def step_walkers(rows: Rows, dt: float, c: Columns, ground: GroundGrid) -> None:
     """Advance every walker by one tick: commanded stride, or the velocity that its placements make."""
     for row in rows:
@@ -243,7 +234,7 @@ def step_walkers(rows: Rows, dt: float, c: Columns, ground: GroundGrid) -> None:
         c.placed[row] = 0
 
 
-@numba.njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel(error_model="python")
 def carry(rows: Rows, c: Columns) -> None:
     """Move attached actors with their parents; ``rows`` has every parent before its children."""
     for row in rows:

@@ -8,16 +8,16 @@ from __future__ import annotations
 import math
 from typing import Final, TypeAlias
 
-import numba
 import numpy as np
 
+from headless_simulator.compiled import kernel
 from headless_simulator.scene import Float64
 
 Pose6: TypeAlias = tuple[float, float, float, float, float, float]
 HOME: Final[Pose6] = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 
 
-@numba.njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel(error_model="python")
 def rotation(pitch_deg: float, yaw_deg: float, roll_deg: float) -> Float64:
     """Return the (3, 3) matrix whose columns are forward, right and up."""
     cp, sp = math.cos(math.radians(pitch_deg)), math.sin(math.radians(pitch_deg))
@@ -30,7 +30,7 @@ def rotation(pitch_deg: float, yaw_deg: float, roll_deg: float) -> Float64:
     return out
 
 
-@numba.njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel(error_model="python")
 def angles(matrix: Float64) -> tuple[float, float, float]:
     """Return (pitch, yaw, roll) in degrees of a rotation matrix; at the poles roll is 0."""
     sp = min(1.0, max(-1.0, matrix[2, 0]))
@@ -41,7 +41,7 @@ def angles(matrix: Float64) -> tuple[float, float, float]:
     return pitch, yaw, math.degrees(math.atan2(-matrix[2, 1], matrix[2, 2]))
 
 
-@numba.njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel(error_model="python")
 def compose_into(parent: Float64, child: Float64, out: Float64) -> None:
     """Write the world pose of ``child``, given in the frame of ``parent``, to ``out``.
 

@@ -6,10 +6,10 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Final
 
-import numba
 import numpy as np
 import numpy.typing as npt
 
+from headless_simulator.compiled import kernel
 from headless_simulator.scene import Float64, Int32, SignalHead, UInt8
 from headless_simulator.world import contact
 from headless_simulator.world.table import Columns, Rows
@@ -156,7 +156,7 @@ class Signals:
                     self.lamps[number].elapsed_s = 0.0
 
 
-@numba.njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@kernel(error_model="python")
 def _find_lights(rows: Rows, c: Columns, triggers: Float64) -> None:
     """A vehicle is at a light while any part of it is in the light's trigger box, as with CARLA's overlap events."""
     boxes = contact.boxes_of(rows, c.pose, c.half, c.offset)

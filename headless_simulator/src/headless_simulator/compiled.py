@@ -6,10 +6,12 @@ import importlib
 import sys
 from collections.abc import Callable
 from types import ModuleType
-from typing import Any, Final, ParamSpec, TypeAlias, TypeVar, cast
+from typing import Any, Final, Literal, ParamSpec, TypeAlias, TypeVar, cast
 
 import numpy as np
 from numba import njit
+
+from headless_simulator.kernel_cache import KernelCache
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -33,7 +35,9 @@ def do_without_blas() -> None:
             del sys.modules["scipy.linalg"]
 
 
-def kernel(*, fastmath: bool = False, counts: bool = True) -> Callable[[Callable[P, R]], Callable[P, R]]:
+def kernel(
+    *, fastmath: bool = False, counts: bool = True, error_model: Literal["numpy", "python"] = "numpy"
+) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Compile a function of arrays and numbers.
 
     Args:
@@ -41,8 +45,12 @@ def kernel(*, fastmath: bool = False, counts: bool = True) -> Callable[[Callable
             triangles of an edge may round apart: never for geometry.
         counts: whether references to arrays are counted. A kernel that makes no array can do without: counting takes up to
             nine tenths of its time where it looks at parts of arrays, pixel by pixel or triangle by triangle.
+        error_model: whose way to divide by zero: ``numpy`` gives infinities, ``python`` raises.
     """
-    return cast(
-        "Callable[[Callable[P, R]], Callable[P, R]]",
-        njit(cache=True, nogil=True, error_model="numpy", fastmath=fastmath, _nrt=counts),
-    )
+
+    def compiled(function: Callable[P, R]) -> Callable[P, R]:
+        dispatcher = njit(nogil=True, error_model=error_model, fastmath=fastmath, _nrt=counts)(function)
+        dispatcher._cache = KernelCache(function)  # what numba's cache=True does, with a stamp that knows the callees
+        return cast("Callable[P, R]", dispatcher)
+
+    return compiled

@@ -5,7 +5,7 @@ import sys
 
 START = """
 import sys
-from headless_simulator.render.jit import do_without_blas
+from headless_simulator.compiled import do_without_blas
 do_without_blas()
 from headless_simulator.models import ModelLibrary
 from headless_simulator.compile_groups import one_triangle
