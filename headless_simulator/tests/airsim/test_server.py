@@ -210,6 +210,17 @@ def test_wall_clock_runs_at_the_speed_that_is_set(serve, connect) -> None:
     assert 0.5 * 4 * wall_s < passed_s < 1.1 * 4 * wall_s + 0.1  # a busy machine may fall behind, never run ahead
 
 
+def test_time_passes_as_fast_while_nobody_is_connected(serve, connect) -> None:
+    server = serve({"ClockSpeed": 4})
+    client = connect(server)
+    first_ns, first_s = client.getMultirotorState().timestamp, time.monotonic()
+    client.client.close()
+    time.sleep(1.0)
+    passed_s = (connect(server).getMultirotorState().timestamp - first_ns) * 1e-9
+    wall_s = time.monotonic() - first_s
+    assert 0.5 * 4 * wall_s < passed_s < 1.1 * 4 * wall_s + 0.1
+
+
 def test_pause_stops_time(serve, connect) -> None:
     client = connect(serve())
     client.simPause(True)

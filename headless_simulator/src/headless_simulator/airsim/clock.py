@@ -11,6 +11,7 @@ from headless_simulator.airsim.fleet import STEP_NS, Fleet
 
 CATCH_UP_S: Final = 0.25  # a busy machine falls behind rather than jump
 TURN_S: Final = 0.004
+ALONE_TURN_S: Final = 0.05  # while nobody is connected: an idle simulator takes a fiftieth of a core, not a twelfth
 BURST_NS: Final = 60_000_000  # how long the lock is held at most, in simulated time
 
 
@@ -31,7 +32,7 @@ class ClockThread:
         every_turn: Callable[[int], None] = lambda _: None,
     ) -> None:
         self._fleet, self._wall, self._every_turn = fleet, wall, every_turn
-        self._stopping = False
+        self._stopping, self._turn_s = False, TURN_S
         self._thread = threading.Thread(target=self._run, name="airsim-clock", daemon=True)
 
     def start(self) -> None:
@@ -44,6 +45,12 @@ class ClockThread:
             self._stopping = True
             self._fleet.changed.notify_all()
         self._thread.join()
+
+    def watch(self, *, watched: bool) -> None:
+        """Let time pass in fine turns, for clients that look, or in coarse ones; the steps of flight are the same."""
+        with self._fleet.lock:
+            self._turn_s = TURN_S if watched else ALONE_TURN_S
+            self._fleet.changed.notify_all()
 
     def _run(self) -> None:
         fleet, last_s, owed_s = self._fleet, self._wall(), 0.0
@@ -65,7 +72,7 @@ class ClockThread:
                 fleet.run_for(min(steps_ns, BURST_NS))
                 owed_s -= min(steps_ns, BURST_NS) * 1e-9
                 if owed_s < TURN_S * fleet.settings.clock_speed:
-                    fleet.changed.wait(TURN_S)
+                    fleet.changed.wait(self._turn_s)
 
     def _most_owed_s(self) -> float:
         return CATCH_UP_S * max(1.0, self._fleet.settings.clock_speed)

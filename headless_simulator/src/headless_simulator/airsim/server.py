@@ -87,6 +87,7 @@ class AirSimServer:
         Raises:
             OSError: the port is taken.
         """
+        self.simulation.clock.watch(watched=False)
         self.simulation.start()
         try:
             self._listener = socket.create_server((self._address, self._wanted_port), backlog=64)
@@ -128,6 +129,7 @@ class AirSimServer:
                 full = len(self._clients) >= MAX_CLIENTS
                 if not full:
                     self._clients.add(client)
+                    self.simulation.clock.watch(watched=True)
             if full:
                 sock.close()
             else:
@@ -136,6 +138,7 @@ class AirSimServer:
     def _closed(self, client: QueuedConnection) -> None:
         with self._lock:
             self._clients.discard(client)
+            self.simulation.clock.watch(watched=bool(self._clients))
             self.malformed += client.malformed
 
     # ---- calls -------------------------------------------------------------------------------------------------------
