@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import ast
+import inspect
+import itertools
+import textwrap
 from typing import Annotated, Any, ClassVar, Final
 
 from pydantic import BaseModel, ConfigDict, Field, GetJsonSchemaHandler, StringConstraints
@@ -67,7 +71,7 @@ class Model(BaseModel):
         extra="forbid",
         strict=True,
         allow_inf_nan=False,
-        use_attribute_docstrings=True,
+        defer_build=True,  # when it is first used: a command uses a few of fifty models
     )
 
     shorthand: ClassVar[dict[str, Any] | None] = None
@@ -75,12 +79,32 @@ class Model(BaseModel):
 
     @classmethod
     def __get_pydantic_json_schema__(cls, core: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
-        """Tell editors of the short form too."""
+        """Tell editors what a key means, which its docstring says, and of the short form."""
         schema = handler(core)
+        whole = handler.resolve_ref_schema(schema)
+        docs = _attribute_docstrings(cls)
+        for name, field in cls.model_fields.items():
+            if name in docs:
+                whole["properties"][field.alias or name].setdefault("description", docs[name])
         if cls.shorthand is None:
             return schema
-        whole = handler.resolve_ref_schema(schema)
         inner = dict(whole)
         whole.clear()
         whole.update({"anyOf": [cls.shorthand, inner], "title": inner.pop("title", cls.__name__)})
         return schema
+
+
+def _attribute_docstrings(model: type[BaseModel]) -> dict[str, str]:
+    """Return the docstring below each attribute; pydantic itself would look for them at every import, which takes long."""
+    found: dict[str, str] = {}
+    for base in reversed(model.__mro__):
+        if not issubclass(base, Model):
+            continue
+        body = ast.parse(textwrap.dedent(inspect.getsource(base))).body[0]
+        assert isinstance(body, ast.ClassDef), base
+        for line, below in itertools.pairwise(body.body):
+            if isinstance(line, ast.AnnAssign) and isinstance(line.target, ast.Name) and isinstance(below, ast.Expr):
+                text = below.value
+                if isinstance(text, ast.Constant) and isinstance(text.value, str):
+                    found[line.target.id] = inspect.cleandoc(text.value)
+    return found

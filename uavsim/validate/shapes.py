@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
-from scipy.spatial import cKDTree
 
 from uavsim.typing import BoolArray, FloatArray, IntArray
 from uavsim.validate.dataset import DataSet, Place, follow
@@ -277,7 +276,7 @@ def _ground_of_town(evidence: Evidence, rows: IntArray) -> Iterator[Finding]:
     thinned = np.unique(np.column_stack([np.round(ground[:, :2] / 2), instance]), axis=0, return_index=True)[1]
     if len(thinned) < GROUND_NEIGHBOURS:
         return
-    reach, near = cKDTree(ground[thinned, :2]).query(ground[:, :2], k=GROUND_NEIGHBOURS)
+    reach, near = _tree(ground[thinned, :2]).query(ground[:, :2], k=GROUND_NEIGHBOURS)
     near = thinned[near]
     other = (instance[near] != instance[:, None]) & (reach < GROUND_REACH_M)
     step = np.abs(ground[near, 2] - ground[:, None, 2]) - GROUND_SLOPE * reach
@@ -297,7 +296,7 @@ def no_twins(evidence: Evidence) -> Iterator[Finding]:
     sample = data["sample_annotation"]["sample_token"]
     rows = np.flatnonzero(boxes.usable & ~data.placed & (sample >= 0))
     apart = np.column_stack([boxes.centre_m[rows], sample[rows] * 1e4])
-    pairs = cKDTree(apart).query_pairs(TWIN_M, output_type="ndarray") if len(rows) else np.zeros((0, 2), np.int64)
+    pairs = _tree(apart).query_pairs(TWIN_M, output_type="ndarray") if len(rows) else np.zeros((0, 2), np.int64)
     for one, other in rows[pairs].tolist():
         distance = float(np.linalg.norm(boxes.centre_m[one] - boxes.centre_m[other]))
         message = f"two boxes {distance:.2f} m apart in one sample"
@@ -328,3 +327,9 @@ def visibility_told(evidence: Evidence) -> Iterator[Finding]:
 def _bounds(level: str) -> tuple[float, float]:
     low, dash, high = level.removeprefix("v").partition("-")
     return (int(low) / 100, int(high) / 100) if dash and low.isdigit() and high.isdigit() else (-1.0, 2.0)
+
+
+def _tree(points_m: FloatArray) -> Any:
+    from scipy.spatial import cKDTree  # takes long to import: a command that looks at no box starts without it
+
+    return cKDTree(points_m)

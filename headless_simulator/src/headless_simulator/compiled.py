@@ -49,7 +49,9 @@ def kernel(
     """
 
     def compiled(function: Callable[P, R]) -> Callable[P, R]:
-        dispatcher = njit(nogil=True, no_cfunc_wrapper=True, error_model=error_model, fastmath=fastmath, _nrt=counts)(function)
+        dispatcher = njit(nogil=True, no_cfunc_wrapper=True, error_model=error_model, fastmath=fastmath, _nrt=counts)(
+            function
+        )
         dispatcher._cache = KernelCache(function)  # what numba's cache=True does, with a stamp that knows the callees
         return cast("Callable[P, R]", dispatcher)
 
