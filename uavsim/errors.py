@@ -5,7 +5,8 @@ UavsimError                     1
 |   |-- ConfigError             2   a YAML file: file, key, what is wrong
 |   `-- UnknownNameError        2   a name that is not there, with the nearest that is
 |-- SystemFailure               3   the simulator or the machine
-|   |-- SimulatorError          3   not there, another version, another map, refused
+|   |-- SimulatorError          3   not there, another version, refused
+|   |   |-- MapMissing          3   it does not have the town: no other try will find it
 |   |   |-- SimulatorLost       3   it answered before and does not any more
 |   |   `-- MissedTick          3   an image or state that is not of the tick asked for
 |   |-- SceneVoid               3   the scene cannot be used as flown (a drone left its formation, ...)
@@ -23,6 +24,7 @@ __all__ = [
     "DatasetError",
     "FrameError",
     "InputError",
+    "MapMissing",
     "MissedTick",
     "SceneVoid",
     "SimulatorError",
@@ -61,11 +63,15 @@ class SystemFailure(UavsimError):
 
 
 class SimulatorError(SystemFailure):
-    """A simulator is not there, is of another version or map, or refuses."""
+    """A simulator is not there, is of another version, or refuses."""
 
 
 class SimulatorLost(SimulatorError):
     """A simulator that answered before does not answer any more."""
+
+
+class MapMissing(SimulatorError):
+    """A simulator does not have the town that was asked for; no other try will find it."""
 
 
 class MissedTick(SimulatorError):

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from uavsim.config.backends import AIRSIM, backend_of
 from uavsim.config.run import RunConfig, SimulatorConfig
-from uavsim.errors import InputError, StorageError
+from uavsim.errors import InputError, MapMissing, StorageError
 from uavsim.flows.job import Job
 from uavsim.flows.progress import RunProgress, start_up
 from uavsim.flows.request import Request
@@ -32,7 +32,7 @@ from uavsim.terminal import Screen
 
 __all__ = ["RUN_ENDS", "Prepared", "committed_already", "is_held", "opened", "prepared", "refuse_strangers"]
 
-RUN_ENDS = (StorageError, InputError, NoSlotLeft)
+RUN_ENDS = (StorageError, InputError, MapMissing, NoSlotLeft)
 
 
 @dataclass(frozen=True, slots=True)

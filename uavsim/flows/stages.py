@@ -26,7 +26,7 @@ from uavsim.dataset.fragment import pack_fragment
 from uavsim.dataset.generations import in_generation
 from uavsim.dataset.layout import final_paths
 from uavsim.dataset.strict import scene_fragment
-from uavsim.errors import InputError, SceneVoid, StorageError, SystemFailure, UavsimError
+from uavsim.errors import InputError, MapMissing, SceneVoid, StorageError, SystemFailure, UavsimError
 from uavsim.files.names import generation_name
 from uavsim.files.whole import storage_errors, to_json_bytes
 from uavsim.flows.finish import keep_map_mask
@@ -59,7 +59,7 @@ __all__ = [
     "refuse_blank_images",
 ]
 
-_RUN_ENDS = (StorageError, InputError, NoSlotLeft)  # not the scene's failure
+_RUN_ENDS = (StorageError, InputError, MapMissing, NoSlotLeft)  # not the scene's failure
 
 
 class SceneQuarantined(SystemFailure):

@@ -15,7 +15,7 @@ from typing import Any
 import carla
 import numpy as np
 
-from uavsim.errors import MissedTick, SimulatorError, SimulatorLost
+from uavsim.errors import MapMissing, MissedTick, SimulatorError, SimulatorLost
 from uavsim.records.modalities import Modality
 from uavsim.records.plan import ScenePlan
 from uavsim.records.recording import ActorInfo
@@ -128,7 +128,7 @@ class CarlaWorld:
         with _translated("listing maps"):
             maps = sorted({name.rsplit("/", 1)[-1] for name in self._client.get_available_maps()})
         if wanted not in maps:
-            raise SimulatorError(f"the server at {self._where} has no map {wanted!r}; it has {', '.join(maps)}")
+            raise MapMissing(f"the server at {self._where} has no map {wanted!r}; it has {', '.join(maps)}")
         self._client.set_timeout(_LOAD_TIMEOUT_S)
         with _translated(f"loading {wanted}"):
             self._world = self._client.load_world(wanted)
