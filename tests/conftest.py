@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import json
 import os
 import signal
@@ -91,10 +92,25 @@ class RunningPrefect:
 
 
 @pytest.fixture(scope="session")
-def prefect() -> Iterator[RunningPrefect]:
-    """One Prefect server for all tests of a worker, as a user's own server is."""
-    with TemporaryServer() as server:
-        yield RunningPrefect(server.wait(), server.key)
+def prefect(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Iterator[RunningPrefect]:
+    """One Prefect server for all tests, as a user's own is: the worker that needs it first starts it, and ends it last."""
+    own = tmp_path_factory.getbasetemp()
+    told = (own.parent if hasattr(request.config, "workerinput") else own) / "prefect"
+    with told.open("a+") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        file.seek(0)
+        if url_and_key := file.read().split():
+            fcntl.flock(file, fcntl.LOCK_SH)
+            yield RunningPrefect(*url_and_key)
+            return
+        with TemporaryServer() as server:
+            running = RunningPrefect(server.wait(), server.key)
+            file.write(f"{running.url} {running.key}")
+            file.flush()
+            fcntl.flock(file, fcntl.LOCK_SH)
+            yield running
+            fcntl.flock(file, fcntl.LOCK_EX)  # when nobody uses it any more
+            file.truncate(0)
 
 
 @pytest.fixture(scope="session")
