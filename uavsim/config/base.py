@@ -6,6 +6,7 @@ import ast
 import inspect
 import itertools
 import textwrap
+from functools import cache
 from typing import Annotated, Any, ClassVar, Final
 
 from pydantic import BaseModel, ConfigDict, Field, GetJsonSchemaHandler, StringConstraints
@@ -94,6 +95,7 @@ class Model(BaseModel):
         return schema
 
 
+@cache
 def _attribute_docstrings(model: type[BaseModel]) -> dict[str, str]:
     """Return the docstring below each attribute; pydantic itself would look for them at every import, which takes long."""
     found: dict[str, str] = {}
