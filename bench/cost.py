@@ -88,12 +88,15 @@ def rows(scenes: int, samples: int) -> Iterator[Row]:
 def twin_rows(scenes: int, samples: int) -> Iterator[Row]:
     """Generate scenes of the mini split, then a twin in another weather and one without all occluders, each by itself.
 
+    A twin renders the samples of its data set once, so that all three commands are divided by the same number; each of them
+    starts simulator and Prefect anew, and ends with validation.
+
     Args:
         scenes: how many.
         samples: of each.
     """
     count = scenes * samples
-    of = f"{scenes} scenes of {samples} samples, 25 image pairs each, validated"
+    of = f"{scenes} scenes of {samples} samples, 25 image pairs each, start-up and validation included"
     with tempfile.TemporaryDirectory() as folder:
         runs = {"generated": _generated(Path(folder), scenes, samples)}
         for name, words in (("weather", ("--weather", "cloudy_noon")), ("occluders", ("--occluders",))):

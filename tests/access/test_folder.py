@@ -1,5 +1,7 @@
+import gc
 import json
 import shutil
+import weakref
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +22,22 @@ def test_both_dialects_give_the_same_arrays(strict: Path, uav3d: Path) -> None:
         np.testing.assert_array_equal(a.images[3].pixels(), b.images[3].pixels())
         np.testing.assert_array_equal(a.boxes.corners_map_m, b.boxes.corners_map_m)
         np.testing.assert_array_equal(a.images[3].map_SE3_optical.matrix, b.images[3].map_SE3_optical.matrix)
+
+
+def test_a_scene_goes_with_its_last_reader_and_needs_no_collector(strict: Path) -> None:
+    gc.collect()
+    gc.disable()
+    try:
+        scenes = uavsim.open(strict).scenes()
+        scene = next(scenes)
+        image, left = scene.samples[0].images[0], weakref.ref(scene)
+        samples = [weakref.ref(sample) for sample in scene]
+        scene = next(scenes)
+        assert left() is None
+        assert not any(sample() for sample in samples)
+        assert image.pixels().shape == (90, 160, 3)
+    finally:
+        gc.enable()
 
 
 def test_boxes_lie_where_the_masks_show_them(strict: Path) -> None:

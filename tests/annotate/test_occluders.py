@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
-from uavsim.annotate.occluders import Occlusion, front_of
+from uavsim.annotate.occluders import Occlusion, front_of, occlusions
+from uavsim.annotate.silhouettes import rays_in_boxes
 from uavsim.annotate.solids import Camera, Solids
 from uavsim.geometry.se3 import SE3
+from uavsim.records.labels import SceneLabels
+from uavsim.records.recording import Recording
 from uavsim.typing import UInt16Array
 
 INTRINSIC = np.array([[100.0, 0, 50], [0, 100.0, 50], [0, 0, 1]])
@@ -21,7 +26,7 @@ def front(ids: UInt16Array) -> tuple[list[int], list[int]]:
     away_m[[FAR, NEAR, BEHIND]] = 21.0, 11.0, 41.0
     window = np.array([[40, 40, 60, 60]] * 3)
     occluder, covered = front_of(
-        solids, np.array([FAR, NEAR, BEHIND]), CAMERA, ids=ids, window_px=window, away_m=away_m
+        rays_in_boxes(solids, CAMERA), np.array([FAR, NEAR, BEHIND]), ids=ids, window_px=window, away_m=away_m
     )
     return occluder.tolist(), covered.tolist()
 
@@ -50,3 +55,14 @@ def test_what_is_behind_or_has_no_box_hides_nothing() -> None:
 def test_the_hidden_share_is_that_of_the_label() -> None:
     assert Occlusion(0, "CAMERA_FRONT_id_0", 5, 9, 60, 40, 100, 0.0).hidden_share == 0.6
     assert Occlusion(0, "CAMERA_FRONT_id_0", 5, 9, 0, 0, 0, 0.0).hidden_share == 1.0
+
+
+def test_masks_without_a_view_that_is_asked_for_are_not_read(recording: Recording, labels: SceneLabels) -> None:
+    every = list(occlusions(recording, labels))
+    assert len(every) == len(labels.views.box_row)
+    border = int(np.median(labels.views.visible_px))
+    some = list(occlusions(recording, labels, only=lambda views: views.visible_px > border))
+    assert some == [told for told in every if told.visible_px > border]
+    assert 0 < len(some) < len(every)
+    nowhere = replace(recording, folder=recording.folder / "gone")
+    assert not list(occlusions(nowhere, labels, only=lambda views: np.zeros(len(views.box_row), np.bool_)))

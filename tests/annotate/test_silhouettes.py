@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from uavsim.annotate.amodal import amodal_pixels
-from uavsim.annotate.silhouettes import Trace, outline_px, rays_in_boxes, trace
+from uavsim.annotate.silhouettes import Trace, outline_px, rays_in_boxes, rays_of_cameras, trace
 from uavsim.annotate.solids import Camera, Images, Solids
 from uavsim.annotate.visibility import see
 from uavsim.geometry.se3 import SE3
@@ -89,3 +89,18 @@ def test_amodal_is_between_what_is_seen_and_what_could_be_hidden() -> None:
     )
     # nothing in front; at most 15 hidden but 90 expected: a little of each side's doubt; as expected; under a bridge
     assert amodal.tolist() == [80, 90, 90, 90]
+
+
+def test_a_batch_of_cameras_has_the_rays_of_each_one() -> None:
+    boxes = Solids.of(
+        SE3.stack([SE3(UNTURNED, np.array([x, 0.3, 0.0])) for x in (0.0, 2.0)]), np.array([[1.0, 2, 3]] * 2)
+    )
+    cameras = [camera(), camera((3.0, -2.0, 25.0)), camera(q=UNTURNED)]
+    rays = rays_of_cameras(
+        boxes, SE3.stack([c.map_SE3_optical for c in cameras]), np.array([c.intrinsic for c in cameras])
+    )
+    assert rays.shape == (3, 2, 5, 3)
+    for found, one in zip(rays, cameras, strict=True):
+        np.testing.assert_array_equal(found, rays_in_boxes(boxes, one))
+    on_paper = np.array([[0, -0.3, 10], [0.01, 0, 0], [0, -0.01, 0], [-0.5, 0.4, -1], [1, 2, 3]])
+    np.testing.assert_allclose(rays[0, 0], on_paper, atol=1e-6)

@@ -4,18 +4,26 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
+import numpy as np
 import pytest
 
 from tests.flows.test_replay import record
 from tests.records.test_motion import motion
 from uavsim.annotate.occluders import Occlusion
+from uavsim.capture.recording_reader import read_recording
 from uavsim.config.dataset import Twins
+from uavsim.dataset.fragment import Fragment, FragmentHead, pack_fragment
+from uavsim.dataset.tokens import token
 from uavsim.errors import InputError
 from uavsim.flows import twins
 from uavsim.flows.resolve import resolve
 from uavsim.flows.twins import Twin, asked_twins, requests_of
+from uavsim.records.labels import ViewLabels
+from uavsim.store.ledger import read_ledger
+from uavsim.store.local import LocalOutput
 from uavsim.terminal import Screen
 
 
@@ -64,33 +72,63 @@ def test_without_words_it_is_the_data_sets_yaml_that_says(recorded: Path, monkey
 
 
 def test_only_what_one_actor_hides_is_named(recorded: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    labels = [
-        ("scene_0000", hidden()),
-        ("scene_0000", hidden(8, visible=90, covered=10)),  # hardly hidden
-        ("scene_0000", hidden(7, covered=30)),  # by others too
-        ("scene_0000", hidden(6, cut=0.2)),  # half outside of the image
-        ("scene_0000", hidden(0)),  # by the town
-    ]
-    monkeypatch.setattr(twins, "_labels", lambda _folder, _scenes: iter(labels))
+    labels = [hidden(), hidden(7, covered=30), hidden(0)]  # by one actor; by others too; by the town
+    monkeypatch.setattr(twins, "occlusions", lambda _recording, only: iter(labels))
     (twin,) = asked_twins(recorded, weather=(), without=(), occluders=True)
     assert (twin.name, twin.words) == ("without-occluders", ("scene_0000:9",))
-    monkeypatch.setattr(twins, "_labels", lambda _folder, _scenes: iter(labels[1:]))
+    assert twin.hides == {"scene_0000": [labels[0]]}
+    del labels[0]
     with pytest.raises(InputError, match="nothing to take away"):
         asked_twins(recorded, weather=(), without=(), occluders=True)
+
+
+def test_only_large_objects_that_are_hidden_inside_of_the_image_are_looked_at() -> None:
+    visible, amodal, truncation = np.array([40, 90, 40, 10]), np.array([100, 100, 100, 39]), np.array([0, 0, 0.2, 0])
+    views = SimpleNamespace(visible_px=visible, amodal_px=amodal, truncation=truncation)
+    assert twins._may_be_named(cast(ViewLabels, views)).tolist() == [True, False, False, False]
 
 
 def test_a_cause_is_proven_where_the_object_is_seen_as_its_label_says(
     recorded: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     again = record(recorded.parent / "twins" / "x", moves=motion(11, 3, drones=5))
-    seen: dict[Path, list[Occlusion]] = {recorded: [hidden()], again: []}
-    monkeypatch.setattr(twins, "occlusions", lambda recording: iter(seen[recording.folder]))
+    labels, shown = [hidden()], dict[tuple[str, str], int]()
+    monkeypatch.setattr(
+        twins, "occlusions", lambda recording, only: iter(labels if recording.folder == recorded else ())
+    )
+    monkeypatch.setattr(twins, "_visible_px", lambda folder, _entry: shown if folder == again else {})
+    twin, out = Twin("x", "without", ("9",)), recorded.parent / "twins"
+    assert not list(twins.proven_causes(recorded, out, twin))  # the twin has no such box
+    plan = read_recording(recorded / ".uavsim/recordings/scene_0000").plan
+    base = (plan.dataset, "scene_0000")
+    box = token(*base, "annotation", 0, 5)
+    image = token(*base, "sample_data", "CAMERA_FRONT_id_0", plan.start_timestamp_us)
     for visible, proven in ((95, True), (85, True), (70, False), (40, False)):
-        seen[again] = [hidden(0, visible=visible, covered=0)]
-        (row,) = twins.proven_causes(recorded, recorded.parent / "twins", Twin("x", "without", ("9",)))
+        shown[box, image] = visible
+        (row,) = twins.proven_causes(recorded, out, twin)
+        assert (row["sample_annotation_token"], row["sample_data_token"]) == (box, image)
         assert (row["twin_visible_px"], row["proven"]) == (visible, proven)
-    seen[recorded] = [hidden(2)]  # an actor that is still there
-    assert not list(twins.proven_causes(recorded, recorded.parent / "twins", Twin("x", "without", ("9",))))
+    labels[0] = hidden(2)  # an actor that is still there
+    assert not list(twins.proven_causes(recorded, out, twin))
+
+
+def test_pixels_are_those_of_the_twins_own_labels(recorded: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    head = FragmentHead("scene_0000", 0, "smoke", "v1.0-mini", (), "Town10HD", (0.0, 0.0), "log", ())
+    views = [{"sample_data_token": "a", "visible_px": 7}, {"sample_data_token": "b", "visible_px": 0}]
+    rows: Any = {"visibility_detail": [{"sample_annotation_token": "box", "views": views}]}
+    monkeypatch.setattr(twins, "read_fragment", lambda _output, _entry: pack_fragment(Fragment(head, rows)))
+    (entry,) = read_ledger(LocalOutput(recorded)).values()
+    assert twins._visible_px(recorded, entry) == {("box", "a"): 7, ("box", "b"): 0}
+
+
+def test_what_was_found_when_the_twin_was_asked_for_is_not_looked_for_again(
+    recorded: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    record(recorded.parent / "twins" / "x", moves=motion(11, 3, drones=5))
+    monkeypatch.setattr(twins, "occlusions", lambda _recording, only: pytest.fail("masks are read again"))
+    monkeypatch.setattr(twins, "_visible_px", lambda _folder, _entry: {})
+    known = Twin("x", "without", ("9",), {"scene_0000": [hidden()]})
+    assert not list(twins.proven_causes(recorded, recorded.parent / "twins", known))
 
 
 def test_every_image_is_linked_to_the_one_that_it_is_the_twin_of(

@@ -76,6 +76,13 @@ def test_more_pixels_than_the_header_says_are_not_inflated():
     assert png.decode(bomb) is None
 
 
+def test_no_memory_is_taken_for_more_than_deflate_can_hold():
+    small = png.encode(np.zeros((2, 2), np.uint8), filter_rows="none")
+    header = b"IHDR" + struct.pack(">IIBBBBB", 2**20, 2**31 - 1, 8, 0, 0, 0, 0)
+    huge = small[:12] + header + struct.pack(">I", zlib.crc32(header)) + small[33:]
+    assert png.decode(huge) is None  # two million gigabytes
+
+
 def test_two_pixels_on_paper():
     data = png.encode(np.array([[[10, 20, 30], [11, 18, 30]]], np.uint8), filter_rows="sub")
     length = struct.unpack(">I", data[33:37])[0]

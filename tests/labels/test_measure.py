@@ -40,7 +40,7 @@ def job_of(folder, *, covered: float) -> SampleJob:
 
 
 def test_the_actor_in_front_is_named_with_its_pixels(tmp_path) -> None:
-    found = measure_images(job_of(tmp_path, covered=0.5), EventThresholds())[0]
+    found = measure_images(job_of(tmp_path, covered=0.5), EventThresholds(), tags=True)[0]
     assert found.occluder.tolist() == [1, -1]
     assert 0.9 * 3200 <= found.covered_px[0] <= 3200
     assert found.tag_share[1] == 1.0

@@ -12,6 +12,7 @@ import numpy as np
 from uavsim.access.boxes import Boxes, Track, boxes_of
 from uavsim.access.images import Image, LidarScan, drone_of_channel
 from uavsim.dataset.reader import SceneRows
+from uavsim.dataset.schema import Tables
 from uavsim.files.names import DataFolder
 from uavsim.files.parse import reading
 from uavsim.geometry.se3 import SE3
@@ -46,7 +47,7 @@ class Scene:
             shared: what belongs to no scene.
             stored: file name in the strict dialect -> name on disk, where they differ.
         """
-        self._rows, self._shared, self._stored = rows.rows, shared, stored
+        self._rows, self._tables = rows.rows, _SceneTables(rows.rows, shared, stored)
         self.name = str(rows.scene["name"])
         self.token = str(rows.scene["token"])
         self.description = str(rows.scene.get("description", ""))
@@ -76,11 +77,13 @@ class Scene:
     @cached_property
     def samples(self) -> tuple[Sample, ...]:
         """The keyframes."""
-        of_sample = {name: self._by_sample(name) for name in ("sample_data", "sample_annotation")}
-        return tuple(
-            Sample(self, number, row, {name: found.get(row["token"], []) for name, found in of_sample.items()})
-            for number, row in enumerate(self._rows["sample"])
-        )
+        of_sample = {name: self._tables.by_sample(name) for name in ("sample_data", "sample_annotation")}
+
+        def sample(number: int, row: JsonDict) -> Sample:
+            own = {name: found.get(row["token"], []) for name, found in of_sample.items()}
+            return Sample(self.name, self._tables, number, row, own)
+
+        return tuple(sample(number, row) for number, row in enumerate(self._rows["sample"]))
 
     @cached_property
     def tracks(self) -> tuple[Track, ...]:
@@ -116,7 +119,19 @@ class Scene:
             velocity_map_mps=np.stack([b.velocity_map_mps[r] for b, r in boxes]),
         )
 
-    def _by_sample(self, table: str) -> dict[str, list[JsonDict]]:
+
+class _SceneTables:
+    """The rows of a scene by token: what its samples share.
+
+    It does not know them: rows in a cycle would stay in memory until Python's collector walks over all of them.
+    """
+
+    def __init__(self, rows: Tables, shared: SharedRows, stored: Mapping[str, str]) -> None:
+        self._rows, self._shared, self._stored = rows, shared, stored
+        self._mounts: dict[str, SE3] = {}
+
+    def by_sample(self, table: str) -> dict[str, list[JsonDict]]:
+        """Return the rows of keyframes by the token of their sample."""
         found: dict[str, list[JsonDict]] = {}
         if table == "sample_annotation" and not ("instance" in self._rows and self._shared.category_names):
             return found  # of others, without the tables that say what a box is of
@@ -151,6 +166,13 @@ class Scene:
         calibration = self._index["calibrated_sensor"][row["calibrated_sensor_token"]]
         return calibration, self._shared.sensors[calibration["sensor_token"]]
 
+    def _mount(self, calibration: JsonDict) -> SE3:
+        """Return how a sensor is mounted; it is the same in all samples."""
+        found = self._mounts.get(calibration["token"])
+        if found is None:
+            found = self._mounts[calibration["token"]] = _pose(calibration)
+        return found
+
     def image_of(self, row: JsonDict) -> Image:
         """Make the image of a row of ``sample_data``."""
         calibration, sensor = self._sensor(row)
@@ -162,7 +184,7 @@ class Scene:
             size_px=(row["width"], row["height"]),
             intrinsic=np.array(calibration["camera_intrinsic"], dtype=np.float64),
             map_SE3_flu=_pose(self._index["ego_pose"][row["ego_pose_token"]]),
-            flu_SE3_optical=_pose(calibration),
+            flu_SE3_optical=self._mount(calibration),
             filename=self._on_disk(row["filename"]),
             files=self._shared.files,
             layers=self._layers.get(row["token"], {}),
@@ -177,7 +199,7 @@ class Scene:
             channel=sensor["channel"],
             drone_id=drone_of_channel(sensor["channel"]),
             timestamp_us=row["timestamp"],
-            map_SE3_sensor=_pose(self._index["ego_pose"][row["ego_pose_token"]]) @ _pose(calibration),
+            map_SE3_sensor=_pose(self._index["ego_pose"][row["ego_pose_token"]]) @ self._mount(calibration),
             filename=self._on_disk(row["filename"]),
             files=self._shared.files,
         )
@@ -199,13 +221,15 @@ class Scene:
 class Sample:
     """One keyframe: all sensors at one point in time, with labels."""
 
-    def __init__(self, scene: Scene, number: int, row: JsonDict, rows: Mapping[str, list[JsonDict]]) -> None:
-        """Take the rows that belong to the sample."""
-        self._scene, self._row, self._rows = scene, row, rows
+    def __init__(
+        self, scene: str, tables: _SceneTables, number: int, row: JsonDict, rows: Mapping[str, list[JsonDict]]
+    ) -> None:
+        """Take the rows that belong to the sample of a scene of that name."""
+        self._tables, self._row, self._rows = tables, row, rows
         self.number = number
         self.token = str(row["token"])
         self.timestamp_us = int(row["timestamp"])
-        self.scene_name = scene.name
+        self.scene_name = scene
 
     def __repr__(self) -> str:
         return f"Sample({self.scene_name!r}, {self.number})"
@@ -219,26 +243,26 @@ class Sample:
     def images(self) -> tuple[Image, ...]:
         """The camera images, in the order of the table."""
         with reading(f"scene {self.scene_name}, sample {self.number}"):
-            return tuple(map(self._scene.image_of, self._of("camera")))
+            return tuple(map(self._tables.image_of, self._of("camera")))
 
     @cached_property
     def lidars(self) -> tuple[LidarScan, ...]:
         """The lidar scans, LIDAR_TOP among them."""
         with reading(f"scene {self.scene_name}, sample {self.number}"):
-            return tuple(map(self._scene.scan_of, self._of("lidar")))
+            return tuple(map(self._tables.scan_of, self._of("lidar")))
 
     @cached_property
     def boxes(self) -> Boxes:
         """The labels."""
         with reading(f"scene {self.scene_name}, sample {self.number}"):
-            return self._scene.boxes_of(self._rows["sample_annotation"])
+            return self._tables.boxes_of(self._rows["sample_annotation"])
 
     def drone_ids(self) -> IntArray:
         """Return the drones that have images, sorted."""
         return np.unique(np.array([image.drone_id for image in self.images], dtype=np.int64))
 
     def _of(self, modality: str) -> list[JsonDict]:
-        return [row for row in self._rows["sample_data"] if self._scene.modality(row) == modality]
+        return [row for row in self._rows["sample_data"] if self._tables.modality(row) == modality]
 
 
 def _pose(row: JsonDict) -> SE3:

@@ -99,13 +99,14 @@ def fitted(fill: FloatArray, views: Intervals) -> FloatArray:
         return fill
     nearby = _nearness(views.towards, views.towards[teachers])
     nearby *= views.weight[teachers]
+    known_px = nearby.sum(axis=1) + _PRIOR_PX
     taught = views.take(teachers)
     for _ in range(_TURNS):
         shown = np.clip(fill[teachers], taught.low, taught.high)
         scale = (taught.weight @ shown + _PRIOR_PX) / (taught.weight @ fill[teachers] + _PRIOR_PX)
         general = np.minimum(fill * scale, 1.0)
         shown = np.clip(general[teachers], taught.low, taught.high)
-        fill = (nearby @ shown + _PRIOR_PX * general) / (nearby.sum(axis=1) + _PRIOR_PX)
+        fill = (nearby @ shown + _PRIOR_PX * general) / known_px
     return fill
 
 

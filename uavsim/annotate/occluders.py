@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
-from uavsim.annotate.kernels import most_in_front
+from uavsim.annotate.kernels import Rays, most_in_front
 from uavsim.annotate.scene import annotate
 from uavsim.annotate.silhouettes import rays_in_boxes
 from uavsim.annotate.solids import Camera, Solids
-from uavsim.images import codec
-from uavsim.records.labels import SceneLabels
+from uavsim.files.parse import read_regular
+from uavsim.images import mask_pixels
+from uavsim.records.labels import SceneLabels, ViewLabels
 from uavsim.records.modalities import INSTANCE
 from uavsim.records.recording import Recording
-from uavsim.typing import FloatArray, IntArray, UInt16Array
+from uavsim.typing import BoolArray, FloatArray, IntArray, UInt16Array
 
 __all__ = ["Occlusion", "front_of", "occlusions"]
 
@@ -51,27 +52,29 @@ class Occlusion:
 
 
 def front_of(
-    solids: Solids, instance_id: IntArray, camera: Camera, *, ids: UInt16Array, window_px: IntArray, away_m: FloatArray
+    rays: Rays, instance_id: IntArray, *, ids: UInt16Array, window_px: IntArray, away_m: FloatArray
 ) -> tuple[IntArray, IntArray]:
     """Return, for each of N boxes, the nearer actor that covers most of its silhouette, 0 for none, and its pixels.
 
     Args:
-        solids: the boxes.
+        rays: (N, 5, 3) of the boxes and the camera.
         instance_id: (N,) their ids in the mask.
-        camera: where the mask was taken.
         ids: (H, W) the mask.
         window_px: (N, 4) where in the image to look for each box.
         away_m: (65536,) distance of each instance from the camera; negative where it has no box.
     """
-    return most_in_front(rays_in_boxes(solids, camera), window_px, ids, instance_id, away_m)
+    return most_in_front(rays, window_px, ids, instance_id, away_m)
 
 
-def occlusions(recording: Recording, labels: SceneLabels | None = None) -> Iterator[Occlusion]:
+def occlusions(
+    recording: Recording, labels: SceneLabels | None = None, *, only: Callable[[ViewLabels], BoolArray] | None = None
+) -> Iterator[Occlusion]:
     """Yield every box in every image that it reaches into, of all keyframes.
 
     Args:
         recording: with its masks in ``recording.folder``.
         labels: of it; made where they are not given.
+        only: says by their labels which views are looked at; a mask in which there is none is not read.
 
     Raises:
         DatasetError: a mask is missing or damaged.
@@ -81,7 +84,9 @@ def occlusions(recording: Recording, labels: SceneLabels | None = None) -> Itera
     half_m = np.array([a.half_extent_m for a in labels.actors], dtype=np.float64).reshape(-1, 3)[boxes.actor_row]
     solids = Solids.of(boxes.map_SE3_box, half_m)
     channel_of = {channel: index for index, channel in enumerate(recording.plan.channels)}
-    sample_of_view = boxes.sample_index[views.box_row]
+    sample_of_view = (
+        np.where(only(views), boxes.sample_index[views.box_row], -1) if only else boxes.sample_index[views.box_row]
+    )
     for frame in recording.frames:
         for shot in frame.shots if frame.sample_index is not None else ():
             rows = np.flatnonzero(
@@ -90,7 +95,7 @@ def occlusions(recording: Recording, labels: SceneLabels | None = None) -> Itera
             if not len(rows):
                 continue
             camera = Camera(shot.map_SE3_optical, shot.intrinsic, shot.width_px, shot.height_px)
-            ids, _ = codec.mask_ids_and_tags(recording.folder / shot.files[INSTANCE])
+            ids, _ = mask_pixels.decode(read_regular(recording.folder / shot.files[INSTANCE]))
             own = views.box_row[rows]
             here = np.flatnonzero(boxes.sample_index == frame.sample_index)
             off_m = boxes.map_SE3_box.translation_m[here] - shot.map_SE3_optical.translation_m
@@ -99,7 +104,11 @@ def occlusions(recording: Recording, labels: SceneLabels | None = None) -> Itera
             window = views.amodal_box_px[rows]
             window_px = np.concatenate([np.floor(window[:, :2]), np.ceil(window[:, 2:])], axis=1).astype(np.int64)
             occluder, covered = front_of(
-                solids.take(own), boxes.instance_id[own], camera, ids=ids, window_px=window_px, away_m=away_m
+                rays_in_boxes(solids.take(own), camera),
+                boxes.instance_id[own],
+                ids=ids,
+                window_px=window_px,
+                away_m=away_m,
             )
             for n, row in enumerate(rows.tolist()):
                 yield Occlusion(

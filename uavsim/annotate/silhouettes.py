@@ -14,9 +14,10 @@ import numpy as np
 from uavsim.annotate.kernels import Rays, count_hits, list_hits
 from uavsim.annotate.solids import Camera, Solids
 from uavsim.geometry import cuboid, pinhole
+from uavsim.geometry.se3 import SE3
 from uavsim.typing import BoolArray, FloatArray, IntArray
 
-__all__ = ["Trace", "outline_px", "rays_in_boxes", "trace"]
+__all__ = ["Trace", "outline_px", "rays_in_boxes", "rays_of_cameras", "trace"]
 
 
 _NEAR_M: Final = 0.05
@@ -92,9 +93,22 @@ def trace(rays: Rays, *, window_px: IntArray, stride_px: IntArray) -> Trace:
 
 
 def rays_in_boxes(solids: Solids, camera: Camera) -> Rays:
-    """Return what the kernels follow rays by, each in its box's own frame."""
-    start = solids.map_SE3_box.apply_inverse(camera.map_SE3_optical.translation_m)
-    map_ray_of_pixel = camera.map_SE3_optical.rotation @ np.linalg.inv(camera.intrinsic)
-    turned = (solids.box_R_map @ map_ray_of_pixel).astype(np.float32)
-    columns = (start.astype(np.float32), *np.moveaxis(turned, -1, 0), solids.half_m.astype(np.float32))
-    return np.stack(columns, axis=1)
+    """Return what the kernels follow rays by, each in its box's own frame: (N, 5, 3)."""
+    return rays_of_cameras(solids, camera.map_SE3_optical, camera.intrinsic)
+
+
+def rays_of_cameras(solids: Solids, map_SE3_optical: SE3, intrinsic: FloatArray) -> Rays:
+    """Return the same of a batch of cameras, (..., N, 5, 3), in the time that a few of them take one by one.
+
+    Args:
+        solids: N boxes.
+        map_SE3_optical: (...) cameras.
+        intrinsic: (..., 3, 3).
+    """
+    start = solids.map_SE3_box.apply_inverse(map_SE3_optical.translation_m[..., None, :])
+    map_ray_of_pixel = map_SE3_optical.rotation @ np.linalg.inv(intrinsic)
+    turned = solids.box_R_map @ map_ray_of_pixel[..., None, :, :]
+    rays = np.empty((*start.shape[:-1], 5, 3), np.float32)
+    rays[..., 0, :], rays[..., 4, :] = start, solids.half_m
+    rays[..., 1:4, :] = np.swapaxes(turned, -1, -2)
+    return rays

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
+from uavsim.dataset.collector import collector_paused
 from uavsim.dataset.named import check_scene_names, check_shared_names, check_splits
 from uavsim.dataset.rows import DatasetInfo, SceneRow
 from uavsim.dataset.schema import DATASET_INFO, REQUIRED, SPLITS, TABLES, Owner, Table, Tables, scene_tables
@@ -203,8 +204,9 @@ class _ByOwner:
 
     def __init__(self, path: Path, column: str) -> None:
         self._rows: dict[str, list[tuple[int, JsonDict]]] = {}
-        for place, row in enumerate(iter_rows(path)):
-            self._rows.setdefault(str(row.get(column)), []).append((place, row))
+        with collector_paused():
+            for place, row in enumerate(iter_rows(path)):
+                self._rows.setdefault(str(row.get(column)), []).append((place, row))
 
     def of(self, tokens: dict[str, None]) -> list[JsonDict]:
         placed = [item for token in tokens for item in self._rows.get(token, ())]
@@ -214,10 +216,11 @@ class _ByOwner:
 def _collect(scene: Any, tables: list[Table[Any]], take: Callable[[Table[Any], _Owns], list[JsonDict]]) -> SceneRows:
     """Take a scene's rows from every table; the rows of one table name those of the next."""
     rows: Tables = {}
-    for table in tables:
-        if table.owner is not None:
-            tokens = _named(table.owner, rows) if table.owner.named_in else {scene["token"]: None}
-            rows[table.name] = take(table, _Owns(table.owner.column, tokens))
+    with collector_paused():
+        for table in tables:
+            if table.owner is not None:
+                tokens = _named(table.owner, rows) if table.owner.named_in else {scene["token"]: None}
+                rows[table.name] = take(table, _Owns(table.owner.column, tokens))
     return SceneRows(scene=scene, rows=rows)
 
 

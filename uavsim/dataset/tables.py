@@ -13,6 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO, Final, Self, cast
 
+from uavsim.dataset.collector import collector_paused
 from uavsim.dataset.fragment import json_row
 from uavsim.errors import DatasetError, StorageError
 from uavsim.files.parse import open_regular, parse_json, parse_row, read_regular
@@ -147,7 +148,8 @@ def read_rows(path: Path) -> list[JsonDict]:
     Raises:
         DatasetError: missing, or no JSON array of objects.
     """
-    return list(iter_rows(path))
+    with collector_paused():
+        return list(iter_rows(path))
 
 
 def _iter_lines(file: BinaryIO, path: Path) -> Iterator[JsonDict]:

@@ -47,7 +47,7 @@ def name_fault(name: object) -> str | None:
         return "leaves the data set's folder"
     if "." in parts or "" in parts:
         return "is not in its shortest form"
-    if size > _MOST_BYTES or any(len(part.encode()) > _MOST_PART_BYTES for part in parts):
+    if size > _MOST_PART_BYTES and (size > _MOST_BYTES or any(len(part.encode()) > _MOST_PART_BYTES for part in parts)):
         return "is too long"
     return None
 

@@ -9,16 +9,19 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
+
+import numpy as np
 
 from uavsim.annotate.occluders import Occlusion, occlusions
 from uavsim.annotate.relocate import in_dataset
 from uavsim.capture.recording_reader import read_recording
 from uavsim.config.library import Library
 from uavsim.config.run import RunConfig
+from uavsim.dataset.fragment import open_fragment
 from uavsim.dataset.tokens import token
 from uavsim.errors import InputError
 from uavsim.files.result_folder import check_result_folder
@@ -26,13 +29,14 @@ from uavsim.files.whole import to_json_bytes, write_whole
 from uavsim.flows.replay import request_of_recordings
 from uavsim.flows.request import Request
 from uavsim.records.corner_cases import part_of_role
+from uavsim.records.labels import ViewLabels
 from uavsim.records.recording import Recording
-from uavsim.store.commit import generation_of
+from uavsim.store.commit import generation_of, read_fragment
 from uavsim.store.identity import kept_dataset
-from uavsim.store.ledger import read_ledger
+from uavsim.store.ledger import LedgerEntry, read_ledger
 from uavsim.store.local import LocalOutput
 from uavsim.terminal import Screen
-from uavsim.typing import JsonDict
+from uavsim.typing import BoolArray, JsonDict
 
 __all__ = ["Twin", "TwinsResult", "asked_twins", "make_twins", "proven_causes", "requests_of"]
 
@@ -48,11 +52,13 @@ class Twin:
     Attributes:
         kind: weather, or without (some actors).
         words: the weather's name, or what is hidden.
+        hides: what is known already of the data set's occlusions: those that may be proven, by scene.
     """
 
     name: str
     kind: str
     words: tuple[str, ...]
+    hides: Mapping[str, Sequence[Occlusion]] = field(default_factory=dict, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,12 +98,11 @@ def asked_twins(
     twins = [Twin(f"weather-{Path(name).stem}", "weather", (name,)) for name in weather]
     twins += [Twin(f"without-{_plain(word)}", "without", (word,)) for word in without]
     if occluders:
-        words = tuple(
-            sorted({f"{scene}:{hides.occluder}" for scene, hides in _labels(folder, scenes) if _named(hides)})
-        )
+        hides = dict(_labels(folder, scenes))
+        words = tuple(sorted({f"{scene}:{told.occluder}" for scene, labels in hides.items() for told in labels}))
         if not words and not twins:
             raise InputError(f"{folder}: no object is hidden by an actor; there is nothing to take away")
-        twins += [Twin(OCCLUDERS, "without", words)] if words else []
+        twins += [Twin(OCCLUDERS, "without", words, hides)] if words else []
     return tuple({twin.name: twin for twin in twins}.values())
 
 
@@ -187,63 +192,79 @@ def proven_causes(folder: Path, out: Path, twin: Twin) -> Iterator[JsonDict]:
     An occlusion is proven where the twin shows of the object what its label says it would show with nothing in front (to a
     fifth of that, or 5 pixels), and more than before.
     """
-    for scene, before, after in _pairs(folder, out / twin.name):
+    for scene, before, after, seen in _pairs(folder, out / twin.name):
         shown = {info.instance_id for info in after.actors}
-        seen = {(o.sample_index, o.channel, o.instance_id): o for o in occlusions(after)}
-        plan = before.plan
+        base = (before.plan.dataset, scene)
         stamps = {f.sample_index: f.timestamp_us for f in before.frames}
-        for told in occlusions(before):
-            now = seen.get((told.sample_index, told.channel, told.instance_id))
-            if not _named(told) or told.occluder in shown or now is None:
+        for told in twin.hides[scene] if scene in twin.hides else _named_occlusions(before):
+            annotation = token(*base, "annotation", told.sample_index, told.instance_id)
+            image = token(*base, "sample_data", told.channel, stamps[told.sample_index])
+            now_px = seen.get((annotation, image))
+            if told.occluder in shown or now_px is None:
                 continue
-            base = (plan.dataset, scene)
             yield {
-                "sample_annotation_token": token(*base, "annotation", told.sample_index, told.instance_id),
-                "sample_data_token": token(*base, "sample_data", told.channel, stamps[told.sample_index]),
+                "sample_annotation_token": annotation,
+                "sample_data_token": image,
                 "occluded_by_instance_token": token(*base, "instance", told.occluder),
                 "twin": twin.name,
                 "visible_px": told.visible_px,
                 "amodal_px": told.amodal_px,
                 "covered_px": told.covered_px,
-                "twin_visible_px": now.visible_px,
-                "proven": now.visible_px > told.visible_px
-                and abs(now.visible_px - told.amodal_px) <= max(0.2 * told.amodal_px, 5),
+                "twin_visible_px": now_px,
+                "proven": now_px > told.visible_px and abs(now_px - told.amodal_px) <= max(0.2 * told.amodal_px, 5),
             }
 
 
-def _named(told: Occlusion) -> bool:
-    """Say whether a label may name its occluder: enough of the object is hidden, and mostly by that actor."""
-    hidden_px = told.amodal_px - told.visible_px
-    return (
-        told.occluder > 0
-        and told.amodal_px >= _LEAST_PX
-        and told.truncation == 0
-        and told.hidden_share >= _LEAST_HIDDEN
-        and told.covered_px >= 0.9 * hidden_px
-    )
+def _may_be_named(views: ViewLabels) -> BoolArray:
+    """Say of views whether their label may name an occluder: enough of the object is hidden, and all of it in the image."""
+    hidden_share = 1.0 - views.visible_px / np.maximum(views.amodal_px, 1)
+    whole = (views.amodal_px >= _LEAST_PX) & (views.truncation == 0)
+    return np.asarray(whole & (hidden_share >= _LEAST_HIDDEN))
 
 
-def _labels(folder: Path, scenes: str | None) -> Iterator[tuple[str, Occlusion]]:
-    """Yield the scene and each label of an occlusion whose occluder may be taken away: a corner case stays."""
-    for recording in _recordings(folder, scenes):
+def _named_occlusions(recording: Recording) -> list[Occlusion]:
+    """Return the occlusions whose label may name the occluder: what is hidden is hidden mostly by that actor."""
+    return [
+        told
+        for told in occlusions(recording, only=_may_be_named)
+        if told.occluder > 0 and told.covered_px >= 0.9 * (told.amodal_px - told.visible_px)
+    ]
+
+
+def _labels(folder: Path, scenes: str | None) -> Iterator[tuple[str, list[Occlusion]]]:
+    """Yield each scene and its occlusions whose occluder may be taken away: a corner case stays."""
+    for _, recording in _recordings(folder, scenes):
         stay = {i.instance_id for i in recording.actors if part_of_role(i.attributes.get("role_name", "")) is not None}
-        yield from ((recording.plan.scene_name, told) for told in occlusions(recording) if told.occluder not in stay)
+        yield recording.plan.scene_name, [told for told in _named_occlusions(recording) if told.occluder not in stay]
 
 
-def _recordings(folder: Path, scenes: str | None = None) -> Iterator[Recording]:
+def _recordings(folder: Path, scenes: str | None = None) -> Iterator[tuple[LedgerEntry, Recording]]:
     from uavsim.plan.numbering import parse_numbers
 
     wanted = None if scenes is None else set(parse_numbers(scenes))
     for entry in sorted(read_ledger(LocalOutput(folder.absolute())).values(), key=lambda e: e.index):
         if entry.state == "committed" and (wanted is None or entry.index in wanted):
             generation = generation_of(entry)
-            yield in_dataset(read_recording(folder / generation.recording), folder, generation=generation.number)
+            recording = read_recording(folder / generation.recording)
+            yield entry, in_dataset(recording, folder, generation=generation.number)
 
 
-def _pairs(folder: Path, twin: Path) -> Iterator[tuple[str, Recording, Recording]]:
-    before = {recording.plan.scene_name: recording for recording in _recordings(folder)}
-    for after in _recordings(twin):
-        yield after.plan.scene_name, before[after.plan.scene_name], after
+def _pairs(folder: Path, twin: Path) -> Iterator[tuple[str, Recording, Recording, dict[tuple[str, str], int]]]:
+    """Yield each scene of a twin: its name, both recordings, and the pixels that the twin's labels say by box and image."""
+    before = {recording.plan.scene_name: recording for _, recording in _recordings(folder)}
+    for entry, after in _recordings(twin):
+        scene = after.plan.scene_name
+        yield scene, before[scene], after, _visible_px(twin, entry)
+
+
+def _visible_px(folder: Path, entry: LedgerEntry) -> dict[tuple[str, str], int]:
+    """Return what a scene's labels say: (annotation, sample_data) -> visible pixels."""
+    rows = open_fragment(read_fragment(LocalOutput(folder.absolute()), entry)).rows("visibility_detail")
+    return {
+        (row["sample_annotation_token"], view["sample_data_token"]): view["visible_px"]
+        for row in rows
+        for view in row["views"]
+    }
 
 
 def _rows(path: Path) -> list[dict[str, Any]]:

@@ -20,6 +20,7 @@ import struct
 import threading
 from typing import Any, Final, Literal, TypeAlias, cast
 
+import deflate
 import numpy as np
 import numpy.typing as npt
 from isal import isal_zlib
@@ -41,7 +42,8 @@ FILTER_TYPE: Final[dict[Filter, int]] = {"none": 0, "sub": 1, "up": 2}
 _GREY, _RGB = 0, 2  # colour types
 _BYTES_OF_PIXEL: Final = {(8, _GREY): 1, (16, _GREY): 2, (8, _RGB): 3}
 _NotDeflated: Final = cast("type[Exception]", isal_zlib.IsalError)  # isal's own annotations call it an instance
-_ROWS_TRIED: Final = 8  # before the whole file is inflated: of a writer that chooses filters row by row, these differ
+_ROWS_TRIED: Final = 3  # before the whole file is inflated: of a writer that chooses filters row by row, these differ
+_MOST_INFLATION: Final = 1032  # of deflate: two bits for 258 bytes
 _DEFLATE_HEADERS_BYTES: Final = 1024  # more than what a stream has before its first bytes
 _MOST_CHUNKS: Final = 1 << 16  # of 8 KiB each in some writers' files
 _END: Final = b"\x00\x00\x00\x00IEND\xaeB`\x82"
@@ -119,23 +121,22 @@ def has_whole_chunks(data: bytes) -> bool:
     return False
 
 
-def _inflated(deflated: bytes, *, height: int, row_bytes: int) -> bytes | None:
+def _inflated(deflated: bytes | memoryview, *, height: int, row_bytes: int) -> bytearray | None:
     """Return the filtered rows; None where they are damaged, more or fewer than told, or begin with different filters."""
     size, first = height * row_bytes, min(height, _ROWS_TRIED) * row_bytes
-    inflate = isal_zlib.decompressobj()
+    if size > _MOST_INFLATION * len(deflated):
+        return None  # before memory is taken for it
     try:
         start = isal_zlib.decompressobj().decompress(memoryview(deflated)[: first + _DEFLATE_HEADERS_BYTES], first)
         if len(set(start[::row_bytes])) != 1:
             return None
-        rows = inflate.decompress(
-            deflated, size + 1
-        )  # no more, whatever the file holds; twice begun is once less copied
-    except _NotDeflated:
+        rows = deflate.zlib_decompress(deflated, size)  # no more, whatever the file holds
+    except (_NotDeflated, deflate.DeflateError):
         return None
-    return rows if len(rows) == size and inflate.eof else None
+    return rows if len(rows) == size else None
 
 
-def _chunks(data: bytes) -> tuple[bytes, bytes] | None:
+def _chunks(data: bytes) -> tuple[bytes, bytes | memoryview] | None:
     """Return the header and the deflated pixels of a file of IHDR, IDAT and IEND alone, their checksums being right."""
     if not data.startswith(_SIGNATURE):
         return None
@@ -147,7 +148,7 @@ def _chunks(data: bytes) -> tuple[bytes, bytes] | None:
         if isal_zlib.crc32(view[at + 4 : at + 8 + length]) != int.from_bytes(told) or len(told) != 4:
             return None
         if kind == b"IEND":
-            return header, b"".join(deflated)
+            return header, deflated[0] if len(deflated) == 1 else b"".join(deflated)
         if kind == b"IHDR" and not header:
             header = bytes(body)
         elif kind == b"IDAT" and header:

@@ -71,7 +71,7 @@ def decode_grey(data: bytes) -> UInt8Array:
 
 def measure_pixels(luminance: UInt8Array) -> PixelMeasures:
     """Measure a (H, W) image."""
-    counts, noise, curvature, slope = _histograms(luminance).astype(np.float64)
+    counts, noise, curvature, slope = _histograms(luminance)
     total = counts.sum()
     sharpest, steepest = _quantile(curvature, _EDGES), _SLOPE_STEP * _quantile(slope, _EDGES)
     return PixelMeasures(
@@ -162,11 +162,13 @@ def _histograms(image: UInt8Array) -> IntArray:
     return counts
 
 
-def _quantile(counts: FloatArray, share: float) -> float:
+@kernel
+def _quantile(counts: IntArray, share: float) -> float:
     """Return the value below which a share of the counted values lie; between two levels by straight line."""
-    total = np.cumsum(counts)
-    wanted = share * total[-1]
-    level = int(np.searchsorted(total, wanted))
-    before = total[level - 1] if level else 0.0
+    wanted = share * counts.sum()
+    level, before = 0, 0
+    while before + counts[level] < wanted:
+        before += counts[level]
+        level += 1
     inside = (wanted - before) / counts[level] if counts[level] else 0.0
-    return max(level - 0.5 + float(inside), 0.0)
+    return max(level - 0.5 + inside, 0.0)

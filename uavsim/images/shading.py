@@ -74,10 +74,12 @@ def _around(
         x0, y0, x1, y1 = boxes_px[row]
         wide, high = int(_GROWN * (x1 - x0)) + 3, int(_GROWN * (y1 - y0)) + 3
         every = max((x1 - x0) // _FINE_PX, 1)  # of a large box, fewer pixels tell as much
+        ground, dark = 0, 0
         for line in range(max(y0 - high, 0), min(y1 + high, luminance.shape[0]), every):
             for column in range(max(x0 - wide, 0), min(x1 + wide, luminance.shape[1]), every):
                 bright = sunlit[tags[line, column]]
                 if bright > 0.0 and ids[line, column] == 0:
-                    found[row, 0] += 1
-                    found[row, 1] += luminance[line, column] < shade * bright
+                    ground += 1
+                    dark += luminance[line, column] < shade * bright
+        found[row, 0], found[row, 1] = ground, dark
     return found

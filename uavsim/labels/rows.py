@@ -45,13 +45,18 @@ class LabelledSample:
         return np.asarray(seen & ~self.causes[number].any(axis=-1))
 
 
-def label_sample(job: SampleJob, thresholds: EventThresholds) -> LabelledSample:
+def label_sample(job: SampleJob, thresholds: EventThresholds, *, tags: bool = False) -> LabelledSample:
     """Measure and label every image of a sample.
+
+    Args:
+        job: the sample.
+        thresholds: of the labels.
+        tags: count the semantic tags in the masks, too.
 
     Raises:
         DatasetError: a mask, a clean copy or a twin's image cannot be read.
     """
-    images = measure_images(job, thresholds)
+    images = measure_images(job, thresholds, tags=tags)
     causes = causes_of(job, images, thresholds)
     helps = tuple(help_of_image(job, number, causes, thresholds) for number in range(len(job.images)))
     return LabelledSample(job, images, causes, helps)

@@ -12,14 +12,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-import orjson
-
 from uavsim.access import Dataset
 from uavsim.config.events import EventThresholds
 from uavsim.errors import InputError
 from uavsim.files.whole import to_json_bytes, whole_file, write_whole
 from uavsim.labels.jobs import SampleJob, jobs_of
-from uavsim.labels.rows import image_row, label_sample, sample_row
+from uavsim.labels.lines import json_line
 from uavsim.labels.twin_tables import TwinTables
 from uavsim.labels.values import SampleValues, ValueFile, value_sample
 from uavsim.pool import in_order
@@ -105,15 +103,13 @@ def write_events(
 
 
 def _rows_of(job: SampleJob, thresholds: EventThresholds, *, valued: bool) -> _Rows:
+    from uavsim.labels.rows import image_row, label_sample, sample_row  # compiled code, which only workers need
+
     labelled = label_sample(job, thresholds)
     rows = [image_row(labelled, number, thresholds) for number in range(len(job.images))]
     sample = sample_row(labelled, thresholds)
     values = value_sample(job, thresholds) if valued else None
-    return _Rows(b"".join(map(_line, rows)), _line(sample), _counts(rows), values)
-
-
-def _line(row: JsonDict) -> bytes:
-    return orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE)
+    return _Rows(b"".join(map(json_line, rows)), json_line(sample), _counts(rows), values)
 
 
 def _counts(rows: list[JsonDict]) -> Counter[str]:

@@ -8,7 +8,6 @@ pixels); the largest angle between the directions from which it is seen.
 from __future__ import annotations
 
 import itertools
-import json
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -32,6 +31,7 @@ from uavsim.evaluate.collaboration import (
 )
 from uavsim.files.whole import to_json_bytes, whole_file, write_whole
 from uavsim.labels.jobs import SampleJob, jobs_of
+from uavsim.labels.lines import json_line
 from uavsim.typing import FloatArray, IntArray, JsonDict
 
 __all__ = [
@@ -127,8 +127,7 @@ class SampleValues:
 def value_sample(job: SampleJob, thresholds: EventThresholds) -> SampleValues:
     """Value a sample's objects, and write their rows."""
     found = values_of_sample(job, seen_px=thresholds.objects.seen_px)
-    rows = (json.dumps(row, separators=(",", ":"), allow_nan=False).encode() + b"\n" for row in _rows(job, found))
-    return SampleValues(found, b"".join(rows))
+    return SampleValues(found, b"".join(map(json_line, _rows(job, found))))
 
 
 class ValueFile:
@@ -199,7 +198,11 @@ def _rows(job: SampleJob, found: ObjectValues) -> Iterator[JsonDict]:
 
 def _short(values: FloatArray) -> list[list[float]]:
     """Round (M, K) values to a thousandth: whole numbers stay whole, and files small."""
-    return [[int(value) if value.is_integer() else value for value in row] for row in np.round(values, 3).tolist()]
+    short = np.round(values, 3)
+    if (short == np.trunc(short)).all():
+        whole: list[list[float]] = short.astype(np.int64).tolist()
+        return whole
+    return [[int(value) if value.is_integer() else value for value in row] for row in short.tolist()]
 
 
 class _Total:

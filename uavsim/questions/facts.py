@@ -104,7 +104,7 @@ class Group:
 
 def groups_of(job: SampleJob, thresholds: EventThresholds) -> list[Group]:
     """Label a sample, and return the facts of its images, by camera."""
-    labelled = label_sample(job, thresholds)
+    labelled = label_sample(job, thresholds, tags=True)
     by_camera: dict[str, list[View]] = {}
     for number, image in enumerate(job.images):
         if labelled.images[number].there:

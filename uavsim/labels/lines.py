@@ -1,0 +1,19 @@
+"""Rows as lines of JSON."""
+
+from __future__ import annotations
+
+import json
+
+import orjson
+
+from uavsim.typing import JsonDict
+
+__all__ = ["json_line"]
+
+
+def json_line(row: JsonDict) -> bytes:
+    """Encode a row with a newline; names of others may hold lone surrogates, which only the standard library encodes."""
+    try:
+        return orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE)
+    except orjson.JSONEncodeError:
+        return json.dumps(row, separators=(",", ":")).encode() + b"\n"
