@@ -7,13 +7,38 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from uavsim.validate.image_kernels import border_pairs, border_steps, count_instances, ids_of_mask
+from uavsim.images import codec
+from uavsim.validate.image_kernels import (
+    border_pairs,
+    border_steps,
+    count_instances,
+    green_of_rows,
+    ids_of_mask,
+    ids_of_rows,
+)
 
+RGB = arrays.arrays(np.uint8, (5, 7, 3))
 IDS = arrays.arrays(np.uint16, (6, 9), elements=st.sampled_from([0, 3, 9]))
 
 
 def test_ids_are_green_and_256_blue():
     assert ids_of_mask(np.array([[[14, 0x34, 0x12], [12, 255, 0]]], np.uint8)).tolist() == [[0x1234, 255]]
+
+
+@given(rgb=RGB)
+def test_green_of_rows_is_the_green_of_the_decoded_image(rgb: np.ndarray):
+    rows = codec.filtered_rows(codec.encode_png(rgb, filter_rows="sub"))
+    assert rows is not None
+    assert np.array_equal(green_of_rows(rows[0]), rgb[..., 1])
+
+
+@given(mask=RGB)
+def test_ids_of_rows_are_those_of_the_decoded_mask(mask: np.ndarray):
+    rows = codec.filtered_rows(codec.encode_mask(mask))
+    assert rows is not None
+    ids, tags = ids_of_rows(rows[0])
+    assert np.array_equal(ids, ids_of_mask(mask))
+    assert np.array_equal(tags, mask[..., 0])
 
 
 @given(ids=IDS)

@@ -44,6 +44,7 @@ __all__ = [
     "encode_mask_ids",
     "encode_png",
     "encode_tags",
+    "filtered_rows",
     "grey_of",
     "image_size",
     "mask_ids_and_tags",
@@ -187,6 +188,18 @@ def decode_rgb(source: ImageSource) -> UInt8Array:
     return pixels if pixels.ndim == 3 else np.repeat(pixels[..., None], 3, axis=2)
 
 
+def filtered_rows(source: ImageSource) -> tuple[UInt8Array, int] | None:
+    """Read a PNG's rows as the file has them, for whoever takes the filter back while reading them.
+
+    Returns:
+        (H, 1 + row bytes), each row behind its filter's number, and the bytes of a pixel; None as ``png.decode`` does.
+
+    Raises:
+        DatasetError: missing, too large, or a chunk goes past the file's end.
+    """
+    return png.filtered_rows(_sound(source))
+
+
 def grey_of(rgb: UInt8Array) -> UInt8Array:
     """Return (H, W) luminance of an (H, W, 3) image."""
     return np.asarray(cv2.cvtColor(rgb, cv2.COLOR_RGB2GRAY), dtype=np.uint8)
@@ -255,8 +268,12 @@ def _encode(suffix: str, pixels: npt.NDArray[Any], options: list[int]) -> bytes:
     return data.tobytes()
 
 
-def _decode(source: ImageSource, flag: int) -> npt.NDArray[Any]:
-    """Return the pixels, red first; of one channel (H, W), unless ``flag`` asks for three and cv2 has to read it."""
+def _sound(source: ImageSource) -> bytes:
+    """Return the bytes of an image that no decoder takes more memory for than there are pixels to read.
+
+    Raises:
+        DatasetError: it claims more than an image has.
+    """
     data = source if isinstance(source, bytes) else _read(source)
     width, height = _size(data, source)
     if not 0 < width * height <= min(MOST_PIXELS, _MOST_PIXELS_A_BYTE * len(data)):
@@ -268,6 +285,12 @@ def _decode(source: ImageSource, flag: int) -> npt.NDArray[Any]:
             raise DatasetError(f"{_name(source)}: not a readable image: a chunk goes past the file's end")
     elif data.count(_JPEG_SCAN) > _MOST_SCANS:
         raise DatasetError(f"{_name(source)}: not a readable image: more than {_MOST_SCANS} scans")
+    return data
+
+
+def _decode(source: ImageSource, flag: int) -> npt.NDArray[Any]:
+    """Return the pixels, red first; of one channel (H, W), unless ``flag`` asks for three and cv2 has to read it."""
+    data = _sound(source)
     quickly = png.decode(data)
     if quickly is not None and (flag == cv2.IMREAD_UNCHANGED or quickly.dtype == np.uint8):
         return quickly

@@ -9,7 +9,7 @@ import numba
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["border_pairs", "border_steps", "count_instances", "ids_of_mask"]
+__all__ = ["border_pairs", "border_steps", "count_instances", "green_of_rows", "ids_of_mask", "ids_of_rows"]
 
 Array: TypeAlias = npt.NDArray[Any]
 
@@ -24,6 +24,44 @@ def ids_of_mask(mask: Array) -> Array:
         for x in range(mask.shape[1]):
             ids[y, x] = mask[y, x, 1] + 256 * np.int64(mask[y, x, 2])
     return ids
+
+
+@_compiled  # type: ignore[untyped-decorator]
+def ids_of_rows(rows: Array) -> tuple[Array, Array]:
+    """Return (H, W) uint16 ids and (H, W) uint8 tags of a mask's rows, each byte the difference from the one above it.
+
+    Args:
+        rows: (H, 1 + 3 W) of a PNG with the filter ``up``, each behind its filter's number.
+    """
+    height, width = rows.shape[0], rows.shape[1] // 3
+    ids, tags = np.empty((height, width), np.uint16), np.empty((height, width), np.uint8)
+    above = np.zeros(3 * width, np.uint8)
+    for y in range(height):
+        row, ids_out, tags_out = rows[y], ids[y], tags[y]
+        for x in range(width):
+            at = 3 * x
+            tag = np.uint8(above[at] + row[at + 1])
+            low, high = np.uint8(above[at + 1] + row[at + 2]), np.uint8(above[at + 2] + row[at + 3])
+            above[at], above[at + 1], above[at + 2] = tag, low, high
+            tags_out[x] = tag
+            ids_out[x] = np.uint16(low) | (np.uint16(high) << np.uint16(8))
+    return ids, tags
+
+
+@_compiled  # type: ignore[untyped-decorator]
+def green_of_rows(rows: Array) -> Array:
+    """Return the (H, W) green channel of an image's rows, each byte the difference from the pixel on its left.
+
+    Args:
+        rows: (H, 1 + 3 W) of a PNG with the filter ``sub``, each behind its filter's number.
+    """
+    green = np.empty((rows.shape[0], rows.shape[1] // 3), np.uint8)
+    for y in range(green.shape[0]):
+        level = np.uint8(0)
+        for x in range(green.shape[1]):
+            level = np.uint8(level + rows[y, 3 * x + 2])
+            green[y, x] = level
+    return green
 
 
 @_compiled  # type: ignore[untyped-decorator]
@@ -85,23 +123,21 @@ def _meets(box_R_optical: Array, eye: Array, half: Array, ray: Array) -> bool:
 def border_pairs(ids: Array) -> tuple[Array, Array]:
     """Return flat indices of neighbouring pixels with different ids: (P,) left or upper, (P,) right or lower."""
     height, width = ids.shape
-    count = 0
-    for y in range(height):
-        for x in range(width):
-            count += x + 1 < width and ids[y, x] != ids[y, x + 1]
-            count += y + 1 < height and ids[y, x] != ids[y + 1, x]
-    first, second = np.empty(count, np.int64), np.empty(count, np.int64)
+    first, second = (
+        np.empty(2 * ids.size, np.int64),
+        np.empty(2 * ids.size, np.int64),
+    )  # memory that is not written costs nothing
     at = 0
     for y in range(height):
         for x in range(width):
-            here = y * width + x
-            if x + 1 < width and ids[y, x] != ids[y, x + 1]:
-                first[at], second[at] = here, here + 1
+            own, place = ids[y, x], y * width + x
+            if x + 1 < width and own != ids[y, x + 1]:
+                first[at], second[at] = place, place + 1
                 at += 1
-            if y + 1 < height and ids[y, x] != ids[y + 1, x]:
-                first[at], second[at] = here, here + width
+            if y + 1 < height and own != ids[y + 1, x]:
+                first[at], second[at] = place, place + width
                 at += 1
-    return first, second
+    return first[:at].copy(), second[:at].copy()
 
 
 @_compiled  # type: ignore[untyped-decorator]

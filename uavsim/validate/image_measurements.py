@@ -17,7 +17,14 @@ from uavsim.errors import DatasetError
 from uavsim.files.parse import read_regular
 from uavsim.images import codec
 from uavsim.typing import AnyArray, BoolArray, FloatArray, IntArray, UInt8Array, UInt16Array
-from uavsim.validate.image_kernels import border_pairs, border_steps, count_instances, ids_of_mask
+from uavsim.validate.image_kernels import (
+    border_pairs,
+    border_steps,
+    count_instances,
+    green_of_rows,
+    ids_of_mask,
+    ids_of_rows,
+)
 from uavsim.validate.looks import FileState, FrameLook, FrameTask, TrackTask
 
 __all__ = ["look_at_track"]
@@ -27,6 +34,7 @@ _GROWN_PX: Final = 0.5  # rays go through pixel centres: half a pixel is for pos
 _AHEAD_M: Final = 0.5
 _CUT_PX: Final = 0.5
 _BESIDE_PX: Final = 4  # wider than an edge, narrower than a car seen from 60 m
+_SUB, _UP = 1, 2  # numbers of PNG's filters: what our own images and masks have
 _SIGNS: Final = np.array([[x, y, z] for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (-1.0, 1.0)])
 _ENDS: Final = {b"\x89PNG": (b"IEND\xaeB`\x82", 12), b"\xff\xd8": (b"\xff\xd9", 64)}
 
@@ -67,7 +75,7 @@ def _look_at_file(frame: FrameTask) -> tuple[FrameLook, bytes]:
     if data is None:
         look.state = "missing"
         return look, b""
-    look.digest = hashlib.blake2b(data, digest_size=12).hexdigest()
+    look.digest = hashlib.sha256(data).hexdigest()  # by instructions of the processor
     look.state = _whole(data)
     try:
         look.found_px = codec.image_size(data)
@@ -91,7 +99,7 @@ def _look_at_image(look: FrameLook, data: bytes) -> AnyArray | None:
     if look.state != "good":
         return None
     try:
-        luma = np.ascontiguousarray(codec.decode_rgb(data)[..., 1])  # green carries most of the brightness
+        luma = _green(data)
     except DatasetError:
         look.state = "unreadable"
         return None
@@ -111,14 +119,47 @@ def _look_at_mask(look: FrameLook, frame: FrameTask) -> _Edges | None:
     if look.mask_state != "good":
         return None
     try:
-        mask = codec.decode_mask(data)
+        ids, tags = _ids_and_tags(data)
     except DatasetError:
         look.mask_state = "unreadable"
         return None
-    look.mask_px = (mask.shape[1], mask.shape[0])
-    ids = ids_of_mask(mask)
-    _measure_instances(look, frame, ids, mask[..., 0])
+    look.mask_px = (ids.shape[1], ids.shape[0])
+    _measure_instances(look, frame, ids, tags)
     return _edges(ids)
+
+
+def _green(data: bytes) -> UInt8Array:
+    """Decode an image to its (H, W) green channel, which carries most of the brightness.
+
+    Raises:
+        DatasetError: not an image.
+    """
+    rows = _rows_of_rgb(data, _SUB)
+    return green_of_rows(rows) if rows is not None else np.ascontiguousarray(codec.decode_rgb(data)[..., 1])
+
+
+def _ids_and_tags(data: bytes) -> tuple[UInt16Array, UInt8Array]:
+    """Decode a mask to (H, W) ids and (H, W) semantic tags.
+
+    Raises:
+        DatasetError: not a mask.
+    """
+    rows = _rows_of_rgb(data, _UP)
+    if rows is None:
+        mask = codec.decode_mask(data)
+        return ids_of_mask(mask), mask[..., 0]
+    ids, tags = ids_of_rows(rows)
+    return ids, tags
+
+
+def _rows_of_rgb(data: bytes, kind: int) -> UInt8Array | None:
+    """Return the rows of a PNG with three bytes a pixel, all of them with this filter; None of any other file.
+
+    Raises:
+        DatasetError: a file that is not worth decoding.
+    """
+    found = codec.filtered_rows(data)
+    return found[0] if found is not None and found[1] == 3 and (found[0][:, 0] == kind).all() else None
 
 
 def _measure_instances(look: FrameLook, frame: FrameTask, ids: UInt16Array, tags: UInt8Array) -> None:
