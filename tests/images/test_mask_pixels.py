@@ -47,6 +47,22 @@ def test_translation_looks_up_every_pixel():
 
 
 @given(arrays.arrays(np.uint16, (7, 9)), arrays.arrays(np.uint8, (7, 9)))
+def test_a_mask_file_is_what_the_codec_makes(ids: np.ndarray, tags: np.ndarray):
+    for level in (0, 1, 2):
+        assert mask_pixels.encode(ids, tags, level=level) == codec.encode_mask_ids(ids, tags, level=level)
+
+
+@given(arrays.arrays(np.uint8, (5, 6, 4)))
+def test_ids_are_256_blue_and_green_and_tags_are_red(bgra: np.ndarray):
+    """Of whole pixels, of three channels of them, and of pixels that lie apart."""
+    blue, green, red, _ = np.moveaxis(bgra, 2, 0).astype(int)
+    for pixels, part in ((bgra, np.s_[:]), (bgra[..., :3], np.s_[:]), (bgra[:, ::2], np.s_[:, ::2])):
+        ids, tags = mask_pixels.split(pixels)
+        np.testing.assert_array_equal(ids, (256 * blue + green)[part])
+        np.testing.assert_array_equal(tags, red[part])
+
+
+@given(arrays.arrays(np.uint16, (7, 9)), arrays.arrays(np.uint8, (7, 9)))
 def test_a_mask_file_is_read_as_the_codec_reads_it(ids: np.ndarray, tags: np.ndarray):
     ours = codec.encode_mask_ids(ids, tags)
     for data in (ours, codec.encode_mask_ids(ids, tags, level=5)):

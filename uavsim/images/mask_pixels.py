@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import sys
+from typing import TypeAlias
+
 import numpy as np
 import numpy.typing as npt
 
 from uavsim.images import codec
 from uavsim.images.compiled import kernel
-from uavsim.images.png import FILTER_TYPE, filtered_rows
+from uavsim.images.png import FILTER_TYPE, encode_filtered, filtered_rows
 from uavsim.typing import BoolArray, IntArray, UInt8Array, UInt16Array
 
-__all__ = ["decode", "extents", "moments", "split", "translated"]
+__all__ = ["decode", "encode", "extents", "moments", "split", "translated"]
+
+UInt32Array: TypeAlias = npt.NDArray[np.uint32]
 
 
 def decode(data: bytes) -> tuple[UInt16Array, UInt8Array]:
@@ -28,10 +33,20 @@ def decode(data: bytes) -> tuple[UInt16Array, UInt8Array]:
     return ids, tags
 
 
+def encode(ids: UInt16Array, tags: UInt8Array, *, level: int = 1) -> bytes:
+    """Encode (H, W) ids and tags to the bytes that ``codec.encode_mask_ids`` gives, in half the time."""
+    rows = np.empty((ids.shape[0], 1 + 3 * ids.shape[1]), np.uint8)
+    _ids_to_rows(ids, tags, FILTER_TYPE["up"], rows)
+    return encode_filtered(rows, bytes_per_pixel=3, level=level)
+
+
 def split(bgra: UInt8Array) -> tuple[UInt16Array, UInt8Array]:
     """Split CARLA's instance encoding: (H, W, 3 or 4) blue first -> (H, W) ids and tags."""
     ids, tags = np.empty(bgra.shape[:2], np.uint16), np.empty(bgra.shape[:2], np.uint8)
-    _split(bgra, ids, tags)
+    if bgra.shape[2] == 4 and bgra.strides[1:] == (4, 1) and sys.byteorder == "little":
+        _split_words(bgra.view(np.uint32)[..., 0], ids, tags)
+    else:
+        _split(bgra, ids, tags)
     return ids, tags
 
 
@@ -84,6 +99,38 @@ def _rows_to_ids(rows: UInt8Array, ids: UInt16Array, tags: UInt8Array) -> None:
             above[at], above[at + 1], above[at + 2] = tag, low, high
             tags_out[column] = tag
             ids_out[column] = low | (high << 8)
+
+
+@kernel
+def _ids_to_rows(ids: UInt16Array, tags: UInt8Array, kind: int, rows: UInt8Array) -> None:
+    """Write a mask's rows as a PNG has them, each byte less the one above it, behind the filter's number."""
+    for line in range(ids.shape[0]):
+        row, own, above = rows[line], ids[line], ids[line - 1]
+        tag, tag_above = tags[line], tags[line - 1]
+        row[0] = kind
+        if line == 0:
+            for column in range(own.shape[0]):
+                row[3 * column + 1], row[3 * column + 2] = tag[column], np.uint8(own[column])
+                row[3 * column + 3] = np.uint8(own[column] >> np.uint16(8))
+            continue
+        for column in range(own.shape[0]):
+            at = np.uint64(3) * np.uint64(column) + np.uint64(1)
+            row[at] = np.uint8(tag[column] - tag_above[column])
+            row[at + np.uint64(1)] = np.uint8(own[column]) - np.uint8(above[column])
+            high, high_above = np.uint8(own[column] >> np.uint16(8)), np.uint8(above[column] >> np.uint16(8))
+            row[at + np.uint64(2)] = high - high_above
+
+
+@kernel
+def _split_words(words: UInt32Array, ids: UInt16Array, tags: UInt8Array) -> None:
+    """Split pixels as numbers of 32 bit, of which blue is the lowest byte: many at once."""
+    for line in range(words.shape[0]):
+        row, ids_out, tags_out = words[line], ids[line], tags[line]
+        for column in range(row.shape[0]):
+            word = row[column]
+            high, low = word & np.uint32(255), (word >> np.uint32(8)) & np.uint32(255)
+            ids_out[column] = np.uint16((high << np.uint32(8)) | low)
+            tags_out[column] = np.uint8(word >> np.uint32(16))
 
 
 @kernel

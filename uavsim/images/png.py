@@ -28,7 +28,16 @@ from isal import isal_zlib
 from uavsim.errors import InputError
 from uavsim.typing import UInt8Array
 
-__all__ = ["FASTEST_LEVELS", "FILTER_TYPE", "Filter", "decode", "encode", "filtered_rows", "has_whole_chunks"]
+__all__ = [
+    "FASTEST_LEVELS",
+    "FILTER_TYPE",
+    "Filter",
+    "decode",
+    "encode",
+    "encode_filtered",
+    "filtered_rows",
+    "has_whole_chunks",
+]
 
 Filter: TypeAlias = Literal["none", "sub", "up"]
 Pixels: TypeAlias = npt.NDArray[Any]
@@ -60,14 +69,37 @@ def encode(pixels: Pixels, *, filter_rows: Filter, level: int = 1) -> bytes:
     Raises:
         InputError: an array that is no such image, or another level.
     """
+    _refuse_level(level)
+    rows, bytes_per_pixel = _rows_of(pixels)
+    filtered = _filtered(rows, bytes_per_pixel, filter_rows)
+    colour = _RGB if pixels.ndim == 3 else _GREY
+    return _file(filtered, pixels.shape[1], bits=8 * pixels.dtype.itemsize, colour=colour, level=level)
+
+
+def encode_filtered(rows: UInt8Array, *, bytes_per_pixel: Literal[1, 3], level: int = 1) -> bytes:
+    """Encode an image of 8 bits a channel whose rows are filtered already.
+
+    Args:
+        rows: (H, 1 + row bytes), contiguous, each behind its filter's number.
+        bytes_per_pixel: 1 grey, 3 RGB.
+        level: as for ``encode``.
+
+    Raises:
+        InputError: another level.
+    """
+    _refuse_level(level)
+    colour = _RGB if bytes_per_pixel == 3 else _GREY
+    return _file(rows, (rows.shape[1] - 1) // bytes_per_pixel, bits=8, colour=colour, level=level)
+
+
+def _refuse_level(level: int) -> None:
     if level not in FASTEST_LEVELS:
         raise InputError(f"png level {level}: 0, 1 or 2")
-    rows, bytes_per_pixel = _rows_of(pixels)
-    height, width = pixels.shape[:2]
-    filtered = _filtered(rows, bytes_per_pixel, filter_rows)
-    data = isal_zlib.compress(filtered.data, level)
-    colour = _RGB if pixels.ndim == 3 else _GREY
-    header = struct.pack(">IIBBBBB", width, height, 8 * pixels.dtype.itemsize, colour, 0, 0, 0)
+
+
+def _file(rows: UInt8Array, width: int, *, bits: int, colour: int, level: int) -> bytes:
+    data = isal_zlib.compress(rows.data, level)
+    header = struct.pack(">IIBBBBB", width, len(rows), bits, colour, 0, 0, 0)
     return b"".join((_SIGNATURE, *_chunk(b"IHDR", header), *_chunk(b"IDAT", data), _END))
 
 

@@ -31,7 +31,7 @@ from uavsim.images.codec import ImageSource
 from uavsim.images.points import Returns
 from uavsim.records.plan import ImageFormat, LidarSpec
 from uavsim.registry import Registry
-from uavsim.typing import AnyArray
+from uavsim.typing import AnyArray, UInt8Array, UInt16Array
 
 __all__ = [
     "CAMERA_SENSORS",
@@ -226,6 +226,12 @@ def _encode_rgb(bgr: AnyArray, images: ImageFormat) -> bytes:
     return codec.encode_png(bgr, level=images.png_level, order="bgr")
 
 
+def _encode_mask(ids_and_tags: tuple[UInt16Array, UInt8Array], _: ImageFormat) -> bytes:
+    from uavsim.images import mask_pixels  # compiled code, which only those need who write masks
+
+    return mask_pixels.encode(*ids_and_tags)
+
+
 _BUILT_IN: Final = (
     Modality(
         RGB,
@@ -242,7 +248,7 @@ _BUILT_IN: Final = (
         "image",
         folder="masks",
         suffix=".png",
-        encode=lambda mask, _: codec.encode_mask_ids(*mask),
+        encode=_encode_mask,
         decode=codec.mask_ids_and_tags,
         carla=CarlaSensor("sensor.camera.instance_segmentation", carla_bgra),
         airsim=AirSimImage(_AIRSIM_SEGMENTATION, _as_it_is),
