@@ -109,16 +109,17 @@ class MaskBinder:
         infos = [self._actors[int(i)] for i in states.instance_id]
         movers = np.array([info.kind != "environment" for info in infos], dtype=np.bool_)
         row_of = {info.simulator_actor_id & 0xFFFF: row for row, info in enumerate(infos) if movers[row]}
+        row_of_id = np.full(65536, -1, dtype=np.int64)
+        row_of_id[list(row_of)] = list(row_of.values())
         fits = strangers = misfits = 0
         for sighting, rectangles in zip(seen, boxes, strict=True):
-            extents = sighting.extent_px
-            for mask_id, centre, extent in zip(sighting.ids.tolist(), sighting.centre_px, extents, strict=True):
-                row = row_of.get(mask_id)
-                if row is None:
-                    strangers += bool((_inside(centre, rectangles[movers]) & _fills(extent, rectangles[movers])).any())
-                elif np.isfinite(rectangles[row]).all():
-                    good = bool(_inside(centre, rectangles[row : row + 1])[0])
-                    fits, misfits = fits + good, misfits + (not good)
+            rows = row_of_id[sighting.ids]
+            for centre, extent in zip(sighting.centre_px[rows < 0], sighting.extent_px[rows < 0], strict=True):
+                strangers += bool((_inside(centre, rectangles[movers]) & _fills(extent, rectangles[movers])).any())
+            own = rectangles[rows[rows >= 0]]
+            whole = np.isfinite(own).all(axis=1)
+            good = _inside(sighting.centre_px[rows >= 0][whole], own[whole])
+            fits, misfits = fits + int(good.sum()), misfits + int((~good).sum())
         total = fits + misfits
         if total == 0:
             return False if strangers and not self.mode else None
@@ -201,6 +202,7 @@ def _fills(extent_px: FloatArray, rectangles: FloatArray) -> BoolArray:
 
 
 def _inside(point_px: FloatArray, rectangles: FloatArray) -> BoolArray:
+    """Tell for each rectangle whether the point, or the point of its row, lies in it."""
     low = point_px >= rectangles[:, :2] - _SLACK_PX
     high = point_px <= rectangles[:, 2:] + _SLACK_PX
     return np.asarray((low & high).all(axis=1), dtype=np.bool_)
