@@ -42,7 +42,7 @@ class Simulator:
         if step in self.broken:
             readings[4] = Reading(readings[4].channel, "rgb", readings[0].data)
         self.taken.append(readings)
-        return drones, poses_of(drones), TickState(77 + step, step * 0.05, STATES), readings
+        return drones, poses_of(drones), TickState(77 + step, step * 0.05, lambda: STATES), readings
 
     def motion(self) -> None:
         return None

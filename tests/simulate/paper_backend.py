@@ -49,7 +49,7 @@ class PaperWorld:
 
     def tick(self, *, render: bool) -> TickState:
         self._frame += 1
-        return TickState(self._frame, self._frame * self._step_s, nobody())
+        return TickState(self._frame, self._frame * self._step_s, nobody)
 
     def drivable(self) -> FloatArray:
         return np.array([[[-50.0, -2.0], [50.0, -2.0], [50.0, 2.0], [-50.0, 2.0]]])

@@ -22,7 +22,7 @@ PLAN = replace(
     scene_plan(samples=2, cameras=rig(width=32, height=18)[:1]),
     lidar=LIDAR,
 )
-STATE = TickState(frame=7, elapsed_s=1.5, actors=None)  # type: ignore[arg-type]
+STATE = TickState(frame=7, elapsed_s=1.5, seen=lambda: None)  # type: ignore[arg-type, return-value]
 
 
 class World:

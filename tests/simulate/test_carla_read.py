@@ -7,7 +7,9 @@ import numpy as np
 import pytest
 
 from uavsim.annotate.sizes import size_of
-from uavsim.simulate.carla_read import actor_info, parked_vehicles, with_parked
+from uavsim.errors import MissedTick
+from uavsim.records.recording import ActorStates
+from uavsim.simulate.carla_read import NOTHING_PARKED, actor_info, parked_vehicles, states_when_asked, with_parked
 
 
 def actor(place: carla.Location, *, yaw_deg: float = 0.0) -> SimpleNamespace:
@@ -60,3 +62,29 @@ def test_what_stands_and_what_flies_is_known_by_its_role(role: str, kind: str) -
     spawned = actor(carla.Location(0.0, 0.0, 0.0))
     spawned.type_id, spawned.attributes = "static.prop.aeroplane", {"role_name": role}
     assert actor_info(spawned, 3).kind == kind
+
+
+def test_states_are_worked_out_once_and_when_asked() -> None:
+    asked: list[float] = []
+    table = np.array([[1.0, 10, 20, 0, 0, 0, 90, *[0.0] * 9]])
+
+    class Table(np.ndarray):
+        def __getitem__(self, key: object) -> object:
+            asked.append(1)
+            return np.asarray(self)[key]  # type: ignore[index]
+
+    seen = states_when_asked(table.view(Table), NOTHING_PARKED, proven=None)
+    assert not asked
+    first = seen()
+    count = len(asked)
+    assert seen() is first
+    assert len(asked) == count > 0
+    np.testing.assert_allclose(first.map_SE3_actor.translation_m, [[10, -20, 0]])  # ue's y is right, the map's left
+
+
+def test_a_replay_is_held_against_its_recording_though_nobody_asks() -> None:
+    def refuse(states: ActorStates) -> ActorStates:
+        raise MissedTick(f"{len(states.instance_id)} actors elsewhere")
+
+    with pytest.raises(MissedTick, match="1 actors elsewhere"):
+        states_when_asked(np.ones((1, 16)), NOTHING_PARKED, proven=refuse)

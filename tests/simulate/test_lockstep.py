@@ -39,7 +39,7 @@ class ScriptedWorld:
             self.rendered.append(self.ticks)
         none = np.zeros((0, 3))
         states = ActorStates(np.zeros(0, np.int64), SE3.identity((0,)), none, none, none, none)
-        return TickState(1000 + self.ticks, self.ticks * 0.05, states)
+        return TickState(1000 + self.ticks, self.ticks * 0.05, lambda: states)
 
 
 @dataclass

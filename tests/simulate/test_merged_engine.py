@@ -23,7 +23,8 @@ def state(frame: int, *, x_m: float = 0.0, ids: tuple[int, ...] = (1, 2)) -> Tic
     place_m = np.tile([x_m, 2.0, 0.5], (n, 1)) * np.arange(n, dtype=np.float64)[:, None]
     zero = np.zeros((n, 3))
     poses = SE3(np.tile([1.0, 0, 0, 0], (n, 1)), place_m)
-    return TickState(frame, frame * STEP_S, ActorStates(np.array(ids), poses, zero, zero, zero, zero))
+    states = ActorStates(np.array(ids), poses, zero, zero, zero, zero)
+    return TickState(frame, frame * STEP_S, lambda: states)
 
 
 class PaperWorld:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import functools
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,6 +30,7 @@ __all__ = [
     "parked_vehicles",
     "snapshot_rows",
     "states_from_table",
+    "states_when_asked",
     "with_parked",
 ]
 
@@ -62,6 +64,27 @@ def states_from_table(table: FloatArray) -> ActorStates:
         angular_velocity_map_radps=unreal.map_axial_from_ue(np.radians(table[:, 10:13])),
         acceleration_map_mps2=unreal.map_vector_from_ue(table[:, 13:16]),
     )
+
+
+def states_when_asked(
+    table: FloatArray, parked: Parked, *, proven: Callable[[ActorStates], ActorStates] | None
+) -> Callable[[], ActorStates]:
+    """Return what works out the states of a tick, once, when somebody asks: between captures nobody does.
+
+    Args:
+        table: of the tick, as for ``states_from_table``.
+        parked: stand behind the others.
+        proven: holds the states against what was recorded, whether they are asked for or not.
+    """
+
+    @functools.cache
+    def seen() -> ActorStates:
+        movers = states_from_table(table)
+        return with_parked(movers if proven is None else proven(movers), parked)
+
+    if proven is not None:
+        seen()
+    return seen
 
 
 def actor_info(actor: Any, instance_id: int) -> ActorInfo:

@@ -7,6 +7,7 @@ exception is translated where it enters.
 from __future__ import annotations
 
 import contextlib
+import functools
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -209,15 +210,14 @@ class CarlaWorld:
         if not np.isfinite(table).all():
             bad = int(table[~np.isfinite(table).all(axis=1)][0, 0])
             raise MissedTick(f"tick {snapshot.frame}: the pose of actor {bad} is not a number")
-        movers = carla_read.states_from_table(table)
-        motion = None
+        motion, proven = None, None
         if full and self._reader is not None:
             with _translated("reading the actors"):
                 motion = self._reader.read(table, rendered=self._rendering)
             if self._replayed is not None:
-                movers = self._replayed.proven(movers, motion)
-        actors = carla_read.with_parked(movers, self._parked)
-        return TickState(int(snapshot.frame), elapsed_s, actors, motion)
+                proven = functools.partial(self._replayed.proven, motion=motion)
+        seen = carla_read.states_when_asked(table, self._parked, proven=proven)
+        return TickState(int(snapshot.frame), elapsed_s, seen, motion)
 
     def populate(self, plan: ScenePlan, *, heartbeat: Heartbeat) -> SceneTraffic:
         """See ``WorldPort``."""

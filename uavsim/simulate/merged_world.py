@@ -55,7 +55,7 @@ class MergedWorld:
             return state
         held = self._engine.hold(self._pause)
         seen = self._world.now(full=True)
-        return TickState(held.frame, state.elapsed_s, seen.actors, seen.motion)
+        return TickState(held.frame, state.elapsed_s, seen.seen, seen.motion)
 
     def drivable(self) -> FloatArray:
         """See ``WorldPort``."""

@@ -96,14 +96,19 @@ class TickState:
     Attributes:
         frame: the simulator's frame number.
         elapsed_s: the simulator's clock.
-        actors: every labelled actor alive, rows sorted by instance id.
+        seen: gives ``actors``; at most ticks nobody asks.
         motion: what is recorded of them; None where a set-up tells none, and its scenes cannot be replayed.
     """
 
     frame: int
     elapsed_s: float
-    actors: ActorStates
+    seen: Callable[[], ActorStates]
     motion: TickMotion | None = None
+
+    @property
+    def actors(self) -> ActorStates:
+        """Every labelled actor alive, rows sorted by instance id."""
+        return self.seen()
 
 
 @dataclass(frozen=True, slots=True)
