@@ -16,9 +16,11 @@ import pytest
 from prefect.logging.handlers import APILogWorker
 
 from tests.conftest import RunningPrefect
+from tests.flows.conftest import FAKE_CLIENT_WORKER
 from tests.flows.test_stages import contents, run_all
 from uavsim.errors import InputError, StorageError, SystemFailure
 from uavsim.flows import server as server_module
+from uavsim.flows.finish import Finished
 from uavsim.flows.generate import Result, generate
 from uavsim.flows.request import Request
 from uavsim.flows.server import TemporaryServer, check_api, use_api
@@ -51,6 +53,24 @@ def test_flow_and_stages_make_the_same_data_set(api: str, paper: Paper, tmp_path
     flown, plain = contents(tmp_path / "out"), contents(tmp_path / "plain")
     del flown[".uavsim/contact_sheet.png"]
     assert flown == plain
+
+
+def test_clients_have_ended_when_the_tables_are_written(
+    api: str, paper: Paper, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The validator's processes take the memory that they had."""
+    from uavsim.flows import dataset
+
+    finish, clients = dataset.finish_dataset, []
+
+    def finish_dataset(request: Request) -> Finished:
+        running = psutil.Process().children(recursive=True)
+        clients.append([child.pid for child in running if str(FAKE_CLIENT_WORKER) in child.cmdline()])
+        return finish(request)
+
+    monkeypatch.setattr(dataset, "finish_dataset", finish_dataset)
+    assert run(paper(scenes="1")).committed == ("scene_00",)
+    assert clients == [[]]
 
 
 def test_failures_are_retried_by_prefect_and_quarantine_reaches_the_summary(

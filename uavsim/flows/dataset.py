@@ -78,7 +78,9 @@ def generate_opened(context: RunContext) -> DatasetSummary:
     @flow(name="generate-dataset", flow_run_name=_run_name, validate_parameters=True)
     def generate(request: Request) -> DatasetSummary:
         del request  # for people to see; what it leaves out is nobody's business on a shared server
-        return DatasetSummary(_fly_towns(context), finish_dataset(context.request))
+        outcomes = _fly_towns(context)
+        context.pool.close()  # the validator's processes take the memory that simulators and clients had
+        return DatasetSummary(outcomes, finish_dataset(context.request))
 
     return generate(context.request.model_copy(update={"run": None}))
 
