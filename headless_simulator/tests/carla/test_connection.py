@@ -66,9 +66,13 @@ class Caller:
         self._number = 0
 
     def call(self, name, *arguments):
+        self.send(name, *arguments)
+        return self.answer()
+
+    def send(self, name, *arguments):
         self._number += 1
         self._socket.sendall(msgpack.packb([0, self._number, name, [[False], *arguments]]))
-        return self.answer()
+        return self._number
 
     def answer(self):
         while True:
@@ -182,6 +186,19 @@ def test_sizes_that_are_absurd_are_refused_at_the_spawn(server):
         answer = caller.call("spawn_actor", description, [[0, 0, 9], [0, 0, 0]])
         assert answer[3][0][0] == 0, (key, value)
         assert key in answer[3][0][1][0]
+    caller.close()
+
+
+def test_the_answer_to_a_tick_waits_until_the_worker_asks(server):
+    """A worker asks for the settings right before it waits to be woken; what wakes it is the answer to the tick."""
+    caller = Caller(server.port)
+    settings = caller.call("get_episode_settings")[3][0][1]
+    assert caller.call("set_episode_settings", [True, *settings[1:]])[2] is None
+    assert caller.call("add_traffic_manager_running", ["127.0.0.1", 8000])[2] is None
+    caller.call("get_vehicle_light_states")  # the worker is at work
+    tick = caller.send("tick_cue")
+    asked = caller.send("get_episode_settings")
+    assert [caller.answer()[1], caller.answer()[1]] == [asked, tick]
     caller.close()
 
 

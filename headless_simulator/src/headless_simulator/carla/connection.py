@@ -59,6 +59,7 @@ class CarlaConnection(Connection):
         self.managers: set[int] = set()
         self._asked_s = 0.0
         self._stepped_s = 0.0
+        self._worker_asked = threading.Condition()
         self._steps: queue.Queue[Request | None] = queue.Queue(_QUEUED_STEPS)
         self._stepper: threading.Thread | None = None
 
@@ -90,7 +91,9 @@ class CarlaConnection(Connection):
         if name == "get_vehicle_light_states":  # once in every step of the worker
             self._stepped_s = time.monotonic()
         elif name == "get_episode_settings":
-            self._asked_s = time.monotonic()
+            with self._worker_asked:
+                self._asked_s = time.monotonic()
+                self._worker_asked.notify_all()
             if self.managers and not self._is_synchronous():
                 time.sleep(_IDLE_QUESTION_S)
 
@@ -112,11 +115,9 @@ class CarlaConnection(Connection):
 
     def _let_worker_wait(self) -> None:
         end = time.monotonic() + _WAKE_LIMIT_S
-        while (now := time.monotonic()) < end:
-            if self._asked_s >= self._stepped_s:
-                rest = self._asked_s + WAKE_GAP_S - now
-                if rest <= 0:
+        with self._worker_asked:
+            while (now := time.monotonic()) < end:
+                rest_s = self._asked_s + WAKE_GAP_S - now if self._asked_s >= self._stepped_s else end - now
+                if rest_s <= 0:
                     return
-                time.sleep(rest)
-            else:
-                time.sleep(0.0005)
+                self._worker_asked.wait(min(rest_s, end - now))

@@ -133,10 +133,8 @@ class Sensors:
             if not self._streams.has_listener(actor.stream_id):
                 successive.forget(actor)
                 continue
-            if not self._is_due(actor, moment):
-                continue
             is_image = actor.blueprint in cameras.IMAGES
-            if is_image and not render:
+            if (is_image and not render) or not self._is_due(actor, moment):
                 continue
             pose = tuple(world.table.c.pose[actor.row].tolist())
             family = FAMILIES.get(actor.blueprint)
