@@ -59,16 +59,16 @@ def test_clients_have_ended_when_the_tables_are_written(
     api: str, paper: Paper, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The validator's processes take the memory that they had."""
-    from uavsim.flows import dataset
+    from uavsim.flows.tables import finish_dataset
 
-    finish, clients = dataset.finish_dataset, []
+    clients = []
 
-    def finish_dataset(request: Request) -> Finished:
+    def finish(request: Request) -> Finished:
         running = psutil.Process().children(recursive=True)
         clients.append([child.pid for child in running if str(FAKE_CLIENT_WORKER) in child.cmdline()])
-        return finish(request)
+        return finish_dataset(request)
 
-    monkeypatch.setattr(dataset, "finish_dataset", finish_dataset)
+    monkeypatch.setattr("uavsim.flows.dataset.finish_dataset", finish)
     assert run(paper(scenes="1")).committed == ("scene_00",)
     assert clients == [[]]
 

@@ -9,7 +9,14 @@ import pytest
 from uavsim.annotate.sizes import size_of
 from uavsim.errors import MissedTick
 from uavsim.records.recording import ActorStates
-from uavsim.simulate.carla_read import NOTHING_PARKED, actor_info, parked_vehicles, states_when_asked, with_parked
+from uavsim.simulate.carla_read import (
+    NOTHING_PARKED,
+    actor_info,
+    parked_vehicles,
+    states_from_table,
+    states_when_asked,
+    with_parked,
+)
 
 
 def actor(place: carla.Location, *, yaw_deg: float = 0.0) -> SimpleNamespace:
@@ -64,22 +71,19 @@ def test_what_stands_and_what_flies_is_known_by_its_role(role: str, kind: str) -
     assert actor_info(spawned, 3).kind == kind
 
 
-def test_states_are_worked_out_once_and_when_asked() -> None:
-    asked: list[float] = []
-    table = np.array([[1.0, 10, 20, 0, 0, 0, 90, *[0.0] * 9]])
+def test_states_are_worked_out_once_and_when_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
 
-    class Table(np.ndarray):
-        def __getitem__(self, key: object) -> object:
-            asked.append(1)
-            return np.asarray(self)[key]  # type: ignore[index]
+    def counted(table: np.ndarray) -> ActorStates:
+        asked.append(len(table))
+        return states_from_table(table)
 
-    seen = states_when_asked(table.view(Table), NOTHING_PARKED, proven=None)
-    assert not asked
-    first = seen()
-    count = len(asked)
-    assert seen() is first
-    assert len(asked) == count > 0
-    np.testing.assert_allclose(first.map_SE3_actor.translation_m, [[10, -20, 0]])  # ue's y is right, the map's left
+    monkeypatch.setattr("uavsim.simulate.carla_read.states_from_table", counted)
+    seen = states_when_asked(np.array([[1.0, 10, 20, 0, 0, 0, 90, *[0.0] * 9]]), NOTHING_PARKED, proven=None)
+    assert asked == []
+    np.testing.assert_allclose(seen().map_SE3_actor.translation_m, [[10, -20, 0]])  # ue's y is right, the map's left
+    assert seen() is seen()
+    assert asked == [1]
 
 
 def test_a_replay_is_held_against_its_recording_though_nobody_asks() -> None:
