@@ -1,16 +1,18 @@
 """Run the scenarios of CARLA's scenario_runner, unchanged, against the headless simulator and print how each ended.
 
     scripts/run_scenario_runner FOLDER --agents FOLDER --python PATH [--only PATTERN ...] [--towns NAME ...]
-                                [--limit 300] [--maps FOLDER] [--logs FOLDER]
+                                [--limit 300] [--maps FOLDER] [--logs FOLDER] [--results FILE]
 
 FOLDER is a checkout of scenario_runner 0.9.16; --agents is PythonAPI/carla of a copy of CARLA 0.9.16, which it imports.
 --python names an interpreter with scenario_runner's requirements (headless_simulator/docs/examples.md lists versions). All XML
-scenarios and OpenSCENARIO files of its examples run whose town the simulator offers, each with its own process.
+scenarios and OpenSCENARIO files (1 and 2) of its examples run whose town the simulator offers, each with its own process.
+--results names a file of JSON lines: each ending is added to it, and a scenario that it holds is not run again.
 
 Nobody drives the ego vehicle in scenario_runner; here CARLA's BasicAgent does (trials/scenario_driver.py). A scenario
-that comes to its end "ran", and what its criteria say of the drive is printed. One that ends in an exception is "FAIL";
-where a place is taken or a road is not there in a look-alike of CARLA's town, it is "no place"; "not run" where no simulator
-could run it, or not within the limit. Ends with 0 only if none failed or took longer than --limit.
+that comes to its end "ran", and what its criteria say of the drive is printed. One that ends in an exception is "FAIL", one
+not at its end after --limit "too slow". A scenario that does either and whose ego vehicle begins off the roads of a
+look-alike (trials/scenario_places.py), or that says itself that a place is not there, is "no place"; "not run" where no
+simulator could run it. Those that begin on a lane run first. Ends with 0 only if none failed or was too slow.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import fnmatch
+import json
 import os
 import re
 import signal
@@ -28,10 +31,11 @@ import time
 import xml.etree.ElementTree as ElementTree
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from trials.processes import run_to_end
+from trials.scenario_places import opendrive_texts, where_scenarios_begin
 from trials.served import simulator
 
 DRIVER = Path(__file__).with_name("scenario_driver.py")
@@ -47,6 +51,8 @@ NO_PLACE = (  # what scenario_runner's own exceptions say of a place, in lower c
     "laneposition",
     "roadposition",  # of an OpenSCENARIO file: a road by its number in CARLA's own map
 )
+ENDLESS = "FreeRide/"  # its scenarios idle until they are stopped
+ENDLESS_S = 40
 NOT_RUN = {
     "ChangeLane/ChangeLane_2": "its XML names none of the actors that its class takes",
     "IntersectionCollisionAvoidance.xosc": "scenario_runner counts the times of its waypoints, which it has given none",
@@ -62,6 +68,18 @@ class Scenario:
     name: str
     town: str
     arguments: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Ending:
+    """How one scenario ended."""
+
+    name: str
+    town: str
+    kind: str
+    seconds: int
+    how: str
+    off_lane: str = ""  # why its ego vehicle does not begin on a lane of the town
 
 
 @dataclass(frozen=True)
@@ -96,15 +114,29 @@ def open_scenarios(source: Path) -> Iterator[Scenario]:
         yield Scenario(path.name, town, ("--openscenario", str(path.relative_to(source)), "--reloadWorld"))
 
 
+def open_scenarios_2(source: Path) -> Iterator[Scenario]:
+    """Every OpenSCENARIO 2 file; ``basic.osc`` is what they all import."""
+    for path in sorted(source.glob("srunner/examples/*.osc")):
+        towns = re.findall(r'^(?!\s*#).*"((?:Town|Highway)\w*)"', path.read_text(encoding="utf-8"), re.MULTILINE)
+        if path.stem != "basic":
+            arguments = ("--openscenario2", str(path.relative_to(source)), "--reloadWorld")
+            yield Scenario(path.name, towns[0] if towns else "", arguments)
+
+
 def run(scenario: Scenario, port: int, programs: Programs) -> tuple[str, str]:
     """Run one scenario with somebody at the wheel; returns the kind of its end and a line about it."""
     command = [programs.python, "scenario_runner.py", "--port", str(port), "--timeout", "60", "--sync", "--output"]
     command += ["--trafficManagerPort", str(port + TRAFFIC_MANAGER_BEHIND), *scenario.arguments]
+    endless = scenario.name.startswith(ENDLESS)
+    limit_s = ENDLESS_S if endless else programs.limit_s
     with tempfile.TemporaryDirectory() as home, _driven(port, programs, home):
-        code, said = run_to_end(command, limit_s=programs.limit_s, cwd=programs.source, env=programs.environment(home))
+        code, said = run_to_end(command, limit_s=limit_s, cwd=programs.source, env=programs.environment(home))
     if programs.logs is not None:
         programs.logs.joinpath(f"{scenario.name.replace('/', '-')}.txt").write_text("\n".join(said), encoding="utf-8")
-    return ending_of(said, code)
+    kind, how = ending_of(said, code)
+    if endless and (kind, how) == ("too slow", ""):
+        return "ran", f"for {ENDLESS_S} s; it has no end of its own"
+    return kind, how
 
 
 @contextlib.contextmanager
@@ -151,25 +183,40 @@ def offered_towns(port: int, python: str) -> set[str]:
     return {name.rsplit("/", 1)[-1] for name in listed.split()}
 
 
-def run_all(wanted: list[Scenario], programs: Programs, maps: tuple[str, ...]) -> Counter[str]:
-    """Run scenarios one after the other and print a line of each; returns how many ended how."""
-    counts, left = Counter[str](), list(wanted)
+def run_all(
+    wanted: list[Scenario], programs: Programs, maps: tuple[str, ...], off_lane: dict[str, str]
+) -> Iterator[Ending]:
+    """Run scenarios one after the other, those that begin on a lane first; yields how each ended."""
+    left = sorted(wanted, key=lambda scenario: bool(off_lane.get(scenario.name)))
     while left:
         with simulator("--render", "flat", *maps) as port:
             towns = offered_towns(port, programs.python)
-            ending = ""
-            while left and ending not in ("FAIL", "too slow"):  # after those, a new simulator: it may be in any state
+            kind = ""
+            while left and kind not in ("FAIL", "too slow"):  # after those, a new simulator: it may be in any state
                 scenario, began = left.pop(0), time.monotonic()
                 if scenario.name in NOT_RUN:
-                    ending, how = "not run", NOT_RUN[scenario.name]
+                    kind, how = "not run", NOT_RUN[scenario.name]
                 elif scenario.town in towns:
-                    ending, how = run(scenario, port, programs)
+                    kind, how = run(scenario, port, programs)
                 else:
-                    ending, how = "no town", f"the simulator offers no {scenario.town}"
-                counts[ending] += 1
-                seconds = time.monotonic() - began
-                print(f"{scenario.name:50} {scenario.town:12} {ending:9} {seconds:4.0f} s  {how}", flush=True)
-    return counts
+                    kind, how = "no town", f"the simulator offers no {scenario.town}"
+                off = off_lane.get(scenario.name, "")
+                said = "no place" if off and kind in ("FAIL", "too slow") else kind
+                yield Ending(scenario.name, scenario.town, said, round(time.monotonic() - began), how, off)
+
+
+def read_results(path: Path | None) -> dict[str, Ending]:
+    """Endings of an earlier run by name; nothing where there is no file yet."""
+    if path is None or not path.exists():
+        return {}
+    endings = [Ending(**json.loads(line)) for line in path.read_text(encoding="utf-8").splitlines()]
+    return {ending.name: ending for ending in endings}
+
+
+def print_ending(ending: Ending) -> None:
+    """Print one line."""
+    print(f"{ending.name:50} {ending.town:12} {ending.kind:9} {ending.seconds:4} s  {ending.how}", end="", flush=True)
+    print(f"; {ending.off_lane}" if ending.off_lane else "", flush=True)
 
 
 def main() -> None:
@@ -182,17 +229,36 @@ def main() -> None:
     parser.add_argument("--towns", nargs="*", help="only scenarios of these towns")
     parser.add_argument("--limit", type=float, default=300.0, help="seconds that a scenario may take")
     parser.add_argument("--maps", type=Path, help="folder of OpenDRIVE files that the simulator serves by their names")
+    parser.add_argument("--results", type=Path, help="file of endings: added to, and what it holds is not run again")
     parser.add_argument("--logs", type=Path, help="an existing folder for what each scenario prints")
     options = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # what was started here is ended here
     programs = Programs(options.folder.resolve(), options.agents.resolve(), options.python, options.limit, options.logs)
-    everything = [*xml_scenarios(programs.source), *open_scenarios(programs.source)]
+    source = programs.source
+    everything = [*xml_scenarios(source), *open_scenarios(source), *open_scenarios_2(source)]
     wanted = [s for s in everything if any(fnmatch.fnmatch(s.name, f"*{p}*") for p in options.only)]
     wanted = [s for s in wanted if not options.towns or s.town in options.towns]
     if not wanted:
-        sys.exit(f"{programs.source} holds no such scenario: it has to be a checkout of scenario_runner")
-    counts = run_all(wanted, programs, ("--maps", str(options.maps.resolve())) if options.maps else ())
+        sys.exit(f"{source} holds no such scenario: it has to be a checkout of scenario_runner")
+    endings = {
+        name: ending for name, ending in read_results(options.results).items() if name in {s.name for s in wanted}
+    }
+    for ending in endings.values():
+        print_ending(ending)
+    maps = ("--maps", str(options.maps.resolve())) if options.maps else ()
+    off_lane = where_scenarios_begin(source, opendrive_texts(options.maps))
+    for ending in run_all([s for s in wanted if s.name not in endings], programs, maps, off_lane):
+        print_ending(ending)
+        endings[ending.name] = ending
+        if options.results is not None:
+            with options.results.open("a", encoding="utf-8") as into:
+                into.write(json.dumps(asdict(ending)) + "\n")
+    counts = Counter(ending.kind for ending in endings.values())
     print(", ".join(f"{kind} {count}" for kind, count in counts.most_common()))
+    begins = Counter(
+        "off the roads" if ending.off_lane else "on them" for ending in endings.values() if ending.kind == "ran"
+    )
+    print(", ".join(f"ran, begins {where}: {count}" for where, count in begins.items()))
     sys.exit(1 if counts["FAIL"] or counts["too slow"] else 0)
 
 

@@ -17,6 +17,7 @@ __all__ = ["give_body", "model_name", "show_doors"]
 
 _DRIVE_MPS2: Final = {"car": 5.0, "van": 4.0, "truck": 3.0, "bus": 3.0, "motorcycle": 6.0, "bicycle": 2.5}
 _PEDESTRIAN: Final = 12
+_FLOOR_M: Final = 0.21  # what lies lower passes between a car's wheels: dirt, tiles, tins; scenarios strew it in a lane
 _EVERY_DOOR: Final = 6  # CARLA's VehicleDoor.All
 _SIDE_DOORS: Final = 4
 _DOORS: Final = "doors"
@@ -53,6 +54,7 @@ def give_body(actor: Actor, c: Columns, models: ModelLibrary) -> None:
         actor.tag = _PEDESTRIAN
         c.mass[row] = 75.0
     else:
+        c.solid[row] = 2.0 * actor.half_m[2] > _FLOOR_M
         actor.tag = {**PROPS, **MESHES, **OTHERS, **FLYERS}[name].tag
         c.mass[row] = 20.0
 

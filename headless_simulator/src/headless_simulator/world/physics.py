@@ -1,7 +1,7 @@
 """How vehicles, walkers and attached things move in one tick: numba kernels over the columns of ``Table``.
 
 A vehicle is a kinematic bicycle about its middle, with its wheels on the ground's height map; a body in the air falls.
-Good enough for the Traffic Manager; it has no tyres, no suspension and no engine.
+Good enough for the Traffic Manager; of tyres it has what they hold, and it has no suspension and no engine.
 """
 
 from __future__ import annotations
@@ -24,6 +24,9 @@ DRAG_PER_M: Final = 0.0012
 POWER_M2PS3: Final = 75.0  # drive times speed at most: about 90 kW in a car
 LIFTED_M: Final = 0.25  # tyres that far above the ground hold nothing
 STEER_RATE_RADPS: Final = 6.0
+LATERAL_MPS2: Final = 8.5  # what the tyres of a car hold across; at less friction than 0.87 they slide earlier
+SWING_SHARE: Final = 0.5  # of that: no driver lets a car swing round faster
+_HALVINGS: Final = 10  # to the angle at which the tyres hold just so: a thousandth of a tick's turn
 FASTEST_MPS: Final = 60.0  # a larger jump of a thing without physics is a teleport, not motion
 CONTACT_M: Final = 0.02
 STEP_DOWN_M: Final = 0.4  # a walker takes a kerb in its stride
@@ -160,6 +163,43 @@ def _take_over_orders(row: int, c: Columns) -> None:
 
 
 @_fast
+def _turning(steer: float, wheelbase: float) -> tuple[float, float]:
+    """Return how far the course is aside of the nose, radians, and the curvature, 1/m, for an angle of the front wheels."""
+    slip = math.atan(0.5 * math.tan(steer))
+    return slip, math.cos(slip) * math.tan(steer) / wheelbase
+
+
+@_fast
+def _holds(now: float, then: float, step_m: float, wheelbase: float, most_rad: float) -> bool:
+    """Whether tyres that bend a course by ``most_rad`` do so while the front wheels turn, on a way of ``step_m``."""
+    slip, bend = _turning(now, wheelbase)
+    next_slip, next_bend = _turning(then, wheelbase)
+    swing = next_slip - slip
+    return abs(swing) <= SWING_SHARE * most_rad and abs(0.5 * step_m * (bend + next_bend) + swing) <= most_rad
+
+
+@_fast
+def _steered(now: float, aim: float, step_m: float, wheelbase: float, most_rad: float) -> float:
+    """Return the angle of the front wheels after a tick on their way from ``now`` to ``aim``.
+
+    They turn no further than the tyres hold the body in its bend, which is as if they slid, and no faster than the tyres
+    bend its course: on its way of ``step_m`` in this tick that turns by ``most_rad`` at most.
+    """
+    slide = math.atan(most_rad * wheelbase / max(abs(step_m), 1e-4))
+    held, aim = min(max(now, -slide), slide), min(max(aim, -slide), slide)
+    if _holds(held, aim, step_m, wheelbase, most_rad):
+        return aim
+    began = held
+    for _ in range(_HALVINGS):
+        middle = 0.5 * (held + aim)
+        if _holds(began, middle, step_m, wheelbase, most_rad):
+            held = middle
+        else:
+            aim = middle
+    return held
+
+
+@_fast
 def _drive(row: int, dt: float, c: Columns, ground: GroundGrid) -> None:
     p = c.pose[row]
     _take_over_orders(row, c)
@@ -169,12 +209,11 @@ def _drive(row: int, dt: float, c: Columns, ground: GroundGrid) -> None:
     if c.constant[row, 3] != 0.0:
         v = c.constant[row, 0]
     aim = min(max(c.control[row, 1], -1.0), 1.0) * c.max_steer[row] * _steer_share(abs(v))
-    c.steer[row] += min(max(aim - c.steer[row], -STEER_RATE_RADPS * dt), STEER_RATE_RADPS * dt)
-    slip = math.atan(0.5 * math.tan(c.steer[row]))
-    rate = v * math.cos(slip) * math.tan(c.steer[row]) / c.wheelbase[row]
-    if abs(rate * v) > most_mps2:  # the tyres slide
-        share = most_mps2 / abs(rate * v)
-        rate, slip = share * rate, share * slip
+    aim = c.steer[row] + min(max(aim - c.steer[row], -STEER_RATE_RADPS * dt), STEER_RATE_RADPS * dt)
+    most_rad = min(most_mps2, LATERAL_MPS2) * dt / max(abs(v), 1e-3)
+    c.steer[row] = _steered(c.steer[row], aim, v * dt, c.wheelbase[row], most_rad)
+    slip, bend = _turning(c.steer[row], c.wheelbase[row])
+    rate = v * bend
     rate += math.radians(c.spin[row])
     c.spin[row] *= 0.9
     yaw = math.radians(p[4])

@@ -1,0 +1,66 @@
+"""What vehicles on four wheels can do: turn no harder than tyres hold, drive over what is lower than their floor."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from headless_simulator.world.actors import SpawnOrder
+
+from tests.world.paper_town import world
+
+DT = 0.05
+CAR = "vehicle.tesla.model3"
+TYRES_HOLD_MPS2 = 9.81
+
+
+def driving(w, speed_mps):
+    car = w.spawn(SpawnOrder(CAR, pose=(0.0, 0.0, 0.0, 0.0, 0.0, 0.0)))
+    w.table.c.target[car.row], w.table.c.target_set[car.row] = (speed_mps, 0.0, 0.0), 1
+    w.step(DT)
+    return car
+
+
+def lateral_mps2(velocities):
+    """(N,) how strongly a path with (N + 1, 2) velocities pulls to its side."""
+    before, after = velocities[:-1], velocities[1:]
+    across = before[:, 0] * after[:, 1] - before[:, 1] * after[:, 0]
+    return np.abs(across) / np.linalg.norm(before + after, axis=1) * 2 / DT
+
+
+@pytest.mark.parametrize("speed_mps", [-3.0, 3.0, 5.5, 8.0, 15.0, 30.0])
+@pytest.mark.parametrize("turn", [0.15, 0.6, 1.0])
+def test_a_car_swerves_no_harder_than_its_tyres_hold(speed_mps: float, turn: float) -> None:
+    w = world()
+    car, c, seen = driving(w, speed_mps), w.table.c, []
+    for tick in range(120):
+        c.control[car.row] = 0.3, turn if tick // 20 % 2 else -turn, 0.0
+        w.step(DT)
+        seen.append(c.velocity[car.row, :2].copy())
+
+    assert lateral_mps2(np.array(seen)).max() < TYRES_HOLD_MPS2
+
+
+def test_a_slow_car_turns_on_the_spot_that_its_wheels_allow() -> None:
+    w = world()
+    car, c = driving(w, 2.0), w.table.c
+    for _ in range(40):
+        c.control[car.row] = 0.1, 1.0, 0.0
+        w.step(DT)
+
+    assert c.steer[car.row] == pytest.approx(np.radians(70.0))
+
+
+@pytest.mark.parametrize(
+    ("prop", "passes"),
+    [("static.prop.dirtdebris01", True), ("static.prop.brokentile01", True), ("static.prop.barrel", False)],
+)
+def test_a_car_drives_over_what_is_lower_than_its_floor(prop: str, passes: bool) -> None:
+    w = world()
+    w.spawn(SpawnOrder(prop, pose=(20.0, 0.0, 0.0, 0.0, 0.0, 0.0)))
+    car, c = driving(w, 8.0), w.table.c
+    for _ in range(100):
+        c.control[car.row] = 0.3, 0.0, 0.0
+        w.step(DT)
+
+    assert (c.pose[car.row, 0] > 30.0) == passes
+    assert bool(c.speed[car.row] > 5.0) == passes

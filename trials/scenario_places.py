@@ -1,0 +1,67 @@
+"""Where the ego vehicles of scenario_runner's XML scenarios begin: on a lane of the simulator's town, or off its roads.
+
+CARLA's towns belong to CARLA; the simulator's are look-alikes. A scenario whose ego vehicle begins where the look-alike
+has no lane, or one that leads elsewhere, is no test of the simulator.
+"""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+import carla
+from headless_simulator.towns.layouts import LAYOUTS
+
+__all__ = ["opendrive_texts", "where_scenarios_begin"]
+
+_FAR_M = 2.5  # to the middle of a lane, which is 3.5 to 4 m wide: a car stands at least half on it
+_TURNED_DEG = 45.0
+
+
+def opendrive_texts(maps: Path | None) -> Callable[[str], str | None]:
+    """Give the road texts of the towns: of a folder's files, else of the built-in towns; None for a town there is not."""
+
+    @cache
+    def text_of(town: str) -> str | None:
+        file = None if maps is None else maps / f"{town}.xodr"
+        if file is not None and file.exists():
+            return file.read_text(encoding="utf-8")
+        layout = LAYOUTS.get(town.removesuffix("_Opt"))
+        return None if layout is None else layout.plan().opendrive()
+
+    return text_of
+
+
+def where_scenarios_begin(source: Path, text_of: Callable[[str], str | None]) -> dict[str, str]:
+    """Say of each XML scenario, by its name, why it does not begin on a lane; an empty text where it does."""
+
+    @cache
+    def map_of(town: str) -> carla.Map | None:
+        text = text_of(town)
+        return None if text is None else carla.Map(town, text)
+
+    begins = {}
+    for path in sorted(source.glob("srunner/examples/*.xml")):
+        for node in ElementTree.parse(path).getroot().iter("scenario"):
+            world_map, ego = map_of(node.attrib["town"]), node.find("ego_vehicle")
+            if world_map is not None and ego is not None:
+                place = carla.Location(*(float(ego.attrib[axis]) for axis in "xyz"))
+                begins[f"{path.stem}/{node.attrib['name']}"] = _why_not_on_a_lane(
+                    world_map, place, float(ego.attrib["yaw"])
+                )
+    return begins
+
+
+def _why_not_on_a_lane(world_map: carla.Map, place: carla.Location, yaw_deg: float) -> str:
+    lane = world_map.get_waypoint(place).transform
+    away_m = carla.Location(place.x, place.y, lane.location.z).distance(lane.location)
+    turned_deg = abs((lane.rotation.yaw - yaw_deg + 180) % 360 - 180)
+    if away_m > _FAR_M:
+        return f"begins {away_m:.0f} m from the nearest lane of the look-alike"
+    return (
+        f"begins on a lane of the look-alike that leads {turned_deg:.0f} degrees aside"
+        if turned_deg > _TURNED_DEG
+        else ""
+    )
