@@ -12,9 +12,11 @@ from headless_simulator.towns.bounds import check_extent
 from headless_simulator.towns.furniture import put_lights, put_signs
 from headless_simulator.towns.ground import Land, build_land
 from headless_simulator.towns.junction_marks import paint_junction_marks
-from headless_simulator.towns.landuse import terrain_colours
+from headless_simulator.towns.landuse import terrain_colours, verge_colours
 from headless_simulator.towns.lanes_index import Lanes, spawn_points, speed_limits
+from headless_simulator.towns.lawns import lay_lawns
 from headless_simulator.towns.markings import paint_crosswalk, paint_marks, paint_stop_line
+from headless_simulator.towns.mountains import paint_mountains
 from headless_simulator.towns.network import Network
 from headless_simulator.towns.objects import Stock
 from headless_simulator.towns.parked import park_vehicles
@@ -25,7 +27,7 @@ from headless_simulator.towns.site import Site
 from headless_simulator.towns.strips import lane_strips
 from headless_simulator.towns.styles import Style
 from headless_simulator.towns.surfaces import junction_floors, paint_surfaces
-from headless_simulator.towns.triangle_soup import Appearance, TriangleSoup, jitter
+from headless_simulator.towns.triangle_soup import Appearance, TriangleSoup
 from headless_simulator.towns.walks import crosswalk_outlines, walk_polygons
 from headless_simulator.towns.water import River, paint_river
 
@@ -66,6 +68,10 @@ def assemble(name: str, opendrive: str, network: Network, style: Style, seed: in
     put_parapets(works, lanes.strips)
     build_outskirts(works)
     plant_land(works)
+    if style.lawns_per_ha:
+        lay_lawns(works, style.lawns_per_ha)
+    if style.mountains_m:
+        paint_mountains(triangle_soup, land, style.mountains_m, rng)
     mesh, labels = triangle_soup.finish()
     return Town(
         name=name,
@@ -96,7 +102,7 @@ def _paint_ground(
     floors, outlines, heads = parts
     style, rng = manner
     triangle_soup.triangles(land.terrain, Appearance(terrain_colours(land, style, rng), TAG["terrain"], MATTE))
-    shade = jitter(style.verge_rgb, len(land.verges), 4, rng)
+    shade = verge_colours(land, style, rng)
     triangle_soup.quads(land.verges, Appearance(shade, TAG["sidewalk" if style.land == "paved" else "terrain"], MATTE))
     paint_surfaces(triangle_soup, lanes.strips, floors, rng)
     paint_marks(triangle_soup, lanes.strips, lanes.network)

@@ -10,7 +10,7 @@ from headless_simulator.scene import Float64, UInt8
 from headless_simulator.towns.arrays import Ints
 from headless_simulator.towns.ground import Land
 from headless_simulator.towns.styles import GRASS, PAVING, Style
-from headless_simulator.towns.triangle_soup import RGB
+from headless_simulator.towns.triangle_soup import RGB, jitter
 from headless_simulator.towns.water import BANK_RGB, River
 
 _FIELDS: Final[tuple[RGB, ...]] = (
@@ -23,6 +23,7 @@ _FIELDS: Final[tuple[RGB, ...]] = (
     (134, 138, 76),
 )
 _FIELD_M: Final = 80.0
+_CELL_REACH_M: Final = 5.0  # from the middle of a terrain cell to its corner: a park has no saw teeth at its kerb
 _MEADOW: Final[RGB] = (112, 120, 68)
 _WAVES_M: Final = ((170.0, 0.4), (91.0, 1.3), (47.0, 2.9), (29.0, 4.2))  # lengths and turns of the land's unevenness
 
@@ -37,12 +38,21 @@ def terrain_colours(land: Land, style: Style, rng: np.random.Generator) -> UInt8
     else:
         base = _blended(middle, GRASS, _MEADOW)
     for x, y, radius in style.parks_m:
-        base[np.hypot(middle[:, 0] - x, middle[:, 1] - y) < radius] = GRASS
+        base[np.hypot(middle[:, 0] - x, middle[:, 1] - y) < radius + _CELL_REACH_M] = GRASS
     away = River.through(style.river_m).away_m(middle)
     base[(away < 8.0) & (np.hypot(middle[:, 0], middle[:, 1]) < 4000.0)] = BANK_RGB
     shift = rng.integers(-4, 5, size=(len(base), 1))
     colours: UInt8 = np.clip(base + shift, 0, 255).astype(np.uint8)
     return np.repeat(colours, 2, axis=0)
+
+
+def verge_colours(land: Land, style: Style, rng: np.random.Generator) -> UInt8:
+    """(N, 3) colour of every verge: that of the town, grass in its parks."""
+    colours = jitter(style.verge_rgb, len(land.verges), 4, rng)
+    middle = land.verges[:, :, :2].mean(axis=1)
+    for x, y, radius in style.parks_m:
+        colours[np.hypot(middle[:, 0] - x, middle[:, 1] - y) < radius] = GRASS
+    return colours
 
 
 def _blended(middle: Float64, one: RGB, other: RGB) -> Ints:

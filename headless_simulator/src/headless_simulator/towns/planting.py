@@ -119,14 +119,20 @@ def plant_land(works: Works) -> None:
         spots = np.concatenate([spots, centre + rng.standard_normal((count, 2)) * rng.uniform(9, 22)])
     spots = spots[((spots > low + 1) & (spots < high - 1)).all(axis=1)]
     spots = _spread(spots[site.free(spots, 3.0)], 4.0)
-    conifers = 0.1 if style.land == "paved" else 0.3
-    plant(works.stock, np.c_[spots, site.land.height_at(spots)], rng, conifers=conifers)
+    plant(works.stock, np.c_[spots, site.land.height_at(spots)], rng, conifers=style.conifers)
 
     outer = rng.uniform(
         low - _OUTER_M, high + _OUTER_M, size=(int(_outer_ha(low, high) * _OUTER_PER_HA[style.land]), 2)
     )
     outer = _spread(outer[((outer < low) | (outer > high)).any(axis=1) & site.open_to(outer)], 6.0)
-    plant(works.stock, np.c_[outer, site.land.far_height_at(outer)], rng, conifers=0.35, size=1.1, clumps=1)
+    plant(
+        works.stock,
+        np.c_[outer, site.land.far_height_at(outer)],
+        rng,
+        conifers=max(style.conifers, 0.35),
+        size=1.1,
+        clumps=1,
+    )
 
 
 def _outer_ha(low: Float64, high: Float64) -> float:

@@ -20,6 +20,7 @@ class Style:
         land: "paved" blocks, "lawn" or "fields" off the roads.
         verge_rgb: colour of the strip beside roads.
         hills_m: height of the hills away from roads.
+        mountains_m: height of the mountains beyond the open land, 0 for a plain.
         front: building kinds along streets and how often each; see ``buildings.KINDS``.
         plot_m: least and most length of a building along the street.
         setback_m: least and most distance from the road's outer edge.
@@ -28,6 +29,8 @@ class Style:
         street_trees_m: spacing of trees along streets, 0 for none.
         trees_per_ha: scattered trees on open land.
         woods: share of the open land that is wooded.
+        conifers: share of spruces among the trees of the open land.
+        lawns_per_ha: how many places for lawns are tried on each hectare, for each size.
         lamps_m: spacing of lamp posts, 0 for none.
         parked: share of parking places that are taken.
         spawn_points: how many.
@@ -40,6 +43,7 @@ class Style:
     land: str = "paved"
     verge_rgb: RGB = PAVING
     hills_m: float = 0.0
+    mountains_m: float = 0.0
     front: dict[str, float] = field(default_factory=lambda: {"tower": 0.3, "block": 0.5, "shop": 0.2})
     plot_m: tuple[float, float] = (18.0, 34.0)
     setback_m: tuple[float, float] = (0.5, 2.5)
@@ -48,6 +52,8 @@ class Style:
     street_trees_m: float = 13.0
     trees_per_ha: float = 10.0
     woods: float = 0.0
+    conifers: float = 0.3
+    lawns_per_ha: float = 0.0
     lamps_m: float = 28.0
     parked: float = 0.6
     spawn_points: int = 0
@@ -57,7 +63,7 @@ class Style:
     river_m: tuple[tuple[float, float], ...] = ()
 
 
-URBAN: Final = Style()
+URBAN: Final = Style(conifers=0.1, lawns_per_ha=12.0)
 SUBURBAN: Final = Style(
     land="lawn",
     verge_rgb=GRASS,
@@ -93,4 +99,4 @@ RURAL: Final = Style(
 SMALL_TOWN: Final = replace(
     SUBURBAN, front={"house": 0.4, "shop": 0.25, "block": 0.35}, setback_m=(2.0, 6.0), filled=0.75, woods=0.12
 )
-MOTORWAY: Final = replace(SUBURBAN, hills_m=22.0, trees_per_ha=6.0, woods=0.3, outskirts="none")
+MOTORWAY: Final = replace(SUBURBAN, hills_m=22.0, trees_per_ha=6.0, woods=0.3, conifers=0.5, outskirts="none")

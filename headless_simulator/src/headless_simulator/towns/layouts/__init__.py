@@ -33,7 +33,7 @@ LAYOUTS: Final[dict[str, Layout]] = {
             parks_m=((0.0, 0.0, 23.0), *((x, -256.0, 24.0) for x in (46.0, 72.0, 98.0, 124.0, 148.0))),
         ),
     ),
-    "Town04": Layout(town04.plan, replace(MOTORWAY, spawn_points=372)),
+    "Town04": Layout(town04.plan, replace(MOTORWAY, spawn_points=372, woods=0.4, conifers=0.65, mountains_m=260.0)),
     "Town05": Layout(
         town05.plan,
         replace(
