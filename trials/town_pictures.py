@@ -28,6 +28,7 @@ WEATHER = Weather(sun_altitude_angle=48.0, sun_azimuth_angle=40.0, cloudiness=20
 CARS = 80
 CLEAR_M = 14.0  # no car stands nearer to a camera in a lane: it could be inside a bus
 OVER = {"Town04": (-40.0, 424.0)}  # where the town's own kind is seen: its motorway is far from most spawn points
+HIGH = {"Town04": (-300.0, 385.0, 62.0, -20.0, 180.0, 0.0)}  # on its bend before the mountains
 
 
 def views(town: Town) -> dict[str, View]:
@@ -39,7 +40,8 @@ def views(town: Town) -> dict[str, View]:
     lane = town.spawn_points[np.abs(away - 35.0).argmin()]
     yaw = float(lane[4])
     back = np.array([np.cos(np.radians(yaw)), np.sin(np.radians(yaw))]) * 55.0
-    over = View((float(x - back[0]), float(y - back[1]), float(z) + 60.0, -42.0, yaw, 0.0), WIDTH_PX, HEIGHT_PX, 90.0)
+    high = (float(x - back[0]), float(y - back[1]), float(z) + 60.0, -42.0, yaw, 0.0)
+    over = View(HIGH.get(town.name, high), WIDTH_PX, HEIGHT_PX, 90.0)
     east, south, up = (float(v) for v in lane[:3])
     street = View((east, south, up + 1.5, -2.0, yaw, 0.0), WIDTH_PX, HEIGHT_PX, 90.0)
     return {"60m": over, "street": street}

@@ -12,7 +12,7 @@ from headless_simulator.towns.bounds import check_extent
 from headless_simulator.towns.furniture import put_lights, put_signs
 from headless_simulator.towns.ground import Land, build_land
 from headless_simulator.towns.junction_marks import paint_junction_marks
-from headless_simulator.towns.landuse import terrain_colours, verge_colours
+from headless_simulator.towns.landuse import in_parks, terrain_colours
 from headless_simulator.towns.lanes_index import Lanes, spawn_points, speed_limits
 from headless_simulator.towns.lawns import lay_lawns
 from headless_simulator.towns.markings import paint_crosswalk, paint_marks, paint_stop_line
@@ -25,9 +25,9 @@ from headless_simulator.towns.planting import plant_land, plant_streets, put_par
 from headless_simulator.towns.signals import signal_heads, traffic_signs
 from headless_simulator.towns.site import Site
 from headless_simulator.towns.strips import lane_strips
-from headless_simulator.towns.styles import Style
+from headless_simulator.towns.styles import GRASS, Style
 from headless_simulator.towns.surfaces import junction_floors, paint_surfaces
-from headless_simulator.towns.triangle_soup import Appearance, TriangleSoup
+from headless_simulator.towns.triangle_soup import Appearance, TriangleSoup, jitter
 from headless_simulator.towns.walks import crosswalk_outlines, walk_polygons
 from headless_simulator.towns.water import River, paint_river
 
@@ -102,8 +102,12 @@ def _paint_ground(
     floors, outlines, heads = parts
     style, rng = manner
     triangle_soup.triangles(land.terrain, Appearance(terrain_colours(land, style, rng), TAG["terrain"], MATTE))
-    shade = verge_colours(land, style, rng)
-    triangle_soup.quads(land.verges, Appearance(shade, TAG["sidewalk" if style.land == "paved" else "terrain"], MATTE))
+    green = in_parks(land.verges[:, :, :2].mean(axis=1), style)
+    shade = jitter(style.verge_rgb, len(land.verges), 4, rng)[~green]
+    triangle_soup.quads(
+        land.verges[~green], Appearance(shade, TAG["sidewalk" if style.land == "paved" else "terrain"], MATTE)
+    )
+    triangle_soup.quads(land.verges[green], Appearance(GRASS, TAG["terrain"], MATTE))
     paint_surfaces(triangle_soup, lanes.strips, floors, rng)
     paint_marks(triangle_soup, lanes.strips, lanes.network)
     paint_junction_marks(triangle_soup, lanes)

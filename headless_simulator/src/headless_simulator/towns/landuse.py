@@ -7,10 +7,10 @@ from typing import Final
 import numpy as np
 
 from headless_simulator.scene import Float64, UInt8
-from headless_simulator.towns.arrays import Ints
+from headless_simulator.towns.arrays import Bools, Ints
 from headless_simulator.towns.ground import Land
 from headless_simulator.towns.styles import GRASS, PAVING, Style
-from headless_simulator.towns.triangle_soup import RGB, jitter
+from headless_simulator.towns.triangle_soup import RGB
 from headless_simulator.towns.water import BANK_RGB, River
 
 _FIELDS: Final[tuple[RGB, ...]] = (
@@ -46,13 +46,12 @@ def terrain_colours(land: Land, style: Style, rng: np.random.Generator) -> UInt8
     return np.repeat(colours, 2, axis=0)
 
 
-def verge_colours(land: Land, style: Style, rng: np.random.Generator) -> UInt8:
-    """(N, 3) colour of every verge: that of the town, grass in its parks."""
-    colours = jitter(style.verge_rgb, len(land.verges), 4, rng)
-    middle = land.verges[:, :, :2].mean(axis=1)
+def in_parks(middle_m: Float64, style: Style) -> Bools:
+    """Which of (N, 2) places are in a park."""
+    near = np.zeros(len(middle_m), dtype=np.bool_)
     for x, y, radius in style.parks_m:
-        colours[np.hypot(middle[:, 0] - x, middle[:, 1] - y) < radius] = GRASS
-    return colours
+        near |= np.hypot(middle_m[:, 0] - x, middle_m[:, 1] - y) < radius
+    return near
 
 
 def _blended(middle: Float64, one: RGB, other: RGB) -> Ints:
