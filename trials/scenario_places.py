@@ -55,13 +55,14 @@ def where_scenarios_begin(source: Path, text_of: Callable[[str], str | None]) ->
 
 
 def _why_not_on_a_lane(world_map: carla.Map, place: carla.Location, yaw_deg: float) -> str:
-    lane = world_map.get_waypoint(place).transform
+    waypoint = world_map.get_waypoint(place)
+    lane = waypoint.transform
     away_m = carla.Location(place.x, place.y, lane.location.z).distance(lane.location)
     turned_deg = abs((lane.rotation.yaw - yaw_deg + 180) % 360 - 180)
     if away_m > _FAR_M:
         return f"begins {away_m:.0f} m from the nearest lane of the look-alike"
-    return (
-        f"begins on a lane of the look-alike that leads {turned_deg:.0f} degrees aside"
-        if turned_deg > _TURNED_DEG
-        else ""
-    )
+    if waypoint.is_junction:
+        return "begins inside a junction of the look-alike"
+    if turned_deg > _TURNED_DEG:
+        return f"begins on a lane of the look-alike that leads {turned_deg:.0f} degrees aside"
+    return ""

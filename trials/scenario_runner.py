@@ -49,6 +49,7 @@ NO_PLACE = (  # what scenario_runner's own exceptions say of a place, in lower c
     "couldn't find",
     "could not find a",
     "laneposition",
+    "'nonetype' object has no attribute 'transform'",  # of a lane beside or ahead that is not there
     "roadposition",  # of an OpenSCENARIO file: a road by its number in CARLA's own map
 )
 ENDLESS = "FreeRide/"  # its scenarios idle until they are stopped

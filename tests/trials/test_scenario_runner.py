@@ -22,6 +22,11 @@ ROW = "│ tesla.model3 (id=7) │ {} (Req.) │ {} │ 1 │ 0 │"
         ),
         ([TRACE, "IndexError: odd"], 0, ("FAIL", "IndexError: odd")),
         ([TRACE, "Exception: Error: Unable to spawn"], 0, ("no place", "Exception: Error: Unable to spawn")),
+        (
+            [TRACE, "AttributeError: 'NoneType' object has no attribute 'transform'"],
+            0,
+            ("no place", "AttributeError: 'NoneType' object has no attribute 'transform'"),
+        ),
         ([RESULT.format("SUCCESS"), TRACE, "KeyError: 3"], 0, ("FAIL", "KeyError: 3")),
         (["nothing of note"], 1, ("FAIL", "nothing of note")),
         ([], -11, ("FAIL", "signal 11")),
