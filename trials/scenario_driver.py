@@ -15,6 +15,7 @@ from agents.navigation.basic_agent import BasicAgent
 
 _SPEED_KMH = 30
 _TICK_TIMEOUT_S = 30.0
+_LOOK_EVERY = 10  # ticks between two looks for the ego vehicle: each asks the simulator for all actors
 _BETWEEN_SCENARIOS = (RuntimeError, IndexError, AttributeError)  # what CARLA's client and agents raise for what is gone
 
 
@@ -36,20 +37,24 @@ def main() -> None:
     client = carla.Client("127.0.0.1", int(sys.argv[1]))
     client.set_timeout(_TICK_TIMEOUT_S)
     random.seed(0)
-    agent, driven, at_town = None, 0, ""
+    agent, hero, world_id, ticks = None, None, -1, 0
     while True:
         try:
             world = client.get_world()
             world.wait_for_tick(_TICK_TIMEOUT_S)
-            hero = hero_of(world)
+            ticks += 1
+            if hero is None or world.id != world_id or ticks % _LOOK_EVERY == 0:
+                found = hero_of(world)
+                if found is None or hero is None or (found.id, world.id) != (hero.id, world_id):
+                    agent = None
+                hero, world_id = found, world.id
             if hero is None:
                 continue
-            town = f"{world.id} {world.get_map().name}"
-            if agent is None or agent.done() or (hero.id, town) != (driven, at_town):
-                agent, driven, at_town = agent_of(hero, world), hero.id, town
+            if agent is None or agent.done():
+                agent = agent_of(hero, world)
             hero.apply_control(agent.run_step())
         except _BETWEEN_SCENARIOS as error:
-            agent = None
+            agent = hero = None
             print(f"{type(error).__name__}: {error}", file=sys.stderr, flush=True)
 
 

@@ -40,6 +40,9 @@ from trials.served import simulator
 
 DRIVER = Path(__file__).with_name("scenario_driver.py")
 LAST_LINE = "No more scenarios"
+END_OF_TESTS = (
+    "scenario tests were"  # after it actors are destroyed, which may throw in a thread of the Traffic Manager
+)
 TRAFFIC_MANAGER_BEHIND = 600  # its port is the simulator's and this
 NO_PLACE = (  # what scenario_runner's own exceptions say of a place, in lower case
     "unable to spawn",
@@ -48,6 +51,7 @@ NO_PLACE = (  # what scenario_runner's own exceptions say of a place, in lower c
     "no more locations",
     "couldn't find",
     "could not find a",
+    "trying to find a lane",
     "laneposition",
     "'nonetype' object has no attribute 'transform'",  # of a lane beside or ahead that is not there
     "roadposition",  # of an OpenSCENARIO file: a road by its number in CARLA's own map
@@ -168,13 +172,14 @@ def ending_of(lines: list[str], code: int | None) -> tuple[str, str]:
     result = re.search(r"Results of Scenario: .* ---- (\w+)", text)
     if code is None and LAST_LINE not in text:  # after that line, the client may hang while it ends
         return "too slow", trouble[-1][:140] if trouble else ""
-    if code is not None and code < 0:
+    if code is not None and code < 0 and END_OF_TESTS not in text:
         return "FAIL", f"signal {-code}"
     if "Traceback" in text or result is None:
         last = (trouble or [line.strip() for line in lines if line.strip()] or ["no message"])[-1]
         return ("no place" if any(word in text.lower() for word in NO_PLACE) else "FAIL"), last[:140]
     wrong = re.findall(r"│\s*([\w ]+?) \(Req\.\)\s*│[^\n]*FAILURE", text)
-    return "ran", result[1] + (f" ({', '.join(wrong)})" if wrong else "")
+    ended = f"; then the client ended itself with signal {-code}" if code is not None and code < 0 else ""
+    return "ran", result[1] + (f" ({', '.join(wrong)})" if wrong else "") + ended
 
 
 def offered_towns(port: int, python: str) -> set[str]:

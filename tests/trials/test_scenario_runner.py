@@ -30,6 +30,12 @@ ROW = "│ tesla.model3 (id=7) │ {} (Req.) │ {} │ 1 │ 0 │"
         ([RESULT.format("SUCCESS"), TRACE, "KeyError: 3"], 0, ("FAIL", "KeyError: 3")),
         (["nothing of note"], 1, ("FAIL", "nothing of note")),
         ([], -11, ("FAIL", "signal 11")),
+        ([RESULT.format("SUCCESS")], -6, ("FAIL", "signal 6")),
+        (
+            [RESULT.format("SUCCESS"), "All scenario tests were passed successfully!", "terminate called"],
+            -6,
+            ("ran", "SUCCESS; then the client ended itself with signal 6"),
+        ),
         ([RESULT.format("SUCCESS"), "No more scenarios .... Exiting"], None, ("ran", "SUCCESS")),
         (["RuntimeError: time-out"], None, ("too slow", "RuntimeError: time-out")),
     ],
