@@ -56,7 +56,7 @@ NO_PLACE = (  # what scenario_runner's own exceptions say of a place, in lower c
     "'nonetype' object has no attribute 'transform'",  # of a lane beside or ahead that is not there
     "roadposition",  # of an OpenSCENARIO file: a road by its number in CARLA's own map
 )
-ENDLESS = "FreeRide/"  # its scenarios idle until they are stopped
+ENDLESS = ("FreeRide/", "ChangingWeather.xosc", "LaneOffsetActionExample.xosc")  # idle; wait for 116 days; drive 10 km
 ENDLESS_S = 40
 NOT_RUN = {
     "ChangeLane/ChangeLane_2": "its XML names none of the actors that its class takes",
