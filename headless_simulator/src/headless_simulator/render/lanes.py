@@ -30,7 +30,6 @@ from headless_simulator.render.light import (
 )  # fmt: skip
 from headless_simulator.scene import (
     Float32,
-    Int32,
     UInt8,
     UInt16,
     UInt32,
@@ -43,8 +42,8 @@ _NEAR_M = _F(36.0)  # nearer than this, surfaces show a second, finer grain
 _ZERO, _HALF, _ONE, _TWO = _F(0.0), _F(0.5), _F(1.0), _F(2.0)
 
 # Rows of ``lane``.
-DEPTH, X, Y, Z, RED, GREEN, BLUE, CLEAR, SUN, GRAIN, ROUGH, ACROSS, U, V = range(14)
-LANES: Final = 14
+DEPTH, X, Y, Z, RED, GREEN, BLUE, CLEAR, SUN, GRAIN, ROUGH, ACROSS = range(12)
+LANES: Final = 12
 
 
 @kernel(fastmath=True, counts=False)
@@ -93,38 +92,27 @@ def blend(noise: UInt8, u: Number, v: Number) -> Number:
 
 
 @kernel(fastmath=True, counts=False)
-def find_texels(shadow: Float32, lane: Float32, texel: Int32) -> None:
-    """Fill U and V, where a row's pixels lie in the sheared height map, and the first of the four texels around each."""
+def sunlit(heights: UInt16, shadow: Float32, lane: Float32, first: Number, last: Number, bias: Number) -> None:
+    """Fill SUN: share of sunlight at each pixel, from four texels of a sheared height map, blended."""
     shear_x, shear_y, from_u, from_v = shadow[0], shadow[1], shadow[2], shadow[3]
     per_m, wide, high = shadow[4], shadow[5] - _TWO, shadow[6] - _TWO
     columns = np.int32(shadow[5])
-    for i in range(texel.shape[0]):
+    lowest, steps = shadow[7] - bias, shadow[8]
+    for i in range(first, last):
         z = lane[Z, i]
         u = (lane[X, i] - z * shear_x - from_u) * per_m - _HALF
         v = (lane[Y, i] - z * shear_y - from_v) * per_m - _HALF
         u, v = min(max(u, _ZERO), wide), min(max(v, _ZERO), high)
-        lane[U, i], lane[V, i] = u, v
-        texel[i] = np.int32(np.int32(v) * columns + np.int32(u))
-
-
-@kernel(fastmath=True, counts=False)
-def sunlit(
-    heights: UInt16, shadow: Float32, lane: Float32, texel: Int32, first: Number, last: Number, bias: Number
-) -> None:
-    """Fill SUN: share of sunlight at each pixel, from four texels of a sheared height map, blended."""
-    columns = np.uint32(np.int32(shadow[5]))
-    lowest, steps = shadow[7] - bias, shadow[8]
-    for i in range(first, last):
-        level = np.int32((lane[Z, i] - lowest) * steps)
-        at = np.uint32(texel[i])
-        below = np.uint32(at + columns)
+        iu, iv = np.int32(u), np.int32(v)
+        level = np.int32((z - lowest) * steps)
+        at = np.uint32(iv * columns + iu)
+        below = np.uint32(at + np.uint32(columns))
         a, b = np.int32(heights[at]) <= level, np.int32(heights[at + np.uint32(1)]) <= level
         c, d = np.int32(heights[below]) <= level, np.int32(heights[below + np.uint32(1)]) <= level
         if a == b and c == d and a == c:
             lane[SUN, i] = _ONE if a else _ZERO
         else:
-            u, v = lane[U, i], lane[V, i]
-            fu, fv = u - _F(np.int32(u)), v - _F(np.int32(v))
+            fu, fv = u - _F(iu), v - _F(iv)
             upper = (_ONE - fu if a else _ZERO) + (fu if b else _ZERO)
             lower = (_ONE - fu if c else _ZERO) + (fu if d else _ZERO)
             lane[SUN, i] = upper + (lower - upper) * fv

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import math
 import threading
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -57,7 +56,7 @@ class _Scratch(threading.local):
         self._arrays: dict[str, np.ndarray[tuple[int, ...], np.dtype[np.generic]]] = {}
 
     def get(self, name: str, shape: tuple[int, ...], kind: type) -> np.ndarray[tuple[int, ...], np.dtype[np.generic]]:
-        size = math.prod(shape)
+        size = int(np.prod(shape))
         flat = self._arrays.get(name)
         if flat is None or flat.size < size:
             flat = self._arrays[name] = np.empty(max(size, 1), dtype=kind)
@@ -250,7 +249,6 @@ class Renderer:
         """Colour the pixels; ``seen`` is the triangle that each of them shows."""
         scene, movers = self._scene, drawn.movers
         lane: Float32 = self._scratch.get("lane", (LANES, view.width), np.float32)  # type: ignore[assignment]
-        texel: Int32 = self._scratch.get("texel", (view.width,), np.int32)  # type: ignore[assignment]
         small: Float32 = self._scratch.get("small", (5, 6), np.float32)  # type: ignore[assignment]
         words = bgra.reshape(-1).view(np.uint32)
         glow, glow_frame = NO_GLOW, NO_GLOW_FRAME
@@ -267,7 +265,7 @@ class Renderer:
                 image.depth_m.ravel(), seen, view.width, view.height, pack(view), len(scene.corners),
                 scene.surface, scene.material, lit, drawn.surface, drawn.material, drawn.owner,
                 movers.lights, light.numbers, noise_texture().ravel(), heights, shadow, glow, glow_frame, lane,
-                texel, small, words,
+                small, words,
             )  # fmt: skip
 
     def cast(

@@ -22,7 +22,6 @@ from headless_simulator.render.lanes import (
     X,
     Y,
     Z,
-    find_texels,
     finish,
     grained,
     mirror_at,
@@ -78,7 +77,6 @@ def shade(
     glow_map: Float32,
     glow_frame: Float32,
     lane: Float32,
-    texel: Int32,
     small: Float32,
     out: UInt32,
 ) -> None:
@@ -89,7 +87,6 @@ def shade(
         owner: mover's row of each mover triangle; ``lights`` its VehicleLightState bits.
         heights: shadow map, flat; ``shadow`` its frame, texels a metre 0 where there is none.
         lane: (LANES, width) scratch.
-        texel: (width,) scratch.
         small: (5, 6) scratch.
     """
     focal, cx, cy = _F(camera[12]), _F(camera[13]), _F(camera[14])
@@ -117,8 +114,6 @@ def shade(
             lane[Y, i] = eye[1] + depth * (line_y + lane[ACROSS, i] * right_y)
             lane[Z, i] = eye[2] + depth * (line_z + lane[ACROSS, i] * right_z)
             lane[CLEAR, i] = _ONE
-        if has_shadow:
-            find_texels(shadow, lane, texel)
         column = 0
         while column < width:
             mark = marks[column]
@@ -187,13 +182,7 @@ def shade(
                 amplitude = _ZERO
             if has_shadow and to_sun > _ZERO:
                 sunlit(
-                    heights,
-                    shadow,
-                    lane,
-                    texel,
-                    first,
-                    last,
-                    bias + min(shadow[9] * tilt / max(to_sun, _F(0.02)), _F(3.0)),
+                    heights, shadow, lane, first, last, bias + min(shadow[9] * tilt / max(to_sun, _F(0.02)), _F(3.0))
                 )
             else:
                 for i in range(first, last):
