@@ -95,22 +95,23 @@ class RunningPrefect:
 def prefect(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Iterator[RunningPrefect]:
     """One Prefect server for all tests, as a user's own is: the worker that needs it first starts it, and ends it last."""
     own = tmp_path_factory.getbasetemp()
-    told = (own.parent if hasattr(request.config, "workerinput") else own) / "prefect"
-    with told.open("a+") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        file.seek(0)
-        if url_and_key := file.read().split():
-            fcntl.flock(file, fcntl.LOCK_SH)
-            yield RunningPrefect(*url_and_key)
-            return
-        with TemporaryServer() as server:
-            running = RunningPrefect(server.wait(), server.key)
-            file.write(f"{running.url} {running.key}")
-            file.flush()
-            fcntl.flock(file, fcntl.LOCK_SH)
-            yield running
-            fcntl.flock(file, fcntl.LOCK_EX)  # when nobody uses it any more
-            file.truncate(0)
+    folder = own.parent if hasattr(request.config, "workerinput") else own
+    told = folder / "prefect"
+    with (
+        (folder / "prefect.users").open("w") as users,
+        (folder / "prefect.start").open("w") as start,
+        contextlib.ExitStack() as ours,
+    ):
+        fcntl.flock(start, fcntl.LOCK_EX)
+        fcntl.flock(users, fcntl.LOCK_SH)
+        if not told.exists():
+            server = ours.enter_context(TemporaryServer())
+            ours.callback(told.unlink, missing_ok=True)
+            ours.callback(fcntl.flock, users, fcntl.LOCK_EX)  # last but one: nobody uses it any more
+            ours.callback(fcntl.flock, start, fcntl.LOCK_EX)  # first: nobody becomes a user
+            told.write_text(f"{server.wait()} {server.key}")
+        fcntl.flock(start, fcntl.LOCK_UN)
+        yield RunningPrefect(*told.read_text().split())
 
 
 @pytest.fixture(scope="session")
