@@ -1,6 +1,6 @@
 """Prove occlusion labels by twins: what was hidden is seen where the named occluder is gone, and nothing else changes.
 
-    scripts/try_twins [FOLDER] [--labels 200] [--samples 40]
+    scripts/try_twins [FOLDER] [--labels 200] [--samples 60] [--seed 11]
 
 Two scenes of dense traffic, seen from low drones at a flat angle. One twin hides every actor that a label names as occluder.
 Of random occlusion labels, the object's pixels in the twin must be what the label says that it would have with nothing in
@@ -80,10 +80,11 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path, nargs="?")
     parser.add_argument("--labels", type=int, default=200)
-    parser.add_argument("--samples", type=int, default=40)
+    parser.add_argument("--samples", type=int, default=60)
+    parser.add_argument("--seed", type=int, default=11, help="of the flight and its traffic")
     options = parser.parse_args()
     work = (options.folder or Path(tempfile.mkdtemp(prefix="uavsim-twins-"))).resolve()
-    write_plans(work, name="twins", dataset=DATASET)
+    write_plans(work, name="twins", dataset=DATASET.replace("seed: 11", f"seed: {options.seed}"))
     (work / "flight_plans/rigs/flat.yaml").write_text(RIG)
     source, out = work / "source", work / "twins"
     words = ("--dataset", "twins", "--samples", str(options.samples))

@@ -42,6 +42,7 @@ __all__ = ["Twin", "TwinsResult", "asked_twins", "make_twins", "proven_causes", 
 
 OCCLUDERS: Final = "without-occluders"
 _LEAST_HIDDEN: Final = 0.2  # of an object, by its label
+_ACCOUNTS_FOR: Final = 1.1  # covered pixels of the box's outline, of those that are hidden of the object
 _LEAST_PX: Final = 40  # of an object with nothing in front: the outline of a smaller one is a fifth of it
 
 
@@ -223,11 +224,15 @@ def _may_be_named(views: ViewLabels) -> BoolArray:
 
 
 def _named_occlusions(recording: Recording) -> list[Occlusion]:
-    """Return the occlusions whose label may name the occluder: what is hidden is hidden mostly by that actor."""
+    """Return the occlusions whose label may name the occluder: what is hidden is hidden mostly by that actor.
+
+    ``covered_px`` is of the box's outline, of which the object fills a half to two thirds. So one that covers just as many
+    pixels as are hidden does not account for all of them: another car, or a tree, hides the rest.
+    """
     return [
         told
         for told in occlusions(recording, only=_may_be_named)
-        if told.occluder > 0 and told.covered_px >= 0.9 * (told.amodal_px - told.visible_px)
+        if told.occluder > 0 and told.covered_px >= _ACCOUNTS_FOR * (told.amodal_px - told.visible_px)
     ]
 
 
