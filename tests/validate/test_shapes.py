@@ -1,12 +1,44 @@
 """Boxes and cameras that cannot be."""
 
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
+import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 from tests.validate.planted import assert_named, planted
+from uavsim.validate import shapes
+from uavsim.validate.dataset import Place
+from uavsim.validate.evidence import Evidence
 
 
 @pytest.mark.parametrize("name", planted("shape"))
 def test_a_planted_defect_is_named_at_its_place(name: str, clean: Path, tmp_path: Path) -> None:
     assert_named(name, clean, tmp_path)
+
+
+@pytest.mark.parametrize(("leans_deg", "found"), [(0.0, 1), (7.7, 0)])
+def test_a_car_on_a_hill_stands_on_the_ground_of_those_above_it(leans_deg: float, found: int) -> None:
+    """A road that rises by 0.3: the next others stand 7.5 m further, 2.3 m higher, as in Town07 without its occluders."""
+    along_m = np.array([0.0, *np.linspace(7.5, 12, 11)])
+    centre_m = np.stack([along_m, 0 * along_m, 0.305 * along_m], axis=1)
+    rotation = np.tile(np.eye(3), (12, 1, 1))
+    rotation[0] = Rotation.from_euler("y", -leans_deg, degrees=True).as_matrix()
+    data = {"sample_annotation": Columns([f"box {n}" for n in range(12)])}
+    boxes = SimpleNamespace(centre_m=centre_m, bottom_z_m=centre_m[:, 2], rotation=rotation)
+    evidence = SimpleNamespace(data=Places(data), boxes=boxes)
+    findings = list(shapes._ground_of_town(cast(Evidence, evidence), np.arange(12)))
+    assert [f.numbers["token"] for f in findings] == ["box 0"] * found
+
+
+class Columns(dict[str, np.ndarray]):
+    def __init__(self, tokens: list[str]) -> None:
+        super().__init__(instance_token=np.arange(len(tokens)))
+        self.tokens = tokens
+
+
+class Places(dict[str, Columns]):
+    def annotation_place(self, row: int) -> Place:
+        return {"scene": f"scene of box {row}"}

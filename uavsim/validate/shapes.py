@@ -31,6 +31,7 @@ GROUND_NEIGHBOURS: Final = 12
 GROUND_REACH_M: Final = 25.0
 GROUND_STEP_M: Final = 1.0
 GROUND_SLOPE: Final = 0.15
+_STEEPEST_UP: Final = 0.95  # no road is steeper than 0.33: a box that leans more is excused by no more
 TWIN_M: Final = 0.5
 TABLE_SHARE: Final = 0.25  # versions of CARLA differ by a few per cent; half, double or swapped sizes by far more
 _RANGE_M: Final = {  # (length, width, height) low and high
@@ -279,7 +280,9 @@ def _ground_of_town(evidence: Evidence, rows: IntArray) -> Iterator[Finding]:
     reach, near = _tree(ground[thinned, :2]).query(ground[:, :2], k=GROUND_NEIGHBOURS)
     near = thinned[near]
     other = (instance[near] != instance[:, None]) & (reach < GROUND_REACH_M)
-    step = np.abs(ground[near, 2] - ground[:, None, 2]) - GROUND_SLOPE * reach
+    up = np.clip(boxes.rotation[rows, 2, 2], _STEEPEST_UP, 1.0)
+    slope = GROUND_SLOPE + np.sqrt(1.0 - up**2) / up  # a car that leans stands on a hill
+    step = np.abs(ground[near, 2] - ground[:, None, 2]) - slope[:, None] * reach
     best = np.where(other, step, np.inf).min(axis=1)
     off = (other.sum(axis=1) >= 3) & (best > GROUND_STEP_M)
     for at in np.flatnonzero(off).tolist():
