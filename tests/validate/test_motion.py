@@ -71,3 +71,21 @@ def test_in_a_turn_a_jump_is_still_a_jump() -> None:
     assert finding.code == "motion.jump"
     (finding,) = nothing_jumps(_turn(speed_mps=11.0, radius_m=7.0, every_s=0.5, offset_m=4.5))
     assert finding.code == "motion.jump"
+
+
+def _crash(offset_m: float = 0.0) -> Any:
+    """A lorry that still gathers speed at its fourth sample and drives into something half a metre later, as one did."""
+    scene = _turn(speed_mps=8.0, radius_m=1e6, every_s=0.5)
+    x = np.array([22.33, 25.5, 29.22, 33.51, 34.17, 34.24, 34.24])
+    scene.boxes.centre_m[:] = 0.0
+    scene.boxes.centre_m[:, 0] = x
+    scene.boxes.centre_m[3, 1] = offset_m
+    scene.boxes.velocity_mps[:] = 0.0
+    scene.boxes.velocity_mps[:, 0] = [5.73, 6.85, 7.96, 9.05, 0.92, 0.0, 0.0]
+    return scene
+
+
+def test_who_gathers_speed_until_a_crash_does_not_jump() -> None:
+    assert list(nothing_jumps(_crash())) == []
+    (finding,) = nothing_jumps(_crash(offset_m=3.5))
+    assert finding.code == "motion.jump"

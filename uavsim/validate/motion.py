@@ -146,6 +146,11 @@ def _crash_m(velocity_mps: FloatArray, near: _Neighbours, inner: BoolArray) -> F
     span = np.nan_to_num(near.back_s) + np.nan_to_num(near.ahead_s)
     change = np.nan_to_num(np.linalg.norm(velocity_mps[one] - velocity_mps[other], axis=1))
     crashed = change > STRONG_MPS2 * span
+    speed = np.linalg.norm(velocity_mps, axis=1)
+    for beside, gap_s in ((one, near.back_s), (other, near.ahead_s)):  # or from its own: it gathered speed until then
+        step = np.nan_to_num(np.abs(speed - speed[beside]))
+        stopped = inner & (step > STRONG_MPS2 * np.nan_to_num(gap_s, nan=np.inf))
+        crashed, change = crashed | stopped, np.where(stopped, np.fmax(change, step), change)
     return np.asarray(np.where(crashed, change * span * np.where(inner, 0.2, 0.5), 0.0))  # stopped dead at once: half
 
 
