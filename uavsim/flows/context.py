@@ -12,7 +12,6 @@ from pathlib import Path
 
 from uavsim.config.backends import AIRSIM, backend_of
 from uavsim.config.run import RunConfig, SimulatorConfig
-from uavsim.errors import InputError, MapMissing, StorageError
 from uavsim.flows.job import Job
 from uavsim.flows.progress import RunProgress, start_up
 from uavsim.flows.request import Request
@@ -27,12 +26,10 @@ from uavsim.store.layout import OutLayout
 from uavsim.store.ledger import LedgerEntry, read_entry, read_ledger
 from uavsim.store.output import Output
 from uavsim.supervise.simulator import Simulator
-from uavsim.supervise.simulator_slot import NoSlotLeft, SimulatorSlot, SlotPool
+from uavsim.supervise.simulator_slot import SimulatorSlot, SlotPool
 from uavsim.terminal import Screen
 
-__all__ = ["RUN_ENDS", "Prepared", "committed_already", "is_held", "opened", "prepared", "refuse_strangers"]
-
-RUN_ENDS = (StorageError, InputError, MapMissing, NoSlotLeft)
+__all__ = ["Prepared", "committed_already", "is_held", "opened", "prepared", "refuse_strangers"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from concurrent.futures import Future
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
+from typing import Final
 
 from rich.text import Text
 
@@ -49,6 +50,7 @@ from uavsim.supervise.simulator_slot import NoSlotLeft, SimulatorSlot, SlotPool
 from uavsim.terminal import line
 
 __all__ = [
+    "RUN_ENDS",
     "Gate",
     "RunContext",
     "SceneOutcome",
@@ -59,7 +61,8 @@ __all__ = [
     "refuse_blank_images",
 ]
 
-_RUN_ENDS = (StorageError, InputError, MapMissing, NoSlotLeft)  # not the scene's failure
+RUN_ENDS: Final = (StorageError, InputError, MapMissing, NoSlotLeft)
+"""What is not the scene's failure, and ends the run."""
 
 
 class SceneQuarantined(SystemFailure):
@@ -183,7 +186,7 @@ def fly_scene(context: RunContext, scene: str) -> SceneOutcome:
             return _fly_locked(context, scene)
     except UavsimError as error:
         found = _whose_failure(context, error)
-        if isinstance(found, _RUN_ENDS):
+        if isinstance(found, RUN_ENDS):
             context.abort(found)
         if found is error:
             raise
@@ -264,7 +267,7 @@ def _attempt(context: RunContext, entry: LedgerEntry, *, plan: ScenePlan, packed
         with storage_errors(f"stage scene {entry.scene}"):
             (folder / "plan.msgpack").write_bytes(packed)
         committed = _fly_label_commit(context, entry, plan=plan, folder=folder, journal=journal)
-    except _RUN_ENDS as error:
+    except RUN_ENDS as error:
         journal.add("stopped", kind=type(error).__name__, reason=str(error))
         raise
     except UavsimError as error:

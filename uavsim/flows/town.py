@@ -84,7 +84,7 @@ def fly_town(context: RunContext, town: str) -> TownSummary:
 def _worth_another_try(_: Task[..., object], __: TaskRun, state: State[object]) -> bool:
     """Retry what the ledger has not given up, unless the run is ending."""
     error = state.result(raise_on_failure=False)
-    return isinstance(error, Exception) and not isinstance(error, (SceneQuarantined, *contexts.RUN_ENDS))
+    return isinstance(error, Exception) and not isinstance(error, (SceneQuarantined, *stages.RUN_ENDS))
 
 
 def _scene_task(context: RunContext) -> Task[[str], SceneOutcome]:
