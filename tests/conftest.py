@@ -29,7 +29,7 @@ def pytest_configure() -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-SLOW_ROOMS = ("e2e", "flows", "hostile", "evaluate")
+SLOW_ROOMS = ("e2e", "flows", "hostile", "evaluate", "supervise", "simulate")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
