@@ -17,12 +17,12 @@ from uavsim.capture.client_events import ClientEvent, SampleTaken, SceneFlown
 from uavsim.capture.recording_reader import read_recording
 from uavsim.environment import python_command
 from uavsim.errors import SceneVoid, UavsimError
+from uavsim.flows.blank_images import refuse_blank_images
 from uavsim.flows.context import with_swarm
 from uavsim.flows.forecast import forecast_of
 from uavsim.flows.job import Job
 from uavsim.flows.request import Request
 from uavsim.flows.resolve import all_scenes, installed_version, resolve
-from uavsim.flows.stages import refuse_blank_images
 from uavsim.records.codec import pack_plan
 from uavsim.records.plan import ScenePlan
 from uavsim.simulate.engine_facts import EngineFacts

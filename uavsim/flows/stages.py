@@ -27,18 +27,16 @@ from uavsim.dataset.fragment import pack_fragment
 from uavsim.dataset.generations import in_generation
 from uavsim.dataset.layout import final_paths
 from uavsim.dataset.strict import scene_fragment
-from uavsim.errors import InputError, MapMissing, SceneVoid, StorageError, SystemFailure, UavsimError
+from uavsim.errors import InputError, MapMissing, StorageError, SystemFailure, UavsimError
 from uavsim.files.names import generation_name
 from uavsim.files.whole import storage_errors, to_json_bytes
+from uavsim.flows.blank_images import refuse_blank_images
 from uavsim.flows.finish import keep_map_mask
 from uavsim.flows.job import Job
 from uavsim.flows.progress import RunProgress
 from uavsim.flows.request import Request
-from uavsim.images.codec import decode_rgb
 from uavsim.records.codec import pack_plan
-from uavsim.records.modalities import RGB
 from uavsim.records.plan import ScenePlan
-from uavsim.records.recording import Recording
 from uavsim.store.commit import choose_generation, commit_scene
 from uavsim.store.evidence import drop_evidence, keep_evidence
 from uavsim.store.identity import refuse_removed
@@ -58,7 +56,6 @@ __all__ = [
     "fly_scene",
     "fly_scene_or_take",
     "plan_digest",
-    "refuse_blank_images",
 ]
 
 RUN_ENDS: Final = (StorageError, InputError, MapMissing, NoSlotLeft)
@@ -345,23 +342,6 @@ def _fly(
         fly_s = time.monotonic() - began
         slot.pace.note(flown.images / max(fly_s, 1e-9))
     return flown, slot.name, fly_s
-
-
-def refuse_blank_images(recording: Recording) -> None:
-    """Refuse a scene whose first images show nothing at all: an overfull graphics memory paints one colour.
-
-    Raises:
-        SceneVoid: every first image of the first drone is of one colour.
-    """
-    first = recording.frames[0]
-    shots = [shot for shot in first.shots if shot.drone_id == first.shots[0].drone_id and RGB in shot.files]
-    spans = [
-        int(image.max()) - int(image.min()) for image in (decode_rgb(recording.folder / s.files[RGB]) for s in shots)
-    ]
-    if spans and max(spans) <= 2:
-        raise SceneVoid(
-            "every image is of one colour: the simulator does not render (graphics memory full, or a wrong driver)"
-        )
 
 
 def _failed(

@@ -1,0 +1,27 @@
+"""Scenes whose images show nothing are refused before anything is made of them."""
+
+from __future__ import annotations
+
+from uavsim.errors import SceneVoid
+from uavsim.images.codec import decode_rgb
+from uavsim.records.modalities import RGB
+from uavsim.records.recording import Recording
+
+__all__ = ["refuse_blank_images"]
+
+
+def refuse_blank_images(recording: Recording) -> None:
+    """Refuse a scene whose first images show nothing at all: an overfull graphics memory paints one colour.
+
+    Raises:
+        SceneVoid: every first image of the first drone is of one colour.
+    """
+    first = recording.frames[0]
+    shots = [shot for shot in first.shots if shot.drone_id == first.shots[0].drone_id and RGB in shot.files]
+    spans = [
+        int(image.max()) - int(image.min()) for image in (decode_rgb(recording.folder / s.files[RGB]) for s in shots)
+    ]
+    if spans and max(spans) <= 2:
+        raise SceneVoid(
+            "every image is of one colour: the simulator does not render (graphics memory full, or a wrong driver)"
+        )
