@@ -134,22 +134,25 @@ def _measured_palette(link: AirSimLink, image: AirSimImage, *, vehicle: str, cam
     palette = np.full(2**24, 65535, dtype=np.uint16)
     pixel: int | None = None
     before: AnyArray | None = None
+    shown: set[int] = set()
     for number in (1, *range(256)):  # the first image only tells which pixel changes with the number
         link.number_objects(".*", number, is_regex=True)
         replies = link.images(vehicle, request)
         colours = np.frombuffer(replies[0].image_data_uint8, np.uint8) if len(replies) == 1 else np.zeros(0, np.uint8)
-        if not colours.size or colours.size % 3 or (before is not None and colours.size != 3 * before.size):
+        if not colours.size or colours.size % 3 or (before is not None and colours.size != before.size):
             raise MissedTick(f"{vehicle} answered no segmentation image while the palette was measured")
-        codes = colour_code(colours.reshape(-1, 3))
+        colours = colours.reshape(-1, 3)
         if before is not None and pixel is None:
-            changed = np.flatnonzero(codes != before)
+            changed = np.flatnonzero((colours != before).any(axis=1))
             if not changed.size:
                 raise SimulatorError("AirSim's segmentation does not follow the numbers given; is it a custom build?")
             pixel = int(changed[len(changed) // 2])
-        before = codes
+        before = colours
         if pixel is not None:
-            palette[codes[pixel]] = number
-    if len(np.unique(palette)) != 257:
+            code = int(colour_code(colours[pixel]))
+            palette[code] = number
+            shown.add(code)
+    if len(shown) != 256:
         raise SimulatorError("AirSim shows two object numbers in one colour; instance masks cannot be read")
     return palette
 

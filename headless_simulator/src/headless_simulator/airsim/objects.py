@@ -135,13 +135,16 @@ class SceneObjects:
         """
         if not HIDDEN <= number <= 255:
             raise CallRefused(f"object id {number} must be from -1 to 255")
-        rule = Pattern(pattern) if is_regex else None
+        earlier = next(((rule, n) for rule, n in self._rules if rule.text == pattern), None) if is_regex else None
+        rule = earlier[0] if earlier else Pattern(pattern) if is_regex else None
         hits = [n for n in self.names() if (rule.fits(n) if rule else n == pattern)]
         for name in hits:
             self._ids[name] = number
             if name in self._statics:
                 self._static_id[self._statics[name].object_id] = number
         if rule:
+            if earlier:  # it fits the same names, and the later one counts
+                self._rules.remove(earlier)
             self._rules.append((rule, number))
             del self._rules[:-1000]
         return bool(hits)

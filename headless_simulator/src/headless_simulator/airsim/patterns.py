@@ -13,6 +13,9 @@ from headless_simulator.errors import CallRefused
 
 MAX_PATTERN: Final = 500  # characters
 MATCH_S: Final = 0.05  # of one name; a sensible pattern takes microseconds
+_KEPT: Final = (
+    20_000  # answers of one pattern: clients give one number after the other to all of a town by the same one
+)
 
 
 class Pattern:
@@ -29,6 +32,7 @@ class Pattern:
         if len(text) > MAX_PATTERN:
             raise CallRefused(f"regular expression of {len(text)} characters is too long (at most {MAX_PATTERN})")
         self.text = text
+        self._answers: dict[str, bool] = {}
         try:
             self._compiled = regex.compile(text, regex.IGNORECASE | regex.VERSION0)
         except (regex.error, RecursionError, OverflowError, MemoryError) as error:
@@ -40,7 +44,13 @@ class Pattern:
         Raises:
             CallRefused: that takes too long to find out.
         """
+        if (known := self._answers.get(name)) is not None:
+            return known
         try:
-            return self._compiled.fullmatch(name, timeout=MATCH_S) is not None
+            fits = self._compiled.fullmatch(name, timeout=MATCH_S) is not None
         except TimeoutError:
             raise CallRefused(f"'{self.text[:80]}' takes too long: write it without repeated repetitions") from None
+        if len(self._answers) >= _KEPT:
+            self._answers.clear()
+        self._answers[name] = fits
+        return fits

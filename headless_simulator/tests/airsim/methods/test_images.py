@@ -296,3 +296,16 @@ def test_latency_waits_once_a_camera(serve, connect) -> None:
     client.simGetImages(both)
     client.simGetImages([*both, airsim.ImageRequest("bottom_center", T.Scene, False, False)])
     assert time.monotonic() - began >= 3 * 0.2
+
+
+def test_of_two_patterns_the_later_counts_also_when_it_was_given_before(client) -> None:
+    def id_of_a_new_one() -> int:
+        name = client.simSpawnObject("crate_north", "vehicle.tesla.model3", airsim.Pose(), airsim.Vector3r(1, 1, 1))
+        assert name.startswith("crate_north")
+        return client.simGetSegmentationObjectID(name)
+
+    for pattern, number in (("crate.*", 20), (".*north.*", 30)):
+        client.simSetSegmentationObjectID(pattern, number, True)
+    assert id_of_a_new_one() == 30
+    client.simSetSegmentationObjectID("crate.*", 40, True)
+    assert id_of_a_new_one() == 40
