@@ -63,9 +63,14 @@ def dataset_yaml(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def made(dataset_yaml: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Made as by a user who has no Prefect server; the other runs use the tests' one, and end in the same bytes."""
-    out = tmp_path_factory.mktemp("made") / "out"
+    """Made as by a user who has no Prefect server; the other runs use the tests' one, and end in the same bytes.
+
+    One scene is over before a server would answer: what imports Prefect for it, here or in a child, ends with an error.
+    """
+    out, without = tmp_path_factory.mktemp("made") / "out", tmp_path_factory.mktemp("without")
+    (without / "prefect.py").write_text("raise SystemExit('a short run imports Prefect')\n")
     env = {name: value for name, value in os.environ.items() if not name.startswith("PREFECT_API_")}
+    env["PYTHONPATH"] = os.pathsep.join([str(without), *filter(None, [env.get("PYTHONPATH")])])
     done = uavsim("generate", "--dataset", dataset_yaml, "--out", out, env=env)
     assert done.returncode == 0, done.stdout + done.stderr
     return out
@@ -169,7 +174,8 @@ def test_a_simulator_that_is_not_there_is_exit_3(tmp_path: Path) -> None:
     assert "Traceback" not in done.stderr
 
 
-def test_sigterm_while_server_and_simulator_start_is_exit_130(dataset_yaml: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("scenes", ["0", "0-3"])  # without Prefect's server, and with one
+def test_sigterm_while_server_and_simulator_start_is_exit_130(dataset_yaml: Path, tmp_path: Path, scenes: str) -> None:
     command = [
         sys.executable,
         "-m",
@@ -177,6 +183,8 @@ def test_sigterm_while_server_and_simulator_start_is_exit_130(dataset_yaml: Path
         "generate",
         "--dataset",
         str(dataset_yaml),
+        "--scenes",
+        scenes,
         "--out",
         str(tmp_path / "out"),
     ]

@@ -9,9 +9,11 @@ from pathlib import Path
 import pytest
 
 from tests.flows.conftest import paper_job
+from tests.flows.test_stages import on_its_own_simulator
 from uavsim.errors import InputError
 from uavsim.flows import forecast
 from uavsim.flows.forecast import FinishProbe, Flight, Measured, TownProbe, forecast_of, predicted
+from uavsim.flows.job import Job
 from uavsim.flows.request import Request
 from uavsim.terminal import Screen, duration, size
 
@@ -55,16 +57,22 @@ def test_a_run_is_not_over_before_prefects_server_answers(paper: Paper) -> None:
     assert predicted(job, job.scenes, slow, simulators=1).seconds == 503.0
 
 
-def test_a_short_run_is_measured_and_leaves_nothing(paper: Paper, tmp_path: Path, monkeypatch) -> None:
+def scenes_are_drawn(monkeypatch: pytest.MonkeyPatch, *, count: int) -> list[Request]:
+    """Return where requests are kept as they are resolved: the run's of ``count`` scenes, the probe's of those it names."""
     asked: list[Request] = []
 
-    def resolved(request: Request):
+    def resolved(request: Request) -> Job:
         asked.append(request)
-        count = len(request.scenes.split("-")) if request.scenes and "-" in request.scenes else None
-        return paper_job(request.model_copy(update={"scenes": str(count or 6)}))
+        named = len(request.scenes.split("-")) if request.scenes and "-" in request.scenes else None
+        return paper_job(request.model_copy(update={"scenes": str(named or count)}))
 
     monkeypatch.setattr(forecast, "resolve", resolved)
     monkeypatch.setattr("uavsim.flows.context.resolve", resolved)
+    return asked
+
+
+def test_a_short_run_is_measured_and_leaves_nothing(paper: Paper, tmp_path: Path, monkeypatch) -> None:
+    asked = scenes_are_drawn(monkeypatch, count=6)
     told = forecast_of(paper(), console=QUIET)
     assert told.scenes == 6
     assert told.simulators == 1
@@ -73,6 +81,21 @@ def test_a_short_run_is_measured_and_leaves_nothing(paper: Paper, tmp_path: Path
     assert not (tmp_path / "out").exists()
     assert asked[-1].samples == 4
     assert json.loads(json.dumps(told.as_json()))["scenes"] == 6
+
+
+def test_no_server_is_started_for_a_forecast_of_a_run_that_starts_none(
+    paper: Paper, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse() -> None:
+        raise AssertionError("a short run needs no Prefect server")
+
+    monkeypatch.setattr("uavsim.flows.forecast.server.TemporaryServer", refuse)
+    monkeypatch.setattr("uavsim.flows.forecast.server.configured_api_url", lambda: None)
+    scenes_are_drawn(monkeypatch, count=1)
+    measured: list[Measured] = []
+    monkeypatch.setattr(forecast, "predicted", lambda job, waiting, told, **_: measured.append(told))
+    forecast_of(on_its_own_simulator(paper(scenes="1")), console=QUIET)
+    assert measured[0].prefect_s == 0.0
 
 
 def test_nothing_to_do_is_said(paper: Paper, monkeypatch) -> None:

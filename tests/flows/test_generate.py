@@ -18,7 +18,7 @@ from prefect.logging.handlers import APILogWorker
 
 from tests.conftest import RunningPrefect
 from tests.flows.conftest import FAKE_CLIENT_WORKER
-from tests.flows.test_stages import contents, run_all
+from tests.flows.test_stages import contents, on_its_own_simulator, run_all
 from uavsim.errors import InputError, StorageError, SystemFailure
 from uavsim.flows import server as server_module
 from uavsim.flows.finish import Finished
@@ -195,6 +195,29 @@ def test_a_temporary_server_leaves_nothing(tmp_path: Path, monkeypatch: pytest.M
     assert not home.exists()
     assert psutil.Process().children(recursive=True) == before
     assert "PREFECT_API_URL" not in os.environ
+
+
+def test_a_run_of_many_scenes_has_a_server_of_its_own(
+    paper: Paper, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """More than fly ahead: they are flown as tasks of the flow, and end in the same bytes."""
+    started = []
+
+    class Watched(TemporaryServer):
+        def __init__(self) -> None:
+            super().__init__()
+            started.append(self._home)
+
+    monkeypatch.setattr(server_module, "configured_api_url", lambda: None)
+    monkeypatch.setattr(server_module, "TemporaryServer", Watched)
+    before = psutil.Process().children(recursive=True)
+    assert run(on_its_own_simulator(paper(scenes="4"))).committed == tuple(f"scene_{k:02d}" for k in range(4))
+    assert psutil.Process().children(recursive=True) == before
+    assert [home.exists() for home in started] == [False]
+    run_all(paper(scenes="4", out=tmp_path / "plain"))
+    flown = contents(tmp_path / "out")
+    del flown[".uavsim/contact_sheet.png"]
+    assert flown == contents(tmp_path / "plain")
 
 
 def test_services_end_with_the_private_server_that_they_speak_to() -> None:

@@ -8,13 +8,20 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from types import TracebackType
 
+from uavsim.config.run import RunConfig
 from uavsim.flows import stages
 from uavsim.flows.stages import RunContext
 from uavsim.store.ledger import read_entry
 
-__all__ = ["FlightsAhead"]
+__all__ = ["FlightsAhead", "all_fly_ahead"]
 
 _SCENES = 3  # of each simulator: on a busy machine Prefect's server takes longer than a short scene
+
+
+def all_fly_ahead(run: RunConfig, scenes: int) -> bool:
+    """Return whether so many scenes would all be begun before a private Prefect server answers."""
+    ours = all(simulator.kind != "attach" for simulator in run.simulators)
+    return ours and scenes <= _SCENES * len(run.simulators)
 
 
 class FlightsAhead:

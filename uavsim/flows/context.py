@@ -12,6 +12,7 @@ from pathlib import Path
 
 from uavsim.config.backends import AIRSIM, backend_of
 from uavsim.config.run import RunConfig, SimulatorConfig
+from uavsim.flows.ahead import all_fly_ahead
 from uavsim.flows.job import Job
 from uavsim.flows.progress import RunProgress, start_up
 from uavsim.flows.request import Request
@@ -29,7 +30,7 @@ from uavsim.supervise.simulator import Simulator
 from uavsim.supervise.simulator_slot import SimulatorSlot, SlotPool
 from uavsim.terminal import Screen
 
-__all__ = ["Prepared", "committed_already", "is_held", "opened", "prepared", "refuse_strangers"]
+__all__ = ["Prepared", "committed_already", "is_held", "is_short", "opened", "prepared", "refuse_strangers"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +74,13 @@ def committed_already(ready: Prepared) -> list[LedgerEntry] | None:
             return None
         entries.append(entry)
     return entries
+
+
+def is_short(ready: Prepared) -> bool:
+    """Return whether all scenes that are to be flown would be begun before a private Prefect server answers."""
+    ledger = {} if ready.request.force else read_ledger(ready.output)
+    there = {name for name, entry in ledger.items() if entry.state == "committed"}
+    return all_fly_ahead(ready.request.run_config(), sum(scene.name not in there for scene in ready.job.scenes))
 
 
 def _found_again(request: Request, output: Output) -> Request:

@@ -17,8 +17,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from uavsim.capture.client_events import ClientEvent, SampleTaken
+from uavsim.config.run import RunConfig
 from uavsim.errors import InputError
 from uavsim.flows import finish, server, stages
+from uavsim.flows.ahead import all_fly_ahead
 from uavsim.flows.context import opened, prepared
 from uavsim.flows.job import Job, SceneRef
 from uavsim.flows.request import Request
@@ -210,12 +212,12 @@ def predicted(job: Job, waiting: Sequence[SceneRef], measured: Measured, *, simu
 def _measure(request: Request, waiting: Sequence[SceneRef], *, slots: int, console: Screen) -> Measured:
     numbers = [scene.index for scenes in _by_town(waiting).values() for scene in _spread(scenes, _FLIGHTS * slots)]
     wanted = len(waiting) * resolve(request).samples
-    began = time.monotonic()
+    began, run = time.monotonic(), request.run_config()
     with tempfile.TemporaryDirectory(prefix="uavsim-forecast-") as folder:
         probe = request.model_copy(
             update={"out": folder, "samples": _SAMPLES, "scenes": as_text(sorted(numbers)), "force": False}
         )
-        with _prefect_server() as prefect, opened(prepared(probe), console=console) as context:
+        with _prefect_server(run, scenes=len(waiting)) as prefect, opened(prepared(probe), console=console) as context:
             start_s = time.monotonic() - began
             ends = _Ends(context, wanted=wanted)
             towns = {}
@@ -237,14 +239,14 @@ def _measure(request: Request, waiting: Sequence[SceneRef], *, slots: int, conso
 
 
 @contextlib.contextmanager
-def _prefect_server() -> Iterator[Future[float]]:
-    """Start the server that a run starts, too: it needs the processor while the first scenes fly.
+def _prefect_server(run: RunConfig, *, scenes: int) -> Iterator[Future[float]]:
+    """Start the server that a run of so many scenes starts, too: it needs the processor while the first scenes fly.
 
     Yields:
-        After how many seconds it answered; 0 where the user has a server.
+        After how many seconds it answered; 0 where the user has a server, and where none is started.
     """
     began = time.monotonic()
-    if server.configured_api_url() is not None:
+    if all_fly_ahead(run, scenes) or server.configured_api_url() is not None:
         yielded: Future[float] = Future()
         yielded.set_result(0.0)
         yield yielded

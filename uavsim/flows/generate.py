@@ -24,8 +24,8 @@ from uavsim.terminal import Screen, line
 
 if TYPE_CHECKING:
     from uavsim.flows.context import Prepared
-    from uavsim.flows.dataset import DatasetSummary
     from uavsim.flows.stages import RunContext
+    from uavsim.flows.summary import DatasetSummary
     from uavsim.store.ledger import LedgerEntry
 
 __all__ = ["Result", "generate"]
@@ -93,7 +93,7 @@ def generate(request: Request, *, console: Screen) -> Result:
     keep_local_direct()
     open_file_limit()
     from uavsim.flows import context as contexts
-    from uavsim.flows.ahead import FlightsAhead
+    from uavsim.flows.short import generate_short
 
     ready = contexts.prepared(request)  # before Prefect is imported: a typing error is told in a third of the time
     url = server.configured_api_url()
@@ -111,21 +111,14 @@ def generate(request: Request, *, console: Screen) -> Result:
         if url is None and (there := contexts.committed_already(ready)) is not None:
             return _finished_again(ready, there, began=began)
         contexts.refuse_strangers(ready)
-        temporary = None
-        if url is None:
-            temporary = stack.enter_context(server.TemporaryServer())
-        else:
+        if url is not None:
             server.check_api(url)
         opening = time.monotonic()
-        begin_import("uavsim.flows.dataset")  # with it Prefect, for seconds: the simulators start meanwhile
-        context = stack.enter_context(contexts.opened(ready, console=console))
-        stack.enter_context(FlightsAhead(context))
-        url = url or temporary.wait() if temporary is not None else url
-        assert url is not None
-        stack.enter_context(server.use_api(url, key=temporary.key if temporary is not None else ""))
-        from uavsim.flows.dataset import generate_opened
-
-        summary = _with_tables_whatever_happens(context, generate_opened)
+        if url is None and contexts.is_short(ready):
+            context = stack.enter_context(contexts.opened(ready, console=console))
+            summary = generate_short(context)
+        else:
+            context, summary = _through_prefect(stack, ready, url, console=console)
         if context.failure is not None:
             raise context.failure
         simulator_s = (time.monotonic() - opening) * len(context.pool.slots)
@@ -142,6 +135,29 @@ def generate(request: Request, *, console: Screen) -> Result:
         simulator_s=simulator_s,
         size_bytes=sum(committed_bytes(context.output, name) for name in summary.named("committed")),
     )
+
+
+def _through_prefect(
+    stack: ExitStack, ready: Prepared, url: str | None, *, console: Screen
+) -> tuple[RunContext, DatasetSummary]:
+    """Run the flow on the user's Prefect server, or on a private one; what it opens ends with the stack.
+
+    Raises:
+        UavsimError: what ended the run.
+    """
+    from uavsim.flows import context as contexts
+    from uavsim.flows.ahead import FlightsAhead
+
+    temporary = stack.enter_context(server.TemporaryServer()) if url is None else None
+    begin_import("uavsim.flows.dataset")  # with it Prefect, for seconds: the simulators start meanwhile
+    context = stack.enter_context(contexts.opened(ready, console=console))
+    stack.enter_context(FlightsAhead(context))
+    url = temporary.wait() if temporary is not None else url
+    assert url is not None
+    stack.enter_context(server.use_api(url, key=temporary.key if temporary is not None else ""))
+    from uavsim.flows.dataset import generate_opened
+
+    return context, _with_tables_whatever_happens(context, generate_opened)
 
 
 def _finished_again(ready: Prepared, there: list[LedgerEntry], *, began: float) -> Result:

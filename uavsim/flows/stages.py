@@ -151,6 +151,10 @@ class RunContext:
         """Note that the run is done with a scene: it is committed, or given up."""
         self._settled.add(scene)
 
+    def wait_for_end(self, seconds: float) -> None:
+        """Wait, but no longer than until the run is ending."""
+        self._stop.wait(seconds)
+
     def abort(self, error: UavsimError | None) -> None:
         """End the run after the scenes in flight; the first reason is kept."""
         self._failure = self._failure or error

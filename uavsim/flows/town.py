@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import time
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from uuid import UUID
 
 from prefect import flow, get_run_logger, tags, task
@@ -20,14 +21,12 @@ from uavsim.flows import stages
 from uavsim.flows.artifacts import report_scenes
 from uavsim.flows.deploy import one_at_a_time
 from uavsim.flows.request import Request
-from uavsim.flows.stages import RunContext, SceneOutcome, SceneQuarantined
+from uavsim.flows.rounds import fly_all, outcome_of_error, retry_delays_s, worth_another_try
+from uavsim.flows.stages import RunContext, SceneOutcome
 from uavsim.flows.tables import finish_dataset
 from uavsim.flows.worker import of_worker
 
 __all__ = ["TownSummary", "fly_town", "generate_town", "request_of_flow_run"]
-
-_UNKNOWN = SceneOutcome("", "elsewhere")
-_ELSEWHERE_POLL_S = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,9 +81,7 @@ def fly_town(context: RunContext, town: str) -> TownSummary:
 
 
 def _worth_another_try(_: Task[..., object], __: TaskRun, state: State[object]) -> bool:
-    """Retry what the ledger has not given up, unless the run is ending."""
-    error = state.result(raise_on_failure=False)
-    return isinstance(error, Exception) and not isinstance(error, (SceneQuarantined, *stages.RUN_ENDS))
+    return worth_another_try(state.result(raise_on_failure=False))
 
 
 def _scene_task(context: RunContext) -> Task[[str], SceneOutcome]:
@@ -92,7 +89,7 @@ def _scene_task(context: RunContext) -> Task[[str], SceneOutcome]:
 
     The context is the task's own, not a parameter: Prefect records parameters and looks into them for results of others.
     """
-    delays_s = [context.run.retry_delay_s * 2**k for k in range(context.run.attempts - 1)]
+    delays_s = retry_delays_s(context.run)
 
     @task(
         name="fly-scene",
@@ -109,41 +106,25 @@ def _scene_task(context: RunContext) -> Task[[str], SceneOutcome]:
 
 
 def _fly_all(context: RunContext, names: list[str]) -> list[SceneOutcome]:
-    """Submit one task a scene; the pool of simulators decides when each flies.
-
-    Scenes that another process holds are submitted anew until they are done: when that process dies, this one flies them.
-    """
     fly_scene = _scene_task(context)
     workers = len(context.pool.slots) * (1 + context.run.label_threads)
     runner: ThreadPoolTaskRunner[SceneOutcome] = ThreadPoolTaskRunner(max_workers=workers)
-    outcomes: dict[str, SceneOutcome] = {}
     progress = create_progress_artifact(0.0, description=f"{len(names)} scenes")
     assert isinstance(progress, UUID), "in a synchronous flow"
+
+    def submit(name: str) -> Callable[[], SceneOutcome]:
+        return partial(_outcome, name, runner.submit(fly_scene, parameters={"scene": name}))
+
     with runner:
-        try:
-            while waiting := [name for name in names if outcomes.get(name, _UNKNOWN).state == _UNKNOWN.state]:
-                if outcomes:
-                    time.sleep(_ELSEWHERE_POLL_S)
-                waiting = [name for name in waiting if name not in outcomes or not contexts.is_held(context, name)]
-                futures = [runner.submit(fly_scene, parameters={"scene": name}) for name in waiting]
-                for name, future in zip(waiting, futures, strict=True):
-                    outcomes[name] = _outcome(name, future)
-                    update_progress_artifact(progress, 100.0 * _share_done(outcomes, names))
-        except BaseException:  # Ctrl-C: the scenes in flight must not be waited for
-            context.abort(None)
-            context.pool.interrupt()
-            raise
-    return [outcomes[name] for name in names]
-
-
-def _share_done(outcomes: dict[str, SceneOutcome], names: list[str]) -> float:
-    return sum(outcome.state in {"committed", "quarantined"} for outcome in outcomes.values()) / max(len(names), 1)
+        return fly_all(
+            context, names, submit=submit, note=lambda share: update_progress_artifact(progress, 100.0 * share)
+        )
 
 
 def _outcome(name: str, future: PrefectFuture[SceneOutcome]) -> SceneOutcome:
     result: object = future.result(raise_on_failure=False)
     if isinstance(result, SceneOutcome):
         return result
-    state = "quarantined" if isinstance(result, SceneQuarantined) else "failed"
-    get_run_logger().error("%s %s: %s", name, state, result)
-    return SceneOutcome(name, state, reason=str(result))
+    outcome = outcome_of_error(name, result)
+    get_run_logger().error("%s %s: %s", name, outcome.state, result)
+    return outcome
