@@ -134,6 +134,57 @@ def test_an_interrupt_while_simulators_start_ends_them_and_leaves_no_thread(tmp_
     assert [one.simulator.pid for one in slots] == [None, None]
 
 
+@pytest.mark.parametrize("kind", ["ours", "of others"])
+def test_an_end_of_the_run_does_not_wait_for_a_simulator_that_starts_anew(
+    tmp_path: Path, port: int, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One that compiles takes minutes, and one of others may come back as late as its configuration says."""
+    monkeypatch.setattr(SlotPool, "close", lambda _: None)  # what ends is the start, not what closes at the end
+    deaf = SimulatorConfig(kind="command", command=(sys.executable, "-c", "import time; time.sleep(600)"))
+    lost = SimulatorConfig(kind="attach", ports={"carla": port}, ready_s=600.0)
+    one = SimulatorSlot(
+        deaf if kind == "ours" else lost, run=RUN, topology="carla", name="s", logs=tmp_path, home=tmp_path / "home"
+    )
+    asked = threading.Event()
+    if kind == "of others":  # it was there, and is gone
+        one.simulator._answered_before = True
+
+        def nobody(*_: object, **__: object) -> socket.socket:
+            asked.set()
+            raise ConnectionRefusedError
+
+        monkeypatch.setattr("uavsim.supervise.simulator.socket.create_connection", nobody)
+    reasons: list[str] = []
+    with SlotPool([one]) as pool:
+
+        def borrow() -> None:
+            with pytest.raises(NoSlotLeft) as refused, pool.borrow_ready(town="Town10HD", journal=print):
+                pass
+            reasons.append(str(refused.value))
+
+        thread = threading.Thread(target=borrow, daemon=True)
+        thread.start()
+        while not (one.simulator.pid is not None or asked.is_set()):
+            time.sleep(0.02)
+        pool.interrupt()
+        thread.join(30)
+    assert reasons == ["the run is ending"]
+    assert one.simulator.pid is None
+
+
+def test_a_client_that_comes_up_when_the_run_has_ended_is_ended(tmp_path: Path, port: int) -> None:
+    one = slot(tmp_path, port, behaviour="connect@hang")
+    start = one.simulator.ensure
+
+    def ended_meanwhile() -> dict[str, str]:
+        one.interrupt()
+        return start()
+
+    one.simulator.ensure = ended_meanwhile  # type: ignore[method-assign]
+    with pytest.raises(SimulatorLost, match="killed by SIG"):  # not: silent for so long
+        one.ready()
+
+
 class _SlowToEnd(SimulatorSlot):
     """A slot that comes up only when it is ended, and then takes its time."""
 

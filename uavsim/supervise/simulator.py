@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
+import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -36,11 +37,13 @@ class Simulator:
 
     Attributes:
         say: takes a line for people: what the headless simulator compiles, and how far it is.
+        ending: set by another thread when nobody wants it any more: who waits for it to come up is told at once.
     """
 
     def __init__(self, config: SimulatorConfig, *, servers: Sequence[Server], name: str, logs: Path) -> None:
         self.config, self.name = config, name
         self.say: Callable[[str], None] = _nobody_listens
+        self.ending = threading.Event()
         self._servers = tuple(servers)
         self._log = logs / f"{name}.log"
         self._process: GuardedProcess | None = None
@@ -110,7 +113,7 @@ class Simulator:
         for server in self._servers:
             if server.name not in ports:
                 raise SimulatorError(f"{self.name}: no port is named for {server.title}")
-            _wait_for_port(host, ports[server.name], end=end, what=server.title)
+            self._wait_for_port(host, ports[server.name], end=end, what=server.title)
         return {server.name: _join(host, ports[server.name]) for server in self._servers}
 
     def _start(self) -> dict[str, str]:
@@ -173,7 +176,7 @@ class Simulator:
                 raise SimulatorError(
                     f"{self.name}: the headless simulator {exit_text(code)} before it listened: {tail}"
                 )
-            time.sleep(_POLL_S)
+            self._pause()
         self.lost()
         raise SimulatorError(
             f"{self.name}: the headless simulator did not listen within {self.config.ready_s:g} s; see {self._log}"
@@ -201,7 +204,31 @@ class Simulator:
                 raise SimulatorError(
                     f"{self.name}: started, but no {what} at port {port} within {self.config.ready_s:g} s; see {self._log}"
                 )
-            time.sleep(_POLL_S)
+            self._pause()
+
+    def _wait_for_port(self, host: str, port: int, *, end: float, what: str) -> None:
+        while True:
+            try:
+                socket.create_connection((host, port), timeout=_CONNECT_S).close()
+            except OSError as error:
+                if time.monotonic() > end:
+                    reason = error.strerror or str(error) or "no answer"
+                    raise SimulatorError(
+                        f"tried {what} at {_join(host, port)}: {reason.lower()}; start it, or use --simulator mock"
+                    ) from None
+                self._pause()
+            else:
+                return
+
+    def _pause(self) -> None:
+        """Wait a moment for what comes up.
+
+        Raises:
+            SimulatorLost: the run is ending.
+        """
+        if self.ending.wait(_POLL_S):
+            self.lost()
+            raise SimulatorLost(f"{self.name}: the run ended while it came up")
 
 
 def announced_ports(log: str) -> dict[str, int] | None:
@@ -219,21 +246,6 @@ def announced_ports(log: str) -> dict[str, int] | None:
 
 def _nobody_listens(line: str) -> None:
     del line
-
-
-def _wait_for_port(host: str, port: int, *, end: float, what: str) -> None:
-    while True:
-        try:
-            socket.create_connection((host, port), timeout=_CONNECT_S).close()
-        except OSError as error:
-            if time.monotonic() > end:
-                reason = error.strerror or str(error) or "no answer"
-                raise SimulatorError(
-                    f"tried {what} at {_join(host, port)}: {reason.lower()}; start it, or use --simulator mock"
-                ) from None
-            time.sleep(_POLL_S)
-        else:
-            return
 
 
 def _answers(host: str, port: int) -> bool:

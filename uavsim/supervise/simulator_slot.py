@@ -92,6 +92,8 @@ class SimulatorSlot:
             home=self._home,
         )
         self.client_starts += 1
+        if self.simulator.ending.is_set():  # between its start and this line: nobody else saw it
+            self._client.kill()
         self.client_facts = self._guarded(self._client.wait_ready)
         return self.client_facts
 
@@ -119,7 +121,8 @@ class SimulatorSlot:
         return self.simulator.log_tail()
 
     def interrupt(self) -> None:
-        """Kill the client process under whoever is flying with it."""
+        """End it for good: kill the client process under whoever is flying with it, and let nobody wait for a start."""
+        self.simulator.ending.set()
         client = self._client
         if client is not None:
             client.kill()
@@ -200,6 +203,8 @@ class SlotPool:
                     slot.failures = 0
                     break
                 except UavsimError as error:
+                    if self._ending:
+                        raise NoSlotLeft("the run is ending") from error
                     slot.failures += 1
                     journal("slot failed", slot=slot.name, times=slot.failures, reason=str(error))
                     self._last_failure = error
