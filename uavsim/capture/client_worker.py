@@ -30,6 +30,7 @@ from uavsim.capture.client_events import (
 )
 from uavsim.capture.record import record_scene
 from uavsim.errors import InputError, StorageError, SystemFailure, UavsimError
+from uavsim.images.start import do_without_blas
 from uavsim.records.codec import unpack_plan
 from uavsim.records.plan import ScenePlan
 from uavsim.simulate.ports import Endpoint
@@ -150,6 +151,7 @@ def main() -> None:
     options = parser.parse_args()
     events = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # libcarla prints to standard output; that must not mix with the events
+    do_without_blas()
 
     def connect() -> Session:
         return open_session(options.topology, endpoints_of(options.endpoint))

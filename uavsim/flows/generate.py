@@ -115,6 +115,7 @@ def generate(request: Request, *, console: Screen) -> Result:
             server.check_api(url)
         opening = time.monotonic()
         if url is None and contexts.is_short(ready):
+            begin_import("uavsim.validate.image_measurements")  # half a second: the simulators start meanwhile
             context = stack.enter_context(contexts.opened(ready, console=console))
             summary = generate_short(context)
         else:

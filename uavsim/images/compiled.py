@@ -1,6 +1,6 @@
 """The door to numba: kernels release the GIL, keep strict floating point, and are compiled once per machine.
 
-numba takes half a second and 80 MB to import: only modules that run kernels import this one, and the flow's process does not.
+numba takes half a second and 80 MB to import: only modules that run kernels import this one, when there is something to run.
 """
 
 from __future__ import annotations

@@ -1,0 +1,24 @@
+"""How a process starts that runs kernels, and does nothing else with matrices."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from types import ModuleType
+from typing import cast
+
+__all__ = ["do_without_blas"]
+
+
+def do_without_blas() -> None:
+    """Keep numba from importing ``scipy.linalg``, a quarter of a second, for products of matrices that no kernel has.
+
+    For a process that does not import scipy itself; called before its first kernel. One with ``@`` in it does not compile
+    afterwards.
+    """
+    absent = sys.modules.setdefault("scipy.linalg", cast("ModuleType", None)) is None
+    try:
+        importlib.import_module("numba.np.arraymath")  # asks for it once, and goes on without
+    finally:
+        if absent:
+            del sys.modules["scipy.linalg"]
