@@ -42,7 +42,8 @@ from uavsim.dataset.schema import (
 )
 from uavsim.dataset.vocabulary import category_token
 from uavsim.errors import DatasetError, InputError
-from uavsim.geometry import quaternion, unreal
+from uavsim.geometry import unreal
+from uavsim.geometry.se3 import SE3
 from uavsim.records.classes import uav3d_category
 from uavsim.typing import FloatArray
 
@@ -124,10 +125,12 @@ def _camera_poses(cameras: list[SampleDataRow], rows: Tables) -> _Poses:
     sensor = {row["token"]: row for row in CALIBRATED_SENSOR.of(rows)}
     egos = [ego[row["ego_pose_token"]] for row in cameras]
     sensors = [sensor[row["calibrated_sensor_token"]] for row in cameras]
-    map_q_flu = column(egos, "rotation", 4)
-    map_q_optical = quaternion.multiply(map_q_flu, column(sensors, "rotation", 4))
-    map_t_m = column(egos, "translation", 3) + quaternion.rotate(map_q_flu, column(sensors, "translation", 3))
-    return _Poses(map_t_m, unreal.ue_euler_from_map_q_optical(map_q_optical))
+    map_SE3_optical = _transforms(egos) @ _transforms(sensors)
+    return _Poses(map_SE3_optical.translation_m, unreal.ue_euler_from_map_q_optical(map_SE3_optical.quat_wxyz))
+
+
+def _transforms(rows: list[EgoPoseRow] | list[CalibratedSensorRow]) -> SE3:
+    return SE3.from_quat_wxyz(column(rows, "rotation", 4), column(rows, "translation", 3))
 
 
 def _calibrated_sensors(
@@ -206,4 +209,4 @@ def _origins(rows: list[SampleAnnotationRow], centres: FloatArray, rotations: Fl
         return column(rows, "uav_actor_translation", 3)
     down = np.zeros_like(centres)
     down[:, 2] = -column(rows, "size", 3)[:, 2] / 2
-    return centres + quaternion.rotate(rotations, down)
+    return SE3.from_quat_wxyz(rotations, centres).apply(down)

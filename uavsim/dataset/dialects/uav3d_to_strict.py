@@ -13,7 +13,8 @@ from uavsim.dataset.rows import EgoPoseRow, SampleRow
 from uavsim.dataset.schema import LAYER, SAMPLE, Tables
 from uavsim.dataset.tokens import token
 from uavsim.dataset.vocabulary import category_token
-from uavsim.geometry import quaternion, unreal
+from uavsim.geometry import unreal
+from uavsim.geometry.se3 import SE3
 from uavsim.records.classes import class_of_blueprint, class_of_label
 from uavsim.typing import JsonDict
 
@@ -71,7 +72,7 @@ def _annotations(rows: list[JsonDict]) -> list[JsonDict]:
     origins = FRAMES.vector_to_map(column(rows, "translation", 3))
     half_up = np.zeros_like(origins)
     half_up[:, 2] = column(rows, "size", 3)[:, 2] / 2  # where the box's offset was not kept: on the actor's origin
-    centres = (origins + quaternion.rotate(rotations, half_up)).tolist()
+    centres = SE3.from_quat_wxyz(rotations, origins).apply(half_up).tolist()
     places = zip(rows, rotations.tolist(), origins.tolist(), centres, strict=True)
     return [_annotation(row, rotation, origin, centre) for row, rotation, origin, centre in places]
 
