@@ -1,6 +1,7 @@
 """What a machine lacks is compiled ahead, by processes of its own, and it is said; the compiling itself is played here."""
 
 import json
+import os
 import subprocess
 import sys
 import threading
@@ -81,9 +82,27 @@ def test_the_second_start_compiles_nothing(starts: list[str]) -> None:
     assert starts == []
 
 
-def test_another_source_is_compiled_anew(starts: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_source_that_changed_is_compiled_anew_and_one_that_was_written_again_is_not(
+    starts: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    source = tmp_path / "package/render/resolve.py"
+    source.parent.mkdir(parents=True)
+    source.write_text("one = 1")
+    monkeypatch.setattr(compile_ahead, "__file__", str(tmp_path / "package/compile_ahead.py"))
     compiled("images")
-    monkeypatch.setenv("NUMBA_OPT", "1")  # as another numba, another processor, or another time of a file would
+    os.utime(source, ns=(1, 1))  # as a checkout of another commit and back
+    compiled("images")
+    assert starts == ["images"]
+
+    source.write_text("one = 2")
+    compiled("images")
+
+    assert starts == ["images", "images"]
+
+
+def test_another_compiler_compiles_anew(starts: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    compiled("images")
+    monkeypatch.setenv("NUMBA_OPT", "1")  # as another numba or another processor would
 
     compiled("images")
 

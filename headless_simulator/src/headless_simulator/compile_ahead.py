@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import functools
 import hashlib
 import os
 import subprocess
@@ -163,11 +164,18 @@ def _mark(group: str) -> Path | None:
         return None
     root = Path(__file__).parent
     sources = [(path, path.stat()) for name in _KERNELS for path in sorted((root / name).rglob("*.py"))]
-    facts = [f"{path.relative_to(root)} {stat.st_mtime_ns} {stat.st_size}" for path, stat in sources]
+    facts = [f"{path.relative_to(root)} {_digest(path, stat.st_mtime_ns)}" for path, stat in sources]
     facts += [sys.version, numba.__version__, llvmlite.binding.get_host_cpu_name()]
     facts += [llvmlite.binding.get_host_cpu_features().flatten()]
     facts += [f"{name}={value}" for name, value in sorted(os.environ.items()) if name.startswith("NUMBA_")]
     return folder / f"compiled-{group}-{hashlib.sha256(chr(10).join(facts).encode()).hexdigest()[:16]}"
+
+
+@functools.cache
+def _digest(source: Path, mtime_ns: int) -> str:
+    """Return the digest of a source as it is at a time: one that was only written again needs no compiling."""
+    del mtime_ns
+    return hashlib.sha256(source.read_bytes()).hexdigest()
 
 
 def _is_complete(group: str) -> bool:
