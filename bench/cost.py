@@ -89,7 +89,7 @@ def twin_rows(scenes: int, samples: int) -> Iterator[Row]:
     """Generate scenes of the mini split, then a twin in another weather and one without all occluders, each by itself.
 
     A twin renders the samples of its data set once, so that all three commands are divided by the same number; each of them
-    starts simulator and Prefect anew, and ends with validation.
+    starts the simulator anew, and ends with validation.
 
     Args:
         scenes: how many.
