@@ -1,19 +1,33 @@
-"""Drive the ego vehicle of scenario_runner with CARLA's own BasicAgent: ``python scenario_driver.py PORT``.
+"""Drive the ego vehicle of scenario_runner: ``python scenario_driver.py PORT [--turn left|right] [--obey-lights]``.
 
 It imports ``agents`` of CARLA's PythonAPI and nothing of this project, so it runs in the environment of scenario_runner.
+CARLA's own LocalPlanner steers along the lane, and takes the turn that a scenario is about at the first junction. The
+vehicle stops for vehicles, walkers and props on the way that it needs to stop, or that will be there when it comes. It
+drives on at red, as scenario_runner's own cars do, unless told not to.
 It goes on until it is ended: worlds are loaded and ego vehicles come and go meanwhile.
 """
 
 from __future__ import annotations
 
-import random
+import argparse
+import math
 import sys
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import carla
-from agents.navigation.basic_agent import BasicAgent
+from agents.navigation.local_planner import LocalPlanner, RoadOption
 
 _SPEED_KMH = 30
+_BRAKE_MPS2 = 6.0  # less than a full brake gives
+_REACTION_S = 0.3
+_CLEAR_M = 2.0  # left before what one stops for
+_ASIDE_M = 0.3  # beside the vehicle's own half width
+_LOW_M = 0.21  # one drives over what is lower, such as dirt
+_STEP_M = 2.0  # between the waypoints of a way
+_WAY_M = 800.0
+_EXIT_M = 25.0  # from the fork to where its ways are compared
+_NEAR_M = 50.0
 _TICK_TIMEOUT_S = 30.0
 _LOOK_EVERY = 10  # ticks between two looks for the ego vehicle: each asks the simulator for all actors
 _BETWEEN_SCENARIOS = (RuntimeError, IndexError, AttributeError)  # what CARLA's client and agents raise for what is gone
@@ -25,19 +39,112 @@ def hero_of(world: carla.World) -> carla.Actor | None:
     return next((vehicle for vehicle in vehicles if vehicle.attributes.get("role_name") == "hero"), None)
 
 
-def agent_of(hero: carla.Actor, world: carla.World) -> Any:
-    """Make a driver on its way to some place of the town."""
-    agent = BasicAgent(hero, _SPEED_KMH)
-    agent.set_destination(random.choice(world.get_map().get_spawn_points()).location)
-    return agent
+def turned_deg(fork: carla.Waypoint, way: carla.Waypoint) -> float:
+    """Degrees to the right that a way leads from its fork; negative to the left."""
+    exits = way.next(_EXIT_M) or [way]
+    return float((exits[0].transform.rotation.yaw - fork.transform.rotation.yaw + 180) % 360 - 180)
+
+
+def chosen(fork: carla.Waypoint, ways: list[carla.Waypoint], turn: str) -> carla.Waypoint:
+    """Choose the way that leads furthest to the side of ``turn``, or the straightest."""
+    by_turn = {turned_deg(fork, way): way for way in reversed(ways)}
+    return by_turn[min(by_turn) if turn == "left" else max(by_turn) if turn == "right" else min(by_turn, key=abs)]
+
+
+def way_ahead(start: carla.Waypoint, turn: str) -> list[carla.Waypoint]:
+    """Waypoints along the lane; at the first fork to the side of ``turn``, else as straight as it goes."""
+    way = [start]
+    while len(way) * _STEP_M < _WAY_M:
+        ways = way[-1].next(_STEP_M)
+        if not ways:
+            break
+        way.append(chosen(way[-1], ways, turn))
+        if len(ways) > 1:
+            turn = ""
+    return way
+
+
+class Driver:
+    """One ego vehicle's driver."""
+
+    def __init__(self, hero: carla.Actor, world: carla.World, *, turn: str, obeys_lights: bool) -> None:
+        self._hero, self._town, self._obeys_lights = hero, world.get_map(), obeys_lights
+        self._planner: Any = LocalPlanner(hero, {"target_speed": _SPEED_KMH}, map_inst=self._town)
+        self._others: list[carla.Actor] = []
+        self._way: list[carla.Waypoint] = []
+        self._passed = 0
+        self._start_way(turn)
+
+    def _start_way(self, turn: str) -> None:
+        self._way = way_ahead(self._town.get_waypoint(self._hero.get_location()), turn)
+        self._passed = 0
+        self._planner.set_global_plan([(waypoint, RoadOption.LANEFOLLOW) for waypoint in self._way])
+
+    def look(self, actors: Iterable[carla.Actor]) -> None:
+        """Take note of what may come in the way."""
+        here = self._hero.get_location()
+        bodies = [actor for actor in actors if actor.type_id.startswith(("vehicle.", "walker.", "static.prop."))]
+        tall = [actor for actor in bodies if 2 * actor.bounding_box.extent.z >= _LOW_M and actor.id != self._hero.id]
+        self._others = [actor for actor in tall if actor.get_location().distance(here) < _NEAR_M]
+
+    def control(self) -> carla.VehicleControl:
+        """Say how to drive now."""
+        if self._planner.done():
+            self._start_way("")
+        control = self._planner.run_step()
+        if self._is_blocked() or self._is_red():
+            control.throttle, control.brake = 0.0, 1.0
+        return control
+
+    def _is_red(self) -> bool:
+        red = carla.TrafficLightState.Red
+        return self._obeys_lights and self._hero.is_at_traffic_light() and self._hero.get_traffic_light_state() == red
+
+    def _is_blocked(self) -> bool:
+        """Whether something is, or will be when the vehicle comes there, on the way that it needs to stop."""
+        speed_mps, body = self._hero.get_velocity().length(), self._hero.bounding_box.extent
+        stops_m = speed_mps * _REACTION_S + speed_mps**2 / (2 * _BRAKE_MPS2) + body.x + _CLEAR_M
+        bodies = [(other.get_transform(), other.get_velocity(), other.bounding_box) for other in self._others]
+        for place, way_m in self._places(stops_m):
+            seconds = max(way_m - body.x, 0.0) / max(speed_mps, 2.0)
+            for pose, velocity, box in bodies:
+                for later in (0.0, seconds):
+                    there = carla.Location(place.x - later * velocity.x, place.y - later * velocity.y, place.z)
+                    if beside_m(there, pose, box) < body.y + _ASIDE_M:
+                        return True
+        return False
+
+    def _places(self, within_m: float) -> Iterator[tuple[carla.Location, float]]:
+        here = self._hero.get_location()
+        away_m = [waypoint.transform.location.distance(here) for waypoint in self._way[self._passed :]]
+        while len(away_m) > 1 and away_m[1] < away_m[0]:
+            del away_m[0]
+            self._passed += 1
+        for waypoint, metres in zip(self._way[self._passed :], away_m, strict=True):
+            if metres > within_m:
+                return
+            if metres >= self._hero.bounding_box.extent.x:
+                yield waypoint.transform.location, metres
+
+
+def beside_m(place: carla.Location, pose: carla.Transform, box: carla.BoundingBox) -> float:
+    """Metres on the plane from a place to a box on a body; 0 inside it."""
+    east, south, yaw = place.x - pose.location.x, place.y - pose.location.y, math.radians(pose.rotation.yaw)
+    ahead = math.cos(yaw) * east + math.sin(yaw) * south - box.location.x
+    aside = math.cos(yaw) * south - math.sin(yaw) * east - box.location.y
+    return math.hypot(max(abs(ahead) - box.extent.x, 0.0), max(abs(aside) - box.extent.y, 0.0))
 
 
 def main() -> None:
     """Drive whoever is the hero, tick by tick."""
-    client = carla.Client("127.0.0.1", int(sys.argv[1]))
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("port", type=int)
+    parser.add_argument("--turn", choices=("left", "right"), default="", help="at the first junction")
+    parser.add_argument("--obey-lights", action="store_true")
+    options = parser.parse_args()
+    client = carla.Client("127.0.0.1", options.port)
     client.set_timeout(_TICK_TIMEOUT_S)
-    random.seed(0)
-    agent, hero, world_id, ticks = None, None, -1, 0
+    driver, hero, world_id, ticks = None, None, -1, 0
     while True:
         try:
             world = client.get_world()
@@ -46,15 +153,15 @@ def main() -> None:
             if hero is None or world.id != world_id or ticks % _LOOK_EVERY == 0:
                 found = hero_of(world)
                 if found is None or hero is None or (found.id, world.id) != (hero.id, world_id):
-                    agent = None
+                    driver = None
                 hero, world_id = found, world.id
-            if hero is None:
-                continue
-            if agent is None or agent.done():
-                agent = agent_of(hero, world)
-            hero.apply_control(agent.run_step())
+                if hero is not None:
+                    driver = driver or Driver(hero, world, turn=options.turn, obeys_lights=options.obey_lights)
+                    driver.look(world.get_actors())
+            if hero is not None and driver is not None:
+                hero.apply_control(driver.control())
         except _BETWEEN_SCENARIOS as error:
-            agent = hero = None
+            driver = hero = None
             print(f"{type(error).__name__}: {error}", file=sys.stderr, flush=True)
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import carla
 from headless_simulator.towns.layouts import LAYOUTS
 
-__all__ = ["opendrive_texts", "where_scenarios_begin"]
+__all__ = ["maps_of", "opendrive_texts", "where_scenarios_begin"]
 
 _FAR_M = 2.5  # to the middle of a lane, which is 3.5 to 4 m wide: a car stands at least half on it
 _TURNED_DEG = 45.0
@@ -34,14 +34,19 @@ def opendrive_texts(maps: Path | None) -> Callable[[str], str | None]:
     return text_of
 
 
-def where_scenarios_begin(source: Path, text_of: Callable[[str], str | None]) -> dict[str, str]:
-    """Say of each XML scenario, by its name, why it does not begin on a lane; an empty text where it does."""
+def maps_of(text_of: Callable[[str], str | None]) -> Callable[[str], carla.Map | None]:
+    """Give the maps of the towns whose road texts are given, each read once."""
 
     @cache
     def map_of(town: str) -> carla.Map | None:
         text = text_of(town)
         return None if text is None else carla.Map(town, text)
 
+    return map_of
+
+
+def where_scenarios_begin(source: Path, map_of: Callable[[str], carla.Map | None]) -> dict[str, str]:
+    """Say of each XML scenario, by its name, why it does not begin on a lane; an empty text where it does."""
     begins = {}
     for path in sorted(source.glob("srunner/examples/*.xml")):
         for node in ElementTree.parse(path).getroot().iter("scenario"):

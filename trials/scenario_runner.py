@@ -1,18 +1,20 @@
 """Run the scenarios of CARLA's scenario_runner, unchanged, against the headless simulator and print how each ended.
 
     scripts/run_scenario_runner FOLDER --agents FOLDER --python PATH [--only PATTERN ...] [--towns NAME ...]
-                                [--limit 300] [--maps FOLDER] [--logs FOLDER] [--results FILE]
+                                [--move] [--limit 300] [--maps FOLDER] [--logs FOLDER] [--results FILE]
 
 FOLDER is a checkout of scenario_runner 0.9.16; --agents is PythonAPI/carla of a copy of CARLA 0.9.16, which it imports.
 --python names an interpreter with scenario_runner's requirements (headless_simulator/docs/examples.md lists versions). All XML
 scenarios and OpenSCENARIO files (1 and 2) of its examples run whose town the simulator offers, each with its own process.
 --results names a file of JSON lines: each ending is added to it, and a scenario that it holds is not run again.
 
-Nobody drives the ego vehicle in scenario_runner; here CARLA's BasicAgent does (trials/scenario_driver.py). A scenario
-that comes to its end "ran", and what its criteria say of the drive is printed. One that ends in an exception is "FAIL", one
-not at its end after --limit "too slow". A scenario that does either and whose ego vehicle begins off the roads of a
-look-alike (trials/scenario_places.py), or that says itself that a place is not there, is "no place"; "not run" where no
-simulator could run it. Those that begin on a lane run first. Ends with 0 only if none failed or was too slow.
+Nobody drives the ego vehicle in scenario_runner's XML and OpenSCENARIO 1 files; here trials/scenario_driver.py does. A
+scenario that comes to its end "ran", and what its criteria say of the drive is printed. One that ends in an exception is
+"FAIL", one not at its end after --limit "too slow". A scenario that does either and whose ego vehicle begins off the roads of
+a look-alike (trials/scenario_places.py), or that says itself that a place is not there, is "no place"; "not run" where no
+simulator could run it. Those that begin on a lane run first. --move lets an XML scenario that begins off the roads, or where
+a look-alike's lane is not what its class asks for, begin at the nearest place that is (trials/scenario_moves.py).
+Ends with 0 only if none failed or was too slow.
 """
 
 from __future__ import annotations
@@ -31,11 +33,12 @@ import time
 import xml.etree.ElementTree as ElementTree
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from trials.processes import run_to_end
-from trials.scenario_places import opendrive_texts, where_scenarios_begin
+from trials.scenario_moves import MOVED, move_scenarios, xml_of
+from trials.scenario_places import maps_of, opendrive_texts, where_scenarios_begin
 from trials.served import simulator
 
 DRIVER = Path(__file__).with_name("scenario_driver.py")
@@ -85,6 +88,7 @@ class Ending:
     seconds: int
     how: str
     off_lane: str = ""  # why its ego vehicle does not begin on a lane of the town
+    moved_m: float | None = None  # how far it was moved
 
 
 @dataclass(frozen=True)
@@ -134,7 +138,7 @@ def run(scenario: Scenario, port: int, programs: Programs) -> tuple[str, str]:
     command += ["--trafficManagerPort", str(port + TRAFFIC_MANAGER_BEHIND), *scenario.arguments]
     endless = scenario.name.startswith(ENDLESS)
     limit_s = ENDLESS_S if endless else programs.limit_s
-    with tempfile.TemporaryDirectory() as home, _driven(port, programs, home):
+    with tempfile.TemporaryDirectory() as home, _driven(scenario, port, programs, home):
         code, said = run_to_end(command, limit_s=limit_s, cwd=programs.source, env=programs.environment(home))
     if programs.logs is not None:
         programs.logs.joinpath(f"{scenario.name.replace('/', '-')}.txt").write_text("\n".join(said), encoding="utf-8")
@@ -144,13 +148,23 @@ def run(scenario: Scenario, port: int, programs: Programs) -> tuple[str, str]:
     return kind, how
 
 
+def drive_of(scenario: Scenario) -> list[str]:
+    """Say how the ego vehicle is to drive: the turn that a scenario is about, and whether it is about lights."""
+    side = re.search(r"(Left|Right)Turn|Turning(Left|Right)", scenario.name)
+    turn = ["--turn", (side[1] or side[2]).lower()] if side else []
+    return turn + (["--obey-lights"] if re.search("Signalized|RedLight", scenario.name) else [])
+
+
 @contextlib.contextmanager
-def _driven(port: int, programs: Programs, home: str) -> Iterator[None]:
-    """Let CARLA's BasicAgent drive whoever is the hero meanwhile."""
+def _driven(scenario: Scenario, port: int, programs: Programs, home: str) -> Iterator[None]:
+    """Let somebody drive the hero meanwhile; files of OpenSCENARIO 2 drive it themselves."""
+    if scenario.name.endswith(".osc"):
+        yield
+        return
     said = Path(home, "driver.txt")
     with said.open("w") as into:
         driver = subprocess.Popen(
-            [programs.python, str(DRIVER), str(port)],
+            [programs.python, str(DRIVER), str(port), *drive_of(scenario)],
             env=programs.environment(home),
             stdout=into,
             stderr=subprocess.STDOUT,
@@ -189,26 +203,47 @@ def offered_towns(port: int, python: str) -> set[str]:
     return {name.rsplit("/", 1)[-1] for name in listed.split()}
 
 
-def run_all(
-    wanted: list[Scenario], programs: Programs, maps: tuple[str, ...], off_lane: dict[str, str]
-) -> Iterator[Ending]:
+@dataclass(frozen=True)
+class Places:
+    """Where scenarios begin, by their names.
+
+    ``off_lane`` says why one does not begin on a lane; ``moved_m`` how far one was moved (None: there is no place for it), and
+    ``folder`` holds the XML of those.
+    """
+
+    off_lane: dict[str, str]
+    moved_m: dict[str, float | None]
+    folder: Path
+
+    def moved(self, scenario: Scenario) -> Scenario:
+        """Return the scenario as it is run: a moved one has a file and a name of its own."""
+        if self.moved_m.get(scenario.name) is None:
+            return scenario
+        name = scenario.name.split("/")[1] + MOVED
+        file = str(xml_of(scenario.name, self.folder))
+        return replace(scenario, arguments=("--scenario", name, "--configFile", file, "--reloadWorld"))
+
+
+def run_all(wanted: list[Scenario], programs: Programs, maps: tuple[str, ...], places: Places) -> Iterator[Ending]:
     """Run scenarios one after the other, those that begin on a lane first; yields how each ended."""
-    left = sorted(wanted, key=lambda scenario: bool(off_lane.get(scenario.name)))
+    left = sorted(wanted, key=lambda scenario: bool(places.off_lane.get(scenario.name)))
     while left:
         with simulator("--render", "flat", *maps) as port:
             towns = offered_towns(port, programs.python)
             kind = ""
             while left and kind not in ("FAIL", "too slow"):  # after those, a new simulator: it may be in any state
                 scenario, began = left.pop(0), time.monotonic()
+                off, moved_m = places.off_lane.get(scenario.name, ""), places.moved_m.get(scenario.name)
                 if scenario.name in NOT_RUN:
                     kind, how = "not run", NOT_RUN[scenario.name]
-                elif scenario.town in towns:
-                    kind, how = run(scenario, port, programs)
-                else:
+                elif scenario.town not in towns:
                     kind, how = "no town", f"the simulator offers no {scenario.town}"
-                off = off_lane.get(scenario.name, "")
-                said = "no place" if off and kind in ("FAIL", "too slow") else kind
-                yield Ending(scenario.name, scenario.town, said, round(time.monotonic() - began), how, off)
+                elif scenario.name in places.moved_m and moved_m is None:
+                    kind, how = "no place", "the town has no place with what its class asks for"
+                else:
+                    kind, how = run(places.moved(scenario), port, programs)
+                said = "no place" if off and moved_m is None and kind in ("FAIL", "too slow") else kind
+                yield Ending(scenario.name, scenario.town, said, round(time.monotonic() - began), how, off, moved_m)
 
 
 def read_results(path: Path | None) -> dict[str, Ending]:
@@ -222,7 +257,8 @@ def read_results(path: Path | None) -> dict[str, Ending]:
 def print_ending(ending: Ending) -> None:
     """Print one line."""
     print(f"{ending.name:50} {ending.town:12} {ending.kind:9} {ending.seconds:4} s  {ending.how}", end="", flush=True)
-    print(f"; {ending.off_lane}" if ending.off_lane else "", flush=True)
+    moved = "" if ending.moved_m is None else f"; moved {ending.moved_m:.0f} m"
+    print((f"; {ending.off_lane}" if ending.off_lane else "") + moved, flush=True)
 
 
 def main() -> None:
@@ -233,6 +269,7 @@ def main() -> None:
     parser.add_argument("--python", default=sys.executable, help="interpreter with scenario_runner's requirements")
     parser.add_argument("--only", nargs="*", default=["*"], help="patterns of names, such as FollowLeading")
     parser.add_argument("--towns", nargs="*", help="only scenarios of these towns")
+    parser.add_argument("--move", action="store_true", help="let scenarios begin where a look-alike has what they need")
     parser.add_argument("--limit", type=float, default=300.0, help="seconds that a scenario may take")
     parser.add_argument("--maps", type=Path, help="folder of OpenDRIVE files that the simulator serves by their names")
     parser.add_argument("--results", type=Path, help="file of endings: added to, and what it holds is not run again")
@@ -252,19 +289,26 @@ def main() -> None:
     for ending in endings.values():
         print_ending(ending)
     maps = ("--maps", str(options.maps.resolve())) if options.maps else ()
-    off_lane = where_scenarios_begin(source, opendrive_texts(options.maps))
-    for ending in run_all([s for s in wanted if s.name not in endings], programs, maps, off_lane):
-        print_ending(ending)
-        endings[ending.name] = ending
-        if options.results is not None:
-            with options.results.open("a", encoding="utf-8") as into:
-                into.write(json.dumps(asdict(ending)) + "\n")
+    map_of = maps_of(opendrive_texts(options.maps))
+    off_lane = where_scenarios_begin(source, map_of)
+    with tempfile.TemporaryDirectory() as folder:
+        moved_m = move_scenarios(source, map_of, off_lane, Path(folder)) if options.move else {}
+        left = [scenario for scenario in wanted if scenario.name not in endings]
+        for ending in run_all(left, programs, maps, Places(off_lane, moved_m, Path(folder))):
+            print_ending(ending)
+            endings[ending.name] = ending
+            if options.results is not None:
+                with options.results.open("a", encoding="utf-8") as into:
+                    into.write(json.dumps(asdict(ending)) + "\n")
     counts = Counter(ending.kind for ending in endings.values())
     print(", ".join(f"{kind} {count}" for kind, count in counts.most_common()))
+    ran = [ending for ending in endings.values() if ending.kind == "ran"]
     begins = Counter(
-        "off the roads" if ending.off_lane else "on them" for ending in endings.values() if ending.kind == "ran"
+        "moved" if end.moved_m is not None else "begins off the roads" if end.off_lane else "begins on them"
+        for end in ran
     )
-    print(", ".join(f"ran, begins {where}: {count}" for where, count in begins.items()))
+    print(", ".join(f"ran, {where}: {count}" for where, count in begins.items()))
+    print(", ".join(f"{result} {count}" for result, count in Counter(re.split(r"[ ;]", e.how)[0] for e in ran).items()))
     sys.exit(1 if counts["FAIL"] or counts["too slow"] else 0)
 
 

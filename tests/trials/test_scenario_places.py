@@ -5,7 +5,7 @@ from pathlib import Path
 import carla
 from headless_simulator.towns.layouts import LAYOUTS
 
-from trials.scenario_places import opendrive_texts, where_scenarios_begin
+from trials.scenario_places import maps_of, opendrive_texts, where_scenarios_begin
 
 EGO = '<scenario name="{}" type="Odd" town="{}"><ego_vehicle x="{}" y="{}" z="1" yaw="{}" model="m"/></scenario>'
 
@@ -28,7 +28,7 @@ def test_an_ego_vehicle_begins_on_a_lane_beside_it_or_across_it(tmp_path: Path):
     ]
     examples.joinpath("Odd.xml").write_text(f"<scenarios>{''.join(egos)}</scenarios>")
 
-    begins = where_scenarios_begin(tmp_path, opendrive_texts(None))
+    begins = where_scenarios_begin(tmp_path, maps_of(opendrive_texts(None)))
 
     assert begins.pop("Odd/On_1") == ""
     assert "90 degrees aside" in begins.pop("Odd/Across_1")

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from trials.scenario_runner import Scenario, ending_of, open_scenarios, xml_scenarios
+from trials.scenario_runner import Scenario, drive_of, ending_of, open_scenarios, xml_scenarios
 
 RESULT = "============ Results of Scenario: Odd_1 ---- {} ============="
 TRACE = "Traceback (most recent call last):"
@@ -56,3 +56,16 @@ def test_every_scenario_of_a_checkout_is_found(tmp_path: Path):
     assert list(open_scenarios(tmp_path)) == [
         Scenario("Cut.xosc", "Town04", ("--openscenario", "srunner/examples/Cut.xosc", "--reloadWorld"))
     ]
+
+
+@pytest.mark.parametrize(
+    ("name", "drive"),
+    [
+        ("SignalizedJunctionLeftTurn/SignalizedJunctionLeftTurn_4", ["--turn", "left", "--obey-lights"]),
+        ("VehicleTurning/VehicleTurningRight_7", ["--turn", "right"]),
+        ("RunningRedLight/OppositeVehicleRunningRedLight_2", ["--obey-lights"]),
+        ("CutIn/CutInFrom_left_Lane", []),
+    ],
+)
+def test_the_ego_vehicle_takes_the_turn_that_a_scenario_is_about(name: str, drive: list[str]):
+    assert drive_of(Scenario(name, "Town04", ())) == drive
