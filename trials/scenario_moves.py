@@ -131,7 +131,7 @@ def _away_m(one: carla.Waypoint, other: carla.Waypoint) -> float:
 
 def _yaw_from(last: carla.Waypoint, waypoint: carla.Waypoint) -> int:
     """Whole degrees to the right from one waypoint's course to another's, from -180."""
-    return round((waypoint.transform.rotation.yaw - last.transform.rotation.yaw + 180) % 360 - 180)
+    return round(float(waypoint.transform.rotation.yaw - last.transform.rotation.yaw + 180) % 360 - 180)
 
 
 def move_scenarios(

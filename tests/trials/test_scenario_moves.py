@@ -28,7 +28,9 @@ def moved(
     examples.joinpath("Odd.xml").write_text(f"<scenarios>{text}</scenarios>")
     far_m = move_scenarios(tmp_path, lambda _: town, {f"Odd/{name}": "begins far off"}, tmp_path)[f"Odd/{name}"]
     scenario = ElementTree.parse(xml_of(f"Odd/{name}", tmp_path)).getroot().find("scenario")
+    assert far_m is not None
     assert far_m > 2000
+    assert scenario is not None
     assert scenario.attrib["name"] == f"{name}_moved"
     return scenario
 
