@@ -72,7 +72,7 @@ class Driver:
         self._planner: Any = LocalPlanner(hero, {"target_speed": _SPEED_KMH}, map_inst=self._town)
         self._others: list[carla.Actor] = []
         self._way: list[carla.Waypoint] = []
-        self._passed = 0
+        self._passed, self._stops_for = 0, ""
         self._start_way(turn)
 
     def _start_way(self, turn: str) -> None:
@@ -92,27 +92,31 @@ class Driver:
         if self._planner.done():
             self._start_way("")
         control = self._planner.run_step()
-        if self._is_blocked() or self._is_red():
+        reason = "a red light" if self._is_red() else self._in_the_way()
+        if reason:
             control.throttle, control.brake = 0.0, 1.0
+        if reason != self._stops_for:
+            print(f"stops for {reason}" if reason else "drives on", flush=True)
+            self._stops_for = reason
         return control
 
     def _is_red(self) -> bool:
         red = carla.TrafficLightState.Red
         return self._obeys_lights and self._hero.is_at_traffic_light() and self._hero.get_traffic_light_state() == red
 
-    def _is_blocked(self) -> bool:
-        """Whether something is, or will be when the vehicle comes there, on the way that it needs to stop."""
+    def _in_the_way(self) -> str:
+        """Name what is, or will be when the vehicle comes there, on the way that it needs to stop; empty if nothing is."""
         speed_mps, body = self._hero.get_velocity().length(), self._hero.bounding_box.extent
         stops_m = speed_mps * _REACTION_S + speed_mps**2 / (2 * _BRAKE_MPS2) + body.x + _CLEAR_M
-        bodies = [(other.get_transform(), other.get_velocity(), other.bounding_box) for other in self._others]
+        bodies = [(o.get_transform(), o.get_velocity(), o.bounding_box, o.type_id) for o in self._others]
         for place, way_m in self._places(stops_m):
             seconds = max(way_m - body.x, 0.0) / max(speed_mps, 2.0)
-            for pose, velocity, box in bodies:
+            for pose, velocity, box, name in bodies:
                 for later in (0.0, seconds):
                     there = carla.Location(place.x - later * velocity.x, place.y - later * velocity.y, place.z)
                     if beside_m(there, pose, box) < body.y + _ASIDE_M:
-                        return True
-        return False
+                        return name
+        return ""
 
     def _places(self, within_m: float) -> Iterator[tuple[carla.Location, float]]:
         here = self._hero.get_location()

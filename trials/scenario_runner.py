@@ -25,6 +25,7 @@ import fnmatch
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -141,11 +142,16 @@ def run(scenario: Scenario, port: int, programs: Programs) -> tuple[str, str]:
     with tempfile.TemporaryDirectory() as home, _driven(scenario, port, programs, home):
         code, said = run_to_end(command, limit_s=limit_s, cwd=programs.source, env=programs.environment(home))
     if programs.logs is not None:
-        programs.logs.joinpath(f"{scenario.name.replace('/', '-')}.txt").write_text("\n".join(said), encoding="utf-8")
+        log_of(scenario, programs.logs).write_text("\n".join(said), encoding="utf-8")
     kind, how = ending_of(said, code)
     if endless and (kind, how) == ("too slow", ""):
         return "ran", f"for {ENDLESS_S} s; it has no end of its own"
     return kind, how
+
+
+def log_of(scenario: Scenario, folder: Path, of: str = "") -> Path:
+    """Name the file for what a scenario, or its driver, prints."""
+    return folder / f"{scenario.name.replace('/', '-')}{of}.txt"
 
 
 def drive_of(scenario: Scenario) -> list[str]:
@@ -177,6 +183,8 @@ def _driven(scenario: Scenario, port: int, programs: Programs, home: str) -> Ite
         finally:
             driver.kill()
             driver.wait()
+            if programs.logs is not None:
+                shutil.copy(said, log_of(scenario, programs.logs, "-driver"))
 
 
 def ending_of(lines: list[str], code: int | None) -> tuple[str, str]:
@@ -273,7 +281,7 @@ def main() -> None:
     parser.add_argument("--limit", type=float, default=300.0, help="seconds that a scenario may take")
     parser.add_argument("--maps", type=Path, help="folder of OpenDRIVE files that the simulator serves by their names")
     parser.add_argument("--results", type=Path, help="file of endings: added to, and what it holds is not run again")
-    parser.add_argument("--logs", type=Path, help="an existing folder for what each scenario prints")
+    parser.add_argument("--logs", type=Path, help="an existing folder for what each scenario and its driver print")
     options = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # what was started here is ended here
     programs = Programs(options.folder.resolve(), options.agents.resolve(), options.python, options.limit, options.logs)

@@ -100,6 +100,34 @@ def test_what_no_town_has_is_told_to_the_client(
     assert os.path.exists(f"/proc/{server.pid}")  # noqa: PTH110
 
 
+WATCHED = """
+watcher = carla.Client('127.0.0.1', int(sys.argv[1])); watcher.set_timeout(60)
+def types_of(seen): return sorted((actor.id, actor.type_id) for actor in seen.get_world().get_actors())
+def spawn(world, kind):
+    return world.spawn_actor(world.get_blueprint_library().find(kind), carla.Transform(carla.Location(z=50)))
+world = client.reload_world(); {watch}
+first = spawn(world, 'vehicle.tesla.model3'); {watch}
+again = spawn(client.reload_world(), 'static.prop.streetbarrier')
+until(lambda: again.id in [actor.id for actor in client.get_world().get_actors()])
+wanted = types_of(client); {see}
+done(first=first.id, again=again.id, wanted=wanted, seen=seen)
+"""
+WATCH = "until(lambda: types_of(watcher) == types_of(client))"
+SEE = "until(lambda: types_of(watcher) == wanted, 5); seen = types_of(watcher)"
+
+
+def test_who_watches_while_another_loads_sees_the_actors_of_the_new_world(server: RunningSimulator) -> None:
+    told = run_client(server.carla.rpartition(":")[2], WATCHED.format(watch=WATCH, see=SEE))
+
+    assert told["seen"] == told["wanted"]
+
+
+def test_ids_begin_anew_for_a_client_that_is_alone(server: RunningSimulator) -> None:
+    told = run_client(server.carla.rpartition(":")[2], WATCHED.format(watch="pass", see="seen = None"))
+
+    assert told["again"] == told["first"]
+
+
 OUTSIDE = ("../x.log", "/etc/x.log", "a/../../x.log", "link/x.log", "linked.log", "hard.log", "pipe.log", "/dev/null")
 
 

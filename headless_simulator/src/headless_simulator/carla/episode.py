@@ -15,8 +15,10 @@ class Episode:
         settings: of the clock.
         imu_gravity_mps2: gravity that IMUs add.
         traffic_managers: host by port.
+        watchers: connections of the clients that asked for the episode, and so keep what they are told of its actors.
     """
 
     settings: Settings = field(default_factory=Settings)
     imu_gravity_mps2: float = 9.81
     traffic_managers: dict[int, str] = field(default_factory=dict)
+    watchers: set[object] = field(default_factory=set)

@@ -117,6 +117,7 @@ class CarlaServer:
             client.serve()
         finally:
             self.context.silence.end(connection)
+            self.context.episode.watchers.discard(connection)
             for port in client.managers:  # a Traffic Manager ends with its client
                 self.context.episode.traffic_managers.pop(port, None)
 

@@ -63,7 +63,8 @@ class TownLoader:
         """
         town, scenery = self._prepare(name)
         with self._clock.held(), self._silence.around_load(client):
-            self._open(town, scenery, reset_settings=reset_settings, layers=layers)
+            is_watched = bool(self._episode.watchers - {client})
+            self._open(town, scenery, reset_settings=reset_settings, layers=layers, is_watched=is_watched)
         self._silence.settle()
 
     def load_for_replay(self, name: str) -> None:
@@ -74,7 +75,7 @@ class TownLoader:
         """
         town, scenery = self._prepare(name)
         with self._clock.held():
-            self._open(town, scenery, reset_settings=False, layers=MapLayer.ALL)
+            self._open(town, scenery, reset_settings=False, layers=MapLayer.ALL, is_watched=True)
             self._streams.send(EPISODE_STREAM, (snapshot.pack(self._world, flags=wire.MAP_CHANGE),))
 
     def _prepare(self, name: str) -> tuple[Town, Scenery[RendererLike]]:
@@ -82,7 +83,13 @@ class TownLoader:
         town = self._towns.town(name) if name else self._world.town
         return town, self._world.scenery_of(town)
 
-    def _open(self, town: Town, scenery: Scenery[RendererLike], *, reset_settings: bool, layers: MapLayer) -> None:
+    def _open(
+        self, town: Town, scenery: Scenery[RendererLike], *, reset_settings: bool, layers: MapLayer, is_watched: bool
+    ) -> None:
+        """Begin the episode; where somebody watches, no id comes a second time.
+
+        A client keeps what it is told of an actor by its id, and forgets it only when it loads a world itself.
+        """
         self._sensors.finish()
         with self._world.lock:
             self._recorder.stop()
@@ -91,5 +98,5 @@ class TownLoader:
             if reset_settings:
                 self._episode.settings = Settings()
             self._episode.traffic_managers.clear()
-            self._world.open(town, scenery)
+            self._world.open(town, scenery, ids_go_on=is_watched)
             self._world.scenery.unload(MapLayer.ALL & ~layers)

@@ -95,8 +95,8 @@ class World:
         """Make what is slow about opening a town; needs no lock, so that the world goes on meanwhile."""
         return Scenery(town, self._renderer_of(town))
 
-    def open(self, town: Town, scenery: Scenery[RendererLike] | None = None) -> None:
-        """Begin a fresh episode in ``town``, with its scenery if it was made before; ids start from the same number."""
+    def open(self, town: Town, scenery: Scenery[RendererLike] | None = None, *, ids_go_on: bool = False) -> None:
+        """Begin a fresh episode in ``town``, with its scenery if it was made before; ids start from 1 unless they go on."""
         with self.lock:
             self.town = town
             self.scenery = scenery or self.scenery_of(town)
@@ -107,7 +107,7 @@ class World:
             self.table = Table()
             self.actors: dict[int, Actor] = {}
             self._graves: OrderedDict[int, Actor] = OrderedDict()
-            self._next_id = 1
+            self._next_id = self._next_id if ids_go_on else 1
             self._ground = physics.GroundGrid.of(town.ground)
             self.signal_state = Signals(town.signals)
             self.touches: list[crashes.Touch] = []

@@ -41,6 +41,7 @@ def version(context: EpisodeContext) -> str:
 def get_episode_info(context: EpisodeContext) -> list[Any]:
     """Episode number and where its snapshots stream; of a client that has loaded a map this ends the silence."""
     caller = CALLER.get()
+    context.episode.watchers.add(caller)
     number = context.silence.episode_for(caller)
     context.silence.end(caller)
     return [number, [context.streams.token(EPISODE_STREAM)]]
