@@ -10,6 +10,7 @@ It goes on until it is ended: worlds are loaded and ego vehicles come and go mea
 from __future__ import annotations
 
 import argparse
+import itertools
 import math
 import sys
 from collections.abc import Iterable, Iterator
@@ -22,8 +23,13 @@ _SPEED_KMH = 30
 _BRAKE_MPS2 = 6.0  # less than a full brake gives
 _REACTION_S = 0.3
 _CLEAR_M = 2.0  # left before what one stops for
+_CROSSING_M = 12.0  # so far at least one looks for what will cross
+_STANDS_MPS = 0.5  # at most
+_SLOW_MPS = 3.0  # one's own speed is taken to be no less: one goes on when the way is free
 _ASIDE_M = 0.3  # beside the vehicle's own half width
 _LOW_M = 0.21  # one drives over what is lower, such as dirt
+_ACROSS_MPS2 = 2.5
+_BEND_STEPS = 8  # waypoints ahead for whose bend one slows down
 _STEP_M = 2.0  # between the waypoints of a way
 _WAY_M = 800.0
 _EXIT_M = 25.0  # from the fork to where its ways are compared
@@ -91,6 +97,7 @@ class Driver:
         """Say how to drive now."""
         if self._planner.done():
             self._start_way("")
+        self._planner.set_speed(self._speed_kmh())
         control = self._planner.run_step()
         reason = "a red light" if self._is_red() else self._in_the_way()
         if reason:
@@ -100,6 +107,13 @@ class Driver:
             self._stops_for = reason
         return control
 
+    def _speed_kmh(self) -> float:
+        """Speed that leaves little acceleration across in the bends ahead."""
+        yaws_deg = [way.transform.rotation.yaw for way in self._way[self._passed : self._passed + _BEND_STEPS]]
+        bends_deg = [abs((after - yaw + 180) % 360 - 180) for yaw, after in itertools.pairwise(yaws_deg)]
+        curvature = math.radians(max(bends_deg, default=0.0)) / _STEP_M
+        return float(min(_SPEED_KMH, 3.6 * math.sqrt(_ACROSS_MPS2 / max(curvature, 1e-6))))
+
     def _is_red(self) -> bool:
         red = carla.TrafficLightState.Red
         return self._obeys_lights and self._hero.is_at_traffic_light() and self._hero.get_traffic_light_state() == red
@@ -108,11 +122,14 @@ class Driver:
         """Name what is, or will be when the vehicle comes there, on the way that it needs to stop; empty if nothing is."""
         speed_mps, body = self._hero.get_velocity().length(), self._hero.bounding_box.extent
         stops_m = speed_mps * _REACTION_S + speed_mps**2 / (2 * _BRAKE_MPS2) + body.x + _CLEAR_M
+        crossing_s = [0.3 * step for step in range(1 + round(2 * body.x / max(speed_mps, _SLOW_MPS) / 0.3))]
         bodies = [(o.get_transform(), o.get_velocity(), o.bounding_box, o.type_id) for o in self._others]
-        for place, way_m in self._places(stops_m):
-            seconds = max(way_m - body.x, 0.0) / max(speed_mps, 2.0)
+        for place, way_m in self._places(max(stops_m, _CROSSING_M)):
+            reached_s = max(way_m - body.x, 0.0) / max(speed_mps, _SLOW_MPS)
+            passes_s = [reached_s + more for more in crossing_s]
             for pose, velocity, box, name in bodies:
-                for later in (0.0, seconds):
+                now_s = [0.0] if way_m <= stops_m else []
+                for later in now_s + (passes_s if velocity.length() > _STANDS_MPS else []):
                     there = carla.Location(place.x - later * velocity.x, place.y - later * velocity.y, place.z)
                     if beside_m(there, pose, box) < body.y + _ASIDE_M:
                         return name

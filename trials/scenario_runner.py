@@ -158,7 +158,7 @@ def drive_of(scenario: Scenario) -> list[str]:
     """Say how the ego vehicle is to drive: the turn that a scenario is about, and whether it is about lights."""
     side = re.search(r"(Left|Right)Turn|Turning(Left|Right)", scenario.name)
     turn = ["--turn", (side[1] or side[2]).lower()] if side else []
-    return turn + (["--obey-lights"] if re.search("Signalized|RedLight", scenario.name) else [])
+    return turn + (["--obey-lights"] if re.search("Signalized|RedLight|[.]xosc", scenario.name) else [])
 
 
 @contextlib.contextmanager

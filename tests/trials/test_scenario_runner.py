@@ -65,6 +65,7 @@ def test_every_scenario_of_a_checkout_is_found(tmp_path: Path):
         ("VehicleTurning/VehicleTurningRight_7", ["--turn", "right"]),
         ("RunningRedLight/OppositeVehicleRunningRedLight_2", ["--obey-lights"]),
         ("CutIn/CutInFrom_left_Lane", []),
+        ("Slalom.xosc", ["--obey-lights"]),  # its criteria count red lights
     ],
 )
 def test_the_ego_vehicle_takes_the_turn_that_a_scenario_is_about(name: str, drive: list[str]):
