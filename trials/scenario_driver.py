@@ -132,7 +132,7 @@ class Driver:
                 for later in now_s + (passes_s if velocity.length() > _STANDS_MPS else []):
                     there = carla.Location(place.x - later * velocity.x, place.y - later * velocity.y, place.z)
                     if beside_m(there, pose, box) < body.y + _ASIDE_M:
-                        return name
+                        return str(name)
         return ""
 
     def _places(self, within_m: float) -> Iterator[tuple[carla.Location, float]]:

@@ -72,6 +72,7 @@ class World:
         self.lock = threading.RLock()
         self.game_thread = GameThread()
         self.frame, self.episode, self.delta_s = 1, 0, 0.05
+        self._next_id = 1
         self._renderer_of = renderer_of
         self.open(town)
         self._warm_up()
@@ -107,7 +108,8 @@ class World:
             self.table = Table()
             self.actors: dict[int, Actor] = {}
             self._graves: OrderedDict[int, Actor] = OrderedDict()
-            self._next_id = self._next_id if ids_go_on else 1
+            if not ids_go_on:
+                self._next_id = 1
             self._ground = physics.GroundGrid.of(town.ground)
             self.signal_state = Signals(town.signals)
             self.touches: list[crashes.Touch] = []
