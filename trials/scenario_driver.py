@@ -22,7 +22,7 @@ from agents.navigation.local_planner import LocalPlanner, RoadOption
 _SPEED_KMH = 30
 _BRAKE_MPS2 = 6.0  # less than a full brake gives
 _REACTION_S = 0.3
-_CLEAR_M = 2.0  # left before what one stops for
+_CLEAR_M = 5.0  # left before what one stops for
 _CROSSING_M = 12.0  # so far at least one looks for what will cross
 _STANDS_MPS = 0.5  # at most
 _SLOW_MPS = 3.0  # one's own speed is taken to be no less: one goes on when the way is free
@@ -32,6 +32,11 @@ _ACROSS_MPS2 = 2.5
 _BEND_STEPS = 8  # waypoints ahead for whose bend one slows down
 _STEP_M = 2.0  # between the waypoints of a way
 _WAY_M = 800.0
+_PATIENCE_TICKS = {
+    "static.": 100,
+    "vehicle.": 400,
+}  # that one stands behind what does not move before one drives round it
+_ROUND_STEPS = (3, 25)  # waypoints ahead between which one drives round it
 _EXIT_M = 25.0  # from the fork to where its ways are compared
 _NEAR_M = 50.0
 _TICK_TIMEOUT_S = 30.0
@@ -79,11 +84,14 @@ class Driver:
         self._others: list[carla.Actor] = []
         self._way: list[carla.Waypoint] = []
         self._passed, self._stops_for = 0, ""
+        self._stood_ticks, self._stands_still = 0, False
         self._start_way(turn)
 
     def _start_way(self, turn: str) -> None:
-        self._way = way_ahead(self._town.get_waypoint(self._hero.get_location()), turn)
-        self._passed = 0
+        self._follow(way_ahead(self._town.get_waypoint(self._hero.get_location()), turn))
+
+    def _follow(self, way: list[carla.Waypoint]) -> None:
+        self._way, self._passed = way, 0
         self._planner.set_global_plan([(waypoint, RoadOption.LANEFOLLOW) for waypoint in self._way])
 
     def look(self, actors: Iterable[carla.Actor]) -> None:
@@ -102,16 +110,29 @@ class Driver:
         reason = "a red light" if self._is_red() else self._in_the_way()
         if reason:
             control.throttle, control.brake = 0.0, 1.0
+        patience = next((ticks for kind, ticks in _PATIENCE_TICKS.items() if reason.startswith(kind)), None)
+        self._stood_ticks = self._stood_ticks + 1 if patience is not None and self._stands_still else 0
+        if patience is not None and self._stood_ticks > patience:
+            self._drive_round()
         if reason != self._stops_for:
             print(f"stops for {reason}" if reason else "drives on", flush=True)
             self._stops_for = reason
         return control
 
+    def _drive_round(self) -> None:
+        """Lead the way over the lane to the left past what stands on it, if there is one."""
+        begin, end = (self._passed + steps for steps in _ROUND_STEPS)
+        beside = [waypoint.get_left_lane() for waypoint in self._way[begin:end]]
+        if all(lane is not None and lane.lane_type == carla.LaneType.Driving for lane in beside):
+            self._follow([*self._way[self._passed : self._passed + 1], *beside, *self._way[end + _ROUND_STEPS[0] :]])
+        self._stood_ticks = 0
+
     def _speed_kmh(self) -> float:
         """Speed that leaves little acceleration across in the bends ahead."""
-        yaws_deg = [way.transform.rotation.yaw for way in self._way[self._passed : self._passed + _BEND_STEPS]]
-        bends_deg = [abs((after - yaw + 180) % 360 - 180) for yaw, after in itertools.pairwise(yaws_deg)]
-        curvature = math.radians(max(bends_deg, default=0.0)) / _STEP_M
+        places = [way.transform.location for way in self._way[self._passed : self._passed + _BEND_STEPS]]
+        courses = [math.atan2(after.y - place.y, after.x - place.x) for place, after in itertools.pairwise(places)]
+        bends = [abs(math.remainder(after - course, math.tau)) for course, after in itertools.pairwise(courses)]
+        curvature = max(bends, default=0.0) / _STEP_M
         return float(min(_SPEED_KMH, 3.6 * math.sqrt(_ACROSS_MPS2 / max(curvature, 1e-6))))
 
     def _is_red(self) -> bool:
@@ -132,6 +153,7 @@ class Driver:
                 for later in now_s + (passes_s if velocity.length() > _STANDS_MPS else []):
                     there = carla.Location(place.x - later * velocity.x, place.y - later * velocity.y, place.z)
                     if beside_m(there, pose, box) < body.y + _ASIDE_M:
+                        self._stands_still = velocity.length() <= _STANDS_MPS
                         return str(name)
         return ""
 
