@@ -197,8 +197,10 @@ def _nearest_first(world_map: carla.Map, place: carla.Location) -> Iterator[carl
     def away_m(waypoint: carla.Waypoint) -> float:
         return math.hypot(waypoint.transform.location.x - place.x, waypoint.transform.location.y - place.y)
 
-    begins = [waypoint for waypoint in world_map.generate_waypoints(_EVERY_M) if not waypoint.is_junction]
-    yield from sorted(begins, key=away_m)
+    for waypoint in sorted(world_map.generate_waypoints(_EVERY_M), key=away_m):
+        around = [waypoint, *waypoint.previous(1.0)]  # at a road's end, a client may find another road's lane
+        if not any(one.is_junction for one in around):
+            yield waypoint
 
 
 def _place_of(actor: ElementTree.Element) -> carla.Location:

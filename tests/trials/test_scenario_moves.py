@@ -87,6 +87,20 @@ def test_a_lane_that_leads_into_a_junction_at_once_is_not_free(town04: carla.Map
     assert not fits(before, Need(free_m=50))
 
 
+def test_a_scenario_does_not_begin_at_a_road_s_end_where_a_junction_is_found(tmp_path: Path):
+    town = carla.Map("Town03", LAYOUTS["Town03"].plan().opendrive())
+    near = '<ego_vehicle x="177.3" y="204.2" z="1" yaw="0" model="m"/>'  # the first metre of a road behind a junction
+    examples = tmp_path / "srunner" / "examples"
+    examples.mkdir(parents=True)
+    text = SCENARIO.format(name="Odd_1", kind="FollowLeadingVehicle", town="Town03", actors=near)
+    examples.joinpath("Odd.xml").write_text(f"<scenarios>{text}</scenarios>")
+
+    move_scenarios(tmp_path, lambda _: town, {"Odd/Odd_1": "begins in a junction"}, tmp_path)
+
+    ego = ElementTree.parse(xml_of("Odd/Odd_1", tmp_path)).getroot().find("scenario/ego_vehicle")
+    assert not town.get_waypoint(place_of(ego)).is_junction
+
+
 def test_a_town_without_such_a_place_says_so_and_writes_nothing(tmp_path: Path, town04: carla.Map):
     examples = tmp_path / "srunner" / "examples"
     examples.mkdir(parents=True)
