@@ -4,7 +4,8 @@ import pytest
 from uavsim_baselines.data.frames import read_frames
 from uavsim_baselines.data.results import box_rows, read_results, write_results
 from uavsim_baselines.errors import BaselineError
-from uavsim_baselines.scores import DETECTIONS, score_run, table_of, tracks_file
+from uavsim_baselines.scores import DETECTIONS, score_run, tracks_file
+from uavsim_baselines.tables import table_of
 from uavsim_baselines.tracking.run import track_rows
 from uavsim_baselines.tracking.trackers import TRACKERS
 from uavsim_baselines.training.predict import Prediction

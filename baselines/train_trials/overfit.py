@@ -20,7 +20,8 @@ from typing import Any, Final
 from uavsim_baselines.config import Config, parse_config
 from uavsim_baselines.data.frames import read_frames
 from uavsim_baselines.runs import predict_run, prediction_setup
-from uavsim_baselines.scores import score_run, table_of
+from uavsim_baselines.scores import score_run
+from uavsim_baselines.tables import table_of
 from uavsim_baselines.training.train import train
 
 from train_trials.toy import Toy, write_toy

@@ -41,6 +41,8 @@ class Toy:
         boxes: cars of each scene, at constant speed.
         reach_m: how far from the map's origin they start.
         seed: of places.
+        agents: also tell which drones see a box, and what drones report: 2 m too far along x, a second late, every second
+            image lost.
     """
 
     scenes: int = 2
@@ -53,6 +55,7 @@ class Toy:
     boxes: int = 3
     reach_m: float = 7.0
     seed: int = 0
+    agents: bool = False
 
 
 _Array = npt.NDArray[np.float64]
@@ -67,6 +70,8 @@ def write_toy(root: Path, toy: Toy) -> Path:
     rows["visibility"] = [{"token": "4", "level": "v80-100", "description": ""}]
     rows["log"] = [{"token": "log", "logfile": "", "vehicle": "", "date_captured": "2026-01-01", "location": "plane"}]
     rows["map"] = [{"token": "map", "log_tokens": ["log"], "category": "semantic_prior", "filename": "maps/plane.png"}]
+    if toy.agents:
+        rows["agent_view"] = []
     _put_sensors(rows, toy)
     for scene in range(toy.scenes):
         _put_scene(root, rows, toy, scene)
@@ -124,7 +129,7 @@ def _put_scene(root: Path, rows: _Rows, toy: Toy, scene: int) -> None:
                  "attribute_tokens": [], "translation": centres[box].tolist(), "num_lidar_pts": 9, "num_radar_pts": 0,
                  "size": [_SIZE_LWH_M[1], _SIZE_LWH_M[0], _SIZE_LWH_M[2]],
                  "rotation": [math.cos(headings[box] / 2), 0.0, 0.0, math.sin(headings[box] / 2)],
-                 **_chained(chain, n)}
+                 **_seen_by(toy, centres[box], drone_yaw), **_chained(chain, n)}
             )  # fmt: skip
         for drone in range(toy.drones):
             map_T_flu = _drone_pose(toy, drone, drone_yaw)
@@ -161,11 +166,29 @@ def _put_data(rows: _Rows, toy: Toy, *, channel: str, filename: str, map_T_flu: 
         "translation": map_T_flu[:3, 3].tolist(),
     }
     rows["ego_pose"].append(pose)
+    if toy.agents and channel.startswith("CAMERA"):
+        x, y, z = pose["translation"]
+        rows["agent_view"].append(
+            {"sample_data_token": token, "reported_translation": [x + 2.0, y, z], "reported_rotation": pose["rotation"],
+             "reported_timestamp_us": time_us, "arrival_timestamp_us": time_us + 2 * _STEP_US,
+             "dropped": len(rows["agent_view"]) % 2 == 1}
+        )  # fmt: skip
     rows["sample_data"].append(
         {"token": token, "sample_token": sample, "ego_pose_token": token, "calibrated_sensor_token": f"calibrated {channel}",
          "timestamp": time_us, "fileformat": filename[-3:], "is_key_frame": True, "width": size_px[0], "height": size_px[1],
          "filename": filename, "prev": "", "next": ""}
     )  # fmt: skip
+
+
+def _seen_by(toy: Toy, centre_m: _Array, yaw_rad: float) -> dict[str, list[int]]:
+    """Return the drones whose images show a box's centre, where the data set is to tell them."""
+    seen = []
+    for drone in range(toy.drones):
+        map_T_flu = _drone_pose(toy, drone, yaw_rad)
+        u, v, depth = _intrinsic(toy) @ ((centre_m - map_T_flu[:3, 3]) @ map_T_flu[:3, :3] @ _DOWN)
+        if 0.0 <= u / depth <= toy.size_px[0] and 0.0 <= v / depth <= toy.size_px[1]:
+            seen.append(drone)
+    return {"uav_seen_by": seen} if toy.agents else {}
 
 
 def _chained(tokens: list[str], n: int) -> dict[str, str]:

@@ -1,9 +1,9 @@
-"""The command line: ``uavsim-baselines train|predict|evaluate|table``; errors are one line, exit codes are uavsim's."""
+"""The command line: ``uavsim-baselines train|predict|evaluate|compare|...``; errors are one line, exit codes are uavsim's."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
@@ -29,6 +29,10 @@ app = typer.Typer(add_completion=False, no_args_is_help=True, help=__doc__, pret
 _SPEED_OVER_S = 120.0  # the rest time follows the speed of the last two minutes
 
 Out = Annotated[Path, typer.Option(help="Folder of the run: checkpoint, logs, results, scores.")]
+Profile = Annotated[str | None, typer.Option(help="cpu-small, mini or full, instead of a file.")]
+Data = Annotated[Path | None, typer.Option(help="The data set's folder, instead of the file's.")]
+Seed = Annotated[int | None, typer.Option(help="Instead of the file's.")]
+Changes = Annotated[list[str] | None, typer.Option("--set", help="KEY=VALUE instead of the file's.")]
 
 
 @contextmanager
@@ -39,18 +43,29 @@ def _progress(what: str, total: int) -> Iterator[tuple[Progress, TaskID]]:
         yield progress, progress.add_task(what, total=total, note="")
 
 
+@contextmanager
+def _part(what: str, total: int) -> Iterator[Callable[[int], None]]:
+    with _progress(what, total) as (progress, task):
+        yield lambda done: progress.update(task, completed=done)
+
+
 @app.command()
 def train(
-    config: Annotated[Path, typer.Argument(help="A YAML file: data, grid, model, sharing, training, prediction.")],
+    config: Annotated[Path | None, typer.Argument(help="A YAML file; or give --profile.")] = None,
     *,
     out: Out,
-    changes: Annotated[list[str] | None, typer.Option("--set", help="KEY=VALUE instead of the file's.")] = None,
+    profile: Profile = None,
+    data: Data = None,
+    sharing: Annotated[str | None, typer.Option(help="How drones share, instead of the file's sharing.kind.")] = None,
+    seed: Seed = None,
+    changes: Changes = None,
 ) -> None:
     """Train a model; a run that was interrupted continues from its last checkpoint."""
-    from uavsim_baselines.config import load_config
+    from uavsim_baselines.config import wanted_config
     from uavsim_baselines.training.train import train as run
 
-    wanted = load_config(config, changes=changes or ())
+    named = {"data.folder": data, "sharing.kind": sharing, "seed": seed}
+    wanted = wanted_config(config, profile, named=named, changes=changes or ())
     with _progress(f"train {wanted.sharing.kind}", wanted.training.steps) as (progress, task):
         path = run(
             wanted, out, report=lambda step, loss: progress.update(task, completed=step, note=f"loss {loss:.3f}")
@@ -83,7 +98,8 @@ def predict(
 @app.command()
 def evaluate(*, out: Out, data: Annotated[Path | None, typer.Option(help="As for predict.")] = None) -> None:
     """Score a run's detections and tracks as uavsim evaluate does, and write scores.json."""
-    from uavsim_baselines.scores import score_run, table_of
+    from uavsim_baselines.scores import score_run
+    from uavsim_baselines.tables import table_of
     from uavsim_baselines.training.checkpoints import read_checkpoint
     from uavsim_baselines.training.train import CHECKPOINT
 
@@ -93,9 +109,75 @@ def evaluate(*, out: Out, data: Annotated[Path | None, typer.Option(help="As for
 
 
 @app.command()
+def compare(
+    config: Annotated[Path | None, typer.Argument(help="A YAML file; or give --profile.")] = None,
+    *,
+    out: Annotated[Path, typer.Option(help="Folder: one run in it for each way to share, table.md, table.json.")],
+    profile: Profile = None,
+    data: Data = None,
+    sharing: Annotated[list[str] | None, typer.Option(help="Repeat for several; default: all.")] = None,
+    seed: Seed = None,
+    changes: Changes = None,
+) -> None:
+    """Train, predict and score all ways to share, and write a table; continues what was interrupted."""
+    from uavsim_baselines.compare import KINDS
+    from uavsim_baselines.compare import compare as run
+    from uavsim_baselines.config import known_sharing, wanted_config
+
+    wanted = wanted_config(config, profile, named={"data.folder": data, "seed": seed}, changes=changes or ())
+    kinds = [known_sharing(kind) for kind in sharing] if sharing else KINDS
+    typer.echo(run(wanted, kinds, out, progress=_part).read_text("utf-8"))
+
+
+@app.command()
+def robustness(
+    runs: Annotated[list[Path], typer.Argument(help="Folders of trained runs.")],
+    *,
+    out: Annotated[Path, typer.Option(help="Folder of robustness.md, .json and .png.")],
+    data: Annotated[Path | None, typer.Option(help="A data set with degradations; default: the runs' own.")] = None,
+    kinds: Annotated[
+        list[str] | None, typer.Option("--kind", help="pose, latency, messages, cameras; default: all.")
+    ] = None,
+) -> None:
+    """Measure how detections suffer from what the data set says of poses, links and cameras; a table and a plot."""
+    from uavsim_baselines import robustness as of
+    from uavsim_baselines.data.frames import read_frames
+    from uavsim_baselines.runs import prediction_setup
+
+    chosen = of.known_kinds(kinds)
+    curves = []
+    for run in runs:
+        setup = prediction_setup(run, data=data)
+        frames = read_frames(setup.config.data, setup.config.data.test_split)
+        with _part(f"degrade {setup.config.sharing.kind}", len(chosen) * len(of.SHARES)) as report:
+            curves += of.measure_curves(setup, frames, run, kinds=chosen, shares=of.SHARES, report=report)
+    typer.echo(of.write_curves(out, curves))
+
+
+@app.command()
+def draw(
+    *,
+    out: Out,
+    to: Annotated[Path, typer.Option(help="The image to write, .png or .jpg.")],
+    data: Annotated[Path | None, typer.Option(help="As for predict.")] = None,
+    split: Annotated[str | None, typer.Option(help="Default: the configuration's test_split.")] = None,
+    scene: Annotated[str | None, typer.Option(help="Default: the split's first.")] = None,
+    sample: Annotated[int, typer.Option(min=0, help="Number in the scene.")] = 0,
+    min_score: Annotated[float, typer.Option(min=0, max=1, help="Boxes with less are left out.")] = 0.3,
+) -> None:
+    """Draw predicted and true boxes of one sample: in all camera images, and from above."""
+    from uavsim_baselines.drawing import draw_run
+    from uavsim_baselines.runs import prediction_setup
+
+    config = prediction_setup(out, data=data).config
+    wanted = split or config.data.test_split
+    typer.echo(str(draw_run(out, config, scene=scene, sample=sample, min_score=min_score, split=wanted, to=to)))
+
+
+@app.command()
 def table(runs: Annotated[list[Path], typer.Argument(help="Folders of runs that evaluate has scored.")]) -> None:
     """Print one row for each run, in Markdown."""
-    from uavsim_baselines.scores import table_of
+    from uavsim_baselines.tables import table_of
 
     typer.echo(table_of(runs))
 

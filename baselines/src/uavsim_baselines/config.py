@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+import json
+from collections.abc import Iterable, Mapping
+from importlib import resources
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal, Self, TypeAlias
+from types import MappingProxyType
+from typing import Annotated, Any, Final, Literal, Self, TypeAlias, cast, get_args
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
@@ -13,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from uavsim_baselines.errors import BaselineError
 
 __all__ = [
+    "PROFILES",
     "Config",
     "DataConfig",
     "GridConfig",
@@ -21,13 +25,19 @@ __all__ = [
     "SharingConfig",
     "SharingKind",
     "TrainingConfig",
+    "known_sharing",
     "load_config",
+    "load_profile",
     "parse_config",
+    "wanted_config",
 ]
 
 SharingKind: TypeAlias = Literal["none", "late", "early", "who2com", "when2com", "v2vnet", "disconet", "where2comm"]
 Positive: TypeAlias = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Count: TypeAlias = Annotated[int, Field(ge=1)]
+
+PROFILES: Final = ("cpu-small", "mini", "full")
+"""Configurations that come with this package, in ``profiles/``."""
 
 NUSCENES_CLASSES: Final[dict[str, tuple[str, ...]]] = {
     "car": ("vehicle.car",),
@@ -57,6 +67,7 @@ class DataConfig(_Part):
     size_px: tuple[Count, Count] | None = Field(
         default=None, description="width, height that images are made; default: as they are"
     )
+    keep_images: bool = Field(default=False, description="in memory, once they are decoded and resized")
     classes: dict[str, tuple[str, ...]] = Field(
         default_factory=lambda: dict(NUSCENES_CLASSES),
         description="class of the results -> beginnings of categories",
@@ -80,7 +91,9 @@ class ModelConfig(_Part):
     image_channels: tuple[Count, ...] = Field(
         default=(16, 32, 64), min_length=2, description="each stage halves the size"
     )
+    stem_stride: Literal[2, 4] = Field(default=2, description="of the first stage, instead of a half")
     bev_channels: Annotated[int, Field(ge=4, multiple_of=4)] = 32
+    lift_blocks: Annotated[int, Field(ge=0)] = Field(default=1, description="of each drone's grid, before it is shared")
     bev_blocks: Count = 2
 
 
@@ -162,16 +175,74 @@ def load_config(path: Path, *, changes: Iterable[str] = ()) -> Config:
         BaselineError: it cannot be read, is not YAML, or does not fit; one line with the file and the key.
     """
     try:
-        value = yaml.safe_load(path.read_text("utf-8"))
+        text = path.read_text("utf-8")
     except OSError as error:
         raise BaselineError(f"{path}: {error.strerror or error}") from error
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise BaselineError(f"{path}: not YAML: {' '.join(str(error).split())}") from error
+    except UnicodeDecodeError as error:
+        raise BaselineError(f"{path}: not YAML: {error}") from error
+    return _parsed(text, changes, source=str(path))
+
+
+def load_profile(name: str, *, changes: Iterable[str] = ()) -> Config:
+    """Read one of the configurations that come with this package; ``changes`` must name the data set's folder.
+
+    Raises:
+        BaselineError: no such profile, or a change that does not fit.
+    """
+    if name not in PROFILES:
+        near = difflib.get_close_matches(name, PROFILES, n=1)
+        hint = f"; did you mean {near[0]}?" if near else ""
+        raise BaselineError(f"--profile {name}: no such profile (profiles: {', '.join(PROFILES)}){hint}")
+    text = resources.files("uavsim_baselines").joinpath("profiles", f"{name}.yaml").read_text("utf-8")
+    return _parsed(text, changes, source=f"profile {name}")
+
+
+def wanted_config(
+    path: Path | None,
+    profile: str | None,
+    *,
+    named: Mapping[str, object] = MappingProxyType({}),
+    changes: Iterable[str] = (),
+) -> Config:
+    """Read a file or a profile, whichever is given, with changes by key and changes as they are typed.
+
+    Raises:
+        BaselineError: neither is given or both, a profile without a data set, or what ``load_config`` refuses.
+    """
+    told = [f"{key}={json.dumps(value, default=str)}" for key, value in named.items() if value is not None]
+    if (path is None) == (profile is None):
+        raise BaselineError(f"give a YAML file or --profile ({', '.join(PROFILES)}), one of the two")
+    if path is not None:
+        return load_config(path, changes=(*told, *changes))
+    if named.get("data.folder") is None:
+        raise BaselineError(f"--profile {profile}: needs --data, the folder of a data set")
+    return load_profile(str(profile), changes=(*told, *changes))
+
+
+def known_sharing(kind: str) -> SharingKind:
+    """Return the name of a way to share as such.
+
+    Raises:
+        BaselineError: there is none of that name.
+    """
+    known = get_args(SharingKind)
+    if kind not in known:
+        near = difflib.get_close_matches(kind, known, n=1)
+        hint = f"; did you mean {near[0]}?" if near else ""
+        raise BaselineError(f"--sharing {kind}: no such way to share (ways: {', '.join(known)}){hint}")
+    return cast(SharingKind, kind)
+
+
+def _parsed(text: str, changes: Iterable[str], *, source: str) -> Config:
+    try:
+        value = yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        raise BaselineError(f"{source}: not YAML: {' '.join(str(error).split())}") from error
     if not isinstance(value, dict):
-        raise BaselineError(f"{path}: must hold keys and values: data, grid, model, sharing, training, prediction")
+        raise BaselineError(f"{source}: must hold keys and values: data, grid, model, sharing, training, prediction")
     for change in changes:
         _change(value, change)
-    return parse_config(value, source=str(path))
+    return parse_config(value, source=source)
 
 
 def parse_config(value: dict[str, Any], *, source: str) -> Config:

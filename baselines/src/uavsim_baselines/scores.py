@@ -1,24 +1,24 @@
-"""Scores of a run by ``uavsim evaluate``'s functions, and tables of runs."""
+"""Scores of a run by ``uavsim evaluate``'s functions."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final
 
+import uavsim
 from uavsim.evaluate.metrics import evaluate
 from uavsim.evaluate.outcome import EvaluationRequest
 from uavsim_baselines.data.results import read_results, write_json
 from uavsim_baselines.errors import BaselineError
 from uavsim_baselines.tracking.trackers import TRACKERS
 
-__all__ = ["DETECTIONS", "SCORES", "score_run", "table_of", "tracks_file"]
+__all__ = ["DETECTIONS", "SCORES", "ap_at_2m", "read_scores", "score_run", "tracks_file"]
 
 DETECTIONS: Final = "detections.json"
 SCORES: Final = "scores.json"
-_COLUMNS: Final = ("sharing", "AP 1 m", "AP 2 m", "AP 4 m", "AP@IoU .5", "AP@IoU .7", "NDS", "AMOTA greedy", "AMOTA Kalman",
-                   "bytes a frame")  # fmt: skip
 
 
 def tracks_file(tracker: str) -> str:
@@ -26,67 +26,71 @@ def tracks_file(tracker: str) -> str:
     return f"tracks_{tracker}.json"
 
 
-def score_run(run: Path, *, truth: Path, version: str | None = None) -> dict[str, Any]:
+def score_run(
+    run: Path, *, truth: Path, version: str | None = None, against: Mapping[str, Path] = MappingProxyType({})
+) -> dict[str, Any]:
     """Score a run's results in mode ``corrected``, write ``scores.json`` beside them, and return what it holds.
 
     Args:
         run: folder that ``predict`` wrote.
         truth: the data set that the predictions are of.
         version: its version folder.
+        against: other runs by name; AP and recall are compared with theirs on the same drawings of scenes, where the data
+            set says which drones see a box.
 
     Raises:
-        BaselineError: the run has no predictions.
+        BaselineError: a run has no predictions.
         UavsimError: a result is refused.
     """
     _, about = read_results(run / DETECTIONS)
-    wanted = {"nuscenes-detection": DETECTIONS, "uav3d": DETECTIONS}
-    scores = {name: _score(name, truth, run / file, version) for name, file in wanted.items()}
+    tells = _tells_who_sees(truth, version)
+    wanted = ["nuscenes-detection", "uav3d", *(["swarm"] if tells else [])]
+    scores = {name: _score(name, truth, run / DETECTIONS, version) for name in wanted}
     for tracker in TRACKERS:
         scores[f"tracking-{tracker}"] = _score("nuscenes-tracking", truth, run / tracks_file(tracker), version)
-    content = {"about": about, "scores": scores}
+    paired = {}
+    for name, other in against.items() if tells else ():
+        options = {"against": str(other / DETECTIONS)}
+        paired[name] = _score("swarm", truth, run / DETECTIONS, version, options)["comparison"]
+    content = {"about": about, "scores": scores, "paired": paired}
     write_json(run / SCORES, content)
     return content
 
 
-def _score(benchmark: str, truth: Path, results: Path, version: str | None) -> dict[str, Any]:
-    request = EvaluationRequest(truth, results, "corrected", version, None, {})
-    scores: dict[str, Any] = evaluate(benchmark, request).as_json()
-    return scores
-
-
-def table_of(runs: Sequence[Path]) -> str:
-    """Return a table in Markdown, one row a run, in the order given.
+def ap_at_2m(results: Path, *, truth: Path, version: str | None = None) -> float:
+    """Return the AP at 2 m of a file of detections, by the benchmark ``swarm``: all classes together.
 
     Raises:
-        BaselineError: a run has no scores.
+        UavsimError: the result is refused.
     """
-    lines = [" | ".join(_COLUMNS), " | ".join("---" for _ in _COLUMNS)]
-    for run in runs:
-        lines.append(" | ".join(_row(run)))
-    return "\n".join(f"| {line} |" for line in lines)
+    return float(_score("swarm", truth, results, version, {"draws": "1"})["ap"])
 
 
-def _row(run: Path) -> list[str]:
+def read_scores(run: Path) -> dict[str, Any]:
+    """Return what ``score_run`` wrote.
+
+    Raises:
+        BaselineError: the run has no scores.
+    """
     try:
-        content = json.loads((run / SCORES).read_text("utf-8"))
+        content: dict[str, Any] = json.loads((run / SCORES).read_text("utf-8"))
     except OSError as error:
         raise BaselineError(
             f"{run / SCORES}: {error.strerror or error}; uavsim-baselines evaluate writes it"
         ) from error
     except ValueError as error:
         raise BaselineError(f"{run / SCORES}: not what uavsim-baselines evaluate wrote") from error
-    about, scores = content["about"], content["scores"]
-    detection, uav3d = scores["nuscenes-detection"], scores["uav3d"]
-    figures = [
-        *(_mean_ap(detection, metres) for metres in ("1.0", "2.0", "4.0")),
-        uav3d["ap_0.5"], uav3d["ap_0.7"], detection["nds"],
-        *(scores[f"tracking-{tracker}"]["amota"] for tracker in TRACKERS),
-    ]  # fmt: skip
-    shown = ["-" if figure is None else f"{figure:.3f}" for figure in figures]
-    return [str(about["sharing"]), *shown, f"{about['bytes_per_frame']:.0f}"]
+    return content
 
 
-def _mean_ap(detection: dict[str, Any], metres: str) -> float | None:
-    """Return the mean over the classes that the truth has."""
-    found = [aps[metres] for label, aps in detection["label_aps"].items() if detection["boxes"][label]]
-    return sum(found) / len(found) if found else None
+def _tells_who_sees(truth: Path, version: str | None) -> bool:
+    """Tell whether the data set says which drones see a box, which the benchmark ``swarm`` needs."""
+    return any(any(sample.boxes.seen_by) for scene in uavsim.open(truth, version) for sample in scene)
+
+
+def _score(
+    benchmark: str, truth: Path, results: Path, version: str | None, options: dict[str, str] | None = None
+) -> dict[str, Any]:
+    request = EvaluationRequest(truth, results, "corrected", version, None, options or {})
+    scores: dict[str, Any] = evaluate(benchmark, request).as_json()
+    return scores

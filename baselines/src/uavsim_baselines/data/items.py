@@ -20,7 +20,18 @@ from uavsim_baselines.data.frames import Frame
 from uavsim_baselines.detector.network import Views, grid_of
 from uavsim_baselines.errors import BaselineError
 
-__all__ = ["Batch", "BatchPlan", "Item", "Items", "collate", "drones_used", "views_of"]
+__all__ = [
+    "Batch",
+    "BatchPlan",
+    "Images",
+    "Item",
+    "Items",
+    "Sight",
+    "collate",
+    "drones_used",
+    "sights_of",
+    "views_of",
+]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,6 +73,7 @@ class Items(Dataset[Item]):
 
     def __init__(self, frames: Sequence[Frame], config: Config) -> None:
         self.frames, self.config, self.grid = frames, config, grid_of(config)
+        self.images = Images(config)
 
     def __len__(self) -> int:
         return len(self.frames)
@@ -71,7 +83,7 @@ class Items(Dataset[Item]):
         number, ego, labelled = place
         frame, of_labels = self.frames[number], self.frames[labelled]
         used = drones_used(self.config, len(frame.drones), ego)
-        views = views_of(frame, used, size_px=self.config.data.size_px)
+        views = views_of(sights_of(frame, used), self.images)
         alone = frame.drones[ego] if len(used) == 1 else None
         targets = encode(
             self._in_grid(of_labels, of_labels.boxes_for(alone), ego),
@@ -84,42 +96,81 @@ class Items(Dataset[Item]):
         return boxes.moved(inverse(map_T_grid(frame.map_T_flu[ego])))
 
 
-def views_of(frame: Frame, used: Sequence[int], *, size_px: tuple[int, int] | None) -> Views:
-    """Read the images of some drones; the first is the ego. Files that are not there are black, and ``there`` says so.
+class Images:
+    """Pixels of cameras at one size; kept in memory where the configuration says so."""
+
+    def __init__(self, config: Config) -> None:
+        self.size_px = config.data.size_px
+        self._kept: dict[str, Tensor] | None = {} if config.data.keep_images else None
+
+    def pixels(self, camera: uavsim.Image, size_px: tuple[int, int]) -> Tensor:
+        """Return (3, height, width) uint8 of a camera whose file is there."""
+        found = None if self._kept is None else self._kept.get(camera.filename)
+        if found is None:
+            found = _resized(camera, size_px)
+            if self._kept is not None:
+                self._kept[camera.filename] = found
+        return found
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sight:
+    """What one drone shows and says of itself.
+
+    Attributes:
+        cameras: K images.
+        map_T_flu: (4, 4) float64, where the drone believes to be.
+        lost: for each camera, whether its image is missing although its file is there.
+        present: whether the drone is heard at all.
+    """
+
+    cameras: tuple[uavsim.Image, ...]
+    map_T_flu: Tensor
+    lost: tuple[bool, ...]
+    present: bool = True
+
+
+def sights_of(frame: Frame, used: Sequence[int]) -> list[Sight]:
+    """Return what the drones at some places show, undisturbed."""
+    nothing = (False,) * len(frame.cameras[0])
+    return [Sight(frame.cameras[place], frame.map_T_flu[place], nothing) for place in used]
+
+
+def views_of(sights: Sequence[Sight], images: Images) -> Views:
+    """Read what drones show; the first is the ego. Images that are not there are black, and ``there`` says so.
 
     Raises:
         BaselineError: images of several sizes, and the configuration names none.
     """
-    cameras = [frame.cameras[drone] for drone in used]
-    sizes = {camera.size_px for row in cameras for camera in row}
-    if size_px is None and len(sizes) > 1:
-        raise BaselineError(f"scene {frame.scene}: images of several sizes ({sorted(sizes)}); set data.size_px")
-    size = size_px or next(iter(sizes))
-    poses = frame.map_T_flu[list(used)]
+    sizes = {camera.size_px for sight in sights for camera in sight.cameras}
+    if images.size_px is None and len(sizes) > 1:
+        name = sights[0].cameras[0].filename
+        raise BaselineError(f"{name}: its sample has images of several sizes ({sorted(sizes)}); set data.size_px")
+    size = images.size_px or next(iter(sizes))
+    poses = torch.stack([sight.map_T_flu for sight in sights])
     grids = map_T_grid(poses)
-    grid_T_map = inverse(grids)
-    images, intrinsics, mounted, there = list[Tensor](), list[Tensor](), list[Tensor](), list[bool]()
-    for place, row in enumerate(cameras):
-        for camera in row:
-            images.append(_pixels(camera, size))
+    grid_T_flu = inverse(grids) @ poses
+    pixels, intrinsics, mounted, there = list[Tensor](), list[Tensor](), list[Tensor](), list[bool]()
+    for sight, placed in zip(sights, grid_T_flu, strict=True):
+        for camera, lost in zip(sight.cameras, sight.lost, strict=True):
+            shown = sight.present and not lost and camera.there
+            pixels.append(images.pixels(camera, size) if shown else torch.zeros(3, size[1], size[0], dtype=torch.uint8))
             intrinsics.append(_scaled(camera, size))
-            mounted.append(grid_T_map[place] @ torch.from_numpy(camera.map_SE3_optical.matrix))
-            there.append(camera.there)
-    shape = (len(used), len(cameras[0]))
+            mounted.append(placed @ torch.from_numpy(camera.flu_SE3_optical.matrix))
+            there.append(shown)
+    shape = (len(sights), len(sights[0].cameras))
     return Views(
-        images=torch.stack(images).unflatten(0, shape),
+        images=torch.stack(pixels).unflatten(0, shape),
         intrinsics=torch.stack(intrinsics).unflatten(0, shape),
         grid_T_optical=torch.stack(mounted).unflatten(0, shape),
         map_T_grid=grids,
         there=torch.tensor(there).unflatten(0, shape),
-        present=torch.ones(len(used), dtype=torch.bool),
+        present=torch.tensor([sight.present for sight in sights]),
     )
 
 
-def _pixels(camera: uavsim.Image, size_px: tuple[int, int]) -> Tensor:
+def _resized(camera: uavsim.Image, size_px: tuple[int, int]) -> Tensor:
     width, height = size_px
-    if not camera.there:
-        return torch.zeros(3, height, width, dtype=torch.uint8)
     pixels = torch.from_numpy(np.ascontiguousarray(camera.pixels().transpose(2, 0, 1)))
     if camera.size_px == size_px:
         return pixels

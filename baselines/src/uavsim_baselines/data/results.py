@@ -11,7 +11,7 @@ from typing import Any
 from uavsim_baselines.bev.boxes import Boxes
 from uavsim_baselines.errors import BaselineError
 
-__all__ = ["box_rows", "read_results", "write_json", "write_results"]
+__all__ = ["box_rows", "is_newer", "read_results", "write_json", "write_results"]
 
 
 def box_rows(boxes: Boxes, *, token: str, classes: Sequence[str]) -> list[dict[str, Any]]:
@@ -55,6 +55,11 @@ def read_results(path: Path) -> tuple[dict[str, list[dict[str, Any]]], dict[str,
         raise BaselineError(f"{path}: {error.strerror or error}; uavsim-baselines predict writes it") from error
     except (ValueError, KeyError, TypeError) as error:
         raise BaselineError(f"{path}: no result file in nuScenes' format") from error
+
+
+def is_newer(path: Path, than: Path) -> bool:
+    """Tell whether a file is there and was made after another one."""
+    return path.exists() and path.stat().st_mtime_ns >= than.stat().st_mtime_ns
 
 
 def write_json(path: Path, content: object) -> None:

@@ -32,18 +32,22 @@ class _Residual(nn.Module):
 
 
 class ImageBackbone(nn.Module):
-    """Stages that halve the image, joined from the coarsest up to the second one: features at a quarter of the size."""
+    """Stages that halve the image, joined from the coarsest up to the second one: features at a quarter of the size.
 
-    def __init__(self, channels: Sequence[int], out: int) -> None:
+    With a stem of stride 4 they have an eighth: large images then cost what half of them would, and keep what they show.
+    """
+
+    def __init__(self, channels: Sequence[int], out: int, *, stem_stride: int = 2) -> None:
         super().__init__()
-        widths = [3, *channels]
+        stem = _normed(3, channels[0], kernel=stem_stride + 1, stride=stem_stride)
+        later = (_normed(into, width, stride=2) for into, width in pairwise(channels))
         self.stages = nn.ModuleList(
-            nn.Sequential(_normed(into, width, stride=2), _Residual(width)) for into, width in pairwise(widths)
+            nn.Sequential(first, _Residual(width)) for first, width in zip((stem, *later), channels, strict=True)
         )
         self.sides = nn.ModuleList(nn.Conv2d(width, out, 1) for width in channels[1:])
 
     def forward(self, images: Tensor) -> Tensor:
-        """Return (N, out, H / 4, W / 4) features of (N, 3, H, W) images."""
+        """Return (N, out, H / 4, W / 4) features of (N, 3, H, W) images, an eighth with a stem of stride 4."""
         found = []
         for stage in self.stages:
             images = stage(images)

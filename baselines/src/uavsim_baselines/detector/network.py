@@ -76,8 +76,8 @@ class Detector(nn.Module):
         channels = config.model.bev_channels
         self.grid = grid_of(config)
         self.pools_images = config.sharing.kind == "early"
-        self.images = ImageBackbone(config.model.image_channels, channels)
-        self.lift = BevLayers(channels * len(self.grid.heights_m), channels, blocks=1)
+        self.images = ImageBackbone(config.model.image_channels, channels, stem_stride=config.model.stem_stride)
+        self.lift = BevLayers(channels * len(self.grid.heights_m), channels, blocks=config.model.lift_blocks)
         self.sharing = make_sharing(channels, config.sharing)
         self.refine = BevLayers(channels, channels, blocks=config.model.bev_blocks)
         self.head = Head(channels, len(config.data.classes))
@@ -90,8 +90,9 @@ class Detector(nn.Module):
         features = self.features(views)
         confidence = None
         if self.sharing.needs_confidence:
-            confidence = self.head(self.refine(features.flatten(0, 1))).heat.sigmoid().amax(1)
-            confidence = confidence.unflatten(0, features.shape[:2]).detach()
+            with torch.no_grad():
+                confidence = self.head(self.refine(features.flatten(0, 1))).heat.sigmoid().amax(1)
+            confidence = confidence.unflatten(0, features.shape[:2])
         shared = self.sharing(Messages(features, views.map_T_grid, views.present, self.grid, confidence))
         return Detection(self.head(self.refine(shared.features)), shared.features, shared.sent_bytes)
 

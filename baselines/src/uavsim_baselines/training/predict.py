@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import torch
 
@@ -12,11 +13,14 @@ from uavsim_baselines.bev.grid import inverse
 from uavsim_baselines.bev.maps import decode
 from uavsim_baselines.config import Config
 from uavsim_baselines.data.frames import Frame
-from uavsim_baselines.data.items import Item, collate, drones_used, views_of
+from uavsim_baselines.data.items import Images, Item, Sight, collate, drones_used, sights_of, views_of
 from uavsim_baselines.detector.network import Detector, Views
 from uavsim_baselines.sharing.messages import FLOAT_BYTES, POSE_BYTES
 
-__all__ = ["BOX_BYTES", "Prediction", "predict"]
+__all__ = ["BOX_BYTES", "Prediction", "Sights", "predict"]
+
+Sights: TypeAlias = Callable[[Frame, Sequence[int]], list[Sight]]
+"""What the drones at some places of a frame show."""
 
 BOX_BYTES = 10 * FLOAT_BYTES + 1
 """A box that is sent: centre, size, heading, velocity, score, and a byte for its class."""
@@ -33,14 +37,15 @@ class Prediction:
 
 def predict(
     detector: Detector, config: Config, frames: Sequence[Frame], *, device: torch.device,
-    report: Callable[[int], None] = lambda _done: None,
+    report: Callable[[int], None] = lambda _done: None, sights: Sights = sights_of,
 ) -> Iterator[Prediction]:  # fmt: skip
-    """Yield what a model finds from the first drone, frame by frame."""
+    """Yield what a model finds from the first drone, frame by frame; ``sights`` may disturb what the drones show."""
     detector = detector.to(device).eval()
+    images = Images(config)
     for done, frame in enumerate(frames, 1):
         late = config.sharing.kind == "late"
         used = list(range(len(frame.drones))) if late else drones_used(config, len(frame.drones), 0)
-        views = _batch_of_one(views_of(frame, used, size_px=config.data.size_px)).to(device)
+        views = _batch_of_one(views_of(sights(frame, used), images)).to(device)
         with torch.no_grad():
             yield _late(detector, config, frame, views) if late else _joint(detector, config, frame, views)
         report(done)

@@ -1,0 +1,128 @@
+"""What reaches the ego where drones' poses, links and cameras are as bad as the data set says they report, or a share of it.
+
+A data set that is made with ``degradations`` keeps the truth in its tables and says beside every image what its drone would
+report (the table ``agent_view``): a worse pose, a later arrival, a loss. A share of 0 is the truth and 1 what the table says;
+between them deviations of poses and delays shrink in proportion, and so does the part of the losses that count.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, Final
+
+import numpy as np
+import torch
+from torch import Tensor
+
+import uavsim
+from uavsim_baselines.data.frames import Frame
+from uavsim_baselines.data.items import Sight
+from uavsim_baselines.errors import BaselineError
+
+__all__ = ["KINDS", "Degradation", "DegradedSights"]
+
+KINDS: Final[Mapping[str, str]] = MappingProxyType(
+    {"pose": "poses of the others", "latency": "age of what the others send", "messages": "lost messages",
+     "cameras": "lost images"}
+)  # fmt: skip
+"""What can be degraded, and what it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Degradation:
+    """Shares, 0 to 1, of what the data set says.
+
+    Attributes:
+        pose: of the error of the others' positions and headings; the ego's own pose is true, as boxes are told from it.
+        latency: of the time that the others' messages take.
+        messages: of the losses: a drone is not heard where its first camera's image is lost.
+        cameras: of the losses: single images of any drone, the ego's too.
+    """
+
+    pose: float = 0.0
+    latency: float = 0.0
+    messages: float = 0.0
+    cameras: float = 0.0
+
+
+class DegradedSights:
+    """What drones show at each frame of a split; see ``training.predict.Sights``.
+
+    Args:
+        frames: of the split; a late message is of an earlier one.
+        degradation: how bad.
+
+    Raises:
+        BaselineError: the data set says nothing of the kind.
+    """
+
+    def __init__(self, frames: Sequence[Frame], degradation: Degradation) -> None:
+        self.degradation = degradation
+        self._by_scene: dict[str, list[Frame]] = {}
+        for frame in frames:
+            self._by_scene.setdefault(frame.scene, []).append(frame)
+        first = frames[0].cameras[0][0]
+        if not first.reported:
+            raise BaselineError(
+                f"{first.filename}: the data set does not say what drones report (table agent_view); "
+                "generate one whose YAML has degradations"
+            )
+
+    def __call__(self, frame: Frame, used: Sequence[int]) -> list[Sight]:
+        """Return what the drones at some places show; the first is the ego."""
+        return [self._sight(frame, place, ego=number == 0) for number, place in enumerate(used)]
+
+    def _sight(self, frame: Frame, place: int, *, ego: bool) -> Sight:
+        source = frame if ego else self._newest(frame, place)
+        if source is None:
+            return Sight(
+                frame.cameras[place], frame.map_T_flu[place], (False,) * len(frame.cameras[place]), present=False
+            )
+        cameras, pose = source.cameras[place], source.map_T_flu[place]
+        lost = tuple(_lost(camera, "camera", self.degradation.cameras) for camera in cameras)
+        if ego:
+            return Sight(cameras, pose, lost)
+        heard = not _lost(cameras[0], "message", self.degradation.messages)
+        return Sight(cameras, _shifted(pose, cameras[0].reported, self.degradation.pose), lost, present=heard)
+
+    def _newest(self, frame: Frame, place: int) -> Frame | None:
+        """Return the newest frame whose message has arrived by now; None where none has."""
+        share = self.degradation.latency
+        arrived = [
+            other
+            for other in self._by_scene[frame.scene]
+            if other.timestamp_us + share * _delay_us(other.cameras[place][0]) <= frame.timestamp_us
+        ]
+        return max(arrived, key=lambda other: other.timestamp_us, default=None)
+
+
+def _delay_us(camera: uavsim.Image) -> float:
+    return float(camera.reported["arrival_timestamp_us"]) - camera.timestamp_us
+
+
+def _lost(camera: uavsim.Image, what: str, share: float) -> bool:
+    """Tell whether an image that the data set calls lost is in the share of them that counts; larger shares hold smaller."""
+    if not camera.reported["dropped"]:
+        return False
+    drawn = zlib.crc32(f"{what} {camera.token}".encode()) / 2**32
+    return drawn < share
+
+
+def _shifted(map_T_flu: Tensor, reported: Mapping[str, Any], share: float) -> Tensor:
+    """Return a pose moved by a share of the way to the one that is reported; the turn is about z."""
+    told = np.array(reported["reported_translation"], dtype=np.float64)
+    w, x, y, z = (float(part) for part in reported["reported_rotation"])
+    heading = np.arctan2(2.0 * (x * y + w * z), 1.0 - 2.0 * (y * y + z * z))
+    true_heading = torch.atan2(map_T_flu[1, 0], map_T_flu[0, 0])
+    apart = torch.as_tensor(heading) - true_heading
+    turn_rad = share * torch.atan2(apart.sin(), apart.cos())
+    turned = torch.eye(3, dtype=map_T_flu.dtype)
+    turned[0, 0] = turned[1, 1] = turn_rad.cos()
+    turned[1, 0], turned[0, 1] = turn_rad.sin(), -turn_rad.sin()
+    moved = map_T_flu.clone()
+    moved[:3, :3] = turned @ map_T_flu[:3, :3]
+    moved[:3, 3] += share * (torch.from_numpy(told) - map_T_flu[:3, 3])
+    return moved
