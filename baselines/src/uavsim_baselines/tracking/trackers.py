@@ -43,22 +43,38 @@ class _Track:
     missed: int = 0
 
 
-class GreedyTracker:
-    """Boxes, the best first, are moved back by their velocity and take the nearest free track of their class.
+class _Numbering:
+    """What both trackers keep: how far and how long they look, the clock, and the next track's number.
 
     Args:
-        reach_m: farther tracks are not taken.
+        reach_m: a box and a track farther apart are never joined.
         keep: a track without a box lives for so many samples.
     """
 
     def __init__(self, *, reach_m: float = 4.0, keep: int = 3) -> None:
         self.reach_m, self.keep = reach_m, keep
-        self._tracks: list[_Track] = []
         self._next, self._time_s = 0, 0.0
+
+    def _elapsed_s(self, time_s: float) -> float:
+        """Return the time since the last sample, and remember this one's."""
+        elapsed_s, self._time_s = time_s - self._time_s, time_s
+        return elapsed_s
+
+    def _new_number(self) -> int:
+        number, self._next = self._next, self._next + 1
+        return number
+
+
+class GreedyTracker(_Numbering):
+    """Boxes, the best first, are moved back by their velocity and take the nearest free track of their class."""
+
+    def __init__(self, *, reach_m: float = 4.0, keep: int = 3) -> None:
+        super().__init__(reach_m=reach_m, keep=keep)
+        self._tracks: list[_Track] = []
 
     def step(self, boxes: Boxes, *, time_s: float) -> list[int]:
         """Return the track of each box of the next sample."""
-        elapsed_s, self._time_s = time_s - self._time_s, time_s
+        elapsed_s = self._elapsed_s(time_s)
         places, velocities, labels, scores = _arrays(boxes)
         free, numbers = dict(enumerate(self._tracks)), [-1] * len(boxes)
         alive: list[_Track] = []
@@ -66,10 +82,7 @@ class GreedyTracker:
             before = places[n] - velocities[n] * elapsed_s
             rivals = [(float(np.hypot(*(t.place_m - before))), k) for k, t in free.items() if t.label == labels[n]]
             apart_m, nearest = min(rivals, default=(np.inf, -1))
-            if apart_m <= self.reach_m:
-                number = free.pop(nearest).number
-            else:
-                number, self._next = self._next, self._next + 1
+            number = free.pop(nearest).number if apart_m <= self.reach_m else self._new_number()
             numbers[n] = number
             alive.append(_Track(number, int(labels[n]), places[n], velocities[n]))
         for track in free.values():
@@ -89,22 +102,16 @@ class _Filtered:
     missed: int = 0
 
 
-class KalmanTracker:
-    """Constant velocity with a Kalman filter; boxes and tracks are assigned so that all distances together are least.
-
-    Args:
-        reach_m: a box and a prediction farther apart are never assigned.
-        keep: a track without a box lives for so many samples.
-    """
+class KalmanTracker(_Numbering):
+    """Constant velocity with a Kalman filter; boxes and tracks are assigned so that all distances together are least."""
 
     def __init__(self, *, reach_m: float = 4.0, keep: int = 3) -> None:
-        self.reach_m, self.keep = reach_m, keep
+        super().__init__(reach_m=reach_m, keep=keep)
         self._tracks: list[_Filtered] = []
-        self._next, self._time_s = 0, 0.0
 
     def step(self, boxes: Boxes, *, time_s: float) -> list[int]:
         """Return the track of each box of the next sample."""
-        elapsed_s, self._time_s = time_s - self._time_s, time_s
+        elapsed_s = self._elapsed_s(time_s)
         for track in self._tracks:
             _predict(track, elapsed_s)
         places, velocities, labels, _ = _arrays(boxes)
@@ -119,7 +126,7 @@ class KalmanTracker:
         self._tracks = [track for track in self._tracks if track.missed <= self.keep]
         for n, number in enumerate(numbers):
             if number < 0:
-                numbers[n], self._next = self._next, self._next + 1
+                numbers[n] = self._new_number()
                 spread = np.diag([_SPREAD_OF_PLACE_M2] * 2 + [_SPREAD_OF_SPEED] * 2)
                 self._tracks.append(
                     _Filtered(numbers[n], int(labels[n]), np.concatenate([places[n], velocities[n]]), spread)

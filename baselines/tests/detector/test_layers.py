@@ -1,0 +1,22 @@
+import pytest
+import torch
+from uavsim_baselines.detector.layers import ImageBackbone
+
+
+@pytest.mark.parametrize(("stem_stride", "share"), [(2, 4), (4, 8)])
+def test_features_have_a_quarter_of_the_size_or_an_eighth_and_lie_where_their_pixels_do(
+    stem_stride: int, share: int
+) -> None:
+    torch.manual_seed(0)
+    backbone = ImageBackbone([8, 8, 8], 4, stem_stride=stem_stride)
+    images = torch.zeros(1, 3, 32, 64, requires_grad=True)
+    found = backbone(images)
+    assert found.shape == (1, 4, 32 // share, 64 // share)
+    row, column = found.shape[2] // 2, found.shape[3] // 4
+    found[0, :, row, column].sum().backward()
+    assert images.grad is not None
+    shown = images.grad[0].abs().sum(0)
+    middle = (shown.sum(1) @ (torch.arange(32) + 0.5), shown.sum(0) @ (torch.arange(64) + 0.5))
+    at = [float(m / shown.sum()) / share for m in middle]
+    # the centre of what a feature depends on is its own place, to about a cell; normalisation adds a little of everything
+    assert at == pytest.approx([row + 0.5, column + 0.5], abs=1.0)
