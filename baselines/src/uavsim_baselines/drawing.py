@@ -192,5 +192,6 @@ def _line(pixels: Pixels, a: FloatArray, b: FloatArray, colour: tuple[int, int, 
 
 
 def _write(pixels: Pixels, text: str, at_px: tuple[int, int], colour: tuple[int, int, int]) -> None:
-    cv2.putText(pixels, text, at_px, cv2.FONT_HERSHEY_SIMPLEX, 0.5, (0, 0, 0), 3, cv2.LINE_AA)
-    cv2.putText(pixels, text, at_px, cv2.FONT_HERSHEY_SIMPLEX, 0.5, colour, 1, cv2.LINE_AA)
+    x, y = at_px
+    for place, ink in (((x + 1, y + 1), (0, 0, 0)), (at_px, colour)):
+        cv2.putText(pixels, text, place, cv2.FONT_HERSHEY_SIMPLEX, 0.5, ink, 1, cv2.LINE_AA)

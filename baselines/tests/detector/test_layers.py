@@ -9,7 +9,7 @@ def test_features_have_a_quarter_of_the_size_or_an_eighth_and_lie_where_their_pi
 ) -> None:
     torch.manual_seed(0)
     backbone = ImageBackbone([8, 8, 8], 4, stem_stride=stem_stride)
-    images = torch.zeros(1, 3, 32, 64, requires_grad=True)
+    images = torch.rand(1, 3, 32, 64, requires_grad=True)
     found = backbone(images)
     assert found.shape == (1, 4, 32 // share, 64 // share)
     row, column = found.shape[2] // 2, found.shape[3] // 4
