@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from headless_simulator.carla.connection import Answer
+from headless_simulator.carla.load_silence import delivery_s
 from headless_simulator.carla.server import CarlaServer
 from headless_simulator.carla.streams import EPISODE_STREAM
 from headless_simulator.faults import Faults
@@ -146,3 +147,8 @@ def test_a_traffic_manager_goes_on_in_the_world_that_was_loaded(client: Client) 
     """)
 
     assert min(seen["moved"]) > 3.0
+
+
+@pytest.mark.parametrize(("load", "seconds"), [(0.0, 0.05), (2.0, 0.05), (4.0, 0.1), (12.0, 0.25)])
+def test_more_work_for_a_processor_gives_a_snapshot_longer_to_be_delivered(load: float, seconds: float):
+    assert delivery_s(load) == pytest.approx(seconds)

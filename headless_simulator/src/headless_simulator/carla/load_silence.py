@@ -11,6 +11,7 @@ leaves when whatever was sent before has had time to be delivered.
 from __future__ import annotations
 
 import contextlib
+import os
 import threading
 import time
 from collections.abc import Iterator
@@ -21,8 +22,15 @@ from headless_simulator.carla.streams import EPISODE_STREAM, Streams
 from headless_simulator.world.world import World
 
 DELIVERY_S: Final = 0.05  # from a snapshot's leaving to the end of its delivery in a busy client
+_BUSY: Final = 2.0  # threads that want to run, for each processor: with more, delivery takes longer
+_LONGEST_DELIVERY_S: Final = 0.25
 LOADER_WAIT_S: Final = 1.0  # a loader that does not ask by then is no libcarla, or is gone
 _SENDING_LIMIT_S: Final = 1.0
+
+
+def delivery_s(load: float) -> float:
+    """Seconds that a snapshot's delivery may take where so many threads want to run for each processor."""
+    return min(DELIVERY_S * max(load / _BUSY, 1.0), _LONGEST_DELIVERY_S)
 
 
 class LoadSilence:
@@ -70,7 +78,7 @@ class LoadSilence:
     def settle(self) -> None:
         """Wait until the snapshots that left before the load are delivered."""
         self._streams.await_sent(EPISODE_STREAM, _SENDING_LIMIT_S)
-        time.sleep(DELIVERY_S)
+        time.sleep(delivery_s(os.getloadavg()[0] / (os.cpu_count() or 1)))
 
     def wait(self) -> None:
         """Wait for the end of the silence."""
