@@ -11,8 +11,9 @@ from tests.conftest import RunningPrefect
 from tests.e2e.flights import Flights
 
 
-@pytest.fixture(scope="module", autouse=True)
-def _runs_use_it(prefect: RunningPrefect) -> Iterator[None]:
+@pytest.fixture(scope="module")
+def named_server(prefect: RunningPrefect) -> Iterator[None]:
+    """Name the tests' Prefect server to the runs of a module; without it, runs of few scenes do without Prefect."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PREFECT_API_URL", prefect.url)
         patch.setenv("PREFECT_API_AUTH_STRING", prefect.key)

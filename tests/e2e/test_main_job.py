@@ -18,6 +18,8 @@ from tests.evaluate.unreal_view import corners_ue, load, project_ue
 from uavsim.evaluate.judge_process import run_judge
 from uavsim.images import codec
 
+pytestmark = pytest.mark.usefixtures("named_server")
+
 DATASET = """\
 seed: 11
 version: v1.0-mini
