@@ -20,6 +20,7 @@ import carla
 from agents.navigation.local_planner import LocalPlanner, RoadOption
 
 _SPEED_KMH = 30
+_AHEAD = {"base_min_distance": 2.0, "distance_ratio": 0.2}  # metres, seconds: by CARLA's own it cuts corners
 _BRAKE_MPS2 = 6.0  # less than a full brake gives
 _REACTION_S = 0.3
 _CLEAR_M = 5.0  # left before what one stops for
@@ -80,7 +81,7 @@ class Driver:
 
     def __init__(self, hero: carla.Actor, world: carla.World, *, turn: str, obeys_lights: bool) -> None:
         self._hero, self._town, self._obeys_lights = hero, world.get_map(), obeys_lights
-        self._planner: Any = LocalPlanner(hero, {"target_speed": _SPEED_KMH}, map_inst=self._town)
+        self._planner: Any = LocalPlanner(hero, dict(_AHEAD), map_inst=self._town)
         self._others: list[carla.Actor] = []
         self._way: list[carla.Waypoint] = []
         self._passed, self._stops_for = 0, ""
