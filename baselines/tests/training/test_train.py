@@ -13,6 +13,7 @@ from uavsim_baselines.training.memory import telling_memory
 from uavsim_baselines.training.train import learning_rate, train
 
 from tests.conftest import small
+from uavsim import UavsimError
 
 
 def steps(config: Config, number: int) -> Config:
@@ -75,6 +76,15 @@ def test_a_student_learns_from_a_teacher_with_all_images(toy: Path, tmp_path: Pa
     wrong = train(steps(small(toy), 1), tmp_path / "wrong")
     with pytest.raises(BaselineError, match="must be a model with sharing early, this one has none"):
         train(small(toy, kind="disconet", teacher=str(wrong)), tmp_path / "refused")
+
+
+def test_what_is_trained_is_not_read_again(toy: Path, tmp_path: Path) -> None:
+    config = steps(small(toy), 1)
+    path = train(config, tmp_path / "run")
+    gone = config.model_copy(update={"data": config.data.model_copy(update={"folder": tmp_path / "gone"})})
+    assert train(gone, tmp_path / "run") == path
+    with pytest.raises(UavsimError, match="gone"):
+        train(steps(gone, 2), tmp_path / "run")
 
 
 def test_a_checkpoint_of_another_model_is_refused_in_one_line(toy: Path, tmp_path: Path) -> None:

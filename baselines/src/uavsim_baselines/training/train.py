@@ -84,6 +84,8 @@ def train(config: Config, out: Path, *, report: Report = lambda _step, _loss: No
         detector.load_state_dict(checkpoint.model)
         optimiser.load_state_dict(checkpoint.optimiser)
         first_step = checkpoint.step
+    if first_step >= config.training.steps:
+        return path
     teacher = _teacher(config, device)
     frames = read_frames(config.data, config.data.train_split)
     run = _Run(config, detector, optimiser, teacher, device)
