@@ -42,8 +42,10 @@ def test_all_ways_in_one_table_and_nothing_is_done_twice(agents: Config, tmp_pat
     rows = json.loads((tmp_path / "table.json").read_text())["rows"]
     assert set(rows[2]["less"]) == {"none", "late"}
     assert set(rows[0]["less"]) == {"late"}
+    files = {path: path.stat().st_mtime_ns for path in tmp_path.glob("*/*.*")}
     assert compare(agents, ["none", "late", "disconet"], tmp_path, progress=again).read_text() == table
-    assert {part: done for part, done in again.parts.items() if done} == {}
+    assert list(again.parts) == ["train early", "train none", "train disconet"]
+    assert {path: path.stat().st_mtime_ns for path in tmp_path.glob("*/*.*")} == files
 
 
 def test_late_has_the_weights_of_none(agents: Config, tmp_path: Path) -> None:

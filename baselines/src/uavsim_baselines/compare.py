@@ -68,6 +68,7 @@ def train_all(config: Config, kinds: Sequence[SharingKind], out: Path, *, progre
 
 def _train(config: Config, out: Path, report: Callable[[int], None]) -> None:
     train(config, out, report=lambda step, _loss: report(step))
+    report(config.training.steps)  # also where nothing was left to do
 
 
 def config_for(config: Config, kind: SharingKind, out: Path) -> Config:
