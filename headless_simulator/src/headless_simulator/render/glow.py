@@ -137,14 +137,14 @@ def lamplight(
     wide, high = _F(glow.shape[1] - 2), _F(glow.shape[0] - 2)
     facing = night * (_F(0.35) + _F(0.65) * max(up, _F(0.0)))
     for i in range(first, last):
-        u = min(max((lane[X, i] - frame[0]) * frame[2], _F(0.0)), wide)
-        v = min(max((lane[Y, i] - frame[1]) * frame[2], _F(0.0)), high)
+        u = min(max((lane[X + i] - frame[0]) * frame[2], _F(0.0)), wide)
+        v = min(max((lane[Y + i] - frame[1]) * frame[2], _F(0.0)), high)
         c, r = np.uint32(u), np.uint32(v)
         fu, fv = u - _F(c), v - _F(r)
         upper = glow[r, c] * (_F(1.0) - fu) + glow[r, c + np.uint32(1)] * fu
         lower = glow[r + np.uint32(1), c] * (_F(1.0) - fu) + glow[r + np.uint32(1), c + np.uint32(1)] * fu
-        low = min(max(_F(1.0) - (lane[Z, i] - _F(4.0)) * _F(0.2), _F(0.0)), _F(1.0))
-        light = (upper + (lower - upper) * fv) * facing * low * lane[GRAIN, i]
-        lane[RED, i] += surface[0] * light
-        lane[GREEN, i] += surface[1] * light * _F(0.82)
-        lane[BLUE, i] += surface[2] * light * _F(0.56)
+        low = min(max(_F(1.0) - (lane[Z + i] - _F(4.0)) * _F(0.2), _F(0.0)), _F(1.0))
+        light = (upper + (lower - upper) * fv) * facing * low * lane[GRAIN + i]
+        lane[RED + i] += surface[0] * light
+        lane[GREEN + i] += surface[1] * light * _F(0.82)
+        lane[BLUE + i] += surface[2] * light * _F(0.56)

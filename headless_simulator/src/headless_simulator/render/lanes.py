@@ -1,7 +1,8 @@
 """Steps of shading that work on one row of pixels, or one pixel of it.
 
 A row is worked on in small arrays (``lane``): where its pixels are in the world, how much sun and grain they have, their
-linear colour, and at last fog, tone curve and bytes. In between, runs of pixels of one triangle share its constants.
+linear colour, and at last fog, tone curve and bytes. Runs of pixels of one triangle share its constants. They are short, 8
+pixels on average, so what each triangle says is laid out along the row, and all that can be is worked out a row at a time.
 """
 
 # ruff: noqa: PLR0917 (kernels take their buffers by place)
@@ -38,12 +39,22 @@ from headless_simulator.scene import (
 _F = np.float32
 _MASK = np.int32(NOISE_SIZE - 1)
 _SHIFT = np.int32(9)  # log2 of NOISE_SIZE
-_NEAR_M = _F(36.0)  # nearer than this, surfaces show a second, finer grain
+NEAR_M = _F(36.0)  # nearer than this, surfaces show a second, finer grain
 _ZERO, _HALF, _ONE, _TWO = _F(0.0), _F(0.5), _F(1.0), _F(2.0)
 
-# Rows of ``lane``.
-DEPTH, X, Y, Z, RED, GREEN, BLUE, CLEAR, SUN, GRAIN, ROUGH, ACROSS = range(12)
-LANES: Final = 12
+TILE: Final = 1024
+"""Pixels of a row that are worked on at once. Longer rows come in several parts."""
+SPAN: Final = 16
+"""A run of pixels is filled this many at once, over its end: the next run writes there anyway, the last one into a margin."""
+
+# Where the parts of ``lane`` begin: their distance is known when this is compiled, so that loops over them need not ask
+# whether they overlap. RED, GREEN, BLUE are what the sky's light makes of a surface, then the colour; SUN_RED and so on what
+# full sun adds.
+(
+    DEPTH, X, Y, Z, RED, GREEN, BLUE, CLEAR, SUN, GRAIN, ROUGH, ACROSS,
+    SUN_RED, SUN_GREEN, SUN_BLUE, BIAS, ROUGHNESS, UPRIGHT,
+) = (np.uint64(k * (TILE + SPAN)) for k in range(18))  # fmt: skip
+LANES: Final = 18 * (TILE + SPAN)
 
 
 @kernel(fastmath=True, counts=False)
@@ -92,76 +103,123 @@ def blend(noise: UInt8, u: Number, v: Number) -> Number:
 
 
 @kernel(fastmath=True, counts=False)
-def sunlit(heights: UInt16, shadow: Float32, lane: Float32, first: Number, last: Number, bias: Number) -> None:
-    """Fill SUN: share of sunlight at each pixel, from four texels of a sheared height map, blended."""
+def place_pixels(depths_m: Float32, eye: Float32, line: Float32, right: Float32, lane: Float32, count: Number) -> None:
+    """Fill where pixels are in the world, and CLEAR with 1.
+
+    Args:
+        depths_m: (count,) planar depth, inf where sky.
+        eye: (3,) the camera.
+        line: (3,) direction of the row's middle at depth 1.
+        right: (3,) how it changes from a pixel to the next.
+        lane: scratch of the pixels.
+        count: how many they are.
+    """
+    eye_x, eye_y, eye_z = eye[0], eye[1], eye[2]
+    line_x, line_y, line_z = line[0], line[1], line[2]
+    right_x, right_y, right_z = right[0], right[1], right[2]
+    for i in range(count):
+        depth = min(depths_m[i], _F(1e7))  # sky: anything finite
+        across = lane[ACROSS + i]
+        lane[DEPTH + i] = depth
+        lane[X + i] = eye_x + depth * (line_x + across * right_x)
+        lane[Y + i] = eye_y + depth * (line_y + across * right_y)
+        lane[Z + i] = eye_z + depth * (line_z + across * right_z)
+        lane[CLEAR + i] = _ONE
+
+
+@kernel(fastmath=True, counts=False)
+def fill(lane: Float32, first: Number, last: Number, value: Number) -> None:
+    """Give some pixels one value."""
+    for i in range(first, last):
+        lane[i] = value
+
+
+@kernel(fastmath=True, counts=False)
+def sunlit(heights: UInt16, shadow: Float32, lane: Float32, count: Number) -> None:
+    """Fill SUN: share of sunlight at each pixel, from four texels of a sheared height map, blended.
+
+    GRAIN, ROUGH and BIAS serve as scratch.
+    """
     shear_x, shear_y, from_u, from_v = shadow[0], shadow[1], shadow[2], shadow[3]
     per_m, wide, high = shadow[4], shadow[5] - _TWO, shadow[6] - _TWO
     columns = np.int32(shadow[5])
-    lowest, steps = shadow[7] - bias, shadow[8]
-    for i in range(first, last):
-        z = lane[Z, i]
-        u = (lane[X, i] - z * shear_x - from_u) * per_m - _HALF
-        v = (lane[Y, i] - z * shear_y - from_v) * per_m - _HALF
-        u, v = min(max(u, _ZERO), wide), min(max(v, _ZERO), high)
+    lowest, steps = shadow[7], shadow[8]
+    for i in range(count):
+        z = lane[Z + i]
+        u = (lane[X + i] - z * shear_x - from_u) * per_m - _HALF
+        v = (lane[Y + i] - z * shear_y - from_v) * per_m - _HALF
+        lane[GRAIN + i], lane[ROUGH + i] = min(max(u, _ZERO), wide), min(max(v, _ZERO), high)
+        lane[BIAS + i] = (z - lowest + lane[BIAS + i]) * steps
+    for i in range(count):  # for itself: the loop above is worked on many pixels at once
+        u, v = lane[GRAIN + i], lane[ROUGH + i]
         iu, iv = np.int32(u), np.int32(v)
-        level = np.int32((z - lowest) * steps)
+        level = np.int32(lane[BIAS + i])
         at = np.uint32(iv * columns + iu)
         below = np.uint32(at + np.uint32(columns))
         a, b = np.int32(heights[at]) <= level, np.int32(heights[at + np.uint32(1)]) <= level
         c, d = np.int32(heights[below]) <= level, np.int32(heights[below + np.uint32(1)]) <= level
         if a == b and c == d and a == c:
-            lane[SUN, i] = _ONE if a else _ZERO
+            lane[SUN + i] = _ONE if a else _ZERO
         else:
             fu, fv = u - _F(iu), v - _F(iv)
             upper = (_ONE - fu if a else _ZERO) + (fu if b else _ZERO)
             lower = (_ONE - fu if c else _ZERO) + (fu if d else _ZERO)
-            lane[SUN, i] = upper + (lower - upper) * fv
+            lane[SUN + i] = upper + (lower - upper) * fv
 
 
 @kernel(fastmath=True, counts=False)
-def grained(noise: UInt8, lane: Float32, first: Number, last: Number, upright: Number, amplitude: Number) -> None:
-    """Fill GRAIN, a factor on the albedo, and ROUGH, -2..2, from noise that stands still in the world.
-
-    ``first`` and ``last`` are pixels of one triangle, so depth between them is between theirs.
-    """
-    a = _ONE if upright else _ZERO
-    b = _ONE - a
-    if min(lane[DEPTH, first], lane[DEPTH, last - np.uint64(1)]) >= _NEAR_M:
-        for i in range(first, last):
-            s = lane[X, i] + a * lane[Y, i]
-            t = b * lane[Y, i] + a * lane[Z, i]
-            u, v = np.int32(s * _F(3.0) + _F(98304.0)), np.int32(t * _F(3.0) + _F(98304.0))
-            rough = (_F(noise[np.uint32(((v & _MASK) << _SHIFT) | (u & _MASK))]) - _F(128.0)) * _F(1.0 / 64.0)
-            lane[ROUGH, i] = rough
-            lane[GRAIN, i] = max(_ONE + amplitude * _F(0.75) * rough, _F(0.25))
-        return
-    for i in range(first, last):
-        s = lane[X, i] + a * lane[Y, i]
-        t = b * lane[Y, i] + a * lane[Z, i]
+def grained(noise: UInt8, lane: Float32, count: Number) -> None:
+    """Fill GRAIN, a factor on the albedo, and ROUGH, -2..2, of pixels far away, from noise that stands still in the world."""
+    for i in range(count):
+        upright = lane[UPRIGHT + i]
+        s = lane[X + i] + upright * lane[Y + i]
+        t = lane[Z + i] if upright > _ZERO else lane[Y + i]
         u, v = np.int32(s * _F(3.0) + _F(98304.0)), np.int32(t * _F(3.0) + _F(98304.0))
         rough = (_F(noise[np.uint32(((v & _MASK) << _SHIFT) | (u & _MASK))]) - _F(128.0)) * _F(1.0 / 64.0)
-        near = min(max((_NEAR_M - lane[DEPTH, i]) * _F(1.0 / 12.0), _ZERO), _ONE)
-        fine = (blend(noise, s * _F(24.0) + _F(98304.0), t * _F(24.0) + _F(98304.0)) - _F(128.0)) * _F(1.0 / 64.0)
-        smooth = (blend(noise, s * _F(3.0) + _F(98304.0), t * _F(3.0) + _F(98304.0)) - _F(128.0)) * _F(1.0 / 64.0)
-        rough += (smooth - rough) * near
-        lane[ROUGH, i] = rough
-        lane[GRAIN, i] = max(_ONE + amplitude * (_F(0.75) * rough + _F(0.35) * fine * near), _F(0.25))
+        lane[ROUGH + i] = rough
+        lane[GRAIN + i] = max(_ONE + lane[ROUGHNESS + i] * _F(0.75) * rough, _F(0.25))
 
 
 @kernel(fastmath=True, counts=False)
-def finish(lane: Float32, light: Float32, eye_z: Number, out: UInt32) -> None:
-    """Saturation, fog, tone curve and bytes of one row."""
+def grained_near(noise: UInt8, lane: Float32, count: Number) -> None:
+    """Do what ``grained`` does where pixels may be near: there the grain is smooth, and has a second, finer one."""
+    for i in range(count):
+        s = lane[X + i] + lane[UPRIGHT + i] * lane[Y + i]
+        t = lane[Z + i] if lane[UPRIGHT + i] > _ZERO else lane[Y + i]
+        u, v = np.int32(s * _F(3.0) + _F(98304.0)), np.int32(t * _F(3.0) + _F(98304.0))
+        rough = (_F(noise[np.uint32(((v & _MASK) << _SHIFT) | (u & _MASK))]) - _F(128.0)) * _F(1.0 / 64.0)
+        amplitude, detail = lane[ROUGHNESS + i], _ZERO
+        near = min(max((NEAR_M - lane[DEPTH + i]) * _F(1.0 / 12.0), _ZERO), _ONE)
+        if near > _ZERO and amplitude > _ZERO:
+            fine = (blend(noise, s * _F(24.0) + _F(98304.0), t * _F(24.0) + _F(98304.0)) - _F(128.0)) * _F(1.0 / 64.0)
+            smooth = (blend(noise, s * _F(3.0) + _F(98304.0), t * _F(3.0) + _F(98304.0)) - _F(128.0)) * _F(1.0 / 64.0)
+            rough += (smooth - rough) * near
+            detail = _F(0.35) * fine * near
+        lane[ROUGH + i] = rough
+        lane[GRAIN + i] = max(_ONE + amplitude * (_F(0.75) * rough + detail), _F(0.25))
+
+
+@kernel(fastmath=True, counts=False)
+def coloured(lane: Float32, count: Number) -> None:
+    """Make the colour of what sky and sun light, and of the grain."""
+    for i in range(count):
+        sun, grain = lane[SUN + i], lane[GRAIN + i]
+        lane[RED + i] = grain * (lane[RED + i] + lane[SUN_RED + i] * sun)
+        lane[GREEN + i] = grain * (lane[GREEN + i] + lane[SUN_GREEN + i] * sun)
+        lane[BLUE + i] = grain * (lane[BLUE + i] + lane[SUN_BLUE + i] * sun)
+
+
+@kernel(fastmath=True, counts=False)
+def finish(lane: Float32, light: Float32, eye_z: Number, out: UInt32, count: Number) -> None:
+    """Saturation, fog, tone curve and bytes."""
     saturation, haze = light[SATURATION], light[HAZE_PER_M]
     per_m, falloff, start = light[FOG_PER_M], light[FOG_FALLOFF_PER_M], light[FOG_START_M]
     fog_r, fog_g, fog_b = light[FOG_RGB], light[FOG_RGB + 1], light[FOG_RGB + 2]
-    count = out.shape[0]
-    depth, z, clear = lane[DEPTH], lane[Z], lane[CLEAR]
-    red, green, blue = lane[RED], lane[GREEN], lane[BLUE]
     if per_m > _ZERO:
         eye = max(eye_z, _ZERO) * falloff
         eye_share = math.exp(-eye)
         for i in range(count):
-            low = max(z[i], _ZERO) * falloff
+            low = max(lane[Z + i], _ZERO) * falloff
             power = max(_ONE - min(low, _F(15.0)) * _F(1.0 / 16.0), _ZERO)
             power = power * power
             power = power * power
@@ -169,20 +227,22 @@ def finish(lane: Float32, light: Float32, eye_z: Number, out: UInt32) -> None:
             share = power * power  # close to exp(-low)
             rise = abs(low - eye)
             mean = abs(share - eye_share) / max(rise, _F(0.02)) if rise > _F(0.02) else share
-            clear[i] = clear[i] * (haze * depth[i] + per_m * mean * max(_ZERO, depth[i] - start))
+            depth = lane[DEPTH + i]
+            lane[CLEAR + i] *= haze * depth + per_m * mean * max(_ZERO, depth - start)
     else:
         for i in range(count):
-            clear[i] = clear[i] * haze * depth[i]
+            lane[CLEAR + i] *= haze * lane[DEPTH + i]
     for i in range(count):
-        grey = (_F(0.3) * red[i] + _F(0.55) * green[i] + _F(0.15) * blue[i]) * (_ONE - saturation)
-        power = max(_ONE - min(clear[i], _F(15.0)) * _F(1.0 / 16.0), _ZERO)
+        red, green, blue = lane[RED + i], lane[GREEN + i], lane[BLUE + i]
+        grey = (_F(0.3) * red + _F(0.55) * green + _F(0.15) * blue) * (_ONE - saturation)
+        power = max(_ONE - min(lane[CLEAR + i], _F(15.0)) * _F(1.0 / 16.0), _ZERO)
         power = power * power
         power = power * power
         power = power * power
         power = power * power  # close to exp(-thickness)
-        r = fog_r + (grey + red[i] * saturation - fog_r) * power
-        g = fog_g + (grey + green[i] * saturation - fog_g) * power
-        b = fog_b + (grey + blue[i] * saturation - fog_b) * power
+        r = fog_r + (grey + red * saturation - fog_r) * power
+        g = fog_g + (grey + green * saturation - fog_g) * power
+        b = fog_b + (grey + blue * saturation - fog_b) * power
         r, g, b = max(r, _ZERO), max(g, _ZERO), max(b, _ZERO)
         # ACES' film curve as Narkowicz fitted it, and a gamma of 2: close to sRGB where images live.
         r = math.sqrt(min(r * (_F(2.51) * r + _F(0.03)) / (r * (_F(2.43) * r + _F(0.59)) + _F(0.14)), _ONE))
@@ -201,7 +261,7 @@ def mirror_at(
     lane: Float32, i: Number, eye: Float32, normal: Float32, light: Float32, share: Number, gloss: Number, out: Float32
 ) -> None:
     """What pixel ``i`` mirrors: ``out`` takes sky colour (3), how much of it (1), and the sun's glint (1)."""
-    vx, vy, vz = lane[X, i] - eye[0], lane[Y, i] - eye[1], lane[Z, i] - eye[2]
+    vx, vy, vz = lane[X + i] - eye[0], lane[Y + i] - eye[1], lane[Z + i] - eye[2]
     scale = _ONE / math.sqrt(vx * vx + vy * vy + vz * vz + _F(1e-9))
     vx, vy, vz = vx * scale, vy * scale, vz * scale
     toward = -(vx * normal[0] + vy * normal[1] + vz * normal[2])
@@ -226,10 +286,10 @@ def mirror_at(
 @kernel(fastmath=True, counts=False)
 def mix_mirror(lane: Float32, i: Number, light: Float32, image: Float32) -> None:
     """Lay a mirror image over one pixel."""
-    shine = image[4] * lane[SUN, i]
-    lane[RED, i] += (image[0] - lane[RED, i]) * image[3] + light[SUN_RGB] * shine
-    lane[GREEN, i] += (image[1] - lane[GREEN, i]) * image[3] + light[SUN_RGB + 1] * shine
-    lane[BLUE, i] += (image[2] - lane[BLUE, i]) * image[3] + light[SUN_RGB + 2] * shine
+    shine = image[4] * lane[SUN + i]
+    lane[RED + i] += (image[0] - lane[RED + i]) * image[3] + light[SUN_RGB] * shine
+    lane[GREEN + i] += (image[1] - lane[GREEN + i]) * image[3] + light[SUN_RGB + 1] * shine
+    lane[BLUE + i] += (image[2] - lane[BLUE + i]) * image[3] + light[SUN_RGB + 2] * shine
 
 
 @kernel(fastmath=True, counts=False)

@@ -16,7 +16,7 @@ from headless_simulator.render.camera import pack
 from headless_simulator.render.encode import encode_depth, encode_instance, encode_normal, encode_semantic
 from headless_simulator.render.flow import Before, optical_flow
 from headless_simulator.render.glow import NO_GLOW, NO_GLOW_FRAME, GlowMaps
-from headless_simulator.render.lanes import LANES
+from headless_simulator.render.lanes import LANES, TILE
 from headless_simulator.render.light import NIGHT, Light, light_of, noise_texture
 from headless_simulator.render.pack import ModelPack, ModelStore
 from headless_simulator.render.patches import blend_patch, patches_of
@@ -248,8 +248,9 @@ class Renderer:
     ) -> None:
         """Colour the pixels; ``seen`` is the triangle that each of them shows."""
         scene, movers = self._scene, drawn.movers
-        lane: Float32 = self._scratch.get("lane", (LANES, view.width), np.float32)  # type: ignore[assignment]
-        small: Float32 = self._scratch.get("small", (5, 6), np.float32)  # type: ignore[assignment]
+        lane: Float32 = self._scratch.get("lane", (LANES,), np.float32)  # type: ignore[assignment]
+        small: Float32 = self._scratch.get("small", (6, 6), np.float32)  # type: ignore[assignment]
+        runs: Float32 = self._scratch.get("runs", (TILE, 13), np.float32)  # type: ignore[assignment]
         words = bgra.reshape(-1).view(np.uint32)
         glow, glow_frame = NO_GLOW, NO_GLOW_FRAME
         if light.numbers[NIGHT] > 0:
@@ -265,7 +266,7 @@ class Renderer:
                 image.depth_m.ravel(), seen, view.width, view.height, pack(view), len(scene.corners),
                 scene.surface, scene.material, lit, drawn.surface, drawn.material, drawn.owner,
                 movers.lights, light.numbers, noise_texture().ravel(), heights, shadow, glow, glow_frame, lane,
-                small, words,
+                small, runs, words,
             )  # fmt: skip
 
     def cast(

@@ -11,22 +11,32 @@ from headless_simulator.compiled import Number, kernel
 from headless_simulator.render.glow import lamplight
 from headless_simulator.render.lanes import (
     ACROSS,
+    BIAS,
     BLUE,
     CLEAR,
     DEPTH,
-    GRAIN,
     GREEN,
+    NEAR_M,
     RED,
     ROUGH,
+    ROUGHNESS,
+    SPAN,
     SUN,
-    X,
-    Y,
+    SUN_BLUE,
+    SUN_GREEN,
+    SUN_RED,
+    TILE,
+    UPRIGHT,
     Z,
+    coloured,
+    fill,
     finish,
     grained,
+    grained_near,
     mirror_at,
     mirror_span,
     mix_mirror,
+    place_pixels,
     sky_colour,
     sunlit,
 )  # fmt: skip
@@ -53,6 +63,10 @@ from headless_simulator.scene import (
 _F = np.float32
 _ZERO, _HALF, _ONE = _F(0.0), _F(0.5), _F(1.0)
 _HAZARD = np.uint32(48)  # both blinkers
+_NEVER_SHADED = _F(1e5)  # metres above everything
+
+# What is kept of a run that has more to it than sun, sky and grain: its pixels (whole numbers), and what its triangle says.
+FIRST, LAST, SURFACE, NORMAL, MIRROR, GLOSS, GLOW, WARM, POOLS = 0, 1, 2, 5, 8, 9, 10, 11, 12
 
 
 @kernel(fastmath=True, counts=False)
@@ -78,6 +92,7 @@ def shade(
     glow_frame: Float32,
     lane: Float32,
     small: Float32,
+    runs: Float32,
     out: UInt32,
 ) -> None:
     """Write BGRA words.
@@ -86,154 +101,196 @@ def shade(
         static_glow: (T,) 1 where a signal's lamp is lit; of windows, their seed.
         owner: mover's row of each mover triangle; ``lights`` its VehicleLightState bits.
         heights: shadow map, flat; ``shadow`` its frame, texels a metre 0 where there is none.
-        lane: (LANES, width) scratch.
-        small: (5, 6) scratch.
+        lane: (LANES,) scratch; ``small``: (6, 6) and ``runs``: (TILE, 13) too.
     """
-    focal, cx, cy = _F(camera[12]), _F(camera[13]), _F(camera[14])
-    eye, normal, surface, mirrored = small[0], small[1], small[2], small[3:]
-    eye[0], eye[1], eye[2] = camera[0], camera[1], camera[2]
-    right_x, right_y, right_z = _F(camera[3]) / focal, _F(camera[4]) / focal, _F(camera[5]) / focal
-    down_x, down_y, down_z = _F(camera[6]) / focal, _F(camera[7]) / focal, _F(camera[8]) / focal
-    wet, puddles, night = light[WET], light[PUDDLES], light[NIGHT]
+    focal, cx = _F(camera[12]), _F(camera[13])
+    eye, surface, mirrored, line, right = small[0], small[1], small[2:4], small[4], small[5]
+    for k in range(3):
+        eye[k], right[k] = camera[k], _F(camera[3 + k]) / focal
+    wet, night = light[WET], light[NIGHT]
     has_shadow = shadow[4] > _ZERO
-    for i in range(width):
-        lane[ACROSS, i] = _F(i) + _HALF - cx
+    over_all = wet > _ZERO or night > _ZERO  # else few runs have more to them than sun, sky and grain
     for row in range(height):
-        below = _F(row) + _HALF - cy
-        line_x, line_y, line_z = (
-            _F(camera[9]) + below * down_x,
-            _F(camera[10]) + below * down_y,
-            _F(camera[11]) + below * down_z,
-        )
-        depths = depth_m[row * width : (row + 1) * width]
-        marks = seen[row * width : (row + 1) * width]
-        for i in range(width):
-            depth = min(depths[i], _F(1e7))  # sky: anything finite
-            lane[DEPTH, i] = depth
-            lane[X, i] = eye[0] + depth * (line_x + lane[ACROSS, i] * right_x)
-            lane[Y, i] = eye[1] + depth * (line_y + lane[ACROSS, i] * right_y)
-            lane[Z, i] = eye[2] + depth * (line_z + lane[ACROSS, i] * right_z)
-            lane[CLEAR, i] = _ONE
-        column = 0
-        while column < width:
-            mark = marks[column]
-            end = column + 1
-            while end < width and marks[end] == mark:
-                end += 1
-            first, last = np.uint64(column), np.uint64(end)  # unsigned: no index can count from the end
-            if mark < 0:
-                for i in range(first, last):
-                    dx, dy = line_x + lane[ACROSS, i] * right_x, line_y + lane[ACROSS, i] * right_y
-                    dz = line_z + lane[ACROSS, i] * right_z
-                    scale = _ONE / math.sqrt(dx * dx + dy * dy + dz * dz)
-                    sky_colour(dx * scale, dy * scale, dz * scale, light, noise, mirrored[0])
-                    lane[RED, i], lane[GREEN, i], lane[BLUE, i] = mirrored[0, 0], mirrored[0, 1], mirrored[0, 2]
-                    lane[CLEAR, i] = _ZERO
-                    if light[FOG_PER_M] > _ZERO:  # the sky stands in fog up to some height
-                        lane[CLEAR, i] = _ONE
-                        lane[DEPTH, i] = _F(500.0) * max(_F(0.0), _ONE - max(_ZERO, dz * scale) * _F(1.4))
-                        lane[Z, i] = eye[2]
-                column = end
-                continue
-            number = mark >> 1
-            facing = _ONE if mark & 1 else -_ONE
-            glow = _ZERO
-            bias = _F(0.10)
-            is_static = number < static_count
-            if is_static:
-                kind = static_material[number]
-                for k in range(6):
-                    surface[k] = static_surface[number, k]
-                if SIGNAL_RED <= kind <= SIGNAL_GREEN:
-                    glow = _F(2.4) if static_glow[number] else _ZERO
-                elif kind == HEAD_LIGHT and night > _HALF:
-                    glow = _F(2.0)
-            else:
-                number -= static_count
-                kind = mover_material[number]
-                for k in range(6):
-                    surface[k] = mover_surface[number, k]
-                bias = _F(0.18)
-                state = lights[owner[number]]
-                if kind == HEAD_LIGHT:
-                    glow = _F(3.0) if state & np.uint32(6) else (_F(1.2) if state & np.uint32(1) else _ZERO)
-                elif kind == TAIL_LIGHT:
-                    glow = _F(3.0) if state & np.uint32(8) else (_F(1.0) if state & np.uint32(1) else _ZERO)
-                if HEAD_LIGHT <= kind <= TAIL_LIGHT and state & _HAZARD == _HAZARD:
-                    glow = _F(3.0)
-                    surface[0], surface[1], surface[2] = _F(0.90), _F(0.36), _F(0.02)  # both indicators: amber
-            normal[0], normal[1], normal[2] = facing * surface[3], facing * surface[4], facing * surface[5]
-            to_sun = max(
-                _ZERO, normal[0] * light[TO_SUN] + normal[1] * light[TO_SUN + 1] + normal[2] * light[TO_SUN + 2]
-            )
-            tilt = math.sqrt(normal[0] * normal[0] + normal[1] * normal[1])
-            amplitude = _F(0.16)
-            mirror, gloss = _ZERO, _ZERO
-            if kind == FOLIAGE:
-                amplitude = _F(0.55)
-                to_sun = _F(0.40) + _F(0.60) * to_sun  # leaves scatter
-            elif kind == ASPHALT:
-                amplitude = _F(0.20)
-            elif kind == PAINT:
-                amplitude, mirror, gloss = _ZERO, _F(0.20), _F(0.30)
-            elif kind in (GLASS, WINDOW):
-                amplitude, mirror, gloss = _ZERO, _F(0.60), _F(0.12)
-            elif kind >= HEAD_LIGHT:
-                amplitude = _ZERO
-            if has_shadow and to_sun > _ZERO:
-                sunlit(
-                    heights, shadow, lane, first, last, bias + min(shadow[9] * tilt / max(to_sun, _F(0.02)), _F(3.0))
+        below = _F(row) + _HALF - _F(camera[14])
+        for k in range(3):
+            line[k] = _F(camera[9 + k]) + below * (_F(camera[6 + k]) / focal)
+        for begin in range(0, width, TILE):
+            count = np.uint64(min(width - begin, TILE))
+            here = row * width + begin
+            marks = seen[here : here + TILE]
+            for i in range(count):
+                lane[ACROSS + i] = _F(begin) + _F(np.int32(i)) + _HALF - cx
+            place_pixels(depth_m[here : here + TILE], eye, line, right, lane, count)
+            special, far = 0, True
+            last = np.uint64(0)  # unsigned: no index can count from the end
+            while last < count:
+                first = last
+                mark = marks[first]
+                last += np.uint64(1)
+                while last < count and marks[last] == mark:
+                    last += np.uint64(1)
+                if mark < 0:
+                    sky(lane, first, last, line, right, eye[2], light, noise, mirrored[0])
+                    continue
+                number = mark >> 1
+                facing = _ONE if mark & 1 else -_ONE
+                glow, warm = _ZERO, _ZERO
+                bias = _F(0.10)
+                if number < static_count:
+                    kind = static_material[number]
+                    for k in range(6):
+                        surface[k] = static_surface[number, k]
+                    if SIGNAL_RED <= kind <= SIGNAL_GREEN:
+                        glow = _F(2.4) if static_glow[number] else _ZERO
+                    elif kind == HEAD_LIGHT and night > _HALF:
+                        glow = _F(2.0)
+                    elif kind == WINDOW and static_glow[number] < 70:
+                        warm = night * (_F(0.30) + _F(static_glow[number]) * _F(0.008))
+                else:
+                    number -= static_count
+                    kind = mover_material[number]
+                    for k in range(6):
+                        surface[k] = mover_surface[number, k]
+                    bias = _F(0.18)
+                    state = lights[owner[number]]
+                    if kind == HEAD_LIGHT:
+                        glow = _F(3.0) if state & np.uint32(6) else (_F(1.2) if state & np.uint32(1) else _ZERO)
+                    elif kind == TAIL_LIGHT:
+                        glow = _F(3.0) if state & np.uint32(8) else (_F(1.0) if state & np.uint32(1) else _ZERO)
+                    if HEAD_LIGHT <= kind <= TAIL_LIGHT and state & _HAZARD == _HAZARD:
+                        glow = _F(3.0)
+                        surface[0], surface[1], surface[2] = _F(0.90), _F(0.36), _F(0.02)  # both indicators: amber
+                red, green, blue = surface[0], surface[1], surface[2]
+                nx, ny, nz = facing * surface[3], facing * surface[4], facing * surface[5]
+                lit = max(_ZERO, nx * light[TO_SUN] + ny * light[TO_SUN + 1] + nz * light[TO_SUN + 2])
+                grainy, mirror, gloss, pools = _F(0.16), _ZERO, _ZERO, _ZERO
+                if kind == FOLIAGE:
+                    grainy = _F(0.55)
+                    lit = _F(0.40) + _F(0.60) * lit  # leaves scatter
+                elif kind == ASPHALT:
+                    grainy = _F(0.20)
+                    pools = _F(0.65) if nz > _HALF else _ZERO
+                elif kind == MATTE:
+                    pools = _F(0.25) if nz > _HALF else _ZERO
+                elif kind == PAINT:
+                    grainy, mirror, gloss = _ZERO, _F(0.20), _F(0.30)
+                elif kind in (GLASS, WINDOW):
+                    grainy, mirror, gloss = _ZERO, _F(0.60), _F(0.12)
+                elif kind >= HEAD_LIGHT:
+                    grainy = _ZERO
+                bias += min(shadow[9] * math.sqrt(nx * nx + ny * ny) / max(lit, _F(0.02)), _F(3.0))
+                if lit <= _ZERO:
+                    bias = _NEVER_SHADED
+                up = _HALF + _HALF * nz
+                sky_red = red * (light[BOUNCE_RGB] + (light[SKY_RGB] - light[BOUNCE_RGB]) * up)
+                sky_green = green * (light[BOUNCE_RGB + 1] + (light[SKY_RGB + 1] - light[BOUNCE_RGB + 1]) * up)
+                sky_blue = blue * (light[BOUNCE_RGB + 2] + (light[SKY_RGB + 2] - light[BOUNCE_RGB + 2]) * up)
+                sun_red, sun_green, sun_blue = (
+                    red * light[SUN_RGB] * lit,
+                    green * light[SUN_RGB + 1] * lit,
+                    blue * light[SUN_RGB + 2] * lit,
                 )
+                upright = _ONE if abs(nz) < _HALF else _ZERO
+                # Whole spans: what is written over the run's end is the next run's.
+                span = ((last - first + np.uint64(SPAN - 1)) >> np.uint64(4)) << np.uint64(4)
+                for k in range(span):
+                    i = first + k
+                    lane[RED + i] = sky_red
+                    lane[GREEN + i] = sky_green
+                    lane[BLUE + i] = sky_blue
+                    lane[SUN_RED + i] = sun_red
+                    lane[SUN_GREEN + i] = sun_green
+                    lane[SUN_BLUE + i] = sun_blue
+                    lane[BIAS + i] = bias
+                    lane[ROUGHNESS + i] = grainy
+                    lane[UPRIGHT + i] = upright
+                far = far and lane[DEPTH + first] >= NEAR_M and lane[DEPTH + last - np.uint64(1)] >= NEAR_M
+                if over_all or mirror > _ZERO or glow > _ZERO:
+                    run = runs[special]
+                    run[FIRST], run[LAST] = _F(np.int32(first)), _F(np.int32(last))
+                    run[SURFACE], run[SURFACE + 1], run[SURFACE + 2] = red, green, blue
+                    run[NORMAL], run[NORMAL + 1], run[NORMAL + 2] = nx, ny, nz
+                    run[MIRROR], run[GLOSS], run[GLOW], run[WARM], run[POOLS] = mirror, gloss, glow, warm, pools
+                    special += 1
+            if has_shadow:
+                sunlit(heights, shadow, lane, count)
             else:
-                for i in range(first, last):
-                    lane[SUN, i] = _ONE
-            if amplitude > _ZERO:
-                grained(noise, lane, first, last, abs(normal[2]) < _HALF, amplitude)
+                fill(lane, SUN, SUN + count, _ONE)
+            if far:
+                grained(noise, lane, count)
             else:
-                for i in range(first, last):
-                    lane[GRAIN, i] = _ONE
-            open_sky = _HALF + _HALF * normal[2]
-            r0 = surface[0] * (light[BOUNCE_RGB] + (light[SKY_RGB] - light[BOUNCE_RGB]) * open_sky)
-            g0 = surface[1] * (light[BOUNCE_RGB + 1] + (light[SKY_RGB + 1] - light[BOUNCE_RGB + 1]) * open_sky)
-            b0 = surface[2] * (light[BOUNCE_RGB + 2] + (light[SKY_RGB + 2] - light[BOUNCE_RGB + 2]) * open_sky)
-            r1, g1, b1 = (
-                surface[0] * light[SUN_RGB] * to_sun,
-                surface[1] * light[SUN_RGB + 1] * to_sun,
-                surface[2] * light[SUN_RGB + 2] * to_sun,
-            )
+                grained_near(noise, lane, count)
+            coloured(lane, count)
+            for n in range(special):
+                overlay(lane, runs[n], eye, light, glow_map, glow_frame, mirrored)
+            finish(lane, light, eye[2], out[here : here + TILE], count)
+
+
+@kernel(fastmath=True, counts=False)
+def sky(
+    lane: Float32,
+    first: Number,
+    last: Number,
+    line: Float32,
+    right: Float32,
+    eye_z: Number,
+    light: Float32,
+    noise: UInt8,
+    colour: Float32,
+) -> None:
+    """Lay a run of sky into a row; ``colour`` is (3,) scratch."""
+    for i in range(first, last):
+        dx, dy = line[0] + lane[ACROSS + i] * right[0], line[1] + lane[ACROSS + i] * right[1]
+        dz = line[2] + lane[ACROSS + i] * right[2]
+        scale = _ONE / math.sqrt(dx * dx + dy * dy + dz * dz)
+        sky_colour(dx * scale, dy * scale, dz * scale, light, noise, colour)
+        lane[RED + i], lane[GREEN + i], lane[BLUE + i] = colour[0], colour[1], colour[2]
+        lane[SUN_RED + i], lane[SUN_GREEN + i], lane[SUN_BLUE + i] = _ZERO, _ZERO, _ZERO
+        lane[BIAS + i], lane[ROUGHNESS + i], lane[UPRIGHT + i] = _NEVER_SHADED, _ZERO, _ZERO
+        lane[CLEAR + i] = _ZERO
+        if light[FOG_PER_M] > _ZERO:  # the sky stands in fog up to some height
+            lane[CLEAR + i] = _ONE
+            lane[DEPTH + i] = _F(500.0) * max(_F(0.0), _ONE - max(_ZERO, dz * scale) * _F(1.4))
+            lane[Z + i] = eye_z
+
+
+@kernel(fastmath=True, counts=False)
+def overlay(
+    lane: Float32,
+    run: Float32,
+    eye: Float32,
+    light: Float32,
+    glow_map: Float32,
+    glow_frame: Float32,
+    mirrored: Float32,
+) -> None:
+    """Add to a run what only some have: water and what it mirrors, gloss, lamps on it, light of its own."""
+    first, last = np.uint64(run[FIRST]), np.uint64(run[LAST])
+    surface, normal = run[SURFACE : SURFACE + 3], run[NORMAL : NORMAL + 3]
+    wet, puddles, night = light[WET], light[PUDDLES], light[NIGHT]
+    if wet > _ZERO and run[POOLS] > _ZERO:
+        dark = _ONE - _F(0.45) * wet
+        for i in range(first, last):
+            lane[RED + i] *= dark
+            lane[GREEN + i] *= dark
+            lane[BLUE + i] *= dark
+            depth = (lane[ROUGH + i] - _F(1.5) + _F(1.3) * puddles) * _F(1.6)
+            pool = max(wet * _F(0.25), run[POOLS] * min(max(depth, _ZERO), _ONE))
+            mirror_at(lane, i, eye, normal, light, pool, pool * _HALF, mirrored[0])
+            mix_mirror(lane, i, light, mirrored[0])
+    elif run[MIRROR] > _ZERO:
+        mirror_span(lane, first, last, eye, normal, light, run[MIRROR], run[GLOSS], mirrored)
+    if night > _ZERO:
+        lamplight(lane, first, last, glow_map, glow_frame, surface, normal[2], night)
+        warm = run[WARM]
+        if warm > _ZERO:
             for i in range(first, last):
-                lane[RED, i] = lane[GRAIN, i] * (r0 + r1 * lane[SUN, i])
-                lane[GREEN, i] = lane[GRAIN, i] * (g0 + g1 * lane[SUN, i])
-                lane[BLUE, i] = lane[GRAIN, i] * (b0 + b1 * lane[SUN, i])
-            if wet > _ZERO and normal[2] > _HALF and kind in (ASPHALT, MATTE):
-                dark = _ONE - _F(0.45) * wet
-                depth_of_pools = _F(0.65) if kind == ASPHALT else _F(0.25)
-                for i in range(first, last):
-                    lane[RED, i] *= dark
-                    lane[GREEN, i] *= dark
-                    lane[BLUE, i] *= dark
-                    pool = wet * _F(0.25)
-                    pool = max(
-                        pool,
-                        depth_of_pools
-                        * min(max((lane[ROUGH, i] - _F(1.5) + _F(1.3) * puddles) * _F(1.6), _ZERO), _ONE),
-                    )
-                    mirror_at(lane, i, eye, normal, light, pool, pool * _HALF, mirrored[0])
-                    mix_mirror(lane, i, light, mirrored[0])
-            elif mirror > _ZERO:
-                mirror_span(lane, first, last, eye, normal, light, mirror, gloss, mirrored)
-            if night > _ZERO:
-                lamplight(lane, first, last, glow_map, glow_frame, surface, normal[2], night)
-                if kind == WINDOW and is_static and static_glow[number] < 70:
-                    warm = night * (_F(0.30) + _F(static_glow[number]) * _F(0.008))
-                    for i in range(first, last):
-                        lane[RED, i] += warm
-                        lane[GREEN, i] += warm * _F(0.76)
-                        lane[BLUE, i] += warm * _F(0.42)
-            if glow > _ZERO:
-                for i in range(first, last):
-                    lane[RED, i] += surface[0] * glow
-                    lane[GREEN, i] += surface[1] * glow
-                    lane[BLUE, i] += surface[2] * glow
-            column = end
-        finish(lane, light, eye[2], out[row * width : (row + 1) * width])
+                lane[RED + i] += warm
+                lane[GREEN + i] += warm * _F(0.76)
+                lane[BLUE + i] += warm * _F(0.42)
+    glow = run[GLOW]
+    if glow > _ZERO:
+        for i in range(first, last):
+            lane[RED + i] += surface[0] * glow
+            lane[GREEN + i] += surface[1] * glow
+            lane[BLUE + i] += surface[2] * glow
