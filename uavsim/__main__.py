@@ -13,6 +13,9 @@ def main() -> None:
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, _end)
+    # Before numpy is imported: our products are small, threads that wait for each other cost more than they bring, and sums
+    # that are split by the number of cores would end in other bits on another machine.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     from uavsim.cli import main as run
 
     run(take_signals=True)

@@ -1,3 +1,5 @@
+import tracemalloc
+
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -47,3 +49,43 @@ def test_shares_stay_shares(pairs: list[tuple[float, float]], guess: float) -> N
     assert np.isfinite(fill).all()
     assert (fill >= 0).all()
     assert (fill <= 1 + 1e-9).all()
+
+
+def plainly_fitted(fill: np.ndarray, views: Intervals) -> np.ndarray:
+    """Every view beside every teacher at once, turn by turn, as the module's docstring says."""
+    apart = np.arccos(np.clip(views.towards @ views.towards.T, -1, 1))
+    nearby = np.exp(-(apart**2) / (2 * np.radians(8.0) ** 2)) * views.weight
+    for _ in range(5):
+        shown = np.clip(fill, views.low, views.high)
+        fill_of_all = np.minimum(fill * (views.weight @ shown + 150) / (views.weight @ fill + 150), 1.0)
+        shown = np.clip(fill_of_all, views.low, views.high)
+        fill = (nearby @ shown + 150 * fill_of_all) / (nearby.sum(axis=1) + 150)
+    return fill
+
+
+def test_many_views_are_fitted_in_parts_as_if_at_once() -> None:
+    rng = np.random.default_rng(5)
+    directions = rng.normal(size=(700, 3))
+    directions /= np.linalg.norm(directions, axis=1, keepdims=True)
+    low = rng.uniform(0.5, 0.9, 700)
+    seen = Intervals(directions, low, low + rng.uniform(0, 0.1, 700), rng.uniform(40, 900, 700))
+    guess = np.full(700, 0.6)
+
+    np.testing.assert_allclose(fitted(guess, seen), plainly_fitted(guess, seen), rtol=1e-10)
+    assert (guess == 0.6).all()  # the caller's own is left as it was
+
+
+def test_a_scene_of_views_takes_little_memory() -> None:
+    rng = np.random.default_rng(6)
+    directions = rng.normal(size=(20_000, 3))
+    directions /= np.linalg.norm(directions, axis=1, keepdims=True)
+    seen = views(np.full(20_000, 0.6), np.full(20_000, 0.8), towards=directions)
+
+    tracemalloc.start()
+    try:
+        fitted(np.full(20_000, 0.7), seen)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+
+    assert peak < 60e6  # 20,000 views beside 1,500 teachers are 240 MB

@@ -27,6 +27,7 @@ _PRIOR_PX: Final = 150.0  # weight of what is known so far, in pixels of views f
 _OUTLIER: Final = 0.7  # of what is expected: hidden by something that looks like ground
 _MOST_TEACHERS: Final = 1500
 _TURNS: Final = 5
+_ROWS: Final = 256  # views at once: what is worked on stays in the cache
 
 
 def fill_of_views(
@@ -97,28 +98,53 @@ def fitted(fill: FloatArray, views: Intervals) -> FloatArray:
     teachers = teachers[np.argsort(-views.weight[teachers], kind="stable")[:_MOST_TEACHERS]]
     if not len(teachers):
         return fill
-    nearby = _nearness(views.towards, views.towards[teachers])
-    nearby *= views.weight[teachers]
-    known_px = nearby.sum(axis=1) + _PRIOR_PX
     taught = views.take(teachers)
-    for _ in range(_TURNS):
-        shown = np.clip(fill[teachers], taught.low, taught.high)
-        scale = (taught.weight @ shown + _PRIOR_PX) / (taught.weight @ fill[teachers] + _PRIOR_PX)
-        general = np.minimum(fill * scale, 1.0)
-        shown = np.clip(general[teachers], taught.low, taught.high)
-        fill = (nearby @ shown + _PRIOR_PX * general) / known_px
+    turns = _turns_of(fill[teachers], taught)
+    fill = fill.copy()
+    for start in range(0, len(fill), _ROWS):  # of a scene, the nearness of all views to all teachers is 300 MB
+        own = slice(start, start + _ROWS)
+        nearby = _nearness(views.towards[own], taught)
+        known_px = nearby.sum(axis=1) + _PRIOR_PX
+        told = nearby @ np.stack([turn.shown for turn in turns], axis=1)
+        for number, turn in enumerate(turns):
+            fill[own] = (told[:, number] + _PRIOR_PX * np.minimum(fill[own] * turn.scale, 1.0)) / known_px
     return fill
 
 
-def _nearness(towards: FloatArray, others: FloatArray) -> FloatArray:
-    """Return (M, K) weights that fall with the angle between directions."""
-    nearness = towards @ others.T
+@dataclass(frozen=True, slots=True, eq=False)
+class _Turn:
+    """What one turn of fitting found: by how much all shares were wrong, and what each teacher (K,) shows."""
+
+    scale: float
+    shown: FloatArray
+
+
+def _turns_of(fill: FloatArray, taught: Intervals) -> list[_Turn]:
+    """Fit the teachers' own shares (K,) to their intervals, turn by turn."""
+    nearby = _nearness(taught.towards, taught)
+    known_px = nearby.sum(axis=1) + _PRIOR_PX
+    turns: list[_Turn] = []
+    for _ in range(_TURNS):
+        shown = np.clip(fill, taught.low, taught.high)
+        scale = float((taught.weight @ shown + _PRIOR_PX) / (taught.weight @ fill + _PRIOR_PX))
+        general = np.minimum(fill * scale, 1.0)
+        shown = np.clip(general, taught.low, taught.high)
+        fill = (nearby @ shown + _PRIOR_PX * general) / known_px
+        turns.append(_Turn(scale, shown))
+    return turns
+
+
+def _nearness(towards: FloatArray, taught: Intervals) -> FloatArray:
+    """Return (M, K) weights of teachers in pixels, which fall with the angle between directions."""
+    nearness = towards @ taught.towards.T
     np.clip(nearness, -1.0, 1.0, out=nearness)
     np.arccos(nearness, out=nearness)
-    np.square(nearness, out=nearness)  # in place from here to the end: of a scene these are hundreds of megabytes
+    np.square(nearness, out=nearness)
     np.negative(nearness, out=nearness)
     nearness /= 2 * _SPREAD_RAD**2
-    return np.exp(nearness, out=nearness)
+    np.exp(nearness, out=nearness)
+    nearness *= taught.weight
+    return nearness
 
 
 def _numbered(names: Sequence[str]) -> IntArray:

@@ -56,11 +56,17 @@ def record_scene(
     lockstep, traffic = session.begin_scene(plan, heartbeat=heartbeat)
     samples = images = 0
     with RecordingWriter(folder, plan) as writer, _Behind(plan, traffic, writer, measure) as behind:
+
+        def poses_of(places: Sequence[DroneState]) -> list[CameraPose]:
+            behind.wait()  # now that the next images come: with them, no more than two captures are in memory
+            return sensor_poses(plan, places)
+
         for step in plan.capture_steps:
-            drones, poses, state, readings = lockstep.capture(step, poses_of=lambda places: sensor_poses(plan, places))
-            behind.put(_Taken(step, drones, poses, state, readings, lockstep.weather_now()))
+            taken = _Taken(step, *lockstep.capture(step, poses_of=poses_of), lockstep.weather_now())
             samples += step % plan.keyframe_every_steps == 0
-            images += sum(reading.modality == RGB for reading in readings)
+            images += sum(reading.modality == RGB for reading in taken.readings)
+            behind.put(taken)
+            del taken  # or its images would stay until the next ones are there
             sample_taken(samples, images)
         behind.wait()
         facts = _facts(session, traffic, behind.binder)

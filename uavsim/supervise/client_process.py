@@ -34,7 +34,7 @@ from uavsim.capture.client_events import (
 )
 from uavsim.environment import python_command
 from uavsim.errors import InputError, SimulatorError, SimulatorLost, SystemFailure, UavsimError
-from uavsim.supervise.process import GuardedProcess, exit_text, rss_bytes
+from uavsim.supervise.process import FEW_ARENAS, GuardedProcess, exit_text, rss_bytes
 
 __all__ = ["ClientProcess", "Deadlines", "client_command"]
 
@@ -82,7 +82,7 @@ class ClientProcess:
     def __init__(self, command: Sequence[str], *, log: Path, deadlines: Deadlines, home: Path) -> None:
         home.mkdir(parents=True, exist_ok=True)
         # Thread pools of OpenCV and BLAS would fight for the cores with the client processes of the other simulators.
-        env = {"HOME": str(home), "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+        env = {"HOME": str(home), "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"} | FEW_ARENAS
         self._process = GuardedProcess(command, log=log, env=env, pipes=True)
         self._deadlines = deadlines
         self._phase = "connect"

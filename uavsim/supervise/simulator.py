@@ -15,7 +15,7 @@ from uavsim.config.run import SimulatorConfig
 from uavsim.environment import python_command
 from uavsim.errors import SimulatorError, SimulatorLost
 from uavsim.files.parse import parse_json
-from uavsim.supervise.process import GuardedProcess, exit_text, rss_bytes
+from uavsim.supervise.process import FEW_ARENAS, GuardedProcess, exit_text, rss_bytes
 
 __all__ = ["Simulator", "announced_ports"]
 
@@ -121,7 +121,7 @@ class Simulator:
             return {}
         end = time.monotonic() + self.config.ready_s
         if self.config.kind == "mock":
-            self._process = GuardedProcess(self._headless_command(), log=self._log)
+            self._process = GuardedProcess(self._headless_command(), log=self._log, env=FEW_ARENAS)
             ports = self._announced_ports(end=end)
         else:
             ports = self._chosen_ports()

@@ -194,16 +194,16 @@ def shade(
                 # Whole spans: what is written over the run's end is the next run's.
                 span = ((last - first + np.uint64(SPAN - 1)) >> np.uint64(4)) << np.uint64(4)
                 for k in range(span):
-                    i = first + k
-                    lane[RED + i] = sky_red
-                    lane[GREEN + i] = sky_green
-                    lane[BLUE + i] = sky_blue
-                    lane[SUN_RED + i] = sun_red
-                    lane[SUN_GREEN + i] = sun_green
-                    lane[SUN_BLUE + i] = sun_blue
-                    lane[BIAS + i] = bias
-                    lane[ROUGHNESS + i] = grainy
-                    lane[UPRIGHT + i] = upright
+                    at = first + k
+                    lane[RED + at] = sky_red
+                    lane[GREEN + at] = sky_green
+                    lane[BLUE + at] = sky_blue
+                    lane[SUN_RED + at] = sun_red
+                    lane[SUN_GREEN + at] = sun_green
+                    lane[SUN_BLUE + at] = sun_blue
+                    lane[BIAS + at] = bias
+                    lane[ROUGHNESS + at] = grainy
+                    lane[UPRIGHT + at] = upright
                 far = far and lane[DEPTH + first] >= NEAR_M and lane[DEPTH + last - np.uint64(1)] >= NEAR_M
                 if over_all or mirror > _ZERO or glow > _ZERO:
                     run = runs[special]
