@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+import weakref
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -10,11 +12,14 @@ import numpy as np
 import pytest
 
 from tests.capture.test_recording_writer import INFOS, PLAN, STATES, _images
+from tests.plans import scene_plan
 from uavsim.annotate.measure import KeyframeMeasurement
+from uavsim.capture import recording_writer
 from uavsim.capture.record import record_scene
 from uavsim.capture.recording_reader import LOG_NAME, read_recording
 from uavsim.errors import MissedTick
 from uavsim.images import codec
+from uavsim.records.plan import ScenePlan
 from uavsim.simulate.ports import Reading, SceneTraffic, TickState
 from uavsim.simulate.swarm import PlannedSwarm
 
@@ -95,3 +100,43 @@ def test_without_a_measurement_nothing_is_counted(tmp_path: Path) -> None:
         sample_taken=lambda _samples, _images: None,
     )
     assert all(frame.measured is None for frame in read_recording(tmp_path).frames)
+
+
+class HungrySimulator(Simulator):
+    """Looks at how many images of earlier captures are still in memory when it is about to make those of the next."""
+
+    def __init__(self, plan: ScenePlan) -> None:
+        super().__init__()
+        self.swarm.begin(plan, heartbeat=lambda _phase, _tick: None)
+        self.images: list[weakref.ref[np.ndarray]] = []
+        self.alive: list[int] = []
+
+    def capture(self, step: int, *, poses_of: Any) -> tuple[Any, ...]:
+        drones = self.swarm.advance(step)
+        poses = poses_of(drones)
+        self.alive.append(sum(image() is not None for image in self.images))
+        readings = _images(seed=step + 1)
+        self.images += [weakref.ref(reading.data) for reading in readings]
+        return drones, poses, TickState(77 + step, step * 0.05, lambda: STATES), readings
+
+
+def test_no_more_than_two_captures_are_in_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def slow(*arguments: Any) -> None:
+        time.sleep(0.02)  # an encoder slower than the simulator: what is behind may not pile up
+        write(*arguments)
+
+    write = recording_writer._write_capture
+    monkeypatch.setattr(recording_writer, "_write_capture", slow)
+    plan = scene_plan(samples=6)
+    simulator = HungrySimulator(plan)
+
+    record_scene(
+        cast("Any", simulator),
+        plan,
+        tmp_path,
+        heartbeat=lambda _phase, _tick: None,
+        sample_taken=lambda _samples, _images: None,
+    )
+
+    assert len(simulator.alive) == 6
+    assert max(simulator.alive) <= len(_images())  # those of one capture; the next ones make two
