@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Event
 
 from uavsim.capture.camera_capture import assemble_capture
 from uavsim.capture.lidar_capture import PointOwners, assemble_lidars
@@ -58,7 +59,7 @@ def record_scene(
     with RecordingWriter(folder, plan) as writer, _Behind(plan, traffic, writer, measure) as behind:
 
         def poses_of(places: Sequence[DroneState]) -> list[CameraPose]:
-            behind.wait()  # now that the next images come: with them, no more than two captures are in memory
+            behind.wait_for_room()  # now that the next images come: with them, two captures are in memory at most
             return sensor_poses(plan, places)
 
         for step in plan.capture_steps:
@@ -98,6 +99,8 @@ class _Behind:
         self._owners = PointOwners(traffic.actors)
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="assemble", initializer=yield_to_client)
         self._last: Future[None] | None = None
+        self._has_room = Event()
+        self._has_room.set()
 
     def __enter__(self) -> _Behind:
         return self
@@ -108,6 +111,7 @@ class _Behind:
     def put(self, taken: _Taken) -> None:
         """Hand a capture on, when the one before is joined; raises what that one raised."""
         self.wait()
+        self._has_room.clear()
         self._last = self._thread.submit(self._join, taken)
 
     def wait(self) -> None:
@@ -115,7 +119,15 @@ class _Behind:
         if self._last is not None:
             self._last.result()
 
+    def wait_for_room(self) -> None:
+        """Wait until of all captures only the last is in memory."""
+        self._has_room.wait()
+
     def _join(self, taken: _Taken) -> None:
+        try:
+            self._writer.make_room()
+        finally:
+            self._has_room.set()  # also where that failed, which whoever waits for the capture is told
         plan, state = self._plan, taken.state
         keyframe = taken.step % plan.keyframe_every_steps == 0
         captures = assemble_capture(

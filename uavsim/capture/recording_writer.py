@@ -95,8 +95,7 @@ class RecordingWriter:
             drones: of this tick; needed when the plan degrades what they report.
             measure: told of every mask before it is written.
         """
-        while len(self._pending) >= self._ticks_ahead:
-            self._wait_for(self._pending.popleft())
+        self.make_room()
         shots, jobs = [], []
         by_id = {drone.drone_id: drone for drone in drones}
         for capture in captures:
@@ -112,6 +111,15 @@ class RecordingWriter:
             jobs.append(self._pool.submit(_write_files, turn.data, paths, self._plan.images))
         self._pending.append(jobs)
         return tuple(shots), scans
+
+    def make_room(self) -> None:
+        """Wait until a tick's images can be queued.
+
+        Raises:
+            StorageError: something could not be written.
+        """
+        while len(self._pending) >= self._ticks_ahead:
+            self._wait_for(self._pending.popleft())
 
     def add(self, frame: RecordedFrame, *, measure: FrameMeasure | None = None) -> None:
         """Add a frame whose images were put before, with what was told of their masks."""
