@@ -17,7 +17,7 @@ from uavsim.annotate.measure import KeyframeMeasurement
 from uavsim.capture import recording_writer
 from uavsim.capture.record import record_scene
 from uavsim.capture.recording_reader import LOG_NAME, read_recording
-from uavsim.errors import MissedTick
+from uavsim.errors import MissedTick, StorageError
 from uavsim.images import codec
 from uavsim.records.plan import ScenePlan
 from uavsim.simulate.ports import Reading, SceneTraffic, TickState
@@ -140,3 +140,26 @@ def test_no_more_than_two_captures_are_in_memory(tmp_path: Path, monkeypatch: py
 
     assert len(simulator.alive) == 6
     assert max(simulator.alive) <= len(_images())  # those of one capture; the next ones make two
+
+
+def test_an_image_that_cannot_be_written_ends_the_scene_and_nobody_waits(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_arguments: Any) -> None:
+        raise StorageError("no space left")
+
+    monkeypatch.setattr(recording_writer, "_write_capture", full)
+    plan = scene_plan(samples=6)
+    simulator = HungrySimulator(plan)
+
+    with pytest.raises(StorageError, match="no space left"):
+        record_scene(
+            cast("Any", simulator),
+            plan,
+            tmp_path,
+            heartbeat=lambda _phase, _tick: None,
+            sample_taken=lambda _samples, _images: None,
+        )
+
+    assert 1 < len(simulator.alive) < 6  # told at the latest when the capture after the next is handed on
+    assert not (tmp_path / LOG_NAME).exists()
