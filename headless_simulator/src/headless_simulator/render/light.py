@@ -71,7 +71,10 @@ def light_of(weather: Weather) -> Light:
     low_sun = 1.0 - _ramp(altitude, 3.0, 32.0)
     cover = max(clouds**1.6, 0.85 * fog**0.7, 0.95 * dust)
 
-    sun = _rgb(1.0, 0.95, 0.86) * np.exp(-_rgb(0.02, 0.20, 0.55) * np.float32(1.6 * low_sun)) * np.float32(2.7 * direct)
+    reddened = _rgb(
+        *(math.exp(-each * 1.6 * low_sun) for each in (0.02, 0.20, 0.55))
+    )  # NumPy's exp is each processor's own
+    sun = _rgb(1.0, 0.95, 0.86) * reddened * np.float32(2.7 * direct)
     sun = sun * np.float32(1.0 - 0.97 * cover)
     zenith = _mix(_rgb(0.004, 0.007, 0.020), _rgb(0.14, 0.31, 0.74), day)
     horizon = _mix(_rgb(0.012, 0.016, 0.034), _rgb(0.58, 0.74, 0.95), day)
@@ -135,7 +138,11 @@ def noise_texture() -> UInt8:
     rng = np.random.default_rng(20241)
     white = rng.standard_normal((NOISE_SIZE, NOISE_SIZE))
     frequency = np.hypot(np.fft.fftfreq(NOISE_SIZE)[:, None], np.fft.rfftfreq(NOISE_SIZE)[None, :]) * NOISE_SIZE
-    spectrum = np.fft.rfft2(white) / np.maximum(frequency, 2.0) ** 0.85
+    values, place = np.unique(np.maximum(frequency, 2.0), return_inverse=True)
+    falloff = np.array(
+        [value**0.85 for value in values.tolist()]
+    )  # not by NumPy, whose powers differ between processors
+    spectrum = np.fft.rfft2(white) / falloff[place].reshape(frequency.shape)
     field = np.fft.irfft2(spectrum, s=(NOISE_SIZE, NOISE_SIZE))
     texture: UInt8 = np.clip(128 + 52 * (field - field.mean()) / field.std(), 0, 255).astype(np.uint8)
     return texture

@@ -51,11 +51,19 @@ class StaticScene:
         return self.tile_box_m[:, :3].min(axis=0), self.tile_box_m[:, 3:].max(axis=0)
 
 
+def _linear_of_byte(byte: int) -> float:
+    value = byte / 255.0
+    return value / 12.92 if value <= 0.04045 else float(((value + 0.055) / 1.055) ** 2.4)
+
+
+_LINEAR: Final = np.array(
+    [_linear_of_byte(byte) for byte in range(256)], np.float32
+)  # NumPy's powers are each processor's own
+
+
 def linear(srgb: UInt8) -> Float32:
     """Undo sRGB's transfer curve: bytes to linear 0..1."""
-    value = srgb.astype(np.float32) / 255.0
-    light: Float32 = np.where(value <= 0.04045, value / 12.92, ((value + 0.055) / 1.055) ** 2.4).astype(np.float32)
-    return light
+    return _LINEAR[srgb]
 
 
 def unit_normals(mesh: Mesh) -> Float32:
