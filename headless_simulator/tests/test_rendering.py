@@ -1,6 +1,10 @@
 from __future__ import annotations
 
-from headless_simulator.rendering import flat_other, flat_rgb
+import itertools
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+from headless_simulator.rendering import GraphicsCard, flat_other, flat_rgb
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -20,3 +24,19 @@ def test_flat_masks_show_the_sky():
 
     assert mask[..., 2].tolist() == [[11] * 8] * 4
     assert not mask[..., :2].any()
+
+
+def test_a_card_makes_one_image_after_the_other_and_waits_for_nobody():
+    card = GraphicsCard(0.01)
+    with ThreadPoolExecutor(2) as threads:
+        futures = [threads.submit(card.make) for _ in range(6)]
+        made = sorted(future.result() for future in futures)
+    for (began, ended), (next_began, _) in itertools.pairwise(made):
+        assert abs(ended - began - 0.01) < 1e-9
+        assert next_began >= ended
+    assert time.monotonic() >= made[-1][1]
+
+
+def test_no_card_takes_no_time():
+    began, ended = GraphicsCard(0.0).make()
+    assert began == ended

@@ -32,7 +32,7 @@ __all__ = ["CompileAhead", "compile_aside", "note_late_compilation"]
 
 _EVERY_S: Final = 5.0
 _POLL_S: Final = 0.1
-_KERNELS: Final = ("render", "world", "airsim")  # folders whose sources numba's cache depends on
+_KERNELS: Final = ("render", "world", "airsim", "carla/kernels")  # folders whose sources numba's cache depends on
 _LATER_NICENESS: Final = 15
 _aside: Final = threading.Lock()
 

@@ -18,6 +18,7 @@ from numba.core import event
 
 from headless_simulator.airsim import pixels, quad, simple_flight
 from headless_simulator.airsim.contact import advance, ground_height
+from headless_simulator.carla import control_batch, snapshot
 from headless_simulator.compiled import do_without_blas
 from headless_simulator.models import ModelLibrary
 from headless_simulator.render import Renderer
@@ -39,6 +40,8 @@ def _traffic() -> None:
         (), (), (), np.zeros((1, 3)),
     )  # fmt: skip
     World(town, models=models, renderer_of=lambda _: Renderer(mesh, models))
+    control_batch.compile_all()
+    snapshot.compile_all()
 
 
 def _rays() -> None:
@@ -61,7 +64,7 @@ Group: TypeAlias = tuple[Callable[[], None], int]
 
 GROUPS: Final[dict[str, Group]] = {
     "images": (_images, 95),
-    "traffic": (_traffic, 50),
+    "traffic": (_traffic, 100),
     "flight": (_flight, 38),
     "rays": (_rays, 17),
 }

@@ -8,6 +8,8 @@ JPEG. Masks show the sky everywhere, depth is 1,000 m everywhere.
 
 from __future__ import annotations
 
+import threading
+import time
 import zlib
 from dataclasses import dataclass
 from functools import lru_cache
@@ -36,6 +38,30 @@ class Rendering:
     flat: bool = False
     latency_s: float = 0.0
     threads: int = 2
+
+
+class GraphicsCard:
+    """A card elsewhere that makes one image after the other, each in the same time.
+
+    It goes on with the next one whether or not this machine has a processor free to take the last one over.
+
+    Args:
+        latency_s: of an image; 0 for no card.
+    """
+
+    def __init__(self, latency_s: float) -> None:
+        self._latency_s = latency_s
+        self._lock = threading.Lock()
+        self._free_s = 0.0  # when it has made all that it was asked for
+
+    def make(self) -> tuple[float, float]:
+        """Wait until it has made one more image; returns when it began and ended (``time.monotonic``)."""
+        with self._lock:
+            began_s = max(time.monotonic(), self._free_s)
+            self._free_s = ended_s = began_s + self._latency_s
+        while (left_s := ended_s - time.monotonic()) > 0:
+            time.sleep(left_s)
+        return began_s, ended_s
 
 
 def camera_number(vehicle: str, camera: str) -> int:

@@ -48,3 +48,56 @@ def test_a_reader_of_a_quiet_stream_who_stays_is_kept(pair, monkeypatch: pytest.
     streams.cut([QUIET])
     thread.join(timeout=30)
     assert not thread.is_alive()
+
+
+def received(connection: socket.socket, count: int) -> bytes:
+    data = b""
+    while len(data) < count:
+        more = connection.recv(count - len(data))
+        assert more, "the connection was closed"
+        data += more
+    return data
+
+
+def test_packets_leave_in_order_and_whole_however_slowly_they_are_read(pair) -> None:
+    streams = Streams()
+    served(streams, *pair)
+    packets = [bytes((n,)) * (3_000_000 if n % 3 == 0 else 10) for n in range(12)]
+
+    def send() -> None:
+        for n, packet in enumerate(packets):
+            streams.send(QUIET, (packet[:5], memoryview(packet)[5:]) if n % 2 else (packet,))
+
+    sender = threading.Thread(target=send, daemon=True)
+    sender.start()
+    pair[1].settimeout(30)
+    for packet in packets:
+        assert received(pair[1], 4) == struct.pack("<I", len(packet))
+        assert received(pair[1], len(packet)) == packet
+        time.sleep(0.01)
+    sender.join(timeout=30)
+    streams.await_sent(QUIET, 30.0)
+    assert not sender.is_alive()
+
+
+def test_what_a_connection_takes_at_once_wakes_no_other_thread(pair) -> None:
+    streams = Streams()
+    served(streams, *pair)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("queue.Queue.put", lambda *_, **__: pytest.fail("queued"))
+        streams.send(QUIET, (b"now",))
+    pair[1].settimeout(30)
+    assert pair[1].recv(7, socket.MSG_WAITALL) == struct.pack("<I", 3) + b"now"
+
+
+def test_a_reader_who_has_stopped_is_cut_off(pair, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("headless_simulator.carla.streams.STALL_S", 0.05)
+    streams = Streams()
+    thread = served(streams, *pair)
+    for _ in range(8):
+        streams.send(QUIET, (bytes(8 << 20),))
+    thread.join(timeout=30)
+
+    assert not thread.is_alive()
+    assert not streams.has_listener(QUIET)
+    streams.send(QUIET, (b"nobody",))

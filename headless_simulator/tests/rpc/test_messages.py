@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import msgpack
 import numpy as np
 import pytest
@@ -7,8 +9,10 @@ from headless_simulator.airsim.server import DIALECT as AIRSIM
 from headless_simulator.carla.connection import DIALECT as CARLA
 from headless_simulator.rpc.messages import (
     Dialect,
+    Packed,
     PackedFloats,
     ProtocolError,
+    Recognised,
     Request,
     encode_in_parts,
     encode_whole,
@@ -64,3 +68,24 @@ def test_a_length_of_thousands_of_millions_is_refused_at_its_head(head: bytes) -
 
 def test_carlas_text_goes_back_as_it_came() -> None:
     assert b"".join(CARLA.encode("caf\udce9")) == b"\xa4caf\xe9"
+
+
+def test_a_common_message_is_recognised_where_a_message_begins_and_nowhere_else() -> None:
+    asked: list[bytes] = []
+
+    def recognise(data: bytes) -> Recognised | None:
+        asked.append(data)
+        return Recognised(["common"], 3) if data.startswith(b"\x92\x01\x02") else None
+
+    messages = Dialect("replace", 1 << 16, encode_whole, recognise=recognise).messages()
+
+    assert list(messages.of(b"\x92\x01\x02\x92\x01\x02\x91")) == [["common"], ["common"]]
+    assert list(messages.of(b"\x92\x01")) == []
+    assert list(messages.of(b"\x02\x92\x01\x02")) == [[[1, 2]], [1, 2]]
+    assert list(messages.of(b"\x92\x01\x02")) == [["common"]]
+    assert asked == [b"\x92\x01\x02\x92\x01\x02\x91", b"\x92\x01\x02\x91", b"\x91", b"\x92\x01\x02"]
+
+
+@pytest.mark.parametrize("encode", [encode_whole, encode_in_parts])
+def test_what_is_packed_goes_out_as_it_is(encode: Callable[[object], list[bytes]]) -> None:
+    assert b"".join(encode([1, 300, None, Packed(b"\x92\x01\x02")])) == msgpack.packb([1, 300, None, [1, 2]])

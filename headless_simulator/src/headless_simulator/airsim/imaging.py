@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import threading
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -19,7 +18,7 @@ from headless_simulator.airsim.pixels import paint_into, without_alpha
 from headless_simulator.airsim.precipitation import overlay
 from headless_simulator.airsim.settings import IMAGE_TYPES, Capture
 from headless_simulator.errors import CallRefused
-from headless_simulator.rendering import Rendering, flat_pass
+from headless_simulator.rendering import GraphicsCard, Rendering, flat_pass
 from headless_simulator.rpc.messages import PackedFloats
 from headless_simulator.scene import Float32, Int32, Movers, RenderedImage, UInt8, View, Weather
 
@@ -65,7 +64,7 @@ class ImageCapture:
         self, host: AirSimHost, objects: SceneObjects, *, object_lock: threading.RLock, rendering: Rendering
     ) -> None:
         self._host, self._objects, self._lock, self._rendering = host, objects, object_lock, rendering
-        self._gpu = threading.Lock()
+        self._card = GraphicsCard(rendering.latency_s)
 
     def take(
         self, requests: Sequence[ImageRequest], extra: Movers, overlays: dict[str, float]
@@ -102,9 +101,7 @@ class ImageCapture:
         return Moment(host.weather, host.signals(), host.time_s, host.frame)
 
     def _image(self, request: ImageRequest, movers: Movers, types: set[int], moment: Moment) -> RenderedImage:
-        if self._rendering.latency_s:
-            with self._gpu:
-                time.sleep(self._rendering.latency_s)
+        self._card.make()
         if self._rendering.flat:
             return flat_pass(
                 request.capture.width_px, request.capture.height_px, camera_id=request.camera, frame=moment.frame

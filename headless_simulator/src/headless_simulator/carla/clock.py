@@ -22,7 +22,7 @@ from headless_simulator.world.table import SENSOR
 from headless_simulator.world.world import World
 
 _SNAPSHOT_WAIT_S: Final = 1.0
-_IMAGES_WAIT_S: Final = 1.5
+_SENSORS_WAIT_S: Final = 1.5
 _LISTENERS_WAIT_S: Final = 1.0
 _LOOK_S: Final = 0.01  # how soon a free run begins after clients gave the clock back
 
@@ -82,12 +82,13 @@ class Clock:
     def tick(self) -> int:
         """Advance by one tick; returns its frame.
 
-        The state is queued for sending by then, and so are the images, unless they take longer than
-        ``_IMAGES_WAIT_S``: then the next tick waits for them, so that a slow renderer is no RPC time-out.
+        The state is queued for sending by then, and so is what sensors without images measured, unless it takes longer than
+        ``_SENSORS_WAIT_S``. Images follow when they are drawn, as those of a real server do; the next tick that has images
+        waits for them.
         """
         with self._lock:
             self._silence.wait()
-            self._sensors.finish()
+            self._sensors.finish_before(render=not self._episode.settings.no_rendering)
             self._streams.await_expected(_LISTENERS_WAIT_S)
             settings, game = self._episode.settings, self._world.game_thread
             self._faults.before_tick(synchronous=settings.synchronous)
@@ -110,7 +111,7 @@ class Clock:
                 self._snapshot_sent.notify_all()
             self._sensors.start(work)
             game.frame()
-            self._sensors.wait(_IMAGES_WAIT_S)
+            self._sensors.wait(_SENSORS_WAIT_S)
             return self._world.frame
 
     def await_snapshot_after(self, frame: int) -> None:

@@ -18,6 +18,7 @@ import time
 from collections.abc import Callable
 from typing import Any, Final
 
+from headless_simulator.carla import control_batch
 from headless_simulator.rpc.connections import Connection
 from headless_simulator.rpc.messages import Dialect, ProtocolError, Request, encode_whole
 
@@ -27,7 +28,7 @@ _WAKE_LIMIT_S: Final = 0.1
 _IDLE_QUESTION_S: Final = 0.002  # an asynchronous Traffic Manager asks for the settings in a busy loop
 _QUEUED_STEPS: Final = 1024
 
-DIALECT: Final = Dialect("surrogateescape", LARGEST_MESSAGE, encode_whole)
+DIALECT: Final = Dialect("surrogateescape", LARGEST_MESSAGE, encode_whole, recognise=control_batch.recognise)
 Answer = tuple[Any, Any]  # error, result
 
 

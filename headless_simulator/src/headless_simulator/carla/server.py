@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable
 from typing import Any, Final
 
-from headless_simulator.carla import snapshot, wire
+from headless_simulator.carla import control_batch, snapshot, wire
 from headless_simulator.carla.caller import CALLER
 from headless_simulator.carla.connection import Answer, CarlaConnection
 from headless_simulator.carla.context import build_context
@@ -20,7 +20,7 @@ from headless_simulator.faults import Faults
 from headless_simulator.rendering import Rendering
 from headless_simulator.rpc.arguments import WrongCount
 from headless_simulator.rpc.call_counts import NAME_SHOWN
-from headless_simulator.rpc.messages import Request
+from headless_simulator.rpc.messages import Packed, Request
 from headless_simulator.rpc.methods import Bound, InternalError
 from headless_simulator.stages import stage
 from headless_simulator.towns.library import TownLibrary
@@ -48,6 +48,8 @@ class CarlaServer:
     """
 
     def __init__(self, world: World, *, towns: TownLibrary, faults: Faults, rendering: Rendering) -> None:
+        control_batch.compile_all()
+        snapshot.compile_all()
         self.context = build_context(world, towns=towns, faults=faults, rendering=rendering)
         self.context.streams.greeting[EPISODE_STREAM] = lambda: (snapshot.pack(world, flags=0),)
         world.game_thread.is_synchronous = lambda: self.context.episode.settings.synchronous
@@ -162,6 +164,8 @@ class CarlaServer:
             result = bound.run(arguments)
         if traits.is_bare:
             return result
+        if isinstance(result, Packed):
+            return wire.packed_ok(result)
         return wire.VOID_OK if traits.is_void else wire.ok(result)
 
     def report(self) -> str | None:

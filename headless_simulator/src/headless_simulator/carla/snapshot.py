@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
 from headless_simulator.carla import wire
-from headless_simulator.scene import UInt8
-from headless_simulator.world.signals import GREEN
-from headless_simulator.world.table import LIGHT, SIGN, VEHICLE, WALKER, Rows
+from headless_simulator.carla.kernels.snapshot_bytes import DATA, put_states
+from headless_simulator.scene import Int32, UInt8, UInt32
+from headless_simulator.world.table import LIGHT, SIGN, WALKER, Rows, Table
 from headless_simulator.world.world import World
+
+_FIELDS: Final[Mapping[str, Any]] = wire.LIGHT_DATA.fields or {}
+_TIMES: Final = slice(_FIELDS["green"][1], _FIELDS["pole"][1])  # green, yellow, red, elapsed
+_FROZEN: Final = _FIELDS["frozen"][1]
+_STATE: Final = _FIELDS["state"][1]
 
 
 def pack(world: World, *, flags: int, spoiled: Sequence[int] = ()) -> bytes:
@@ -22,70 +29,75 @@ def pack(world: World, *, flags: int, spoiled: Sequence[int] = ()) -> bytes:
         episode = wire.EPISODE_HEADER.pack(world.episode, time.time(), world.delta_s, 0, 0, 0, flags)
         states = _states(world)
         if spoiled:
-            states["transform"][np.isin(states["id"], spoiled)] = np.nan
-        return header + episode + states.tobytes()
+            fields = states.view(wire.ACTOR_STATE)[:, 0]
+            fields["transform"][np.isin(fields["id"], spoiled)] = np.nan
+        return b"".join((header, episode, states.data))
 
 
-def _states(world: World) -> npt.NDArray[np.void]:
-    c = world.table.c
-    rows = world.table.rows()
-    out = np.zeros(len(rows), wire.ACTOR_STATE)
-    out["id"], out["state"] = c.actor_id[rows], 1
-    out["transform"], out["velocity"] = c.pose[rows], c.velocity[rows]
-    out["angular"], out["acceleration"] = c.angular[rows], c.acceleration[rows]
-    kind = c.kind[rows]
-    data = out["data"]
-    vehicles = np.flatnonzero(kind == VEHICLE)
-    if len(vehicles):
-        data[vehicles] = _vehicles(world, rows[vehicles])
-    walkers = np.flatnonzero(kind == WALKER)
+def compile_all() -> None:
+    """Compile the kernel now (or read it from disk), not under a client's deadline."""
+    none = np.empty(0, np.uint32)
+    put_states(np.empty(0, np.int64), Table().c, (none.astype(np.uint8), none), np.empty((0, 0), np.uint8))
+
+
+def _states(world: World) -> UInt8:
+    """Return an ``ACTOR_STATE`` of each actor, as bytes."""
+    c, table = world.table.c, world.table
+    rows = table.rows()
+    out = np.zeros((len(rows), wire.ACTOR_STATE.itemsize), np.uint8)
+    put_states(rows, c, (world.signal_state.state, world.light_ids), out)
+    data = out[:, DATA:]
+    walkers = table.rows(WALKER)
     if len(walkers):
-        data[walkers] = _walkers(world, rows[walkers])
-    lights = np.flatnonzero(kind == LIGHT)
+        data[table.places(WALKER)] = _walkers(world, walkers)
+    lights = table.places(LIGHT)
     if len(lights):
         data[lights] = _lights(world)
-    signs = np.flatnonzero(kind == SIGN)
+    signs = table.rows(SIGN)
     if len(signs):
-        sign = np.zeros(len(signs), wire.SIGN_DATA)
-        sign["sign_id"] = c.actor_id[rows[signs]].astype("S")
-        data[signs] = sign.view("V54")
+        data[table.places(SIGN)] = _signs(c.actor_id[signs].tobytes())
     return out
 
 
-def _vehicles(world: World, rows: Rows) -> npt.NDArray[np.void]:
-    c = world.table.c
-    out = np.zeros(len(rows), wire.VEHICLE_DATA)
-    out["control"] = c.control[rows]
-    out["hand_brake"], out["reverse"], out["manual"] = c.hand_brake[rows], c.reverse[rows], c.manual[rows]
-    out["gear"], out["limit"] = c.gear[rows], c.limit[rows]
-    at = c.signal[rows]
-    near = at >= 0
-    out["tl_state"] = GREEN
-    if near.any():
-        state: UInt8 = world.signal_state.state
-        ids = np.array([light.actor_id for light in world.lights], np.uint32)
-        out["tl_state"][near], out["tl_id"][near] = state[at[near]], ids[at[near]]
-        out["has_tl"][near] = 1
-    return out.view("V54")
-
-
-def _walkers(world: World, rows: Rows) -> npt.NDArray[np.void]:
+def _walkers(world: World, rows: Rows) -> UInt8:
     c = world.table.c
     out = np.zeros(len(rows), wire.WALKER_DATA)
     speed = np.linalg.norm(c.velocity[rows], axis=1)
     moving = speed > 1e-6
     out["direction"][moving] = c.velocity[rows][moving] / speed[moving, None]
-    out["speed"] = [world.actors[int(i)].walk_speed for i in c.actor_id[rows]]
-    out["jump"] = [world.actors[int(i)].jump for i in c.actor_id[rows]]
-    return out.view("V54")
+    walkers = [world.actors[actor_id] for actor_id in c.actor_id[rows].tolist()]
+    out["speed"] = [walker.walk_speed for walker in walkers]
+    out["jump"] = [walker.jump for walker in walkers]
+    return _bytes(out)
 
 
-def _lights(world: World) -> npt.NDArray[np.void]:
+def _lights(world: World) -> UInt8:
     signals = world.signal_state
-    out = np.zeros(len(signals.heads), wire.LIGHT_DATA)
-    out["sign_id"] = signals.opendrive_ids
-    for name, value in (("green", "green_s"), ("yellow", "yellow_s"), ("red", "red_s"), ("elapsed", "elapsed_s")):
-        out[name] = [getattr(lamp, value) for lamp in signals.lamps]
-    out["pole"] = signals.places
-    out["frozen"], out["state"] = signals.frozen, signals.state
-    return out.view("V54")
+    out = _poles(signals.opendrive_ids.tobytes(), signals.places.tobytes()).copy()
+    times_s = [(lamp.green_s, lamp.yellow_s, lamp.red_s, lamp.elapsed_s) for lamp in signals.lamps]
+    out[:, _TIMES] = _bytes(np.array(times_s, np.float32))
+    out[:, _FROZEN], out[:, _STATE] = signals.frozen, signals.state
+    return out
+
+
+@lru_cache(maxsize=8)
+def _poles(opendrive_ids: bytes, places: bytes) -> UInt8:
+    """Say what of traffic lights is always the same."""
+    numbers: Int32 = np.frombuffer(places, np.int32)
+    out = np.zeros(len(numbers), wire.LIGHT_DATA)
+    out["sign_id"] = np.frombuffer(opendrive_ids, f"S{len(opendrive_ids) // len(numbers)}")
+    out["pole"] = numbers
+    return _bytes(out)
+
+
+@lru_cache(maxsize=8)
+def _signs(ids: bytes) -> UInt8:
+    """Say what signs say: as long as they stand, the same."""
+    numbers: UInt32 = np.frombuffer(ids, np.uint32)
+    out = np.zeros(len(numbers), wire.SIGN_DATA)
+    out["sign_id"] = numbers.astype("S")
+    return _bytes(out)
+
+
+def _bytes(rows: npt.NDArray[Any]) -> UInt8:
+    return rows.view(np.uint8).reshape(len(rows), -1)

@@ -1,7 +1,9 @@
 """The streaming server: a client connects once per stream, sends its number and then only reads.
 
-Each subscriber has a sender thread and a short queue. A full queue holds the simulation back; one that stays full for
-``STALL_S`` belongs to a client that has stopped reading, and its connection is closed so that others are not disturbed.
+Whoever has a packet for a subscriber sends it himself if nothing is before it and the connection takes it at once: that saves
+waking another thread for each packet. What is left goes to the subscriber's short queue and its sender thread. A full queue
+holds the simulation back; one that stays full for ``STALL_S`` belongs to a client that has stopped reading, and its connection
+is closed so that others are not disturbed.
 """
 
 from __future__ import annotations
@@ -34,16 +36,23 @@ class Subscriber:
     def __init__(self, connection: socket.socket, depth: int) -> None:
         self._connection = connection
         self._queue: queue.Queue[Packet | None] = queue.Queue(depth)
+        self._turn = threading.Lock()
         self.closed = threading.Event()
 
     def put(self, packet: Packet) -> None:
-        """Queue a packet; waits while the queue is full."""
-        if self.closed.is_set():
-            return
-        try:
-            self._queue.put(packet, timeout=STALL_S)
-        except queue.Full:
-            self.close()
+        """Send a packet, or queue what does not leave at once; waits while the queue is full."""
+        left: Packet = (_SIZE.pack(sum(len(part) for part in packet)), *packet)
+        with self._turn:  # packets leave in the order in which they came
+            if self.closed.is_set():
+                return
+            try:
+                if not self._queue.unfinished_tasks:
+                    with stage("send"):
+                        left = _send_now(self._connection, left)
+                if left:
+                    self._queue.put(left, timeout=STALL_S)
+            except (queue.Full, OSError):  # it has stopped reading, or left
+                self.close()
 
     def close(self) -> None:
         """End the connection."""
@@ -67,7 +76,8 @@ class Subscriber:
                     if packet is None:
                         return
                     with stage("send"):
-                        _send(self._connection, packet)
+                        for part in _after(packet, self._connection.sendmsg(packet)):
+                            self._connection.sendall(part)
                 finally:
                     self._queue.task_done()
         except OSError:
@@ -95,15 +105,21 @@ def _has_left(connection: socket.socket) -> bool:
         return False
 
 
-def _send(connection: socket.socket, packet: Packet) -> None:
-    parts: list[Part] = [_SIZE.pack(sum(len(part) for part in packet)), *packet]
-    sent = connection.sendmsg(parts)
-    for part in parts:
-        if sent >= len(part):
-            sent -= len(part)
-        else:
-            connection.sendall(memoryview(part)[sent:])
-            sent = 0
+def _send_now(connection: socket.socket, packet: Packet) -> Packet:
+    """Send what a connection takes without waiting; returns what is left."""
+    try:
+        return _after(packet, connection.sendmsg(packet, (), socket.MSG_DONTWAIT))
+    except BlockingIOError:
+        return packet
+
+
+def _after(packet: Packet, sent: int) -> Packet:
+    """Give what comes after the first bytes of a packet."""
+    for number, part in enumerate(packet):
+        if sent < len(part):
+            return (memoryview(part)[sent:], *packet[number + 1 :])
+        sent -= len(part)
+    return ()
 
 
 class Streams:

@@ -14,6 +14,8 @@ from typing import Any, Final
 
 import numpy as np
 
+from headless_simulator.rpc.messages import Packed
+
 VERSION: Final = "0.9.16"
 
 SENSOR_TYPE: Final[dict[str, int]] = {  # place in the client's compiled sensor registry
@@ -59,6 +61,11 @@ VOID_OK: Final = [[False]]
 def ok(value: Any) -> list[Any]:
     """Wrap a value as ``Response<T>``."""
     return [[1, value]]
+
+
+def packed_ok(value: Packed) -> Packed:
+    """Wrap a value that is packed already as ``Response<T>``."""
+    return Packed(b"\x91\x92\x01" + value.raw)
 
 
 def error(text: str) -> list[Any]:

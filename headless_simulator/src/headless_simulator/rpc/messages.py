@@ -9,7 +9,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import msgpack
 import numpy as np
@@ -25,7 +25,18 @@ class ProtocolError(ValueError):
     """What came in is no msgpack-RPC; the connection is closed."""
 
 
-class PackedFloats:
+class Packed:
+    """A value that is encoded already: it goes out as it is.
+
+    Args:
+        raw: one msgpack value.
+    """
+
+    def __init__(self, raw: bytes) -> None:
+        self.raw = raw
+
+
+class PackedFloats(Packed):
     """Floats that go out as a msgpack array of float32, encoded at once and not one by one."""
 
     def __init__(self, values: Float32) -> None:
@@ -33,7 +44,7 @@ class PackedFloats:
         coded = np.empty((len(flat), 5), np.uint8)
         coded[:, 0] = 0xCA
         coded[:, 1:] = flat.astype(">f4").view(np.uint8).reshape(-1, 4)
-        self.raw = b"\xdd" + struct.pack(">I", len(flat)) + coded.tobytes()
+        super().__init__(b"\xdd" + struct.pack(">I", len(flat)) + coded.tobytes())
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +54,18 @@ class Request:
     message_id: int | None
     method: str
     arguments: list[Any]
+
+
+class Recognised(NamedTuple):
+    """A message that was read without msgpack's library: as the library gives it, but for parts in a form of their own.
+
+    Attributes:
+        message: what ``parse`` takes.
+        size: how many bytes it had.
+    """
+
+    message: list[Any]
+    size: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,12 +78,15 @@ class Dialect:
         largest_bytes: the longest message that is read.
         most_items: the longest array or map that is read, and most of their items in one message together.
         encode: packs an answer, as parts that are sent one after the other.
+        recognise: reads the message that some bytes begin with if it is one of a common kind, all of it is there, and it is
+            well within the limits; gives None for all others.
     """
 
     unicode_errors: str
     largest_bytes: int
     encode: Callable[[Any], list[bytes]]
     most_items: int = 2_000_000
+    recognise: Callable[[bytes], Recognised | None] | None = None
 
     def messages(self) -> Messages:
         """Make an unpacker for one connection."""
@@ -76,6 +102,8 @@ class Messages:
 
     def __init__(self, dialect: Dialect) -> None:
         self._most_items, self._items = dialect.most_items, 0
+        self._recognise = dialect.recognise
+        self._fed = self._taken = 0  # bytes that the unpacker got, and those of its whole messages
         self._unpacker = msgpack.Unpacker(
             raw=False,
             strict_map_key=False,
@@ -99,17 +127,27 @@ class Messages:
         Raises:
             ProtocolError: the bytes are no msgpack, a message is too long, or it nests without end.
         """
+        while (recognised := self._recognised(data)) is not None:
+            yield recognised.message
+            data = data[recognised.size :]
         try:
             self._unpacker.feed(data)
-            while True:
+            self._fed += len(data)
+            while self._taken != self._fed:
                 with stage("unpack calls"):
                     message = self._unpacker.unpack()
-                self._items = 0
+                self._items, self._taken = 0, self._unpacker.tell()
                 yield message
         except msgpack.exceptions.OutOfData:
             return
         except (ValueError, TypeError, msgpack.exceptions.UnpackException, RecursionError) as problem:
             raise ProtocolError(str(problem)) from problem
+
+    def _recognised(self, data: bytes) -> Recognised | None:
+        if self._recognise is None or self._fed != self._taken or not data:  # in the middle of a message
+            return None
+        with stage("unpack calls"):
+            return self._recognise(data)
 
 
 def parse(message: Any) -> Request:
@@ -135,7 +173,13 @@ def parse(message: Any) -> Request:
 
 
 def encode_whole(message: Any) -> list[bytes]:
-    """Encode a message of plain values; text keeps bytes that were no UTF-8."""
+    """Encode a message of plain values, or one that ends with a packed one; text keeps bytes that were no UTF-8."""
+    if isinstance(message, list) and message and isinstance(message[-1], Packed):
+        packer = msgpack.Packer(use_bin_type=True, unicode_errors="surrogateescape", autoreset=False)
+        packer.pack_array_header(len(message))
+        for value in message[:-1]:
+            packer.pack(value)
+        return [packer.bytes() + message[-1].raw]
     return [msgpack.packb(message, use_bin_type=True, unicode_errors="surrogateescape")]
 
 
@@ -145,7 +189,7 @@ def encode_in_parts(message: Any) -> list[bytes]:
     parts: list[bytes] = []
 
     def walk(value: Any) -> None:
-        if isinstance(value, PackedFloats):
+        if isinstance(value, Packed):
             parts.append(packer.bytes())
             packer.reset()
             parts.append(value.raw)

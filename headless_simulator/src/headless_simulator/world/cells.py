@@ -104,29 +104,34 @@ def first_hits(boxes: Float64, others: Float64, cells: Cells) -> Int64:
 
 
 @kernel(error_model="python")
+def nearest_to(x: float, y: float, samples: Float64, cells: Cells) -> int:
+    """Return the number of the sample that is nearest to a place; samples begin with x and y, ``cells`` are theirs."""
+    best, least = 0, 1e300
+    column = _along(x, cells.origin_m[0], cells.cell_m, cells.columns) if abs(x) < _FAR_M else 0
+    row = _along(y, cells.origin_m[1], cells.cell_m, cells.rows) if abs(y) < _FAR_M else 0
+    west, south = x - cells.origin_m[0] - column * cells.cell_m, y - cells.origin_m[1] - row * cells.cell_m
+    for ring in range(max(cells.columns, cells.rows)):  # squares around the point, nearest first
+        for r in range(max(row - ring, 0), min(row + ring, cells.rows - 1) + 1):
+            whole = abs(r - row) == ring
+            for c in range(max(column - ring, 0), min(column + ring, cells.columns - 1) + 1):
+                if not whole and abs(c - column) != ring:
+                    continue
+                for k in range(cells.first[r * cells.columns + c], cells.first[r * cells.columns + c + 1]):
+                    m = cells.members[k]
+                    dx, dy = samples[m, 0] - x, samples[m, 1] - y
+                    away = dx * dx + dy * dy
+                    if away < least or (away == least and m < best):
+                        best, least = m, away
+        rim = min(min(west, cells.cell_m - west), min(south, cells.cell_m - south)) + ring * cells.cell_m
+        if rim > 0.0 and least < rim * rim * 0.999999:
+            break  # whatever is farther out is farther away
+    return best
+
+
+@kernel(error_model="python")
 def nearest(points_m: Float64, samples: Float64, cells: Cells) -> Int64:
     """Return for each (x, y) the number of the nearest sample; samples begin with x and y, ``cells`` are theirs."""
     out = np.empty(len(points_m), np.int64)
     for n in range(len(points_m)):
-        x, y = points_m[n, 0], points_m[n, 1]
-        best, least = 0, 1e300
-        column = _along(x, cells.origin_m[0], cells.cell_m, cells.columns) if abs(x) < _FAR_M else 0
-        row = _along(y, cells.origin_m[1], cells.cell_m, cells.rows) if abs(y) < _FAR_M else 0
-        west, south = x - cells.origin_m[0] - column * cells.cell_m, y - cells.origin_m[1] - row * cells.cell_m
-        for ring in range(max(cells.columns, cells.rows)):  # squares around the point, nearest first
-            for r in range(max(row - ring, 0), min(row + ring, cells.rows - 1) + 1):
-                whole = abs(r - row) == ring
-                for c in range(max(column - ring, 0), min(column + ring, cells.columns - 1) + 1):
-                    if not whole and abs(c - column) != ring:
-                        continue
-                    for k in range(cells.first[r * cells.columns + c], cells.first[r * cells.columns + c + 1]):
-                        m = cells.members[k]
-                        dx, dy = samples[m, 0] - x, samples[m, 1] - y
-                        away = dx * dx + dy * dy
-                        if away < least or (away == least and m < best):
-                            best, least = m, away
-            rim = min(min(west, cells.cell_m - west), min(south, cells.cell_m - south)) + ring * cells.cell_m
-            if rim > 0.0 and least < rim * rim * 0.999999:
-                break  # whatever is farther out is farther away
-        out[n] = best
+        out[n] = nearest_to(points_m[n, 0], points_m[n, 1], samples, cells)
     return out

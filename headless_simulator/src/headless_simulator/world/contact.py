@@ -36,17 +36,23 @@ def overlap_depth(a: Float64, b: Float64) -> float:
 
 
 @kernel(error_model="python")
+def box_into(row: int, pose: Float64, half: Float64, offset: Float64, out: Float64) -> None:
+    """Write an actor's upright box to ``out``."""
+    yaw = math.radians(pose[row, 4])
+    cy, sy = math.cos(yaw), math.sin(yaw)
+    out[0] = pose[row, 0] + cy * offset[row, 0] - sy * offset[row, 1]
+    out[1] = pose[row, 1] + sy * offset[row, 0] + cy * offset[row, 1]
+    out[2] = pose[row, 2] + offset[row, 2]
+    out[3] = pose[row, 4]
+    out[4], out[5], out[6] = half[row, 0], half[row, 1], half[row, 2]
+
+
+@kernel(error_model="python")
 def boxes_of(rows: npt.NDArray[np.int64], pose: Float64, half: Float64, offset: Float64) -> Float64:
     """Return the (N, 7) upright boxes of actors."""
     out = np.empty((len(rows), 7))
     for n, row in enumerate(rows):
-        yaw = math.radians(pose[row, 4])
-        cy, sy = math.cos(yaw), math.sin(yaw)
-        out[n, 0] = pose[row, 0] + cy * offset[row, 0] - sy * offset[row, 1]
-        out[n, 1] = pose[row, 1] + sy * offset[row, 0] + cy * offset[row, 1]
-        out[n, 2] = pose[row, 2] + offset[row, 2]
-        out[n, 3] = pose[row, 4]
-        out[n, 4], out[n, 5], out[n, 6] = half[row, 0], half[row, 1], half[row, 2]
+        box_into(row, pose, half, offset, out[n])
     return out
 
 

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 
+from headless_simulator.compiled import int64, kernel
 from headless_simulator.scene import Float64, StaticObject
 from headless_simulator.world import cells, contact
-from headless_simulator.world.cells import Cells
-from headless_simulator.world.table import PROP, VEHICLE, WALKER, Rows, Table
+from headless_simulator.world.cells import Cells, Int64
+from headless_simulator.world.table import PROP, VEHICLE, WALKER, Columns, Rows, Table
 
 _SOLID_TAGS: Final = frozenset({3, 4, 5, 14, 15, 16, 17, 18, 28})  # walls, fences, parked vehicles; no crowns, no arms
 _DEEPER_M: Final = 1e-6
@@ -44,7 +45,36 @@ class Walls:
         return cls(boxes, tuple(thing.name for thing in solid), Cells.of_boxes(boxes))
 
 
-def resolve(table: Table, vehicles: Rows, before: Float64, walls: Walls) -> list[Touch]:
+class Touches:
+    """Who met whom in one tick, in order; kept as numbers, for nobody asks about most of them.
+
+    Args:
+        ids: (N, 2) who, and whom; negative: the wall -1 - n.
+        impulses: (N, 3).
+        names: of the walls.
+    """
+
+    def __init__(self, ids: Int64, impulses: Float64, names: Sequence[str]) -> None:
+        self._ids, self._impulses, self._names = ids, impulses, names
+        self._found: list[Touch] | None = None
+
+    def __len__(self) -> int:
+        return len(self._ids)
+
+    def __iter__(self) -> Iterator[Touch]:
+        if self._found is None:
+            pairs = zip(self._ids.tolist(), self._impulses.tolist(), strict=True)
+            self._found = [
+                Touch(actor_id, max(other, 0), self._names[-1 - other] if other < 0 else "", (x, y, z))
+                for (actor_id, other), (x, y, z) in pairs
+            ]
+        return iter(self._found)
+
+
+NO_TOUCHES: Final = Touches(np.zeros((0, 2), np.int64), np.zeros((0, 3)), ())
+
+
+def resolve(table: Table, vehicles: Rows, before: Float64, walls: Walls) -> Touches:
     """Report who met whom in this tick, and take back moves that went deeper into something.
 
     Args:
@@ -53,45 +83,75 @@ def resolve(table: Table, vehicles: Rows, before: Float64, walls: Walls) -> list
         before: (N, 6) poses of these rows before the tick.
         walls: what never moves.
     """
-    c = table.c
-    touches: list[Touch] = []
-    bodies = table.rows(VEHICLE, WALKER, PROP)
-    bodies = bodies[c.solid[bodies] != 0]
+    ids, impulses = _resolve(table.rows(VEHICLE, WALKER, PROP), vehicles, before, table.c, (walls.boxes, walls.cells))
+    return Touches(ids, impulses, walls.names)
+
+
+@kernel(error_model="python")
+def _resolve(
+    bodies: Rows, vehicles: Rows, before: Float64, c: Columns, walls: tuple[Float64, Cells]
+) -> tuple[Int64, Float64]:
+    wall_boxes, wall_cells = walls
+    bodies = _solid(bodies, c, False)
     boxes = contact.boxes_of(bodies, c.pose, c.half, c.offset)
-    was = dict(zip(vehicles.tolist(), before, strict=True))
-    for i, j in contact.pairs(boxes).tolist():
-        for row, other, box in ((int(bodies[i]), int(bodies[j]), boxes[j]), (int(bodies[j]), int(bodies[i]), boxes[i])):
+    place = np.empty(len(c.kind), np.int64)
+    for n in range(len(vehicles)):
+        place[vehicles[n]] = n
+    met = contact.pairs(boxes)
+    ids, impulses = np.empty((2 * len(met) + len(vehicles), 2), np.int64), np.empty((2 * len(met) + len(vehicles), 3))
+    count = 0
+    for pair in range(len(met)):
+        for turn in range(2):
+            row, other, box = bodies[met[pair, turn]], bodies[met[pair, 1 - turn]], boxes[met[pair, 1 - turn]]
             if c.kind[row] == PROP:
                 continue
-            touches.append(_touch(table, row, int(c.actor_id[other]), ""))
+            _note_touch(row, int64(c.actor_id[other]), c, ids[count], impulses[count])
+            count += 1
             if c.kind[row] == VEHICLE and c.physics[row] and c.kind[other] != WALKER:
-                _hold_back(table, row, box, was[row])
-    moving = vehicles[(c.solid[vehicles] != 0) & (c.physics[vehicles] != 0) & (c.speed[vehicles] != 0)]
-    hits = cells.first_hits(contact.boxes_of(moving, c.pose, c.half, c.offset), walls.boxes, walls.cells)
-    for row, hit in zip(moving.tolist(), hits.tolist(), strict=True):
-        if hit >= 0:
-            touches.append(_touch(table, row, 0, walls.names[hit]))
-            _hold_back(table, row, walls.boxes[hit], was[row])
-    return touches
+                _hold_back(row, box, before[place[row]], c)
+    moving = _solid(vehicles, c, True)
+    hits = cells.first_hits(contact.boxes_of(moving, c.pose, c.half, c.offset), wall_boxes, wall_cells)
+    for n in range(len(moving)):
+        if hits[n] >= 0:
+            _note_touch(moving[n], -1 - hits[n], c, ids[count], impulses[count])
+            count += 1
+            _hold_back(moving[n], wall_boxes[hits[n]], before[place[moving[n]]], c)
+    return ids[:count], impulses[:count]
 
 
-def _touch(table: Table, row: int, other_id: int, name: str) -> Touch:
-    c = table.c
-    push = -c.velocity[row] * c.mass[row]
-    return Touch(int(c.actor_id[row]), other_id, name, (float(push[0]), float(push[1]), float(push[2])))
+@kernel(error_model="python")
+def _solid(rows: Rows, c: Columns, moving: bool) -> Rows:
+    """Give those that collide, or of them those that drive."""
+    found, count = np.empty(len(rows), np.int64), 0
+    for row in rows:
+        if c.solid[row] and not (moving and (c.physics[row] == 0 or c.speed[row] == 0)):
+            found[count] = row
+            count += 1
+    return found[:count]
 
 
-def _hold_back(table: Table, row: int, box: Float64, was: Float64) -> None:
+@kernel(error_model="python")
+def _note_touch(row: int, other: int, c: Columns, ids: Int64, impulse: Float64) -> None:
+    ids[0], ids[1] = int64(c.actor_id[row]), other
+    for axis in range(3):
+        impulse[axis] = -c.velocity[row, axis] * c.mass[row]
+
+
+@kernel(error_model="python")
+def _hold_back(row: int, box: Float64, was: Float64, c: Columns) -> None:
     """Take a vehicle's last move back if that brought it deeper into ``box``."""
-    c, rows = table.c, np.array([row])
-    now = contact.overlap_depth(contact.boxes_of(rows, c.pose, c.half, c.offset)[0], box)
-    moved = c.pose[row].copy()
-    c.pose[row, :2], c.pose[row, 4] = was[:2], was[4]
-    before = contact.overlap_depth(contact.boxes_of(rows, c.pose, c.half, c.offset)[0], box)
+    own = np.empty(7)
+    contact.box_into(row, c.pose, c.half, c.offset, own)
+    now = contact.overlap_depth(own, box)
+    x, y, yaw = c.pose[row, 0], c.pose[row, 1], c.pose[row, 4]
+    c.pose[row, 0], c.pose[row, 1], c.pose[row, 4] = was[0], was[1], was[4]
+    contact.box_into(row, c.pose, c.half, c.offset, own)
+    before = contact.overlap_depth(own, box)
     if now > max(before, 0.0) + _DEEPER_M:
-        c.was[row] = c.pose[row, :3]
         c.speed[row] = 0.0
-        c.velocity[row] = 0.0
-        c.angular[row] = 0.0
+        for axis in range(3):
+            c.was[row, axis] = c.pose[row, axis]
+            c.velocity[row, axis] = 0.0
+            c.angular[row, axis] = 0.0
     else:
-        c.pose[row] = moved
+        c.pose[row, 0], c.pose[row, 1], c.pose[row, 4] = x, y, yaw

@@ -11,8 +11,8 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from headless_simulator.compiled import kernel
-from headless_simulator.scene import Float32, Float64, Ground
+from headless_simulator.compiled import Number, int64, kernel
+from headless_simulator.scene import Float32, Float64, Ground, Int32
 from headless_simulator.world.pose import compose_into
 from headless_simulator.world.table import Columns, Rows
 
@@ -277,12 +277,41 @@ def step_walkers(rows: Rows, dt: float, c: Columns, ground: GroundGrid) -> None:
 def carry(rows: Rows, c: Columns) -> None:
     """Move attached actors with their parents; ``rows`` has every parent before its children."""
     for row in rows:
-        above = c.pose[c.parent[row]].copy()
-        if c.level[row]:
-            above[3], above[5] = 0.0, 0.0
-        compose_into(above, c.relative[row], c.pose[row])
-        parent = c.parent[row]
-        for axis in range(3):  # numbers one by one: an array into a part of another takes numba seconds to compile
-            c.velocity[row, axis] = c.velocity[parent, axis]
-            c.angular[row, axis] = c.angular[parent, axis]
-            c.acceleration[row, axis] = c.acceleration[parent, axis]
+        _carry_one(row, c)
+
+
+@kernel(error_model="python")
+def _carry_one(row: Number, c: Columns) -> None:
+    above = c.pose[c.parent[row]].copy()
+    if c.level[row]:
+        above[3], above[5] = 0.0, 0.0
+    compose_into(above, c.relative[row], c.pose[row])
+    parent = c.parent[row]
+    for axis in range(3):  # numbers one by one: an array into a part of another takes numba seconds to compile
+        c.velocity[row, axis] = c.velocity[parent, axis]
+        c.angular[row, axis] = c.angular[parent, axis]
+        c.acceleration[row, axis] = c.acceleration[parent, axis]
+
+
+@kernel(error_model="python")
+def carry_all(c: Columns) -> None:
+    """Move all attached actors with their parents, parents first."""
+    deepest, depth = 0, 1
+    for row in range(len(c.alive)):
+        if c.alive[row] and c.parent[row] >= 0:
+            deepest = max(deepest, _depth(row, c.parent))
+    while depth <= deepest:
+        for row in range(len(c.alive)):
+            if c.alive[row] and c.parent[row] >= 0 and _depth(row, c.parent) == depth:
+                _carry_one(row, c)
+        depth += 1
+
+
+@_fast
+def _depth(row: Number, parents: Int32) -> int:
+    """Return on how many actors one hangs, each on the next."""
+    found, above = 0, int64(parents[row])
+    while above >= 0:
+        found += 1
+        above = int64(parents[above])
+    return found

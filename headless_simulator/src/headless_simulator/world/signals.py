@@ -126,11 +126,11 @@ class Signals:
     def at_lights(self, rows: Rows, columns: Columns) -> None:
         """Write to ``columns.signal`` which light each vehicle is at."""
         if len(self._triggers):
-            _find_lights(rows, columns, self._triggers)
+            _find_lights(rows, columns.signal, (columns.pose, columns.half, columns.offset), self._triggers)
 
     def _duration_s(self, junction: _Junction) -> float:
         lamp = self.lamps[junction.stages[junction.stage][0]]
-        return {GREEN: lamp.green_s, YELLOW: lamp.yellow_s, RED: lamp.red_s}[junction.phase]
+        return lamp.green_s if junction.phase == GREEN else lamp.yellow_s if junction.phase == YELLOW else lamp.red_s
 
     def _advance(self, junction: _Junction) -> None:
         junction.elapsed_s = 0.0
@@ -157,8 +157,9 @@ class Signals:
 
 
 @kernel(error_model="python")
-def _find_lights(rows: Rows, c: Columns, triggers: Float64) -> None:
+def _find_lights(rows: Rows, signal: Int32, bodies: tuple[Float64, Float64, Float64], triggers: Float64) -> None:
     """A vehicle is at a light while any part of it is in the light's trigger box, as with CARLA's overlap events."""
-    boxes = contact.boxes_of(rows, c.pose, c.half, c.offset)
+    pose, half, offset = bodies
+    boxes = contact.boxes_of(rows, pose, half, offset)
     for n, row in enumerate(rows):
-        c.signal[row] = contact.first_hit(boxes[n], triggers)
+        signal[row] = contact.first_hit(boxes[n], triggers)

@@ -191,9 +191,11 @@ class Table:
         self.c = _columns(_FIRST_CAPACITY)
         self._free: list[int] = []
         self._used = 0
+        self._rows: dict[tuple[int, ...], Rows] = {}  # found since an actor came or went last
+        self._places: dict[int, Rows] = {}
 
-    def claim(self) -> int:
-        """Return a zeroed row that is now alive."""
+    def claim(self, kind: int, actor_id: int) -> int:
+        """Return a row that is now alive, and zeroed but for whose it is."""
         if self._free:
             row = self._free.pop()
         else:
@@ -203,16 +205,35 @@ class Table:
             self._used += 1
         for name, column in self.c._asdict().items():
             column[row] = -1 if name in _ABSENT else 0
-        self.c.alive[row] = True
+        self.c.alive[row], self.c.kind[row], self.c.actor_id[row] = True, kind, actor_id
+        self._forget()
         return row
 
     def release(self, row: int) -> None:
         """Give a row back."""
         self.c.alive[row] = False
         self._free.append(row)
+        self._forget()
 
     def rows(self, *kinds: int) -> Rows:
-        """Rows of living actors of the kinds (all without any), by actor id."""
+        """Rows of living actors of the kinds (all without any), by actor id; not to be changed."""
+        found = self._rows.get(kinds)
+        if found is None:
+            found = self._rows[kinds] = self._find(kinds)
+        return found
+
+    def places(self, kind: int) -> Rows:
+        """Say where the rows of a kind stand among ``rows()``; not to be changed."""
+        found = self._places.get(kind)
+        if found is None:
+            found = self._places[kind] = np.flatnonzero(self.c.kind[self.rows()] == kind)
+        return found
+
+    def _forget(self) -> None:
+        self._rows.clear()
+        self._places.clear()
+
+    def _find(self, kinds: tuple[int, ...]) -> Rows:
         mask = self.c.alive[: self._used]
         if kinds:
             mask = mask & _wanted(*kinds)[self.c.kind[: self._used]]

@@ -13,19 +13,19 @@ import numpy as np
 from headless_simulator.models.library import ModelLibrary
 from headless_simulator.scene import Float32, Float64, Movers, RenderedImage, Town, UInt8, UInt32, View, Weather
 from headless_simulator.stages import stage
-from headless_simulator.world import cells, contact, crashes, friction, physics
+from headless_simulator.world import contact, crashes, friction, physics
 from headless_simulator.world.actors import SPRING_ARM, Actor, NoSuchActor, SpawnOrder, SpawnRefused, kind_of
 from headless_simulator.world.body import give_body, show_doors
-from headless_simulator.world.cells import Cells
 from headless_simulator.world.game_thread import GameThread
 from headless_simulator.world.pose import Pose6, undo
 from headless_simulator.world.scenery import Scenery
+from headless_simulator.world.shown import movers_of
 from headless_simulator.world.signals import Signals
-from headless_simulator.world.table import LIGHT, PROP, SIGN, SPECTATOR, VEHICLE, WALKER, Rows, Table
+from headless_simulator.world.speed_limits import SpeedLimits
+from headless_simulator.world.table import LIGHT, PROP, SIGN, SPECTATOR, VEHICLE, WALKER, Table
 
 _GRAVES: Final = 4096
 _LARGEST_WANTED_ID: Final = 2**31  # ids are 32-bit numbers; those that come after must fit as well
-_DEFAULT_LIMIT_KMH: Final = 50.0
 
 
 class RendererLike(Protocol):
@@ -84,11 +84,12 @@ class World:
         physics.step_walkers(none, 0.05, c, self._ground)
         physics.carry(none, c)
         boxes = contact.boxes_of(none, c.pose, c.half, c.offset)
-        contact.pairs(boxes)
-        cells.first_hits(boxes, self.scenery.walls.boxes, self.scenery.walls.cells)
+        crashes.resolve(self.table, none, np.zeros((0, 6)), self.scenery.walls)
         contact.first_hit(np.zeros(7), boxes)
         contact.overlap_depth(np.zeros(7), np.zeros(7))
-        self._limits_at(np.zeros((1, 6)))
+        physics.carry_all(c)
+        self._limits.write(none, c)
+        movers_of(self.table)
         self.signal_state.at_lights(none, c)
 
     # ------------------------------------------------------------------ town
@@ -112,11 +113,10 @@ class World:
                 self._next_id = 1
             self._ground = physics.GroundGrid.of(town.ground)
             self.signal_state = Signals(town.signals)
-            self.touches: list[crashes.Touch] = []
+            self.touches = crashes.NO_TOUCHES
             self._triggers: list[Actor] = []
             self._movers: Movers | None = None
-            self._limits = np.asarray(town.speed_limits, np.float64).reshape(-1, 3)
-            self._limit_cells = Cells.of(self._limits[:, :2], self._limits[:, :2])
+            self._limits = SpeedLimits(town.speed_limits)
             self._populate()
 
     def _populate(self) -> None:
@@ -128,6 +128,7 @@ class World:
             light.half_m, light.offset_m = head.trigger[3:6], (x, y, z)
             light.box_yaw_deg = head.trigger[6] - head.pose[4]
             self.lights.append(light)
+        self.light_ids = np.array([light.actor_id for light in self.lights], np.uint32)
         for blueprint, pose in self.town.traffic_signs:
             sign = self._enter(SpawnOrder(blueprint, pose=pose), SIGN)
             sign.tag = 8
@@ -198,10 +199,9 @@ class World:
 
     def _enter(self, order: SpawnOrder, kind: int, *, actor_id: int | None = None) -> Actor:
         number = self._next_id if actor_id is None else actor_id
-        actor = Actor(number, self.table.claim(), kind, order, parent_id=order.parent_id)
+        actor = Actor(number, self.table.claim(kind, number), kind, order, parent_id=order.parent_id)
         self._next_id = max(self._next_id, number + 1)
         c, row = self.table.c, actor.row
-        c.kind[row], c.actor_id[row] = kind, actor.actor_id
         c.pose[row] = order.pose
         self._give_body(actor)
         if order.parent_id:
@@ -209,7 +209,8 @@ class World:
             c.level[row] = order.attachment == SPRING_ARM
             physics.carry(np.array([row]), c)
         c.was[row] = c.pose[row, :3]
-        c.limit[row] = self._limit_at(c.pose[row]) if kind == VEHICLE else 0.0
+        if kind == VEHICLE:
+            self._limits.write(np.array([row]), c)
         self.actors[actor.actor_id] = actor
         self._movers = None
         return actor
@@ -291,7 +292,7 @@ class World:
         with self.lock:
             if not paused:
                 self._move(delta_s)
-            self._settle_others()
+            physics.carry_all(self.table.c)
             self.frame += 1
             self.elapsed_s += delta_s if not paused or self.game_thread.rules.pause_keeps_counting else 0.0
             self.scene_s += 0.0 if paused else delta_s
@@ -306,50 +307,29 @@ class World:
         with stage("signals"):
             self.signal_state.step(delta_s)
         friction.apply_triggers(self.table, vehicles, self._triggers)
-        before = c.pose[vehicles].copy()
+        before = c.pose[vehicles]
         with stage("physics"):
             physics.step_vehicles(vehicles, delta_s, c, self._ground)
             physics.step_walkers(walkers, delta_s, c, self._ground)
         with stage("collisions"):
-            self.touches = crashes.resolve(self.table, vehicles, before, self.scenery.walls) if len(vehicles) else []
+            self.touches = (
+                crashes.resolve(self.table, vehicles, before, self.scenery.walls)
+                if len(vehicles)
+                else crashes.NO_TOUCHES
+            )
         if len(vehicles):
             with stage("at lights"):
                 self.signal_state.at_lights(vehicles, c)
             with stage("speed limits"):
-                c.limit[vehicles] = self._limits_at(c.pose[vehicles])
-
-    def _settle_others(self) -> None:
-        c = self.table.c
-        hung = np.flatnonzero(c.alive & (c.parent >= 0))
-        if len(hung):
-            depth = np.zeros(len(hung), np.int64)
-            above = c.parent[hung]
-            while (above >= 0).any():
-                depth += above >= 0
-                above = np.where(above >= 0, c.parent[np.maximum(above, 0)], -1)
-            physics.carry(hung[np.argsort(depth, kind="stable")], c)
+                self._limits.write(vehicles, c)
 
     # ------------------------------------------------------------------ for servers and renderers
     def movers(self) -> Movers:
-        """Everything with a body, by actor id, at the last tick (and since, if actors came or went).
-
-        Poses are those that clients are told, float32 as in Unreal: what is put back there shows the very same pixels.
-        """
+        """Everything with a body, by actor id, at the last tick (and since, if actors came or went)."""
         with self.lock:
             if self._movers is None:
-                c = self.table.c
-                rows = self.table.rows()
-                rows = rows[c.model[rows] >= 0]
-                self._movers = Movers(
-                    c.model[rows], _as_told(c.pose[rows]), c.actor_id[rows], c.colour[rows], self._shown_lights(rows)
-                )
+                self._movers = movers_of(self.table)
             return self._movers
-
-    def _shown_lights(self, rows: Rows) -> UInt32:
-        c = self.table.c
-        braking = (c.kind[rows] == VEHICLE) & (c.control[rows, 2] > 0.05)
-        shown: UInt32 = c.lights[rows] | np.where(braking, np.uint32(8), np.uint32(0))
-        return shown
 
     @property
     def renderer(self) -> RendererLike:
@@ -375,17 +355,3 @@ class World:
         """Change the weather from the next image on."""
         with self.lock:
             self.weather = replace(weather)
-
-    def _limit_at(self, pose: Float64) -> float:
-        return float(self._limits_at(pose[None])[0])
-
-    def _limits_at(self, poses: Float64) -> Float64:
-        if not len(self._limits):
-            return np.full(len(poses), _DEFAULT_LIMIT_KMH)
-        nearest = cells.nearest(np.ascontiguousarray(poses[:, :2]), self._limits, self._limit_cells)
-        limits: Float64 = self._limits[nearest, 2]
-        return limits
-
-
-def _as_told(pose: Float64) -> Float64:
-    return pose.astype(np.float32).astype(np.float64)

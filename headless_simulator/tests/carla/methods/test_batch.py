@@ -29,7 +29,9 @@ def three_cars() -> tuple[World, list[int]]:
 
 
 def batch(town: World, *commands: Any) -> list[Any]:
-    return apply_batch(BatchContext(town, None, None, None), list(commands))  # type: ignore[arg-type]
+    answers = apply_batch(BatchContext(town, None, None, None), list(commands))  # type: ignore[arg-type]
+    assert isinstance(answers, list)
+    return answers
 
 
 def control(actor_id: int, sent: list[Any]) -> list[Any]:

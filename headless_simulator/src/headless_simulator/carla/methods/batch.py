@@ -7,26 +7,34 @@ import time
 from dataclasses import dataclass
 from typing import Any, Final
 
-from headless_simulator.carla import wire
+from headless_simulator.carla import packed, wire
 from headless_simulator.carla.clock import Clock
+from headless_simulator.carla.control_batch import (
+    CONTROL,
+    MOST_CONTROLS,
+    Commands,
+    ControlBatch,
+    apply_controls,
+    carry_out,
+)
 from headless_simulator.carla.episode import Episode
 from headless_simulator.carla.lifecycle import ActorLifecycle
 from headless_simulator.carla.method import CarlaMethod, Traits, value, void
 from headless_simulator.carla.methods import lights, motion, vehicles
 from headless_simulator.carla.values import ActorId, Transform, description, optional, transform
 from headless_simulator.errors import CallRefused, ClientError
-from headless_simulator.rpc.arguments import Anything, Array, Flag, Number, array, integer
+from headless_simulator.rpc.arguments import Anything, Flag, Number, array, integer
+from headless_simulator.rpc.messages import Packed
 from headless_simulator.rpc.methods import InternalError, internal_error
 from headless_simulator.terminal import note_bug
 from headless_simulator.world.actors import NoSuchActor
 from headless_simulator.world.world import World
 
 LARGEST_BATCH: Final = 100_000
-_AT_ONCE: Final = 1_000  # commands; between the parts of a larger batch others get their turn
+_AT_ONCE: Final = MOST_CONTROLS  # commands; between the parts of a larger batch others get their turn
 _TURN_S: Final = 0.002
 _SPAWN: Final = 0
 _DESTROY: Final = 1
-_CONTROL: Final = 2
 _CONTROL_TYPES: Final = (float, float, float, bool, bool, bool, int)
 _CONSOLE: Final = 20
 _SPAWN_FIELDS: Final = 4  # description, pose, parent, attachment
@@ -78,11 +86,30 @@ _COMMANDS: Final[dict[int, CarlaMethod[World]]] = {
 }
 
 
-def apply_batch(context: BatchContext, commands: Array, do_tick: Flag = False) -> list[Any]:
+def apply_batch(context: BatchContext, commands: Commands, do_tick: Flag = False) -> Packed | list[Any]:
     """Carry out commands in order; the answer is a bare list of responses.
 
     Nothing comes between the commands of a batch of up to ``_AT_ONCE``.
     """
+    answers: Packed | list[Any]
+    if isinstance(commands, ControlBatch):
+        answers = _control(context.world, commands) or _carry_out_all(context, commands.commands())
+    else:
+        answers = _carry_out_all(context, commands)
+    if do_tick and context.episode.settings.synchronous:
+        context.clock.tick()
+    return answers
+
+
+def _control(world: World, batch: ControlBatch) -> Packed | None:
+    """Carry out controls together; does nothing and returns None when there is no actor for one of them."""
+    with world.lock:
+        if not carry_out(world.table, batch):
+            return None
+    return packed.answers(batch.ids)
+
+
+def _carry_out_all(context: BatchContext, commands: list[Any]) -> list[Any]:
     if len(commands) > LARGEST_BATCH:
         raise CallRefused(f"a batch of {len(commands)} commands is more than {LARGEST_BATCH}")
     answers: list[list[Any]] = []
@@ -91,8 +118,6 @@ def apply_batch(context: BatchContext, commands: Array, do_tick: Flag = False) -
             time.sleep(_TURN_S)  # a lock is not handed on by itself
         with context.world.lock:
             answers += _answers(context, commands[first : first + _AT_ONCE])
-    if do_tick and context.episode.settings.synchronous:
-        context.clock.tick()
     return answers
 
 
@@ -110,11 +135,11 @@ def _answers(context: BatchContext, commands: list[Any]) -> list[list[Any]]:
             answers.append(wire.ok(actor_id))
             continue
         if rows:
-            vehicles.apply_controls(context.world, rows, controls)
+            apply_controls(context.world.table.c, rows, controls)
             rows, controls = [], []
         answers.append(_answer(context, command))
     if rows:
-        vehicles.apply_controls(context.world, rows, controls)
+        apply_controls(context.world.table.c, rows, controls)
     return answers
 
 
@@ -122,7 +147,7 @@ def _plain_control(command: Any) -> tuple[int, list[Any] | None]:
     """Read a vehicle's control (id and control) that is just as clients send it; whatever else is read with more care."""
     try:
         ((kind, (actor_id, control)),) = command
-        if kind == _CONTROL and type(actor_id) is int and tuple(map(type, control)) == _CONTROL_TYPES:
+        if kind == CONTROL and type(actor_id) is int and tuple(map(type, control)) == _CONTROL_TYPES:
             throttle, steer, brake, *_ = control
             if math.isfinite(throttle + steer + brake):
                 return actor_id, control

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import Annotated, Any, Final, TypeAlias
 
-import numpy as np
-
+from headless_simulator.carla import packed
 from headless_simulator.carla import physics_control as physics
 from headless_simulator.carla.method import CarlaMethod, value, void
 from headless_simulator.carla.values import ActorId, Vec3, vector
 from headless_simulator.rpc.arguments import Integer, Reads, array, array_of, flag, integer, number, row_of
+from headless_simulator.rpc.messages import Packed
 from headless_simulator.world.table import VEHICLE
 from headless_simulator.world.world import World
 
@@ -72,16 +71,6 @@ def apply_control_to_vehicle(world: World, actor_id: ActorId, control: Control) 
         c.gear[row] = max(-1, min(gear, 10))
 
 
-def apply_controls(world: World, rows: Sequence[int], controls: Sequence[Sequence[float]]) -> None:
-    """Do what ``apply_control_to_vehicle`` does for each row of the table, in that order, in one go."""
-    c, at, sent = world.table.c, np.array(rows), np.array(controls, np.float64)
-    c.control[at] = sent[:, :3]
-    c.hand_brake[at], c.reverse[at], c.manual[at] = sent[:, 3], sent[:, 4], sent[:, 5]
-    c.control_set[at] = 1
-    manual = sent[:, 5] != 0
-    c.gear[at[manual]] = sent[manual, 6].clip(-1, 10)
-
-
 def apply_ackermann_control_to_vehicle(world: World, actor_id: ActorId, control: Ackermann) -> None:
     """[steer, steer_speed, speed, acceleration, jerk]: turned into throttle and brake by the speed that is missing."""
     row, c = world.actor(actor_id).row, world.table.c
@@ -116,11 +105,10 @@ def apply_control_to_walker(world: World, actor_id: ActorId, control: WalkerCont
     actor.walk_speed, actor.jump = speed, jump
 
 
-def get_vehicle_light_states(world: World) -> list[list[int]]:
-    """[[id, bits]] of every vehicle."""
-    table = world.table
-    rows = table.rows(VEHICLE)
-    return [list(pair) for pair in zip(table.c.actor_id[rows].tolist(), table.c.lights[rows].tolist(), strict=True)]
+def get_vehicle_light_states(world: World) -> Packed:
+    """[[id, bits]] of every vehicle; a Traffic Manager asks for them at every tick."""
+    c, rows = world.table.c, world.table.rows(VEHICLE)
+    return packed.pairs(c.actor_id[rows], c.lights[rows])
 
 
 def get_vehicle_light_state(world: World, actor_id: ActorId) -> list[int]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import astuple
+from dataclasses import fields
+from operator import attrgetter
 from typing import Final
 
 from headless_simulator.carla.method import CarlaMethod, value, void
@@ -11,11 +12,12 @@ from headless_simulator.scene import Weather
 from headless_simulator.world.world import World
 
 _FIELDS: Final = 14
+_parameters: Final = attrgetter(*(field.name for field in fields(Weather)))  # a Traffic Manager asks at every tick
 
 
 def get_weather_parameters(world: World) -> list[float]:
     """The 14 parameters."""
-    return list(astuple(world.weather))
+    return list(_parameters(world.weather))
 
 
 def set_weather_parameters(world: World, parameters: Numbers) -> None:

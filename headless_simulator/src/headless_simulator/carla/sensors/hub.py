@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import threading
-import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
@@ -15,7 +16,7 @@ from headless_simulator.carla.sensors import cameras, events, inertial, rays, su
 from headless_simulator.carla.sensors.moment import Body, Measured, Moment, Reading, Stamp
 from headless_simulator.carla.streams import Streams
 from headless_simulator.faults import Delivery, Faults
-from headless_simulator.rendering import Rendering
+from headless_simulator.rendering import GraphicsCard, Rendering
 from headless_simulator.scene import View
 from headless_simulator.terminal import note_bug
 from headless_simulator.world.actors import Actor
@@ -23,6 +24,7 @@ from headless_simulator.world.pose import Pose6
 from headless_simulator.world.world import World
 
 _DUE_SLACK_S: Final = 1e-6
+_NICER: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +49,12 @@ FAMILIES: Final[dict[str, _Family]] = {
     inertial.GNSS: _Family(inertial.gather_gnss, _alone(inertial.gnss)),
     events.COLLISION: _Family(events.gather_collision, events.collision),
 }
+
+
+def _yield_to_ticks() -> None:
+    """Lower this thread's priority, a thread's own on Linux: a client that waits for a tick waits for all that follows it."""
+    with contextlib.suppress(OSError):  # a limit of the system's
+        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), os.getpriority(os.PRIO_PROCESS, 0) + _NICER)
 
 
 @dataclass(slots=True)
@@ -78,10 +86,12 @@ class Sensors:
         self._last_s: dict[int, float] = {}
         self._cameras: dict[int, int] = {}  # actor id: number in the order of spawning
         self._pixels: dict[int, int] = {}
-        self._pool = ThreadPoolExecutor(rendering.threads, thread_name_prefix="draw")
-        self._gpu = threading.Lock()
-        self._running: list[Future[None]] = []
-        self._frame = 0
+        self._pool = ThreadPoolExecutor(rendering.threads, thread_name_prefix="draw", initializer=_yield_to_ticks)
+        self._others = ThreadPoolExecutor(rendering.threads, thread_name_prefix="measure")  # images keep nobody waiting
+        self._card = GraphicsCard(rendering.latency_s)
+        self._drawing: list[Future[None]] = []  # images, of the last tick that had any
+        self._measuring: list[Future[None]] = []  # what else the last tick has to send
+        self._drawn_frame = self._frame = 0
         self.failed = 0
         self._late: deque[tuple[int, int, Stamp, Measured]] = deque()  # (due frame, stream, stamp, what)
 
@@ -119,6 +129,7 @@ class Sensors:
     def close(self) -> None:
         """End the threads."""
         self._pool.shutdown(wait=False, cancel_futures=True)
+        self._others.shutdown(wait=False, cancel_futures=True)
 
     # ------------------------------------------------------------------ one tick
     def gather(self, *, render: bool) -> Work:
@@ -169,30 +180,55 @@ class Sensors:
         return moment.delta_s if last_s is None else moment.elapsed_s - last_s
 
     def start(self, work: Work) -> None:
-        """Begin to measure; ``finish`` has to be called before the next tick."""
-        take = cameras.take_flat if self._rendering.flat else cameras.take
-        jobs: list[Callable[[], Sequence[Measured]]] = [
-            lambda view=view, readings=readings: take(view, readings, work.moment)  # type: ignore[misc]
-            for view, readings in work.views.items()
-        ]
-        jobs += [lambda reading=reading: self._measure(reading, work.moment) for reading in work.others]  # type: ignore[misc]
-        self._running = [self._pool.submit(self._run, job, work.moment) for job in jobs]
-        self._frame = work.moment.frame
+        """Begin to measure; ``finish_before`` or ``finish`` has to be called before the next tick.
 
-    def wait(self, limit_s: float) -> None:
-        """Wait until everything of the tick is queued for sending, but not for longer than ``limit_s``."""
-        if not wait(self._running, timeout=limit_s).not_done:
-            self.finish()
+        Images leave when they are drawn, as those of a real server do: ticks without images go on meanwhile.
+        """
+        moment = work.moment
+        take = cameras.take_flat if self._rendering.flat else cameras.take
+        self._measuring = [
+            self._others.submit(self._run, lambda of=reading: self._measure(of, moment), moment)  # type: ignore[misc]
+            for reading in work.others
+        ]
+        if work.views:
+            self._drawing = [
+                self._pool.submit(self._run, lambda view=view, of=readings: take(view, of, moment), moment)  # type: ignore[misc]
+                for view, readings in work.views.items()
+            ]
+            self._drawn_frame = moment.frame
+        self._frame = moment.frame
+
+    def finish_before(self, *, render: bool) -> None:
+        """Wait for what must have left before the next tick is measured: images only where it brings new ones."""
+        if render and self._pixels:
+            self._finish_drawing()
+        self._finish_measuring()
 
     def finish(self) -> None:
-        """Wait until everything of the tick is queued for sending; a sensor that failed is reported, and stops no clock."""
-        running, self._running = self._running, []
+        """Wait until everything is queued for sending; a sensor that failed is reported, and stops no clock."""
+        self._finish_drawing()
+        self._finish_measuring()
+
+    def wait(self, limit_s: float) -> None:
+        """Wait until all but the images is queued for sending, but not for longer than ``limit_s``."""
+        if not wait(self._measuring, timeout=limit_s).not_done:
+            self._finish_measuring()
+
+    def _finish_drawing(self) -> None:
+        drawing, self._drawing = self._drawing, []
+        self._report_failures(drawing, self._drawn_frame)
+
+    def _finish_measuring(self) -> None:
+        measuring, self._measuring = self._measuring, []
+        self._report_failures(measuring, self._frame)
+        self._send_late(self._frame)
+
+    def _report_failures(self, running: Sequence[Future[None]], frame: int) -> None:
         for future in running:
             problem = future.exception()
             if problem is not None:
                 self.failed += 1
-                note_bug(f"tick {self._frame}: a sensor failed", problem)
-        self._send_late(self._frame)
+                note_bug(f"tick {frame}: a sensor failed", problem)
 
     def _measure(self, reading: Reading, moment: Moment) -> list[Measured]:
         bodies = FAMILIES[reading.actor.blueprint].measure(self._world, self._streams, reading, moment)
@@ -200,9 +236,8 @@ class Sensors:
 
     def _run(self, job: Callable[[], Sequence[Measured]], moment: Moment) -> None:
         for measured in job():
-            if self._rendering.latency_s and measured.reading.actor.blueprint in cameras.IMAGES:
-                with self._gpu:
-                    time.sleep(self._rendering.latency_s)
+            if measured.reading.actor.blueprint in cameras.IMAGES:
+                self._card.make()
             self._deliver(measured, moment)
 
     def _deliver(self, measured: Measured, moment: Moment) -> None:

@@ -1,0 +1,1 @@
+"""What CARLA's port does to whole messages at once, compiled."""

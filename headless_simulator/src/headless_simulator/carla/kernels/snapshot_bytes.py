@@ -1,0 +1,94 @@
+"""The states of all actors as the world observer sends them, written in one sweep; their layout is that of ``wire``."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+
+from headless_simulator.carla import wire
+from headless_simulator.compiled import Number, int64, kernel
+from headless_simulator.scene import UInt8, UInt32
+from headless_simulator.world.signals import GREEN
+from headless_simulator.world.table import VEHICLE, Columns, Rows
+
+
+def _place_of(name: str) -> int:
+    return int(wire.ACTOR_STATE.fields[name][1]) if wire.ACTOR_STATE.fields else 0
+
+
+def _place_in_data(name: str) -> int:
+    return DATA + (int(wire.VEHICLE_DATA.fields[name][1]) if wire.VEHICLE_DATA.fields else 0)
+
+
+DATA: Final = _place_of("data")
+_STATE: Final = _place_of("state")
+_TRANSFORM: Final = _place_of("transform")
+_VELOCITY: Final = _place_of("velocity")
+_ANGULAR: Final = _place_of("angular")
+_ACCELERATION: Final = _place_of("acceleration")
+_CONTROL: Final = _place_in_data("control")
+_HAND_BRAKE: Final = _place_in_data("hand_brake")
+_REVERSE: Final = _place_in_data("reverse")
+_MANUAL: Final = _place_in_data("manual")
+_GEAR: Final = _place_in_data("gear")
+_LIMIT: Final = _place_in_data("limit")
+_LIGHT_STATE: Final = _place_in_data("tl_state")
+_HAS_LIGHT: Final = _place_in_data("has_tl")
+_LIGHT_ID: Final = _place_in_data("tl_id")
+_fast = kernel(error_model="python", counts=False)
+
+
+@_fast
+def _bits(value: Number) -> Number:
+    return np.float32(value).view(np.uint32)
+
+
+@_fast
+def _put_number(value: int, out: UInt8, at: int) -> None:
+    """Write 32 bits, the lowest first."""
+    for k in range(4):
+        out[at + k] = (value >> (8 * k)) & 0xFF
+
+
+@_fast
+def _put_single(value: float, out: UInt8, at: int) -> None:
+    _put_number(int64(_bits(value)), out, at)
+
+
+@_fast
+def _put_vehicle(row: int, c: Columns, lights: tuple[UInt8, UInt32], out: UInt8) -> None:
+    for k in range(3):
+        _put_single(c.control[row, k], out, _CONTROL + 4 * k)
+    out[_HAND_BRAKE], out[_REVERSE], out[_MANUAL] = c.hand_brake[row], c.reverse[row], c.manual[row]
+    _put_number(int64(c.gear[row]), out, _GEAR)
+    _put_single(c.limit[row], out, _LIMIT)
+    light, (states, ids) = c.signal[row], lights
+    out[_LIGHT_STATE] = GREEN
+    if light >= 0:
+        out[_LIGHT_STATE], out[_HAS_LIGHT] = states[light], 1
+        _put_number(int64(ids[light]), out, _LIGHT_ID)
+
+
+@_fast
+def put_states(rows: Rows, c: Columns, lights: tuple[UInt8, UInt32], out: UInt8) -> None:
+    """Write what all actors have, and what vehicles have besides.
+
+    Args:
+        rows: (N,) of the table.
+        c: its columns.
+        lights: states and ids of the traffic lights.
+        out: (N, ``wire.ACTOR_STATE``'s size) zeros.
+    """
+    for n in range(len(rows)):
+        row, state = rows[n], out[n]
+        _put_number(int64(c.actor_id[row]), state, 0)
+        state[_STATE] = 1
+        for k in range(6):
+            _put_single(c.pose[row, k], state, _TRANSFORM + 4 * k)
+        for k in range(3):
+            _put_single(c.velocity[row, k], state, _VELOCITY + 4 * k)
+            _put_single(c.angular[row, k], state, _ANGULAR + 4 * k)
+            _put_single(c.acceleration[row, k], state, _ACCELERATION + 4 * k)
+        if c.kind[row] == VEHICLE:
+            _put_vehicle(row, c, lights, state)

@@ -1,0 +1,44 @@
+"""What renderers see of the actors at one tick."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from headless_simulator.compiled import Number, kernel
+from headless_simulator.scene import Float64, Int32, Movers, UInt8, UInt32
+from headless_simulator.world.table import VEHICLE, Columns, Rows, Table
+
+
+def movers_of(table: Table) -> Movers:
+    """Copy everything with a body, by actor id.
+
+    Poses are those that clients are told, float32 as in Unreal: what is put back there shows the very same pixels.
+    """
+    return Movers(*_shown(table.rows(), table.c))
+
+
+@kernel(error_model="python")
+def _shown(rows: Rows, c: Columns) -> tuple[Int32, Float64, UInt32, UInt8, UInt32]:
+    count = 0
+    for row in rows:
+        count += c.model[row] >= 0
+    model, actor_id, lights = np.empty(count, np.int32), np.empty(count, np.uint32), np.empty(count, np.uint32)
+    pose, colour = np.empty((count, 6)), np.empty((count, 3), np.uint8)
+    n = -1
+    for row in rows:
+        if c.model[row] < 0:
+            continue
+        n += 1
+        model[n], actor_id[n] = c.model[row], c.actor_id[row]
+        for k in range(6):
+            pose[n, k] = _as_told(c.pose[row, k])
+        for k in range(3):
+            colour[n, k] = c.colour[row, k]
+        brakes = c.kind[row] == VEHICLE and c.control[row, 2] > 0.05
+        lights[n] = c.lights[row] | np.uint32(8 if brakes else 0)
+    return model, pose, actor_id, colour, lights
+
+
+@kernel(error_model="python", counts=False)
+def _as_told(value: Number) -> Number:
+    return np.float64(np.float32(value))

@@ -1,0 +1,43 @@
+"""When images leave, asked of the real client; a pause per image stands in for a slow renderer."""
+
+from __future__ import annotations
+
+from tests.carla.conftest import run_client
+from tests.conftest import running_simulator
+
+SLOW_MS = 3000
+
+
+def test_ticks_without_images_go_on_while_an_image_is_drawn_and_the_next_image_waits() -> None:
+    with running_simulator("--town", "Town10HD", "--render", "flat", "--render-latency", str(SLOW_MS)) as running:
+        seen = run_client(
+            running.carla.rpartition(":")[2],
+            """
+    world = client.get_world(); synchronous(world)
+    def render(on):
+        s = world.get_settings(); s.no_rendering_mode = not on; world.apply_settings(s)
+        return world.get_snapshot().frame
+    render(False)
+    arrived = []
+    place = lambda x: carla.Transform(carla.Location(x, 0, 50))
+    eye = camera(world, 'camera.rgb', place(10))
+    world.tick()
+    eye.stop()
+    eye.listen(lambda image: arrived.append((image.frame, image.transform.location.x, world.get_snapshot().frame)))
+    first = render(True)
+    eye.set_transform(place(20))  # from the next tick on
+    last = render(False)
+    for _ in range(4): last = world.tick()
+    early = len(arrived)
+    second = render(True)
+    until(lambda: len(arrived) > 1)
+    done(first=first, last=last, early=early, second=second, arrived=arrived)
+    """,
+        )
+
+    assert seen["early"] == 0
+    (frame, x_m, at_frame), (next_frame, next_x_m, _) = seen["arrived"]
+    assert frame == seen["first"]
+    assert x_m == 10  # where it was in its tick
+    assert at_frame == seen["last"]
+    assert (next_frame, next_x_m) == (seen["second"], 20)
