@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 import weakref
 from pathlib import Path
@@ -15,12 +16,13 @@ from tests.capture.test_recording_writer import INFOS, PLAN, STATES, _images
 from tests.plans import scene_plan
 from uavsim.annotate.measure import KeyframeMeasurement
 from uavsim.capture import recording_writer
+from uavsim.capture.measuring import MeasureFrame
 from uavsim.capture.record import record_scene
 from uavsim.capture.recording_reader import LOG_NAME, read_recording
-from uavsim.errors import MissedTick, StorageError
+from uavsim.errors import MissedTick, SimulatorLost, StorageError
 from uavsim.images import codec
 from uavsim.records.plan import ScenePlan
-from uavsim.simulate.ports import Reading, SceneTraffic, TickState
+from uavsim.simulate.ports import Reading, SceneTraffic, TakenReadings, TickState
 from uavsim.simulate.swarm import PlannedSwarm
 
 
@@ -47,7 +49,7 @@ class Simulator:
         if step in self.broken:
             readings[4] = Reading(readings[4].channel, "rgb", readings[0].data)
         self.taken.append(readings)
-        return drones, poses_of(drones), TickState(77 + step, step * 0.05, lambda: STATES), readings
+        return drones, poses_of(drones), TickState(77 + step, step * 0.05, lambda: STATES), TakenReadings(readings)
 
     def motion(self) -> None:
         return None
@@ -56,15 +58,17 @@ class Simulator:
         return (0.5,) * 14
 
 
-def fly(simulator: Simulator, folder: Path) -> list[tuple[int, int]]:
+def fly(
+    simulator: Simulator, folder: Path, plan: ScenePlan = PLAN, measure: MeasureFrame | None = KeyframeMeasurement
+) -> list[tuple[int, int]]:
     told: list[tuple[int, int]] = []
     record_scene(
         cast("Any", simulator),
-        PLAN,
+        plan,
         folder,
         heartbeat=lambda _phase, _tick: None,
         sample_taken=lambda samples, images: told.append((samples, images)),
-        measure=KeyframeMeasurement,
+        measure=measure,
     )
     return told
 
@@ -72,7 +76,9 @@ def fly(simulator: Simulator, folder: Path) -> list[tuple[int, int]]:
 def test_every_capture_is_recorded_with_its_own_images(tmp_path: Path) -> None:
     simulator = Simulator()
     cameras = len(PLAN.channels)
-    assert fly(simulator, tmp_path / "rec") == [(1, cameras), (2, 2 * cameras)]
+    told = fly(simulator, tmp_path / "rec")
+    assert told == sorted(told)
+    assert told[-1] == (2, 2 * cameras)
     recording = read_recording(tmp_path / "rec")
     assert [(f.step, f.sample_index, f.simulator_frame) for f in recording.frames] == [(0, 0, 77), (10, 1, 87)]
     for frame, readings in zip(recording.frames, simulator.taken, strict=True):
@@ -92,13 +98,7 @@ def test_a_capture_that_is_refused_behind_the_client_ends_the_scene(tmp_path: Pa
 
 
 def test_without_a_measurement_nothing_is_counted(tmp_path: Path) -> None:
-    record_scene(
-        cast("Any", Simulator()),
-        PLAN,
-        tmp_path,
-        heartbeat=lambda _phase, _tick: None,
-        sample_taken=lambda _samples, _images: None,
-    )
+    fly(Simulator(), tmp_path, measure=None)
     assert all(frame.measured is None for frame in read_recording(tmp_path).frames)
 
 
@@ -117,7 +117,7 @@ class HungrySimulator(Simulator):
         self.alive.append(sum(image() is not None for image in self.images))
         readings = _images(seed=step + 1)
         self.images += [weakref.ref(reading.data) for reading in readings]
-        return drones, poses, TickState(77 + step, step * 0.05, lambda: STATES), readings
+        return drones, poses, TickState(77 + step, step * 0.05, lambda: STATES), TakenReadings(readings)
 
 
 def test_no_more_than_two_captures_are_in_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -130,13 +130,7 @@ def test_no_more_than_two_captures_are_in_memory(tmp_path: Path, monkeypatch: py
     plan = scene_plan(samples=6)
     simulator = HungrySimulator(plan)
 
-    record_scene(
-        cast("Any", simulator),
-        plan,
-        tmp_path,
-        heartbeat=lambda _phase, _tick: None,
-        sample_taken=lambda _samples, _images: None,
-    )
+    fly(simulator, tmp_path, plan, measure=None)
 
     assert len(simulator.alive) == 6
     assert max(simulator.alive) <= len(_images())  # those of one capture; the next ones make two
@@ -153,13 +147,62 @@ def test_an_image_that_cannot_be_written_ends_the_scene_and_nobody_waits(
     simulator = HungrySimulator(plan)
 
     with pytest.raises(StorageError, match="no space left"):
-        record_scene(
-            cast("Any", simulator),
-            plan,
-            tmp_path,
-            heartbeat=lambda _phase, _tick: None,
-            sample_taken=lambda _samples, _images: None,
-        )
+        fly(simulator, tmp_path, plan, measure=None)
 
     assert 1 < len(simulator.alive) < 6  # told at the latest when the capture after the next is handed on
+    assert not (tmp_path / LOG_NAME).exists()
+
+
+class LateImages:
+    """Images that come when somebody lets them, or never."""
+
+    def __init__(self, readings: list[Reading]) -> None:
+        self.readings, self.came, self.given_up = readings, threading.Event(), False
+
+    def wait(self) -> list[Reading]:
+        assert self.came.wait(timeout=60)
+        if self.given_up:
+            raise MissedTick("the scene ended")
+        return self.readings
+
+    def give_up(self) -> None:
+        self.given_up = True
+        self.came.set()
+
+
+class SlowSimulator(Simulator):
+    """Its images come while it goes on to the next capture; it may be lost on the way there."""
+
+    def __init__(self, *, lost: bool = False) -> None:
+        super().__init__()
+        self.lost = lost
+        self.pending: list[LateImages] = []
+        self.early: list[bool] = []
+
+    def capture(self, step: int, *, poses_of: Any) -> tuple[Any, ...]:
+        if self.pending:
+            self.early.append(self.pending[-1].came.is_set())
+            if self.lost:
+                raise SimulatorLost("it is gone")
+            self.pending[-1].came.set()
+        drones, poses, state, taken = super().capture(step, poses_of=poses_of)
+        late = LateImages(taken.readings)
+        if step == PLAN.capture_steps[-1]:
+            late.came.set()
+        self.pending.append(late)
+        return drones, poses, state, late
+
+
+def test_the_client_goes_on_before_the_images_are_here(tmp_path: Path) -> None:
+    simulator = SlowSimulator()
+    assert fly(simulator, tmp_path)[-1] == (2, 2 * len(PLAN.channels))
+    assert simulator.early == [False]
+    assert len(read_recording(tmp_path).frames) == 2
+
+
+def test_nobody_waits_for_the_images_of_a_simulator_that_is_lost(tmp_path: Path) -> None:
+    simulator = SlowSimulator(lost=True)
+    with pytest.raises(SimulatorLost, match="it is gone"):
+        fly(simulator, tmp_path)
+    assert simulator.pending[0].given_up
     assert not (tmp_path / LOG_NAME).exists()

@@ -10,7 +10,16 @@ from uavsim.config.backends import Backend
 from uavsim.geometry.se3 import SE3
 from uavsim.records.plan import ScenePlan
 from uavsim.records.recording import ActorStates
-from uavsim.simulate.ports import CameraPose, Endpoint, Heartbeat, Ports, Reading, SceneTraffic, TickState
+from uavsim.simulate.ports import (
+    CameraPose,
+    Endpoint,
+    Heartbeat,
+    Ports,
+    Reading,
+    SceneTraffic,
+    TakenReadings,
+    TickState,
+)
 from uavsim.simulate.swarm import PlannedSwarm
 from uavsim.typing import FloatArray
 
@@ -67,7 +76,7 @@ class PaperCameras:
     def place(self, poses: Sequence[CameraPose]) -> None:
         self._poses = list(poses)
 
-    def collect(self, state: TickState) -> list[Reading]:
+    def collect(self, state: TickState) -> TakenReadings:
         images = []
         for number, pose in enumerate(self._poses):
             spec = self._specs[pose.camera]
@@ -75,7 +84,7 @@ class PaperCameras:
             pattern = np.random.default_rng((state.frame, number)).integers(0, 255, shape, dtype=np.uint8)
             images.append(Reading(pose.channel, "rgb", pattern))
             images.append(Reading(pose.channel, "instance", np.zeros(shape, dtype=np.uint8)))
-        return images
+        return TakenReadings(images)
 
     def close(self) -> None:
         pass

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import queue
 from dataclasses import dataclass, replace
 from types import SimpleNamespace
 from typing import Any
@@ -101,7 +102,7 @@ def test_a_lidar_makes_one_whole_turn_each_step(world: World, cameras: CarlaCame
 
 def test_points_come_in_the_sensors_flu_frame_with_rings_from_below(world: World, cameras: CarlaCameras) -> None:
     world.measure()
-    (returns, *_) = [r.data for r in cameras.collect(STATE) if r.modality == "lidar"]
+    (returns, *_) = [r.data for r in cameras.collect(STATE).wait() if r.modality == "lidar"]
     assert returns["flu_m"].tolist() == [[3, 0, -1], [0, -2, -4], [0, 0, -5]]  # CARLA's y is to the right
     assert returns["ring"].tolist() == [1, 0, 0]
     assert returns["intensity"].tolist() == [255.0, 127.5, 255.0]
@@ -113,19 +114,14 @@ def test_lidars_wait_where_there_is_nothing_to_hit(world: World, cameras: CarlaC
     lidars = [n for n, (modality, _, _) in enumerate(world.sensors) if modality.name == "lidar"]
     near = [np.linalg.norm(world.places[n][0]) for n in lidars]
     world.measure()
-    cameras.collect(STATE)
+    cameras.collect(STATE).wait()
     far = [np.linalg.norm(world.places[n][0]) for n in lidars]
     assert max(near) < 200
     assert min(far) > 5000
     world.measure(frame=8)  # nobody asked: not kept
-    assert cameras._arrived.empty() or all(index not in lidars for index, _ in _drained(cameras))
-
-
-def _drained(cameras: CarlaCameras) -> list[tuple[int, Any]]:
-    found = []
-    while not cameras._arrived.empty():
-        found.append(cameras._arrived.get())
-    return found
+    assert cameras._inbox.get(timeout_s=0) is None
+    with pytest.raises(queue.Empty):
+        cameras._inbox.get(timeout_s=0)
 
 
 @pytest.mark.parametrize(
@@ -139,25 +135,44 @@ def _drained(cameras: CarlaCameras) -> list[tuple[int, Any]]:
 def test_a_turn_that_is_not_the_one_asked_for_is_refused(world, cameras, changes, error) -> None:
     world.measure(**changes)
     with pytest.raises(MissedTick, match=error):
-        cameras.collect(STATE)
+        cameras.collect(STATE).wait()
 
 
 def test_turns_of_other_ticks_do_not_count(world: World, cameras: CarlaCameras) -> None:
     world.measure(frame=6)
     with pytest.raises(MissedTick, match="images did not come within"):
-        cameras.collect(STATE)
+        cameras.collect(STATE).wait()
+
+
+def test_an_image_of_a_tick_that_nobody_asked_for_is_refused(world: World, cameras: CarlaCameras) -> None:
     world.measure(frame=8)
     with pytest.raises(MissedTick, match="of tick 8"):
-        cameras.collect(STATE)
+        cameras.collect(STATE).wait()
+
+
+def test_the_world_may_go_on_before_the_images_come(world: World, cameras: CarlaCameras) -> None:
+    places = dict(world.places)
+    pending = cameras.collect(STATE)
+    world.measure(frame=8)  # lidars measure at every tick
+    world.places = places
+    world.measure()
+    assert len(pending.wait()) == len(world.sensors)
+
+
+def test_a_scene_that_ended_waits_for_no_images(cameras: CarlaCameras) -> None:
+    pending = cameras.collect(STATE)
+    pending.give_up()
+    with pytest.raises(MissedTick, match="ended before its images came"):  # not that they did not come in time
+        pending.wait()
 
 
 def test_a_head_that_turned_farther_is_told(world: World, cameras: CarlaCameras) -> None:
     """A tick that was longer or shorter than the step leaves the head elsewhere."""
     world.measure()
-    cameras.collect(STATE)
+    cameras.collect(STATE).wait()
     swarm = PlannedSwarm()
     swarm.begin(PLAN, heartbeat=lambda _phase, _tick: None)
     cameras.place(sensor_poses(PLAN, swarm.advance(0)))
     world.measure(angle=0.3 + np.radians(36))
     with pytest.raises(MissedTick, match=r"no whole turns since its first: it is 36.0 degrees farther"):
-        cameras.collect(STATE)
+        cameras.collect(STATE).wait()

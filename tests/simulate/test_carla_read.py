@@ -13,6 +13,8 @@ from uavsim.simulate.carla_read import (
     NOTHING_PARKED,
     actor_info,
     parked_vehicles,
+    pose_rows,
+    snapshot_rows,
     states_from_table,
     states_when_asked,
     with_parked,
@@ -79,7 +81,8 @@ def test_states_are_worked_out_once_and_when_asked(monkeypatch: pytest.MonkeyPat
         return states_from_table(table)
 
     monkeypatch.setattr("uavsim.simulate.carla_read.states_from_table", counted)
-    seen = states_when_asked(np.array([[1.0, 10, 20, 0, 0, 0, 90, *[0.0] * 9]]), NOTHING_PARKED, proven=None)
+    table = np.array([[1.0, 10, 20, 0, 0, 0, 90, *[0.0] * 9]])
+    seen = states_when_asked(lambda: table, NOTHING_PARKED, proven=None)
     assert asked == []
     np.testing.assert_allclose(seen().map_SE3_actor.translation_m, [[10, -20, 0]])  # ue's y is right, the map's left
     assert seen() is seen()
@@ -91,4 +94,21 @@ def test_a_replay_is_held_against_its_recording_though_nobody_asks() -> None:
         raise MissedTick(f"{len(states.instance_id)} actors elsewhere")
 
     with pytest.raises(MissedTick, match="1 actors elsewhere"):
-        states_when_asked(np.ones((1, 16)), NOTHING_PARKED, proven=refuse)
+        states_when_asked(lambda: np.ones((1, 16)), NOTHING_PARKED, proven=refuse)
+
+
+def test_poses_are_the_first_columns_of_all_that_a_snapshot_says() -> None:
+    def told(number: int) -> SimpleNamespace:
+        vectors = [carla.Vector3D(*(number + 10 * k + i for i in range(3))) for k in range(3)]
+        place = carla.Transform(carla.Location(1.5, 2.5, number), carla.Rotation(pitch=1, yaw=2, roll=3))
+        v, w, a = (lambda vector=vector: vector for vector in vectors)
+        return SimpleNamespace(
+            id=number, get_transform=lambda: place, get_velocity=v, get_angular_velocity=w, get_acceleration=a
+        )
+
+    instance_of = {7: 2, 5: 1}
+    whole = snapshot_rows([told(7), told(6), told(5)], instance_of)
+    assert whole[0].tolist() == [1, 1.5, 2.5, 5, 3, 1, 2, 5, 6, 7, 15, 16, 17, 25, 26, 27]
+    assert whole[:, 0].tolist() == [1, 2]
+    np.testing.assert_array_equal(pose_rows([told(7), told(6), told(5)], instance_of), whole[:, :7])
+    assert pose_rows([], {}).shape == (0, 7)

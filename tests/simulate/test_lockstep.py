@@ -13,7 +13,7 @@ from uavsim.geometry.se3 import SE3
 from uavsim.records.plan import IntruderPlan, WeatherTrack
 from uavsim.records.recording import ActorStates
 from uavsim.simulate.lockstep import Lockstep, weather_at
-from uavsim.simulate.ports import CameraPose, Reading, TickState
+from uavsim.simulate.ports import CameraPose, TakenReadings, TickState
 from uavsim.simulate.swarm import PlannedSwarm, planned_velocity_mps
 
 
@@ -50,9 +50,9 @@ class Cameras:
     def place(self, poses: Sequence[CameraPose]) -> None:
         self.placed += 1
 
-    def collect(self, state: TickState) -> list[Reading]:
+    def collect(self, state: TickState) -> TakenReadings:
         self.collected.append(state.frame)
-        return []
+        return TakenReadings([])
 
 
 def _fly(world: ScriptedWorld, *, intruders: tuple[IntruderPlan, ...] = ()) -> Cameras:

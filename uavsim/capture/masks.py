@@ -66,9 +66,8 @@ class MaskBinder:
         """
         seen = [_sightings(view, self._counted, self._is_flying) for view in views]
         corners_m = self._corners(states)
-        boxes = [_rectangles(view, corners_m) for view in views]
         if self.mode in {"", "actor_id"}:
-            proven = self._identity_holds(seen, boxes, states)
+            proven = self._identity_holds(seen, views, states, corners_m)
             if proven is False and self.mode == "actor_id":
                 raise MissedTick("masks and boxes do not fit: the images are not of this tick")
             if proven is False:
@@ -78,7 +77,7 @@ class MaskBinder:
         parked = np.array([self._actors[int(i)].kind == "environment" for i in states.instance_id], dtype=np.bool_)
         who = np.ones_like(parked) if self.mode == "voted" else parked  # things of the town have no actor id
         if who.any():
-            self._vote(seen, boxes, states, who=who)
+            self._vote(seen, views, states, corners_m, who=who)
 
     def translate(self, ids: UInt16Array) -> UInt16Array:
         """Return (H, W) instance ids, 0 where no labelled actor is."""
@@ -99,7 +98,7 @@ class MaskBinder:
         return cuboid.corners(states.map_SE3_actor @ actor_SE3_box, size_lwh_m=2 * half_m)
 
     def _identity_holds(
-        self, seen: Sequence[_Sightings], boxes: Sequence[FloatArray], states: ActorStates
+        self, seen: Sequence[_Sightings], views: Sequence[MaskView], states: ActorStates, corners_m: FloatArray
     ) -> bool | None:
         """Tell whether ids that are actor ids lie in those actors' boxes; None when nothing is there to tell by.
 
@@ -112,11 +111,13 @@ class MaskBinder:
         row_of_id = np.full(65536, -1, dtype=np.int64)
         row_of_id[list(row_of)] = list(row_of.values())
         fits = strangers = misfits = 0
-        for sighting, rectangles in zip(seen, boxes, strict=True):
+        for sighting, view in zip(seen, views, strict=True):
             rows = row_of_id[sighting.ids]
-            for centre, extent in zip(sighting.centre_px[rows < 0], sighting.extent_px[rows < 0], strict=True):
-                strangers += bool((_inside(centre, rectangles[movers]) & _fills(extent, rectangles[movers])).any())
-            own = rectangles[rows[rows >= 0]]
+            if (rows < 0).any() and not self.mode:
+                theirs = _rectangles(view, corners_m[movers])
+                for centre, extent in zip(sighting.centre_px[rows < 0], sighting.extent_px[rows < 0], strict=True):
+                    strangers += bool((_inside(centre, theirs) & _fills(extent, theirs)).any())
+            own = _rectangles(view, corners_m[rows[rows >= 0]])
             whole = np.isfinite(own).all(axis=1)
             good = _inside(sighting.centre_px[rows >= 0][whole], own[whole])
             fits, misfits = fits + int(good.sum()), misfits + int((~good).sum())
@@ -126,27 +127,36 @@ class MaskBinder:
         return fits >= _PROVEN_SHARE * total
 
     def _vote(
-        self, seen: Sequence[_Sightings], boxes: Sequence[FloatArray], states: ActorStates, *, who: BoolArray
+        self,
+        seen: Sequence[_Sightings],
+        views: Sequence[MaskView],
+        states: ActorStates,
+        corners_m: FloatArray,
+        *,
+        who: BoolArray,
     ) -> None:
         """Give each mask id to the actor in whose box it lies most often, one id an actor, one actor an id.
 
         Args:
             seen: what each mask shows.
-            boxes: each actor's rectangle in each of these images.
-            states: whose rectangles these are.
+            views: the masks.
+            states: of the actors.
+            corners_m: (N, 8, 3) of their boxes.
             who: (N,) rows that may win.
         """
-        tag = np.array([self._actors[int(i)].semantic_tag for i in states.instance_id])
-        for sighting, rectangles in zip(seen, boxes, strict=True):
+        instance_id = states.instance_id[who]
+        tag = np.array([self._actors[int(i)].semantic_tag for i in instance_id])
+        for sighting, view in zip(seen, views, strict=True):
+            rectangles = _rectangles(view, corners_m[who])
             for mask_id, centre, seen_tag in zip(sighting.ids.tolist(), sighting.centre_px, sighting.tags, strict=True):
                 if mask_id == 0 or mask_id in self._taken:  # 0: all that has none
                     continue
-                inside = np.flatnonzero(who & ((tag == 0) | (tag == seen_tag)) & _inside(centre, rectangles))
+                inside = np.flatnonzero(((tag == 0) | (tag == seen_tag)) & _inside(centre, rectangles))
                 if len(inside):
                     middle = (rectangles[inside, :2] + rectangles[inside, 2:]) / 2
                     best = inside[int(np.argmin(np.sum((middle - centre) ** 2, axis=1)))]
                     votes = self._votes.setdefault(mask_id, Counter())
-                    votes[int(states.instance_id[best])] += 1
+                    votes[int(instance_id[best])] += 1
         self._elect()
 
     def _elect(self) -> None:
@@ -188,7 +198,7 @@ def _sightings(view: MaskView, counted: BoolArray, is_flying: BoolArray) -> _Sig
 
 
 def _rectangles(view: MaskView, corners_map_m: FloatArray) -> FloatArray:
-    """Rows (u_min, v_min, u_max, v_max) of projected boxes (N, 8, 3); NaN where one is not all in front."""
+    """Return (N, 4) u_min, v_min, u_max, v_max of projected boxes (N, 8, 3); NaN where one is not all in front."""
     optical_m = view.pose.map_SE3_optical.apply_inverse(corners_map_m)
     pixels = pinhole.project(optical_m, intrinsic=view.intrinsic)
     pixels[(optical_m[..., 2] < 0.1).any(axis=1)] = np.nan

@@ -1,7 +1,7 @@
 """Fly one scene and leave a recording: plan in, folder out.
 
-Two things go on at once: the simulator's client advances the world, and one thread behind it checks, joins and writes what the
-last capture brought. The client is one capture ahead at most; then it waits.
+Two things go on at once: the simulator's client advances the world, and one thread behind it waits for the images of the last
+capture, checks, joins and writes them. The client is one capture ahead at most; then it waits.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from uavsim.capture.rig import sensor_poses
 from uavsim.records.modalities import LIDAR, RGB
 from uavsim.records.plan import ScenePlan
 from uavsim.records.recording import DroneState, RecordedFrame, SessionFacts
-from uavsim.simulate.ports import CameraPose, Heartbeat, Reading, SceneTraffic, TickState
+from uavsim.simulate.ports import CameraPose, Heartbeat, PendingReadings, SceneTraffic, TickState
 from uavsim.simulate.session import Session
 
 __all__ = ["SampleTaken", "record_scene"]
@@ -46,7 +46,7 @@ def record_scene(
         plan: of the scene.
         folder: empty or not there yet.
         heartbeat: told of every tick.
-        sample_taken: told of every capture.
+        sample_taken: told of every capture whose images are here.
         measure: begins what is measured in a keyframe's masks while they are in memory.
 
     Raises:
@@ -55,7 +55,6 @@ def record_scene(
         StorageError: the folder cannot be written.
     """
     lockstep, traffic = session.begin_scene(plan, heartbeat=heartbeat)
-    samples = images = 0
     with RecordingWriter(folder, plan) as writer, _Behind(plan, traffic, writer, measure) as behind:
 
         def poses_of(places: Sequence[DroneState]) -> list[CameraPose]:
@@ -64,12 +63,12 @@ def record_scene(
 
         for step in plan.capture_steps:
             taken = _Taken(step, *lockstep.capture(step, poses_of=poses_of), lockstep.weather_now())
-            samples += step % plan.keyframe_every_steps == 0
-            images += sum(reading.modality == RGB for reading in taken.readings)
             behind.put(taken)
             del taken  # or its images would stay until the next ones are there
-            sample_taken(samples, images)
+            if behind.samples:
+                sample_taken(behind.samples, behind.images)
         behind.wait()
+        sample_taken(behind.samples, behind.images)
         facts = _facts(session, traffic, behind.binder)
         motion = lockstep.motion()
         writer.finish(facts, traffic.actors, drivable_map_m=session.world.drivable(), motion=motion)
@@ -84,33 +83,43 @@ class _Taken:
     drones: tuple[DroneState, ...]
     poses: Sequence[CameraPose]
     state: TickState
-    readings: Sequence[Reading]
+    pending: PendingReadings
     weather: tuple[float, ...]
 
 
 class _Behind:
-    """Joins captures to frames of the recording, one after the other, in a thread behind the client."""
+    """Joins captures to frames of the recording, one after the other, in a thread behind the client.
+
+    Attributes:
+        samples: keyframes that are joined.
+        images: of these and of the captures between them.
+    """
 
     def __init__(
         self, plan: ScenePlan, traffic: SceneTraffic, writer: RecordingWriter, measure: MeasureFrame | None
     ) -> None:
         self.binder = MaskBinder(traffic.actors)
+        self.samples = self.images = 0
         self._plan, self._traffic, self._writer, self._measure = plan, traffic, writer, measure
         self._owners = PointOwners(traffic.actors)
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="assemble", initializer=yield_to_client)
         self._last: Future[None] | None = None
+        self._pending: PendingReadings | None = None
         self._has_room = Event()
         self._has_room.set()
 
     def __enter__(self) -> _Behind:
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is not None and self._pending is not None:
+            self._pending.give_up()  # nobody else ends the wait for images of a simulator that is gone
         self._thread.shutdown(wait=True, cancel_futures=True)
 
     def put(self, taken: _Taken) -> None:
         """Hand a capture on, when the one before is joined; raises what that one raised."""
         self.wait()
+        self._pending = taken.pending
         self._has_room.clear()
         self._last = self._thread.submit(self._join, taken)
 
@@ -120,11 +129,19 @@ class _Behind:
             self._last.result()
 
     def wait_for_room(self) -> None:
-        """Wait until of all captures only the last is in memory."""
+        """Wait until the images of the last capture are here, and of those before it none is in memory.
+
+        Raises:
+            MissedTick: the last capture's images are not those asked for.
+        """
         self._has_room.wait()
+        if self._last is not None and self._last.done():
+            self._last.result()
 
     def _join(self, taken: _Taken) -> None:
         try:
+            readings = taken.pending.wait()
+            self._pending = None  # it may hold them
             self._writer.make_room()
         finally:
             self._has_room.set()  # also where that failed, which whoever waits for the capture is told
@@ -133,14 +150,12 @@ class _Behind:
         captures = assemble_capture(
             plan,
             poses=[pose for pose in taken.poses if pose.camera],
-            readings=[reading for reading in taken.readings if reading.modality != LIDAR],
+            readings=[reading for reading in readings if reading.modality != LIDAR],
             states=state.actors,
             binder=self.binder,
             first=taken.step == plan.capture_steps[0],
         )
-        turns = assemble_lidars(
-            plan, poses=taken.poses, readings=taken.readings, states=state.actors, owners=self._owners
-        )
+        turns = assemble_lidars(plan, poses=taken.poses, readings=readings, states=state.actors, owners=self._owners)
         measure = None
         if keyframe and self._measure is not None:
             measure = self._measure(plan, self._traffic.actors, state.actors, taken.drones)
@@ -157,6 +172,8 @@ class _Behind:
             scans=scans,
         )
         self._writer.add(frame, measure=measure)
+        self.samples += keyframe
+        self.images += sum(reading.modality == RGB for reading in readings)
 
 
 def _facts(session: Session, traffic: SceneTraffic, binder: MaskBinder) -> SessionFacts:

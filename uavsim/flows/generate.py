@@ -18,6 +18,7 @@ from uavsim.environment import keep_local_direct, open_file_limit
 from uavsim.errors import DatasetError, SystemFailure, UavsimError
 from uavsim.flows import server
 from uavsim.flows.request import Request
+from uavsim.memory import keep_few_pools
 from uavsim.store.commit import committed_bytes, sweep_orphans
 from uavsim.store.journal import redact
 from uavsim.terminal import Screen, line
@@ -92,6 +93,7 @@ def generate(request: Request, *, console: Screen) -> Result:
     began = time.monotonic()
     keep_local_direct()
     open_file_limit()
+    keep_few_pools()
     from uavsim.flows import context as contexts
     from uavsim.flows.short import generate_short
 

@@ -32,7 +32,7 @@ class TickMotion:
 
     Attributes:
         instance_id: (N,) of those alive, increasing.
-        ue_pose: (N, 6) x, y, z, roll, pitch, yaw, metres and degrees in the simulator's frame.
+        ue_pose: (N, 6) float32, as sent: x, y, z, roll, pitch, yaw, metres and degrees in the simulator's frame.
         control: (N, 5) see ``CONTROLS``.
         lights: (N,) bits of CARLA's ``VehicleLightState``; 0 for walkers.
         signal_id: (S,) traffic lights by their ids in the OpenDRIVE file.
@@ -40,7 +40,7 @@ class TickMotion:
     """
 
     instance_id: IntArray
-    ue_pose: FloatArray
+    ue_pose: AnyArray
     control: FloatArray
     lights: IntArray
     signal_id: tuple[str, ...]

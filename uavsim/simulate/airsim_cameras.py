@@ -23,7 +23,7 @@ from uavsim.simulate.airsim_swarm import MAIN, AirSimPoses
 from uavsim.simulate.merged_proof import LastImages, TimedReading, agreed, refuse_other_times
 from uavsim.simulate.names import LIDAR_NAME, vehicle_name
 from uavsim.simulate.object_numbers import LAST_NUMBER, ObjectNumbers, colour_code
-from uavsim.simulate.ports import CameraPose, Reading, SceneTraffic, TickState
+from uavsim.simulate.ports import CameraPose, Reading, SceneTraffic, TakenReadings, TickState
 from uavsim.typing import AnyArray, UInt8Array, UInt16Array
 
 __all__ = ["AirSimCameras"]
@@ -54,8 +54,11 @@ class AirSimCameras:
         """See ``CameraPort``; the swarm has placed the vehicles, this is what their cameras must report."""
         self._poses = list(poses)
 
-    def collect(self, state: TickState) -> list[Reading]:
-        """See ``CameraPort``."""
+    def collect(self, state: TickState) -> TakenReadings:
+        """See ``CameraPort``; the world stands still until all is here."""
+        return TakenReadings(self._taken(state))
+
+    def _taken(self, state: TickState) -> list[Reading]:
         with self._engine.proven():
             self._learn_numbers(state)
             if self._engine.way == "free":

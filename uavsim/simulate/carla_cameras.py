@@ -7,9 +7,8 @@ image is held against the tick and the pose that were asked for before anybody s
 from __future__ import annotations
 
 import math
-import queue
-import time
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,7 @@ from uavsim.errors import MissedTick
 from uavsim.geometry import unreal
 from uavsim.records.modalities import LIDAR, Modality, camera_modalities, modality
 from uavsim.records.plan import CameraSpec, LidarSpec, ScenePlan
+from uavsim.simulate.carla_inbox import Inbox, SensorsPending
 from uavsim.simulate.carla_world import CarlaWorld
 from uavsim.simulate.ports import CameraPose, Reading, SceneTraffic, TickState
 
@@ -42,8 +42,8 @@ class CarlaCameras:
         self._specs: list[CameraSpec | LidarSpec] = []
         self._silent: set[int] = set()  # sensors that send nothing for the next image
         self._angles_rad: dict[int, float] = {}  # at which each lidar ended its first turn
-        self._wanted = False  # lidars measure at every tick, also at those that nobody reads
-        self._arrived: queue.SimpleQueue[tuple[int, Any]] = queue.SimpleQueue()
+        self._inbox = Inbox()  # of the tick that is captured next, or was last
+        self._inbox.close()  # lidars measure at every tick, also at those that nobody reads
         self._poses: list[CameraPose] = []
 
     def begin(self, plan: ScenePlan, *, traffic: SceneTraffic) -> None:
@@ -56,7 +56,6 @@ class CarlaCameras:
         if self._actors and isinstance(self._built_for, tuple) and self._built_for[0] == self._world.generation:
             self._world.destroy(self._actors)
         self._actors, self._keys, self._specs, self._angles_rad, self._silent = [], [], [], {}, set()
-        self._arrived = queue.SimpleQueue()
         for drone_id in plan.swarm.drone_ids:
             for spec in plan.rig:
                 for sensor in camera_modalities(spec.sensors):
@@ -74,11 +73,8 @@ class CarlaCameras:
         self._specs.append(spec)
 
     def _sensor(self, index: int, spec: CameraSpec | LidarSpec, sensor: Modality) -> Any:
-        arrived = self._arrived
-
         def on_measurement(measurement: Any) -> None:
-            if self._wanted:
-                arrived.put((index, measurement))
+            self._inbox.put(index, measurement)
 
         if sensor.remembers:
             self._silent.add(index)
@@ -93,7 +89,7 @@ class CarlaCameras:
 
     def place(self, poses: Sequence[CameraPose]) -> None:
         """See ``CameraPort``."""
-        self._wanted = True
+        self._inbox = Inbox()
         by_channel = {pose.channel: pose for pose in poses}
         self._poses = [by_channel[channel] for channel, _ in self._keys]
         self._world.move(
@@ -102,29 +98,21 @@ class CarlaCameras:
             np.array([pose.ue_euler_deg for pose in self._poses]),
         )
 
-    def collect(self, state: TickState) -> list[Reading]:
+    def collect(self, state: TickState) -> SensorsPending:
         """See ``CameraPort``."""
-        images: list[Any] = [None] * len(self._actors)
         silent, self._silent = self._silent, set()
-        missing = len(images) - len(silent)
-        give_up = time.monotonic() + self._deadline_s
-        while missing:
-            try:
-                index, image = self._arrived.get(timeout=max(0.0, give_up - time.monotonic()))
-            except queue.Empty:
-                late = next(i for i, image in enumerate(images) if image is None and i not in silent)
-                raise MissedTick(
-                    f"tick {state.frame}: {missing} of {len(images)} images did not come within {self._deadline_s:g} s, "
-                    f"first {self._keys[late][0]} {self._keys[late][1].name}"
-                ) from None
-            if image.frame > state.frame:
-                raise MissedTick(f"tick {state.frame}: {self._keys[index][0]} sent an image of tick {image.frame}")
-            expected = image.frame == state.frame and index not in silent
-            if expected and images[index] is None:  # an older one came late, a second one is a copy
-                images[index] = image
-                missing -= 1
-        self._wanted = False
+        pending = SensorsPending(
+            self._inbox,
+            frame=state.frame,
+            names=[f"{channel} {sensor.name}" for channel, sensor in self._keys],
+            silent=silent,
+            deadline_s=self._deadline_s,
+            proven=partial(self._proven, state=state),
+        )
         self._park_lidars()
+        return pending
+
+    def _proven(self, images: Sequence[Any], *, state: TickState) -> list[Reading]:
         self._check(images, state)
         return [self._reading(index, image) for index, image in enumerate(images)]
 

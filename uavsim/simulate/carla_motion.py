@@ -40,7 +40,7 @@ class MotionReader:
         """Return the motion of the tick whose state came last.
 
         Args:
-            table: (N, 16) rows of ``carla_read.snapshot_rows``, sorted.
+            table: (N, 7) or more columns of ``carla_read.snapshot_rows``.
             rendered: images are taken in it.
         """
         if rendered:
@@ -49,7 +49,7 @@ class MotionReader:
         ids = table[:, 0].astype(np.int64)
         return TickMotion(
             instance_id=ids,
-            ue_pose=table[:, 1:7],
+            ue_pose=table[:, 1:7].astype(np.float32),  # as it was sent
             control=np.array([self._control(i) for i in ids.tolist()], dtype=np.float64).reshape(-1, CONTROLS),
             lights=np.array([self._lights.get(i, 0) for i in ids.tolist()], dtype=np.int64),
             signal_id=tuple(self._signals),

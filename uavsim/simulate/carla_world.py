@@ -175,7 +175,8 @@ class CarlaWorld:
             raise MissedTick(
                 f"tick {frame} took {snapshot.timestamp.delta_seconds} s of simulation, not {self._step_s}"
             )
-        return self._state(snapshot, float(snapshot.timestamp.elapsed_seconds) - self.paused_s, full=True)
+        elapsed_s = float(snapshot.timestamp.elapsed_seconds) - self.paused_s
+        return self._state(snapshot, elapsed_s, full=True, poses_only=not render)
 
     def cue(self) -> None:
         """Ask for a tick of the server alone, without a step of the Traffic Manager; returns at once."""
@@ -204,19 +205,18 @@ class CarlaWorld:
             time.sleep(_LOOK_S)
         return state if (state := self.now()).frame > frame else None
 
-    def _state(self, snapshot: Any, elapsed_s: float, *, full: bool) -> TickState:
-        rows = carla_read.snapshot_rows(snapshot, self._instance_of)
-        table = np.array(sorted(rows), dtype=np.float64).reshape(-1, 16)
-        if not np.isfinite(table).all():
-            bad = int(table[~np.isfinite(table).all(axis=1)][0, 0])
-            raise MissedTick(f"tick {snapshot.frame}: the pose of actor {bad} is not a number")
+    def _state(self, snapshot: Any, elapsed_s: float, *, full: bool, poses_only: bool = False) -> TickState:
+        """Read a snapshot; ``full`` with motion and, in a replay, recorded velocities."""
+        rows = functools.partial(carla_read.rows_of, snapshot, self._instance_of)
+        table = rows(poses_only=poses_only)
         motion, proven = None, None
         if full and self._reader is not None:
             with _translated("reading the actors"):
                 motion = self._reader.read(table, rendered=self._rendering)
             if self._replayed is not None:
                 proven = functools.partial(self._replayed.proven, motion=motion)
-        seen = carla_read.states_when_asked(table, self._parked, proven=proven)
+        whole = rows if poses_only else lambda: table  # velocities are read if somebody asks for them
+        seen = carla_read.states_when_asked(whole, self._parked, proven=proven)
         return TickState(int(snapshot.frame), elapsed_s, seen, motion)
 
     def populate(self, plan: ScenePlan, *, heartbeat: Heartbeat) -> SceneTraffic:

@@ -11,7 +11,7 @@ from uavsim.records.motion import Motion
 from uavsim.records.plan import ScenePlan, WeatherTrack
 from uavsim.records.recording import DroneState
 from uavsim.simulate.motion_recorder import MotionRecorder
-from uavsim.simulate.ports import CameraPort, CameraPose, Heartbeat, Reading, SwarmPort, TickState, WorldPort
+from uavsim.simulate.ports import CameraPort, CameraPose, Heartbeat, PendingReadings, SwarmPort, TickState, WorldPort
 
 __all__ = ["Lockstep", "weather_at"]
 
@@ -47,12 +47,12 @@ class Lockstep:
 
     def capture(
         self, step: int, *, poses_of: Callable[[Sequence[DroneState]], list[CameraPose]]
-    ) -> tuple[tuple[DroneState, ...], list[CameraPose], TickState, list[Reading]]:
-        """Advance to ``step`` and take all images in its very tick.
+    ) -> tuple[tuple[DroneState, ...], list[CameraPose], TickState, PendingReadings]:
+        """Advance to ``step`` and take all images in its very tick; they may come while the next steps are simulated.
 
         Args:
             step: a plan step after the last one captured.
-            poses_of: tells where the cameras must be for the drones' places.
+            poses_of: tells where the cameras must be for the drones' places; by its end the images before are here.
         """
         while self._next < step:
             self._advance_world(self._swarm.advance(self._next), render=False)

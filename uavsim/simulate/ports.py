@@ -22,10 +22,12 @@ __all__ = [
     "CameraPose",
     "Endpoint",
     "Heartbeat",
+    "PendingReadings",
     "Ports",
     "Reading",
     "SceneTraffic",
     "SwarmPort",
+    "TakenReadings",
     "TickState",
     "WorldPort",
 ]
@@ -87,6 +89,34 @@ class Reading:
     modality: str
     data: AnyArray
     owner: object = None
+
+
+class PendingReadings(Protocol):
+    """What the sensors read in one tick; it may still be on its way, while the next ticks are simulated."""
+
+    def wait(self) -> list[Reading]:
+        """Return everything that was read; asked for once, from any thread, before the cameras are placed again.
+
+        Raises:
+            MissedTick: an image is missing, late, or not of the tick and pose asked for.
+        """
+
+    def give_up(self) -> None:
+        """Let whoever waits see a ``MissedTick`` at once: the scene has ended."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TakenReadings:
+    """What was read in a tick and is here already (``PendingReadings``)."""
+
+    readings: list[Reading]
+
+    def wait(self) -> list[Reading]:
+        """See ``PendingReadings``."""
+        return self.readings
+
+    def give_up(self) -> None:
+        """See ``PendingReadings``; nobody waits."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -193,8 +223,8 @@ class CameraPort(Protocol):
     def place(self, poses: Sequence[CameraPose]) -> None:
         """Move the cameras; takes effect in the next tick."""
 
-    def collect(self, state: TickState) -> list[Reading]:
-        """Return everything that was read in that tick.
+    def collect(self, state: TickState) -> PendingReadings:
+        """Return what is read in that tick, or will be: the world may go on before everything is here.
 
         Raises:
             MissedTick: an image is missing, late, or not of the pose asked for.

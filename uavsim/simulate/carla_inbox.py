@@ -1,0 +1,106 @@
+"""What CARLA's sensors send for one tick, on its way through libcarla's threads."""
+
+from __future__ import annotations
+
+import queue
+import time
+from collections.abc import Callable, Collection
+from typing import Any
+
+from uavsim.errors import MissedTick
+from uavsim.simulate.ports import Reading
+
+__all__ = ["Inbox", "SensorsPending"]
+
+
+class Inbox:
+    """Takes the measurements of one tick.
+
+    It is opened before the tick is asked for, when nobody knows the tick's number; from when it is told, measurements
+    of other ticks stay out: a lidar measures at every tick, and the next ones come while images are still awaited.
+    """
+
+    def __init__(self) -> None:
+        self._arrived: queue.SimpleQueue[tuple[int, Any] | None] = queue.SimpleQueue()
+        self._frame: int | None = None
+        self._closed = False
+
+    def put(self, index: int, measurement: Any) -> None:
+        """Take what a sensor sent; called in libcarla's threads."""
+        if not self._closed and self._frame in (None, measurement.frame):
+            self._arrived.put((index, measurement))
+
+    def expect(self, frame: int) -> None:
+        """Tell the tick's number."""
+        self._frame = frame
+
+    def get(self, *, timeout_s: float) -> tuple[int, Any] | None:
+        """Return the next measurement with its sensor's number; None when there will be no more.
+
+        Raises:
+            queue.Empty: none came in time.
+        """
+        return self._arrived.get(timeout=timeout_s)
+
+    def close(self) -> None:
+        """Take no more, and tell whoever waits."""
+        self._closed = True
+        self._arrived.put(None)
+
+
+class SensorsPending:
+    """One tick's measurements (``PendingReadings``)."""
+
+    def __init__(
+        self,
+        inbox: Inbox,
+        *,
+        frame: int,
+        names: list[str],
+        silent: Collection[int],
+        deadline_s: float,
+        proven: Callable[[list[Any]], list[Reading]],
+    ) -> None:
+        """Wait for ``inbox``.
+
+        Args:
+            inbox: of the tick.
+            frame: the tick's number.
+            names: of the sensors, for errors, in the order of their numbers.
+            silent: sensors that send nothing in this tick.
+            deadline_s: how long ``wait`` waits at most.
+            proven: makes readings of the measurements (None of those that are silent), or refuses them.
+        """
+        inbox.expect(frame)
+        self._inbox, self._frame, self._names = inbox, frame, names
+        self._silent, self._deadline_s, self._proven = silent, deadline_s, proven
+
+    def wait(self) -> list[Reading]:
+        """See ``PendingReadings``."""
+        images: list[Any] = [None] * len(self._names)
+        missing = len(images) - len(self._silent)
+        end = time.monotonic() + self._deadline_s
+        while missing:
+            try:
+                arrived = self._inbox.get(timeout_s=max(0.0, end - time.monotonic()))
+            except queue.Empty:
+                late = next(i for i, image in enumerate(images) if image is None and i not in self._silent)
+                raise MissedTick(
+                    f"tick {self._frame}: {missing} of {len(images)} images did not come within {self._deadline_s:g} s, "
+                    f"first {self._names[late]}"
+                ) from None
+            if arrived is None:
+                raise MissedTick(f"tick {self._frame}: the scene ended before its images came")
+            index, image = arrived
+            if image.frame > self._frame:  # before anybody asked for another tick
+                raise MissedTick(f"tick {self._frame}: {self._names[index]} sent an image of tick {image.frame}")
+            expected = image.frame == self._frame and index not in self._silent
+            if expected and images[index] is None:  # an older one came late, a second one is a copy
+                images[index] = image
+                missing -= 1
+        self._inbox.close()
+        return self._proven(images)
+
+    def give_up(self) -> None:
+        """See ``PendingReadings``."""
+        self._inbox.close()
