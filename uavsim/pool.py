@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import ctypes
+import gc
 import multiprocessing
 import signal
 from collections import deque
@@ -13,15 +13,14 @@ from contextlib import contextmanager
 from typing import Final, TypeVar
 
 from uavsim.errors import SystemFailure
+from uavsim.memory import keep_freed_memory
 
 __all__ = ["in_order"]
 
 T = TypeVar("T")
 R = TypeVar("R")
 _AHEAD: Final = 8  # tasks in flight for each worker: keeps memory flat on big data sets
-_TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3  # glibc's malloc.h
-_KEPT_BYTES: Final = 256 << 20
-_FROM_THE_SYSTEM_BYTES: Final = 32 << 20  # the most that glibc takes
+_COLLECT_AFTER: Final = 50_000
 
 
 def in_order(work: Callable[[T], R], tasks: Iterable[T], *, workers: int) -> Iterator[R]:
@@ -63,15 +62,10 @@ def _interrupts_later() -> Iterator[None]:
 
 def _begin() -> None:
     _leave_interrupts_to_the_parent()
-    _keep_freed_memory()
-
-
-def _keep_freed_memory() -> None:
-    """Let the next image take the last one's memory: fresh pages cost as much time as inflating an image does."""
-    adjust = getattr(ctypes.CDLL(None), "mallopt", None)  # other C libraries have none, and other ways
-    if adjust is not None:
-        adjust(_TRIM_THRESHOLD, _KEPT_BYTES)
-        adjust(_MMAP_THRESHOLD, _FROM_THE_SYSTEM_BYTES)
+    keep_freed_memory()
+    gc.set_threshold(
+        _COLLECT_AFTER
+    )  # what is imported stays: to look through it at every 700 objects takes a tenth of the time
 
 
 def _leave_interrupts_to_the_parent() -> None:

@@ -4,7 +4,10 @@ import numpy as np
 import pytest
 
 from tests.annotate.city import City, make_city
-from uavsim.annotate import annotate
+from uavsim.annotate import annotate, visibility
+from uavsim.annotate.solids import Camera, Images, SeenInView, Solids
+from uavsim.annotate.visibility import see
+from uavsim.geometry.se3 import SE3
 from uavsim.images import codec
 from uavsim.records.labels import SceneLabels
 
@@ -77,3 +80,32 @@ def test_tight_boxes_hold_all_pixels_and_nothing_beside(city: City, labels: Scen
             assert whole[1] - 1 <= box[1]
             assert box[2] <= whole[2] + 1
             assert box[3] <= whole[3] + 1
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_boxes_that_no_ray_meets_are_left_out_and_no_others(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Cameras among boxes of all sizes, near and far, before and behind: with every box looked at, the same rows come out."""
+    rng = np.random.default_rng(seed)
+    count = 300
+    turns = rng.normal(size=(count, 4))
+    poses = SE3(turns / np.linalg.norm(turns, axis=1, keepdims=True), rng.normal(scale=25.0, size=(count, 3)))
+    solids = Solids.of(poses, rng.uniform(0.05, 6.0, (count, 3)))
+    turn = rng.normal(size=4)
+    camera = Camera(
+        SE3(turn / np.linalg.norm(turn), rng.normal(scale=20.0, size=3)),
+        np.array([[rng.uniform(20, 90), 0.0, 40.0], [0.0, rng.uniform(20, 90), 22.0], [0.0, 0.0, 1.0]]),
+        80,
+        45,
+    )
+    ids = np.zeros((45, 80), np.uint16)
+    ids[rng.integers(0, 45, 5), rng.integers(0, 80, 5)] = rng.integers(1, count, 5)  # also of what is nowhere near
+    images = Images(ids, np.full(ids.shape, 3, np.uint8))
+    numbers = np.arange(1, count + 1)
+
+    few = see(solids, numbers, camera, images)
+    monkeypatch.setattr(visibility, "_may_reach_in", lambda solids, _camera: np.ones(len(solids), np.bool_))
+    all_of_them = see(solids, numbers, camera, images)
+
+    assert 0 < len(few.row) < count
+    for name in SeenInView.__dataclass_fields__:
+        np.testing.assert_array_equal(getattr(few, name), getattr(all_of_them, name), err_msg=name)

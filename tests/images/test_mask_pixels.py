@@ -10,13 +10,31 @@ from hypothesis.extra import numpy as arrays
 from uavsim.images import codec, mask_pixels
 
 SHAPE = (7, 11)
-IDS = arrays.arrays(np.uint16, SHAPE, elements=st.sampled_from([0, 0, 1, 2, 300, 65535]))
-TAGS = arrays.arrays(np.uint8, SHAPE, elements=st.sampled_from([1, 14, 255]))
+WHOLE_WORDS = (5, 24)  # rows of whole numbers of 64 bits are read by these
+ID = st.sampled_from([0, 0, 1, 2, 300, 65535])
+TAG = st.sampled_from([1, 14, 255])
+
+
+@st.composite
+def masks(draw: st.DrawFn) -> tuple[np.ndarray, np.ndarray]:
+    """Draw ids and tags: each pixel by itself, or in runs."""
+    shape = draw(st.sampled_from([SHAPE, WHOLE_WORDS]))
+    if draw(st.booleans()):
+        return draw(arrays.arrays(np.uint16, shape, elements=ID)), draw(arrays.arrays(np.uint8, shape, elements=TAG))
+    ids, tags = np.zeros(shape, np.uint16), np.ones(shape, np.uint8)
+    for pixels, value in ((ids, ID), (tags, TAG)):
+        for _ in range(draw(st.integers(0, 8))):
+            begin = draw(st.integers(0, pixels.size - 1))
+            pixels.reshape(-1)[begin : begin + draw(st.integers(1, 40))] = draw(value)
+    return ids, tags
+
+
 VEHICLES = np.isin(np.arange(256), [14, 255])
 
 
-@given(ids=IDS)
-def test_extents(ids: np.ndarray):
+@given(masks())
+def test_extents(mask: tuple[np.ndarray, np.ndarray]):
+    ids, _ = mask
     found, measured = mask_pixels.extents(ids)
     assert found.tolist() == [i for i in np.unique(ids).tolist() if i]
     for number, row in zip(found.tolist(), measured.tolist(), strict=True):
@@ -24,8 +42,9 @@ def test_extents(ids: np.ndarray):
         assert row == [len(lines), columns.min(), lines.min(), columns.max() + 1, lines.max() + 1]
 
 
-@given(ids=IDS, tags=TAGS)
-def test_moments(ids: np.ndarray, tags: np.ndarray):
+@given(masks())
+def test_moments(mask: tuple[np.ndarray, np.ndarray]):
+    ids, tags = mask
     found, sums = mask_pixels.moments(ids, tags, VEHICLES)
     counted = VEHICLES[tags]
     assert found.tolist() == np.unique(ids[counted]).tolist()
@@ -42,8 +61,25 @@ def test_a_mask_of_nothing():
 
 def test_translation_looks_up_every_pixel():
     table = np.zeros(65536, np.uint16)
-    table[[7, 65535]] = 1, 2
-    assert mask_pixels.translated(np.array([[0, 7, 65535, 8]], np.uint16), table).tolist() == [[0, 1, 2, 0]]
+    table[[0, 7, 65535]] = 3, 1, 2
+    for row, meant in (([0, 7, 65535, 8, 0], [3, 1, 2, 0, 3]), ([0, 7, 65535, 8] * 2, [3, 1, 2, 0] * 2)):
+        assert mask_pixels.translated(np.array([row], np.uint16), table).tolist() == [meant]
+
+
+@given(masks())
+def test_translation_is_a_look_up(mask: tuple[np.ndarray, np.ndarray]):
+    table = np.random.default_rng(1).integers(0, 65536, 65536).astype(np.uint16)
+    np.testing.assert_array_equal(mask_pixels.translated(mask[0], table), table[mask[0]])
+
+
+def test_more_ids_than_there_is_room_for_at_first():
+    ids = np.arange(1200, dtype=np.uint16).reshape(20, 60)
+    found, measured = mask_pixels.extents(ids)
+    assert found.tolist() == list(range(1, 1200))
+    assert measured[698].tolist() == [1, 39, 11, 40, 12]
+    found, sums = mask_pixels.moments(ids, np.full(ids.shape, 14, np.uint8), VEHICLES)
+    assert found.tolist() == list(range(1200))
+    assert sums[699].tolist() == [1, 39, 11, 39 * 39, 11 * 11, 14]
 
 
 @given(arrays.arrays(np.uint16, (7, 9)), arrays.arrays(np.uint8, (7, 9)))

@@ -41,7 +41,17 @@ def test_ids_of_rows_are_those_of_the_decoded_mask(mask: np.ndarray):
     assert np.array_equal(tags, mask[..., 0])
 
 
-@given(ids=IDS)
+@st.composite
+def masks_in_runs(draw: st.DrawFn) -> np.ndarray:
+    """Draw rows of whole 64 bits in which most pixels are like their neighbours."""
+    ids = np.zeros((4, 16), np.uint16)
+    for _ in range(draw(st.integers(0, 6))):
+        begin = draw(st.integers(0, ids.size - 1))
+        ids.reshape(-1)[begin : begin + draw(st.integers(1, 30))] = draw(st.sampled_from([0, 1, 257, 65535]))
+    return ids
+
+
+@given(ids=st.one_of(IDS, masks_in_runs()))
 def test_borders(ids: np.ndarray):
     numbers = np.arange(ids.size).reshape(ids.shape)
     expected = set()
@@ -51,6 +61,7 @@ def test_borders(ids: np.ndarray):
     first, second = border_pairs(ids)
     assert len(first) == len(expected)
     assert set(zip(first.tolist(), second.tolist(), strict=True)) == expected
+    assert first.tolist() == sorted(first.tolist())
 
 
 def test_steps_on_paper():

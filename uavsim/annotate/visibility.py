@@ -37,6 +37,7 @@ _IS_SCENERY: Final = ~np.isin(np.arange(256), GROUND_TAGS)
 _OVERHANGS: Final = np.isin(np.arange(256), OVERHANGING_TAGS)
 _NO_DEPTH_M: Final = np.zeros((0, 0), np.float32)
 _TRUNCATION_SAMPLES: Final = 32  # a side of the grid that a box's area outside of the image is measured with
+_ROUNDING_M: Final = 1e-3  # a sphere may be larger than its box, never smaller; kernels have float32 rays
 _FAR_OUTSIDE: Final = 3.0  # image sizes; a box that reaches farther is measured up to there
 
 
@@ -50,16 +51,17 @@ def see(solids: Solids, instance_id: IntArray, camera: Camera, images: Images) -
         images: what was taken.
     """
     counted, tight = _count(images.ids, instance_id)
-    bounds, in_front = outline_px(solids, camera)
-    reaches_in = in_front & _overlaps(bounds, camera)
-    row = np.flatnonzero(reaches_in | (counted > 0))
+    near = np.flatnonzero(_may_reach_in(solids, camera) | (counted > 0))
+    bounds, in_front = outline_px(solids.take(near), camera)
+    reaches_in = np.flatnonzero((in_front & _overlaps(bounds, camera)) | (counted[near] > 0))
+    row, bounds = near[reaches_in], bounds[reaches_in]
     away_m = np.linalg.norm(solids.map_SE3_box.translation_m - camera.map_SE3_optical.translation_m, axis=1)
     away_of_id = np.full(65536, -1.0)  # an actor without a box is taken to be in front
     away_of_id[instance_id] = away_m
     rays = rays_in_boxes(solids.take(row), camera)
     silhouette, blockers = hidden_by_others(
         rays,
-        _inside(bounds[row], camera),
+        _inside(bounds, camera),
         images.ids,
         images.tags,
         _NO_DEPTH_M if images.depth_m is None else images.depth_m,
@@ -71,16 +73,29 @@ def see(solids: Solids, instance_id: IntArray, camera: Camera, images: Images) -
         _foot_px(camera),
     )
     kept = np.flatnonzero((silhouette > 0) | (counted[row] > 0))
-    row = row[kept]
+    row, bounds = row[kept], bounds[kept]
     return SeenInView(
         row=row,
         visible_px=counted[row],
         silhouette_px=silhouette[kept],
         blockers_px=blockers[kept],
-        truncation=_truncation(rays[kept], bounds[row], camera),
+        truncation=_truncation(rays[kept], bounds, camera),
         visible_box_px=tight[row],
-        amodal_box_px=_clipped(bounds[row], camera),
+        amodal_box_px=_clipped(bounds, camera),
     )
+
+
+def _may_reach_in(solids: Solids, camera: Camera) -> BoolArray:
+    """Tell which boxes (N,) a pixel's ray may meet: those whose sphere is not beside the image or behind the camera."""
+    centre = camera.map_SE3_optical.apply_inverse(solids.map_SE3_box.translation_m)
+    reach_m = np.linalg.norm(solids.half_m, axis=1) + _ROUNDING_M
+    may = centre[:, 2] > -reach_m
+    for axis, size_px in enumerate((camera.width_px, camera.height_px)):
+        focal_px, middle_px = camera.intrinsic[axis, axis], camera.intrinsic[axis, 2]
+        for sign, side_px in ((1.0, middle_px), (-1.0, size_px - middle_px)):
+            inward = sign * focal_px * centre[:, axis] + side_px * centre[:, 2]
+            may &= inward > -reach_m * np.hypot(focal_px, side_px)
+    return np.asarray(may)
 
 
 def _count(ids: UInt16Array, instance_id: IntArray) -> tuple[IntArray, IntArray]:

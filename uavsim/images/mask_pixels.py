@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import TypeAlias
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +16,10 @@ from uavsim.typing import BoolArray, IntArray, UInt8Array, UInt16Array
 __all__ = ["decode", "encode", "extents", "moments", "split", "translated"]
 
 UInt32Array: TypeAlias = npt.NDArray[np.uint32]
+UInt64Array: TypeAlias = npt.NDArray[np.uint64]
+
+_FOUR_IDS: Final = np.uint64(0x0001000100010001)  # times an id: four pixels of it
+_EIGHT_TAGS: Final = np.uint64(0x0101010101010101)
 
 
 def decode(data: bytes) -> tuple[UInt16Array, UInt8Array]:
@@ -52,8 +56,12 @@ def split(bgra: UInt8Array) -> tuple[UInt16Array, UInt8Array]:
 
 def translated(ids: UInt16Array, table: UInt16Array) -> UInt16Array:
     """Look (H, W) ids up in a table of 65536."""
-    found = np.empty_like(ids)
-    _translate(ids, table, found)
+    found = np.empty(ids.shape, np.uint16)
+    words = _words(ids)
+    if words.size:
+        _translate_words(words, table, found.view(np.uint64))
+    else:
+        _translate(ids, table, found)
     return found
 
 
@@ -69,7 +77,7 @@ def moments(ids: UInt16Array, tags: UInt8Array, counted: BoolArray) -> tuple[Int
         (N,) ids that are there, ascending, and (N, 6) of their pixels: how many, sums of column, line, column squared, line
         squared and tag.
     """
-    found, sums = _moments(ids, tags, counted)
+    found, sums = _moments(ids, tags, _words(tags), counted)
     order = np.argsort(found)
     return found[order], sums[order]
 
@@ -81,7 +89,7 @@ def extents(ids: UInt16Array) -> tuple[IntArray, IntArray]:
         (N,) ids that are there, ascending, and (N, 5) of their pixels: how many, first column, first line, one past the last
         column, one past the last line.
     """
-    found, sums = _extents(ids)
+    found, sums = _extents(ids, _words(ids))
     order = np.argsort(found)
     return found[order], sums[order]
 
@@ -148,62 +156,106 @@ def _translate(ids: UInt16Array, table: UInt16Array, found: UInt16Array) -> None
             found[line, column] = table[ids[line, column]]
 
 
+def _words(pixels: UInt16Array | UInt8Array) -> UInt64Array:
+    """See (H, W) pixels as numbers of 64 bits, four ids or eight tags in each; as none where they do not fit."""
+    fits = pixels.shape[1] * pixels.itemsize % 8 == 0 and pixels.flags.c_contiguous
+    return pixels.view(np.uint64) if fits else np.empty((pixels.shape[0], 0), np.uint64)
+
+
 @kernel
-def _numbered(ids: UInt16Array, tags: UInt8Array, counted: BoolArray) -> tuple[IntArray, npt.NDArray[np.int32]]:
-    """Return the (N,) ids of the pixels that count, in the order in which they are met, and (65536,) the place of each."""
+def _translate_words(words: UInt64Array, table: UInt16Array, found: UInt64Array) -> None:
+    """Look four pixels up at once where they are the four before them, as nearly all are."""
+    last, meaning = np.uint64(0), np.uint64(0)
+    for place in range(4):
+        meaning |= np.uint64(table[0]) << np.uint64(16 * place)
+    for line in range(words.shape[0]):
+        for at in range(words.shape[1]):
+            word = words[line, at]
+            if word != last:
+                last, meaning = word, np.uint64(0)
+                for place in range(4):
+                    shift = np.uint64(16 * place)
+                    meaning |= np.uint64(table[(word >> shift) & np.uint64(65535)]) << shift
+            found[line, at] = meaning
+
+
+@kernel
+def _end_of_run(row: Any, words: Any, column: int, each: int, ones: Any) -> Any:
+    """Return one past the last pixel of a row that goes on with what is at ``column``.
+
+    Args:
+        row: pixels.
+        words: the same, ``each`` pixels in a number, or none.
+        column: where the run begins, or is known to go on.
+        each: pixels in a number.
+        ones: a number of pixels that are all 1.
+    """
+    value, end = row[column], column + 1
+    while end < len(row) and end % each:
+        if row[end] != value:
+            return end
+        end += 1
+    if end % each == 0:
+        same, word = np.uint64(value) * ones, end // each
+        while word < len(words) and words[word] == same:
+            word += 1
+        end = each * word
+    while end < len(row) and row[end] == value:
+        end += 1
+    return end
+
+
+@kernel
+def _row_of(number: Any, place: Any, found: Any, count: int) -> Any:
+    """Return the row of an id, and how many ids were met by then; a new one is noted."""
+    if place[number] >= 0:
+        return np.int64(place[number]), count
+    place[number], found[count] = count, number
+    return count, count + 1
+
+
+@kernel
+def _moments(ids: UInt16Array, tags: UInt8Array, words: UInt64Array, counted: BoolArray) -> tuple[IntArray, IntArray]:
     place = np.full(65536, -1, np.int32)
-    found = np.empty(65536, np.int64)
-    count = 0
+    found, sums, count = np.empty(65536, np.int64), np.zeros((256, 6), np.int64), 0
     for line in range(ids.shape[0]):
-        for column in range(ids.shape[1]):
-            if counted[tags[line, column]] and place[ids[line, column]] < 0:
-                found[count] = ids[line, column]
-                place[ids[line, column]] = count
-                count += 1
-    return found[:count].copy(), place
-
-
-@kernel
-def _moments(ids: UInt16Array, tags: UInt8Array, counted: BoolArray) -> tuple[IntArray, IntArray]:
-    found, place = _numbered(ids, tags, counted)
-    sums = np.zeros((len(found), 6), np.int64)
-    for line in range(ids.shape[0]):
-        for column in range(ids.shape[1]):
-            tag = tags[line, column]
-            if counted[tag]:
-                row = place[ids[line, column]]
+        end = 0
+        while end < ids.shape[1]:
+            begin, tag = end, tags[line, end]
+            end = _end_of_run(tags[line], words[line], begin, 8, _EIGHT_TAGS)
+            if not counted[tag]:
+                continue
+            for column in range(begin, end):
+                row, count = _row_of(ids[line, column], place, found, count)
+                if count > len(sums):
+                    sums = np.concatenate((sums, np.zeros_like(sums)))
                 sums[row, 0] += 1
                 sums[row, 1] += column
                 sums[row, 2] += line
                 sums[row, 3] += column * column
                 sums[row, 4] += line * line
                 sums[row, 5] += tag
-    return found, sums
+    return found[:count].copy(), sums[:count].copy()
 
 
 @kernel
-def _extents(ids: UInt16Array) -> tuple[IntArray, IntArray]:
+def _extents(ids: UInt16Array, words: UInt64Array) -> tuple[IntArray, IntArray]:
     place = np.full(65536, -1, np.int32)
-    found = np.empty(65536, np.int64)
-    count = 0
+    found, sums, count = np.empty(65536, np.int64), np.zeros((256, 5), np.int64), 0
     for line in range(ids.shape[0]):
-        for column in range(ids.shape[1]):
-            number = ids[line, column]
-            if number != 0 and place[number] < 0:
-                found[count] = number
-                place[number] = count
-                count += 1
-    sums = np.zeros((count, 5), np.int64)
-    sums[:, 1] = ids.shape[1]
-    sums[:, 2] = ids.shape[0]
-    for line in range(ids.shape[0]):
-        for column in range(ids.shape[1]):
-            number = ids[line, column]
-            if number != 0:
-                row = place[number]
-                sums[row, 0] += 1
-                sums[row, 1] = min(sums[row, 1], column)
-                sums[row, 2] = min(sums[row, 2], line)
-                sums[row, 3] = max(sums[row, 3], column + 1)
-                sums[row, 4] = max(sums[row, 4], line + 1)
-    return found[:count].copy(), sums
+        end = 0
+        while end < ids.shape[1]:
+            begin, number = end, ids[line, end]
+            end = _end_of_run(ids[line], words[line], begin, 4, _FOUR_IDS)
+            if number == 0:
+                continue
+            row, count = _row_of(number, place, found, count)
+            if count > len(sums):
+                sums = np.concatenate((sums, np.zeros_like(sums)))
+            if sums[row, 0] == 0:
+                sums[row, 1], sums[row, 2] = begin, line
+            sums[row, 0] += end - begin
+            sums[row, 1] = min(sums[row, 1], begin)
+            sums[row, 3] = max(sums[row, 3], end)
+            sums[row, 4] = max(sums[row, 4], line + 1)
+    return found[:count].copy(), sums[:count].copy()

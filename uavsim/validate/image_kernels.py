@@ -3,7 +3,7 @@
 # ruff: noqa: PLR0917 (kernels take their arrays by place)
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import numba
 import numpy as np
@@ -12,6 +12,9 @@ import numpy.typing as npt
 __all__ = ["border_pairs", "border_steps", "count_instances", "green_of_rows", "ids_of_mask", "ids_of_rows"]
 
 Array: TypeAlias = npt.NDArray[Any]
+
+_PIXELS: Final = 4  # of a mask in 64 bits
+_ALIKE: Final = np.uint64(0x0001000100010001)  # times an id: four pixels of it
 
 _compiled = numba.njit(cache=True, nogil=True, error_model="numpy")
 
@@ -119,9 +122,16 @@ def _meets(box_R_optical: Array, eye: Array, half: Array, ray: Array) -> bool:
     return enter <= leave and leave > 0
 
 
-@_compiled  # type: ignore[untyped-decorator]
 def border_pairs(ids: Array) -> tuple[Array, Array]:
-    """Return flat indices of neighbouring pixels with different ids: (P,) left or upper, (P,) right or lower."""
+    """Return flat indices of neighbouring pixels with different (H, W) uint16 ids: (P,) left or upper, (P,) right or lower."""
+    fits = ids.shape[1] % _PIXELS == 0 and ids.flags.c_contiguous
+    pairs: tuple[Array, Array] = _border_pairs(ids, ids.view(np.uint64) if fits else np.zeros((0, 0), np.uint64))
+    return pairs
+
+
+@_compiled  # type: ignore[untyped-decorator]
+def _border_pairs(ids: Array, words: Array) -> tuple[Array, Array]:
+    """Look at pixels one by one where four of them, the one behind them and the four below are not all alike."""
     height, width = ids.shape
     first, second = (
         np.empty(2 * ids.size, np.int64),
@@ -129,14 +139,22 @@ def border_pairs(ids: Array) -> tuple[Array, Array]:
     )  # memory that is not written costs nothing
     at = 0
     for y in range(height):
-        for x in range(width):
+        x = 0
+        while x < width:
             own, place = ids[y, x], y * width + x
+            if x % _PIXELS == 0 and len(words) and x + _PIXELS < width:
+                word = words[y, x // _PIXELS]
+                below = words[y + 1, x // _PIXELS] if y + 1 < height else word
+                if word == np.uint64(own) * _ALIKE and word == below and own == ids[y, x + _PIXELS]:
+                    x += _PIXELS
+                    continue
             if x + 1 < width and own != ids[y, x + 1]:
                 first[at], second[at] = place, place + 1
                 at += 1
             if y + 1 < height and own != ids[y + 1, x]:
                 first[at], second[at] = place, place + width
                 at += 1
+            x += 1
     return first[:at].copy(), second[:at].copy()
 
 
