@@ -1,4 +1,4 @@
-"""Run benchmarks and print JSON rows: ``scripts/bench [--only NAME ...] [--out FILE] [--compare OLD.json]``."""
+"""Run benchmarks and print JSON rows: ``scripts/bench [--only NAME ...] [--out FILE] [--compare OLD.json] [--table]``."""
 
 from __future__ import annotations
 
@@ -8,9 +8,27 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from bench import cost, disk, evaluate, live, merged, pages, repeat, soak, stages
+from bench import (
+    busy,
+    cost,
+    disk,
+    evaluate,
+    growth,
+    live,
+    merged,
+    mini,
+    others,
+    pages,
+    pipeline,
+    repeat,
+    same_bytes,
+    scale,
+    soak,
+    stages,
+)
 from bench.compare import compared
 from bench.rows import Row
+from bench.table import table
 
 BENCHES: dict[str, Callable[[], Iterator[Row]]] = {
     "start": live.start,
@@ -20,6 +38,14 @@ BENCHES: dict[str, Callable[[], Iterator[Row]]] = {
     "merged": merged.rows,
     "dataset": disk.dataset,
     "validate": disk.validate_mini,
+    "validate-mini": mini.validate,
+    "labels": mini.labels,
+    "busy": busy.rows,
+    "pipeline": pipeline.rows,
+    "scale": scale.rows,
+    "growth": growth.rows,
+    "bytes": same_bytes.rows,
+    "others": lambda: others.rows(None),
     "assemble": disk.assemble,
     "evaluate": evaluate.rows,
     "evaluate-large": evaluate.large,
@@ -29,7 +55,10 @@ BENCHES: dict[str, Callable[[], Iterator[Row]]] = {
     "cost": lambda: cost.rows(2, 20),
     "twins": lambda: cost.twin_rows(2, 20),
 }
-LONG = ("evaluate-large", "pages", "repeat", "soak", "cost", "stages", "twins")  # only when asked for by name
+LONG = (  # only when asked for by name
+    "evaluate-large", "pages", "repeat", "soak", "cost", "stages", "twins",
+    "validate-mini", "labels", "busy", "pipeline", "scale", "growth", "bytes", "others",
+)  # fmt: skip
 
 
 def main() -> int:
@@ -42,10 +71,13 @@ def main() -> int:
     parser.add_argument("--scenes", type=int, default=2, help="of the cost and the twins")
     parser.add_argument("--samples", type=int, default=20, help="of each of their scenes")
     parser.add_argument("--compare", type=Path, metavar="OLD.json", help="print a table of both on standard error")
+    parser.add_argument("--table", action="store_true", help="print a Markdown table of all rows on standard error")
+    parser.add_argument("--others", type=Path, metavar="FOLDER", help="checkouts of other writers, of the others")
     options = parser.parse_args()
     old = json.loads(options.compare.read_text()) if options.compare else None
     BENCHES["cost"] = lambda: cost.rows(options.scenes, options.samples)
     BENCHES["twins"] = lambda: cost.twin_rows(options.scenes, options.samples)
+    BENCHES["others"] = lambda: others.rows(options.others)
     BENCHES["soak"] = lambda: soak.rows(options.ticks, options.town)
     rows: list[dict[str, object]] = []
     failed = False
@@ -59,6 +91,8 @@ def main() -> int:
             sys.stderr.write(f"{name} failed: {error}\n")
     text = json.dumps(rows, indent=1) + "\n"
     sys.stdout.write(text)
+    if options.table:
+        sys.stderr.write(table(rows))
     if old is not None:
         sys.stderr.write(compared(old, rows))
     if options.out:

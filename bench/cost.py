@@ -101,7 +101,7 @@ def twin_rows(scenes: int, samples: int) -> Iterator[Row]:
         runs = {"generated": _generated(Path(folder), scenes, samples)}
         for name, words in (("weather", ("--weather", "cloudy_noon")), ("occluders", ("--occluders",))):
             command = ("twins", f"{folder}/mini", "--out", f"{folder}/{name}", *words)
-            runs[f"twin_{name}"] = _watched(command, Path(folder, "log"))
+            runs[f"twin_{name}"] = watched(command, Path(folder, "log"))
     for name, (wall_s, family) in runs.items():
         yield Row(f"{name}_wall_s_per_sample", wall_s / count, "s", f"uavsim, {of}")
         yield Row(f"{name}_cpu_s_per_sample", sum(family.cpu_s().values()) / count, "s", f"of all processes: {of}")
@@ -109,14 +109,20 @@ def twin_rows(scenes: int, samples: int) -> Iterator[Row]:
 
 def _generated(folder: Path, scenes: int, samples: int) -> tuple[float, Family]:
     words = ("--dataset", "uav3d-mini", "--scenes", f"0-{scenes - 1}", "--samples", str(samples))
-    return _watched(("generate", *words, "--out", f"{folder}/mini"), folder / "log")
+    return watched(("generate", *words, "--out", f"{folder}/mini"), folder / "log")
 
 
-def _watched(words: Sequence[str], log: Path) -> tuple[float, Family]:
-    """Run a command of uavsim that must end well: its seconds, and its processes."""
+def watched(words: Sequence[str], log: Path, *, cwd: Path = ROOT) -> tuple[float, Family]:
+    """Run a command of uavsim that must end well: its seconds, and its processes.
+
+    Args:
+        words: of the command.
+        log: what it says is written there.
+        cwd: where it runs; a data set's YAML is looked for below it.
+    """
     began = time.perf_counter()
     command = [sys.executable, "-m", "uavsim", *words]
-    with log.open("wb") as out, psutil.Popen(command, cwd=ROOT, env=os.environ, stdout=out, stderr=out) as process:
+    with log.open("wb") as out, psutil.Popen(command, cwd=cwd, env=os.environ, stdout=out, stderr=out) as process:
         family = Family(process)
         while process.poll() is None:
             family.watch()

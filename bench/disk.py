@@ -31,7 +31,7 @@ def dataset() -> Iterator[Row]:
         out, wall_s = _smoke(Path(folder))
         how = f"uavsim generate --dataset smoke, {SAMPLES} samples of 25 RGB + 25 masks, start and validation included"
         yield Row("generate_samples_per_s", SAMPLES / wall_s, "samples/s", how)
-        recording = _committed(out)
+        recording = committed(out)
         yield _encode(recording)
         cpu = time.process_time()
         annotate(recording)
@@ -75,10 +75,9 @@ def _smoke(folder: Path) -> tuple[Path, float]:
     return out, time.perf_counter() - began
 
 
-def _committed(out: Path) -> Recording:
+def committed(out: Path, *, scene: int = 0) -> Recording:
     """Read a committed scene's recording, whose images lie where the data set has them."""
-    (folder,) = (out / ".uavsim" / "recordings").iterdir()
-    recording = read_recording(folder)
+    recording = read_recording(sorted((out / ".uavsim" / "recordings").iterdir())[scene])
     moved = final_paths(recording)
 
     def at_home(shot: CameraShot) -> CameraShot:

@@ -9,14 +9,16 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import psutil
 
 ROOT = Path(__file__).resolve().parents[1]
+AS_CLIENT: Final = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "2"}
+"""What a run sets for the processes that a benchmark stands in for: threads of BLAS wait for each other by spinning."""
 
 
 @dataclass(frozen=True)
@@ -57,13 +59,24 @@ class Simulator:
 
 
 @contextlib.contextmanager
-def simulator(*arguments: str) -> Iterator[Simulator]:
-    """Start the headless simulator on free ports and end it."""
+def simulator(
+    *arguments: str, program: Sequence[str] = ("headless_simulator",), variables: Mapping[str, str] | None = None
+) -> Iterator[Simulator]:
+    """Start the headless simulator on free ports and end it.
+
+    Args:
+        arguments: of its command line.
+        program: module that is the simulator, or starts it, and what it is told first.
+        variables: of its environment, beside ours.
+    """
     import json
 
     started = time.perf_counter()
-    command = [sys.executable, "-m", "headless_simulator", "--carla-port", "0", "--airsim-port", "0", *arguments]
-    process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    command = [sys.executable, "-m", *program, "--carla-port", "0", "--airsim-port", "0", *arguments]
+    environment = os.environ | dict(variables or {})
+    process = subprocess.Popen(
+        command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    )
     try:
         assert process.stdout is not None
         line = process.stdout.readline()
@@ -80,13 +93,29 @@ def simulator(*arguments: str) -> Iterator[Simulator]:
             process.wait()
 
 
-def in_own_process(module: str, *arguments: str, timeout_s: float = 3600) -> dict[str, Any]:
-    """Run ``python -m bench.<module>`` and return the JSON on its last line; vendors' clients may take a process down."""
+def in_own_process(
+    module: str,
+    *arguments: str,
+    timeout_s: float = 3600,
+    variables: Mapping[str, str] | None = None,
+    python: Sequence[str] = (sys.executable,),
+) -> dict[str, Any]:
+    """Run ``python -m bench.<module>`` and return the JSON on its last line; vendors' clients may take a process down.
+
+    Args:
+        module: of this folder.
+        arguments: of its command line.
+        timeout_s: after which it is ended.
+        variables: of its environment, beside ours.
+        python: the interpreter, and what runs it.
+    """
     import json
 
     with tempfile.TemporaryDirectory() as home:  # CARLA's client keeps a map cache in HOME
-        environment = os.environ | {"HOME": home, "PYTHONPATH": str(ROOT)}
-        command = [sys.executable, "-m", f"bench.{module}", *arguments]
+        cache = os.environ.get("XDG_CACHE_HOME", str(Path.home() / ".cache"))  # machine code stays where it is
+        own = {"HOME": home, "PYTHONPATH": str(ROOT), "XDG_CACHE_HOME": cache}
+        environment = os.environ | own | dict(variables or {})
+        command = [*python, "-m", f"bench.{module}", *arguments]
         done = subprocess.run(
             command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=timeout_s, check=False
         )

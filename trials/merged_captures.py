@@ -49,8 +49,8 @@ def fly(session: Session, plan: ScenePlan) -> tuple[int, str]:
     lockstep, traffic = session.begin_scene(plan, heartbeat=lambda _phase, _n: None)
     binder, images = MaskBinder(traffic.actors), 0
     for step in plan.capture_steps:
-        _, poses, state, readings = lockstep.capture(step, poses_of=lambda places: sensor_poses(plan, places))
-        captures = assemble_capture(plan, poses=poses, readings=readings, states=state.actors, binder=binder)
+        _, poses, state, pending = lockstep.capture(step, poses_of=lambda places: sensor_poses(plan, places))
+        captures = assemble_capture(plan, poses=poses, readings=pending.wait(), states=state.actors, binder=binder)
         images += len(captures)
     return images, binder.mode
 

@@ -14,11 +14,13 @@ import os
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import yaml
 
-from trials.leftovers import contents, events
+from trials.leftovers import contents, differing, events
 from trials.small_dataset import write_plans
 from uavsim.flows.server import TemporaryServer
 
@@ -39,6 +41,49 @@ def all_but_images(out: Path) -> dict[str, str]:
     return {name: digest for name, digest in contents(out).items() if not name.startswith("samples/CAMERA")}
 
 
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """How each number of simulators did.
+
+    Attributes:
+        paces: images a second.
+        differing: files that are not those of the fewest simulators.
+    """
+
+    paces: dict[int, float]
+    differing: int
+
+
+def compared(counts: Sequence[int], *, latency_ms: float, scenes: int, work: Path) -> Compared:
+    """Fly the same scenes with each number of simulators.
+
+    Args:
+        counts: of simulators.
+        latency_ms: of an image.
+        scenes: in all.
+        work: folder for data sets and logs.
+    """
+    write_plans(work)
+    paces: dict[int, float] = {}
+    sets: dict[int, dict[str, str]] = {}
+    with TemporaryServer() as server:
+        env = {**os.environ, "PREFECT_API_URL": server.wait(), "PREFECT_API_AUTH_STRING": server.key}
+        for count in counts:
+            simulator = {"kind": "mock", "arguments": ["--render", "flat", "--render-latency", str(latency_ms)]}
+            run, out = work / f"run-{count}.yaml", work / f"out-{count}"
+            run.write_text(yaml.safe_dump({"simulators": [simulator] * count, "label_threads": 2}))
+            command = [sys.executable, "-m", "uavsim", "generate", "--dataset", "kill", "--samples", "6", "--no-check"]
+            command += ["--scenes", f"0-{scenes - 1}", "--run", str(run), "--out", str(out)]
+            with (work / f"run-{count}.log").open("wb") as log:
+                subprocess.run(command, cwd=work, env=env, check=True, stdout=log, stderr=log)
+            paces[count], sets[count] = pace(out), all_but_images(out)
+            ratio = paces[count] / paces[min(paces)]
+            print(
+                f"{count} simulators: {paces[count]:.2f} images/s, {ratio:.2f} times one", file=sys.stderr, flush=True
+            )
+    return Compared(paces, sum(len(differing(sets[min(sets)], files)) for files in sets.values()))
+
+
 def main() -> int:
     """Run the comparison."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
@@ -48,23 +93,9 @@ def main() -> int:
     parser.add_argument("--work", type=Path)
     options = parser.parse_args()
     work: Path = options.work or Path(tempfile.mkdtemp(prefix="uavsim-scale-"))
-    write_plans(work)
-    paces: dict[int, float] = {}
-    sets: dict[int, dict[str, str]] = {}
-    with TemporaryServer() as server:
-        env = {**os.environ, "PREFECT_API_URL": server.wait(), "PREFECT_API_AUTH_STRING": server.key}
-        for count in map(int, options.counts.split(",")):
-            simulator = {"kind": "mock", "arguments": ["--render", "flat", "--render-latency", str(options.latency_ms)]}
-            run, out = work / f"run-{count}.yaml", work / f"out-{count}"
-            run.write_text(yaml.safe_dump({"simulators": [simulator] * count, "label_threads": 2}))
-            command = [sys.executable, "-m", "uavsim", "generate", "--dataset", "kill", "--samples", "6", "--no-check"]
-            command += ["--scenes", f"0-{options.scenes - 1}", "--run", str(run), "--out", str(out)]
-            with (work / f"run-{count}.log").open("wb") as log:
-                subprocess.run(command, cwd=work, env=env, check=True, stdout=log, stderr=log)
-            paces[count], sets[count] = pace(out), all_but_images(out)
-            ratio = paces[count] / paces[min(paces)]
-            print(f"{count} simulators: {paces[count]:.2f} images/s, {ratio:.2f} times one", flush=True)
-    equal = all(files == sets[min(sets)] for files in sets.values())
+    counts = tuple(map(int, options.counts.split(",")))
+    told = compared(counts, latency_ms=options.latency_ms, scenes=options.scenes, work=work)
+    paces, equal = told.paces, not told.differing
     fast = all(paces[count] >= WANTED.get(count, 0.0) * paces[min(paces)] for count in paces)
     print(f"tables and masks {'equal' if equal else 'DIFFER'}; {'fast enough' if fast else 'TOO SLOW'}")
     return 0 if equal and fast else 1
