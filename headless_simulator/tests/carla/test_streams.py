@@ -21,9 +21,9 @@ def served(streams: Streams, ours: socket.socket, theirs: socket.socket) -> thre
     thread.start()
     theirs.sendall(struct.pack("<I", QUIET))
     deadline = time.monotonic() + 30
-    while not streams.has_listener(QUIET) and time.monotonic() < deadline:
+    while not streams.readers(QUIET) and time.monotonic() < deadline:
         time.sleep(0.005)
-    assert streams.has_listener(QUIET)
+    assert streams.readers(QUIET)
     return thread
 
 
@@ -33,7 +33,7 @@ def test_a_reader_of_a_quiet_stream_who_leaves_is_noticed(pair) -> None:
     pair[1].close()
     thread.join(timeout=30)
     assert not thread.is_alive()
-    assert not streams.has_listener(QUIET)
+    assert not streams.readers(QUIET)
 
 
 def test_a_reader_of_a_quiet_stream_who_stays_is_kept(pair, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -99,5 +99,23 @@ def test_a_reader_who_has_stopped_is_cut_off(pair, monkeypatch: pytest.MonkeyPat
     thread.join(timeout=30)
 
     assert not thread.is_alive()
-    assert not streams.has_listener(QUIET)
+    assert not streams.readers(QUIET)
     streams.send(QUIET, (b"nobody",))
+
+
+def test_who_listens_again_is_waited_for_though_nobody_has_noticed_yet_that_he_had_left(pair) -> None:
+    streams = Streams()
+    served(streams, *pair)
+    pair[1].close()
+    streams.expect(QUIET)
+    waited = threading.Thread(target=streams.await_expected, args=(30.0,), daemon=True)
+    waited.start()
+    waited.join(timeout=0.1)
+    assert waited.is_alive()
+
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        threading.Thread(target=streams.serve, args=(ours,), daemon=True).start()
+        theirs.sendall(struct.pack("<I", QUIET))
+        waited.join(timeout=20)
+        assert not waited.is_alive()

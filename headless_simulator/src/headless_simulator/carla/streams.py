@@ -103,6 +103,8 @@ def _has_left(connection: socket.socket) -> bool:
         return not connection.recv(4096, socket.MSG_DONTWAIT)
     except BlockingIOError:
         return False
+    except OSError:  # it was reset
+        return True
 
 
 def _send_now(connection: socket.socket, packet: Packet) -> Packet:
@@ -150,10 +152,9 @@ class Streams:
         return wire.token(stream_id, self.port, HOST)
 
     def expect(self, stream_id: int) -> None:
-        """Note that a client asked where a stream is: it is about to connect."""
+        """Note that a client asked where a stream is: it is about to connect, whoever reads the stream already."""
         with self._lock:
-            if not self._subscribers.get(stream_id):
-                self._expected.add(stream_id)
+            self._expected.add(stream_id)
 
     def await_expected(self, limit_s: float) -> None:
         """Wait for those who asked and have not connected yet, so that a new listener does not miss the next tick."""
@@ -162,13 +163,13 @@ class Streams:
                 self._arrived.wait_for(lambda: not self._expected, limit_s)
                 self._expected.clear()  # who has not come by now is not waited for again
 
-    def has_listener(self, stream_id: int) -> bool:
-        """Whether anybody reads it."""
-        return bool(self._subscribers.get(stream_id))
+    def readers(self, stream_id: int) -> tuple[Subscriber, ...]:
+        """Give who reads it now."""
+        return tuple(s for s in self._subscribers.get(stream_id, ()) if not s.closed.is_set())
 
     def send(self, stream_id: int, packet: Packet) -> None:
         """Queue a packet for everybody who reads the stream."""
-        for subscriber in list(self._subscribers.get(stream_id, ())):
+        for subscriber in self.readers(stream_id):
             subscriber.put(packet)
 
     def await_sent(self, stream_id: int, limit_s: float) -> None:

@@ -41,3 +41,23 @@ def test_ticks_without_images_go_on_while_an_image_is_drawn_and_the_next_image_w
     assert x_m == 10  # where it was in its tick
     assert at_frame == seen["last"]
     assert (next_frame, next_x_m) == (seen["second"], 20)
+
+
+def test_who_listens_again_gets_no_image_of_a_tick_before() -> None:
+    with running_simulator("--town", "Town10HD", "--render", "flat", "--render-latency", str(SLOW_MS)) as running:
+        seen = run_client(
+            running.carla.rpartition(":")[2],
+            """
+    world = client.get_world(); synchronous(world)
+    arrived = []
+    eye = camera(world, 'camera.rgb', carla.Transform())
+    before = world.tick()  # its image is being drawn
+    eye.stop(); until(lambda: not eye.is_listening())
+    eye.listen(lambda image: arrived.append(image.frame))
+    since = world.tick()
+    until(lambda: since in arrived)
+    done(since=since, arrived=arrived)
+    """,
+        )
+
+    assert seen["arrived"] == [seen["since"]]

@@ -93,7 +93,7 @@ class Sensors:
         self._measuring: list[Future[None]] = []  # what else the last tick has to send
         self._drawn_frame = self._frame = 0
         self.failed = 0
-        self._late: deque[tuple[int, int, Stamp, Measured]] = deque()  # (due frame, stream, stamp, what)
+        self._late: deque[tuple[int, Stamp, Measured]] = deque()  # (due frame, stamp, what)
 
     @property
     def pixels(self) -> int:
@@ -141,7 +141,8 @@ class Sensors:
         )  # fmt: skip
         work = Work(moment)
         for actor in self._actors.values():
-            if not self._streams.has_listener(actor.stream_id):
+            readers = self._streams.readers(actor.stream_id)
+            if not readers:
                 successive.forget(actor)
                 continue
             is_image = actor.blueprint in cameras.IMAGES
@@ -154,7 +155,7 @@ class Sensors:
             if state == []:  # nothing happened
                 continue
             parent = world.actors.get(actor.parent_id)
-            reading = Reading(actor, pose, parent, self._deliveries(actor, moment, pose), state)
+            reading = Reading(actor, pose, parent, self._deliveries(actor, moment, pose), readers, state)
             if is_image:
                 work.views.setdefault(cameras.view_of(reading), []).append(reading)
             else:
@@ -241,21 +242,22 @@ class Sensors:
             self._deliver(measured, moment)
 
     def _deliver(self, measured: Measured, moment: Moment) -> None:
-        actor = measured.reading.actor
         for delivery in measured.reading.deliveries:
             if delivery.delay_ticks:
-                self._late.append((moment.frame + delivery.delay_ticks, actor.stream_id, delivery.stamp, measured))
+                self._late.append((moment.frame + delivery.delay_ticks, delivery.stamp, measured))
             else:
-                self._send(actor.stream_id, delivery.stamp, measured)
-
-    def _send(self, stream_id: int, stamp: Stamp, measured: Measured) -> None:
-        header = stamp.header(measured.reading.actor.blueprint)
-        self._streams.send(stream_id, (header, *measured.body))
+                _send(delivery.stamp, measured)
 
     def _send_late(self, frame: int) -> None:
         for _ in range(len(self._late)):
-            due, stream_id, stamp, measured = self._late.popleft()
+            due, stamp, measured = self._late.popleft()
             if due <= frame:
-                self._send(stream_id, stamp, measured)
+                _send(stamp, measured)
             else:
-                self._late.append((due, stream_id, stamp, measured))
+                self._late.append((due, stamp, measured))
+
+
+def _send(stamp: Stamp, measured: Measured) -> None:
+    packet = (stamp.header(measured.reading.actor.blueprint), *measured.body)
+    for reader in measured.reading.readers:
+        reader.put(packet)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from headless_simulator.carla import wire
-from headless_simulator.carla.streams import Part
+from headless_simulator.carla.streams import Part, Subscriber
 from headless_simulator.faults import Delivery
 from headless_simulator.scene import Movers, UInt8, Weather
 from headless_simulator.world.actors import Actor
@@ -40,6 +40,7 @@ class Reading:
         pose: where it was at the tick.
         parent: the actor that it hangs on, if any.
         deliveries: how its frame leaves; one unless a fault is at work.
+        readers: who listened at the tick; who comes while it is measured gets nothing of it.
         state: what its family took from the world under the lock.
     """
 
@@ -47,6 +48,7 @@ class Reading:
     pose: Pose6
     parent: Actor | None
     deliveries: tuple[Delivery, ...]
+    readers: tuple[Subscriber, ...]
     state: Any = None
 
 
