@@ -35,7 +35,7 @@ _LEFT_OUT = frozenset({"load_new_episode"})  # the paper library has no towns
 
 def wait_for_listener(server: CarlaServer, token: bytes) -> None:
     end = time.monotonic() + 10
-    while not server.context.streams.has_listener(struct.unpack("<I", token[:4])[0]):
+    while not server.context.streams.readers(struct.unpack("<I", token[:4])[0]):
         assert time.monotonic() < end
         time.sleep(0.005)
 
@@ -224,7 +224,7 @@ def test_a_reader_that_stops_reading_is_dropped_and_the_clock_goes_on(server, mo
         wait_for_listener(server, token)
         for _ in range(20):
             assert caller.call("tick_cue")[3][0][0] == 1
-        assert not server.context.streams.has_listener(struct.unpack("<I", token[:4])[0])
+        assert not server.context.streams.readers(struct.unpack("<I", token[:4])[0])
     caller.close()
 
 
