@@ -84,6 +84,14 @@ def test_hull_laws(points):
     assert (cuboid.polygon_area(hulls) >= -1e-6).all()
 
 
+def test_a_corner_close_to_the_first_is_a_corner():
+    points = np.zeros((8, 2))
+    points[:2] = [[0.0, 1e-7], [839.0, 0.0]]
+    hull = cuboid.convex_hulls(points)
+    np.testing.assert_array_equal(hull[:3], [[0, 0], [839, 0], [0, 1e-7]])
+    np.testing.assert_array_equal(hull[3:], np.tile([0.0, 1e-7], (5, 1)))
+
+
 def test_a_hull_whose_first_corner_lies_on_an_edge_but_for_rounding_goes_around_once():
     points = np.zeros((8, 2))
     points[:3] = [[1e-308, -1.0], [1.0, 0.0], [0.0, 1.0]]  # and (0, 0), the least x and y

@@ -63,7 +63,8 @@ def convex_hulls(points: FloatArray) -> FloatArray:
     sets = np.asarray(points, dtype=np.float64)
     flat = sets.reshape(-1, *sets.shape[-2:])
     rows, count = np.arange(len(flat)), flat.shape[1]
-    slack = 1e-12 * np.maximum(np.abs(flat).max(axis=(1, 2), initial=0.0), 1.0) ** 2
+    scale = np.maximum(np.abs(flat).max(axis=(1, 2), initial=0.0), 1.0)
+    slack, same = 1e-12 * scale**2, 1e-12 * scale  # of areas, of lengths
     first = np.lexsort((flat[..., 1], flat[..., 0]), axis=-1)[:, 0]
     current, done = first, np.zeros(len(flat), dtype=np.bool_)
     hull, visited = np.empty_like(flat), np.zeros(flat.shape[:2], dtype=np.bool_)
@@ -75,7 +76,7 @@ def convex_hulls(points: FloatArray) -> FloatArray:
         others_left = (cross >= -slack[:, None, None]).all(axis=2)
         reach = np.where(others_left, np.linalg.norm(step, axis=-1), -1.0)
         following = reach.argmax(axis=1)
-        at_start = (np.abs(flat[rows, following] - flat[rows, first]) <= slack[:, None]).all(axis=1)
+        at_start = (np.abs(flat[rows, following] - flat[rows, first]) <= same[:, None]).all(axis=1)
         # A start that lies on an edge, but for rounding, is passed by: then the walk comes back to the corner after it.
         done |= at_start | visited[rows, following]
         current = np.where(done, current, following)
