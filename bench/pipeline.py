@@ -12,7 +12,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import shutil
 import statistics
 import sys
 import tempfile
@@ -26,7 +25,7 @@ from unittest.mock import patch
 
 from bench.frames import Kept, keep, plan_of, quiet
 from bench.rows import AS_CLIENT, Row, in_own_process, simulator
-from uavsim.annotate.measure import KeyframeMeasurement
+from uavsim.annotate.measure import SceneMeasurement
 from uavsim.capture import recording_writer
 from uavsim.capture.camera_capture import CameraCapture
 from uavsim.capture.record import record_scene
@@ -105,16 +104,19 @@ def measured(kept: Kept, kind: str) -> Seconds:
         "pipeline-write": lambda folder: record(kept, folder, kind, writing=False),
     }
     told: Seconds = {name: {"wall": [], "cpu": []} for name in ways}
-    for turn in range(TURNS + 1):
-        for name, way in ways.items():
-            with tempfile.TemporaryDirectory(dir=_FOLDER) as folder:
+    with tempfile.TemporaryDirectory(
+        dir=_FOLDER
+    ) as work:  # ext4 makes files slowly for minutes after others were deleted
+        for turn in range(TURNS + 1):
+            for number, (name, way) in enumerate(ways.items()):
+                folder = Path(work, f"{turn}_{number}")
+                folder.mkdir()
                 wall, cpu = time.perf_counter(), time.process_time()
-                way(Path(folder))
+                way(folder)
                 wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
-                shutil.rmtree(Path(folder) / "recording", ignore_errors=True)
-            if turn:
-                told[name]["wall"].append(wall)
-                told[name]["cpu"].append(cpu)
+                if turn:
+                    told[name]["wall"].append(wall)
+                    told[name]["cpu"].append(cpu)
     return told
 
 
@@ -129,7 +131,7 @@ def record(kept: Kept, folder: Path, kind: str, *, writing: bool = True) -> None
             folder / "recording",
             heartbeat=quiet,
             sample_taken=quiet_samples,
-            measure=KeyframeMeasurement,
+            measure=SceneMeasurement,
         )
 
 

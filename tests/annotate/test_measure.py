@@ -10,7 +10,7 @@ import pytest
 
 from tests.records.test_codec import assert_same
 from uavsim.annotate import AnnotateOptions, annotate
-from uavsim.annotate.measure import KeyframeMeasurement
+from uavsim.annotate.measure import SceneMeasurement
 from uavsim.errors import DatasetError
 from uavsim.images import codec
 from uavsim.records.labels import SceneLabels
@@ -19,16 +19,16 @@ from uavsim.simulate.ports import CameraPose
 
 
 def measured(recording: Recording, frame: RecordedFrame, *, channels: list[str]) -> MeasuredBoxes | None:
-    measurement = KeyframeMeasurement(recording.plan, recording.actors, frame.actors, frame.drones)
+    poses = [
+        CameraPose(shot.channel, shot.drone_id, shot.camera, np.zeros(3), shot.ue_euler_deg, shot.map_SE3_optical)
+        for shot in frame.shots
+    ]
+    measurement = SceneMeasurement(recording.plan, recording.actors)(frame.actors, frame.drones, poses)
     for shot in reversed(frame.shots):  # threads end in any order
-        pose = CameraPose(
-            shot.channel, shot.drone_id, shot.camera, np.zeros(3), shot.ue_euler_deg, shot.map_SE3_optical
-        )
         if shot.channel in channels:
             ids, tags = codec.mask_ids_and_tags(recording.folder / shot.files["instance"])
             depth_m = codec.decode_depth(recording.folder / shot.files["depth"])
-            size_px = (shot.width_px, shot.height_px)
-            measurement.see(pose, shot.intrinsic, size_px, ids=ids, tags=tags, depth_m=depth_m)
+            measurement.see(shot.channel, ids=ids, tags=tags, depth_m=depth_m)
     return measurement.result([shot.channel for shot in frame.shots])
 
 

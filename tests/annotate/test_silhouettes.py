@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 
 from uavsim.annotate.amodal import amodal_pixels
-from uavsim.annotate.silhouettes import Trace, outline_px, rays_in_boxes, rays_of_cameras, trace
+from uavsim.annotate.kernels import share_outside
+from uavsim.annotate.silhouettes import outline_px, rays_in_boxes, rays_of_cameras
 from uavsim.annotate.solids import Camera, Images, Solids
 from uavsim.annotate.visibility import see
 from uavsim.geometry.se3 import SE3
@@ -19,36 +20,62 @@ def box(at, half) -> Solids:
     return Solids.of(SE3(UNTURNED, np.array([at], float)), np.array([half], float))
 
 
-def traced(solids: Solids, window, stride: int) -> Trace:
-    return trace(rays_in_boxes(solids, camera()), window_px=np.array([window]), stride_px=np.array([stride]))
+def outline(solids: Solids, eye: Camera) -> tuple[np.ndarray, np.ndarray]:
+    return outline_px(solids, eye.map_SE3_optical, eye.intrinsic)
+
+
+def outside(solids: Solids, window: list[int], stride: int) -> float:
+    rays = rays_in_boxes(solids, camera())
+    return share_outside(rays, np.array([window]), np.array([stride]), 100, 80)[0]
 
 
 def test_a_plate_under_the_camera_covers_what_paper_says() -> None:
     plate = box((1.0, 0.5, 0.0), (1.0, 0.5, 1e-9))  # 10 m below: 10 px a metre; x 0..2 -> u 50..70, y 0..1 -> v 30..40
-    bounds, in_front = outline_px(plate, camera())
+    bounds, in_front = outline(plate, camera())
     np.testing.assert_allclose(bounds, [[50, 30, 70, 40]], atol=1e-6)
     assert in_front.all()
-    found = traced(plate, [0, 0, 100, 80], 1)
-    assert len(found.u) == 20 * 10
-    assert (found.u.min(), found.u.max(), found.v.min(), found.v.max()) == (50, 69, 30, 39)
-    np.testing.assert_allclose(found.near_m, 10.0, rtol=1e-5)
+    nothing = Images(np.zeros((80, 100), np.uint16), np.ones((80, 100), np.uint8))
+    assert see(plate, np.array([1]), camera(), nothing).silhouette_px.tolist() == [20 * 10]
 
 
-def test_stride_takes_every_second_pixel_of_both_axes() -> None:
-    plate = box((0.0, 0.0, 0.0), (2.0, 2.0, 0.1))
-    window = [30, 20, 70, 60]
-    assert len(traced(plate, window, 2).u) * 4 == len(traced(plate, window, 1).u)
+def test_the_share_outside_of_the_image_is_counted_pixel_by_pixel() -> None:
+    plate = box((4.0, 0.0, 0.0), (2.0, 2.0, 1e-9))  # u 70..110, of which 100..110 are outside
+    for stride in (1, 2, 5):
+        assert outside(plate, [60, 10, 120, 70], stride) == pytest.approx(0.25)
+    assert outside(plate, [60, 10, 100, 70], 1) == 0.0
+    assert outside(plate, [0, 0, 20, 20], 1) == 1.0  # no ray meets it there
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_pixel_is_of_a_box_when_its_ray_passes_through(seed: int) -> None:
+    """Every pixel of the image by itself, in numbers of twice the length."""
+    rng = np.random.default_rng(seed)
+    turns = rng.normal(size=(30, 4))
+    poses = SE3(turns / np.linalg.norm(turns, axis=1, keepdims=True), rng.uniform(-6, 6, (30, 3)))
+    solids = Solids.of(poses, rng.uniform(0.05, 3.0, (30, 3)))
+    nothing = Images(np.zeros((80, 100), np.uint16), np.ones((80, 100), np.uint8))
+    view = see(solids, np.arange(1, 31), camera(), nothing)
+
+    u, v = np.meshgrid(np.arange(100) + 0.5, np.arange(80) + 0.5)
+    rays = rays_in_boxes(solids, camera()).astype(np.float64)[:, :, None, None, :]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        inverse = 1.0 / (rays[:, 3] + rays[:, 1] * u[..., None] + rays[:, 2] * v[..., None])
+    middle, half = -rays[:, 0] * inverse, rays[:, 4] * np.abs(inverse)
+    near, far = (middle - half).max(axis=-1), (middle + half).min(axis=-1)
+    through = ((near <= far) & (far > 0)).sum(axis=(1, 2))
+    assert view.row.tolist() == np.flatnonzero(through).tolist()
+    assert view.silhouette_px.tolist() == through[through > 0].tolist()
 
 
 def test_a_box_through_the_camera_plane_is_cut_there() -> None:
     level = camera(at=(0.0, 0.0, 2.0), q=(0.5, -0.5, 0.5, -0.5))  # looks along +x
     long_road = box((0.0, 0.0, 0.0), (50.0, 3.0, 0.5))  # from behind to 50 m ahead, below
-    bounds, in_front = outline_px(long_road, level)
+    bounds, in_front = outline(long_road, level)
     assert in_front.all()
     assert np.isfinite(bounds).all()
     assert bounds[0, 1] == pytest.approx(40 + 100 * 1.5 / 50)  # its far upper edge, 1.5 m below the eye at 50 m
     assert bounds[0, 3] > 1000
-    behind = outline_px(box((-50.0, 0.0, 0.0), (10.0, 3.0, 0.5)), level)[1]
+    behind = outline(box((-50.0, 0.0, 0.0), (10.0, 3.0, 0.5)), level)[1]
     assert not behind.any()
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tests.annotate.city import City, make_city
-from uavsim.annotate import annotate, visibility
+from uavsim.annotate import annotate, reach
 from uavsim.annotate.solids import Camera, Images, SeenInView, Solids
 from uavsim.annotate.visibility import see
 from uavsim.geometry.se3 import SE3
@@ -103,7 +103,7 @@ def test_boxes_that_no_ray_meets_are_left_out_and_no_others(seed: int, monkeypat
     numbers = np.arange(1, count + 1)
 
     few = see(solids, numbers, camera, images)
-    monkeypatch.setattr(visibility, "_may_reach_in", lambda solids, _camera: np.ones(len(solids), np.bool_))
+    monkeypatch.setattr(reach, "may_reach_in", lambda solids, poses, *_: np.ones((len(poses), len(solids)), np.bool_))
     all_of_them = see(solids, numbers, camera, images)
 
     assert 0 < len(few.row) < count

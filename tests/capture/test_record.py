@@ -14,9 +14,9 @@ import pytest
 
 from tests.capture.test_recording_writer import INFOS, PLAN, STATES, _images
 from tests.plans import scene_plan
-from uavsim.annotate.measure import KeyframeMeasurement
+from uavsim.annotate.measure import SceneMeasurement
 from uavsim.capture import recording_writer
-from uavsim.capture.measuring import MeasureFrame
+from uavsim.capture.measuring import MeasureScene
 from uavsim.capture.record import record_scene
 from uavsim.capture.recording_reader import LOG_NAME, read_recording
 from uavsim.errors import MissedTick, SimulatorLost, StorageError
@@ -59,7 +59,7 @@ class Simulator:
 
 
 def fly(
-    simulator: Simulator, folder: Path, plan: ScenePlan = PLAN, measure: MeasureFrame | None = KeyframeMeasurement
+    simulator: Simulator, folder: Path, plan: ScenePlan = PLAN, measure: MeasureScene | None = SceneMeasurement
 ) -> list[tuple[int, int]]:
     told: list[tuple[int, int]] = []
     record_scene(

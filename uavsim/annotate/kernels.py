@@ -16,7 +16,7 @@ import numpy.typing as npt
 from uavsim.images.compiled import kernel
 from uavsim.typing import BoolArray, FloatArray, IntArray, UInt8Array, UInt16Array
 
-__all__ = ["count_hits", "hidden_by_others", "list_hits", "most_in_front"]
+__all__ = ["Rays", "hidden_by_others", "most_in_front", "share_outside"]
 
 Rays: TypeAlias = npt.NDArray[np.float32]
 """(N, 5, 3): camera centre in the box's frame, a ray's change per column, per line, the ray at (0, 0), half extents."""
@@ -34,36 +34,6 @@ def _enters_m(rays: Any, u: Any, v: Any) -> Any:
         reach = np.float64(rays[4, axis]) * abs(inverse)
         near, far = max(near, middle - reach), min(far, middle + reach)
     return near if near <= far and far > 0.0 else np.inf
-
-
-@kernel
-def count_hits(rays: Rays, window_px: IntArray, stride_px: IntArray) -> IntArray:
-    """Count the pixels of each window whose rays meet its box."""
-    count = np.zeros(len(rays), np.int64)
-    for row in range(len(rays)):
-        for v in range(window_px[row, 1], window_px[row, 3], stride_px[row]):
-            for u in range(window_px[row, 0], window_px[row, 2], stride_px[row]):
-                count[row] += _enters_m(rays[row], u, v) < np.inf
-    return count
-
-
-@kernel
-def list_hits(
-    rays: Rays, window_px: IntArray, stride_px: IntArray, count: IntArray
-) -> tuple[IntArray, IntArray, IntArray, npt.NDArray[np.float64]]:
-    """List them: box, column, line, depth."""
-    total = count.sum()
-    rows, us, vs = np.empty(total, np.int64), np.empty(total, np.int64), np.empty(total, np.int64)
-    near_m = np.empty(total, np.float64)
-    at = 0
-    for row in range(len(rays)):
-        for v in range(window_px[row, 1], window_px[row, 3], stride_px[row]):
-            for u in range(window_px[row, 0], window_px[row, 2], stride_px[row]):
-                enters_m = _enters_m(rays[row], u, v)
-                if enters_m < np.inf:
-                    rows[at], us[at], vs[at], near_m[at] = row, u, v, enters_m
-                    at += 1
-    return rows, us, vs, near_m
 
 
 @kernel
@@ -111,7 +81,8 @@ def hidden_by_others(
     depth_m: npt.NDArray[np.float32],
     own_id: IntArray,
     own_away_m: FloatArray,
-    away_of_id: FloatArray,
+    row_of_id: npt.NDArray[np.int32],
+    away_m: FloatArray,
     is_scenery: BoolArray,
     overhangs: BoolArray,
     foot_px: FloatArray,
@@ -126,39 +97,76 @@ def hidden_by_others(
         depth_m: (H, W), or (0, 0) where none was recorded.
         own_id: (M,) ids of the boxes.
         own_away_m: (M,) their distances from the camera.
-        away_of_id: (65536,) the distance of every box, -1 where an id has none.
+        row_of_id: (65536,) where an id's box is in ``away_m``, -1 where it has none: such a thing is taken to be in front.
+        away_m: the distance of every box.
         is_scenery: (256,) tags that hide what is behind them.
         overhangs: (256,) tags of what may hang over an object that it does not stand in front of.
         foot_px: (2,) the pixel of the point straight below the camera; empty where the camera does not look down.
     """
     silhouette, blockers = np.zeros(len(rays), np.int64), np.zeros(len(rays), np.int64)
+    has_depth = depth_m.shape[0] > 0
+    most = 0
     for row in range(len(rays)):
         x0, y0, x1, y1 = window_px[row]
-        most = max(x1 - x0, 0) * max(y1 - y0, 0)
-        us, vs = np.empty(most, np.int32), np.empty(most, np.int32)
-        hides = np.empty(most, np.bool_)
+        most = max(most, max(x1 - x0, 0) * max(y1 - y0, 0))
+    us, vs, hides = np.empty(most, np.int32), np.empty(most, np.int32), np.empty(most, np.bool_)
+    for row in range(len(rays)):
         count = 0
-        for v in range(y0, y1):
-            for u in range(x0, x1):
-                enters_m = _enters_m(rays[row], u, v)
-                if enters_m == np.inf:
-                    continue
+        for v in range(window_px[row, 1], window_px[row, 3]):
+            first, last = _met(rays[row], v, window_px[row, 0], window_px[row, 2])
+            for u in range(first, last):
                 shown = ids[v, u]
                 if shown == own_id[row]:
-                    hides[count] = False
-                elif depth_m.shape[0] > 0:
-                    hides[count] = depth_m[v, u] < enters_m
+                    hidden = False
+                elif has_depth:
+                    hidden = depth_m[v, u] < _enters_m(rays[row], u, v)
                 elif shown > 0:
-                    hides[count] = away_of_id[shown] < own_away_m[row]
+                    at = row_of_id[shown]
+                    hidden = at < 0 or away_m[at] < own_away_m[row]
                 else:
-                    hides[count] = is_scenery[tags[v, u]]
-                us[count], vs[count] = u, v
+                    hidden = is_scenery[tags[v, u]]
+                us[count], vs[count], hides[count] = u, v, hidden
                 count += 1
         silhouette[row] = count
-        if depth_m.shape[0] == 0 and len(foot_px) and hides[:count].any():
+        hiding = hides[:count].sum()
+        if not has_depth and len(foot_px) and hiding:
             _spare_what_stands_behind(us[:count], vs[:count], hides, ids, tags, own_id[row], overhangs, foot_px)
-        blockers[row] = hides[:count].sum()
+            hiding = hides[:count].sum()
+        blockers[row] = hiding
     return silhouette, blockers
+
+
+@kernel
+def _met(rays: Any, v: int, begin: int, end: int) -> tuple[int, int]:
+    """Return the columns of a line, first and one past the last, whose rays meet a box: it is convex, so all between do."""
+    while begin < end and _enters_m(rays, begin, v) == np.inf:
+        begin += 1
+    while begin < end and _enters_m(rays, end - 1, v) == np.inf:
+        end -= 1
+    return begin, end
+
+
+@kernel
+def share_outside(rays: Rays, window_px: IntArray, stride_px: IntArray, width_px: int, height_px: int) -> FloatArray:
+    """Return the share (N,) of the pixels whose rays meet a box that lies outside of the image; 1 where no ray does.
+
+    Args:
+        rays: (N, 5, 3) of the boxes.
+        window_px: (N, 4) that holds the boxes, inside of the image or not.
+        stride_px: (N,) only every so many columns and lines.
+        width_px: of the image.
+        height_px: of the image.
+    """
+    share = np.zeros(len(rays))
+    for row in range(len(rays)):
+        total, inside = 0, 0
+        for v in range(window_px[row, 1], window_px[row, 3], stride_px[row]):
+            for u in range(window_px[row, 0], window_px[row, 2], stride_px[row]):
+                if _enters_m(rays[row], u, v) < np.inf:
+                    total += 1
+                    inside += 0 <= u < width_px and 0 <= v < height_px
+        share[row] = 1.0 - inside / max(total, 1)
+    return share
 
 
 @kernel

@@ -7,7 +7,7 @@ that hash, and otherwise (other options, another version, no counts at all) read
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 import numpy as np
@@ -18,12 +18,12 @@ from uavsim.annotate.options import options_of_plan
 from uavsim.annotate.sizes import size_of
 from uavsim.annotate.solids import Camera, Images, Solids
 from uavsim.geometry.se3 import SE3
-from uavsim.records.plan import ScenePlan
+from uavsim.records.plan import CameraSpec, ScenePlan
 from uavsim.records.recording import ActorInfo, ActorStates, DroneState, MeasuredBoxes
 from uavsim.simulate.ports import CameraPose
-from uavsim.typing import AnyArray, FloatArray, IntArray, UInt8Array, UInt16Array
+from uavsim.typing import AnyArray, IntArray, UInt8Array, UInt16Array
 
-__all__ = ["KeyframeMeasurement", "measured_hash"]
+__all__ = ["SceneMeasurement", "measured_hash"]
 
 _METHOD: Final = b"1"  # counted otherwise, by a later version, it has another number
 
@@ -41,52 +41,70 @@ def _bytes_of(pose: SE3) -> bytes:
     return pose.quat_wxyz.tobytes() + pose.translation_m.tobytes()
 
 
+class SceneMeasurement:
+    """What is the same in all keyframes of a scene; called, it begins the measurement of one."""
+
+    def __init__(self, plan: ScenePlan, actors: Sequence[ActorInfo]) -> None:
+        """Choose the actors that the plan's options ask for, and size their boxes."""
+        self._options = options_of_plan(plan)
+        chosen = sorted((info for info, _ in chosen_actors(actors, self._options)), key=lambda info: info.instance_id)
+        self._ids = np.array([info.instance_id for info in chosen], dtype=np.int64)
+        sizes = [size_of(info) for info in chosen]
+        self._half_m = np.array([half for half, _, _ in sizes], dtype=np.float64).reshape(-1, 3)
+        self._actor_SE3_box = SE3.stack([box for _, box, _ in sizes])
+        self._specs = {spec.name: spec for spec in plan.rig}
+
+    def __call__(
+        self, states: ActorStates, drones: Sequence[DroneState], poses: Sequence[CameraPose]
+    ) -> KeyframeMeasurement:
+        """Place the boxes of a keyframe."""
+        rows = rows_in_range(states, drones, self._ids, range_m=self._options.range_m)
+        instance_id = states.instance_id[rows].astype(np.int64)
+        actor = np.searchsorted(self._ids, instance_id)
+        solids = Solids.of(states.map_SE3_actor[rows] @ self._actor_SE3_box[actor], self._half_m[actor])
+        cameras = {pose.channel: _camera(pose, self._specs[pose.camera]) for pose in poses}
+        return KeyframeMeasurement(solids, instance_id, cameras)
+
+
 class KeyframeMeasurement:
     """The boxes of one keyframe; ``see`` may be called from several threads, once a camera."""
 
-    def __init__(
-        self, plan: ScenePlan, actors: Sequence[ActorInfo], states: ActorStates, drones: Sequence[DroneState]
-    ) -> None:
-        """Place the boxes that the plan's options ask for."""
-        options = options_of_plan(plan)
-        chosen = sorted((info for info, _ in chosen_actors(actors, options)), key=lambda info: info.instance_id)
-        ids = np.array([info.instance_id for info in chosen], dtype=np.int64)
-        rows = rows_in_range(states, drones, ids, range_m=options.range_m)
-        self._instance_id = states.instance_id[rows].astype(np.int64)
-        actor = np.searchsorted(ids, self._instance_id)
-        sizes = [size_of(info) for info in chosen]
-        half_m = np.array([half for half, _, _ in sizes], dtype=np.float64).reshape(-1, 3)[actor]
-        actor_SE3_box = SE3.stack([box for _, box, _ in sizes])[actor]
-        self._solids = Solids.of(states.map_SE3_actor[rows] @ actor_SE3_box, half_m)
-        self._seen: dict[str, tuple[Camera, dict[str, AnyArray]]] = {}
+    def __init__(self, solids: Solids, instance_id: IntArray, cameras: Mapping[str, Camera]) -> None:
+        """Find where the cameras, by channel, may see the boxes."""
+        from uavsim.annotate.reach import reaches  # its rays are compiled code's, which the flow does not need
+        from uavsim.annotate.visibility import rows_of_ids
 
-    def see(
-        self,
-        pose: CameraPose,
-        intrinsic: FloatArray,
-        size_px: tuple[int, int],
-        *,
-        ids: UInt16Array,
-        tags: UInt8Array,
-        depth_m: AnyArray | None,
-    ) -> None:
+        self._row_of_id = rows_of_ids(instance_id)
+        self._solids, self._instance_id, self._cameras = solids, instance_id, cameras
+        self._reach = dict(zip(cameras, reaches(solids, list(cameras.values())), strict=True))
+        self._seen: dict[str, dict[str, AnyArray]] = {}
+
+    def see(self, channel: str, *, ids: UInt16Array, tags: UInt8Array, depth_m: AnyArray | None) -> None:
         """Measure one camera's images, depth as it is stored."""
-        from uavsim.annotate.visibility import see  # compiled code, which the flow does not need
+        from uavsim.annotate.visibility import see  # compiled code, too
 
-        camera = Camera(pose.map_SE3_optical, intrinsic, *size_px)
-        view = see(self._solids, self._instance_id, camera, Images(ids, tags, depth_m))
-        columns = {name: getattr(view, name) for name in type(view).__dataclass_fields__}
-        self._seen[pose.channel] = (camera, columns)
+        view = see(
+            self._solids,
+            self._instance_id,
+            self._cameras[channel],
+            Images(ids, tags, depth_m),
+            reach=self._reach[channel],
+            row_of_id=self._row_of_id,
+        )
+        self._seen[channel] = {name: getattr(view, name) for name in type(view).__dataclass_fields__}
 
     def result(self, channels: Sequence[str]) -> MeasuredBoxes | None:
         """Return what was measured, cameras in this order; None where one was not."""
         if any(channel not in self._seen for channel in channels):
             return None
-        seen = [self._seen[channel] for channel in channels]
-        columns = [columns for _, columns in seen]
+        columns = [self._seen[channel] for channel in channels]
         merged = {name: np.concatenate([c[name] for c in columns]) for name in columns[0]}
         return MeasuredBoxes(
-            of_what=measured_hash(self._solids, self._instance_id, [camera for camera, _ in seen]),
+            of_what=measured_hash(self._solids, self._instance_id, [self._cameras[channel] for channel in channels]),
             views=np.array([len(c["row"]) for c in columns], dtype=np.int64),
             **merged,
         )
+
+
+def _camera(pose: CameraPose, spec: CameraSpec) -> Camera:
+    return Camera(pose.map_SE3_optical, spec.intrinsic, spec.width_px, spec.height_px)

@@ -1,23 +1,21 @@
-"""Which pixels of a camera look through a box: many boxes at once, exact at pixel centres.
+"""Where boxes lie in images, and the rays of their pixels in the boxes' own frames: many boxes at once.
 
-A pixel's ray and a box meet or not (slab test in the box's own frame), and the ray tells the depth at which it enters.
-``kernels`` loops over the pixels.
+A pixel's ray and a box meet or not (slab test in the box's own frame): ``kernels`` loops over the pixels.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 
-from uavsim.annotate.kernels import Rays, count_hits, list_hits
+from uavsim.annotate.kernels import Rays
 from uavsim.annotate.solids import Camera, Solids
 from uavsim.geometry import cuboid, pinhole
 from uavsim.geometry.se3 import SE3
 from uavsim.typing import BoolArray, FloatArray, IntArray
 
-__all__ = ["Trace", "outline_px", "rays_in_boxes", "rays_of_cameras", "trace"]
+__all__ = ["map_rays_of_pixels", "outline_px", "rays_in_boxes", "rays_of_cameras", "rays_of_pairs"]
 
 
 _NEAR_M: Final = 0.05
@@ -26,43 +24,32 @@ _EDGES: Final = np.array(
 )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Trace:
-    """The pixels whose rays pass through boxes, box by box.
-
-    Attributes:
-        row: (P,) box.
-        u: (P,) pixel column, possibly outside of the image.
-        v: (P,) pixel line.
-        near_m: (P,) depth along the optical axis at which the ray enters the box.
-    """
-
-    row: IntArray
-    u: IntArray
-    v: IntArray
-    near_m: FloatArray
-
-
-def outline_px(solids: Solids, camera: Camera) -> tuple[FloatArray, BoolArray]:
+def outline_px(solids: Solids, map_SE3_optical: SE3, intrinsic: FloatArray) -> tuple[FloatArray, BoolArray]:
     """Project boxes: (N, 4) bounds x_min, y_min, x_max, y_max and (N,) whether any of the box is in front of the camera.
 
     Of a box that reaches behind the camera, what is in front of it by ``_NEAR_M`` is projected.
+
+    Args:
+        solids: N boxes.
+        map_SE3_optical: () of the camera, or (N,) of each box's own.
+        intrinsic: (3, 3), or (N, 3, 3).
     """
     corners_m = cuboid.corners(solids.map_SE3_box, size_lwh_m=2 * solids.half_m)
-    optical = camera.map_SE3_optical.apply_inverse(corners_m)
+    optical = map_SE3_optical[..., None].apply_inverse(corners_m)
     in_front = optical[..., 2] > _NEAR_M
     any_in_front = np.asarray(in_front.any(axis=1))
     bounds = np.zeros((len(solids), 4))
     whole = in_front.all(axis=1)
-    _bound(bounds, np.flatnonzero(whole), optical[whole], camera)
+    matrix = np.broadcast_to(intrinsic, (len(solids), 3, 3))
+    _bound(bounds, np.flatnonzero(whole), optical[whole], matrix[whole])
     cut = any_in_front & ~whole
-    _bound(bounds, np.flatnonzero(cut), _cut_edges(optical[cut]), camera)
+    _bound(bounds, np.flatnonzero(cut), _cut_edges(optical[cut]), matrix[cut])
     return bounds, any_in_front
 
 
-def _bound(bounds: FloatArray, rows: IntArray, points_m: FloatArray, camera: Camera) -> None:
+def _bound(bounds: FloatArray, rows: IntArray, points_m: FloatArray, intrinsic: FloatArray) -> None:
     if len(rows):
-        pixels = pinhole.project(points_m, intrinsic=camera.intrinsic)
+        pixels = pinhole.project(points_m, intrinsic=intrinsic)
         bounds[rows, :2] = pixels.min(axis=1)
         bounds[rows, 2:] = pixels.max(axis=1)
 
@@ -81,17 +68,6 @@ def _cut_edges(corners_m: FloatArray) -> FloatArray:
     return np.where(np.concatenate([behind, behind], axis=1)[..., None], inside[:, None], ends)
 
 
-def trace(rays: Rays, *, window_px: IntArray, stride_px: IntArray) -> Trace:
-    """Follow the rays of all pixels in each box's own window and keep those that meet the box.
-
-    Args:
-        rays: of N boxes.
-        window_px: (N, 4) first column, first line, one past the last column, one past the last line.
-        stride_px: (N,) only every so many columns and lines.
-    """
-    return Trace(*list_hits(rays, window_px, stride_px, count_hits(rays, window_px, stride_px)))
-
-
 def rays_in_boxes(solids: Solids, camera: Camera) -> Rays:
     """Return what the kernels follow rays by, each in its box's own frame: (N, 5, 3)."""
     return rays_of_cameras(solids, camera.map_SE3_optical, camera.intrinsic)
@@ -105,9 +81,22 @@ def rays_of_cameras(solids: Solids, map_SE3_optical: SE3, intrinsic: FloatArray)
         map_SE3_optical: (...) cameras.
         intrinsic: (..., 3, 3).
     """
-    start = solids.map_SE3_box.apply_inverse(map_SE3_optical.translation_m[..., None, :])
-    map_ray_of_pixel = map_SE3_optical.rotation @ np.linalg.inv(intrinsic)
-    turned = solids.box_R_map @ map_ray_of_pixel[..., None, :, :]
+    return _rays(solids, map_SE3_optical[..., None], map_rays_of_pixels(map_SE3_optical, intrinsic)[..., None, :, :])
+
+
+def rays_of_pairs(solids: Solids, map_SE3_optical: SE3, map_ray_of_pixel: FloatArray) -> Rays:
+    """Return the same, (N, 5, 3), of N boxes for N cameras, of which ``map_rays_of_pixels`` has told (N, 3, 3)."""
+    return _rays(solids, map_SE3_optical, map_ray_of_pixel)
+
+
+def map_rays_of_pixels(map_SE3_optical: SE3, intrinsic: FloatArray) -> FloatArray:
+    """Return (..., 3, 3) matrices from homogeneous pixels to rays in the map frame."""
+    return np.asarray(map_SE3_optical.rotation @ np.linalg.inv(intrinsic))
+
+
+def _rays(solids: Solids, map_SE3_optical: SE3, map_ray_of_pixel: FloatArray) -> Rays:
+    start = solids.map_SE3_box.apply_inverse(map_SE3_optical.translation_m)
+    turned = solids.box_R_map @ map_ray_of_pixel
     rays = np.empty((*start.shape[:-1], 5, 3), np.float32)
     rays[..., 0, :], rays[..., 4, :] = start, solids.half_m
     rays[..., 1:4, :] = np.swapaxes(turned, -1, -2)

@@ -52,11 +52,13 @@ def _seen_in_frame(
     measured = frame.measured
     if measured is not None and measured.of_what == measured_hash(solids, instance_id, cameras):
         return _as_measured(measured)
-    from uavsim.annotate.visibility import see  # compiled code, which a recording with its measurements does not need
+    from uavsim.annotate.reach import reaches  # compiled code, which a recording with its measurements does not need
+    from uavsim.annotate.visibility import rows_of_ids, see
 
+    row_of_id = rows_of_ids(instance_id)
     return [
-        see(solids, instance_id, camera, _images(recording, frame, shot))
-        for camera, shot in zip(cameras, frame.shots, strict=True)
+        see(solids, instance_id, camera, _images(recording, frame, shot), reach=reach, row_of_id=row_of_id)
+        for camera, shot, reach in zip(cameras, frame.shots, reaches(solids, cameras), strict=True)
     ]
 
 

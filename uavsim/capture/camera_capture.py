@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from uavsim.capture.masks import MaskBinder, MaskView
+from uavsim.capture.masks import MaskBinder, MaskView, Spread
 from uavsim.errors import MissedTick
-from uavsim.geometry import pinhole
 from uavsim.images import mask_pixels
 from uavsim.records.modalities import INSTANCE, RGB, modality
 from uavsim.records.plan import CameraSpec, ScenePlan
@@ -40,10 +39,7 @@ class CameraCapture:
 
 def intrinsics(plan: ScenePlan) -> dict[str, FloatArray]:
     """Return the (3, 3) intrinsic matrix of every camera of the rig, by camera name."""
-    return {
-        spec.name: pinhole.intrinsic(width_px=spec.width_px, height_px=spec.height_px, fov_deg=spec.fov_deg)
-        for spec in plan.rig
-    }
+    return {spec.name: spec.intrinsic for spec in plan.rig}
 
 
 def assemble_capture(
@@ -54,6 +50,7 @@ def assemble_capture(
     states: ActorStates,
     binder: MaskBinder,
     first: bool = False,
+    spread: Spread = map,
 ) -> list[CameraCapture]:
     """Put one tick's images together, camera by camera, and translate the masks.
 
@@ -64,6 +61,7 @@ def assemble_capture(
         states: the actors at this tick.
         binder: learns from the masks, or refuses them.
         first: the scene's first; what has changed since a measurement before is unknown.
+        spread: ``map``, or one that works on several cameras at once.
 
     Raises:
         MissedTick: an image that the rig asks for is not there, or two cameras delivered the same image.
@@ -78,21 +76,19 @@ def assemble_capture(
         for sensor in specs[pose.camera].sensors:
             if sensor not in by_channel[pose.channel]:
                 raise MissedTick(f"{pose.channel} has no {sensor} image")
-    views = {}
-    for pose in poses:
-        mask = by_channel[pose.channel].get(INSTANCE)
-        if mask is not None:
-            views[pose.channel] = MaskView(pose, matrices[pose.camera], *mask_pixels.split(mask.data))
-    binder.learn(list(views.values()), states)
+    masked = [pose for pose in poses if INSTANCE in by_channel[pose.channel]]
+    masks = spread(lambda pose: mask_pixels.split(by_channel[pose.channel][INSTANCE].data), masked)
+    views = [MaskView(pose, matrices[pose.camera], *mask) for pose, mask in zip(masked, masks, strict=True)]
+    binder.learn(views, states, spread=spread)
+    bound = dict(zip((pose.channel for pose in masked), spread(binder.bound, views), strict=True))
     captures = []
     for pose in poses:
         taken = by_channel[pose.channel]
         data: dict[str, Any] = {
             name: _known(reading, specs[pose.camera], first=first) for name, reading in taken.items()
         }
-        view = views.get(pose.channel)
-        if view is not None:
-            data[INSTANCE] = (binder.translate(view.ids), view.tags)
+        if pose.channel in bound:
+            data[INSTANCE] = bound[pose.channel]
         captures.append(
             CameraCapture(
                 pose=pose,

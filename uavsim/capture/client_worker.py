@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TextIO
 
-from uavsim.annotate.measure import KeyframeMeasurement
+from uavsim.annotate.measure import SceneMeasurement
 from uavsim.capture.client_events import (
     PROTOCOL,
     ClientReady,
@@ -113,7 +113,7 @@ def _fly(session: Session, plan: ScenePlan, folder: Path, report: _Reporter) -> 
         folder,
         heartbeat=report.heartbeat,
         sample_taken=sample_taken,
-        measure=KeyframeMeasurement,
+        measure=SceneMeasurement,
     )
     report.event(
         SceneFlown(

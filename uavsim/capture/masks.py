@@ -9,9 +9,9 @@ remain; what belongs to no labelled actor has id 0 and keeps its semantic tag.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 
@@ -23,7 +23,10 @@ from uavsim.records.recording import ActorInfo, ActorStates
 from uavsim.simulate.ports import CameraPose
 from uavsim.typing import BoolArray, FloatArray, IntArray, UInt8Array, UInt16Array
 
-__all__ = ["MaskBinder", "MaskView"]
+__all__ = ["MaskBinder", "MaskView", "Spread"]
+
+Spread: TypeAlias = Callable[[Callable[[Any], Any], Iterable[Any]], Iterable[Any]]
+"""As ``map``: calls a function with each of some values and gives the answers in their order."""
 
 MOVER_TAGS: Final = (12, 13, 14, 15, 16, 17, 18, 19)  # pedestrian .. bicycle in CARLA's palette
 _ENOUGH_PIXELS: Final = 16  # fewer say little about where an object is
@@ -58,13 +61,20 @@ class MaskBinder:
         self._votes: dict[int, Counter[int]] = {}  # mask id -> sightings in each actor's box
         self._taken: frozenset[int] = frozenset()  # mask ids that are actor ids
 
-    def learn(self, views: Sequence[MaskView], states: ActorStates) -> None:
+    def learn(self, views: Sequence[MaskView], states: ActorStates, *, spread: Spread = map) -> None:
         """Prove actor ids by this tick's masks, or vote.
+
+        Args:
+            views: the masks.
+            states: of the actors.
+            spread: ``map``, or one that works on several masks at once.
 
         Raises:
             MissedTick: ids were proven before and these masks do not fit the boxes: pixels of another tick.
         """
-        seen = [_sightings(view, self._counted, self._is_flying) for view in views]
+        if not views:
+            return
+        seen = list(spread(lambda view: _sightings(view, self._counted, self._is_flying), views))
         corners_m = self._corners(states)
         if self.mode in {"", "actor_id"}:
             proven = self._identity_holds(seen, views, states, corners_m)
@@ -82,6 +92,10 @@ class MaskBinder:
     def translate(self, ids: UInt16Array) -> UInt16Array:
         """Return (H, W) instance ids, 0 where no labelled actor is."""
         return mask_pixels.translated(ids, self._table)
+
+    def bound(self, view: MaskView) -> tuple[UInt16Array, UInt8Array]:
+        """Return a mask's (H, W) instance ids and tags."""
+        return self.translate(view.ids), view.tags
 
     def _adopt_actor_ids(self) -> None:
         self.mode = "actor_id"
@@ -110,21 +124,29 @@ class MaskBinder:
         row_of = {info.simulator_actor_id & 0xFFFF: row for row, info in enumerate(infos) if movers[row]}
         row_of_id = np.full(65536, -1, dtype=np.int64)
         row_of_id[list(row_of)] = list(row_of.values())
-        fits = strangers = misfits = 0
-        for sighting, view in zip(seen, views, strict=True):
-            rows = row_of_id[sighting.ids]
-            if (rows < 0).any() and not self.mode:
-                theirs = _rectangles(view, corners_m[movers])
-                for centre, extent in zip(sighting.centre_px[rows < 0], sighting.extent_px[rows < 0], strict=True):
-                    strangers += bool((_inside(centre, theirs) & _fills(extent, theirs)).any())
-            own = _rectangles(view, corners_m[rows[rows >= 0]])
-            whole = np.isfinite(own).all(axis=1)
-            good = _inside(sighting.centre_px[rows >= 0][whole], own[whole])
-            fits, misfits = fits + int(good.sum()), misfits + int((~good).sum())
-        total = fits + misfits
+        rows = [row_of_id[sighting.ids] for sighting in seen]
+        counts = [int((r >= 0).sum()) for r in rows]
+        own = _rectangles_of_pairs(views, counts, corners_m[np.concatenate([r[r >= 0] for r in rows])])
+        whole = np.isfinite(own).all(axis=1)
+        centre_px = np.concatenate([s.centre_px[r >= 0] for s, r in zip(seen, rows, strict=True)])
+        good = _inside(centre_px[whole], own[whole])
+        fits, total = int(good.sum()), int(whole.sum())
         if total == 0:
-            return False if strangers and not self.mode else None
+            return False if not self.mode and self._fills_a_box(seen, rows, views, corners_m[movers]) else None
         return fits >= _PROVEN_SHARE * total
+
+    @staticmethod
+    def _fills_a_box(
+        seen: Sequence[_Sightings], rows: Sequence[IntArray], views: Sequence[MaskView], corners_m: FloatArray
+    ) -> bool:
+        """Tell whether pixels whose id is no actor's (row -1) fill the box of an actor, (N, 8, 3) corners."""
+        for sighting, row, view in zip(seen, rows, views, strict=True):
+            if (row < 0).any():
+                theirs = _rectangles(view, corners_m)
+                for centre, extent in zip(sighting.centre_px[row < 0], sighting.extent_px[row < 0], strict=True):
+                    if (_inside(centre, theirs) & _fills(extent, theirs)).any():
+                        return True
+        return False
 
     def _vote(
         self,
@@ -199,8 +221,16 @@ def _sightings(view: MaskView, counted: BoolArray, is_flying: BoolArray) -> _Sig
 
 def _rectangles(view: MaskView, corners_map_m: FloatArray) -> FloatArray:
     """Return (N, 4) u_min, v_min, u_max, v_max of projected boxes (N, 8, 3); NaN where one is not all in front."""
-    optical_m = view.pose.map_SE3_optical.apply_inverse(corners_map_m)
-    pixels = pinhole.project(optical_m, intrinsic=view.intrinsic)
+    return _rectangles_of_pairs([view], [len(corners_map_m)], corners_map_m)
+
+
+def _rectangles_of_pairs(views: Sequence[MaskView], counts: Sequence[int], corners_map_m: FloatArray) -> FloatArray:
+    """Return the same of the boxes of several views, one view's behind the other's: ``counts`` of them."""
+    poses = SE3.stack([view.pose.map_SE3_optical for view in views])
+    which = np.repeat(np.arange(len(views)), counts)
+    intrinsic = np.array([view.intrinsic for view in views]).reshape(-1, 3, 3)
+    optical_m = poses[which][:, None].apply_inverse(corners_map_m)
+    pixels = pinhole.project(optical_m, intrinsic=intrinsic[which])
     pixels[(optical_m[..., 2] < 0.1).any(axis=1)] = np.nan
     return np.concatenate([pixels.min(axis=1), pixels.max(axis=1)], axis=1)
 

@@ -11,24 +11,15 @@ from uavsim.records.modalities import DEPTH, INSTANCE
 from uavsim.records.plan import ScenePlan
 from uavsim.records.recording import ActorInfo, ActorStates, DroneState, MeasuredBoxes
 from uavsim.simulate.ports import CameraPose
-from uavsim.typing import AnyArray, FloatArray, UInt8Array, UInt16Array
+from uavsim.typing import AnyArray, UInt8Array, UInt16Array
 
-__all__ = ["FrameMeasure", "MeasureFrame", "measure_capture"]
+__all__ = ["FrameMeasure", "MeasureScene", "measure_capture"]
 
 
 class FrameMeasure(Protocol):
     """What one keyframe's masks show."""
 
-    def see(
-        self,
-        pose: CameraPose,
-        intrinsic: FloatArray,
-        size_px: tuple[int, int],
-        *,
-        ids: UInt16Array,
-        tags: UInt8Array,
-        depth_m: AnyArray | None,
-    ) -> None:
+    def see(self, channel: str, *, ids: UInt16Array, tags: UInt8Array, depth_m: AnyArray | None) -> None:
         """Measure one camera; called from several threads."""
 
     def result(self, channels: Sequence[str]) -> MeasuredBoxes | None:
@@ -39,9 +30,16 @@ class MeasureFrame(Protocol):
     """Begins the measurement of a keyframe."""
 
     def __call__(
-        self, plan: ScenePlan, actors: Sequence[ActorInfo], states: ActorStates, drones: Sequence[DroneState], /
+        self, states: ActorStates, drones: Sequence[DroneState], poses: Sequence[CameraPose], /
     ) -> FrameMeasure:
         """Take what is true of all its cameras."""
+
+
+class MeasureScene(Protocol):
+    """Begins the measurements of a scene."""
+
+    def __call__(self, plan: ScenePlan, actors: Sequence[ActorInfo], /) -> MeasureFrame:
+        """Take what is true of all its keyframes."""
 
 
 def measure_capture(capture: CameraCapture, measure: FrameMeasure) -> None:
@@ -50,4 +48,4 @@ def measure_capture(capture: CameraCapture, measure: FrameMeasure) -> None:
         return
     ids, tags = capture.data[INSTANCE]
     depth_m = depth_as_stored(capture.data[DEPTH]) if DEPTH in capture.data else None
-    measure.see(capture.pose, capture.intrinsic, capture.size_px, ids=ids, tags=tags, depth_m=depth_m)
+    measure.see(capture.pose.channel, ids=ids, tags=tags, depth_m=depth_m)

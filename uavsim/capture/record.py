@@ -15,7 +15,7 @@ from threading import Event
 from uavsim.capture.camera_capture import assemble_capture
 from uavsim.capture.lidar_capture import PointOwners, assemble_lidars
 from uavsim.capture.masks import MaskBinder
-from uavsim.capture.measuring import MeasureFrame
+from uavsim.capture.measuring import FrameMeasure, MeasureScene
 from uavsim.capture.recording_writer import RecordingWriter, yield_to_client
 from uavsim.capture.rig import sensor_poses
 from uavsim.records.modalities import LIDAR, RGB
@@ -37,7 +37,7 @@ def record_scene(
     *,
     heartbeat: Heartbeat,
     sample_taken: SampleTaken,
-    measure: MeasureFrame | None = None,
+    measure: MeasureScene | None = None,
 ) -> SessionFacts:
     """Fly ``plan`` and write its recording into ``folder``.
 
@@ -47,7 +47,7 @@ def record_scene(
         folder: empty or not there yet.
         heartbeat: told of every tick.
         sample_taken: told of every capture whose images are here.
-        measure: begins what is measured in a keyframe's masks while they are in memory.
+        measure: begins what is measured in keyframes' masks while they are in memory.
 
     Raises:
         MissedTick: an image or a state was not of the tick asked for; nothing of the scene is to be used.
@@ -96,11 +96,12 @@ class _Behind:
     """
 
     def __init__(
-        self, plan: ScenePlan, traffic: SceneTraffic, writer: RecordingWriter, measure: MeasureFrame | None
+        self, plan: ScenePlan, traffic: SceneTraffic, writer: RecordingWriter, measure: MeasureScene | None
     ) -> None:
         self.binder = MaskBinder(traffic.actors)
         self.samples = self.images = 0
-        self._plan, self._traffic, self._writer, self._measure = plan, traffic, writer, measure
+        self._plan, self._writer = plan, writer
+        self._measure = None if measure is None else measure(plan, traffic.actors)
         self._owners = PointOwners(traffic.actors)
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="assemble", initializer=yield_to_client)
         self._last: Future[None] | None = None
@@ -139,6 +140,7 @@ class _Behind:
             self._last.result()
 
     def _join(self, taken: _Taken) -> None:
+        measure = self._measurement(taken)  # before images are waited for: it needs none
         try:
             readings = taken.pending.wait()
             self._pending = None  # it may hold them
@@ -146,7 +148,6 @@ class _Behind:
         finally:
             self._has_room.set()  # also where that failed, which whoever waits for the capture is told
         plan, state = self._plan, taken.state
-        keyframe = taken.step % plan.keyframe_every_steps == 0
         captures = assemble_capture(
             plan,
             poses=[pose for pose in taken.poses if pose.camera],
@@ -154,17 +155,15 @@ class _Behind:
             states=state.actors,
             binder=self.binder,
             first=taken.step == plan.capture_steps[0],
+            spread=self._writer.spread,
         )
         turns = assemble_lidars(plan, poses=taken.poses, readings=readings, states=state.actors, owners=self._owners)
-        measure = None
-        if keyframe and self._measure is not None:
-            measure = self._measure(plan, self._traffic.actors, state.actors, taken.drones)
         shots, scans = self._writer.put(captures, turns, step=taken.step, drones=taken.drones, measure=measure)
         frame = RecordedFrame(
             step=taken.step,
             timestamp_us=plan.start_timestamp_us + taken.step * plan.step_us,
             simulator_frame=state.frame,
-            sample_index=taken.step // plan.keyframe_every_steps if keyframe else None,
+            sample_index=taken.step // plan.keyframe_every_steps if self._is_keyframe(taken) else None,
             drones=taken.drones,
             shots=shots,
             actors=state.actors,
@@ -172,8 +171,16 @@ class _Behind:
             scans=scans,
         )
         self._writer.add(frame, measure=measure)
-        self.samples += keyframe
+        self.samples += self._is_keyframe(taken)
         self.images += sum(reading.modality == RGB for reading in readings)
+
+    def _is_keyframe(self, taken: _Taken) -> bool:
+        return taken.step % self._plan.keyframe_every_steps == 0
+
+    def _measurement(self, taken: _Taken) -> FrameMeasure | None:
+        if self._measure is None or not self._is_keyframe(taken):
+            return None
+        return self._measure(taken.state.actors, taken.drones, [pose for pose in taken.poses if pose.camera])
 
 
 def _facts(session: Session, traffic: SceneTraffic, binder: MaskBinder) -> SessionFacts:

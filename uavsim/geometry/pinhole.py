@@ -27,10 +27,13 @@ def intrinsic(*, width_px: int, height_px: int, fov_deg: float) -> FloatArray:
 
 
 def project(points_optical_m: FloatArray, *, intrinsic: FloatArray) -> FloatArray:
-    """Project (..., 3) points to (..., 2) pixels (u, v); NaN for points that are not in front of the camera."""
+    """Project (..., 3) points to (..., 2) pixels (u, v); NaN for points that are not in front of the camera.
+
+    ``intrinsic`` is (3, 3), or (N, 3, 3) for (N, K, 3) points of N cameras.
+    """
     points = np.asarray(points_optical_m, dtype=np.float64)
     depth_m = np.where(points[..., 2:] > 0.0, points[..., 2:], np.nan)
-    return np.asarray((points @ intrinsic.T)[..., :2] / depth_m)
+    return np.asarray((points @ np.swapaxes(intrinsic, -1, -2))[..., :2] / depth_m)
 
 
 def pixel_in_image(pixels: FloatArray, *, width_px: int, height_px: int) -> BoolArray:

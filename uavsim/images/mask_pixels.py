@@ -13,8 +13,9 @@ from uavsim.images.compiled import kernel
 from uavsim.images.png import FILTER_TYPE, encode_filtered, filtered_rows
 from uavsim.typing import BoolArray, IntArray, UInt8Array, UInt16Array
 
-__all__ = ["decode", "encode", "extents", "moments", "split", "translated"]
+__all__ = ["Int32Array", "decode", "encode", "extents_by_row", "moments", "split", "translated"]
 
+Int32Array: TypeAlias = npt.NDArray[np.int32]
 UInt32Array: TypeAlias = npt.NDArray[np.uint32]
 UInt64Array: TypeAlias = npt.NDArray[np.uint64]
 
@@ -77,21 +78,23 @@ def moments(ids: UInt16Array, tags: UInt8Array, counted: BoolArray) -> tuple[Int
         (N,) ids that are there, ascending, and (N, 6) of their pixels: how many, sums of column, line, column squared, line
         squared and tag.
     """
-    found, sums = _moments(ids, tags, _words(tags), counted)
+    found, sums = _moments(ids, tags, _words(tags), _words(ids), counted)
     order = np.argsort(found)
     return found[order], sums[order]
 
 
-def extents(ids: UInt16Array) -> tuple[IntArray, IntArray]:
-    """Measure every id but 0.
+def extents_by_row(ids: UInt16Array, row_of_id: Int32Array, rows: int) -> IntArray:
+    """Measure the pixels of every id that has a row.
+
+    Args:
+        ids: (H, W).
+        row_of_id: (65536,) below ``rows``; -1 where an id has none.
+        rows: of the answer.
 
     Returns:
-        (N,) ids that are there, ascending, and (N, 5) of their pixels: how many, first column, first line, one past the last
-        column, one past the last line.
+        (rows, 5) how many, first column, first line, one past the last column, one past the last line; 0 where none is.
     """
-    found, sums = _extents(ids, _words(ids))
-    order = np.argsort(found)
-    return found[order], sums[order]
+    return _extents(ids, _words(ids), row_of_id, rows)
 
 
 @kernel
@@ -215,47 +218,60 @@ def _row_of(number: Any, place: Any, found: Any, count: int) -> Any:
 
 
 @kernel
-def _moments(ids: UInt16Array, tags: UInt8Array, words: UInt64Array, counted: BoolArray) -> tuple[IntArray, IntArray]:
+def _next_counted(row: Any, words: Any, column: int, counted: BoolArray) -> int:
+    """Return the first column from here on whose tag counts, or the row's end; words of 8 uncounted pixels are passed over."""
+    end, last = len(row), np.uint64(0)
+    while column < end and not counted[row[column]]:
+        column += 1
+        if column % 8 or column // 8 >= len(words):
+            continue
+        last = words[column // 8]  # no pixel of the eight before counted: what is equal to a word without any goes on
+        holds = False
+        for place in range(8):
+            holds |= counted[np.uint8(last >> np.uint64(8 * place))]
+        while not holds and column < end and column // 8 < len(words) and words[column // 8] == last:
+            column += 8
+    return column
+
+
+@kernel
+def _moments(ids: UInt16Array, tags: UInt8Array, words: Any, id_words: Any, counted: BoolArray) -> Any:
     place = np.full(65536, -1, np.int32)
     found, sums, count = np.empty(65536, np.int64), np.zeros((256, 6), np.int64), 0
     for line in range(ids.shape[0]):
-        end = 0
-        while end < ids.shape[1]:
-            begin, tag = end, tags[line, end]
-            end = _end_of_run(tags[line], words[line], begin, 8, _EIGHT_TAGS)
-            if not counted[tag]:
-                continue
-            for column in range(begin, end):
-                row, count = _row_of(ids[line, column], place, found, count)
-                if count > len(sums):
-                    sums = np.concatenate((sums, np.zeros_like(sums)))
-                sums[row, 0] += 1
-                sums[row, 1] += column
-                sums[row, 2] += line
-                sums[row, 3] += column * column
-                sums[row, 4] += line * line
-                sums[row, 5] += tag
+        start = _next_counted(tags[line], words[line], 0, counted)
+        while start < ids.shape[1]:  # what has one tag and one id
+            tag = tags[line, start]
+            stop = _end_of_run(tags[line], words[line], start, 8, _EIGHT_TAGS)
+            stop = min(_end_of_run(ids[line], id_words[line], start, 4, _FOUR_IDS), stop)
+            row, count = _row_of(ids[line, start], place, found, count)
+            if count > len(sums):
+                sums = np.concatenate((sums, np.zeros_like(sums)))
+            pixels, last = stop - start, stop - 1
+            sums[row, 0] += pixels
+            sums[row, 1] += (start + last) * pixels // 2
+            sums[row, 2] += line * pixels
+            sums[row, 3] += (last * stop * (last + stop) - (start - 1) * start * (2 * start - 1)) // 6
+            sums[row, 4] += line * line * pixels
+            sums[row, 5] += tag * pixels
+            start = _next_counted(tags[line], words[line], stop, counted)
     return found[:count].copy(), sums[:count].copy()
 
 
 @kernel
-def _extents(ids: UInt16Array, words: UInt64Array) -> tuple[IntArray, IntArray]:
-    place = np.full(65536, -1, np.int32)
-    found, sums, count = np.empty(65536, np.int64), np.zeros((256, 5), np.int64), 0
+def _extents(ids: UInt16Array, words: UInt64Array, row_of_id: Int32Array, rows: int) -> IntArray:
+    measured = np.zeros((rows, 5), np.int64)
     for line in range(ids.shape[0]):
         end = 0
         while end < ids.shape[1]:
-            begin, number = end, ids[line, end]
+            begin, row = end, row_of_id[ids[line, end]]
             end = _end_of_run(ids[line], words[line], begin, 4, _FOUR_IDS)
-            if number == 0:
+            if row < 0:
                 continue
-            row, count = _row_of(number, place, found, count)
-            if count > len(sums):
-                sums = np.concatenate((sums, np.zeros_like(sums)))
-            if sums[row, 0] == 0:
-                sums[row, 1], sums[row, 2] = begin, line
-            sums[row, 0] += end - begin
-            sums[row, 1] = min(sums[row, 1], begin)
-            sums[row, 3] = max(sums[row, 3], end)
-            sums[row, 4] = max(sums[row, 4], line + 1)
-    return found[:count].copy(), sums[:count].copy()
+            if measured[row, 0] == 0:
+                measured[row, 1], measured[row, 2] = begin, line
+            measured[row, 0] += end - begin
+            measured[row, 1] = min(measured[row, 1], begin)
+            measured[row, 3] = max(measured[row, 3], end)
+            measured[row, 4] = line + 1
+    return measured

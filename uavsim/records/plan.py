@@ -12,7 +12,7 @@ from typing import Final, Literal
 
 import numpy as np
 
-from uavsim.geometry import unreal
+from uavsim.geometry import pinhole, unreal
 from uavsim.geometry.frames import FLU_SE3_OPTICAL
 from uavsim.geometry.se3 import SE3
 from uavsim.records.actors import ActorInfo, ActorStates
@@ -74,6 +74,11 @@ class CameraSpec:
     def flu_SE3_optical(self) -> SE3:
         """The mount: drone <- optical."""
         return self.flu_SE3_camera @ FLU_SE3_OPTICAL
+
+    @property
+    def intrinsic(self) -> FloatArray:
+        """The (3, 3) matrix from optical points to pixels."""
+        return pinhole.intrinsic(width_px=self.width_px, height_px=self.height_px, fov_deg=self.fov_deg)
 
 
 @dataclass(frozen=True, slots=True)
