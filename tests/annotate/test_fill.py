@@ -1,10 +1,11 @@
 import tracemalloc
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from uavsim.annotate.fill import Intervals, fitted
+from uavsim.annotate.fill import Intervals, fitted, nearness
 
 
 def views(low, high, towards=None, weight=200.0) -> Intervals:
@@ -53,14 +54,23 @@ def test_shares_stay_shares(pairs: list[tuple[float, float]], guess: float) -> N
 
 def plainly_fitted(fill: np.ndarray, views: Intervals) -> np.ndarray:
     """Every view beside every teacher at once, turn by turn, as the module's docstring says."""
-    apart = np.arccos(np.clip(views.towards @ views.towards.T, -1, 1))
-    nearby = np.exp(-(apart**2) / (2 * np.radians(8.0) ** 2)) * views.weight
+    nearby = nearness(views.towards, views.towards) * views.weight
     for _ in range(5):
         shown = np.clip(fill, views.low, views.high)
         fill_of_all = np.minimum(fill * (views.weight @ shown + 150) / (views.weight @ fill + 150), 1.0)
         shown = np.clip(fill_of_all, views.low, views.high)
         fill = (nearby @ shown + 150 * fill_of_all) / (nearby.sum(axis=1) + 150)
     return fill
+
+
+@given(st.floats(0, np.pi), st.integers(0, 2**32 - 1))
+def test_nearness_falls_with_the_angle_as_a_bell_does(angle: float, seed: int) -> None:
+    first, other = np.random.default_rng(seed).normal(size=(2, 3))
+    first /= np.linalg.norm(first)
+    other -= first * (first @ other)
+    second = np.cos(angle) * first + np.sin(angle) * other / np.linalg.norm(other)
+    bell = np.exp(-(angle**2) / (2 * np.radians(8.0) ** 2))
+    assert nearness(first[None], second[None])[0, 0] == pytest.approx(bell, rel=1 / 5000, abs=2e-6)
 
 
 def test_many_views_are_fitted_in_parts_as_if_at_once() -> None:
