@@ -154,15 +154,11 @@ def _turns_of(fill: FloatArray, taught: Intervals) -> list[_Turn]:
 def nearness(towards: FloatArray, others: FloatArray) -> FloatArray:
     """Return (M, K) weights, 1 to 0, that fall with the angle between unit vectors (M, 3) and (K, 3).
 
-    In steps, from a table: exponentials and arcs of NumPy cost three times as much, and differ between processors. So do
-    products of matrices; sums of products do not.
+    In steps, from a table: exponentials and arcs of NumPy cost three times as much, and differ between processors.
     """
-    apart = np.multiply.outer(towards[:, 0], others[:, 0])
-    for axis in (1, 2):
-        apart += np.multiply.outer(towards[:, axis], others[:, axis])
-    np.subtract(1.0, apart, out=apart)
-    apart *= _STEPS / _FARTHEST
-    return _NEARNESS.take(apart.astype(np.intp), mode="clip")
+    scaled = np.column_stack([-_STEPS / _FARTHEST * others, np.full(len(others), _STEPS / _FARTHEST)])
+    apart = np.column_stack([towards, np.ones(len(towards))]) @ scaled.T  # 1 - cosine, in steps
+    return np.asarray(_NEARNESS.take(apart.astype(np.intp), mode="clip"))
 
 
 def _numbered(names: Sequence[str]) -> IntArray:

@@ -101,13 +101,16 @@ class PackedFragment:
         return [json.loads(line) for line in text.split(b"\n")] if text else []
 
 
+_ENCODER: Final = json.JSONEncoder(separators=(",", ":"), allow_nan=False, check_circular=False)  # rows are trees
+
+
 def json_row(row: JsonDict) -> str:
     """Return one row as it stands in a table: compact, ASCII, floats that read back to the same bits.
 
     Raises:
         ValueError: nan or infinity, which JSON does not have.
     """
-    return json.dumps(row, separators=(",", ":"), allow_nan=False)
+    return _ENCODER.encode(row)
 
 
 def pack_fragment(fragment: Fragment) -> bytes:

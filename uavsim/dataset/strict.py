@@ -94,8 +94,10 @@ class _SceneTables:
 
     def add_frame(self, frame: RecordedFrame, *, sample_token: str) -> None:
         drones = {drone.drone_id: drone for drone in frame.drones}
-        for shot in frame.shots:
-            self._add_shot(frame, shot, drones[shot.drone_id], sample_token=sample_token)
+        map_SE3_optical = SE3.stack([shot.map_SE3_optical for shot in frame.shots])
+        map_SE3_flu = map_SE3_optical.right_divide(SE3.stack([self._mounts[shot.camera] for shot in frame.shots]))
+        for shot, pose in zip(frame.shots, map_SE3_flu, strict=True):
+            self._add_shot(frame, shot, drones[shot.drone_id], sample_token=sample_token, map_SE3_flu=pose)
         for scan in frame.scans:
             self._add_scan(frame, scan, drones[scan.drone_id], sample_token=sample_token)
         if frame.sample_index is not None:
@@ -133,14 +135,15 @@ class _SceneTables:
             raise DatasetError(f"{self._plan.scene_name}: camera {spec.name} of {channel} took no image")
         return known
 
-    def _add_shot(self, frame: RecordedFrame, shot: CameraShot, drone: DroneState, *, sample_token: str) -> None:
+    def _add_shot(
+        self, frame: RecordedFrame, shot: CameraShot, drone: DroneState, *, sample_token: str, map_SE3_flu: SE3
+    ) -> None:
         filename = layout.image_path(self._plan, frame, shot)
         size_px = (shot.width_px, shot.height_px)
         fileformat = filename.rpartition(".")[2]
         row = self._sample_data(frame, shot.channel, filename, fileformat, sample_token=sample_token, size_px=size_px)
         self._intrinsic_of[shot.channel] = shot.intrinsic.tolist()
         self.rows["sample_data"].append(row)
-        map_SE3_flu = shot.map_SE3_optical.right_divide(self._mounts[shot.camera])
         self.rows["ego_pose"].append(_ego_pose(frame, drone, row["ego_pose_token"], map_SE3_flu=map_SE3_flu))
         pose: CameraPoseRow = {
             "token": row["token"],
