@@ -22,6 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from headless_simulator.compiled import int64, kernel
+from headless_simulator.render.eight_keys import LANES, draw_eight
 from headless_simulator.scene import Float32, Float64, Int32
 
 Int64: TypeAlias = npt.NDArray[np.int64]
@@ -88,18 +89,8 @@ def fill(
             w = np.float32(base + slope_x * start + slope_y * centre_y)
             count = stop - start
             at = np.uint64(row * width + start)  # unsigned: no index can count from the end
-            if count <= 32:  # most spans: four pixels at a time and no branch; lanes past the end write what is there
-                for chunk in range(0, count, 4):
-                    for lane in range(4):
-                        column = np.int32(chunk + lane)
-                        place = at + np.uint64(column)
-                        bits = np.int64(np.float32(w + gain * np.float32(column)).view(np.int32))
-                        keys[place] = max(keys[place], (bits << np.int64(32)) | mark if column < count else np.int64(0))
-            else:
-                for pixel in range(count):
-                    place = at + np.uint64(pixel)
-                    bits = np.int64(np.float32(w + gain * np.float32(np.int32(pixel))).view(np.int32))
-                    keys[place] = max(keys[place], (bits << np.int64(32)) | mark)
+            for column in range(0, count, LANES):
+                draw_eight(keys, at + np.uint64(column), w, gain, column, mark, count)
 
 
 @kernel(counts=False)
