@@ -26,7 +26,7 @@ from headless_simulator.render.eight_keys import LANES, draw_eight
 from headless_simulator.scene import Float32, Float64, Int32
 
 Int64: TypeAlias = npt.NDArray[np.int64]
-SLACK: Final = 8
+SLACK: Final = 2 * LANES  # what an empty span at the end of the last row may touch
 SMALL: Final = 13  # rows of scratch: a frame of 3, a box of 2, a polygon of 8
 
 
@@ -73,6 +73,9 @@ def fill(
     step01 = (x1 - x0) / (y1 - y0) if y1 > y0 else 0.0
     step12 = (x2 - x1) / (y2 - y1) if y2 > y1 else 0.0
     gain = np.float32(slope_x)
+    past = width + 0.5
+    widest = abs(area) / (y2 - y0) + 0.01  # no row has more pixels than the whole part of this and one
+    lanes = math.ceil(widest) if widest <= SLACK else 0  # as many for all rows of a slim one: no branch to guess wrong
     for row in range(first, last):
         centre_y = row + 0.5
         a = x0 + (centre_y - y0) * step02
@@ -83,14 +86,12 @@ def fill(
         else:
             left = b
             right = a
-        start = 0 if left <= 0.5 else (width if left > width else math.ceil(left - 0.5))
-        stop = 0 if right <= 0.5 else (width if right > width else math.ceil(right - 0.5))
-        if start < stop:
-            w = np.float32(base + slope_x * start + slope_y * centre_y)
-            count = stop - start
-            at = np.uint64(row * width + start)  # unsigned: no index can count from the end
-            for column in range(0, count, LANES):
-                draw_eight(keys, at + np.uint64(column), w, gain, column, mark, count)
+        start = math.ceil(min(max(left, 0.5), past) - 0.5)
+        count = math.ceil(min(max(right, 0.5), past) - 0.5) - start
+        w = np.float32(base + slope_x * start + slope_y * centre_y)
+        at = np.uint64(row * width + start)  # unsigned: no index can count from the end
+        for column in range(0, lanes if lanes > 0 else count, LANES):
+            draw_eight(keys, at + np.uint64(column), w, gain, column, mark, count)
 
 
 @kernel(counts=False)
