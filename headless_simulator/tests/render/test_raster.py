@@ -106,3 +106,51 @@ def test_the_nearer_triangle_wins_in_any_order() -> None:
                 number,
             )
         assert set(np.unique((keys[keys > 0] & 0xFFFFFFFF) >> 1)) == {0}
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    st.lists(st.tuples(st.floats(-40, 90), st.floats(-30, 70)), min_size=3, max_size=3, unique=True),
+    st.tuples(st.floats(1e-4, 20), st.floats(1e-4, 20), st.floats(1e-4, 20)),
+    st.integers(0, 2**31),
+)
+def test_a_pixel_keeps_the_greater_key(
+    corners: list[tuple[float, float]], w: tuple[float, float, float], seed: int
+) -> None:
+    """What is there stays unless the triangle's key is greater as an integer, and beyond the triangle always."""
+    (ax, ay), (bx, by), (cx, cy) = corners
+    alone = np.zeros(WIDTH * HEIGHT + SLACK, np.int64)
+    number = 2**30 - 1  # the lower half's highest bits count as well
+    fill(alone, WIDTH, HEIGHT, ax, ay, w[0], bx, by, w[1], cx, cy, w[2], number)
+    rng = np.random.default_rng(seed)
+    inverse = rng.uniform(1e-4, 20, len(alone)).astype(np.float32).view(np.int32).astype(np.int64)
+    before = (inverse << 32) | rng.integers(0, 2**31, len(alone))
+    before[rng.random(len(alone)) < 0.2] = 0  # sky
+    same = rng.random(len(alone)) < 0.2  # as near, by a triangle one before, or after, or by this one
+    before[same] = np.where(alone[same] > 0, alone[same] + rng.integers(-1, 2, same.sum()), before[same])
+    keys = before.copy()
+    fill(keys, WIDTH, HEIGHT, ax, ay, w[0], bx, by, w[1], cx, cy, w[2], number)
+
+    np.testing.assert_array_equal(keys, np.maximum(before, alone))
+    assert not alone[WIDTH * HEIGHT :].any()
+
+
+def test_depth_goes_along_a_span_in_single_precision() -> None:
+    """1 / depth is that of the span's first pixel plus its slope times the columns since, each rounded to float32."""
+    (x0, y0, w0), (x1, y1, w1), (x2, y2, w2) = (1.2, 1.1, 0.013), (46.3, 2.7, 0.31), (3.9, 38.6, 0.0712)
+    keys = np.zeros(WIDTH * HEIGHT + SLACK, np.int64)
+    fill(keys, WIDTH, HEIGHT, x0, y0, w0, x1, y1, w1, x2, y2, w2, 3)
+    per_area = 1.0 / ((x1 - x0) * (y2 - y0) - (x2 - x0) * (y1 - y0))
+    slope_x = ((w1 - w0) * (y2 - y0) - (w2 - w0) * (y1 - y0)) * per_area
+    slope_y = ((x1 - x0) * (w2 - w0) - (x2 - x0) * (w1 - w0)) * per_area
+    base = w0 - slope_x * (x0 - 0.5) - slope_y * y0
+    lengths = set()
+    for y, row in enumerate(keys[: WIDTH * HEIGHT].reshape(HEIGHT, WIDTH)):
+        columns = np.flatnonzero(row)
+        if len(columns):
+            first = np.float32(base + slope_x * columns[0] + slope_y * (y + 0.5))
+            expected = first + np.float32(slope_x) * (columns - columns[0]).astype(np.float32)
+            np.testing.assert_array_equal((row[columns] >> 32).astype(np.int32).view(np.float32), expected)
+            assert set(row[columns] & 0xFFFFFFFF) == {7}
+            lengths.add(len(columns))
+    assert {length % 8 for length in lengths} == set(range(8))

@@ -22,10 +22,11 @@ import numpy as np
 import numpy.typing as npt
 
 from headless_simulator.compiled import int64, kernel
+from headless_simulator.render.eight_keys import LANES, draw_eight
 from headless_simulator.scene import Float32, Float64, Int32
 
 Int64: TypeAlias = npt.NDArray[np.int64]
-SLACK: Final = 8
+SLACK: Final = 2 * LANES  # what an empty span at the end of the last row may touch
 SMALL: Final = 13  # rows of scratch: a frame of 3, a box of 2, a polygon of 8
 
 
@@ -72,6 +73,9 @@ def fill(
     step01 = (x1 - x0) / (y1 - y0) if y1 > y0 else 0.0
     step12 = (x2 - x1) / (y2 - y1) if y2 > y1 else 0.0
     gain = np.float32(slope_x)
+    past = width + 0.5
+    widest = abs(area) / (y2 - y0) + 0.01  # no row has more pixels than the whole part of this and one
+    lanes = math.ceil(widest) if widest <= SLACK else 0  # as many for all rows of a slim one: no branch to guess wrong
     for row in range(first, last):
         centre_y = row + 0.5
         a = x0 + (centre_y - y0) * step02
@@ -82,24 +86,12 @@ def fill(
         else:
             left = b
             right = a
-        start = 0 if left <= 0.5 else (width if left > width else math.ceil(left - 0.5))
-        stop = 0 if right <= 0.5 else (width if right > width else math.ceil(right - 0.5))
-        if start < stop:
-            w = np.float32(base + slope_x * start + slope_y * centre_y)
-            count = stop - start
-            at = np.uint64(row * width + start)  # unsigned: no index can count from the end
-            if count <= 32:  # most spans: four pixels at a time and no branch; lanes past the end write what is there
-                for chunk in range(0, count, 4):
-                    for lane in range(4):
-                        column = np.int32(chunk + lane)
-                        place = at + np.uint64(column)
-                        bits = np.int64(np.float32(w + gain * np.float32(column)).view(np.int32))
-                        keys[place] = max(keys[place], (bits << np.int64(32)) | mark if column < count else np.int64(0))
-            else:
-                for pixel in range(count):
-                    place = at + np.uint64(pixel)
-                    bits = np.int64(np.float32(w + gain * np.float32(np.int32(pixel))).view(np.int32))
-                    keys[place] = max(keys[place], (bits << np.int64(32)) | mark)
+        start = math.ceil(min(max(left, 0.5), past) - 0.5)
+        count = math.ceil(min(max(right, 0.5), past) - 0.5) - start
+        w = np.float32(base + slope_x * start + slope_y * centre_y)
+        at = np.uint64(row * width + start)  # unsigned: no index can count from the end
+        for column in range(0, lanes if lanes > 0 else count, LANES):
+            draw_eight(keys, at + np.uint64(column), w, gain, column, mark, count)
 
 
 @kernel(counts=False)
