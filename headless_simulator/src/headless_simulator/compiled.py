@@ -18,6 +18,8 @@ R = TypeVar("R")
 Number: TypeAlias = Any  # a scalar inside a kernel: numba distinguishes float32 and float64, mypy need not
 
 
+_FLAGS: Final[dict[bool, Any]] = {False: False, True: {"nnan", "ninf", "nsz"}}
+
 int64: Final = cast("Callable[[Any], int]", np.int64)
 """In a kernel, one type for the numbers of int32 arrays and for Python's: a function is compiled once for both."""
 
@@ -36,22 +38,23 @@ def do_without_blas() -> None:
 
 
 def kernel(
-    *, fastmath: bool = False, counts: bool = True, error_model: Literal["numpy", "python"] = "numpy"
+    *, no_odd_numbers: bool = False, counts: bool = True, error_model: Literal["numpy", "python"] = "numpy"
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Compile a function of arrays and numbers.
 
     Args:
-        fastmath: let sums be reordered. The same binary on the same machine still gives the same bits, but the two
-            triangles of an edge may round apart: never for geometry.
+        no_odd_numbers: nothing in it is infinite or no number, and the sign of zero does not matter: choices between two
+            numbers become single instructions. Sums keep their order and are not fused with products, so that results are
+            the same with every vector width, and whether callees are inlined or not.
         counts: whether references to arrays are counted. A kernel that makes no array can do without: counting takes up to
             nine tenths of its time where it looks at parts of arrays, pixel by pixel or triangle by triangle.
         error_model: whose way to divide by zero: ``numpy`` gives infinities, ``python`` raises.
     """
 
     def compiled(function: Callable[P, R]) -> Callable[P, R]:
-        dispatcher = njit(nogil=True, no_cfunc_wrapper=True, error_model=error_model, fastmath=fastmath, _nrt=counts)(
-            function
-        )
+        dispatcher = njit(
+            nogil=True, no_cfunc_wrapper=True, error_model=error_model, fastmath=_FLAGS[no_odd_numbers], _nrt=counts
+        )(function)
         dispatcher._cache = KernelCache(function)  # what numba's cache=True does, with a stamp that knows the callees
         return cast("Callable[P, R]", dispatcher)
 
