@@ -8,8 +8,8 @@ Coverage: a pixel belongs to a triangle when its centre does. Spans are half ope
 row is computed from the edge alone (upper end first), so triangles that share an edge neither overlap nor leave a
 crack. 1 / depth is linear on the screen, which makes depth perspective-correct.
 
-The kernels keep strict floating point, infinities included: the two triangles of an edge must round alike. They copy numbers one
-by one: assigning an array to a part of another makes numba compile the text of its error message, for seconds.
+The kernels keep strict floating point, infinities included: the two triangles of an edge must round alike. They copy
+numbers one by one: assigning an array to a part of another makes numba compile the text of its error message, for seconds.
 """
 
 # ruff: noqa: PLR0917, D417 (kernels take their buffers by place)
