@@ -19,7 +19,7 @@ from uavsim.capture import recording_writer
 from uavsim.capture.measuring import MeasureScene
 from uavsim.capture.record import record_scene
 from uavsim.capture.recording_reader import LOG_NAME, read_recording
-from uavsim.errors import MissedTick, SimulatorLost, StorageError
+from uavsim.errors import MissedTick, SceneVoid, SimulatorLost, StorageError
 from uavsim.images import codec
 from uavsim.records.plan import ScenePlan
 from uavsim.simulate.ports import Reading, SceneTraffic, TakenReadings, TickState
@@ -100,6 +100,15 @@ def test_a_capture_that_is_refused_behind_the_client_ends_the_scene(tmp_path: Pa
 def test_without_a_measurement_nothing_is_counted(tmp_path: Path) -> None:
     fly(Simulator(), tmp_path, measure=None)
     assert all(frame.measured is None for frame in read_recording(tmp_path).frames)
+
+
+def test_a_measurement_that_cannot_begin_ends_the_scene_and_nobody_waits(tmp_path: Path) -> None:
+    def begin(*_: object) -> Any:
+        raise SceneVoid("no such boxes")
+
+    with pytest.raises(SceneVoid, match="no such boxes"):
+        fly(Simulator(), tmp_path / "rec", measure=lambda _plan, _actors: begin)
+    assert not (tmp_path / "rec" / LOG_NAME).exists()
 
 
 class HungrySimulator(Simulator):

@@ -140,8 +140,8 @@ class _Behind:
             self._last.result()
 
     def _join(self, taken: _Taken) -> None:
-        measure = self._measurement(taken)  # before images are waited for: it needs none
         try:
+            measure = self._measurement(taken)  # before images are waited for: it needs none
             readings = taken.pending.wait()
             self._pending = None  # it may hold them
             self._writer.make_room()
