@@ -156,9 +156,13 @@ def nearness(towards: FloatArray, others: FloatArray) -> FloatArray:
 
     In steps, from a table: exponentials and arcs of NumPy cost three times as much, and differ between processors.
     """
-    scaled = np.column_stack([-_STEPS / _FARTHEST * others, np.full(len(others), _STEPS / _FARTHEST)])
-    apart = np.column_stack([towards, np.ones(len(towards))]) @ scaled.T  # 1 - cosine, in steps
-    return np.asarray(_NEARNESS.take(apart.astype(np.intp), mode="clip"))
+    scaled = np.column_stack([-_STEPS / _FARTHEST * others, np.full(len(others), _STEPS / _FARTHEST)]).T
+    near = np.empty((len(towards), len(others)))
+    for start in range(0, len(near), _ROWS):  # or what is worked on would take twice the memory of the answer
+        some = towards[start : start + _ROWS]
+        apart = np.column_stack([some, np.ones(len(some))]) @ scaled  # 1 - cosine, in steps
+        _NEARNESS.take(apart.astype(np.intp), mode="clip", out=near[start : start + _ROWS])
+    return near
 
 
 def _numbered(names: Sequence[str]) -> IntArray:

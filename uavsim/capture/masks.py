@@ -94,8 +94,8 @@ class MaskBinder:
         return mask_pixels.translated(ids, self._table)
 
     def bound(self, view: MaskView) -> tuple[UInt16Array, UInt8Array]:
-        """Return a mask's (H, W) instance ids and tags."""
-        return self.translate(view.ids), view.tags
+        """Return a mask's (H, W) instance ids, written over those that came, and tags."""
+        return mask_pixels.translated(view.ids, self._table, into=view.ids), view.tags
 
     def _adopt_actor_ids(self) -> None:
         self.mode = "actor_id"

@@ -55,9 +55,9 @@ def split(bgra: UInt8Array) -> tuple[UInt16Array, UInt8Array]:
     return ids, tags
 
 
-def translated(ids: UInt16Array, table: UInt16Array) -> UInt16Array:
-    """Look (H, W) ids up in a table of 65536."""
-    found = np.empty(ids.shape, np.uint16)
+def translated(ids: UInt16Array, table: UInt16Array, *, into: UInt16Array | None = None) -> UInt16Array:
+    """Look (H, W) ids up in a table of 65536; the answer may take the place of the ids."""
+    found = np.empty(ids.shape, np.uint16) if into is None else into
     words = _words(ids)
     if words.size:
         _translate_words(words, table, found.view(np.uint64))
