@@ -39,3 +39,19 @@ def pools(how: str) -> int:
 
 def test_threads_share_two_pools() -> None:
     assert pools("few") <= 2 < pools("many")
+
+
+SET_ASIDE = """
+import gc, sys
+from uavsim import memory
+memory.collect_seldom()
+runs = []
+gc.callbacks.append(lambda phase, _: runs.append(phase))
+kept = [[] for _ in range(40_000)]
+print(len(runs))
+"""
+
+
+def test_who_makes_many_objects_is_seldom_interrupted() -> None:
+    ran = subprocess.run([sys.executable, "-c", SET_ASIDE], capture_output=True, text=True, timeout=60)
+    assert (ran.returncode, ran.stdout.strip()) == (0, "0"), ran.stderr

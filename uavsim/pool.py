@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import multiprocessing
 import signal
 from collections import deque
@@ -13,14 +12,13 @@ from contextlib import contextmanager
 from typing import Final, TypeVar
 
 from uavsim.errors import SystemFailure
-from uavsim.memory import keep_freed_memory
+from uavsim.memory import collect_seldom, keep_freed_memory
 
 __all__ = ["in_order"]
 
 T = TypeVar("T")
 R = TypeVar("R")
 _AHEAD: Final = 8  # tasks in flight for each worker: keeps memory flat on big data sets
-_COLLECT_AFTER: Final = 50_000
 
 
 def in_order(work: Callable[[T], R], tasks: Iterable[T], *, workers: int) -> Iterator[R]:
@@ -63,9 +61,7 @@ def _interrupts_later() -> Iterator[None]:
 def _begin() -> None:
     _leave_interrupts_to_the_parent()
     keep_freed_memory()
-    gc.set_threshold(
-        _COLLECT_AFTER
-    )  # what is imported stays: to look through it at every 700 objects takes a tenth of the time
+    collect_seldom()
 
 
 def _leave_interrupts_to_the_parent() -> None:

@@ -29,3 +29,21 @@ def test_images_of_the_next_tick_ask_the_system_for_no_page() -> None:
         return int(subprocess.run([sys.executable, "-c", IMAGES, how], capture_output=True, check=True).stdout)
 
     assert pages("kept") < 100 < 1000 < pages("given back")
+
+
+BATCH = """
+import gc
+from headless_simulator.memory import collect_seldom
+collect_seldom()
+runs = []
+gc.callbacks.append(lambda phase, _: runs.append(phase))
+batch = [[] for _ in range(5_000)]
+print(len(runs), gc.get_freeze_count() > 1000)
+"""
+
+
+def test_a_batch_of_controls_waits_for_no_search_for_circles() -> None:
+    assert subprocess.run([sys.executable, "-c", BATCH], capture_output=True, check=True).stdout.split() == [
+        b"0",
+        b"True",
+    ]

@@ -23,6 +23,7 @@ from uavsim.cli.stop import INTERRUPTED, StopSignals
 from uavsim.environment import keep_local_direct, name_the_user
 from uavsim.errors import UavsimError
 from uavsim.files.whole import remedy_of
+from uavsim.memory import collect_seldom
 from uavsim.terminal import Screen, be_quiet, line, open_standard_streams
 
 __all__ = ["build_app", "build_overview", "main", "with_quiet"]
@@ -182,6 +183,7 @@ def main(*, take_signals: bool = False) -> None:
     stop = StopSignals()
     try:
         if take_signals:
+            collect_seldom()
             stop.install()
         code = _prepared_and_run(stop)
     except (KeyboardInterrupt, typer.Abort):

@@ -21,7 +21,7 @@ from headless_simulator.compile_groups import one_triangle
 from headless_simulator.compiled import do_without_blas
 from headless_simulator.errors import ClientError
 from headless_simulator.faults import Faults, read_faults
-from headless_simulator.memory import keep_freed_memory
+from headless_simulator.memory import collect_seldom, keep_freed_memory
 from headless_simulator.models.library import ModelLibrary
 from headless_simulator.render import LateRenderer, Renderer
 from headless_simulator.rendering import Rendering
@@ -160,6 +160,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except (ClientError, ValueError, OSError) as problem:
         note(str(problem))
         sys.exit(2)
+    collect_seldom()
     sys.stdout.write(json.dumps(ports) + "\n")
     sys.stdout.flush()
     stop.wait()
