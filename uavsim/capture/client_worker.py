@@ -11,6 +11,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TextIO
 
@@ -28,12 +29,14 @@ from uavsim.capture.client_events import (
     parse_command,
     to_line,
 )
+from uavsim.capture.hang_watch import HangWatch, TellsFrame
 from uavsim.capture.record import record_scene
-from uavsim.errors import InputError, StorageError, SystemFailure, UavsimError
+from uavsim.errors import InputError, SimulatorLost, StorageError, SystemFailure, UavsimError
 from uavsim.images.start import do_without_blas
+from uavsim.memory import collect_seldom
 from uavsim.records.codec import unpack_plan
 from uavsim.records.plan import ScenePlan
-from uavsim.simulate.ports import Endpoint
+from uavsim.simulate.ports import Endpoint, Heartbeat
 from uavsim.simulate.session import Session, open_session
 
 __all__ = ["main", "serve"]
@@ -66,10 +69,18 @@ class _Reporter:
         self.event(Failure(type(error).__name__, str(error), retry=retry))
 
 
-def serve(commands: TextIO, out: TextIO, *, connect: Callable[[], Session]) -> int:
+def serve(
+    commands: TextIO, out: TextIO, *, connect: Callable[[], Session], leave: Callable[[int], None] = os._exit
+) -> int:
     """Obey commands until their end; returns the exit code.
 
     A failed scene ends the process: what is left of a simulator session after an error is not worth trusting.
+
+    Args:
+        commands: lines of ``client_events``.
+        out: where events go.
+        connect: opens the session.
+        leave: ends the process where the client hangs in libcarla, from another thread.
     """
     report = _Reporter(out)
     report.heartbeat("connect", 0)
@@ -81,7 +92,7 @@ def serve(commands: TextIO, out: TextIO, *, connect: Callable[[], Session]) -> i
                 case ProbeCommand():
                     report.ready(session)
                 case FlyCommand(plan=plan, out=folder):
-                    _fly(session, _read_plan(Path(plan)), Path(folder), report)
+                    _fly(session, _read_plan(Path(plan)), Path(folder), report, leave=leave)
                 case _:
                     break
         session.close()
@@ -99,22 +110,30 @@ def _read_plan(path: Path) -> ScenePlan:
         raise InputError(f"{path}: the plan cannot be read: {error.strerror}") from error
 
 
-def _fly(session: Session, plan: ScenePlan, folder: Path, report: _Reporter) -> None:
+def _fly(session: Session, plan: ScenePlan, folder: Path, report: _Reporter, *, leave: Callable[[int], None]) -> None:
     images = 0
+
+    def hang(frame: int) -> None:
+        report.error(
+            SimulatorLost(
+                f"tick {frame} is simulated, but CARLA's client does not come back from it: its Traffic Manager waits for "
+                "ever (docs/troubleshooting.md)"
+            )
+        )
+        leave(SimulatorLost.exit_code)
 
     def sample_taken(samples: int, images_now: int) -> None:
         nonlocal images
         images = images_now
         report.event(SampleTaken(plan.scene_name, samples, plan.samples, images_now))
 
-    facts = record_scene(
-        session,
-        plan,
-        folder,
-        heartbeat=report.heartbeat,
-        sample_taken=sample_taken,
-        measure=SceneMeasurement,
-    )
+    with ExitStack() as stack:
+        heartbeat: Heartbeat = report.heartbeat
+        if isinstance(session.world, TellsFrame):
+            heartbeat = _watched(stack.enter_context(HangWatch(session.world, hang)), report)
+        facts = record_scene(
+            session, plan, folder, heartbeat=heartbeat, sample_taken=sample_taken, measure=SceneMeasurement
+        )
     report.event(
         SceneFlown(
             scene=plan.scene_name,
@@ -124,6 +143,14 @@ def _fly(session: Session, plan: ScenePlan, folder: Path, report: _Reporter) -> 
             images=images,
         )
     )
+
+
+def _watched(watch: HangWatch, report: _Reporter) -> Heartbeat:
+    def heartbeat(phase: str, tick: int) -> None:
+        watch.note(phase)
+        report.heartbeat(phase, tick)
+
+    return heartbeat
 
 
 def endpoints_of(words: Sequence[str]) -> dict[str, Endpoint]:
@@ -152,6 +179,7 @@ def main() -> None:
     events = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # libcarla prints to standard output; that must not mix with the events
     do_without_blas()
+    collect_seldom()
 
     def connect() -> Session:
         return open_session(options.topology, endpoints_of(options.endpoint))

@@ -1,0 +1,122 @@
+"""A client that hangs in a tick is told apart from one that waits for a simulator, or does something else."""
+
+from __future__ import annotations
+
+import functools
+import io
+import json
+import threading
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from uavsim.capture import client_worker
+from uavsim.capture.client_events import FlyCommand, to_line
+from uavsim.capture.hang_watch import HangWatch
+from uavsim.errors import SimulatorLost
+from uavsim.simulate.carla_world import CarlaWorld
+
+SOON_S = 10.0
+MANY_LOOKS = 20
+
+
+class World:
+    """A server's newest frame, and how often somebody looked at it."""
+
+    def __init__(self, *, runs: bool = False) -> None:
+        self.newest, self.runs = 7, runs
+        self.looks = 0
+        self._looked = threading.Condition()
+
+    @property
+    def frame(self) -> int:
+        with self._looked:
+            self.looks += 1
+            self.newest += self.runs
+            self._looked.notify_all()
+            return self.newest
+
+    def wait_for_looks(self) -> None:
+        with self._looked:
+            until = self.looks + MANY_LOOKS
+            assert self._looked.wait_for(lambda: self.looks >= until, SOON_S)
+
+
+def watched(world: World, told: list[int], *, heard: threading.Event | None = None) -> HangWatch:
+    def on_hang(frame: int) -> None:
+        told.append(frame)
+        if heard is not None:
+            heard.set()
+
+    return HangWatch(world, on_hang, limit_s=0.0, look_s=0.001)
+
+
+def test_a_tick_that_is_simulated_but_not_returned_from_is_told_once() -> None:
+    world, told, heard = World(), list[int](), threading.Event()
+    with watched(world, told, heard=heard) as watch:
+        watch.note("fly")
+        world.newest = 8
+        assert heard.wait(SOON_S)
+    assert told == [8]
+
+
+@pytest.mark.parametrize("phase", ["connect", "load", "spawn", "swarm"])
+def test_other_phases_may_take_long_after_a_tick(phase: str) -> None:
+    world, told = World(), list[int]()
+    with watched(world, told) as watch:
+        watch.note("fly")
+        watch.note(phase)
+        world.newest = 8
+        world.wait_for_looks()
+    assert told == []
+
+
+def test_waiting_between_ticks_is_no_hang() -> None:
+    world, told = World(), list[int]()
+    with watched(world, told) as watch:
+        watch.note("fly")
+        world.wait_for_looks()
+    assert told == []
+
+
+def test_a_server_that_goes_on_by_itself_is_no_hang() -> None:
+    world, told = World(runs=True), list[int]()
+    with watched(world, told) as watch:
+        watch.note("fly")
+        world.wait_for_looks()
+    assert told == []
+
+
+def test_the_worker_tells_its_supervisor_and_leaves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    world, left, codes = World(), threading.Event(), list[int]()
+
+    def leave(code: int) -> None:
+        codes.append(code)
+        left.set()
+
+    def record(*_: object, heartbeat: Any, **__: object) -> None:
+        heartbeat("fly", 0)
+        world.newest = 8
+        assert left.wait(SOON_S)
+        raise SimulatorLost("the process would have ended")
+
+    monkeypatch.setattr(client_worker, "record_scene", record)
+    monkeypatch.setattr(client_worker, "HangWatch", functools.partial(HangWatch, limit_s=0.0, look_s=0.001))
+    monkeypatch.setattr(client_worker, "_read_plan", lambda _: SimpleNamespace(scene_name="scene", samples=1))
+    session = SimpleNamespace(world=world, close=lambda: None, **dict.fromkeys(("topology", "swarm", "cameras")))
+    monkeypatch.setattr(client_worker._Reporter, "ready", lambda *_: None)
+    out = io.StringIO()
+    commands = io.StringIO(to_line(FlyCommand(str(tmp_path / "plan"), str(tmp_path / "out"))) + "\n")
+    client_worker.serve(commands, out, connect=lambda: cast(Any, session), leave=leave)
+    assert codes == [3]
+    said = [json.loads(line) for line in out.getvalue().splitlines()]
+    failure = next(event for event in said if event["event"] == "error")
+    assert failure["kind"] == "SimulatorLost"
+    assert failure["retry"]
+    assert "tick 8 is simulated" in failure["message"]
+
+
+def test_carlas_world_tells_its_newest_frame() -> None:
+    assert isinstance(vars(CarlaWorld)["frame"], property)

@@ -1,0 +1,74 @@
+"""Notice that a client hangs in a tick that the server has long simulated.
+
+libcarla wakes its Traffic Manager without the lock under which the Traffic Manager begins to wait: the wake-up may be lost,
+and then tick and Traffic Manager wait for each other, below every time-out (CARLA's issue 9172, mended after 0.9.16). It looks
+like nothing else: the state of the tick that was asked for is here, and the call does not return.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from types import TracebackType
+from typing import Final, Protocol, runtime_checkable
+
+__all__ = ["HangWatch", "TellsFrame"]
+
+_LIMIT_S: Final = 10.0  # a Traffic Manager's step takes milliseconds
+_LOOK_S: Final = 1.0
+_PHASES: Final = ("warmup", "fly")
+
+
+@runtime_checkable
+class TellsFrame(Protocol):
+    """A ``WorldPort`` that knows the newest state that its server sent, in any thread."""
+
+    @property
+    def frame(self) -> int:
+        """Number of that state."""
+
+
+class HangWatch:
+    """Watches one scene; use as a context manager.
+
+    Args:
+        world: whose ticks they are.
+        on_hang: called once, in a thread of the watch, with the frame that the client does not come back from.
+        limit_s: how long a client may take to return from a tick that is simulated.
+        look_s: how often somebody looks.
+    """
+
+    def __init__(
+        self, world: TellsFrame, on_hang: Callable[[int], None], *, limit_s: float = _LIMIT_S, look_s: float = _LOOK_S
+    ) -> None:
+        self._world, self._on_hang, self._limit_s, self._look_s = world, on_hang, limit_s, look_s
+        self._returned: int | None = None  # the last tick that the client came back from; None: it does something else
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._watch, name="hang watch", daemon=True)
+
+    def __enter__(self) -> HangWatch:
+        self._thread.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
+        self._stop.set()
+        self._thread.join()
+
+    def note(self, phase: str) -> None:
+        """Note that the client came back from a tick; in phases with other work than ticks, nothing is watched."""
+        self._returned = self._world.frame if phase in _PHASES else None
+
+    def _watch(self) -> None:
+        seen = None  # (frame, since when) of a state that is newer than the last tick that the client came back from
+        while not self._stop.wait(self._look_s):
+            newest, returned = self._world.frame, self._returned
+            if returned is None or newest <= returned:
+                seen = None
+                continue
+            now = time.monotonic()
+            if seen is None or seen[0] != newest:
+                seen = (newest, now)
+            elif now - seen[1] >= self._limit_s:
+                self._on_hang(newest)
+                return
