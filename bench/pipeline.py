@@ -104,9 +104,8 @@ def measured(kept: Kept, kind: str) -> Seconds:
         "pipeline-write": lambda folder: record(kept, folder, kind, writing=False),
     }
     told: Seconds = {name: {"wall": [], "cpu": []} for name in ways}
-    with tempfile.TemporaryDirectory(
-        dir=_FOLDER
-    ) as work:  # ext4 makes files slowly for minutes after others were deleted
+    # Nothing is deleted between the turns: ext4 makes files slowly for minutes after others were.
+    with tempfile.TemporaryDirectory(dir=_FOLDER) as work:
         for turn in range(TURNS + 1):
             for number, (name, way) in enumerate(ways.items()):
                 folder = Path(work, f"{turn}_{number}")
