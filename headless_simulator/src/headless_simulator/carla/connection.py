@@ -23,7 +23,7 @@ from headless_simulator.rpc.connections import Connection
 from headless_simulator.rpc.messages import Dialect, ProtocolError, Request, encode_whole
 
 LARGEST_MESSAGE: Final = 32 << 20
-WAKE_GAP_S: Final = 0.001
+WAKE_GAP_S: Final = 0.003
 _WAKE_LIMIT_S: Final = 0.1
 _IDLE_QUESTION_S: Final = 0.002  # an asynchronous Traffic Manager asks for the settings in a busy loop
 _QUEUED_STEPS: Final = 1024
