@@ -12,11 +12,13 @@ from typing import Any, cast
 
 import pytest
 
-from uavsim.capture import client_worker
+from uavsim.capture import client_worker, hang_watch
 from uavsim.capture.client_events import FlyCommand, to_line
 from uavsim.capture.hang_watch import HangWatch
 from uavsim.errors import SimulatorLost
-from uavsim.simulate.carla_world import CarlaWorld
+from uavsim.simulate import carla_world
+from uavsim.simulate.merged_world import MergedWorld
+from uavsim.supervise.client_process import Deadlines
 
 SOON_S = 10.0
 MANY_LOOKS = 20
@@ -118,5 +120,13 @@ def test_the_worker_tells_its_supervisor_and_leaves(tmp_path: Path, monkeypatch:
     assert "tick 8 is simulated" in failure["message"]
 
 
+def test_a_slow_call_ends_by_its_own_time_out_first_and_a_hang_before_the_supervisor_is_tired() -> None:
+    assert carla_world._CALL_TIMEOUT_S < hang_watch._LIMIT_S < Deadlines().tick_s
+
+
 def test_carlas_world_tells_its_newest_frame() -> None:
-    assert isinstance(vars(CarlaWorld)["frame"], property)
+    assert isinstance(vars(carla_world.CarlaWorld)["frame"], property)
+
+
+def test_a_merged_world_lets_ticks_pass_and_is_not_watched() -> None:
+    assert not hasattr(MergedWorld, "frame")

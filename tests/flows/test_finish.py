@@ -8,7 +8,7 @@ import psutil
 import pytest
 
 from tests.flows.test_stages import contents, run_all
-from uavsim.flows import server
+from uavsim.flows import finish, server
 from uavsim.flows.context import committed_already, prepared
 from uavsim.flows.generate import generate
 from uavsim.flows.request import Request
@@ -68,3 +68,11 @@ def test_a_scene_that_is_missing_changed_or_forced_is_flown(paper: Paper, tmp_pa
     entry = read_ledger(output)["scene_01"]
     write_entry(output, replace(entry, plan_sha256="0" * 64))
     assert committed_already(prepared(paper(scenes="2"))) is None
+
+
+def test_the_mini_split_is_looked_at_whole_and_a_release_by_its_files_alone() -> None:
+    a_row_bytes = 490  # of sample_data.json, as written
+    assert finish.decodes(10_000 * a_row_bytes, asked=None)
+    assert not finish.decodes(500_000 * a_row_bytes, asked=None)
+    assert finish.decodes(500_000 * a_row_bytes, asked=True)
+    assert not finish.decodes(10, asked=False)
