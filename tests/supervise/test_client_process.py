@@ -87,3 +87,15 @@ def test_a_client_that_cannot_start(tmp_path: Path) -> None:
         pytest.raises(SimulatorLost, match="cannot run /no/such/python"),
     ):
         client.wait_ready()
+
+
+def test_a_client_has_a_home_of_the_run_and_the_users_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    say = "import json, os; print(json.dumps({'event': 'ready', 'protocol': 1, 'client': os.environ['HOME'], "
+    say += "'server': os.environ['XDG_CACHE_HOME']}), flush=True); input()"
+    with ClientProcess(
+        [sys.executable, "-c", say], log=tmp_path / "log", deadlines=PATIENT, home=tmp_path / "home"
+    ) as client:
+        ready = client.wait_ready()
+    assert ready.client == str(tmp_path / "home")  # libcarla keeps maps there by their names
+    assert ready.server == str(tmp_path / "cache")  # numba keeps machine code there, for the next run

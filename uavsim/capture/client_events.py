@@ -2,7 +2,7 @@
 
     commands   {"cmd": "probe"}  {"cmd": "fly", "plan": FILE, "out": FOLDER}  {"cmd": "quit"}
     events     {"event": "ready", "protocol", "client", "server", "map_name"}
-               {"event": "heartbeat", "phase": connect|load|spawn|swarm|warmup|fly, "tick": n}
+               {"event": "heartbeat", "phase": connect|compile|load|spawn|swarm|warmup|fly, "tick": n}
                {"event": "sample", "scene", "sample", "samples", "images"}
                {"event": "done", "scene", "recording", "vehicles", "vehicles_asked", "images"}
                {"event": "error", "kind", "message", "retry"}

@@ -15,6 +15,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TextIO
 
+from uavsim.annotate.compile_ahead import CompileAhead
 from uavsim.annotate.measure import SceneMeasurement
 from uavsim.capture.client_events import (
     PROTOCOL,
@@ -70,7 +71,12 @@ class _Reporter:
 
 
 def serve(
-    commands: TextIO, out: TextIO, *, connect: Callable[[], Session], leave: Callable[[int], None] = os._exit
+    commands: TextIO,
+    out: TextIO,
+    *,
+    connect: Callable[[], Session],
+    leave: Callable[[int], None] = os._exit,
+    compiled: Callable[[Heartbeat], None] = lambda _: None,
 ) -> int:
     """Obey commands until their end; returns the exit code.
 
@@ -81,6 +87,7 @@ def serve(
         out: where events go.
         connect: opens the session.
         leave: ends the process where the client hangs in libcarla, from another thread.
+        compiled: waits before a flight until what it runs is compiled.
     """
     report = _Reporter(out)
     report.heartbeat("connect", 0)
@@ -92,6 +99,7 @@ def serve(
                 case ProbeCommand():
                     report.ready(session)
                 case FlyCommand(plan=plan, out=folder):
+                    compiled(report.heartbeat)
                     _fly(session, _read_plan(Path(plan)), Path(folder), report, leave=leave)
                 case _:
                     break
@@ -184,7 +192,8 @@ def main() -> None:
     def connect() -> Session:
         return open_session(options.topology, endpoints_of(options.endpoint))
 
-    code = serve(sys.stdin, events, connect=connect)
+    with CompileAhead() as ahead:
+        code = serve(sys.stdin, events, connect=connect, compiled=ahead.wait)
     events.flush()
     sys.stderr.flush()
     os._exit(code)  # libcarla's threads may abort or hang a regular interpreter exit

@@ -6,11 +6,11 @@ numba takes half a second and 80 MB to import: only modules that run kernels imp
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import ParamSpec, TypeVar, cast
+from typing import Any, ParamSpec, TypeVar, cast
 
 from numba import njit
 
-__all__ = ["kernel"]
+__all__ = ["is_kept", "kernel"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -22,3 +22,16 @@ def kernel(function: Callable[P, R]) -> Callable[P, R]:
     It calls kernels of its own file only: numba keeps machine code until that file changes, and what a kernel calls is in it.
     """
     return cast("Callable[P, R]", njit(cache=True, nogil=True, error_model="numpy")(function))
+
+
+def is_kept(function: Callable[..., Any]) -> bool:
+    """Tell whether a kernel's machine code is on disk, for this file as it is and for this processor, whatever its arguments.
+
+    numba has no public way to ask; of a version that cannot be asked so, and where nothing is compiled, the answer is yes.
+    """
+    try:
+        index = function._cache._cache_file._load_index()  # type: ignore[attr-defined]
+        target = function.targetctx.codegen().magic_tuple()  # type: ignore[attr-defined]
+        return any(key[1] == target for key in index)
+    except (AttributeError, LookupError, TypeError):
+        return True
