@@ -1,7 +1,8 @@
 """How the cost of an image grows with drones, cameras and cars, that of a scene with scenes, and memory with all of them.
 
 Of each swarm the same flight is flown twice, with few captures and with many: ticks, start-up and traffic are in both, and
-what is between them is what images cost, in processor seconds. Images are flat and small, except for their number.
+what is between them is what images cost, in processor seconds. Images are flat and small, except for their number: what a
+capture costs whatever its images are, weighs as much as it can. Drones are also counted with images as UAV3D has them.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ import psutil
 import yaml
 
 from bench.cost import watched
+from bench.frames import SIZE_PX
 from bench.rows import Row
 from trials.small_dataset import write_plans
 from uavsim.flows.server import TemporaryServer
@@ -31,6 +33,7 @@ SCENES: Final = (1, 10, 100)
 SAMPLES: Final = 8  # of each of these scenes
 TICKS: Final = 480  # of every flight, divided evenly by all numbers of captures
 PAIRS: Final = 2400  # of image and mask that the many captures bring, about
+DRAWN_PAIRS: Final = 600
 STEP_S: Final = 0.05
 TURNS: Final = 3
 _ANGLES: Final = {"BOTTOM": (-90, 0), "FRONT": (-45, 0), "BACK": (-45, 180), "LEFT": (-45, -90), "RIGHT": (-45, 90)}
@@ -43,11 +46,17 @@ class Swarm:
     drones: int = 5
     cameras: int = 5
     vehicles: int = 15
+    is_drawn: bool = False
+
+    @property
+    def size_px(self) -> tuple[int, int]:
+        """Of the images."""
+        return SIZE_PX if self.is_drawn else (320, 180)
 
     @property
     def intervals(self) -> int:
         """Between the many captures: a divisor of the ticks that brings about the wanted images."""
-        wanted = PAIRS / (self.drones * self.cameras)
+        wanted = (DRAWN_PAIRS if self.is_drawn else PAIRS) / (self.drones * self.cameras)
         return min((n for n in range(1, TICKS + 1) if TICKS % n == 0), key=lambda n: abs(n - wanted))
 
 
@@ -58,8 +67,8 @@ def write_swarm(work: Path, swarm: Swarm, *, intervals: int) -> str:
     cameras = {name: {"pitch_deg": _ANGLES[name][0], "yaw_deg": _ANGLES[name][1]} for name in names}
     texts = {
         "rigs/bench": {
-            "width_px": 320,
-            "height_px": 180,
+            "width_px": swarm.size_px[0],
+            "height_px": swarm.size_px[1],
             "fov_deg": 90,
             "sensors": ["rgb", "instance"],
             "cameras": cameras,
@@ -102,6 +111,7 @@ def rows() -> Iterator[Row]:
         "drones": [Swarm(drones=n) for n in DRONES],
         "cameras": [Swarm(cameras=n) for n in CAMERAS],
         "vehicles": [Swarm(vehicles=n) for n in VEHICLES],
+        "drones_drawn": [Swarm(drones=n, is_drawn=True) for n in DRONES],
     }
     told = _measured(dict.fromkeys(swarm for group in swarms.values() for swarm in group))
     for what, group in swarms.items():
@@ -136,11 +146,12 @@ def _measured(swarms: Iterable[Swarm]) -> dict[Swarm, tuple[Cost, Cost]]:
 def _images(what: str, told: Mapping[Swarm, tuple[Cost, Cost]]) -> Iterator[Row]:
     costs = []
     for swarm, (few, many) in told.items():
-        count = getattr(swarm, what)
+        count = getattr(swarm, what.removesuffix("_drawn"))
+        width, height = swarm.size_px
         pairs = (swarm.intervals - 1) * swarm.drones * swarm.cameras
         how = (
             f"processor time of all processes, {swarm.intervals + 1} captures less 2 on one flight of {TICKS} ticks, {pairs} "
-            f"pairs of 320x180, flat: {swarm.drones} drones, {swarm.cameras} cameras, {swarm.vehicles} cars asked for; "
+            f"pairs of {width}x{height}, {'drawn' if swarm.is_drawn else 'flat'}: {swarm.drones} drones, {swarm.cameras} cameras, {swarm.vehicles} cars asked for; "
             f"least of {TURNS} turns"
         )
         costs.append(1e3 * (many.cpu_s - few.cpu_s) / pairs)
@@ -150,7 +161,7 @@ def _images(what: str, told: Mapping[Swarm, tuple[Cost, Cost]]) -> Iterator[Row]
         yield Row(
             f"growth_peak_mb_{count}_{what}", many.peak_mb, "MB", f"most memory of all processes together (PSS): {how}"
         )
-    numbers = ", ".join(str(getattr(swarm, what)) for swarm in told)
+    numbers = ", ".join(str(getattr(swarm, what.removesuffix("_drawn"))) for swarm in told)
     yield Row(
         f"growth_spread_{what}", spread(costs), "share", f"largest above smallest cost of a pair, {numbers} {what}"
     )
@@ -160,12 +171,12 @@ def _flown(swarm: Swarm, intervals: int) -> Cost:
     with tempfile.TemporaryDirectory() as folder:
         work = Path(folder)
         dataset = write_swarm(work, swarm, intervals=intervals)
-        return _generated(work, ("--dataset", dataset))
+        return _generated(work, ("--dataset", dataset), render="full" if swarm.is_drawn else "flat")
 
 
-def _generated(work: Path, words: Sequence[str]) -> Cost:
-    """Generate with one flat simulator, that is not restarted."""
-    simulator = {"kind": "mock", "arguments": ["--render", "flat"], "recycle_scenes": 1000}
+def _generated(work: Path, words: Sequence[str], *, render: str = "flat") -> Cost:
+    """Generate with one simulator that draws so, and is not restarted."""
+    simulator = {"kind": "mock", "arguments": ["--render", render], "recycle_scenes": 1000}
     (work / "run.yaml").write_text(yaml.safe_dump({"simulators": [simulator]}))
     before = _used_s()
     command = ("generate", *words, "--no-check", "--run", str(work / "run.yaml"), "--out", str(work / "out"))

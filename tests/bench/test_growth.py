@@ -4,14 +4,15 @@ from pathlib import Path
 
 import pytest
 
-from bench.growth import DRONES, PAIRS, TICKS, Cost, Swarm, per_scene, spread, write_swarm
+from bench.growth import DRAWN_PAIRS, DRONES, PAIRS, TICKS, Cost, Swarm, per_scene, spread, write_swarm
 from uavsim.config.library import Library
 
 
+@pytest.mark.parametrize("is_drawn", [False, True])
 @pytest.mark.parametrize("drones", DRONES)
-def test_every_swarm_flies_as_many_ticks_and_about_as_many_images(drones: int, tmp_path: Path):
-    swarm = Swarm(drones=drones)
-    assert swarm.intervals * drones * 5 == pytest.approx(PAIRS, rel=0.25)
+def test_every_swarm_flies_as_many_ticks_and_about_as_many_images(drones: int, is_drawn: bool, tmp_path: Path):
+    swarm = Swarm(drones=drones, is_drawn=is_drawn)
+    assert swarm.intervals * drones * 5 == pytest.approx(DRAWN_PAIRS if is_drawn else PAIRS, rel=0.25)
     library = Library.of((tmp_path,))
     for intervals in (1, swarm.intervals):
         dataset = library.with_dataset(write_swarm(tmp_path, swarm, intervals=intervals))[0].model
