@@ -151,7 +151,8 @@ def _images(what: str, told: Mapping[Swarm, tuple[Cost, Cost]]) -> Iterator[Row]
         pairs = (swarm.intervals - 1) * swarm.drones * swarm.cameras
         how = (
             f"processor time of all processes, {swarm.intervals + 1} captures less 2 on one flight of {TICKS} ticks, {pairs} "
-            f"pairs of {width}x{height}, {'drawn' if swarm.is_drawn else 'flat'}: {swarm.drones} drones, {swarm.cameras} cameras, {swarm.vehicles} cars asked for; "
+            f"pairs of {width}x{height}, {'drawn' if swarm.is_drawn else 'flat'}: {swarm.drones} drones, "
+            f"{swarm.cameras} cameras, {swarm.vehicles} cars asked for; "
             f"least of {TURNS} turns"
         )
         costs.append(1e3 * (many.cpu_s - few.cpu_s) / pairs)
