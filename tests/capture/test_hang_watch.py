@@ -6,6 +6,7 @@ import functools
 import io
 import json
 import threading
+import time
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -46,13 +47,29 @@ class World:
             assert self._looked.wait_for(lambda: self.looks >= until, SOON_S)
 
 
+class WakingWorld(World):
+    """One whose tick comes back when it is woken, or does not."""
+
+    def __init__(self, *, helps: bool, is_told: bool = True) -> None:
+        super().__init__()
+        self.helps, self.is_told = helps, is_told
+        self.woken = 0
+        self.watch: HangWatch | None = None
+
+    def wake(self) -> bool:
+        self.woken += 1
+        if self.helps and self.watch is not None:
+            self.watch.note("fly")
+        return self.is_told
+
+
 def watched(world: World, told: list[int], *, heard: threading.Event | None = None) -> HangWatch:
     def on_hang(frame: int) -> None:
         told.append(frame)
         if heard is not None:
             heard.set()
 
-    return HangWatch(world, on_hang, limit_s=0.0, look_s=0.001)
+    return HangWatch(world, on_hang, limit_s=0.0, woken_s=0.0, look_s=0.001)
 
 
 def test_a_tick_that_is_simulated_but_not_returned_from_is_told_once() -> None:
@@ -62,6 +79,32 @@ def test_a_tick_that_is_simulated_but_not_returned_from_is_told_once() -> None:
         world.newest = 8
         assert heard.wait(SOON_S)
     assert told == [8]
+
+
+def test_a_tick_that_comes_back_when_it_is_woken_is_no_hang_and_is_woken_once() -> None:
+    world, hung, woken = WakingWorld(helps=True), list[int](), list[int]()
+    with HangWatch(world, hung.append, on_woken=woken.append, limit_s=0.0, look_s=0.001) as watch:
+        world.watch = watch
+        watch.note("fly")
+        for newest in (8, 9):
+            world.newest = newest
+            end = time.monotonic() + SOON_S
+            while len(woken) < newest - 7:
+                assert time.monotonic() < end
+                world.wait_for_looks()
+        world.wait_for_looks()
+    assert (hung, woken, world.woken) == ([], [8, 9], 2)
+
+
+@pytest.mark.parametrize("is_told", [True, False])
+def test_a_tick_that_does_not_come_back_after_it_was_woken_or_cannot_be_hangs(is_told: bool) -> None:
+    world, told, heard = WakingWorld(helps=False, is_told=is_told), list[int](), threading.Event()
+    with watched(world, told, heard=heard) as watch:
+        watch.note("fly")
+        world.newest = 8
+        assert heard.wait(SOON_S)
+    assert told == [8]
+    assert world.woken == 1
 
 
 @pytest.mark.parametrize("phase", ["connect", "load", "spawn", "swarm"])
@@ -121,11 +164,13 @@ def test_the_worker_tells_its_supervisor_and_leaves(tmp_path: Path, monkeypatch:
 
 
 def test_a_slow_call_ends_by_its_own_time_out_first_and_a_hang_before_the_supervisor_is_tired() -> None:
-    assert carla_world._CALL_TIMEOUT_S < hang_watch._LIMIT_S < Deadlines().tick_s
+    assert carla_world._CALL_TIMEOUT_S < hang_watch._LIMIT_S
+    assert Deadlines().tick_s > hang_watch._LIMIT_S + hang_watch._WOKEN_S
 
 
-def test_carlas_world_tells_its_newest_frame() -> None:
+def test_carlas_world_tells_its_newest_frame_and_wakes_its_traffic_manager() -> None:
     assert isinstance(vars(carla_world.CarlaWorld)["frame"], property)
+    assert callable(carla_world.CarlaWorld.wake)
 
 
 def test_a_merged_world_lets_ticks_pass_and_is_not_watched() -> None:

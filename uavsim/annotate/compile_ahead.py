@@ -3,8 +3,8 @@
 numba's compiler keeps some 150 MB of the process that it worked in, and in a run's first flight on a machine that would be the
 client, which has the images of two captures in memory besides. What was compiled lies on disk, where the client finds it.
 
-``python -m uavsim.annotate.compile_ahead`` compiles; a client that finds nothing starts it (``CompileAhead``). What it leaves out,
-or cannot keep, is compiled where it is called.
+``python -m uavsim.annotate.compile_ahead`` compiles; a client that finds nothing starts it (``CompileAhead``). What it
+leaves out, or cannot keep, is compiled where it is called.
 """
 
 from __future__ import annotations

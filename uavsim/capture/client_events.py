@@ -4,6 +4,7 @@
     events     {"event": "ready", "protocol", "client", "server", "map_name"}
                {"event": "heartbeat", "phase": connect|compile|load|spawn|swarm|warmup|fly, "tick": n}
                {"event": "sample", "scene", "sample", "samples", "images"}
+               {"event": "woken", "frame"}
                {"event": "done", "scene", "recording", "vehicles", "vehicles_asked", "images"}
                {"event": "error", "kind", "message", "retry"}
 
@@ -37,6 +38,7 @@ __all__ = [
     "SampleTaken",
     "SceneFlown",
     "UnknownEvent",
+    "Woken",
     "fields_of",
     "parse_command",
     "parse_event",
@@ -121,6 +123,14 @@ class SceneFlown:
 
 
 @dataclass(frozen=True, slots=True)
+class Woken:
+    """The client hung in a tick, was woken, and goes on: see ``hang_watch``."""
+
+    frame: int
+    event: Literal["woken"] = "woken"
+
+
+@dataclass(frozen=True, slots=True)
 class Failure:
     """The client process ends with an error; ``kind`` is a class of ``uavsim.errors``."""
 
@@ -139,13 +149,13 @@ class UnknownEvent:
 
 
 Command = ProbeCommand | FlyCommand | QuitCommand
-KnownEvent = ClientReady | Progress | SampleTaken | SceneFlown | Failure
+KnownEvent = ClientReady | Progress | SampleTaken | Woken | SceneFlown | Failure
 ClientEvent = KnownEvent | UnknownEvent
 
 _COMMANDS: Final[TypeAdapter[Command]] = TypeAdapter(Annotated[Command, Field(discriminator="cmd")])
 _EVENTS: Final[TypeAdapter[KnownEvent]] = TypeAdapter(Annotated[KnownEvent, Field(discriminator="event")])
 _MOST_NESTED: Final = 16  # ours have three; what writes events into the log calls itself for each
-_KINDS: Final = {"ready", "heartbeat", "sample", "done", "error"}
+_KINDS: Final = {"ready", "heartbeat", "sample", "woken", "done", "error"}
 
 
 def to_line(record: Command | KnownEvent) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+import threading
 import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
@@ -27,6 +28,7 @@ from uavsim.capture.client_events import (
     Progress,
     SampleTaken,
     SceneFlown,
+    Woken,
     parse_command,
     to_line,
 )
@@ -50,10 +52,12 @@ class _Reporter:
 
     def __init__(self, out: TextIO) -> None:
         self._out, self._last, self._phase = out, 0.0, ""
+        self._lock = threading.Lock()  # a watch tells, too
 
     def event(self, event: KnownEvent) -> None:
-        self._out.write(to_line(event) + "\n")
-        self._out.flush()
+        with self._lock:
+            self._out.write(to_line(event) + "\n")
+            self._out.flush()
 
     def heartbeat(self, phase: str, tick: int) -> None:
         now = time.monotonic()
@@ -138,7 +142,8 @@ def _fly(session: Session, plan: ScenePlan, folder: Path, report: _Reporter, *, 
     with ExitStack() as stack:
         heartbeat: Heartbeat = report.heartbeat
         if isinstance(session.world, TellsFrame):
-            heartbeat = _watched(stack.enter_context(HangWatch(session.world, hang)), report)
+            watch = HangWatch(session.world, hang, on_woken=lambda frame: report.event(Woken(frame)))
+            heartbeat = _watched(stack.enter_context(watch), report)
         facts = record_scene(
             session, plan, folder, heartbeat=heartbeat, sample_taken=sample_taken, measure=SceneMeasurement
         )

@@ -1,8 +1,10 @@
-"""Notice that a client hangs in a tick that the server has long simulated.
+"""Notice that a client hangs in a tick that the server has long simulated, and wake it.
 
 libcarla wakes its Traffic Manager without the lock under which the Traffic Manager begins to wait: the wake-up may be lost,
 and then tick and Traffic Manager wait for each other, below every time-out (CARLA's issue 9172, mended after 0.9.16). It looks
-like nothing else: the state of the tick that was asked for is here, and the call does not return.
+like nothing else: the state of the tick that was asked for is here, and the call does not return. A world that can wake its
+Traffic Manager does, and the flight goes on where it was: with the step that was missed. Where that does not help, the client
+is lost.
 """
 
 from __future__ import annotations
@@ -13,9 +15,10 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Final, Protocol, runtime_checkable
 
-__all__ = ["HangWatch", "TellsFrame"]
+__all__ = ["HangWatch", "TellsFrame", "Wakes"]
 
 _LIMIT_S: Final = 30.0  # longer than any call of libcarla's may take, shorter than the silence that a supervisor bears
+_WOKEN_S: Final = 10.0  # in which a client that was woken comes back
 _LOOK_S: Final = 1.0
 _PHASES: Final = ("warmup", "fly")
 
@@ -32,20 +35,38 @@ class TellsFrame(Protocol):
         """Number of that state."""
 
 
+@runtime_checkable
+class Wakes(Protocol):
+    """A world that can wake what its tick waits for."""
+
+    def wake(self) -> bool:
+        """Wake it, from any thread; False where that cannot be."""
+
+
 class HangWatch:
     """Watches one scene; use as a context manager.
 
     Args:
         world: whose ticks they are.
         on_hang: called once, in a thread of the watch, with the frame that the client does not come back from.
+        on_woken: called in that thread with a frame whose tick was woken.
         limit_s: how long a client may take to return from a tick that is simulated.
+        woken_s: how long it may take after it was woken.
         look_s: how often somebody looks.
     """
 
     def __init__(
-        self, world: TellsFrame, on_hang: Callable[[int], None], *, limit_s: float = _LIMIT_S, look_s: float = _LOOK_S
+        self,
+        world: TellsFrame,
+        on_hang: Callable[[int], None],
+        *,
+        on_woken: Callable[[int], None] = lambda _: None,
+        limit_s: float = _LIMIT_S,
+        woken_s: float = _WOKEN_S,
+        look_s: float = _LOOK_S,
     ) -> None:
-        self._world, self._on_hang, self._limit_s, self._look_s = world, on_hang, limit_s, look_s
+        self._world, self._on_hang, self._on_woken = world, on_hang, on_woken
+        self._limit_s, self._woken_s, self._look_s = limit_s, woken_s, look_s
         self._returned: int | None = None  # the last tick that the client came back from; None: it does something else
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._watch, name="hang watch", daemon=True)
@@ -64,6 +85,7 @@ class HangWatch:
 
     def _watch(self) -> None:
         seen = None  # (frame, since when) of a state that is newer than the last tick that the client came back from
+        woken = None  # the frame whose tick was woken last
         while not self._stop.wait(self._look_s):
             newest, returned = self._world.frame, self._returned
             if returned is None or newest <= returned:
@@ -72,6 +94,11 @@ class HangWatch:
             now = time.monotonic()
             if seen is None or seen[0] != newest:
                 seen = (newest, now)
-            elif now - seen[1] >= self._limit_s:
+            elif now - seen[1] < (self._woken_s if woken == newest else self._limit_s):
+                continue
+            elif woken != newest and isinstance(self._world, Wakes) and self._world.wake():
+                woken, seen = newest, (newest, time.monotonic())
+                self._on_woken(newest)
+            else:
                 self._on_hang(newest)
                 return

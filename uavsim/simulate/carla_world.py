@@ -6,21 +6,21 @@ exception is translated where it enters.
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import carla
 import numpy as np
 
-from uavsim.errors import MapMissing, MissedTick, SimulatorError, SimulatorLost
+from uavsim.errors import MapMissing, MissedTick, SimulatorError
 from uavsim.records.modalities import Modality
 from uavsim.records.plan import ScenePlan
 from uavsim.records.recording import ActorInfo
-from uavsim.simulate import carla_cases, carla_intruders, carla_read, carla_traffic, versions
+from uavsim.simulate import carla_cases, carla_intruders, carla_read, carla_traffic, carla_wake, versions
+from uavsim.simulate.carla_errors import translated
 from uavsim.simulate.carla_intruders import CarlaIntruders
 from uavsim.simulate.carla_motion import MotionReader
 from uavsim.simulate.carla_replay import RecordedTraffic, parked_in
@@ -36,17 +36,6 @@ _CALL_TIMEOUT_S = 20.0
 _LANE_PIECE_M = 2.0
 _LOOK_S = 0.0005
 _LEFT_BEHIND = ("controller.*", "walker.*", "vehicle.*", "sensor.*")
-
-
-@contextlib.contextmanager
-def _translated(doing: str) -> Iterator[None]:
-    """Turn libcarla's exceptions into ours, with what was tried."""
-    try:
-        yield
-    except RuntimeError as error:
-        text = " ".join(str(error).split())
-        kind = SimulatorLost if "time-out" in text or "timeout" in text else SimulatorError
-        raise kind(f"CARLA failed while {doing}: {text}") from error
 
 
 class CarlaWorld:
@@ -65,7 +54,7 @@ class CarlaWorld:
         self._client.set_timeout(_CALL_TIMEOUT_S)
         self.client_version: str = self._client.get_client_version()
         versions.refuse_other_client(self.client_version, python=sys.executable)
-        with _translated("opening the world"):
+        with translated("opening the world"):
             self._world = self._client.get_world()
             # the headless simulator says who it is in its spectator's attributes; Unreal has no such attribute
             self.kind: str = str(self._world.get_spectator().attributes.get("simulator", "unreal"))
@@ -86,12 +75,12 @@ class CarlaWorld:
     @property
     def map_name(self) -> str:
         """The loaded map without its folder: ``Town10HD``."""
-        with _translated("reading the map"):
+        with translated("reading the map"):
             return str(self._world.get_map().name).rsplit("/", 1)[-1]
 
     def drivable(self) -> FloatArray:
         """See ``WorldPort``; lanes are cut into pieces of 2 m."""
-        with _translated("reading the map"):
+        with translated("reading the map"):
             return carla_read.lane_quads(
                 self._world.get_map().generate_waypoints(_LANE_PIECE_M), length_m=_LANE_PIECE_M
             )
@@ -107,7 +96,7 @@ class CarlaWorld:
             self._sweep()
         self._step_s = plan.step_us / 1e6
         self._rendering = False
-        with _translated("setting the clock"):
+        with translated("setting the clock"):
             self._apply_settings()
 
     def _sweep(self) -> None:
@@ -116,7 +105,7 @@ class CarlaWorld:
         A borrowed simulator is the run's alone; what drives, walks or looks in it goes. A client knows of it by
         the server's snapshots, and a server that was left in synchronous mode sends none until somebody ticks.
         """
-        with _translated("clearing what another client left"):
+        with translated("clearing what another client left"):
             self._pass_a_tick()
             left = [a.id for kind in _LEFT_BEHIND for a in self._world.get_actors().filter(kind)]
             left += carla_cases.left_behind(self._world) + carla_intruders.left_behind(self._world)
@@ -126,12 +115,12 @@ class CarlaWorld:
         self._swept = True
 
     def _load(self, wanted: str) -> None:
-        with _translated("listing maps"):
+        with translated("listing maps"):
             maps = sorted({name.rsplit("/", 1)[-1] for name in self._client.get_available_maps()})
         if wanted not in maps:
             raise MapMissing(f"the server at {self._where} has no map {wanted!r}; it has {', '.join(maps)}")
         self._client.set_timeout(_LOAD_TIMEOUT_S)
-        with _translated(f"loading {wanted}"):
+        with translated(f"loading {wanted}"):
             self._world = self._client.load_world(wanted)
         self._client.set_timeout(_CALL_TIMEOUT_S)
         self.generation += 1
@@ -151,7 +140,7 @@ class CarlaWorld:
 
     def set_weather(self, values: Sequence[float]) -> None:
         """See ``WorldPort``."""
-        with _translated("setting the weather"):
+        with translated("setting the weather"):
             self._world.set_weather(carla.WeatherParameters(*(float(v) for v in values)))
 
     def tick(self, *, render: bool) -> TickState:
@@ -160,7 +149,7 @@ class CarlaWorld:
         Switching rendering costs no tick of its own: ``apply_settings`` sets the switch and then ticks once, and that
         is the tick asked for. The caller's clock check sees it if a version of libcarla should tick more or less.
         """
-        with _translated("ticking"):
+        with translated("ticking"):
             if render == self._rendering:
                 frame = int(self._world.tick(_CALL_TIMEOUT_S))
                 snapshot = self._world.get_snapshot()
@@ -180,7 +169,7 @@ class CarlaWorld:
 
     def cue(self) -> None:
         """Ask for a tick of the server alone, without a step of the Traffic Manager; returns at once."""
-        with _translated("passing a tick"):
+        with translated("passing a tick"):
             self._client.apply_batch([], True)
 
     def now(self, *, full: bool = False) -> TickState:
@@ -189,7 +178,7 @@ class CarlaWorld:
         Args:
             full: as ``tick`` returns it, with motion and, in a replay, recorded velocities; else only where everything is.
         """
-        with _translated("reading the world"):
+        with translated("reading the world"):
             seen = self._world.get_snapshot()
         return self._state(seen, float(seen.timestamp.elapsed_seconds), full=full)
 
@@ -197,6 +186,11 @@ class CarlaWorld:
     def frame(self) -> int:
         """Of the last state that the server sent."""
         return int(self._world.get_snapshot().frame)
+
+    def wake(self) -> bool:
+        """Wake a Traffic Manager that hangs, see ``carla_wake``; False where there is none, or it does not answer."""
+        manager = self._traffic_manager
+        return manager is not None and carla_wake.wake_traffic_manager(int(manager.get_port()))
 
     def newer_than(self, frame: int, *, timeout_s: float) -> TickState | None:
         """Wait for the state of a later frame; None when none comes."""
@@ -211,7 +205,7 @@ class CarlaWorld:
         table = rows(poses_only=poses_only)
         motion, proven = None, None
         if full and self._reader is not None:
-            with _translated("reading the actors"):
+            with translated("reading the actors"):
                 motion = self._reader.read(table, rendered=self._rendering)
             if self._replayed is not None:
                 proven = functools.partial(self._replayed.proven, motion=motion)
@@ -228,7 +222,7 @@ class CarlaWorld:
         else:
             self._spawn_traffic(plan, heartbeat=heartbeat)
         self._spawn_intruders(plan)
-        with _translated("reading the actors"):
+        with translated("reading the actors"):
             actors = self._describe(plan)
             self._reader = MotionReader(self._world, self._instance_of)
             if plan.traffic.label_parked:
@@ -244,7 +238,7 @@ class CarlaWorld:
 
     def show(self, step: int) -> None:
         """See ``WorldPort``."""
-        with _translated("placing actors"):
+        with translated("placing actors"):
             for placed in (self._replayed, self._intruders):
                 if placed is not None:
                     placed.show(step)
@@ -257,11 +251,11 @@ class CarlaWorld:
 
     def _spawn_traffic(self, plan: ScenePlan, *, heartbeat: Heartbeat) -> None:
         rng = np.random.default_rng([plan.seed, 1])
-        with _translated("starting the Traffic Manager"):
+        with translated("starting the Traffic Manager"):
             self._start_traffic_manager(plan)
-        with _translated("spawning corner cases"):
+        with translated("spawning corner cases"):
             self._cases, kept_free = carla_cases.spawn_cases(self._client, self._world, plan)
-        with _translated("spawning vehicles"):
+        with translated("spawning vehicles"):
             port = self._traffic_manager.get_port()
             self._vehicles = carla_traffic.spawn_vehicles(
                 self._client, self._world, plan, rng, port=port, clear_of=kept_free
@@ -270,7 +264,7 @@ class CarlaWorld:
             carla_cases.open_doors(self._world, plan.corner_cases, self._cases)
         heartbeat("spawn", 1)
         if plan.traffic.walkers:
-            with _translated("spawning walkers"):
+            with translated("spawning walkers"):
                 self._walkers, self._controllers = carla_traffic.spawn_walkers(
                     self._client, self._world, plan, rng, pass_a_tick=lambda: self._world.tick(_CALL_TIMEOUT_S)
                 )
@@ -279,14 +273,14 @@ class CarlaWorld:
 
     def _spawn_intruders(self, plan: ScenePlan) -> None:
         if plan.intruders and plan.replay is None:  # a replay has them among its actors
-            with _translated("spawning intruders"):
+            with translated("spawning intruders"):
                 self._intruders = CarlaIntruders(self._client, self._world, plan.intruders)
                 self._vehicles += self._intruders.spawn(self._instance_of)
                 self._world.tick(_CALL_TIMEOUT_S)
 
     def _spawn_recorded(self, plan: ScenePlan) -> None:
         self._replayed = RecordedTraffic(self._client, self._world, plan, map_name=self.map_name)
-        with _translated("spawning recorded actors"):
+        with translated("spawning recorded actors"):
             spawned = self._replayed.spawn(lambda: self._world.tick(_CALL_TIMEOUT_S))
         self._vehicles, self._walkers = spawned
         self._instance_of = self._replayed.instance_of
@@ -301,7 +295,7 @@ class CarlaWorld:
 
     def _clear(self) -> None:
         self._reader = None
-        with _translated("clearing the last scene"):
+        with translated("clearing the last scene"):
             if self._replayed is not None:
                 self._replayed.release()
             self._replayed = self._intruders = None
@@ -329,7 +323,7 @@ class CarlaWorld:
         """
         if modality.carla is None:
             raise SimulatorError(f"CARLA has no sensor {modality.name}")
-        with _translated(f"spawning a {modality.name} sensor"):
+        with translated(f"spawning a {modality.name} sensor"):
             blueprint = self._world.get_blueprint_library().find(modality.carla.blueprint)
             for name, value in attributes.items():
                 blueprint.set_attribute(name, str(value))
@@ -354,7 +348,7 @@ class CarlaWorld:
             )
             for i, p, e in zip(actor_ids, ue_location_m.tolist(), ue_euler_deg.tolist(), strict=True)
         ]
-        with _translated("moving the cameras"):
+        with translated("moving the cameras"):
             replies = self._client.apply_batch_sync(commands, False)
         failed = [r.error for r in replies if r.error]
         if failed:
@@ -362,14 +356,14 @@ class CarlaWorld:
 
     def destroy(self, actors: Sequence[Any]) -> None:
         """Stop and remove sensors."""
-        with _translated("removing cameras"):
+        with translated("removing cameras"):
             for actor in actors:
                 actor.stop()
             self._client.apply_batch_sync([carla.command.DestroyActor(a.id) for a in actors], False)
 
     def spawn_prop(self, blueprint: str, ue_location_m: FloatArray) -> Any:
         """Put a prop that does not fall at a place, and let a tick pass so that everybody sees it."""
-        with _translated(f"spawning {blueprint}"):
+        with translated(f"spawning {blueprint}"):
             place = carla.Transform(carla.Location(*(float(v) for v in ue_location_m)))
             prop = self._world.spawn_actor(self._world.get_blueprint_library().find(blueprint), place)
             prop.set_simulate_physics(False)
@@ -378,7 +372,7 @@ class CarlaWorld:
 
     def remove_prop(self, prop: Any) -> None:
         """Take a prop away again."""
-        with _translated("removing a prop"):
+        with translated("removing a prop"):
             prop.destroy()
             self._pass_a_tick()
 
@@ -391,7 +385,7 @@ class CarlaWorld:
     def close(self) -> None:
         """See ``WorldPort``."""
         self._clear()
-        with _translated("giving the clock back"):
+        with translated("giving the clock back"):
             if self._traffic_manager is not None:
                 self._traffic_manager.set_synchronous_mode(False)
                 self._traffic_manager.shut_down()
