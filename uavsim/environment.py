@@ -12,7 +12,15 @@ from typing import Final
 
 from uavsim.errors import SystemFailure
 
-__all__ = ["cache_folder", "keep_local_direct", "name_the_user", "open_file_limit", "python_command", "without_prefect"]
+__all__ = [
+    "cache_folder",
+    "cache_home",
+    "keep_local_direct",
+    "name_the_user",
+    "open_file_limit",
+    "python_command",
+    "without_prefect",
+]
 
 _LOCAL: Final = ("127.0.0.1", "localhost", "::1")
 _FILES_WANTED: Final = 4096
@@ -62,18 +70,22 @@ def open_file_limit() -> None:
         )
 
 
-def cache_folder() -> Path:
-    """Return the user's cache folder; one of this user's in the temporary folder where there is no home."""
+def cache_home() -> Path | None:
+    """Return the folder of all the user's caches; None where there is no home."""
     named = os.environ.get("XDG_CACHE_HOME")
     if named and Path(named).is_absolute():
-        return Path(named) / "uavsim"
+        return Path(named)
     try:
         home = Path.home()
     except RuntimeError:  # a user id without an entry, as containers have
-        home = Path("/nonexistent")
-    if home.is_dir():
-        return home / ".cache" / "uavsim"
-    return Path(tempfile.gettempdir()) / f"uavsim-{os.getuid()}"
+        return None
+    return home / ".cache" if home.is_dir() else None
+
+
+def cache_folder() -> Path:
+    """Return the user's cache folder; one of this user's in the temporary folder where there is no home."""
+    home = cache_home()
+    return home / "uavsim" if home is not None else Path(tempfile.gettempdir()) / f"uavsim-{os.getuid()}"
 
 
 def without_prefect() -> dict[str, str]:

@@ -66,6 +66,22 @@ def test_points_of_another_tick_are_refused() -> None:
         PointOwners([CAR]).instance_ids(returns, map_m, STATES)
 
 
+@pytest.mark.parametrize("half_m", [(np.nan,) * 3, (np.inf,) * 3, (0.0, 0.0, 0.0)])
+def test_a_box_that_cannot_be_true_refutes_nothing_and_owns_nothing(half_m: tuple[float, float, float]) -> None:
+    """Some servers tell such boxes of two-wheelers; points that carry its number are its own."""
+    motorcycle = replace(CAR, half_extent_m=half_m)
+    returns, map_m = _returns([[10.0, 1.0, 1.0]] * 40, actor=91, tag=14)
+    returns["actor"][30:] = 0
+    assert PointOwners([motorcycle]).instance_ids(returns, map_m, STATES).tolist() == [4] * 30 + [0] * 10
+
+
+def test_an_actor_whose_number_has_gone_round_to_that_of_the_ground_has_no_number() -> None:
+    late = replace(CAR, simulator_actor_id=65536)
+    returns, map_m = _returns([[50.0, 0.0, 0.0]] * 40 + [[10.0, 1.0, 1.0]], actor=0, tag=1)
+    returns["tag"][40] = 14
+    assert PointOwners([late]).instance_ids(returns, map_m, STATES).tolist() == [0] * 40 + [4]
+
+
 def _poses():
     swarm = PlannedSwarm()
     swarm.begin(PLAN, heartbeat=lambda _phase, _tick: None)

@@ -53,13 +53,25 @@ def _views(shown_ids: list[int], states: ActorStates) -> list[MaskView]:
     return views
 
 
+def translated(binder: MaskBinder, ids: np.ndarray, *, tag: int = 14) -> np.ndarray:
+    return binder.translate(ids, np.full(ids.shape, tag, np.uint8))
+
+
+def test_a_building_that_has_an_actors_number_is_not_that_actor() -> None:
+    """As numbers of 16 bits are after some hundred scenes."""
+    binder = MaskBinder(_infos())
+    binder.learn(_views(ACTOR_IDS, _states()), _states())
+    assert translated(binder, np.array([[301, 77]], np.uint16), tag=3).tolist() == [[0, 0]]
+    assert translated(binder, np.array([[301, 77]], np.uint16), tag=14).tolist() == [[1, 2]]
+
+
 def test_actor_ids_are_proven_and_become_instance_ids() -> None:
     binder = MaskBinder(_infos())
     views = _views(ACTOR_IDS, _states())
     binder.learn(views, _states())
     assert binder.mode == "actor_id"
     np.testing.assert_array_equal(
-        binder.translate(np.array([[301, 77, 1042, 0x8123, 0]], np.uint16)), [[1, 2, 3, 0, 0]]
+        translated(binder, np.array([[301, 77, 1042, 0x8123, 0]], np.uint16)), [[1, 2, 3, 0, 0]]
     )
 
 
@@ -67,7 +79,7 @@ def test_unreal_ids_are_matched_by_place() -> None:
     binder = MaskBinder(_infos())
     binder.learn(_views([5001, 5002, 5003], _states()), _states())
     assert binder.mode == "voted"
-    np.testing.assert_array_equal(binder.translate(np.array([[5001, 5002, 5003, 301]], np.uint16)), [[1, 2, 3, 0]])
+    np.testing.assert_array_equal(translated(binder, np.array([[5001, 5002, 5003, 301]], np.uint16)), [[1, 2, 3, 0]])
 
 
 def test_unreal_ids_that_look_like_other_actors_ids_are_not_believed() -> None:
@@ -75,7 +87,7 @@ def test_unreal_ids_that_look_like_other_actors_ids_are_not_believed() -> None:
     binder = MaskBinder(_infos())
     binder.learn(_views([77, 1042, 301], _states()), _states())
     assert binder.mode == "voted"
-    np.testing.assert_array_equal(binder.translate(np.array([[77, 1042, 301]], np.uint16)), [[1, 2, 3]])
+    np.testing.assert_array_equal(translated(binder, np.array([[77, 1042, 301]], np.uint16)), [[1, 2, 3]])
 
 
 def test_masks_of_another_tick_are_refused_once_ids_are_proven() -> None:
@@ -106,7 +118,7 @@ def test_a_parked_car_before_an_actor_says_nothing_once_ids_are_proven() -> None
     binder.learn(views, _states())
     binder.learn(_with_parked(views, _states()), _states())
     assert binder.mode == "actor_id"
-    np.testing.assert_array_equal(binder.translate(np.array([[301, 77, 1042, 0x8123]], np.uint16)), [[1, 2, 3, 0]])
+    np.testing.assert_array_equal(translated(binder, np.array([[301, 77, 1042, 0x8123]], np.uint16)), [[1, 2, 3, 0]])
 
 
 def test_a_sliver_of_a_parked_car_in_an_actors_box_is_no_reason_to_vote() -> None:
@@ -116,7 +128,7 @@ def test_a_sliver_of_a_parked_car_in_an_actors_box_is_no_reason_to_vote() -> Non
     assert binder.mode == ""
     binder.learn(views, _states())
     assert binder.mode == "actor_id"
-    assert not binder.translate(np.array([[0x8123]], np.uint16)).any()
+    assert not translated(binder, np.array([[0x8123]], np.uint16)).any()
 
 
 def test_nothing_seen_proves_nothing() -> None:
@@ -137,7 +149,7 @@ def test_parked_vehicles_are_matched_by_place_while_actors_are_proven_by_id() ->
     binder = MaskBinder(infos)
     binder.learn(_views([301, 77, 0x8042], _states()), _states())
     assert binder.mode == "actor_id"
-    np.testing.assert_array_equal(binder.translate(np.array([[301, 77, 0x8042, 0x8123]], np.uint16)), [[1, 2, 3, 0]])
+    np.testing.assert_array_equal(translated(binder, np.array([[301, 77, 0x8042, 0x8123]], np.uint16)), [[1, 2, 3, 0]])
 
 
 def test_what_has_no_id_is_never_a_parked_vehicle() -> None:
@@ -146,7 +158,7 @@ def test_what_has_no_id_is_never_a_parked_vehicle() -> None:
     infos[2] = ActorInfo(3, 0, "environment", "environment.Parked_12", "car", (2.1, 1.0, 0.7), BOX, 14)
     binder = MaskBinder(infos)
     binder.learn(_views([301, 77, 0], _states()), _states())
-    np.testing.assert_array_equal(binder.translate(np.array([[301, 77, 0]], np.uint16)), [[1, 2, 0]])
+    np.testing.assert_array_equal(translated(binder, np.array([[301, 77, 0]], np.uint16)), [[1, 2, 0]])
 
 
 def test_two_pixels_of_an_intruder_prove_ids() -> None:
@@ -168,4 +180,4 @@ def test_two_pixels_of_an_intruder_prove_ids() -> None:
     binder.learn([MaskView(pose, matrix, ids, tags)], states)
 
     assert binder.mode == "actor_id"
-    assert np.count_nonzero(binder.translate(ids) == 3) == 2
+    assert np.count_nonzero(binder.translate(ids, tags) == 3) == 2

@@ -25,6 +25,13 @@ def test_a_simulator_that_cannot_be(values, why):
         SimulatorConfig.model_validate(values)
 
 
+def test_simulators_of_one_name_are_refused():
+    named = {"kind": "mock", "name": "a"}
+    with pytest.raises(ValidationError, match="two simulators are named a; each needs a name of its own, or none"):
+        RunConfig.model_validate({"simulators": [named, named]})
+    assert len(RunConfig.model_validate({"simulators": [named, {}, {}]}).simulators) == 3
+
+
 def test_what_is_left_out_is_one_headless_simulator():
     run = RunConfig()
     assert [simulator.kind for simulator in run.simulators] == ["mock"]

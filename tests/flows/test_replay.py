@@ -116,6 +116,12 @@ def test_actors_are_hidden_by_number_class_or_blueprint(
     assert plan.replay.hidden == hidden
 
 
+def test_a_number_in_a_scene_without_actors_is_refused(tmp_path: Path) -> None:
+    empty = record(tmp_path / "empty", moves=motion(11, 0, drones=5), actors=())
+    with pytest.raises(InputError, match="has no actor 3; it has none"):
+        resolve(ask(empty, hide=("3",)))
+
+
 def test_a_hidden_intruder_is_no_longer_planned_and_the_others_stay(tmp_path: Path) -> None:
     (one,) = encounter_plan().intruders
     flying = [info(k, f"static.prop.{name}", 21, "intruder") for k, name in ((2, "aeroplane"), (3, "bird"))]

@@ -49,6 +49,12 @@ def test_a_twin_is_a_replay_with_one_change(recorded: Path) -> None:
     }
 
 
+def test_twins_that_would_lie_in_one_folder_are_refused(recorded: Path) -> None:
+    for words in ({"weather": ["a/fog.yaml", "b/fog.yaml"], "without": ()}, {"weather": (), "without": ["1:3", "1_3"]}):
+        with pytest.raises(InputError, match="would have one name"):
+            asked_twins(recorded, **words, occluders=False)
+
+
 def test_words_of_another_scene_hide_nothing_here(recorded: Path) -> None:
     (request,) = requests_of(
         recorded, recorded.parent / "twins", [Twin("x", "without", ("scene_0100:77", "scene_0000:1"))]

@@ -11,7 +11,7 @@ MODULES = sorted(
     ".".join(file.relative_to(PACKAGE.parent).with_suffix("").parts)
     for file in PACKAGE.rglob("*.py")
     if file.name != "compiled.py"
-    and ("images.compiled import" in file.read_text() or "import numba" in file.read_text())
+    and ("images.compiled import kernel" in file.read_text() or "import numba" in file.read_text())
 )
 
 

@@ -71,16 +71,23 @@ def test_translation_looks_up_every_pixel():
     table = np.zeros(65536, np.uint16)
     table[[0, 7, 65535]] = 3, 1, 2
     for row, meant in (([0, 7, 65535, 8, 0], [3, 1, 2, 0, 3]), ([0, 7, 65535, 8] * 2, [3, 1, 2, 0] * 2)):
-        assert mask_pixels.translated(np.array([row], np.uint16), table).tolist() == [meant]
+        ids = np.array([row], np.uint16)
+        tags = np.full(ids.shape, 14, np.uint8)
+        assert mask_pixels.translated(ids, tags, table, VEHICLES).tolist() == [meant]
+        tags[0, 1:3] = 3  # a building with a car's number
+        assert mask_pixels.translated(ids, tags, table, VEHICLES).tolist() == [[meant[0], 0, 0, *meant[3:]]]
 
 
 @given(masks())
 def test_translation_is_a_look_up(mask: tuple[np.ndarray, np.ndarray]):
     table = np.random.default_rng(1).integers(0, 65536, 65536).astype(np.uint16)
-    wanted = table[mask[0]]
-    np.testing.assert_array_equal(mask_pixels.translated(mask[0], table), wanted)
-    assert mask_pixels.translated(mask[0], table, into=mask[0]) is mask[0]
-    np.testing.assert_array_equal(mask[0], wanted)
+    ids, tags = mask
+    wanted = np.where(VEHICLES[tags], table[ids], 0)
+    np.testing.assert_array_equal(mask_pixels.translated(ids, tags, table, VEHICLES), wanted)
+    odd = mask_pixels.translated(ids[:, 1:], tags[:, 1:], table, VEHICLES)
+    np.testing.assert_array_equal(odd, wanted[:, 1:])
+    assert mask_pixels.translated(ids, tags, table, VEHICLES, into=ids) is ids
+    np.testing.assert_array_equal(ids, wanted)
 
 
 def test_more_ids_than_there_is_room_for_at_first():

@@ -39,12 +39,13 @@ class CompileAhead:
 
     def __enter__(self) -> CompileAhead:
         if not _is_kept():
-            self._process = subprocess.Popen(
-                python_command("uavsim.annotate.compile_ahead"),
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-            )
+            with contextlib.suppress(OSError):  # no process to be had: it is compiled where it is called
+                self._process = subprocess.Popen(
+                    python_command("uavsim.annotate.compile_ahead"),
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.DEVNULL,
+                    stderr=subprocess.DEVNULL,
+                )
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
@@ -72,7 +73,7 @@ def compile_now() -> None:
     sent.flags.writeable = False  # as libcarla's images are
     ids, tags = mask_pixels.split(sent)
     mask_pixels.moments(ids, tags, np.ones(256, np.bool_))
-    mask_pixels.translated(ids, np.zeros(65536, np.uint16), into=ids)
+    mask_pixels.translated(ids, tags, np.zeros(65536, np.uint16), np.ones(256, np.bool_), into=ids)
     map_SE3_optical = SE3(np.array([1.0, 0.0, 0.0, 0.0]), np.zeros(3))
     map_SE3_box = SE3(np.array([[1.0, 0.0, 0.0, 0.0]]), np.array([[1.0, 0.0, 2.0]]))  # partly beside the image
     intrinsic = np.array([[_SIDE_PX, 0.0, _SIDE_PX / 2], [0.0, _SIDE_PX, _SIDE_PX / 2], [0.0, 0.0, 1.0]])

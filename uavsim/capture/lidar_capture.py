@@ -50,8 +50,9 @@ class PointOwners:
         self._info = {info.instance_id: info for info in actors}
         self._instance_of = np.zeros(65536, dtype=np.int64)
         for info in actors:
-            if info.kind != "environment":
+            if info.kind != "environment" and info.simulator_actor_id & 0xFFFF:  # 0 is what is no actor
                 self._instance_of[info.simulator_actor_id & 0xFFFF] = info.instance_id
+        self._boxed = frozenset(info.instance_id for info in actors if _has_box(info))
 
     def instance_ids(self, returns: Returns, map_m: FloatArray, states: ActorStates) -> IntArray:
         """Return (N,) instance ids, 0 where no labelled actor is.
@@ -71,7 +72,7 @@ class PointOwners:
         ids = np.where(np.isin(ids, states.instance_id), ids, 0)
         row_of = {int(i): row for row, i in enumerate(states.instance_id)}
         inside = total = 0
-        for instance_id in np.unique(ids[ids > 0]).tolist():
+        for instance_id in self._boxed.intersection(np.unique(ids).tolist()):
             own = ids == instance_id
             inside += int(self._inside(map_m[own], states, row_of[instance_id], slack_m=_SLACK_M).sum())
             total += int(own.sum())
@@ -79,6 +80,8 @@ class PointOwners:
             raise MissedTick(f"{total - inside} of {total} lidar points on actors lie outside of their boxes")
         free = np.flatnonzero((ids == 0) & np.isin(returns["tag"], MOVER_TAGS))
         for instance_id, row in row_of.items() if len(free) else ():
+            if instance_id not in self._boxed:
+                continue
             near = free[
                 np.linalg.norm(map_m[free] - states.map_SE3_actor.translation_m[row], axis=1)
                 < self._reach_m(instance_id)
@@ -95,6 +98,12 @@ class PointOwners:
         info = self._info[int(states.instance_id[row])]
         box_m = (states.map_SE3_actor[row] @ info.actor_SE3_box).apply_inverse(map_m)
         return np.asarray((np.abs(box_m) <= np.array(info.half_extent_m) + slack_m).all(axis=1), dtype=np.bool_)
+
+
+def _has_box(info: ActorInfo) -> bool:
+    """Tell whether points can be held against an actor's box: some servers tell two-wheelers' as nothing or infinite."""
+    half_m = np.array(info.half_extent_m)
+    return bool(np.isfinite(half_m).all() and (half_m > 0).all())
 
 
 def assemble_lidars(

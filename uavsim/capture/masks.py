@@ -89,13 +89,17 @@ class MaskBinder:
         if who.any():
             self._vote(seen, views, states, corners_m, who=who)
 
-    def translate(self, ids: UInt16Array) -> UInt16Array:
-        """Return (H, W) instance ids, 0 where no labelled actor is."""
-        return mask_pixels.translated(ids, self._table)
+    def translate(self, ids: UInt16Array, tags: UInt8Array) -> UInt16Array:
+        """Return (H, W) instance ids, 0 where no labelled actor is.
+
+        A number is an actor's only where the tag can be one: masks have 16 bits, so that a building or the ground may have
+        an actor's number, too.
+        """
+        return mask_pixels.translated(ids, tags, self._table, self._counted)
 
     def bound(self, view: MaskView) -> tuple[UInt16Array, UInt8Array]:
         """Return a mask's (H, W) instance ids, written over those that came, and tags."""
-        return mask_pixels.translated(view.ids, self._table, into=view.ids), view.tags
+        return mask_pixels.translated(view.ids, view.tags, self._table, self._counted, into=view.ids), view.tags
 
     def _adopt_actor_ids(self) -> None:
         self.mode = "actor_id"

@@ -113,8 +113,9 @@ class _Behind:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        if kind is not None and self._pending is not None:
-            self._pending.give_up()  # nobody else ends the wait for images of a simulator that is gone
+        pending = self._pending  # the other thread may let go of it at any time
+        if kind is not None and pending is not None:
+            pending.give_up()  # nobody else ends the wait for images of a simulator that is gone
         self._thread.shutdown(wait=True, cancel_futures=True)
 
     def put(self, taken: _Taken) -> None:

@@ -123,6 +123,14 @@ class RunConfig(_Strict):
         default=None, description="local folder for scenes in flight when the output is an object store"
     )
 
+    @model_validator(mode="after")
+    def _names_are_different(self) -> Self:
+        names = [simulator.name for simulator in self.simulators if simulator.name]
+        twice = next((name for name in names if names.count(name) > 1), None)
+        if twice is not None:
+            raise ValueError(f"two simulators are named {twice}; each needs a name of its own, or none")
+        return self
+
 
 def parse_simulator(text: str) -> SimulatorConfig:
     """Read ``--simulator``: ``mock``, ``HOST:CARLA_PORT[:AIRSIM_PORT]``, or with named ports ``HOST:carla=2000:other=7000``.

@@ -241,9 +241,12 @@ class OwnFolder:
         Raises:
             StorageError: it is a link or no folder.
         """
+        found: list[tuple[str, int]] = []
         with suppress(FileNotFoundError), self.parent(f"{key}/x") as (folder, _), os.scandir(folder) as entries:
-            return sorted((entry.name, entry.stat(follow_symlinks=False).st_mode) for entry in entries)
-        return []
+            for entry in entries:
+                with suppress(FileNotFoundError):  # renamed or removed since it was listed: that one alone is not there
+                    found.append((entry.name, entry.stat(follow_symlinks=False).st_mode))
+        return sorted(found)
 
     def sync(self, key: str) -> None:
         """Wait until a regular file's bytes are on disk."""

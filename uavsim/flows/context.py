@@ -154,7 +154,8 @@ def opened(ready: Prepared, *, console: Screen | None = None, gate: Gate | None 
 def _pool(job: Job, run: RunConfig, output: Output, *, temp: Path) -> SlotPool:
     """Make the simulator slots; what they print goes beside the data, also when they do not come up."""
     logs = OutLayout(output.root).logs
-    names = [config.name or f"{config.kind}{k}-{os.getpid()}" for k, config in enumerate(run.simulators)]
+    ours = os.urandom(3).hex()  # ports are read from logs: no other run, in whatever container, may write into these
+    names = [f"{config.name or f'{config.kind}{k}-{os.getpid()}'}-{ours}" for k, config in enumerate(run.simulators)]
     configs = [with_swarm(config, job, temp=temp) for config in run.simulators]
     return SlotPool(
         [

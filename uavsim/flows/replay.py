@@ -291,7 +291,8 @@ def _hidden(actors: tuple[ActorInfo, ...], words: tuple[str, ...], *, folder: Pa
         if word.isdigit():
             found = {info.instance_id for info in actors if info.instance_id == int(word)}
             if not found:
-                raise InputError(f"{where} has no actor {word}; it has 1 to {max(i.instance_id for i in actors)}")
+                last = max((info.instance_id for info in actors), default=0)
+                raise InputError(f"{where} has no actor {word}; it has {f'1 to {last}' if last else 'none'}")
         elif word in LABELS:
             found = {i.instance_id for i in actors if (kind := class_of(i)) is not None and kind.label == word}
         elif "." in word:

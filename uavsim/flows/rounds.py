@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TypeAlias
 
 from uavsim.config.run import RunConfig
@@ -36,7 +36,9 @@ def fly_all(
     try:
         while waiting := [name for name in names if outcomes.get(name, _UNKNOWN).state == _UNKNOWN.state]:
             if outcomes:
-                time.sleep(_ELSEWHERE_POLL_S)
+                context.wait_for_end(_ELSEWHERE_POLL_S)
+                if context.stopped:
+                    break
             waiting = [name for name in waiting if name not in outcomes or not contexts.is_held(context, name)]
             begun = [submit(name) for name in waiting]
             for name, outcome in zip(waiting, begun, strict=True):
@@ -46,7 +48,12 @@ def fly_all(
         context.abort(None)
         context.pool.interrupt()
         raise
-    return [outcomes[name] for name in names]
+    return [_not_waited_for(outcomes[name]) for name in names]
+
+
+def _not_waited_for(outcome: SceneOutcome) -> SceneOutcome:
+    """Return the outcome of a scene that another process still had when this run ended."""
+    return replace(outcome, state="skipped") if outcome.state == _UNKNOWN.state else outcome
 
 
 def _share_done(outcomes: dict[str, SceneOutcome], names: Sequence[str]) -> float:

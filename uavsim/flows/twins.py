@@ -104,7 +104,14 @@ def asked_twins(
         if not words and not twins:
             raise InputError(f"{folder}: no object is hidden by an actor; there is nothing to take away")
         twins += [Twin(OCCLUDERS, "without", words, hides)] if words else []
-    return tuple({twin.name: twin for twin in twins}.values())
+    by_name: dict[str, Twin] = {}
+    for twin in twins:
+        other = by_name.setdefault(twin.name, twin)
+        if other.words != twin.words:
+            raise InputError(
+                f"twins {other.words[0]} and {twin.words[0]} would have one name, {twin.name}; make them one by one"
+            )
+    return tuple(by_name.values())
 
 
 def requests_of(

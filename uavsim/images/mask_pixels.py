@@ -55,14 +55,24 @@ def split(bgra: UInt8Array) -> tuple[UInt16Array, UInt8Array]:
     return ids, tags
 
 
-def translated(ids: UInt16Array, table: UInt16Array, *, into: UInt16Array | None = None) -> UInt16Array:
-    """Look (H, W) ids up in a table of 65536; the answer may take the place of the ids."""
+def translated(
+    ids: UInt16Array, tags: UInt8Array, table: UInt16Array, counted: BoolArray, *, into: UInt16Array | None = None
+) -> UInt16Array:
+    """Look ids up in a table, where the tag of their pixel counts; 0 elsewhere.
+
+    Args:
+        ids: (H, W).
+        tags: (H, W).
+        table: (65536,).
+        counted: (256,) tags of the pixels that count.
+        into: takes the answer; may be ``ids``.
+    """
     found = np.empty(ids.shape, np.uint16) if into is None else into
     words = _words(ids)
-    if words.size:
-        _translate_words(words, table, found.view(np.uint64))
+    if words.size and tags.flags.c_contiguous:
+        _translate_words(words, tags.view(np.uint32), table, counted, found.view(np.uint64))
     else:
-        _translate(ids, table, found)
+        _translate(ids, tags, table, counted, found)
     return found
 
 
@@ -153,10 +163,10 @@ def _split(bgra: UInt8Array, ids: UInt16Array, tags: UInt8Array) -> None:
 
 
 @kernel
-def _translate(ids: UInt16Array, table: UInt16Array, found: UInt16Array) -> None:
+def _translate(ids: UInt16Array, tags: UInt8Array, table: UInt16Array, counted: BoolArray, found: UInt16Array) -> None:
     for line in range(ids.shape[0]):
         for column in range(ids.shape[1]):
-            found[line, column] = table[ids[line, column]]
+            found[line, column] = table[ids[line, column]] if counted[tags[line, column]] else 0
 
 
 def _words(pixels: UInt16Array | UInt8Array) -> UInt64Array:
@@ -166,19 +176,20 @@ def _words(pixels: UInt16Array | UInt8Array) -> UInt64Array:
 
 
 @kernel
-def _translate_words(words: UInt64Array, table: UInt16Array, found: UInt64Array) -> None:
+def _translate_words(
+    words: UInt64Array, tags: UInt32Array, table: UInt16Array, counted: BoolArray, found: UInt64Array
+) -> None:
     """Look four pixels up at once where they are the four before them, as nearly all are."""
-    last, meaning = np.uint64(0), np.uint64(0)
-    for place in range(4):
-        meaning |= np.uint64(table[0]) << np.uint64(16 * place)
+    last, last_tags, meaning, is_first = np.uint64(0), np.uint32(0), np.uint64(0), True
     for line in range(words.shape[0]):
         for at in range(words.shape[1]):
-            word = words[line, at]
-            if word != last:
-                last, meaning = word, np.uint64(0)
+            word, tag = words[line, at], tags[line, at]
+            if word != last or tag != last_tags or is_first:
+                last, last_tags, meaning, is_first = word, tag, np.uint64(0), False
                 for place in range(4):
                     shift = np.uint64(16 * place)
-                    meaning |= np.uint64(table[(word >> shift) & np.uint64(65535)]) << shift
+                    if counted[(tag >> np.uint32(8 * place)) & np.uint32(255)]:
+                        meaning |= np.uint64(table[(word >> shift) & np.uint64(65535)]) << shift
             found[line, at] = meaning
 
 

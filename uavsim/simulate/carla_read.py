@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from uavsim.simulate import traffic
 from uavsim.typing import FloatArray
 
 __all__ = [
+    "LAST_ID_IN_MASKS",
     "NOTHING_PARKED",
     "Parked",
     "actor_info",
@@ -39,6 +40,8 @@ __all__ = [
 ]
 
 
+LAST_ID_IN_MASKS: Final = 0x7FFF
+"""Of the headless simulator's actors; larger numbers are the town's."""
 _LOCATION, _TURN = attrgetter("x", "y", "z"), attrgetter("roll", "pitch", "yaw")
 
 

@@ -15,7 +15,7 @@ from typing import Any
 import carla
 import numpy as np
 
-from uavsim.errors import MapMissing, MissedTick, SimulatorError
+from uavsim.errors import MapMissing, MissedTick, SimulatorError, SimulatorLost
 from uavsim.records.modalities import Modality
 from uavsim.records.plan import ScenePlan
 from uavsim.records.recording import ActorInfo
@@ -62,8 +62,7 @@ class CarlaWorld:
         self._step_s = self.paused_s = 0.0  # the second: CARLA's clock counts ticks of a paused game, too
         self._rendering = True
         self._traffic_manager: Any = None
-        self._vehicles, self._walkers, self._controllers = list[int](), list[int](), list[int]()
-        self._cases = list[int]()
+        self._vehicles, self._walkers, self._controllers, self._cases = (list[int]() for _ in range(4))
         self._instance_of: dict[int, int] = {}
         self._parked = carla_read.NOTHING_PARKED
         self._reader: MotionReader | None = None
@@ -222,6 +221,7 @@ class CarlaWorld:
         else:
             self._spawn_traffic(plan, heartbeat=heartbeat)
         self._spawn_intruders(plan)
+        self._refuse_worn_ids()
         with translated("reading the actors"):
             actors = self._describe(plan)
             self._reader = MotionReader(self._world, self._instance_of)
@@ -281,9 +281,16 @@ class CarlaWorld:
     def _spawn_recorded(self, plan: ScenePlan) -> None:
         self._replayed = RecordedTraffic(self._client, self._world, plan, map_name=self.map_name)
         with translated("spawning recorded actors"):
-            spawned = self._replayed.spawn(lambda: self._world.tick(_CALL_TIMEOUT_S))
-        self._vehicles, self._walkers = spawned
+            self._vehicles, self._walkers = self._replayed.spawn(lambda: self._world.tick(_CALL_TIMEOUT_S))
         self._instance_of = self._replayed.instance_of
+
+    def _refuse_worn_ids(self) -> None:
+        """Load the map anew where ids have come so far that masks of the headless simulator take them for the town's."""
+        last = max(self._instance_of, default=0)
+        if self.kind == "headless" and last > carla_read.LAST_ID_IN_MASKS:
+            self._load(self.map_name)
+            told = f"{self._where} has given ids up to {last}, its masks tell {carla_read.LAST_ID_IN_MASKS}"
+            raise SimulatorLost(f"the simulator at {told}; its map was loaded anew, if that does not help restart it")
 
     def _describe(self, plan: ScenePlan) -> tuple[ActorInfo, ...]:
         """Read what does not change; instance ids are in spawn order."""

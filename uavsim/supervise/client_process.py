@@ -32,7 +32,7 @@ from uavsim.capture.client_events import (
     parse_event,
     to_line,
 )
-from uavsim.environment import cache_folder, python_command
+from uavsim.environment import cache_home, python_command
 from uavsim.errors import InputError, SimulatorError, SimulatorLost, SystemFailure, UavsimError
 from uavsim.supervise.process import FEW_ARENAS, GuardedProcess, exit_text, rss_bytes
 
@@ -84,7 +84,8 @@ class ClientProcess:
         # Thread pools of OpenCV and BLAS would fight for the cores with the client processes of the other simulators.
         env = {"HOME": str(home), "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"} | FEW_ARENAS
         # Where uavsim's own folder cannot be written, numba keeps machine code in the user's cache, which outlives the run.
-        env["XDG_CACHE_HOME"] = str(cache_folder().parent)
+        if (caches := cache_home()) is not None:
+            env["XDG_CACHE_HOME"] = str(caches)
         self._process = GuardedProcess(command, log=log, env=env, pipes=True)
         self._deadlines = deadlines
         self._phase = "connect"

@@ -1,0 +1,37 @@
+"""A folder of ours, in which others of our processes write at the same time."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from uavsim.files.own_folder import OwnFolder
+
+
+def test_a_name_that_vanishes_while_others_are_listed_takes_none_of_them_along(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "ledger"
+    folder.mkdir()
+    for name in ("a.json", "b.json.tmp", "c.json"):
+        (folder / name).touch()
+    listed = os.scandir
+
+    @contextmanager
+    def scandir(place: Any) -> Iterator[list[os.DirEntry[str]]]:
+        with listed(place) as entries:
+            found = list(entries)
+        (folder / "b.json.tmp").rename(folder / "b.json")
+        yield found
+
+    monkeypatch.setattr("uavsim.files.own_folder.os.scandir", scandir)
+    assert [name for name, _ in OwnFolder(tmp_path).names("ledger")] == ["a.json", "c.json"]
+
+
+def test_a_folder_that_is_not_there_has_no_names(tmp_path: Path) -> None:
+    assert OwnFolder(tmp_path).names("ledger") == []
