@@ -50,9 +50,9 @@ def test_a_twin_is_a_replay_with_one_change(recorded: Path) -> None:
 
 
 def test_twins_that_would_lie_in_one_folder_are_refused(recorded: Path) -> None:
-    for words in ({"weather": ["a/fog.yaml", "b/fog.yaml"], "without": ()}, {"weather": (), "without": ["1:3", "1_3"]}):
+    for weather, without in ((["a/fog.yaml", "b/fog.yaml"], ()), ((), ["1:3", "1_3"])):
         with pytest.raises(InputError, match="would have one name"):
-            asked_twins(recorded, **words, occluders=False)
+            asked_twins(recorded, weather=weather, without=without, occluders=False)
 
 
 def test_words_of_another_scene_hide_nothing_here(recorded: Path) -> None:

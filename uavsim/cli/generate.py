@@ -162,6 +162,7 @@ def _say_intent(request: Request, *, as_json: bool) -> None:
     screen.print(
         f"{intent.dataset} into {intent.address}: {len(intent.to_fly)} scenes x {intent.samples} samples would be flown, "
         f"{len(intent.to_fly) * intent.images_per_scene} images; {len(intent.kept)} scenes are there and stay"
+        + (f", {len(intent.replaced)} are there and would be replaced" if intent.replaced else "")
     )
     for town, names in intent.by_town.items():
         screen.print(f"  {town}: {' '.join(names[:8])}{f' and {len(names) - 8} more' if len(names) > 8 else ''}")

@@ -5,20 +5,23 @@ One JSON file holds every text that planning asked for, by what it was asked for
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from uavsim.config import load
 from uavsim.errors import ConfigError, DatasetError
 from uavsim.files.parse import parse_json, read_regular
 from uavsim.typing import JsonDict
 
-__all__ = ["KEPT", "Kept", "key_of", "pack", "read_kept"]
+__all__ = ["KEPT", "Kept", "first_difference", "first_edit", "key_of", "pack", "read_kept"]
 
 KEPT: Final = "configuration.json"
 _FORMAT: Final = "uavsim-configuration-1"
 _MOST_BYTES: Final = 64 << 20
+_LONGEST_VALUE: Final = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +73,51 @@ def read_kept(path: Path) -> Kept:
     ):
         raise ConfigError(f"{path}: the configuration of this data set is damaged; name it with --dataset")
     return Kept(value["dataset"], {str(key): (Path(name).name, text) for key, (name, text) in files.items()})
+
+
+def first_edit(there: Kept, now: JsonDict) -> str | None:
+    """Say what a file holds now that held something else when it was kept; comments and descriptions do not count.
+
+    Args:
+        there: what was kept.
+        now: as ``pack`` gives it.
+
+    Returns:
+        File, key and both values; None where nothing differs that is in both.
+    """
+    for key, (name, text) in sorted((there.files or {}).items()):
+        new = now.get("files", {}).get(key)
+        if new is None or new[1] == text:
+            continue
+        before, after = (load.parse(Path(name), text=each) for each in (text, new[1]))
+        if (edit := first_difference(_told(before), _told(after))) is not None:
+            return f"{name} ({edit})"
+    return None
+
+
+def _told(value: Any) -> Any:
+    return {k: v for k, v in value.items() if k != "description"} if isinstance(value, dict) else value
+
+
+def first_difference(before: Any, after: Any, place: str = "") -> str | None:
+    """Say the first place where two values of plain data differ, and both; None where they are equal."""
+    if before == after:
+        return None
+    if isinstance(before, dict) and isinstance(after, dict):
+        for key in dict.fromkeys((*before, *after)):
+            at = f"{place}.{key}" if place else str(key)
+            if (found := first_difference(before.get(key), after.get(key), at)) is not None:
+                return found
+    if isinstance(before, tuple | list) and isinstance(after, tuple | list) and len(before) == len(after):
+        for number, (one, other) in enumerate(zip(before, after, strict=True)):
+            if (found := first_difference(one, other, f"{place}[{number}]")) is not None:
+                return found
+    return f"{place}: {_short(before)} there, {_short(after)} now"
+
+
+def _short(value: Any) -> str:
+    text = "nothing" if value is None else json.dumps(value, ensure_ascii=False, default=str)
+    return text if len(text) <= _LONGEST_VALUE else f"{text[: _LONGEST_VALUE - 3]}..."
 
 
 def _is_file(value: Any) -> bool:

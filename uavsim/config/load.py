@@ -119,9 +119,9 @@ def load(path: Path, model: type[M], *, text: str | None = None) -> Loaded[M]:
         raise source.error(source.written(place) if is_there else place, what) from None
 
 
-def parse(path: Path) -> Any:
-    """Read one file as plain dicts, tuples and values, without a model."""
-    return _plain(_read(path), _Budget(path))
+def parse(path: Path, *, text: str | None = None) -> Any:
+    """Read one file, or a text that was one, as plain dicts, tuples and values, without a model."""
+    return _plain(_read(path) if text is None else _compose(path, text[:MAX_BYTES]), _Budget(path))
 
 
 def _read(path: Path) -> _Node:

@@ -13,6 +13,7 @@ from pathlib import Path
 from uavsim.config.backends import AIRSIM, backend_of
 from uavsim.config.run import RunConfig, SimulatorConfig
 from uavsim.flows.ahead import all_fly_ahead
+from uavsim.flows.edited import refuse_mixture
 from uavsim.flows.job import Job
 from uavsim.flows.progress import RunProgress, start_up
 from uavsim.flows.request import Request
@@ -57,7 +58,9 @@ def prepared(request: Request) -> Prepared:
     output = request.output()
     request = _found_again(request, output)
     job = resolve(request)
-    check_identity(output, mark=str(job.identity["fingerprint"]), name=job.dataset)
+    mark, config = str(job.identity["fingerprint"]), job.identity.get("config")
+    check_identity(output, mark=mark, name=job.dataset, config=config)
+    refuse_mixture(request, job, output, resolve=resolve)
     return Prepared(request, job, output)
 
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from uavsim.flows.context import prepared
+from uavsim.flows.job import Job
 from uavsim.flows.request import Request
-from uavsim.store.ledger import read_ledger
+from uavsim.flows.stages import plan_digest
+from uavsim.store.ledger import LedgerEntry, read_ledger
 from uavsim.typing import JsonDict
 
 __all__ = ["Intent", "intent_of"]
@@ -23,6 +25,7 @@ class Intent:
         images_per_scene: RGB images.
         by_town: names of the scenes that would be flown, towns in their order.
         kept: scenes that are committed and would stay.
+        replaced: of those that would be flown, the scenes that are committed already.
     """
 
     dataset: str
@@ -31,6 +34,7 @@ class Intent:
     images_per_scene: int
     by_town: dict[str, tuple[str, ...]]
     kept: tuple[str, ...]
+    replaced: tuple[str, ...] = ()
 
     @property
     def to_fly(self) -> tuple[str, ...]:
@@ -46,6 +50,7 @@ class Intent:
             "images": len(self.to_fly) * self.images_per_scene,
             "scenes": {town: list(names) for town, names in self.by_town.items()},
             "kept": list(self.kept),
+            "replaced": list(self.replaced),
         }
 
 
@@ -56,9 +61,10 @@ def intent_of(request: Request) -> Intent:
         InputError: a name, a key or a number is wrong, or the output holds something else.
     """
     ready = prepared(request)
-    ledger = {} if request.force else read_ledger(ready.output)
+    ledger = read_ledger(ready.output)
     job = ready.job
-    kept = tuple(s.name for s in job.scenes if s.name in ledger and ledger[s.name].state == "committed")
+    committed = [s.name for s in job.scenes if s.name in ledger and ledger[s.name].state == "committed"]
+    kept = () if request.force else tuple(name for name in committed if _stays(ledger[name], job))
     there = set(kept)
     return Intent(
         dataset=job.dataset,
@@ -67,4 +73,10 @@ def intent_of(request: Request) -> Intent:
         images_per_scene=job.images_per_scene,
         by_town={town: tuple(s.name for s in job.scenes_of(town) if s.name not in there) for town in job.towns},
         kept=kept,
+        replaced=tuple(name for name in committed if name not in there),
     )
+
+
+def _stays(entry: LedgerEntry, job: Job) -> bool:
+    """Tell what a run decides: a committed scene is flown anew where its plan is another one now."""
+    return entry.replacing is None and entry.plan_sha256 == plan_digest(job.plan_of(entry.scene))

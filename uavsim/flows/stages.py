@@ -211,6 +211,9 @@ def _fly_locked(context: RunContext, scene: str) -> SceneOutcome:
     forced = context.is_forced(scene)
     if entry is not None and not forced and (settled := _settled_outcome(entry, sha=sha)) is not None:
         return settled
+    if entry is not None and entry.state == "committed" and entry.replacing is None and not forced:
+        said = " is flown anew: this version of uavsim, or your YAML, plans it otherwise than when it was committed"
+        context.progress.say(line(("yellow", scene), said))
     anew = context.begin(scene) and forced
     entry = _entry_to_fly(entry, plan=plan, sha=sha, anew=anew)
     write_entry(context.output, entry)

@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from uavsim.config.kept import KEPT
+from uavsim.config.kept import KEPT, first_difference
 from uavsim.errors import InputError, StorageError
 from uavsim.files.parse import parse_json
 from uavsim.files.result_folder import refuse_no_folder
@@ -58,8 +58,14 @@ def read_identity(output: Output) -> dict[str, Any] | None:
     return identity
 
 
-def check_identity(output: Output, *, mark: str, name: str) -> bool:
+def check_identity(output: Output, *, mark: str, name: str, config: JsonDict | None = None) -> bool:
     """Say whether the place is fresh (True) or already holds this very data set (False); writes nothing.
+
+    Args:
+        output: the place.
+        mark: fingerprint of the data set.
+        name: of the data set.
+        config: that the fingerprint is of: an error says where the place's differs.
 
     Raises:
         InputError: it holds another data set, or files that are not ours.
@@ -72,9 +78,11 @@ def check_identity(output: Output, *, mark: str, name: str) -> bool:
         _refuse_foreign_files(output)
         return True
     if identity["fingerprint"] != mark:
-        held = identity.get("dataset", "a data set")
+        held = f"{identity.get('dataset', 'a data set')}, seed {identity.get('seed')}"
+        found = first_difference(identity["config"], config) if config and "config" in identity else None
+        differs = f"; {found}" if found else ""
         raise InputError(
-            f"{output.address} holds another data set ({held}, seed {identity.get('seed')}; not the {name} of this command): "
+            f"{output.address} holds another data set ({held}; not the {name} of this command{differs}): "
             "choose another --out, or repeat the settings it was made with"
         )
     return False
@@ -86,16 +94,20 @@ def claim_output(output: Output, *, identity: JsonDict) -> None:
     Raises:
         InputError: another process claimed it for another data set.
     """
-    if check_identity(output, mark=identity["fingerprint"], name=str(identity.get("dataset"))) and not output.create(
+    mark, name, config = identity["fingerprint"], str(identity.get("dataset")), identity.get("config")
+    if check_identity(output, mark=mark, name=name, config=config) and not output.create(
         IDENTITY, to_json_bytes(identity)
     ):
-        check_identity(output, mark=identity["fingerprint"], name=str(identity.get("dataset")))
+        check_identity(output, mark=mark, name=name, config=config)
 
 
 def keep_configuration(output: Output, kept: JsonDict) -> None:
-    """Write the YAML texts that the data set is made from beside its identity, once."""
-    if kept:
-        output.create(f".uavsim/{KEPT}", to_json_bytes(kept))
+    """Write the YAML texts that the data set is made from beside its identity; those of a command that may go on with it."""
+    if not kept:
+        return
+    key, data = f".uavsim/{KEPT}", to_json_bytes(kept)
+    if not output.create(key, data) and output.read(key) != data:
+        output.replace(key, data)
 
 
 def kept_dataset(output: Output) -> str | None:
