@@ -33,6 +33,9 @@ def open_output(out: str, *, scratch: Path | None = None) -> Output:
     """
     if not out.strip():
         raise InputError("--out is empty; name a folder or an object store's URL")
+    scheme, colon, _ = out.partition(":")
+    if "://" not in out and colon and scheme.lower() in _SCHEMES:
+        raise InputError(f"--out {scheme}:...: an address has two slashes, as {scheme.lower()}://bucket/prefix")
     if "://" not in out:
         root = Path(out).expanduser().absolute()
         refuse_no_folder(root)
