@@ -9,6 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from uavsim.config.library import Library
+from uavsim.errors import UnknownNameError
+
 ROOT = Path(__file__).parents[1]
 PAGES = ("troubleshooting.md", "real-simulators.md")
 QUOTED = re.compile(r"^```text\n(.*?)^```", re.DOTALL | re.MULTILINE)
@@ -49,6 +52,12 @@ def quoted(name: str) -> list[str]:
 def test_messages_of_a_page_are_those_of_the_code(name: str) -> None:
     assert quoted(name)
     assert [message for message in quoted(name) if not in_code(message)] == []
+
+
+def test_the_first_message_is_the_programs_own() -> None:
+    with pytest.raises(UnknownNameError) as wrong:  # its pattern has a gap for "data set" and fits any word
+        Library.of().dataset("smok")
+    assert quoted("troubleshooting.md")[0] == str(wrong.value)
 
 
 def test_a_message_that_nothing_prints_is_found() -> None:

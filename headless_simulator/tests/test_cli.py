@@ -2,8 +2,19 @@
 
 from __future__ import annotations
 
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+
 import pytest
 from headless_simulator.cli import main
+
+
+@pytest.fixture
+def taken() -> Iterator[int]:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        yield int(listener.getsockname()[1])
 
 
 @pytest.mark.parametrize(
@@ -22,3 +33,22 @@ def test_a_refusal_is_one_line(words: list[str], said: str, capsys: pytest.Captu
     assert ended.value.code == 2
     assert line.startswith("headless-simulator: ")
     assert said in line
+
+
+@pytest.mark.parametrize(
+    ("option", "below"),
+    [("--carla-port", 0), ("--carla-port", 1), ("--airsim-port", 0)],
+    ids=["rpc", "streams", "airsim"],
+)
+def test_a_port_that_is_taken_is_named_with_what_to_do(option: str, below: int, taken: int) -> None:
+    words = ["--carla-port", "0", "--airsim-port", "0", "--render", "flat", option, str(taken - below)]
+    command = [sys.executable, "-m", "headless_simulator", *words]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=250, check=False)
+
+    (line,) = [line for line in done.stderr.splitlines() if "compil" not in line]
+    assert done.returncode == 3
+    assert line == (
+        f"headless-simulator: port {taken} of 127.0.0.1: Address already in use; end what listens there, or name another "
+        f"with {option} (0: a free one)"
+    )
+    assert not done.stdout

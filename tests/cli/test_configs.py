@@ -51,6 +51,11 @@ def test_plan_shows_a_table_and_an_image(here, run):
         (["plan", "--dataset", "smoke"], "error: name a town of the data set 'smoke': Town10HD, Town03"),
         (["plan"], "error: name a data set"),
         (
+            ["plan", "--dataset", "smoke", "--town", "Town10HD", "--png", "plan.jpg"],
+            "error: --png plan.jpg: a PNG image is written; give it a name that ends with .png",
+        ),
+        (["plan", "--dataset", "smoke", "--town", "Town10HD", "--json", "--png", "plan"], "error: --png plan: a PNG"),
+        (
             ["plan", "--dataset", "smoke", "--town", "Town10HD", "--scenes", "x"],
             "error: --scenes 'x': write numbers and ranges, for example 0-4,7",
         ),

@@ -16,6 +16,12 @@ import pytest
         (["generate", "--datset", "smoke"], "No such option: --datset"),
         (["generate", "--samples", "x"], "Invalid value for '--samples'"),
         (["generate", "--samples"], "--samples"),
+        (["view", "nowhere", "--web", "--port", "99999"], "'--port': Input should be less than or equal to 65535"),
+        (["view", "nowhere", "--web", "--web-port", "0"], "'--web-port': Input should be greater than or equal to 1"),
+        (
+            ["calibrate", "--simulator", "127.0.0.1:2000:99999", "--town", "Town03"],
+            "is not HOST:CARLA_PORT:AIRSIM_PORT, with ports of 1 to 65535",
+        ),
     ],
 )
 def test_a_wrong_command_line_is_one_line_and_exit_2(arguments, words):

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from tests.validate.disk import Disk
 from tests.validate.small import write_small
-from uavsim.cli import build_app
+from uavsim.cli import build_app, validate
 from uavsim.errors import DatasetError, InputError, UavsimError
 
 
@@ -72,6 +72,40 @@ def test_without_pixels_what_was_not_looked_at_is_said(clean: Path) -> None:
     output, error = run("validate", str(clean), "--no-pixels")
     assert error is None
     assert "not checked: pixels.boxes" in output
+
+
+VELOCITY = {"ok": False, "not_finite": 3}
+
+
+def devkit_says(monkeypatch: pytest.MonkeyPatch, **checks: object) -> None:
+    good = all(check["ok"] for check in checks.values())
+    monkeypatch.setattr(validate, "devkit_report", lambda *_, **__: {"ok": good, "checks": checks})
+
+
+def test_where_the_devkits_check_fails_the_complaint_says_so(clean: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    devkit_says(monkeypatch, load={"ok": True}, velocity=VELOCITY)
+    _, error = run("validate", str(clean), "--no-pixels", "--devkit")
+    assert isinstance(error, DatasetError)
+    assert "not valid, 1 failed check of the nuScenes devkit, though uavsim finds no error" in str(error)
+    assert "first: devkit velocity: not_finite 3; --json FILE keeps its figures" in str(error)
+    assert "0 errors" not in str(error)
+
+
+def test_errors_of_ours_and_failed_checks_of_the_devkit_are_both_counted(
+    clean: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    disk = Disk(clean, tmp_path / "data")
+    disk.image("CAMERA_FRONT_id_0").unlink()
+    devkit_says(monkeypatch, velocity=VELOCITY, tables=VELOCITY)
+    _, error = run("validate", str(disk.root), "--no-pixels", "--devkit")
+    assert "not valid, 1 error and 2 failed checks of the devkit; first: files.missing at" in str(error)
+
+
+def test_what_the_devkit_had_nothing_to_compare_for_is_said(clean: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    devkit_says(monkeypatch, detection={"ok": True, "note": "nothing to compare: no box", "scenes": 3})
+    output, error = run("validate", str(clean), "--no-pixels", "--devkit")
+    assert error is None
+    assert "devkit detection: good nothing to compare: no box; scenes 3" in output
 
 
 def test_results_that_the_devkit_refuses_are_bad_input(clean: Path, tmp_path: Path) -> None:

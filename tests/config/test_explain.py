@@ -1,10 +1,14 @@
 """One line for pydantic's many: places, kinds and values as people write them."""
 
-import pytest
-from pydantic import ValidationError
+from typing import Annotated
 
+import pytest
+from pydantic import Field, ValidationError
+
+from uavsim.config.base import Model
 from uavsim.config.explain import a_kind, first, key, quoted
 from uavsim.config.routes import RoutesConfig
+from uavsim.config.run import RunConfig
 
 
 @pytest.mark.parametrize(
@@ -38,10 +42,10 @@ def test_values_are_short_and_quoted():
     assert long.endswith("...'")
 
 
-def told(value):
+def told(value, model=RoutesConfig):
     with pytest.raises(ValidationError) as wrong:
-        RoutesConfig.model_validate(value, strict=False)
-    place, words, there = first(wrong.value, RoutesConfig, line_of=lambda place: len(place))
+        model.model_validate(value, strict=False)
+    place, words, there = first(wrong.value, model, line_of=lambda place: len(place))
     return key(place), words, there
 
 
@@ -56,3 +60,39 @@ def test_a_misspelt_key_comes_before_the_missing_one_that_it_causes():
 def test_a_missing_key_is_not_in_the_file():
     place, words, there = told({"routes": {"a": {"path": [[0, 0], [5, 0]]}}})
     assert (place, words, there) == ("town", "is missing", False)
+
+
+@pytest.mark.parametrize(
+    ("simulators", "place", "words"),
+    [
+        ([{"kind": "moc"}], "simulators[0].kind", "unknown value 'moc'; did you mean 'mock'?"),
+        ([{"kind": "attach"}], "simulators[0]", "kind attach needs ports, for example ports: {carla: 2000}"),
+        (
+            [{"kind": "mock"}, {"kind": "attach"}],
+            "simulators[1]",
+            "kind attach needs ports, for example ports: {carla: 2000}",
+        ),
+        ([], "simulators", "the list must have at least 1 item, not 0, got a list"),
+    ],
+)
+def test_a_list_is_not_called_too_short_for_a_wrong_item(simulators, place, words):
+    assert told({"simulators": simulators}, RunConfig) == (place, words, True)
+
+
+class Holder(Model):
+    """With containers of every kind that must hold something."""
+
+    pair: Annotated[tuple[int, ...], Field(min_length=2)] = (1, 2)
+    named: Annotated[dict[str, int], Field(min_length=1)] = Field(default={"a": 1})
+
+
+@pytest.mark.parametrize(
+    ("value", "place", "words"),
+    [
+        ({"pair": (0.5, 2)}, "pair[0]", "must be a whole number, got 0.5"),
+        ({"named": {"a": 0.5}}, "named.a", "must be a whole number, got 0.5"),
+        ({"pair": (0.5,)}, "pair[0]", "must be a whole number, got 0.5 (and 1 more error in this file)"),
+    ],
+)
+def test_what_is_wrong_with_an_item_is_told_before_that_there_are_too_few(value, place, words):
+    assert told(value, Holder) == (place, words, True)

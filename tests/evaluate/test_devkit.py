@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from tests.evaluate.unreal_view import corners_ue, load, project_ue
+from tests.factories import street
 from tests.validate.disk import Disk
-from tests.validate.small import VERSION
+from tests.validate.small import VERSION, write_small
 from uavsim.errors import InputError
 from uavsim.evaluate.devkit import devkit_report, devkit_scores, problems_of
 from uavsim.evaluate.judge_process import run_judge
@@ -41,6 +43,37 @@ def test_box_velocity_is_the_simulators_for_cars_that_drive_straight(verdict: Js
     assert velocity["not_finite"] == 0
     assert velocity["compared"] >= 6
     assert velocity["worst_mps"] < 0.3
+
+
+@pytest.mark.parametrize("samples", [1, 2])
+def test_scenes_too_short_for_a_velocity_in_their_middle_are_good(samples: int, tmp_path: Path) -> None:
+    short = write_small(tmp_path / "short", tmp_path / "recordings", samples=samples)
+    verdict = devkit_report(short, VERSION)
+    velocity = verdict["checks"]["velocity"]
+    assert problems_of(verdict) == []
+    assert velocity["compared"] == 0
+    assert velocity["note"] == "nothing to compare: no car is seen in three samples on end"
+
+
+@pytest.mark.parametrize("at_m", [(), (400.0,), (130.0,)], ids=["no box", "none in sight", "none in range"])
+def test_where_there_is_no_box_to_score_the_devkit_has_nothing_to_compare(
+    at_m: tuple[float, ...], tmp_path: Path
+) -> None:
+    movers = [replace(street()[0], at=(x, 0.0, 0.02), speed=0.0) for x in at_m]
+    empty = write_small(tmp_path / "empty", tmp_path / "recordings", samples=3, movers=movers)
+    verdict = devkit_report(empty, VERSION)
+    assert problems_of(verdict) == []
+    for task in ("detection", "tracking"):
+        assert verdict["checks"][task]["note"].startswith("nothing to compare: no ")
+
+
+def test_a_velocity_that_is_not_the_simulators_fails(strict: Path, tmp_path: Path) -> None:
+    disk = Disk(strict, tmp_path / "wrong")
+    with disk.rows("sample_annotation") as boxes:
+        for box in boxes:
+            box["uav_velocity"] = [box["uav_velocity"][0] + 2.0, *box["uav_velocity"][1:]]
+    report = run_judge("devkit_check", str(disk.root), VERSION, "--only", "velocity")
+    assert problems_of(report)[0].startswith("devkit velocity: ")
 
 
 def test_a_split_of_splits_json_is_evaluated_alone(strict: Path) -> None:

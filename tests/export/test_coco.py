@@ -56,5 +56,7 @@ def test_cocos_own_tools_read_it(strict: Path, tmp_path: Path) -> None:
 def test_wrong_names_and_dialects(strict: Path, uav3d: Path, tmp_path: Path) -> None:
     with pytest.raises(UnknownNameError, match="uav_val"):
         export_coco(ExportRequest(strict, tmp_path, split="uav_vall"))
+    with pytest.raises(UnknownNameError, match=r"no split 'x' in splits\.json; known: uav_train, uav_val$"):
+        export_coco(ExportRequest(strict, tmp_path, split="x"))
     with pytest.raises(InputError, match="convert"):
         export_coco(ExportRequest(uav3d, tmp_path))

@@ -45,6 +45,33 @@ def test_uav3ds_numbers():
         numbering.town_scenes(dataset, "Town10")
 
 
+NEEDED = "samples: 1\nformation: cross\nrig: uav3d\n"
+
+
+@pytest.mark.parametrize(
+    ("towns", "named", "said"),
+    [
+        ("{A: {scenes: 4}}", "[99]", "scene 99 is not in the data set, which has 0 to 3"),
+        ("{A: {scenes: 4}}", "[3, 4]", "scene 4 is not in the data set, which has 0 to 3"),
+        ("{A: {scenes: 2}, B: {scenes: 2}}", "[4]", "scene 4 is not in the data set, which has 0 to 3"),
+        ("{A: {scenes: 1}, B: {scenes: 2, first_scene: 7}}", "[8, 1]", "which has 0, 7 to 8"),
+    ],
+)
+def test_a_split_names_scenes_that_are_there(tmp_path, towns, named, said):
+    file = tmp_path / "d.yaml"
+    file.write_text(f"{NEEDED}towns: {towns}\nsplits:\n  rest: uav_train\n  scenes:\n    uav_val: {named}\n")
+    number = len(named.split(",")) - 1
+    with pytest.raises(ConfigError, match=rf"d\.yaml:8: splits\.scenes\.uav_val\[{number}\]: scene \d+ is") as wrong:
+        numbering.town_scenes(load(file, DatasetConfig), "A")
+    assert str(wrong.value).endswith(said)
+
+
+def test_a_split_may_name_a_scene_that_is_made_only_when_asked_for(tmp_path):
+    file = tmp_path / "d.yaml"
+    file.write_text(f"{NEEDED}towns: {{A: {{scenes: 2, most_scenes: 9}}}}\nsplits: {{scenes: {{uav_val: [8]}}}}\n")
+    assert numbering.town_scenes(load(file, DatasetConfig), "A").numbers == range(2)
+
+
 def test_the_town_follows_from_the_scenes():
     dataset = Library.of().dataset("uav3d")
     assert numbering.town_of(dataset, [501]) == "Town07"

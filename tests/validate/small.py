@@ -14,14 +14,16 @@ VERSION = "v1.0-mini"
 SPLITS = ("uav_train", "uav_train", "uav_val")
 
 
-def write_small(root: Path, work: Path, *, samples: int = 5, drones: int = 2) -> Path:
+def write_small(
+    root: Path, work: Path, *, samples: int = 5, drones: int = 2, movers: list[Mover] | None = None
+) -> Path:
     """Write the data set: 3 scenes, 2 drones with 3 cameras each; nothing in it is wrong."""
     fragments = []
     for index, split in enumerate(SPLITS):
         folder = work / f"recording_{index}"
         recording = make_recording(
             folder,
-            movers=_cast(index),
+            movers=_cast(index) if movers is None else movers,
             houses=tuple(((x + 2.5 * index, y - 1.5 * index, z), half) for (x, y, z), half in HOUSES),
             scene=f"scene_{index:02d}",
             scene_index=index,

@@ -71,6 +71,7 @@ def plan(
         return
     if dataset is None:
         raise InputError("name a data set: uavsim plan --dataset smoke --town Town10HD")
+    _check_png(png)
     if forecast:
         request = Request(
             dataset=dataset,
@@ -117,6 +118,11 @@ def plan(
     _draw(plans, roads, target)
     if any(scene.intruders for scene in plans):
         show_encounters(dataset, plans, target.with_name(f"{target.stem}-encounters.png"), wide=_WIDE)
+
+
+def _check_png(path: Path | None) -> None:
+    if path is not None and path.suffix.lower() != ".png":
+        raise InputError(f"--png {path}: a PNG image is written; give it a name that ends with .png")
 
 
 def _forecast(request: Request, *, as_json: bool) -> None:

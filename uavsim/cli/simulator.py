@@ -61,8 +61,8 @@ def calibrate(
 ) -> None:
     """Measure in a process of its own: libcarla may take its process down with it."""
     host, *ports = simulator.split(":")
-    if len(ports) != 2 or not all(port.isdigit() for port in ports):
-        raise InputError(f"--simulator {simulator!r} is not HOST:CARLA_PORT:AIRSIM_PORT")
+    if not host or len(ports) != 2 or not all(map(_is_port, ports)):
+        raise InputError(f"--simulator {simulator!r} is not HOST:CARLA_PORT:AIRSIM_PORT, with ports of 1 to 65535")
     check_clients(backend_of("merged"))
     where = ("--carla", f"{host}:{ports[0]}", "--airsim", f"{host}:{ports[1]}")
     command = python_command("uavsim.simulate.calibrate", *where)
@@ -83,3 +83,7 @@ def calibrate(
     console.print(f"{found['points']} places, residual {found['residual_m']:.4f} m, worst {found['worst_m']:.4f} m, "
                   f"turn {found['turn_deg']:.4f} degrees")  # fmt: skip
     console.print(f"town_configs/{town.lower()}.yaml:  airsim_origin_ue_m: [{origin}]")
+
+
+def _is_port(text: str) -> bool:
+    return text.isascii() and text.isdigit() and len(text) <= 5 and 1 <= int(text) <= 65535

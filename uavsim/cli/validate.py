@@ -64,10 +64,19 @@ def _good(reports: list[Report], outside: JsonDict) -> bool:
 
 
 def _complaint(folder: Path, reports: list[Report], outside: JsonDict) -> str:
-    errors = sum(r.errors for r in reports)
-    lines = [f"{f.code} at {f.place}: {f.message}" for r in reports for f in r.findings if f.severity == "error"]
-    lines += [line for devkit in outside.values() for line in problems_of(devkit)]
-    return f"{folder}: not valid, {errors} errors; first: {lines[0]}"
+    errors = [f"{f.code} at {f.place}: {f.message}" for r in reports for f in r.findings if f.severity == "error"]
+    told = [problem for devkit in outside.values() for problem in problems_of(devkit)]
+    if errors:
+        also = f" and {_number(told, 'failed check')} of the devkit" if told else ""
+        return f"{folder}: not valid, {_number(errors, 'error')}{also}; first: {errors[0]}"
+    return (
+        f"{folder}: not valid, {_number(told, 'failed check')} of the nuScenes devkit, though uavsim finds no error; first: "
+        f"{told[0]}; --json FILE keeps its figures, and docs/judges.md says what it compares"
+    )
+
+
+def _number(of: list[str], what: str) -> str:
+    return f"{len(of)} {what}{'' if len(of) == 1 else 's'}"
 
 
 def _show(console: Screen, report: Report) -> None:
@@ -97,7 +106,8 @@ def _show_devkit(console: Screen, devkit: JsonDict) -> None:
     for name, check in devkit["checks"].items():
         figures = [f"{k} {v:.4g}" for k, v in check.items() if isinstance(v, (int, float)) and not isinstance(v, bool)]
         mark = ("green", "good") if check["ok"] else ("red", "failed")
-        told = "; ".join(check.get("problems") or figures)
+        noted = [check["note"]] if "note" in check else []
+        told = "; ".join(check.get("problems") or noted + figures)
         console.print(line(f"  devkit {name}: ", mark, f" {told}"))
 
 

@@ -39,8 +39,8 @@ def view(
         int | None,
         typer.Option(min=16, help="Pixels; images are made this small. Default: 640 to 288, by their number."),
     ] = None,
-    port: Annotated[int, typer.Option(help="With --web: of the data.")] = 9876,
-    web_port: Annotated[int, typer.Option(help="With --web: of the page.")] = 9090,
+    port: Annotated[int, typer.Option(min=1, max=65535, help="With --web: of the data.")] = 9876,
+    web_port: Annotated[int, typer.Option(min=1, max=65535, help="With --web: of the page.")] = 9090,
 ) -> None:
     """Look at a data set: town, drones, cameras, boxes, tracks, masks and lidars by keyframe, in Rerun's viewer."""
     if save is not None and web:

@@ -62,14 +62,28 @@ def quoted(value: object) -> str:
 def first(error: ValidationError, model: type[Model], *, line_of: Callable[[Place], int]) -> tuple[Place, str, bool]:
     """Return where and what the first error is, and whether that key is in the file at all.
 
-    A misspelt key comes before the missing one that it causes.
+    A misspelt key comes before the missing one that it causes, and a wrong item before the list that is too short without it.
     """
-    details = error.errors(include_url=False)
-    details.sort(key=lambda d: (d["type"] != "extra_forbidden", d["type"] == "missing", line_of(_place(d))))
+    every = error.errors(include_url=False)
+    details = [d for d in every if not (_lacks(d, every) and _is_long_enough(d))]
+    details.sort(
+        key=lambda d: (d["type"] != "extra_forbidden", _lacks(d, every), d["type"] == "missing", line_of(_place(d)))
+    )
     detail = details[0]
     more = len({key(_place(d)) for d in details}) - 1
     tail = f" (and {more} more {'error' if more == 1 else 'errors'} in this file)" if more > 0 else ""
     return _place(detail), _say(detail, model) + tail, detail["type"] != "missing"
+
+
+def _lacks(detail: ErrorDetails, details: list[ErrorDetails]) -> bool:
+    """Tell whether a container is called too short of which items are wrong: pydantic counts the good ones only."""
+    where = _place(detail)
+    below = (_place(other) for other in details)
+    return detail["type"] == "too_short" and any(len(p) > len(where) and p[: len(where)] == where for p in below)
+
+
+def _is_long_enough(detail: ErrorDetails) -> bool:
+    return len(detail["input"]) >= int(detail["ctx"]["min_length"])
 
 
 def _place(detail: ErrorDetails) -> Place:

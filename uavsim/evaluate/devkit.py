@@ -57,6 +57,7 @@ def problems_of(verdict: JsonDict) -> list[str]:
     lines = []
     for name, check in verdict["checks"].items():
         if not check["ok"]:
-            told = check.get("problems") or [f"{k} {v}" for k, v in check.items() if isinstance(v, (int, float, str))]
+            figures = [f"{k} {v}" for k, v in check.items() if isinstance(v, (int, float, str)) and k != "ok"]
+            told = check.get("problems") or figures
             lines.append(f"devkit {name}: {'; '.join(map(str, told[:6]))}")
     return lines

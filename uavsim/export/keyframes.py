@@ -144,10 +144,9 @@ class Source:
         self.categories = {row["token"]: row for row in reader.shared(CATEGORY)}
         self._channel_of = {row["token"]: row["channel"] for row in reader.shared(SENSOR)}
         if split is not None and split not in reader.splits:
-            known = list(reader.splits)
-            raise UnknownNameError(
-                f"no split {split!r} in splits.json; did you mean {nearest(split, known) or known!r}?"
-            )
+            guess = nearest(split, reader.splits)
+            hint = f"did you mean {guess!r}?" if guess else f"known: {', '.join(reader.splits) or 'none'}"
+            raise UnknownNameError(f"no split {split!r} in splits.json; {hint}")
         self._wanted = None if split is None else set(reader.splits[split])
 
     def keyframes(self) -> Iterator[Keyframe]:

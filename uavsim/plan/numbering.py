@@ -58,7 +58,7 @@ def town_scenes(dataset: Loaded[DatasetConfig], town: str) -> TownScenes:
     """Return the numbers that a town's scenes have in a data set; the town's case does not matter.
 
     Raises:
-        ConfigError: two towns claim one number.
+        ConfigError: two towns claim one number, or a split names one that no town has.
         UnknownNameError: the data set has no such town.
     """
     ranges = _ranges(dataset)
@@ -70,6 +70,7 @@ def town_of(dataset: Loaded[DatasetConfig], wanted: Sequence[int] | None) -> str
     """Return the only town of a data set, or the one that has the first of the scenes asked for.
 
     Raises:
+        ConfigError: as ``town_scenes`` does.
         InputError: that does not tell.
     """
     ranges = _ranges(dataset)
@@ -93,7 +94,26 @@ def _ranges(dataset: Loaded[DatasetConfig]) -> dict[str, TownScenes]:
         if after.allowed.start < before.allowed.stop:
             place = ("towns", after.town, "first_scene")
             raise dataset.error(place, f"scene {after.allowed.start} belongs to {before.town} already")
+    _check_splits(dataset, [scenes.allowed for scenes in ordered])
     return ranges
+
+
+def _check_splits(dataset: Loaded[DatasetConfig], allowed: Sequence[range]) -> None:
+    """Refuse numbers that no scene can have: their split would have fewer scenes than it says, or vanish."""
+    for name, numbers in dataset.model.splits.scenes.items():
+        for place, number in enumerate(numbers):
+            if not any(number in scenes for scenes in allowed):
+                what = f"scene {number} is not in the data set, which has {_spoken(allowed)}"
+                raise dataset.error(("splits", "scenes", name, place), what)
+
+
+def _spoken(ranges: Sequence[range]) -> str:
+    """Write increasing ranges as people say them: ``0 to 3, 7``."""
+    runs: list[range] = []
+    for numbers in ranges:
+        joined = runs and runs[-1].stop == numbers.start
+        runs[-1:] = [range(runs[-1].start, numbers.stop)] if joined else [*runs[-1:], numbers]
+    return ", ".join(str(run.start) if len(run) == 1 else f"{run.start} to {run.stop - 1}" for run in runs)
 
 
 def parse_numbers(text: str, *, what: str = "--scenes") -> tuple[int, ...]:

@@ -8,7 +8,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final, NoReturn
 
@@ -156,10 +156,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
             ahead.wait(stop=stop)
         note_late_compilation()
         carla, airsim = _servers(options, town, library, faults, settings)
-        ports = {"carla": carla.start(options.carla_port)} | ({"airsim": airsim.start()} if airsim is not None else {})
     except (ClientError, ValueError, OSError) as problem:
         note(str(problem))
         sys.exit(2)
+    ports = {"carla": _listen("--carla-port", lambda: carla.start(options.carla_port))}
+    if airsim is not None:
+        ports["airsim"] = _listen("--airsim-port", airsim.start)
     collect_seldom()
     sys.stdout.write(json.dumps(ports) + "\n")
     sys.stdout.flush()
@@ -168,6 +170,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if report:
             note(report)
     os._exit(0)  # threads of clients may be anywhere; the ports go with the process
+
+
+def _listen(option: str, start: Callable[[], int]) -> int:
+    """Start a server and return its port; a port that cannot be had is the machine's refusal, not a wrong option."""
+    try:
+        return start()
+    except OSError as problem:
+        note(f"{problem.strerror or problem}; end what listens there, or name another with {option} (0: a free one)")
+        sys.exit(3)
 
 
 def _servers(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import socket
 import threading
 import time
@@ -85,15 +86,16 @@ class AirSimServer:
         """Listen and let time pass; gives the port.
 
         Raises:
-            OSError: the port is taken.
+            OSError: the port is taken; the text names it.
         """
         self.simulation.clock.watch(watched=False)
         self.simulation.start()
         try:
             self._listener = socket.create_server((self._address, self._wanted_port), backlog=64)
-        except OSError:
+        except OSError as problem:
             self.simulation.stop()
-            raise
+            reason = os.strerror(problem.errno or 0)  # its own text ends with the address
+            raise OSError(problem.errno, f"port {self._wanted_port} of {self._address}: {reason}") from problem
         self._acceptor.start()
         return self.port
 

@@ -61,7 +61,11 @@ class CarlaServer:
 
     # ------------------------------------------------------------------ sockets
     def start(self, port: int = 0) -> int:
-        """Listen on ``port`` and the one after it (0: any two free ones); returns the port."""
+        """Listen on ``port`` and the one after it (0: any two free ones); returns the port.
+
+        Raises:
+            OSError: one of them is taken; the text names it.
+        """
         rpc, stream = _listen(port)
         self.port = int(rpc.getsockname()[1])
         self.context.streams.port = self.port + 1
@@ -187,12 +191,16 @@ def _listen(port: int) -> tuple[socket.socket, socket.socket]:
         first, second = socket.socket(), socket.socket()
         for listener in (first, second):
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        at = port
         try:
             first.bind((HOST, port))
-            second.bind((HOST, first.getsockname()[1] + 1))
-        except (OSError, OverflowError):
+            at = first.getsockname()[1] + 1
+            second.bind((HOST, at))
+        except (OSError, OverflowError) as problem:
             first.close()
             second.close()
+            if port and isinstance(problem, OSError):
+                raise OSError(problem.errno, f"port {at} of {HOST}: {problem.strerror}") from problem
             if port:
                 raise
             continue
