@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import zlib
 from dataclasses import replace
 from pathlib import Path
 
@@ -74,6 +75,18 @@ def test_a_velocity_that_is_not_the_simulators_fails(strict: Path, tmp_path: Pat
             box["uav_velocity"] = [box["uav_velocity"][0] + 2.0, *box["uav_velocity"][1:]]
     report = run_judge("devkit_check", str(disk.root), VERSION, "--only", "velocity")
     assert problems_of(report)[0].startswith("devkit velocity: ")
+
+
+def test_velocities_by_which_no_car_drives_straight_fail(strict: Path, tmp_path: Path) -> None:
+    disk = Disk(strict, tmp_path / "wild")
+    with disk.rows("sample_annotation") as boxes:
+        for box in boxes:
+            wild = zlib.crc32(box["sample_token"].encode()) % 9973
+            box["uav_velocity"] = [float(wild), *box["uav_velocity"][1:]]
+    report = run_judge("devkit_check", str(disk.root), VERSION, "--only", "velocity")
+    velocity = report["checks"]["velocity"]
+    assert velocity["compared"] == 0
+    assert not velocity["ok"]
 
 
 def test_a_split_of_splits_json_is_evaluated_alone(strict: Path) -> None:
