@@ -11,6 +11,7 @@ import numpy as np
 from uavsim.errors import DatasetError
 from uavsim.files.names import MISSING, DataFolder
 from uavsim.files.parse import parse_json, read_regular
+from uavsim.files.unfinished import refuse_without_tables
 from uavsim.registry import pick
 from uavsim.typing import BoolArray, IntArray
 from uavsim.validate.findings import Finding
@@ -184,6 +185,7 @@ def versions_of(root: Path) -> list[str]:
     """
     found = sorted(path.parent.name for path in root.glob("*/sample_data.json")) if root.is_dir() else []
     if not found:
+        refuse_without_tables(root)
         raise DatasetError(f"{root}: no version folder with a sample_data.json; is this the data set's own folder?")
     return found
 
