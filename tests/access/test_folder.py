@@ -8,7 +8,10 @@ import numpy as np
 import pytest
 
 import uavsim
+from uavsim.dataset.convert import convert
+from uavsim.dataset.reader import open_dataset
 from uavsim.errors import DatasetError, UnknownNameError
+from uavsim.validate import validate_dataset
 
 
 def test_both_dialects_give_the_same_arrays(strict: Path, uav3d: Path) -> None:
@@ -131,3 +134,15 @@ def test_a_damaged_row_is_one_line(strict: Path, tmp_path: Path) -> None:
     path.write_text(json.dumps(rows))
     with pytest.raises(DatasetError, match="scene_00, sample 0"):
         _ = uavsim.open(tmp_path).scene("scene_00").samples[0].boxes
+
+
+def test_scenes_that_wait_for_their_tables_are_told(tmp_path: Path) -> None:
+    """By everybody who opens the folder of a run that was stopped."""
+    (tmp_path / ".uavsim/ledger").mkdir(parents=True)
+    with pytest.raises(DatasetError, match="no scene is finished yet"):
+        uavsim.open(tmp_path)
+    (tmp_path / ".uavsim/ledger/scene_00.json").write_text('{"scene": "scene_00", "state": "committed"}')
+    readers = (uavsim.open, open_dataset, validate_dataset, lambda root: convert(root, root / "new", dialect="uav3d"))
+    for reader in readers:
+        with pytest.raises(DatasetError, match="1 scene is committed but the tables are not written yet"):
+            reader(tmp_path)

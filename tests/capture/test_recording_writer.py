@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import errno
 from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
@@ -105,7 +106,7 @@ def test_no_recording_says_so(tmp_path: Path) -> None:
 def test_a_disk_that_cannot_be_written_is_told(tmp_path: Path) -> None:
     blocked = tmp_path / "file"
     blocked.write_text("in the way")
-    with pytest.raises(StorageError, match="cannot be made"):
+    with pytest.raises(StorageError, match=r"cannot make .*: something on the way is a file"):
         RecordingWriter(blocked / "rec", PLAN)
 
 
@@ -114,9 +115,24 @@ def test_write_failure_in_a_thread_reaches_the_caller(tmp_path: Path) -> None:
     with RecordingWriter(folder, PLAN) as writer:
         (folder / "rgb").write_text("in the way")
         writer.put(_assemble(_images()), step=0)
-        with pytest.raises(StorageError, match="cannot be written"):
+        with pytest.raises(StorageError, match=r"cannot write .*: something on the way is a file"):
             writer.finish(FACTS, INFOS)
     assert not (folder / LOG_NAME).exists()
+
+
+def test_a_disk_that_is_full_while_it_flies_is_told_with_what_to_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(path: Path, data: bytes) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with RecordingWriter(tmp_path / "rec", PLAN) as writer:
+        monkeypatch.setattr(Path, "write_bytes", full)
+        writer.put(_assemble(_images()), step=0)
+        with pytest.raises(
+            StorageError, match=r"000000\.png: the disk is full; .* again, it continues where it stopped$"
+        ):
+            writer.finish(FACTS, INFOS)
 
 
 def test_a_missing_image_is_an_error() -> None:

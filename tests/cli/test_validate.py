@@ -54,7 +54,9 @@ def test_a_broken_one_ends_with_code_four_and_names_the_place(clean: Path, tmp_p
     ("arguments", "words", "kind"),
     [
         (["validate", "{tmp}"], "no version folder", DatasetError),
-        (["validate", "{clean}", "--version", "v2"], "v1.0-mini", DatasetError),
+        (["validate", "{tmp}/none"], "none: no such folder", InputError),
+        (["validate", "{tmp}/none", "--version", "v2"], "none: no such folder", InputError),
+        (["validate", "{clean}", "--version", "v2"], "no such version folder; there are: v1.0-mini", InputError),
         (["validate", "{clean}", "--dialect", "strikt"], "did you mean 'strict'", InputError),
         (["validate", "{clean}", "--no-pixels", "--report", "/dev/null/x"], "cannot be written", InputError),
     ],

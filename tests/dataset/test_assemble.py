@@ -1,3 +1,4 @@
+import errno
 import json
 import os
 import subprocess
@@ -12,7 +13,7 @@ from uavsim.dataset import Fragment, assemble, open_fragment, pack_fragment, tab
 from uavsim.dataset.schema import REQUIRED
 from uavsim.dataset.tables import iter_rows, read_rows, write_rows
 from uavsim.dataset.vocabulary import semantic_tag_rows
-from uavsim.errors import DatasetError
+from uavsim.errors import DatasetError, StorageError
 
 REPOSITORY = Path(__file__).parents[2]
 
@@ -141,3 +142,14 @@ def test_the_unmodified_devkit_loads_it(fragment: Fragment, tmp_path: Path) -> N
 def test_tags_are_those_of_the_headless_simulator_and_in_carlas_order() -> None:
     assert {row["name"]: row["index"] for row in semantic_tag_rows()} == TAG
     assert len({tuple(row["color"]) for row in semantic_tag_rows()}) == 29
+
+
+def test_a_table_on_a_full_disk_is_told_with_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("uavsim.dataset.tables.os.fsync", full)
+    with pytest.raises(
+        StorageError, match=r"cannot write .*a\.json: the disk is full; free space and run the same .* again$"
+    ):
+        write_rows(tmp_path / "a.json", [{"a": 1}])

@@ -1,5 +1,8 @@
+import errno
 import json
 import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -43,3 +46,26 @@ def test_a_file_that_is_there_is_left(strict: Path, tmp_path: Path) -> None:
     with pytest.raises(StorageError, match=r"scene_00\.mcap"):
         export_mcap(ExportRequest(strict, tmp_path))
     assert (tmp_path / "scene_00.mcap").read_bytes() == b"mine"
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (
+            OSError(errno.ENOSPC, "No space left on device"),
+            "the disk is full; free space and remove what it wrote into",
+        ),
+        (RuntimeError("FoxgloveError: attempted another write"), "attempted another write; free space, remove what"),
+    ],
+)
+def test_a_full_disk_is_told_with_how_to_begin_anew(
+    strict: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception, told: str
+) -> None:
+    @contextmanager
+    def full(*_: object, **__: object) -> Iterator[None]:
+        yield
+        raise error
+
+    monkeypatch.setattr("foxglove.open_mcap", full)
+    with pytest.raises(StorageError, match=told):
+        export_mcap(ExportRequest(strict, tmp_path))

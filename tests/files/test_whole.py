@@ -112,3 +112,14 @@ def test_an_error_of_the_disk_is_one_line_with_what_to_do() -> None:
         raise OSError(errno.ENOSPC, "No space left on device", "/data/x")
     assert str(caught.value).startswith("cannot write the table: the disk is full; free space")
     assert str(caught.value).endswith("(/data/x)")
+
+
+def test_what_does_not_continue_is_not_told_that_it_does(tmp_path: Path) -> None:
+    """A file that is made anew by its command; and the file is named once."""
+    path = tmp_path / "table.json"
+    with pytest.raises(StorageError) as caught, whole_file(path):
+        raise OSError(errno.ENOSPC, "No space left on device", str(path))
+    assert str(caught.value) == f"cannot write {path}: the disk is full; free space and run the same command again"
+    with pytest.raises(StorageError) as caught, storage_errors("write x", again="remove out and run it again"):
+        raise OSError(errno.ENOSPC, "No space left on device")
+    assert str(caught.value) == "cannot write x: the disk is full; free space and remove out and run it again"

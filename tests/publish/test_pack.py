@@ -1,13 +1,16 @@
 import csv
+import errno
 import json
 import os
+import re
 import subprocess
+import tarfile
 from pathlib import Path
 
 import pytest
 
 import uavsim
-from uavsim.errors import DatasetError, InputError, UnknownNameError
+from uavsim.errors import DatasetError, InputError, StorageError, UnknownNameError
 from uavsim.publish import PublishRequest, publish, verify
 from uavsim.publish.certificate import FORMAT, block, read_certificate
 
@@ -137,3 +140,29 @@ def test_a_certificate_in_a_card_comes_back(tmp_path: Path) -> None:
     certificate = {"format": FORMAT, "seed": 7, "request": {"town": None}, "scenes": scenes}
     (tmp_path / "README.md").write_text(f"# A\n\n```json\n{{}}\n```\n\n{block(certificate)}\nend\n")
     assert read_certificate(tmp_path) == certificate
+
+
+@pytest.mark.parametrize("broken", ["parquet", "shards"])
+def test_a_full_disk_is_told_with_how_to_begin_anew(
+    strict: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, broken: str
+) -> None:
+    """A pack is not continued: its folder must be empty."""
+
+    def full(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    if broken == "parquet":
+        monkeypatch.setattr("uavsim.publish.parquet.pq.ParquetWriter", full)
+    else:
+        close = tarfile.TarFile.close
+        monkeypatch.setattr(tarfile.TarFile, "addfile", full)
+
+        def full_too(archive: tarfile.TarFile) -> None:
+            close(archive)
+            full()
+
+        monkeypatch.setattr(tarfile.TarFile, "close", full_too)
+    out = tmp_path / "pack"
+    told = f"the disk is full; free space and remove {out} and run the same command again"
+    with pytest.raises(StorageError, match=f"cannot write .*{re.escape(told)}$"):
+        publish(uavsim.open(strict), out, PublishRequest())

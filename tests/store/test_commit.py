@@ -1,11 +1,12 @@
 """Files of others, beside and inside the data set, stay as they are whatever a run sweeps or writes."""
 
 import json
+import os
 from pathlib import Path
 
 import pytest
 
-from tests.store.test_local import commit, stage
+from tests.store.test_local import commit, cut_short, stage
 from uavsim.errors import InputError, StorageError
 from uavsim.store.commit import commit_scene, sweep_orphans
 from uavsim.store.identity import check_identity
@@ -80,6 +81,67 @@ def test_a_file_changed_since_it_was_written_stays(output: LocalOutput) -> None:
     sweep_orphans(output)
     assert (output.root / first).read_bytes() == b"edited by hand"
     assert not (output.root / second).exists()
+
+
+def copied(root: Path) -> None:
+    """Give every file another time, as ``cp -r`` does."""
+    for path in root.rglob("*"):
+        if path.is_file():
+            os.utime(path, ns=(1, 1))
+
+
+def test_a_deleted_entry_is_enough_to_fly_the_scene_again_in_a_copied_folder(output: LocalOutput) -> None:
+    commit(output, "scene_00")
+    done = commit(output, "scene_01")
+    stranger = output.root / "samples/CAMERA_FRONT_id_0/scene_01__CAMERA_FRONT_id_0__9.png"
+    stranger.write_bytes(b"scene_019")
+    copied(output.root)
+    before = everything(output.root)
+    (output.root / ".uavsim/ledger/scene_01.json").unlink()
+    sweep_orphans(output)
+    assert stranger.read_bytes() == b"scene_019"
+    assert commit(output, "scene_01") == done
+    assert everything(output.root) == before | {
+        name: everything(output.root)[name] for name in (".uavsim/locks", ".uavsim/manifests/scene_01~0.json")
+    }
+
+
+def test_a_sweep_of_a_deleted_entry_that_is_cut_short_is_ended_by_the_next(
+    output: LocalOutput, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    commit(output, "scene_01")
+    copied(output.root)
+    (output.root / ".uavsim/ledger/scene_01.json").unlink()
+    cut = 0
+    while cut_short(monkeypatch, cut, lambda: sweep_orphans(output)):
+        cut += 1
+    assert cut > 0
+    assert commit(output, "scene_01").state == "committed"
+
+
+def test_a_file_changed_since_stays_though_its_scenes_entry_was_deleted(output: LocalOutput) -> None:
+    commit(output, "scene_01")
+    edited = sorted((output.root / "samples").rglob("*.png"))[0]
+    edited.write_bytes(b"edited by hand")
+    (output.root / ".uavsim/ledger/scene_01.json").unlink()
+    sweep_orphans(output)
+    assert edited.read_bytes() == b"edited by hand"
+
+
+def test_a_deleted_entry_of_a_scene_that_another_process_holds_is_left_to_it(output: LocalOutput) -> None:
+    commit(output, "scene_01")
+    (output.root / ".uavsim/ledger/scene_01.json").unlink()
+    before = everything(output.root / "samples")
+    with output.lock("scene_01"):
+        assert sweep_orphans(output) == []
+    assert everything(output.root / "samples") == before
+
+
+def test_a_file_of_an_interrupted_scene_that_was_touched_stays(output: LocalOutput) -> None:
+    keys = interrupt(output, "scene_01")
+    copied(output.root)
+    sweep_orphans(output)
+    assert all((output.root / key).exists() for key in keys)
 
 
 def test_a_file_in_the_way_is_not_replaced(output: LocalOutput) -> None:

@@ -19,6 +19,7 @@ from uavsim.dataset.schema import CATEGORY, MAP, REQUIRED, SENSOR, Tables
 from uavsim.errors import DatasetError
 from uavsim.files.names import DataFolder
 from uavsim.files.parse import reading
+from uavsim.files.unfinished import refuse_without_tables
 from uavsim.registry import pick
 
 __all__ = ["Dataset", "open_folder"]
@@ -41,6 +42,7 @@ def open_folder(folder: Path | str, version: str | None = None) -> Dataset:
     """
     root = Path(folder)
     if (root / ".uavsim").is_dir() and not any(root.glob("v*/sample.json")):
+        refuse_without_tables(root)
         raise DatasetError(f"{root}: no scene is finished yet; uavsim status {root} tells how far it is")
     return Dataset(open_dataset(root, version, required=_NEEDED))
 

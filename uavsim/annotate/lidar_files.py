@@ -16,7 +16,7 @@ import numpy as np
 from uavsim.annotate.lidar import PointLabels
 from uavsim.dataset import layout, versions_of
 from uavsim.dataset.strict import map_SE3_bev
-from uavsim.errors import StorageError
+from uavsim.files.whole import storage_errors
 from uavsim.geometry import pinhole
 from uavsim.images import codec, points
 from uavsim.images.points import PointArray
@@ -93,8 +93,6 @@ def _of_depth(folder: Path, shot: CameraShot, ego: DroneState, *, ring: int) -> 
 
 
 def _write(path: Path, data: bytes) -> None:
-    try:
+    with storage_errors(f"write {path}"):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(data)
-    except OSError as error:
-        raise StorageError(f"{path}: cannot be written: {error.strerror}") from error

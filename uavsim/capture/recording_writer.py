@@ -23,7 +23,7 @@ from uavsim.capture.camera_capture import CameraCapture
 from uavsim.capture.lidar_capture import LidarCapture
 from uavsim.capture.measuring import FrameMeasure, measure_capture
 from uavsim.capture.recording_reader import LOG_NAME, RECORDING_FORMAT
-from uavsim.errors import StorageError
+from uavsim.files.whole import storage_error
 from uavsim.records.codec import pack_plan, pack_value
 from uavsim.records.modalities import RGB, modality
 from uavsim.records.motion import Motion
@@ -68,7 +68,7 @@ class RecordingWriter:
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise StorageError(f"{folder}: cannot be made: {error.strerror}") from error
+            raise storage_error(f"make {folder}", error) from error
         self.images_written = 0
 
     def __enter__(self) -> RecordingWriter:
@@ -237,4 +237,4 @@ def _write_file(path: Path, data: bytes) -> None:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(data)
     except OSError as error:
-        raise StorageError(f"{path}: cannot be written: {error.strerror}") from error
+        raise storage_error(f"write {path}", error) from error

@@ -22,7 +22,7 @@ from uavsim.cli.examples import epilog_of
 from uavsim.cli.stop import INTERRUPTED, StopSignals
 from uavsim.environment import keep_local_direct, name_the_user
 from uavsim.errors import UavsimError
-from uavsim.files.whole import remedy_of
+from uavsim.files.whole import AGAIN, remedy_of
 from uavsim.memory import collect_seldom
 from uavsim.terminal import Screen, be_quiet, line, open_standard_streams
 
@@ -56,6 +56,7 @@ _HOME: Final = {  # command -> module; a module is imported when its command is 
     "doctor": "doctor",
     "deploy": "deploy",
 }
+_CONTINUED: Final = ("generate", "regenerate")
 _HELP: Final = {  # first sentences of the commands, for `uavsim --help`, which imports none of them
     "generate": "Fly a data set; what was interrupted continues.",
     "regenerate": "Fly scenes of a data set anew, with the settings that it was made with.",
@@ -261,7 +262,7 @@ def _interrupted() -> int:
     from uavsim.store.journal import redact
 
     again = redact(shlex.join(["uavsim", *sys.argv[1:]]))
-    if _typed_command() in ("generate", "regenerate"):
+    if _typed_command() in _CONTINUED:
         return _say(f"interrupted; the scenes that are committed stay. Continue with: {again}", code=INTERRUPTED)
     return _say(f"interrupted; nothing goes on. Begin anew with: {again}", code=INTERRUPTED)
 
@@ -272,8 +273,9 @@ def _unexpected(error: Exception) -> int:
         traceback.print_exception(error)
     if isinstance(error, (OSError, MemoryError)):
         where = f" ({error.filename})" if isinstance(error, OSError) and error.filename else ""
+        again = None if _typed_command() in _CONTINUED else AGAIN
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error) or "out of memory"
-        return _say(f"this machine: {reason}{where}; {remedy_of(error)}", code=3)
+        return _say(f"this machine: {reason}{where}; {remedy_of(error, again=again)}", code=3)
     frames = traceback.extract_tb(error.__traceback__)
     where = next((f"{f.filename}:{f.lineno}" for f in reversed(frames) if "uavsim" in f.filename), "?")
     said = " ".join(str(error).split())[:300]

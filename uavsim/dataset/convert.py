@@ -16,6 +16,7 @@ from uavsim.errors import DatasetError, InputError
 from uavsim.files.bring import bring_file
 from uavsim.files.names import DataFolder, name_fault
 from uavsim.files.parse import reading
+from uavsim.files.unfinished import refuse_without_tables
 from uavsim.files.whole import write_whole
 
 __all__ = ["convert"]
@@ -46,6 +47,7 @@ def _convert(root: Path, out: Path, *, dialect: str, options: Any) -> list[Assem
     target = DIALECTS.pick(dialect)
     versions = sorted(path.parent.name for path in root.glob("v*/sample.json"))
     if not versions:
+        refuse_without_tables(root)
         raise DatasetError(f"{root}: no data set: no v1.0-*/sample.json in it")
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise InputError(f"{out}: holds something already; name a new folder")

@@ -19,6 +19,7 @@ from uavsim.dataset.tables import iter_rows, read_rows
 from uavsim.errors import DatasetError, UnknownNameError
 from uavsim.files.names import DataFolder, check_part
 from uavsim.files.parse import parse_json, read_regular
+from uavsim.files.unfinished import refuse_without_tables
 from uavsim.registry import nearest
 from uavsim.typing import JsonDict
 
@@ -158,6 +159,7 @@ def open_dataset(root: Path, version: str | None = None, *, required: Iterable[s
     if not found and (root / "sample.json").is_file():
         raise DatasetError(f"{root}: holds the tables alone; name the folder above it")
     if not found:
+        refuse_without_tables(root)
         raise DatasetError(f"{root}: no data set: no v1.0-*/sample.json in it")
     if version is None and len(found) > 1:
         raise UnknownNameError(f"{root} holds {', '.join(found)}: name one with --version")

@@ -15,9 +15,9 @@ from typing import BinaryIO, Final, Self, cast
 
 from uavsim.dataset.collector import collector_paused
 from uavsim.dataset.fragment import json_row
-from uavsim.errors import DatasetError, StorageError
+from uavsim.errors import DatasetError
 from uavsim.files.parse import open_regular, parse_json, parse_row, read_regular
-from uavsim.files.whole import begin_temp, open_folder, refuse_special, write_whole
+from uavsim.files.whole import AGAIN, begin_temp, open_folder, refuse_special, storage_error, write_whole
 from uavsim.typing import JsonDict
 
 __all__ = ["TableWriter", "iter_rows", "read_rows", "write_json", "write_rows"]
@@ -44,7 +44,7 @@ class TableWriter:
                 refuse_special(folder, path.name, shown=path)
             self._temporary, self._file = begin_temp(path, buffering=1 << 18)
         except OSError as error:
-            raise StorageError(f"{path}: cannot be written: {error.strerror}") from error
+            raise storage_error(f"write {path}", error, again=AGAIN) from error
         self._write(_OPEN)
 
     def __enter__(self) -> Self:
@@ -75,7 +75,7 @@ class TableWriter:
             self._temporary.replace(self.path)
             self._file.close()
         except OSError as error:
-            raise StorageError(f"{self.path}: cannot be written: {error.strerror}") from error
+            raise storage_error(f"write {self.path}", error, again=AGAIN) from error
 
     def discard(self) -> None:
         """Remove the temporary file; after ``keep`` there is none."""
@@ -89,7 +89,7 @@ class TableWriter:
             if self._unsent_bytes > _HANDED_OVER_BYTES:
                 self._hand_over()
         except OSError as error:
-            raise StorageError(f"{self.path}: cannot be written: {error.strerror}") from error
+            raise storage_error(f"write {self.path}", error, again=AGAIN) from error
 
     def _hand_over(self) -> None:
         """Let the system begin to write, and forget what it has written.

@@ -18,6 +18,7 @@ from uavsim.errors import InputError, StorageError
 from uavsim.export.keyframes import ExportRequest
 from uavsim.export.scenes import scenes_of
 from uavsim.files.parse import reading
+from uavsim.files.whole import AGAIN, storage_errors
 from uavsim.geometry.se3 import SE3
 from uavsim.images import draw
 
@@ -43,13 +44,15 @@ def export_mcap(request: ExportRequest) -> list[Path]:
     with reading(request.root):
         for scene in scenes_of(request):
             path = request.out / f"{scene.name}.mcap"
+            again = f"remove what it wrote into {request.out} and {AGAIN}"  # no file that is there is written over
+            context = foxglove.Context()
             try:
-                path.parent.mkdir(parents=True, exist_ok=True)
-                context = foxglove.Context()
-                with foxglove.open_mcap(path, context=context):
-                    _Topics(foxglove, context).write(scene)
-            except OSError as error:
-                raise StorageError(f"{path}: cannot be written: {error}") from error
+                with storage_errors(f"write {path}", again=again):
+                    path.parent.mkdir(parents=True, exist_ok=True)
+                    with foxglove.open_mcap(path, context=context):
+                        _Topics(foxglove, context).write(scene)
+            except RuntimeError as error:  # how Foxglove's writer says that the disk is full; it prints the rest itself
+                raise StorageError(f"cannot write {path}: {error}; free space, {again}") from error
             written.append(path)
     return written
 

@@ -30,10 +30,19 @@ _NO_HARD_LINKS: Final = {errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLI
 
 @dataclass(frozen=True, slots=True)
 class FileMark:
-    """By what a file is known again: a rename, a hard link and ``cp -a`` keep both, an edit changes them."""
+    """By what a file is known again: a rename, a hard link and ``cp -a`` keep both, an edit changes them.
+
+    Attributes:
+        size_bytes: of the file.
+        mtime_ns: of its last change; None: any, because ``cp -r`` and others that copy do not keep it.
+    """
 
     size_bytes: int
-    mtime_ns: int
+    mtime_ns: int | None
+
+    def fits(self, found: FileMark) -> bool:
+        """Tell whether a file with the mark ``found`` is the one."""
+        return self.size_bytes == found.size_bytes and self.mtime_ns in {None, found.mtime_ns}
 
 
 def mark_of(path: Path) -> FileMark:
@@ -343,7 +352,7 @@ def _mark_in(folder: int, name: str) -> FileMark | None:
 def _remove_in(folder: int, name: str, mark: FileMark | None) -> bool:
     with suppress(FileNotFoundError):
         found = _mark_in(folder, name)
-        if found is not None and mark in {None, found}:
+        if found is not None and (mark is None or mark.fits(found)):
             os.unlink(name, dir_fd=folder)
             return True
     return False

@@ -16,12 +16,13 @@ import stat
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, Final
 
 from uavsim.errors import InputError, StorageError, UavsimError
 from uavsim.files.result_folder import refuse_no_folder
 
 __all__ = [
+    "AGAIN",
     "TEMP_SUFFIX",
     "begin_temp",
     "create_in",
@@ -33,6 +34,7 @@ __all__ = [
     "remedy_of",
     "replace_bytes",
     "replace_in",
+    "storage_error",
     "storage_errors",
     "sweep_temp",
     "to_json_bytes",
@@ -41,6 +43,8 @@ __all__ = [
 ]
 
 TEMP_SUFFIX = ".uavsim-tmp"
+AGAIN: Final = "run the same command again"
+_GOES_ON: Final = ", it continues where it stopped"  # a run does; whatever makes one result begins it anew
 _TEMP = re.compile(rf"\..+\.[0-9a-f]{{12}}{re.escape(TEMP_SUFFIX)}")
 
 _REMEDY = {
@@ -61,18 +65,37 @@ _REMEDY = {
 }
 
 
-def remedy_of(error: BaseException) -> str:
-    """Return what to do about an error of the machine."""
+def remedy_of(error: BaseException, *, again: str | None = None) -> str:
+    """Return what to do about an error of the machine.
+
+    Args:
+        error: what the machine said.
+        again: how to do it again; None: as a run is, which continues.
+    """
     code = error.errno if isinstance(error, OSError) else errno.ENOMEM
-    return _REMEDY.get(code or 0, "look into it, then run the same command again")
+    return _said(_REMEDY.get(code or 0, "look into it, then run the same command again"), again)
 
 
-@contextmanager
-def storage_errors(what: str) -> Iterator[None]:
-    """Turn any OSError inside into a one-line ``StorageError``.
+def storage_error(what: str, error: OSError, *, again: str | None = None) -> StorageError:
+    """Return an error of the disk as one line that says what to do.
 
     Args:
         what: what was being done, for people: ``cannot <what>: <reason>``.
+        error: what the system said.
+        again: see ``remedy_of``.
+    """
+    known = _REMEDY.get(error.errno or 0) or (os.strerror(error.errno) if error.errno else str(error))
+    where = f" ({error.filename})" if error.filename and str(error.filename) not in what else ""
+    return StorageError(f"cannot {what}: {_said(known, again)}{where}")
+
+
+@contextmanager
+def storage_errors(what: str, *, again: str | None = None) -> Iterator[None]:
+    """Turn any OSError inside into a one-line ``StorageError``.
+
+    Args:
+        what: see ``storage_error``.
+        again: see ``remedy_of``.
 
     Raises:
         StorageError: the output cannot be read or written.
@@ -80,9 +103,11 @@ def storage_errors(what: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        reason = _REMEDY.get(error.errno or 0) or f"{os.strerror(error.errno)}" if error.errno else str(error)
-        where = f" ({error.filename})" if error.filename else ""
-        raise StorageError(f"cannot {what}: {reason}{where}") from error
+        raise storage_error(what, error, again=again) from error
+
+
+def _said(remedy: str, again: str | None) -> str:
+    return remedy if again is None else remedy.replace(_GOES_ON, "").replace(AGAIN, again)
 
 
 def fsync_folder(path: Path) -> None:
@@ -143,7 +168,7 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
         StorageError: it cannot be written.
     """
     refuse_no_folder(path.parent)
-    with storage_errors(f"write {path}"):
+    with storage_errors(f"write {path}", again=AGAIN):
         path.parent.mkdir(parents=True, exist_ok=True)
         with open_folder(path.parent) as folder:
             refuse_special(folder, path.name, shown=path, error=InputError)

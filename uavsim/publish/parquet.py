@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
@@ -17,7 +18,7 @@ import pyarrow.parquet as pq
 
 from uavsim.access import Image, Sample
 from uavsim.access.shown import boxes_shown
-from uavsim.errors import StorageError
+from uavsim.files.whole import AGAIN, storage_errors
 from uavsim.images import codec
 from uavsim.typing import JsonDict
 
@@ -147,8 +148,10 @@ class ParquetShards:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         if kind is None:
             self._flush()
-        if self._writer is not None:
-            self._writer.close()
+            self._close()
+        elif self._writer is not None:
+            with suppress(OSError):  # it fails again where the disk is full; what went wrong first is told
+                self._writer.close()
 
     def add(self, row: JsonDict) -> None:
         """Append a row.
@@ -163,22 +166,28 @@ class ParquetShards:
             self._flush()
         if self._bytes > _SHARD_BYTES:
             self._flush()
-            self._writer.close()
-            self._writer, self._bytes = None, 0
+            self._close()
 
     def _flush(self) -> None:
         if not self._pending:
             return
-        try:
+        with self._errors():
             if self._writer is None:
                 self._folder.mkdir(parents=True, exist_ok=True)
                 path = self._folder / f"{self._split}-{len(self.paths):05d}.parquet"
                 self.paths.append(path)
                 self._writer = pq.ParquetWriter(path, self._schema, compression="zstd", write_page_index=True)
             self._writer.write_table(pa.Table.from_pylist(self._pending, schema=self._schema))
-        except OSError as error:
-            raise StorageError(f"{self._folder}: cannot be written: {error}") from error
         self._pending = []
+
+    def _close(self) -> None:
+        if self._writer is not None:
+            with self._errors():
+                self._writer.close()
+        self._writer, self._bytes = None, 0
+
+    def _errors(self) -> AbstractContextManager[None]:
+        return storage_errors(f"write {self._folder}", again=f"remove {self._folder.parent} and {AGAIN}")
 
 
 def _features() -> dict[bytes, bytes]:

@@ -6,15 +6,15 @@ import hashlib
 import io
 import tarfile
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
 from uavsim.dataset.reader import DatasetReader
 from uavsim.dataset.schema import LAYER, LIDARSEG, MAP, SAMPLE_DATA
-from uavsim.errors import StorageError
 from uavsim.files.names import DataFolder
 from uavsim.files.parse import read_regular
-from uavsim.files.whole import write_whole
+from uavsim.files.whole import AGAIN, storage_errors, write_whole
 
 __all__ = ["INDEX", "files_of_dataset", "write_shards"]
 
@@ -47,25 +47,29 @@ def write_shards(root: Path, names: Iterable[str], folder: Path) -> list[Path]:
     paths: list[Path] = []
     lines = ["file,shard,offset_bytes,size_bytes,sha256"]
     archive: tarfile.TarFile | None = None
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for name in names:
-            if archive is None or archive.offset > _SHARD_BYTES:
-                if archive is not None:
+    with storage_errors(f"write {folder}", again=f"remove {folder.parent} and {AGAIN}"):
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            for name in names:
+                if archive is None or archive.offset > _SHARD_BYTES:
+                    if archive is not None:
+                        archive.close()
+                    paths.append(folder / f"nuscenes-{len(paths):05d}.tar")
+                    archive = tarfile.open(paths[-1], "w", format=tarfile.GNU_FORMAT)  # noqa: SIM115 - closed below
+                data = read_regular(root / name)
+                head = tarfile.TarInfo(name)
+                head.size, head.mode = len(data), 0o644
+                archive.addfile(head, io.BytesIO(data))
+                begins = archive.offset - -(-len(data) // tarfile.BLOCKSIZE) * tarfile.BLOCKSIZE
+                sha256 = hashlib.sha256(data).hexdigest()
+                lines.append(f"{_quoted(name)},{paths[-1].name},{begins},{len(data)},{sha256}")
+            if archive is not None:
+                archive.close()
+        except BaseException:
+            if archive is not None:
+                with suppress(OSError):  # it fails again where the disk is full; what went wrong first is told
                     archive.close()
-                paths.append(folder / f"nuscenes-{len(paths):05d}.tar")
-                archive = tarfile.open(paths[-1], "w", format=tarfile.GNU_FORMAT)  # noqa: SIM115 - closed below
-            data = read_regular(root / name)
-            head = tarfile.TarInfo(name)
-            head.size, head.mode = len(data), 0o644
-            archive.addfile(head, io.BytesIO(data))
-            begins = archive.offset - -(-len(data) // tarfile.BLOCKSIZE) * tarfile.BLOCKSIZE
-            lines.append(f"{_quoted(name)},{paths[-1].name},{begins},{len(data)},{hashlib.sha256(data).hexdigest()}")
-    except OSError as error:
-        raise StorageError(f"{folder}: cannot be written: {error}") from error
-    finally:
-        if archive is not None:
-            archive.close()
+            raise
     return [*paths, write_whole(folder / INDEX, ("\n".join(lines) + "\n").encode())]
 
 

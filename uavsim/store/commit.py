@@ -158,7 +158,10 @@ def drop_retired(output: Output, entries: Iterable[LedgerEntry]) -> None:
 def sweep_orphans(output: Output) -> list[str]:
     """Remove what commits that never happened brought, except what another process is flying right now.
 
-    Only what a manifest of ours names is looked at, and only what is still what was written is removed.
+    Only what a manifest of ours names is looked at, and only what is still what was written is removed. A scene's entry is
+    there before its manifest is: a manifest without an entry is of one that somebody deleted, as the message about a damaged
+    entry asks for, so that the scene is flown again. Its files are known by key and size then: a copied folder has other
+    times, and what stayed would be in the new flight's way.
 
     Returns:
         The keys that were removed, sorted.
@@ -169,10 +172,11 @@ def sweep_orphans(output: Output) -> list[str]:
         if generation.number in _kept(ledger.get(generation.scene)):
             continue
         with output.lock(generation.scene) as ours:
-            if ours and generation.number not in _kept(
-                read_entry(output, generation.scene)
-            ):  # asked again, in the lock
-                removed += drop_generation(output, generation)
+            if not ours:
+                continue
+            entry = read_entry(output, generation.scene)  # asked again, in the lock
+            if generation.number not in _kept(entry):
+                removed += drop_generation(output, generation, any_time=entry is None)
     return sorted(removed)
 
 

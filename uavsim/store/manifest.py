@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -92,11 +92,19 @@ def known_generations(output: Output) -> list[Generation]:
     return sorted(Generation(name[1], int(name[2])) for name in names if name)
 
 
-def drop_generation(output: Output, generation: Generation) -> list[str]:
-    """Remove a generation's files, the manifest last; returns the keys. The caller holds the scene."""
+def drop_generation(output: Output, generation: Generation, *, any_time: bool = False) -> list[str]:
+    """Remove a generation's files, the manifest last; returns the keys. The caller holds the scene.
+
+    Args:
+        output: the data set.
+        generation: to remove.
+        any_time: a file of the size that was written is ours whenever it was changed last.
+    """
     marks = read_manifest(output, generation)
     if marks is None:
         return []
+    if any_time:
+        marks = {key: replace(mark, mtime_ns=None) for key, mark in marks.items()}
     removed = output.remove(marks)
     removed += output.remove({generation.fragment: None, f"{generation.recording}/log.msgpack": None})
     return removed + output.remove({generation.manifest: None})

@@ -8,9 +8,10 @@ from typing import Final, Literal, TypedDict
 
 import numpy as np
 
-from uavsim.errors import DatasetError
+from uavsim.errors import DatasetError, InputError, UnknownNameError
 from uavsim.files.names import MISSING, DataFolder
 from uavsim.files.parse import parse_json, read_regular
+from uavsim.files.unfinished import refuse_without_tables
 from uavsim.registry import pick
 from uavsim.typing import BoolArray, IntArray
 from uavsim.validate.findings import Finding
@@ -180,10 +181,14 @@ def versions_of(root: Path) -> list[str]:
     """Return the version folders: those with a sample_data table.
 
     Raises:
+        InputError: no such folder.
         DatasetError: none there.
     """
-    found = sorted(path.parent.name for path in root.glob("*/sample_data.json")) if root.is_dir() else []
+    if not root.is_dir():
+        raise InputError(f"{root}: no such folder; name the data set's own, the one that holds v1.0-mini or the like")
+    found = sorted(path.parent.name for path in root.glob("*/sample_data.json"))
     if not found:
+        refuse_without_tables(root)
         raise DatasetError(f"{root}: no version folder with a sample_data.json; is this the data set's own folder?")
     return found
 
@@ -197,12 +202,13 @@ def open_dataset(root: Path, version: str, *, dialect: str | None = None) -> Dat
         dialect: read it as this; default: what it looks like.
 
     Raises:
-        DatasetError: the folder is not there.
-        UnknownNameError: no such dialect.
+        InputError: no such folder.
+        UnknownNameError: no such version, or no such dialect.
+        DatasetError: no version is there.
     """
     folder = root / version
     if not folder.is_dir():
-        raise DatasetError(f"{folder}: no such version folder; there are: {', '.join(versions_of(root))}")
+        raise UnknownNameError(f"{folder}: no such version folder; there are: {', '.join(versions_of(root))}")
     present = {name: fields for name, fields in EXTRA.items() if (folder / f"{name}.json").exists()}
     schema = TABLES | present
     tables = {name: read_table(folder / f"{name}.json", name, fields) for name, fields in schema.items()}

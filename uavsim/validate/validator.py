@@ -29,6 +29,7 @@ def validate_dataset(
         workers: processes that look at images.
 
     Raises:
+        InputError: no such folder, version or dialect.
         DatasetError: no data set there.
     """
     found = versions or versions_of(root)

@@ -23,6 +23,7 @@ import rerun as rr
 from uavsim.access import Dataset, Scene
 from uavsim.errors import DatasetError, InputError, StorageError
 from uavsim.files.parse import reading
+from uavsim.files.whole import AGAIN, storage_error
 from uavsim.view.blueprint import arrange
 from uavsim.view.images import fitting_width_px, log_images
 from uavsim.view.objects import log_boxes, log_lidars, log_tracks
@@ -82,8 +83,10 @@ def write_recording(data: Dataset, path: Path, request: ViewRequest) -> ViewSumm
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             recording.save(path, default_blueprint=_blueprint(first))
-        except (OSError, RuntimeError) as error:
-            raise StorageError(f"{path}: cannot be written: {error}") from error
+        except OSError as error:
+            raise storage_error(f"write {path}", error, again=AGAIN) from error
+        except RuntimeError as error:  # Rerun's own way to say it
+            raise StorageError(f"cannot write {path}: {error}; make it writable, or name another file") from error
         recording.log("world", rr.ViewCoordinates.RIGHT_HAND_Z_UP, static=True)
         for name in names:
             if not writer.add(recording, data.scene(name)):
