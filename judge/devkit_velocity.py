@@ -43,7 +43,9 @@ def velocities(nusc: NuScenes, _: argparse.Namespace) -> dict[str, Any]:
     long_enough = any(row["prev"] and row["next"] and row["category_name"] == CAR for row in nusc.sample_annotation)
     why = "no car is seen in three samples on end" if field else "no annotation tells a velocity"
     none = {} if errors or (field and long_enough) else {"note": f"nothing to compare: {why}"}
-    agree = worst <= VELOCITY_AGREES_MPS and (bool(errors) or bool(none))  # velocities by which no car drives straight: wrong
+    agree = worst <= VELOCITY_AGREES_MPS and (
+        bool(errors) or bool(none)
+    )  # velocities by which no car drives straight: wrong
     return {
         "ok": not not_finite and (slow or agree),
         **none,
