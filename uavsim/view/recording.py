@@ -21,12 +21,12 @@ import numpy as np
 import rerun as rr
 
 from uavsim.access import Dataset, Scene
-from uavsim.errors import DatasetError, InputError, StorageError
+from uavsim.errors import DatasetError, InputError
 from uavsim.files.parse import reading
-from uavsim.files.whole import AGAIN, storage_error
 from uavsim.view.blueprint import arrange
 from uavsim.view.images import fitting_width_px, log_images
 from uavsim.view.objects import log_boxes, log_lidars, log_tracks
+from uavsim.view.sink import whole_sink
 from uavsim.view.times import Times
 from uavsim.view.town import log_town
 
@@ -71,6 +71,7 @@ def write_recording(data: Dataset, path: Path, request: ViewRequest) -> ViewSumm
     Raises:
         UnknownNameError: no such scene.
         DatasetError: the data set has no samples, or is damaged.
+        InputError: no file can be at ``path``.
         StorageError: the file cannot be written.
     """
     writer = _Writer(data, request)
@@ -80,19 +81,16 @@ def write_recording(data: Dataset, path: Path, request: ViewRequest) -> ViewSumm
         if first is None or not first.samples:
             raise DatasetError(f"{data.root}: no samples to show")
         recording = rr.RecordingStream(_APPLICATION, recording_id=f"{data.root.name}-{data.version}")
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            recording.save(path, default_blueprint=_blueprint(first))
-        except OSError as error:
-            raise storage_error(f"write {path}", error, again=AGAIN) from error
-        except RuntimeError as error:  # Rerun's own way to say it
-            raise StorageError(f"cannot write {path}: {error}; make it writable, or name another file") from error
-        recording.log("world", rr.ViewCoordinates.RIGHT_HAND_Z_UP, static=True)
-        for name in names:
-            if not writer.add(recording, data.scene(name)):
-                break
-        recording.flush()
-        recording.disconnect()
+        with whole_sink(path) as sink:
+            try:
+                recording.save(sink, default_blueprint=_blueprint(first))
+                recording.log("world", rr.ViewCoordinates.RIGHT_HAND_Z_UP, static=True)
+                for name in names:
+                    if not writer.add(recording, data.scene(name)):
+                        break
+                recording.flush()
+            finally:
+                recording.disconnect()
     return writer.summary(len(names))
 
 
