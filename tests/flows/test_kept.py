@@ -115,6 +115,16 @@ def test_all_scenes_may_be_flown_anew_with_an_edited_rig_and_some_may_not(flown:
     assert "width_px: 402" in (ready.output.root / ".uavsim" / KEPT).read_text()
 
 
+def test_a_damaged_configuration_stops_a_run_and_says_what_to_do(flown: tuple[Request, Path]) -> None:
+    request, _ = flown
+    kept = Path(request.out or "") / ".uavsim" / KEPT
+    kept.write_text("{")
+    with pytest.raises(InputError, match=r"configuration\.json is damaged.*or delete it if nothing was"):
+        prepared(request)
+    kept.unlink()
+    assert intent_of(request).kept == ("scene_0000", "scene_0001")
+
+
 def test_a_comment_or_a_description_is_no_edit(flown: tuple[Request, Path]) -> None:
     request, rig = flown
     rig.write_text(f"# new\n{rig.read_text()}\n")

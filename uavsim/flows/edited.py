@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from uavsim.config.kept import first_edit, read_kept
-from uavsim.errors import InputError
+from uavsim.config.kept import Kept, first_edit, read_kept
+from uavsim.errors import ConfigError, InputError
 from uavsim.flows.job import Job
 from uavsim.flows.request import Request
 from uavsim.flows.stages import plan_digest
@@ -33,8 +33,7 @@ def refuse_mixture(request: Request, job: Job, output: Output, *, resolve: Calla
         InputError: it names the file and the key that were edited.
     """
     kept = kept_dataset(output)
-    edit = first_edit(read_kept(Path(kept)), job.kept) if kept is not None and job.kept else None
-    if edit is None:
+    if kept is None or not job.kept or (edit := first_edit(_read(kept), job.kept)) is None:
         return
     anew = {scene.name for scene in job.scenes} if request.force else set()
     for entry in read_ledger(output).values():
@@ -43,6 +42,16 @@ def refuse_mixture(request: Request, job: Job, output: Output, *, resolve: Calla
                 f"{output.address} was begun with another {edit}, and {entry.scene} was flown with it: put it back, choose "
                 "another --out, or fly all of its scenes anew with --force-scenes"
             )
+
+
+def _read(kept: str) -> Kept:
+    try:
+        return read_kept(Path(kept))
+    except ConfigError as error:
+        raise InputError(
+            f"{kept} is damaged, so nothing tells what was edited since the data set was begun: put it back, or delete it if "
+            "nothing was, and run the same command again"
+        ) from error
 
 
 def _is_another(entry: LedgerEntry, request: Request, resolve: Callable[[Request], Job]) -> bool:
