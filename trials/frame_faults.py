@@ -35,7 +35,7 @@ from uavsim.capture.recording_reader import read_recording
 from uavsim.errors import UavsimError
 from uavsim.images import codec
 from uavsim.records.plan import ScenePlan, Topology
-from uavsim.simulate.airsim_settings import airsim_settings
+from uavsim.simulate.airsim.settings import airsim_settings
 from uavsim.simulate.ports import Endpoint
 from uavsim.simulate.session import Session, open_session
 

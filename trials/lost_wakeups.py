@@ -22,7 +22,7 @@ from typing import Final
 from bench.rows import simulator
 from tests.plans import rig, scene_plan
 from uavsim.capture.hang_watch import HangWatch
-from uavsim.simulate.carla_world import CarlaWorld
+from uavsim.simulate.carla.world import CarlaWorld
 
 LIMIT_S: Final = 1.0
 LOOK_S: Final = 0.1

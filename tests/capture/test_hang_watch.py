@@ -17,8 +17,8 @@ from uavsim.capture import client_worker, hang_watch
 from uavsim.capture.client_events import FlyCommand, to_line
 from uavsim.capture.hang_watch import HangWatch
 from uavsim.errors import SimulatorLost
-from uavsim.simulate import carla_world
-from uavsim.simulate.merged_world import MergedWorld
+from uavsim.simulate.carla import world as carla_world
+from uavsim.simulate.merged.world import MergedWorld
 from uavsim.supervise.client_process import Deadlines
 
 SOON_S = 10.0

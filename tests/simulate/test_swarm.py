@@ -7,7 +7,7 @@ import numpy as np
 from tests.plans import scene_plan
 from tests.records.test_motion import motion
 from uavsim.records.plan import ReplayPlan
-from uavsim.simulate.airsim_swarm import AirSimFlight
+from uavsim.simulate.airsim.swarm import AirSimFlight
 from uavsim.simulate.swarm import PlannedSwarm
 
 PLAN = scene_plan(samples=2)

@@ -47,7 +47,7 @@ def airsim_settings(
 ) -> None:
     """Write the file whole or not at all."""
     from uavsim.plan import plan_scenes  # scipy takes a moment to import
-    from uavsim.simulate.airsim_settings import airsim_settings as settings_of
+    from uavsim.simulate.airsim.settings import airsim_settings as settings_of
 
     plan = plan_scenes(dataset, town=town)[0]
     text = json.dumps(settings_of(plan, client=client), indent=2) + "\n"

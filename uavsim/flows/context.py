@@ -19,7 +19,7 @@ from uavsim.flows.progress import RunProgress, start_up
 from uavsim.flows.request import Request
 from uavsim.flows.resolve import resolve
 from uavsim.flows.stages import Gate, RunContext, plan_digest
-from uavsim.simulate.airsim_settings import airsim_settings
+from uavsim.simulate.airsim.settings import airsim_settings
 from uavsim.simulate.answerers import refuse_strangers as refuse_strangers_at
 from uavsim.simulate.ports import Endpoint
 from uavsim.store.commit import sweep_orphans

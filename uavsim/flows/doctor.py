@@ -177,7 +177,7 @@ def _engine(slot: SimulatorSlot, plan: ScenePlan, servers: Mapping[str, str], *,
     path.write_bytes(pack_plan(plan))
     where = ("--carla", servers["carla"], "--airsim", servers["airsim"], "--plan", str(path))
     python = slot.simulator.config.client_python
-    command = python_command("uavsim.simulate.merged_measure", *where)
+    command = python_command("uavsim.simulate.merged.measure", *where)
     try:
         done = subprocess.run(
             [python or command[0], *command[1:]], capture_output=True, text=True, timeout=_MEASURE_S, check=False

@@ -15,8 +15,8 @@ import numpy as np
 
 from uavsim.errors import SimulatorError
 from uavsim.geometry import unreal
-from uavsim.simulate.airsim_link import AirSimLink
-from uavsim.simulate.carla_world import CarlaWorld
+from uavsim.simulate.airsim.link import AirSimLink
+from uavsim.simulate.carla.world import CarlaWorld
 from uavsim.simulate.one_line import answer_in_one_line
 from uavsim.simulate.ports import Endpoint
 from uavsim.typing import FloatArray

@@ -16,8 +16,8 @@ from collections.abc import Mapping
 
 from uavsim.config.backends import AIRSIM, COSYS
 from uavsim.simulate.answerers import refuse_stranger
-from uavsim.simulate.carla_cameras import CarlaCameras
-from uavsim.simulate.carla_world import CarlaWorld
+from uavsim.simulate.carla.cameras import CarlaCameras
+from uavsim.simulate.carla.world import CarlaWorld
 from uavsim.simulate.ports import Endpoint, Ports
 from uavsim.simulate.swarm import PlannedSwarm
 
@@ -44,10 +44,10 @@ def cosys(endpoints: Mapping[str, Endpoint]) -> Ports:
 
 def merged(endpoints: Mapping[str, Endpoint]) -> Ports:
     """Place the drones in AirSim and look through its cameras, in one process with CARLA."""
-    from uavsim.simulate.airsim_cameras import AirSimCameras
-    from uavsim.simulate.airsim_swarm import AirSimPoses
+    from uavsim.simulate.airsim.swarm import AirSimPoses
+    from uavsim.simulate.merged.cameras import AirSimCameras
+    from uavsim.simulate.merged.world import MergedWorld
     from uavsim.simulate.merged_engine import MergedEngine
-    from uavsim.simulate.merged_world import MergedWorld
 
     airsim = endpoints["airsim"]
     refuse_stranger(AIRSIM, airsim, topology="merged")
@@ -59,7 +59,7 @@ def merged(endpoints: Mapping[str, Endpoint]) -> Ports:
 
 
 def _flown(endpoints: Mapping[str, Endpoint], *, client: str) -> Ports:
-    from uavsim.simulate.airsim_swarm import AirSimFlight
+    from uavsim.simulate.airsim.swarm import AirSimFlight
 
     airsim = endpoints["airsim"]
     world = _world(endpoints)

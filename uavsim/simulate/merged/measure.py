@@ -15,8 +15,8 @@ from typing import Any, Final
 from uavsim.errors import SimulatorError
 from uavsim.records.codec import unpack_plan
 from uavsim.records.plan import ScenePlan
-from uavsim.simulate.airsim_link import AirSimLink
-from uavsim.simulate.carla_world import CarlaWorld
+from uavsim.simulate.airsim.link import AirSimLink
+from uavsim.simulate.carla.world import CarlaWorld
 from uavsim.simulate.engine_facts import EngineFacts
 from uavsim.simulate.merged_engine import largest_move_m
 from uavsim.simulate.one_line import answer_in_one_line
@@ -95,7 +95,7 @@ def _passed(world: CarlaWorld) -> TickState | None:
 
 
 def main() -> None:
-    """``python -m uavsim.simulate.merged_measure --carla ... --airsim ... --plan FILE`` prints the facts as JSON."""
+    """``python -m uavsim.simulate.merged.measure --carla ... --airsim ... --plan FILE`` prints the facts as JSON."""
     parser = argparse.ArgumentParser(prog="uavsim-merged-measure")
     parser.add_argument("--carla", required=True)
     parser.add_argument("--airsim", required=True)

@@ -11,7 +11,7 @@ import pytest
 
 from tests.conftest import RunningSimulator
 from uavsim.errors import SimulatorError
-from uavsim.simulate.airsim_link import AirSimLink
+from uavsim.simulate.airsim.link import AirSimLink
 
 MORE_THAN_A_SERVER_TAKES = 270  # the headless one takes 256 at once
 

@@ -1,7 +1,7 @@
 """Images from AirSim while everything is paused (topology ``merged``; a ``CameraPort``).
 
 One call takes all images of a vehicle, one client and thread serve each vehicle. Where such calls wait for a tick, the world
-is held at the captured one and every image is proven by ``merged_proof.py``. Colours of AirSim's segmentation become CARLA's
+is held at the captured one and every image is proven by ``proof.py``. Colours of AirSim's segmentation become CARLA's
 masks by ``object_numbers.py``.
 """
 
@@ -18,11 +18,11 @@ from uavsim.geometry import unreal
 from uavsim.records.modalities import INSTANCE, LIDAR, AirSimImage, AirSimLidar, Modality, camera_modalities, modality
 from uavsim.records.plan import ScenePlan
 from uavsim.records.recording import DroneState
-from uavsim.simulate.airsim_link import AirSimLink, pose_close
-from uavsim.simulate.airsim_swarm import MAIN, AirSimPoses
-from uavsim.simulate.merged_proof import LastImages, TimedReading, agreed, refuse_other_times
+from uavsim.simulate.airsim.link import AirSimLink, pose_close
+from uavsim.simulate.airsim.swarm import MAIN, AirSimPoses
+from uavsim.simulate.merged.object_numbers import LAST_NUMBER, ObjectNumbers, colour_code
+from uavsim.simulate.merged.proof import LastImages, TimedReading, agreed, refuse_other_times
 from uavsim.simulate.names import LIDAR_NAME, vehicle_name
-from uavsim.simulate.object_numbers import LAST_NUMBER, ObjectNumbers, colour_code
 from uavsim.simulate.ports import CameraPose, Reading, SceneTraffic, TakenReadings, TickState
 from uavsim.typing import AnyArray, UInt8Array, UInt16Array
 

@@ -7,7 +7,7 @@ import pytest
 
 from uavsim.errors import MissedTick
 from uavsim.geometry.se3 import SE3
-from uavsim.simulate.merged_proof import LastImages, TimedReading, agreed, refuse_other_times, same_pixels
+from uavsim.simulate.merged.proof import LastImages, TimedReading, agreed, refuse_other_times, same_pixels
 from uavsim.simulate.ports import CameraPose, Reading
 from uavsim.typing import AnyArray
 

@@ -14,7 +14,7 @@ from tests.plans import rig, scene_plan
 from uavsim.capture.rig import sensor_poses
 from uavsim.errors import MissedTick
 from uavsim.records.plan import LidarSpec
-from uavsim.simulate.carla_cameras import CarlaCameras
+from uavsim.simulate.carla.cameras import CarlaCameras
 from uavsim.simulate.ports import SceneTraffic, TickState
 from uavsim.simulate.swarm import PlannedSwarm
 

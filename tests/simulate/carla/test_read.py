@@ -9,7 +9,7 @@ import pytest
 from uavsim.annotate.sizes import size_of
 from uavsim.errors import MissedTick
 from uavsim.records.recording import ActorStates
-from uavsim.simulate.carla_read import (
+from uavsim.simulate.carla.read import (
     NOTHING_PARKED,
     actor_info,
     parked_vehicles,
@@ -80,7 +80,7 @@ def test_states_are_worked_out_once_and_when_asked(monkeypatch: pytest.MonkeyPat
         asked.append(len(table))
         return states_from_table(table)
 
-    monkeypatch.setattr("uavsim.simulate.carla_read.states_from_table", counted)
+    monkeypatch.setattr("uavsim.simulate.carla.read.states_from_table", counted)
     table = np.array([[1.0, 10, 20, 0, 0, 0, 90, *[0.0] * 9]])
     seen = states_when_asked(lambda: table, NOTHING_PARKED, proven=None)
     assert asked == []

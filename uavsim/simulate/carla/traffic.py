@@ -9,8 +9,9 @@ import carla
 import numpy as np
 
 from uavsim.records.plan import ScenePlan
-from uavsim.simulate import carla_read, traffic
-from uavsim.simulate.carla_cases import CASES_CLEAR_M
+from uavsim.simulate import traffic
+from uavsim.simulate.carla import read as carla_read
+from uavsim.simulate.carla.cases import CASES_CLEAR_M
 
 __all__ = ["spawn_vehicles", "spawn_walkers", "steer_traffic"]
 

@@ -12,8 +12,8 @@ CLIENT = """
 import json, os, sys
 from tests.plans import rig, scene_plan
 from uavsim.errors import SimulatorLost
-from uavsim.simulate import carla_read
-from uavsim.simulate.carla_world import CarlaWorld
+from uavsim.simulate.carla import read as carla_read
+from uavsim.simulate.carla.world import CarlaWorld
 
 plan = scene_plan(samples=1, vehicles=12, cameras=rig()[:1])
 quiet = lambda phase, tick: None

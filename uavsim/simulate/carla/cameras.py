@@ -17,8 +17,8 @@ from uavsim.errors import MissedTick
 from uavsim.geometry import unreal
 from uavsim.records.modalities import LIDAR, Modality, camera_modalities, modality
 from uavsim.records.plan import CameraSpec, LidarSpec, ScenePlan
-from uavsim.simulate.carla_inbox import Inbox, SensorsPending
-from uavsim.simulate.carla_world import CarlaWorld
+from uavsim.simulate.carla.inbox import Inbox, SensorsPending
+from uavsim.simulate.carla.world import CarlaWorld
 from uavsim.simulate.ports import CameraPose, Reading, SceneTraffic, TickState
 
 __all__ = ["CarlaCameras"]

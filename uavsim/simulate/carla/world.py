@@ -1,4 +1,4 @@
-"""CARLA through its own client; beside it only ``carla_traffic`` and ``carla_replay`` import ``carla``.
+"""CARLA through its own client; beside it only ``traffic``, ``replay``, ``cases`` and ``intruders`` import ``carla``.
 
 libcarla can abort or deadlock its interpreter: nothing here runs outside a client process that may be killed. Every vendor
 exception is translated where it enters.
@@ -19,11 +19,16 @@ from uavsim.errors import MapMissing, MissedTick, SimulatorError, SimulatorLost
 from uavsim.records.modalities import Modality
 from uavsim.records.plan import ScenePlan
 from uavsim.records.recording import ActorInfo
-from uavsim.simulate import carla_cases, carla_intruders, carla_read, carla_traffic, carla_wake, versions
-from uavsim.simulate.carla_errors import translated
-from uavsim.simulate.carla_intruders import CarlaIntruders
-from uavsim.simulate.carla_motion import MotionReader
-from uavsim.simulate.carla_replay import RecordedTraffic, parked_in
+from uavsim.simulate import versions
+from uavsim.simulate.carla import cases as carla_cases
+from uavsim.simulate.carla import intruders as carla_intruders
+from uavsim.simulate.carla import read as carla_read
+from uavsim.simulate.carla import traffic as carla_traffic
+from uavsim.simulate.carla import wake as carla_wake
+from uavsim.simulate.carla.errors import translated
+from uavsim.simulate.carla.intruders import CarlaIntruders
+from uavsim.simulate.carla.motion import MotionReader
+from uavsim.simulate.carla.replay import RecordedTraffic, parked_in
 from uavsim.simulate.local_port import free_port
 from uavsim.simulate.ports import Endpoint, Heartbeat, SceneTraffic, TickState
 from uavsim.simulate.recognise import require
@@ -187,7 +192,7 @@ class CarlaWorld:
         return int(self._world.get_snapshot().frame)
 
     def wake(self) -> bool:
-        """Wake a Traffic Manager that hangs, see ``carla_wake``; False where there is none, or it does not answer."""
+        """Wake a Traffic Manager that hangs, see ``wake.py``; False where there is none, or it does not answer."""
         manager = self._traffic_manager
         return manager is not None and carla_wake.wake_traffic_manager(int(manager.get_port()))
 

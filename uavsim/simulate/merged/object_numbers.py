@@ -23,7 +23,7 @@ from uavsim.errors import MissedTick, SimulatorError
 from uavsim.records.modalities import AirSimImage
 from uavsim.records.plan import ScenePlan
 from uavsim.records.recording import ActorInfo
-from uavsim.simulate.airsim_link import AirSimLink
+from uavsim.simulate.airsim.link import AirSimLink
 from uavsim.simulate.merged_engine import MergedEngine
 from uavsim.simulate.names import vehicle_name
 from uavsim.simulate.ports import SceneTraffic, TickState

@@ -18,9 +18,9 @@ from uavsim.records.classes import VEHICLE_OF_TAG
 from uavsim.records.motion import TickMotion
 from uavsim.records.plan import ReplayPlan, ScenePlan
 from uavsim.records.recording import ActorInfo, ActorStates
-from uavsim.simulate import carla_read
-from uavsim.simulate.carla_cases import open_doors
-from uavsim.simulate.carla_motion import signals_of
+from uavsim.simulate.carla import read as carla_read
+from uavsim.simulate.carla.cases import open_doors
+from uavsim.simulate.carla.motion import signals_of
 from uavsim.typing import AnyArray, BoolArray, IntArray
 
 __all__ = ["RecordedTraffic", "parked_in"]

@@ -12,7 +12,7 @@ from uavsim.geometry import frames, unreal
 from uavsim.geometry.se3 import SE3
 from uavsim.records.plan import ScenePlan
 from uavsim.records.recording import DroneState
-from uavsim.simulate.airsim_link import AirSimLink, pose_close
+from uavsim.simulate.airsim.link import AirSimLink, pose_close
 from uavsim.simulate.merged_engine import MergedEngine
 from uavsim.simulate.names import vehicle_name
 from uavsim.simulate.ports import Heartbeat

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from uavsim.simulate.carla_motion import MotionReader
+from uavsim.simulate.carla.motion import MotionReader
 
 
 def car(actor_id: int, **control: Any) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from uavsim.records.plan import ScenePlan
-from uavsim.simulate.carla_world import CarlaWorld
+from uavsim.simulate.carla.world import CarlaWorld
 from uavsim.simulate.merged_engine import MergedEngine
 from uavsim.simulate.ports import Heartbeat, SceneTraffic, TickState
 from uavsim.typing import FloatArray

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from tests.plans import rig, scene_plan
 from uavsim.records.plan import LidarSpec
-from uavsim.simulate.airsim_settings import airsim_settings
+from uavsim.simulate.airsim.settings import airsim_settings
 
 
 def test_five_drones_with_five_cameras_each() -> None:

@@ -3,7 +3,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
-from uavsim.simulate.carla_world import CarlaWorld
+from uavsim.simulate.carla.world import CarlaWorld
 
 
 class SilentServer:

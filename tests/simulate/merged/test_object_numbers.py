@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from tests.simulate.test_merged_engine import state
 from uavsim.geometry.se3 import SE3
 from uavsim.records.recording import ActorInfo
-from uavsim.simulate import object_numbers
-from uavsim.simulate.object_numbers import LAST_NUMBER, colour_code
+from uavsim.simulate.merged import object_numbers
+from uavsim.simulate.merged.object_numbers import LAST_NUMBER, colour_code
 
 WORDS = [
     "Road",

@@ -13,7 +13,7 @@ import msgpack
 import pytest
 
 from tests.conftest import RunningSimulator
-from uavsim.simulate.carla_wake import wake_traffic_manager
+from uavsim.simulate.carla.wake import wake_traffic_manager
 from uavsim.simulate.local_port import free_port
 
 HOST = "127.0.0.1"
@@ -60,7 +60,7 @@ def test_nobody_listens_there() -> None:
 CLIENT = """
 import os, sys
 import carla
-from uavsim.simulate.carla_wake import wake_traffic_manager
+from uavsim.simulate.carla.wake import wake_traffic_manager
 from uavsim.simulate.local_port import free_port
 
 client = carla.Client("127.0.0.1", int(sys.argv[1]))

@@ -1,0 +1,1 @@
+"""AirSim and its forks through their own clients: flight, images, settings."""
