@@ -115,12 +115,12 @@ def in_own_process(
         cache = os.environ.get("XDG_CACHE_HOME", str(Path.home() / ".cache"))  # machine code stays where it is
         own = {"HOME": home, "PYTHONPATH": str(ROOT), "XDG_CACHE_HOME": cache}
         environment = os.environ | own | dict(variables or {})
-        command = [*python, "-m", f"bench.{module}", *arguments]
+        command = [*python, "-m", f"tools.bench.{module}", *arguments]
         done = subprocess.run(
             command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=timeout_s, check=False
         )
     if done.returncode:
         last = (done.stderr.strip().splitlines() or ["no message"])[-1]
-        raise RuntimeError(f"bench.{module} ended with code {done.returncode}: {last}")
+        raise RuntimeError(f"tools.bench.{module} ended with code {done.returncode}: {last}")
     result: dict[str, Any] = json.loads(done.stdout.strip().splitlines()[-1])
     return result
