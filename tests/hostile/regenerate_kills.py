@@ -1,6 +1,8 @@
 # ruff: noqa: T201 - printing is its job
 """Kill -9 ``regenerate`` at random moments: at every kill the data set is valid, and every scene is old or new, whole.
 
+    scripts/trial regenerate-kills [--kills 100] [--seed 0] [--work FOLDER]
+
 Scenes are drawn by the client process of ``tests/flows``, each flight brighter or darker than the last, through the real
 stages, ledger and tables. Files of others lie in and beside the data set and are compared after every kill.
 """

@@ -1,4 +1,4 @@
-"""How much faster two and four simulators are than one: the flights of ``scripts/scale_test``."""
+"""How much faster two and four simulators are than one: the flights of ``scripts/trial scale``."""
 
 from __future__ import annotations
 

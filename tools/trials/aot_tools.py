@@ -1,6 +1,6 @@
 """Hold AOT's own files against AOT's own tools: truth and a perturbed result, scored by both; encounters planned and found.
 
-    scripts/try_aot EXPORTED [--checkout DIR --python PYTHON] [--seed 0]
+    scripts/trial aot-tools EXPORTED [--checkout DIR --python PYTHON] [--seed 0]
 
 EXPORTED is what ``uavsim export --format aot`` wrote. A result is made of its truth: boxes moved by a pixel or two, one in
 ten left out, one false track a flight. ``uavsim evaluate aot`` scores it. With a checkout of AOT's starter kit and an

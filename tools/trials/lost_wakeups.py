@@ -1,6 +1,6 @@
 """Does a flight go on when libcarla's Traffic Manager has lost a wake-up, as if nothing had been?
 
-    scripts/lost_wakeups [--ticks 60000] [--vehicles 20] [--flights 2]
+    scripts/trial lost-wakeups [--ticks 60000] [--vehicles 20] [--flights 2]
 
 Each flight has a headless simulator of its own that does not wait for the Traffic Manager, so that some ten thousand ticks
 make the client hang once or twice (CARLA's issue 9172). ``HangWatch`` has to wake it each time, here after a second. All
@@ -19,8 +19,8 @@ import sys
 from collections.abc import Sequence
 from typing import Final
 
-from tests.plans import rig, scene_plan
 from tools.bench.rows import simulator
+from tools.common.plans import rig, scene_plan
 from uavsim.capture.hang_watch import HangWatch
 from uavsim.simulate.carla.world import CarlaWorld
 

@@ -1,6 +1,6 @@
 """Replay a small data set in every set-up and hold the replays against it, headless.
 
-    scripts/try_replays [FOLDER] [--topologies carla,bridge,merged]
+    scripts/trial replays [FOLDER] [--topologies carla,bridge,merged]
 
 Two towns, one scene each, small images, walkers, parked vehicles and rain. In each set-up an unchanged replay must be the
 same bytes, tables and images. In the first set-up also: with another weather masks and boxes are the same and images are not;
@@ -20,7 +20,7 @@ import time
 from pathlib import Path
 from typing import Any, Final
 
-from tools.trials.small_dataset import write_plans
+from tools.common.small_dataset import write_plans
 
 DATASET: Final = """
 description: Small images, for replays.

@@ -1,6 +1,6 @@
 """Fly the same scenes with 1, 2 and 4 headless simulators whose cameras take their time, and compare the pace.
 
-    scripts/scale_test [--counts 1,2,4] [--latency-ms 40] [--scenes 12] [--work FOLDER]
+    scripts/trial scale [--counts 1,2,4] [--latency-ms 40] [--scenes 12] [--work FOLDER]
 
 A camera's pause stands in for a graphics card that computes elsewhere; the images themselves are cheap (--render flat), so
 that this machine's cores are not the limit. The pace is images over the time from the first take-off to the last commit. The
@@ -20,8 +20,8 @@ from pathlib import Path
 
 import yaml
 
-from tools.trials.leftovers import contents, differing, events
-from tools.trials.small_dataset import write_plans
+from tools.common.leftovers import contents, differing, events
+from tools.common.small_dataset import write_plans
 from uavsim.flows.server import TemporaryServer
 
 WANTED = {1: 1.0, 2: 1.9, 4: 3.6}

@@ -1,6 +1,6 @@
 """Compare the obstacles of ``town_configs/*.yaml`` with the headless towns' tall buildings, or write them anew.
 
-    scripts/town_obstacles [--write] [TOWN ...]
+    scripts/trial town-obstacles [--write] [TOWN ...]
 
 An obstacle is the upright box around a building whose roof is higher than 30 m and that reaches into what may be flown over,
 whole metres outwards. It stands in the map frame: y is minus the simulator's y. Ends with 4 if a
@@ -28,7 +28,7 @@ MARGIN_M: Final = 1.0
 SEED: Final = 0  # of the towns that ``headless-simulator`` serves by default
 HEAD: Final = (
     "# Buildings above 30 m in the headless look-alike; the real town's stand elsewhere: put those here before you fly low.\n"
-    "# Written by scripts/town_obstacles --write.\n"
+    "# Written by scripts/trial town-obstacles --write.\n"
 )
 
 

@@ -1,6 +1,6 @@
 """Draw every town of the headless simulator from 60 m and from the street: the images of its page on how towns look.
 
-    scripts/town_pictures [--towns Town01 ...] [--out packages/headless_simulator/docs/towns]
+    scripts/trial town-pictures [--towns Town01 ...] [--out packages/headless_simulator/docs/towns]
 
 Writes ``<town>_60m.jpg`` and ``<town>_street.jpg``: 80 cars of the catalogue on and between spawn points, clear weather.
 A town may also be an OpenDRIVE file.
@@ -57,7 +57,7 @@ def clear_of(movers: Movers, places_m: list[tuple[float, float]]) -> Movers:
 
 def main() -> int:
     """Draw and write."""
-    parser = argparse.ArgumentParser(prog="scripts/town_pictures", description=__doc__)
+    parser = argparse.ArgumentParser(prog="scripts/trial town-pictures", description=__doc__)
     parser.add_argument("--towns", nargs="+", default=list(NAMES))
     parser.add_argument("--out", type=Path, default=ROOT / "packages" / "headless_simulator" / "docs" / "towns")
     options = parser.parse_args()

@@ -1,6 +1,6 @@
 """Traffic Manager cars in every town of the headless simulator: all move, none overlap, lanes are kept.
 
-``scripts/town_traffic [--towns Town01 ...] [--maps FOLDER] [--cars 100] [--ticks 1000]`` prints a table and exits with 4
+``scripts/trial town-traffic [--towns Town01 ...] [--maps FOLDER] [--cars 100] [--ticks 1000]`` prints a table and exits with 4
 where a town breaks the law: every car moves, no two boxes overlap for over a second, and the 99th percentile of the
 distance to the lane's middle, outside junctions and lane changes, is under 0.6 m. The table also gives the lateral
 acceleration in m/s2, outside and inside junctions, as 99th percentile and maximum; where it is over 8, the town's line
@@ -47,7 +47,7 @@ COLUMNS = {
 
 def main() -> int:
     """Run all towns and print the table; or be the client of one."""
-    parser = argparse.ArgumentParser(prog="scripts/town_traffic", description=__doc__)
+    parser = argparse.ArgumentParser(prog="scripts/trial town-traffic", description=__doc__)
     parser.add_argument("port", nargs="?", type=int, help=argparse.SUPPRESS)
     parser.add_argument("--towns", nargs="+", default=list(TOWNS))
     parser.add_argument("--maps", type=Path, help="a folder of OpenDRIVE files that --towns may name too")

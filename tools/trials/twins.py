@@ -1,6 +1,6 @@
 """Prove occlusion labels by twins: what was hidden is seen where the named occluder is gone, and nothing else changes.
 
-    scripts/try_twins [FOLDER] [--labels 200] [--samples 60] [--seed 11]
+    scripts/trial twins [FOLDER] [--labels 200] [--samples 60] [--seed 11]
 
 Two scenes of dense traffic, seen from low drones at a flat angle. One twin hides every actor that a label names as occluder.
 Of random occlusion labels, the object's pixels in the twin must be what the label says that it would have with nothing in
@@ -21,7 +21,7 @@ from typing import Final
 
 import numpy as np
 
-from tools.trials.small_dataset import write_plans
+from tools.common.small_dataset import write_plans
 from uavsim.annotate.occluders import Occlusion, occlusions
 from uavsim.annotate.relocate import in_dataset
 from uavsim.capture.recording_reader import read_recording

@@ -8,8 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-
-from tests.conftest import RunningSimulator
+from headless_simulator.testing import RunningSimulator
 
 README = Path(__file__).parents[1] / "README.md"
 EXAMPLES = re.findall(r"```python\n(.*?)```", README.read_text("utf-8"), flags=re.S)

@@ -1,4 +1,4 @@
-"""A Traffic Manager is told to wake. Nobody can make one hang at will: ``scripts/lost_wakeups`` flies until some do."""
+"""A Traffic Manager is told to wake. Nobody can make one hang at will: ``scripts/trial lost-wakeups`` flies until some do."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from contextlib import contextmanager
 
 import msgpack
 import pytest
+from headless_simulator.testing import RunningSimulator
 
-from tests.conftest import RunningSimulator
 from uavsim.simulate.carla.wake import wake_traffic_manager
 from uavsim.simulate.local_port import free_port
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from headless_simulator.testing import running_simulator
+
 from tests.carla.conftest import run_client
-from tests.conftest import running_simulator
 
 SLOW_MS = 3000
 
