@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+from itertools import accumulate, pairwise
+
+import pytest
+from headless_simulator.carla.sensors.hub import seconds_between
 from headless_simulator.testing import running_simulator
 
 from tests.carla.conftest import run_client
 
 SLOW_MS = 3000
+
+
+@pytest.mark.parametrize("opened_s", [0.0, 0.1, 1 / 3, 7.3, 86_400.7])
+def test_the_time_between_readings_does_not_depend_on_when_the_town_was_opened(opened_s: float) -> None:
+    clock_s = list(accumulate([0.05] * 2000, initial=opened_s))
+    assert any(now_s - last_s != 0.05 for last_s, now_s in pairwise(clock_s))  # a float sum does
+    assert {seconds_between(last_s, now_s) for last_s, now_s in pairwise(clock_s)} == {0.05}
 
 
 def test_ticks_without_images_go_on_while_an_image_is_drawn_and_the_next_image_waits() -> None:
