@@ -1,6 +1,6 @@
 """Run a long trial by its name, or list them: ``scripts/trial [NAME [ARGUMENTS]]``.
 
-A trial is a program in one of ``FOLDERS`` whose docstring says ``scripts/trial NAME`` in a line of its own. Each prints what it
+A trial is a program in one of ``FOLDERS`` whose docstring says ``scripts/trial NAME`` in a line of its own. It prints what it
 found and ends with 0 only if everything held; ``scripts/trial NAME --help`` tells its arguments.
 """
 
