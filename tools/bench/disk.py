@@ -12,7 +12,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from tools.bench.rows import ROOT, Row, in_own_process
+from tools.bench.rows import Row, in_own_process
+from tools.common import ROOT
 from uavsim.annotate import annotate
 from uavsim.capture.recording_reader import read_recording
 from uavsim.dataset import final_paths

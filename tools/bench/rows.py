@@ -15,7 +15,8 @@ from typing import Any, Final
 import psutil
 from headless_simulator.testing import running_simulator
 
-ROOT = Path(__file__).resolve().parents[2]
+from tools.common import ROOT
+
 AS_CLIENT: Final = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "2"}
 """What a run sets for the processes that a benchmark stands in for: threads of BLAS wait for each other by spinning."""
 

@@ -16,7 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-ROOT: Final = Path(__file__).resolve().parents[2]
+from tools.common import ROOT
+
 FOLDERS: Final = {  # of trials -> where their imports begin
     "tools/trials": ".",
     "tests/hostile": ".",

@@ -19,7 +19,9 @@ import sys
 from collections.abc import Sequence
 from typing import Final
 
-from tools.bench.rows import simulator
+from headless_simulator.testing import running_simulator
+
+from tools.common import ROOT
 from tools.common.plans import rig, scene_plan
 from uavsim.capture.hang_watch import HangWatch
 from uavsim.simulate.carla.world import CarlaWorld
@@ -53,8 +55,9 @@ def main() -> int:
 
 
 def _flown(words: Sequence[str]) -> dict[str, list[object]]:
-    with simulator("--town", "Town10HD", "--no-airsim", program=("tools.trials.hasty_simulator",)) as running:
-        command = [sys.executable, "-m", "tools.trials.lost_wakeups", "--port", str(running.port), *words]
+    server = (sys.executable, "-m", "tools.trials.hasty_simulator")
+    with running_simulator("--no-airsim", command=server, cwd=ROOT, stderr=subprocess.DEVNULL) as running:
+        command = [sys.executable, "-m", "tools.trials.lost_wakeups", "--port", str(running.carla_port), *words]
         done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=True)
     told: dict[str, list[object]] = json.loads(done.stdout.splitlines()[-1])
     return told

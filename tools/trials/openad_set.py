@@ -24,7 +24,7 @@ from typing import Any, Final
 import cv2
 import numpy as np
 
-from tools.bench.rows import ROOT
+from tools.common import ROOT
 
 TRAINED: Final = {"av2": False, "kitti": False, "nuscenes": True, "once": False, "waymo": False}
 THEIRS: Final = {

@@ -19,7 +19,8 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
+from tools.common import ROOT
+
 TOPOLOGIES = ("carla", "bridge", "merged")
 ROOMY = {"coperception": "Town07"}  # 40 m up: too low for Town10HD's towers
 RIG = """width_px: 320

@@ -13,16 +13,16 @@ import argparse
 import math
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
 from typing import Final
 
 from headless_simulator.scene import TAG, StaticObject
 from headless_simulator.towns.load import NAMES, load_town
 
+from tools.common import ROOT
 from uavsim.config.load import load
 from uavsim.config.town import Obstacle, TownConfig
 
-FOLDER: Final = Path(__file__).resolve().parents[2] / "town_configs"
+FOLDER: Final = ROOT / "town_configs"
 LEAST_TOP_M: Final = 30.0
 MARGIN_M: Final = 1.0
 SEED: Final = 0  # of the towns that ``headless-simulator`` serves by default

@@ -21,7 +21,8 @@ from typing import Any
 
 import numpy as np
 
-from tools.bench.rows import ROOT, simulator
+from tools.bench.rows import simulator
+from tools.common import ROOT
 from tools.trials.lateral_acceleration import lateral_mps2
 
 TOWNS = ("Town01", "Town02", "Town03", "Town04", "Town05", "Town06", "Town07", "Town10HD")

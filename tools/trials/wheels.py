@@ -24,9 +24,9 @@ from typing import Final
 
 from headless_simulator.testing import running_simulator
 
+from tools.common import ROOT
 from uavsim.config.backends import AIRSIM
 
-ROOT: Final = Path(__file__).resolve().parents[2]
 CARLA: Final = "carla==0.9.16"
 CLIENT: Final = """
 import os, sys, carla

@@ -1,4 +1,4 @@
-"""Draw the frames of docs/frames.md from our transforms: ``python -m tools.quality.frame_drawings [FOLDER]``.
+"""Draw the frames of docs/frames.md from our transforms: ``python -m tools.drawings.frames [FOLDER]``.
 
 Every arrow is an axis taken through ``uavsim.geometry``; none is placed by hand.
 """

@@ -1,6 +1,6 @@
 """Draw every town of the headless simulator from 60 m and from the street: the images of its page on how towns look.
 
-    scripts/trial town-pictures [--towns Town01 ...] [--out packages/headless_simulator/docs/towns]
+    python -m tools.drawings.towns [--towns Town01 ...] [--out packages/headless_simulator/docs/towns]
 
 Writes ``<town>_60m.jpg`` and ``<town>_street.jpg``: 80 cars of the catalogue on and between spawn points, clear weather.
 A town may also be an OpenDRIVE file.
@@ -21,7 +21,7 @@ from headless_simulator.render.bench import traffic
 from headless_simulator.scene import Movers, Town, View, Weather
 from headless_simulator.towns import NAMES, load_opendrive, load_town
 
-from tools.bench.rows import ROOT
+from tools.common import ROOT
 
 WIDTH_PX, HEIGHT_PX, QUALITY = 560, 315, 82
 WEATHER = Weather(sun_altitude_angle=48.0, sun_azimuth_angle=40.0, cloudiness=20.0)
@@ -57,7 +57,7 @@ def clear_of(movers: Movers, places_m: list[tuple[float, float]]) -> Movers:
 
 def main() -> int:
     """Draw and write."""
-    parser = argparse.ArgumentParser(prog="scripts/trial town-pictures", description=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--towns", nargs="+", default=list(NAMES))
     parser.add_argument("--out", type=Path, default=ROOT / "packages" / "headless_simulator" / "docs" / "towns")
     options = parser.parse_args()
