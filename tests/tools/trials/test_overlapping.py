@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tools.bench.geometry import overlapping
+from tools.trials.traffic_law import overlapping
 
 CAR = np.array([2.0, 1.0, 0.75])
 
