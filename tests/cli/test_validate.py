@@ -122,7 +122,7 @@ def test_a_judge_that_crashes_is_the_systems_failure(
     clean: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from uavsim.errors import SystemFailure
-    from uavsim.evaluate.judge_process import run_judge
+    from uavsim.validate.devkit_process import run_judge
 
     (tmp_path / "crash.py").write_text("import sys; sys.exit('out of memory')")
     monkeypatch.setenv("UAVSIM_JUDGE_FOLDER", str(tmp_path))

@@ -13,10 +13,10 @@ from uavsim.dataset.convert import convert
 from uavsim.dataset.reader import open_dataset
 from uavsim.dataset.schema import LIDARSEG, SAMPLE_ANNOTATION
 from uavsim.dataset.tables import read_rows
-from uavsim.evaluate.judge_process import run_judge
 from uavsim.export.keyframes import ExportRequest, open_source
 from uavsim.geometry.se3 import SE3
 from uavsim.images import points
+from uavsim.validate.devkit_process import run_judge
 from uavsim.validate.validator import validate_version
 
 SMALL: dict[str, Any] = {

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from tests.e2e.flights import Flights
-from uavsim.evaluate.judge_process import run_judge
 from uavsim.images import codec, flow
+from uavsim.validate.devkit_process import run_judge
 from uavsim.validate.validator import validate_version
 
 

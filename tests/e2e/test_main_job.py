@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 
 from tests.e2e.command import uavsim
-from tests.evaluate.unreal_view import corners_ue, load, project_ue
+from tests.validate.unreal_view import corners_ue, load, project_ue
 from tools.common.leftovers import dataset_files
-from uavsim.evaluate.judge_process import run_judge
 from uavsim.images import codec
+from uavsim.validate.devkit_process import run_judge
 
 pytestmark = pytest.mark.usefixtures("named_server")
 

@@ -10,12 +10,12 @@ import pytest
 from tests.rare_dataset import make_rare
 from uavsim.dataset.convert import convert
 from uavsim.errors import InputError
-from uavsim.evaluate.openad_run import evaluate_openad
-from uavsim.evaluate.outcome import EvaluationRequest
-from uavsim.evaluate.readers.openad_files import read_openad_truth
 from uavsim.export import ExportRequest
 from uavsim.export.openad import SOURCES, export_openad
 from uavsim.typing import JsonDict
+from uavsim_benchmarks.evaluate.openad.run import evaluate_openad
+from uavsim_benchmarks.evaluate.outcome import EvaluationRequest
+from uavsim_benchmarks.evaluate.readers.openad_files import read_openad_truth
 
 
 @pytest.fixture(scope="module")

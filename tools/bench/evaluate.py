@@ -13,8 +13,8 @@ from pathlib import Path
 from tools.bench.evaluate_cases import BOXES, PREDICTIONS, SPLIT, VERSION, write_case
 from tools.bench.rows import Row, in_own_process
 from tools.common import ROOT
-from uavsim.evaluate.metrics import evaluate
-from uavsim.evaluate.outcome import EvaluationRequest
+from uavsim_benchmarks.evaluate.metrics import evaluate
+from uavsim_benchmarks.evaluate.outcome import EvaluationRequest
 
 BESIDE_DEVKIT = {"detection": 40, "tracking": 20}  # samples; the devkit needs seconds for each
 GROWTH = (400, 1600)

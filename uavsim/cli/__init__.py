@@ -11,6 +11,7 @@ import os
 import shlex
 import sys
 import traceback
+from collections.abc import Callable, Iterator
 from typing import Annotated, Final
 
 import typer
@@ -21,12 +22,13 @@ from typer.main import get_command
 from uavsim.cli.examples import epilog_of
 from uavsim.cli.stop import INTERRUPTED, StopSignals
 from uavsim.environment import keep_local_direct, name_the_user
-from uavsim.errors import UavsimError
+from uavsim.errors import InputError, UavsimError
 from uavsim.files.whole import AGAIN, remedy_of
 from uavsim.memory import collect_seldom
+from uavsim.registry import Registry
 from uavsim.terminal import Screen, be_quiet, line, open_standard_streams
 
-__all__ = ["build_app", "build_overview", "main", "with_quiet"]
+__all__ = ["COMMANDS", "build_app", "build_overview", "main", "with_quiet"]
 
 _HOME: Final = {  # command -> module; a module is imported when its command is asked for, because scipy and Prefect are slow
     "generate": "generate",
@@ -46,16 +48,17 @@ _HOME: Final = {  # command -> module; a module is imported when its command is 
     "publish": "publish",
     "verify": "publish",
     "reproduce": "publish",
-    "events": "labels",
-    "collaboration": "labels",
-    "questions": "labels",
-    "evaluate": "evaluate",
     "mock-sim": "simulator",
     "airsim-settings": "simulator",
     "calibrate": "simulator",
     "doctor": "doctor",
     "deploy": "deploy",
 }
+_APART: Final = dict.fromkeys(("events", "collaboration", "questions", "evaluate"), "benchmarks")
+"""Command -> the extra of uavsim whose package brings it."""
+Register = Callable[[typer.Typer], None]
+COMMANDS: Final[Registry[Register]] = Registry("commands", {}, expects=Callable)
+"""Commands of installed packages: each is a function that adds it to the application."""
 _CONTINUED: Final = ("generate", "regenerate")
 _HELP: Final = {  # first sentences of the commands, for `uavsim --help`, which imports none of them
     "generate": "Fly a data set; what was interrupted continues.",
@@ -103,9 +106,8 @@ def _say_version(asked: bool) -> None:
 def build_app(command: str | None = None) -> typer.Typer:
     """Return the command line with the module of one command, or with all when none or an unknown one is asked for."""
     app = _empty_app()
-    wanted = [_HOME[command]] if command in _HOME else list(dict.fromkeys(_HOME.values()))
-    for module in wanted:
-        importlib.import_module(f"uavsim.cli.{module}").register(app)
+    for register in dict.fromkeys(_registers(command)):  # one function may bring several commands
+        register(app)
     for info in app.registered_commands:
         info.epilog = epilog_of(info.name or "")
     return app
@@ -114,9 +116,29 @@ def build_app(command: str | None = None) -> typer.Typer:
 def build_overview() -> typer.Typer:
     """Return the command line with the name and the help of every command, and nothing behind them."""
     app = _empty_app()
-    for command in _HOME:
-        app.command(name=command, help=_HELP.get(command))(_nothing)
+    for command in dict.fromkeys([*_HELP, *COMMANDS.names()]):
+        app.command(name=command, help=_HELP.get(command, "Of an installed package."))(_nothing)
     return app
+
+
+def _registers(command: str | None) -> Iterator[Register]:
+    if command in _HOME:
+        yield _register_of(_HOME[command])
+    elif command in COMMANDS.names():
+        yield COMMANDS.pick(command)
+    elif command in _APART:
+        raise InputError(
+            f"uavsim {command} is not installed; install it with: pip install 'uavsim[{_APART[command]}]' "
+            "(in a checkout: scripts/setup)"
+        )
+    else:
+        yield from map(_register_of, _HOME.values())
+        yield from map(COMMANDS.pick, COMMANDS.names())
+
+
+def _register_of(module: str) -> Register:
+    register: Register = importlib.import_module(f"uavsim.cli.{module}").register
+    return register
 
 
 def _empty_app() -> typer.Typer:
@@ -217,7 +239,8 @@ def _prepared_and_run(stop: StopSignals) -> int:
 def _run(stop: StopSignals) -> int:
     try:
         command = _typed_command()
-        app = build_app(command) if command in _HOME else build_overview()
+        known = command in _HELP or command in COMMANDS.names()
+        app = build_app(command) if known else build_overview()
         result = with_quiet(app)(standalone_mode=False)
     except typer.Exit as end:
         stop.raise_if_asked(end)

@@ -10,11 +10,11 @@ import typer
 from rich.table import Table
 
 from uavsim.errors import DatasetError, InputError
-from uavsim.evaluate.devkit import devkit_report, problems_of
 from uavsim.terminal import Screen, line, write_out
 from uavsim.typing import JsonDict
 from uavsim.validate import Report, validate_version
 from uavsim.validate.dataset import versions_of
+from uavsim.validate.devkit_process import devkit_report, problems_of
 
 __all__ = ["register"]
 

@@ -6,7 +6,11 @@ from pathlib import Path
 import uavsim
 
 SOURCES = sorted((Path(__file__).parents[1] / "src").rglob("*.py"))
-PUBLIC = {"uavsim", "uavsim.evaluate.metrics", "uavsim.evaluate.outcome"}  # what docs/evaluation.md names stands there
+PUBLIC = {
+    "uavsim",
+    "uavsim_benchmarks.evaluate.metrics",
+    "uavsim_benchmarks.evaluate.outcome",
+}  # what docs/evaluation.md names stands there
 
 
 def imports(path: Path) -> set[str]:

@@ -9,11 +9,11 @@ from types import MappingProxyType
 from typing import Any, Final
 
 import uavsim
-from uavsim.evaluate.metrics import evaluate
-from uavsim.evaluate.outcome import EvaluationRequest
 from uavsim_baselines.data.results import read_results, write_json
 from uavsim_baselines.errors import BaselineError
 from uavsim_baselines.tracking.trackers import TRACKERS
+from uavsim_benchmarks.evaluate.metrics import evaluate
+from uavsim_benchmarks.evaluate.outcome import EvaluationRequest
 
 __all__ = ["DETECTIONS", "SCORES", "ap_at_2m", "read_scores", "score_run", "tracks_file"]
 

@@ -1,0 +1,197 @@
+"""``uavsim events``, ``collaboration`` and ``questions``: what a data set's images say of themselves and of each other."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.table import Table
+
+from uavsim.access import Dataset, open_folder
+from uavsim.config.events import EventThresholds
+from uavsim.config.library import Library
+from uavsim.errors import InputError
+from uavsim.files.result_folder import check_result_folder
+from uavsim.terminal import Screen, write_out
+from uavsim.typing import JsonDict
+
+__all__ = ["register"]
+
+Folder = Annotated[Path, typer.Argument(help="The data set's folder: the one that holds v1.0-mini or the like.")]
+Out = Annotated[Path, typer.Option(help="Folder for the result, outside of the data set.")]
+Version = Annotated[str | None, typer.Option(help="Version folder; default: the only one.")]
+Thresholds = Annotated[str | None, typer.Option(help="Other thresholds: a name or a YAML file (flight_plans/events).")]
+Workers = Annotated[int | None, typer.Option(min=1, max=256, help="Processes; default: one a core.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would be written; write nothing.")]
+Json = Annotated[bool, typer.Option("--json", help="One JSON object instead of text.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands of this module to ``app``."""
+    app.command(name="events")(events)
+    app.command(name="collaboration")(collaboration)
+    app.command(name="questions")(questions)
+
+
+def events(
+    folder: Folder,
+    *,
+    out: Out,
+    twins: Annotated[Path | None, typer.Option(help="Folder of `uavsim twins`: labels say what a twin proves.")] = None,
+    collaboration: Annotated[
+        Path | None, typer.Option(help="Folder for what `uavsim collaboration` writes, at no second reading.")
+    ] = None,
+    thresholds: Thresholds = None,
+    version: Version = None,
+    workers: Workers = None,
+    dry_run: DryRun = False,
+    as_json: Json = False,
+) -> None:
+    """Label images and samples by rule: quality, degradations, what hinders objects, when to ask whom for what, and why."""
+    from uavsim_benchmarks.labels.run import write_events
+    from uavsim_benchmarks.labels.twin_tables import read_twins
+
+    request = _Request(folder, out, version, thresholds, dry_run=dry_run, as_json=as_json)
+    data, levels = request.open(collaboration)
+    tables = None if twins is None else read_twins(twins)
+    request.carry_out(
+        data,
+        lambda: write_events(data, out, levels, twins=tables, collaboration=collaboration, workers=workers),
+        _show_events,
+    )
+
+
+def collaboration(
+    folder: Folder,
+    *,
+    out: Out,
+    thresholds: Thresholds = None,
+    version: Version = None,
+    dry_run: DryRun = False,
+    as_json: Json = False,
+) -> None:
+    """Say what each drone is worth for each object, exactly, over all subsets of the swarm; and who helps whom."""
+    from uavsim_benchmarks.labels.values import write_values
+
+    request = _Request(folder, out, version, thresholds, dry_run=dry_run, as_json=as_json)
+    data, levels = request.open()
+    request.carry_out(data, lambda: write_values(data, out, levels), _show_values)
+
+
+def questions(
+    folder: Folder,
+    *,
+    out: Out,
+    seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same questions.")] = 0,
+    per_task: Annotated[int, typer.Option(min=1, max=100_000, help="Questions of each task, at most.")] = 100,
+    thresholds: Thresholds = None,
+    version: Version = None,
+    workers: Workers = None,
+    dry_run: DryRun = False,
+    as_json: Json = False,
+) -> None:
+    """Write questions with four options in AirCopBench's files, with no language model, and a report of their quality."""
+    from uavsim_benchmarks.questions.run import write_questions
+
+    request = _Request(folder, out, version, thresholds, dry_run=dry_run, as_json=as_json)
+    data, levels = request.open()
+    request.carry_out(
+        data,
+        lambda: write_questions(data, out, levels, seed=seed, per_task=per_task, workers=workers),
+        _show_questions,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Request:
+    """What the three commands have in common: a data set, a folder for the result, thresholds, how to say what was done."""
+
+    folder: Path
+    out: Path
+    version: str | None
+    thresholds: str | None
+    dry_run: bool = field(kw_only=True)
+    as_json: bool = field(kw_only=True)
+
+    def open(self, *more: Path | None) -> tuple[Dataset, EventThresholds]:
+        """Open the data set and the thresholds, and refuse places in it for the result.
+
+        Args:
+            more: other folders for results.
+        """
+        for out in (self.out, *(path for path in more if path is not None)):
+            check_result_folder(out)
+            if out.resolve() == self.folder.resolve() or self.folder.resolve() in out.resolve().parents:
+                raise InputError(f"{out} is the data set itself, or in it: name another folder for the result")
+        levels = EventThresholds() if self.thresholds is None else Library.of().events(self.thresholds).model
+        return open_folder(self.folder, self.version), levels
+
+    def carry_out(
+        self, data: Dataset, write: Callable[[], JsonDict], show: Callable[[Screen, Path, JsonDict], None]
+    ) -> None:
+        """Write the result, and show its summary; or say what would be written."""
+        if self.dry_run:
+            self._say_intent(data)
+            return
+        told = write()
+        if self.as_json:
+            write_out(json.dumps({"out": str(self.out), **told}))
+        else:
+            show(Screen(), self.out, told)
+
+    def _say_intent(self, data: Dataset) -> None:
+        told: JsonDict = {"out": str(self.out), "scenes": len(data), "samples": sum(map(len, data))}
+        if self.as_json:
+            write_out(json.dumps(told))
+            return
+        Screen().print(
+            f"{data.root}: {told['scenes']} scenes with {told['samples']} samples would be read, and the result written to "
+            f"{self.out}; nothing was written (--dry-run)"
+        )
+
+
+def _show_events(screen: Screen, out: Path, told: JsonDict) -> None:
+    for name in ("quality", "degradations", "why"):
+        screen.print(f"{name}: " + (", ".join(f"{key} {count}" for key, count in told[name].items()) or "none"))
+    hidden = told["occluded"]
+    screen.print(
+        f"occluded: {hidden['all']}, by a named actor {hidden['occluder_named']}, of these with a twin "
+        f"{hidden['with_a_twin']}, proven {hidden['proven']}"
+    )
+    if "collaboration" in told:
+        _show_worth(screen, told["collaboration"])
+    screen.print(
+        f"wrote {out}: {told['images']} images of {told['samples']} samples, {told['images_that_ask']} ask for help, "
+        f"{told['seconds']:.1f} s"
+    )
+
+
+def _show_values(screen: Screen, out: Path, told: JsonDict) -> None:
+    _show_worth(screen, told)
+    screen.print(f"wrote {out}: {told['objects']} objects in {told['samples']} samples, {told['seconds']:.1f} s")
+
+
+def _show_worth(screen: Screen, told: JsonDict) -> None:
+    table = Table("helps", *(f"drone {drone}" for drone in told["drones"]), "Shapley", "gain", box=None, pad_edge=False)
+    table.title, table.title_justify = "objects that a drone (row) sees and another (column) does not", "left"
+    worth = zip(told["worth"]["shapley_seen"], told["worth"]["gain_seen"], strict=True)
+    for drone, row, (shapley, gain) in zip(told["drones"], told["helps"]["objects"], worth, strict=True):
+        table.add_row(f"drone {drone}", *(f"{value:.0f}" for value in row), f"{shapley:.1f}", f"{gain:.0f}")
+    screen.print(table)
+
+
+def _show_questions(screen: Screen, out: Path, told: JsonDict) -> None:
+    table = Table("task", "questions", "text model", "majority answer", "note", box=None, pad_edge=False)
+    for name, task in told["tasks"].items():
+        blind = task.get("blind", {})
+        figures = (f"{blind[model]:.3f}" if blind else "-" for model in ("text model", "majority answer"))
+        table.add_row(name, str(task["questions"]), *figures, task["prior"])
+    screen.print(table)
+    counts = told["positions"]["counts"]
+    places = ", ".join(f"{letter} {count}" for letter, count in counts.items())
+    screen.print(f"right answers: {places}; faults {len(told['faults'])}, duplicates {told['duplicates']}")
+    screen.print(f"wrote {out}: {told['questions']} questions, {told['seconds']:.1f} s")

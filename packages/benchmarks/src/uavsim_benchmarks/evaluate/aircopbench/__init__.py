@@ -1,0 +1,1 @@
+"""AirCopBench's accuracy of answers."""

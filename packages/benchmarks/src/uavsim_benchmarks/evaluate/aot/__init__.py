@@ -1,0 +1,1 @@
+"""Airborne Object Tracking: detections of intruders, encounter by encounter."""

@@ -1,0 +1,124 @@
+"""Score AOT's own files: ``uavsim evaluate aot``."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from uavsim.errors import InputError
+from uavsim.typing import JsonDict
+from uavsim_benchmarks.evaluate.aot.scores import (
+    AotResults,
+    AotScores,
+    AotTruth,
+    keep_results,
+    match_aot,
+    score_aot,
+    search_score,
+)
+from uavsim_benchmarks.evaluate.outcome import Curve, EvaluationRequest, Outcome, Table, histogram
+from uavsim_benchmarks.evaluate.readers.aot_files import read_aot_results, read_aot_truth
+
+__all__ = ["evaluate_aot"]
+
+_CURVE_POINTS = 40
+_RANGE_BINS = 14
+
+
+def evaluate_aot(request: EvaluationRequest) -> Outcome:
+    """Score detections of aircraft in AOT's format.
+
+    Options: ``min_score``, ``min_track_len``, ``enc_max_range`` (700 m), and a budget ``hfar=0.5`` or ``fppi=0.0005``, which
+    picks the score threshold.
+
+    Raises:
+        InputError: the files are refused.
+    """
+    budgets = sorted({"hfar", "fppi"} & set(request.options))
+    if len(budgets) > 1:
+        raise InputError("--option hfar and fppi: one budget at a time")
+    truth, images = read_aot_truth(request.truth)
+    results = read_aot_results(request.results, images)
+    if not len(results.score) and request.mode == "official":
+        raise InputError(f"{request.results}: no detections; the starter kit ends here (--mode corrected scores it)")
+    threshold = request.number("min_score", 0.0)
+    results = keep_results(results, truth, min_score=threshold, min_track_length=request.count("min_track_len", 0))
+    max_range_m = request.number("enc_max_range", 700.0)
+    for target in budgets:
+        threshold = search_score(
+            truth, results, target=target, value=request.number(target, 0.0), min_score=threshold, mode=request.mode
+        )
+    scores = score_aot(truth, results, threshold=threshold, max_range_m=max_range_m, mode=request.mode)
+    told = _told(scores) | {"images": len(images), "flights": len(truth.flight_hours)}
+    rows = tuple((name, *counts, _rate(counts)) for name, counts in scores.edr.items())
+    table = Table("encounters detected in time", ("horizon", "detected", "encounters", "edr"), rows)
+    curves = (
+        *_froc(truth, results, max_range_m=max_range_m, mode=request.mode),
+        *_by_range(truth, results.take(results.score >= threshold), max_range_m=max_range_m),
+    )
+    return Outcome("aot", request.mode, told, ("edr", "hfar", "afdr", "fppi"), (table,), curves)
+
+
+def _rate(counts: tuple[int, int]) -> float:
+    return counts[0] / counts[1] if counts[1] else 0.0
+
+
+def _told(scores: AotScores) -> JsonDict:
+    told: JsonDict = {"edr": _rate(scores.edr["all"])}
+    told |= {f"edr_{name}": _rate(counts) for name, counts in scores.edr.items() if name != "all"}
+    told |= {"hfar": scores.hfar, "afdr": _rate(scores.afdr), "fppi": scores.fppi}
+    told |= {"afdr_above_area": _rate(scores.afdr_above_area), "afdr_below_area": _rate(scores.afdr_below_area)}
+    counts = {"afdr": scores.afdr, "afdr_above_area": scores.afdr_above_area, "afdr_below_area": scores.afdr_below_area}
+    counts |= {f"edr_{name}": pair for name, pair in scores.edr.items()}
+    told["counts"] = {name: {"detected": detected, "total": total} for name, (detected, total) in counts.items()}
+    return told | {"threshold": scores.threshold, "max_range_m": scores.max_range_m}
+
+
+def _froc(truth: AotTruth, results: AotResults, *, max_range_m: float, mode: str) -> tuple[Curve, ...]:
+    """Return AFDR against FPPI and EDR against HFAR, along the scores."""
+    if not len(results.score):
+        return ()
+    levels = np.unique(np.quantile(results.score, np.linspace(0, 1, _CURVE_POINTS)))
+    points = [score_aot(truth, results, threshold=float(level), max_range_m=max_range_m, mode=mode) for level in levels]
+    afdr = np.array([point.fppi for point in points]), np.array([_rate(point.afdr) for point in points])
+    edr = np.array([point.hfar for point in points]), np.array([_rate(point.edr["all"]) for point in points])
+    return (
+        Curve("FROC: AFDR against false positives an image", "FPPI", "AFDR", {"AFDR": afdr}, log_x=True),
+        Curve("FROC: EDR against false alarms an hour", "HFAR", "EDR", {"EDR": edr}, log_x=True),
+    )
+
+
+def _by_range(truth: AotTruth, results: AotResults, *, max_range_m: float) -> tuple[Curve, ...]:
+    """Return the share of planned aircraft that are detected by range, and how far matches are off their objects."""
+    pairs = match_aot(truth, results)
+    matched = np.zeros(len(truth.image), bool)
+    matched[pairs.truth[pairs.match]] = True
+    planned = (truth.object_ >= 0) & (truth.range_m <= max_range_m)
+    if not planned.any():
+        return ()
+    edges = np.linspace(0.0, max_range_m, _RANGE_BINS + 1)
+    total = np.histogram(truth.range_m[planned], edges)[0]
+    found = np.histogram(truth.range_m[planned & matched], edges)[0]
+    share = np.divide(found, total, out=np.zeros(_RANGE_BINS), where=total > 0)
+    true, told = truth.box_px[pairs.truth[pairs.match]], results.box_px[pairs.found[pairs.match]]
+    offset_px = np.hypot(*(told[:, :2] - true[:, :2] - true[:, 2:] / 2).T)
+    with np.errstate(divide="ignore"):
+        larger = np.log2(told[:, 2:].prod(axis=1) / true[:, 2:].prod(axis=1))
+    return (
+        Curve("planned aircraft by range", "range (m)", "share detected", {"detected": (edges, share)}, steps=True),
+        Curve(
+            "planned aircraft by range",
+            "range (m)",
+            "images",
+            {"all": (edges, total * 1.0), "detected": (edges, found * 1.0)},
+            steps=True,
+        ),
+        histogram(
+            "errors of the place of matches", "distance of the centres (px)", {"matches": offset_px}, highest=20.0
+        ),
+        histogram(
+            "errors of the size of matches",
+            "ratio of the areas (factors of 2)",
+            {"matches": np.abs(larger)},
+            highest=4.0,
+        ),
+    )

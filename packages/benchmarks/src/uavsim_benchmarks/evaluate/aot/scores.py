@@ -1,0 +1,341 @@
+"""AOT (airborne object tracking): EDR, HFAR, AFDR and FPPI, pure functions over arrays.
+
+``official`` is the starter kit's ``core/metrics``; ``corrected`` keeps two intruders' encounters apart, counts hours by the
+flights' own lengths, counts false alarms without a track one by one, and does not mind an empty result.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from uavsim.typing import BoolArray, FloatArray, IntArray
+from uavsim_benchmarks.evaluate.aot.encounters import (
+    HORIZONS,
+    Encounters,
+    detected_in_time,
+    find_encounters,
+    horizon_of,
+    tracked_windows,
+)
+from uavsim_benchmarks.evaluate.boxes import ranks_within
+
+__all__ = [
+    "AotPairs",
+    "AotResults",
+    "AotScores",
+    "AotTruth",
+    "extended_iou",
+    "keep_results",
+    "match_aot",
+    "score_aot",
+    "search_score",
+]
+
+_SMALL_PX: Final = 100.0
+_MATCH, _NO_MATCH = 0.2, 0.02
+_MINUTES_PER_FLIGHT: Final = 2
+_AREA_PX: Final = 200.0
+_PRECISION, _DIGITS = 1e-5, 5
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AotTruth:
+    """Ground truth: one row per object and image, one for an image without objects.
+
+    Args:
+        flight: (N,) numbered in the order of the names.
+        image: (N,) numbered in the order of the names.
+        frame: (N,).
+        time: (N,) nanoseconds.
+        object_: (N,) numbered in the order of the names; -1 for an image without objects.
+        bird: (N,) the name says Bird or Flock.
+        box_px: (N, 4) left, top, width, height; NaN without an object.
+        range_m: (N,) NaN where the object is not planned.
+        above_horizon: (N,) -1, 0, 1 or NaN.
+        flight_hours: (flights,) lengths of the flights.
+    """
+
+    flight: IntArray
+    image: IntArray
+    frame: IntArray
+    time: IntArray
+    object_: IntArray
+    bird: BoolArray
+    box_px: FloatArray
+    range_m: FloatArray
+    above_horizon: FloatArray
+    flight_hours: FloatArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AotResults:
+    """Detections.
+
+    Args:
+        image: (D,) as in the ground truth.
+        box_px: (D, 4) centre x, centre y, width, height.
+        score: (D,).
+        track: (D,) NaN where a detection has none.
+    """
+
+    image: IntArray
+    box_px: FloatArray
+    score: FloatArray
+    track: FloatArray
+
+    def take(self, rows: BoolArray) -> AotResults:
+        """Return some detections."""
+        return AotResults(self.image[rows], self.box_px[rows], self.score[rows], self.track[rows])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AotPairs:
+    """Every detection with every ground-truth row of its image: rows of both, match, no match."""
+
+    truth: IntArray
+    found: IntArray
+    match: BoolArray
+    no_match: BoolArray
+
+
+@dataclass(frozen=True, slots=True)
+class AotScores:
+    """Scores at one threshold.
+
+    Args:
+        edr: encounter detection rate by ``all``, ``below``, ``mixed``, ``above``: (detected, total).
+        hfar: false alarms an hour.
+        fppi: false positives an image.
+        afdr: (detected, total) planned aircraft within the largest range of a valid encounter.
+        afdr_above_area: the same of all but birds, larger than 200 px; ``afdr_below_area``: not larger.
+    """
+
+    threshold: float
+    edr: dict[str, tuple[int, int]]
+    hfar: float
+    fppi: float
+    afdr: tuple[int, int]
+    afdr_above_area: tuple[int, int]
+    afdr_below_area: tuple[int, int]
+    max_range_m: float
+
+
+def extended_iou(truth_px: FloatArray, found_px: FloatArray) -> FloatArray:
+    """Return (K,) overlap of pairs; a small true box is enlarged to 100 px, and with it a small detection.
+
+    Args:
+        truth_px: (K, 4) left, top, width, height; NaN or without area gives 0.
+        found_px: (K, 4) centre x, centre y, width, height.
+
+    Source: ``match_groundtruth_results.py``, ``extend_bounding_boxes_based_on_gt_area`` and ``augment_with_iou``.
+    """
+    true = np.concatenate([truth_px[:, :2], truth_px[:, :2] + truth_px[:, 2:]], axis=1)
+    told = np.concatenate([found_px[:, :2] - found_px[:, 2:] / 2, found_px[:, :2] + found_px[:, 2:] / 2], axis=1)
+    area, told_area = _area(true), _area(told)
+    with np.errstate(invalid="ignore"):
+        small = (area > 0) & (area < _SMALL_PX)
+        both_small = small & (told_area < _SMALL_PX - 1e-6)
+    true, area = _enlarged(true, area, small)
+    told, told_area = _enlarged(told, told_area, both_small & (told_area > 0))
+    side = np.minimum(true[:, 2:], told[:, 2:]) - np.maximum(true[:, :2], told[:, :2])
+    overlap = np.maximum(side, 0).prod(axis=1)
+    union = told_area + area - overlap
+    real = (area > 0) & (union >= 1e-12)
+    iou: FloatArray = np.divide(overlap, union, out=np.zeros(len(area)), where=real)
+    return iou
+
+
+def _area(corners: FloatArray) -> FloatArray:
+    area: FloatArray = (corners[:, 2] - corners[:, 0]) * (corners[:, 3] - corners[:, 1])
+    return area
+
+
+def _enlarged(corners: FloatArray, area: FloatArray, rows: BoolArray) -> tuple[FloatArray, FloatArray]:
+    corners, area = corners.copy(), area.copy()
+    width, height = corners[rows, 2] - corners[rows, 0], corners[rows, 3] - corners[rows, 1]
+    wider = np.sqrt(_SMALL_PX * (width / height))
+    higher = _SMALL_PX / wider
+    corners[rows, 0] -= (wider - width) / 2
+    corners[rows, 2] = corners[rows, 0] + wider
+    corners[rows, 1] -= (higher - height) / 2
+    corners[rows, 3] = corners[rows, 1] + higher
+    area[rows] = wider * higher
+    return corners, area
+
+
+def keep_results(
+    results: AotResults, truth: AotTruth, *, min_score: float = 0.0, min_track_length: int = 0
+) -> AotResults:
+    """Return detections of a score, on tracks that are so many frames old.
+
+    Args:
+        results: all detections.
+        truth: for the frame and flight of an image.
+        min_score: lower ones are left out, before tracks' ages are counted.
+        min_track_length: age of a track at a detection: its frame less the track's first one, plus one. Not its total length.
+    """
+    results = results.take(results.score >= min_score)
+    if min_track_length <= 0 or not len(results.score):
+        return results
+    flight, frame = _of_image(truth, truth.flight)[results.image], _of_image(truth, truth.frame)[results.image]
+    known = ~np.isnan(results.track)
+    pairs, group = np.unique(np.stack([flight[known].astype(float), results.track[known]]), axis=1, return_inverse=True)
+    first = np.full(pairs.shape[1], np.iinfo(np.int64).max)
+    np.minimum.at(first, group.ravel(), frame[known])
+    age = np.zeros(len(frame), np.int64)
+    age[known] = 1 + frame[known] - first[group.ravel()]
+    return results.take(age >= min_track_length)
+
+
+def _of_image(truth: AotTruth, column: IntArray) -> IntArray:
+    table = np.zeros(int(truth.image.max()) + 1, np.int64)
+    table[truth.image] = column
+    return table
+
+
+def match_aot(truth: AotTruth, results: AotResults) -> AotPairs:
+    """Pair detections and objects of each image: an overlap of 0.2 is a match, below 0.02 there is none, between it is open.
+
+    One detection may match several objects and one object several detections.
+    """
+    order = np.argsort(truth.image, kind="stable")
+    begin = np.searchsorted(truth.image[order], results.image)
+    count = np.searchsorted(truth.image[order], results.image, side="right") - begin
+    found = np.repeat(np.arange(len(results.image)), count)
+    rows = order[np.repeat(begin, count) + ranks_within(found)]
+    overlap = extended_iou(truth.box_px[rows], results.box_px[found])
+    return AotPairs(rows, found, overlap >= _MATCH, overlap < _NO_MATCH)
+
+
+def _false_positives(pairs: AotPairs, count: int) -> BoolArray:
+    """Tell which detections match no object of their image, planned or not, even a little."""
+    touched = np.zeros(count, bool)
+    touched[pairs.found[~pairs.no_match]] = True
+    present = np.zeros(count, bool)
+    present[pairs.found] = True
+    return present & ~touched
+
+
+def _alarms_per_hour(truth: AotTruth, results: AotResults, false: BoolArray, mode: str) -> float:
+    """Return false tracks an hour; a track that is wrong once counts once.
+
+    ``official``: every flight counts two minutes, and a false detection without a track is no alarm.
+    """
+    flight = _of_image(truth, truth.flight)[results.image[false]]
+    track = results.track[false]
+    known = ~np.isnan(track)
+    tracks = int(np.unique(np.stack([flight[known].astype(float), track[known]]), axis=1).shape[1])
+    if mode == "official":
+        return tracks / (len(truth.flight_hours) * _MINUTES_PER_FLIGHT * (1 / 60))
+    return (tracks + int((~known).sum())) / float(truth.flight_hours.sum())
+
+
+def _detected(truth: AotTruth, pairs: AotPairs, member: BoolArray) -> tuple[int, int]:
+    """Return how many objects of ``member`` are matched by any detection, and how many there are."""
+    rows = np.flatnonzero(member & (truth.object_ >= 0))
+    width = int(truth.object_.max(initial=0)) + 1
+    objects = np.unique(truth.image[rows] * width + truth.object_[rows])
+    matched = pairs.truth[pairs.match]
+    matched = matched[member[matched] & (truth.object_[matched] >= 0)]
+    return len(np.unique(truth.image[matched] * width + truth.object_[matched])), len(objects)
+
+
+def score_aot(
+    truth: AotTruth, results: AotResults, *, threshold: float = 0.0, max_range_m: float = 700.0, mode: str = "official"
+) -> AotScores:
+    """Score detections of at least ``threshold``; filter track lengths before, with ``keep_results``.
+
+    Args:
+        truth: ground truth.
+        results: detections.
+        threshold: lower scores are left out.
+        max_range_m: of encounters.
+        mode: ``official`` or ``corrected``.
+
+    Source: ``core/metrics/airborne_metrics/calculate_airborne_metrics.py``.
+    """
+    results = results.take(results.score >= threshold)
+    pairs = match_aot(truth, results)
+    false = _false_positives(pairs, len(results.score))
+    encounters = find_encounters(
+        truth.flight, truth.object_, truth.time, truth.frame, truth.range_m, max_range_m=max_range_m, mode=mode
+    )
+    valid = encounters.row[encounters.valid[encounters.encounter]] if len(encounters.row) else encounters.row
+    farthest = float(truth.range_m[valid].max()) if len(valid) else float("nan")
+    area = _area(np.concatenate([truth.box_px[:, :2], truth.box_px[:, :2] + truth.box_px[:, 2:]], axis=1))
+    with np.errstate(invalid="ignore"):
+        planned = (truth.range_m >= 0) & (truth.range_m <= farthest)
+        large, small = area > _AREA_PX, (area <= _AREA_PX) & (area != 0)
+    return AotScores(
+        threshold=threshold,
+        edr=_encounter_rates(truth, results, pairs, encounters),
+        hfar=_alarms_per_hour(truth, results, false, mode),
+        fppi=int(false.sum()) / len(np.unique(truth.image)),
+        afdr=_detected(truth, pairs, planned),
+        afdr_above_area=_detected(truth, pairs, large & ~truth.bird),
+        afdr_below_area=_detected(truth, pairs, small & ~truth.bird),
+        max_range_m=farthest,
+    )
+
+
+def _encounter_rates(
+    truth: AotTruth, results: AotResults, pairs: AotPairs, encounters: Encounters
+) -> dict[str, tuple[int, int]]:
+    tracks_of: dict[int, list[float]] = {}
+    for row, found in zip(pairs.truth[pairs.match].tolist(), pairs.found[pairs.match].tolist(), strict=True):
+        tracks_of.setdefault(row, []).append(float(results.track[found]))
+    detected, total = dict.fromkeys(("all", *HORIZONS), 0), dict.fromkeys(("all", *HORIZONS), 0)
+    for number in np.flatnonzero(encounters.valid).tolist():
+        rows = encounters.row[encounters.encounter == number]
+        group = horizon_of(truth.above_horizon[rows])
+        if group is None:
+            continue
+        rows = rows[np.argsort(truth.frame[rows], kind="stable")]
+        tracked = tracked_windows([tracks_of.get(row, []) for row in rows.tolist()])
+        in_time = detected_in_time(tracked, truth.range_m[rows], truth.frame[rows], truth.image[rows])
+        for name in ("all", group):
+            detected[name] += in_time
+            total[name] += 1
+    return {name: (detected[name], total[name]) for name in total}
+
+
+def search_score(
+    truth: AotTruth, results: AotResults, *, target: str, value: float, min_score: float = 0.0, mode: str = "official"
+) -> float:
+    """Return the score at which a budget is met, by halving: the starter kit's search, whose steps end at 1e-5.
+
+    Args:
+        truth: ground truth.
+        results: detections after filters.
+        target: ``hfar`` or ``fppi``.
+        value: the budget.
+        min_score: where the search begins, or at the lowest score there is; it ends at 1.
+        mode: ``official`` or ``corrected``.
+
+    Source: ``calculate_airborne_metrics.py``, ``search_score_for_target_func``.
+    """
+    pairs = match_aot(truth, results)
+    false = _false_positives(pairs, len(results.score))
+    images = len(np.unique(truth.image))
+
+    def measure(score: float) -> float:
+        kept = false & (results.score >= score)
+        return _alarms_per_hour(truth, results, kept, mode) if target == "hfar" else int(kept.sum()) / images
+
+    low, high = max(min_score, float(results.score.min(initial=1.0))), 1.0
+    at_low, middle = measure(low), low + (high - low) / 2
+    at_middle = round(measure(middle), _DIGITS)
+    falling = at_middle <= at_low
+    while high - low > _PRECISION:
+        if at_middle == value:
+            return middle
+        if (at_middle > value) == falling and at_middle != value:
+            low = middle
+        else:
+            high = middle
+        middle = low + (high - low) / 2
+        at_middle = round(measure(middle), _DIGITS)
+    return high

@@ -1,0 +1,64 @@
+"""Tell predictions in the ego's frame from predictions in the global frame: the first are near nothing, moved they are."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+
+from uavsim.errors import InputError
+from uavsim.typing import FloatArray
+from uavsim_benchmarks.evaluate.boxes import Boxes
+from uavsim_benchmarks.evaluate.readers.nuscenes_truth import Truth
+
+__all__ = ["FrameCheck"]
+
+_NEAR_M: Final = 2.0
+_SAMPLES: Final = 64  # looked at; the mistake is in all of them
+_AS_GIVEN_AT_MOST: Final = 0.05
+_MOVED_AT_LEAST: Final = 0.3
+
+
+class FrameCheck:
+    """Counts for the first samples how many true boxes have a prediction near, as given and moved by the ego pose."""
+
+    def __init__(self, own: Boxes, truth: Truth) -> None:
+        self._own, self._truth = own, truth
+        self._samples = self._boxes = self._as_given = self._moved = 0
+
+    def add(self, found: Boxes) -> None:
+        """Look at a block of predictions."""
+        for sample in np.unique(found.sample)[: max(0, _SAMPLES - self._samples)].tolist():
+            own = slice(*np.searchsorted(self._own.sample, [sample, sample + 1]).tolist())
+            theirs = slice(*np.searchsorted(found.sample, [sample, sample + 1]).tolist())
+            true, told = self._own.centre_m[own, :2], found.centre_m[theirs, :2]
+            if not len(true) or not len(told):
+                continue
+            yaw, ego = self._truth.ego_yaw_rad[sample], self._truth.ego_m[sample, :2]
+            turn = np.array([[np.cos(yaw), -np.sin(yaw)], [np.sin(yaw), np.cos(yaw)]])
+            self._samples += 1
+            self._boxes += len(true)
+            self._as_given += _near(true, told)
+            self._moved += max(_near(true, told @ turn.T + ego), _near(true, told + ego))
+
+    def raise_if_wrong(self, path: Path) -> None:
+        """Refuse predictions that are near nothing as given and near much when they are moved by the ego pose.
+
+        Raises:
+            InputError: they are in the ego's frame.
+        """
+        if self._boxes < 10:
+            return
+        as_given, moved = self._as_given / self._boxes, self._moved / self._boxes
+        if as_given <= _AS_GIVEN_AT_MOST and moved >= _MOVED_AT_LEAST:
+            raise InputError(
+                f"{path}: the boxes are in the ego's or lidar's frame: {moved:.0%} of the true boxes have one near after "
+                f"moving them by the ego pose, {as_given:.0%} as they are; results are in the global frame"
+            )
+
+
+def _near(true: FloatArray, told: FloatArray) -> int:
+    # Of one sample: a few hundred by a few hundred, less work than importing a search tree.
+    x_off_m, y_off_m = (true[:, axis, None] - told[:, axis] for axis in (0, 1))
+    return int(((x_off_m * x_off_m + y_off_m * y_off_m).min(axis=1) < _NEAR_M**2).sum())

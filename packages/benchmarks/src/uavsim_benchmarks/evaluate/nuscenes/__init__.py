@@ -1,0 +1,1 @@
+"""nuScenes' detection and tracking metrics, and the devkit's own figures."""

@@ -1,0 +1,326 @@
+"""CLEAR-MOT events at many score thresholds at once: who is matched, switched, missed, and made up.
+
+One frame is one step for all thresholds together: matches that go on are kept first, then what is left is assigned. Where no
+object and no prediction has more than one candidate left, the assignment is those candidates; only the rest is solved, by the
+solver that py-motmetrics uses, on the matrix that it would be given.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+
+from uavsim.typing import BoolArray, FloatArray, IntArray
+from uavsim_benchmarks.evaluate.boxes import NOTHING
+from uavsim_benchmarks.evaluate.nuscenes.tracks import TrackTable
+
+__all__ = ["EventCounter", "EventCounts", "count_events"]
+
+_MARGIN_M: Final = 1e-3  # by how much the devkit's expanded distance may differ from the true one
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EventCounts:
+    """Sums over frames and objects, (thresholds,) each; ``match_scores`` are the scores of plain matches.
+
+    ``initialisation_frames`` and ``gap_frames`` are sums over ``matched_tracks``: objects that were found at all.
+    """
+
+    frames: IntArray
+    objects: IntArray
+    matches: IntArray
+    switches: IntArray
+    false_positives: IntArray
+    misses: IntArray
+    distance_m: FloatArray
+    mostly_tracked: IntArray
+    mostly_lost: IntArray
+    fragmentations: IntArray
+    matched_tracks: IntArray
+    initialisation_frames: IntArray
+    gap_frames: IntArray
+    match_scores: FloatArray
+
+
+def count_events(
+    truth: TrackTable, found: TrackTable, thresholds: FloatArray, *, limit_m: float, mode: str = "official"
+) -> EventCounts:
+    """Count events of one class.
+
+    Args:
+        truth: rows of one class.
+        found: rows of one class.
+        thresholds: (T,) predictions below are left out.
+        limit_m: objects and predictions this far apart or more cannot be matched.
+        mode: ``official`` measures distances as the devkit does, by the expanded square (scikit-learn's
+            ``euclidean_distances``), which is wrong by some micrometres to millimetres far from the origin.
+
+    Source: py-motmetrics 1.4.0, ``mot.py``; nuscenes-devkit 1.2.0, ``eval/tracking/algo.py`` and ``metrics.py``.
+    """
+    counter = EventCounter(thresholds, limit_m=limit_m, mode=mode)
+    counter.add(truth, found)
+    return counter.counts()
+
+
+def _of_scene(table: TrackTable, scene: int) -> TrackTable:
+    return table.take(np.arange(*np.searchsorted(table.scene, [scene, scene + 1])))
+
+
+class EventCounter:
+    """Counts events scene by scene; see ``count_events``."""
+
+    def __init__(self, thresholds: FloatArray, *, limit_m: float, mode: str = "official") -> None:
+        self.thresholds = np.asarray(thresholds, dtype=np.float64)
+        self.limit_m, self.mode = limit_m, mode
+        names = set(EventCounts.__slots__) - {"match_scores", "distance_m"}
+        self.sums: dict[str, IntArray] = {name: np.zeros(len(thresholds), np.int64) for name in sorted(names)}
+        self.distance_m = np.zeros(len(thresholds))
+        self.scores: list[FloatArray] = []
+
+    def add(self, truth: TrackTable, found: TrackTable) -> None:
+        """Count whole scenes of one class."""
+        for scene in np.union1d(truth.scene, found.scene).tolist():
+            self._walk_scene(_of_scene(truth, scene), _of_scene(found, scene))
+
+    def counts(self) -> EventCounts:
+        """Return the sums so far."""
+        return EventCounts(**self.sums, distance_m=self.distance_m, match_scores=self.match_scores())
+
+    def match_scores(self) -> FloatArray:
+        """Return the scores of plain matches so far; counted with one threshold only."""
+        return np.concatenate([np.zeros(0), *self.scores])
+
+    def _walk_scene(self, truth: TrackTable, found: TrackTable) -> None:
+        frames = np.union1d(truth.frame, found.frame)
+        _, objects = np.unique(truth.track, return_inverse=True)
+        _, tracks = np.unique(found.track, return_inverse=True)
+        count = int(objects.max()) + 1 if len(objects) else 0
+        present = np.zeros((count, len(frames)), bool)
+        present[objects, np.searchsorted(frames, truth.frame)] = True
+        hit = np.zeros((len(self.thresholds), count, len(frames)), bool)
+        last = np.full((len(self.thresholds), count), NOTHING, dtype=np.int64)
+        for number, frame in enumerate(frames.tolist()):
+            own = slice(*np.searchsorted(truth.frame, [frame, frame + 1]).tolist())
+            theirs = slice(*np.searchsorted(found.frame, [frame, frame + 1]).tolist())
+            step = _Frame(
+                objects[own],
+                tracks[theirs],
+                truth.place_m[own],
+                found.place_m[theirs],
+                self._kept(found.score[theirs]),
+            )
+            self._count(step, found.score[theirs], last, hit[:, :, number])
+        if count:
+            self._count_objects(hit, present)
+
+    def _kept(self, score: FloatArray) -> BoolArray:
+        kept: BoolArray = score[None, :] >= self.thresholds[:, None]
+        return kept
+
+    def _count(self, step: _Frame, score: FloatArray, last: IntArray, hit: BoolArray) -> None:
+        pairs = step.match(last, limit_m=self.limit_m, mode=self.mode)
+        threshold, row, column = pairs.threshold, pairs.row, pairs.column
+        objects = step.objects[row]
+        before, now = last[threshold, objects], step.tracks[column]
+        switched = (before != NOTHING) & (before != now)
+        size = len(self.thresholds)
+        matched = np.bincount(threshold, minlength=size)
+        switches = np.bincount(threshold[switched], minlength=size)
+        kept = step.kept.sum(axis=1)
+        self.sums["frames"] += (kept > 0) | (len(step.objects) > 0)
+        self.sums["objects"] += len(step.objects)
+        self.sums["matches"] += matched - switches
+        self.sums["switches"] += switches
+        self.sums["false_positives"] += kept - matched
+        self.sums["misses"] += len(step.objects) - matched
+        self.distance_m += np.bincount(threshold, weights=pairs.distance_m, minlength=size)
+        last[threshold, objects] = now
+        hit[threshold, objects] = True
+        if size == 1:
+            self.scores.append(score[np.isin(step.tracks, now[~switched])])
+
+    def _count_objects(self, hit: BoolArray, present: BoolArray) -> None:
+        """Add what is counted by object: how much of it, how late and with what gaps it was tracked."""
+        ratio = hit.sum(axis=2) / present.sum(axis=1)
+        found = hit.any(axis=2)
+        first, begin = hit.argmax(axis=2), present.argmax(axis=1)
+        final = hit.shape[2] - 1 - hit[:, :, ::-1].argmax(axis=2)
+        self.sums["mostly_tracked"] += (ratio >= 0.8).sum(axis=1)
+        self.sums["mostly_lost"] += (ratio < 0.2).sum(axis=1)
+        self.sums["matched_tracks"] += found.sum(axis=1)
+        self.sums["initialisation_frames"] += np.where(found, first - begin, 0).sum(axis=1)
+        missed = present & ~hit
+        run, longest = np.zeros(found.shape, np.int64), np.zeros(found.shape, np.int64)
+        breaks = np.zeros(found.shape, np.int64)
+        for frame in range(hit.shape[2]):
+            run = (run + 1) * missed[:, :, frame]
+            longest = np.maximum(longest, run)
+            breaks += (run == 1) & (frame > first) & (frame < final) & found
+        self.sums["gap_frames"] += np.where(found, longest, 0).sum(axis=1)
+        self.sums["fragmentations"] += breaks.sum(axis=1)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Pairs:
+    """Matches of one frame: threshold number, row of the objects, column of the predictions, distance."""
+
+    threshold: IntArray
+    row: IntArray
+    column: IntArray
+    distance_m: FloatArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Frame:
+    """One frame of one class: n objects, k predictions; ``kept`` is (T, k)."""
+
+    objects: IntArray
+    tracks: IntArray
+    object_place_m: FloatArray
+    track_place_m: FloatArray
+    kept: BoolArray
+
+    def match(self, last: IntArray, *, limit_m: float, mode: str) -> _Pairs:
+        """Match at every threshold; ``last`` is (T, objects of the scene) the track that each object had last."""
+        row, column, plain = self._candidates(limit_m)
+        if not len(row):
+            none = np.zeros(0, np.int64)
+            return _Pairs(none, none, none, np.zeros(0))
+        distance = self._expanded(row, column) if mode == "official" else np.tile(plain, (len(self.kept), 1))
+        valid = self.kept[:, column] & (distance < limit_m)
+        going_on = valid & (last[:, self.objects[row]] == self.tracks[column])
+        odd = self._claimed_twice(going_on, column) | (len(np.unique(self.tracks)) < len(self.tracks))
+        rest = (
+            valid
+            & ~self._touched(going_on, row, len(self.objects))
+            & ~self._touched(going_on, column, len(self.tracks))
+        )
+        hard = (
+            odd
+            | self._claimed_twice(rest, row, len(self.objects))
+            | self._claimed_twice(rest, column, len(self.tracks))
+        )
+        matched = (going_on | rest) & ~hard[:, None]
+        solved: dict[bytes, IntArray] = {}
+        for t in np.flatnonzero(hard).tolist():
+            before = last[t, self.objects]
+            same = valid[t].tobytes() + before.tobytes() + self.kept[t].tobytes() + distance[t].tobytes()
+            if same not in solved:
+                solved[same] = self._solve(t, before, row[valid[t]], column[valid[t]], distance[t][valid[t]])
+            matched[t, np.flatnonzero(valid[t])[solved[same]]] = True
+        threshold, pair = np.nonzero(matched)
+        return _Pairs(threshold, row[pair], column[pair], distance[threshold, pair])
+
+    def _candidates(self, limit_m: float) -> tuple[IntArray, IntArray, FloatArray]:
+        offset = self.object_place_m[:, None, :] - self.track_place_m[None, :, :]
+        squared = offset[:, :, 0] ** 2 + offset[:, :, 1] ** 2
+        row, column = np.nonzero(squared < (limit_m + _MARGIN_M) ** 2)
+        return row, column, np.sqrt(squared[row, column])
+
+    def _expanded(self, row: IntArray, column: IntArray) -> FloatArray:
+        """Return (T, pairs) distances by |x|² - 2xy + |y|², rounded as for the predictions that are kept."""
+        distance = np.full((len(self.kept), len(row)), np.inf)
+        x = self.object_place_m
+        xx = np.einsum("ij,ij->i", x, x)
+        for t, kept in enumerate(self.kept):
+            if t and np.array_equal(kept, self.kept[t - 1]):
+                distance[t] = distance[t - 1]
+                continue
+            y = self.track_place_m[kept]
+            pairs = np.flatnonzero(kept[column])
+            if not len(pairs):
+                continue
+            own, theirs = row[pairs], (np.cumsum(kept) - 1)[column[pairs]]
+            squared = (-2 * (x @ y.T))[own, theirs]
+            squared += xx[own]
+            squared += np.einsum("ij,ij->i", y, y)[theirs]
+            distance[t, pairs] = np.sqrt(np.maximum(squared, 0))
+        return distance
+
+    @staticmethod
+    def _touched(chosen: BoolArray, end: IntArray, size: int) -> BoolArray:
+        """Return (T, pairs): the pair shares its row or column with a chosen pair."""
+        threshold, pair = np.nonzero(chosen)
+        used = np.zeros((len(chosen), size), bool)
+        used[threshold, end[pair]] = True
+        touched: BoolArray = used[:, end]
+        return touched
+
+    @staticmethod
+    def _claimed_twice(chosen: BoolArray, end: IntArray, size: int | None = None) -> BoolArray:
+        """Return (T,): some row or column is in two chosen pairs."""
+        size = size or int(end.max()) + 1
+        threshold, pair = np.nonzero(chosen)
+        counts = np.bincount(threshold * size + end[pair], minlength=len(chosen) * size)
+        twice: BoolArray = counts.reshape(len(chosen), size).max(axis=1) > 1
+        return twice
+
+    def _solve(self, t: int, before: IntArray, row: IntArray, column: IntArray, distance: FloatArray) -> IntArray:
+        """Return which of the given pairs are matched at one threshold, step by step as py-motmetrics goes."""
+        columns = np.flatnonzero(self.kept[t])
+        place = np.full(len(self.tracks), NOTHING, dtype=np.int64)
+        place[columns] = np.arange(len(columns))
+        tracks = self.tracks[columns]
+        cost = np.full((len(self.objects), len(columns)), np.nan)
+        cost[row, place[column]] = distance
+        number = np.full(cost.shape, NOTHING, dtype=np.int64)
+        number[row, place[column]] = np.arange(len(row))
+        rows, places = _going_on(cost, before, tracks)
+        chosen = number[rows, places].tolist()
+        cost[rows], cost[:, places] = np.nan, np.nan
+        rows, places = _assign(cost)
+        chosen += number[rows, places][np.isfinite(cost[rows, places])].tolist()
+        return np.array(chosen, dtype=np.int64)
+
+
+def _going_on(cost: FloatArray, before: IntArray, tracks: IntArray) -> tuple[IntArray, IntArray]:
+    """Return rows and columns of matches that go on: objects in order, each takes its last track where it is free and near.
+
+    Args:
+        cost: (n, k) distances, NaN where they are too far apart.
+        before: (n,) track that each object had last, or ``NOTHING``.
+        tracks: (k,).
+    """
+    if not len(tracks):
+        none = np.zeros(0, np.int64)
+        return none, none
+    order = np.argsort(tracks, kind="stable")
+    if np.any(np.diff(tracks[order]) == 0):
+        return _going_on_one_by_one(cost, before, tracks)
+    at = np.minimum(np.searchsorted(tracks, before, sorter=order), len(tracks) - 1)
+    column = order[at]
+    row = np.flatnonzero((before != NOTHING) & (tracks[column] == before))
+    row = row[np.isfinite(cost[row, column[row]])]
+    _, first = np.unique(column[row], return_index=True)
+    return row[first], column[row[first]]
+
+
+def _going_on_one_by_one(cost: FloatArray, before: IntArray, tracks: IntArray) -> tuple[IntArray, IntArray]:
+    """Return the same where a track is twice in the frame: an object takes the first that is left."""
+    used = np.zeros(len(tracks), bool)
+    pairs = []
+    for row in np.flatnonzero(before != NOTHING).tolist():
+        same = np.flatnonzero(~used & (tracks == before[row]))
+        if len(same) and np.isfinite(cost[row, same[0]]):
+            used[same[0]] = True
+            pairs.append((row, int(same[0])))
+    rows, columns = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
+    return rows, columns
+
+
+def _assign(cost: FloatArray) -> tuple[IntArray, IntArray]:
+    """Solve an assignment with forbidden (NaN) pairs: they cost more than any choice without one.
+
+    Source: py-motmetrics 1.4.0, ``lap.py``, ``add_expensive_edges``: the same large number, so that ties fall the same way.
+    """
+    if not cost.size:
+        return np.zeros(0, np.int64), np.zeros(0, np.int64)
+    allowed = np.isfinite(cost)
+    if not allowed.any():
+        return np.zeros(0, np.int64), np.zeros(0, np.int64)
+    largest = np.abs(cost[allowed]).max() + 1
+    rows, columns = linear_sum_assignment(np.where(allowed, cost, 2 * min(cost.shape) * largest + 1))
+    return rows, columns

@@ -1,0 +1,164 @@
+"""Boxes to tracks, as nuScenes' tracking evaluation wants them: one score a track, and no holes."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.lib.format import read_array, write_array
+
+from uavsim.typing import FloatArray, IntArray
+from uavsim_benchmarks.evaluate.boxes import Boxes, ranks_within
+
+__all__ = ["TrackStore", "TrackTable", "fill_tracks"]
+
+_HELD_BYTES: Final = 64 << 20
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TrackTable:
+    """N boxes of tracks, sorted by scene, then frame.
+
+    Args:
+        scene: (N,) number of the scene.
+        frame: (N,) position of the sample within its scene, in time order.
+        label: (N,) class.
+        track: (N,) number of the track or object; means one track within one scene only.
+        place_m: (N, 2) centre on the ground.
+        score: (N,) the track's score.
+    """
+
+    scene: IntArray
+    frame: IntArray
+    label: IntArray
+    track: IntArray
+    place_m: FloatArray
+    score: FloatArray
+
+    def __len__(self) -> int:
+        return len(self.scene)
+
+    def take(self, rows: IntArray) -> TrackTable:
+        """Return some rows."""
+        return TrackTable(
+            self.scene[rows], self.frame[rows], self.label[rows], self.track[rows], self.place_m[rows], self.score[rows]
+        )
+
+    def of_label(self, label: int) -> TrackTable:
+        """Return the rows of one class."""
+        return self.take(np.flatnonzero(self.label == label))
+
+
+class TrackStore:
+    """Pairs of track tables, put away in order and read back in the same order; past 64 MB they lie on disk."""
+
+    def __init__(self) -> None:
+        self._file = tempfile.SpooledTemporaryFile(max_size=_HELD_BYTES)  # noqa: SIM115 - see close
+        self._count = 0
+
+    def close(self) -> None:
+        """Give the tables up."""
+        self._file.close()
+
+    def put(self, truth: TrackTable, found: TrackTable) -> None:
+        """Append a pair."""
+        for table in (truth, found):
+            for name in TrackTable.__slots__:
+                write_array(self._file, getattr(table, name), allow_pickle=False)
+        self._count += 1
+
+    def __iter__(self) -> Iterator[tuple[TrackTable, TrackTable]]:
+        self._file.seek(0)
+        for _ in range(self._count):
+            yield self._table(), self._table()
+
+    def _table(self) -> TrackTable:
+        return TrackTable(*(read_array(self._file, allow_pickle=False) for _ in TrackTable.__slots__))
+
+
+def fill_tracks(
+    boxes: Boxes, scene: IntArray, place: IntArray, time_us: IntArray, *, mean_scores: bool, mode: str = "official"
+) -> TrackTable:
+    """Return the boxes as tracks with a box at every sample between a track's first and last.
+
+    Args:
+        boxes: after range and point filters; ``track`` names the track, over all classes.
+        scene: (S,) scene of each sample.
+        place: (S,) position of each sample within its scene.
+        time_us: (S,).
+        mean_scores: give each box its track's mean score (predictions).
+        mode: ``official`` weighs the two neighbours of a filled box the wrong way around, as the devkit does: a box one step
+            after the left neighbour lies near the right one. It shows where two or more samples in a row are missing.
+
+    Source: nuscenes-devkit 1.2.0, ``eval/tracking/loaders.py``.
+    """
+    order = np.lexsort((np.arange(len(boxes)), place[boxes.sample], scene[boxes.sample]))
+    rows = TrackTable(
+        scene[boxes.sample][order],
+        place[boxes.sample][order],
+        boxes.label[order],
+        boxes.track[order],
+        boxes.centre_m[order, :2],
+        boxes.score[order],
+    )
+    by_track = np.lexsort((rows.frame, rows.track, rows.scene))
+    track = _numbered(rows.scene[by_track], rows.track[by_track])
+    score = rows.score.copy()
+    if mean_scores and len(rows):
+        begins = np.flatnonzero(np.r_[True, track[1:] != track[:-1]])
+        pieces = np.split(rows.score[by_track], begins[1:])
+        score[by_track] = np.repeat([np.mean(piece) for piece in pieces], [len(piece) for piece in pieces])
+    rows = TrackTable(rows.scene, rows.frame, rows.label, rows.track, rows.place_m, score)
+    left, right = by_track[:-1], by_track[1:]
+    holes = np.where(track[1:] == track[:-1], rows.frame[right] - rows.frame[left] - 1, 0)
+    if not (holes > 0).any():
+        return rows
+    pair = np.repeat(np.arange(len(holes)), np.maximum(holes, 0))
+    frame = rows.frame[left[pair]] + 1 + ranks_within(pair)
+    seconds = _frame_times(scene, place, time_us)
+    own = seconds[rows.scene[left[pair]], frame]
+    begin, end = (seconds[rows.scene[rows_], rows.frame[rows_]] for rows_ in (left[pair], right[pair]))
+    weight = (end - own) / (end - begin) if mode == "official" else (own - begin) / (end - begin)
+    first = _first_rows(rows, by_track, track)
+    filled = _interpolated(rows, left[pair], right[pair], frame, weight)
+    filled = filled.take(np.lexsort((first[left[pair]], frame, filled.scene)))
+    return _merged(rows, filled)
+
+
+def _numbered(scene: IntArray, track: IntArray) -> IntArray:
+    """Return ascending numbers of (scene, track), rows sorted by both."""
+    if not len(scene):
+        return np.zeros(0, np.int64)
+    changed = (scene[1:] != scene[:-1]) | (track[1:] != track[:-1])
+    numbers: IntArray = np.r_[0, np.cumsum(changed)]
+    return numbers
+
+
+def _frame_times(scene: IntArray, place: IntArray, time_us: IntArray) -> FloatArray:
+    table = np.zeros((int(scene.max()) + 1, int(place.max()) + 1))
+    table[scene, place] = time_us
+    return table
+
+
+def _first_rows(rows: TrackTable, by_track: IntArray, track: IntArray) -> IntArray:
+    """Return for each row the first row of its track: filled boxes of a frame follow in the order of tracks' first boxes."""
+    lowest = np.full(int(track[-1]) + 1, len(rows), dtype=np.int64)
+    np.minimum.at(lowest, track, by_track)
+    first = np.zeros(len(rows), np.int64)
+    first[by_track] = lowest[track]
+    return first
+
+
+def _interpolated(rows: TrackTable, left: IntArray, right: IntArray, frame: IntArray, weight: FloatArray) -> TrackTable:
+    score = (1.0 - weight) * rows.score[left] + weight * rows.score[right]
+    place = (1.0 - weight[:, None]) * rows.place_m[left] + weight[:, None] * rows.place_m[right]
+    return TrackTable(rows.scene[left], frame, rows.label[right], rows.track[right], place, score)
+
+
+def _merged(rows: TrackTable, filled: TrackTable) -> TrackTable:
+    both = [(getattr(rows, name), getattr(filled, name)) for name in TrackTable.__slots__]
+    joined = TrackTable(*(np.concatenate(pair) for pair in both))
+    return joined.take(np.lexsort((np.arange(len(joined)), joined.frame, joined.scene)))

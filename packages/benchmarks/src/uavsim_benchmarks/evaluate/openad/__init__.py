@@ -1,0 +1,1 @@
+"""OpenAD's AP, AR and errors of boxes."""

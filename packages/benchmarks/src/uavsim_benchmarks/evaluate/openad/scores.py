@@ -1,0 +1,217 @@
+"""OpenAD: AP and AR of open-vocabulary detections, by position and by meaning, in 2D and 3D.
+
+A detection's tag is compared with an object's by a similarity table; CLIP is one way to make such a table. ``official`` is
+OpenAD's ``online_2d`` and ``online_3d``. ``corrected`` takes the 3D sub-AR over all four distances, as the paper has it (the
+code's selector finds two), and lets detections in a scene without objects cost: such a scene has an AP of 0.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from uavsim.typing import BoolArray, FloatArray, IntArray
+from uavsim_benchmarks.evaluate.boxes import NOTHING
+
+__all__ = [
+    "DISTANCES_M",
+    "IOU_THRESHOLDS",
+    "SIMILARITIES",
+    "OpenAdScene",
+    "OpenAdScores",
+    "match_in_order",
+    "pair_scores_2d",
+    "pair_scores_3d",
+    "scene_ap",
+    "score_openad",
+    "subset_of",
+]
+
+DISTANCES_M: Final = (0.5, 1.0, 2.0, 4.0)
+IOU_THRESHOLDS: Final = tuple(np.linspace(0.5, 0.95, 10).tolist())
+SIMILARITIES: Final = (0.5, 0.7, 0.9)
+SUBSETS: Final = ("in_domain_seen", "out_domain_seen", "in_domain_unseen", "out_domain_unseen")
+_FOUND_BY_CODE_M: Final = (1.0, 4.0)  # its selector tests the fraction of 100 * threshold + similarity
+_MAX_DETECTIONS: Final = 300
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OpenAdScene:
+    """One scene: P detections in order of confidence, G objects.
+
+    Args:
+        found: (P, 4) x0, y0, x1, y1, or (P, 7) h, w, l, x, y, z, theta.
+        truth: (G, 4) or (G, 7).
+        similarity: (P, G) of the tags.
+        subset: (G,) index into ``SUBSETS``.
+    """
+
+    found: FloatArray
+    truth: FloatArray
+    similarity: FloatArray
+    subset: IntArray
+
+
+@dataclass(frozen=True, slots=True)
+class OpenAdScores:
+    """Scores over all thresholds; NaN where nothing can be counted. ``table`` is (AP, AR) by (position, similarity)."""
+
+    ap: float
+    ar: float
+    ate: float
+    ase: float
+    sub_ar: dict[str, float]
+    table: dict[tuple[float, float], tuple[float, float]]
+    objects: dict[str, int]
+
+
+def subset_of(seen: BoolArray, in_domain: BoolArray) -> IntArray:
+    """Return the subset of each object: seen in a training set or not, in a training set's domain or not."""
+    subset: IntArray = 2 * (~seen).astype(np.int64) + (~in_domain).astype(np.int64)
+    return subset
+
+
+def pair_scores_2d(found: FloatArray, truth: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return (P, G) IoU, distance of the centres in pixels, and size error; boxes are x0, y0, x1, y1."""
+    low = np.maximum(found[:, None, :2], truth[None, :, :2])
+    high = np.minimum(found[:, None, 2:], truth[None, :, 2:])
+    overlap = np.maximum(high - low, 0).prod(axis=2)
+    size, true_size = found[:, 2:] - found[:, :2], truth[:, 2:] - truth[:, :2]
+    areas = np.maximum(size, 0).prod(axis=1)[:, None] + np.maximum(true_size, 0).prod(axis=1)
+    offset = ((found[:, :2] + found[:, 2:]) / 2)[:, None] - ((truth[:, :2] + truth[:, 2:]) / 2)[None]
+    same = np.minimum(size[:, None], true_size[None]).prod(axis=2)
+    return _ratio(overlap, areas - overlap), np.sqrt((offset**2).sum(axis=2)), 1 - _ratio(same, areas - same)
+
+
+def pair_scores_3d(found: FloatArray, truth: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return (P, G) 1 / (1 + distance), distance of the centres in metres, and size error.
+
+    Boxes are h, w, l, x, y, z, theta; width and length are sorted first, so that to exchange them costs nothing.
+    """
+    offset = found[:, None, 3:6] - truth[None, :, 3:6]
+    distance = np.sqrt((offset**2).sum(axis=2))
+    size, true_size = np.sort(found[:, 1:3], axis=1), np.sort(truth[:, 1:3], axis=1)
+    size, true_size = np.column_stack([size, found[:, 0]]), np.column_stack([true_size, truth[:, 0]])
+    same = np.minimum(size[:, None], true_size[None]).prod(axis=2)
+    volumes = size.prod(axis=1)[:, None] + true_size.prod(axis=1)
+    return 1 / (1 + distance), distance, 1 - _ratio(same, volumes - same)
+
+
+def match_in_order(position: FloatArray, threshold: float) -> IntArray:
+    """Match detections to objects as COCO does: in order, each takes the best free object, of equal ones the last.
+
+    Args:
+        position: (P, G) scores.
+        threshold: lowest score of a match.
+
+    Returns:
+        (P,) column or ``NOTHING``.
+    """
+    limit = min(threshold, 1 - 1e-10)
+    took = np.full(len(position), NOTHING, dtype=np.int64)
+    if not position.size:
+        return took
+    free = position.copy()
+    last = position.shape[1] - 1
+    for row in np.flatnonzero((position >= limit).any(axis=1)).tolist():
+        column = last - int(free[row, ::-1].argmax())
+        if free[row, column] >= limit:
+            took[row] = column
+            free[:, column] = -1.0
+    return took
+
+
+def scene_ap(hits: BoolArray, objects: int) -> float:
+    """Return the mean of the interpolated precision at 101 recalls.
+
+    Args:
+        hits: (P,) in order of confidence.
+        objects: of the scene, at least one.
+    """
+    found = np.cumsum(hits)
+    precision = found / np.arange(1, len(hits) + 1)
+    best = np.maximum.accumulate(precision[::-1])[::-1]
+    at = np.searchsorted(found / objects, np.linspace(0.0, 1.0, 101), side="left")
+    return float(np.mean(np.r_[best, 0.0][at]))
+
+
+def score_openad(scenes: list[OpenAdScene], *, dimensions: int, mode: str = "official") -> OpenAdScores:
+    """Score the detections of all scenes.
+
+    Args:
+        scenes: every scene of the benchmark, those without objects or detections too.
+        dimensions: 2 or 3.
+        mode: ``official`` or ``corrected``.
+
+    Source: OpenAD, ``openad/evaluate/online_2d.py`` and ``online_3d.py``.
+    """
+    levels = [1 / (1 + at) for at in DISTANCES_M] if dimensions == 3 else list(IOU_THRESHOLDS)
+    names = list(DISTANCES_M) if dimensions == 3 else list(IOU_THRESHOLDS)
+    pairs = [_pairs(scene, dimensions) for scene in scenes]
+    counted = np.bincount(np.concatenate([np.zeros(0, np.int64), *(s.subset for s in scenes)]), minlength=len(SUBSETS))
+    table: dict[tuple[float, float], tuple[float, float]] = {}
+    errors: list[tuple[float, float]] = []
+    sub: list[FloatArray] = []
+    for name, level in zip(names, levels, strict=True):
+        for similarity in SIMILARITIES:
+            ap, hits, error = _at(scenes, pairs, level, similarity, mode=mode)
+            table[name, similarity] = (ap, float(hits.sum()) / max(int(counted.sum()), 1))
+            errors.append(error)
+            if similarity == SIMILARITIES[-1] and (mode != "official" or dimensions == 2 or name in _FOUND_BY_CODE_M):
+                sub.append(hits)
+    mean_hits = np.mean(sub, axis=0)
+    return OpenAdScores(
+        ap=float(np.mean([ap for ap, _ in table.values()])),
+        ar=float(np.mean([ar for _, ar in table.values()])),
+        ate=float(np.mean([ate for ate, _ in errors])) if mode == "official" else _nanmean([a for a, _ in errors]),
+        ase=float(np.mean([ase for _, ase in errors])) if mode == "official" else _nanmean([s for _, s in errors]),
+        sub_ar={
+            name: float(hits / count) if count else float("nan")
+            for name, hits, count in zip(SUBSETS, mean_hits, counted, strict=True)
+        },
+        table=table,
+        objects=dict(zip(SUBSETS, counted.tolist(), strict=True)),
+    )
+
+
+_Pairs = tuple[FloatArray, FloatArray, FloatArray, FloatArray]
+
+
+def _pairs(scene: OpenAdScene, dimensions: int) -> _Pairs:
+    """Return position, distance, size error and similarity; what is below the lowest similarity has none of them."""
+    found, similarity = scene.found[:_MAX_DETECTIONS], scene.similarity[:_MAX_DETECTIONS]
+    position, distance, size = (pair_scores_3d if dimensions == 3 else pair_scores_2d)(found, scene.truth)
+    alike = similarity >= SIMILARITIES[0]
+    return np.where(alike, position, 0.0), distance, size, np.where(alike, similarity, 0.0)
+
+
+def _at(
+    scenes: list[OpenAdScene], pairs: list[_Pairs], level: float, similarity: float, *, mode: str
+) -> tuple[float, FloatArray, tuple[float, float]]:
+    """Return mean AP of the scenes, hits by subset, and the mean errors of the hits at one pair of thresholds."""
+    aps: list[float] = []
+    hits = np.zeros(len(SUBSETS))
+    errors = np.zeros(2)
+    for scene, (position, distance, size, alike) in zip(scenes, pairs, strict=True):
+        took = match_in_order(np.where(alike >= similarity, position, 0.0), level)
+        rows = np.flatnonzero(took != NOTHING)
+        hits += np.bincount(scene.subset[took[rows]], minlength=len(SUBSETS))
+        errors += [distance[rows, took[rows]].sum(), size[rows, took[rows]].sum()]
+        if len(scene.truth):
+            aps.append(scene_ap(took != NOTHING, len(scene.truth)))
+        elif mode != "official" and len(took):
+            aps.append(0.0)
+    total = hits.sum()
+    means = errors / total if total else np.full(2, np.nan)
+    return (float(np.mean(aps)) if aps else 0.0), hits, (float(means[0]), float(means[1]))
+
+
+def _ratio(part: FloatArray, whole: FloatArray) -> FloatArray:
+    return np.divide(part, whole, out=np.zeros_like(part), where=whole > 0)
+
+
+def _nanmean(values: list[float]) -> float:
+    known = [value for value in values if not np.isnan(value)]
+    return float(np.mean(known)) if known else float("nan")

@@ -1,0 +1,231 @@
+"""nuScenes result files, read in blocks of samples: ``{"meta": ..., "results": {sample_token: [box, ...]}}``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from uavsim.errors import InputError
+from uavsim.registry import nearest
+from uavsim.typing import FloatArray, IntArray, JsonDict
+from uavsim_benchmarks.evaluate.boxes import ATTRIBUTES, NOTHING, Boxes, yaw_of_quat
+from uavsim_benchmarks.evaluate.readers.json_stream import JsonStream
+from uavsim_benchmarks.evaluate.readers.pickles import read_pickle
+
+__all__ = ["ResultReader", "boxes_of_rows"]
+
+_SAMPLES_PER_BLOCK: Final = 64
+_PICKLES: Final = {".pkl", ".pickle"}
+_LARGEST: Final = 1e9  # metres, or metres a second: past it squares lose what they are compared by
+_VECTORS: Final = {"translation": 3, "size": 3, "rotation": 4, "velocity": 2}
+
+
+@dataclass(slots=True)
+class ResultReader:
+    """One result file.
+
+    Args:
+        path: the file.
+        index: sample tokens that are evaluated, with their numbers.
+        known: all sample tokens of the data set; a token that is none of them is refused.
+        labels: the benchmark's classes in order.
+        task: ``detection`` or ``tracking``: the prefix of the boxes' keys.
+        max_boxes: per sample.
+
+    After ``blocks`` is exhausted: ``seen`` are the numbers of samples that the file has, ``ignored`` counts samples of the
+    data set that are not evaluated, ``tracks`` gives every track's number by its name.
+    """
+
+    path: Path
+    index: Mapping[str, int]
+    known: Mapping[str, int]
+    labels: tuple[str, ...]
+    task: str = "detection"
+    max_boxes: int = 500
+    meta: JsonDict = field(default_factory=dict)
+    seen: set[int] = field(default_factory=set)
+    tracks: dict[str, int] = field(default_factory=dict)
+    ignored: int = 0
+
+    def blocks(self) -> Iterator[Boxes]:
+        """Yield boxes, whole samples at a time; memory is bounded by the longest sample, not by the file.
+
+        Raises:
+            InputError: not such a file, or a box or sample that the benchmark refuses.
+        """
+        if self.path.suffix in _PICKLES:
+            yield from self._blocks(self._unpickled())
+            return
+        with JsonStream(self.path) as stream:
+            found = False
+            for key in stream.members("the file"):
+                if key == "results":
+                    found = True
+                    yield from self._blocks((token, stream.value()) for token in stream.members("'results'"))
+                elif key == "meta":
+                    meta = stream.value()
+                    self.meta = meta if isinstance(meta, dict) else {}
+                else:
+                    stream.value()
+            stream.end()
+        if not found:
+            raise InputError(f"{self.path}: no result file in nuScenes' format: there is no key 'results'")
+
+    def require(self, samples: IntArray) -> None:
+        """Refuse a file that leaves out evaluated samples, as the devkit does.
+
+        Raises:
+            InputError: the number of missing samples and the first of them.
+        """
+        missing = sorted(set(samples.tolist()) - self.seen)
+        if missing:
+            first = next(token for token, number in self.index.items() if number == missing[0])
+            raise InputError(
+                f"{self.path}: {len(missing)} of {len(samples)} samples are missing, first {first}; a sample without boxes "
+                "has an empty list (--mode corrected counts missing samples as empty)"
+            )
+
+    def _unpickled(self) -> Iterator[tuple[str, Any]]:
+        content = read_pickle(self.path)
+        results = content.get("results") if isinstance(content, dict) else None
+        if not isinstance(results, dict):
+            raise InputError(
+                f"{self.path}: a pickle is taken when it holds what the JSON file would; mmdet3d writes that file "
+                "(results_nusc.json) with jsonfile_prefix"
+            )
+        yield from ((str(token), boxes) for token, boxes in results.items())
+
+    def _blocks(self, samples: Iterator[tuple[str, Any]]) -> Iterator[Boxes]:
+        numbers: list[int] = []
+        rows: list[JsonDict] = []
+        for token, boxes in samples:
+            if not isinstance(boxes, list):
+                raise InputError(f"{self.path}: sample {token}: not a list of boxes")
+            number = self._number(token, len(boxes))
+            if number is None:
+                continue
+            numbers += [number] * len(boxes)
+            rows += boxes
+            if len(self.seen) % _SAMPLES_PER_BLOCK == 0:
+                yield self._boxes(numbers, rows)
+                numbers, rows = [], []
+        if rows:
+            yield self._boxes(numbers, rows)
+
+    def _number(self, token: str, count: int) -> int | None:
+        number = self.index.get(token)
+        if number is None:
+            if token not in self.known:
+                raise InputError(f"{self.path}: sample {token!r} is not in the data set")
+            self.ignored += 1
+            return None
+        if count > self.max_boxes:
+            raise InputError(
+                f"{self.path}: sample {token} has {count} boxes; only {self.max_boxes} a sample are allowed"
+            )
+        if number in self.seen:
+            raise InputError(f"{self.path}: sample {token} is there twice")
+        self.seen.add(number)
+        return number
+
+    def _boxes(self, numbers: list[int], rows: list[JsonDict]) -> Boxes:
+        try:
+            return boxes_of_rows(numbers, rows, labels=self.labels, task=self.task, tracks=self.tracks)
+        except InputError as error:
+            raise InputError(f"{self.path}: {error}") from error
+
+
+def boxes_of_rows(
+    numbers: list[int], rows: list[JsonDict], *, labels: tuple[str, ...], task: str, tracks: dict[str, int]
+) -> Boxes:
+    """Return boxes from decoded JSON.
+
+    Args:
+        numbers: the sample's number of each row.
+        rows: nuScenes' result boxes.
+        labels: class names in order.
+        task: ``detection`` or ``tracking``.
+        tracks: track numbers by name, added to.
+
+    Raises:
+        InputError: a key is missing, or a value is none that the devkit takes.
+    """
+    columns = {key: _vectors(rows, key, length) for key, length in _VECTORS.items()}
+    names, scores = _values(rows, f"{task}_name"), _numbers(rows, f"{task}_score")
+    codes = {name: number for number, name in enumerate(labels)}
+    unknown = next((name for name in names if not isinstance(name, str) or name not in codes), None)
+    if unknown is not None:
+        guess = nearest(str(unknown), labels)
+        raise InputError(f"{task}_name {unknown!r} is no class{f'; did you mean {guess!r}?' if guess else ''}")
+    extra: dict[str, Any] = {}
+    if task == "detection":
+        extra["attribute"] = np.array([_attribute(a) for a in _values(rows, "attribute_name")], dtype=np.int64)
+    else:
+        extra["track"] = np.array(
+            [tracks.setdefault(str(t), len(tracks)) for t in _values(rows, "tracking_id")], dtype=np.int64
+        )
+    return Boxes.make(
+        np.array(numbers, dtype=np.int64),
+        np.array([codes[name] for name in names], dtype=np.int64),
+        columns["translation"],
+        size_m=columns["size"],
+        yaw_rad=yaw_of_quat(columns["rotation"]),
+        velocity_mps=columns["velocity"],
+        score=scores,
+        **extra,
+    )
+
+
+def _attribute(name: Any) -> int:
+    if name == "":
+        return NOTHING
+    if name not in ATTRIBUTES:
+        raise InputError(f"attribute_name {name!r} is none of nuScenes' attributes")
+    return ATTRIBUTES.index(name)
+
+
+def _values(rows: list[JsonDict], key: str) -> list[Any]:
+    try:
+        return [row[key] for row in rows]
+    except KeyError as error:
+        raise InputError(f"a box of sample {_sample(rows, key)} has no {key!r}") from error
+    except TypeError as error:
+        raise InputError("a box is not a JSON object") from error
+
+
+def _sample(rows: list[JsonDict], key: str) -> str:
+    return str(next((row.get("sample_token", "?") for row in rows if key not in row), "?"))
+
+
+def _vectors(rows: list[JsonDict], key: str, length: int) -> FloatArray:
+    values = _values(rows, key)
+    try:
+        array = np.array(values, dtype=np.float64).reshape(len(rows), -1) if rows else np.zeros((0, length))
+    except (TypeError, ValueError, OverflowError) as error:
+        raise InputError(f"a box's {key} is not {length} numbers") from error
+    if array.shape != (len(rows), length):
+        raise InputError(f"a box's {key} is not {length} numbers")
+    fit = np.abs(array) <= _LARGEST
+    bad = ~(fit | (np.isnan(array) & (key == "velocity"))).all(axis=1)
+    if bad.any():
+        row = rows[int(np.argmax(bad))]
+        raise InputError(
+            f"sample {row.get('sample_token', '?')}: a box's {key} is not finite or beyond 1e9: {row[key]}"
+        )
+    return array
+
+
+def _numbers(rows: list[JsonDict], key: str) -> FloatArray:
+    try:
+        array = np.array([row.get(key, -1.0) for row in rows], dtype=np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise InputError(f"a box's {key} is not a number") from error
+    bad = ~np.isfinite(array)
+    if bad.any():
+        row = rows[int(np.argmax(bad))]
+        raise InputError(f"sample {row.get('sample_token', '?')}: {key} is {row[key]}, not a finite number")
+    return array

@@ -1,0 +1,322 @@
+"""Ground truth of a nuScenes-format data set, either dialect, as arrays; tables are streamed, rows are not kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, TypeAlias
+
+import numpy as np
+
+from uavsim.dataset.tables import iter_rows, read_rows
+from uavsim.errors import DatasetError, InputError
+from uavsim.records.classes import detection_class
+from uavsim.registry import pick
+from uavsim.typing import AnyArray, BoolArray, FloatArray, IntArray, JsonDict
+from uavsim_benchmarks.evaluate.boxes import ATTRIBUTES, NOTHING, Boxes, yaw_of_quat
+from uavsim_benchmarks.evaluate.readers.json_stream import read_json
+
+__all__ = ["Truth", "read_truth"]
+
+_RACK: Final = "static_object.bicycle_rack"
+_RACK_LABEL: Final = -2
+_ROWS_PER_BLOCK: Final = 65536
+_SMALL: Final = [0, 1, 2, 3, 4, 8, 9]  # columns of ``_Rows._integers`` that 32 bits hold; 5 to 7 are hashes
+_Block: TypeAlias = tuple[FloatArray, IntArray, AnyArray]
+_LONGEST_STEP_S: Final = 1.5  # the devkit's box_velocity gives NaN past it
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Truth:
+    """Ground truth of S samples with N boxes.
+
+    Args:
+        samples: number of each evaluated sample by token, in table order.
+        known: every sample token of the version.
+        scene: (S,) number of each sample's scene.
+        scenes: names.
+        place: (S,) position of each sample within its scene, in time order.
+        time_us: (S,).
+        ego_m: (S, 3) where ranges are measured from.
+        ego_yaw_rad: (S,).
+        boxes: labels are indices into the labels asked for; tracks are numbers of instances.
+        racks: bicycle racks.
+        key: (N,) hash of each annotation's token.
+        drones: (N,) how many drones see the box; -1 where the data set does not tell.
+        visibility: (N,) nuScenes' level 1 to 4, 0 where there is none.
+    """
+
+    samples: dict[str, int]
+    known: dict[str, int]
+    scene: IntArray
+    scenes: list[str]
+    place: IntArray
+    time_us: IntArray
+    ego_m: FloatArray
+    ego_yaw_rad: FloatArray
+    boxes: Boxes
+    racks: Boxes
+    key: IntArray
+    drones: IntArray
+    visibility: IntArray
+
+
+def read_truth(
+    root: Path,
+    version: str,
+    *,
+    labels: tuple[str, ...],
+    names: Callable[[str], str | None] = detection_class,
+    split: str | None = None,
+    ego_channel: str = "LIDAR_TOP",
+    ego_is_sensor: bool = False,
+    many_attributes: str | None = None,
+) -> Truth:
+    """Read the boxes of a split.
+
+    Args:
+        root: the data set's folder.
+        version: its version folder.
+        labels: the benchmark's classes in order.
+        names: the class of a category; categories without one, or with one that is no label, are left out.
+        split: of ``splits.json``; default: all scenes.
+        ego_channel: the sensor of whose ego pose ranges are measured from; for a camera the height is taken as 0.
+        ego_is_sensor: measure from its calibrated sensor instead, which the uav3d dialect has in global coordinates.
+        many_attributes: the attribute of a box that has several; default: such a box is refused, as the devkit refuses it.
+
+    Raises:
+        DatasetError: a table is missing or damaged.
+        InputError: an unknown split, or a box that the benchmark refuses.
+    """
+    tables = root / version
+    scene_rows = read_rows(tables / "scene.json")
+    wanted = _wanted_scenes(tables, scene_rows, split)
+    sample_rows = read_rows(tables / "sample.json")
+    if not sample_rows:
+        raise DatasetError(f"{tables}: no samples")
+    numbers = {row["token"]: n for n, row in enumerate(scene_rows)}
+    kept = [row for row in sample_rows if row["scene_token"] in wanted]
+    samples = {row["token"]: n for n, row in enumerate(kept)}
+    scene = np.array([numbers[row["scene_token"]] for row in kept], dtype=np.int64)
+    time_us = np.array([row["timestamp"] for row in kept], dtype=np.int64)
+    ego_m, ego_yaw_rad = _egos(tables, samples, ego_channel, ego_is_sensor)
+    rows = _Rows(labels, names, many_attributes, tables)
+    boxes, racks, key, drones, visibility = rows.read(samples, time_us)
+    return Truth(
+        samples=samples,
+        known={row["token"]: n for n, row in enumerate(sample_rows)},
+        scene=scene,
+        scenes=[row["name"] for row in scene_rows],
+        place=_places(scene, time_us),
+        time_us=time_us,
+        ego_m=ego_m,
+        ego_yaw_rad=ego_yaw_rad,
+        boxes=boxes,
+        racks=racks,
+        key=key,
+        drones=drones,
+        visibility=visibility,
+    )
+
+
+def _wanted_scenes(tables: Path, scenes: list[JsonDict], split: str | None) -> set[str]:
+    if split is None:
+        return {row["token"] for row in scenes}
+    names = set(pick(read_json(tables / "splits.json"), split, what="split"))
+    return {row["token"] for row in scenes if row["name"] in names}
+
+
+def _places(scene: IntArray, time_us: IntArray) -> IntArray:
+    order = np.lexsort((time_us, scene))
+    place = np.zeros(len(scene), np.int64)
+    begins = np.searchsorted(scene[order], scene[order])
+    place[order] = np.arange(len(scene)) - begins
+    return place
+
+
+def _egos(tables: Path, samples: dict[str, int], channel: str, is_sensor: bool) -> tuple[FloatArray, FloatArray]:
+    """Return where each sample's ranges are measured from, and the ego's heading."""
+    sensors = {row["token"] for row in iter_rows(tables / "sensor.json") if row["channel"] == channel}
+    if not sensors:
+        raise DatasetError(f"{tables}: no sensor {channel}, from which ranges are measured")
+    calibrated = {
+        row["token"]: row for row in iter_rows(tables / "calibrated_sensor.json") if row["sensor_token"] in sensors
+    }
+    shots = {
+        row["ego_pose_token"]: row
+        for row in iter_rows(tables / "sample_data.json")
+        if row["calibrated_sensor_token"] in calibrated and row["is_key_frame"] and row["sample_token"] in samples
+    }
+    ego_m, yaw_rad = np.full((len(samples), 3), np.nan), np.zeros(len(samples))
+    for pose in iter_rows(tables / "ego_pose.json"):
+        shot = shots.get(pose["token"])
+        if shot is None:
+            continue
+        number = samples[shot["sample_token"]]
+        ego_m[number] = (calibrated[shot["calibrated_sensor_token"]] if is_sensor else pose)["translation"]
+        yaw_rad[number] = yaw_of_quat(np.array(pose["rotation"], dtype=np.float64))
+    if channel != "LIDAR_TOP":
+        ego_m[:, 2] = 0.0
+    missing = np.flatnonzero(np.isnan(ego_m[:, 0]))
+    if len(missing):
+        token = list(samples)[int(missing[0])]
+        raise DatasetError(f"{tables}: sample {token} has no keyframe of {channel} with an ego pose")
+    return ego_m, yaw_rad
+
+
+class _Rows:
+    """Takes the annotations apart into columns while they are streamed."""
+
+    def __init__(
+        self,
+        labels: tuple[str, ...],
+        names: Callable[[str], str | None],
+        many_attributes: str | None,
+        tables: Path,
+    ) -> None:
+        categories = {row["token"]: row["name"] for row in iter_rows(tables / "category.json")}
+        codes = {token: _code(labels, names(name)) for token, name in categories.items()}
+        racks = {token for token, name in categories.items() if name == _RACK}
+        self._label: dict[str, tuple[int, int]] = {}
+        for number, row in enumerate(iter_rows(tables / "instance.json")):
+            label = _RACK_LABEL if row["category_token"] in racks else codes[row["category_token"]]
+            self._label[row["token"]] = (label, number)
+        self._attributes = {row["token"]: row["name"] for row in iter_rows(tables / "attribute.json")}
+        self._many = many_attributes
+        self._path = tables / "sample_annotation.json"
+
+    def read(self, samples: dict[str, int], time_us: IntArray) -> tuple[Boxes, Boxes, IntArray, IntArray, IntArray]:
+        integers: list[tuple[int, ...]] = []
+        floats: list[list[float]] = []
+        blocks: list[_Block] = []
+        for row in iter_rows(self._path):
+            number = samples.get(row["sample_token"])
+            if number is None:
+                continue
+            label, track = self._label[row["instance_token"]]
+            if label == NOTHING:
+                continue
+            integers.append(self._integers(row, number, label, track))
+            floats.append([*row["translation"], *row["size"], *row["rotation"]])
+            if len(integers) == _ROWS_PER_BLOCK:
+                blocks.append(_block(integers, floats))
+                integers, floats = [], []
+        blocks.append(_block(integers, floats))
+        return _boxes(*_joined(blocks), time_us)
+
+    def _integers(self, row: JsonDict, number: int, label: int, track: int) -> tuple[int, ...]:
+        points = row["num_lidar_pts"] + row["num_radar_pts"] != 0
+        seen_by, level = row.get("uav_seen_by"), row.get("visibility_token") or "0"
+        return (
+            number,
+            label,
+            track,
+            self._attribute(row),
+            points,
+            hash(row["token"]),
+            hash(row["prev"]) if row["prev"] else 0,
+            hash(row["next"]) if row["next"] else 0,
+            -1 if seen_by is None else len(seen_by),
+            int(level) if str(level).isdigit() else 0,
+        )
+
+    def _attribute(self, row: JsonDict) -> int:
+        tokens = row["attribute_tokens"]
+        if not tokens:
+            return NOTHING
+        if len(tokens) > 1 and self._many is None:
+            raise InputError(
+                f"{self._path}: box {row['token']} has {len(tokens)} attributes; the devkit takes one at most"
+            )
+        name = self._many if len(tokens) > 1 and self._many else self._attributes[tokens[0]]
+        if name not in ATTRIBUTES:
+            raise InputError(f"{self._path}: box {row['token']}: {name!r} is none of nuScenes' attributes")
+        return ATTRIBUTES.index(name)
+
+
+def _block(integers: list[tuple[int, ...]], floats: list[list[float]]) -> _Block:
+    numbers = np.array(integers, dtype=np.int64).reshape(-1, 10)
+    return (
+        np.array(floats, dtype=np.float64).reshape(-1, 10),
+        numbers[:, 5:8].copy(),
+        numbers[:, _SMALL].astype(np.int32),
+    )
+
+
+def _joined(blocks: list[_Block]) -> _Block:
+    """Return the rows of all blocks sorted by sample; each block is given up when it is copied, so nothing is held twice."""
+    count = sum(len(block[0]) for block in blocks)
+    floats = np.empty((count, 10))
+    keys = np.empty((count, 3), dtype=np.int64)
+    small = np.empty((count, len(_SMALL)), dtype=np.int32)
+    wholes: tuple[AnyArray, ...] = (floats, keys, small)
+    end = count
+    while blocks:
+        parts = blocks.pop()
+        for whole, part in zip(wholes, parts, strict=True):
+            whole[end - len(part) : end] = part
+        end -= len(parts[0])
+    if np.any(np.diff(small[:, 0]) < 0):
+        order = np.argsort(small[:, 0], kind="stable")
+        floats, keys, small = floats[order], keys[order], small[order]
+    return floats, keys, small
+
+
+def _boxes(
+    floats: FloatArray, keys: IntArray, small: AnyArray, time_us: IntArray
+) -> tuple[Boxes, Boxes, IntArray, IntArray, IntArray]:
+    velocity_mps = _velocities(small[:, 0], keys, floats[:, :3], time_us)
+    rack = small[:, 1] == _RACK_LABEL
+    rest = slice(None) if not rack.any() else ~rack
+    own = _take(floats, small, velocity_mps, rest)
+    other = _take(floats, small, velocity_mps, rack)
+    return own, other, keys[rest, 0].copy(), small[rest, 5].astype(np.int64), small[rest, 6].astype(np.int64)
+
+
+def _take(floats: FloatArray, small: AnyArray, velocity_mps: FloatArray, rows: BoolArray | slice) -> Boxes:
+    numbers, values = small[rows], floats[rows]
+    return Boxes(
+        sample=numbers[:, 0].astype(np.int64),
+        label=numbers[:, 1].astype(np.int64),
+        centre_m=values[:, :3].copy(),
+        size_m=values[:, 3:6].copy(),
+        yaw_rad=yaw_of_quat(values[:, 6:]),
+        velocity_mps=velocity_mps[rows],
+        score=np.full(len(values), -1.0),
+        attribute=numbers[:, 3].astype(np.int64),
+        track=numbers[:, 2].astype(np.int64),
+        counted=numbers[:, 4] != 0,
+    )
+
+
+def _code(labels: tuple[str, ...], name: str | None) -> int:
+    return labels.index(name) if name in labels else NOTHING
+
+
+def _velocities(sample: AnyArray, keys: IntArray, centre_m: FloatArray, time_us: IntArray) -> FloatArray:
+    """Return each box's velocity from its neighbours in the chain; NaN where they are missing or too far in time.
+
+    Source: nuscenes-devkit 1.2.0, ``nuscenes.py``, ``box_velocity``.
+    """
+    key, before, after = keys.T
+    order = np.argsort(key)
+    has_before, has_after = before != 0, after != 0
+    own = np.arange(len(key))
+    first = np.where(has_before, _lookup(key, order, before, own), own)
+    last = np.where(has_after, _lookup(key, order, after, own), own)
+    seconds = 1e-6 * time_us[sample]
+    step = seconds[last] - seconds[first]
+    longest = np.where(has_before & has_after, 2 * _LONGEST_STEP_S, _LONGEST_STEP_S)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        velocity: FloatArray = (centre_m[last, :2] - centre_m[first, :2]) / step[:, None]
+    velocity[~(has_before | has_after) | (step > longest)] = np.nan
+    return velocity
+
+
+def _lookup(key: IntArray, order: IntArray, wanted: IntArray, fallback: IntArray) -> IntArray:
+    if not len(key):
+        return fallback
+    at = np.minimum(np.searchsorted(key, wanted, sorter=order), len(key) - 1)
+    found: IntArray = order[at]
+    return np.where(key[found] == wanted, found, fallback)

@@ -1,0 +1,100 @@
+"""What a run on a nuScenes-format data set begins with: its version, truth and results, the samples that are scored."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+import numpy as np
+
+from uavsim.errors import InputError
+from uavsim.typing import BoolArray
+from uavsim_benchmarks.evaluate.boxes import Boxes
+from uavsim_benchmarks.evaluate.frame_check import FrameCheck
+from uavsim_benchmarks.evaluate.nuscenes.detection import CLASSES, DetectionConfig
+from uavsim_benchmarks.evaluate.outcome import EvaluationRequest
+from uavsim_benchmarks.evaluate.ranges import range_on_ground
+from uavsim_benchmarks.evaluate.readers.nuscenes_results import ResultReader
+from uavsim_benchmarks.evaluate.readers.nuscenes_truth import Truth, read_truth
+from uavsim_benchmarks.evaluate.readers.opv2v import read_opv2v_truth
+
+__all__ = ["WIDE_RANGE_M", "DetectionInput", "only_version", "scored_samples"]
+
+WIDE_RANGE_M: Final = 102.4
+"""UAV3D's range: the devkit's 30 to 50 m cut most of what a drone 60 m up sees."""
+
+
+class DetectionInput:
+    """Ground truth and detections within one range, both of boxes that count.
+
+    Raises:
+        InputError: from here and from ``blocks``: the results are refused.
+        DatasetError: the data set is damaged.
+    """
+
+    def __init__(self, request: EvaluationRequest) -> None:
+        if not request.results.is_file():
+            raise InputError(f"{request.results}: no such file")
+        self.request, self.limit_m = request, request.number("range", WIDE_RANGE_M)
+        self.truth = _truth(request)
+        self.own = self.in_range(self.truth.boxes.take(self.truth.boxes.counted))
+        self.reader = ResultReader(
+            request.results,
+            self.truth.samples,
+            self.truth.known,
+            CLASSES,
+            max_boxes=request.count("max_boxes", DetectionConfig().max_boxes_per_sample),
+        )
+
+    def in_range(self, boxes: Boxes) -> Boxes:
+        """Return the boxes that are near enough."""
+        return boxes.take(range_on_ground(boxes, self.truth.ego_m) < self.limit_m)
+
+    def blocks(self) -> Iterator[Boxes]:
+        """Yield detections in range, whole samples at a time."""
+        check = FrameCheck(self.own, self.truth)
+        for block in self.reader.blocks():
+            check.add(block)
+            yield self.in_range(block)
+        check.raise_if_wrong(self.request.results)
+
+    def scored(self) -> BoolArray:
+        """Tell which samples are scored, once ``blocks`` is exhausted."""
+        return scored_samples(self.request, self.truth, self.reader)
+
+
+def _truth(request: EvaluationRequest) -> Truth:
+    if request.version is None and not any(request.truth.glob("*/sample_annotation.json")):
+        return read_opv2v_truth(request.truth)
+    return read_truth(request.truth, only_version(request), labels=CLASSES, split=request.split)
+
+
+def only_version(request: EvaluationRequest) -> str:
+    """Return the version folder that is asked for, or the only one.
+
+    Raises:
+        InputError: there is none or more than one.
+    """
+    folder = request.truth
+    there = sorted(path.parent.name for path in folder.glob("*/sample_annotation.json"))
+    if request.version is not None:
+        if request.version not in there:
+            raise InputError(f"{folder}: no version {request.version!r}; it holds {', '.join(there) or 'none'}")
+        return request.version
+    if len(there) != 1:
+        raise InputError(f"{folder} holds {', '.join(there) or 'no data set'}: choose one with --version")
+    return there[0]
+
+
+def scored_samples(request: EvaluationRequest, truth: Truth, reader: ResultReader) -> BoolArray:
+    """Tell which samples are scored: the split's, or without one those of the scenes that the results are about.
+
+    Raises:
+        InputError: official, and the results leave some of them out.
+    """
+    scored = np.ones(len(truth.samples), bool)
+    if request.split is None:
+        scored = np.isin(truth.scene, np.unique(truth.scene[sorted(reader.seen)]))
+    if request.mode == "official":
+        reader.require(np.flatnonzero(scored))
+    return scored

@@ -1,0 +1,1 @@
+"""What a swarm finds, and what each of its drones is worth."""

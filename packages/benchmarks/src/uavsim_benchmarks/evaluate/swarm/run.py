@@ -1,0 +1,240 @@
+"""Read a data set and one or two results, and answer the swarm's questions: ``uavsim evaluate swarm``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+
+from uavsim.dataset.tables import iter_rows
+from uavsim.errors import InputError
+from uavsim.typing import BoolArray, FloatArray, IntArray, JsonDict
+from uavsim_benchmarks.evaluate.bootstrap import interval_of, jackknife, scene_draws
+from uavsim_benchmarks.evaluate.boxes import Boxes
+from uavsim_benchmarks.evaluate.frame_check import FrameCheck
+from uavsim_benchmarks.evaluate.nuscenes.detection import CLASSES
+from uavsim_benchmarks.evaluate.outcome import Curve, EvaluationRequest, Outcome, Row, Table
+from uavsim_benchmarks.evaluate.ranges import range_on_ground
+from uavsim_benchmarks.evaluate.readers.nuscenes_results import ResultReader
+from uavsim_benchmarks.evaluate.readers.nuscenes_truth import Truth, read_truth
+from uavsim_benchmarks.evaluate.result_input import WIDE_RANGE_M, only_version, scored_samples
+from uavsim_benchmarks.evaluate.swarm.scores import (
+    FOUND_WITHIN_M,
+    Matched,
+    SwarmCounter,
+    bins_of,
+    group_ap,
+    group_recall,
+    score_group,
+)
+
+__all__ = ["compare_results", "evaluate_swarm"]
+
+_DISTANCES_M: Final = (0.0, 25.0, 50.0, 75.0, WIDE_RANGE_M)
+_PIXELS: Final = (0.0, 100.0, 400.0, 1600.0)
+_OCCLUSIONS: Final = (0.0, 0.1, 0.4, 0.7)
+_LEVELS: Final = ("none", "v0-40", "v40-60", "v60-80", "v80-100")
+_DRAWS: Final = 200
+_MOST_DRAWS: Final = 20_000
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Grouping:
+    """A question: the bin of each box and, where a prediction alone tells it, of each prediction."""
+
+    names: list[str]
+    of_box: IntArray
+    of_prediction: Callable[[Matched], IntArray] | None = None
+
+
+def evaluate_swarm(request: EvaluationRequest) -> Outcome:
+    """Score detections by how many drones see a box, by occlusion, distance, pixels and weather.
+
+    Options: ``against=FILE`` compares with a second result; ``min_score``, ``range`` (metres), ``draws`` and ``seed``.
+
+    Raises:
+        InputError: the results are refused, or the data set does not tell which drones see a box.
+    """
+    version = only_version(request)
+    truth = read_truth(request.truth, version, labels=CLASSES, split=request.split)
+    if (truth.drones < 0).any():
+        raise InputError(f"{request.truth / version}: the boxes do not tell which drones see them (uav_seen_by)")
+    limit_m = request.number("range", WIDE_RANGE_M)
+    seen = (truth.drones > 0) & (range_on_ground(truth.boxes, truth.ego_m) < limit_m)
+    scored, matched = _matched(request, truth, truth.boxes.take(seen), limit_m)
+    seen &= scored[truth.boxes.sample]
+    own = truth.boxes.take(seen)
+    scenes = np.unique(truth.scene[scored])
+    rng = np.random.default_rng(request.count("seed", 0))
+    draws = np.zeros((request.count("draws", _DRAWS, most=_MOST_DRAWS), len(truth.scenes)))
+    draws[:, scenes] = scene_draws(len(scenes), len(draws), rng)
+    questions = _questions(request.truth / version, truth, own, seen)
+    scores, tables = _answers(matched, questions, draws)
+    told: JsonDict = {
+        "found_within_m": FOUND_WITHIN_M, "range_m": limit_m, "scenes": len(scenes), "samples": int(scored.sum()),
+        "draws": len(draws),
+    }  # fmt: skip
+    overall = score_group(matched, np.ones(len(own), bool), np.ones(len(matched.score), bool), draws)
+    told |= {"recall": overall.recall.value, "ap": overall.ap.value, "overall": overall.as_json(), **scores}
+    other = request.path("against")
+    if other is not None:
+        theirs, second = _matched(replace(request, results=other), truth, truth.boxes.take(seen), limit_m)
+        if not np.array_equal(theirs, scored):
+            raise InputError(f"{other}: is about other scenes than {request.results}; compare on one --split")
+        told["comparison"] = compare_results(matched, second, draws, [truth.scenes[n] for n in scenes], scenes)
+        tables = (*tables, _comparison_table(told["comparison"]))
+    return Outcome("swarm", request.mode, told, ("recall", "ap"), tables, _curves(scores))
+
+
+def _matched(request: EvaluationRequest, truth: Truth, own: Boxes, limit_m: float) -> tuple[BoolArray, Matched]:
+    if not request.results.is_file():
+        raise InputError(f"{request.results}: no such file")
+    reader = ResultReader(
+        request.results, truth.samples, truth.known, CLASSES, max_boxes=request.count("max_boxes", 500)
+    )
+    check = FrameCheck(own, truth)
+    counter = SwarmCounter(own, truth.scene, min_score=request.number("min_score", 0.0), ego_m=truth.ego_m)
+    for block in reader.blocks():
+        check.add(block)
+        counter.add(block.take(range_on_ground(block, truth.ego_m) < limit_m))
+    check.raise_if_wrong(request.results)
+    scored = scored_samples(request, truth, reader)
+    return scored, counter.matched(scored)
+
+
+def _questions(tables: Path, truth: Truth, own: Boxes, seen: BoolArray) -> dict[str, _Grouping]:
+    drones = truth.drones[seen]
+    most = int(drones.max(initial=1))
+    away, away_names = bins_of(range_on_ground(own, truth.ego_m), _DISTANCES_M)
+    weather, of_scene = _weather(tables)
+    told = {
+        "drones": _Grouping([str(n) for n in range(1, most + 1)], drones - 1),
+        "distance_m": _Grouping(away_names, away, lambda matched: bins_of(matched.found_range_m, _DISTANCES_M)[0]),
+        "visibility": _Grouping(list(_LEVELS), np.minimum(truth.visibility[seen], len(_LEVELS) - 1)),
+        "weather": _Grouping(weather, of_scene[truth.scene[own.sample]], lambda matched: of_scene[matched.found_scene]),
+    }
+    pixels, occlusion = _views(tables / "visibility_detail.json", truth.key[seen])
+    if pixels is not None and occlusion is not None:
+        for name, value, edges in (("pixels", pixels, _PIXELS), ("occlusion", occlusion, _OCCLUSIONS)):
+            bins, names = bins_of(value, edges)
+            told[name] = _Grouping(names, bins)
+    return told
+
+
+def _weather(tables: Path) -> tuple[list[str], IntArray]:
+    """Return the names of the weathers and the weather of each scene, from ``uav_weather`` of its log."""
+    log = {row["token"]: str(row.get("uav_weather", "unknown")) for row in iter_rows(tables / "log.json")}
+    of_scene = [log.get(row["log_token"], "unknown") for row in iter_rows(tables / "scene.json")]
+    names = sorted(set(of_scene))
+    return names, np.array([names.index(name) for name in of_scene], dtype=np.int64)
+
+
+def _views(path: Path, key: IntArray) -> tuple[FloatArray | None, FloatArray | None]:
+    """Return the visible pixels and the occlusion of each box in the view that sees most of it; None without the table."""
+    if not path.is_file():
+        return None, None
+    order = np.argsort(key)
+    pixels, occlusion = np.full(len(key), np.nan), np.full(len(key), np.nan)
+    for row in iter_rows(path):
+        token = hash(row["sample_annotation_token"])
+        at = int(np.searchsorted(key, token, sorter=order))
+        if at < len(key) and key[order[at]] == token and row["views"]:
+            best = max(row["views"], key=lambda view: int(view["visible_px"]))
+            pixels[order[at]], occlusion[order[at]] = best["visible_px"], best["occlusion"]
+    return pixels, occlusion
+
+
+def _answers(
+    matched: Matched, questions: dict[str, _Grouping], draws: FloatArray
+) -> tuple[JsonDict, tuple[Table, ...]]:
+    scores: JsonDict = {}
+    tables = []
+    for question, grouping in questions.items():
+        own = grouping.of_prediction(matched) if grouping.of_prediction else None
+        rows: list[Row] = []
+        for number, name in enumerate(grouping.names):
+            member = grouping.of_box == number
+            if not member.any():
+                continue
+            candidate = np.ones(len(matched.score), bool) if own is None else own == number
+            score = score_group(matched, member, candidate, draws)
+            scores.setdefault(f"by_{question}", {})[name] = score.as_json()
+            r, a = score.recall, score.ap
+            rows.append((name, score.boxes, r.value, r.low, r.high, a.value, a.low, a.high))
+        columns = (question, "boxes", "recall", "from", "to", "ap", "from", "to")
+        tables.append(Table(f"by {question.replace('_', ' ')}, 95 % intervals over scenes", columns, tuple(rows)))
+    return scores, tuple(tables)
+
+
+def compare_results(ours: Matched, theirs: Matched, draws: FloatArray, names: list[str], scenes: IntArray) -> JsonDict:
+    """Return the difference of two results on the same boxes, with intervals from the same drawings of scenes.
+
+    Args:
+        ours: matches of the first result.
+        theirs: of the second; differences are ours less theirs.
+        draws: (draws, scenes).
+        names: names of the scenes that are scored.
+        scenes: their numbers.
+
+    Returns:
+        Difference of recall and AP with interval and share of draws in which ours is better, and each scene's part: parts of
+        recall add up to the difference; those of AP are by how much the difference falls without the scene.
+    """
+    every = [
+        (matched, np.ones(len(matched.scene), bool), np.ones(len(matched.score), bool)) for matched in (ours, theirs)
+    ]
+
+    def recall_gap(weight: FloatArray) -> FloatArray:
+        return group_recall(ours, every[0][1], weight) - group_recall(theirs, every[1][1], weight)
+
+    def ap_gap(weight: FloatArray) -> FloatArray:
+        return group_ap(*every[0], weight) - group_ap(*every[1], weight)
+
+    whole = np.ones((1, draws.shape[1]))
+    told: JsonDict = {}
+    for name, gap in (("recall", recall_gap), ("ap", ap_gap)):
+        drawn = gap(draws)
+        interval = interval_of(float(gap(whole)[0]), drawn)
+        told[name] = interval.as_json() | {
+            "share_of_draws_above_0": float(np.nanmean(drawn > 0)) if len(drawn) else None
+        }
+
+    def without(weight: FloatArray) -> float:
+        full = np.zeros((1, draws.shape[1]))
+        full[0, scenes] = weight
+        return float(ap_gap(full)[0])
+
+    more = np.bincount(ours.scene, weights=ours.found.astype(float) - theirs.found, minlength=draws.shape[1])
+    parts = zip(names, (more[scenes] / max(len(ours.scene), 1)).tolist(), jackknife(without, len(scenes)), strict=True)
+    rows = [{"scene": name, "recall": recall, "ap": float(ap)} for name, recall, ap in parts]
+    told["scenes"] = sorted(rows, key=lambda row: -abs(row["recall"]))
+    return told
+
+
+def _comparison_table(comparison: JsonDict) -> Table:
+    rows: list[Row] = [
+        (f"difference of {name}", comparison[name]["value"], comparison[name]["low"], comparison[name]["high"])
+        for name in ("recall", "ap")
+    ]
+    rows += [(row["scene"], row["recall"], None, None) for row in comparison["scenes"][:5]]
+    return Table(
+        "against the second result; then the scenes with the largest parts of recall",
+        ("", "value", "from", "to"),
+        tuple(rows),
+    )
+
+
+def _curves(scores: JsonDict) -> tuple[Curve, ...]:
+    curves = []
+    for question, groups in scores.items():
+        x = np.arange(len(groups) + 1, dtype=np.float64)
+        lines = {
+            key: (x, np.array([group[key]["value"] for group in groups.values()], dtype=np.float64))
+            for key in ("recall", "ap")
+        }
+        title = question.replace("_", " ")
+        curves.append(Curve(title, title.removeprefix("by "), "recall, AP", lines, steps=True, ticks=tuple(groups)))
+    return tuple(curves)

@@ -1,0 +1,266 @@
+"""UAV3D's own scores: its ground-truth filter, NDS of eighths, and AP by overlap seen from above.
+
+``official`` is UAV3D's published code; ``corrected`` keeps the boxes' headings, gives a detection whose best box is taken the
+next one, counts in double precision and breaks ties by the order of the file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Final
+
+import numpy as np
+
+from uavsim.dataset.dialects import STRICT, dialect_of
+from uavsim.dataset.reader import open_dataset
+from uavsim.errors import InputError
+from uavsim.typing import BoolArray, FloatArray, IntArray
+from uavsim_benchmarks.evaluate.bev_iou import aligned_iou, axis_bounds, corners_of, turned_iou
+from uavsim_benchmarks.evaluate.boxes import Boxes
+from uavsim_benchmarks.evaluate.frame_check import FrameCheck
+from uavsim_benchmarks.evaluate.nuscenes import detection
+from uavsim_benchmarks.evaluate.nuscenes.detection_run import detection_outcome
+from uavsim_benchmarks.evaluate.outcome import Curve, EvaluationRequest, Outcome, thinned
+from uavsim_benchmarks.evaluate.ranges import range_on_ground
+from uavsim_benchmarks.evaluate.readers.nuscenes_results import ResultReader
+from uavsim_benchmarks.evaluate.readers.nuscenes_truth import Truth, read_truth
+from uavsim_benchmarks.evaluate.result_input import only_version, scored_samples
+
+__all__ = [
+    "IOU_THRESHOLDS",
+    "IouCounter",
+    "claim_best_box",
+    "eleven_point_ap",
+    "evaluate_uav3d",
+    "in_uav3d_square",
+    "uav3d_nds",
+]
+
+IOU_THRESHOLDS: Final = (0.5, 0.7)
+_HALF_SQUARE_M, _HALF_HEIGHT_M, _RANGE_M = 102.4, 10.0, 150.0
+_CAMERA: Final = "CAMERA_BOTTOM_id_0"
+
+
+def in_uav3d_square(boxes: Boxes, ego_m: FloatArray) -> BoolArray:
+    """Tell which ground-truth boxes UAV3D evaluates: in a square of 204.8 m around drone 0, near height 0, with points.
+
+    Args:
+        boxes: ground truth.
+        ego_m: (samples, 3) the place of drone 0's bottom camera with z = 0.
+
+    Source: UAV3D, ``projects/loaders.py``, ``load_gt`` and ``filter_eval_boxes``.
+    """
+    offset = np.abs(boxes.centre_m - ego_m[boxes.sample])
+    inside = (offset < np.array([_HALF_SQUARE_M, _HALF_SQUARE_M, _HALF_HEIGHT_M])).all(axis=1)
+    kept: BoolArray = inside & (range_on_ground(boxes, ego_m) < _RANGE_M) & boxes.counted
+    return kept
+
+
+def uav3d_nds(mean_ap: float, trans_err: float, scale_err: float, orient_err: float) -> float:
+    """Return ``(5 mAP + sum of 1 - min(1, error) of ATE, ASE, AOE) / 8``, as UAV3D's tables have it."""
+    return detection.nuscenes_detection_score(mean_ap, [trans_err, scale_err, orient_err])
+
+
+def eleven_point_ap(matched: BoolArray, truth_count: int, *, mode: str = "official") -> float:
+    """Return the mean of the highest precision at recalls 0, 0.1, ..., 1.
+
+    Args:
+        matched: (P,) by descending score: a true positive.
+        truth_count: ground-truth boxes.
+        mode: ``official`` counts in single precision and compares recalls with ``np.arange(0, 1.001, 0.1)``, whose third step
+            is 0.30000000000000004: a recall of just 0.3 does not reach it.
+
+    Source: UAV3D, ``projects/mean_ap.py``, ``eval_map`` and ``average_precision``.
+    """
+    if not truth_count:
+        return 0.0
+    exact = mode != "official"
+    hits = np.cumsum(matched.astype(np.float32)).astype(np.float64)
+    recall = hits / truth_count
+    precision = hits / np.arange(1, len(hits) + 1)
+    if exact:
+        return float(np.mean([precision[recall >= step].max(initial=0.0) for step in np.arange(11) / 10]))
+    total = np.zeros(1, np.float32)
+    for step in np.arange(0, 1 + 1e-3, 0.1):
+        total += precision.astype(np.float32)[recall >= step].max(initial=0.0)
+    total /= np.float32(11)
+    return float(total[0])
+
+
+def claim_best_box(iou: FloatArray, order: IntArray, threshold: float) -> BoolArray:
+    """Match detections of one sample as UAV3D does: each claims the box that it overlaps most, the first to claim it has it.
+
+    Args:
+        iou: (P, G).
+        order: (P,) rows in the order in which they may claim.
+        threshold: lowest overlap of a match.
+
+    Returns:
+        (P,) True for a true positive. A detection whose best box is taken is false: it gets no second choice. Overlaps are
+        rounded to single precision first, as there.
+    """
+    matched = np.zeros(len(iou), bool)
+    if not iou.shape[1]:
+        return matched
+    iou = iou.astype(np.float32).astype(np.float64)
+    best = iou.argmax(axis=1)
+    claiming = order[iou.max(axis=1)[order] >= threshold]
+    _, first = np.unique(best[claiming], return_index=True)
+    matched[claiming[first]] = True
+    return matched
+
+
+def _claim_best_free(iou: FloatArray, order: IntArray, threshold: float) -> BoolArray:
+    """Match by descending score, each to the free box that it overlaps most."""
+    matched, free = np.zeros(len(iou), bool), np.ones(iou.shape[1], bool)
+    candidates: BoolArray = iou.max(axis=1, initial=0.0) >= threshold
+    for row in order[candidates[order]].tolist():
+        open_to = np.where(free, iou[row], -1.0)
+        best = int(open_to.argmax())
+        if open_to[best] >= threshold:
+            matched[row], free[best] = True, False
+    return matched
+
+
+class IouCounter:
+    """Collects matches by overlap, sample by sample."""
+
+    def __init__(self, *, mode: str = "official") -> None:
+        self.mode = mode
+        self._claim: Callable[[FloatArray, IntArray, float], BoolArray] = (
+            claim_best_box if mode == "official" else _claim_best_free
+        )
+        self._truth_count = 0
+        self._parts: list[tuple[IntArray, FloatArray, BoolArray]] = []
+
+    def add(self, truth: Boxes, found: Boxes) -> None:
+        """Count the boxes of some whole samples."""
+        self._truth_count += len(truth)
+        matched = np.zeros((len(IOU_THRESHOLDS), len(found)), bool)
+        for sample in np.unique(found.sample).tolist():
+            own = slice(*np.searchsorted(truth.sample, [sample, sample + 1]).tolist())
+            theirs = slice(*np.searchsorted(found.sample, [sample, sample + 1]).tolist())
+            if own.start == own.stop:
+                continue  # UAV3D's code ends with an IndexError here; every detection is a false positive
+            score = found.score[theirs]
+            order = _by_score(score, self.mode)
+            iou = self._overlap(found, theirs, truth, own)
+            for k, threshold in enumerate(IOU_THRESHOLDS):
+                matched[k, theirs] = self._claim(iou, order, threshold)
+        self._parts.append((found.sample, found.score, matched))
+
+    def _overlap(self, found: Boxes, theirs: slice, truth: Boxes, own: slice) -> FloatArray:
+        if self.mode == "official":  # their corners are single precision
+            bounds = (
+                axis_bounds(boxes.centre_m[rows], boxes.size_m[rows]).astype(np.float32).astype(np.float64)
+                for boxes, rows in ((found, theirs), (truth, own))
+            )
+            return aligned_iou(*bounds)
+        corners = (
+            corners_of(boxes.centre_m[rows], boxes.size_m[rows], boxes.yaw_rad[rows])
+            for boxes, rows in ((found, theirs), (truth, own))
+        )
+        return turned_iou(*corners)
+
+    def precision_recall(self) -> dict[float, tuple[FloatArray, FloatArray]]:
+        """Return (recall, precision) by threshold, by descending score."""
+        curves = {}
+        for threshold, matched in zip(IOU_THRESHOLDS, self._sorted(), strict=True):
+            hits = np.cumsum(matched)
+            curves[threshold] = (hits / max(self._truth_count, 1), hits / np.arange(1, len(hits) + 1))
+        return curves
+
+    def scores(self) -> dict[str, float]:
+        """Return ``{"ap_0.5", "ap_0.7"}``."""
+        rows = zip(IOU_THRESHOLDS, self._sorted(), strict=True)
+        return {f"ap_{at}": eleven_point_ap(matched, self._truth_count, mode=self.mode) for at, matched in rows}
+
+    def _sorted(self) -> BoolArray:
+        none = (np.zeros(0, np.int64), np.zeros(0), np.zeros((len(IOU_THRESHOLDS), 0), bool))
+        parts = self._parts or [none]
+        sample, score = (np.concatenate([part[k] for part in parts]) for k in range(2))
+        matched = np.concatenate([part[2] for part in parts], axis=1)
+        by_sample = np.argsort(sample, kind="stable")
+        order = by_sample[_by_score(score[by_sample], self.mode)]
+        ordered: BoolArray = matched[:, order]
+        return ordered
+
+
+def _by_score(score: FloatArray, mode: str) -> IntArray:
+    """Return rows by descending score; UAV3D sorts with numpy's default, which leaves the order of ties to the machine."""
+    return np.argsort(-score) if mode == "official" else np.argsort(-score, kind="stable")
+
+
+def evaluate_uav3d(request: EvaluationRequest) -> Outcome:
+    """Score detections with UAV3D's profile, on either dialect of a data set.
+
+    Raises:
+        InputError: the results are refused.
+        DatasetError: the data set is damaged.
+    """
+    truth = _truth(request)
+    config = replace(detection.DetectionConfig(), range_m=dict.fromkeys(detection.CLASSES, _RANGE_M))
+    own = truth.boxes.take(in_uav3d_square(truth.boxes, truth.ego_m))
+    truth = replace(truth, boxes=Boxes.none())  # held once, not twice
+    max_boxes = request.count("max_boxes", config.max_boxes_per_sample)
+    reader = ResultReader(request.results, truth.samples, truth.known, detection.CLASSES, max_boxes=max_boxes)
+    counter, by_iou = detection.DetectionCounter(config, mode=request.mode), IouCounter(mode=request.mode)
+    check, counted = FrameCheck(own, truth), np.zeros(len(truth.samples), bool)
+    for block in reader.blocks():
+        check.add(block)
+        found = block.take(range_on_ground(block, truth.ego_m) < _RANGE_M)
+        samples = np.unique(block.sample)
+        counted[samples] = True
+        of_block = own.take(own.rows_of(samples))
+        counter.add(of_block, found)
+        by_iou.add(of_block, found)
+    check.raise_if_wrong(request.results)
+    rest = own.take((scored_samples(request, truth, reader) & ~counted)[own.sample])
+    counter.add(rest, Boxes.none())
+    by_iou.add(rest, Boxes.none())
+    return _outcome(request.mode, counter.score(), by_iou, samples=len(reader.seen))
+
+
+def _truth(request: EvaluationRequest) -> Truth:
+    if not request.results.is_file():
+        raise InputError(f"{request.results}: no such file")
+    version = only_version(request)
+    strict = dialect_of(open_dataset(request.truth, version)) is STRICT
+    return read_truth(
+        request.truth,
+        version,
+        labels=detection.CLASSES,
+        names=_as_car,
+        split=request.split,
+        ego_channel=_CAMERA,
+        ego_is_sensor=not strict,
+        many_attributes="vehicle.moving",
+    )
+
+
+def _as_car(_: str) -> str:
+    """Return the only class that UAV3D has."""
+    return "car"
+
+
+def _outcome(mode: str, scores: detection.DetectionScores, by_iou: IouCounter, *, samples: int) -> Outcome:
+    errors = scores.tp_errors["car"]
+    mean_ap = float(np.mean(list(scores.aps["car"].values())))
+    outcome = detection_outcome("uav3d", mode, scores, {"samples": samples})
+    named = {"mate": errors["trans_err"], "mase": errors["scale_err"], "maoe": errors["orient_err"]}
+    nds = uav3d_nds(mean_ap, *named.values())
+    own = {"mean_ap": mean_ap, "nds": nds, **named, **by_iou.scores()}
+    stock = {"mean_ap_of_10_classes": scores.mean_ap, "nds_of_10_classes": scores.nds}
+    curve = Curve(
+        "precision and recall by overlap",
+        "recall",
+        "precision",
+        thinned({f"IoU {threshold}": line for threshold, line in by_iou.precision_recall().items()}),
+    )
+    return replace(
+        outcome,
+        scores=outcome.scores | own | stock,
+        headline=tuple(own),
+        curves=(curve, *outcome.curves),
+    )

@@ -1,0 +1,165 @@
+"""``uavsim events``: label every image and sample of a data set, and write the labels as JSON lines."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import time
+from collections import Counter
+from contextlib import ExitStack
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
+
+from uavsim.access import Dataset
+from uavsim.config.events import EventThresholds
+from uavsim.errors import InputError
+from uavsim.files.whole import to_json_bytes, whole_file, write_whole
+from uavsim.pool import in_order
+from uavsim.typing import JsonDict
+from uavsim_benchmarks.labels.jobs import SampleJob, jobs_of
+from uavsim_benchmarks.labels.lines import json_line
+from uavsim_benchmarks.labels.twin_tables import TwinTables
+from uavsim_benchmarks.labels.values import SampleValues, ValueFile, value_sample
+
+__all__ = ["IMAGE_FILE", "SAMPLE_FILE", "SUMMARY_FILE", "default_workers", "write_events"]
+
+IMAGE_FILE: Final = "image_event.jsonl"
+SAMPLE_FILE: Final = "sample_event.jsonl"
+SUMMARY_FILE: Final = "events.json"
+_POOL_FROM_IMAGES: Final = 500  # fewer are labelled before a process has started
+
+
+@dataclass(frozen=True, slots=True)
+class _Rows:
+    """The rows of one sample, encoded, what the summary counts of them, and the values of its objects if asked for."""
+
+    images: bytes
+    sample: bytes
+    counts: Counter[str]
+    values: SampleValues | None
+
+
+def default_workers(images: int) -> int:
+    """Return how many processes label so many images."""
+    return min(os.cpu_count() or 1, 8) if images >= _POOL_FROM_IMAGES else 1
+
+
+def write_events(
+    data: Dataset,
+    out: Path,
+    thresholds: EventThresholds,
+    *,
+    twins: TwinTables | None = None,
+    collaboration: Path | None = None,
+    workers: int | None = None,
+) -> JsonDict:
+    """Label a data set, and return the summary that is written last.
+
+    Args:
+        data: of ``uavsim.open``.
+        out: a folder; its three files take their places only when all of them are whole.
+        thresholds: of the labels; written into the summary.
+        twins: of ``uavsim twins``.
+        collaboration: a folder for what ``uavsim collaboration`` writes, from the same reading of the tables; its summary is
+            then part of this one.
+        workers: processes; by default one a core, for few images one.
+
+    Raises:
+        InputError: the data set has no samples, or does not say what images show of boxes; or more than 16 drones are to be
+            valued.
+        DatasetError: a file of it is damaged.
+        StorageError: the output cannot be written.
+    """
+    began = time.monotonic()
+    jobs = jobs_of(data, twins)
+    first = next(jobs, None)
+    if first is None:
+        raise InputError(f"{data.root}: has no samples to label")
+    samples = sum(length for _, length in data.scene_lengths)
+    workers = workers or default_workers(samples * len(first.images))
+    counts: Counter[str] = Counter()
+    work = partial(_rows_of, thresholds=thresholds, valued=collaboration is not None)
+    with ExitStack() as files:
+        image_file = files.enter_context(whole_file(out / IMAGE_FILE))
+        sample_file = files.enter_context(whole_file(out / SAMPLE_FILE))
+        values = None if collaboration is None else files.enter_context(ValueFile(collaboration, thresholds))
+        for rows in in_order(work, itertools.chain([first], jobs), workers=workers):
+            image_file.write(rows.images)
+            sample_file.write(rows.sample)
+            counts.update(rows.counts)
+            if values is not None and rows.values is not None:
+                values.add(rows.values)
+    summary = _summary(counts) | {
+        "seconds": round(time.monotonic() - began, 2),
+        "workers": workers,
+        "data_set": {"version": data.version, "dialect": data.dialect_name, "scenes": len(data)},
+        "twins": twins is not None,
+        "thresholds": thresholds.model_dump(mode="json"),
+    }
+    write_whole(out / SUMMARY_FILE, to_json_bytes(summary))
+    return summary if values is None else summary | {"collaboration": values.finish()}
+
+
+def _rows_of(job: SampleJob, thresholds: EventThresholds, *, valued: bool) -> _Rows:
+    from uavsim_benchmarks.labels.rows import (  # compiled code, which only workers need
+        image_row,
+        label_sample,
+        sample_row,
+    )
+
+    labelled = label_sample(job, thresholds)
+    rows = [image_row(labelled, number, thresholds) for number in range(len(job.images))]
+    sample = sample_row(labelled, thresholds)
+    values = value_sample(job, thresholds) if valued else None
+    return _Rows(b"".join(map(json_line, rows)), json_line(sample), _counts(rows), values)
+
+
+def _counts(rows: list[JsonDict]) -> Counter[str]:
+    found: Counter[str] = Counter({"samples": 1, "images": len(rows)})
+    for row in rows:
+        found[f"quality {row['quality']}"] += 1
+        found["not usable"] += not row["usable"]
+        found["ask"] += row["collaboration"]["when"]
+        found["objects"] += row["object_count"]
+        for degradation in row["degradations"]:
+            found[f"degradation {degradation['kind']}"] += 1
+        for issue in row["perception_issues"]:
+            found["issues"] += 1
+            _count_occluder(found, issue)
+        for cause in row["collaboration"]["why"][:1]:
+            found[f"why {cause}"] += 1
+    return found
+
+
+def _count_occluder(found: Counter[str], issue: JsonDict) -> None:
+    found["occluded"] += "occluded" in issue["kinds"]
+    hides = issue.get("occluded_by")
+    if hides:
+        found["occluder named"] += 1
+        found["with a twin"] += hides["proof"] is not None
+        found["proven"] += bool(hides["proof"] and hides["proof"]["proven"])
+
+
+def _summary(counts: Counter[str]) -> dict[str, Any]:
+    def of(prefix: str) -> dict[str, int]:
+        return {name.removeprefix(prefix): counts[name] for name in sorted(counts) if name.startswith(prefix)}
+
+    return {
+        "samples": counts["samples"],
+        "images": counts["images"],
+        "objects_in_images": counts["objects"],
+        "quality": of("quality "),
+        "not_usable": counts["not usable"],
+        "degradations": of("degradation "),
+        "perception_issues": counts["issues"],
+        "occluded": {
+            "all": counts["occluded"],
+            "occluder_named": counts["occluder named"],
+            "with_a_twin": counts["with a twin"],
+            "proven": counts["proven"],
+        },
+        "images_that_ask": counts["ask"],
+        "why": of("why "),
+    }

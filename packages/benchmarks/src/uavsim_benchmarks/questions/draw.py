@@ -1,0 +1,157 @@
+"""Draw questions: four items whose answers exclude each other, of which one is asked for; all names and places by a seed.
+
+Because any of the four might have been the one, a question's text says nothing of its answer. It stays so when items run
+short, because an answer is an option only while it may still be asked for. UAVs are named anew in every question. The right
+answer's letter is drawn evenly and not dealt out in equal numbers: from such numbers a model could infer the rest.
+"""
+
+from __future__ import annotations
+
+import difflib
+import itertools
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+
+import numpy as np
+
+from uavsim.typing import JsonDict
+from uavsim_benchmarks.questions.facts import Group
+from uavsim_benchmarks.questions.items import Item, Task
+
+__all__ = ["LETTERS", "MOST_ALIKE", "Drawn", "draw_task", "too_alike"]
+
+LETTERS: Final = "ABCD"
+MOST_ALIKE: Final = 0.85
+"""Of two options, by ``difflib``; AirCopBench refuses more."""
+_OPTIONS: Final = 4
+_NEAREST: Final = 7  # answers to draw four from, where near ones are wanted
+_TRIES: Final = 60  # sets drawn for each question that is wanted
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """A question before it is written: the item, and four texts of which the first is right."""
+
+    item: Item
+    options: tuple[str, ...]
+
+
+class _Pool:
+    """Items of one kind by answer, each to be asked for once."""
+
+    def __init__(self, items: Sequence[Item], rng: np.random.Generator) -> None:
+        self.waiting: dict[tuple[int | str, ...], list[Item]] = {}
+        for place in rng.permutation(len(items)):
+            self.waiting.setdefault(items[place].key, []).append(items[place])
+        self.keys = sorted(self.waiting)
+        """Answers that may still be asked for."""
+
+    def take(self, keys: Sequence[tuple[int | str, ...]], rng: np.random.Generator) -> tuple[Item, list[str]]:
+        """Ask for one of four answers, each as likely as the others; the other three are wrong."""
+        chosen = keys[int(rng.integers(len(keys)))]
+        wrong = [self.waiting[key][-1].answer for key in keys if key != chosen]
+        item = self.waiting[chosen].pop()
+        if not self.waiting[chosen]:
+            self.keys.remove(chosen)
+        return item, wrong
+
+
+def draw_task(
+    task: Task, groups: Sequence[Group], *, count: int, dataset: str, rng: np.random.Generator
+) -> list[JsonDict]:
+    """Return up to ``count`` questions of a task, in AirCopBench's form.
+
+    Args:
+        task: which.
+        groups: what is there to ask for.
+        count: how many.
+        dataset: its name, for the questions' ids.
+        rng: of this task alone.
+    """
+    drawn = _drawn(task, groups, count=count, rng=rng)
+    places = rng.integers(_OPTIONS, size=len(drawn))
+    return [
+        _question(task, groups[found.item.group], found, number=number, place=int(place), dataset=dataset, rng=rng)
+        for number, (found, place) in enumerate(zip(drawn, places, strict=True), start=1)
+    ]
+
+
+def _drawn(task: Task, groups: Sequence[Group], *, count: int, rng: np.random.Generator) -> list[Drawn]:
+    items = [item for number, group in enumerate(groups) for item in task.items(number, group)]
+    kinds: dict[Hashable, list[Item]] = {}
+    for item in items:
+        if not item.choices:
+            kinds.setdefault(item.kind, []).append(item)
+    pools = [pool for pool in (_Pool(members, rng) for members in kinds.values()) if len(pool.keys) >= _OPTIONS]
+    named = [item for item in items if item.choices]
+    found: list[Drawn] = []
+    for _ in range(_TRIES * count):
+        if len(found) == count or not (pools or named):
+            break
+        if named and (not pools or rng.random() < 0.5):
+            item = named.pop(int(rng.integers(len(named))))
+            wrong = rng.choice(item.choices[1:], _OPTIONS - 1, replace=False)
+            found.append(Drawn(item, (_name(item.choices[0]), *map(_name, wrong.tolist()))))
+            continue
+        pool = pools[int(rng.integers(len(pools)))]
+        keys = _four(pool.keys, near=task.near, rng=rng)
+        if not too_alike([pool.waiting[key][-1].answer for key in keys]):
+            item, wrong_answers = pool.take(keys, rng)
+            found.append(Drawn(item, (item.answer, *wrong_answers)))
+            if len(pool.keys) < _OPTIONS:
+                pools.remove(pool)
+    return found
+
+
+def _four(keys: list[tuple[int | str, ...]], *, near: bool, rng: np.random.Generator) -> list[tuple[int | str, ...]]:
+    if near and len(keys) > _NEAREST:
+        start = int(rng.integers(len(keys) - _NEAREST + 1))
+        keys = keys[start : start + _NEAREST]
+    return [keys[place] for place in rng.choice(len(keys), _OPTIONS, replace=False)]
+
+
+def too_alike(options: Sequence[str]) -> bool:
+    """Say whether two options are equal or nearly so; which is compared with which makes a difference to ``difflib``."""
+    return any(_likeness(one, other) > MOST_ALIKE for one, other in itertools.permutations(options, 2))
+
+
+@lru_cache(maxsize=1 << 16)
+def _likeness(one: str, other: str) -> float:
+    """Compare two texts; a task has few answers, which are drawn together again and again."""
+    return difflib.SequenceMatcher(None, one, other).ratio()
+
+
+def _name(drone: int) -> str:
+    """Stand for a drone until the question names it."""
+    return f"<{drone}>"
+
+
+def _question(
+    task: Task, group: Group, found: Drawn, *, number: int, place: int, dataset: str, rng: np.random.Generator
+) -> JsonDict:
+    """Name the UAVs, place the options, and write the question down."""
+    order = rng.permutation(len(group.views))
+    name_of = {group.views[view].drone: f"UAV{at + 1}" for at, view in enumerate(order)}
+    item = found.item
+    names = [name_of[drone] for drone in item.subjects]
+    texts = [_filled(text, name_of) for text in found.options]
+    wrong = [texts[1:][at] for at in rng.permutation(_OPTIONS - 1)]
+    options = [*wrong[:place], texts[0], *wrong[place:]]
+    asked = names[0] if names else "all"
+    files = {name_of[group.views[view].drone]: group.views[view].filename for view in order}
+    return {
+        "sequence_frame": group.frame,
+        "question_id": f"{dataset}_{task.prefix}_{asked}_{number}",
+        "question_type": f"{task.name} ({asked})" if names else task.name,
+        "question": item.question.format(*names),
+        "options": dict(zip(LETTERS, options, strict=True)),
+        "correct_answer": LETTERS[place],
+        "uav_paths": files,
+        "source": "Rule-Based",
+    }
+
+
+def _filled(text: str, name_of: dict[int, str]) -> str:
+    return name_of[int(text[1:-1])] if text.startswith("<") and text.endswith(">") else text

@@ -1,0 +1,29 @@
+"""Confidence maps of a communication graph."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from uavsim.errors import InputError
+from uavsim_benchmarks.evaluate.readers.confidence_maps import read_confidence_maps
+
+
+def test_confidence_maps(tmp_path: Path) -> None:
+    file = tmp_path / "maps.npz"
+    np.savez(file, a=np.full((2, 3, 4), 0.5), b=np.zeros((3, 3, 4)))
+    assert [cells.shape for cells in read_confidence_maps(file)] == [(2, 3, 4), (3, 3, 4)]
+    for content, words in (
+        ({"a": np.full((2, 3, 4), 1.5)}, "between 0 and 1"),
+        ({"a": np.zeros((3, 4))}, "as the first has"),
+        ({"a": np.array([object()])}, "no .npz file of numbers"),
+        ({}, "holds no arrays"),
+    ):
+        np.savez(file, **content)
+        with pytest.raises(InputError, match=words):
+            read_confidence_maps(file)
+    file.write_bytes(b"PK\x03\x04")
+    with pytest.raises(InputError, match=r"no \.npz file"):
+        read_confidence_maps(file)

@@ -1,0 +1,45 @@
+"""What a job says of an image and a box is what the tables say."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import uavsim
+from uavsim_benchmarks.labels.jobs import camera_name, jobs_of
+
+
+def test_views_are_those_of_the_tables(labelled_set: Path) -> None:
+    samples = list(uavsim.open(labelled_set).samples())
+    jobs = list(jobs_of(uavsim.open(labelled_set)))
+    partly = 0
+    for sample, job in zip(samples, jobs, strict=True):
+        row_of = {image.token: row for row, image in enumerate(job.images)}
+        entries = 0
+        for column, views in enumerate(sample.boxes.views):
+            for view in views:
+                at = (row_of[view["sample_data_token"]], column)
+                found = job.views
+                assert found.in_view[at]
+                assert (found.visible_px[at], found.amodal_px[at]) == (view["visible_px"], view["amodal_px"])
+                assert (found.occlusion[at], found.truncation[at]) == (view["occlusion"], view["truncation"])
+                assert found.amodal_box_px[at].tolist() == view["amodal_box"]
+                partly += 0 < view["occlusion"] < 1
+                entries += 1
+        assert job.views.in_view.sum() == entries
+        away_m = sample.boxes.map_SE3_box.translation_m - sample.images[3].map_SE3_optical.translation_m
+        np.testing.assert_allclose(job.views.away_m[3], np.hypot(*away_m.T[:2]))
+    assert partly  # shares, not whole numbers
+
+
+@pytest.mark.parametrize(
+    ("channel", "camera"), [("CAMERA_FRONT_id_12", "FRONT"), ("CAMERA_A_B_id_0", "A_B"), ("CAM_FRONT", "CAM_FRONT")]
+)
+def test_the_camera_of_a_channel(channel: str, camera: str) -> None:
+    assert camera_name(channel) == camera
+
+
+def test_without_pixels_no_file_is_looked_for(labelled_set: Path) -> None:
+    job = next(jobs_of(uavsim.open(labelled_set), pixels=False))
+    assert {(image.file, image.mask) for image in job.images} == {(None, None)}
+    assert all(image.file and image.mask for image in next(jobs_of(uavsim.open(labelled_set))).images)
