@@ -97,7 +97,7 @@ def make_city(folder: Path, *, seed: int, samples: int, vehicles: int = 60, dept
             at = np.array([4.0 + 5 * k, -3.0, altitude_m]) + ue_matrix(0, 0, yaw) @ np.array([*FORMATION[d], 0.0])
             map_SE3_flu = SE3(quaternion_of(F @ ue_matrix(0, 0, yaw) @ F), F @ at)
             drone_states.append(DroneState(d, map_SE3_flu, np.zeros(3), map_SE3_flu))
-            for spec in plan.rig:
+            for spec in plan.cameras:
                 channel = plan.channel(camera=spec.name, drone_id=d)
                 matrix = ue_matrix(0, 0, yaw) @ ue_matrix(*CAMERAS[spec.name])
                 shots.append(_shot(folder, plan, spec, channel, d, k, at, matrix, poses, cast, town, nothing, alone))

@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from uavsim.capture.camera_capture import CameraCapture, assemble_capture
 
 from tests.plans import rig, scene_plan
-from uavsim.capture.camera_capture import CameraCapture, assemble_capture
 from uavsim.capture.masks import MaskBinder
 from uavsim.capture.rig import sensor_poses
 from uavsim.records.plan import ImageFormat, ScenePlan

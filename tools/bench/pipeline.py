@@ -23,11 +23,12 @@ from pathlib import Path
 from typing import Any, Final
 from unittest.mock import patch
 
+from uavsim.capture.camera_capture import CameraCapture
+
 from tools.bench.frames import Kept, keep, plan_of, quiet
 from tools.bench.rows import AS_CLIENT, Row, in_own_process, simulator
 from uavsim.annotate.measure import SceneMeasurement
 from uavsim.capture import recording_writer
-from uavsim.capture.camera_capture import CameraCapture
 from uavsim.capture.record import record_scene
 from uavsim.capture.recording_writer import yield_to_client
 from uavsim.records.modalities import modality

@@ -19,9 +19,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from uavsim.capture.camera_capture import assemble_capture
+
 from tests.plans import rig, scene_plan
 from tools.trials.frame_faults import Simulator
-from uavsim.capture.camera_capture import assemble_capture
 from uavsim.capture.masks import MaskBinder
 from uavsim.capture.rig import sensor_poses
 from uavsim.errors import UavsimError
