@@ -17,7 +17,7 @@ from uavsim.annotate import annotate
 from uavsim.capture.recording_reader import read_recording
 from uavsim.dataset import final_paths
 from uavsim.images import codec
-from uavsim.records.recording import CameraShot, Recording
+from uavsim.records.recording import Recording, SensorReading
 from uavsim.validate import validate_dataset
 
 SAMPLES = 5
@@ -80,15 +80,15 @@ def committed(out: Path, *, scene: int = 0) -> Recording:
     recording = read_recording(sorted((out / ".uavsim" / "recordings").iterdir())[scene])
     moved = final_paths(recording)
 
-    def at_home(shot: CameraShot) -> CameraShot:
-        return replace(shot, files={name: moved[path] for name, path in shot.files.items()})
+    def at_home(reading: SensorReading) -> SensorReading:
+        return replace(reading, files={name: moved[path] for name, path in reading.files.items()})
 
-    frames = tuple(replace(frame, shots=tuple(map(at_home, frame.shots))) for frame in recording.frames)
+    frames = tuple(replace(frame, readings=tuple(map(at_home, frame.readings))) for frame in recording.frames)
     return replace(recording, folder=out, frames=frames)
 
 
 def _encode(recording: Recording) -> Row:
-    shots = recording.frames[0].shots
+    shots = recording.frames[0].cameras
     images = [codec.decode_rgb(recording.folder / shot.files["rgb"]) for shot in shots]
     masks = [codec.decode_rgb(recording.folder / shot.files["instance"]) for shot in shots]
     cpu = time.process_time()

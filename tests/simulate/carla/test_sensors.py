@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import queue
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
 
@@ -13,16 +13,15 @@ import pytest
 from tests.plans import rig, scene_plan
 from uavsim.capture.rig import sensor_poses
 from uavsim.errors import MissedTick
-from uavsim.records.plan import LidarSpec
+from uavsim.records.sensors import LidarParams, SensorSpec
 from uavsim.simulate.carla.sensors import CarlaSensors
 from uavsim.simulate.ports import SceneTraffic, TickState
 from uavsim.simulate.swarm import PlannedSwarm
 
-LIDAR = LidarSpec((0.0, 0.0, 0.0), (0.0, 0.0, 0.0), 2, 100.0, 8000, 20.0, -10.0, -90.0)
-PLAN = replace(
-    scene_plan(samples=2, cameras=rig(width=32, height=18)[:1]),
-    lidar=LIDAR,
-)
+BEAMS = LidarParams(2, 100.0, 8000, 20.0, -10.0, -90.0)
+LIDAR = SensorSpec("", (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), BEAMS, ("lidar",))
+RAYS = "sensor.lidar.ray_cast_semantic"
+PLAN = scene_plan(samples=2, cameras=(*rig(width=32, height=18)[:1], LIDAR))
 STATE = TickState(frame=7, elapsed_s=1.5, seen=lambda: None)  # type: ignore[arg-type, return-value]
 
 
@@ -35,18 +34,18 @@ class World:
         self.sensors: list[tuple[Any, Any, Any]] = []
         self.places: dict[int, tuple[np.ndarray, np.ndarray]] = {}
 
-    def spawn_sensor(self, modality, attributes, on_measurement):
-        self.sensors.append((modality, attributes, on_measurement))
+    def spawn_sensor(self, blueprint, attributes, *, optional, on_measurement):
+        self.sensors.append((blueprint, attributes, on_measurement))
         return SimpleNamespace(id=len(self.sensors) - 1)
 
     def move(self, ids, location, euler):
         self.places |= {i: (location[row], euler[row]) for row, i in enumerate(ids)}
 
     def measure(self, *, frame: int = 7, angle: float = 0.3, **changes) -> None:
-        for number, (modality, _, on_measurement) in enumerate(self.sensors):
+        for number, (blueprint, _, on_measurement) in enumerate(self.sensors):
             t, e = self.places[number]
             shared: dict[str, Any] = {"frame": frame, "timestamp": 1.5, "transform": _transform(t, e)}
-            if modality.name == "lidar":
+            if blueprint == RAYS:
                 on_measurement(Turn(horizontal_angle=angle, **(shared | changes)))
             else:
                 raw = np.full(32 * 18 * 4, number, np.uint8).tobytes()
@@ -93,7 +92,7 @@ def cameras(world: World) -> CarlaSensors:
 
 
 def test_a_lidar_makes_one_whole_turn_each_step(world: World, cameras: CarlaSensors) -> None:
-    attributes = [attributes for modality, attributes, _ in world.sensors if modality.name == "lidar"]
+    attributes = [attributes for blueprint, attributes, _ in world.sensors if blueprint == RAYS]
     assert len(attributes) == 5
     assert attributes[0]["rotation_frequency"] * PLAN.step_us / 1e6 == 1.0
     assert attributes[0]["horizontal_fov"] == 360.0
@@ -111,7 +110,7 @@ def test_points_come_in_the_sensors_flu_frame_with_rings_from_below(world: World
 
 
 def test_lidars_wait_where_there_is_nothing_to_hit(world: World, cameras: CarlaSensors) -> None:
-    lidars = [n for n, (modality, _, _) in enumerate(world.sensors) if modality.name == "lidar"]
+    lidars = [n for n, (blueprint, _, _) in enumerate(world.sensors) if blueprint == RAYS]
     near = [np.linalg.norm(world.places[n][0]) for n in lidars]
     world.measure()
     cameras.collect(STATE).wait()

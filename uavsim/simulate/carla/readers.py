@@ -18,7 +18,7 @@ from uavsim.images.points import Returns
 from uavsim.records.sensors import CameraParams, LidarParams
 from uavsim.typing import AnyArray
 
-__all__ = ["CarlaReader", "Memory", "bgra"]
+__all__ = ["CarlaReader", "Memory", "bgra", "camera_reader"]
 
 Memory: TypeAlias = dict[str, float]
 """What is kept of one sensor from measurement to measurement."""
@@ -71,7 +71,8 @@ def _other_image(image: Any, camera: CameraParams, _: Memory) -> str:
     return ""
 
 
-def _image(blueprint: str, read: Callable[[Any], AnyArray], **optional: str) -> CarlaReader:
+def camera_reader(blueprint: str, read: Callable[[Any], AnyArray], **optional: str) -> CarlaReader:
+    """Return the reader of a modality of a camera; ``optional`` are attributes that come and go between versions."""
     return CarlaReader(blueprint, _camera_attributes, _other_image, read, optional)
 
 
@@ -138,10 +139,10 @@ def _returns(measurement: Any) -> Returns:
     return returns
 
 
-RGB: Final = _image("sensor.camera.rgb", bgra, motion_blur_intensity="0.0")  # cameras jump
-INSTANCE: Final = _image("sensor.camera.instance_segmentation", bgra)
-DEPTH: Final = _image("sensor.camera.depth", _depth_m)
-SEMANTIC: Final = _image("sensor.camera.semantic_segmentation", lambda image: bgra(image)[..., 2])
-OPTICAL_FLOW: Final = _image("sensor.camera.optical_flow", _flow_px)
-EVENTS: Final = _image("sensor.camera.dvs", _events)
+RGB: Final = camera_reader("sensor.camera.rgb", bgra, motion_blur_intensity="0.0")  # cameras jump
+INSTANCE: Final = camera_reader("sensor.camera.instance_segmentation", bgra)
+DEPTH: Final = camera_reader("sensor.camera.depth", _depth_m)
+SEMANTIC: Final = camera_reader("sensor.camera.semantic_segmentation", lambda image: bgra(image)[..., 2])
+OPTICAL_FLOW: Final = camera_reader("sensor.camera.optical_flow", _flow_px)
+EVENTS: Final = camera_reader("sensor.camera.dvs", _events)
 LIDAR: Final = CarlaReader("sensor.lidar.ray_cast_semantic", _lidar_attributes, _other_turn, _returns, every_tick=True)
