@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tests.plans import scene_plan
+from tools.common.plans import scene_plan
 from uavsim.capture.assemble import Assembler
 from uavsim.capture.point_owners import PointOwners
 from uavsim.capture.rig import sensor_poses

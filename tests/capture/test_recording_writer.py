@@ -9,8 +9,8 @@ import msgpack
 import numpy as np
 import pytest
 
-from tests.plans import scene_plan
 from tests.records.test_codec import assert_same
+from tools.common.plans import scene_plan
 from uavsim.capture.assemble import Assembler, Capture
 from uavsim.capture.recording_reader import LOG_NAME, read_recording
 from uavsim.capture.recording_writer import RecordingWriter

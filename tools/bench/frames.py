@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from tests.plans import rig, scene_plan
+from tools.common.plans import rig, scene_plan
 from uavsim.capture.assemble import Assembler, Capture
 from uavsim.capture.rig import sensor_poses
 from uavsim.records.plan import ImageFormat, ScenePlan

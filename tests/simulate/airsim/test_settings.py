@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from tests.plans import rig, scene_plan
+from tools.common.plans import rig, scene_plan
 from uavsim.records.sensors import LidarParams, SensorSpec
 from uavsim.simulate.airsim.settings import airsim_settings
 
