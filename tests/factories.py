@@ -15,7 +15,7 @@ import numpy as np
 
 from uavsim.geometry.se3 import SE3
 from uavsim.images import codec, points
-from uavsim.records.corner_cases import CornerCasesPlan
+from uavsim.ingredients.corner_cases.records import CornerCasesPlan
 from uavsim.records.plan import (
     CameraSpec,
     ImageFormat,

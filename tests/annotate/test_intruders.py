@@ -10,11 +10,11 @@ import pytest
 
 from tests.encounter_factory import ASIDE_M, FRAMES, INSTANCE, SPEED_MPS, START_M, make_encounter
 from uavsim.annotate import annotate
-from uavsim.annotate.intruders import horizon_side, intruder_labels
+from uavsim.ingredients.intruders.labels import horizon_side, intruder_labels
 from uavsim.errors import DatasetError
 from uavsim.geometry.se3 import SE3
 from uavsim.images import codec
-from uavsim.records.intruder_labels import ABOVE, BELOW, ON, UNKNOWN
+from uavsim.ingredients.intruders.label_records import ABOVE, BELOW, ON, UNKNOWN
 
 
 def test_range_closing_speed_and_cpa_are_the_geometrys(tmp_path: Path) -> None:

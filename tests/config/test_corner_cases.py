@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from uavsim.config.corner_cases import CornerCases
+from uavsim.ingredients.corner_cases.config import CornerCases
 from uavsim.config.load import load
 from uavsim.errors import ConfigError
-from uavsim.plan.corner_cases import check_words
+from uavsim.ingredients.corner_cases.plan import check_words
 
 GOOD = """
 tags:

@@ -11,7 +11,7 @@ import pytest
 
 from tests.dataset_factory import make_dataset
 from tests.encounter_factory import FRAMES, START_M, make_encounter_dataset
-from uavsim.dataset.encounter_rows import aot_box
+from uavsim.ingredients.intruders.rows import aot_box
 from uavsim.errors import InputError
 from uavsim.evaluate.aot_encounters import find_encounters
 from uavsim.evaluate.readers.aot_files import read_aot_truth

@@ -22,7 +22,7 @@ from uavsim.flows.request import Request
 from uavsim.flows.resolve import resolve
 from uavsim.geometry.se3 import SE3
 from uavsim.records.actors import ActorInfo, ActorKind, ActorStates
-from uavsim.records.corner_cases import role_of_part
+from uavsim.ingredients.corner_cases.records import role_of_part
 from uavsim.records.motion import Motion
 from uavsim.records.recording import RecordedFrame, SessionFacts
 from uavsim.store.identity import claim_output, keep_configuration

@@ -10,7 +10,7 @@ from uavsim.errors import ConfigError
 from uavsim.geometry.se3 import SE3
 from uavsim.plan import plan_scenes
 from uavsim.records.codec import pack_plan, unpack_plan
-from uavsim.records.corner_cases import CasePart, part_of_role, parts_outline_m, role_of_part
+from uavsim.ingredients.corner_cases.records import CasePart, part_of_role, parts_outline_m, role_of_part
 
 DATASET = """
 towns: {Town10HD: {scenes: 8, routes: [town10_row3_col3]}}

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from tools.trials import encounter_wishes
 from uavsim.geometry import quaternion
 from uavsim.geometry.se3 import SE3
-from uavsim.plan.encounter_paths import Impossible, OwnPath
-from uavsim.plan.encounter_refusals import nearest_possible, refuse
-from uavsim.plan.encounters import Wish, solve
+from uavsim.ingredients.intruders.paths import Impossible, OwnPath
+from uavsim.ingredients.intruders.refusals import nearest_possible, refuse
+from uavsim.ingredients.intruders.solve import Wish, solve
 from uavsim.typing import FloatArray
 
 TIME_S: FloatArray = np.arange(601, dtype=np.float64) * 0.1

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from uavsim.config.encounters import EncountersConfig
+from uavsim.ingredients.intruders.config import EncountersConfig
 from uavsim.config.library import Library
 from uavsim.config.load import load
 from uavsim.errors import ConfigError
@@ -15,9 +15,9 @@ from uavsim.geometry import encounter, quaternion
 from uavsim.geometry.se3 import SE3
 from uavsim.images.codec import encode_png
 from uavsim.plan import plan_scenes
-from uavsim.plan.encounter_chart import draw_encounters
-from uavsim.plan.encounter_coverage import coverage, sighting
-from uavsim.plan.intruders import Place, horizon_deg, scene_intruders
+from uavsim.ingredients.intruders.chart import draw_encounters
+from uavsim.ingredients.intruders.coverage import coverage, sighting
+from uavsim.ingredients.intruders.plan import Place, horizon_deg, scene_intruders
 from uavsim.records.codec import pack_plan, unpack_plan
 from uavsim.records.plan import CameraSpec, IntruderPlan, ScenePlan, SwarmTrajectory
 from uavsim.typing import FloatArray

@@ -1,5 +1,5 @@
 from uavsim.config.dataset import Blueprints, Traffic
-from uavsim.plan.traffic import RENAMED, UAV3D_CARS, blueprints, traffic_plan
+from uavsim.ingredients.traffic.plan import RENAMED, UAV3D_CARS, blueprints, traffic_plan
 
 
 def test_uav3ds_seventeen_cars_by_todays_names():

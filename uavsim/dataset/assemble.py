@@ -16,7 +16,6 @@ from uavsim.dataset.rows import DatasetInfo, MapRow, RunInfo, SensorRow
 from uavsim.dataset.schema import (
     ATTRIBUTE,
     CATEGORY,
-    CORNER_CASE,
     DATASET_INFO,
     LIDARSEG,
     MAP,
@@ -117,6 +116,7 @@ class _VersionFolder:
         self._sensors: dict[str, str] = {}
         self._splits: dict[str, list[str]] = {}
         self._last_index = -1
+        self._has_props = False
         self.towns: dict[str, tuple[tuple[float, float], list[str]]] = {}
         self.result = AssembledVersion(version)
 
@@ -125,6 +125,7 @@ class _VersionFolder:
         if head.scene_index <= self._last_index:
             raise DatasetError(f"scene {head.scene} (number {head.scene_index}) comes twice or out of order")
         self._last_index = head.scene_index
+        self._has_props |= head.has_props
         for name, writer in self._writers.items():
             lines = fragment.lines(name)
             if name == LIDARSEG.name:  # the devkit counts the files of each version's own folder
@@ -148,9 +149,7 @@ class _VersionFolder:
             else:
                 writer.path.unlink(missing_ok=True)
         shared: Tables = {
-            CATEGORY.name: category_rows(
-                with_lidarseg=with_lidar, with_props=self._writers[CORNER_CASE.name].row_count > 0
-            ),
+            CATEGORY.name: category_rows(with_lidarseg=with_lidar, with_props=self._has_props),
             ATTRIBUTE.name: attribute_rows(),
             VISIBILITY.name: visibility_rows(),
             SEMANTIC_TAG.name: semantic_tag_rows(),

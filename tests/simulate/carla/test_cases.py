@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from uavsim.geometry.se3 import SE3
-from uavsim.records.corner_cases import CasePart, CornerCasePlan, CornerCasesPlan, role_of_part
+from uavsim.ingredients.corner_cases.records import CasePart, CornerCasePlan, CornerCasesPlan, role_of_part
 from uavsim.records.recording import ActorInfo
-from uavsim.simulate.carla.cases import WorldGround, rows_on, with_open_doors
+from uavsim.ingredients.corner_cases.carla import WorldGround, rows_on, with_open_doors
 
 Kind = carla.LaneType
 

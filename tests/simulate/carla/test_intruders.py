@@ -13,7 +13,7 @@ from tests.encounter_factory import HALF_M, encounter_plan, place_of
 from uavsim.errors import MissedTick, SimulatorError
 from uavsim.geometry.se3 import SE3
 from uavsim.records.recording import ActorInfo
-from uavsim.simulate.carla.intruders import CarlaIntruders
+from uavsim.ingredients.intruders.carla import CarlaIntruders
 
 
 class PaperServer:

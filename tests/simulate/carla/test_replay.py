@@ -16,7 +16,7 @@ from uavsim.geometry.se3 import SE3
 from uavsim.records.actors import ActorInfo, ActorStates
 from uavsim.records.motion import Motion, TickMotion
 from uavsim.records.plan import ReplayPlan, ScenePlan
-from uavsim.simulate.carla.replay import RecordedTraffic
+from uavsim.ingredients.replay.carla import RecordedTraffic
 
 CAR, WALKER = "vehicle.audi.tt", "walker.pedestrian.0001"
 STEPS = 11
