@@ -16,6 +16,8 @@ import numpy as np
 from uavsim.geometry.se3 import SE3
 from uavsim.images import codec, points
 from uavsim.ingredients.corner_cases.records import CornerCasesPlan
+from uavsim.ingredients.traffic.records import TrafficPlan
+from uavsim.ingredients.walkers.records import WalkersPlan
 from uavsim.records.plan import (
     CameraSpec,
     ImageFormat,
@@ -23,7 +25,6 @@ from uavsim.records.plan import (
     ScenePlan,
     SwarmTrajectory,
     TownSite,
-    TrafficPlan,
     WeatherTrack,
 )
 from uavsim.records.recording import (
@@ -175,13 +176,13 @@ def make_plan(
         sweeps_per_keyframe=sweeps,
         rig=tuple(CameraSpec(name, (0.1, -0.05, 0.02), CAMERAS[name], *size_px, 90.0, sensors) for name in cameras),
         swarm=SwarmTrajectory(ids, SE3(turns, places)),
-        traffic=TrafficPlan(vehicles=11, walkers=1, blueprints=()),
         weather=WeatherTrack("clear_noon", (0,), np.linspace(0.0, 13.0, 14)[None]),
         images=ImageFormat(images),  # type: ignore[arg-type]
         splits=splits,
         version=version,
         lidar=LIDAR if lidar else None,
-        corner_cases=corner_cases,
+        ingredients={"traffic": TrafficPlan(11), "walkers": WalkersPlan(1)}
+        | ({} if corner_cases is None else {"corner_cases": corner_cases}),
     )
 
 
@@ -271,7 +272,7 @@ def _info(instance_id: int, mover: Mover) -> ActorInfo:
     return ActorInfo(
         instance_id=instance_id,
         simulator_actor_id=500 + 3 * instance_id,
-        kind=mover.kind,  # type: ignore[arg-type]
+        kind=mover.kind,
         blueprint=mover.blueprint,
         base_type=mover.base_type,
         half_extent_m=mover.half,

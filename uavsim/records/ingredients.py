@@ -44,6 +44,7 @@ class ActorKind:
 
     Attributes:
         name: in ``ActorInfo.kind``.
+        written_as: the word for it in tables; "" is its name.
         has_box: its actors get boxes, by their class.
         label: class of an actor whose blueprint has none; None where base type and semantic tag tell it.
         is_prop: a thing that stands: its class is one of the props', and its sides may be thin.
@@ -58,6 +59,7 @@ class ActorKind:
     """
 
     name: str
+    written_as: str = ""
     has_box: bool = True
     label: str | None = None
     is_prop: bool = False

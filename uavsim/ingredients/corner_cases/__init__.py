@@ -30,7 +30,9 @@ INGREDIENT: Final = Ingredient(
     without=Named(f"{_HERE}.plan:without"),
     kinds=(
         ActorKind(name="prop", label="debris", is_prop=True, has_own_tag=True, may_hide=False),
-        ActorKind(name="case_vehicle", is_parked=True, is_ridden=True, may_hide=False, control="vehicle"),
+        ActorKind(
+            name="case_vehicle", written_as="vehicle", is_parked=True, is_ridden=True, may_hide=False, control="vehicle"
+        ),
     ),
     role="corner_case",
     spawn=Named(f"{_HERE}.carla:spawn"),

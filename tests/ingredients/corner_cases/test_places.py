@@ -8,8 +8,8 @@ import pytest
 from tests.plans import scene_plan
 from uavsim.errors import SceneVoid
 from uavsim.geometry.se3 import SE3
-from uavsim.ingredients.corner_cases.records import CasePart, CornerCasePlan, parts_outline_m
 from uavsim.ingredients.corner_cases.places import Lanes, Place, eyes_of_plan, find_place
+from uavsim.ingredients.corner_cases.records import CasePart, CornerCasePlan, parts_outline_m
 from uavsim.typing import FloatArray
 
 PLAN = scene_plan(samples=2)  # five drones 60 m up around (-20, -30)

@@ -12,8 +12,10 @@ import pytest
 from tests.encounter_factory import HALF_M, encounter_plan, place_of
 from uavsim.errors import MissedTick, SimulatorError
 from uavsim.geometry.se3 import SE3
+from uavsim.ingredients.intruders.carla import spawn
+from uavsim.ingredients.intruders.records import IntrudersPlan, intruders_of
 from uavsim.records.recording import ActorInfo
-from uavsim.ingredients.intruders.carla import CarlaIntruders
+from uavsim.simulate.carla.spawning import SpawnContext, Spawned
 
 
 class PaperServer:
@@ -49,17 +51,22 @@ def info(*, box_above_m: float, half_m: tuple[float, float, float] = HALF_M) -> 
     return ActorInfo(3, 41, "intruder", "static.prop.aeroplane", "", half_m, actor_SE3_box, 21, {})
 
 
+def spawned(server: Any, **changes: Any) -> Spawned:
+    plan = encounter_plan()
+    intruders = tuple(replace(one, **changes) for one in intruders_of(plan))
+    context = SpawnContext(server, server, plan, "Town10HD", lambda: None, lambda: None)
+    return spawn(context, IntrudersPlan(intruders))
+
+
 def test_the_middle_of_its_box_is_put_where_the_plan_has_it() -> None:
     server = PaperServer()
-    flown = CarlaIntruders(server, server, encounter_plan().intruders)
-    instance_of = {11: 1, 12: 2}
+    flown = spawned(server)
 
-    assert flown.spawn(instance_of) == [41]
-    assert instance_of == {11: 1, 12: 2, 41: 3}
+    assert flown.actor_ids == [41]
     assert server.spawned[0].location.z > 400.0  # high above its path
-    flown.know((info(box_above_m=1.35),))
+    flown.know({41: info(box_above_m=1.35)})
     assert server.attributes == [("role_name", "intruder")]  # by which it is found when its client is gone
-    flown.show(10)
+    flown.before_tick(10)
 
     (command,) = server.batches[-1]
     x, y, z = place_of(10, above_m=30.0)
@@ -71,11 +78,10 @@ def test_the_middle_of_its_box_is_put_where_the_plan_has_it() -> None:
 
 def test_after_its_path_it_stays_at_the_end() -> None:
     server = PaperServer()
-    flown = CarlaIntruders(server, server, encounter_plan().intruders)
-    flown.spawn({})
-    flown.know((info(box_above_m=0.0),))
-    flown.show(59)
-    flown.show(1000)
+    flown = spawned(server)
+    flown.know({41: info(box_above_m=0.0)})
+    flown.before_tick(59)
+    flown.before_tick(1000)
     assert server.batches[0][0].transform.location.x == server.batches[1][0].transform.location.x
 
 
@@ -84,24 +90,21 @@ def test_a_server_without_the_body_is_told_in_one_line() -> None:
     with pytest.raises(
         SimulatorError, match=r"no blueprint 'static.prop.aeroplane' .* blueprints: \{aeroplane: \.\.\.\}"
     ):
-        CarlaIntruders(server, server, encounter_plan().intruders).spawn({})
+        spawned(server)
 
 
 def test_a_static_mesh_of_the_servers_content_is_shown_by_its_path() -> None:
     server = PaperServer(blueprints=("static.prop.mesh",))
-    (planned,) = encounter_plan().intruders
-    flown = CarlaIntruders(server, server, (replace(planned, blueprint="/Game/Mine/cessna.cessna"),))
-    flown.spawn({})
+    flown = spawned(server, blueprint="/Game/Mine/cessna.cessna")
 
     assert server.attributes == [("role_name", "intruder"), ("mesh_path", "/Game/Mine/cessna.cessna")]
     with pytest.raises(SimulatorError, match=r"no static mesh '/Game/Mine/cessna.cessna'; .* blueprints: \{aeroplane"):
-        flown.know((info(box_above_m=0.0, half_m=(0.0, 0.0, 0.0)),))
+        flown.know({41: info(box_above_m=0.0, half_m=(0.0, 0.0, 0.0))})
 
 
 def test_a_refused_place_is_a_missed_tick() -> None:
     server = PaperServer(error="no such actor")
-    flown = CarlaIntruders(server, server, encounter_plan().intruders)
-    flown.spawn({})
-    flown.know((info(box_above_m=0.0),))
+    flown = spawned(server)
+    flown.know({41: info(box_above_m=0.0)})
     with pytest.raises(MissedTick, match="step 4: 1 intruders could not be placed: no such actor"):
-        flown.show(4)
+        flown.before_tick(4)

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from uavsim.ingredients.corner_cases.config import CornerCases
 from uavsim.config.load import load
 from uavsim.errors import ConfigError
+from uavsim.ingredients.corner_cases.config import CornerCases
 from uavsim.ingredients.corner_cases.plan import check_words
 
 GOOD = """

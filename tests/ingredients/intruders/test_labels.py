@@ -10,15 +10,20 @@ import pytest
 
 from tests.encounter_factory import ASIDE_M, FRAMES, INSTANCE, SPEED_MPS, START_M, make_encounter
 from uavsim.annotate import annotate
-from uavsim.ingredients.intruders.labels import horizon_side, intruder_labels
 from uavsim.errors import DatasetError
 from uavsim.geometry.se3 import SE3
 from uavsim.images import codec
-from uavsim.ingredients.intruders.label_records import ABOVE, BELOW, ON, UNKNOWN
+from uavsim.ingredients.intruders.label_records import ABOVE, BELOW, ON, UNKNOWN, IntruderLabels
+from uavsim.ingredients.intruders.labels import horizon_side, intruder_labels
+from uavsim.records.recording import Recording
+
+
+def labels_of(recording: Recording) -> tuple[IntruderLabels, ...]:
+    return intruder_labels(recording, recording.plan.ingredients["intruders"])
 
 
 def test_range_closing_speed_and_cpa_are_the_geometrys(tmp_path: Path) -> None:
-    (found,) = intruder_labels(make_encounter(tmp_path))
+    (found,) = labels_of(make_encounter(tmp_path))
 
     ahead_m = START_M - SPEED_MPS * 0.1 * found.frame
     true_m = np.sqrt(ahead_m**2 + ASIDE_M**2 + 30.0**2)
@@ -31,7 +36,7 @@ def test_range_closing_speed_and_cpa_are_the_geometrys(tmp_path: Path) -> None:
 
 
 def test_boxes_are_of_the_mask(tmp_path: Path) -> None:
-    (found,) = intruder_labels(make_encounter(tmp_path))
+    (found,) = labels_of(make_encounter(tmp_path))
 
     assert found.instance_id == INSTANCE
     assert found.from_mask[found.frame >= 21].all()  # before, it may lie between the centres of pixels
@@ -44,7 +49,7 @@ def test_boxes_are_of_the_mask(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("above_m", "side"), [(30.0, ABOVE), (-25.0, BELOW), (0.0, ON)])
 def test_the_side_of_the_horizon_is_that_of_the_pixels_around_it(tmp_path: Path, above_m: float, side: int) -> None:
-    (found,) = intruder_labels(make_encounter(tmp_path, above_m=above_m))
+    (found,) = labels_of(make_encounter(tmp_path, above_m=above_m))
     near = found.frame > 30
     assert (found.horizon[near] == side).all()
 
@@ -61,7 +66,7 @@ def test_without_a_semantic_image_the_masks_tags_tell_and_without_sky_nothing_do
 
 def test_labels_of_a_scene_hold_them_and_traffic_has_no_box_of_them(tmp_path: Path) -> None:
     labels = annotate(make_encounter(tmp_path))
-    assert len(labels.intruders) == 1
+    assert len(labels.ingredients["intruders"]) == 1
     assert not labels.actors
 
 
@@ -75,7 +80,7 @@ def test_one_that_reaches_beside_the_camera_is_found_in_the_mask(tmp_path: Path)
     tags = np.where(ids > 0, 21, 11).astype(np.uint8)
     (tmp_path / last.shots[0].files["instance"]).write_bytes(codec.encode_mask_ids(ids, tags))
 
-    (found,) = intruder_labels(replace(recording, frames=(*recording.frames[:-1], frame)))
+    (found,) = labels_of(replace(recording, frames=(*recording.frames[:-1], frame)))
     assert found.frame[-1] == FRAMES - 1
     assert found.box_px[-1].tolist() == [0.0, 70.0, 33.0, 20.0]
 
@@ -83,4 +88,4 @@ def test_one_that_reaches_beside_the_camera_is_found_in_the_mask(tmp_path: Path)
 def test_an_intruder_that_was_not_recorded_is_refused(tmp_path: Path) -> None:
     recording = replace(make_encounter(tmp_path), actors=())
     with pytest.raises(DatasetError, match="1 intruders are planned, 0 are among the actors"):
-        intruder_labels(recording)
+        labels_of(recording)

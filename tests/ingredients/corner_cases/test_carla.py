@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from uavsim.geometry.se3 import SE3
+from uavsim.ingredients.corner_cases.carla import WorldGround, finish, rows_on
 from uavsim.ingredients.corner_cases.records import CasePart, CornerCasePlan, CornerCasesPlan, role_of_part
 from uavsim.records.recording import ActorInfo
-from uavsim.ingredients.corner_cases.carla import WorldGround, rows_on, with_open_doors
 
 Kind = carla.LaneType
 
@@ -95,7 +95,7 @@ def test_open_doors_widen_the_box_of_the_part_that_has_them() -> None:
         ActorInfo(
             k + 1,
             50 + k,
-            "vehicle",
+            "case_vehicle",
             "vehicle.ford.crown",
             "car",
             (2.6, 0.9, 0.8),
@@ -105,5 +105,8 @@ def test_open_doors_widen_the_box_of_the_part_that_has_them() -> None:
         )
         for k, role in enumerate((role_of_part(0, 0), role_of_part(0, 1), "autopilot", role_of_part(3, 0)))
     ]
-    widths_m = [with_open_doors(info, plan).half_extent_m[1] for info in infos]
+    opened: list[int] = []
+    actors = [SimpleNamespace(open_door=lambda _doors, k=k: opened.append(k)) for k in range(4)]
+    widths_m = [finish(plan, actor, info).half_extent_m[1] for actor, info in zip(actors, infos, strict=True)]
     np.testing.assert_allclose(widths_m, [0.9, 1.8, 0.9, 0.9])
+    assert opened == [1]

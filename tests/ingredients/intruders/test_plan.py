@@ -7,19 +7,20 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from uavsim.ingredients.intruders.config import EncountersConfig
 from uavsim.config.library import Library
 from uavsim.config.load import load
 from uavsim.errors import ConfigError
 from uavsim.geometry import encounter, quaternion
 from uavsim.geometry.se3 import SE3
 from uavsim.images.codec import encode_png
-from uavsim.plan import plan_scenes
 from uavsim.ingredients.intruders.chart import draw_encounters
+from uavsim.ingredients.intruders.config import EncountersConfig
 from uavsim.ingredients.intruders.coverage import coverage, sighting
 from uavsim.ingredients.intruders.plan import Place, horizon_deg, scene_intruders
+from uavsim.ingredients.intruders.records import IntruderPlan, intruders_of
+from uavsim.plan import plan_scenes
 from uavsim.records.codec import pack_plan, unpack_plan
-from uavsim.records.plan import CameraSpec, IntruderPlan, ScenePlan, SwarmTrajectory
+from uavsim.records.plan import CameraSpec, ScenePlan, SwarmTrajectory
 from uavsim.typing import FloatArray
 
 HEAD = "profile: aot\ncamera: FRONT\n"
@@ -38,14 +39,14 @@ def place(*, drones: int = 1, height_m: float = 100.0, y_m: float = 0.0) -> Plac
     return Place(Library.of().town("Town10HD").model, (front,), swarm, step_s=0.1)
 
 
-def intruders_of(tmp_path: Path, text: str, where: Place) -> tuple[IntruderPlan, ...]:
+def made_of(tmp_path: Path, text: str, where: Place) -> tuple[IntruderPlan, ...]:
     (tmp_path / "e.yaml").write_text(text)
     return scene_intruders(load(tmp_path / "e.yaml", EncountersConfig), where, seed=1, number=3)
 
 
 def test_what_is_asked_for_is_flown(tmp_path: Path) -> None:
     where = place()
-    (made,) = intruders_of(tmp_path, ONE, where)
+    (made,) = made_of(tmp_path, ONE, where)
 
     assert (made.name, made.kind, made.profile, made.collision_course) == ("Airplane1", "aeroplane", "aot", True)
     time_s: FloatArray = np.arange(601, dtype=np.float64) * 0.1
@@ -61,11 +62,9 @@ def test_two_of_a_kind_have_two_names_and_keep_apart(tmp_path: Path) -> None:
         "  - {kind: aeroplane, range_m: 1500, cpa_m: 100, time_to_cpa_s: 30, passing_deg: 0}\n"
         "  - {kind: aeroplane, range_m: 1500, cpa_m: 100, time_to_cpa_s: 30, passing_deg: 180, elevation_deg: 5}\n"
     )
-    assert [made.name for made in intruders_of(tmp_path, text, place(height_m=300.0))] == ["Airplane1", "Airplane2"]
+    assert [made.name for made in made_of(tmp_path, text, place(height_m=300.0))] == ["Airplane1", "Airplane2"]
     with pytest.raises(ConfigError, match=r"encounters\[1\].*within .* m of Airplane1 .*possible is"):
-        intruders_of(
-            tmp_path, text.replace("passing_deg: 180, elevation_deg: 5", "passing_deg: 0"), place(height_m=300.0)
-        )
+        made_of(tmp_path, text.replace("passing_deg: 180, elevation_deg: 5", "passing_deg: 0"), place(height_m=300.0))
 
 
 @pytest.mark.parametrize(
@@ -89,17 +88,17 @@ def test_two_of_a_kind_have_two_names_and_keep_apart(tmp_path: Path) -> None:
 )
 def test_bad_input_is_one_line_with_what_would_do(tmp_path: Path, change: tuple[str, str], said: str) -> None:
     with pytest.raises(ConfigError, match=said) as caught:
-        intruders_of(tmp_path, ONE.replace(*change), place())
+        made_of(tmp_path, ONE.replace(*change), place())
     assert "\n" not in str(caught.value)
 
 
 def test_it_keeps_clear_of_buildings_and_other_drones(tmp_path: Path) -> None:
     low = HEAD + "encounters: [{kind: drone, range_m: 80, cpa_m: 8, time_to_cpa_s: 12, passing_deg: 0}]\n"
     with pytest.raises(ConfigError, match=r"within .* m of 'building \d'"):  # over the south-west of Town10HD
-        intruders_of(tmp_path, low, place(height_m=25.0, y_m=-60.0))
+        made_of(tmp_path, low, place(height_m=25.0, y_m=-60.0))
     beside = HEAD + "encounters: [{kind: drone, range_m: 300, cpa_m: 20, time_to_cpa_s: 12, passing_deg: 180}]\n"
     with pytest.raises(ConfigError, match="m of drone 1"):
-        intruders_of(tmp_path, beside, place(drones=2))
+        made_of(tmp_path, beside, place(drones=2))
 
 
 SCENES = 8
@@ -112,17 +111,17 @@ def plans() -> list[ScenePlan]:
 
 
 def test_draws_reach_the_shares_that_are_wanted(plans: list[ScenePlan]) -> None:
-    made = [intruder for plan in plans for intruder in plan.intruders]
+    made = [intruder for plan in plans for intruder in intruders_of(plan)]
 
     assert len(made) == SCENES
     assert 3 <= sum(i.collision_course for i in made) <= 6  # 55 % of 8 is 4.4
-    model = Library.of().encounters("aot").model
+    model = Library.of().of_ingredient("encounters", "aot").model
     report = {row.measure: row for row in coverage(plans, model.wanted, within_deg=model.horizon_within_deg)}
     assert report["on collision course"].wanted == "55 %"
     above = int(report["above the horizon, of images"].made.removesuffix(" %"))
     assert 55 <= above <= 100
     for plan in plans:
-        assert sighting(plan, plan.intruders[0]).in_image.sum() * 0.1 >= 5.0
+        assert sighting(plan, intruders_of(plan)[0]).in_image.sum() * 0.1 >= 5.0
 
 
 def test_each_encounter_is_drawn_in_a_row_of_its_own(plans: list[ScenePlan]) -> None:
@@ -138,20 +137,20 @@ def test_the_same_seed_gives_the_same_encounters_whichever_scenes_are_made(plans
     (other,) = plan_scenes("aot-mini", samples=600, scenes=[5], seed=99)
 
     assert pack_plan(plans[5]) == pack_plan(again) == pack_plan(unpack_plan(pack_plan(again)))
-    assert plans[5].intruders[0].range_m != other.intruders[0].range_m
+    assert intruders_of(plans[5])[0].range_m != intruders_of(other)[0].range_m
 
 
 def test_fewer_samples_are_the_begin_of_the_same_flight(plans: list[ScenePlan]) -> None:
     (short,) = plan_scenes("aot-mini", scenes=[3], samples=20)
     longer = plans[3]
 
-    assert len(short.swarm.map_SE3_flu) == len(short.intruders[0].map_SE3_flu) == 20
+    assert len(short.swarm.map_SE3_flu) == len(intruders_of(short)[0].map_SE3_flu) == 20
     for a, b in (
         (longer.swarm.map_SE3_flu, short.swarm.map_SE3_flu),
-        (longer.intruders[0].map_SE3_flu, short.intruders[0].map_SE3_flu),
+        (intruders_of(longer)[0].map_SE3_flu, intruders_of(short)[0].map_SE3_flu),
     ):
         np.testing.assert_array_equal(a.translation_m[:20], b.translation_m)
-    assert longer.intruders[0].cpa_s == short.intruders[0].cpa_s
+    assert intruders_of(longer)[0].cpa_s == intruders_of(short)[0].cpa_s
 
 
 def test_a_scene_may_have_both_an_encounter_and_a_corner_case(tmp_path: Path) -> None:
@@ -165,9 +164,8 @@ def test_a_scene_may_have_both_an_encounter_and_a_corner_case(tmp_path: Path) ->
     )
     (plan,) = plan_scenes(str(tmp_path / "both.yaml"))
 
-    assert [intruder.kind for intruder in plan.intruders] == ["drone"]
-    assert plan.corner_cases is not None
-    assert [case.name for case in plan.corner_cases.cases] == ["roof_bicycle"]
+    assert [intruder.kind for intruder in intruders_of(plan)] == ["drone"]
+    assert [case.name for case in plan.ingredients["corner_cases"].cases] == ["roof_bicycle"]
 
 
 def test_the_horizon_of_the_land_is_lower_from_higher_up() -> None:

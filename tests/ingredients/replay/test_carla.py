@@ -13,10 +13,11 @@ import pytest
 from tests.plans import scene_plan
 from uavsim.errors import MissedTick, SceneVoid
 from uavsim.geometry.se3 import SE3
+from uavsim.ingredients.replay.carla import RecordedTraffic, spawn
+from uavsim.ingredients.replay.records import ReplayPlan
 from uavsim.records.actors import ActorInfo, ActorStates
 from uavsim.records.motion import Motion, TickMotion
-from uavsim.records.plan import ReplayPlan, ScenePlan
-from uavsim.ingredients.replay.carla import RecordedTraffic
+from uavsim.simulate.carla.spawning import SpawnContext
 
 CAR, WALKER = "vehicle.audi.tt", "walker.pedestrian.0001"
 STEPS = 11
@@ -81,7 +82,7 @@ def commands(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def info(instance_id: int, blueprint: str) -> ActorInfo:
     kind = "walker" if blueprint.startswith("walker") else "vehicle"
-    return ActorInfo(instance_id, 0, kind, blueprint, "", (1, 1, 1), SE3.identity(), 14)  # type: ignore[arg-type]
+    return ActorInfo(instance_id, 0, kind, blueprint, "", (1, 1, 1), SE3.identity(), 14)
 
 
 def states() -> ActorStates:
@@ -89,7 +90,7 @@ def states() -> ActorStates:
     return ActorStates(np.array([1, 2, 3]), SE3.identity((3,)), three, three, three, three)
 
 
-def plan(**changes: Any) -> ScenePlan:
+def plan(**changes: Any) -> ReplayPlan:
     ue_pose = np.zeros((STEPS, 3, 6), np.float32)
     ue_pose[:, 0, 0] = np.arange(STEPS)  # the first car drives, the second vanishes, the walker stands
     ue_pose[:, 1, 1] = 20.0
@@ -111,12 +112,15 @@ def plan(**changes: Any) -> ScenePlan:
     )
     actors = (info(1, CAR), info(2, CAR), info(3, WALKER))
     recorded = ReplayPlan(motion.packed(), actors, (states(), states()))
-    return replace(scene_plan(samples=2), replay=replace(recorded, **changes))
+    return replace(recorded, **changes)
 
 
 def spawned(server: Server, **changes: Any) -> RecordedTraffic:
-    traffic = RecordedTraffic(server, server, plan(**changes), map_name="Town10HD")
-    traffic.spawn(lambda: None)
+    fake: Any = server
+    traffic = spawn(
+        SpawnContext(fake, fake, scene_plan(samples=2), "Town10HD", lambda: None, lambda: None), plan(**changes)
+    )
+    assert isinstance(traffic, RecordedTraffic)
     server.batches.clear()
     return traffic
 
@@ -128,7 +132,7 @@ def test_only_what_changed_is_told() -> None:
     counts = []
     for step in (0, 0, 1, 4, 5, 6):
         server.batches.clear()
-        traffic.show(step)
+        traffic.before_tick(step)
         counts.append(sorted(type(c).__name__ for batch in server.batches for c in batch))
     placed, told = ["ApplyTransform"], ["ApplyVehicleControl"]
     assert counts[0] == placed * 3 + told * 2 + ["ApplyWalkerControl"]
@@ -138,16 +142,14 @@ def test_only_what_changed_is_told() -> None:
     assert counts[4] == placed
     assert counts[5] == placed + told
     assert [(name, int(state)) for name, state in server.set] == [("3", 0), ("7", 2), ("3", 2)]
-    traffic.release()
+    traffic.clear()
     assert not server.frozen
 
 
 def test_hidden_actors_are_not_spawned() -> None:
     server = Server()
-    traffic = RecordedTraffic(server, server, plan(hidden=(1, 3)), map_name="Town10HD")
-    assert [len(ids) for ids in traffic.spawn(lambda: None)] == [1, 0]
-    assert list(traffic.instance_of.values()) == [2]
-    assert traffic.first_parked == 4  # as it was: hidden actors keep their numbers
+    traffic = spawned(server, hidden=(1, 3))
+    assert traffic.instance_of == {traffic.actor_ids[0]: 2}  # as it was: hidden actors keep their numbers
 
 
 def test_an_actor_that_cannot_be_spawned_is_named_in_one_line() -> None:
@@ -172,7 +174,7 @@ def measured(*, off_m: float = 0.0, turned_deg: float = 0.0, light: int = 0) -> 
 
 def test_the_recorded_state_stands_for_what_is_proven_to_be_there() -> None:
     traffic = spawned(Server())
-    traffic.show(0)
+    traffic.before_tick(0)
     shown = traffic.proven(states(), measured(turned_deg=360.0))
     np.testing.assert_array_equal(shown.velocity_map_mps, states().velocity_map_mps)
     for wrong, reason in (
@@ -187,7 +189,6 @@ def test_the_recorded_state_stands_for_what_is_proven_to_be_there() -> None:
 def test_a_town_without_the_traffic_lights_is_refused() -> None:
     server = Server()
     recorded = plan()
-    assert recorded.replay is not None
-    motion = replace(recorded.replay.motion.open(), signal_id=("3", "9"))
+    motion = replace(recorded.motion.open(), signal_id=("3", "9"))
     with pytest.raises(SceneVoid, match="no traffic light '9'"):
         spawned(server, motion=motion.packed())

@@ -8,9 +8,9 @@ import pytest
 
 from uavsim.errors import ConfigError
 from uavsim.geometry.se3 import SE3
+from uavsim.ingredients.corner_cases.records import CasePart, part_of_role, parts_outline_m, role_of_part
 from uavsim.plan import plan_scenes
 from uavsim.records.codec import pack_plan, unpack_plan
-from uavsim.ingredients.corner_cases.records import CasePart, part_of_role, parts_outline_m, role_of_part
 
 DATASET = """
 towns: {Town10HD: {scenes: 8, routes: [town10_row3_col3]}}
@@ -30,26 +30,26 @@ def planned(tmp_path: Path, cases: str, *, weather: str = "clear_noon", extra: s
 
 def test_kinds_come_in_turn(tmp_path: Path) -> None:
     plans = planned(tmp_path, "{from: road_hazards, kinds: [wire, manhole, ladder], per_scene: 2}")
-    names = [[case.name for case in plan.corner_cases.cases] for plan in plans]
+    names = [[case.name for case in plan.ingredients["corner_cases"].cases] for plan in plans]
     assert names[:3] == [["wire", "manhole"], ["ladder", "wire"], ["manhole", "ladder"]]
 
 
 def test_a_single_case_may_have_to_be_larger_than_the_others(tmp_path: Path) -> None:
     cases = "{from: road_hazards, kinds: [wire, manhole], min_visible_px: 90, min_visible_px_of: {manhole: 120}}"
     plans = planned(tmp_path, cases)
-    assert [plan.corner_cases.cases[0].min_visible_px for plan in plans[:2]] == [90, 120]
+    assert [plan.ingredients["corner_cases"].cases[0].min_visible_px for plan in plans[:2]] == [90, 120]
 
 
 def test_drawn_kinds_follow_the_seed(tmp_path: Path) -> None:
     cases = "{from: road_hazards, order: drawn}"
     first, again, other = (planned(tmp_path, cases, seed=seed) for seed in (5, 5, 6))
-    names = [[plan.corner_cases.cases[0].name for plan in plans] for plans in (first, again, other)]
+    names = [[plan.ingredients["corner_cases"].cases[0].name for plan in plans] for plans in (first, again, other)]
     assert names[0] == names[1] != names[2]
 
 
 def test_a_plan_survives_the_way_to_the_client_and_one_without_keeps_its_bytes(tmp_path: Path) -> None:
     (plan,) = planned(tmp_path, "{from: road_hazards}")[:1]
-    assert unpack_plan(pack_plan(plan)).corner_cases == plan.corner_cases
+    assert unpack_plan(pack_plan(plan)).ingredients["corner_cases"] == plan.ingredients["corner_cases"]
     (bare,) = plan_scenes("smoke", town="Town10HD", scenes=[0])
     assert b"corner_cases" not in pack_plan(bare)
 
@@ -57,8 +57,8 @@ def test_a_plan_survives_the_way_to_the_client_and_one_without_keeps_its_bytes(t
 @pytest.mark.parametrize(("weather", "own"), [("clear_noon", True), ("golden_hour", False)])
 def test_the_domain_follows_from_town_and_weather(tmp_path: Path, weather: str, own: bool) -> None:
     plans = planned(tmp_path, "{from: road_hazards}", weather=weather)
-    assert plans[0].corner_cases.in_domain == {"nuscenes": own, "kitti": False, "waymo": False}
-    words = plans[0].corner_cases.words
+    assert plans[0].ingredients["corner_cases"].in_domain == {"nuscenes": own, "kitti": False, "waymo": False}
+    words = plans[0].ingredients["corner_cases"].words
     assert words["construction_barrier"].seen == {"nuscenes": True, "kitti": False, "waymo": False}
     assert words["car"].seen == {"nuscenes": True, "kitti": True, "waymo": True}
 
