@@ -24,6 +24,7 @@ from uavsim.dataset.schema import (
     SPLITS,
     VISIBILITY,
     Tables,
+    all_tables,
     scene_tables,
 )
 from uavsim.dataset.tables import TableWriter, write_json, write_rows
@@ -161,9 +162,18 @@ class _VersionFolder:
         write_json(self._folder / SPLITS, {name: self._splits[name] for name in _split_names(self._splits)})
         write_json(
             self._folder / DATASET_INFO,
-            _description(info, self.result, towns=list(self.towns), blank=blank_maps, with_lidar=with_lidar),
+            _description(info, self.result, towns=list(self.towns), blank=blank_maps, with_lidar=with_lidar)
+            | _references(count),
         )
         return self.result
+
+
+def _references(written: Mapping[str, int]) -> DatasetInfo:
+    """Tell validators what columns name, in tables that packages add; nothing where there are none."""
+    told = {
+        table.name: dict(table.references) for table in all_tables() if table.references and written.get(table.name)
+    }
+    return {"references": told} if told else {}
 
 
 def _split_names(splits: Iterable[str]) -> list[str]:

@@ -9,7 +9,7 @@ Columns are in ``rows``.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Final, Generic, Literal, TypeAlias, TypeVar
 
@@ -68,6 +68,7 @@ class Table(Generic[Row]):
         scope: see ``Scope``.
         required: the devkit opens it; without it a folder is no data set.
         where_empty: the file is written where the table has no rows too.
+        references: column -> table whose tokens it names; told to validators where a package adds the table.
     """
 
     name: str
@@ -76,6 +77,7 @@ class Table(Generic[Row]):
     scope: Scope = "scene"
     required: bool = True
     where_empty: bool = True
+    references: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def file(self) -> str:

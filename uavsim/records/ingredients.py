@@ -117,9 +117,8 @@ class Ingredient:
         finish: ``(record, actor, info) -> info``: the last touch of each of its actors, a replay's too.
         flight: ``(record) -> Motion | None`` of drones that do not fly the plan.
         labels: ``(Recording, record) -> object`` that lands in ``SceneLabels.ingredients``.
-        tables: tuple of the ``Table`` objects that it adds to a dataset.
+        tables: tuple of the ``Table`` objects that it adds to a dataset; their ``references`` tell validators what to check.
         rows: ``(SceneLabels, record, tables) -> {table: rows}`` of them.
-        hints: what a validator may expect, data only: table -> what a row is.
     """
 
     key: str
@@ -146,7 +145,6 @@ class Ingredient:
     labels: Part | None = None
     tables: Part | None = None
     rows: Part | None = None
-    hints: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
 
 INGREDIENTS: Final[Registry[Ingredient]] = Registry(
