@@ -105,8 +105,8 @@ def plan(
     )
     if as_json:
         told = {"dataset": plans[0].dataset, "scenes": [_scene_as_json(scene) for scene in plans]}
-        for ingredient in _used(plans):
-            told |= ingredient.show_json.load()(dataset, plans) if ingredient.show_json is not None else {}
+        for part in (one.show_json for one in _used(plans) if one.show_json is not None):
+            told |= part.load()(dataset, plans)
         write_out(json.dumps(told))
         if png is not None:
             _draw(plans, roads, png, as_json=True)
@@ -115,9 +115,8 @@ def plan(
     (screen if screen.is_terminal else Screen(width=_WIDE)).print(_table(plans))
     target = png or Path(f"{plans[0].dataset}-{plans[0].town.name}-plan.png")
     _draw(plans, roads, target)
-    for ingredient in _used(plans):
-        if ingredient.show is not None:
-            ingredient.show.load()(dataset, plans, target, wide=_WIDE)
+    for part in (one.show for one in _used(plans) if one.show is not None):
+        part.load()(dataset, plans, target, wide=_WIDE)
 
 
 def _used(plans: Sequence[ScenePlan]) -> list[Ingredient]:

@@ -160,20 +160,14 @@ class _VersionFolder:
         for name, rows in shared.items():
             count[name] = write_rows(self._folder / f"{name}.json", rows)
         write_json(self._folder / SPLITS, {name: self._splits[name] for name in _split_names(self._splits)})
-        write_json(
-            self._folder / DATASET_INFO,
-            _description(info, self.result, towns=list(self.towns), blank=blank_maps, with_lidar=with_lidar)
-            | _references(count),
-        )
+        described = _description(info, self.result, towns=list(self.towns), blank=blank_maps, with_lidar=with_lidar)
+        added = {
+            table.name: dict(table.references) for table in all_tables() if table.references and table.name in count
+        }
+        if added:  # for validators, which know of no package's tables
+            described["references"] = added
+        write_json(self._folder / DATASET_INFO, described)
         return self.result
-
-
-def _references(written: Mapping[str, int]) -> DatasetInfo:
-    """Tell validators what columns name, in tables that packages add; nothing where there are none."""
-    told = {
-        table.name: dict(table.references) for table in all_tables() if table.references and written.get(table.name)
-    }
-    return {"references": told} if told else {}
 
 
 def _split_names(splits: Iterable[str]) -> list[str]:
