@@ -164,9 +164,8 @@ class _VersionFolder:
         added = {
             table.name: dict(table.references) for table in all_tables() if table.references and table.name in count
         }
-        if added:  # for validators, which know of no package's tables
-            described["references"] = added
-        write_json(self._folder / DATASET_INFO, described)
+        hints = {"references": added} if added else {}  # for validators, which know of no package's tables
+        write_json(self._folder / DATASET_INFO, {**described, **hints})
         return self.result
 
 

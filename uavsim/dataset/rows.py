@@ -309,5 +309,4 @@ class DatasetInfo(RunInfo, total=False):
     scenes: int
     towns: list[str]
     rows: dict[str, int]
-    references: dict[str, dict[str, str]]
     notes: list[str]
