@@ -14,7 +14,9 @@ from uavsim.geometry import quaternion
 from uavsim.geometry.frames import FLU_SE3_OPTICAL
 from uavsim.geometry.se3 import SE3
 from uavsim.images import codec
-from uavsim.records.plan import IntruderPlan, ScenePlan, SwarmTrajectory, TrafficPlan
+from uavsim.ingredients.intruders.records import IntruderPlan, IntrudersPlan
+from uavsim.ingredients.traffic.records import TrafficPlan
+from uavsim.records.plan import ScenePlan, SwarmTrajectory
 from uavsim.records.recording import (
     ActorInfo,
     ActorStates,
@@ -56,7 +58,7 @@ def encounter_plan(*, above_m: float = 30.0, planned: bool = True, scene_index: 
     return replace(
         make_plan(scene=scene, scene_index=scene_index, dataset="air", samples=1, sweeps=0, drones=1),
         samples=FRAMES, step_us=STEP_US, keyframe_every_steps=1, rig=(FRONT,), swarm=SwarmTrajectory((0,), own),
-        traffic=TrafficPlan(0, 0, ()), intruders=(intruder,),
+        ingredients={"traffic": TrafficPlan(0), "intruders": IntrudersPlan((intruder,))},
     )  # fmt: skip
 
 

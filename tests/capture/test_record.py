@@ -41,7 +41,7 @@ class Simulator:
 
     def begin_scene(self, plan: Any, *, heartbeat: Any) -> tuple[Simulator, SceneTraffic]:
         del plan, heartbeat
-        return self, SceneTraffic(INFOS, 2, 2, 0, 0)
+        return self, SceneTraffic(INFOS, {"vehicles": (2, 2)})
 
     def capture(self, step: int, *, poses_of: Any) -> tuple[Any, ...]:
         drones = self.swarm.advance(step)

@@ -11,17 +11,17 @@ from hypothesis.extra import numpy as npst
 from tests.records.test_motion import motion
 from uavsim.errors import DatasetError
 from uavsim.geometry.se3 import SE3
+from uavsim.ingredients.replay.records import ReplayPlan
+from uavsim.ingredients.traffic.records import TrafficPlan
 from uavsim.records import codec, recording
 from uavsim.records.plan import (
     DegradationPlan,
     ImageFormat,
     LabelPlan,
     PlanNotes,
-    ReplayPlan,
     ScenePlan,
     SwarmTrajectory,
     TownSite,
-    TrafficPlan,
     WeatherTrack,
 )
 from uavsim.records.sensors import Agent, CameraParams, LidarParams, Sensor, SensorSpec
@@ -53,7 +53,7 @@ def make_plan(**changes) -> ScenePlan:
             (0, 3),
             SE3(np.ones((steps, drones, 4)) / 2, np.linspace(-1, 1, steps * drones * 3).reshape(steps, drones, 3)),
         ),
-        traffic=TrafficPlan(60, 3, ("vehicle.audi.a2",), speed_difference_percent=-12.5),
+        ingredients={"traffic": TrafficPlan(60, ("vehicle.audi.a2",), speed_difference_percent=-12.5)},
         weather=WeatherTrack("dusk", (0, 777_777), np.arange(28.0).reshape(2, 14)),
         images=ImageFormat("jpeg", 91),
         splits=("uav_train", "uav_mini"),
@@ -187,10 +187,11 @@ def test_what_is_no_array(array):
         codec.unpack_value({"~": "ndarray"} | array)
 
 
-def test_fields_that_came_later_are_left_out_where_they_say_nothing() -> None:
-    """Scenes that were flown before keep their hashes, and are not flown again."""
-    assert not {"recording", "replay"} & codec.pack_value(make_plan()).keys()
-    replayed = make_plan(recording="keyframes", replay=ReplayPlan(motion(2, 1).packed(), (), ()))
-    back = codec.unpack_value(codec.pack_value(replayed))
-    assert back.recording == "keyframes"
-    assert back.replay.motion.columns == motion(2, 1).packed().columns
+def test_records_of_ingredients_are_named_by_their_ingredient() -> None:
+    plan = make_plan(ingredients={"replay": ReplayPlan(motion(2, 1).packed(), (), ())})
+    packed = codec.pack_value(plan)
+    assert packed["ingredients"]["replay"]["~"] == "replay.ReplayPlan"
+    assert codec.unpack_value(packed).of(ReplayPlan).motion.columns == motion(2, 1).packed().columns
+    packed["ingredients"]["replay"]["~"] = "snowmen.Snowman"
+    with pytest.raises(DatasetError, match=r"no record is called 'snowmen\.Snowman'"):
+        codec.unpack_value(packed)

@@ -47,8 +47,7 @@ class PaperWorld:
 
     def populate(self, plan: ScenePlan, *, heartbeat: Heartbeat) -> SceneTraffic:
         heartbeat("spawn", 0)
-        traffic = plan.traffic
-        return SceneTraffic((), traffic.vehicles, 0, traffic.walkers, 0)
+        return SceneTraffic()
 
     def show(self, step: int) -> None:
         pass

@@ -15,13 +15,14 @@ import numpy as np
 
 from uavsim.geometry.se3 import SE3
 from uavsim.images import codec, points
-from uavsim.records.corner_cases import CornerCasesPlan
+from uavsim.ingredients.corner_cases.records import CornerCasesPlan
+from uavsim.ingredients.traffic.records import TrafficPlan
+from uavsim.ingredients.walkers.records import WalkersPlan
 from uavsim.records.plan import (
     ImageFormat,
     ScenePlan,
     SwarmTrajectory,
     TownSite,
-    TrafficPlan,
     WeatherTrack,
 )
 from uavsim.records.recording import (
@@ -176,12 +177,12 @@ def make_plan(
             *((LIDAR,) if lidar else ()),
         ),
         swarm=SwarmTrajectory(ids, SE3(turns, places)),
-        traffic=TrafficPlan(vehicles=11, walkers=1, blueprints=()),
         weather=WeatherTrack("clear_noon", (0,), np.linspace(0.0, 13.0, 14)[None]),
         images=ImageFormat(images),  # type: ignore[arg-type]
         splits=splits,
         version=version,
-        corner_cases=corner_cases,
+        ingredients={"traffic": TrafficPlan(11), "walkers": WalkersPlan(1)}
+        | ({} if corner_cases is None else {"corner_cases": corner_cases}),
     )
 
 
@@ -276,7 +277,7 @@ def _info(instance_id: int, mover: Mover) -> ActorInfo:
     return ActorInfo(
         instance_id=instance_id,
         simulator_actor_id=500 + 3 * instance_id,
-        kind=mover.kind,  # type: ignore[arg-type]
+        kind=mover.kind,
         blueprint=mover.blueprint,
         base_type=mover.base_type,
         half_extent_m=mover.half,

@@ -6,12 +6,12 @@ import numpy as np
 
 from uavsim.geometry import quaternion
 from uavsim.geometry.se3 import SE3
+from uavsim.ingredients.traffic.records import TrafficPlan
 from uavsim.records.plan import (
     ImageFormat,
     ScenePlan,
     SwarmTrajectory,
     TownSite,
-    TrafficPlan,
     WeatherTrack,
 )
 from uavsim.records.sensors import CameraParams, SensorSpec
@@ -73,7 +73,7 @@ def scene_plan(
         sweeps_per_keyframe=0,
         rig=cameras or rig(),
         swarm=SwarmTrajectory((0, 1, 2, 3, 4), SE3(quaternion.from_yaw(yaw), t_m)),
-        traffic=TrafficPlan(vehicles, 0, ()),
+        ingredients={"traffic": TrafficPlan(vehicles)},
         weather=WeatherTrack(
             "ClearNoon", (0,), np.array([[5.0, 0, 0, 10, -1, 45, 2, 0.75, 0.1, 0, 1, 0.03, 0.0331, 0]])
         ),

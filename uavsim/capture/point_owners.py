@@ -10,6 +10,7 @@ import numpy as np
 from uavsim.capture.masks import MOVER_TAGS
 from uavsim.errors import MissedTick
 from uavsim.images.points import Returns
+from uavsim.records.ingredients import actor_kind
 from uavsim.records.recording import ActorInfo, ActorStates
 from uavsim.typing import BoolArray, FloatArray, IntArray
 
@@ -29,7 +30,7 @@ class PointOwners:
         self._info = {info.instance_id: info for info in actors}
         self._instance_of = np.zeros(65536, dtype=np.int64)
         for info in actors:
-            if info.kind != "environment" and info.simulator_actor_id & 0xFFFF:  # 0 is what is no actor
+            if not actor_kind(info.kind).is_of_town and info.simulator_actor_id & 0xFFFF:  # 0 is what is no actor
                 self._instance_of[info.simulator_actor_id & 0xFFFF] = info.instance_id
         self._boxed = frozenset(info.instance_id for info in actors if _has_box(info))
 

@@ -17,7 +17,7 @@ from uavsim.errors import MissedTick
 from uavsim.images import mask_pixels, points
 from uavsim.records.modalities import INSTANCE, LIDAR, LIDAR_INSTANCE, Modality
 from uavsim.records.recording import ActorInfo, ActorStates
-from uavsim.registry import resolve
+from uavsim.registry import Named
 from uavsim.simulate.ports import Reading, SensorPose
 
 __all__ = ["BoundMasks", "DifferentImages", "OwnedPoints", "Proof", "Taken", "proof_of"]
@@ -57,7 +57,7 @@ class Proof(Protocol):
 
 def proof_of(modality: Modality, actors: Sequence[ActorInfo]) -> Proof:
     """Begin a modality's proof in a scene."""
-    proof: Proof = resolve(modality.proof, what=f"sensor {modality.name}")(actors)
+    proof: Proof = Named[Any](modality.proof).load()(actors)
     return proof
 
 

@@ -181,14 +181,15 @@ class _Behind:
 
 def _facts(session: Session, traffic: SceneTraffic, *, mask_ids: str) -> SessionFacts:
     world = session.world
+    vehicles, walkers = (traffic.counts.get(what, (0, 0)) for what in ("vehicles", "walkers"))
     return SessionFacts(
         simulator=world.kind,
         client_version=world.client_version,
         server_version=world.server_version,
         topology=session.topology,
-        vehicles_asked=traffic.vehicles_asked,
-        vehicles_spawned=traffic.vehicles_spawned,
-        walkers_asked=traffic.walkers_asked,
-        walkers_spawned=traffic.walkers_spawned,
+        vehicles_asked=vehicles[0],
+        vehicles_spawned=vehicles[1],
+        walkers_asked=walkers[0],
+        walkers_spawned=walkers[1],
         mask_ids=mask_ids,
     )

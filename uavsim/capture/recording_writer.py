@@ -24,6 +24,7 @@ from uavsim.capture.measuring import FrameMeasure, measure_capture
 from uavsim.capture.recording_reader import LOG_NAME, RECORDING_FORMAT
 from uavsim.files.whole import storage_error
 from uavsim.records.codec import pack_plan, pack_value
+from uavsim.records.ingredients import ingredients_of
 from uavsim.records.modalities import RGB, modality
 from uavsim.records.motion import Motion
 from uavsim.records.plan import ImageFormat, ScenePlan
@@ -142,9 +143,11 @@ class RecordingWriter:
         """
         while self._pending:
             self._wait_for(self._pending.popleft())
+        # what stands in for the others has its motion in the recording itself
+        used = [one for one in ingredients_of(self._plan.ingredients) if not one.ingredient.stands_in]
         head = {
             "format": RECORDING_FORMAT,
-            "plan": pack_plan(replace(self._plan, replay=None)),  # its motion is the recording's own
+            "plan": pack_plan(replace(self._plan, ingredients={one.name: one.record for one in used})),
             "facts": pack_value(facts),
             "actors": pack_value(tuple(actors)),
             "drivable": pack_value(drivable_map_m),

@@ -10,7 +10,7 @@ from uavsim.config.base import CameraName, Metres3, Model, Text
 from uavsim.errors import UnknownNameError
 from uavsim.records.modalities import CAMERA_SENSORS, INSTANCE, LIDAR, RGB, camera_sensors, modalities
 from uavsim.records.sensors import LidarParams, SensorParams
-from uavsim.registry import pick, resolve
+from uavsim.registry import Named, pick
 
 __all__ = ["Block", "Camera", "Fov", "Lidar", "Mounted", "Pixels", "Rig", "Sensors"]
 
@@ -137,7 +137,7 @@ class Mounted(Model):
         blocks = {name: m.block for name, m in modalities().items() if m.block}
         for name, given in extra.items():
             try:
-                block = resolve(pick(blocks, name, what="sensor"), what=f"sensor {name}")
+                block = Named[type[Block]](pick(blocks, name, what="sensor")).load()
                 extra[name] = block.model_validate(given)
             except UnknownNameError as error:
                 raise ValueError(str(error)) from error

@@ -10,7 +10,7 @@ from typing import Any
 from uavsim.dataset.assemble import AssembledVersion
 from uavsim.dataset.dialects import DIALECTS, STRICT, Conversion, Dialect, FileMove, dialect_of
 from uavsim.dataset.reader import DatasetReader, SceneRows
-from uavsim.dataset.schema import DATASET_INFO, SPLITS, TABLES, Table, Tables, scene_tables
+from uavsim.dataset.schema import DATASET_INFO, SPLITS, Table, Tables, all_tables, scene_tables
 from uavsim.dataset.tables import TableWriter, write_json, write_rows
 from uavsim.errors import DatasetError, InputError
 from uavsim.files.bring import bring_file
@@ -59,7 +59,7 @@ def _convert(root: Path, out: Path, *, dialect: str, options: Any) -> list[Assem
     for version in versions:
         reader = DatasetReader(root, version, tables=source.tables)
         conversion = _conversion(reader, source, target, options)
-        written.append(_convert_version(reader, out, conversion, (*TABLES, *target.tables)))
+        written.append(_convert_version(reader, out, conversion, (*all_tables(), *target.tables)))
     return written
 
 

@@ -12,8 +12,6 @@ from datetime import UTC, datetime
 import numpy as np
 
 from uavsim.dataset import layout
-from uavsim.dataset.corner_cases import case_rows, tag_rows
-from uavsim.dataset.encounter_rows import encounter_rows, intruder_view_rows
 from uavsim.dataset.fragment import Fragment, FragmentHead
 from uavsim.dataset.rows import (
     CalibratedSensorRow,
@@ -26,12 +24,13 @@ from uavsim.dataset.rows import (
     SampleRow,
     SceneRow,
 )
-from uavsim.dataset.schema import CORNER_CASE, ENCOUNTER, INTRUDER_VIEW, LIDARSEG, OBJECT_TAG, Tables
+from uavsim.dataset.schema import LIDARSEG, Tables
 from uavsim.dataset.strict_boxes import box_rows, detail_rows, instance_rows
 from uavsim.dataset.tokens import token
 from uavsim.errors import DatasetError
 from uavsim.geometry import quaternion
 from uavsim.geometry.se3 import SE3
+from uavsim.records.ingredients import has_props, ingredients_of
 from uavsim.records.labels import SceneLabels
 from uavsim.records.modalities import LIDAR, LIDAR_INSTANCE, modality
 from uavsim.records.plan import ScenePlan
@@ -60,13 +59,9 @@ def scene_fragment(labels: SceneLabels) -> Fragment:
     tables.rows["sample_annotation"] = box_rows(labels, sample_tokens)
     tables.rows["instance"] = instance_rows(labels, tables.rows["sample_annotation"])
     tables.rows["visibility_detail"] = detail_rows(labels, tables.rows["sample_annotation"])
-    for table, rows in ((ENCOUNTER, encounter_rows(labels)), (INTRUDER_VIEW, intruder_view_rows(labels))):
-        if rows:  # a scene without intruders keeps the bytes, and so the certificate, that it had before there were any
-            tables.rows[table.name] = rows
-    if plan.corner_cases is not None:
-        cases = case_rows(labels, tables.rows["instance"])
-        tables.rows[CORNER_CASE.name] = cases
-        tables.rows[OBJECT_TAG.name] = tag_rows(labels, tables.rows["instance"], cases)
+    for used in ingredients_of(plan.ingredients):
+        if used.ingredient.rows is not None:
+            tables.rows |= used.ingredient.rows.load()(labels, used.record, tables.rows)
     return Fragment(head=_head(plan), rows=tables.rows)
 
 
@@ -263,6 +258,7 @@ def _head(plan: ScenePlan) -> FragmentHead:
         town=plan.town.name,
         mask_origin_map_m=plan.town.mask_origin_map_m,
         log_token=token(plan.dataset, plan.scene_name, "log"),
+        has_props=has_props(plan.ingredients),
         channels=(*channels, (layout.BEV_CHANNEL, modality(LIDAR).nuscenes)),
     )
 

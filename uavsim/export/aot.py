@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from uavsim.dataset.reader import SceneRows
-from uavsim.dataset.rows import EncounterRow, IntruderViewRow, SampleDataRow
-from uavsim.dataset.schema import ENCOUNTER, INTRUDER_VIEW, SAMPLE_DATA
+from uavsim.dataset.rows import SampleDataRow
+from uavsim.dataset.schema import SAMPLE_DATA
 from uavsim.dataset.tokens import token
 from uavsim.errors import DatasetError, InputError
 from uavsim.export.aot_encounters import ENCOUNTER_COLUMNS, Row, valid_encounters
@@ -27,6 +27,7 @@ from uavsim.export.text import write_json, write_text
 from uavsim.files.parse import reading
 from uavsim.files.whole import write_whole
 from uavsim.images import codec
+from uavsim.ingredients.intruders.tables import ENCOUNTER, INTRUDER_VIEW, EncounterRow, IntruderViewRow
 from uavsim.typing import JsonDict
 
 __all__ = ["export_aot"]

@@ -17,8 +17,6 @@ from typing import Any, Final
 
 import numpy as np
 
-from uavsim.dataset.rows import CornerCaseRow, ObjectTagRow
-from uavsim.dataset.schema import CORNER_CASE, OBJECT_TAG
 from uavsim.errors import DatasetError, InputError
 from uavsim.export.keyframes import CameraView, ExportRequest, Keyframe, Source, open_source
 from uavsim.export.openad_objects import SceneTags, SeenObject, objects_in_view
@@ -27,6 +25,7 @@ from uavsim.export.text import write_bytes, write_json, write_text
 from uavsim.files.parse import reading
 from uavsim.geometry.se3 import SE3
 from uavsim.images import codec, points
+from uavsim.ingredients.corner_cases.tables import CORNER_CASE, OBJECT_TAG, CornerCaseRow, ObjectTagRow
 from uavsim.typing import FloatArray, JsonDict
 
 __all__ = ["SOURCES", "export_openad"]

@@ -10,11 +10,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from uavsim.dataset.rows import CornerCaseRow, ObjectTagRow, ViewEntry
+from uavsim.dataset.rows import ViewEntry
 from uavsim.errors import DatasetError
 from uavsim.export.keyframes import BoxColumns, CameraView, Keyframe
 from uavsim.geometry import cuboid, quaternion
 from uavsim.geometry.se3 import SE3
+from uavsim.ingredients.corner_cases.tables import CornerCaseRow, ObjectTagRow
 from uavsim.typing import FloatArray, IntArray
 
 __all__ = ["SceneTags", "SeenObject", "objects_in_view"]

@@ -10,9 +10,7 @@ from typing import Final, TypeVar
 import numpy as np
 
 from uavsim.config.backends import backend_of
-from uavsim.config.corner_cases import CornerCases
 from uavsim.config.dataset import DatasetConfig, NameSchedule, TownShare
-from uavsim.config.encounters import EncountersConfig
 from uavsim.config.formation import Formation
 from uavsim.config.library import Library
 from uavsim.config.load import Loaded
@@ -29,14 +27,13 @@ from uavsim.plan.config_to_plan import (
     sensors,
     town_site,
 )
-from uavsim.plan.corner_cases import open_cases, scene_cases
-from uavsim.plan.intruders import Place, first_steps, open_encounters, scene_intruders
+from uavsim.plan.ingredients import ScenePlanner, SceneToFill, planners
 from uavsim.plan.path import FlightPath, fly_route
 from uavsim.plan.swarm import fly_swarm, formation_altitude
-from uavsim.plan.traffic import traffic_plan
 from uavsim.plan.weather import PRESETS, preset_track, weather_track
+from uavsim.records.ingredients import INGREDIENTS
 from uavsim.records.modalities import camera_sensors, modality
-from uavsim.records.plan import IntruderPlan, PlanNotes, ScenePlan, SwarmTrajectory, WeatherTrack
+from uavsim.records.plan import PlanNotes, ScenePlan, SwarmTrajectory, WeatherTrack
 from uavsim.records.sensors import SensorSpec
 from uavsim.registry import pick
 
@@ -152,9 +149,8 @@ class _Desk:
     route_names: tuple[str, ...]
     rig: tuple[SensorSpec, ...]
     rig_name: str
-    cases: Loaded[CornerCases] | None
-    whole_samples: int  # encounters are solved for the whole scene, of which fewer samples may be flown
-    encounters: Loaded[EncountersConfig] | None = None
+    ingredients: dict[str, ScenePlanner]
+    whole_samples: int  # some ingredients are solved for the whole scene, of which fewer samples may be flown
     formations: dict[str, Loaded[Formation]] = field(default_factory=dict)
     weathers: dict[str, WeatherTrack] = field(default_factory=dict)
     paths: dict[tuple[str, float, bool], FlightPath] = field(default_factory=dict)
@@ -176,6 +172,10 @@ class _Desk:
         site = _located(dataset, ("towns", own.town), lambda: library.town(own.town))
         routes = library.routes(site.model.name)
         rig = _located(dataset, ("rig",), lambda: library.rig(model.rig, named_in=dataset.source.path))
+        specs = _given_by(dataset, rig)
+        cameras = tuple(spec for spec in specs if spec.params.is_optical)
+        fill = planners(dataset, library, share=model.towns[own.town], town=site.model, rig=cameras)
+        whole = any(INGREDIENTS.pick(name).whole_scenes for name in fill)
         desk = cls(
             library=library,
             dataset=dataset,
@@ -184,11 +184,10 @@ class _Desk:
             town=site,
             routes=routes,
             route_names=_route_names(dataset, own.town, routes),
-            rig=_given_by(dataset, rig),
+            rig=specs,
             rig_name=rig.name,
-            encounters=open_encounters(dataset, library),
-            whole_samples=max(model.samples, named.model.samples if model.encounters else 0),
-            cases=open_cases(dataset, library),
+            ingredients=fill,
+            whole_samples=max(model.samples, named.model.samples if whole else 0),
         )
         desk.look_up_every_name()
         return desk
@@ -204,10 +203,6 @@ class _Desk:
             self.formation(name)
         for name in self.dataset.model.weather.names:
             self.weather(name)
-
-    @property
-    def cameras(self) -> tuple[SensorSpec, ...]:
-        return tuple(spec for spec in self.rig if spec.params.is_optical)
 
     @property
     def keyframe_steps(self) -> int:
@@ -254,7 +249,9 @@ class _Desk:
         route, start_share = self.route_of(turn)
         altitude_m = numbering.altitude_of(model.altitude_m, numbering.scene_rng(seed, number, "altitude"), number=turn)
         whole = self.fly(formation, route, start_share=start_share, altitude_m=altitude_m, number=number)
-        swarm, intruders = self.with_intruders(whole, number)
+        steps = (model.samples - 1) * self.keyframe_steps + 1
+        swarm = SwarmTrajectory(whole.drone_ids, whole.map_SE3_flu[:steps])
+        scene = SceneToFill(number, turn, weather_name, whole, swarm, dataset_seed=seed)
         site = self.town.model
         return ScenePlan(
             dataset=self.dataset.name,
@@ -275,7 +272,9 @@ class _Desk:
             sweeps_per_keyframe=model.sweeps_per_keyframe,
             rig=self.rig,
             swarm=swarm,
-            traffic=traffic_plan(model.traffic, vehicles=self.share.vehicles),
+            ingredients={
+                name: planned for name, planner in self.ingredients.items() if (planned := planner(scene)) is not None
+            },
             weather=weather,
             images=image_format(model.images),
             splits=numbering.splits_of(model.splits, number),
@@ -287,25 +286,8 @@ class _Desk:
             wind_map_mps=model.wind_mps,
             labels=label_plan(model.labels),
             recording=model.recording,
-            intruders=intruders,
-            corner_cases=scene_cases(
-                self.dataset,
-                self.cases,
-                number=number,
-                turn=turn,
-                weather=weather_name,
-                seen_by=(swarm, self.cameras, site),
-            ),
             notes=PlanNotes(dataset_seed=seed, route_row=route.rsplit("_col", 1)[0], route_start_share=start_share),
         )
-
-    def with_intruders(self, whole: SwarmTrajectory, number: int) -> tuple[SwarmTrajectory, tuple[IntruderPlan, ...]]:
-        """Return what is flown of the swarm's whole scene, with what flies into its way."""
-        if self.encounters is None:
-            return whole, ()
-        place = Place(self.town.model, self.cameras, whole, step_s=self.dataset.model.step_s)
-        found = scene_intruders(self.encounters, place, seed=self.dataset.model.seed, number=number)
-        return first_steps(whole, found, count=(self.dataset.model.samples - 1) * self.keyframe_steps + 1)
 
     def route_of(self, turn: int) -> tuple[str, float]:
         """Return the route of the town's scene ``turn``, and how far along the route it starts (0..1)."""

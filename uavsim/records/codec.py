@@ -6,6 +6,7 @@ something of ours, named there:
 | ``~`` | rest of the map | is |
 |---|---|---|
 | a record's class name | its fields | that dataclass of ``records`` |
+| ``ingredient.class name`` | its fields | that dataclass of an ingredient's plan |
 | ``SE3`` | ``quat_wxyz``, ``translation_m`` | rigid transforms |
 | ``ndarray`` | ``dtype`` (``<f8``), ``shape``, ``data`` (raw, little-endian, C order) | numpy array |
 | ``list`` | ``items`` | list |
@@ -26,7 +27,7 @@ import numpy as np
 from uavsim.errors import DatasetError, FrameError
 from uavsim.files.parse import reading
 from uavsim.geometry.se3 import SE3
-from uavsim.records import corner_cases, motion, plan, recording, sensors
+from uavsim.records import ingredients, motion, plan, recording, sensors
 from uavsim.records.plan import ScenePlan
 from uavsim.typing import AnyArray
 
@@ -38,7 +39,7 @@ _NUMBERS: Final = re.compile("[<>=|]?[biuf][1248]")
 _PLAIN: Final = (bool, int, float, str, bytes, type(None))
 _RECORDS: Final[dict[str, type]] = {
     name: getattr(module, name)
-    for module in (corner_cases, motion, plan, recording, sensors)
+    for module in (motion, plan, recording, sensors)
     for name in module.__all__
     if dataclasses.is_dataclass(getattr(module, name))
 } | {"SE3": SE3}
@@ -90,11 +91,12 @@ def pack_value(value: Any) -> Any:
         return {_KIND: "list", "items": [pack_value(item) for item in value]}
     if isinstance(value, dict):
         return _pack_dict(value)
-    record = _record_called(type(value).__name__)
-    if record is type(value):
-        fields = (f for f in dataclasses.fields(record) if not _is_left_out(f, getattr(value, f.name)))
-        return {_KIND: record.__name__} | {f.name: pack_value(getattr(value, f.name)) for f in fields}
-    raise TypeError(f"records hold no {type(value).__name__}")
+    record = type(value)
+    name = record.__name__ if _RECORDS.get(record.__name__) is record else _name_elsewhere(record)
+    if name is None:
+        raise TypeError(f"records hold no {record.__name__}")
+    fields = (f for f in dataclasses.fields(record) if not _is_left_out(f, getattr(value, f.name)))
+    return {_KIND: name} | {f.name: pack_value(getattr(value, f.name)) for f in fields}
 
 
 def unpack_value(value: Any) -> Any:
@@ -122,13 +124,24 @@ def _is_left_out(field: dataclasses.Field[Any], value: Any) -> bool:
     return bool(field.metadata.get("left_out_as_default")) and value == field.default
 
 
-def _record_called(name: str) -> type | None:
-    """Return the record of that name: one of ours, or the parameters of an installed package's sensor."""
-    if name in _RECORDS:
-        return _RECORDS[name]
+def _name_elsewhere(record: type) -> str | None:
+    """Return the name of a record of an ingredient, or of the parameters of an installed package's sensor."""
+    own = record.__name__ if _params_called(record.__name__) is record else None
+    return own or ingredients.record_name(record)
+
+
+def _params_called(name: str) -> type | None:
+    """Return the parameters of a sensor that are called so, where one modality's are.
+
+    Raises:
+        DatasetError: two packages call theirs so.
+    """
     from uavsim.records.modalities import modalities  # whose entry points are looked up where they are needed
 
-    return {m.params.__name__: m.params for m in modalities().values()}.get(name)
+    found = {m.params for m in modalities().values() if m.params.__name__ == name}
+    if len(found) > 1:
+        raise DatasetError(f"two sensors' packages have parameters called {name}: uninstall one")
+    return next(iter(found), None)
 
 
 def _pack_dict(value: dict[Any, Any]) -> dict[str, Any]:
@@ -156,7 +169,7 @@ def _unpack_array(rest: dict[str, Any]) -> AnyArray:
 
 
 def _unpack_record(kind: object, rest: dict[str, Any]) -> Any:
-    record = _record_called(str(kind))
+    record = _RECORDS.get(str(kind)) or ingredients.record_named(str(kind)) or _params_called(str(kind))
     if record is None:
         raise DatasetError(f"no record is called {kind!r}: written by another version of uavsim?")
     known = {f.name for f in dataclasses.fields(record)}

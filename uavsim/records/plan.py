@@ -8,31 +8,26 @@ between processes as msgpack (``records/codec.py``).
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Final, Literal
+from typing import Any, Final, Literal, TypeVar
 
 from uavsim.geometry.se3 import SE3
-from uavsim.records.actors import ActorInfo, ActorStates
-from uavsim.records.corner_cases import CornerCasesPlan
-from uavsim.records.motion import MotionLog
 from uavsim.records.sensors import Agent, Sensor, SensorSpec
 from uavsim.typing import FloatArray
 
 __all__ = [
     "DegradationPlan",
     "ImageFormat",
-    "IntruderPlan",
     "LabelPlan",
     "PlanNotes",
     "Recorded",
-    "ReplayPlan",
     "ScenePlan",
     "SwarmTrajectory",
     "Topology",
     "TownSite",
-    "TrafficPlan",
     "WeatherTrack",
 ]
 
+T = TypeVar("T")
 Topology = str
 """A set-up of ``config/backends.py``."""
 Recorded = Literal["full", "keyframes"]
@@ -51,20 +46,6 @@ class SwarmTrajectory:
 
     drone_ids: tuple[int, ...]
     map_SE3_flu: SE3
-
-
-@dataclass(frozen=True, slots=True)
-class TrafficPlan:
-    """What drives and walks; counts are what is asked for, the recording tells what spawned."""
-
-    vehicles: int
-    walkers: int
-    blueprints: tuple[str, ...]  # allowed vehicle blueprints of the server's version; empty: every four-wheeler
-    hybrid_physics: bool = False
-    speed_difference_percent: float = 0.0  # Traffic Manager: negative drives faster than the limit
-    following_distance_m: float = 2.5
-    spawn_on_waypoints: bool = True  # fill up on lane waypoints when the map has too few spawn points
-    label_parked: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -167,67 +148,6 @@ class PlanNotes:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ReplayPlan:
-    """Recorded motion in place of traffic: each actor is put where it was, at each tick.
-
-    Attributes:
-        motion: of the recorded scene.
-        actors: of the recorded scene, by instance id, parked vehicles of the town among them.
-        states: of the recorded scene, one a capture.
-        hidden: instance ids that are not shown.
-        drones: the drones are where they were; else they fly this plan.
-        vehicles_spawned: in the recorded scene; ``walkers_spawned`` likewise.
-    """
-
-    motion: MotionLog
-    actors: tuple[ActorInfo, ...]
-    states: tuple[ActorStates, ...]
-    hidden: tuple[int, ...] = ()
-    drones: bool = True
-    vehicles_spawned: int = 0
-    walkers_spawned: int = 0
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class IntruderPlan:
-    """Something that flies into the swarm's way, on a path that was solved from how it is to pass.
-
-    Attributes:
-        kind: aeroplane, helicopter, drone, bird or flock; ``path`` and ``profile`` as in the encounters' YAML.
-        name: AOT's id of it in its flight: ``Airplane1``.
-        blueprint: what shows it.
-        planned: AOT tells its range.
-        drone_id: whom it passes, seen by camera ``camera``.
-        map_SE3_flu: (K,) where it is at every step.
-        begin_s: of the encounter, on the scene's clock; ``cpa_s`` the closest approach, likewise.
-        range_m: at the begin, as ``closing_mps``, ``azimuth_deg`` and ``elevation_deg`` in the camera.
-        cpa_m: how near it comes.
-        collision_course: that is within the distance of a collision course.
-        draws: wishes that were drawn until one was possible; 1 where it was asked for.
-    """
-
-    kind: str
-    path: str
-    profile: str
-    name: str
-    blueprint: str
-    size_lwh_m: tuple[float, float, float]
-    planned: bool
-    drone_id: int
-    camera: str
-    map_SE3_flu: SE3
-    begin_s: float
-    cpa_s: float
-    range_m: float
-    closing_mps: float
-    azimuth_deg: float
-    elevation_deg: float
-    cpa_m: float
-    collision_course: bool
-    draws: int = 1
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class ScenePlan:
     """One scene of a data set.
 
@@ -254,7 +174,6 @@ class ScenePlan:
     sweeps_per_keyframe: int
     rig: tuple[SensorSpec, ...]  # of every drone: cameras, then the other kinds
     swarm: SwarmTrajectory
-    traffic: TrafficPlan
     weather: WeatherTrack
     images: ImageFormat
     splits: tuple[str, ...]  # split names that hold this scene
@@ -265,9 +184,11 @@ class ScenePlan:
     labels: LabelPlan = LabelPlan()
     notes: PlanNotes = PlanNotes()
     recording: Recorded = field(default="full", metadata=_LATER)
-    replay: ReplayPlan | None = field(default=None, metadata=_LATER)
-    intruders: tuple[IntruderPlan, ...] = field(default=(), metadata=_LATER)
-    corner_cases: CornerCasesPlan | None = field(default=None, metadata=_LATER)
+    ingredients: dict[str, Any] = field(default_factory=dict)  # what is in the scene: name -> record of its plan
+
+    def of(self, record: type[T]) -> T | None:
+        """Return the plan of the ingredient that has this record; None where the scene has none."""
+        return next((plan for plan in self.ingredients.values() if isinstance(plan, record)), None)
 
     @property
     def image_every_steps(self) -> int:

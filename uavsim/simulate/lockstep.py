@@ -41,7 +41,7 @@ class Lockstep:
         """Let the traffic come to speed, images off; the weather is that of step 0, and so is all that is placed."""
         self._set_weather(0)
         for tick in range(self._plan.warmup_ticks):
-            self._show(0)
+            self._world.show(0)
             self._world.tick(render=False)
             self._heartbeat("warmup", tick)
 
@@ -70,14 +70,10 @@ class Lockstep:
         """Return what the actors and the drones did so far; None where the world does not tell."""
         return self._recorder.motion()
 
-    def _show(self, step: int) -> None:
-        if self._plan.replay is not None or self._plan.intruders:
-            self._world.show(step)
-
     def _advance_world(self, drones: Sequence[DroneState], *, render: bool) -> TickState:
         step = self._next
         self._set_weather(step)
-        self._show(step)
+        self._world.show(step)
         state = self._world.tick(render=render)
         if step == 0:
             self._zero_s = state.elapsed_s

@@ -6,8 +6,8 @@ A set-up is a ``WorldPort`` (town, traffic, clock, truth), a ``SwarmPort`` (wher
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Protocol
 
 import numpy as np
@@ -155,13 +155,15 @@ class TickState:
 
 @dataclass(frozen=True, slots=True)
 class SceneTraffic:
-    """What spawned for a scene; ``actors`` in spawn order, instance ids 1, 2, ..."""
+    """What spawned for a scene.
 
-    actors: tuple[ActorInfo, ...]
-    vehicles_asked: int
-    vehicles_spawned: int
-    walkers_asked: int
-    walkers_spawned: int
+    Attributes:
+        actors: everything that is labelled, or may be.
+        counts: (asked for, spawned) by ``vehicles`` or ``walkers``; (0, 0) of what is not there.
+    """
+
+    actors: tuple[ActorInfo, ...] = ()
+    counts: Mapping[str, tuple[int, int]] = field(default_factory=dict)
 
 
 class WorldPort(Protocol):
@@ -182,16 +184,10 @@ class WorldPort(Protocol):
         """Load the plan's town when another is loaded, and take over the clock (synchronous, ``plan.step_us``)."""
 
     def populate(self, plan: ScenePlan, *, heartbeat: Heartbeat) -> SceneTraffic:
-        """Clear the last scene's actors and spawn this one's, every random choice from ``plan.seed``.
-
-        Where there is a ``plan.replay``, spawn its actors; they stand where ``show`` puts them.
-        """
+        """Clear the last scene's actors and spawn ``plan.ingredients``, every random choice from ``plan.seed``."""
 
     def show(self, step: int) -> None:
-        """Put the actors of ``plan.replay``, or ``plan.intruders``, where they are at a step, in the next tick.
-
-        Only asked for where a plan has one of them.
-        """
+        """Put whatever the plan places where it is at a step, in the next tick; asked for before each."""
 
     def set_weather(self, values: Sequence[float]) -> None:
         """Set the 14 parameters in wire order."""

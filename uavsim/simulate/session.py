@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from uavsim.config.backends import Backend, backend_of
 from uavsim.errors import InputError
 from uavsim.records.plan import ScenePlan
-from uavsim.registry import resolve
+from uavsim.registry import Named
 from uavsim.simulate.lockstep import Lockstep
 from uavsim.simulate.ports import Endpoint, Heartbeat, Ports, SceneTraffic, SensorPort, SwarmPort, WorldPort
 
@@ -65,7 +65,7 @@ def ports_of(backend: Backend) -> Callable[[Mapping[str, Endpoint]], Ports]:
     Raises:
         InputError: a client is not installed, or there is no such function.
     """
-    found = resolve(backend.ports, what=f"topology {backend.topology}")
+    found = Named[Any](backend.ports).load()
     if not callable(found):
         raise InputError(f"topology {backend.topology}: {backend.ports} is not a function")
     opener: Callable[[Mapping[str, Endpoint]], Ports] = found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, Literal, TypedDict
@@ -15,7 +16,7 @@ from uavsim.files.unfinished import refuse_without_tables
 from uavsim.registry import pick
 from uavsim.typing import BoolArray, IntArray
 from uavsim.validate.findings import Finding
-from uavsim.validate.schema import EXTRA, TABLES
+from uavsim.validate.schema import EXTRA, TABLES, Field
 from uavsim.validate.tables import Table, hashes, read_table, resolve
 
 __all__ = ["DIALECTS", "DataSet", "Dialect", "Place", "may_be_opened", "open_dataset", "versions_of"]
@@ -43,6 +44,7 @@ class DataSet:
     tables: dict[str, Table]
     splits: dict[str, list[str]]
     load_findings: list[Finding] = field(default_factory=list)
+    schema: dict[str, tuple[Field, ...]] = field(default_factory=dict)
     files: DataFolder = field(init=False)
 
     def __post_init__(self) -> None:
@@ -210,7 +212,7 @@ def open_dataset(root: Path, version: str, *, dialect: str | None = None) -> Dat
     if not folder.is_dir():
         raise UnknownNameError(f"{folder}: no such version folder; there are: {', '.join(versions_of(root))}")
     present = {name: fields for name, fields in EXTRA.items() if (folder / f"{name}.json").exists()}
-    schema = TABLES | present
+    schema = _added(folder) | TABLES | present
     tables = {name: read_table(folder / f"{name}.json", name, fields) for name, fields in schema.items()}
     for name, fields in schema.items():
         for spec in fields:
@@ -222,7 +224,21 @@ def open_dataset(root: Path, version: str, *, dialect: str | None = None) -> Dat
                 tables[name].lists[spec.name] = (resolve(flat, tables[spec.table]), lengths)
     splits, findings = _read_splits(folder / "splits.json")
     chosen = pick(DIALECTS, dialect, what="dialect") if dialect else _dialect(tables)
-    return DataSet(root, version, chosen, tables, splits, findings)
+    return DataSet(root, version, chosen, tables, splits, findings, schema)
+
+
+def _added(folder: Path) -> dict[str, tuple[Field, ...]]:
+    """Return the tables that packages added, by what the data set says of their references; {} where that is nonsense."""
+    try:
+        said = parse_json(read_regular(folder / "uav_dataset.json")).get("references", {})
+        names = {(table, column, of) for table, columns in said.items() for column, of in columns.items()}
+    except (AttributeError, DatasetError, OSError, ValueError):
+        return {}
+    fields: dict[str, tuple[Field, ...]] = {}
+    for table, column, of in sorted(names):
+        if re.fullmatch("[a-z][a-z_]*", table) and of in TABLES and (folder / f"{table}.json").exists():
+            fields[table] = (*fields.get(table, (Field("token", "token"),)), Field(column, "ref", table=of))
+    return fields
 
 
 def _dialect(tables: dict[str, Table]) -> Dialect:

@@ -84,7 +84,7 @@ def world() -> World:
 @pytest.fixture
 def cameras(world: World) -> CarlaSensors:
     cameras = CarlaSensors(world, deadline_s=0.2)  # type: ignore[arg-type]
-    cameras.begin(PLAN, traffic=SceneTraffic((), 0, 0, 0, 0))
+    cameras.begin(PLAN, traffic=SceneTraffic())
     swarm = PlannedSwarm()
     swarm.begin(PLAN, heartbeat=lambda _phase, _tick: None)
     cameras.place(sensor_poses(PLAN, swarm.advance(0)))

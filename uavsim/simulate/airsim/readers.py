@@ -16,7 +16,7 @@ from uavsim.images import points
 from uavsim.images.points import Returns
 from uavsim.records.modalities import Modality
 from uavsim.records.sensors import LidarParams
-from uavsim.registry import resolve
+from uavsim.registry import Named
 from uavsim.typing import AnyArray
 
 __all__ = ["AirSimReader", "reader_of"]
@@ -53,7 +53,7 @@ def reader_of(modality: Modality) -> AirSimReader:
     Raises:
         SimulatorError: it does not.
     """
-    reader = resolve(modality.airsim, what=f"sensor {modality.name}") if modality.airsim else None
+    reader = Named[Any](modality.airsim).load() if modality.airsim else None
     if not isinstance(reader, AirSimReader):
         raise SimulatorError(f"AirSim gives no {modality.name}")
     return reader

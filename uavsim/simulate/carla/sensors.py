@@ -18,7 +18,7 @@ from uavsim.geometry import unreal
 from uavsim.records.modalities import Modality, ordered
 from uavsim.records.plan import ScenePlan
 from uavsim.records.sensors import Sensor
-from uavsim.registry import resolve
+from uavsim.registry import Named
 from uavsim.simulate.carla.inbox import Inbox, SensorsPending
 from uavsim.simulate.carla.readers import CarlaReader, Memory
 from uavsim.simulate.carla.world import CarlaWorld
@@ -172,7 +172,7 @@ class CarlaSensors:
 def _reader_of(modality: Modality) -> CarlaReader:
     if not modality.carla:
         raise SimulatorError(f"CARLA has no sensor {modality.name}")
-    reader = resolve(modality.carla, what=f"sensor {modality.name}")
+    reader = Named[Any](modality.carla).load()
     if not isinstance(reader, CarlaReader):
         raise SimulatorError(f"sensor {modality.name}: {modality.carla} is no CarlaReader")
     return reader
