@@ -57,7 +57,7 @@ class Proof(Protocol):
 
 def proof_of(modality: Modality, actors: Sequence[ActorInfo]) -> Proof:
     """Begin a modality's proof in a scene."""
-    proof: Proof = Named[Any](modality.proof).load()(actors)
+    proof: Proof = Named(modality.proof).load()(actors)
     return proof
 
 

@@ -137,7 +137,7 @@ class Mounted(Model):
         blocks = {name: m.block for name, m in modalities().items() if m.block}
         for name, given in extra.items():
             try:
-                block = Named[type[Block]](pick(blocks, name, what="sensor")).load()
+                block: type[Block] = Named(pick(blocks, name, what="sensor")).load()
                 extra[name] = block.model_validate(given)
             except UnknownNameError as error:
                 raise ValueError(str(error)) from error

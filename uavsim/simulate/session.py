@@ -65,7 +65,10 @@ def ports_of(backend: Backend) -> Callable[[Mapping[str, Endpoint]], Ports]:
     Raises:
         InputError: a client is not installed, or there is no such function.
     """
-    found = Named[Any](backend.ports).load()
+    try:
+        found: object = Named(backend.ports).load()
+    except InputError as error:
+        raise InputError(f"topology {backend.topology}: {error}") from error
     if not callable(found):
         raise InputError(f"topology {backend.topology}: {backend.ports} is not a function")
     opener: Callable[[Mapping[str, Endpoint]], Ports] = found

@@ -53,7 +53,7 @@ def reader_of(modality: Modality) -> AirSimReader:
     Raises:
         SimulatorError: it does not.
     """
-    reader = Named[Any](modality.airsim).load() if modality.airsim else None
+    reader: object = Named(modality.airsim).load() if modality.airsim else None
     if not isinstance(reader, AirSimReader):
         raise SimulatorError(f"AirSim gives no {modality.name}")
     return reader

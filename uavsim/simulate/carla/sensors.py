@@ -172,7 +172,7 @@ class CarlaSensors:
 def _reader_of(modality: Modality) -> CarlaReader:
     if not modality.carla:
         raise SimulatorError(f"CARLA has no sensor {modality.name}")
-    reader = Named[Any](modality.carla).load()
+    reader: object = Named(modality.carla).load()
     if not isinstance(reader, CarlaReader):
         raise SimulatorError(f"sensor {modality.name}: {modality.carla} is no CarlaReader")
     return reader
