@@ -53,7 +53,7 @@ def open_regular(path: Path, *, most_bytes: int = _MOST_BYTES) -> BinaryIO:
         DatasetError: not there, not a regular file, too large, or not readable.
     """
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
     except (OSError, ValueError) as error:
         raise DatasetError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from error
     found = os.fstat(descriptor)
