@@ -51,7 +51,13 @@ def openings() -> Iterator[list[str]]:
 def outside(opened: list[str], root: Path) -> list[str]:
     """Return what is neither in the data set nor part of Python or of this repository's code."""
     repository = Path(__file__).parents[2]
-    own = (root, Path(sys.prefix), Path(sys.base_prefix), Path(sysconfig.get_path("stdlib")), Path("/proc/self"))
+    own: tuple[Path, ...] = (
+        root,
+        Path(sys.prefix),
+        Path(sys.base_prefix),
+        Path(sysconfig.get_path("stdlib")),
+        Path("/proc/self"),
+    )
     own += (repository / "uavsim", repository / "tests")
     reals = [os.path.realpath(name) for name in opened]
     inside = tuple(f"{os.path.realpath(folder)}{os.sep}" for folder in own)

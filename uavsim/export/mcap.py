@@ -15,8 +15,7 @@ import numpy as np
 
 from uavsim.access import Image, LidarScan, Sample, Scene
 from uavsim.errors import InputError, StorageError
-from uavsim.export.keyframes import ExportRequest
-from uavsim.export.scenes import scenes_of
+from uavsim.export.request import ExportRequest
 from uavsim.files.parse import reading
 from uavsim.files.whole import AGAIN, storage_errors
 from uavsim.geometry.se3 import SE3
@@ -42,7 +41,7 @@ def export_mcap(request: ExportRequest) -> list[Path]:
         raise InputError("--format mcap needs Foxglove's library: pip install 'uavsim[foxglove]'") from error
     written = []
     with reading(request.root):
-        for scene in scenes_of(request):
+        for scene in request.scenes():
             path = request.out / f"{scene.name}.mcap"
             again = f"remove what it wrote into {request.out} and {AGAIN}"  # no file that is there is written over
             context = foxglove.Context()

@@ -14,8 +14,7 @@ from typing import Final
 import numpy as np
 
 from uavsim.access import Image, Sample, Scene
-from uavsim.export.keyframes import ExportRequest
-from uavsim.export.scenes import scenes_of
+from uavsim.export.request import ExportRequest
 from uavsim.export.text import write_bytes, write_json
 from uavsim.files.bring import bring_file
 from uavsim.files.parse import reading
@@ -35,7 +34,7 @@ def export_nerfstudio(request: ExportRequest) -> list[Path]:
         DatasetError: an image is missing.
     """
     with reading(request.root):
-        return [_scene(scene, request.out / scene.name) for scene in scenes_of(request)]
+        return [_scene(scene, request.out / scene.name) for scene in request.scenes()]
 
 
 def _scene(scene: Scene, folder: Path) -> Path:

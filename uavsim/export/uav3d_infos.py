@@ -34,6 +34,7 @@ from uavsim.dataset.tables import read_rows
 from uavsim.errors import DatasetError, InputError
 from uavsim.files.whole import whole_file
 from uavsim.geometry import unreal
+from uavsim.records.channels import split_channel
 from uavsim.typing import BoolArray, FloatArray, JsonDict
 
 __all__ = ["InfoOptions", "check_centre_camera", "write_uav3d_infos"]
@@ -233,10 +234,9 @@ def _their_name(category: str) -> str:
 
 def _place(channel: str) -> tuple[int, int, str]:
     """Order channels as UAV3D: drone by drone, FRONT, BACK, LEFT, RIGHT, BOTTOM; single-drone code takes the first five."""
-    _, _, rest = channel.partition("_")
-    camera, _, drone = rest.rpartition("_id_")
+    camera, drone = split_channel(channel)
     known = _CAMERA_ORDER.index(camera) if camera in _CAMERA_ORDER else len(_CAMERA_ORDER)
-    return (int(drone) if drone.isdigit() else 0, known, camera)
+    return drone, known, camera
 
 
 def _column(rows: list[Any], name: str, width: int) -> FloatArray:

@@ -23,6 +23,7 @@ import rerun as rr
 from uavsim.access import Dataset, Scene
 from uavsim.errors import DatasetError, InputError
 from uavsim.files.parse import reading
+from uavsim.records.channels import channel_without_kind
 from uavsim.view.blueprint import arrange
 from uavsim.view.images import fitting_width_px, log_images
 from uavsim.view.objects import log_boxes, log_lidars, log_tracks
@@ -160,7 +161,7 @@ def _blueprint(scene: Scene) -> object:
     cameras: dict[int, list[tuple[str, str]]] = {}
     for image in sample.images:
         entity = f"/world/drones/{image.drone_id}/{image.channel}"
-        cameras.setdefault(image.drone_id, []).append((entity, image.channel.removeprefix("CAMERA_")))
+        cameras.setdefault(image.drone_id, []).append((entity, channel_without_kind(image.channel)))
     places = [way.translation_m[len(way) // 2] for way in scene.map_SE3_drones().values()]
     return arrange(dict(sorted(cameras.items())), look_at_map_m=np.mean(places, axis=0) if places else np.zeros(3))
 
