@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from trials.fault_matrix import Moments, table
+from tools.trials.fault_matrix import Moments, table
 from uavsim.config.backends import BACKENDS
 from uavsim.dataset.dialects import DIALECTS
 from uavsim.dataset.rows import SampleAnnotationRow

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-SIMULATOR = ROOT / "headless_simulator"
+SIMULATOR = ROOT / "packages/headless_simulator"
 PAGES = sorted(
     [
         *ROOT.glob("*.md"),

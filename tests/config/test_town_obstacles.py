@@ -6,7 +6,7 @@ import pytest
 from headless_simulator.scene import TAG, StaticObject
 from headless_simulator.towns.load import NAMES, load_town
 
-from trials.town_obstacles import FOLDER, SEED, obstacles_of, with_obstacles
+from tools.trials.town_obstacles import FOLDER, SEED, obstacles_of, with_obstacles
 from uavsim.config.load import load
 from uavsim.config.town import TownConfig
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tests.e2e.command import uavsim
 from tests.e2e.test_main_job import RIG
-from trials.small_dataset import one_scene
+from tools.trials.small_dataset import one_scene
 
 
 def contents(root: Path) -> dict[str, str]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from trials.evaluation_modes import Effect, effects_on_made_up_files
+from tools.trials.evaluation_modes import Effect, effects_on_made_up_files
 
 DOCS = Path(__file__).parents[2] / "docs"
 

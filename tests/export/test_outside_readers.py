@@ -24,7 +24,7 @@ def read(script: str, *arguments: object) -> Any:
     python = ROOT / ".venv-torch/bin/python"
     if not python.exists():
         pytest.skip("no .venv-torch here; scripts/setup_torch_readers makes it")
-    command = [str(python), "-W", "ignore", str(ROOT / "judge/readers" / script), *map(str, arguments)]
+    command = [str(python), "-W", "ignore", str(ROOT / "tools/environments/readers" / script), *map(str, arguments)]
     run = subprocess.run(command, capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr[-3000:]
     return json.loads(run.stdout.splitlines()[-1])

@@ -29,8 +29,8 @@ from tests.hostile import canaries
 from tests.hostile.damages import DAMAGES, NEW, NOTES
 from tests.hostile.places import NAMES, OUTS, Out
 from tests.hostile.surroundings import SURROUNDINGS, Surrounding
-from trials.leftovers import contents
-from trials.small_dataset import one_scene
+from tools.trials.leftovers import contents
+from tools.trials.small_dataset import one_scene
 
 COMMANDS: dict[str, list[str]] = {  # with SET and OUT filled in
     "status": ["status", "SET", "--json"],

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from trials import encounter_wishes
+from tools.trials import encounter_wishes
 from uavsim.geometry import quaternion
 from uavsim.geometry.se3 import SE3
 from uavsim.plan.encounter_paths import Impossible, OwnPath

@@ -24,9 +24,9 @@ from uavsim.simulate.carla import cases as carla_cases
 from uavsim.simulate.carla import intruders as carla_intruders
 from uavsim.simulate.carla import read as carla_read
 from uavsim.simulate.carla import traffic as carla_traffic
-from uavsim.simulate.carla import wake as carla_wake
 from uavsim.simulate.carla.errors import translated
 from uavsim.simulate.carla.intruders import CarlaIntruders
+from uavsim.simulate.carla.manager_port import ManagerPort
 from uavsim.simulate.carla.motion import MotionReader
 from uavsim.simulate.carla.replay import RecordedTraffic, parked_in
 from uavsim.simulate.local_port import free_port
@@ -67,6 +67,7 @@ class CarlaWorld:
         self._step_s = self.paused_s = 0.0  # the second: CARLA's clock counts ticks of a paused game, too
         self._rendering = True
         self._traffic_manager: Any = None
+        self._manager_port: ManagerPort | None = None
         self._vehicles, self._walkers, self._controllers, self._cases = (list[int]() for _ in range(4))
         self._instance_of: dict[int, int] = {}
         self._parked = carla_read.NOTHING_PARKED
@@ -129,7 +130,8 @@ class CarlaWorld:
         self._client.set_timeout(_CALL_TIMEOUT_S)
         self.generation += 1
         self._vehicles, self._walkers, self._controllers, self._cases = [], [], [], []
-        self._traffic_manager = self._reader = self._replayed = None
+        self._reader = self._replayed = None
+        self._leave_traffic_manager()
         if self.map_name != wanted:
             raise SimulatorError(f"asked the server at {self._where} for {wanted}, it loaded {self.map_name}")
 
@@ -192,9 +194,8 @@ class CarlaWorld:
         return int(self._world.get_snapshot().frame)
 
     def wake(self) -> bool:
-        """Wake a Traffic Manager that hangs, see ``wake.py``; False where there is none, or it does not answer."""
-        manager = self._traffic_manager
-        return manager is not None and carla_wake.wake_traffic_manager(int(manager.get_port()))
+        """Wake a Traffic Manager that hangs; False where there is none, or it does not answer."""
+        return self._manager_port is not None and self._manager_port.wake()
 
     def newer_than(self, frame: int, *, timeout_s: float) -> TickState | None:
         """Wait for the state of a later frame; None when none comes."""
@@ -251,8 +252,14 @@ class CarlaWorld:
     def _start_traffic_manager(self, plan: ScenePlan) -> None:
         if self._traffic_manager is None:
             self._traffic_manager = self._client.get_trafficmanager(free_port())
+            self._manager_port = ManagerPort(int(self._traffic_manager.get_port()))
             self._traffic_manager.set_synchronous_mode(True)
         carla_traffic.steer_traffic(self._traffic_manager, self._world, plan)
+
+    def _leave_traffic_manager(self) -> None:
+        if self._manager_port is not None:
+            self._manager_port.close()
+        self._traffic_manager = self._manager_port = None
 
     def _spawn_traffic(self, plan: ScenePlan, *, heartbeat: Heartbeat) -> None:
         rng = np.random.default_rng([plan.seed, 1])
@@ -401,5 +408,5 @@ class CarlaWorld:
             if self._traffic_manager is not None:
                 self._traffic_manager.set_synchronous_mode(False)
                 self._traffic_manager.shut_down()
-                self._traffic_manager = None
+                self._leave_traffic_manager()
             self._world.apply_settings(self._was)

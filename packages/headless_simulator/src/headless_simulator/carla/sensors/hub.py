@@ -1,0 +1,271 @@
+"""Which sensors are due at a tick, what they measure, and how it leaves."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import threading
+from collections import deque
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from headless_simulator.carla.episode import Episode
+from headless_simulator.carla.sensors import cameras, events, inertial, rays, successive
+from headless_simulator.carla.sensors.moment import Body, Measured, Moment, Reading, Stamp
+from headless_simulator.carla.streams import Streams
+from headless_simulator.faults import Delivery, Faults
+from headless_simulator.rendering import GraphicsCard, Rendering
+from headless_simulator.scene import View
+from headless_simulator.terminal import note_bug
+from headless_simulator.world.actors import Actor
+from headless_simulator.world.pose import Pose6
+from headless_simulator.world.world import World
+
+_DUE_SLACK_S: Final = 1e-6
+_NICER: Final = 4
+
+
+@dataclass(frozen=True, slots=True)
+class _Family:
+    """How one kind of sensor works: what it notes under the world's lock, and what it makes of it later."""
+
+    gather: Callable[[World, Actor, float], Any]
+    measure: Callable[[World, Streams, Reading, Moment], Sequence[Body]]
+
+
+def _alone(measure: Callable[[Reading, Moment], Sequence[Body]]) -> Callable[..., Sequence[Body]]:
+    """Take a measurement that needs the tick only."""
+    return lambda _world, _streams, reading, moment: measure(reading, moment)
+
+
+FAMILIES: Final[dict[str, _Family]] = {
+    rays.LIDAR: _Family(rays.gather_scan, _alone(rays.lidar)),
+    rays.SEMANTIC_LIDAR: _Family(rays.gather_scan, _alone(rays.semantic_lidar)),
+    rays.RADAR: _Family(rays.gather_radar, _alone(rays.radar)),
+    rays.OBSTACLE: _Family(lambda *_: None, events.obstacle),
+    inertial.IMU: _Family(inertial.gather_imu, _alone(inertial.imu)),
+    inertial.GNSS: _Family(inertial.gather_gnss, _alone(inertial.gnss)),
+    events.COLLISION: _Family(events.gather_collision, events.collision),
+}
+
+
+def _yield_to_ticks() -> None:
+    """Lower this thread's priority, a thread's own on Linux: a client that waits for a tick waits for all that follows it."""
+    with contextlib.suppress(OSError):  # a limit of the system's
+        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), os.getpriority(os.PRIO_PROCESS, 0) + _NICER)
+
+
+@dataclass(slots=True)
+class Work:
+    """What one tick has to send."""
+
+    moment: Moment
+    views: dict[View, list[Reading]] = field(default_factory=dict)
+    others: list[Reading] = field(default_factory=list)
+
+
+class Sensors:
+    """All sensors with a stream.
+
+    Args:
+        world: what they measure.
+        streams: where they send.
+        episode: the gravity of IMUs.
+        faults: what goes wrong on purpose.
+        rendering: how images are made.
+    """
+
+    def __init__(
+        self, world: World, *, streams: Streams, episode: Episode, faults: Faults, rendering: Rendering
+    ) -> None:
+        self._world, self._streams, self._episode = world, streams, episode
+        self._faults, self._rendering = faults, rendering
+        self._actors: dict[int, Actor] = {}
+        self._last_s: dict[int, float] = {}
+        self._cameras: dict[int, int] = {}  # actor id: number in the order of spawning
+        self._pixels: dict[int, int] = {}
+        self._pool = ThreadPoolExecutor(rendering.threads, thread_name_prefix="draw", initializer=_yield_to_ticks)
+        self._others = ThreadPoolExecutor(rendering.threads, thread_name_prefix="measure")  # images keep nobody waiting
+        self._card = GraphicsCard(rendering.latency_s)
+        self._drawing: list[Future[None]] = []  # images, of the last tick that had any
+        self._measuring: list[Future[None]] = []  # what else the last tick has to send
+        self._drawn_frame = self._frame = 0
+        self.failed = 0
+        self._late: deque[tuple[int, Stamp, Measured]] = deque()  # (due frame, stamp, what)
+
+    @property
+    def pixels(self) -> int:
+        """Pixels of one image of each camera."""
+        return sum(self._pixels.values())
+
+    def add(self, actor: Actor) -> None:
+        """Begin to serve a sensor."""
+        self._actors[actor.actor_id] = actor
+        if actor.blueprint in cameras.IMAGES:
+            self._cameras[actor.actor_id] = len(self._cameras)
+            size = actor.order.attributes
+            self._pixels[actor.actor_id] = int(size["image_size_x"]) * int(size["image_size_y"])
+
+    def remove(self, actor: Actor) -> None:
+        """Stop serving a sensor."""
+        self._actors.pop(actor.actor_id, None)
+        self._pixels.pop(actor.actor_id, None)
+        self._last_s.pop(actor.actor_id, None)
+
+    def has_stream(self, stream_id: int) -> bool:
+        """Whether a living sensor streams under that number."""
+        return any(actor.stream_id == stream_id for actor in list(self._actors.values()))
+
+    def clear(self) -> None:
+        """Stop serving all."""
+        self._actors.clear()
+        self._pixels.clear()
+        self._last_s.clear()
+        self._cameras.clear()
+        self._late.clear()
+
+    def close(self) -> None:
+        """End the threads."""
+        self._pool.shutdown(wait=False, cancel_futures=True)
+        self._others.shutdown(wait=False, cancel_futures=True)
+
+    # ------------------------------------------------------------------ one tick
+    def gather(self, *, render: bool) -> Work:
+        """Note what is due and copy what it needs; called under the world's lock."""
+        world = self._world
+        moment = Moment(
+            world.frame, world.elapsed_s, world.scene_s, world.delta_s, world.movers(), world.weather,
+            world.signals(), world.renderer, self._episode.imu_gravity_mps2,
+        )  # fmt: skip
+        work = Work(moment)
+        for actor in self._actors.values():
+            readers = self._streams.readers(actor.stream_id)
+            if not readers:
+                successive.forget(actor)
+                continue
+            is_image = actor.blueprint in cameras.IMAGES
+            if (is_image and not render) or not self._is_due(actor, moment):
+                continue
+            pose = tuple(world.table.c.pose[actor.row].tolist())
+            family = FAMILIES.get(actor.blueprint)
+            delta_s = self._delta_s(actor, moment)
+            state = family.gather(world, actor, delta_s) if family else successive.gather(actor, pose, moment)
+            if state == []:  # nothing happened
+                continue
+            parent = world.actors.get(actor.parent_id)
+            reading = Reading(actor, pose, parent, self._deliveries(actor, moment, pose), readers, state)
+            if is_image:
+                work.views.setdefault(cameras.view_of(reading), []).append(reading)
+            else:
+                work.others.append(reading)
+        return work
+
+    def _deliveries(self, actor: Actor, moment: Moment, pose: Pose6) -> tuple[Delivery, ...]:
+        camera = self._cameras.get(actor.actor_id)
+        if self._faults.cuts_stream(actor.actor_id, actor.blueprint, camera):
+            self._streams.cut([actor.stream_id])
+        stamp = Stamp(moment.frame, moment.elapsed_s, pose)
+        return tuple(self._faults.frames(actor.actor_id, actor.blueprint, camera, stamp))
+
+    def _is_due(self, actor: Actor, moment: Moment) -> bool:
+        every_s = rays.number(actor, "sensor_tick", 0.0)
+        last_s = self._last_s.get(actor.actor_id)
+        return last_s is None or moment.elapsed_s - last_s >= every_s - _DUE_SLACK_S
+
+    def _delta_s(self, actor: Actor, moment: Moment) -> float:
+        """Time since a sensor's last reading, and note this one."""
+        last_s = self._last_s.get(actor.actor_id)
+        self._last_s[actor.actor_id] = moment.elapsed_s
+        return moment.delta_s if last_s is None else seconds_between(last_s, moment.elapsed_s)
+
+    def start(self, work: Work) -> None:
+        """Begin to measure; ``finish_before`` or ``finish`` has to be called before the next tick.
+
+        Images leave when they are drawn, as those of a real server do: ticks without images go on meanwhile.
+        """
+        moment = work.moment
+        take = cameras.take_flat if self._rendering.flat else cameras.take
+        self._measuring = [
+            self._others.submit(self._run, lambda of=reading: self._measure(of, moment), moment)  # type: ignore[misc]
+            for reading in work.others
+        ]
+        if work.views:
+            self._drawing = [
+                self._pool.submit(self._run, lambda view=view, of=readings: take(view, of, moment), moment)  # type: ignore[misc]
+                for view, readings in work.views.items()
+            ]
+            self._drawn_frame = moment.frame
+        self._frame = moment.frame
+
+    def finish_before(self, *, render: bool) -> None:
+        """Wait for what must have left before the next tick is measured: images only where it brings new ones."""
+        if render and self._pixels:
+            self._finish_drawing()
+        self._finish_measuring()
+
+    def finish(self) -> None:
+        """Wait until everything is queued for sending; a sensor that failed is reported, and stops no clock."""
+        self._finish_drawing()
+        self._finish_measuring()
+
+    def wait(self, limit_s: float) -> None:
+        """Wait until all but the images is queued for sending, but not for longer than ``limit_s``."""
+        if not wait(self._measuring, timeout=limit_s).not_done:
+            self._finish_measuring()
+
+    def _finish_drawing(self) -> None:
+        drawing, self._drawing = self._drawing, []
+        self._report_failures(drawing, self._drawn_frame)
+
+    def _finish_measuring(self) -> None:
+        measuring, self._measuring = self._measuring, []
+        self._report_failures(measuring, self._frame)
+        self._send_late(self._frame)
+
+    def _report_failures(self, running: Sequence[Future[None]], frame: int) -> None:
+        for future in running:
+            problem = future.exception()
+            if problem is not None:
+                self.failed += 1
+                note_bug(f"tick {frame}: a sensor failed", problem)
+
+    def _measure(self, reading: Reading, moment: Moment) -> list[Measured]:
+        bodies = FAMILIES[reading.actor.blueprint].measure(self._world, self._streams, reading, moment)
+        return [Measured(reading, body) for body in bodies]
+
+    def _run(self, job: Callable[[], Sequence[Measured]], moment: Moment) -> None:
+        for measured in job():
+            if measured.reading.actor.blueprint in cameras.IMAGES:
+                self._card.make()
+            self._deliver(measured, moment)
+
+    def _deliver(self, measured: Measured, moment: Moment) -> None:
+        for delivery in measured.reading.deliveries:
+            if delivery.delay_ticks:
+                self._late.append((moment.frame + delivery.delay_ticks, delivery.stamp, measured))
+            else:
+                _send(delivery.stamp, measured)
+
+    def _send_late(self, frame: int) -> None:
+        for _ in range(len(self._late)):
+            due, stamp, measured = self._late.popleft()
+            if due <= frame:
+                _send(stamp, measured)
+            else:
+                self._late.append((due, stamp, measured))
+
+
+def seconds_between(last_s: float, now_s: float) -> float:
+    """Return the time between two readings, the same whenever the town was opened.
+
+    The clock is a sum of steps: its last digits depend on how many ticks passed before, and a lidar's head would with them.
+    """
+    return round(now_s - last_s, 10)
+
+
+def _send(stamp: Stamp, measured: Measured) -> None:
+    packet = (stamp.header(measured.reading.actor.blueprint), *measured.body)
+    for reader in measured.reading.readers:
+        reader.put(packet)

@@ -1,0 +1,75 @@
+"""When images leave, asked of the real client; a pause per image stands in for a slow renderer."""
+
+from __future__ import annotations
+
+from itertools import accumulate, pairwise
+
+import pytest
+from headless_simulator.carla.sensors.hub import seconds_between
+
+from tests.carla.conftest import run_client
+from tests.conftest import running_simulator
+
+SLOW_MS = 3000
+
+
+@pytest.mark.parametrize("opened_s", [0.0, 0.1, 1 / 3, 7.3, 86_400.7])
+def test_the_time_between_readings_does_not_depend_on_when_the_town_was_opened(opened_s: float) -> None:
+    clock_s = list(accumulate([0.05] * 2000, initial=opened_s))
+    assert any(now_s - last_s != 0.05 for last_s, now_s in pairwise(clock_s))  # a float sum does
+    assert {seconds_between(last_s, now_s) for last_s, now_s in pairwise(clock_s)} == {0.05}
+
+
+def test_ticks_without_images_go_on_while_an_image_is_drawn_and_the_next_image_waits() -> None:
+    with running_simulator("--town", "Town10HD", "--render", "flat", "--render-latency", str(SLOW_MS)) as running:
+        seen = run_client(
+            running.carla.rpartition(":")[2],
+            """
+    world = client.get_world(); synchronous(world)
+    def render(on):
+        s = world.get_settings(); s.no_rendering_mode = not on; world.apply_settings(s)
+        return world.get_snapshot().frame
+    render(False)
+    arrived = []
+    place = lambda x: carla.Transform(carla.Location(x, 0, 50))
+    eye = camera(world, 'camera.rgb', place(10))
+    world.tick()
+    eye.stop()
+    eye.listen(lambda image: arrived.append((image.frame, image.transform.location.x, world.get_snapshot().frame)))
+    first = render(True)
+    eye.set_transform(place(20))  # from the next tick on
+    last = render(False)
+    for _ in range(4): last = world.tick()
+    early = len(arrived)
+    second = render(True)
+    until(lambda: len(arrived) > 1)
+    done(first=first, last=last, early=early, second=second, arrived=arrived)
+    """,
+        )
+
+    assert seen["early"] == 0
+    (frame, x_m, at_frame), (next_frame, next_x_m, _) = seen["arrived"]
+    assert frame == seen["first"]
+    assert x_m == 10  # where it was in its tick
+    assert at_frame == seen["last"]
+    assert (next_frame, next_x_m) == (seen["second"], 20)
+
+
+def test_who_listens_again_gets_no_image_of_a_tick_before() -> None:
+    with running_simulator("--town", "Town10HD", "--render", "flat", "--render-latency", str(SLOW_MS)) as running:
+        seen = run_client(
+            running.carla.rpartition(":")[2],
+            """
+    world = client.get_world(); synchronous(world)
+    arrived = []
+    eye = camera(world, 'camera.rgb', carla.Transform())
+    before = world.tick()  # its image is being drawn
+    eye.stop(); until(lambda: not eye.is_listening())
+    eye.listen(lambda image: arrived.append(image.frame))
+    since = world.tick()
+    until(lambda: since in arrived)
+    done(since=since, arrived=arrived)
+    """,
+        )
+
+    assert seen["arrived"] == [seen["since"]]

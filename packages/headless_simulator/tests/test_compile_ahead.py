@@ -1,0 +1,167 @@
+"""What a machine lacks is compiled ahead, by processes of its own, and it is said; the compiling itself is played here."""
+
+import json
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from headless_simulator import compile_ahead
+from headless_simulator.compile_ahead import CompileAhead
+
+COMPILES = """
+import os, sys, time
+for _ in range(40):
+    os.write(1, b".")
+while len(sys.argv) > 2 and not os.path.exists(sys.argv[2]):
+    time.sleep(0.01)
+sys.exit(int(sys.argv[1]))
+"""
+
+
+@pytest.fixture
+def starts(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
+    """A machine that has compiled nothing; what is started is noted."""
+    started: list[str] = []
+
+    def command(group: str, *, niceness: int = 0) -> list[str]:
+        started.append(group)
+        waits = [str(tmp_path / "both are told")] if group in {"images", "traffic"} else []
+        return [sys.executable, "-S", "-c", COMPILES, "3" if group == "flight" else "0", *waits]
+
+    monkeypatch.setattr(compile_ahead, "_command", command)
+    monkeypatch.setattr(compile_ahead, "_folder", lambda: tmp_path / "compiled")
+    monkeypatch.setattr(compile_ahead, "_EVERY_S", 0.05)
+    return started
+
+
+def compiled(*groups: str, told: Callable[[str], None] | None = None) -> list[str]:
+    lines: list[str] = []
+
+    def say(line: str) -> None:
+        lines.append(line)
+        if told is not None:
+            told(line)
+
+    with CompileAhead(groups, say=say) as ahead:
+        ahead.wait()
+    return lines
+
+
+@pytest.fixture(autouse=True)
+def _nobody_waits_to_be_told(request: pytest.FixtureRequest, tmp_path: Path) -> None:
+    if "starts" in request.fixturenames:
+        (tmp_path / "both are told").touch()
+
+
+def test_the_first_start_compiles_and_says_how_far_it_is(starts: list[str], tmp_path: Path) -> None:
+    (tmp_path / "both are told").unlink()
+
+    def told(line: str) -> None:
+        if "images 42%" in line and "traffic 40%" in line:  # 40 of 95 functions, and of 100
+            (tmp_path / "both are told").touch()
+
+    first, *later = compiled("images", "traffic", told=told)
+
+    assert starts == ["images", "traffic"]
+    assert first == "the first start on this machine compiles images and traffic, once: a minute or so"
+    assert later
+    assert all(line.startswith("compiling, once on this machine: ") for line in later)
+    assert any("images 42%, traffic 40%" in line and " left" in line for line in later)
+
+
+def test_the_second_start_compiles_nothing(starts: list[str]) -> None:
+    compiled("images", "traffic")
+    starts.clear()
+
+    assert compiled("images", "traffic") == []
+    assert starts == []
+
+
+def test_a_source_that_changed_is_compiled_anew_and_one_that_was_written_again_is_not(
+    starts: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    source = tmp_path / "package/render/resolve.py"
+    source.parent.mkdir(parents=True)
+    source.write_text("one = 1")
+    monkeypatch.setattr(compile_ahead, "__file__", str(tmp_path / "package/compile_ahead.py"))
+    compiled("images")
+    os.utime(source, ns=(1, 1))  # as a checkout of another commit and back
+    compiled("images")
+    assert starts == ["images"]
+
+    source.write_text("one = 2")
+    compiled("images")
+
+    assert starts == ["images", "images"]
+
+
+def test_another_compiler_compiles_anew(starts: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    compiled("images")
+    monkeypatch.setenv("NUMBA_OPT", "1")  # as another numba or another processor would
+
+    compiled("images")
+
+    assert starts == ["images", "images"]
+
+
+def test_a_group_that_cannot_be_compiled_is_said_and_tried_again(starts: list[str]) -> None:
+    assert compiled("flight")[-1] == "compiling flight ended with code 3; it is compiled when it is called"
+    compiled("flight")
+    assert starts == ["flight", "flight"]
+
+
+def test_two_simulators_do_not_compile_the_same(starts: list[str]) -> None:
+    waits = threading.Event()
+    lines: list[str] = []
+
+    def say(line: str) -> None:
+        lines.append(line)
+        waits.set()
+
+    def second() -> None:
+        with CompileAhead(("images",), say=say) as ahead:
+            ahead.wait()
+
+    with CompileAhead(("images",), say=lambda _: None) as first:
+        other = threading.Thread(target=second)
+        other.start()
+        assert waits.wait(30)
+        first.wait()
+        other.join()
+
+    assert lines == ["another process compiles the simulator's code on this machine; waiting for it"]
+    assert starts == ["images"]
+
+
+def test_it_ends_when_it_is_told_to(starts: list[str]) -> None:
+    stop = threading.Event()
+    stop.set()
+    with CompileAhead(("images",), say=lambda _: None) as ahead:
+        ahead.wait(stop=stop)
+        running = list(ahead._running.values())
+    assert running
+    assert all(process.poll() is not None for process in running)
+
+
+def test_what_is_compiled_aside_is_compiled_once(starts: list[str]) -> None:
+    compile_ahead.compile_aside("rays")
+    compile_ahead.compile_aside("rays")
+    assert starts == ["rays"]
+
+
+@pytest.mark.timeout(600)
+def test_nothing_is_left_to_be_compiled_when_the_server_listens() -> None:
+    """A real start: the groups hold what a server calls before it listens, with the types it calls it with."""
+    command = [sys.executable, "-m", "headless_simulator", "--carla-port", "0", "--no-airsim", "--town", "Town07"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as server:
+        assert server.stdout is not None
+        assert server.stderr is not None
+        ports = json.loads(server.stdout.readline())
+        server.terminate()
+        said = server.stderr.read()
+    assert list(ports) == ["carla"]
+    assert "compiling late" not in said

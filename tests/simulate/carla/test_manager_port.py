@@ -1,0 +1,153 @@
+"""A Traffic Manager's port is closed to others; its manager can be woken. The trial ``lost_wakeups`` waits for real hangs."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import msgpack
+import pytest
+
+from tests.conftest import RunningSimulator
+from uavsim.errors import SimulatorLost
+from uavsim.simulate.carla.manager_port import ManagerPort, connections_at
+from uavsim.simulate.local_port import free_port
+
+HOST = "127.0.0.1"
+
+
+@contextmanager
+def manager(*answers: bytes) -> Iterator[tuple[int, list[bytes]]]:
+    """Listen as a Traffic Manager does, on all addresses, and give these answers, one a message."""
+    heard: list[bytes] = []
+    with socket.create_server(("0.0.0.0", 0)) as server:
+
+        def serve() -> None:
+            connection, _ = server.accept()
+            with connection:
+                for answer in answers:
+                    heard.append(connection.recv(4096))
+                    connection.sendall(answer)
+                connection.recv(1)
+
+        thread = threading.Thread(target=serve)
+        thread.start()
+        yield server.getsockname()[1], heard
+        thread.join()
+
+
+def replies(*numbers: int, error: object = None) -> bytes:
+    return b"".join(msgpack.packb([1, number, error, None]) for number in numbers)
+
+
+def others_connect(port: int) -> bool:
+    """Let another process try, as any program of this machine could."""
+    program = f"import socket; socket.create_connection(('{HOST}', {port}), timeout=0.5)"
+    return subprocess.run([sys.executable, "-c", program], stderr=subprocess.DEVNULL, check=False).returncode == 0
+
+
+def test_nobody_else_connects_and_what_we_have_goes_on() -> None:
+    with socket.create_server(("0.0.0.0", 0)) as listening:
+        assert others_connect(listening.getsockname()[1])
+    with manager(replies(0), replies(1, 2)) as (port, heard):
+        door = ManagerPort(port)
+        assert not others_connect(port)
+        assert door.wake()
+        door.close()
+    unpacker = msgpack.Unpacker()
+    for message in heard:
+        unpacker.feed(message)
+    assert list(unpacker) == [
+        [0, 0, "health_check_remote_TM", []],
+        [0, 1, "set_synchronous_mode", [False]],
+        [0, 2, "set_synchronous_mode", [True]],
+    ]
+
+
+def test_whoever_was_faster_is_noticed() -> None:
+    with socket.create_server(("0.0.0.0", 0)) as server:
+        port = server.getsockname()[1]
+        early = socket.create_connection((HOST, port))
+
+        def answer() -> None:
+            theirs, _ = server.accept()
+            ours, _ = server.accept()
+            with theirs, ours:
+                ours.recv(4096)
+                ours.sendall(replies(0))
+                ours.recv(1)
+
+        thread = threading.Thread(target=answer)
+        thread.start()
+        with early, pytest.raises(SimulatorLost, match=f"another program .* from port {early.getsockname()[1]}"):
+            ManagerPort(port)
+        thread.join()
+
+
+@pytest.mark.parametrize("answer", [b"", replies(1), replies(0, error="no such function")])
+def test_a_port_that_answers_otherwise_is_no_traffic_manager(answer: bytes) -> None:
+    with manager(answer) as (port, _), pytest.raises(SimulatorLost, match="does not answer"):
+        ManagerPort(port)
+
+
+def test_a_wake_that_is_not_answered_is_no_success() -> None:
+    with manager(replies(0), replies(1)) as (port, _):
+        door = ManagerPort(port)
+        assert not door.wake(within_s=0.1)
+        door.close()
+
+
+def test_nobody_listens_there() -> None:
+    with pytest.raises(SimulatorLost, match="does not listen"):
+        ManagerPort(free_port())
+
+
+def test_connections_of_others_are_listed() -> None:
+    with socket.create_server((HOST, 0)) as server:
+        port = server.getsockname()[1]
+        assert connections_at(port) == set()
+        with socket.create_connection((HOST, port)) as there:
+            assert connections_at(port) == {there.getsockname()[1]}
+
+
+CLIENT = """
+import os, sys
+from tests.plans import rig, scene_plan
+from uavsim.simulate.carla.world import CarlaWorld
+
+plan = scene_plan(samples=1, vehicles=3, cameras=rig()[:1])
+world = CarlaWorld("127.0.0.1", int(sys.argv[1]))
+world.prepare(plan, heartbeat=lambda *_: None)
+world.populate(plan, heartbeat=lambda *_: None)
+port = world._traffic_manager.get_port()
+print(port, flush=True)
+sys.stdin.readline()
+woken = world.wake()
+first = world.tick(render=False).frame
+print(woken, [world.tick(render=False).frame - first for _ in range(5)], flush=True)
+os._exit(0)
+"""
+"""A process of its own: libcarla's threads may abort the one in which they are."""
+
+
+def test_libcarlas_own_traffic_manager_is_closed_and_is_woken(simulator: RunningSimulator) -> None:
+    port = simulator.carla.rpartition(":")[2]
+    with subprocess.Popen(
+        [sys.executable, "-c", CLIENT, port],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ},
+    ) as client:
+        assert client.stdin is not None
+        assert client.stdout is not None
+        listens = int(client.stdout.readline())
+        assert not others_connect(listens)
+        client.stdin.write("\n")
+        client.stdin.flush()
+        assert client.stdout.readline().strip() == "True [1, 2, 3, 4, 5]"

@@ -1,0 +1,1 @@
+"""Tests of what measures, tries and checks uavsim: ``tools/``."""

@@ -1,0 +1,44 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from headless_simulator.rendering import GraphicsCard
+
+from tools.bench.busy import busy, write_mini
+from tools.bench.paused_simulator import noting
+from uavsim.config.library import Library
+
+
+def test_two_captures_of_two_images_on_paper():
+    pauses = [(0.0, 0.1), (5.0, 5.1), (5.2, 5.3), (7.0, 7.1), (7.1, 7.25)]  # the first one is of the warm-up
+    told = busy(pauses[::-1], captures=2, images=2, latency_s=0.1)
+    assert told.whole == pytest.approx(0.4 / 2.25)
+    assert told.steady == pytest.approx(0.2 / 2.0)
+    assert told.gap_s == pytest.approx(1.7)
+
+
+def test_a_card_that_never_waits_is_wholly_busy():
+    pauses = [(0.1 * k, 0.1 * (k + 1)) for k in range(6)]
+    assert busy(pauses, captures=3, images=2, latency_s=0.1).whole == pytest.approx(1.0)
+
+
+def test_fewer_images_than_flown_are_no_measurement():
+    with pytest.raises(RuntimeError, match="3 images were waited for, not 4"):
+        busy([(0.0, 0.1)] * 3, captures=2, images=2, latency_s=0.1)
+
+
+def test_what_the_card_makes_is_noted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(GraphicsCard, "make", GraphicsCard.make)  # set back after the test
+    noting(str(tmp_path / "pauses"))
+    made = GraphicsCard(0.002).make()
+    (line,) = (tmp_path / "pauses").read_text().splitlines()
+    assert tuple(map(float, line.split())) == pytest.approx(made, abs=1e-6)
+
+
+def test_the_mini_split_is_flown_as_it_is_but_for_its_images(tmp_path: Path):
+    library = Library.of((tmp_path,))
+    mini = library.with_dataset("uav3d-mini")[0].model
+    jpeg = library.with_dataset(write_mini(tmp_path, "jpeg"))[0].model
+    assert jpeg.images.format == "jpeg"
+    assert jpeg.model_copy(update={"images": mini.images}) == mini

@@ -1,0 +1,1 @@
+"""What measures and tries uavsim, and what keeps its house: never shipped, never imported by it."""

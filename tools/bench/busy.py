@@ -1,0 +1,103 @@
+"""How much of a flight the simulator's graphics card is at work: ``--render-latency`` stands for a card.
+
+It takes 10, 20 or 40 ms an image. The mini split is flown as it is: 50 images a capture, 40 ticks between two, 191 cars.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from tools.bench.cost import watched
+from tools.bench.rows import ROOT, Row, simulator
+
+__all__ = ["Busy", "busy", "rows", "write_mini"]
+
+LATENCIES_MS: Final = (10, 20, 40)
+FORMATS: Final = ("png", "jpeg")
+CAPTURES: Final = 10
+IMAGES: Final = 50  # of a capture: 25 RGB and 25 masks
+
+
+@dataclass(frozen=True, slots=True)
+class Busy:
+    """Shares of the time in which the card works.
+
+    Attributes:
+        whole: from the begin of the first capture's first image to the end of the last capture's last one.
+        steady: from the first capture's begin to the last one's begin, so that as many gaps are counted as captures.
+        gap_s: between two captures, median.
+    """
+
+    whole: float
+    steady: float
+    gap_s: float
+
+
+def busy(pauses: Sequence[tuple[float, float]], *, captures: int, images: int, latency_s: float) -> Busy:
+    """Tell how busy the card was; what it did before the last ``captures`` captures is warming up, and left out.
+
+    Args:
+        pauses: begin and end of its work on each image.
+        captures: of the scene.
+        images: of a capture.
+        latency_s: that an image takes it; a pause that is longer for want of a processor counts no more.
+
+    Raises:
+        RuntimeError: there are fewer images than that.
+    """
+    wanted = captures * images
+    if len(pauses) < wanted:
+        raise RuntimeError(f"{len(pauses)} images were waited for, not {wanted}: does --render-latency sleep no more?")
+    taken = sorted(pauses)[-wanted:]
+    begins = [begin for begin, _ in taken[::images]]
+    ends = [max(end for _, end in taken[k : k + images]) for k in range(0, wanted, images)]
+    gaps = sorted(begin - end for begin, end in zip(begins[1:], ends, strict=False))
+    return Busy(
+        whole=wanted * latency_s / (ends[-1] - begins[0]),
+        steady=(wanted - images) * latency_s / (begins[-1] - begins[0]),
+        gap_s=gaps[len(gaps) // 2],
+    )
+
+
+def write_mini(work: Path, kind: str) -> str:
+    """Write the mini split with images of a format where a run with this working folder finds it; returns its name."""
+    name = f"bench-{kind}"
+    path = work / "flight_plans" / "datasets" / f"{name}.yaml"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    mini = (ROOT / "flight_plans/datasets/uav3d-mini.yaml").read_text("utf-8")
+    path.write_text(f"{mini}images: {{format: {kind}}}\n", "utf-8")
+    return name
+
+
+def rows() -> Iterator[Row]:
+    """Fly one scene for each format and latency."""
+    for kind in FORMATS:
+        for latency_ms in LATENCIES_MS:
+            with tempfile.TemporaryDirectory() as folder:
+                told = _flown(Path(folder), kind, latency_ms)
+            how = (
+                f"uavsim generate, 1 scene of the mini split, {CAPTURES} captures of {IMAGES} images, {kind}, --render flat, "
+                f"--render-latency {latency_ms}: images x latency"
+            )
+            name = f"busy_{kind}_{latency_ms}ms"
+            yield Row(name, told.whole, "share", f"{how} / first image's begin to last image's end; warm-up left out")
+            yield Row(
+                f"{name}_steady", told.steady, "share", f"{how} / first to last capture's begin, last one left out"
+            )
+            yield Row(f"{name}_gap_ms", 1e3 * told.gap_s, "ms", f"{how}; the card idle between two captures, median")
+
+
+def _flown(work: Path, kind: str, latency_ms: float) -> Busy:
+    dataset, notes = write_mini(work, kind), work / "pauses"
+    program = ("tools.bench.paused_simulator", str(notes), str(latency_ms))
+    with simulator("--town", "Town10HD", "--render", "flat", "--no-airsim", program=program) as running:
+        words = ("generate", "--dataset", dataset, "--scenes", "0", "--samples", str(CAPTURES), "--no-check")
+        address = f"127.0.0.1:{running.port}"
+        watched((*words, "--simulator", address, "--out", f"{work}/out"), work / "log", cwd=work)
+    lines = [line.split() for line in notes.read_text().splitlines()]
+    pauses = [(float(begin), float(end)) for begin, end in lines]
+    return busy(pauses, captures=CAPTURES, images=IMAGES, latency_s=latency_ms / 1000)

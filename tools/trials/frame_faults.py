@@ -1,0 +1,218 @@
+"""Inject faults into camera frames and look at every image that was accepted all the same.
+
+    scripts/fault_test [--faults 1000] [--topology carla|bridge|merged] [--seed 0] [--probability P]
+
+The headless simulator drops, delays, duplicates, reorders, mislabels and misplaces frames at random. The production code
+flies one short scene after the other through the real clients; a scene ends as a recording or as an error. In ``carla`` and
+``bridge`` the simulator draws camera and frame number into its images, and they are read back from the files. In
+``merged`` AirSim answers within ticks only, some answers carry pixels of another tick or drone, some calls come late and some
+pauses let the world go on; every file is compared with that of an undisturbed flight. Prints one JSON line; ends with 0 only
+when no wrong image was accepted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from tests.plans import rig, scene_plan
+from uavsim.capture.record import record_scene
+from uavsim.capture.recording_reader import read_recording
+from uavsim.errors import UavsimError
+from uavsim.images import codec
+from uavsim.records.plan import ScenePlan, Topology
+from uavsim.simulate.airsim.settings import airsim_settings
+from uavsim.simulate.ports import Endpoint
+from uavsim.simulate.session import Session, open_session
+
+FRAME_FAULTS = ("drop_frame", "delay_frame", "duplicate_frame", "reorder_frames", "wrong_frame_number", "stale_pose")
+AIRSIM_FAULTS = (
+    "drop_frame", "duplicate_frame", "reorder_frames", "stale_pose", "nan_pose",
+    "stale_pixels", "other_vehicle", "late_answer", "pause_leak",
+)  # fmt: skip
+FIRST_CAPTURED = (
+    258  # simGetImages before it measure the palette, once a session: one fault in 257 calls ends that at once
+)
+SCENES_A_ROUND = 40
+DEADLINE_S = 1.0  # for a tick's images: a dropped frame costs this long
+
+
+class Simulator:
+    """A headless simulator with faults, started again when it is needed again."""
+
+    def __init__(self, folder: Path, plan: ScenePlan, *, faults: str, flat: bool, engine: str = "carla") -> None:
+        settings = folder / "settings.json"
+        settings.write_text(json.dumps(airsim_settings(plan)))
+        (folder / "faults.yaml").write_text(faults)
+        command = [sys.executable, "-m", "headless_simulator", "--carla-port", "0", "--airsim-port", "0"]
+        command += ["--town", plan.town.carla_map, "--airsim-settings", str(settings)]
+        command += ["--faults", str(folder / "faults.yaml")] if faults else []
+        command += ["--render", "flat"] if flat else []
+        command += ["--merged-engine", engine] if plan.topology == "merged" else ["--separate-worlds"]
+        self._log = (folder / "mock.log").open("w+")
+        self._process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=self._log, text=True)
+        assert self._process.stdout is not None
+        ports = json.loads(self._process.stdout.readline())
+        self.carla, self.airsim = (Endpoint("127.0.0.1", ports[name]) for name in ("carla", "airsim"))
+
+    def stop(self) -> str:
+        """End it; returns what it logged."""
+        self._process.send_signal(signal.SIGTERM)
+        self._process.wait(timeout=20)
+        self._log.seek(0)
+        return self._log.read()
+
+
+def fault_yaml(topology: Topology, *, seed: int, probability: float) -> str:
+    """Write a fault plan: every kind of frame fault, with the same probability a frame."""
+    kinds, server = (AIRSIM_FAULTS, "airsim") if topology == "merged" else (FRAME_FAULTS, "carla")
+    lines = [f"seed: {seed}", "faults:"]
+    for kind in kinds:
+        extra = (
+            f"call: simGetImages, nth: {FIRST_CAPTURED}-{10**6}" if server == "airsim" else "sensor: sensor.camera.*"
+        )
+        lines.append(f"  - {{fault: {kind}, server: {server}, {extra}, probability: {probability}}}")
+    return "\n".join(lines) + "\n"
+
+
+def image_code(pixels: np.ndarray) -> tuple[int, int]:
+    """Read (camera, frame) from a flat image: 48 blocks of 8 x 8, first camera in 16 bits, then frame in 32."""
+    across = pixels.shape[1] // 8
+    bits = [int(pixels[(k // across) * 8 + 4, (k % across) * 8 + 4, 1] > 170) for k in range(48)]
+    number = int("".join(map(str, bits)), 2)
+    return number >> 32, number & 0xFFFFFFFF
+
+
+def wrong_flat_images(folder: Path, cameras: dict[str, int]) -> tuple[int, int]:
+    """Return (wrong, looked at): each image must tell its recording's frame and always the same camera."""
+    wrong = looked = 0
+    for frame in read_recording(folder).frames:
+        for shot in frame.shots:
+            camera, number = image_code(codec.decode_rgb(folder / shot.files["rgb"]))
+            wrong += number != frame.simulator_frame or cameras.setdefault(shot.channel, camera) != camera
+            looked += 1
+    return wrong, looked
+
+
+def wrong_against(folder: Path, reference: Path) -> tuple[int, int]:
+    """Return (wrong, looked at): each file must equal the undisturbed flight's."""
+    names = sorted(p.relative_to(reference) for p in reference.rglob("*.png"))
+    wrong = [str(name) for name in names if (folder / name).read_bytes() != (reference / name).read_bytes()]
+    if wrong:
+        print(f"{folder.name}: not as undisturbed: {', '.join(wrong)}", file=sys.stderr, flush=True)
+    return len(wrong), len(names)
+
+
+def fired(log: str) -> Counter[str]:
+    """Count the faults that the simulator says it made."""
+    lines = [line for line in log.splitlines() if line.startswith("headless-simulator: faults: ")]
+    return Counter({kind: int(n) for line in lines for kind, n in re.findall(r"(\w+) x(\d+)", line)})
+
+
+def open_patient_session(topology: Topology, simulator: Simulator) -> Session:
+    """Connect; a tick's images are waited for a second only, because dropped frames are many."""
+    session = open_session(topology, {"carla": simulator.carla, "airsim": simulator.airsim})
+    if hasattr(session.cameras, "_deadline_s"):
+        session.cameras._deadline_s = DEADLINE_S
+    return session
+
+
+def fly_round(topology: Topology, *, seed: int, probability: float, work: Path) -> dict[str, object]:
+    """Fly scenes in one simulator and one session; every accepted image is looked at."""
+    flat = topology != "merged"
+    plan = scene_plan(
+        samples=3, vehicles=0 if flat else 12, warmup_ticks=2, topology=topology, cameras=rig(width=192, height=112)
+    )
+    plan = replace(plan, max_formation_error_m=50.0)
+    reference = work / "reference"
+    if not flat:
+        fly_calm(plan, work, reference)
+    yaml = fault_yaml(topology, seed=seed, probability=probability)
+    simulator = Simulator(work, plan, faults=yaml, flat=flat)
+    session = open_patient_session(topology, simulator)
+    outcome: Counter[str] = Counter()
+    reasons: Counter[str] = Counter()
+    cameras: dict[str, int] = {}
+    for number in range(SCENES_A_ROUND):
+        folder = work / f"scene_{number}"
+        try:
+            record_scene(session, plan, folder, heartbeat=lambda _p, _t: None, sample_taken=lambda _s, _i: None)
+        except UavsimError as error:
+            outcome["refused"] += 1
+            reasons[re.sub(r"CAMERA_\w+|[\d.]+", "#", str(error))[:90]] += 1
+        else:
+            bad, seen = wrong_flat_images(folder, cameras) if flat else wrong_against(folder, reference)
+            outcome += Counter(accepted=1, wrong=bad, images=seen)
+        shutil.rmtree(folder, ignore_errors=True)
+    with contextlib.suppress(UavsimError):
+        session.close()
+    return {"faults": fired(simulator.stop()), "outcome": outcome, "reasons": reasons}
+
+
+def fly_calm(plan: ScenePlan, work: Path, reference: Path) -> None:
+    """Record the scene once without a fault."""
+    calm = Simulator(work, plan, faults="", flat=False)
+    session = open_patient_session(plan.topology, calm)
+    record_scene(session, plan, reference, heartbeat=lambda _p, _t: None, sample_taken=lambda _s, _i: None)
+    session.close()
+    calm.stop()
+
+
+def main() -> int:
+    """Fly rounds until enough faults fired; each round is a process of its own."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--faults", type=int, default=1000)
+    parser.add_argument("--topology", choices=["carla", "bridge", "merged"], default="carla")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--probability", type=float, help="of each fault in a frame; default 0.0008, in merged 0.004")
+    parser.add_argument("--minutes", type=float, default=30.0)
+    parser.add_argument("--round", type=Path, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    os.environ["HOME"] = os.environ.get("UAVSIM_FAULT_HOME") or tempfile.mkdtemp(prefix="uavsim-home-")
+    os.environ["UAVSIM_FAULT_HOME"] = os.environ["HOME"]
+    probability = options.probability or (0.004 if options.topology == "merged" else 0.0008)
+    if options.round:
+        answer = fly_round(options.topology, seed=options.seed, probability=probability, work=options.round)
+        (options.round / "answer.json").write_text(json.dumps(answer))
+        os._exit(0)  # libcarla's threads may abort a regular exit
+    total: dict[str, Counter[str]] = {name: Counter() for name in ("faults", "outcome", "reasons")}
+    end, rounds = time.monotonic() + 60 * options.minutes, 0
+    while total["faults"].total() < options.faults and time.monotonic() < end:
+        rounds += 1
+        with tempfile.TemporaryDirectory(prefix="uavsim-faults-") as work:
+            command = [
+                sys.executable,
+                "-m",
+                "tools.trials.frame_faults",
+                "--topology",
+                options.topology,
+                "--seed",
+                str(options.seed + rounds),
+            ]
+            subprocess.run([*command, "--probability", str(probability), "--round", work], check=True)
+            answer = json.loads((Path(work) / "answer.json").read_text())
+        for name, counter in total.items():
+            counter.update(answer[name])
+        print(f"{total['faults'].total()} faults, {dict(total['outcome'])}", file=sys.stderr, flush=True)
+    print(json.dumps({"topology": options.topology, **{k: dict(v.most_common(10)) for k, v in total.items()}}))
+    outcome = total["outcome"]
+    good = not outcome["wrong"] and outcome["accepted"] and total["faults"].total() >= options.faults
+    return 0 if good else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

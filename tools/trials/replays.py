@@ -1,0 +1,151 @@
+"""Replay a small data set in every set-up and hold the replays against it, headless.
+
+    scripts/try_replays [FOLDER] [--topologies carla,bridge,merged]
+
+Two towns, one scene each, small images, walkers, parked vehicles and rain. In each set-up an unchanged replay must be the
+same bytes, tables and images. In the first set-up also: with another weather masks and boxes are the same and images are not;
+with a lidar added, points lie on the boxes that were there; with a class hidden, its boxes are gone and all others stay.
+Ends with 0 only if everything holds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any, Final
+
+from tools.trials.small_dataset import write_plans
+
+DATASET: Final = """
+description: Small images, for replays.
+seed: 5
+version: v1.0-mini
+towns:
+  Town10HD: {routes: [town10_row3_col3], first_scene: 0, scenes: 1}
+  Town03: {routes: [town03_row3_col3], first_scene: 100, scenes: 1}
+samples: 2
+keyframe_s: 0.5
+warmup_s: 1
+formation: cross
+rig: tiny
+weather: hard_rain
+traffic: {vehicles: 25, walkers: 6, label_parked: true}
+splits: {rule: uav3d}
+"""
+
+
+def contents(root: Path, *folders: str) -> dict[str, str]:
+    """Return the hash of every file of a data set, or of some folders of it, without the run's own notes."""
+    files = (p for folder in folders or ("",) for p in (root / folder).rglob("*") if p.is_file())
+    keys = {str(p.relative_to(root)): p for p in files}
+    return {k: hashlib.sha256(p.read_bytes()).hexdigest() for k, p in keys.items() if not k.startswith(".uavsim")}
+
+
+def rows(root: Path, table: str) -> list[dict[str, Any]]:
+    """Return a table's rows."""
+    found: list[dict[str, Any]] = json.loads((root / "v1.0-mini" / f"{table}.json").read_text())
+    return found
+
+
+class Trial:
+    """Runs commands in one folder and counts what does not hold."""
+
+    def __init__(self, work: Path) -> None:
+        """Write the YAML files."""
+        self.work, self.bad = work, 0
+        write_plans(work, name="replays", dataset=DATASET)
+
+    def uavsim(self, *words: str) -> float:
+        """Run a command that must end well; returns its seconds."""
+        began = time.monotonic()
+        command = [sys.executable, "-m", "uavsim", *words]
+        done = subprocess.run(command, cwd=self.work, text=True, capture_output=True, check=False)
+        if done.returncode:
+            sys.exit(f"uavsim {' '.join(words)} ended with {done.returncode}:\n{done.stdout}{done.stderr}")
+        return time.monotonic() - began
+
+    def holds(self, what: str, good: bool, detail: str) -> None:
+        """Print one line."""
+        self.bad += not good
+        print(f"{'good' if good else 'BAD '} {what:34}{detail}", flush=True)
+
+    def unchanged(self, topology: str) -> Path:
+        """Generate in a set-up and replay with nothing changed."""
+        source, again = self.work / topology, self.work / f"{topology}-again"
+        words = ("--dataset", "replays", "--topology", topology)
+        flown_s = self.uavsim("generate", *words, "--out", str(source))
+        shown_s = self.uavsim("replay", str(source), "--out", str(again))
+        one, other = contents(source), contents(again)
+        differing = sorted(k for k in one.keys() | other.keys() if one.get(k) != other.get(k))
+        detail = (
+            f"{len(one)} files, {len(differing)} differ {differing[:3]}; {flown_s:.0f} s flown, {shown_s:.0f} s shown"
+        )
+        self.holds(f"{topology}: unchanged", not differing, detail)
+        return source
+
+    def other_weather(self, source: Path) -> None:
+        """Masks and boxes stay, images do not."""
+        out = self.work / "weather"
+        self.uavsim("replay", str(source), "--out", str(out), "--weather", "clear_noon")
+        masks = contents(source, "masks") == contents(out, "masks")
+        boxes = rows(source, "sample_annotation") == rows(out, "sample_annotation")
+        one, other = contents(source, "samples"), contents(out, "samples")
+        same = [key for key in one if key.endswith(".png") and one[key] == other.get(key)]
+        detail = f"masks equal: {masks}, boxes equal: {boxes}, images equal: {len(same)} of {len(one)}"
+        self.holds("another weather", masks and boxes and not same and one.keys() == other.keys(), detail)
+
+    def more_sensors(self, source: Path) -> None:
+        """Points lie on the original boxes; images and masks stay."""
+        out = self.work / "sensors"
+        self.uavsim("replay", str(source), "--out", str(out), "--sensors", "+lidar,+depth")
+        one, other = contents(source, "samples", "masks"), contents(out, "samples", "masks")
+        images = all(other[key] == digest for key, digest in one.items() if key.endswith(".png"))
+        before = {row["token"]: row for row in rows(source, "sample_annotation")}
+        after = {row["token"]: row for row in rows(out, "sample_annotation")}
+        placed = ("translation", "rotation", "size")
+        boxes = before.keys() == after.keys() and all(before[t][k] == after[t][k] for t in before for k in placed)
+        seen = [after[t]["num_lidar_pts"] for t, row in before.items() if row["num_lidar_pts"] >= 100]
+        hit = sum(count > 0 for count in seen)
+        detail = f"images equal: {images}, boxes equal: {boxes}, points on {hit} of {len(seen)} boxes with 100 pixels"
+        self.holds("lidar and depth added", images and boxes and len(seen) > 0 and hit >= 0.9 * len(seen), detail)
+
+    def without(self, source: Path) -> None:
+        """A hidden class is in no table and in no mask; everything else is where it was."""
+        out = self.work / "hidden"
+        self.uavsim("replay", str(source), "--out", str(out), "--hide", "pedestrian", "--hide", "2")
+        gone = {
+            row["token"]
+            for row in rows(source, "instance")
+            if row["uav_label"] == "pedestrian" or row["uav_instance_id"] == 2
+        }
+        before = [row for row in rows(source, "sample_annotation") if row["instance_token"] not in gone]
+        after = {row["token"]: row for row in rows(out, "sample_annotation")}
+        kept = after.keys() == {row["token"] for row in before}
+        placed = all(after[row["token"]]["translation"] == row["translation"] for row in before if kept)
+        detail = f"{len(gone)} objects hidden, {len(before)} boxes left as they were: {kept and placed}"
+        self.holds("hidden actors", kept and placed and len(gone) > 1, detail)
+
+
+def main() -> int:
+    """Run all of it."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path, nargs="?")
+    parser.add_argument("--topologies", default="carla,bridge,merged")
+    options = parser.parse_args()
+    work = (options.folder or Path(tempfile.mkdtemp(prefix="uavsim-replays-"))).resolve()
+    trial = Trial(work)
+    sources = [trial.unchanged(topology) for topology in options.topologies.split(",")]
+    trial.other_weather(sources[0])
+    trial.more_sensors(sources[0])
+    trial.without(sources[0])
+    return 4 if trial.bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

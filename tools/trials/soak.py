@@ -1,0 +1,217 @@
+"""Let one run fly short scenes for a long time, and watch what its processes hold.
+
+    scripts/soak [--minutes 120] [--scenes 20000] [--every-s 5] [--keep-client] [--work FOLDER]
+
+Flow, client, headless simulator and Prefect server are looked at every few seconds: resident memory, threads, open files,
+sockets, and how many processes there are. The client process is started anew every so many scenes as in any run, because
+CARLA's own client keeps some kilobytes of each actor that it ever saw; how much a client process grows in one life is printed.
+Simulator and flow are never started anew, so that nothing hides. When the time is over the run is ended with SIGTERM, and must
+leave no process. All looks go to ``FOLDER/soak.csv``. Ends with code 0 when memory is flat (the mean of the last quarter is at
+most 1.05 times that of the second) and the counts at the end are those of the middle. ``--keep-client`` never starts the
+client process anew either.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import math
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import psutil
+import yaml
+
+from tools.trials.leftovers import surviving
+from tools.trials.small_dataset import DATASET
+from tools.trials.small_dataset import write_plans as write_small_plans
+
+ROLES = {"uavsim.capture.client_worker": "client", "headless_simulator": "simulator", "uvicorn": "prefect"}
+NEVER = 1_000_000
+MOST_GROWTH = 1.05
+WATCHED = ("flow", "client", "simulator")  # Prefect's own server is shown, not checked
+RENEWED = ("client",)
+SPREAD = 2  # threads and files that are open at one look and not at the next
+
+
+@dataclass(frozen=True)
+class Look:
+    """What one process held at one moment."""
+
+    seconds: float
+    committed: int
+    role: str
+    pid: int
+    rss_mb: float
+    threads: int
+    files: int
+    sockets: int
+    processes: int
+
+
+def role_of(process: psutil.Process) -> str:
+    """Name a process of the run by its command line; the guards are ``guard``."""
+    words = process.cmdline()
+    if any(word.endswith("guard.py") for word in words):
+        return "guard"
+    return next((role for mark, role in ROLES.items() if mark in words), "other")
+
+
+def look(run: psutil.Process, *, seconds: float, committed: int) -> list[Look]:
+    """Look at every process of the run once."""
+    family = [run, *run.children(recursive=True)]
+    looks = []
+    for process in family:
+        try:
+            role = "flow" if process is run else role_of(process)
+            targets = [str(f.readlink()) for f in Path(f"/proc/{process.pid}/fd").iterdir()]
+            sockets = sum(target.startswith("socket:") for target in targets)
+            memory, threads = process.memory_info().rss / 1e6, process.num_threads()
+        except (psutil.NoSuchProcess, FileNotFoundError):
+            continue  # it ended meanwhile; the counts of processes show if that happens often
+        looks.append(
+            Look(
+                seconds=round(seconds, 1),
+                committed=committed,
+                role=role,
+                pid=process.pid,
+                rss_mb=round(memory, 1),
+                threads=threads,
+                files=len(targets),
+                sockets=sockets,
+                processes=len(family),
+            )
+        )
+    return looks
+
+
+def mean(values: list[float]) -> float:
+    """Return the mean of at least one value."""
+    return sum(values) / len(values)
+
+
+def check_growth(looks: list[Look], role: str, *, failures: int) -> tuple[str, bool]:
+    """Tell in one line how one role's process fared, and whether it is flat.
+
+    A simulator is started anew after a failed attempt; then its longest life is checked.
+    """
+    mine = [one for one in looks if one.role == role]
+    pids = len({one.pid for one in mine})
+    if pids > 1 and role not in RENEWED:
+        longest = statistics.mode(one.pid for one in mine)
+        mine = [one for one in mine if one.pid == longest]
+    if len(mine) < 8:
+        return f"{role:10s} too few looks: {len(mine)}", role not in WATCHED
+    quarter = len(mine) // 4
+    first, middle, last = mine[1], mine[len(mine) // 2], mine[-1]
+    late, early = mean([o.rss_mb for o in mine[-quarter:]]), mean([o.rss_mb for o in mine[quarter : 2 * quarter]])
+    growth = late / early
+
+    def usual(name: str, part: list[Look]) -> float:
+        return mean([float(getattr(one, name)) for one in part])
+
+    counts = "".join(
+        f", {name} {getattr(first, name)}/{getattr(middle, name)}/{getattr(last, name)}"
+        for name in ("threads", "files", "sockets", "processes")
+    )
+    steady = all(
+        usual(name, mine[-quarter:]) - usual(name, mine[quarter : 2 * quarter]) <= SPREAD
+        for name in ("threads", "files", "sockets", "processes")
+    )
+    flat = growth <= MOST_GROWTH and steady and (role in RENEWED or pids <= 1 + failures)
+    per_scene = 1e3 * (late - early) / max(last.committed * 0.5, 1)
+    words = f"{role:10s} {first.rss_mb:.0f}/{middle.rss_mb:.0f}/{last.rss_mb:.0f} MB, growth {growth:.3f}"
+    words += f" ({per_scene:+.1f} kB a scene){counts}"
+    if pids > 1:
+        words += f", {pids} processes one after another, {growth_in_a_life(mine):+.1f} kB a scene in a life"
+        words += "" if role in RENEWED else f"; told of the longest, {(last.seconds - first.seconds) / 60:.0f} min"
+    return words, flat or role not in WATCHED
+
+
+def growth_in_a_life(looks: list[Look]) -> float:
+    """Return the median over the lives of how many kB a process grew a scene, each life's first look left out."""
+    lives: dict[int, list[Look]] = {}
+    for one in looks:
+        lives.setdefault(one.pid, []).append(one)
+    slopes = [
+        1e3 * (life[-1].rss_mb - life[1].rss_mb) / (life[-1].committed - life[1].committed)
+        for life in lives.values()
+        if len(life) > 2 and life[-1].committed > life[1].committed
+    ]
+    return statistics.median(slopes) if slopes else math.nan
+
+
+def write_plans(work: Path, *, scenes: int, keep_client: bool) -> None:
+    """Write a data set of many short scenes, and a run that never starts its simulator anew."""
+    many = DATASET.replace("scenes: 6, most_scenes: 100", f"scenes: {scenes}")
+    write_small_plans(work, name="soak", dataset=many)
+    simulator = {"kind": "mock", "recycle_scenes": NEVER, "recycle_rss_mb": float(NEVER), "recycle_below_pace": 0.0}
+    run = {"simulators": [simulator]} | ({"client_recycle_scenes": NEVER} if keep_client else {})
+    (work / "run.yaml").write_text(yaml.safe_dump(run))
+
+
+def watch(run: subprocess.Popen[bytes], out: Path, *, minutes: float, every_s: float, table: Path) -> list[Look]:
+    """Look at a run until the time is over or the run ends; the clock starts when the first scene is committed."""
+    looks: list[Look] = []
+    began, next_look, process = 0.0, 0.0, psutil.Process(run.pid)
+    with table.open("w", newline="") as file:
+        rows = csv.DictWriter(file, fieldnames=list(Look.__dataclass_fields__))
+        rows.writeheader()
+        while run.poll() is None:
+            now = time.monotonic()
+            committed = sum(1 for _ in (out / ".uavsim/recordings").glob("scene_*"))
+            began = began or (now if committed else 0.0)
+            if began and now - began > 60 * minutes:
+                break
+            if began and now >= next_look:
+                next_look = now + every_s
+                some = look(process, seconds=now - began, committed=committed)
+                looks += some
+                rows.writerows(asdict(one) for one in some)
+                file.flush()
+            time.sleep(min(1.0, every_s))
+    return looks
+
+
+def main() -> int:
+    """Run the soak."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--minutes", type=float, default=120.0)
+    parser.add_argument("--scenes", type=int, default=20_000, help="more than can be flown in that time")
+    parser.add_argument("--every-s", type=float, default=5.0)
+    parser.add_argument("--keep-client", action="store_true")
+    parser.add_argument("--work", type=Path)
+    options = parser.parse_args()
+    work: Path = options.work or Path(tempfile.mkdtemp(prefix="uavsim-soak-"))
+    write_plans(work, scenes=options.scenes, keep_client=options.keep_client)
+    command = [sys.executable, "-m", "uavsim", "generate", "--dataset", "soak", "--no-check"]
+    command += ["--out", str(work / "out"), "--run", str(work / "run.yaml")]
+    with (work / "run.log").open("wb") as log:
+        run = subprocess.Popen(command, cwd=work, stdout=log, stderr=log)
+    looks = watch(run, work / "out", minutes=options.minutes, every_s=options.every_s, table=work / "soak.csv")
+    family = {one.pid for one in looks}
+    run.send_signal(signal.SIGTERM)
+    code = run.wait(120)
+    left = surviving(family, timeout_s=10.0)
+    if not looks:
+        print(f"the run ended with code {code} before its first scene; see {work / 'run.log'}")
+        return 1
+    minutes, committed = looks[-1].seconds / 60, looks[-1].committed
+    failures = sum(p.read_text().count('"event": "failed"') for p in (work / "out/.uavsim/logs").glob("scene_*.jsonl"))
+    print(f"{committed} scenes in {minutes:.0f} min, {failures} failed attempts, a look every {options.every_s:g} s")
+    outcomes = [check_growth(looks, role, failures=failures) for role in (*WATCHED, "prefect")]
+    for words, _ in outcomes:
+        print(words)
+    flat = all(good for _, good in outcomes)
+    print(f"{'flat' if flat else 'NOT FLAT'}; left behind: {left or 'nothing'}; exit code {code}")
+    return 0 if flat and not left else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

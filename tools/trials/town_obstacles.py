@@ -1,0 +1,112 @@
+"""Compare the obstacles of ``town_configs/*.yaml`` with the headless towns' tall buildings, or write them anew.
+
+    scripts/town_obstacles [--write] [TOWN ...]
+
+An obstacle is the upright box around a building whose roof is higher than 30 m and that reaches into what may be flown over,
+whole metres outwards. It stands in the map frame: y is minus the simulator's y. Ends with 4 if a
+file does not say what the town has.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Final
+
+from headless_simulator.scene import TAG, StaticObject
+from headless_simulator.towns.load import NAMES, load_town
+
+from uavsim.config.load import load
+from uavsim.config.town import Obstacle, TownConfig
+
+FOLDER: Final = Path(__file__).resolve().parents[2] / "town_configs"
+LEAST_TOP_M: Final = 30.0
+MARGIN_M: Final = 1.0
+SEED: Final = 0  # of the towns that ``headless-simulator`` serves by default
+HEAD: Final = (
+    "# Buildings above 30 m in the headless look-alike; the real town's stand elsewhere: put those here before you fly low.\n"
+    "# Written by scripts/town_obstacles --write.\n"
+)
+
+
+def obstacles_of(things: Iterable[StaticObject], config: TownConfig) -> list[Obstacle]:
+    """Return the boxes around the tall buildings that reach into what may be flown over, from west to east."""
+    boxes = (_box_of(thing, config.ground_z_m) for thing in things)
+    found = sorted(box for box in boxes if box is not None and _reaches_into(box, config))
+    return [
+        Obstacle(name=f"building {number}", x_m=(west, east), y_m=(south, north), top_m=top)
+        for number, (west, south, east, north, top) in enumerate(found, start=1)
+    ]
+
+
+def _reaches_into(box: tuple[int, int, int, int, int], config: TownConfig) -> bool:
+    west, south, east, north, _ = box
+    return west < config.x_m[1] and east > config.x_m[0] and south < config.y_m[1] and north > config.y_m[0]
+
+
+def _box_of(thing: StaticObject, ground_z_m: float) -> tuple[int, int, int, int, int] | None:
+    """Return (west, south, east, north, top) of a tall building, None of everything else."""
+    top_m = thing.box_centre_m[2] + thing.box_half_m[2] - ground_z_m
+    if thing.tag != TAG["building"] or top_m <= LEAST_TOP_M:
+        return None
+    yaw_rad = math.radians(thing.pose[4])
+    cos, sin = abs(math.cos(yaw_rad)), abs(math.sin(yaw_rad))
+    along, across, _ = thing.box_half_m
+    reach_x = round(along * cos + across * sin + MARGIN_M, 6)  # the sine of half a turn is not quite 0
+    reach_y = round(along * sin + across * cos + MARGIN_M, 6)
+    x, y = thing.box_centre_m[0], -thing.box_centre_m[1]
+    return (
+        math.floor(x - reach_x),
+        math.floor(y - reach_y),
+        math.ceil(x + reach_x),
+        math.ceil(y + reach_y),
+        math.ceil(top_m),
+    )
+
+
+def with_obstacles(text: str, obstacles: Sequence[Obstacle]) -> str:
+    """Return a town's YAML with these obstacles in the place of those that it has."""
+    kept = [line for line in text.splitlines() if not _of_obstacles(line)]
+    lines = [
+        f"  - {{name: {o.name}, x_m: [{o.x_m[0]:g}, {o.x_m[1]:g}], y_m: [{o.y_m[0]:g}, {o.y_m[1]:g}], top_m: {o.top_m:g}}}"
+        for o in obstacles
+    ]
+    block = HEAD + "\n".join(["obstacles:", *lines]) + "\n" if obstacles else ""
+    return "\n".join(kept) + "\n" + block
+
+
+def _of_obstacles(line: str) -> bool:
+    return line.startswith(("obstacles:", "  - {name: building", "# Buildings above 30 m", HEAD.splitlines()[-1]))
+
+
+def stale(names: Sequence[str], *, write: bool) -> Iterator[str]:
+    """Yield a line for each town whose file does not say what the town has; ``write`` puts it right."""
+    for path in sorted(FOLDER.glob("*.yaml")):
+        config = load(path, TownConfig).model
+        if config.carla_map not in NAMES or (names and config.name not in names):
+            continue
+        wanted = obstacles_of(load_town(config.carla_map, seed=SEED).objects, config)
+        if wanted == list(config.obstacles):
+            continue
+        yield f"{path.name}: {len(config.obstacles)} obstacles, the town has {len(wanted)} tall buildings"
+        if write:
+            path.write_text(with_obstacles(path.read_text("utf-8"), wanted), "utf-8")
+
+
+def main() -> int:
+    """Compare or write, one line for each town that differs."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("towns", nargs="*")
+    parser.add_argument("--write", action="store_true", help="write the obstacles into the files")
+    options = parser.parse_args()
+    lines = list(stale(options.towns, write=options.write))
+    for line in lines:
+        print(line)
+    return 0 if options.write or not lines else 4
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,163 @@
+"""The port at which this process's Traffic Manager listens: closed to everybody else, and a way to wake the manager.
+
+libcarla opens a server for clients of other processes on all addresses, with no authentication. Whoever reaches it can change
+every vehicle of a flight. So the listening socket, which is this process's own, gets a packet filter that drops whatever
+arrives: nobody connects any more, and no privilege is needed. One connection of ours is made before.
+
+That connection wakes a manager that waits for a tick that waits for it (CARLA's issue 9172). Its worker waits under a
+condition that is true, and was not notified. Whatever notifies it lets it take the step that it missed. libcarla's own calls
+cannot: the tick that hangs holds the lock that they all take. ``set_synchronous_mode`` of the port takes no lock:
+asynchronous wakes the worker; synchronous again is the next message, long before the worker has taken its step.
+
+Sources: ``TrafficManagerLocal.cpp`` (``Run``, ``SynchronousTick``, ``SetSynchronousMode``) and ``TrafficManagerServer.h`` of
+LibCarla 0.9.16; rpclib's messages are ``[0, id, name, arguments]`` in msgpack; socket(7), ``SO_ATTACH_FILTER``.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import select
+import socket
+import struct
+from pathlib import Path
+from typing import Final
+
+from uavsim.errors import SimulatorLost, SystemFailure
+
+__all__ = ["ManagerPort", "connections_at"]
+
+_HOST: Final = "127.0.0.1"
+_SO_ATTACH_FILTER: Final = 26
+_KEEP_NOTHING: Final = struct.pack("=HBBI", 0x06, 0, 0, 0)  # one instruction, BPF_RET | BPF_K: pass 0 bytes on
+_LISTEN: Final = "0A"
+_OVER: Final = {"06", "07"}  # TIME_WAIT, CLOSE
+_PROBE_S: Final = 0.05  # on one machine a connection is there at once, or not at all
+_ANSWER_WITHIN_S: Final = 2.0
+_NOTHING: Final = "health_check_remote_TM"  # the manager's function that does nothing
+_MODE: Final = "set_synchronous_mode"
+_NO: Final = b"\x91\xc2"  # [False]
+_YES: Final = b"\x91\xc3"
+
+
+class ManagerPort:
+    """The port of this process's Traffic Manager, to be made before any vehicle is registered there."""
+
+    def __init__(self, port: int) -> None:
+        """Connect, and let nobody else connect from now on.
+
+        Raises:
+            SimulatorLost: the manager does not answer, or somebody else was faster.
+            SystemFailure: this system cannot close the port.
+        """
+        self._port, self._sent = port, 0
+        try:
+            self._own = socket.create_connection((_HOST, port), timeout=_ANSWER_WITHIN_S)
+        except OSError as error:
+            raise SimulatorLost(
+                f"the Traffic Manager at port {port} of this process does not listen: {error}"
+            ) from error
+        try:
+            if not self._answered((_NOTHING, b"\x90")):  # before the filter: the connection is made when it is answered
+                raise SimulatorLost(f"the Traffic Manager at port {port} of this process does not answer")
+            _drop_packets(port)
+            self._refuse_others()
+        except BaseException:
+            self._own.close()
+            raise
+
+    def wake(self, *, within_s: float = _ANSWER_WITHIN_S) -> bool:
+        """Wake the manager's worker; True when it has answered.
+
+        To be called where a tick hangs, and nowhere else: a worker that is at its step would take another one afterwards.
+
+        Args:
+            within_s: it has to answer.
+        """
+        return self._answered((_MODE, _NO), (_MODE, _YES), within_s=within_s)
+
+    def close(self) -> None:
+        """Give our own connection up."""
+        self._own.close()
+
+    def _answered(self, *calls: tuple[str, bytes], within_s: float = _ANSWER_WITHIN_S) -> bool:
+        """Send calls (name, arguments in msgpack) in one write; True when each was answered with nothing."""
+        ids = [(self._sent + n) % 128 for n in range(len(calls))]
+        self._sent += len(calls)
+        wanted = b"".join(b"\x94\x01" + bytes([i]) + b"\xc0\xc0" for i in ids)  # [1, id, no error, nothing]
+        got = b""
+        try:
+            self._own.settimeout(within_s)
+            self._own.sendall(b"".join(_call(i, *call) for i, call in zip(ids, calls, strict=True)))
+            while len(got) < len(wanted) and (more := self._own.recv(64)):
+                got += more
+        except OSError:
+            return False
+        return got == wanted
+
+    def _refuse_others(self) -> None:
+        ours = self._own.getsockname()[1]
+        if others := connections_at(self._port) - {ours}:
+            raise SimulatorLost(f"another program connected to this flight's Traffic Manager, from port {min(others)}")
+        with socket.socket() as probe:
+            probe.setblocking(False)
+            probe.connect_ex((_HOST, self._port))
+            if select.select([], [probe], [], _PROBE_S)[1]:
+                raise SystemFailure(
+                    f"this system cannot close the Traffic Manager's port {self._port} to other programs (SECURITY.md)"
+                )
+
+
+def connections_at(port: int) -> set[int]:
+    """Return the remote ports of what is connected to a port of this machine, seen from the side that listens.
+
+    Raises:
+        SystemFailure: this system does not list connections.
+    """
+    return {
+        int(remote.rpartition(":")[2], 16) for remote, state, _ in _sockets_at(port) if state not in {_LISTEN, *_OVER}
+    }
+
+
+def _call(number: int, name: str, arguments: bytes) -> bytes:
+    return b"\x94\x00" + bytes([number, 0xA0 + len(name)]) + name.encode() + arguments
+
+
+def _drop_packets(port: int) -> None:
+    """Let the socket with which this process listens at a port drop whatever arrives."""
+    inodes = {f"socket:[{inode}]" for _, state, inode in _sockets_at(port) if state == _LISTEN}
+    program = ctypes.create_string_buffer(_KEEP_NOTHING, len(_KEEP_NOTHING))
+    closed = 0
+    try:
+        for entry in Path("/proc/self/fd").iterdir():
+            if _target(entry) in inodes:
+                with socket.fromfd(int(entry.name), socket.AF_INET, socket.SOCK_STREAM) as listener:
+                    listener.setsockopt(
+                        socket.SOL_SOCKET, _SO_ATTACH_FILTER, struct.pack("@HP", 1, ctypes.addressof(program))
+                    )
+                closed += 1
+    except OSError as error:
+        raise SystemFailure(f"this system cannot close the Traffic Manager's port {port} to others: {error}") from error
+    if not closed:
+        raise SimulatorLost(f"the Traffic Manager does not listen at port {port} of this process")
+
+
+def _target(entry: Path) -> str:
+    try:
+        return str(entry.readlink())
+    except FileNotFoundError:  # closed by another thread meanwhile
+        return ""
+
+
+def _sockets_at(port: int) -> list[tuple[str, str, str]]:
+    """Return (remote address, state, inode) of each TCP socket whose local port it is (proc_net_tcp of the kernel)."""
+    found = []
+    for table in ("tcp", "tcp6"):
+        try:
+            lines = Path("/proc/self/net", table).read_text("ascii").splitlines()[1:]
+        except FileNotFoundError as error:
+            if table == "tcp":
+                raise SystemFailure("this system does not list its connections in /proc/self/net") from error
+            continue  # a kernel without IPv6
+        rows = (line.split() for line in lines)
+        found += [(row[2], row[3], row[9]) for row in rows if int(row[1].rpartition(":")[2], 16) == port]
+    return found
