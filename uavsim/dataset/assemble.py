@@ -146,7 +146,7 @@ class _VersionFolder:
                 writer.keep()
                 count[table.name] = writer.row_count
             else:
-                writer.path.unlink(missing_ok=True)
+                writer.leave_out()
         shared: Tables = {
             CATEGORY.name: category_rows(
                 with_lidarseg=with_lidar, with_props=self._writers[CORNER_CASE.name].row_count > 0

@@ -25,6 +25,7 @@ from uavsim.export.aot_encounters import ENCOUNTER_COLUMNS, Row, valid_encounter
 from uavsim.export.request import ExportRequest
 from uavsim.export.text import write_json, write_text
 from uavsim.files.parse import reading
+from uavsim.files.results import ResultPath
 from uavsim.files.whole import write_whole
 from uavsim.images import codec
 from uavsim.typing import JsonDict
@@ -71,14 +72,15 @@ def _export(request: ExportRequest) -> list[Path]:
     flights = [flight for scene in request.scenes() if (flight := _flight(scene)) is not None]
     if not flights:
         raise InputError(f"{request.root}: no scene has encounters; name a file of encounters in the data set's YAML")
-    sets = request.out / _PART / "ImageSets"
+    out = ResultPath.open(request.out)
+    sets = out / _PART / "ImageSets"
     rows = [row for flight in flights for row in _rows(flight)]
     write_json(sets / "groundtruth.json", _ground_truth(flights, request.version))
     write_text(sets / "groundtruth.csv", _csv(_COLUMNS, _table(flights)))
     _write_encounters(sets, rows)
-    write_json(request.out / "encounters.json", [_told(flight) for flight in flights])
+    write_json(out / "encounters.json", [_told(flight) for flight in flights])
     for flight in flights:
-        _write_images(request.out / _PART / "Images" / flight.name, flight)
+        _write_images(out / _PART / "Images" / flight.name, flight)
     return [request.out / _PART, request.out / "encounters.json"]
 
 
@@ -181,7 +183,7 @@ def _csv(columns: tuple[str, ...], rows: Iterator[list[Any]]) -> str:
     return text.getvalue()
 
 
-def _write_encounters(sets: Path, rows: list[Row]) -> None:
+def _write_encounters(sets: ResultPath, rows: list[Row]) -> None:
     """Write the valid encounters: a table, and records with their images, one after the other as AOT has them."""
     found = valid_encounters(rows)
     table = ([n, *(encounter.record[name] for name in ENCOUNTER_COLUMNS)] for n, encounter in enumerate(found))
@@ -209,7 +211,7 @@ _EXACT: Final = (
 _INNER: Final = frozenset({"token", "scene_token", "instance_id"})
 
 
-def _write_images(folder: Path, flight: _Flight) -> None:
+def _write_images(folder: ResultPath, flight: _Flight) -> None:
     for image in flight.images:
         grey = codec.grey_of(image.pixels())
         write_whole(folder / flight.image_name(image), codec.encode_png(grey))

@@ -18,6 +18,7 @@ from uavsim.dataset.tables import TableWriter
 from uavsim.export.request import ExportRequest
 from uavsim.export.text import write_text
 from uavsim.files.parse import reading
+from uavsim.files.results import ResultPath
 from uavsim.files.whole import whole_file
 from uavsim.images.rle import encode_rle
 from uavsim.typing import JsonDict
@@ -37,7 +38,7 @@ def export_coco(request: ExportRequest) -> list[Path]:
 
 def _export_coco(request: ExportRequest) -> list[Path]:
     data = request.open_labelled()
-    target = request.out / f"instances_{request.split_name}.json"
+    target = ResultPath.open(request.out) / f"instances_{request.split_name}.json"
     images, annotations = target.with_suffix(".images"), target.with_suffix(".annotations")
     with TableWriter(images) as image_rows, TableWriter(annotations) as annotation_rows:
         for sample in data.samples(request.split):
@@ -52,7 +53,7 @@ def _export_coco(request: ExportRequest) -> list[Path]:
         {"id": index, "name": name, "supercategory": name.split(".")[0]} for name, index in data.category_index.items()
     ]
     _join(target, images, annotations, categories)
-    return [target]
+    return [target.shown]
 
 
 def _image(sample: Sample, image: Image, image_id: int) -> JsonDict:
@@ -96,15 +97,15 @@ def _annotations(sample: Sample, image: Image, category_id: dict[str, int]) -> I
             }
 
 
-def _join(target: Path, images: Path, annotations: Path, categories: list[JsonDict]) -> None:
+def _join(target: ResultPath, images: ResultPath, annotations: ResultPath, categories: list[JsonDict]) -> None:
     """Put the two streamed arrays and the categories together into one file."""
     head = write_text(target.with_suffix(".categories"), json.dumps(categories))
     with whole_file(target) as file:
         for name, part in (("images", images), ("annotations", annotations), ("categories", head)):
             file.write(b"," if file.tell() else b"{")
             file.write(f'"{name}":'.encode())
-            with part.open("rb") as text:
+            with part.open_to_read() as text:
                 while block := text.read(1 << 20):
                     file.write(block)
-            part.unlink()
+            part.remove()
         file.write(b"}\n")

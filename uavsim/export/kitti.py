@@ -19,6 +19,7 @@ from uavsim.export.request import ExportRequest, by_drone, mask_ids
 from uavsim.export.text import write_json, write_text
 from uavsim.files.bring import bring_file
 from uavsim.files.parse import reading
+from uavsim.files.results import ResultPath
 from uavsim.geometry import quaternion
 from uavsim.typing import FloatArray, JsonDict
 
@@ -36,7 +37,7 @@ def export_kitti(request: ExportRequest) -> list[Path]:
 
 
 def _export_kitti(request: ExportRequest) -> list[Path]:
-    folder = request.out / request.split_name
+    folder = ResultPath.open(request.out) / request.split_name
     for sample in request.open_labelled().samples(request.split):
         name = f"{sample.scene_name}_{sample.number:06d}"
         for drone_id, images in by_drone(sample).items():
@@ -45,11 +46,11 @@ def _export_kitti(request: ExportRequest) -> list[Path]:
             write_json(own / "pose" / f"{name}.json", _pose(sample, images[0]))
             for image in images:
                 target = f"camera/{image.camera}/{name}{Path(image.filename).suffix}"
-                bring_file(image.files.file(image.filename), own / target)
+                bring_file(image.files.open(image.filename), own / target)
                 calibration = own / "calib" / f"{image.camera}.json"
                 if not calibration.exists():
                     write_json(calibration, _calibration(image))
-    return [folder]
+    return [folder.shown]
 
 
 def flu_euler_deg(flu_q_box_wxyz: FloatArray) -> FloatArray:

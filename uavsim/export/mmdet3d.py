@@ -18,6 +18,7 @@ from uavsim.access import Boxes, Image, Sample
 from uavsim.export.request import ExportRequest, bev_of
 from uavsim.export.text import write_bytes
 from uavsim.files.parse import reading
+from uavsim.files.results import ResultPath
 from uavsim.geometry import quaternion
 from uavsim.geometry.se3 import SE3
 from uavsim.records.classes import DETECTION_CLASSES, detection_class
@@ -43,7 +44,8 @@ def _export_mmdet3d(request: ExportRequest) -> list[Path]:
         },
         "data_list": infos,
     }
-    return [write_bytes(request.out / f"nuscenes_infos_{request.split_name}.pkl", pickle.dumps(content, protocol=4))]
+    target = ResultPath.open(request.out) / f"nuscenes_infos_{request.split_name}.pkl"
+    return [write_bytes(target, pickle.dumps(content, protocol=4)).shown]
 
 
 def _info(sample: Sample, index: int) -> dict[str, Any]:

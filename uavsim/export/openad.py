@@ -26,6 +26,7 @@ from uavsim.export.request import ExportRequest, lidar_of
 from uavsim.export.tag_similarity import Words, similarity_table, tag_vectors
 from uavsim.export.text import write_bytes, write_json, write_text
 from uavsim.files.parse import reading
+from uavsim.files.results import ResultPath
 from uavsim.geometry.se3 import SE3
 from uavsim.images import codec
 from uavsim.typing import FloatArray, JsonDict
@@ -53,7 +54,7 @@ def export_openad(request: ExportRequest) -> list[Path]:
 
 
 def _export(request: ExportRequest) -> list[Path]:
-    written = _Written(request)
+    written = _Written(ResultPath.open(request.out))
     for scene in request.scenes():
         cases = scene.rows(CORNER_CASE)
         if not cases:
@@ -93,7 +94,7 @@ def _best_view(request: ExportRequest, scene: Scene, tags: SceneTags) -> _Shot:
 class _Written:
     """What was written so far, by OpenAD's numbers."""
 
-    request: ExportRequest
+    out: ResultPath
     truth: dict[int, list[list[Any]]] = field(default_factory=dict)
     words: dict[str, Words] = field(default_factory=dict)
     used: dict[str, int] = field(default_factory=dict)
@@ -103,7 +104,7 @@ class _Written:
         self._learn([*tags.cases, *tags.of_instance.values()])
         rows = [_truth_row(thing) for thing in shot.objects]
         self.truth[index] = rows
-        out = self.request.out
+        out = self.out
         write_text(out / "annotations" / f"{index}.txt", "".join(f"{_line(thing)}\n" for thing in shot.objects))
         past2now = [matrix.ravel().reshape(4, 4).tolist() for matrix in _past2now(shot)]
         info = _info(shot, source, past2now, sensors=f"{shot.samples[-1].scene_name}/{shot.image.channel}")
@@ -131,7 +132,7 @@ class _Written:
             self.words[row["tag"]] = Words(tuple(row["synonyms"]), tuple(row["hypernyms"]))
 
     def finish(self) -> list[Path]:
-        out = self.request.out
+        out = self.out
         vectors = tag_vectors(self.words)
         tags = list(dict.fromkeys(row[-1] for index in sorted(self.truth) for row in self.truth[index]))
         features = np.stack([vectors[tag] for tag in tags])
@@ -143,10 +144,10 @@ class _Written:
         }
         told = {"tags": words, "features": {tag: vector.tolist() for tag, vector in vectors.items()}}
         return [
-            *(out / name for name in ("annotations", "infos", "camera_image", "lidar_point_cloud")),
-            gt,
-            similarity,
-            write_json(out / "tags.json", told),
+            *(out.shown / name for name in ("annotations", "infos", "camera_image", "lidar_point_cloud")),
+            gt.shown,
+            similarity.shown,
+            write_json(out / "tags.json", told).shown,
         ]
 
 

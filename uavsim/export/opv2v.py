@@ -19,6 +19,7 @@ from uavsim.export.request import ExportRequest, by_drone, lidar_of, mask_ids
 from uavsim.export.text import to_yaml, write_bytes, write_text
 from uavsim.files.bring import bring_file
 from uavsim.files.parse import reading
+from uavsim.files.results import ResultPath
 from uavsim.geometry import pinhole, unreal
 from uavsim.geometry.se3 import SE3
 from uavsim.typing import FloatArray
@@ -41,7 +42,7 @@ def export_opv2v(request: ExportRequest) -> list[Path]:
 
 
 def _export_opv2v(request: ExportRequest) -> list[Path]:
-    folder = request.out / request.split_name
+    folder = ResultPath.open(request.out) / request.split_name
     for sample in request.open_labelled().samples(request.split):
         vehicles = _vehicles(sample.boxes)
         for drone_id, images in by_drone(sample).items():
@@ -53,8 +54,8 @@ def _export_opv2v(request: ExportRequest) -> list[Path]:
             write_bytes(own / f"{name}.pcd", _pcd(points_m))
             for number, image in enumerate(images):
                 suffix = Path(image.filename).suffix
-                bring_file(image.files.file(image.filename), own / f"{name}_camera{number}{suffix}")
-    return [folder]
+                bring_file(image.files.open(image.filename), own / f"{name}_camera{number}{suffix}")
+    return [folder.shown]
 
 
 def _drone(images: list[Image]) -> dict[str, Any]:

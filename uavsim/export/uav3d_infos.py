@@ -32,6 +32,7 @@ from uavsim.dataset.schema import (
 )
 from uavsim.dataset.tables import read_rows
 from uavsim.errors import DatasetError, InputError
+from uavsim.files.results import ResultPath
 from uavsim.files.whole import whole_file
 from uavsim.geometry import unreal
 from uavsim.records.channels import split_channel
@@ -64,7 +65,7 @@ class InfoOptions:
 
 
 def write_uav3d_infos(
-    root: Path, out: Path, *, version: str | None = None, options: InfoOptions | None = None
+    root: Path, out: Path | ResultPath, *, version: str | None = None, options: InfoOptions | None = None
 ) -> list[Path]:
     """Write the info files of a data set in the uav3d dialect.
 
@@ -82,6 +83,7 @@ def write_uav3d_infos(
         DatasetError: it lacks the centre camera, or is damaged.
         StorageError: a file cannot be written.
     """
+    folder = out if isinstance(out, ResultPath) else ResultPath.open(out)
     reader = open_dataset(root, version)
     if dialect_of(reader).name != "uav3d":
         raise InputError(f"{root}: infos are made of the uav3d dialect; run uavsim convert first")
@@ -95,7 +97,7 @@ def write_uav3d_infos(
             made = maker.infos(scene)
             for name in holders:
                 infos[name] += made
-    return [_write(out / f"uav3d_infos_{name}.pkl", rows, reader.version) for name, rows in infos.items()]
+    return [_write(folder / f"uav3d_infos_{name}.pkl", rows, reader.version) for name, rows in infos.items()]
 
 
 def check_centre_camera(root: Path) -> None:
@@ -243,7 +245,7 @@ def _column(rows: list[Any], name: str, width: int) -> FloatArray:
     return np.array([row[name] for row in rows], dtype=np.float64).reshape(-1, width)
 
 
-def _write(path: Path, infos: list[JsonDict], version: str) -> Path:
+def _write(path: ResultPath, infos: list[JsonDict], version: str) -> Path:
     with whole_file(path) as file:
         pickle.dump({"infos": infos, "metadata": {"version": version}}, file, protocol=4)
-    return path
+    return path.shown

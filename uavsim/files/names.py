@@ -9,8 +9,9 @@ from __future__ import annotations
 import os
 import stat
 import unicodedata
+from io import BufferedReader
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import Final
 
 from uavsim.errors import DatasetError
 from uavsim.files.parse import open_regular
@@ -125,7 +126,7 @@ class DataFolder:
             raise DatasetError(f"{self.root}: {what} {_shown(name)}, which {wrong}; run uavsim validate")
         return self.root / str(name)
 
-    def open(self, name: object, *, what: str = "a table names", most_bytes: int = MOST_FILE_BYTES) -> BinaryIO:
+    def open(self, name: object, *, what: str = "a table names", most_bytes: int = MOST_FILE_BYTES) -> BufferedReader:
         """Open a file to read it.
 
         Raises:

@@ -8,8 +8,9 @@ import stat
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
+from io import BufferedReader
 from pathlib import Path
-from typing import Any, BinaryIO, Final
+from typing import Any, Final
 
 import orjson
 
@@ -46,7 +47,7 @@ def parse_row(data: bytes) -> Any:
         return parse_json(data)  # takes NaN, infinity and lone surrogates, too, and knows what to say of the rest
 
 
-def open_regular(path: Path, *, most_bytes: int = _MOST_BYTES) -> BinaryIO:
+def open_regular(path: Path, *, most_bytes: int = _MOST_BYTES) -> BufferedReader:
     """Open a regular file; a FIFO would wait for ever, a device never end.
 
     Raises:

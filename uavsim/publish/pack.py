@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -14,8 +15,9 @@ from typing import Final
 from uavsim.access import Dataset, Scene
 from uavsim.dataset.dialects import dialect_of
 from uavsim.dataset.reader import DatasetReader, open_dataset
-from uavsim.errors import DatasetError, InputError, StorageError
-from uavsim.files.names import check_part
+from uavsim.errors import DatasetError, InputError
+from uavsim.files.names import DataFolder, check_part
+from uavsim.files.results import ResultPath
 from uavsim.files.whole import write_whole
 from uavsim.publish.card import card
 from uavsim.publish.certificate import certificate_of
@@ -26,7 +28,7 @@ from uavsim.publish.shards import files_of_dataset, write_shards
 from uavsim.publish.statements import Facts, statements
 from uavsim.store.local import LocalOutput
 
-__all__ = ["SUMS", "PublishRequest", "Published", "publish", "sha256_of"]
+__all__ = ["SUMS", "PublishRequest", "Published", "publish"]
 
 SUMS: Final = "SHA256SUMS"
 _HUB_SPLITS: Final = {"uav_train": "train", "uav_val": "validation", "uav_test": "test"}
@@ -65,7 +67,7 @@ class Published:
     certified_scenes: int
 
 
-def publish(data: Dataset, out: Path, request: PublishRequest) -> Published:
+def publish(data: Dataset, folder: Path, request: PublishRequest) -> Published:
     """Write a pack into a new folder.
 
     Raises:
@@ -73,7 +75,8 @@ def publish(data: Dataset, out: Path, request: PublishRequest) -> Published:
         DatasetError: the data set is damaged, or has no images.
         StorageError: the folder cannot be written.
     """
-    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+    out = ResultPath.open(folder)
+    if not out.is_empty():
         raise InputError(f"{out}: holds something already; name a new folder")
     licence = licence_of(request.licence)
     _check_words(request)
@@ -83,9 +86,9 @@ def publish(data: Dataset, out: Path, request: PublishRequest) -> Published:
     if not rows:
         raise DatasetError(f"{data.root}: no image of its samples is there; nothing can be published")
     reader = _raw_reader(data)
-    tars = write_shards(data.root, files_of_dataset(reader), out / "shards") if request.shards else []
-    splits = {split: [packed(out, path) for path in paths] for split, paths in parquet.items()}
-    others = [packed(out, path) for path in tars]
+    tars = write_shards(DataFolder(data.root), files_of_dataset(reader), out / "shards") if request.shards else []
+    splits = {split: [packed(path) for path in paths] for split, paths in parquet.items()}
+    others = [packed(path) for path in tars]
     said = statements(facts, certificate)
     metadata = croissant(
         name=name,
@@ -103,29 +106,21 @@ def publish(data: Dataset, out: Path, request: PublishRequest) -> Published:
         write_whole(out / "README.md", told.encode()),
         write_whole(out / "LICENSE", licence.text.encode()),
     ]
-    files = [*(f for found in splits.values() for f in found), *others, *(packed(out, path) for path in small)]
+    files = [*(f for found in splits.values() for f in found), *others, *(packed(path) for path in small)]
     files.sort(key=lambda file: file.name)
     write_whole(out / SUMS, "".join(f"{file.sha256}  {file.name}\n" for file in files).encode())
     size = sum(file.size_bytes for file in files)
     return Published(len(files), size, rows, len(certificate["scenes"]) if certificate else 0)
 
 
-def packed(out: Path, path: Path) -> PackedFile:
-    """Return name, size and hash of a file of the pack."""
-    return PackedFile(path.relative_to(out).as_posix(), path.stat().st_size, sha256_of(path))
-
-
-def sha256_of(path: Path) -> str:
-    """Return the hash of a file.
+def packed(path: ResultPath) -> PackedFile:
+    """Return name, size and hash of a file of the pack.
 
     Raises:
         StorageError: it cannot be read.
     """
-    try:
-        with path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
-    except OSError as error:
-        raise StorageError(f"{path}: cannot be read: {error.strerror}") from error
+    with path.open_to_read() as file:
+        return PackedFile(path.key, os.fstat(file.fileno()).st_size, hashlib.file_digest(file, "sha256").hexdigest())
 
 
 def _raw_reader(data: Dataset) -> DatasetReader:
@@ -144,7 +139,7 @@ def _check_words(request: PublishRequest) -> None:
         raise InputError(f"--date {request.date!r} is no day; write it as 2026-11-22") from error
 
 
-def _write_parquet(data: Dataset, folder: Path, *, name: str) -> tuple[Facts, dict[str, list[Path]], int]:
+def _write_parquet(data: Dataset, folder: ResultPath, *, name: str) -> tuple[Facts, dict[str, list[ResultPath]], int]:
     split_of = {scene: split for split, scenes in data.splits.items() for scene in scenes}
     facts = Facts(name, data.version)
     shards: dict[str, ParquetShards] = {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from pathlib import Path
 from typing import Final
@@ -9,10 +10,11 @@ from typing import Final
 from uavsim.errors import DatasetError, InputError
 from uavsim.files.names import DataFolder
 from uavsim.files.parse import read_regular
-from uavsim.publish.pack import SUMS, sha256_of
+from uavsim.publish.pack import SUMS
 
 __all__ = ["verify"]
 
+_MOST_BYTES: Final = 1 << 40  # of a tar file or a Parquet file
 _LINE: Final = re.compile(r"([0-9a-f]{64})  (\S.*)")
 
 
@@ -31,8 +33,8 @@ def verify(pack: Path) -> int:
         if found is None:
             raise DatasetError(f"{pack / SUMS}: not a line of sha256sum: {line[:100]!a}; download it again")
         digest, name = found.groups()
-        fault = files.fault(name)
-        if fault is not None or sha256_of(pack / name) != digest:
+        fault = files.fault(name, most_bytes=_MOST_BYTES)
+        if fault is not None or _sha256_of(files, name) != digest:
             wrong.append(f"{name} {fault or 'is changed'}")
         checked += 1
     if wrong:
@@ -41,3 +43,8 @@ def verify(pack: Path) -> int:
             f"{pack}: {len(wrong)} of {checked} files are wrong: {', '.join(wrong[:5])}{more}; download them again"
         )
     return checked
+
+
+def _sha256_of(files: DataFolder, name: str) -> str:
+    with files.open(name, most_bytes=_MOST_BYTES) as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

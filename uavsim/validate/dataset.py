@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from io import BufferedReader
 from pathlib import Path
-from typing import BinaryIO, Final, Literal, TypedDict
+from typing import Final, Literal, TypedDict
 
 import numpy as np
 
@@ -53,7 +54,7 @@ class DataSet:
         """The data set's folder; its files are opened by ``open`` alone."""
         return self.files.root
 
-    def open(self, name: str) -> BinaryIO:
+    def open(self, name: str) -> BufferedReader:
         """Open a file that a table names: the door of every check.
 
         Raises:
