@@ -26,11 +26,11 @@ from uavsim.publish.licences import licence_of
 from uavsim.publish.parquet import ParquetShards, rows_of
 from uavsim.publish.shards import files_of_dataset, write_shards
 from uavsim.publish.statements import Facts, statements
+from uavsim.publish.verify import CARD, SUMS, list_hash
 from uavsim.store.local import LocalOutput
 
-__all__ = ["SUMS", "PublishRequest", "Published", "publish"]
+__all__ = ["PublishRequest", "Published", "publish"]
 
-SUMS: Final = "SHA256SUMS"
 _HUB_SPLITS: Final = {"uav_train": "train", "uav_val": "validation", "uav_test": "test"}
 _UNSPLIT: Final = "all"
 _URL: Final = re.compile(r"https?://[^\s/]+\S*")
@@ -59,12 +59,13 @@ class PublishRequest:
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """What was written."""
+    """What was written; ``sums_sha256`` is the hash of ``SHA256SUMS``, which proves the whole pack."""
 
     files: int
     size_bytes: int
     rows: int
     certified_scenes: int
+    sums_sha256: str
 
 
 def publish(data: Dataset, folder: Path, request: PublishRequest) -> Published:
@@ -100,17 +101,35 @@ def publish(data: Dataset, folder: Path, request: PublishRequest) -> Published:
         splits=splits,
         others=others,
     )
-    told = card(facts, said, licence=request.licence, splits=splits, certificate=certificate, shards=request.shards)
     small = [
         write_whole(out / "croissant.json", (json.dumps(metadata, indent=1) + "\n").encode()),
-        write_whole(out / "README.md", told.encode()),
         write_whole(out / "LICENSE", licence.text.encode()),
     ]
-    files = [*(f for found in splits.values() for f in found), *others, *(packed(path) for path in small)]
-    files.sort(key=lambda file: file.name)
-    write_whole(out / SUMS, "".join(f"{file.sha256}  {file.name}\n" for file in files).encode())
-    size = sum(file.size_bytes for file in files)
-    return Published(len(files), size, rows, len(certificate["scenes"]) if certificate else 0)
+    files = [*(f for found in splits.values() for f in found), *others, *map(packed, small)]
+    told = card(
+        facts,
+        said,
+        licence=request.licence,
+        splits=splits,
+        certificate=certificate,
+        shards=request.shards,
+        contents=list_hash(_lines(files)),
+    )
+    files.append(packed(write_whole(out / CARD, told.encode())))
+    sums = "".join(_lines(files)).encode()
+    write_whole(out / SUMS, sums)
+    return Published(
+        files=len(files),
+        size_bytes=sum(file.size_bytes for file in files),
+        rows=rows,
+        certified_scenes=len(certificate["scenes"]) if certificate else 0,
+        sums_sha256=hashlib.sha256(sums).hexdigest(),
+    )
+
+
+def _lines(files: list[PackedFile]) -> list[str]:
+    """Return the lines of ``SHA256SUMS``."""
+    return [f"{file.sha256}  {file.name}\n" for file in sorted(files, key=lambda file: file.name)]
 
 
 def packed(path: ResultPath) -> PackedFile:
