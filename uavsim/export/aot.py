@@ -21,6 +21,7 @@ from uavsim.dataset.rows import EncounterRow, IntruderViewRow
 from uavsim.dataset.schema import ENCOUNTER, INTRUDER_VIEW
 from uavsim.dataset.tokens import token
 from uavsim.errors import DatasetError, InputError
+from uavsim.escape import csv_cell
 from uavsim.export.aot_encounters import ENCOUNTER_COLUMNS, Row, valid_encounters
 from uavsim.export.request import ExportRequest
 from uavsim.export.text import write_json, write_text
@@ -179,7 +180,7 @@ def _csv(columns: tuple[str, ...], rows: Iterator[list[Any]]) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(columns)
-    writer.writerows(["" if value is None else value for value in row] for row in rows)
+    writer.writerows([csv_cell(value) if isinstance(value, str) else value for value in row] for row in rows)
     return text.getvalue()
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 
+from uavsim.escape import markdown_text
 from uavsim.publish.certificate import block
 from uavsim.publish.croissant import PackedFile
 from uavsim.publish.parquet import BOX_FIELDS, FIELDS
@@ -29,16 +30,16 @@ def card(
     return "\n".join(
         [
             *_header(facts, licence=licence, splits=splits),
-            f"# {facts.name}",
+            f"# {markdown_text(facts.name)}",
             "",
-            said.description,
+            markdown_text(said.description),
             "",
             *_use(facts, list(splits), shards=shards, contents=contents),
             *_columns(),
             "## What it is good for, and what not",
             "",
             *(
-                f"**{title}.** {text}\n"
+                f"**{title}.** {markdown_text(text)}\n"
                 for title, text in {
                     "Uses": said.uses,
                     "Limitations": said.limitations,

@@ -33,6 +33,7 @@ __all__ = ["PublishRequest", "Published", "publish"]
 
 _HUB_SPLITS: Final = {"uav_train": "train", "uav_val": "validation", "uav_test": "test"}
 _UNSPLIT: Final = "all"
+_PLAIN: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 _URL: Final = re.compile(r"https?://[^\s/]+\S*")
 
 
@@ -76,12 +77,12 @@ def publish(data: Dataset, folder: Path, request: PublishRequest) -> Published:
         DatasetError: the data set is damaged, or has no images.
         StorageError: the folder cannot be written.
     """
-    out = ResultPath.open(folder)
-    if not out.is_empty():
-        raise InputError(f"{out}: holds something already; name a new folder")
     licence = licence_of(request.licence)
     _check_words(request)
     name = check_part(request.name or data.info.get("dataset") or data.root.resolve().name, what="the data set's name")
+    out = ResultPath.open(folder)
+    if not out.is_empty():
+        raise InputError(f"{out}: holds something already; name a new folder")
     certificate = certificate_of(LocalOutput(data.root.absolute()))
     facts, parquet, rows = _write_parquet(data, out / "data", name=name)
     if not rows:
@@ -160,12 +161,12 @@ def _check_words(request: PublishRequest) -> None:
 
 def _write_parquet(data: Dataset, folder: ResultPath, *, name: str) -> tuple[Facts, dict[str, list[ResultPath]], int]:
     split_of = {scene: split for split, scenes in data.splits.items() for scene in scenes}
-    facts = Facts(name, data.version)
+    facts = Facts(name, _plain(data.version, what="version"))
     shards: dict[str, ParquetShards] = {}
     with ExitStack() as stack:
         for scene in data:
             split = split_of.get(scene.name, _UNSPLIT)
-            hub = check_part(_HUB_SPLITS.get(split, split), what="split")
+            hub = _plain(_HUB_SPLITS.get(split, split), what="split")
             if hub not in shards:
                 shards[hub] = stack.enter_context(ParquetShards(folder, hub))
             for sample in scene:
@@ -175,6 +176,19 @@ def _write_parquet(data: Dataset, folder: ResultPath, *, name: str) -> tuple[Fac
     rows = sum(shard.row_count for shard in shards.values())
     facts.images = rows
     return facts, {split: shard.paths for split, shard in shards.items() if shard.paths}, rows
+
+
+def _plain(name: str, *, what: str) -> str:
+    """Return a name that stands in the card's code and the Hub's configuration.
+
+    Raises:
+        DatasetError: it is not plain.
+    """
+    if not _PLAIN.fullmatch(name):
+        raise DatasetError(
+            f"the {what} {name[:100]!a} cannot be published: the Hub takes letters, digits, _, - and . only"
+        )
+    return name
 
 
 def _count(facts: Facts, scene: Scene) -> None:

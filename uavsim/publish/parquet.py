@@ -78,7 +78,9 @@ def rows_of(sample: Sample, *, log: Mapping[str, Any]) -> Iterator[JsonDict]:
 
 def _row(sample: Sample, image: Image, log: Mapping[str, Any]) -> JsonDict:
     drone, camera = image.map_SE3_flu, image.map_SE3_optical
-    codec.image_size(image.bytes())  # a file that is no image is refused here, not by whoever downloads it
+    codec.image_size(
+        image.files.file(image.filename)
+    )  # a file that is no image is refused here, not by whoever downloads it
     return {
         "image": {"bytes": image.bytes(), "path": Path(image.filename).name},
         "mask": _mask(image),

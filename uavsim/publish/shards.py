@@ -10,6 +10,7 @@ from typing import Final
 
 from uavsim.dataset.reader import DatasetReader
 from uavsim.dataset.schema import LAYER, LIDARSEG, MAP, SAMPLE_DATA
+from uavsim.escape import csv_cell
 from uavsim.files.names import DataFolder
 from uavsim.files.results import ResultPath
 from uavsim.files.whole import AGAIN, whole_file, write_whole
@@ -58,7 +59,7 @@ def write_shards(files: DataFolder, names: Iterable[str], folder: ResultPath) ->
                 archive.addfile(head, io.BytesIO(data))
                 begins = archive.offset - -(-len(data) // tarfile.BLOCKSIZE) * tarfile.BLOCKSIZE
                 sha256 = hashlib.sha256(data).hexdigest()
-                lines.append(f"{_quoted(name)},{paths[-1].name},{begins},{len(data)},{sha256}")
+                lines.append(f"{_quoted(csv_cell(name))},{paths[-1].name},{begins},{len(data)},{sha256}")
                 name = next(left, None)
             archive.close()
     return [*paths, write_whole(folder / INDEX, ("\n".join(lines) + "\n").encode())]

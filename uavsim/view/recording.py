@@ -22,6 +22,7 @@ import rerun as rr
 
 from uavsim.access import Dataset, Scene
 from uavsim.errors import DatasetError, InputError
+from uavsim.escape import markdown_text
 from uavsim.files.parse import reading
 from uavsim.records.channels import channel_without_kind
 from uavsim.view.blueprint import arrange
@@ -176,5 +177,7 @@ def _about(scene: Scene) -> str:
         "walkers": scene.log.get("uav_walkers_spawned"),
         "samples": len(scene),
     }
-    told: Sequence[str] = [f"{name}: {value}" for name, value in facts.items() if value not in {None, ""}]
-    return f"**{scene.name}**  \n" + " · ".join(told)
+    told: Sequence[str] = [
+        f"{name}: {markdown_text(value)}" for name, value in facts.items() if value not in {None, ""}
+    ]
+    return f"**{markdown_text(scene.name)}**  \n" + " · ".join(told)
