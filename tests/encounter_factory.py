@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from tests.dataset_factory import put_scene
-from tests.factories import make_plan, write_files
+from tools.common.factories import make_plan, write_files
 from uavsim.dataset import assemble
 from uavsim.geometry import quaternion
 from uavsim.geometry.frames import FLU_SE3_OPTICAL

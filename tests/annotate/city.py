@@ -11,7 +11,7 @@ from headless_simulator.models.catalogue import VEHICLES, WALKERS
 from headless_simulator.render import Renderer
 from headless_simulator.scene import TAG, Mesh, Movers, View, Weather
 
-from tests.factories import CAMERAS, OPTICAL_IN_FLU, F, euler_of, make_plan, quaternion_of, ue_matrix
+from tools.common.factories import CAMERAS, OPTICAL_IN_FLU, F, euler_of, make_plan, quaternion_of, ue_matrix
 from uavsim.geometry.se3 import SE3
 from uavsim.images import codec
 from uavsim.records.recording import (

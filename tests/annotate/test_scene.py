@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.dataset_factory import make_dataset
-from tests.factories import F, Mover, make_recording, street, ue_matrix
+from tools.common.factories import F, Mover, make_recording, street, ue_matrix
 from uavsim.annotate import AnnotateOptions, annotate, options_of_plan, write_lidar_files
 from uavsim.annotate.lidar_files import lidar_top_points
 from uavsim.annotate.relocate import in_dataset

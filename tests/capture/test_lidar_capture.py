@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tests.plans import scene_plan
+from tools.common.plans import scene_plan
 from uavsim.capture.lidar_capture import PointOwners, assemble_lidars
 from uavsim.capture.rig import sensor_poses
 from uavsim.errors import MissedTick

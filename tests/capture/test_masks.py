@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.encounter_factory import HALF_M, encounter_plan, place_of
-from tests.plans import scene_plan
+from tools.common.plans import scene_plan
 from uavsim.capture.camera_capture import intrinsics
 from uavsim.capture.masks import MaskBinder, MaskView
 from uavsim.capture.rig import camera_poses

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from tests.capture.test_recording_writer import INFOS, PLAN, STATES, _images
-from tests.plans import scene_plan
+from tools.common.plans import scene_plan
 from uavsim.annotate.measure import SceneMeasurement
 from uavsim.capture import recording_writer
 from uavsim.capture.measuring import MeasureScene

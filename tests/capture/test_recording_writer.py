@@ -9,8 +9,8 @@ import msgpack
 import numpy as np
 import pytest
 
-from tests.plans import scene_plan
 from tests.records.test_codec import assert_same
+from tools.common.plans import scene_plan
 from uavsim.capture.camera_capture import CameraCapture, assemble_capture
 from uavsim.capture.masks import MaskBinder
 from uavsim.capture.recording_reader import LOG_NAME, read_recording

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.plans import rig, scene_plan
+from tools.common.plans import rig, scene_plan
 from uavsim.capture.rig import camera_poses
 from uavsim.geometry import quaternion
 from uavsim.geometry.se3 import SE3

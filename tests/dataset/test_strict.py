@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tests.factories import UE_TO_OPTICAL, F, camera_pose_ue, make_plan, shape_of, street, ue_matrix
+from tools.common.factories import UE_TO_OPTICAL, F, camera_pose_ue, make_plan, shape_of, street, ue_matrix
 from uavsim.annotate import annotate
 from uavsim.dataset import Fragment, final_paths, scene_fragment
 from uavsim.dataset.vocabulary import attribute_token, category_token

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import IO
 
 import pytest
+from headless_simulator.testing import RunningSimulator, running_simulator
 
-from tests.conftest import RunningSimulator, running_simulator
-from tests.plans import rig, scene_plan
+from tools.common.plans import rig, scene_plan
 from uavsim.capture.recording_reader import read_recording
 from uavsim.records.codec import pack_plan
 from uavsim.records.plan import ScenePlan

@@ -15,7 +15,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from tests.factories import make_recording
+from tools.common.factories import make_recording
 from uavsim.capture.recording_writer import RecordingWriter
 from uavsim.images import codec
 from uavsim.records.codec import unpack_plan

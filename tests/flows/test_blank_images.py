@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.factories import make_recording
+from tools.common.factories import make_recording
 from uavsim.errors import SceneVoid
 from uavsim.flows.blank_images import refuse_blank_images
 from uavsim.images.codec import encode_png

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import pytest
 
-from tests.plans import scene_plan
+from tools.common.plans import scene_plan
 from uavsim.errors import SceneVoid
 from uavsim.geometry.se3 import SE3
 from uavsim.records.corner_cases import CasePart, CornerCasePlan, parts_outline_m

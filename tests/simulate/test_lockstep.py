@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tests.encounter_factory import encounter_plan
-from tests.plans import scene_plan
+from tools.common.plans import scene_plan
 from uavsim.errors import MissedTick
 from uavsim.geometry.se3 import SE3
 from uavsim.records.plan import IntruderPlan, WeatherTrack

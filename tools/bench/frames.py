@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from tests.plans import rig, scene_plan
+from tools.common.plans import rig, scene_plan
 from uavsim.capture.camera_capture import CameraCapture, assemble_capture
 from uavsim.capture.masks import MaskBinder
 from uavsim.capture.rig import sensor_poses

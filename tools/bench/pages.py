@@ -16,8 +16,8 @@ from pathlib import Path
 
 import numpy as np
 
-from tests.factories import make_recording
 from tools.bench.rows import Row
+from tools.common.factories import make_recording
 from uavsim.access import open_folder
 from uavsim.annotate import annotate
 from uavsim.dataset import assemble, final_paths, pack_fragment, scene_fragment

@@ -1,6 +1,6 @@
 """Capture many times from a merged simulator, and look at every capture: no hang, masks and boxes that agree.
 
-    scripts/merged_test [--captures 1000] [--engine carla|free] [--samples 20]
+    scripts/trial merged-captures [--captures 1000] [--engine carla|free] [--samples 20]
 
 Scenes of five drones with five cameras each fly one after the other in one session, as a run flies them. A capture counts
 when all its images passed what a run asks of them; masks are held against boxes as in ``capture/masks.py``. Prints one JSON
@@ -19,8 +19,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from tests.plans import rig, scene_plan
-from tools.trials.frame_faults import Simulator
+from tools.common.plans import rig, scene_plan
+from tools.trials.frame_faults import simulator_of
 from uavsim.capture.camera_capture import assemble_capture
 from uavsim.capture.masks import MaskBinder
 from uavsim.capture.rig import sensor_poses
@@ -58,11 +58,11 @@ def fly(session: Session, plan: ScenePlan) -> tuple[int, str]:
 def measure(captures: int, *, engine: str, samples: int, vehicles: int) -> dict[str, Any]:
     """Capture from a simulator of ours and count."""
     outcome: dict[str, Any] = {"engine": engine, "captures": 0, "images": 0, "modes": {}, "refused": []}
-    with tempfile.TemporaryDirectory(prefix="uavsim-merged-") as temp:
-        simulator = Simulator(
-            Path(temp), plan_of(0, samples=samples, vehicles=vehicles), faults="", flat=False, engine=engine
-        )
-        endpoints = {"carla": simulator.carla, "airsim": simulator.airsim}
+    first = plan_of(0, samples=samples, vehicles=vehicles)
+    with (
+        tempfile.TemporaryDirectory(prefix="uavsim-merged-") as temp,
+        simulator_of(first, Path(temp), engine=engine) as endpoints,
+    ):
         session, scene = open_session("merged", endpoints), 0
         ticks, began, captured_s = 0, time.monotonic(), 0.0
         while outcome["captures"] < captures and len(outcome["refused"]) < 3:
@@ -81,7 +81,6 @@ def measure(captures: int, *, engine: str, samples: int, vehicles: int) -> dict[
         ticks = session.swarm.engine.ticks_passed  # type: ignore[attr-defined]
         outcome |= {"seconds": round(time.monotonic() - began, 1), "ticks_passed": ticks}
         outcome["images_per_s"] = round(outcome["images"] / max(captured_s, 1e-9), 1)
-        simulator.stop()
     return outcome
 
 

@@ -1,6 +1,6 @@
 """Compare a headless data set's occlusion with the truth: each object drawn once more, alone, by the headless renderer.
 
-    scripts/occlusion DATASET [--scenes 5] [--every 4]
+    scripts/trial occlusion DATASET [--scenes 5] [--every 4]
 
 For every scene (evenly chosen) and every ``--every``-th keyframe, all objects that a camera sees are drawn alone from where
 that camera was; true occlusion is 1 - visible / alone. Counted are views with more than 100 pixels alone. Visible pixels

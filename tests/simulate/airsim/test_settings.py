@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tests.plans import rig, scene_plan
+from tools.common.plans import rig, scene_plan
 from uavsim.records.plan import LidarSpec
 from uavsim.simulate.airsim.settings import airsim_settings
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.plans import rig, scene_plan
+from tools.common.plans import rig, scene_plan
 from uavsim.capture.rig import sensor_poses
 from uavsim.errors import MissedTick
 from uavsim.records.plan import LidarSpec
