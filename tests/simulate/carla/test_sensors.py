@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import queue
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
 
@@ -13,16 +13,15 @@ import pytest
 from tools.common.plans import rig, scene_plan
 from uavsim.capture.rig import sensor_poses
 from uavsim.errors import MissedTick
-from uavsim.records.plan import LidarSpec
-from uavsim.simulate.carla.cameras import CarlaCameras
+from uavsim.records.sensors import LidarParams, SensorSpec
+from uavsim.simulate.carla.sensors import CarlaSensors
 from uavsim.simulate.ports import SceneTraffic, TickState
 from uavsim.simulate.swarm import PlannedSwarm
 
-LIDAR = LidarSpec((0.0, 0.0, 0.0), (0.0, 0.0, 0.0), 2, 100.0, 8000, 20.0, -10.0, -90.0)
-PLAN = replace(
-    scene_plan(samples=2, cameras=rig(width=32, height=18)[:1]),
-    lidar=LIDAR,
-)
+BEAMS = LidarParams(2, 100.0, 8000, 20.0, -10.0, -90.0)
+LIDAR = SensorSpec("", (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), BEAMS, ("lidar",))
+RAYS = "sensor.lidar.ray_cast_semantic"
+PLAN = scene_plan(samples=2, cameras=(*rig(width=32, height=18)[:1], LIDAR))
 STATE = TickState(frame=7, elapsed_s=1.5, seen=lambda: None)  # type: ignore[arg-type, return-value]
 
 
@@ -35,18 +34,18 @@ class World:
         self.sensors: list[tuple[Any, Any, Any]] = []
         self.places: dict[int, tuple[np.ndarray, np.ndarray]] = {}
 
-    def spawn_sensor(self, modality, attributes, on_measurement):
-        self.sensors.append((modality, attributes, on_measurement))
+    def spawn_sensor(self, blueprint, attributes, *, optional, on_measurement):
+        self.sensors.append((blueprint, attributes, on_measurement))
         return SimpleNamespace(id=len(self.sensors) - 1)
 
     def move(self, ids, location, euler):
         self.places |= {i: (location[row], euler[row]) for row, i in enumerate(ids)}
 
     def measure(self, *, frame: int = 7, angle: float = 0.3, **changes) -> None:
-        for number, (modality, _, on_measurement) in enumerate(self.sensors):
+        for number, (blueprint, _, on_measurement) in enumerate(self.sensors):
             t, e = self.places[number]
             shared: dict[str, Any] = {"frame": frame, "timestamp": 1.5, "transform": _transform(t, e)}
-            if modality.name == "lidar":
+            if blueprint == RAYS:
                 on_measurement(Turn(horizontal_angle=angle, **(shared | changes)))
             else:
                 raw = np.full(32 * 18 * 4, number, np.uint8).tobytes()
@@ -83,8 +82,8 @@ def world() -> World:
 
 
 @pytest.fixture
-def cameras(world: World) -> CarlaCameras:
-    cameras = CarlaCameras(world, deadline_s=0.2)  # type: ignore[arg-type]
+def cameras(world: World) -> CarlaSensors:
+    cameras = CarlaSensors(world, deadline_s=0.2)  # type: ignore[arg-type]
     cameras.begin(PLAN, traffic=SceneTraffic((), 0, 0, 0, 0))
     swarm = PlannedSwarm()
     swarm.begin(PLAN, heartbeat=lambda _phase, _tick: None)
@@ -92,15 +91,15 @@ def cameras(world: World) -> CarlaCameras:
     return cameras
 
 
-def test_a_lidar_makes_one_whole_turn_each_step(world: World, cameras: CarlaCameras) -> None:
-    attributes = [attributes for modality, attributes, _ in world.sensors if modality.name == "lidar"]
+def test_a_lidar_makes_one_whole_turn_each_step(world: World, cameras: CarlaSensors) -> None:
+    attributes = [attributes for blueprint, attributes, _ in world.sensors if blueprint == RAYS]
     assert len(attributes) == 5
     assert attributes[0]["rotation_frequency"] * PLAN.step_us / 1e6 == 1.0
     assert attributes[0]["horizontal_fov"] == 360.0
     assert attributes[0]["sensor_tick"] == 0.0
 
 
-def test_points_come_in_the_sensors_flu_frame_with_rings_from_below(world: World, cameras: CarlaCameras) -> None:
+def test_points_come_in_the_sensors_flu_frame_with_rings_from_below(world: World, cameras: CarlaSensors) -> None:
     world.measure()
     (returns, *_) = [r.data for r in cameras.collect(STATE).wait() if r.modality == "lidar"]
     assert returns["flu_m"].tolist() == [[3, 0, -1], [0, -2, -4], [0, 0, -5]]  # CARLA's y is to the right
@@ -110,8 +109,8 @@ def test_points_come_in_the_sensors_flu_frame_with_rings_from_below(world: World
     assert returns["tag"].tolist() == [1, 2, 14]
 
 
-def test_lidars_wait_where_there_is_nothing_to_hit(world: World, cameras: CarlaCameras) -> None:
-    lidars = [n for n, (modality, _, _) in enumerate(world.sensors) if modality.name == "lidar"]
+def test_lidars_wait_where_there_is_nothing_to_hit(world: World, cameras: CarlaSensors) -> None:
+    lidars = [n for n, (blueprint, _, _) in enumerate(world.sensors) if blueprint == RAYS]
     near = [np.linalg.norm(world.places[n][0]) for n in lidars]
     world.measure()
     cameras.collect(STATE).wait()
@@ -138,19 +137,19 @@ def test_a_turn_that_is_not_the_one_asked_for_is_refused(world, cameras, changes
         cameras.collect(STATE).wait()
 
 
-def test_turns_of_other_ticks_do_not_count(world: World, cameras: CarlaCameras) -> None:
+def test_turns_of_other_ticks_do_not_count(world: World, cameras: CarlaSensors) -> None:
     world.measure(frame=6)
     with pytest.raises(MissedTick, match="images did not come within"):
         cameras.collect(STATE).wait()
 
 
-def test_an_image_of_a_tick_that_nobody_asked_for_is_refused(world: World, cameras: CarlaCameras) -> None:
+def test_an_image_of_a_tick_that_nobody_asked_for_is_refused(world: World, cameras: CarlaSensors) -> None:
     world.measure(frame=8)
     with pytest.raises(MissedTick, match="of tick 8"):
         cameras.collect(STATE).wait()
 
 
-def test_the_world_may_go_on_before_the_images_come(world: World, cameras: CarlaCameras) -> None:
+def test_the_world_may_go_on_before_the_images_come(world: World, cameras: CarlaSensors) -> None:
     places = dict(world.places)
     pending = cameras.collect(STATE)
     world.measure(frame=8)  # lidars measure at every tick
@@ -159,14 +158,14 @@ def test_the_world_may_go_on_before_the_images_come(world: World, cameras: Carla
     assert len(pending.wait()) == len(world.sensors)
 
 
-def test_a_scene_that_ended_waits_for_no_images(cameras: CarlaCameras) -> None:
+def test_a_scene_that_ended_waits_for_no_images(cameras: CarlaSensors) -> None:
     pending = cameras.collect(STATE)
     pending.give_up()
     with pytest.raises(MissedTick, match="ended before its images came"):  # not that they did not come in time
         pending.wait()
 
 
-def test_a_head_that_turned_farther_is_told(world: World, cameras: CarlaCameras) -> None:
+def test_a_head_that_turned_farther_is_told(world: World, cameras: CarlaSensors) -> None:
     """A tick that was longer or shorter than the step leaves the head elsewhere."""
     world.measure()
     cameras.collect(STATE).wait()

@@ -1,4 +1,4 @@
-"""Whose points these are, worked out on paper: a car at (10, 0), turned by 90 degrees, and one that is part of the town."""
+"""Points and their owners, worked out on paper: a car at (10, 0), turned by 90 degrees, and one that is part of the town."""
 
 from __future__ import annotations
 
@@ -8,14 +8,15 @@ import numpy as np
 import pytest
 
 from tools.common.plans import scene_plan
-from uavsim.capture.lidar_capture import PointOwners, assemble_lidars
+from uavsim.capture.assemble import Assembler
+from uavsim.capture.point_owners import PointOwners
 from uavsim.capture.rig import sensor_poses
 from uavsim.errors import MissedTick
 from uavsim.geometry import quaternion
 from uavsim.geometry.se3 import SE3
 from uavsim.images import points
-from uavsim.records.plan import LidarSpec
 from uavsim.records.recording import ActorInfo, ActorStates
+from uavsim.records.sensors import LidarParams, SensorSpec
 from uavsim.simulate.ports import Reading
 from uavsim.simulate.swarm import PlannedSwarm
 
@@ -31,8 +32,10 @@ STATES = ActorStates(
     np.zeros((2, 3)),
     np.zeros((2, 3)),
 )
-LIDAR = LidarSpec((0.5, 0.0, -0.25), (0.0, 0.0, 90.0), 4, 100.0, 8000, 20.0, -10.0, -90.0)
-PLAN = replace(scene_plan(samples=2), lidar=LIDAR)
+BEAMS = LidarParams(4, 100.0, 8000, 20.0, -10.0, -90.0)
+LIDAR = SensorSpec("", (0.5, 0.0, -0.25), (0.0, 0.0, 90.0), BEAMS, ("lidar",))
+PLAN = replace(scene_plan(samples=2), rig=(LIDAR,))
+CHANNELS = [f"LIDAR_id_{drone}" for drone in range(5)]
 
 
 def _returns(map_m: list[list[float]], *, actor: int, tag: int) -> tuple[np.ndarray, np.ndarray]:
@@ -89,8 +92,8 @@ def _poses():
 
 
 def test_each_drone_has_a_lidar_where_the_rig_mounts_it() -> None:
-    poses = [pose for pose in _poses() if not pose.camera]
-    assert [pose.channel for pose in poses] == ["LIDAR_id_0", "LIDAR_id_1", "LIDAR_id_2", "LIDAR_id_3", "LIDAR_id_4"]
+    poses = _poses()
+    assert [pose.channel for pose in poses] == CHANNELS
     # drone 0 stands at (-20, -30, 60), turned by 0.3 rad; the mount is half a metre ahead and a quarter below
     np.testing.assert_allclose(
         poses[0].map_SE3_optical.translation_m, [-20 + 0.5 * np.cos(0.3), -30 + 0.5 * np.sin(0.3), 59.75], atol=2e-3
@@ -101,11 +104,11 @@ def test_a_turn_is_in_the_sensors_frame() -> None:
     """CARLA's yaw of 90 looks right: what the lidar sees ahead lies to the drone's right."""
     poses, returns = _poses(), np.zeros(1, points.RETURN)
     returns["flu_m"] = (3.0, 0.0, 0.0)
-    readings = [Reading(channel, "lidar", returns) for channel in PLAN.lidar_channels]
-    turns = assemble_lidars(PLAN, poses=poses, readings=readings, states=STATES, owners=PointOwners([CAR]))
-    assert [turn.pose.channel for turn in turns] == list(PLAN.lidar_channels)
-    place = turns[0].map_SE3_lidar.apply(turns[0].data["lidar"][:, :3].astype(float))[0]
-    origin = turns[0].map_SE3_lidar.translation_m
+    readings = [Reading(channel, "lidar", returns) for channel in CHANNELS]
+    turns = Assembler(PLAN, [CAR]).assemble(poses, readings, STATES)
+    assert [turn.pose.channel for turn in turns] == CHANNELS
+    place = turns[0].pose.map_SE3_sensor.apply(turns[0].data["lidar"][:, :3].astype(float))[0]
+    origin = turns[0].pose.map_SE3_sensor.translation_m
     np.testing.assert_allclose(place - origin, [3 * np.sin(0.3), -3 * np.cos(0.3), 0.0], atol=2e-3)
-    with pytest.raises(MissedTick, match="LIDAR_id_4 has no points"):
-        assemble_lidars(PLAN, poses=poses, readings=readings[:-1], states=STATES, owners=PointOwners([CAR]))
+    with pytest.raises(MissedTick, match="LIDAR_id_4 has no lidar reading"):
+        Assembler(PLAN, [CAR]).assemble(poses, readings[:-1], STATES)

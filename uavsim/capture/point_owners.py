@@ -1,26 +1,19 @@
-"""All lidars at one tick, or an error: whose points these are, proven by the boxes of that tick."""
+"""Map the actor ids at points to instance ids, proven by the boxes of that tick."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
 from uavsim.capture.masks import MOVER_TAGS
 from uavsim.errors import MissedTick
-from uavsim.geometry import unreal
-from uavsim.geometry.se3 import SE3
-from uavsim.images import points
 from uavsim.images.points import Returns
-from uavsim.records.modalities import LIDAR, LIDAR_INSTANCE
-from uavsim.records.plan import ScenePlan
 from uavsim.records.recording import ActorInfo, ActorStates
-from uavsim.simulate.ports import CameraPose, Reading
 from uavsim.typing import BoolArray, FloatArray, IntArray
 
-__all__ = ["LidarCapture", "PointOwners", "assemble_lidars"]
+__all__ = ["PointOwners"]
 
 _SLACK_M: Final = 0.5  # mirrors, antennas and arms reach out of CARLA's boxes
 _PARKED_SLACK_M: Final = 0.1
@@ -28,22 +21,8 @@ _PROVEN_SHARE: Final = 0.9
 _ENOUGH_POINTS: Final = 20  # fewer say little
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class LidarCapture:
-    """One lidar's whole turn.
-
-    Attributes:
-        map_SE3_lidar: the sensor's own flu frame.
-        data: modality -> what was taken, as ``Modality.encode`` wants it.
-    """
-
-    pose: CameraPose
-    map_SE3_lidar: SE3
-    data: dict[str, Any]
-
-
 class PointOwners:
-    """Turns the simulator's actor ids at points into the scene's instance ids."""
+    """Translates the simulator's actor ids at points into the scene's instance ids."""
 
     def __init__(self, actors: Sequence[ActorInfo]) -> None:
         """Note who is who; things of the town have no actor id."""
@@ -104,38 +83,3 @@ def _has_box(info: ActorInfo) -> bool:
     """Tell whether points can be held against an actor's box: some servers tell two-wheelers' as nothing or infinite."""
     half_m = np.array(info.half_extent_m)
     return bool(np.isfinite(half_m).all() and (half_m > 0).all())
-
-
-def assemble_lidars(
-    plan: ScenePlan,
-    *,
-    poses: Sequence[CameraPose],
-    readings: Sequence[Reading],
-    states: ActorStates,
-    owners: PointOwners,
-) -> list[LidarCapture]:
-    """Put one tick's lidar turns together.
-
-    Args:
-        plan: says which drones have one.
-        poses: of this tick; those of other sensors are passed over.
-        readings: of this tick, each proven to be of it.
-        states: the actors at this tick.
-        owners: knows who is who.
-
-    Raises:
-        MissedTick: a turn is missing, or its points do not fit this tick's boxes.
-    """
-    by_channel = {reading.channel: reading for reading in readings if reading.modality == LIDAR}
-    pose_of = {pose.channel: pose for pose in poses}
-    captures = []
-    for channel in plan.lidar_channels:
-        if channel not in by_channel:
-            raise MissedTick(f"{channel} has no points")
-        pose, returns = pose_of[channel], by_channel[channel].data
-        map_SE3_lidar = unreal.map_SE3_flu_from_ue(pose.ue_location_m, ue_euler_deg=np.array(pose.ue_euler_deg))
-        map_m = map_SE3_lidar.apply(returns["flu_m"].astype(np.float64))
-        ids = owners.instance_ids(returns, map_m, states)
-        data = {LIDAR: points.cloud_of(returns), LIDAR_INSTANCE: np.stack([ids, returns["tag"]], axis=1)}
-        captures.append(LidarCapture(pose, map_SE3_lidar, data))
-    return captures
