@@ -185,10 +185,10 @@ def _table_targets(root: Path, work: Path) -> dict[str, Target]:
 def _log_targets(work: Path) -> dict[str, Target]:
     """What processes print: into the logs of a data set, of which the ends are read, and as events."""
     from uavsim.capture.client_events import UnknownEvent, fields_of, parse_event
+    from uavsim.escape import visible
     from uavsim.files.logs import open_appending, tail_of
     from uavsim.store.journal import Journal
     from uavsim.supervise.simulator import announced_ports
-    from uavsim.terminal import visible
 
     log, journal = work / "logs/mock0.log", work / "logs/scene_00.jsonl"
 

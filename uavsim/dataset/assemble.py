@@ -148,7 +148,7 @@ class _VersionFolder:
                 writer.keep()
                 count[table.name] = writer.row_count
             else:
-                writer.path.unlink(missing_ok=True)
+                writer.leave_out()
         shared: Tables = {
             CATEGORY.name: category_rows(with_lidarseg=with_lidar, with_props=self._has_props),
             ATTRIBUTE.name: attribute_rows(),

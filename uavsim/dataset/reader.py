@@ -56,13 +56,15 @@ class DatasetReader:
         self.root, self.version = root, version
         self.folder = root / check_part(version, what=f"{root}: version")
         self._files = DataFolder(root)
-        outside = self._files.leads_outside(version)
-        if outside:
-            raise DatasetError(f"{self.folder}: {outside}")
+        known = (*all_tables(), *tables)
+        for name in ("", *(table.file for table in known), SPLITS, DATASET_INFO):
+            outside = self._files.leads_outside(f"{version}/{name}")
+            if outside:
+                raise DatasetError(f"{self.folder / name}: {outside}")
         missing = [name for name in required if not self._path(name).is_file()]
         if missing:
             raise DatasetError(f"{self.folder}: no data set: {missing[0]}.json is missing")
-        self.tables = [table for table in (*all_tables(), *tables) if (self.folder / table.file).is_file()]
+        self.tables = [table for table in known if (self.folder / table.file).is_file()]
         """Every table that is there and known."""
         self._per_scene = scene_tables(self.tables)
 
