@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import carla
 import numpy as np
@@ -28,6 +28,10 @@ def lanes(*kinds: tuple[Any, float], yaw: float = 90.0) -> Any:
     return here
 
 
+def Rays(*arguments: Any) -> Any:
+    return _Rays(*arguments)
+
+
 def test_the_middle_of_a_lane_is_a_place() -> None:
     assert rows_on(lanes((Kind.Driving, 3.5)), "lane") == [(10.0, 20.0, 0.5, 90.0, 3.5)]
 
@@ -49,7 +53,7 @@ def test_a_shoulder_is_the_last_lane_with_its_shoulder_and_that_lane_alone() -> 
 ROAD, BUILDING = carla.CityObjectLabel.Roads, carla.CityObjectLabel.Buildings
 
 
-class Rays:
+class _Rays:
     """A world whose rays meet what a function says."""
 
     def __init__(self, hit: Any) -> None:
@@ -107,6 +111,8 @@ def test_open_doors_widen_the_box_of_the_part_that_has_them() -> None:
     ]
     opened: list[int] = []
     actors = [SimpleNamespace(open_door=lambda _doors, k=k: opened.append(k)) for k in range(4)]
-    widths_m = [finish(plan, actor, info).half_extent_m[1] for actor, info in zip(actors, infos, strict=True)]
+    widths_m = [
+        finish(plan, cast("Any", actor), info).half_extent_m[1] for actor, info in zip(actors, infos, strict=True)
+    ]
     np.testing.assert_allclose(widths_m, [0.9, 1.8, 0.9, 0.9])
     assert opened == [1]

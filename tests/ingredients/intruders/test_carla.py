@@ -46,6 +46,10 @@ class PaperServer:
         return [SimpleNamespace(error=self.error) for _ in commands]
 
 
+def no_manager() -> Any:
+    raise AssertionError("nothing drives here")
+
+
 def info(*, box_above_m: float, half_m: tuple[float, float, float] = HALF_M) -> ActorInfo:
     actor_SE3_box = SE3(np.array([1.0, 0, 0, 0]), np.array([0.0, 0.0, box_above_m]))
     return ActorInfo(3, 41, "intruder", "static.prop.aeroplane", "", half_m, actor_SE3_box, 21, {})
@@ -54,7 +58,7 @@ def info(*, box_above_m: float, half_m: tuple[float, float, float] = HALF_M) -> 
 def spawned(server: Any, **changes: Any) -> Spawned:
     plan = encounter_plan()
     intruders = tuple(replace(one, **changes) for one in intruders_of(plan))
-    context = SpawnContext(server, server, plan, "Town10HD", lambda: None, lambda: None)
+    context = SpawnContext(server, server, plan, "Town10HD", lambda: None, no_manager)
     return spawn(context, IntrudersPlan(intruders))
 
 

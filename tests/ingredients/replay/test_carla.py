@@ -80,6 +80,10 @@ def commands(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(carla.command, "SpawnActor", spawn)
 
 
+def no_manager() -> Any:
+    raise AssertionError("nothing drives here")
+
+
 def info(instance_id: int, blueprint: str) -> ActorInfo:
     kind = "walker" if blueprint.startswith("walker") else "vehicle"
     return ActorInfo(instance_id, 0, kind, blueprint, "", (1, 1, 1), SE3.identity(), 14)
@@ -118,7 +122,7 @@ def plan(**changes: Any) -> ReplayPlan:
 def spawned(server: Server, **changes: Any) -> RecordedTraffic:
     fake: Any = server
     traffic = spawn(
-        SpawnContext(fake, fake, scene_plan(samples=2), "Town10HD", lambda: None, lambda: None), plan(**changes)
+        SpawnContext(fake, fake, scene_plan(samples=2), "Town10HD", lambda: None, no_manager), plan(**changes)
     )
     assert isinstance(traffic, RecordedTraffic)
     server.batches.clear()

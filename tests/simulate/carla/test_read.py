@@ -1,6 +1,7 @@
 """What CARLA's client hands out, by carla's own classes where they can be made without a server."""
 
 from types import SimpleNamespace
+from typing import Any
 
 import carla
 import numpy as np
@@ -19,7 +20,7 @@ from uavsim.simulate.carla.read import (
 )
 
 
-def actor(place: carla.Location, *, yaw_deg: float = 0.0) -> SimpleNamespace:
+def actor(place: carla.Location, *, yaw_deg: float = 0.0) -> Any:
     box = carla.BoundingBox(place, carla.Vector3D(1.1, 0.4, 0.75))
     box.rotation = carla.Rotation(yaw=yaw_deg)
     return SimpleNamespace(
@@ -70,7 +71,7 @@ def test_a_replay_is_held_against_its_recording_though_nobody_asks() -> None:
 
 
 def test_poses_are_the_first_columns_of_all_that_a_snapshot_says() -> None:
-    def told(number: int) -> SimpleNamespace:
+    def told(number: int) -> Any:
         vectors = [carla.Vector3D(*(number + 10 * k + i for i in range(3))) for k in range(3)]
         place = carla.Transform(carla.Location(1.5, 2.5, number), carla.Rotation(pitch=1, yaw=2, roll=3))
         v, w, a = (lambda vector=vector: vector for vector in vectors)

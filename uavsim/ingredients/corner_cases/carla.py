@@ -6,7 +6,7 @@ Nothing of a case moves: its actors have no physics and no driver, as in a repla
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias, cast
 
 import carla
 import numpy as np
@@ -60,7 +60,7 @@ Row: TypeAlias = tuple[float, float, float, float, float]
 class _CornerCases:
     """The cases of one scene in one world."""
 
-    def __init__(self, client: Any, world: Any, plan: ScenePlan, cases: CornerCasesPlan) -> None:
+    def __init__(self, client: carla.Client, world: carla.World, plan: ScenePlan, cases: CornerCasesPlan) -> None:
         """Take the plan's cases; nothing is placed yet."""
         self._client, self._world, self._plan = client, world, cases
         self._eyes: list[Eye] = eyes_of_plan(plan)
@@ -125,7 +125,7 @@ class _CornerCases:
             return [], failed[0]
         return ids, ""
 
-    def _blueprint(self, part: CasePart, role: str) -> Any:
+    def _blueprint(self, part: CasePart, role: str) -> carla.ActorBlueprint:
         library = self._world.get_blueprint_library()
         try:
             blueprint = library.find(part.blueprint)
@@ -150,11 +150,11 @@ class _CornerCases:
             )
         return self._lanes[on]
 
-    def _waypoints(self) -> list[Any]:
+    def _waypoints(self) -> list[carla.Waypoint]:
         return [w for w in self._world.get_map().generate_waypoints(_EVERY_M) if not w.is_junction]
 
 
-def rows_on(waypoint: Any, on: str) -> list[Row]:
+def rows_on(waypoint: carla.Waypoint, on: str) -> list[Row]:
     """Return (x, y, z, yaw, width) of the places that a rule gives at a driving lane's piece, the simulator's frame.
 
     A shoulder is taken with the lane beside it, as what stands there may reach into it, and as that lane's right edge alone.
@@ -174,9 +174,9 @@ def rows_on(waypoint: Any, on: str) -> list[Row]:
     return [(x_m, y_m, z, yaw, width_m + wider_m), (x, y, z, yaw, width_m)]
 
 
-def _right_of(waypoint: Any) -> list[Any]:
+def _right_of(waypoint: carla.Waypoint) -> list[carla.Waypoint]:
     """Return the lanes right of one, from the inside outward."""
-    strips: list[Any] = []
+    strips: list[carla.Waypoint] = []
     lane = waypoint.get_right_lane()
     while lane is not None and len(strips) < _MOST_LANES_RIGHT:
         strips.append(lane)
@@ -184,7 +184,7 @@ def _right_of(waypoint: Any) -> list[Any]:
     return strips
 
 
-def _row(lane: Any) -> Row:
+def _row(lane: carla.Waypoint) -> Row:
     place, yaw = lane.transform.location, lane.transform.rotation.yaw
     x, y, z, yaw, width = (round(float(n), 3) for n in (place.x, place.y, place.z, yaw, lane.lane_width))
     return x, y, z, yaw, width
@@ -193,7 +193,7 @@ def _row(lane: Any) -> Row:
 class WorldGround:
     """What CARLA's rays say of a place (a ``Ground``)."""
 
-    def __init__(self, world: Any) -> None:
+    def __init__(self, world: carla.World) -> None:
         """Take the world whose rays are cast."""
         self._world = world
 
@@ -235,17 +235,17 @@ def spawn(context: SpawnContext, record: CornerCasesPlan) -> Spawned:
 
 @dataclass(slots=True, eq=False)
 class _Cases(Spawned):
-    def kind_of(self, actor: Any) -> str:
+    def kind_of(self, actor: carla.Actor) -> str:
         """See ``Spawned``."""
         return "prop" if str(actor.type_id).startswith("static.") else "case_vehicle"
 
 
-def finish(record: CornerCasesPlan, actor: Any, info: ActorInfo) -> ActorInfo:
+def finish(record: CornerCasesPlan, actor: carla.Actor, info: ActorInfo) -> ActorInfo:
     """Open the doors of a part that has them open; its box holds them, too: a simulator tells that of the closed vehicle."""
     part = _part(info.attributes.get("role_name", ""), record)
     if part is None or not part.doors_open:
         return info
-    actor.open_door(carla.VehicleDoor.All)
+    cast("carla.Vehicle", actor).open_door(carla.VehicleDoor.All)
     length, width, height = info.half_extent_m
     return replace(info, half_extent_m=(length, width + _DOOR_REACH_M, height))
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
 import carla
 import numpy as np
@@ -51,7 +51,7 @@ def spawn(context: SpawnContext, record: IntrudersPlan) -> Spawned:
 class CarlaIntruders(Spawned):
     """The intruders of one scene."""
 
-    client: Any
+    client: carla.Client
     intruders: Sequence[IntruderPlan]
     _ue_pose: list[FloatArray] = field(default_factory=list)
 
@@ -92,7 +92,7 @@ def _ue_poses(map_SE3_actor: SE3) -> FloatArray:
     return np.concatenate([ue_m, unreal.ue_euler_from_map_q_flu(map_SE3_actor.quat_wxyz)], axis=1)
 
 
-def _blueprint(library: Any, intruder: IntruderPlan) -> Any:
+def _blueprint(library: carla.BlueprintLibrary, intruder: IntruderPlan) -> carla.ActorBlueprint:
     """Return what an intruder is spawned of.
 
     Raises:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import carla
 
@@ -24,14 +24,14 @@ def spawn(context: SpawnContext, record: ParkedPlan) -> Spawned:
     return _Parked(world=context.world)
 
 
-def parked_objects(world: Any) -> list[Any]:
+def parked_objects(world: carla.World) -> list[carla.EnvironmentObject]:
     """Return the town's objects that are parked vehicles, in the order in which they are numbered."""
     return in_order(o for label in _LABELS for o in world.get_environment_objects(label))
 
 
 @dataclass(slots=True, eq=False, kw_only=True)
 class _Parked(Spawned):
-    world: Any
+    world: carla.World
 
     def scenery(self, first_instance_id: int) -> Parked:
         """See ``Spawned``."""

@@ -7,7 +7,7 @@ says of it, on any server that has the blueprints.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final
 
 import carla
 import numpy as np
@@ -24,6 +24,9 @@ from uavsim.simulate.carla.motion import signals_of
 from uavsim.simulate.carla.read import NOTHING_PARKED, Parked
 from uavsim.simulate.carla.spawning import SpawnContext, Spawned
 from uavsim.typing import AnyArray, BoolArray, IntArray
+
+if TYPE_CHECKING:
+    from carla.command import _IsCommand as CarlaCommand  # a name of CARLA's types alone
 
 __all__ = ["RecordedTraffic", "spawn"]
 
@@ -63,7 +66,7 @@ class RecordedTraffic(Spawned):
         self._actor_of: dict[int, int] = {}
         self._step, self._row = 0, 0
         self._told: dict[int, tuple[AnyArray, int]] = {}
-        self._signals: dict[str, Any] = {}
+        self._signals: dict[str, carla.TrafficLight] = {}
         self._signals_told: dict[str, int] = {}
         self._out_of_sight: list[int] = []
 
@@ -90,7 +93,7 @@ class RecordedTraffic(Spawned):
             actor.set_collisions(False)
         self.instance_of = {actor_id: instance_id for instance_id, actor_id in self._actor_of.items()}
 
-    def kind_of(self, actor: Any) -> str:
+    def kind_of(self, actor: carla.Actor) -> str:
         """See ``Spawned``."""
         assert self.instance_of is not None
         return self._infos[self.instance_of[actor.id]].kind
@@ -135,7 +138,7 @@ class RecordedTraffic(Spawned):
             self._actor_of[instance_id] = int(reply.actor_id)
         return [self._actor_of[i] for i in instance_ids]
 
-    def _spawn_command(self, info: ActorInfo) -> Any:
+    def _spawn_command(self, info: ActorInfo) -> carla.command.SpawnActor:
         library = self._world.get_blueprint_library()
         try:
             blueprint = library.find(info.blueprint)
@@ -158,9 +161,9 @@ class RecordedTraffic(Spawned):
         self._step, self._row = step, self._motion.row_of(step)
         for name, state in zip(self._motion.signal_id, self._motion.signals[self._row].tolist(), strict=True):
             if self._signals_told.get(name) != state:  # in order before the batch, which is waited for
-                self._signals[name].set_state(carla.TrafficLightState.values[state])
+                self._signals[name].set_state(carla.TrafficLightState(state))
                 self._signals_told[name] = state
-        commands: list[Any] = []
+        commands: list[CarlaCommand] = []
         for instance_id, actor_id in list(self._actor_of.items()):
             commands += self._commands(instance_id, actor_id)
         replies = self._client.apply_batch_sync(commands, False) if commands else []
@@ -168,7 +171,7 @@ class RecordedTraffic(Spawned):
         if failed:
             raise MissedTick(f"step {step}: {len(failed)} recorded actors could not be placed: {failed[0]}")
 
-    def _commands(self, instance_id: int, actor_id: int) -> list[Any]:
+    def _commands(self, instance_id: int, actor_id: int) -> list[CarlaCommand]:
         """Return what changed of one actor since it was told last."""
         row, column = self._row, self._column[instance_id]
         pose = self._motion.ue_pose[row, column]
@@ -179,7 +182,7 @@ class RecordedTraffic(Spawned):
         lights = int(self._motion.lights[row, column])
         before, lights_before = self._told.get(instance_id, (None, 0))
         self._told[instance_id] = (values, lights)
-        commands: list[Any] = []
+        commands: list[CarlaCommand] = []
         if before is None or not np.array_equal(before[:6], values[:6]):
             commands.append(carla.command.ApplyTransform(actor_id, _transform(values)))
         if self._kinds[instance_id].control is not None and (
@@ -190,7 +193,7 @@ class RecordedTraffic(Spawned):
             commands.append(carla.command.SetVehicleLightState(actor_id, lights))
         return commands
 
-    def _control(self, instance_id: int, actor_id: int, control: AnyArray) -> Any:
+    def _control(self, instance_id: int, actor_id: int, control: AnyArray) -> CarlaCommand:
         """Say how an actor drove or walked: it moves nothing, but brake lights, wheels and limbs show it."""
         throttle, steer, brake, hand_brake, gear = control.tolist()
         if self._kinds[instance_id].control == "walker":
@@ -234,7 +237,7 @@ class RecordedTraffic(Spawned):
         return _rows(recorded, np.isin(recorded.instance_id, motion.instance_id))
 
 
-def _transform(pose: AnyArray) -> Any:
+def _transform(pose: AnyArray) -> carla.Transform:
     x, y, z, roll, pitch, yaw = pose[:6].tolist()
     return carla.Transform(carla.Location(x, y, z), carla.Rotation(pitch=pitch, yaw=yaw, roll=roll))
 

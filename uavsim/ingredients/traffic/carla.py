@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import carla
 import numpy as np
@@ -47,7 +46,7 @@ def spawn(context: SpawnContext, record: TrafficPlan) -> Spawned:
     return Spawned("vehicle", ids, counts={"vehicles": (record.vehicles, len(ids))})
 
 
-def _steer(manager: Any, context: SpawnContext, record: TrafficPlan) -> None:
+def _steer(manager: carla.TrafficManager, context: SpawnContext, record: TrafficPlan) -> None:
     """Give the Traffic Manager a scene's settings; its seed also restarts the traffic lights' phases."""
     manager.set_hybrid_physics_mode(record.hybrid_physics)
     if record.hybrid_physics:
@@ -57,7 +56,7 @@ def _steer(manager: Any, context: SpawnContext, record: TrafficPlan) -> None:
     manager.set_random_device_seed(context.plan.seed % 2**31)
 
 
-def _places(context: SpawnContext, record: TrafficPlan, rng: np.random.Generator) -> list[Any]:
+def _places(context: SpawnContext, record: TrafficPlan, rng: np.random.Generator) -> list[carla.Transform]:
     """Recommended spawn points, then lane waypoints where the map has too few; none near what is to be kept free."""
     town, kept_free = context.world.get_map(), context.kept_free
     places = [p for p in town.get_spawn_points() if _is_clear(p, kept_free)]
@@ -72,11 +71,11 @@ def _places(context: SpawnContext, record: TrafficPlan, rng: np.random.Generator
     return places + [more[i] for i in kept]
 
 
-def _is_clear(pose: Any, kept_free: Sequence[tuple[Any, float]]) -> bool:
+def _is_clear(pose: carla.Transform, kept_free: Sequence[tuple[carla.Location, float]]) -> bool:
     return all(pose.location.distance(place) > away_m for place, away_m in kept_free)
 
 
-def _facts(blueprint: Any) -> traffic.BlueprintFacts:
+def _facts(blueprint: carla.ActorBlueprint) -> traffic.BlueprintFacts:
     """Describe one vehicle blueprint."""
     recommended = {
         name: tuple(str(v) for v in blueprint.get_attribute(name).recommended_values)
@@ -88,6 +87,6 @@ def _facts(blueprint: Any) -> traffic.BlueprintFacts:
     return traffic.BlueprintFacts(str(blueprint.id), wheels, base, recommended)
 
 
-def _locations(poses: Sequence[Any]) -> FloatArray:
+def _locations(poses: Sequence[carla.Transform]) -> FloatArray:
     """Return (N, 3) locations of transforms, the simulator's frame."""
     return np.array([(p.location.x, p.location.y, p.location.z) for p in poses], dtype=np.float64).reshape(-1, 3)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import cast
 
 import carla
 
@@ -30,7 +30,7 @@ def spawn(context: SpawnContext, record: WalkersPlan) -> Spawned:
     of_controllers = library.find("controller.ai.walker")
     controllers = _spawned(client, [carla.command.SpawnActor(of_controllers, carla.Transform(), w) for w in walkers])
     context.pass_a_tick()
-    for controller in world.get_actors(controllers):
+    for controller in cast("carla.ActorList[carla.WalkerAIController]", world.get_actors(controllers)):
         controller.start()
         controller.go_to_location(world.get_random_location_from_navigation())
         controller.set_max_speed(float(rng.uniform(0.8, 1.8)))
@@ -38,15 +38,15 @@ def spawn(context: SpawnContext, record: WalkersPlan) -> Spawned:
     return _Walkers("walker", walkers, controllers, counts=counts, world=world)
 
 
-def _spawned(client: Any, commands: Sequence[Any]) -> list[int]:
+def _spawned(client: carla.Client, commands: Sequence[carla.command.SpawnActor]) -> list[int]:
     return [int(reply.actor_id) for reply in client.apply_batch_sync(commands, False) if not reply.error]
 
 
 @dataclass(slots=True, eq=False, kw_only=True)
 class _Walkers(Spawned):
-    world: Any
+    world: carla.World
 
     def clear(self) -> None:
         """See ``Spawned``; their controllers have to stop before they go."""
         for controller in self.world.get_actors(list(self.helpers)) if self.helpers else ():
-            controller.stop()
+            cast("carla.WalkerAIController", controller).stop()

@@ -6,8 +6,9 @@ import functools
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from operator import attrgetter
-from typing import Any, Final
+from typing import Final
 
+import carla
 import numpy as np
 
 from uavsim.errors import MissedTick
@@ -37,7 +38,7 @@ LAST_ID_IN_MASKS: Final = 0x7FFF
 _LOCATION, _TURN = attrgetter("x", "y", "z"), attrgetter("roll", "pitch", "yaw")
 
 
-def snapshot_rows(snapshot: Iterable[Any], instance_of: Mapping[int, int]) -> FloatArray:
+def snapshot_rows(snapshot: Iterable[carla.ActorSnapshot], instance_of: Mapping[int, int]) -> FloatArray:
     """Return (N, 16), one row an actor that has an instance id, sorted by it, as sent.
 
     Columns: instance, xyz, roll pitch yaw, v, w in deg/s, a.
@@ -55,7 +56,7 @@ def snapshot_rows(snapshot: Iterable[Any], instance_of: Mapping[int, int]) -> Fl
     return np.array(sorted(rows), dtype=np.float64).reshape(-1, 16)
 
 
-def pose_rows(snapshot: Iterable[Any], instance_of: Mapping[int, int]) -> FloatArray:
+def pose_rows(snapshot: Iterable[carla.ActorSnapshot], instance_of: Mapping[int, int]) -> FloatArray:
     """Return (N, 7), the first columns of ``snapshot_rows``, in half of the time: most ticks need no velocities."""
     rows: list[tuple[float, ...]] = []
     for actor in snapshot:
@@ -66,7 +67,7 @@ def pose_rows(snapshot: Iterable[Any], instance_of: Mapping[int, int]) -> FloatA
     return np.array(sorted(rows), dtype=np.float64).reshape(-1, 7)
 
 
-def rows_of(snapshot: Any, instance_of: Mapping[int, int], *, poses_only: bool = False) -> FloatArray:
+def rows_of(snapshot: carla.WorldSnapshot, instance_of: Mapping[int, int], *, poses_only: bool = False) -> FloatArray:
     """Return ``snapshot_rows``, or ``pose_rows``.
 
     Raises:
@@ -113,7 +114,7 @@ def states_when_asked(
     return seen
 
 
-def actor_info(actor: Any, instance_id: int, *, kind: str) -> ActorInfo:
+def actor_info(actor: carla.Actor, instance_id: int, *, kind: str) -> ActorInfo:
     """Describe one actor of a kind; its bounding box is asked of the server.
 
     Some servers tell boxes of two-wheelers at no finite place: such a box has no size (NaN) and lies at the actor's origin.
@@ -137,7 +138,7 @@ def actor_info(actor: Any, instance_id: int, *, kind: str) -> ActorInfo:
     )
 
 
-def lane_quads(waypoints: Iterable[Any], *, length_m: float) -> FloatArray:
+def lane_quads(waypoints: Iterable[carla.Waypoint], *, length_m: float) -> FloatArray:
     """Return (N, 4, 2) map quadrilaterals, one a waypoint: its lane's width across, a little over ``length_m`` along."""
     rows = []
     for waypoint in waypoints:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
+import carla
 import numpy as np
 
 from uavsim.errors import MissedTick, SimulatorError
@@ -38,7 +39,7 @@ class _Spawned:
     sensor: Sensor
     modality: Modality
     reader: CarlaReader
-    actor: Any = None
+    actor: carla.Sensor
     memory: Memory = field(default_factory=dict)
 
     @property
@@ -72,21 +73,21 @@ class CarlaSensors:
         self._spawned, self._silent = [], set()
         for sensor in plan.sensors:
             for modality in ordered(sensor.spec.modalities):
-                self._spawned.append(_Spawned(sensor, modality, _reader_of(modality)))
-                self._spawn(len(self._spawned) - 1)
+                reader = _reader_of(modality)
+                actor = self._spawn(len(self._spawned), sensor, modality, reader)
+                self._spawned.append(_Spawned(sensor, modality, reader, actor))
         self._park()
         self._built_for = wanted
 
-    def _spawn(self, index: int) -> None:
+    def _spawn(self, index: int, sensor: Sensor, modality: Modality, reader: CarlaReader) -> carla.Sensor:
         def on_measurement(measurement: Any) -> None:
             self._inbox.put(index, measurement)
 
-        spawned = self._spawned[index]
-        if spawned.modality.remembers:
+        if modality.remembers:
             self._silent.add(index)
-        attributes = spawned.reader.attributes(spawned.sensor.spec.params)
-        spawned.actor = self._world.spawn_sensor(
-            spawned.reader.blueprint, attributes, optional=spawned.reader.optional, on_measurement=on_measurement
+        attributes = reader.attributes(sensor.spec.params)
+        return self._world.spawn_sensor(
+            reader.blueprint, attributes, optional=reader.optional, on_measurement=on_measurement
         )
 
     def _renew(self) -> None:
@@ -95,7 +96,7 @@ class CarlaSensors:
             if spawned.modality.remembers:
                 self._world.destroy([spawned.actor])
                 spawned.memory.clear()
-                self._spawn(index)
+                spawned.actor = self._spawn(index, spawned.sensor, spawned.modality, spawned.reader)
 
     def place(self, poses: Sequence[SensorPose]) -> None:
         """See ``SensorPort``."""

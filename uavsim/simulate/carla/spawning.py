@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import ClassVar
 
+import carla
 import numpy as np
 
 from uavsim.records.motion import TickMotion
@@ -30,13 +31,13 @@ class SpawnContext:
         kept_free: locations, and the metres around each in which no vehicle may start.
     """
 
-    client: Any
-    world: Any
+    client: carla.Client
+    world: carla.World
     plan: ScenePlan
     map_name: str
     pass_a_tick: Callable[[], object]
-    traffic_manager: Callable[[], Any]
-    kept_free: list[tuple[Any, float]] = field(default_factory=list)
+    traffic_manager: Callable[[], carla.TrafficManager]
+    kept_free: list[tuple[carla.Location, float]] = field(default_factory=list)
     _rngs: dict[int, np.random.Generator] = field(default_factory=dict)
 
     def rng(self, stream: int) -> np.random.Generator:
@@ -65,7 +66,7 @@ class Spawned:
     counts: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     instance_of: Mapping[int, int] | None = None
 
-    def kind_of(self, actor: Any) -> str:
+    def kind_of(self, actor: carla.Actor) -> str:
         """Return the kind of one of its actors."""
         del actor
         return self.kind

@@ -61,7 +61,7 @@ class CarlaWorld:
         self.generation = 0  # counts loaded worlds: cameras of an older one are gone
         self._step_s = self.paused_s = 0.0  # the second: CARLA's clock counts ticks of a paused game, too
         self._rendering = True
-        self._traffic_manager: Any = None
+        self._traffic_manager: carla.TrafficManager | None = None
         self._manager_port: ManagerPort | None = None
         self._spawned: dict[str, Spawned] = {}
         self._instance_of: dict[int, int] = {}
@@ -197,7 +197,9 @@ class CarlaWorld:
             time.sleep(_LOOK_S)
         return state if (state := self.now()).frame > frame else None
 
-    def _state(self, snapshot: Any, elapsed_s: float, *, full: bool, poses_only: bool = False) -> TickState:
+    def _state(
+        self, snapshot: carla.WorldSnapshot, elapsed_s: float, *, full: bool, poses_only: bool = False
+    ) -> TickState:
         """Read a snapshot; ``full`` with motion and, in a replay, recorded velocities."""
         rows = functools.partial(carla_read.rows_of, snapshot, self._instance_of)
         table = rows(poses_only=poses_only)
@@ -256,7 +258,7 @@ class CarlaWorld:
             for actor_id in spawned.actor_ids:
                 self._instance_of[actor_id] = len(self._instance_of) + 1 if numbers is None else numbers[actor_id]
 
-    def _started_traffic_manager(self) -> Any:
+    def _started_traffic_manager(self) -> carla.TrafficManager:
         if self._traffic_manager is None:
             self._traffic_manager = self._client.get_trafficmanager(free_port())
             self._manager_port = ManagerPort(int(self._traffic_manager.get_port()))
@@ -310,7 +312,7 @@ class CarlaWorld:
         *,
         optional: Mapping[str, str],
         on_measurement: Callable[[Any], None],
-    ) -> Any:
+    ) -> carla.Sensor:
         """Spawn one unattached sensor and listen to it; returns the actor.
 
         Args:
@@ -327,6 +329,7 @@ class CarlaWorld:
                 if blueprint.has_attribute(name):
                     blueprint.set_attribute(name, text)
             sensor = self._world.spawn_actor(blueprint, carla.Transform(carla.Location(z=500.0)))
+            assert isinstance(sensor, carla.Sensor)
             sensor.listen(on_measurement)
             return sensor
 
@@ -350,14 +353,14 @@ class CarlaWorld:
         if failed:
             raise SimulatorError(f"{len(failed)} of {len(commands)} cameras could not be moved: {failed[0]}")
 
-    def destroy(self, actors: Sequence[Any]) -> None:
+    def destroy(self, actors: Sequence[carla.Sensor]) -> None:
         """Stop and remove sensors."""
         with translated("removing cameras"):
             for actor in actors:
                 actor.stop()
             self._client.apply_batch_sync([carla.command.DestroyActor(a.id) for a in actors], False)
 
-    def spawn_prop(self, blueprint: str, ue_location_m: FloatArray) -> Any:
+    def spawn_prop(self, blueprint: str, ue_location_m: FloatArray) -> carla.Actor:
         """Put a prop that does not fall at a place, and let a tick pass so that everybody sees it."""
         with translated(f"spawning {blueprint}"):
             place = carla.Transform(carla.Location(*(float(v) for v in ue_location_m)))
@@ -366,7 +369,7 @@ class CarlaWorld:
             self._pass_a_tick()
             return prop
 
-    def remove_prop(self, prop: Any) -> None:
+    def remove_prop(self, prop: carla.Actor) -> None:
         """Take a prop away again."""
         with translated("removing a prop"):
             prop.destroy()
