@@ -61,7 +61,6 @@ class Actor:
     parent_id: int = 0
     stream_id: int = 0
     number: int = -1  # of a traffic light: its place in the town's signals
-    jump: bool = False
     walk_speed: float = 0.0
     alive: bool = True
     extra: dict[str, Any] = field(default_factory=dict)
