@@ -63,6 +63,7 @@ class Actor:
     number: int = -1  # of a traffic light: its place in the town's signals
     walk_speed: float = 0.0
     alive: bool = True
+    place_in_episode: int = 0  # its id, counted from the first of the episode
     extra: dict[str, Any] = field(default_factory=dict)
 
     @property

@@ -112,6 +112,7 @@ class World:
             self._graves: OrderedDict[int, Actor] = OrderedDict()
             if not ids_go_on:
                 self._next_id = 1
+            self._first_id = self._next_id
             self._ground = physics.GroundGrid.of(town.ground)
             self.signal_state = Signals(town.signals)
             self.touches = crashes.NO_TOUCHES
@@ -203,6 +204,7 @@ class World:
         number = self._next_id if actor_id is None else actor_id
         actor = Actor(number, self.table.claim(kind, number), kind, order, parent_id=order.parent_id)
         self._next_id = max(self._next_id, number + 1)
+        actor.place_in_episode = number - self._first_id + 1
         c, row = self.table.c, actor.row
         c.pose[row] = order.pose
         self._give_body(actor)
