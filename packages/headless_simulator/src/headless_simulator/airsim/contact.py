@@ -12,7 +12,6 @@ from headless_simulator.airsim.quad import (
     BODY_RADIUS_M,
     FRICTION,
     RESTITUTION,
-    STANDS_M,
     S_ACCEL,
     S_COLLIDES,
     S_GROUNDED,
@@ -28,6 +27,7 @@ from headless_simulator.airsim.quad import (
     S_RATE_ACCEL,
     S_TOUCHING,
     S_VELOCITY,
+    STANDS_M,
 )
 from headless_simulator.compiled import kernel
 

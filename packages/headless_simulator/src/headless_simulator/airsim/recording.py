@@ -1,4 +1,4 @@
-"""``startRecording``: AirSim's airsim_rec.txt with one line a vehicle and interval, in a new folder under the one of the settings."""
+"""``startRecording``: AirSim's airsim_rec.txt with one line a vehicle and interval, in a folder of its own."""
 
 from __future__ import annotations
 

@@ -20,8 +20,8 @@ from headless_simulator.airsim.imaging import ImageCapture, no_movers
 from headless_simulator.airsim.ned import Quat, Vec3, add, flip_z, ned_pose, pose_map, ue_pose
 from headless_simulator.airsim.objects import SceneObjects
 from headless_simulator.airsim.pixels import compile_all
-from headless_simulator.airsim.recording import Recorder
 from headless_simulator.airsim.quad import STANDS_M
+from headless_simulator.airsim.recording import Recorder
 from headless_simulator.airsim.settings import AirSimSettings, VehicleSetting
 from headless_simulator.rendering import Rendering
 from headless_simulator.scene import TAG, Movers

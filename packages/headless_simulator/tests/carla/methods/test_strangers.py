@@ -10,7 +10,8 @@ from headless_simulator.errors import CallRefused
 def test_ackermann_control_reaches_its_speed_and_keeps_it(client) -> None:
     seen = client("""
         world = client.load_world('Town10HD'); synchronous(world)
-        car = world.spawn_actor(world.get_blueprint_library().find('vehicle.tesla.model3'), world.get_map().get_spawn_points()[0])
+        place = world.get_map().get_spawn_points()[0]
+        car = world.spawn_actor(world.get_blueprint_library().find('vehicle.tesla.model3'), place)
         for _ in range(10): world.tick()
         plain = car.get_ackermann_controller_settings()
         car.apply_ackermann_controller_settings(carla.AckermannControllerSettings(0.5, 0.0, 0.1, 0.05, 0.0, 0.0))
@@ -78,7 +79,8 @@ def test_surfaces_and_lamps_have_boxes(client) -> None:
         counts = {name: len(world.get_level_bbs(getattr(Label, name))) for name in ('Roads', 'Sidewalks', 'RoadLines')}
         points = [p.location for p in world.get_map().get_spawn_points()]
         roads = world.get_level_bbs(Label.Roads)
-        def holds(box, p): return all(abs(getattr(p, a) - getattr(box.location, a)) <= getattr(box.extent, a) + 0.6 for a in 'xyz')
+        def holds(box, p):
+            return all(abs(getattr(p, a) - getattr(box.location, a)) <= getattr(box.extent, a) + 0.6 for a in 'xyz')
         on_road = sum(any(holds(box, p) for box in roads) for p in points)
         light = world.get_actors().filter('traffic.traffic_light')[0]
         boxes = light.get_light_boxes()

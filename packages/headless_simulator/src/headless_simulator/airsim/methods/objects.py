@@ -91,7 +91,7 @@ def simListAssets(sim: Simulation) -> list[str]:
     return known + [name for name, model in STAND_INS.items() if model in known]
 
 
-def simSpawnObject(
+def simSpawnObject(  # noqa: PLR0917  (in the wire's order)
     sim: Simulation,
     object_name: Text,
     asset_name: Text,
@@ -106,7 +106,9 @@ def simSpawnObject(
     with sim.object_lock:
         if len(sim.objects.spawned) >= MAX_SPAWNED:
             raise CallRefused(f"{MAX_SPAWNED} objects are spawned already: destroy some")
-        return sim.objects.spawn(object_name[:MAX_NAME], asset, _ue(sim, position, quat), UNIT if is_blueprint else scale)
+        return sim.objects.spawn(
+            object_name[:MAX_NAME], asset, _ue(sim, position, quat), UNIT if is_blueprint else scale
+        )
 
 
 def simDestroyObject(sim: Simulation, object_name: Text) -> bool:

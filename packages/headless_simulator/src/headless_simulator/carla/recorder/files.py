@@ -1,8 +1,8 @@
-"""Where recordings are, and how they are opened: in named folders, nothing outside them, nothing written to what is no recording.
+"""Where recordings are, and how they are opened: in named folders only, and nothing is written to what is no recording.
 
-A client names a recording. It may give an absolute path below a folder that the operator named, or one below the first of them;
-what leads out of these folders, by ``..``, by another absolute path or by a link, is refused. Every folder on the way is opened by itself, without
-following links, so that nothing can be exchanged between a look and the opening.
+A client names a recording. It may give an absolute path below a folder that the operator named, or a path below the first
+of them; what leads out of these folders, by ``..``, by another absolute path or by a link, is refused. Every folder on the
+way is opened by itself, without following links, so that nothing can be exchanged between a look and the opening.
 """
 
 from __future__ import annotations
