@@ -1,7 +1,7 @@
 """Checks how large an OpenDRIVE file is before any work whose length grows with it.
 
 Clients send such texts, and a few hundred bytes can ask for days of work: one straight road of 100 km, a thousand lanes, a
-polynomial that leaves the planet. CARLA's largest street-sized towns stay under a tenth of every bound here and of ``limits.CLIENT``.
+polynomial that leaves the planet. CARLA's street-sized towns stay under a tenth of every bound here and of ``limits.CLIENT``.
 """
 
 from __future__ import annotations

@@ -214,7 +214,7 @@ def _section(node: Node, *, is_empty: bool) -> Section:
 
 
 def _widths(node: Node, tag: str, *, is_empty: bool) -> Cubics:
-    """Read widths or borders; of a section without a length, whose slopes editors write as what they like, only where they begin."""
+    """Read widths or borders; of a section without a length, whose slopes may be anything, only where they begin."""
     records = list(node.all(tag))
     if is_empty:
         return Cubics.of([(child.number("sOffset", 0.0), child.number("a", 0.0), 0.0, 0.0, 0.0) for child in records])
