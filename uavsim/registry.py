@@ -11,12 +11,13 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Mapping
 from functools import cached_property
+from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, Generic, TypeVar
 
 from uavsim.errors import InputError, UnknownNameError
 
-__all__ = ["Registry", "nearest", "pick"]
+__all__ = ["Registry", "nearest", "pick", "resolve"]
 
 T = TypeVar("T")
 
@@ -109,3 +110,20 @@ def pick(table: Mapping[str, T], name: str, *, what: str) -> T:
 
 def _package(entry: EntryPoint) -> str:
     return f"{entry.dist.name} {entry.dist.version}" if entry.dist else entry.module
+
+
+def resolve(dotted: str, *, what: str) -> Any:
+    """Import an object that is named ``module:name``, and with it whatever its module imports.
+
+    Args:
+        dotted: the name.
+        what: that needs it, for the message.
+
+    Raises:
+        InputError: the module cannot be imported, or has no such object.
+    """
+    module, _, name = dotted.partition(":")
+    try:
+        return getattr(import_module(module), name)
+    except (ImportError, AttributeError) as error:
+        raise InputError(f"{what}: {dotted} cannot be imported: {error}") from error

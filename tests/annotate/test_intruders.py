@@ -73,7 +73,7 @@ def test_one_that_reaches_beside_the_camera_is_found_in_the_mask(tmp_path: Path)
     ids = np.zeros((160, 200), np.uint16)
     ids[70:90, 0:33] = INSTANCE
     tags = np.where(ids > 0, 21, 11).astype(np.uint8)
-    (tmp_path / last.shots[0].files["instance"]).write_bytes(codec.encode_mask_ids(ids, tags))
+    (tmp_path / last.readings[0].files["instance"]).write_bytes(codec.encode_mask_ids(ids, tags))
 
     (found,) = intruder_labels(replace(recording, frames=(*recording.frames[:-1], frame)))
     assert found.frame[-1] == FRAMES - 1

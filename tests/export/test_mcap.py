@@ -17,7 +17,7 @@ READERS = Path(__file__).parents[2] / ".venv-readers/bin/python"
 
 def test_mcaps_own_reader_finds_every_message(strict: Path, tmp_path: Path) -> None:
     if not READERS.exists():
-        pytest.skip("no .venv-readers here; scripts/setup_readers makes it")
+        pytest.skip("no .venv-readers here; scripts/setup --readers makes it")
     (path,) = export_mcap(ExportRequest(strict, tmp_path, split="uav_val"))
     script = (
         "import sys, json, collections\n"

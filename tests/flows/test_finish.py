@@ -7,7 +7,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from tests.flows.test_stages import contents, run_all
+from tests.flows.test_stages import run_all
+from tools.common.leftovers import contents
 from uavsim.flows import finish, server
 from uavsim.flows.context import committed_already, prepared
 from uavsim.flows.generate import generate

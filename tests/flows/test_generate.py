@@ -18,7 +18,8 @@ from prefect.logging.handlers import APILogWorker
 
 from tests.conftest import RunningPrefect
 from tests.flows.conftest import FAKE_CLIENT_WORKER
-from tests.flows.test_stages import contents, on_its_own_simulator, run_all
+from tests.flows.test_stages import on_its_own_simulator, run_all
+from tools.common.leftovers import contents
 from uavsim.errors import InputError, StorageError, SystemFailure
 from uavsim.flows import server as server_module
 from uavsim.flows.finish import Finished

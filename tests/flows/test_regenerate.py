@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.flows.test_stages import contents, run_all
-from tests.hostile.regenerate_kills import state_of
+from tests.flows.test_stages import run_all
 from tests.store.test_local import cut_short
+from tools.common.leftovers import contents, state_of
 from uavsim.flows.finish import assemble_tables, committed_scenes
 from uavsim.flows.overview import overview
 from uavsim.flows.regenerate import request_of_folder

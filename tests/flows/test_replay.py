@@ -93,8 +93,8 @@ def test_what_is_asked_for_changes_and_nothing_else(recorded: Path) -> None:
     assert "weather:hard_rain" in wet.kept["files"]
     assert wet.identity["fingerprint"] != resolve(ASKED).identity["fingerprint"]
     more = resolve(ask(recorded, sensors="+lidar,+depth,+depth")).plan_of("scene_0000")
-    assert more.lidar is not None
-    assert {spec.sensors for spec in more.rig} == {("rgb", "instance", "depth")}
+    assert more.rig[-1].modalities == ("lidar",)
+    assert {spec.modalities for spec in more.cameras} == {("rgb", "instance", "depth")}
     other = resolve(ask(recorded, formation="line")).plan_of("scene_0000")
     assert other.replay is not None
     assert not other.replay.drones

@@ -11,10 +11,10 @@ from pathlib import Path
 import numpy as np
 
 from tests.dataset_factory import make_dataset, write_log
-from tests.factories import make_recording
 from tests.hostile.fuzz_simulator import simulator_targets
 from tests.hostile.fuzzing import Target, turn_bytes, turn_json, turn_msgpack
 from tests.records.test_motion import motion
+from tools.common.factories import make_recording
 
 __all__ = ["targets"]
 

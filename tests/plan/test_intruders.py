@@ -19,7 +19,8 @@ from uavsim.plan.encounter_chart import draw_encounters
 from uavsim.plan.encounter_coverage import coverage, sighting
 from uavsim.plan.intruders import Place, horizon_deg, scene_intruders
 from uavsim.records.codec import pack_plan, unpack_plan
-from uavsim.records.plan import CameraSpec, IntruderPlan, ScenePlan, SwarmTrajectory
+from uavsim.records.plan import IntruderPlan, ScenePlan, SwarmTrajectory
+from uavsim.records.sensors import CameraParams, SensorSpec
 from uavsim.typing import FloatArray
 
 HEAD = "profile: aot\ncamera: FRONT\n"
@@ -34,7 +35,7 @@ def place(*, drones: int = 1, height_m: float = 100.0, y_m: float = 0.0) -> Plac
     xyz[..., 1] = y_m + 20.0 * np.arange(drones)
     xyz[..., 2] = height_m
     swarm = SwarmTrajectory(tuple(range(drones)), SE3(quaternion.IDENTITY, xyz))
-    front = CameraSpec("FRONT", (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), 612, 512, 67.8)
+    front = SensorSpec("FRONT", (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), CameraParams(612, 512, 67.8), ("rgb", "instance"))
     return Place(Library.of().town("Town10HD").model, (front,), swarm, step_s=0.1)
 
 

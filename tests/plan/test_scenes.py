@@ -68,7 +68,8 @@ def test_uav3ds_profile():
     assert plans[0].notes.route_row == "town06_row1"
     assert plans[0].scene_name == "scene_0250"
     camera = plans[0].rig[4]
-    assert (camera.name, camera.mount_rpy_deg, camera.width_px, camera.height_px) == ("BOTTOM", (0, -90, 0), 800, 450)
+    assert (camera.name, camera.mount_rpy_deg) == ("BOTTOM", (0, -90, 0))
+    assert (camera.camera.width_px, camera.camera.height_px) == (800, 450)
     assert plans[0].keyframe_every_steps == 40
     assert plans[0].traffic.vehicles == 200
     assert len(plans[0].traffic.blueprints) == 17

@@ -33,7 +33,7 @@ def pack(strict: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def read(script: str, *arguments: object, home: Path) -> dict:
     """Run a script with the outside readers; its last line is JSON."""
     if not READERS.exists():
-        pytest.skip("no .venv-readers here; scripts/setup_readers makes it")
+        pytest.skip("no .venv-readers here; scripts/setup --readers makes it")
     environment = {k: v for k, v in os.environ.items() if k not in {"PYTHONPATH", "VIRTUAL_ENV"}}
     environment |= {"HF_HUB_OFFLINE": "1", "HF_HOME": str(home), "HF_DATASETS_DISABLE_PROGRESS_BARS": "1"}
     command = [str(READERS), "-W", "ignore", "-c", script, *map(str, arguments)]

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import pytest
 
-from tests.plans import scene_plan
+from tools.common.plans import scene_plan
 from uavsim.errors import SceneVoid
 from uavsim.geometry.se3 import SE3
 from uavsim.records.corner_cases import CasePart, CornerCasePlan, parts_outline_m
@@ -121,7 +121,7 @@ def test_a_place_is_good_where_a_quarter_of_the_outline_is_enough() -> None:
     above = replace(PLAN, rig=tuple(spec for spec in PLAN.rig if spec.name == "BOTTOM"))
     (eye, *_) = eyes_of_plan(above)
     x, y, z = eye.map_SE3_optical.translation_m
-    focal_px = 0.5 * eye.spec.width_px / np.tan(np.radians(eye.spec.fov_deg) / 2)
+    focal_px = 0.5 * eye.spec.camera.width_px / np.tan(np.radians(eye.spec.camera.fov_deg) / 2)
     flat = case(half_m=(2.0, 1.0, 0.001))
 
     place = find_place(flat, lanes((x, y)), [eye], ground=PaperGround(0.0), taken=(), rng=np.random.default_rng(1))[1]

@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 
 from tests.encounter_factory import encounter_plan
-from tests.plans import scene_plan
+from tools.common.plans import scene_plan
 from uavsim.errors import MissedTick
 from uavsim.geometry.se3 import SE3
 from uavsim.records.plan import IntruderPlan, WeatherTrack
 from uavsim.records.recording import ActorStates
 from uavsim.simulate.lockstep import Lockstep, weather_at
-from uavsim.simulate.ports import CameraPose, TakenReadings, TickState
+from uavsim.simulate.ports import SensorPose, TakenReadings, TickState
 from uavsim.simulate.swarm import PlannedSwarm, planned_velocity_mps
 
 
@@ -47,7 +47,7 @@ class Cameras:
     placed: int = 0
     collected: list[int] = field(default_factory=list)
 
-    def place(self, poses: Sequence[CameraPose]) -> None:
+    def place(self, poses: Sequence[SensorPose]) -> None:
         self.placed += 1
 
     def collect(self, state: TickState) -> TakenReadings:
@@ -59,7 +59,7 @@ def _fly(world: ScriptedWorld, *, intruders: tuple[IntruderPlan, ...] = ()) -> C
     plan = replace(scene_plan(samples=3, warmup_ticks=4), intruders=intruders)
     swarm, cameras = PlannedSwarm(), Cameras()
     swarm.begin(plan, heartbeat=lambda _phase, _tick: None)
-    lockstep = Lockstep(plan, world=world, swarm=swarm, cameras=cameras, heartbeat=lambda _phase, _tick: None)  # type: ignore[arg-type]
+    lockstep = Lockstep(plan, world=world, swarm=swarm, sensors=cameras, heartbeat=lambda _phase, _tick: None)  # type: ignore[arg-type]
     lockstep.warm_up()
     for step in plan.capture_steps:
         lockstep.capture(step, poses_of=lambda _drones: [])

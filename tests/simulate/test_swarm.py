@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from tests.plans import scene_plan
 from tests.records.test_motion import motion
+from tools.common.plans import scene_plan
 from uavsim.records.plan import ReplayPlan
 from uavsim.simulate.airsim.swarm import AirSimFlight
 from uavsim.simulate.swarm import PlannedSwarm

@@ -1,6 +1,6 @@
 """Ask the encounter solver for random wishes and fly what it gives: each must be as wished, or refused with a reason.
 
-    scripts/try_encounters [--wishes 10000] [--seed 0] [--nearest 200]
+    scripts/trial encounter-wishes [--wishes 10000] [--seed 0] [--nearest 200]
 
 The own drone flies a curve. Wishes are of every kind of intruder and path; one of the four magnitudes is left out by turns.
 What is flown is measured anew, from the poses alone: the closest approach and its time by brute force in steps of 2 ms,

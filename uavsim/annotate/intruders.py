@@ -14,7 +14,7 @@ from uavsim.geometry.se3 import SE3
 from uavsim.images import codec
 from uavsim.records.intruder_labels import ABOVE, BELOW, ON, UNKNOWN, IntruderLabels
 from uavsim.records.modalities import INSTANCE
-from uavsim.records.recording import ActorInfo, CameraShot, RecordedFrame, Recording
+from uavsim.records.recording import ActorInfo, RecordedFrame, Recording, SensorReading
 from uavsim.typing import BoolArray, FloatArray, UInt8Array, UInt16Array
 
 __all__ = ["SKY_TAG", "horizon_side", "intruder_labels"]
@@ -56,21 +56,21 @@ class _Flight:
     """One intruder and one camera over the K frames of a recording."""
 
     info: ActorInfo
-    shots: Sequence[CameraShot]
+    shots: Sequence[SensorReading]
     time_s: FloatArray
     map_SE3_optical: SE3
     map_SE3_box: SE3
 
     @classmethod
     def of(cls, recording: Recording, info: ActorInfo, channel: str) -> _Flight:
-        shots = [next(shot for shot in frame.shots if shot.channel == channel) for frame in recording.frames]
+        shots = [next(shot for shot in frame.cameras if shot.channel == channel) for frame in recording.frames]
         poses = [_pose_in(frame, info.instance_id) for frame in recording.frames]
         first_us = recording.frames[0].timestamp_us
         return cls(
             info,
             shots,
             np.array([(frame.timestamp_us - first_us) / 1e6 for frame in recording.frames], dtype=np.float64),
-            SE3.stack([shot.map_SE3_optical for shot in shots]),
+            SE3.stack([shot.map_SE3_sensor for shot in shots]),
             SE3.stack(poses) @ info.actor_SE3_box,
         )
 
@@ -124,10 +124,10 @@ class _Flight:
         size_m = 2.0 * np.array(self.info.half_extent_m)
         corners_m = cuboid.corners(self.map_SE3_box, size_lwh_m=np.broadcast_to(size_m, (len(self.shots), 3)))
         optical_m = self.map_SE3_optical[:, None].apply_inverse(corners_m)
-        pixels = pinhole.project(optical_m, intrinsic=self.shots[0].intrinsic)
+        pixels = pinhole.project(optical_m, intrinsic=self.shots[0].camera.intrinsic)
         behind = optical_m[..., 2] < 0.1
         pixels[behind.any(axis=1)] = np.nan
-        size_px = np.array([self.shots[0].width_px, self.shots[0].height_px], dtype=np.float64)
+        size_px = np.array([self.shots[0].camera.width_px, self.shots[0].camera.height_px], dtype=np.float64)
         low, high = np.clip(pixels.min(axis=1), 0.0, size_px), np.clip(pixels.max(axis=1), 0.0, size_px)
         boxes: FloatArray = np.concatenate([low, high - low], axis=1)
         boxes[behind.any(axis=1) & ~behind.all(axis=1)] = [0.0, 0.0, *size_px]
@@ -137,12 +137,16 @@ class _Flight:
         with np.errstate(invalid="ignore"):
             return np.asarray((boxes_px[:, 2:] > 0.0).all(axis=1))
 
-    def _between_pixels(self, box_px: FloatArray, optical_m: FloatArray, shot: CameraShot, *, tags: UInt8Array) -> bool:
+    def _between_pixels(
+        self, box_px: FloatArray, optical_m: FloatArray, shot: SensorReading, *, tags: UInt8Array
+    ) -> bool:
         """Tell whether it is too small for a pixel of the mask, its middle being where nothing can hide it."""
-        middle = pinhole.project(optical_m, intrinsic=shot.intrinsic)
-        if not pinhole.pixel_in_image(middle, width_px=shot.width_px, height_px=shot.height_px):
+        middle = pinhole.project(optical_m, intrinsic=shot.camera.intrinsic)
+        if not pinhole.pixel_in_image(middle, width_px=shot.camera.width_px, height_px=shot.camera.height_px):
             return False
-        column, line = (min(int(v), size - 1) for v, size in zip(middle, (shot.width_px, shot.height_px), strict=True))
+        column, line = (
+            min(int(v), size - 1) for v, size in zip(middle, (shot.camera.width_px, shot.camera.height_px), strict=True)
+        )
         return float(box_px[2] * box_px[3]) < _FEW_PX and int(tags[line, column]) in _HIDE_NOTHING
 
 

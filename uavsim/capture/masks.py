@@ -20,7 +20,7 @@ from uavsim.geometry import cuboid, pinhole
 from uavsim.geometry.se3 import SE3
 from uavsim.images import mask_pixels
 from uavsim.records.recording import ActorInfo, ActorStates
-from uavsim.simulate.ports import CameraPose
+from uavsim.simulate.ports import SensorPose
 from uavsim.typing import BoolArray, FloatArray, IntArray, UInt8Array, UInt16Array
 
 __all__ = ["MaskBinder", "MaskView", "Spread"]
@@ -40,7 +40,7 @@ _LEAST_FILL, _MOST_FILL = 0.4, 1.25  # of a box's width and height, which the pi
 class MaskView:
     """One camera's mask as it came, (H, W) ids and tags, with the camera's pose and (3, 3) intrinsics."""
 
-    pose: CameraPose
+    pose: SensorPose
     intrinsic: FloatArray
     ids: UInt16Array
     tags: UInt8Array

@@ -18,11 +18,11 @@ from uavsim.config.run import RunConfig
 from uavsim.errors import DatasetError, InputError
 from uavsim.files.parse import parse_json, read_regular
 from uavsim.flows.request import ReplayRequest, Request
-from uavsim.plan.config_to_plan import lidar_spec
+from uavsim.plan.config_to_plan import block_sensor
 from uavsim.plan.numbering import parse_numbers
 from uavsim.records.classes import LABELS, class_of
 from uavsim.records.corner_cases import part_of_role
-from uavsim.records.modalities import LIDAR, camera_sensors, modality
+from uavsim.records.modalities import LIDAR, camera_sensors, modality, ordered
 from uavsim.records.plan import ReplayPlan, ScenePlan
 from uavsim.records.recording import ActorInfo, Recording
 from uavsim.registry import pick
@@ -227,7 +227,7 @@ def _changed(before: ScenePlan, planned: ScenePlan, request: Request, asked: Jso
     """Return the recorded plan with what is to be other; what is not keeps its recorded value."""
     parts = {
         "formation": ("swarm", "formation_name", "description"),
-        "rig": ("rig", "lidar", "rig_name"),
+        "rig": ("rig", "rig_name"),
         "weather": ("weather", "description"),
         "topology": ("topology",),
     }
@@ -242,12 +242,16 @@ def _with_sensors(plan: ScenePlan, more: tuple[str, ...]) -> ScenePlan:
     for name in more:
         if not modality(name).given_by(server):
             raise InputError(f"--sensors +{name}: topology {plan.topology} cannot give it")
-    cameras = [name for name in more if name != LIDAR]
-    rig = tuple(replace(spec, sensors=tuple(dict.fromkeys((*spec.sensors, *cameras)))) for spec in plan.rig)
-    lidar = plan.lidar
-    if LIDAR in more and lidar is None:
-        lidar = lidar_spec(Lidar(), step_us=plan.step_us)
-    return replace(plan, rig=rig, lidar=lidar)
+    cameras = [name for name in more if name in camera_sensors()]
+    rig = tuple(
+        replace(spec, modalities=tuple(m.name for m in ordered((*spec.modalities, *cameras))))
+        if spec.params.is_optical
+        else spec
+        for spec in plan.rig
+    )
+    if LIDAR in more and not any(LIDAR in spec.modalities for spec in rig):
+        rig += (block_sensor(Lidar(), name="", modality=LIDAR, step_us=plan.step_us),)
+    return replace(plan, rig=rig)
 
 
 def _without(plan: ScenePlan, actors: tuple[ActorInfo, ...], hidden: tuple[int, ...], *, where: str) -> ScenePlan:

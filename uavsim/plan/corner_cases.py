@@ -25,8 +25,9 @@ from uavsim.records.corner_cases import (
     own_parts,
     parts_outline_m,
 )
-from uavsim.records.plan import CameraSpec, SwarmTrajectory
+from uavsim.records.plan import SwarmTrajectory
 from uavsim.records.props import MESHES, PROPS
+from uavsim.records.sensors import SensorSpec
 from uavsim.registry import pick
 
 __all__ = ["check_words", "open_cases", "scene_cases"]
@@ -76,7 +77,7 @@ def scene_cases(
     number: int,
     turn: int,
     weather: str,
-    seen_by: tuple[SwarmTrajectory, tuple[CameraSpec, ...], TownConfig],
+    seen_by: tuple[SwarmTrajectory, tuple[SensorSpec, ...], TownConfig],
 ) -> CornerCasesPlan | None:
     """Choose the cases of one scene; None where the data set has none.
 
@@ -163,7 +164,7 @@ def _check_size(
     planned: CornerCasesPlan,
     cases: Loaded[CornerCases],
     swarm: SwarmTrajectory,
-    rig: tuple[CameraSpec, ...],
+    rig: tuple[SensorSpec, ...],
     town: TownConfig,
 ) -> None:
     """Compare what is asked for with what a camera straight above, as low as the drones come, could show at best.
@@ -172,7 +173,7 @@ def _check_size(
         ConfigError: it is too little; the message has the nearest wish.
     """
     low_m = float(swarm.map_SE3_flu.translation_m[..., 2].min() - town.ground_z_m)
-    focal_px = max(0.5 * c.width_px / float(np.tan(np.radians(c.fov_deg) / 2)) for c in rig)
+    focal_px = max(0.5 * c.width_px / float(np.tan(np.radians(c.fov_deg) / 2)) for c in (spec.camera for spec in rig))
     for case in planned.cases:
         corners_m = parts_outline_m(own_parts(case), SE3.identity()).reshape(-1, 8, 3)
         top_m = float(corners_m[..., 2].max())

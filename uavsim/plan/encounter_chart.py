@@ -100,9 +100,9 @@ def _across_the_image(
     canvas: UInt8Array, plan: ScenePlan, intruder: IntruderPlan, seen: Sighting, *, corner: tuple[int, int]
 ) -> None:
     """The track across the camera's image, with its size at times; the horizon where the camera looks level."""
-    spec = next(spec for spec in plan.rig if spec.name == intruder.camera)
-    scale = _PANEL_PX / max(spec.width_px, spec.height_px)
-    size = (spec.width_px * scale, spec.height_px * scale)
+    spec = next(spec for spec in plan.cameras if spec.name == intruder.camera)
+    scale = _PANEL_PX / max(spec.camera.width_px, spec.camera.height_px)
+    size = (spec.camera.width_px * scale, spec.camera.height_px * scale)
     for run in _runs(seen.in_image):
         draw.draw_polyline(canvas, seen.pixel[run] * scale + np.array(corner), colour=_OTHER, width_px=2)
     inside = np.flatnonzero(seen.in_image)
@@ -110,7 +110,7 @@ def _across_the_image(
         first = seen.pixel[inside[:1]] * scale + np.array(corner)
         draw.draw_circles(canvas, first, radius_px=5, colour=_OTHER)
     share = f"in {100 * seen.in_image.mean():.0f} % of the flight"
-    _frame(canvas, corner, size, f"camera {spec.name}, {spec.width_px}x{spec.height_px}; {share}")
+    _frame(canvas, corner, size, f"camera {spec.name}, {spec.camera.width_px}x{spec.camera.height_px}; {share}")
 
 
 def _runs(rows: BoolArray) -> list[slice]:

@@ -10,7 +10,8 @@ import numpy as np
 from uavsim.config.encounters import Limits, Wanted
 from uavsim.geometry import encounter, pinhole
 from uavsim.plan.intruders import horizon_deg
-from uavsim.records.plan import CameraSpec, IntruderPlan, ScenePlan
+from uavsim.records.plan import IntruderPlan, ScenePlan
+from uavsim.records.sensors import SensorSpec
 from uavsim.typing import BoolArray, FloatArray
 
 __all__ = ["Covered", "Sighting", "coverage", "sighting"]
@@ -53,11 +54,13 @@ def sighting(plan: ScenePlan, intruder: IntruderPlan) -> Sighting:
     """Return how an intruder is seen."""
     spec = _camera(plan, intruder)
     row = plan.swarm.drone_ids.index(intruder.drone_id)
-    map_SE3_camera = plan.swarm.map_SE3_flu[:, row] @ spec.flu_SE3_camera
+    map_SE3_camera = plan.swarm.map_SE3_flu[:, row] @ spec.flu_SE3_mount
     places_m = intruder.map_SE3_flu.translation_m
     seen_m = map_SE3_camera.inverse().apply(places_m)
     optical_m = np.stack([-seen_m[..., 1], -seen_m[..., 2], seen_m[..., 0]], axis=-1)
-    matrix = pinhole.intrinsic(width_px=spec.width_px, height_px=spec.height_px, fov_deg=spec.fov_deg)
+    matrix = pinhole.intrinsic(
+        width_px=spec.camera.width_px, height_px=spec.camera.height_px, fov_deg=spec.camera.fov_deg
+    )
     pixel = pinhole.project(optical_m, intrinsic=matrix)
     apart_m = places_m - map_SE3_camera.translation_m
     elevation = np.degrees(np.arctan2(apart_m[:, 2], np.hypot(apart_m[:, 0], apart_m[:, 1])))
@@ -68,13 +71,13 @@ def sighting(plan: ScenePlan, intruder: IntruderPlan) -> Sighting:
         range_m=encounter.range_m(map_SE3_camera.translation_m, places_m),
         bearing_deg=encounter.bearing_deg(seen_m),
         over_horizon_deg=elevation - horizon,
-        in_image=pinhole.pixel_in_image(pixel, width_px=spec.width_px, height_px=spec.height_px),
+        in_image=pinhole.pixel_in_image(pixel, width_px=spec.camera.width_px, height_px=spec.camera.height_px),
         pixel=pixel,
     )
 
 
-def _camera(plan: ScenePlan, intruder: IntruderPlan) -> CameraSpec:
-    return next(spec for spec in plan.rig if spec.name == intruder.camera)
+def _camera(plan: ScenePlan, intruder: IntruderPlan) -> SensorSpec:
+    return next(spec for spec in plan.cameras if spec.name == intruder.camera)
 
 
 def coverage(plans: Sequence[ScenePlan], wanted: Wanted, *, within_deg: float) -> list[Covered]:

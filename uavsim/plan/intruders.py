@@ -22,7 +22,8 @@ from uavsim.plan.encounter_paths import Impossible, OwnPath
 from uavsim.plan.encounter_refusals import refuse
 from uavsim.plan.encounters import Encounter, Wish, solve
 from uavsim.records.intruders import INTRUDERS
-from uavsim.records.plan import CameraSpec, IntruderPlan, SwarmTrajectory
+from uavsim.records.plan import IntruderPlan, SwarmTrajectory
+from uavsim.records.sensors import SensorSpec
 from uavsim.registry import pick
 from uavsim.typing import FloatArray
 
@@ -57,7 +58,7 @@ class Place:
     """Where a scene's encounters happen."""
 
     town: TownConfig
-    rig: tuple[CameraSpec, ...]
+    rig: tuple[SensorSpec, ...]
     swarm: SwarmTrajectory
     step_s: float
 
@@ -139,7 +140,7 @@ class _Scene:
     number: int
     own: OwnPath
     map_SE3_camera: SE3
-    spec: CameraSpec
+    spec: SensorSpec
     made: list[IntruderPlan]
 
     @classmethod
@@ -152,7 +153,7 @@ class _Scene:
         except UnknownNameError as error:
             raise config.error(("camera",), str(error)) from error
         map_SE3_drone = swarm.map_SE3_flu[:, swarm.drone_ids.index(drone)]
-        map_SE3_camera = map_SE3_drone @ spec.flu_SE3_camera
+        map_SE3_camera = map_SE3_drone @ spec.flu_SE3_mount
         if len(map_SE3_camera) < 3:
             raise config.error((), "a scene of fewer than three steps is too short for encounters")
         time_s: FloatArray = np.arange(len(map_SE3_camera), dtype=np.float64) * place.step_s
@@ -225,9 +226,11 @@ class _Scene:
         """Refuse an encounter that is hardly ever inside the image."""
         spec = self.spec
         seen_m = self.map_SE3_camera.inverse().apply(found.map_SE3_flu.translation_m)
-        matrix = pinhole.intrinsic(width_px=spec.width_px, height_px=spec.height_px, fov_deg=spec.fov_deg)
+        matrix = pinhole.intrinsic(
+            width_px=spec.camera.width_px, height_px=spec.camera.height_px, fov_deg=spec.camera.fov_deg
+        )
         pixel = pinhole.project(np.stack([-seen_m[:, 1], -seen_m[:, 2], seen_m[:, 0]], axis=1), intrinsic=matrix)
-        inside = pinhole.pixel_in_image(pixel, width_px=spec.width_px, height_px=spec.height_px)
+        inside = pinhole.pixel_in_image(pixel, width_px=spec.camera.width_px, height_px=spec.camera.height_px)
         if float(inside.sum()) * self.place.step_s < least_s:
             raise Impossible("it is hardly ever in the image")
 

@@ -22,12 +22,11 @@ from uavsim.config.town import TownConfig
 from uavsim.errors import InputError, UnknownNameError
 from uavsim.plan import checks, numbering
 from uavsim.plan.config_to_plan import (
-    cameras,
     degradation_plan,
     describe,
     image_format,
     label_plan,
-    lidar,
+    sensors,
     town_site,
 )
 from uavsim.plan.corner_cases import open_cases, scene_cases
@@ -37,7 +36,8 @@ from uavsim.plan.swarm import fly_swarm, formation_altitude
 from uavsim.plan.traffic import traffic_plan
 from uavsim.plan.weather import PRESETS, preset_track, weather_track
 from uavsim.records.modalities import camera_sensors, modality
-from uavsim.records.plan import CameraSpec, IntruderPlan, LidarSpec, PlanNotes, ScenePlan, SwarmTrajectory, WeatherTrack
+from uavsim.records.plan import IntruderPlan, PlanNotes, ScenePlan, SwarmTrajectory, WeatherTrack
+from uavsim.records.sensors import SensorSpec
 from uavsim.registry import pick
 
 __all__ = ["dataset_towns", "plan_scenes"]
@@ -150,8 +150,7 @@ class _Desk:
     town: Loaded[TownConfig]
     routes: Loaded[RoutesConfig]
     route_names: tuple[str, ...]
-    rig: tuple[CameraSpec, ...]
-    lidar: LidarSpec | None
+    rig: tuple[SensorSpec, ...]
     rig_name: str
     cases: Loaded[CornerCases] | None
     whole_samples: int  # encounters are solved for the whole scene, of which fewer samples may be flown
@@ -186,7 +185,6 @@ class _Desk:
             routes=routes,
             route_names=_route_names(dataset, own.town, routes),
             rig=_given_by(dataset, rig),
-            lidar=lidar(rig, step_us=round(model.step_s * 1e6)),
             rig_name=rig.name,
             encounters=open_encounters(dataset, library),
             whole_samples=max(model.samples, named.model.samples if model.encounters else 0),
@@ -206,6 +204,10 @@ class _Desk:
             self.formation(name)
         for name in self.dataset.model.weather.names:
             self.weather(name)
+
+    @property
+    def cameras(self) -> tuple[SensorSpec, ...]:
+        return tuple(spec for spec in self.rig if spec.params.is_optical)
 
     @property
     def keyframe_steps(self) -> int:
@@ -283,7 +285,6 @@ class _Desk:
             ),
             max_formation_error_m=model.max_formation_error_m,
             wind_map_mps=model.wind_mps,
-            lidar=self.lidar,
             labels=label_plan(model.labels),
             recording=model.recording,
             intruders=intruders,
@@ -293,7 +294,7 @@ class _Desk:
                 number=number,
                 turn=turn,
                 weather=weather_name,
-                seen_by=(swarm, self.rig, site),
+                seen_by=(swarm, self.cameras, site),
             ),
             notes=PlanNotes(dataset_seed=seed, route_row=route.rsplit("_col", 1)[0], route_start_share=start_share),
         )
@@ -302,7 +303,7 @@ class _Desk:
         """Return what is flown of the swarm's whole scene, with what flies into its way."""
         if self.encounters is None:
             return whole, ()
-        place = Place(self.town.model, self.rig, whole, step_s=self.dataset.model.step_s)
+        place = Place(self.town.model, self.cameras, whole, step_s=self.dataset.model.step_s)
         found = scene_intruders(self.encounters, place, seed=self.dataset.model.seed, number=number)
         return first_steps(whole, found, count=(self.dataset.model.samples - 1) * self.keyframe_steps + 1)
 
@@ -366,19 +367,21 @@ def _located(dataset: Loaded[DatasetConfig], place: tuple[str | int, ...], look_
         raise dataset.error(place, str(error)) from error
 
 
-def _given_by(dataset: Loaded[DatasetConfig], rig: Loaded[Rig]) -> tuple[CameraSpec, ...]:
-    """Return the rig's cameras.
+def _given_by(dataset: Loaded[DatasetConfig], rig: Loaded[Rig]) -> tuple[SensorSpec, ...]:
+    """Return the rig's sensors.
 
     Raises:
-        ConfigError: the data set's topology cannot give a sensor of theirs.
+        ConfigError: the data set's topology cannot give one of them, or it cannot work at the data set's step.
     """
     topology = dataset.model.topology
     server = backend_of(topology).sensors_from
-    specs = cameras(rig.model)
+    specs = sensors(rig, step_us=round(dataset.model.step_s * 1e6))
     for spec in specs:
-        for name in spec.sensors:
+        for name in spec.modalities:
             if not modality(name).given_by(server):
                 given = ", ".join(n for n, sensor in camera_sensors().items() if sensor.given_by(server))
+                if not spec.params.is_optical:
+                    raise rig.error(("mounted", spec.name), f"topology {topology} cannot give {name!r}")
                 here = ("cameras", spec.name, "sensors") if rig.model.cameras[spec.name].sensors else ("sensors",)
                 raise rig.error(
                     here, f"topology {topology} cannot give {name!r}; its cameras give {given} (camera {spec.name})"

@@ -11,7 +11,6 @@ something of ours, named there:
 | ``list`` | ``items`` | list |
 
 A field that a reader does not know is refused; one that is missing takes its default: old readers never misread new files.
-Format 1, which told a pose as two fields, is still read (``format_1.py``).
 """
 
 from __future__ import annotations
@@ -27,21 +26,19 @@ import numpy as np
 from uavsim.errors import DatasetError, FrameError
 from uavsim.files.parse import reading
 from uavsim.geometry.se3 import SE3
-from uavsim.records import corner_cases, motion, plan, recording
-from uavsim.records.format_1 import with_poses, with_typed_extra
+from uavsim.records import corner_cases, motion, plan, recording, sensors
 from uavsim.records.plan import ScenePlan
 from uavsim.typing import AnyArray
 
 __all__ = ["pack_plan", "pack_value", "unpack_plan", "unpack_value"]
 
-_FORMAT: Final = "uavsim-plan-2"
-_READABLE: Final = ("uavsim-plan-1", _FORMAT)
+_FORMAT: Final = "uavsim-plan-3"
 _KIND: Final = "~"
 _NUMBERS: Final = re.compile("[<>=|]?[biuf][1248]")
 _PLAIN: Final = (bool, int, float, str, bytes, type(None))
 _RECORDS: Final[dict[str, type]] = {
     name: getattr(module, name)
-    for module in (corner_cases, motion, plan, recording)
+    for module in (corner_cases, motion, plan, recording, sensors)
     for name in module.__all__
     if dataclasses.is_dataclass(getattr(module, name))
 } | {"SE3": SE3}
@@ -67,7 +64,7 @@ def _plan_of(data: bytes) -> ScenePlan:
         head = msgpack.unpackb(data)
     except (msgpack.UnpackException, ValueError) as error:
         raise DatasetError(f"not a scene plan: {error}") from error
-    if not isinstance(head, dict) or head.get("format") not in _READABLE:
+    if not isinstance(head, dict) or head.get("format") != _FORMAT:
         raise DatasetError(f"not a scene plan of this version ({_FORMAT}): plan the scene again")
     scene = unpack_value(head.get("plan"))
     if not isinstance(scene, ScenePlan):
@@ -93,7 +90,7 @@ def pack_value(value: Any) -> Any:
         return {_KIND: "list", "items": [pack_value(item) for item in value]}
     if isinstance(value, dict):
         return _pack_dict(value)
-    record = _RECORDS.get(type(value).__name__)
+    record = _record_called(type(value).__name__)
     if record is type(value):
         fields = (f for f in dataclasses.fields(record) if not _is_left_out(f, getattr(value, f.name)))
         return {_KIND: record.__name__} | {f.name: pack_value(getattr(value, f.name)) for f in fields}
@@ -125,6 +122,15 @@ def _is_left_out(field: dataclasses.Field[Any], value: Any) -> bool:
     return bool(field.metadata.get("left_out_as_default")) and value == field.default
 
 
+def _record_called(name: str) -> type | None:
+    """Return the record of that name: one of ours, or the parameters of an installed package's sensor."""
+    if name in _RECORDS:
+        return _RECORDS[name]
+    from uavsim.records.modalities import modalities  # whose entry points are looked up where they are needed
+
+    return {m.params.__name__: m.params for m in modalities().values()}.get(name)
+
+
 def _pack_dict(value: dict[Any, Any]) -> dict[str, Any]:
     bad = [key for key in value if not isinstance(key, str) or key == _KIND]
     if bad:
@@ -150,11 +156,9 @@ def _unpack_array(rest: dict[str, Any]) -> AnyArray:
 
 
 def _unpack_record(kind: object, rest: dict[str, Any]) -> Any:
-    record = _RECORDS.get(str(kind))
+    record = _record_called(str(kind))
     if record is None:
         raise DatasetError(f"no record is called {kind!r}: written by another version of uavsim?")
-    rest = with_poses(record.__name__, rest)
-    rest = with_typed_extra(record.__name__, rest)
     known = {f.name for f in dataclasses.fields(record)}
     strangers = sorted(set(rest) - known)
     if strangers:

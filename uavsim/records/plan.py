@@ -10,23 +10,18 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
-import numpy as np
-
-from uavsim.geometry import pinhole, unreal
-from uavsim.geometry.frames import FLU_SE3_OPTICAL
 from uavsim.geometry.se3 import SE3
 from uavsim.records.actors import ActorInfo, ActorStates
 from uavsim.records.corner_cases import CornerCasesPlan
 from uavsim.records.motion import MotionLog
+from uavsim.records.sensors import Agent, Sensor, SensorSpec
 from uavsim.typing import FloatArray
 
 __all__ = [
-    "CameraSpec",
     "DegradationPlan",
     "ImageFormat",
     "IntruderPlan",
     "LabelPlan",
-    "LidarSpec",
     "PlanNotes",
     "Recorded",
     "ReplayPlan",
@@ -43,71 +38,6 @@ Topology = str
 Recorded = Literal["full", "keyframes"]
 """At which ticks a recording holds motion: at all, or where images are taken."""
 _LATER: Final = {"left_out_as_default": True}  # of fields that came after plans had been hashed
-
-
-@dataclass(frozen=True, slots=True)
-class CameraSpec:
-    """One camera pose of the rig, the same on every drone.
-
-    Attributes:
-        name: ``FRONT``, ``LEFT``, ``RIGHT``, ``BACK``, ``BOTTOM`` or any word of A-Z, 0-9 and _.
-        mount_t_m: (x, y, z) in the drone's flu frame, metres.
-        mount_rpy_deg: CARLA's (roll, pitch, yaw) of the mount, degrees: pitch -45 looks down, yaw +90 looks right.
-        sensors: what is read at this pose: names of ``records/modalities.py``.
-    """
-
-    name: str
-    mount_t_m: tuple[float, float, float]
-    mount_rpy_deg: tuple[float, float, float]
-    width_px: int
-    height_px: int
-    fov_deg: float
-    sensors: tuple[str, ...] = ("rgb", "instance")
-
-    @property
-    def flu_SE3_camera(self) -> SE3:
-        """The mount: drone <- the camera's own flu, whose x is where it looks."""
-        turn = unreal.map_q_flu_from_ue_euler(np.array(self.mount_rpy_deg, dtype=np.float64))
-        return SE3(turn, np.array(self.mount_t_m, dtype=np.float64))
-
-    @property
-    def flu_SE3_optical(self) -> SE3:
-        """The mount: drone <- optical."""
-        return self.flu_SE3_camera @ FLU_SE3_OPTICAL
-
-    @property
-    def intrinsic(self) -> FloatArray:
-        """The (3, 3) matrix from optical points to pixels."""
-        return pinhole.intrinsic(width_px=self.width_px, height_px=self.height_px, fov_deg=self.fov_deg)
-
-
-@dataclass(frozen=True, slots=True)
-class LidarSpec:
-    """One lidar, the same on every drone; each tick is one whole turn.
-
-    Attributes:
-        mount_t_m: (x, y, z) in the drone's flu frame, metres.
-        mount_rpy_deg: CARLA's (roll, pitch, yaw) of the mount, degrees.
-        channels: beams, spread evenly between the two angles.
-        points_per_second: of all beams together; a turn has ``points_per_second / rotation_hz``.
-        rotation_hz: turns a second: one over the step.
-        upper_fov_deg: elevation of the highest beam; ``lower_fov_deg`` of the lowest.
-    """
-
-    mount_t_m: tuple[float, float, float]
-    mount_rpy_deg: tuple[float, float, float]
-    channels: int
-    range_m: float
-    points_per_second: int
-    rotation_hz: float
-    upper_fov_deg: float
-    lower_fov_deg: float
-
-    @property
-    def flu_SE3_lidar(self) -> SE3:
-        """The mount: drone <- the lidar's own flu, in which its points are."""
-        turn = unreal.map_q_flu_from_ue_euler(np.array(self.mount_rpy_deg, dtype=np.float64))
-        return SE3(turn, np.array(self.mount_t_m, dtype=np.float64))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -322,7 +252,7 @@ class ScenePlan:
     samples: int
     keyframe_every_steps: int
     sweeps_per_keyframe: int
-    rig: tuple[CameraSpec, ...]
+    rig: tuple[SensorSpec, ...]  # of every drone: cameras, then the other kinds
     swarm: SwarmTrajectory
     traffic: TrafficPlan
     weather: WeatherTrack
@@ -332,7 +262,6 @@ class ScenePlan:
     degradations: DegradationPlan | None = None
     max_formation_error_m: float = 5.0  # bridge: a drone farther than this from its place voids the scene
     wind_map_mps: tuple[float, float, float] = (0.0, 0.0, 0.0)
-    lidar: LidarSpec | None = None  # one on every drone
     labels: LabelPlan = LabelPlan()
     notes: PlanNotes = PlanNotes()
     recording: Recorded = field(default="full", metadata=_LATER)
@@ -350,20 +279,33 @@ class ScenePlan:
         """Steps at which images are taken, keyframes and sweeps."""
         return range(0, (self.samples - 1) * self.keyframe_every_steps + 1, self.image_every_steps)
 
+    @property
+    def agents(self) -> tuple[Agent, ...]:
+        """Everybody who carries sensors."""
+        return tuple(Agent(drone_id) for drone_id in self.swarm.drone_ids)
+
+    def rig_of(self, agent: Agent) -> tuple[SensorSpec, ...]:
+        """Return the sensors that an agent carries."""
+        assert agent.kind == "drone", "only drones have rigs yet"
+        return self.rig
+
+    @property
+    def sensors(self) -> tuple[Sensor, ...]:
+        """Every sensor in UAV3D's order: all cameras agent by agent, in the rig's order, then the next kind likewise."""
+        carried = [Sensor(agent, spec) for agent in self.agents for spec in self.rig_of(agent)]
+        kinds = list(dict.fromkeys(type(sensor.spec.params) for sensor in carried))
+        return tuple(sorted(carried, key=lambda sensor: kinds.index(type(sensor.spec.params))))
+
+    @property
+    def cameras(self) -> tuple[SensorSpec, ...]:
+        """The rig's cameras."""
+        return tuple(spec for spec in self.rig if spec.params.is_optical)
+
     def channel(self, *, camera: str, drone_id: int) -> str:
-        """Name the channel as UAV3D does: ``CAMERA_FRONT_id_0``."""
-        return f"CAMERA_{camera}_id_{drone_id}"
+        """Return the channel of a drone's camera."""
+        return next(spec.channel_of(Agent(drone_id)) for spec in self.cameras if spec.name == camera)
 
     @property
     def channels(self) -> tuple[str, ...]:
-        """All channels in UAV3D's order: drone by drone, cameras in the rig's order."""
-        return tuple(self.channel(camera=c.name, drone_id=d) for d in self.swarm.drone_ids for c in self.rig)
-
-    def lidar_channel(self, drone_id: int) -> str:
-        """Name the channel of a drone's lidar: ``LIDAR_id_0``."""
-        return f"LIDAR_id_{drone_id}"
-
-    @property
-    def lidar_channels(self) -> tuple[str, ...]:
-        """The channels of all lidars, drone by drone; none where the rig has no lidar."""
-        return tuple(self.lidar_channel(d) for d in self.swarm.drone_ids) if self.lidar else ()
+        """The channels of all cameras."""
+        return tuple(sensor.channel for sensor in self.sensors if sensor.spec.params.is_optical)

@@ -17,7 +17,8 @@ from uavsim.errors import SceneVoid
 from uavsim.geometry import pinhole, quaternion
 from uavsim.geometry.se3 import SE3
 from uavsim.records.corner_cases import COVERED_SHARE, CornerCasePlan, own_parts, parts_outline_m
-from uavsim.records.plan import CameraSpec, ScenePlan
+from uavsim.records.plan import ScenePlan
+from uavsim.records.sensors import SensorSpec
 from uavsim.typing import BoolArray, FloatArray, IntArray
 
 __all__ = ["Eye", "Ground", "Lanes", "Place", "eyes_of_plan", "find_place"]
@@ -48,7 +49,7 @@ class Eye:
     """One camera at one keyframe."""
 
     map_SE3_optical: SE3
-    spec: CameraSpec
+    spec: SensorSpec
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -75,10 +76,10 @@ def eyes_of_plan(plan: ScenePlan) -> list[Eye]:
     steps = range(0, (plan.samples - 1) * plan.keyframe_every_steps + 1, plan.keyframe_every_steps)
     drones = range(len(plan.swarm.drone_ids))
     return [
-        Eye(plan.swarm.map_SE3_flu[step, drone] @ spec.flu_SE3_optical, spec)
+        Eye(plan.swarm.map_SE3_flu[step, drone] @ spec.flu_SE3_sensor, spec)
         for step in steps
         for drone in drones
-        for spec in plan.rig
+        for spec in plan.cameras
     ]
 
 
@@ -244,7 +245,7 @@ def _eyes_that_show(
     for eye in eyes:
         if np.linalg.norm(eye.map_SE3_optical.translation_m - pose.translation_m) > _FARTHEST_M:
             continue
-        matrix = pinhole.intrinsic(width_px=eye.spec.width_px, height_px=eye.spec.height_px, fov_deg=eye.spec.fov_deg)
+        matrix = eye.spec.camera.intrinsic
         whole = eye.map_SE3_optical.apply_inverse(outline_m)
         if (whole[:, 2] < 1.0).any() or not _all_inside(pinhole.project(whole, intrinsic=matrix), eye.spec).all():
             continue
@@ -261,6 +262,6 @@ def _outlined_px(corners_px: FloatArray) -> float:
     return float(np.sum(area_px))
 
 
-def _all_inside(pixels: FloatArray, spec: CameraSpec) -> BoolArray:
-    size = (spec.width_px - _MARGIN_PX, spec.height_px - _MARGIN_PX)
+def _all_inside(pixels: FloatArray, spec: SensorSpec) -> BoolArray:
+    size = (spec.camera.width_px - _MARGIN_PX, spec.camera.height_px - _MARGIN_PX)
     return np.asarray(((pixels > _MARGIN_PX) & (pixels < size)).all(axis=1), dtype=np.bool_)

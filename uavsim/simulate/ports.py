@@ -1,7 +1,7 @@
 """What a simulator set-up must offer; ``session.py`` knows nothing else of CARLA or AirSim.
 
-A set-up is a ``WorldPort`` (town, traffic, clock, truth), a ``SwarmPort`` (where the drones are) and a ``CameraPort``
-(images). ``setups.py`` says which of them is behind each port in the three topologies of ours.
+A set-up is a ``WorldPort`` (town, traffic, clock, truth), a ``SwarmPort`` (where the drones are) and a ``SensorPort``
+(measurements). ``setups.py`` says which of them is behind each port in the three topologies of ours.
 """
 
 from __future__ import annotations
@@ -10,22 +10,26 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+import numpy as np
+
 from uavsim.errors import InputError
+from uavsim.geometry import unreal
 from uavsim.geometry.se3 import SE3
 from uavsim.records.motion import TickMotion
 from uavsim.records.plan import ScenePlan
 from uavsim.records.recording import ActorInfo, ActorStates, DroneState
+from uavsim.records.sensors import Sensor
 from uavsim.typing import AnyArray, FloatArray
 
 __all__ = [
-    "CameraPort",
-    "CameraPose",
     "Endpoint",
     "Heartbeat",
     "PendingReadings",
     "Ports",
     "Reading",
     "SceneTraffic",
+    "SensorPort",
+    "SensorPose",
     "SwarmPort",
     "TakenReadings",
     "TickState",
@@ -57,23 +61,31 @@ class Endpoint:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class CameraPose:
+class SensorPose:
     """Where one sensor has to be at the next tick.
 
     Attributes:
-        channel: ``CAMERA_FRONT_id_0``, ``LIDAR_id_0``.
-        camera: its name in the rig; "" for a lidar.
         ue_location_m: (3,) float32-exact location in the simulator's frame.
         ue_euler_deg: (roll, pitch, yaw) float32-exact, the simulator's frame.
-        map_SE3_optical: the same pose in our frame, of a lidar as if it were a camera that looks forward.
+        map_SE3_optical: the same pose in our frame, of any sensor as if it were a camera that looks forward.
     """
 
-    channel: str
-    drone_id: int
-    camera: str
+    sensor: Sensor
     ue_location_m: FloatArray
     ue_euler_deg: tuple[float, float, float]
     map_SE3_optical: SE3
+
+    @property
+    def channel(self) -> str:
+        """Of the sensor."""
+        return self.sensor.channel
+
+    @property
+    def map_SE3_sensor(self) -> SE3:
+        """The frame of the sensor's data: optical of a camera, else the sensor's own flu."""
+        if self.sensor.spec.params.is_optical:
+            return self.map_SE3_optical
+        return unreal.map_SE3_flu_from_ue(self.ue_location_m, ue_euler_deg=np.array(self.ue_euler_deg))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -214,14 +226,14 @@ class SwarmPort(Protocol):
         """Leave the drones in peace."""
 
 
-class CameraPort(Protocol):
-    """The images."""
+class SensorPort(Protocol):
+    """What the agents' sensors measure."""
 
     def begin(self, plan: ScenePlan, *, traffic: SceneTraffic) -> None:
-        """Have every camera of the rig ready; cameras that are there from the last scene are kept."""
+        """Have every sensor of the plan ready; those that are there from the last scene are kept."""
 
-    def place(self, poses: Sequence[CameraPose]) -> None:
-        """Move the cameras; takes effect in the next tick."""
+    def place(self, poses: Sequence[SensorPose]) -> None:
+        """Move the sensors; takes effect in the next tick."""
 
     def collect(self, state: TickState) -> PendingReadings:
         """Return what is read in that tick, or will be: the world may go on before everything is here.
@@ -231,7 +243,7 @@ class CameraPort(Protocol):
         """
 
     def close(self) -> None:
-        """Remove the cameras."""
+        """Remove the sensors."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -240,4 +252,4 @@ class Ports:
 
     world: WorldPort
     swarm: SwarmPort
-    cameras: CameraPort
+    sensors: SensorPort

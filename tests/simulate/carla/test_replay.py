@@ -10,7 +10,7 @@ import carla
 import numpy as np
 import pytest
 
-from tests.plans import scene_plan
+from tools.common.plans import scene_plan
 from uavsim.errors import MissedTick, SceneVoid
 from uavsim.geometry.se3 import SE3
 from uavsim.records.actors import ActorInfo, ActorStates

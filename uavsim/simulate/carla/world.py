@@ -16,7 +16,6 @@ import carla
 import numpy as np
 
 from uavsim.errors import MapMissing, MissedTick, SimulatorError, SimulatorLost
-from uavsim.records.modalities import Modality
 from uavsim.records.plan import ScenePlan
 from uavsim.records.recording import ActorInfo
 from uavsim.simulate import versions
@@ -328,26 +327,27 @@ class CarlaWorld:
         self._parked = carla_read.NOTHING_PARKED
 
     def spawn_sensor(
-        self, modality: Modality, attributes: Mapping[str, float], on_measurement: Callable[[Any], None]
+        self,
+        blueprint_id: str,
+        attributes: Mapping[str, float],
+        *,
+        optional: Mapping[str, str],
+        on_measurement: Callable[[Any], None],
     ) -> Any:
         """Spawn one unattached sensor and listen to it; returns the actor.
 
         Args:
-            modality: of the sensor.
-            attributes: of its blueprint; the modality's own are set besides.
+            blueprint_id: of the sensor.
+            attributes: of the blueprint.
+            optional: those that come and go between versions, set where they are there.
             on_measurement: called in a thread of libcarla's.
-
-        Raises:
-            SimulatorError: CARLA has no such sensor.
         """
-        if modality.carla is None:
-            raise SimulatorError(f"CARLA has no sensor {modality.name}")
-        with translated(f"spawning a {modality.name} sensor"):
-            blueprint = self._world.get_blueprint_library().find(modality.carla.blueprint)
+        with translated(f"spawning a {blueprint_id}"):
+            blueprint = self._world.get_blueprint_library().find(blueprint_id)
             for name, value in attributes.items():
                 blueprint.set_attribute(name, str(value))
-            for name, text in modality.carla.attributes.items():
-                if blueprint.has_attribute(name):  # they come and go between versions
+            for name, text in optional.items():
+                if blueprint.has_attribute(name):
                     blueprint.set_attribute(name, text)
             sensor = self._world.spawn_actor(blueprint, carla.Transform(carla.Location(z=500.0)))
             sensor.listen(on_measurement)

@@ -1,4 +1,4 @@
-"""The silence around a load, without which the client crashes; ``scripts/load_world_test`` counts its crashes."""
+"""The silence around a load, without which the client crashes; ``scripts/trial load-world`` counts its crashes."""
 
 from __future__ import annotations
 
