@@ -44,6 +44,10 @@ EXAMPLES = {  # files that a page tells its reader to write
     "flight_plans/rigs/stereo.yaml",
     "flight_plans/datasets/mine.yaml",
     "flight_plans/runs/carla.yaml",
+    "ground_drones/__init__.py",
+    "ground_drones/plan.py",
+    "ground_drones/carla_side.py",
+    "ground_drones/tables.py",
 }
 
 
