@@ -206,7 +206,7 @@ def owner_of_kind(kind: str) -> tuple[str, ActorKind]:
 
 def actor_kind(kind: str) -> ActorKind:
     """Return what is said of actors of a kind; ``owner_of_kind`` names the errors."""
-    return owner_of_kind(kind)[1]
+    return owner_of_kind(str(kind))[1]  # a foreign recording may hold anything there
 
 
 def is_of_role(role_name: str) -> bool:
