@@ -252,12 +252,12 @@ def _added(files: DataFolder, version: str) -> dict[str, tuple[Field, ...]]:
     try:
         said = parse_json(files.read(f"{version}/uav_dataset.json", what="there is", most_bytes=MOST_TABLE_BYTES))
         names = {(t, column, of) for t, columns in said.get("references", {}).items() for column, of in columns.items()}
-    except (AttributeError, DatasetError, ValueError):
+    except (AttributeError, DatasetError, TypeError, ValueError):
         return {}
     fields: dict[str, tuple[Field, ...]] = {}
     for table, column, of in sorted(names):
         is_there = re.fullmatch("[a-z][a-z_]*", table) and files.fault(f"{version}/{table}.json") != MISSING
-        if is_there and of in TABLES:
+        if is_there and of in TABLES and column != "token":
             fields[table] = (*fields.get(table, (Field("token", "token"),)), Field(column, "ref", table=of))
     return fields
 
