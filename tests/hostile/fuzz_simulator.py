@@ -22,6 +22,7 @@ from headless_simulator.carla.recorder.replay import OpenedRecording, ReplayRequ
 from headless_simulator.testing import running_simulator
 from headless_simulator.towns.bounds import check_extent
 from headless_simulator.towns.errors import TownRefused
+from headless_simulator.towns.limits import CLIENT
 from headless_simulator.towns.strips import lane_strips
 from headless_simulator.towns.xodr_reader import read_network
 
@@ -72,7 +73,7 @@ def _read_recording(folder: Path, data: bytes) -> None:
 
 def _read_town(data: bytes) -> None:
     try:
-        check_extent(lane_strips(read_network(data, "fuzzed.xodr")), "fuzzed.xodr")
+        check_extent(lane_strips(read_network(data, "fuzzed.xodr")), "fuzzed.xodr", CLIENT)
     except TownRefused as refusal:
         if "\n" in str(refusal):
             raise ValueError("a refusal of two lines") from refusal

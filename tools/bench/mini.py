@@ -22,7 +22,7 @@ from tools.bench.rows import AS_CLIENT, Row, in_own_process
 from uavsim.annotate import annotate
 from uavsim.capture.recording_reader import read_recording
 from uavsim.dataset import final_paths, pack_fragment, scene_fragment
-from uavsim.records.recording import CameraShot, Recording
+from uavsim.records.recording import Recording, SensorReading
 
 __all__ = ["labels", "marginal", "validate"]
 
@@ -133,10 +133,10 @@ def _committed(out: Path, *, scene: int = 0) -> Recording:
     recording = read_recording(sorted((out / ".uavsim" / "recordings").iterdir())[scene])
     moved = final_paths(recording)
 
-    def at_home(shot: CameraShot) -> CameraShot:
+    def at_home(shot: SensorReading) -> SensorReading:
         return replace(shot, files={name: moved[path] for name, path in shot.files.items()})
 
-    frames = tuple(replace(frame, shots=tuple(map(at_home, frame.shots))) for frame in recording.frames)
+    frames = tuple(replace(frame, readings=tuple(map(at_home, frame.readings))) for frame in recording.frames)
     return replace(recording, folder=out, frames=frames)
 
 

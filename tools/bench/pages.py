@@ -105,7 +105,7 @@ def _repeated(seed: Recording, root: Path, *, scenes: int) -> Path:
 def _add_noise(recording: Recording) -> None:
     rng = np.random.default_rng(1)
     for frame in recording.frames:
-        for shot in frame.shots:
+        for shot in frame.cameras:
             path = recording.folder / shot.files["rgb"]
             pixels = codec.decode_rgb(path).astype(np.int16)
             coarse = rng.integers(-30, 31, size=(pixels.shape[0] // 5, pixels.shape[1] // 5, 1), dtype=np.int16)

@@ -15,27 +15,26 @@ import numpy as np
 
 from uavsim.geometry.se3 import SE3
 from uavsim.images import codec, points
-from uavsim.records.corner_cases import CornerCasesPlan
+from uavsim.ingredients.corner_cases.records import CornerCasesPlan
+from uavsim.ingredients.traffic.records import TrafficPlan
+from uavsim.ingredients.walkers.records import WalkersPlan
 from uavsim.records.plan import (
-    CameraSpec,
     ImageFormat,
-    LidarSpec,
     ScenePlan,
     SwarmTrajectory,
     TownSite,
-    TrafficPlan,
     WeatherTrack,
 )
 from uavsim.records.recording import (
     ActorInfo,
     ActorStates,
-    CameraShot,
     DroneState,
-    LidarScan,
     RecordedFrame,
     Recording,
+    SensorReading,
     SessionFacts,
 )
+from uavsim.records.sensors import Agent, CameraParams, LidarParams, Sensor, SensorSpec
 
 F = np.diag([1.0, -1.0, 1.0])
 OPTICAL_IN_FLU = np.array([[0.0, 0.0, 1.0], [-1.0, 0.0, 0.0], [0.0, -1.0, 0.0]])
@@ -173,22 +172,26 @@ def make_plan(
         samples=samples,
         keyframe_every_steps=every,
         sweeps_per_keyframe=sweeps,
-        rig=tuple(CameraSpec(name, (0.1, -0.05, 0.02), CAMERAS[name], *size_px, 90.0, sensors) for name in cameras),
+        rig=(
+            *(SensorSpec(n, (0.1, -0.05, 0.02), CAMERAS[n], CameraParams(*size_px, 90.0), sensors) for n in cameras),
+            *((LIDAR,) if lidar else ()),
+        ),
         swarm=SwarmTrajectory(ids, SE3(turns, places)),
-        traffic=TrafficPlan(vehicles=11, walkers=1, blueprints=()),
         weather=WeatherTrack("clear_noon", (0,), np.linspace(0.0, 13.0, 14)[None]),
         images=ImageFormat(images),  # type: ignore[arg-type]
         splits=splits,
         version=version,
-        lidar=LIDAR if lidar else None,
-        corner_cases=corner_cases,
+        ingredients={"traffic": TrafficPlan(11), "walkers": WalkersPlan(1)}
+        | ({} if corner_cases is None else {"corner_cases": corner_cases}),
     )
 
 
-LIDAR = LidarSpec((0.2, -0.1, -0.3), (3.0, -20.0, 50.0), 16, 200.0, 8000, 20.0, -10.0, -90.0)
+LIDAR = SensorSpec(
+    "", (0.2, -0.1, -0.3), (3.0, -20.0, 50.0), LidarParams(16, 200.0, 8000, 20.0, -10.0, -90.0), ("lidar",)
+)
 
 
-def _scan(folder: Path, plan: ScenePlan, drone_id: int, step: int, shots: list[CameraShot]) -> LidarScan:
+def _scan(folder: Path, plan: ScenePlan, drone_id: int, step: int, shots: list[SensorReading]) -> SensorReading:
     """What the drone's depth images show, every fifth pixel, as its lidar would tell it."""
     at, rpy = drone_pose(drone_id, step * plan.step_us / 1e6)
     body = ue_matrix(*rpy)
@@ -201,18 +204,19 @@ def _scan(folder: Path, plan: ScenePlan, drone_id: int, step: int, shots: list[C
         seen = np.isfinite(depth[v, u])
         v, u = v[seen], u[seen]
         rays = np.stack([u + 0.5, v + 0.5, np.ones(len(u))]) * depth[v, u]
-        map_m = shot.map_SE3_optical.apply((np.linalg.inv(shot.intrinsic) @ rays).T)
+        map_m = shot.map_SE3_sensor.apply((np.linalg.inv(shot.camera.intrinsic) @ rays).T)
         clouds.append((map_m - place) @ turn)
         owners.append(np.stack([ids[v, u], tags[v, u]], axis=1))
     cloud = np.concatenate(clouds)
-    channel = plan.lidar_channel(drone_id)
+    channel = f"LIDAR_id_{drone_id}"
     files = {
         "lidar": f"lidar/{channel}/{step:06d}.pcd.bin",
         "lidar_instance": f"lidar_instance/{channel}/{step:06d}.bin",
     }
     data = points.encode_points(np.concatenate([cloud, np.full((len(cloud), 2), 3.0)], axis=1))
     write_files(folder, dict(zip(files.values(), (data, points.encode_owners(np.concatenate(owners))), strict=True)))
-    return LidarScan(channel, drone_id, SE3(quaternion_of(turn), place), euler_of(F @ turn @ F), files)
+    sensor = Sensor(Agent(drone_id), LIDAR)
+    return SensorReading(sensor, SE3(quaternion_of(turn), place), euler_of(F @ turn @ F), files)
 
 
 def write_files(folder: Path, contents: dict[str, bytes]) -> None:
@@ -242,7 +246,9 @@ def make_recording(folder: Path, *, movers: list[Mover] | None = None, houses=HO
         states, poses = _states(cast, time_s)
         drones = tuple(_drone(plan, d, step) for d in plan.swarm.drone_ids)
         shots = tuple(
-            _shot(folder, plan, spec, d, step, poses, cast, houses) for d in plan.swarm.drone_ids for spec in plan.rig
+            _shot(folder, plan, spec, d, step, poses, cast, houses)
+            for d in plan.swarm.drone_ids
+            for spec in plan.cameras
         )
         frames.append(
             RecordedFrame(
@@ -251,14 +257,14 @@ def make_recording(folder: Path, *, movers: list[Mover] | None = None, houses=HO
                 simulator_frame=900 + step,
                 sample_index=step // plan.keyframe_every_steps if key else None,
                 drones=drones,
-                shots=shots,
+                readings=shots
+                + tuple(
+                    _scan(folder, plan, d, step, [s for s in shots if s.sensor.agent.number == d])
+                    for d in plan.swarm.drone_ids
+                    if choices.get("lidar")
+                ),
                 actors=states,
                 weather=tuple(plan.weather.values[0].tolist()),
-                scans=tuple(
-                    _scan(folder, plan, d, step, [s for s in shots if s.drone_id == d])
-                    for d in plan.swarm.drone_ids
-                    if plan.lidar
-                ),
             )
         )
     facts = SessionFacts("mock", "0.9.16", "0.9.16", "carla", 11, 11, 1, 1, "actor_id")
@@ -271,7 +277,7 @@ def _info(instance_id: int, mover: Mover) -> ActorInfo:
     return ActorInfo(
         instance_id=instance_id,
         simulator_actor_id=500 + 3 * instance_id,
-        kind=mover.kind,  # type: ignore[arg-type]
+        kind=mover.kind,
         blueprint=mover.blueprint,
         base_type=mover.base_type,
         half_extent_m=mover.half,
@@ -305,41 +311,37 @@ def _drone(plan: ScenePlan, drone_id: int, step: int) -> DroneState:
     return DroneState(drone_id, map_SE3_flu, np.array([3.0, -2.0, 0.0]), map_SE3_flu)
 
 
-def camera_pose_ue(spec: CameraSpec, drone_id: int, time_s: float) -> tuple[np.ndarray, np.ndarray]:
+def camera_pose_ue(spec: SensorSpec, drone_id: int, time_s: float) -> tuple[np.ndarray, np.ndarray]:
     """Return the camera's location and matrix in the simulator's frame."""
     at, rpy = drone_pose(drone_id, time_s)
     body = ue_matrix(*rpy)
     return at + body @ F @ np.array(spec.mount_t_m), body @ ue_matrix(*spec.mount_rpy_deg)
 
 
-def _shot(folder, plan, spec, drone_id, step, poses, cast, houses) -> CameraShot:
+def _shot(folder, plan, spec, drone_id, step, poses, cast, houses) -> SensorReading:
     channel = plan.channel(camera=spec.name, drone_id=drone_id)
     at, matrix = camera_pose_ue(spec, drone_id, step * plan.step_us / 1e6)
-    focal = spec.width_px / 2.0
-    intrinsic = np.array([[focal, 0, spec.width_px / 2], [0, focal, spec.height_px / 2], [0, 0, 1.0]])
-    ids, tags, depth = draw_view(at, matrix, intrinsic, (spec.width_px, spec.height_px), poses, cast, houses)
+    width_px, height_px = spec.camera.width_px, spec.camera.height_px
+    focal = width_px / 2.0
+    intrinsic = np.array([[focal, 0, width_px / 2], [0, focal, height_px / 2], [0, 0, 1.0]])
+    ids, tags, depth = draw_view(at, matrix, intrinsic, (width_px, height_px), poses, cast, houses)
     shade = np.stack([40 + 17 * (ids % 12), 200 - 11 * (tags % 17), 60 + 9 * (ids % 20)], axis=-1).astype(np.uint8)
     shade[..., 1] ^= np.uint8(step % 16)  # no two frames alike
     suffix = "jpg" if plan.images.kind == "jpeg" else "png"
     names = {
         "rgb": f"rgb/{channel}/{step:06d}.{suffix}",
         "instance": f"instance/{channel}/{step:06d}.png",
-    } | ({"depth": f"depth/{channel}/{step:06d}.png"} if "depth" in spec.sensors else {})
+    } | ({"depth": f"depth/{channel}/{step:06d}.png"} if "depth" in spec.modalities else {})
     data = {
         "rgb": codec.encode_jpeg(shade) if plan.images.kind == "jpeg" else codec.encode_png(shade),
         "instance": codec.encode_mask_ids(ids, tags),
         "depth": codec.encode_depth(depth),
     }
     write_files(folder, {name: data[kind] for kind, name in names.items()})
-    return CameraShot(
-        channel=channel,
-        drone_id=drone_id,
-        camera=spec.name,
-        map_SE3_optical=SE3(quaternion_of(F @ matrix @ F @ OPTICAL_IN_FLU), F @ at),
+    return SensorReading(
+        sensor=Sensor(Agent(drone_id), spec),
+        map_SE3_sensor=SE3(quaternion_of(F @ matrix @ F @ OPTICAL_IN_FLU), F @ at),
         ue_euler_deg=euler_of(matrix),
-        intrinsic=intrinsic,
-        width_px=spec.width_px,
-        height_px=spec.height_px,
         files=names,
     )
 

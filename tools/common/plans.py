@@ -6,15 +6,15 @@ import numpy as np
 
 from uavsim.geometry import quaternion
 from uavsim.geometry.se3 import SE3
+from uavsim.ingredients.traffic.records import TrafficPlan
 from uavsim.records.plan import (
-    CameraSpec,
     ImageFormat,
     ScenePlan,
     SwarmTrajectory,
     TownSite,
-    TrafficPlan,
     WeatherTrack,
 )
+from uavsim.records.sensors import CameraParams, SensorSpec
 
 RIG_ANGLES = {
     "FRONT": (-45.0, 0.0),
@@ -27,9 +27,9 @@ RIG_ANGLES = {
 
 def rig(
     *, sensors: tuple[str, ...] = ("rgb", "instance"), width: int = 320, height: int = 180
-) -> tuple[CameraSpec, ...]:
+) -> tuple[SensorSpec, ...]:
     return tuple(
-        CameraSpec(name, (0.0, 0.0, 0.0), (0.0, pitch, yaw), width, height, 90.0, sensors)
+        SensorSpec(name, (0.0, 0.0, 0.0), (0.0, pitch, yaw), CameraParams(width, height, 90.0), sensors)
         for name, (pitch, yaw) in RIG_ANGLES.items()
     )
 
@@ -41,7 +41,7 @@ def scene_plan(
     seed: int = 7,
     town: str = "Town10HD",
     topology: str = "carla",
-    cameras: tuple[CameraSpec, ...] | None = None,
+    cameras: tuple[SensorSpec, ...] | None = None,
     warmup_ticks: int = 20,
     scene_name: str = "scene_0000",
 ) -> ScenePlan:
@@ -73,7 +73,7 @@ def scene_plan(
         sweeps_per_keyframe=0,
         rig=cameras or rig(),
         swarm=SwarmTrajectory((0, 1, 2, 3, 4), SE3(quaternion.from_yaw(yaw), t_m)),
-        traffic=TrafficPlan(vehicles, 0, ()),
+        ingredients={"traffic": TrafficPlan(vehicles)},
         weather=WeatherTrack(
             "ClearNoon", (0,), np.array([[5.0, 0, 0, 10, -1, 45, 2, 0.75, 0.1, 0, 1, 0.03, 0.0331, 0]])
         ),

@@ -20,10 +20,10 @@ import numpy as np
 
 from uavsim.geometry import quaternion
 from uavsim.geometry.se3 import SE3
-from uavsim.plan.encounter_paths import Impossible, OwnPath
-from uavsim.plan.encounter_refusals import nearest_possible
-from uavsim.plan.encounters import Encounter, Wish, solve
-from uavsim.records.intruders import INTRUDERS
+from uavsim.ingredients.intruders.kinds import INTRUDERS
+from uavsim.ingredients.intruders.paths import Impossible, OwnPath
+from uavsim.ingredients.intruders.refusals import nearest_possible
+from uavsim.ingredients.intruders.solve import Encounter, Wish, solve
 from uavsim.typing import FloatArray
 
 WITHIN = 0.01

@@ -94,7 +94,7 @@ def wrong_flat_images(folder: Path, cameras: dict[str, int]) -> tuple[int, int]:
     """Return (wrong, looked at): each image must tell its recording's frame and always the same camera."""
     wrong = looked = 0
     for frame in read_recording(folder).frames:
-        for shot in frame.shots:
+        for shot in frame.readings:
             camera, number = image_code(codec.decode_rgb(folder / shot.files["rgb"]))
             wrong += number != frame.simulator_frame or cameras.setdefault(shot.channel, camera) != camera
             looked += 1
@@ -119,8 +119,8 @@ def fired(log: str) -> Counter[str]:
 def open_patient_session(topology: Topology, endpoints: dict[str, Endpoint]) -> Session:
     """Connect; a tick's images are waited for a second only, because dropped frames are many."""
     session = open_session(topology, endpoints)
-    if hasattr(session.cameras, "_deadline_s"):
-        session.cameras._deadline_s = DEADLINE_S
+    if hasattr(session.sensors, "_deadline_s"):
+        session.sensors._deadline_s = DEADLINE_S
     return session
 
 

@@ -21,8 +21,7 @@ from typing import Any
 
 from tools.common.plans import rig, scene_plan
 from tools.trials.frame_faults import simulator_of
-from uavsim.capture.camera_capture import assemble_capture
-from uavsim.capture.masks import MaskBinder
+from uavsim.capture.assemble import Assembler
 from uavsim.capture.rig import sensor_poses
 from uavsim.errors import UavsimError
 from uavsim.records.plan import ScenePlan
@@ -47,12 +46,11 @@ def plan_of(scene: int, *, samples: int, vehicles: int) -> ScenePlan:
 def fly(session: Session, plan: ScenePlan) -> tuple[int, str]:
     """Capture every sample of a scene; returns how many images came, and how the masks were read."""
     lockstep, traffic = session.begin_scene(plan, heartbeat=lambda _phase, _n: None)
-    binder, images = MaskBinder(traffic.actors), 0
+    assembler, images = Assembler(plan, traffic.actors), 0
     for step in plan.capture_steps:
         _, poses, state, pending = lockstep.capture(step, poses_of=lambda places: sensor_poses(plan, places))
-        captures = assemble_capture(plan, poses=poses, readings=pending.wait(), states=state.actors, binder=binder)
-        images += len(captures)
-    return images, binder.mode
+        images += len(assembler.assemble(poses, pending.wait(), state.actors))
+    return images, assembler.mask_ids
 
 
 def measure(captures: int, *, engine: str, samples: int, vehicles: int) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from prefect.artifacts import create_link_artifact, create_markdown_artifact, create_table_artifact
 
+from uavsim.escape import markdown_text
 from uavsim.flows.finish import ValidationSummary
 from uavsim.flows.stages import SceneOutcome
 
@@ -38,11 +39,13 @@ def report_scenes(outcomes: Sequence[SceneOutcome], *, title: str) -> None:
 
 def report_validation(summary: ValidationSummary, *, title: str) -> None:
     """Show what the validator said."""
-    head = f"# {title}: {'valid' if summary.ok else f'{summary.errors} errors'}\n\n"
+    head = f"# {markdown_text(title)}: {'valid' if summary.ok else f'{summary.errors} errors'}\n\n"
     facts = "\n".join(
-        f"- {key}: {value}" for key, value in summary.facts.items() if not isinstance(value, (dict, list))
+        f"- {key}: {markdown_text(value)}"
+        for key, value in summary.facts.items()
+        if not isinstance(value, (dict, list))
     )
-    findings = "".join(f"\n- {line}" for line in summary.lines)
+    findings = "".join(f"\n- {markdown_text(line)}" for line in summary.lines)
     create_markdown_artifact(markdown=head + facts + findings, key=artifact_key(f"validation {title}"))
 
 

@@ -45,7 +45,7 @@ _LOOK_EVERY = 10  # ticks between two looks for the ego vehicle: each asks the s
 _BETWEEN_SCENARIOS = (RuntimeError, IndexError, AttributeError)  # what CARLA's client and agents raise for what is gone
 
 
-def hero_of(world: carla.World) -> carla.Actor | None:
+def hero_of(world: carla.World) -> carla.Vehicle | None:
     """Find the ego vehicle."""
     vehicles = world.get_actors().filter("vehicle.*")
     return next((vehicle for vehicle in vehicles if vehicle.attributes.get("role_name") == "hero"), None)
@@ -79,7 +79,7 @@ def way_ahead(start: carla.Waypoint, turn: str) -> list[carla.Waypoint]:
 class Driver:
     """One ego vehicle's driver."""
 
-    def __init__(self, hero: carla.Actor, world: carla.World, *, turn: str, obeys_lights: bool) -> None:
+    def __init__(self, hero: carla.Vehicle, world: carla.World, *, turn: str, obeys_lights: bool) -> None:
         self._hero, self._town, self._obeys_lights = hero, world.get_map(), obeys_lights
         self._planner: Any = LocalPlanner(hero, dict(_AHEAD), map_inst=self._town)
         self._others: list[carla.Actor] = []
@@ -107,7 +107,7 @@ class Driver:
         if self._planner.done():
             self._start_way("")
         self._planner.set_speed(self._speed_kmh())
-        control = self._planner.run_step()
+        control: carla.VehicleControl = self._planner.run_step()
         reason = "a red light" if self._is_red() else self._in_the_way()
         if reason:
             control.throttle, control.brake = 0.0, 1.0
@@ -123,8 +123,9 @@ class Driver:
     def _drive_round(self) -> None:
         """Lead the way over the lane to the left past what stands on it, if there is one."""
         begin, end = (self._passed + steps for steps in _ROUND_STEPS)
-        beside = [waypoint.get_left_lane() for waypoint in self._way[begin:end]]
-        if all(lane is not None and lane.lane_type == carla.LaneType.Driving for lane in beside):
+        lanes = [waypoint.get_left_lane() for waypoint in self._way[begin:end]]
+        beside = [lane for lane in lanes if lane is not None and lane.lane_type == carla.LaneType.Driving]
+        if len(beside) == len(lanes):
             self._follow([*self._way[self._passed : self._passed + 1], *beside, *self._way[end + _ROUND_STEPS[0] :]])
         self._stood_ticks = 0
 

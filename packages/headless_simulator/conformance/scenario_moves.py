@@ -184,8 +184,8 @@ def _move(scenario: ElementTree.Element, world_map: carla.Map, need: Need) -> fl
     goal, yaw_deg = start.transform, float(egos[0].attrib["yaw"])
     scenario.attrib["name"] += MOVED
     for actor in [*egos, *scenario.findall("other_actor")]:
-        offset = _turned(_place_of(actor) - place, goal.rotation.yaw - yaw_deg)
-        lane = start if actor is egos[0] else world_map.get_waypoint(goal.location + offset)
+        offset = _turned(carla.Location(_place_of(actor) - place), goal.rotation.yaw - yaw_deg)
+        lane = start if actor is egos[0] else world_map.get_waypoint(carla.Location(goal.location + offset))
         over_road_m = float(actor.attrib["z"]) if actor.tag == "other_actor" else _OVER_ROAD_M
         location, turn = lane.transform.location, float(actor.attrib["yaw"]) - yaw_deg
         values = (location.x, location.y, location.z + over_road_m, goal.rotation.yaw + turn)

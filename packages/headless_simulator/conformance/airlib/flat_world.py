@@ -1,4 +1,4 @@
-"""A world with nothing in it but flat ground at z = 0: what missions are flown over."""
+"""A world with nothing in it but flat ground: what missions are flown over, from where AirLib has its ground, z = 0."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Never
 
 import numpy as np
 from headless_simulator.airsim.host import Pose6
+from headless_simulator.airsim.quad import STANDS_M
 from headless_simulator.scene import Ground, Mesh, Movers, Town, UInt8, Weather
 
 
@@ -31,7 +32,7 @@ class FlatWorld:
             opendrive="",
             spawn_points=np.zeros((0, 6)),
             mesh=mesh,
-            ground=Ground((-500.0, -500.0), 500.0, np.zeros((3, 3), np.float32)),
+            ground=Ground((-500.0, -500.0), 500.0, np.full((3, 3), -STANDS_M, np.float32)),
             signals=(),
             objects=(),
             walk_polygons=(),
