@@ -1,4 +1,4 @@
-"""The unmodified nuScenes devkit on a data set: a program of ``devkit/`` in its own environment; its JSON report comes back.
+"""The unmodified nuScenes devkit on a dataset: a program of ``devkit/`` in its own environment; its JSON report comes back.
 
 The devkit's packages cannot live beside ours, so nothing here imports them.
 """
@@ -23,10 +23,10 @@ _VERDICTS: Final = frozenset({0, 4})  # good, and not valid; anything else is th
 
 
 def devkit_report(root: Path, version: str, *, split: str | None = None, images: Path | None = None) -> JsonDict:
-    """Let the unmodified nuScenes devkit load, walk, draw and evaluate a strict data set.
+    """Let the unmodified nuScenes devkit load, walk, draw and evaluate a strict dataset.
 
     Args:
-        root: the data set's folder.
+        root: the dataset's folder.
         version: its version folder.
         split: evaluate this split of ``splits.json``; default: every scene.
         images: keep the devkit's drawings in this folder.

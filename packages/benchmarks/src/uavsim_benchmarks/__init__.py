@@ -1,1 +1,1 @@
-"""Scores of results, labels by rule, and questions: benchmarks on uavsim's data sets."""
+"""Scores of results, labels by rule, and questions: benchmarks on uavsim's datasets."""

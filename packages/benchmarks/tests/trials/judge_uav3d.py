@@ -1,8 +1,8 @@
-"""Let UAV3D's own, unmodified code judge a data set of either dialect, or three made-up ones.
+"""Let UAV3D's own, unmodified code judge a dataset of either dialect, or three made-up ones.
 
     scripts/trial judge-uav3d CHECKOUT [DATA_SET [VERSION]] [--images FOLDER]
 
-CHECKOUT is a folder of https://github.com/huiyegit/UAV3D. A strict data set is converted first. Without DATA_SET, a made-up one of
+CHECKOUT is a folder of https://github.com/huiyegit/UAV3D. A strict dataset is converted first. Without DATA_SET, a made-up one of
 each version is judged: every info file must be written, and the truth must score a car AP of 1. Prints JSON; ends with 4 where a
 check fails.
 """
@@ -55,7 +55,7 @@ def judged(checkout: Path, root: Path, version: str, work: Path, *arguments: str
 
 
 def write_made_up(root: Path, work: Path, version: str, scenes: dict[str, tuple[int, str]]) -> Path:
-    """Write a data set of three samples a scene."""
+    """Write a dataset of three samples a scene."""
     fragments = []
     for name, (index, split) in scenes.items():
         recording = make_recording(
@@ -71,7 +71,7 @@ def write_made_up(root: Path, work: Path, version: str, scenes: dict[str, tuple[
 
 
 def made_up_problems(checkout: Path, version: str, work: Path) -> Iterator[str]:
-    """Yield what is wrong with UAV3D's code on a made-up data set of a version."""
+    """Yield what is wrong with UAV3D's code on a made-up dataset of a version."""
     scenes, converter, infos = MADE_UP[version]
     (work / "judged").mkdir(parents=True)
     root = write_made_up(work / "strict", work / "recordings", version, scenes)
@@ -91,15 +91,15 @@ def main() -> int:
     """Print the verdict."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("checkout", type=Path)
-    parser.add_argument("data_set", type=Path, nargs="?")
+    parser.add_argument("dataset", type=Path, nargs="?")
     parser.add_argument("version", nargs="?", default="v1.0-mini")
     parser.add_argument("--images", type=Path, help="keep UAV3D's drawings of DATA_SET here")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         work = Path(folder)
-        if options.data_set:
+        if options.dataset:
             more = ("--images", str(options.images.resolve())) if options.images else ()
-            report = judged(options.checkout, options.data_set, options.version, work, *more)
+            report = judged(options.checkout, options.dataset, options.version, work, *more)
         else:
             problems = [p for version in MADE_UP for p in made_up_problems(options.checkout, version, work / version)]
             report = {"ok": not problems, "problems": problems}

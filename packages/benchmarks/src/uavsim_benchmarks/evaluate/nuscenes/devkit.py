@@ -37,7 +37,7 @@ def devkit_scores(root: Path, version: str, predictions: Path, *, split: str | N
     """Evaluate a result file in nuScenes' own format, detection or tracking.
 
     Args:
-        root: the data set's folder, strict dialect.
+        root: the dataset's folder, strict dialect.
         version: its version folder.
         predictions: ``{"meta": ..., "results": {sample_token: [boxes]}}``.
         split: of ``splits.json``; default: the scenes that the results are about.
