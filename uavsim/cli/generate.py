@@ -51,16 +51,16 @@ def generate(
     *,
     dataset: Annotated[str | None, typer.Option(help="Name in flight_plans/datasets, or a YAML file.")] = None,
     out: Annotated[str | None, typer.Option(help="Folder, or an object store's URL (s3://bucket/prefix).")] = None,
-    town: Annotated[list[str] | None, typer.Option(help="Default: all of the data set; repeat for several.")] = None,
-    scenes: Annotated[str | None, typer.Option(help="Numbers in the data set, 0-4,7.")] = None,
-    samples: Annotated[int | None, typer.Option(min=1, help="Keyframes per scene, instead of the data set's.")] = None,
-    seed: Annotated[int | None, typer.Option(min=0, help="Instead of the data set's.")] = None,
+    town: Annotated[list[str] | None, typer.Option(help="Default: all of the dataset; repeat for several.")] = None,
+    scenes: Annotated[str | None, typer.Option(help="Numbers in the dataset, 0-4,7.")] = None,
+    samples: Annotated[int | None, typer.Option(min=1, help="Keyframes per scene, instead of the dataset's.")] = None,
+    seed: Annotated[int | None, typer.Option(min=0, help="Instead of the dataset's.")] = None,
     topology: Annotated[
-        str | None, typer.Option(help="carla, bridge, merged or a plug-in's, instead of the data set's.")
+        str | None, typer.Option(help="carla, bridge, merged or a plug-in's, instead of the dataset's.")
     ] = None,
-    formation: Annotated[str | None, typer.Option(help="Instead of the data set's.")] = None,
-    rig: Annotated[str | None, typer.Option(help="Instead of the data set's.")] = None,
-    weather: Annotated[str | None, typer.Option(help="Instead of the data set's.")] = None,
+    formation: Annotated[str | None, typer.Option(help="Instead of the dataset's.")] = None,
+    rig: Annotated[str | None, typer.Option(help="Instead of the dataset's.")] = None,
+    weather: Annotated[str | None, typer.Option(help="Instead of the dataset's.")] = None,
     simulator: SimulatorOption = None,
     run: RunOption = None,
     force_scenes: Annotated[bool, typer.Option("--force-scenes", help="Fly anew what is committed.")] = False,
@@ -68,7 +68,7 @@ def generate(
     dry_run: DryRunOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Fly a data set; what was interrupted continues."""
+    """Fly a dataset; what was interrupted continues."""
     config = Library.of().run(run).model if run else RunConfig()
     name, place = dataset or config.dataset, out or config.out
     if name is None or place is None:
@@ -94,7 +94,7 @@ def generate(
 
 
 def regenerate(
-    folder: Annotated[Path, typer.Argument(help="The data set's folder.")],
+    folder: Annotated[Path, typer.Argument(help="The dataset's folder.")],
     *,
     scenes: Annotated[str | None, typer.Option(help="Numbers to fly anew; default: those in quarantine.")] = None,
     simulator: SimulatorOption = None,
@@ -103,7 +103,7 @@ def regenerate(
     dry_run: DryRunOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Fly scenes of a data set anew, with the settings that it was made with."""
+    """Fly scenes of a dataset anew, with the settings that it was made with."""
     from uavsim.flows.regenerate import request_of_folder
 
     config = Library.of().run(run).model if run else None

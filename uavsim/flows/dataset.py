@@ -1,4 +1,4 @@
-"""``generate-dataset`` and ``regenerate-mini``: all towns of a data set, one after the other, then its tables."""
+"""``generate-dataset`` and ``regenerate-mini``: all towns of a dataset, one after the other, then its tables."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _run_name() -> str:
 
 @flow(name="generate-dataset", flow_run_name=_run_name, validate_parameters=True)
 def generate_dataset(request: Request) -> DatasetSummary:
-    """Fly what is missing of a data set, town by town so that maps are seldom loaded, and write its tables."""
+    """Fly what is missing of a dataset, town by town so that maps are seldom loaded, and write its tables."""
     with contexts.opened(contexts.prepared(of_worker(request)), gate=one_at_a_time) as context:
         outcomes = _fly_towns(context)
     return DatasetSummary(outcomes, finish_dataset(of_worker(request)))

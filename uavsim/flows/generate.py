@@ -39,7 +39,7 @@ class Result:
     """How a run ended.
 
     Attributes:
-        address: of the data set.
+        address: of the dataset.
         committed: scenes of the request that are in it.
         quarantined: given up, by name.
         unfinished: neither, by name.
@@ -164,7 +164,7 @@ def _through_prefect(
 
 
 def _finished_again(ready: Prepared, there: list[LedgerEntry], *, began: float) -> Result:
-    """Write the tables of a data set whose scenes are all there, and validate it: neither simulators nor Prefect start."""
+    """Write the tables of a dataset whose scenes are all there, and validate it: neither simulators nor Prefect start."""
     from uavsim.flows.finish import finish_again
 
     output = ready.output

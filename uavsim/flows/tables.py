@@ -40,7 +40,7 @@ def assemble_dataset(request: OutputRequest) -> list[str]:
 
 @flow(name="validate-dataset", flow_run_name="{request.out}", validate_parameters=True)
 def validate_dataset(request: OutputRequest) -> ValidationSummary:
-    """Validate a data set by what is on disk; fails when it is not valid.
+    """Validate a dataset by what is on disk; fails when it is not valid.
 
     Raises:
         DatasetError: it is not; the artifact lists the findings.
@@ -54,7 +54,7 @@ def validate_dataset(request: OutputRequest) -> ValidationSummary:
 
 
 def finish_dataset(request: Request) -> Finished:
-    """Write the tables; validate them and draw the contact sheet where the data set is on a local disk."""
+    """Write the tables; validate them and draw the contact sheet where the dataset is on a local disk."""
     versions = _assemble(request)
     output = request.output()
     if not versions or not output.is_local:
@@ -70,5 +70,5 @@ def finish_dataset(request: Request) -> Finished:
 def _local_root(request: OutputRequest) -> Path:
     output = request.output()
     if not output.is_local:
-        raise InputError(f"{output.address}: the validator reads a local disk; copy the data set, or mount it")
+        raise InputError(f"{output.address}: the validator reads a local disk; copy the dataset, or mount it")
     return output.root

@@ -1,4 +1,4 @@
-"""``generate-town``: fly a town's scenes, one task a scene, then leave a data set that the validator has seen."""
+"""``generate-town``: fly a town's scenes, one task a scene, then leave a dataset that the validator has seen."""
 
 from __future__ import annotations
 
