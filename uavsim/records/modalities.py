@@ -78,8 +78,8 @@ class Modality:
         derived_from: the modality whose proof makes it; no simulator gives it.
         unknown: parameters -> the array that stands for a scene's first, where each array tells of a change since the
             sensor's measurement before: what it measured before the scene was another one. None: each stands alone.
-        remembers: an array depends on more than the measurement before, so the sensor is spawned anew for each scene; it
-            sends nothing for its first image.
+        remembers: an array depends on more than the measurement before, so the sensor is spawned anew for each scene; one
+            with ``unknown`` sends nothing for its first image.
     """
 
     name: str
