@@ -25,7 +25,7 @@ def points_on_boxes(recording: Recording, boxes: BoxLabels) -> dict[str, IntArra
     """
     taken = {name for sensor in recording.plan.sensors for name in sensor.spec.modalities}
     owners = [m for m in modalities().values() if m.derived_from in taken]
-    found = {m.nuscenes: np.zeros(len(boxes), dtype=np.int64) for m in owners}
+    found: dict[str, IntArray] = {m.nuscenes: np.zeros(len(boxes), dtype=np.int64) for m in owners}
     for frame in recording.frames:
         if frame.sample_index is None:
             continue

@@ -80,5 +80,6 @@ def decode_radar(source: ImageSource) -> Detections:
     count = (len(data) - len(head) - len(_LAST_LINE)) // DETECTION.itemsize
     if head + _LAST_LINE != _HEAD.format(count=count).encode():
         raise DatasetError(f"{name} is no radar file of nuScenes' {len(_NAMES)} fields")
-    found = np.frombuffer(data, DETECTION, count, len(head) + len(_LAST_LINE))
-    return found[~np.isnan(found["x"])]
+    found: Detections = np.frombuffer(data, DETECTION, count, len(head) + len(_LAST_LINE))
+    known: Detections = found[~np.isnan(found["x"])]
+    return known
