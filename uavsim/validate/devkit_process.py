@@ -19,7 +19,7 @@ __all__ = ["PROGRAMS", "devkit_report", "judge_python", "problems_of", "run_judg
 PYTHON_VARIABLE: Final = "UAVSIM_JUDGE_PYTHON"
 PROGRAMS: Final = Path(__file__).with_name("devkit")
 _CHECKOUT: Final = Path(__file__).resolve().parents[2]
-_VERDICTS: Final = frozenset({0, 4})  # good, and not valid; anything else is the judge's own failure
+_REPORTED: Final = frozenset({0, 4})  # good, and not valid; anything else is the judge's own failure
 
 
 def devkit_report(root: Path, version: str, *, split: str | None = None, images: Path | None = None) -> JsonDict:
@@ -44,14 +44,14 @@ def devkit_report(root: Path, version: str, *, split: str | None = None, images:
     return run_judge("devkit_check", *arguments)
 
 
-def problems_of(verdict: JsonDict) -> list[str]:
+def problems_of(report: JsonDict) -> list[str]:
     """Return one line for each check that failed, with what the devkit said."""
     lines = []
-    for name, check in verdict["checks"].items():
+    for name, check in report["checks"].items():
         if not check["ok"]:
             figures = [f"{k} {v}" for k, v in check.items() if isinstance(v, (int, float, str)) and k != "ok"]
-            told = check.get("problems") or figures
-            lines.append(f"devkit {name}: {'; '.join(map(str, told[:6]))}")
+            reported = check.get("problems") or figures
+            lines.append(f"devkit {name}: {'; '.join(map(str, reported[:6]))}")
     return lines
 
 
@@ -85,6 +85,6 @@ def run_judge(name: str, *arguments: str, folder: Path = PROGRAMS, timeout_s: fl
     except ValueError as error:
         last = (done.stderr.strip().splitlines() or ["no message"])[-1]
         raise SystemFailure(f"judge {name} failed with exit code {done.returncode}: {last}") from error
-    if done.returncode not in _VERDICTS or not isinstance(report, dict):
+    if done.returncode not in _REPORTED or not isinstance(report, dict):
         raise SystemFailure(f"judge {name} ended with exit code {done.returncode}")
     return report

@@ -88,7 +88,7 @@ def made_up_problems(checkout: Path, version: str, work: Path) -> Iterator[str]:
 
 
 def main() -> int:
-    """Print the verdict."""
+    """Print the report."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("checkout", type=Path)
     parser.add_argument("dataset", type=Path, nargs="?")
