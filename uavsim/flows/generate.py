@@ -97,7 +97,7 @@ def generate(request: Request, *, console: Screen) -> Result:
     from uavsim.flows import context as contexts
     from uavsim.flows.short import generate_short
 
-    ready = contexts.prepared(request)  # before Prefect is imported: a typing error is told in a third of the time
+    ready = contexts.prepared(request)  # before Prefect is imported: a typing error is reported in a third of the time
     url = server.configured_api_url()
     os.environ.setdefault(_CONSOLE_LEVEL, "CRITICAL")  # before Prefect is imported: the run shows its progress itself
     job = ready.job
@@ -109,10 +109,10 @@ def generate(request: Request, *, console: Screen) -> Result:
         )
     )
     with ExitStack() as stack:
-        stack.enter_context(_terminated_politely())
+        stack.enter_context(_sigterm_as_interrupt())
         if url is None and (there := contexts.committed_already(ready)) is not None:
             return _finished_again(ready, there, began=began)
-        contexts.refuse_strangers(ready)
+        contexts.refuse_foreign_servers(ready)
         if url is not None:
             server.check_api(url)
         opening = time.monotonic()
@@ -160,7 +160,7 @@ def _through_prefect(
     stack.enter_context(server.use_api(url, key=temporary.key if temporary is not None else ""))
     from uavsim.flows.dataset import generate_opened
 
-    return context, _with_tables_whatever_happens(context, generate_opened)
+    return context, _assemble_tables_on_failure(context, generate_opened)
 
 
 def _finished_again(ready: Prepared, there: list[LedgerEntry], *, began: float) -> Result:
@@ -186,7 +186,7 @@ def _finished_again(ready: Prepared, there: list[LedgerEntry], *, began: float) 
     )
 
 
-def _with_tables_whatever_happens(context: RunContext, flow: Callable[[RunContext], DatasetSummary]) -> DatasetSummary:
+def _assemble_tables_on_failure(context: RunContext, flow: Callable[[RunContext], DatasetSummary]) -> DatasetSummary:
     """Run the flow; when Prefect fails under it, what is committed still gets its tables.
 
     Raises:
@@ -221,7 +221,7 @@ def begin_import(module: str) -> None:
 
 
 @contextmanager
-def _terminated_politely() -> Iterator[None]:
+def _sigterm_as_interrupt() -> Iterator[None]:
     """Let SIGTERM end the run as Ctrl-C does: simulators and client processes are ended, nothing half-written stays."""
     if (
         threading.current_thread() is not threading.main_thread()

@@ -78,5 +78,5 @@ def intent_of(request: Request) -> Intent:
 
 
 def _stays(entry: LedgerEntry, job: Job) -> bool:
-    """Tell what a run decides: a committed scene is flown anew where its plan is another one now."""
+    """Return what a run decides: a committed scene is flown anew where its plan is another one now."""
     return entry.replacing is None and entry.plan_sha256 == plan_digest(job.plan_of(entry.scene))

@@ -48,7 +48,7 @@ def _fly_with_retries(context: RunContext, scene: str) -> SceneOutcome:
     for delay_s in retry_delays_s(context.run):
         try:
             return stages.fly_scene(context, scene)
-        except Exception as error:  # a mistake of ours in one scene is told with it, as Prefect's tasks do
+        except Exception as error:  # a mistake of ours in one scene is reported with it, as Prefect's tasks do
             if not worth_another_try(error):
                 raise
         context.wait_for_end(delay_s)
