@@ -45,7 +45,8 @@ ALLOWED: Final = (
     (
         "the historic value of --simulator and of a run's kind, and what follows from it",
         r"\bmock\b",
-        r"--simulator|mock-?sim|mock\d|[\"'`]mock|kind|mock \(default|HOST|attach|mock 0\.9|mock\.log|mock, command|^mock sim$",
+        r"--simulator|mock-?sim|mock\d|[\"'`]mock|kind|mock \(default|HOST|attach"
+        r"|mock 0\.9|mock\.log|mock, command|^mock sim$",
     ),
     ("a module of Python's library", r"\bmock\b", r"unittest|mock\.(MagicMock|patch)|^mock$|^judge/|trials/questions"),
     (
