@@ -51,7 +51,7 @@ class Request(OutputRequest):
     scenes: str | None = Field(default=None, description="scene numbers in the dataset, 0-4,7; all when left out")
     samples: int | None = Field(default=None, ge=1, description="keyframes per scene, instead of the dataset's")
     seed: int | None = Field(default=None, ge=0, description="instead of the dataset's")
-    topology: str | None = Field(default=None, description="simulator set-up, instead of the dataset's")
+    topology: str | None = Field(default=None, description="simulator backend, instead of the dataset's")
     formation: str | None = Field(default=None, description="instead of the dataset's")
     rig: str | None = Field(default=None, description="instead of the dataset's")
     weather: str | None = Field(default=None, description="instead of the dataset's")
