@@ -17,14 +17,14 @@ import pytest
 from prefect.logging.handlers import APILogWorker
 
 from tests.conftest import RunningPrefect
-from tests.flows.conftest import FAKE_CLIENT_WORKER
-from tests.flows.test_stages import contents, on_its_own_simulator, run_all
+from tests.run.conftest import FAKE_CLIENT_WORKER
+from tests.run.test_stages import contents, on_its_own_simulator, run_all
 from uavsim.errors import InputError, StorageError, SystemFailure
 from uavsim.flows import server as server_module
-from uavsim.flows.finish import Finished
 from uavsim.flows.generate import Result, generate
-from uavsim.flows.request import Request
 from uavsim.flows.server import TemporaryServer, check_api, use_api
+from uavsim.run.finish import Finished
+from uavsim.run.request import Request
 from uavsim.store.ledger import read_ledger
 from uavsim.store.local import LocalOutput
 from uavsim.terminal import Screen
@@ -101,9 +101,10 @@ def trusted(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("trusted")
 def test_every_flow_takes_one_request_also_as_json(api: str, paper: Paper, tmp_path: Path) -> None:
-    from uavsim.flows.dataset import generate_dataset, regenerate_mini
     from uavsim.flows.tables import assemble_dataset, validate_dataset
     from uavsim.flows.town import generate_town
+
+    from uavsim.flows.dataset import generate_dataset, regenerate_mini
 
     for flow in (generate_dataset, generate_town, regenerate_mini, assemble_dataset, validate_dataset):
         assert list(flow.parameters.properties) == ["request"]

@@ -14,13 +14,13 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from uavsim.flows.worker import WORKER_RUN, of_worker
 
 from uavsim.config.run import RunConfig, SimulatorConfig
 from uavsim.environment import cache_folder, keep_local_direct, open_file_limit
 from uavsim.errors import InputError, SystemFailure, UnknownNameError
-from uavsim.flows.request import Request
 from uavsim.flows.server import TemporaryServer, check_api
-from uavsim.flows.worker import WORKER_RUN, of_worker
+from uavsim.run.request import Request
 from uavsim.store.journal import redact
 from uavsim.store.places import open_output
 

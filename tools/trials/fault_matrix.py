@@ -27,8 +27,8 @@ import yaml
 from tools.trials.forked_runs import ForkedRun, RunForker
 from tools.trials.leftovers import contents, events, surviving
 from tools.trials.small_dataset import write_plans
-from uavsim.flows.finish import validate
 from uavsim.flows.server import TemporaryServer
+from uavsim.run.finish import validate
 from uavsim.store.ledger import read_ledger
 from uavsim.store.local import LocalOutput
 

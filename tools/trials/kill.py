@@ -196,10 +196,10 @@ def wait_for_takeoff(out: Path, process: ForkedRun, *, timeout_s: float) -> None
 @contextmanager
 def paper_world(work: Path) -> Iterator[str]:
     """Let runs that are forked from here fly with the tests' client process; yields a port that only listens."""
-    from tests.flows.conftest import FAKE_CLIENT_WORKER, paper_job
+    from tests.run.conftest import FAKE_CLIENT_WORKER, paper_job
     from uavsim.flows import context
-    from uavsim.flows.job import Job
-    from uavsim.flows.request import Request
+    from uavsim.run.job import Job
+    from uavsim.run.request import Request
 
     faults = work / "no-faults.json"
     faults.write_text("{}")

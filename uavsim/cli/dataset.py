@@ -22,11 +22,11 @@ from uavsim.errors import InputError
 from uavsim.export import EXPORTERS, ExportRequest, InfoOptions, check_centre_camera, write_uav3d_infos
 from uavsim.files.bring import bring_file
 from uavsim.files.result_folder import check_result_folder, refuse_no_folder
-from uavsim.flows.finish import assemble_tables, committed_scenes
 from uavsim.records.classes import LABELS
 from uavsim.records.plan import ScenePlan
 from uavsim.records.recording import Recording
 from uavsim.registry import pick
+from uavsim.run.finish import assemble_tables, committed_scenes
 from uavsim.store.commit import generation_of
 from uavsim.store.ledger import LedgerEntry
 from uavsim.store.output import Output

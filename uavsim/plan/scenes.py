@@ -16,6 +16,7 @@ from uavsim.config.encounters import EncountersConfig
 from uavsim.config.formation import Formation
 from uavsim.config.library import Library
 from uavsim.config.load import Loaded
+from uavsim.config.overrides import AS_CONFIGURED, Overrides
 from uavsim.config.rig import Rig
 from uavsim.config.routes import RoutesConfig
 from uavsim.config.town import TownConfig
@@ -53,29 +54,12 @@ def dataset_towns(dataset: str, *, search_dirs: Sequence[Path] = ()) -> tuple[st
     return tuple(_dataset(Library.of(search_dirs), dataset)[0].model.towns)
 
 
-@dataclass(frozen=True, slots=True)
-class Choices:
-    """What is asked for instead of what the data set says; None is what it says."""
-
-    samples: int | None = None
-    seed: int | None = None
-    topology: str | None = None
-    formation: str | None = None
-    rig: str | None = None
-    weather: str | None = None
-
-
 def plan_scenes(
     dataset: str,
     *,
     town: str | None = None,
     scenes: Sequence[int] | None = None,
-    samples: int | None = None,
-    seed: int | None = None,
-    topology: str | None = None,
-    formation: str | None = None,
-    rig: str | None = None,
-    weather: str | None = None,
+    overrides: Overrides = AS_CONFIGURED,
     search_dirs: Sequence[Path] = (),
 ) -> list[ScenePlan]:
     """Plan scenes of one town of a data set.
@@ -84,12 +68,7 @@ def plan_scenes(
         dataset: name in ``flight_plans/datasets`` or path of a YAML file.
         town: one of the data set's; not needed when it has only one, or when ``scenes`` tell.
         scenes: their numbers as in the scenes' names; all that the data set makes in this town by default.
-        samples: keyframes of a scene, instead of the data set's.
-        seed: instead of the data set's.
-        topology: carla, bridge or merged, instead of the data set's.
-        formation: name or path, instead of the data set's.
-        rig: name or path, instead of the data set's.
-        weather: name, path or CARLA preset, instead of the data set's.
+        overrides: instead of what the data set says.
         search_dirs: folders that hold ``flight_plans/`` and ``town_configs/``, searched first.
 
     Returns:
@@ -98,40 +77,37 @@ def plan_scenes(
     Raises:
         InputError: something that was asked for is not there, or the flight is not possible as asked; one line.
     """
-    choices = Choices(samples, seed, topology, formation, rig, weather)
-    desk = _Desk.open(dataset, town=town, scenes=scenes, choices=choices, search_dirs=search_dirs)
+    desk = _Desk.open(dataset, town=town, scenes=scenes, overrides=overrides, search_dirs=search_dirs)
     return [desk.plan(number) for number in numbering.asked(desk.scenes, scenes)]
 
 
-def used_files(dataset: str, *, towns: Sequence[str], choices: Choices) -> dict[str, Path]:
+def used_files(dataset: str, *, towns: Sequence[str], overrides: Overrides) -> dict[str, Path]:
     """Return every configuration file that planning asks for in some towns, by what it is asked for as."""
     used: dict[str, Path] = {}
     for town in towns:
-        desk = _Desk.open(dataset, town=town, scenes=None, choices=choices, search_dirs=())
+        desk = _Desk.open(dataset, town=town, scenes=None, overrides=overrides, search_dirs=())
         used |= desk.library.used
     return used
 
 
-def _chosen(dataset: Loaded[DatasetConfig], choices: Choices, library: Library) -> Loaded[DatasetConfig]:
+def _chosen(dataset: Loaded[DatasetConfig], overrides: Overrides, library: Library) -> Loaded[DatasetConfig]:
     """Put what was asked for into the data set, each name looked up first."""
-    if choices.samples is not None and choices.samples < 1:
-        raise InputError(f"a scene has 1 sample or more, not {choices.samples}")
-    if choices.seed is not None and not 0 <= choices.seed < 2**31:
-        raise InputError(f"a seed is between 0 and 2147483647, not {choices.seed}")
-    if choices.topology is not None:
-        backend_of(choices.topology)
+    if overrides.seed is not None and not 0 <= overrides.seed < 2**31:
+        raise InputError(f"a seed is between 0 and 2147483647, not {overrides.seed}")
+    if overrides.topology is not None:
+        backend_of(overrides.topology)
     update: dict[str, object] = {
-        key: value for key in ("samples", "seed", "topology") if (value := getattr(choices, key)) is not None
+        key: value for key in ("samples", "seed", "topology") if (value := getattr(overrides, key)) is not None
     }
-    if choices.formation is not None:
-        library.formation(choices.formation)
-        update["formation"] = NameSchedule(fixed=choices.formation)
-    if choices.weather is not None:
-        library.weather(choices.weather, presets=tuple(PRESETS))
-        update["weather"] = NameSchedule(fixed=choices.weather)
-    if choices.rig is not None:
-        library.rig(choices.rig)
-        update["rig"] = choices.rig
+    if overrides.formation is not None:
+        library.formation(overrides.formation)
+        update["formation"] = NameSchedule(fixed=overrides.formation)
+    if overrides.weather is not None:
+        library.weather(overrides.weather, presets=tuple(PRESETS))
+        update["weather"] = NameSchedule(fixed=overrides.weather)
+    if overrides.rig is not None:
+        library.rig(overrides.rig)
+        update["rig"] = overrides.rig
     return Loaded(dataset.name, dataset.model.model_copy(update=update), dataset.source)
 
 
@@ -167,11 +143,11 @@ class _Desk:
         *,
         town: str | None,
         scenes: Sequence[int] | None,
-        choices: Choices,
+        overrides: Overrides,
         search_dirs: Sequence[Path],
     ) -> _Desk:
         named, library = _dataset(Library.of(search_dirs), name)
-        dataset = _chosen(named, choices, library)
+        dataset = _chosen(named, overrides, library)
         model = dataset.model
         own = numbering.town_scenes(dataset, town or numbering.town_of(dataset, scenes))
         site = _located(dataset, ("towns", own.town), lambda: library.town(own.town))
