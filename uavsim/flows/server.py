@@ -173,7 +173,8 @@ class OwnServer:
     def _start(self) -> GuardedProcess:
         env: dict[str, str | None] = {name: None for name in os.environ if name.startswith("PREFECT_")}
         env |= _SETTINGS | self._own_settings()
-        app = ("--factory", "uavsim.flows.app:create_app", "--log-level", "error", "--lifespan", "on")
+        kind = "account" if self._is_kept else "run"
+        app = ("--factory", f"uavsim.flows.app:create_app_of_{kind}", "--log-level", "error", "--lifespan", "on")
         command = python_command("uvicorn", *app, "--host", "127.0.0.1", "--port", str(self._port))
         return GuardedProcess(
             ["nice", "-n", _NICENESS, *command], log=self._home / "server.log", env=env, cwd=self._home
