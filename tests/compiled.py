@@ -9,7 +9,8 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
-from tests.conftest import running_simulator
+from headless_simulator.testing import running_simulator
+
 from tests.validate.small import write_small
 from uavsim.validate import validate_dataset
 

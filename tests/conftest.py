@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
-import json
 import os
 import signal
-import subprocess
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from headless_simulator.testing import RunningSimulator
 from hypothesis import settings
 
 from uavsim.flows.server import TemporaryServer
@@ -41,38 +39,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         return SLOW_ROOMS.index(room) if room in SLOW_ROOMS else len(SLOW_ROOMS)
 
     items.sort(key=place)
-
-
-@dataclass(frozen=True)
-class RunningSimulator:
-    carla: str
-    airsim: str
-    pid: int
-
-    @property
-    def address(self) -> str:
-        return f"{self.carla}:{self.airsim.rpartition(':')[2]}"
-
-
-@contextlib.contextmanager
-def running_simulator(*arguments: str, env: dict[str, str] | None = None) -> Iterator[RunningSimulator]:
-    """Start ``python -m headless_simulator`` on free ports, wait for its line, and end it."""
-    command = [sys.executable, "-m", "headless_simulator", "--carla-port", "0", "--airsim-port", "0", *arguments]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env={**os.environ, **(env or {})})
-    assert process.stdout is not None
-    try:
-        line = process.stdout.readline()
-        assert line, f"the headless simulator ended with {process.wait()} before it listened"
-        ports = json.loads(line)
-        yield RunningSimulator(f"127.0.0.1:{ports['carla']}", f"127.0.0.1:{ports['airsim']}", process.pid)
-    finally:
-        process.send_signal(signal.SIGTERM)
-        try:
-            process.wait(timeout=10)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
-        process.stdout.close()
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -115,6 +81,5 @@ def prefect(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureReq
 
 
 @pytest.fixture(scope="session")
-def simulator() -> Iterator[RunningSimulator]:
-    with running_simulator("--town", "Town10HD") as running:
-        yield running
+def simulator(headless_simulator: RunningSimulator) -> RunningSimulator:
+    return headless_simulator

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from tests.factories import make_recording
+from tools.common.factories import make_recording
 from uavsim.annotate import annotate, write_lidar_files
 from uavsim.capture.recording_writer import RecordingWriter
 from uavsim.dataset import assemble, final_paths, pack_fragment, scene_fragment

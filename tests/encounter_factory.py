@@ -8,22 +8,25 @@ from pathlib import Path
 import numpy as np
 
 from tests.dataset_factory import put_scene
-from tests.factories import make_plan, write_files
+from tools.common.factories import make_plan, write_files
 from uavsim.dataset import assemble
 from uavsim.geometry import quaternion
 from uavsim.geometry.frames import FLU_SE3_OPTICAL
 from uavsim.geometry.se3 import SE3
 from uavsim.images import codec
-from uavsim.records.plan import CameraSpec, IntruderPlan, ScenePlan, SwarmTrajectory, TrafficPlan
+from uavsim.ingredients.intruders.records import IntruderPlan, IntrudersPlan
+from uavsim.ingredients.traffic.records import TrafficPlan
+from uavsim.records.plan import ScenePlan, SwarmTrajectory
 from uavsim.records.recording import (
     ActorInfo,
     ActorStates,
-    CameraShot,
     DroneState,
     RecordedFrame,
     Recording,
+    SensorReading,
     SessionFacts,
 )
+from uavsim.records.sensors import CameraParams, SensorSpec
 
 FRAMES = 60
 STEP_US = 100_000
@@ -32,7 +35,9 @@ HALF_M = (4.15, 5.5, 1.35)
 START_M, SPEED_MPS, ASIDE_M = 420.0, 60.0, 12.0
 SKY, GROUND, FLYING, INSTANCE = 11, 10, 21, 3
 FOCAL_PX = 100.0
-FRONT = CameraSpec("FRONT", (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), *SIZE_PX, 90.0, ("rgb", "instance", "semantic"))
+FRONT = SensorSpec(
+    "FRONT", (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), CameraParams(*SIZE_PX, 90.0), ("rgb", "instance", "semantic")
+)
 
 
 def place_of(step: int, *, above_m: float) -> np.ndarray:
@@ -53,7 +58,7 @@ def encounter_plan(*, above_m: float = 30.0, planned: bool = True, scene_index: 
     return replace(
         make_plan(scene=scene, scene_index=scene_index, dataset="air", samples=1, sweeps=0, drones=1),
         samples=FRAMES, step_us=STEP_US, keyframe_every_steps=1, rig=(FRONT,), swarm=SwarmTrajectory((0,), own),
-        traffic=TrafficPlan(0, 0, ()), intruders=(intruder,),
+        ingredients={"traffic": TrafficPlan(0), "intruders": IntrudersPlan((intruder,))},
     )  # fmt: skip
 
 
@@ -76,19 +81,16 @@ def painted(place_m: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 def make_encounter(folder: Path, *, above_m: float = 30.0, planned: bool = True, scene_index: int = 0) -> Recording:
     """Paint and return a recording."""
     plan = encounter_plan(above_m=above_m, planned=planned, scene_index=scene_index)
-    matrix = np.array([[FOCAL_PX, 0, SIZE_PX[0] / 2], [0, FOCAL_PX, SIZE_PX[1] / 2], [0, 0, 1.0]])
     frames = []
     for step in range(FRAMES):
         pose = SE3(quaternion.IDENTITY, np.array([0.0, 0.0, 100.0]))
         place = place_of(step, above_m=above_m)
         ids, tags, semantic = painted(place)
         rgb = np.stack([90 + 10 * semantic, 60 + 3 * semantic, np.full_like(semantic, 40 + step)], axis=-1)
-        files = {kind: f"{kind}/{step:06d}.png" for kind in FRONT.sensors}
+        files = {kind: f"{kind}/{step:06d}.png" for kind in FRONT.modalities}
         images = (codec.encode_png(rgb.astype(np.uint8)), codec.encode_mask_ids(ids, tags), codec.encode_tags(semantic))
         write_files(folder, dict(zip(files.values(), images, strict=True)))
-        shot = CameraShot(
-            plan.channels[0], 0, "FRONT", pose @ FLU_SE3_OPTICAL, (0.0, 0.0, 0.0), matrix, *SIZE_PX, files
-        )
+        shot = SensorReading(plan.sensors[0], pose @ FLU_SE3_OPTICAL, (0.0, 0.0, 0.0), files)
         still = np.zeros((1, 3))
         states = ActorStates(
             np.array([INSTANCE]), SE3(quaternion.from_yaw(np.array([np.pi])), place[None]), still, still, still, still

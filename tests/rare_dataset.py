@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from tests.dataset_factory import make_dataset
-from tests.factories import Mover, street
-from uavsim.records.corner_cases import CasePart, CornerCasePlan, CornerCasesPlan, TagWords, role_of_part
+from tools.common.factories import Mover, street
+from uavsim.ingredients.corner_cases.records import CasePart, CornerCasePlan, CornerCasesPlan, TagWords, role_of_part
 
 NOWHERE = (0.0, 0.0, 0.0)
 CASES = CornerCasesPlan(

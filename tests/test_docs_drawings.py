@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tools.quality.frame_drawings import DRAWINGS, draw_all
+from tools.drawings.frames import DRAWINGS, draw_all
 
 DOCS = Path(__file__).parents[1] / "docs"
 
@@ -20,7 +20,7 @@ def drawn(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize("name", DRAWINGS)
 def test_a_drawing_is_up_to_date(name: str, drawn: Path) -> None:
-    assert (drawn / name).read_bytes() == (DOCS / name).read_bytes(), "run: python -m tools.quality.frame_drawings"
+    assert (drawn / name).read_bytes() == (DOCS / name).read_bytes(), "run: python -m tools.drawings.frames"
 
 
 def test_every_drawing_is_shown() -> None:

@@ -74,5 +74,5 @@ def test_the_architecture_has_the_rooms_of_the_import_contract() -> None:
 def test_every_how_to_page_is_in_the_table_of_what_can_be_added() -> None:
     text = (ROOT / "docs/extending.md").read_text("utf-8")
     pages = sorted(path.name for path in (ROOT / "docs").glob("how-to-add-*.md"))
-    assert len(pages) == 5
+    assert len(pages) == 6
     assert [name for name in pages if f"({name})" not in text] == []

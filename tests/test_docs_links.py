@@ -44,6 +44,7 @@ EXAMPLES = {  # files that a page tells its reader to write
     "flight_plans/rigs/stereo.yaml",
     "flight_plans/datasets/mine.yaml",
     "flight_plans/runs/carla.yaml",
+    *(f"ground_drones/{name}.py" for name in ("__init__", "plan", "carla_side", "tables")),
 }
 
 

@@ -26,7 +26,7 @@ nbformat.write(notebook, sys.argv[2])
 
 def test_the_notebook_runs_and_draws(tmp_path: Path) -> None:
     if not READERS.exists():
-        pytest.skip("no .venv-readers here; scripts/setup_readers makes it")
+        pytest.skip("no .venv-readers here; scripts/setup --readers makes it")
     data = make_dataset(tmp_path / "data", samples=2, sweeps=1, drones=3)
     environment = os.environ | {
         "PYTHONPATH": os.pathsep.join([str(ROOT), sysconfig.get_paths()["purelib"]]),

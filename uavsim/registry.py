@@ -9,16 +9,38 @@ A package adds an object by an entry point of the group ``uavsim.<kind>``::
 from __future__ import annotations
 
 import difflib
+import importlib
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from functools import cached_property
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, Generic, TypeVar
 
 from uavsim.errors import InputError, UnknownNameError
 
-__all__ = ["Registry", "nearest", "pick"]
+__all__ = ["Named", "Registry", "nearest", "pick"]
 
 T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Named(Generic[T]):
+    """An object by its dotted name, ``package.module:object``; its module is imported when the object is asked for."""
+
+    name: str
+
+    def load(self) -> T:
+        """Import the object.
+
+        Raises:
+            InputError: there is no such module or object, or what the module needs is not installed.
+        """
+        module, _, attribute = self.name.partition(":")
+        try:
+            found: T = getattr(importlib.import_module(module), attribute)
+        except (ImportError, AttributeError) as error:
+            raise InputError(f"{self.name} cannot be imported: {error}") from error
+        return found
 
 
 class Registry(Generic[T]):
@@ -27,17 +49,19 @@ class Registry(Generic[T]):
     A name that two packages claim, or that a package claims beside a built-in one, is refused until one of them goes.
     """
 
-    def __init__(self, kind: str, builtin: Mapping[str, T], *, what: str | None = None, expects: Any = None) -> None:
+    def __init__(
+        self, kind: str, builtin: Mapping[str, T | Named[T]], *, what: str | None = None, expects: Any = None
+    ) -> None:
         """Remember the built-in objects; installed packages are looked for at the first use.
 
         Args:
             kind: plural, the end of the entry points' group: ``exporters`` for ``uavsim.exporters``.
-            builtin: the objects that are always there.
+            builtin: the objects that are always there; one that is ``Named`` is imported when it is picked.
             what: the word for one of them in messages; by default ``kind`` less its s.
             expects: what a plug-in must be an instance of (``collections.abc.Callable`` for functions).
         """
         self.group = f"uavsim.{kind}"
-        self._objects: dict[str, T] = dict(builtin)
+        self._objects: dict[str, T | Named[T]] = dict(builtin)
         self.builtin = tuple(builtin)
         self._what = what or kind.removesuffix("s")
         self._expects = expects
@@ -58,9 +82,10 @@ class Registry(Generic[T]):
         owners = ["uavsim"] * (name in self.builtin) + [_package(entry) for entry in entries]
         if len(owners) > 1:
             raise InputError(f"{self._what} {name!r} is claimed by {' and '.join(owners)}; uninstall all but one")
-        if name not in self._objects:
-            self._objects[name] = self._loaded(entries[0])
-        return self._objects[name]
+        found = self._objects.get(name) or self._loaded(entries[0])
+        picked: T = found.load() if isinstance(found, Named) else found
+        self._objects[name] = picked
+        return picked
 
     @cached_property
     def _found(self) -> dict[str, list[EntryPoint]]:

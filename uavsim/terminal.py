@@ -16,18 +16,11 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-__all__ = ["Screen", "be_quiet", "duration", "line", "open_standard_streams", "size", "visible", "write_out"]
+from uavsim.escape import visible
 
-_LONGEST: Final = 4000
+__all__ = ["Screen", "be_quiet", "duration", "line", "open_standard_streams", "size", "write_out"]
+
 _quiet: Final = threading.Event()
-
-
-def visible(text: object) -> str:
-    """Return a text with control, direction and half characters spelled out, in one line and not endless."""
-    said = str(text)
-    if not said.isprintable():
-        said = "".join(c if c.isprintable() else _spelled(c) for c in said)
-    return said if len(said) <= _LONGEST else f"{said[:_LONGEST]} ... ({len(said)} characters)"
 
 
 def line(*parts: str | tuple[str, object]) -> Text:
@@ -116,7 +109,3 @@ def _whatever_happens(work: Callable[[], None], otherwise: Callable[[], None]) -
         work()
     except (OSError, ValueError):  # a full device, a closed stream
         otherwise()
-
-
-def _spelled(character: str) -> str:
-    return character.encode("unicode_escape", "backslashreplace").decode("ascii")

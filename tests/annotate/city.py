@@ -11,18 +11,19 @@ from headless_simulator.models.catalogue import VEHICLES, WALKERS
 from headless_simulator.render import Renderer
 from headless_simulator.scene import TAG, Mesh, Movers, View, Weather
 
-from tests.factories import CAMERAS, OPTICAL_IN_FLU, F, euler_of, make_plan, quaternion_of, ue_matrix
+from tools.common.factories import CAMERAS, OPTICAL_IN_FLU, F, euler_of, make_plan, quaternion_of, ue_matrix
 from uavsim.geometry.se3 import SE3
 from uavsim.images import codec
 from uavsim.records.recording import (
     ActorInfo,
     ActorStates,
-    CameraShot,
     DroneState,
     RecordedFrame,
     Recording,
+    SensorReading,
     SessionFacts,
 )
+from uavsim.records.sensors import Agent, Sensor
 
 MODELS = ModelLibrary()
 FORMATION = {0: (0.0, 0.0), 1: (20.0, 0.0), 2: (-20.0, 0.0), 3: (0.0, -20.0), 4: (0.0, 20.0)}
@@ -97,7 +98,7 @@ def make_city(folder: Path, *, seed: int, samples: int, vehicles: int = 60, dept
             at = np.array([4.0 + 5 * k, -3.0, altitude_m]) + ue_matrix(0, 0, yaw) @ np.array([*FORMATION[d], 0.0])
             map_SE3_flu = SE3(quaternion_of(F @ ue_matrix(0, 0, yaw) @ F), F @ at)
             drone_states.append(DroneState(d, map_SE3_flu, np.zeros(3), map_SE3_flu))
-            for spec in plan.rig:
+            for spec in plan.cameras:
                 channel = plan.channel(camera=spec.name, drone_id=d)
                 matrix = ue_matrix(0, 0, yaw) @ ue_matrix(*CAMERAS[spec.name])
                 shots.append(_shot(folder, plan, spec, channel, d, k, at, matrix, poses, cast, town, nothing, alone))
@@ -180,7 +181,7 @@ def _look(renderer, view, movers):
 
 def _shot(folder, plan, spec, channel, drone, k, at, matrix, poses, cast, town, nothing, alone):
     roll, pitch, yaw = euler_of(matrix) if abs(matrix[2, 0]) < 1 - 1e-12 else _straight_down(matrix)
-    view = View((*at, pitch, yaw, roll), spec.width_px, spec.height_px, spec.fov_deg)
+    view = View((*at, pitch, yaw, roll), spec.camera.width_px, spec.camera.height_px, spec.camera.fov_deg)
     image = _look(town, view, _movers(cast, poses, list(range(len(cast)))))
     ids = np.where(image.ids < 0x8000_0000, image.ids, 0).astype(np.uint16)
     names = {"instance": f"instance/{channel}/{k:06d}.png", "depth": f"depth/{channel}/{k:06d}.png"}
@@ -192,13 +193,9 @@ def _shot(folder, plan, spec, channel, drone, k, at, matrix, poses, cast, town, 
         if _may_be_seen(poses[row][0], at, matrix, spec):
             lone = _look(nothing, view, _movers(cast, poses, [row]))
             alone[k, channel, row + 1] = int((lone.ids == row + 1).sum())
-    focal = spec.width_px / 2
-    return CameraShot(
-        channel, drone, spec.name, SE3(quaternion_of(F @ matrix @ F @ OPTICAL_IN_FLU), F @ at), (roll, pitch, yaw),
-        np.array([[focal, 0, spec.width_px / 2], [0, focal, spec.height_px / 2], [0, 0, 1.0]]),
-        spec.width_px, spec.height_px,
-        {"rgb": "rgb.png", **{name: path for name, path in names.items() if name in spec.sensors}},
-    )  # fmt: skip
+    files = {"rgb": "rgb.png", **{name: path for name, path in names.items() if name in spec.modalities}}
+    map_SE3_optical = SE3(quaternion_of(F @ matrix @ F @ OPTICAL_IN_FLU), F @ at)
+    return SensorReading(Sensor(Agent(drone), spec), map_SE3_optical, (roll, pitch, yaw), files)
 
 
 def _straight_down(matrix):
@@ -208,4 +205,8 @@ def _straight_down(matrix):
 def _may_be_seen(at, camera, matrix, spec) -> bool:
     ahead, right, up = matrix.T @ (at - camera)
     reach = 8.0
-    return ahead > -reach and abs(right) < ahead + reach and abs(up) < ahead * spec.height_px / spec.width_px + reach
+    return (
+        ahead > -reach
+        and abs(right) < ahead + reach
+        and abs(up) < ahead * spec.camera.height_px / spec.camera.width_px + reach
+    )

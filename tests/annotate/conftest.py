@@ -1,6 +1,6 @@
 import pytest
 
-from tests.factories import make_recording
+from tools.common.factories import make_recording
 from uavsim.annotate import annotate
 from uavsim.records.labels import SceneLabels
 from uavsim.records.recording import Recording

@@ -16,7 +16,7 @@ from uavsim.records.recording import ActorInfo
 def actor(blueprint: str, *, base_type: str = "", tag: int = 14, kind: str = "vehicle", half=(2.0, 1.0, 0.7),
           offset=(0.0, 0.0, 0.7), **attributes: str) -> ActorInfo:  # fmt: skip
     box = SE3(np.array([1.0, 0, 0, 0]), np.array(offset))
-    return ActorInfo(1, 1, kind, blueprint, base_type, half, box, tag, attributes)  # type: ignore[arg-type]
+    return ActorInfo(1, 1, kind, blueprint, base_type, half, box, tag, attributes)
 
 
 @pytest.mark.parametrize(

@@ -15,21 +15,18 @@ from uavsim.errors import DatasetError
 from uavsim.images import codec
 from uavsim.records.labels import SceneLabels
 from uavsim.records.recording import MeasuredBoxes, RecordedFrame, Recording
-from uavsim.simulate.ports import CameraPose
+from uavsim.simulate.ports import SensorPose
 
 
 def measured(recording: Recording, frame: RecordedFrame, *, channels: list[str]) -> MeasuredBoxes | None:
-    poses = [
-        CameraPose(shot.channel, shot.drone_id, shot.camera, np.zeros(3), shot.ue_euler_deg, shot.map_SE3_optical)
-        for shot in frame.shots
-    ]
+    poses = [SensorPose(shot.sensor, np.zeros(3), shot.ue_euler_deg, shot.map_SE3_sensor) for shot in frame.cameras]
     measurement = SceneMeasurement(recording.plan, recording.actors)(frame.actors, frame.drones, poses)
-    for shot in reversed(frame.shots):  # threads end in any order
+    for shot in reversed(frame.cameras):  # threads end in any order
         if shot.channel in channels:
             ids, tags = codec.mask_ids_and_tags(recording.folder / shot.files["instance"])
             depth_m = codec.decode_depth(recording.folder / shot.files["depth"])
             measurement.see(shot.channel, ids=ids, tags=tags, depth_m=depth_m)
-    return measurement.result([shot.channel for shot in frame.shots])
+    return measurement.result([shot.channel for shot in frame.cameras])
 
 
 @pytest.fixture

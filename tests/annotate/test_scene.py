@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.dataset_factory import make_dataset
-from tests.factories import F, Mover, make_recording, street, ue_matrix
+from tools.common.factories import F, Mover, make_recording, street, ue_matrix
 from uavsim.annotate import AnnotateOptions, annotate, options_of_plan, write_lidar_files
 from uavsim.annotate.lidar_files import lidar_top_points
 from uavsim.annotate.relocate import in_dataset
@@ -99,13 +99,15 @@ def test_the_same_again_and_from_the_data_set(recording: Recording, tmp_path: Pa
 def test_masks_that_are_missing_or_wrong_are_told(tmp_path: Path) -> None:
     recording = make_recording(tmp_path, samples=1, **SMALL)
     frame = recording.frames[0]
-    bare = replace(frame, shots=(replace(frame.shots[0], files={"rgb": "rgb.png"}), *frame.shots[1:]))
+    bare = replace(frame, readings=(replace(frame.cameras[0], files={"rgb": "rgb.png"}), *frame.cameras[1:]))
     with pytest.raises(DatasetError, match="no mask"):
         annotate(replace(recording, frames=(bare,)))
-    large = replace(frame, shots=(replace(frame.shots[0], width_px=65), *frame.shots[1:]))
+    camera = frame.cameras[0].sensor
+    wide = replace(camera, spec=replace(camera.spec, params=replace(camera.spec.camera, width_px=65)))
+    large = replace(frame, readings=(replace(frame.cameras[0], sensor=wide), *frame.cameras[1:]))
     with pytest.raises(DatasetError, match="its camera is not"):
         annotate(replace(recording, frames=(large,)))
-    (tmp_path / frame.shots[0].files["instance"]).write_bytes(b"")
+    (tmp_path / frame.cameras[0].files["instance"]).write_bytes(b"")
     with pytest.raises(DatasetError, match="neither PNG nor JPEG"):
         annotate(recording)
     sweep = replace(frame, sample_index=None)

@@ -33,7 +33,7 @@ def keys(city: City, labels: SceneLabels) -> list[tuple[int, str, int]]:
 def test_visible_pixels_are_the_masks_exactly(city: City, labels: SceneLabels) -> None:
     counted = dict(zip(keys(city, labels), labels.views.visible_px.tolist(), strict=True))
     for frame in city.recording.frames:
-        for shot in frame.shots:
+        for shot in frame.cameras:
             ids, _ = codec.mask_ids_and_tags(city.recording.folder / shot.files["instance"])
             boxed = labels.boxes.instance_id[labels.boxes.sample_index == frame.sample_index]
             found = np.intersect1d(np.unique(ids[ids > 0]), boxed)  # what is out of range has no box
@@ -69,7 +69,7 @@ def test_tight_boxes_hold_all_pixels_and_nothing_beside(city: City, labels: Scen
     frame = city.recording.frames[0]
     tight = dict(zip(keys(city, labels), labels.views.visible_box_px.tolist(), strict=True))
     amodal = dict(zip(keys(city, labels), labels.views.amodal_box_px.tolist(), strict=True))
-    for shot in frame.shots[:5]:
+    for shot in frame.cameras[:5]:
         ids, _ = codec.mask_ids_and_tags(city.recording.folder / shot.files["instance"])
         for i in np.intersect1d(np.unique(ids), labels.boxes.instance_id[labels.boxes.sample_index == 0]).tolist():
             lines, columns = np.nonzero(ids == i)

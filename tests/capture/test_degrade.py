@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tests.plans import scene_plan
+from tools.common.plans import scene_plan
 from uavsim.capture.degrade import agent_view, degraded_image, image_changes
 from uavsim.geometry.se3 import SE3
 from uavsim.records.plan import DegradationPlan

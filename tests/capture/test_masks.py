@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 
 from tests.encounter_factory import HALF_M, encounter_plan, place_of
-from tests.plans import scene_plan
-from uavsim.capture.camera_capture import intrinsics
+from tools.common.plans import scene_plan
 from uavsim.capture.masks import MaskBinder, MaskView
-from uavsim.capture.rig import camera_poses
+from uavsim.capture.rig import sensor_poses
 from uavsim.errors import MissedTick
 from uavsim.geometry import pinhole, quaternion
 from uavsim.geometry.se3 import SE3
@@ -39,17 +38,17 @@ def _views(shown_ids: list[int], states: ActorStates) -> list[MaskView]:
     plan = scene_plan()
     swarm = PlannedSwarm()
     swarm.begin(plan, heartbeat=lambda _phase, _tick: None)
-    matrices = intrinsics(plan)
     views = []
-    for pose in camera_poses(plan, swarm.advance(0)):
+    for pose in sensor_poses(plan, swarm.advance(0)):
         ids, tags = np.zeros((180, 320), np.uint16), np.ones((180, 320), np.uint8)
         ids[:8, :8], tags[:8, :8] = 0x8123, 14
         optical = pose.map_SE3_optical.apply_inverse(states.map_SE3_actor.translation_m + [0, 0, 0.7])
-        for shown, (u, v) in zip(shown_ids, pinhole.project(optical, intrinsic=matrices[pose.camera]), strict=True):
+        middle_px = pinhole.project(optical, intrinsic=pose.sensor.spec.camera.intrinsic)
+        for shown, (u, v) in zip(shown_ids, middle_px, strict=True):
             if 5 < u < 315 and 5 < v < 175:
                 ids[int(v) - 3 : int(v) + 4, int(u) - 3 : int(u) + 4] = shown
                 tags[int(v) - 3 : int(v) + 4, int(u) - 3 : int(u) + 4] = 14
-        views.append(MaskView(pose, matrices[pose.camera], ids, tags))
+        views.append(MaskView(pose, pose.sensor.spec.camera.intrinsic, ids, tags))
     return views
 
 
@@ -170,8 +169,8 @@ def test_two_pixels_of_an_intruder_prove_ids() -> None:
     states = ActorStates(np.array([3]), SE3(quaternion.IDENTITY, place[None]), zero, zero, zero, zero)
     swarm = PlannedSwarm()
     swarm.begin(plan, heartbeat=lambda _phase, _tick: None)
-    (pose,) = camera_poses(plan, swarm.advance(0))
-    matrix = intrinsics(plan)["FRONT"]
+    (pose,) = sensor_poses(plan, swarm.advance(0))
+    matrix = pose.sensor.spec.camera.intrinsic
     column, line = pinhole.project(pose.map_SE3_optical.apply_inverse(place), intrinsic=matrix).astype(int)
     ids, tags = np.zeros((160, 200), np.uint16), np.full((160, 200), 11, np.uint8)
     ids[line, column : column + 2], tags[line, column : column + 2] = 1042, 21

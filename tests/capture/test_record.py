@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from tests.capture.test_recording_writer import INFOS, PLAN, STATES, _images
-from tests.plans import scene_plan
+from tools.common.plans import scene_plan
 from uavsim.annotate.measure import SceneMeasurement
 from uavsim.capture import recording_writer
 from uavsim.capture.measuring import MeasureScene
@@ -41,7 +41,7 @@ class Simulator:
 
     def begin_scene(self, plan: Any, *, heartbeat: Any) -> tuple[Simulator, SceneTraffic]:
         del plan, heartbeat
-        return self, SceneTraffic(INFOS, 2, 2, 0, 0)
+        return self, SceneTraffic(INFOS, {"vehicles": (2, 2)})
 
     def capture(self, step: int, *, poses_of: Any) -> tuple[Any, ...]:
         drones = self.swarm.advance(step)
@@ -83,7 +83,7 @@ def test_every_capture_is_recorded_with_its_own_images(tmp_path: Path) -> None:
     assert [(f.step, f.sample_index, f.simulator_frame) for f in recording.frames] == [(0, 0, 77), (10, 1, 87)]
     for frame, readings in zip(recording.frames, simulator.taken, strict=True):
         images = {r.channel: r.data for r in readings if r.modality == "rgb"}
-        for shot in frame.shots:
+        for shot in frame.readings:
             pixels = codec.decode_rgb(recording.folder / shot.files["rgb"])
             np.testing.assert_array_equal(pixels, images[shot.channel][..., 2::-1])
         assert frame.measured is not None

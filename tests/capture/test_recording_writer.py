@@ -9,18 +9,18 @@ import msgpack
 import numpy as np
 import pytest
 
-from tests.plans import scene_plan
 from tests.records.test_codec import assert_same
-from uavsim.capture.camera_capture import CameraCapture, assemble_capture
-from uavsim.capture.masks import MaskBinder
+from tools.common.plans import scene_plan
+from uavsim.capture.assemble import Assembler, Capture
 from uavsim.capture.recording_reader import LOG_NAME, read_recording
 from uavsim.capture.recording_writer import RecordingWriter
-from uavsim.capture.rig import camera_poses
+from uavsim.capture.rig import sensor_poses
 from uavsim.errors import DatasetError, MissedTick, StorageError
 from uavsim.geometry.se3 import SE3
 from uavsim.images import codec
+from uavsim.records.plan import ScenePlan
 from uavsim.records.recording import ActorInfo, ActorStates, RecordedFrame, SessionFacts
-from uavsim.simulate.ports import CameraPose, Reading
+from uavsim.simulate.ports import Reading, SensorPose
 from uavsim.simulate.swarm import PlannedSwarm
 
 PLAN = scene_plan(samples=2)
@@ -40,10 +40,10 @@ INFOS = (
 FACTS = SessionFacts("mock", "0.9.16", "0.9.16", "carla", 30, 25, 0, 0, "actor_id")
 
 
-def _poses() -> list[CameraPose]:
+def _poses(plan: ScenePlan = PLAN) -> list[SensorPose]:
     swarm = PlannedSwarm()
-    swarm.begin(PLAN, heartbeat=lambda _phase, _tick: None)
-    return camera_poses(PLAN, swarm.advance(0))
+    swarm.begin(plan, heartbeat=lambda _phase, _tick: None)
+    return sensor_poses(plan, swarm.advance(0))
 
 
 def _images(seed: int = 1) -> list[Reading]:
@@ -55,19 +55,19 @@ def _images(seed: int = 1) -> list[Reading]:
     return images
 
 
-def _assemble(images: list[Reading]) -> list[CameraCapture]:
-    return assemble_capture(PLAN, poses=_poses(), readings=images, states=STATES, binder=MaskBinder(INFOS))
+def _assemble(images: list[Reading]) -> list[Capture]:
+    return Assembler(PLAN, INFOS).assemble(_poses(), images, STATES)
 
 
 def _record(folder: Path) -> list[Reading]:
     images = _images()
     with RecordingWriter(folder, PLAN) as writer:
         for step in PLAN.capture_steps:
-            shots, _ = writer.put(_assemble(images), step=step)
+            readings = writer.put(_assemble(images), step=step)
             sample = step // 10
             writer.add(
                 RecordedFrame(
-                    step, PLAN.start_timestamp_us + step * 50_000, 77 + step, sample, (), shots, STATES, (0.5,) * 14
+                    step, PLAN.start_timestamp_us + step * 50_000, 77 + step, sample, (), readings, STATES, (0.5,) * 14
                 )
             )
         writer.finish(FACTS, INFOS)
@@ -83,8 +83,8 @@ def test_what_was_put_is_what_is_read(tmp_path: Path) -> None:
     frame = recording.frames[1]
     assert_same(frame.actors, STATES)
     assert_same(recording.plan, PLAN)
-    assert [s.channel for s in frame.shots] == list(PLAN.channels)
-    shot = frame.shots[7]
+    assert [s.channel for s in frame.readings] == list(PLAN.channels)
+    shot = frame.readings[7]
     assert "rgb" in shot.files
     pixels = codec.decode_rgb(recording.folder / shot.files["rgb"])
     np.testing.assert_array_equal(pixels, images[14].data[..., 2::-1])  # the simulator's blue-first became red-first
@@ -136,19 +136,17 @@ def test_a_disk_that_is_full_while_it_flies_is_told_with_what_to_do(
 
 
 def test_a_missing_image_is_an_error() -> None:
-    with pytest.raises(MissedTick, match="CAMERA_LEFT_id_2 has no instance image"):
+    with pytest.raises(MissedTick, match="CAMERA_LEFT_id_2 has no instance reading"):
         _assemble([i for i in _images() if (i.channel, i.modality) != ("CAMERA_LEFT_id_2", "instance")])
 
 
 def test_what_changed_before_the_scene_is_unknown() -> None:
     """A camera outlives scenes: what it compares its first image with was another scene's."""
-    camera = replace(PLAN.rig[0], sensors=("rgb", "instance", "optical_flow"))
+    camera = replace(PLAN.rig[0], modalities=("rgb", "instance", "optical_flow"))
     plan = replace(PLAN, rig=(camera, *PLAN.rig[1:]))
     flow = [Reading(c, "optical_flow", np.ones((180, 320, 2), np.float32)) for c in PLAN.channels if "FRONT" in c]
     for first in (True, False):
-        captures = assemble_capture(
-            plan, poses=_poses(), readings=_images() + flow, states=STATES, binder=MaskBinder(INFOS), first=first
-        )
+        captures = Assembler(plan, INFOS).assemble(_poses(plan), _images() + flow, STATES, first=first)
         front = [c.data["optical_flow"] for c in captures if "optical_flow" in c.data]
         assert len(front) == 5
         assert all(np.isnan(f).all() == first and f.shape == (180, 320, 2) for f in front)

@@ -1,15 +1,18 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.plans import rig, scene_plan
-from uavsim.capture.rig import camera_poses
+from tools.common.plans import rig, scene_plan
+from uavsim.capture.rig import sensor_poses
 from uavsim.geometry import quaternion
 from uavsim.geometry.se3 import SE3
-from uavsim.records.plan import CameraSpec
+from uavsim.records.plan import ScenePlan, SwarmTrajectory
 from uavsim.records.recording import DroneState
+from uavsim.records.sensors import CameraParams, SensorSpec
 from uavsim.simulate.swarm import PlannedSwarm
 
 
@@ -18,10 +21,14 @@ def _drone(t_m: list[float], q: np.ndarray) -> DroneState:
     return DroneState(0, map_SE3_flu, np.zeros(3), map_SE3_flu)
 
 
+def _of_one(plan: ScenePlan) -> ScenePlan:
+    return replace(plan, swarm=SwarmTrajectory((0,), plan.swarm.map_SE3_flu[:, :1]))
+
+
 def test_level_drone_facing_map_x() -> None:
     """Worked out on paper: FRONT looks forward and down, RIGHT looks to -y (the map's y is left), BOTTOM straight down."""
-    poses = camera_poses(scene_plan(), [_drone([10.0, 20.0, 60.0], np.array([1.0, 0, 0, 0]))])
-    look = {p.camera: p.map_SE3_optical.rotate(np.array([0.0, 0.0, 1.0])) for p in poses}
+    poses = sensor_poses(_of_one(scene_plan()), [_drone([10.0, 20.0, 60.0], np.array([1.0, 0, 0, 0]))])
+    look = {p.sensor.spec.name: p.map_SE3_optical.rotate(np.array([0.0, 0.0, 1.0])) for p in poses}
     h = np.sqrt(0.5)
     np.testing.assert_allclose(look["FRONT"], [h, 0, -h], atol=1e-12)
     np.testing.assert_allclose(look["BACK"], [-h, 0, -h], atol=1e-12)
@@ -34,8 +41,10 @@ def test_level_drone_facing_map_x() -> None:
 
 
 def test_mount_offset_turns_with_the_drone() -> None:
-    spec = CameraSpec("FRONT", (2.0, 0.0, 0.5), (0.0, 0.0, 0.0), 320, 180, 90.0)
-    poses = camera_poses(scene_plan(cameras=(spec,)), [_drone([0.0, 0.0, 0.0], quaternion.from_yaw(np.pi / 2))])
+    spec = SensorSpec("FRONT", (2.0, 0.0, 0.5), (0.0, 0.0, 0.0), CameraParams(320, 180, 90.0), ("rgb", "instance"))
+    poses = sensor_poses(
+        _of_one(scene_plan(cameras=(spec,))), [_drone([0.0, 0.0, 0.0], quaternion.from_yaw(np.pi / 2))]
+    )
     np.testing.assert_allclose(poses[0].map_SE3_optical.translation_m, [0, 2, 0.5], atol=1e-7)
 
 
@@ -43,7 +52,7 @@ def test_channels_come_in_the_order_of_the_plan() -> None:
     plan = scene_plan()
     swarm = PlannedSwarm()
     swarm.begin(plan, heartbeat=lambda _phase, _tick: None)
-    assert [p.channel for p in camera_poses(plan, swarm.advance(0))] == list(plan.channels)
+    assert [p.channel for p in sensor_poses(plan, swarm.advance(0))] == list(plan.channels)
 
 
 @given(yaw_deg=st.floats(-180, 180), roll_deg=st.floats(-20, 20), pitch_deg=st.floats(-20, 20), x=st.floats(-400, 700))
@@ -52,7 +61,7 @@ def test_what_is_sent_is_what_is_recorded(yaw_deg: float, roll_deg: float, pitch
     from uavsim.geometry import unreal
 
     q = unreal.map_q_flu_from_ue_euler(np.array([roll_deg, pitch_deg, yaw_deg]))
-    for pose in camera_poses(scene_plan(cameras=rig()), [_drone([x, -12.3, 61.7], q)]):
+    for pose in sensor_poses(_of_one(scene_plan(cameras=rig())), [_drone([x, -12.3, 61.7], q)]):
         for value in (*pose.ue_location_m, *pose.ue_euler_deg):
             assert float(np.float32(value)) == value
         again = unreal.map_q_optical_from_ue_euler(np.array(pose.ue_euler_deg))

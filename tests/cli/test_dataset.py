@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from tests.dataset_factory import files_of, write_log
-from tests.factories import make_recording
+from tools.common.factories import make_recording
 from uavsim.cli import build_app
 from uavsim.dataset.tables import read_rows
 from uavsim.errors import InputError, UnknownNameError

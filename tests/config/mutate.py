@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from uavsim.config.library import KINDS, packaged_root
+from uavsim.config.library import kinds, packaged_root
 from uavsim.config.load import parse
 
 RAW = "@@{}@@"
@@ -89,7 +89,7 @@ def renamed(value: Any, path: tuple[Any, ...], key: str) -> Any:
 
 def model_keys(kind: str) -> set[str]:
     """Every key of a kind's models, at any depth."""
-    schema = KINDS[kind].model_json_schema(by_alias=True)
+    schema = kinds()[kind].model_json_schema(by_alias=True)
     found: set[str] = set()
 
     def walk(part: Any) -> None:

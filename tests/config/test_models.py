@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from uavsim.config.library import KINDS
+from uavsim.config.library import kinds
 from uavsim.config.load import load
 from uavsim.errors import ConfigError
 
@@ -101,12 +101,12 @@ def test_refused(tmp_path, kind, text, message):
     path = tmp_path / "some.yaml"
     path.write_text(text)
     with pytest.raises(ConfigError) as caught:
-        load(path, KINDS[kind])
+        load(path, kinds()[kind])
     assert message in str(caught.value)
 
 
 def test_short_forms():
-    dataset: Any = KINDS["dataset"].model_validate(
+    dataset: Any = kinds()["dataset"].model_validate(
         {
             "towns": {"T": {"scenes": 1}},
             "formation": "cross",
@@ -117,7 +117,7 @@ def test_short_forms():
     )
     assert dataset.formation.names == ("cross",)
     assert dataset.altitude_m.fixed == 40
-    assert dataset.traffic.blueprints.ids == ("uav3d", "vehicle.audi.a2")
-    routes: Any = KINDS["routes"].model_validate({"town": "T", "routes": {"r": {"path": ((1, 2), {"at": (3, 4)})}}})
+    assert dataset.ingredients.block("traffic").blueprints.ids == ("uav3d", "vehicle.audi.a2")
+    routes: Any = kinds()["routes"].model_validate({"town": "T", "routes": {"r": {"path": ((1, 2), {"at": (3, 4)})}}})
     route = routes.routes["r"]
     assert [item.at for item in route.path] == [(1, 2), (3, 4)]

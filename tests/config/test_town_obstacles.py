@@ -52,4 +52,4 @@ def test_the_file_says_what_the_town_has(name: str) -> None:
     config = CONFIGS[name]
     assert config.carla_map in NAMES
     wanted = obstacles_of(load_town(config.carla_map, seed=SEED).objects, config)
-    assert list(config.obstacles) == wanted, f"run scripts/town_obstacles --write {config.name}"
+    assert list(config.obstacles) == wanted, f"run scripts/trial town-obstacles --write {config.name}"

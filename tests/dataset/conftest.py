@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from tests.dataset_factory import in_uav3d, make_dataset
-from tests.factories import make_recording
+from tools.common.factories import make_recording
 from uavsim.annotate import annotate
 from uavsim.dataset import Fragment, scene_fragment
 from uavsim.records.labels import SceneLabels

@@ -9,12 +9,13 @@ import numpy as np
 import pytest
 
 from tests.dataset_factory import files_of, make_dataset
+from uavsim.access import open_folder
 from uavsim.dataset.convert import convert
 from uavsim.dataset.reader import open_dataset
 from uavsim.dataset.schema import LIDARSEG, SAMPLE_ANNOTATION
 from uavsim.dataset.tables import read_rows
 from uavsim.evaluate.judge_process import run_judge
-from uavsim.export.keyframes import ExportRequest, open_source
+from uavsim.export.request import bev_of, lidar_of
 from uavsim.geometry.se3 import SE3
 from uavsim.images import points
 from uavsim.validate.validator import validate_version
@@ -120,9 +121,9 @@ def test_readers_and_exports_see_the_lidars(root: Path) -> None:
     for table in (LIDARSEG, SAMPLE_ANNOTATION):
         (row, *_) = _table(root, table.name)
         assert list(row) == list(table.row.__annotations__)
-    frame = next(iter(open_source(ExportRequest(root, root)).keyframes()))
-    assert [turn.drone_id for turn in frame.turns] == [0, 1]
-    assert "LIDAR_TOP" in frame.lidar_file
+    sample = next(open_folder(root, "v1.0-mini").samples())
+    assert [lidar_of(sample, drone) is not None for drone in (0, 1, 2)] == [True, True, False]
+    assert "LIDAR_TOP" in bev_of(sample).filename
 
 
 def test_the_unmodified_devkit_reads_draws_and_projects_them(root: Path) -> None:

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tests.factories import UE_TO_OPTICAL, F, camera_pose_ue, make_plan, shape_of, street, ue_matrix
+from tools.common.factories import UE_TO_OPTICAL, F, camera_pose_ue, make_plan, shape_of, street, ue_matrix
 from uavsim.annotate import annotate
 from uavsim.dataset import Fragment, final_paths, scene_fragment
 from uavsim.dataset.vocabulary import attribute_token, category_token
@@ -172,7 +172,9 @@ def test_velocity_is_the_simulators(fragment: Fragment) -> None:
 def test_what_agents_are_told_wrongly_stands_beside_the_truth(recording: Recording) -> None:
     told = {"reported_translation": [1.0, 2.0, 3.0], "reported_rotation": [1.0, 0.0, 0.0, 0.0], "dropped": False,
             "reported_timestamp_us": 5, "arrival_timestamp_us": 9, "file": "degraded/X/000000.png"}  # fmt: skip
-    frames = [replace(f, shots=(replace(f.shots[0], degradation=told), *f.shots[1:])) for f in recording.frames[:1]]
+    frames = [
+        replace(f, readings=(replace(f.readings[0], degradation=told), *f.readings[1:])) for f in recording.frames[:1]
+    ]
     worse = replace(recording, frames=(*frames, *recording.frames[1:]))
     rows = scene_fragment(annotate(worse)).rows
     assert len(rows["agent_view"]) == 1
@@ -180,7 +182,7 @@ def test_what_agents_are_told_wrongly_stands_beside_the_truth(recording: Recordi
     assert rows["agent_view"][0]["arrival_timestamp_us"] == 9
     assert "file" not in rows["agent_view"][0]
     (layer,) = [row for row in rows["layer"] if row["kind"] == "degraded"]
-    channel = worse.frames[0].shots[0].channel
+    channel = worse.frames[0].readings[0].channel
     assert layer["filename"] == final_paths(worse)["degraded/X/000000.png"]
     assert layer["filename"].startswith(f"degraded/{channel}/scene_00__{channel}__")
 

@@ -18,6 +18,8 @@ cameras:
   FRONT: {{pitch_deg: -45}}
   BOTTOM: {{pitch_deg: -90}}
 lidar: {{mount_m: [0.5, 0.2, -0.1], pitch_deg: -10, yaw_deg: 30, channels: 32, points_per_second: 160000, upper_fov_deg: -20}}
+mounted:
+  NOSE: {{lidar: {{mount_m: [0.6, 0, 0], channels: 8, points_per_second: 40000, upper_fov_deg: -5, lower_fov_deg: -60}}}}
 """
 _SCENE = ("--dataset", "smoke", "--town", "Town10HD", "--scenes", "0", "--samples", "2", "--seed", "7")
 

@@ -25,7 +25,7 @@ def test_everything_asked_for_is_there(flown: tuple[str, Path]) -> None:
     layer = json.loads((out / "v1.0-mini/layer.json").read_bytes())
     assert {row["kind"] for row in layer} == set(kinds)
     assert all((out / row["filename"]).is_file() for row in layer)
-    assert len(list((out / "samples/LIDAR_id_3").iterdir())) == 2
+    assert [len(list((out / f"samples/{name}_id_3").iterdir())) for name in ("LIDAR", "LIDAR_NOSE")] == [2, 2]
 
 
 def test_the_validator_and_the_devkit_agree(flown: tuple[str, Path]) -> None:
@@ -35,7 +35,7 @@ def test_the_validator_and_the_devkit_agree(flown: tuple[str, Path]) -> None:
     report = run_judge("devkit_check", str(out), "v1.0-mini", "--only", "tables", "--only", "lidar")
     lidar = report["checks"]["lidar"]
     assert report["ok"], lidar
-    assert lidar["lidars"] == 5
+    assert lidar["lidars"] == 10
     assert lidar["compared_with_depth"] > 5000
     assert lidar["share_as_deep"] > 0.97
 

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import IO
 
 import pytest
+from headless_simulator.testing import RunningSimulator, running_simulator
 
-from tests.conftest import RunningSimulator, running_simulator
-from tests.plans import rig, scene_plan
+from tools.common.plans import rig, scene_plan
 from uavsim.capture.recording_reader import read_recording
 from uavsim.records.codec import pack_plan
 from uavsim.records.plan import ScenePlan
@@ -68,6 +68,6 @@ def test_what_a_killed_client_left_does_not_reach_the_next_scene(shared: Running
     first, second = (read_recording(tmp_path / name / "rec") for name in ("first", "second"))
     for a, b in zip(first.frames, second.frames, strict=True):
         assert a.actors.map_SE3_actor.translation_m.tolist() == b.actors.map_SE3_actor.translation_m.tolist()
-        for shot, second_shot in zip(a.shots, b.shots, strict=True):
+        for shot, second_shot in zip(a.readings, b.readings, strict=True):
             for one, other in zip(shot.files.values(), second_shot.files.values(), strict=True):
                 assert (first.folder / str(one)).read_bytes() == (second.folder / str(other)).read_bytes()

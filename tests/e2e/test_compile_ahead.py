@@ -10,9 +10,9 @@ import time
 from pathlib import Path
 
 import pytest
+from headless_simulator.testing import RunningSimulator
 
-from tests.conftest import RunningSimulator
-from tests.plans import rig, scene_plan
+from tools.common.plans import rig, scene_plan
 from uavsim.annotate.compile_ahead import CompileAhead
 from uavsim.environment import python_command
 from uavsim.records.codec import pack_plan

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.conftest import running_simulator
+from headless_simulator.testing import running_simulator
+
 from tests.e2e.command import uavsim
 
 JOB = ("--dataset", "smoke", "--town", "Town10HD", "--scenes", "0", "--samples", "2")

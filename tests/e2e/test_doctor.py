@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from headless_simulator.testing import running_simulator
 
-from tests.conftest import running_simulator
 from tests.e2e.command import uavsim
 from tests.e2e.test_main_job import DATASET
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import subprocess
@@ -15,6 +14,7 @@ import pytest
 
 from tests.e2e.command import uavsim
 from tests.evaluate.unreal_view import corners_ue, load, project_ue
+from tools.common.leftovers import dataset_files
 from uavsim.evaluate.judge_process import run_judge
 from uavsim.images import codec
 
@@ -78,12 +78,6 @@ def made(dataset_yaml: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return out
 
 
-def content(out: Path) -> dict[str, str]:
-    """Every file of the data set itself, by hash; what ``.uavsim`` keeps about the run is not of it."""
-    files = (p for p in out.rglob("*") if p.is_file() and ".uavsim" not in p.parts)
-    return {str(p.relative_to(out)): hashlib.sha256(p.read_bytes()).hexdigest() for p in files}
-
-
 def test_what_was_asked_for_is_there(made: Path) -> None:
     scenes = json.loads((made / "v1.0-mini/scene.json").read_text())
     images = [r for r in json.loads((made / "v1.0-mini/sample_data.json").read_text()) if r["fileformat"] == "png"]
@@ -133,18 +127,18 @@ def test_same_seed_same_bytes_another_seed_does_not(made: Path, dataset_yaml: Pa
     again, other = tmp_path / "again", tmp_path / "other"
     assert uavsim("generate", "--dataset", dataset_yaml, "--out", again).returncode == 0
     assert uavsim("generate", "--dataset", dataset_yaml, "--seed", "12", "--out", other).returncode == 0
-    assert content(again) == content(made)
-    first, second = content(made), content(other)
+    assert dataset_files(again) == dataset_files(made)
+    first, second = dataset_files(made), dataset_files(other)
     assert first["v1.0-mini/sample_annotation.json"] != second["v1.0-mini/sample_annotation.json"]
 
 
 def test_a_second_start_finds_everything_done(made: Path, dataset_yaml: Path) -> None:
     """As a user without a Prefect server meets it: none is started for it, and no simulator."""
-    before = content(made)
+    before = dataset_files(made)
     env = {name: value for name, value in os.environ.items() if not name.startswith("PREFECT_API_")}
     done = uavsim("generate", "--dataset", dataset_yaml, "--out", made, env=env)
     assert done.returncode == 0
-    assert content(made) == before
+    assert dataset_files(made) == before
 
 
 @pytest.mark.parametrize(
@@ -205,7 +199,7 @@ def test_sigterm_while_server_and_simulator_start_is_exit_130(dataset_yaml: Path
 
 
 def test_a_folder_with_another_data_set_is_left_alone(made: Path) -> None:
-    before = content(made)
+    before = dataset_files(made)
     done = uavsim("generate", "--dataset", "smoke", "--town", "Town10HD", "--out", made)
     assert done.returncode == 2
-    assert content(made) == before
+    assert dataset_files(made) == before

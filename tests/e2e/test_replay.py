@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 from pathlib import Path
 
 from tests.e2e.command import uavsim
 from tests.e2e.test_main_job import RIG
-from tools.trials.small_dataset import one_scene
-
-
-def contents(root: Path) -> dict[str, str]:
-    """Return the hash of every file but the run's own notes."""
-    keys = {str(p.relative_to(root)): p for p in root.rglob("*") if p.is_file()}
-    return {k: hashlib.sha256(p.read_bytes()).hexdigest() for k, p in keys.items() if not k.startswith(".uavsim")}
+from tools.common.leftovers import dataset_files
+from tools.common.small_dataset import one_scene
 
 
 def test_a_replay_is_the_same_bytes_and_without_an_actor_only_that_is_missing(tmp_path: Path) -> None:
@@ -23,12 +17,14 @@ def test_a_replay_is_the_same_bytes_and_without_an_actor_only_that_is_missing(tm
     assert done.returncode == 0, done.stdout + done.stderr
     done = uavsim("replay", source, "--out", again)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert contents(again) == contents(source)
+    assert dataset_files(again) == dataset_files(source)
     done = uavsim("replay", again, "--out", less, "--hide", "3", "--weather", "night")  # a replay has a recording, too
     assert done.returncode == 0, done.stdout + done.stderr
-    assert contents(less).keys() == contents(source).keys()
+    assert dataset_files(less).keys() == dataset_files(source).keys()
     assert all(
-        digest != contents(source)[key] for key, digest in contents(less).items() if key.startswith("samples/CAM")
+        digest != dataset_files(source)[key]
+        for key, digest in dataset_files(less).items()
+        if key.startswith("samples/CAM")
     )
     wrong = uavsim("replay", tmp_path, "--out", tmp_path / "new")
     assert wrong.returncode == 2

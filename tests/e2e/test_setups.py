@@ -13,7 +13,7 @@ import pytest
 from tests.e2e.command import uavsim
 from tests.e2e.flights import Flights
 from tests.e2e.test_main_job import RIG
-from tools.trials.small_dataset import one_scene
+from tools.common.small_dataset import one_scene
 from uavsim.capture.recording_reader import read_recording
 
 FLOAT32_M = 1e-4  # at the extent of a town

@@ -36,7 +36,7 @@ def run_block(kind: str, source: str, folder: Path, home: Path) -> str:
         (module,) = set(re.findall(r"^(?:from|import) (\w+)", source, flags=re.MULTILINE))
         python = ROOT / PYTHON_OF[module] / "bin/python"
         if not python.exists():
-            pytest.skip(f"no {PYTHON_OF[module]} here; scripts/setup_readers makes it")
+            pytest.skip(f"no {PYTHON_OF[module]} here; scripts/setup --readers makes it")
         command = [str(python), "-W", "ignore", "-c", source]
     run = subprocess.run(command, cwd=folder, env=environment(home), capture_output=True, text=True, check=False)
     assert run.returncode == 0, f"{source}\n{run.stdout[-2000:]}\n{run.stderr[-2000:]}"

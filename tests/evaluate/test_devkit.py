@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from tests.evaluate.unreal_view import corners_ue, load, project_ue
-from tests.factories import street
 from tests.validate.disk import Disk
 from tests.validate.small import VERSION, write_small
+from tools.common.factories import street
 from uavsim.errors import InputError
 from uavsim.evaluate.devkit import devkit_report, devkit_scores, problems_of
 from uavsim.evaluate.judge_process import run_judge

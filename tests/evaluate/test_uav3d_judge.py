@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.factories import make_recording
+from tools.common.factories import make_recording
 from uavsim.annotate import annotate, write_lidar_files
 from uavsim.dataset import assemble, final_paths, pack_fragment, scene_fragment
 from uavsim.evaluate.uav3d_judge import uav3d_report

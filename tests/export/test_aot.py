@@ -11,13 +11,13 @@ import pytest
 
 from tests.dataset_factory import make_dataset
 from tests.encounter_factory import FRAMES, START_M, make_encounter_dataset
-from uavsim.dataset.encounter_rows import aot_box
 from uavsim.errors import InputError
 from uavsim.evaluate.aot_encounters import find_encounters
 from uavsim.evaluate.readers.aot_files import read_aot_truth
 from uavsim.export import EXPORTERS, ExportRequest
 from uavsim.export.aot_encounters import Row, valid_encounters
 from uavsim.images import codec
+from uavsim.ingredients.intruders.rows import aot_box
 
 
 @pytest.fixture(scope="module")

@@ -146,7 +146,7 @@ def test_nerfstudio(paper: Path, tmp_path: Path) -> None:
 
 def test_mcap(paper: Path, tmp_path: Path) -> None:
     if not READERS.exists():
-        pytest.skip("no .venv-readers here; scripts/setup_readers makes it")
+        pytest.skip("no .venv-readers here; scripts/setup --readers makes it")
     (path,) = export_mcap(ExportRequest(paper, tmp_path))
     script = (
         "import sys, json\n"

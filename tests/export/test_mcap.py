@@ -17,7 +17,7 @@ READERS = Path(__file__).parents[2] / ".venv-readers/bin/python"
 
 def test_mcaps_own_reader_finds_every_message(strict: Path, tmp_path: Path) -> None:
     if not READERS.exists():
-        pytest.skip("no .venv-readers here; scripts/setup_readers makes it")
+        pytest.skip("no .venv-readers here; scripts/setup --readers makes it")
     (path,) = export_mcap(ExportRequest(strict, tmp_path, split="uav_val"))
     script = (
         "import sys, json, collections\n"
@@ -41,11 +41,11 @@ def test_mcaps_own_reader_finds_every_message(strict: Path, tmp_path: Path) -> N
         assert got["sizes"][f"/{image.channel}/image"] > len(image.bytes())
 
 
-def test_a_file_that_is_there_is_left(strict: Path, tmp_path: Path) -> None:
-    (tmp_path / "scene_00.mcap").write_bytes(b"mine")
-    with pytest.raises(StorageError, match=r"scene_00\.mcap"):
-        export_mcap(ExportRequest(strict, tmp_path))
-    assert (tmp_path / "scene_00.mcap").read_bytes() == b"mine"
+def test_a_file_that_is_there_is_replaced_whole(strict: Path, tmp_path: Path) -> None:
+    (tmp_path / "scene_00.mcap").write_bytes(b"of a run before")
+    export_mcap(ExportRequest(strict, tmp_path))
+    export_mcap(ExportRequest(strict, tmp_path / "new"))
+    assert (tmp_path / "scene_00.mcap").read_bytes() == (tmp_path / "new/scene_00.mcap").read_bytes()
 
 
 @pytest.mark.parametrize(
@@ -53,9 +53,12 @@ def test_a_file_that_is_there_is_left(strict: Path, tmp_path: Path) -> None:
     [
         (
             OSError(errno.ENOSPC, "No space left on device"),
-            "the disk is full; free space and remove what it wrote into",
+            "the disk is full; free space and run the same command again$",
         ),
-        (RuntimeError("FoxgloveError: attempted another write"), "attempted another write; free space, remove what"),
+        (
+            RuntimeError("FoxgloveError: attempted another write"),
+            "attempted another write; free space and run the same command again$",
+        ),
     ],
 )
 def test_a_full_disk_is_told_with_how_to_begin_anew(

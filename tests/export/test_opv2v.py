@@ -4,7 +4,7 @@ from pathlib import Path
 import numpy as np
 import yaml
 
-from tests.factories import camera_pose_ue, drone_pose, make_plan, street, ue_matrix
+from tools.common.factories import camera_pose_ue, drone_pose, make_plan, street, ue_matrix
 from uavsim.dataset.tables import read_rows
 from uavsim.export import ExportRequest
 from uavsim.export.opv2v import export_opv2v

@@ -1,4 +1,4 @@
-"""Exports opened by the tools that they are for; skipped where ``scripts/setup_torch_readers`` was not run."""
+"""Exports opened by the tools that they are for; skipped where ``scripts/setup --torch-readers`` was not run."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ROOT = Path(__file__).parents[2]
 def read(script: str, *arguments: object) -> Any:
     python = ROOT / ".venv-torch/bin/python"
     if not python.exists():
-        pytest.skip("no .venv-torch here; scripts/setup_torch_readers makes it")
+        pytest.skip("no .venv-torch here; scripts/setup --torch-readers makes it")
     command = [str(python), "-W", "ignore", str(ROOT / "tools/environments/readers" / script), *map(str, arguments)]
     run = subprocess.run(command, capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr[-3000:]

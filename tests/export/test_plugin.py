@@ -5,19 +5,18 @@ from pathlib import Path
 from tests.plugins import install_plugin, uavsim_with
 
 BOXES_CSV = '''
-from uavsim.export.keyframes import open_source
 from uavsim.export.text import write_text
 
 
 def export_csv(request):
     """One line a box: category and place."""
-    source = open_source(request)
     lines = [
         ",".join([name, *(f"{value:.3f}" for value in place)])
-        for frame in source.keyframes()
-        for name, place in zip(frame.boxes.category, frame.boxes.map_SE3_box.translation_m)
+        for scene in request.scenes()
+        for sample in scene
+        for name, place in zip(sample.boxes.categories, sample.boxes.map_SE3_box.translation_m)
     ]
-    return [write_text(request.out / f"{source.split}.csv", "\\n".join(lines) + "\\n")]
+    return [write_text(request.out / f"{request.split_name}.csv", "\\n".join(lines) + "\\n")]
 '''
 
 

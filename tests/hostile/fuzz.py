@@ -1,6 +1,8 @@
 # ruff: noqa: T201 - printing is its job
 """Feed everything that reads with what nobody would write: any exception that is not ours is a finding.
 
+    scripts/trial fuzz [--minutes 10] [--only NAME,NAME] [--seed 0] [--keep FOLDER]
+
 Each target takes a good input, changed at random: bits turned, pieces cut, doubled and exchanged, numbers and texts of its
 structure replaced by others that were a trouble before. A process of its own reads them, and is watched: its processor time
 and its memory, the time that passes while it waits, and its end are findings, too. ``--keep`` leaves the inputs.

@@ -6,12 +6,9 @@ finding.
 
 from __future__ import annotations
 
-import json
-import os
+import contextlib
 import random
 import socket
-import subprocess
-import sys
 import tempfile
 from pathlib import Path
 from typing import Any, Final
@@ -22,8 +19,10 @@ import psutil
 from headless_simulator.carla.recorder import files, layout, query
 from headless_simulator.carla.recorder.reader import Recording
 from headless_simulator.carla.recorder.replay import OpenedRecording, ReplayRequest
+from headless_simulator.testing import running_simulator
 from headless_simulator.towns.bounds import check_extent
 from headless_simulator.towns.errors import TownRefused
+from headless_simulator.towns.limits import CLIENT
 from headless_simulator.towns.strips import lane_strips
 from headless_simulator.towns.xodr_reader import read_network
 
@@ -74,7 +73,7 @@ def _read_recording(folder: Path, data: bytes) -> None:
 
 def _read_town(data: bytes) -> None:
     try:
-        check_extent(lane_strips(read_network(data, "fuzzed.xodr")), "fuzzed.xodr")
+        check_extent(lane_strips(read_network(data, "fuzzed.xodr")), "fuzzed.xodr", CLIENT)
     except TownRefused as refusal:
         if "\n" in str(refusal):
             raise ValueError("a refusal of two lines") from refusal
@@ -85,25 +84,13 @@ class Ports:
 
     def __init__(self, work: Path) -> None:
         (work / "one.xodr").write_text(_ROAD.format(1))
-        command = [
-            sys.executable,
-            "-m",
-            "headless_simulator",
-            "--carla-port",
-            "0",
-            "--airsim-port",
-            "0",
-            "--render",
-            "flat",
-        ]
-        env = {**os.environ, "XDG_STATE_HOME": str(work), "XDG_CACHE_HOME": str(work)}
-        self._log = tempfile.TemporaryFile()  # noqa: SIM115 - as long as the simulator
-        self.process = subprocess.Popen(
-            [*command, "--xodr", str(work / "one.xodr")], stdout=subprocess.PIPE, stderr=self._log, env=env
-        )
-        assert self.process.stdout is not None
-        line = self.process.stdout.readline()
-        self.ports: dict[str, int] = json.loads(line)
+        env = {"XDG_STATE_HOME": str(work), "XDG_CACHE_HOME": str(work)}
+        self._open = contextlib.ExitStack()
+        self._log = self._open.enter_context(tempfile.TemporaryFile())  # noqa: SIM115 - as long as the simulator
+        words = ("--render", "flat", "--xodr", str(work / "one.xodr"))
+        running = self._open.enter_context(running_simulator(*words, env=env, stderr=self._log))
+        self.process = psutil.Process(running.pid)
+        self.ports = {"carla": running.carla_port, "airsim": running.airsim_port}
         self._witnesses = {name: self._connect(name) for name in self.ports}
 
     def _connect(self, name: str) -> socket.socket:
@@ -128,8 +115,8 @@ class Ports:
             method = "version" if port == "carla" else "ping"
             witness.sendall(msgpack.packb([0, 1, method, [[False]] if port == "carla" else []]))
             assert witness.recv(1 << 16), f"the other client at {port} was cut off"
-        assert self.process.poll() is None, "the simulator ended"
-        memory = psutil.Process(self.process.pid).memory_info().rss
+        assert self.runs(), "the simulator ended"
+        memory = self.process.memory_info().rss
         assert memory < MOST_MEMORY_BYTES, f"it has grown to {memory >> 20} MiB"
         self._log.seek(0)
         said = self._log.read()
@@ -138,10 +125,13 @@ class Ports:
             self._log.truncate(0)
             raise AssertionError(said[bug : bug + 2000].decode(errors="replace").replace("\n", " | "))
 
+    def runs(self) -> bool:
+        """Tell whether it has not ended."""
+        return self.process.is_running() and self.process.status() != psutil.STATUS_ZOMBIE
+
     def close(self) -> None:
         """End the simulator."""
-        self.process.kill()
-        self.process.wait()
+        self._open.close()
 
 
 def _calls(name: str) -> list[bytes]:
@@ -185,14 +175,15 @@ def simulator_targets(work: Path) -> dict[str, Target]:
     """Make the targets of the simulator; one is started for the ports when the first input comes."""
     started: list[Ports] = []
 
-    def fed(name: str, data: bytes) -> None:
-        if not started or started[0].process.poll() is not None:
-            started[:] = [Ports(work)]
-        started[0].feed(name, data)
-
     def end() -> None:
         for ports in started:
             ports.close()
+
+    def fed(name: str, data: bytes) -> None:
+        if not started or not started[0].runs():
+            end()
+            started[:] = [Ports(work)]
+        started[0].feed(name, data)
 
     return {
         "recorder": Target([_recording()], lambda data: _read_recording(work, data), turn_bytes),

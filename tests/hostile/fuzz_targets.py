@@ -11,10 +11,10 @@ from pathlib import Path
 import numpy as np
 
 from tests.dataset_factory import make_dataset, write_log
-from tests.factories import make_recording
 from tests.hostile.fuzz_simulator import simulator_targets
 from tests.hostile.fuzzing import Target, turn_bytes, turn_json, turn_msgpack
 from tests.records.test_motion import motion
+from tools.common.factories import make_recording
 
 __all__ = ["targets"]
 
@@ -99,22 +99,22 @@ def targets(work: Path) -> dict[str, Target]:
 def _text_targets(root: Path, work: Path) -> dict[str, Target]:
     from uavsim.config.dataset import DatasetConfig
     from uavsim.config.kept import KEPT
-    from uavsim.config.library import KINDS, Library, packaged_root
+    from uavsim.config.library import Library, kinds, packaged_root
     from uavsim.config.load import load
     from uavsim.images import codec
 
     plans = packaged_root() / "flight_plans"
-    kinds = {"datasets": "dataset", "formations": "formation", "rigs": "rig", "weather": "weather", ".": "routes"}
+    folders = {"datasets": "dataset", "formations": "formation", "rigs": "rig", "weather": "weather", ".": "routes"}
     texts = [
         kind.encode() + b"\n" + path.read_bytes()
-        for folder, kind in kinds.items()
+        for folder, kind in folders.items()
         for path in sorted((plans / folder).glob("*.yaml"))
     ]
 
     def configured(data: bytes) -> None:
         kind, _, text = data.partition(b"\n")
         (work / "fuzzed.yaml").write_bytes(text)
-        load(work / "fuzzed.yaml", KINDS.get(kind.decode(errors="replace"), DatasetConfig))
+        load(work / "fuzzed.yaml", kinds().get(kind.decode(errors="replace"), DatasetConfig))
 
     def kept(data: bytes) -> None:
         (work / KEPT).write_bytes(data)
@@ -185,10 +185,10 @@ def _table_targets(root: Path, work: Path) -> dict[str, Target]:
 def _log_targets(work: Path) -> dict[str, Target]:
     """What processes print: into the logs of a data set, of which the ends are read, and as events."""
     from uavsim.capture.client_events import UnknownEvent, fields_of, parse_event
+    from uavsim.escape import visible
     from uavsim.files.logs import open_appending, tail_of
     from uavsim.store.journal import Journal
     from uavsim.supervise.simulator import announced_ports
-    from uavsim.terminal import visible
 
     log, journal = work / "logs/mock0.log", work / "logs/scene_00.jsonl"
 

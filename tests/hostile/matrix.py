@@ -1,6 +1,8 @@
 # ruff: noqa: T201 - printing is its job
 """Every environment and every damage against the commands: checked by exit code, one line, processes, foreign files.
 
+    scripts/trial hostile [--only WORDS]
+
 A row passes when the exit code is the one that the README lists for it, standard error holds at most one line that says
 ``error:`` and no traceback, nothing that a terminal would obey is printed, no process is left, no file of others is changed,
 and what it made, or said, has the bytes that the same command made in plain surroundings.
@@ -29,8 +31,8 @@ from tests.hostile import canaries
 from tests.hostile.damages import DAMAGES, NEW, NOTES
 from tests.hostile.places import NAMES, OUTS, Out
 from tests.hostile.surroundings import SURROUNDINGS, Surrounding
-from tools.trials.leftovers import contents
-from tools.trials.small_dataset import one_scene
+from tools.common.leftovers import contents
+from tools.common.small_dataset import one_scene
 
 COMMANDS: dict[str, list[str]] = {  # with SET and OUT filled in
     "status": ["status", "SET", "--json"],

@@ -1,6 +1,8 @@
 # ruff: noqa: T201 - printing is its job
 """Kill -9 ``regenerate`` at random moments: at every kill the data set is valid, and every scene is old or new, whole.
 
+    scripts/trial regenerate-kills [--kills 100] [--seed 0] [--work FOLDER]
+
 Scenes are drawn by the client process of ``tests/flows``, each flight brighter or darker than the last, through the real
 stages, ledger and tables. Files of others lie in and beside the data set and are compared after every kill.
 """
@@ -8,7 +10,6 @@ stages, ledger and tables. Files of others lie in and beside the data set and ar
 from __future__ import annotations
 
 import argparse
-import hashlib
 import json
 import os
 import random
@@ -24,6 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.hostile import canaries
+from tools.common.leftovers import state_of
 
 SCENES = 3
 WINDOW_S = 0.25  # in which labelling, commit and tables of a small scene lie
@@ -78,25 +80,6 @@ class PaperWorld:
             sys.stdout.flush()
             sys.stderr.flush()
             os._exit(code)
-
-
-def state_of(out: Path) -> dict[str, str]:
-    """Return scene -> hash of the images and labels that the tables give it.
-
-    Raises:
-        AssertionError: a table names a file that is not there.
-    """
-    tables = {
-        name: json.loads((out / f"v1.0-mini/{name}.json").read_text()) for name in ("scene", "sample", "sample_data")
-    }
-    scene_of = {row["token"]: row["name"] for row in tables["scene"]}
-    sample_scene = {row["token"]: scene_of[row["scene_token"]] for row in tables["sample"]}
-    parts: dict[str, list[str]] = {name: [] for name in scene_of.values()}
-    for row in tables["sample_data"]:
-        path = out / row["filename"]
-        assert path.is_file(), f"a table names {row['filename']}, which is not there"
-        parts[sample_scene[row["sample_token"]]].append(hashlib.sha256(path.read_bytes()).hexdigest())
-    return {name: hashlib.sha256("".join(found).encode()).hexdigest() for name, found in parts.items()}
 
 
 def problems_of(out: Path) -> list[str]:

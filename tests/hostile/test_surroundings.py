@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from uavsim.flows.worker import WORKER_RUN, of_worker
+from uavsim.run.worker import WORKER_RUN, of_worker
 
 from uavsim.config.run import RunConfig, SimulatorConfig
 from uavsim.environment import cache_folder, keep_local_direct, open_file_limit

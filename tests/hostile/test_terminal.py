@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from rich.table import Table
 
 from tests.dataset_factory import make_dataset
-from uavsim.terminal import Screen, line, visible
+from uavsim.escape import visible
+from uavsim.terminal import Screen, line
 
 NASTY = [
     "[/x]",

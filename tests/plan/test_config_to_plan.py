@@ -8,6 +8,7 @@ import pytest
 
 from uavsim.errors import ConfigError
 from uavsim.plan import plan_scenes
+from uavsim.records.sensors import LidarParams
 
 CAMERAS = "cameras: {FRONT: {pitch_deg: -45}}\n"
 
@@ -20,12 +21,33 @@ def _plan(folder: Path, rig: str, **choices):
 def test_a_lidar_turns_once_a_step(tmp_path: Path) -> None:
     """The smoke data set's step is 0.05 s: 20 turns a second, and 640,000 points a second are 32,000 a turn."""
     plan = _plan(tmp_path, CAMERAS + "lidar: {mount_m: [0.5, 0, -0.1], yaw_deg: 30}\n")
-    assert plan.lidar is not None
-    assert plan.lidar.rotation_hz * plan.step_us / 1e6 == 1.0
-    assert plan.lidar.points_per_second / plan.lidar.rotation_hz == 32_000
-    assert plan.lidar.mount_rpy_deg == (0.0, 0.0, 30.0)
-    assert plan.lidar_channels == ("LIDAR_id_0", "LIDAR_id_1", "LIDAR_id_2", "LIDAR_id_3", "LIDAR_id_4")
-    assert _plan(tmp_path, CAMERAS).lidar_channels == ()
+    lidar = plan.rig[-1]
+    assert isinstance(lidar.params, LidarParams)
+    assert lidar.params.rotation_hz * plan.step_us / 1e6 == 1.0
+    assert lidar.params.points_per_second / lidar.params.rotation_hz == 32_000
+    assert lidar.mount_rpy_deg == (0.0, 0.0, 30.0)
+    assert [sensor.channel for sensor in plan.sensors][-5:] == [f"LIDAR_id_{drone}" for drone in range(5)]
+    assert len(_plan(tmp_path, CAMERAS).sensors) == 5
+
+
+def test_several_sensors_of_a_kind_have_names(tmp_path: Path) -> None:
+    more = "lidar: {}\nmounted: {NOSE: {lidar: {channels: 16, upper_fov_deg: 10}}, TAIL: {lidar: {yaw_deg: 180}}}\n"
+    channels = [sensor.channel for sensor in _plan(tmp_path, CAMERAS + more).sensors if sensor.agent.number == 3]
+    assert channels == ["CAMERA_FRONT_id_3", "LIDAR_id_3", "LIDAR_NOSE_id_3", "LIDAR_TAIL_id_3"]
+
+
+@pytest.mark.parametrize(
+    ("mounted", "error"),
+    [
+        ("{NOSE: {lidr: {}}}", "unknown sensor 'lidr'; did you mean 'lidar'"),
+        ("{NOSE: {}}", "one modality with its block"),
+        ("{NOSE: {lidar: {channels: 0}}}", "greater than or equal to 1"),
+        ("{NOSE: {lidar: {rotation_hz: 3}}}", "mounted.NOSE.lidar.rotation_hz: 3 turns a second"),
+    ],
+)
+def test_a_mounted_sensor_that_cannot_be_is_refused(mounted: str, error: str, tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=error):
+        _plan(tmp_path, f"{CAMERAS}mounted: {mounted}\n")
 
 
 @pytest.mark.parametrize(
@@ -42,7 +64,7 @@ def test_a_lidar_that_makes_no_whole_turns_is_refused(rig: str, error: str, tmp_
 
 def test_a_sensor_that_the_topology_cannot_give_is_refused(tmp_path: Path) -> None:
     rig = CAMERAS + "sensors: [rgb, instance, optical_flow]\n"
-    assert _plan(tmp_path, rig, topology="bridge").rig[0].sensors[-1] == "optical_flow"
+    assert _plan(tmp_path, rig, topology="bridge").rig[0].modalities[-1] == "optical_flow"
     with pytest.raises(
         ConfigError,
         match=r"rig.yaml:2: sensors: topology merged cannot give 'optical_flow'; its cameras give rgb, instance, depth, sem",

@@ -55,7 +55,7 @@ def test_the_main_job():
     from_centre = plan.swarm.map_SE3_flu.translation_m[:, 1:] - plan.swarm.map_SE3_flu.translation_m[:, :1]
     np.testing.assert_allclose(from_centre[7], [[20, 0, 0], [-20, 0, 0], [0, 20, 0], [0, -20, 0]], atol=1e-9)
     np.testing.assert_array_equal(plan.weather.values, [PRESETS["ClearNoon"]])
-    assert plan.traffic.vehicles == 60
+    assert plan.ingredients["traffic"].vehicles == 60
     flown_m = np.linalg.norm(np.diff(plan.swarm.map_SE3_flu.translation_m[:, 0], axis=0), axis=1).sum()
     assert flown_m == pytest.approx(10.0, abs=0.01)  # 2 s at 5 m/s
 
@@ -68,10 +68,11 @@ def test_uav3ds_profile():
     assert plans[0].notes.route_row == "town06_row1"
     assert plans[0].scene_name == "scene_0250"
     camera = plans[0].rig[4]
-    assert (camera.name, camera.mount_rpy_deg, camera.width_px, camera.height_px) == ("BOTTOM", (0, -90, 0), 800, 450)
+    assert (camera.name, camera.mount_rpy_deg) == ("BOTTOM", (0, -90, 0))
+    assert (camera.camera.width_px, camera.camera.height_px) == (800, 450)
     assert plans[0].keyframe_every_steps == 40
-    assert plans[0].traffic.vehicles == 200
-    assert len(plans[0].traffic.blueprints) == 17
+    assert plans[0].ingredients["traffic"].vehicles == 200
+    assert len(plans[0].ingredients["traffic"].blueprints) == 17
     first_m, second_m = (plan.swarm.map_SE3_flu[0].translation_m for plan in plans[:2])
     assert not np.allclose(first_m, second_m)  # elsewhere on the same route
 

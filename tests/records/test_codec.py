@@ -11,20 +11,20 @@ from hypothesis.extra import numpy as npst
 from tests.records.test_motion import motion
 from uavsim.errors import DatasetError
 from uavsim.geometry.se3 import SE3
+from uavsim.ingredients.replay.records import ReplayPlan
+from uavsim.ingredients.traffic.records import TrafficPlan
 from uavsim.records import codec, recording
 from uavsim.records.plan import (
-    CameraSpec,
     DegradationPlan,
     ImageFormat,
     LabelPlan,
     PlanNotes,
-    ReplayPlan,
     ScenePlan,
     SwarmTrajectory,
     TownSite,
-    TrafficPlan,
     WeatherTrack,
 )
+from uavsim.records.sensors import Agent, CameraParams, LidarParams, Sensor, SensorSpec
 
 
 def make_plan(**changes) -> ScenePlan:
@@ -48,12 +48,12 @@ def make_plan(**changes) -> ScenePlan:
         samples=2,
         keyframe_every_steps=10,
         sweeps_per_keyframe=1,
-        rig=(CameraSpec("FRONT", (0.1, 0.0, -0.2), (0.0, -45.0, 0.0), 801, 449, 89.5, ("rgb", "depth")),),
+        rig=(SensorSpec("FRONT", (0.1, 0.0, -0.2), (0.0, -45.0, 0.0), CameraParams(801, 449, 89.5), ("rgb", "depth")),),
         swarm=SwarmTrajectory(
             (0, 3),
             SE3(np.ones((steps, drones, 4)) / 2, np.linspace(-1, 1, steps * drones * 3).reshape(steps, drones, 3)),
         ),
-        traffic=TrafficPlan(60, 3, ("vehicle.audi.a2",), speed_difference_percent=-12.5),
+        ingredients={"traffic": TrafficPlan(60, ("vehicle.audi.a2",), speed_difference_percent=-12.5)},
         weather=WeatherTrack("dusk", (0, 777_777), np.arange(28.0).reshape(2, 14)),
         images=ImageFormat("jpeg", 91),
         splits=("uav_train", "uav_mini"),
@@ -118,10 +118,12 @@ def test_values_there_and_back(value):
 
 
 def test_a_frame_of_a_recording():
-    shot = recording.CameraShot(
-        "CAMERA_FRONT_id_0", 0, "FRONT", SE3(np.array([0.5, -0.5, 0.5, -0.5]), np.arange(3.0)), (0.0, -45.0, 1.5),
-        np.eye(3), 800, 450, {"rgb": "rgb/a.png"}, degradation={"dropped": True},
-    )  # fmt: skip
+    spec = SensorSpec(
+        "", (0.1, 0.0, -0.2), (0.0, -45.0, 0.0), LidarParams(64, 150.0, 9000, 20.0, 5.0, -90.0), ("lidar",)
+    )
+    pose = SE3(np.array([0.5, -0.5, 0.5, -0.5]), np.arange(3.0))
+    sensor = Sensor(Agent(1, "vehicle", "vehicle.audi.tt"), spec)
+    shot = recording.SensorReading(sensor, pose, (0.0, -45.0, 1.5), {"rgb": "rgb/a.png"}, degradation={"dropped": True})
     assert_same(through((shot,)), (shot,))
 
 
@@ -149,7 +151,7 @@ def test_what_no_record_holds(bad):
         b"not msgpack",
         msgpack.packb([1, 2]),
         msgpack.packb({"format": "uavsim-plan-0"}),
-        msgpack.packb({"format": "uavsim-plan-2", "plan": 3}),
+        msgpack.packb({"format": "uavsim-plan-3", "plan": 3}),
         codec.pack_plan(make_plan())[:-5],
     ],
 )
@@ -185,29 +187,11 @@ def test_what_is_no_array(array):
         codec.unpack_value({"~": "ndarray"} | array)
 
 
-def test_a_plan_with_a_free_dict_is_still_read() -> None:
-    """Data sets from before labels and notes had types keep such plans in their recordings."""
-    head = msgpack.unpackb(codec.pack_plan(make_plan()))
-    del head["plan"]["labels"], head["plan"]["notes"]
-    labels = {"classes": {"~": "list", "items": ["car"]}, "range_m": 80.0}
-    head["plan"]["extra"] = {
-        "dataset_seed": 4,
-        "weather": "dusk",
-        "split": {"~": "list", "items": []},
-        "labels": labels,
-    }
-    plan = codec.unpack_plan(msgpack.packb(head))
-    assert plan.labels == LabelPlan(classes=("car",), range_m=80.0)
-    assert plan.notes == PlanNotes(dataset_seed=4)
-    labels["rang_m"] = 1.0
-    with pytest.raises(DatasetError, match="rang_m"):
-        codec.unpack_plan(msgpack.packb(head))
-
-
-def test_fields_that_came_later_are_left_out_where_they_say_nothing() -> None:
-    """Scenes that were flown before keep their hashes, and are not flown again."""
-    assert not {"recording", "replay"} & codec.pack_value(make_plan()).keys()
-    replayed = make_plan(recording="keyframes", replay=ReplayPlan(motion(2, 1).packed(), (), ()))
-    back = codec.unpack_value(codec.pack_value(replayed))
-    assert back.recording == "keyframes"
-    assert back.replay.motion.columns == motion(2, 1).packed().columns
+def test_records_of_ingredients_are_named_by_their_ingredient() -> None:
+    plan = make_plan(ingredients={"replay": ReplayPlan(motion(2, 1).packed(), (), ())})
+    packed = codec.pack_value(plan)
+    assert packed["ingredients"]["replay"]["~"] == "replay.ReplayPlan"
+    assert codec.unpack_value(packed).of(ReplayPlan).motion.columns == motion(2, 1).packed().columns
+    packed["ingredients"]["replay"]["~"] = "snowmen.Snowman"
+    with pytest.raises(DatasetError, match=r"no record is called 'snowmen\.Snowman'"):
+        codec.unpack_value(packed)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from uavsim.records.plan import CameraSpec
+from uavsim.records.sensors import CameraParams, SensorSpec
 
 H = np.sqrt(0.5)
 
@@ -18,9 +18,9 @@ H = np.sqrt(0.5)
     ],
 )
 def test_mounts(rpy_deg: tuple[float, float, float], ahead: list[float], image_right: list[float]) -> None:
-    spec = CameraSpec("ANY", (2.0, -0.5, 0.25), rpy_deg, 320, 180, 90.0)
-    np.testing.assert_array_equal(spec.flu_SE3_optical.translation_m, [2.0, -0.5, 0.25])
-    np.testing.assert_array_equal(spec.flu_SE3_camera.translation_m, [2.0, -0.5, 0.25])
-    np.testing.assert_allclose(spec.flu_SE3_camera.rotate(np.array([1.0, 0, 0])), ahead, atol=1e-12)
-    np.testing.assert_allclose(spec.flu_SE3_optical.rotate(np.array([0, 0, 1.0])), ahead, atol=1e-12)
-    np.testing.assert_allclose(spec.flu_SE3_optical.rotate(np.array([1.0, 0, 0])), image_right, atol=1e-12)
+    spec = SensorSpec("ANY", (2.0, -0.5, 0.25), rpy_deg, CameraParams(320, 180, 90.0), ("rgb",))
+    np.testing.assert_array_equal(spec.flu_SE3_sensor.translation_m, [2.0, -0.5, 0.25])
+    np.testing.assert_array_equal(spec.flu_SE3_mount.translation_m, [2.0, -0.5, 0.25])
+    np.testing.assert_allclose(spec.flu_SE3_mount.rotate(np.array([1.0, 0, 0])), ahead, atol=1e-12)
+    np.testing.assert_allclose(spec.flu_SE3_sensor.rotate(np.array([0, 0, 1.0])), ahead, atol=1e-12)
+    np.testing.assert_allclose(spec.flu_SE3_sensor.rotate(np.array([1.0, 0, 0])), image_right, atol=1e-12)

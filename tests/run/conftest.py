@@ -13,7 +13,7 @@ os.environ.setdefault("PREFECT_SERVER_ANALYTICS_ENABLED", "false")
 os.environ["PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL"] = "CRITICAL"
 
 from tests import rpc_ports
-from tests.factories import make_plan
+from tools.common.factories import make_plan
 from uavsim.config.run import DeadlineConfig, RunConfig, SimulatorConfig
 from uavsim.flows import context
 from uavsim.records.plan import ScenePlan

@@ -15,7 +15,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from tests.factories import make_recording
+from tools.common.factories import make_recording
 from uavsim.capture.recording_writer import RecordingWriter
 from uavsim.images import codec
 from uavsim.records.codec import unpack_plan
@@ -38,7 +38,7 @@ def next_fault(path: Path, scene: str) -> str:
 def repaint(recording, brighter: int) -> None:
     """Make every image another one, as a real simulator does at each flight."""
     for frame in recording.frames:
-        for shot in frame.shots:
+        for shot in frame.readings:
             path = recording.folder / shot.files["rgb"]
             image = codec.decode_rgb(path)
             path.write_bytes(codec.encode_png(np.clip(image.astype(int) + brighter, 0, 255).astype(np.uint8)))
@@ -63,7 +63,7 @@ def fly(command: dict, faults: Path) -> None:
         samples=plan.samples,
         sweeps=plan.sweeps_per_keyframe,
         drones=len(plan.swarm.drone_ids),
-        size_px=(plan.rig[0].width_px, plan.rig[0].height_px),
+        size_px=(plan.rig[0].camera.width_px, plan.rig[0].camera.height_px),
     )
     with RecordingWriter(folder, plan) as writer:
         for frame in recording.frames:
@@ -71,7 +71,7 @@ def fly(command: dict, faults: Path) -> None:
         writer.finish(recording.facts, recording.actors, drivable_map_m=LANE_MAP_M)
     if fault.startswith("look:"):
         repaint(recording, int(fault.removeprefix("look:")))
-    images = sum("rgb" in shot.files for frame in recording.frames for shot in frame.shots)
+    images = sum("rgb" in shot.files for frame in recording.frames for shot in frame.readings)
     say(event="sample", scene=plan.scene_name, sample=plan.samples, samples=plan.samples, images=images)
     say(event="done", scene=plan.scene_name, recording=str(folder), vehicles=11, vehicles_asked=11, images=images)
 

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.run.test_stages import contents, run_all
+from tests.run.test_stages import run_all
+from tools.common.leftovers import contents
 from uavsim.errors import InputError, StorageError
 from uavsim.run.request import Request
 from uavsim.store.commit import sweep_orphans

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.run.test_stages import contents, run_all
+from tests.run.test_stages import run_all
+from tools.common.leftovers import contents
 from uavsim.run.overview import overview
 from uavsim.run.request import Request
 from uavsim.store.places import open_output

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.hostile.regenerate_kills import state_of
-from tests.run.test_stages import contents, run_all
+from tests.run.test_stages import run_all
 from tests.store.test_local import cut_short
+from tools.common.leftovers import contents, state_of
 from uavsim.run.finish import assemble_tables, committed_scenes
 from uavsim.run.overview import overview
 from uavsim.run.regenerate import request_of_folder

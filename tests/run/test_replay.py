@@ -18,8 +18,9 @@ from uavsim.capture.recording_writer import RecordingWriter
 from uavsim.cli import build_app
 from uavsim.errors import InputError
 from uavsim.geometry.se3 import SE3
-from uavsim.records.actors import ActorInfo, ActorKind, ActorStates
-from uavsim.records.corner_cases import role_of_part
+from uavsim.ingredients.corner_cases.records import role_of_part
+from uavsim.ingredients.intruders.records import IntrudersPlan, intruders_of
+from uavsim.records.actors import ActorInfo, ActorStates
 from uavsim.records.motion import Motion
 from uavsim.records.recording import RecordedFrame, SessionFacts
 from uavsim.run.replay import request_of_recordings
@@ -33,7 +34,7 @@ ASKED = Request(dataset="smoke", out="anywhere", towns=("Town10HD",), scenes="0"
 FACTS = SessionFacts("mock", "0.9.16", "0.9.16", "carla", 60, 3, 0, 0, "actor_id")
 
 
-def info(instance_id: int, blueprint: str, tag: int, kind: ActorKind = "vehicle", role: str = "autopilot") -> ActorInfo:
+def info(instance_id: int, blueprint: str, tag: int, kind: str = "vehicle", role: str = "autopilot") -> ActorInfo:
     attributes = {"number_of_wheels": "4", "role_name": role}
     return ActorInfo(instance_id, 7, kind, blueprint, "", (2, 1, 1), SE3.identity(), tag, attributes)
 
@@ -75,9 +76,8 @@ def ask(folder: Path, **more: Any) -> Request:
 def test_with_nothing_changed_the_plan_is_the_recorded_one_and_so_is_the_data_set(recorded: Path) -> None:
     job, before = resolve(ask(recorded)), resolve(ASKED)
     plan = job.plan_of("scene_0000")
-    assert plan.replay is not None
-    assert plan.replay.drones
-    assert plan.replay.hidden == ()
+    assert plan.ingredients["replay"].drones
+    assert plan.ingredients["replay"].hidden == ()
     assert [s.name for s in job.scenes] == ["scene_0000"]
     assert job.identity["fingerprint"] == before.identity["fingerprint"]
     assert job.kept["files"] == before.kept["files"]  # it can be replayed and regenerated in its turn
@@ -93,15 +93,13 @@ def test_what_is_asked_for_changes_and_nothing_else(recorded: Path) -> None:
     assert "weather:hard_rain" in wet.kept["files"]
     assert wet.identity["fingerprint"] != resolve(ASKED).identity["fingerprint"]
     more = resolve(ask(recorded, sensors="+lidar,+depth,+depth")).plan_of("scene_0000")
-    assert more.lidar is not None
-    assert {spec.sensors for spec in more.rig} == {("rgb", "instance", "depth")}
+    assert more.rig[-1].modalities == ("lidar",)
+    assert {spec.modalities for spec in more.cameras} == {("rgb", "instance", "depth")}
     other = resolve(ask(recorded, formation="line")).plan_of("scene_0000")
-    assert other.replay is not None
-    assert not other.replay.drones
+    assert not other.ingredients["replay"].drones
     assert other.formation_name == "line"
     flown = resolve(ask(recorded, topology="bridge")).plan_of("scene_0000")
-    assert flown.replay is not None
-    assert flown.replay.drones
+    assert flown.ingredients["replay"].drones
     assert flown.topology == "bridge"
 
 
@@ -112,8 +110,7 @@ def test_actors_are_hidden_by_number_class_or_blueprint(
     recorded: Path, words: tuple[str, ...], hidden: tuple[int, ...]
 ) -> None:
     plan = resolve(ask(recorded, hide=words)).plan_of("scene_0000")
-    assert plan.replay is not None
-    assert plan.replay.hidden == hidden
+    assert plan.ingredients["replay"].hidden == hidden
 
 
 def test_a_number_in_a_scene_without_actors_is_refused(tmp_path: Path) -> None:
@@ -123,22 +120,29 @@ def test_a_number_in_a_scene_without_actors_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_hidden_intruder_is_no_longer_planned_and_the_others_stay(tmp_path: Path) -> None:
-    (one,) = encounter_plan().intruders
+    (one,) = intruders_of(encounter_plan())
     flying = [info(k, f"static.prop.{name}", 21, "intruder") for k, name in ((2, "aeroplane"), (3, "bird"))]
     planned = (one, replace(one, name="Bird1", kind="bird"))
-    source = record(tmp_path / "air", moves=motion(11, 3, drones=5), actors=(ACTORS[0], *flying), intruders=planned)
+    source = record(
+        tmp_path / "air",
+        moves=motion(11, 3, drones=5),
+        actors=(ACTORS[0], *flying),
+        ingredients={"intruders": IntrudersPlan(planned)},
+    )
 
     for words, left in (((), ["Airplane1", "Bird1"]), (("static.prop.aeroplane",), ["Bird1"]), (("2", "3"), [])):
         plan = resolve(ask(source, hide=words)).plan_of("scene_0000")
-        assert [intruder.name for intruder in plan.intruders] == left
+        assert [intruder.name for intruder in intruders_of(plan)] == left
 
 
 def test_a_corner_case_is_not_hidden(tmp_path: Path) -> None:
     roof = info(2, "vehicle.audi.etron", 14, role=role_of_part(0, 0))
     actors = (ACTORS[0], roof, ACTORS[2])
-    source = record(tmp_path / "rare", moves=motion(11, 3, drones=5), actors=actors, corner_cases=CASES)
+    source = record(
+        tmp_path / "rare", moves=motion(11, 3, drones=5), actors=actors, ingredients={"corner_cases": CASES}
+    )
 
-    assert resolve(ask(source, hide=("bus",))).plan_of("scene_0000").corner_cases == CASES
+    assert resolve(ask(source, hide=("bus",))).plan_of("scene_0000").ingredients["corner_cases"] == CASES
     with pytest.raises(
         InputError, match=r"actor 2 \(vehicle.audi.etron\) is a part of corner case 'roof_bicycle'"
     ) as caught:

@@ -1,6 +1,5 @@
 """One scene after another through real client processes, ledger and tables, without Prefect."""
 
-import hashlib
 import json
 import sys
 from collections.abc import Callable
@@ -11,6 +10,7 @@ import psutil
 import pytest
 from uavsim.flows.ahead import FlightsAhead
 
+from tools.common.leftovers import contents
 from uavsim.config.run import SimulatorConfig
 from uavsim.errors import InputError, MapMissing, SimulatorError, StorageError, SystemFailure
 from uavsim.flows import ahead as ahead_module
@@ -45,14 +45,6 @@ def run_all(request: Request) -> list[SceneOutcome]:
                 break
         assemble_tables(context.output)
     return outcomes
-
-
-def contents(root: Path) -> dict[str, str]:
-    """Hash everything that is the data set: all but the run's own notes."""
-    notes = tuple(f".uavsim/{n}" for n in ("ledger", "logs", "recordings", "locks", "quarantine", "manifests"))
-    files = [p for p in root.rglob("*") if p.is_file()]
-    names = {str(p.relative_to(root)): p for p in files}
-    return {n: hashlib.sha256(p.read_bytes()).hexdigest() for n, p in names.items() if not n.startswith(notes)}
 
 
 def test_a_run_leaves_a_data_set_and_no_process(paper: Paper, tmp_path: Path) -> None:

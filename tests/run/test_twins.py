@@ -42,7 +42,9 @@ def test_a_twin_is_a_replay_with_one_change(recorded: Path) -> None:
     requests = requests_of(recorded, recorded.parent / "twins", asked)
     plans = {name: resolve(request).plan_of("scene_0000") for name, request in requests.items()}
     assert plans["weather-night"].weather.name == "night"
-    assert {name: plan.replay.hidden for name, plan in plans.items() if plan.replay is not None} == {
+    assert {
+        name: plan.ingredients["replay"].hidden for name, plan in plans.items() if "replay" in plan.ingredients
+    } == {
         "weather-night": (),
         "without-bus": (3,),
         "without-scene_0000_2": (2,),
@@ -60,8 +62,7 @@ def test_words_of_another_scene_hide_nothing_here(recorded: Path) -> None:
         recorded, recorded.parent / "twins", [Twin("x", "without", ("scene_0100:77", "scene_0000:1"))]
     ).values()
     plan = resolve(request).plan_of("scene_0000")
-    assert plan.replay is not None
-    assert plan.replay.hidden == (1,)
+    assert plan.ingredients["replay"].hidden == (1,)
 
 
 def test_without_words_it_is_the_data_sets_yaml_that_says(recorded: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,12 +11,12 @@ from uavsim.geometry.se3 import SE3
 from uavsim.records.plan import ScenePlan
 from uavsim.records.recording import ActorStates
 from uavsim.simulate.ports import (
-    CameraPose,
     Endpoint,
     Heartbeat,
     Ports,
     Reading,
     SceneTraffic,
+    SensorPose,
     TakenReadings,
     TickState,
 )
@@ -31,7 +31,7 @@ PAPER = Backend("paper", (), "paper_backend:paper")
 def paper(endpoints: Mapping[str, Endpoint]) -> Ports:
     """Connect to nothing."""
     del endpoints
-    return Ports(PaperWorld(), PlannedSwarm(), PaperCameras())
+    return Ports(PaperWorld(), PlannedSwarm(), PaperSensors())
 
 
 class PaperWorld:
@@ -47,8 +47,7 @@ class PaperWorld:
 
     def populate(self, plan: ScenePlan, *, heartbeat: Heartbeat) -> SceneTraffic:
         heartbeat("spawn", 0)
-        traffic = plan.traffic
-        return SceneTraffic((), traffic.vehicles, 0, traffic.walkers, 0)
+        return SceneTraffic()
 
     def show(self, step: int) -> None:
         pass
@@ -67,20 +66,20 @@ class PaperWorld:
         pass
 
 
-class PaperCameras:
-    """A ``CameraPort``: every channel and tick has a pattern of its own, and masks in which nothing is."""
+class PaperSensors:
+    """A ``SensorPort``: every channel and tick has a pattern of its own, and masks in which nothing is."""
 
     def begin(self, plan: ScenePlan, *, traffic: SceneTraffic) -> None:
-        self._specs = {spec.name: spec for spec in plan.rig}
+        del plan, traffic
 
-    def place(self, poses: Sequence[CameraPose]) -> None:
+    def place(self, poses: Sequence[SensorPose]) -> None:
         self._poses = list(poses)
 
     def collect(self, state: TickState) -> TakenReadings:
         images = []
         for number, pose in enumerate(self._poses):
-            spec = self._specs[pose.camera]
-            shape = (spec.height_px, spec.width_px, 3)
+            camera = pose.sensor.spec.camera
+            shape = (camera.height_px, camera.width_px, 3)
             pattern = np.random.default_rng((state.frame, number)).integers(0, 255, shape, dtype=np.uint8)
             images.append(Reading(pose.channel, "rgb", pattern))
             images.append(Reading(pose.channel, "instance", np.zeros(shape, dtype=np.uint8)))

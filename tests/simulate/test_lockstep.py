@@ -1,19 +1,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 import pytest
 
-from tests.encounter_factory import encounter_plan
-from tests.plans import scene_plan
+from tools.common.plans import scene_plan
 from uavsim.errors import MissedTick
 from uavsim.geometry.se3 import SE3
-from uavsim.records.plan import IntruderPlan, WeatherTrack
+from uavsim.records.plan import WeatherTrack
 from uavsim.records.recording import ActorStates
 from uavsim.simulate.lockstep import Lockstep, weather_at
-from uavsim.simulate.ports import CameraPose, TakenReadings, TickState
+from uavsim.simulate.ports import SensorPose, TakenReadings, TickState
 from uavsim.simulate.swarm import PlannedSwarm, planned_velocity_mps
 
 
@@ -47,7 +46,7 @@ class Cameras:
     placed: int = 0
     collected: list[int] = field(default_factory=list)
 
-    def place(self, poses: Sequence[CameraPose]) -> None:
+    def place(self, poses: Sequence[SensorPose]) -> None:
         self.placed += 1
 
     def collect(self, state: TickState) -> TakenReadings:
@@ -55,11 +54,11 @@ class Cameras:
         return TakenReadings([])
 
 
-def _fly(world: ScriptedWorld, *, intruders: tuple[IntruderPlan, ...] = ()) -> Cameras:
-    plan = replace(scene_plan(samples=3, warmup_ticks=4), intruders=intruders)
+def _fly(world: ScriptedWorld) -> Cameras:
+    plan = scene_plan(samples=3, warmup_ticks=4)
     swarm, cameras = PlannedSwarm(), Cameras()
     swarm.begin(plan, heartbeat=lambda _phase, _tick: None)
-    lockstep = Lockstep(plan, world=world, swarm=swarm, cameras=cameras, heartbeat=lambda _phase, _tick: None)  # type: ignore[arg-type]
+    lockstep = Lockstep(plan, world=world, swarm=swarm, sensors=cameras, heartbeat=lambda _phase, _tick: None)  # type: ignore[arg-type]
     lockstep.warm_up()
     for step in plan.capture_steps:
         lockstep.capture(step, poses_of=lambda _drones: [])
@@ -75,16 +74,10 @@ def test_one_tick_a_step_and_images_only_where_captured() -> None:
     assert len(world.weathers) == 1  # it does not change, so it is set once
 
 
-def test_intruders_are_placed_before_each_tick() -> None:
-    world = ScriptedWorld()
-    _fly(world, intruders=encounter_plan().intruders)
-    assert world.shown == [(tick, max(tick - 4, 0)) for tick in range(4 + 21)]  # warm-up shows step 0
-
-
-def test_without_anything_to_place_nothing_is_asked_for() -> None:
+def test_what_is_placed_is_placed_before_each_tick() -> None:
     world = ScriptedWorld()
     _fly(world)
-    assert world.shown == []
+    assert world.shown == [(tick, max(tick - 4, 0)) for tick in range(4 + 21)]  # warm-up shows step 0
 
 
 @pytest.mark.parametrize("at", [5, 12, 23])

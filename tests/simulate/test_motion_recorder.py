@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tests.plans import scene_plan
+from tools.common.plans import scene_plan
 from uavsim.errors import MissedTick
 from uavsim.geometry.se3 import SE3
 from uavsim.records.motion import TickMotion

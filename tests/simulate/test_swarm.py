@@ -4,15 +4,16 @@ from dataclasses import replace
 
 import numpy as np
 
-from tests.plans import scene_plan
 from tests.records.test_motion import motion
-from uavsim.records.plan import ReplayPlan
+from tools.common.plans import scene_plan
+from uavsim.ingredients.replay.records import ReplayPlan
 from uavsim.simulate.airsim.swarm import AirSimFlight
 from uavsim.simulate.swarm import PlannedSwarm
 
 PLAN = scene_plan(samples=2)
 FLOWN = motion(11, 1, drones=5, seed=3)
-AGAIN = replace(PLAN, replay=ReplayPlan(FLOWN.packed(), (), ()))
+SHOWN = ReplayPlan(FLOWN.packed(), (), ())
+AGAIN = replace(PLAN, ingredients={"replay": SHOWN})
 
 
 def still(_phase: str, _tick: int) -> None:
@@ -33,8 +34,7 @@ def test_a_replay_shows_the_drones_where_they_were_to_the_last_bit() -> None:
 
 
 def test_with_another_formation_the_drones_fly_their_plan() -> None:
-    assert AGAIN.replay is not None
     swarm = PlannedSwarm()
-    swarm.begin(replace(AGAIN, replay=replace(AGAIN.replay, drones=False)), heartbeat=still)
+    swarm.begin(replace(AGAIN, ingredients={"replay": replace(SHOWN, drones=False)}), heartbeat=still)
     planned_m = PLAN.swarm.map_SE3_flu[4, 0].translation_m
     np.testing.assert_allclose(swarm.advance(4)[0].map_SE3_flu.translation_m, planned_m, atol=1e-3)

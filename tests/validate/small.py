@@ -6,7 +6,7 @@ import shutil
 from dataclasses import replace
 from pathlib import Path
 
-from tests.factories import HOUSES, Mover, make_recording, street
+from tools.common.factories import HOUSES, Mover, make_recording, street
 from uavsim.annotate import annotate, write_lidar_files
 from uavsim.dataset import assemble, final_paths, pack_fragment, scene_fragment
 

@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from tools.bench import (
+    assemble_many,
     busy,
     cost,
-    disk,
     evaluate,
     growth,
     live,
@@ -20,10 +20,8 @@ from tools.bench import (
     others,
     pages,
     pipeline,
-    repeat,
     same_bytes,
     scale,
-    soak,
     stages,
 )
 from tools.bench.compare import compared
@@ -36,8 +34,6 @@ BENCHES: dict[str, Callable[[], Iterator[Row]]] = {
     "stages": stages.rows,
     "images": live.images,
     "merged": merged.rows,
-    "dataset": disk.dataset,
-    "validate": disk.validate_mini,
     "validate-mini": mini.validate,
     "labels": mini.labels,
     "busy": busy.rows,
@@ -46,17 +42,15 @@ BENCHES: dict[str, Callable[[], Iterator[Row]]] = {
     "growth": growth.rows,
     "bytes": same_bytes.rows,
     "others": lambda: others.rows(None),
-    "assemble": disk.assemble,
+    "assemble": assemble_many.rows,
     "evaluate": evaluate.rows,
     "evaluate-large": evaluate.large,
     "pages": pages.rows,
-    "repeat": repeat.rows,
-    "soak": soak.rows,
     "cost": lambda: cost.rows(2, 20),
     "twins": lambda: cost.twin_rows(2, 20),
 }
 LONG = (  # only when asked for by name
-    "evaluate-large", "pages", "repeat", "soak", "cost", "stages", "twins",
+    "evaluate-large", "pages", "cost", "stages", "twins",
     "validate-mini", "labels", "busy", "pipeline", "scale", "growth", "bytes", "others",
 )  # fmt: skip
 
@@ -66,8 +60,6 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="scripts/bench", description=__doc__)
     parser.add_argument("--only", action="append", choices=sorted(BENCHES), help="default: all but the long ones")
     parser.add_argument("--out", type=Path, help="write the rows here as well")
-    parser.add_argument("--ticks", type=int, default=20_000, help="of the soak")
-    parser.add_argument("--town", default="Town10HD", help="of the soak")
     parser.add_argument("--scenes", type=int, default=2, help="of the cost and the twins")
     parser.add_argument("--samples", type=int, default=20, help="of each of their scenes")
     parser.add_argument("--compare", type=Path, metavar="OLD.json", help="print a table of both on standard error")
@@ -78,7 +70,6 @@ def main() -> int:
     BENCHES["cost"] = lambda: cost.rows(options.scenes, options.samples)
     BENCHES["twins"] = lambda: cost.twin_rows(options.scenes, options.samples)
     BENCHES["others"] = lambda: others.rows(options.others)
-    BENCHES["soak"] = lambda: soak.rows(options.ticks, options.town)
     rows: list[dict[str, object]] = []
     failed = False
     for name in options.only or [n for n in BENCHES if n not in LONG]:

@@ -1,4 +1,4 @@
-"""Assemble N synthetic scenes in a process of its own, for its memory: ``python -m tools.bench.assemble_many FOLDER N``.
+"""Assemble N synthetic scenes in a process of its own, for its memory: ``tools.bench.assemble_many FOLDER N`` is that process.
 
 With ``--with-rows``, the clock also runs while tokens and rows of every single scene are made and packed; without, a few
 packed scenes are made before it starts and given again under other names.
@@ -8,19 +8,24 @@ from __future__ import annotations
 
 import itertools
 import json
+import os
 import resource
+import shutil
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tools.bench.rows import Row, in_own_process
 from uavsim.dataset import Fragment, FragmentHead, assemble, pack_fragment, token
 
 Rows = dict[str, list[dict[str, Any]]]
 
 SAMPLES, CHANNELS, BOXES = 20, 25, 165
+SCENES = (250, 1000)
 VARIANTS = 8  # different scenes' rows are packed before the clock starts; a thousand would not fit the memory of most
 
 
@@ -236,6 +241,22 @@ def _numbered(texts: list[bytes], count: int, splits: Iterator[str]) -> Iterator
         value = dict(opened[n % len(opened)])
         value["head"] = value["head"] | {"scene": f"scene_{n:04d}", "scene_index": n, "splits": [next(splits)]}
         yield bytes(msgpack.packb(value, use_bin_type=True))
+
+
+def rows() -> Iterator[Row]:
+    """Assemble synthetic scenes as large as UAV3D's: 20 samples, 500 images, 3,300 boxes each."""
+    told = {}
+    for scenes in SCENES:
+        with tempfile.TemporaryDirectory(dir=os.environ.get("UAVSIM_BENCH_FOLDER")) as folder:
+            told[scenes] = in_own_process("assemble_many", folder, str(scenes))
+            shutil.rmtree(Path(folder) / "v1.0-trainval", ignore_errors=True)
+    few, many = (told[scenes] for scenes in SCENES)
+    how = "scenes of 20 samples, 500 images and 3,300 boxes assembled by streaming from packed fragments"
+    yield Row("assemble_1000_scenes_s", many["wall_s"], "s", f"1,000 {how}, {many['gigabytes']:.1f} GB of tables")
+    yield Row("assemble_1000_scenes_cpu_s", many["cpu_s"], "s", f"1,000 {how}")
+    yield Row("assemble_1000_scenes_peak_mb", many["peak_mb"], "MB", f"resident memory at most, 1,000 {how}")
+    ratio = many["cpu_s"] / few["cpu_s"]
+    yield Row("assemble_1000_to_250_ratio", ratio, "ratio", f"processor time, 1,000 to 250 {how}; linear is 4")
 
 
 def main() -> None:

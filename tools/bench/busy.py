@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Final
 
 from tools.bench.cost import watched
-from tools.bench.rows import ROOT, Row, simulator
+from tools.bench.rows import Row, simulator
+from tools.common import ROOT
 
 __all__ = ["Busy", "busy", "rows", "write_mini"]
 

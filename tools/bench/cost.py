@@ -14,7 +14,8 @@ from typing import Final
 
 import psutil
 
-from tools.bench.rows import ROOT, Row
+from tools.bench.rows import Row
+from tools.common import ROOT
 
 _EVERY_S: Final = 0.2
 _ROLES: Final = {  # word of a command line -> process; what has none of them is the flow's

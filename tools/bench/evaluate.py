@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tools.bench.evaluate_cases import BOXES, PREDICTIONS, SPLIT, VERSION, write_case
-from tools.bench.rows import ROOT, Row, in_own_process
+from tools.bench.rows import Row, in_own_process
+from tools.common import ROOT
 from uavsim.evaluate.metrics import evaluate
 from uavsim.evaluate.outcome import EvaluationRequest
 

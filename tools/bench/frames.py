@@ -11,13 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from tests.plans import rig, scene_plan
-from uavsim.capture.camera_capture import CameraCapture, assemble_capture
-from uavsim.capture.masks import MaskBinder
+from tools.common.plans import rig, scene_plan
+from uavsim.capture.assemble import Assembler, Capture
 from uavsim.capture.rig import sensor_poses
 from uavsim.records.plan import ImageFormat, ScenePlan
 from uavsim.records.recording import DroneState
-from uavsim.simulate.ports import CameraPose, Endpoint, Heartbeat, Reading, SceneTraffic, TakenReadings, TickState
+from uavsim.simulate.ports import Endpoint, Heartbeat, Reading, SceneTraffic, SensorPose, TakenReadings, TickState
 from uavsim.simulate.session import Session, open_session
 
 __all__ = ["SIZE_PX", "Frame", "Kept", "keep", "plan_of", "quiet"]
@@ -60,21 +59,13 @@ class Kept:
         again = _Again(self, plan)
         return Session("carla", again, again, again)
 
-    def captures(self, plan: ScenePlan) -> list[list[CameraCapture]]:
+    def captures(self, plan: ScenePlan) -> list[list[Capture]]:
         """Return them as they are encoded: masks are taken apart and carry our own ids."""
-        binder, joined = MaskBinder(self.traffic.actors), []
-        for number, frame in enumerate(self.frames):
-            joined.append(
-                assemble_capture(
-                    plan,
-                    poses=sensor_poses(plan, frame.drones),
-                    readings=frame.readings,
-                    states=frame.state.actors,
-                    binder=binder,
-                    first=number == 0,
-                )
-            )
-        return joined
+        assembler = Assembler(plan, self.traffic.actors)
+        return [
+            assembler.assemble(sensor_poses(plan, frame.drones), frame.readings, frame.state.actors, first=number == 0)
+            for number, frame in enumerate(self.frames)
+        ]
 
 
 def keep(port: int, count: int) -> Kept:
@@ -140,7 +131,7 @@ class _Again:
         self._step = step
         return self._frame().drones
 
-    def place(self, poses: Sequence[CameraPose]) -> None:
+    def place(self, poses: Sequence[SensorPose]) -> None:
         """Have no cameras to move."""
 
     def collect(self, state: TickState) -> TakenReadings:

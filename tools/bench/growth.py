@@ -23,7 +23,7 @@ import yaml
 from tools.bench.cost import watched
 from tools.bench.frames import SIZE_PX
 from tools.bench.rows import Row
-from tools.trials.small_dataset import write_plans
+from tools.common.small_dataset import write_plans
 from uavsim.flows.server import TemporaryServer
 
 __all__ = ["Cost", "Swarm", "per_scene", "rows", "spread", "write_swarm"]

@@ -14,6 +14,7 @@ import signal
 import sys
 import time
 from pathlib import Path
+from typing import cast
 
 import carla
 import psutil
@@ -41,7 +42,7 @@ class Swarm:
                 blueprint = library.find(kind)
                 blueprint.set_attribute("image_size_x", "800")
                 blueprint.set_attribute("image_size_y", "450")
-                camera = traffic.world.spawn_actor(blueprint, place)
+                camera = cast("carla.Sensor", traffic.world.spawn_actor(blueprint, place))
                 camera.listen(functools.partial(self._arrive, len(self.cameras)))
                 self.cameras.append(camera)
         self._until_all_deliver(traffic.world)

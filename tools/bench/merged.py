@@ -6,11 +6,10 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 
 from tools.bench.rows import Row
+from tools.common import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 CAPTURES = 40
 
 

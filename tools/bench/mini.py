@@ -18,11 +18,11 @@ from pathlib import Path
 from typing import Final
 
 from tools.bench.cost import watched
-from tools.bench.disk import committed
 from tools.bench.rows import AS_CLIENT, Row, in_own_process
 from uavsim.annotate import annotate
-from uavsim.dataset import pack_fragment, scene_fragment
-from uavsim.records.recording import Recording
+from uavsim.capture.recording_reader import read_recording
+from uavsim.dataset import final_paths, pack_fragment, scene_fragment
+from uavsim.records.recording import Recording, SensorReading
 
 __all__ = ["labels", "marginal", "validate"]
 
@@ -116,7 +116,7 @@ def labels() -> Iterator[Row]:
 
 def main() -> None:
     """Print the seconds of labelling a data set's first scene, turn by turn: labels, rows of tables, packing."""
-    recording = committed(Path(sys.argv[1]), scene=0)
+    recording = _committed(Path(sys.argv[1]), scene=0)
     blind = replace(recording, frames=tuple(replace(frame, measured=None) for frame in recording.frames))
     ways = {"": recording, "_from_masks": blind}
     told: dict[str, list[list[float]]] = {name: [] for name in ways}
@@ -126,6 +126,18 @@ def main() -> None:
             if turn:  # the first one compiles, and reads the files into the page cache
                 told[name].append(seconds)
     sys.stdout.write(json.dumps(told) + "\n")
+
+
+def _committed(out: Path, *, scene: int = 0) -> Recording:
+    """Read a committed scene's recording, whose images lie where the data set has them."""
+    recording = read_recording(sorted((out / ".uavsim" / "recordings").iterdir())[scene])
+    moved = final_paths(recording)
+
+    def at_home(shot: SensorReading) -> SensorReading:
+        return replace(shot, files={name: moved[path] for name, path in shot.files.items()})
+
+    frames = tuple(replace(frame, readings=tuple(map(at_home, frame.readings))) for frame in recording.frames)
+    return replace(recording, folder=out, frames=frames)
 
 
 def _labelled(recording: Recording) -> list[float]:

@@ -16,8 +16,8 @@ from pathlib import Path
 
 import numpy as np
 
-from tests.factories import make_recording
 from tools.bench.rows import Row
+from tools.common.factories import make_recording
 from uavsim.access import open_folder
 from uavsim.annotate import annotate
 from uavsim.dataset import assemble, final_paths, pack_fragment, scene_fragment
@@ -105,7 +105,7 @@ def _repeated(seed: Recording, root: Path, *, scenes: int) -> Path:
 def _add_noise(recording: Recording) -> None:
     rng = np.random.default_rng(1)
     for frame in recording.frames:
-        for shot in frame.shots:
+        for shot in frame.cameras:
             path = recording.folder / shot.files["rgb"]
             pixels = codec.decode_rgb(path).astype(np.int16)
             coarse = rng.integers(-30, 31, size=(pixels.shape[0] // 5, pixels.shape[1] // 5, 1), dtype=np.int16)

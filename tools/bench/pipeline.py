@@ -27,7 +27,7 @@ from tools.bench.frames import Kept, keep, plan_of, quiet
 from tools.bench.rows import AS_CLIENT, Row, in_own_process, simulator
 from uavsim.annotate.measure import SceneMeasurement
 from uavsim.capture import recording_writer
-from uavsim.capture.camera_capture import CameraCapture
+from uavsim.capture.assemble import Capture
 from uavsim.capture.record import record_scene
 from uavsim.capture.recording_writer import yield_to_client
 from uavsim.records.modalities import modality
@@ -138,10 +138,10 @@ def quiet_samples(_samples: int, _images: int) -> None:
     """Hear of a capture, and do nothing."""
 
 
-def encode(captures: list[CameraCapture], images: ImageFormat, folder: Path | None) -> None:
+def encode(captures: list[Capture], images: ImageFormat, folder: Path | None) -> None:
     """Encode every array, a camera's at a time, and write it where there is a folder."""
 
-    def camera(number: int, capture: CameraCapture) -> None:
+    def camera(number: int, capture: Capture) -> None:
         for name, value in capture.data.items():
             data = modality(name).encode(value, images)
             if folder is not None:

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import contextlib
 import os
-import signal
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
 
 import psutil
+from headless_simulator.testing import running_simulator
 
-ROOT = Path(__file__).resolve().parents[2]
+from tools.common import ROOT
+
 AS_CLIENT: Final = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "2"}
 """What a run sets for the processes that a benchmark stands in for: threads of BLAS wait for each other by spinning."""
 
@@ -69,28 +69,9 @@ def simulator(
         program: module that is the simulator, or starts it, and what it is told first.
         variables: of its environment, beside ours.
     """
-    import json
-
-    started = time.perf_counter()
-    command = [sys.executable, "-m", *program, "--carla-port", "0", "--airsim-port", "0", *arguments]
-    environment = os.environ | dict(variables or {})
-    process = subprocess.Popen(
-        command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
-    )
-    try:
-        assert process.stdout is not None
-        line = process.stdout.readline()
-        if not line:
-            raise RuntimeError(f"the simulator ended with code {process.wait()} before it listened")
-        seconds = time.perf_counter() - started
-        yield Simulator(json.loads(line)["carla"], seconds, psutil.Process(process.pid))
-    finally:
-        process.send_signal(signal.SIGTERM)
-        try:
-            process.wait(timeout=10)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
+    command = (sys.executable, "-m", *program)
+    with running_simulator(*arguments, command=command, env=variables, cwd=ROOT, stderr=subprocess.DEVNULL) as running:
+        yield Simulator(running.carla_port, running.seconds_to_listen, psutil.Process(running.pid))
 
 
 def in_own_process(

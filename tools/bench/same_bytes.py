@@ -20,8 +20,8 @@ from unittest.mock import patch
 
 from tools.bench.cost import watched
 from tools.bench.rows import Row, in_own_process, simulator
-from tools.trials.leftovers import contents, differing
-from tools.trials.small_dataset import one_scene
+from tools.common.leftovers import contents, differing
+from tools.common.small_dataset import one_scene
 
 __all__ = ["by_folder", "numpy_features", "rows", "settings"]
 

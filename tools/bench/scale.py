@@ -1,15 +1,27 @@
-"""How much faster two and four simulators are than one: the flights of ``scripts/scale_test``."""
+"""How much faster two and four headless simulators are than one: the same scenes, by cameras that take their time.
+
+A camera's pause stands in for a graphics card that computes elsewhere; the images themselves are cheap (--render flat), so
+that this machine's cores are not the limit. The pace is images over the time from the first take-off to the last commit. The
+data sets must be equal, byte for byte. Wanted: 1.9 times with two, 3.6 times with four.
+"""
 
 from __future__ import annotations
 
+import os
 import subprocess
+import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+import yaml
+
 from tools.bench.rows import Row
-from tools.trials.scale import compared
+from tools.common.leftovers import contents, differing, events
+from tools.common.small_dataset import write_plans
+from uavsim.flows.server import TemporaryServer
 
 COUNTS: Final = (1, 2, 4)
 SCENES: Final = 12
@@ -31,3 +43,60 @@ def rows() -> Iterator[Row]:
     for count in COUNTS[1:]:
         yield Row(f"scale_{count}_times_one", told.paces[count] / told.paces[1], "x", f"{count} simulators; {how}")
     yield Row("scale_files_differ", told.differing, "files", f"tables and masks, against those of one simulator; {how}")
+
+
+def pace(out: Path) -> float:
+    """Return images per second from the first take-off to the last commit."""
+    told = [event for scene in events(out).values() for event in scene]
+    began = min(float(str(e["time"])) for e in told if e["event"] == "flying")
+    committed = [e for e in told if e["event"] == "committed"]
+    ended = max(float(str(e["time"])) for e in committed)
+    return sum(int(str(e["images"])) for e in committed) / (ended - began)
+
+
+def all_but_images(out: Path) -> dict[str, str]:
+    """Hash what must be equal: flat images carry the server's frame numbers, masks and tables nothing of the run."""
+    return {name: digest for name, digest in contents(out).items() if not name.startswith("samples/CAMERA")}
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """How each number of simulators did.
+
+    Attributes:
+        paces: images a second.
+        differing: files that are not those of the fewest simulators.
+    """
+
+    paces: dict[int, float]
+    differing: int
+
+
+def compared(counts: Sequence[int], *, latency_ms: float, scenes: int, work: Path) -> Compared:
+    """Fly the same scenes with each number of simulators.
+
+    Args:
+        counts: of simulators.
+        latency_ms: of an image.
+        scenes: in all.
+        work: folder for data sets and logs.
+    """
+    write_plans(work)
+    paces: dict[int, float] = {}
+    sets: dict[int, dict[str, str]] = {}
+    with TemporaryServer() as server:
+        env = {**os.environ, "PREFECT_API_URL": server.wait(), "PREFECT_API_AUTH_STRING": server.key}
+        for count in counts:
+            simulator = {"kind": "mock", "arguments": ["--render", "flat", "--render-latency", str(latency_ms)]}
+            run, out = work / f"run-{count}.yaml", work / f"out-{count}"
+            run.write_text(yaml.safe_dump({"simulators": [simulator] * count, "label_threads": 2}))
+            command = [sys.executable, "-m", "uavsim", "generate", "--dataset", "kill", "--samples", "6", "--no-check"]
+            command += ["--scenes", f"0-{scenes - 1}", "--run", str(run), "--out", str(out)]
+            with (work / f"run-{count}.log").open("wb") as log:
+                subprocess.run(command, cwd=work, env=env, check=True, stdout=log, stderr=log)
+            paces[count], sets[count] = pace(out), all_but_images(out)
+            ratio = paces[count] / paces[min(paces)]
+            print(
+                f"{count} simulators: {paces[count]:.2f} images/s, {ratio:.2f} times one", file=sys.stderr, flush=True
+            )
+    return Compared(paces, sum(len(differing(sets[min(sets)], files)) for files in sets.values()))

@@ -1,1 +1,1 @@
-"""The house's own figures: sizes, tests beside modules, import circles, duplicates of code. ``scripts/house`` prints them."""
+"""Limits of size that no linter has: ``python -m tools.quality``, a part of ``scripts/check``."""

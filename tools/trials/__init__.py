@@ -1,1 +1,1 @@
-"""Long trials of the whole: kills, faults, soaks, scale, vendors' examples, wheels. One module per script of ``scripts/``."""
+"""Long trials of the whole: kills, faults, soaks, wheels. ``scripts/trial`` lists and runs them."""

@@ -1,6 +1,6 @@
 """Hold AOT's own files against AOT's own tools: truth and a perturbed result, scored by both; encounters planned and found.
 
-    scripts/try_aot EXPORTED [--checkout DIR --python PYTHON] [--seed 0]
+    scripts/trial aot-tools EXPORTED [--checkout DIR --python PYTHON] [--seed 0]
 
 EXPORTED is what ``uavsim export --format aot`` wrote. A result is made of its truth: boxes moved by a pixel or two, one in
 ten left out, one false track a flight. ``uavsim evaluate aot`` scores it. With a checkout of AOT's starter kit and an
@@ -24,10 +24,10 @@ from typing import Any
 
 import numpy as np
 
+from tools.common import ROOT
 from uavsim.evaluate.aot_run import evaluate_aot
 from uavsim.evaluate.outcome import EvaluationRequest
 
-HERE = Path(__file__).resolve().parents[2]
 LISTED = "valid_encounters_maxRange700_maxGap3_minEncLen30.csv"
 WITHIN = 1e-9
 SAME = 1e-4  # their summaries are rounded
@@ -69,7 +69,7 @@ def theirs(checkout: Path, python: str, truth: Path, result: Path, work: Path) -
         "fppi": None,
     }
     (work / "cases.json").write_text(json.dumps([case]))
-    command = [python, str(HERE / "judge" / "aot_reference.py"), str(checkout), str(work / "cases.json")]
+    command = [python, str(ROOT / "judge" / "aot_reference.py"), str(checkout), str(work / "cases.json")]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         return {"error": done.stderr.strip().splitlines()[-1]}

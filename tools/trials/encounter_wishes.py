@@ -1,6 +1,6 @@
 """Ask the encounter solver for random wishes and fly what it gives: each must be as wished, or refused with a reason.
 
-    scripts/try_encounters [--wishes 10000] [--seed 0] [--nearest 200]
+    scripts/trial encounter-wishes [--wishes 10000] [--seed 0] [--nearest 200]
 
 The own drone flies a curve. Wishes are of every kind of intruder and path; one of the four magnitudes is left out by turns.
 What is flown is measured anew, from the poses alone: the closest approach and its time by brute force in steps of 2 ms,
@@ -20,10 +20,10 @@ import numpy as np
 
 from uavsim.geometry import quaternion
 from uavsim.geometry.se3 import SE3
-from uavsim.plan.encounter_paths import Impossible, OwnPath
-from uavsim.plan.encounter_refusals import nearest_possible
-from uavsim.plan.encounters import Encounter, Wish, solve
-from uavsim.records.intruders import INTRUDERS
+from uavsim.ingredients.intruders.kinds import INTRUDERS
+from uavsim.ingredients.intruders.paths import Impossible, OwnPath
+from uavsim.ingredients.intruders.refusals import nearest_possible
+from uavsim.ingredients.intruders.solve import Encounter, Wish, solve
 from uavsim.typing import FloatArray
 
 WITHIN = 0.01

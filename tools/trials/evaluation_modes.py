@@ -1,6 +1,6 @@
 """Measure what every official/corrected difference of ``uavsim evaluate`` amounts to, on a data set and on made-up results.
 
-    .venv/bin/python -m tools.trials.evaluation_modes DATA_SET [--version VERSION]
+    scripts/trial evaluation-modes DATA_SET [--version VERSION]
 
 The detector finds three quarters of the boxes that a drone sees and adds six strangers a sample; its tracker keeps their
 names. AOT, OpenAD and AirCopBench are scored on made-up cases in their own formats. docs/evaluation*.md hold the figures of

@@ -1,6 +1,6 @@
 """Let the headless simulator fail in every way at every moment, and see what the runs make of it.
 
-    scripts/fault_matrix [--only PATTERN] [--jobs 2] [--work FOLDER]
+    scripts/trial fault-matrix [--only PATTERN] [--jobs 2] [--work FOLDER]
 
 Each row: a two-scene run whose simulator misbehaves once (or always), then its exit code, its scenes, whether its data set is
 valid and equal to an undisturbed one, and whether a process outlives it. The ticks at which a scene starts, is in its middle
@@ -24,9 +24,10 @@ from pathlib import Path
 import psutil
 import yaml
 
-from tools.trials.forked_runs import ForkedRun, RunForker
-from tools.trials.leftovers import contents, events, surviving
-from tools.trials.small_dataset import write_plans
+from tools.common.forked_runs import ForkedRun, RunForker
+from tools.common.leftovers import contents, events, surviving
+from tools.common.small_dataset import write_plans
+from uavsim.run.finish import validate
 from uavsim.flows.server import TemporaryServer
 from uavsim.run.finish import validate
 from uavsim.store.ledger import read_ledger

@@ -1,6 +1,6 @@
 """Forecast runs of several kinds, do them, and say how far the forecasts were off.
 
-    scripts/try_forecasts [--only NAME] [--work FOLDER]
+    scripts/trial forecasts [--only NAME] [--work FOLDER]
 
 The runs differ in town, number of simulators and image format. Time has to be within 20 %, disk within 10 %: exit code 1
 where one is not. Both are measured on the same machine, one after the other; what runs beside them counts.

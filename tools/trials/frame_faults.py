@@ -1,6 +1,6 @@
 """Inject faults into camera frames and look at every image that was accepted all the same.
 
-    scripts/fault_test [--faults 1000] [--topology carla|bridge|merged] [--seed 0] [--probability P]
+    scripts/trial frame-faults [--faults 1000] [--topology carla|bridge|merged] [--seed 0] [--probability P]
 
 The headless simulator drops, delays, duplicates, reorders, mislabels and misplaces frames at random. The production code
 flies one short scene after the other through the real clients; a scene ends as a recording or as an error. In ``carla`` and
@@ -18,18 +18,19 @@ import json
 import os
 import re
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+from headless_simulator.testing import running_simulator
 
-from tests.plans import rig, scene_plan
+from tools.common.plans import rig, scene_plan
 from uavsim.capture.record import record_scene
 from uavsim.capture.recording_reader import read_recording
 from uavsim.errors import UavsimError
@@ -48,33 +49,25 @@ FIRST_CAPTURED = (
     258  # simGetImages before it measure the palette, once a session: one fault in 257 calls ends that at once
 )
 SCENES_A_ROUND = 40
+LOG = "mock.log"
 DEADLINE_S = 1.0  # for a tick's images: a dropped frame costs this long
 
 
-class Simulator:
-    """A headless simulator with faults, started again when it is needed again."""
-
-    def __init__(self, folder: Path, plan: ScenePlan, *, faults: str, flat: bool, engine: str = "carla") -> None:
-        settings = folder / "settings.json"
-        settings.write_text(json.dumps(airsim_settings(plan)))
-        (folder / "faults.yaml").write_text(faults)
-        command = [sys.executable, "-m", "headless_simulator", "--carla-port", "0", "--airsim-port", "0"]
-        command += ["--town", plan.town.carla_map, "--airsim-settings", str(settings)]
-        command += ["--faults", str(folder / "faults.yaml")] if faults else []
-        command += ["--render", "flat"] if flat else []
-        command += ["--merged-engine", engine] if plan.topology == "merged" else ["--separate-worlds"]
-        self._log = (folder / "mock.log").open("w+")
-        self._process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=self._log, text=True)
-        assert self._process.stdout is not None
-        ports = json.loads(self._process.stdout.readline())
-        self.carla, self.airsim = (Endpoint("127.0.0.1", ports[name]) for name in ("carla", "airsim"))
-
-    def stop(self) -> str:
-        """End it; returns what it logged."""
-        self._process.send_signal(signal.SIGTERM)
-        self._process.wait(timeout=20)
-        self._log.seek(0)
-        return self._log.read()
+@contextlib.contextmanager
+def simulator_of(
+    plan: ScenePlan, folder: Path, *, faults: str = "", flat: bool = False, engine: str = "carla"
+) -> Iterator[dict[str, Endpoint]]:
+    """Start a headless simulator for a plan, with faults; it logs to ``LOG`` in the folder. Gives where it listens."""
+    settings = folder / "settings.json"
+    settings.write_text(json.dumps(airsim_settings(plan)))
+    (folder / "faults.yaml").write_text(faults)
+    words = ["--town", plan.town.carla_map, "--airsim-settings", str(settings)]
+    words += ["--faults", str(folder / "faults.yaml")] if faults else []
+    words += ["--render", "flat"] if flat else []
+    words += ["--merged-engine", engine] if plan.topology == "merged" else ["--separate-worlds"]
+    with (folder / LOG).open("w") as log, running_simulator(*words, stderr=log) as running:
+        ports = {"carla": running.carla_port, "airsim": running.airsim_port}
+        yield {name: Endpoint("127.0.0.1", port) for name, port in ports.items()}
 
 
 def fault_yaml(topology: Topology, *, seed: int, probability: float) -> str:
@@ -101,7 +94,7 @@ def wrong_flat_images(folder: Path, cameras: dict[str, int]) -> tuple[int, int]:
     """Return (wrong, looked at): each image must tell its recording's frame and always the same camera."""
     wrong = looked = 0
     for frame in read_recording(folder).frames:
-        for shot in frame.shots:
+        for shot in frame.readings:
             camera, number = image_code(codec.decode_rgb(folder / shot.files["rgb"]))
             wrong += number != frame.simulator_frame or cameras.setdefault(shot.channel, camera) != camera
             looked += 1
@@ -123,11 +116,11 @@ def fired(log: str) -> Counter[str]:
     return Counter({kind: int(n) for line in lines for kind, n in re.findall(r"(\w+) x(\d+)", line)})
 
 
-def open_patient_session(topology: Topology, simulator: Simulator) -> Session:
+def open_patient_session(topology: Topology, endpoints: dict[str, Endpoint]) -> Session:
     """Connect; a tick's images are waited for a second only, because dropped frames are many."""
-    session = open_session(topology, {"carla": simulator.carla, "airsim": simulator.airsim})
-    if hasattr(session.cameras, "_deadline_s"):
-        session.cameras._deadline_s = DEADLINE_S
+    session = open_session(topology, endpoints)
+    if hasattr(session.sensors, "_deadline_s"):
+        session.sensors._deadline_s = DEADLINE_S
     return session
 
 
@@ -142,34 +135,33 @@ def fly_round(topology: Topology, *, seed: int, probability: float, work: Path) 
     if not flat:
         fly_calm(plan, work, reference)
     yaml = fault_yaml(topology, seed=seed, probability=probability)
-    simulator = Simulator(work, plan, faults=yaml, flat=flat)
-    session = open_patient_session(topology, simulator)
     outcome: Counter[str] = Counter()
     reasons: Counter[str] = Counter()
     cameras: dict[str, int] = {}
-    for number in range(SCENES_A_ROUND):
-        folder = work / f"scene_{number}"
-        try:
-            record_scene(session, plan, folder, heartbeat=lambda _p, _t: None, sample_taken=lambda _s, _i: None)
-        except UavsimError as error:
-            outcome["refused"] += 1
-            reasons[re.sub(r"CAMERA_\w+|[\d.]+", "#", str(error))[:90]] += 1
-        else:
-            bad, seen = wrong_flat_images(folder, cameras) if flat else wrong_against(folder, reference)
-            outcome += Counter(accepted=1, wrong=bad, images=seen)
-        shutil.rmtree(folder, ignore_errors=True)
-    with contextlib.suppress(UavsimError):
-        session.close()
-    return {"faults": fired(simulator.stop()), "outcome": outcome, "reasons": reasons}
+    with simulator_of(plan, work, faults=yaml, flat=flat) as endpoints:
+        session = open_patient_session(topology, endpoints)
+        for number in range(SCENES_A_ROUND):
+            folder = work / f"scene_{number}"
+            try:
+                record_scene(session, plan, folder, heartbeat=lambda _p, _t: None, sample_taken=lambda _s, _i: None)
+            except UavsimError as error:
+                outcome["refused"] += 1
+                reasons[re.sub(r"CAMERA_\w+|[\d.]+", "#", str(error))[:90]] += 1
+            else:
+                bad, seen = wrong_flat_images(folder, cameras) if flat else wrong_against(folder, reference)
+                outcome += Counter(accepted=1, wrong=bad, images=seen)
+            shutil.rmtree(folder, ignore_errors=True)
+        with contextlib.suppress(UavsimError):
+            session.close()
+    return {"faults": fired((work / LOG).read_text()), "outcome": outcome, "reasons": reasons}
 
 
 def fly_calm(plan: ScenePlan, work: Path, reference: Path) -> None:
     """Record the scene once without a fault."""
-    calm = Simulator(work, plan, faults="", flat=False)
-    session = open_patient_session(plan.topology, calm)
-    record_scene(session, plan, reference, heartbeat=lambda _p, _t: None, sample_taken=lambda _s, _i: None)
-    session.close()
-    calm.stop()
+    with simulator_of(plan, work) as endpoints:
+        session = open_patient_session(plan.topology, endpoints)
+        record_scene(session, plan, reference, heartbeat=lambda _p, _t: None, sample_taken=lambda _s, _i: None)
+        session.close()
 
 
 def main() -> int:

@@ -1,6 +1,6 @@
 """End commands at random moments by SIGINT and SIGTERM, and look at what they say and leave.
 
-    scripts/interrupt_test [--times 40] [--seed 0] [--only COMMAND]
+    scripts/trial interrupts [--times 40] [--seed 0] [--only COMMAND]
 
 Each command is run once undisturbed, to know how long it takes; then it is ended at random moments of that time, as a terminal
 does it (SIGINT to the whole group) and as a service does it (SIGTERM to the process alone). Right is: exit code 130 and one
@@ -26,7 +26,7 @@ from typing import Final
 
 import psutil
 
-from tools.trials.small_dataset import one_scene
+from tools.common.small_dataset import one_scene
 from uavsim.validate import validate_version
 
 _GENERATE: Final = ("generate", *one_scene(2), "--out", "OUT")

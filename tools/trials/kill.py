@@ -1,11 +1,10 @@
 """Kill -9 a headless run at seeded random moments, resume it each time, and compare with an undisturbed run.
 
-    scripts/kill_test [--kills 100] [--seed 0] [--scenes 6] [--work FOLDER] [--attach | --paper] [--own-server]
+    scripts/trial kill [--kills 100] [--seed 0] [--scenes 6] [--work FOLDER] [--attach] [--own-server]
 
 Each round kills and resumes one data set until it is complete, then compares every byte of tables, images and fragments with
 the undisturbed data set, and looks for orphans: files, staging folders, temp files, processes. Ends with code 0 only if all
-is equal. Every run starts its own headless simulator, unless --attach gives all runs one that survives the kills, or --paper
-lets the drawing client process of the tests fly without any: quick, and most kills then strike labelling and commit. One
+is equal. Every run starts its own headless simulator, unless --attach gives all runs one that survives the kills. One
 Prefect server serves all runs, unless --own-server gives each its temporary one (slower). A fifth of the kills strikes while
 the run starts, the others after its first scene took off, because starting is long and dull. At the end it prints what the
 runs were doing when they were killed.
@@ -19,7 +18,6 @@ import os
 import random
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -27,37 +25,34 @@ import time
 import urllib.error
 import urllib.request
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
-from functools import partial
+from collections.abc import Callable
+from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 from urllib.parse import quote
 
 import psutil
 
-from tools.trials.forked_runs import ForkedRun, RunForker
-from tools.trials.leftovers import contents, differing, events, orphans, surviving
-from tools.trials.small_dataset import write_plans
+from tools.common.forked_runs import ForkedRun, RunForker
+from tools.common.leftovers import contents, differing, events, orphans, surviving
+from tools.common.small_dataset import write_plans
 from uavsim.config.backends import backend_of
 from uavsim.config.run import SimulatorConfig
 from uavsim.flows.server import TemporaryServer
 from uavsim.supervise.simulator import Simulator
-from uavsim.supervise.simulator_slot import SimulatorSlot
 
 START_TIMEOUT_S = 300.0
 EARLY_SHARE = 0.2  # of the kills strikes while a run starts
 PATIENT_S = 1e9  # a run that is not to be killed
 
 
-def main() -> int:
-    """Run the test."""
+def main(world: Callable[[Path], AbstractContextManager[str]] | None = None) -> int:
+    """Run the test; ``world`` gives the address of what stands in for simulators."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--kills", type=int, default=100)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--scenes", type=int, default=6)
     parser.add_argument("--work", type=Path)
     parser.add_argument("--attach", action="store_true")
-    parser.add_argument("--paper", action="store_true")
     parser.add_argument("--own-server", action="store_true")
     options = parser.parse_args()
     work: Path = options.work or Path(tempfile.mkdtemp(prefix="uavsim-kill-"))
@@ -67,8 +62,8 @@ def main() -> int:
         if not options.own_server:
             server = stack.enter_context(TemporaryServer())
             env |= {"PREFECT_API_URL": server.wait(), "PREFECT_API_AUTH_STRING": server.key}
-        if options.paper:
-            simulator = stack.enter_context(paper_world(work))
+        if world is not None:
+            simulator = stack.enter_context(world(work))
         if options.attach:
             if options.own_server:
                 parser.error("--attach goes with the shared server: its slots must be given back")
@@ -191,31 +186,6 @@ def wait_for_takeoff(out: Path, process: ForkedRun, *, timeout_s: float) -> None
         if sum(p.stat().st_size for p in logs.glob("scene_*.jsonl")) > before:
             return
         time.sleep(0.02)
-
-
-@contextmanager
-def paper_world(work: Path) -> Iterator[str]:
-    """Let runs that are forked from here fly with the tests' client process; yields a port that only listens."""
-    from tests.run.conftest import FAKE_CLIENT_WORKER, paper_job
-    from uavsim.flows import context
-    from uavsim.run.job import Job
-    from uavsim.run.request import Request
-
-    faults = work / "no-faults.json"
-    faults.write_text("{}")
-
-    def resolve(request: Request) -> Job:
-        count = len((request.scenes or "").split(","))
-        return paper_job(request.model_copy(update={"scenes": str(count)}))
-
-    def command(**_: object) -> list[str]:
-        return [sys.executable, str(FAKE_CLIENT_WORKER), str(faults)]
-
-    replaced = {"resolve": resolve, "SimulatorSlot": partial(SimulatorSlot, command=command)}
-    for name, value in replaced.items():
-        setattr(context, name, value)  # for the children that are forked from here; this process ends with the trial
-    with socket.create_server(("127.0.0.1", 0), backlog=4096) as server:
-        yield f"127.0.0.1:{server.getsockname()[1]}"
 
 
 def free_slot(api: str, simulator: str) -> None:

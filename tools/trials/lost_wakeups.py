@@ -1,6 +1,6 @@
 """Does a flight go on when libcarla's Traffic Manager has lost a wake-up, as if nothing had been?
 
-    scripts/lost_wakeups [--ticks 60000] [--vehicles 20] [--flights 2]
+    scripts/trial lost-wakeups [--ticks 60000] [--vehicles 20] [--flights 2]
 
 Each flight has a headless simulator of its own that does not wait for the Traffic Manager, so that some ten thousand ticks
 make the client hang once or twice (CARLA's issue 9172). ``HangWatch`` has to wake it each time, here after a second. All
@@ -19,8 +19,10 @@ import sys
 from collections.abc import Sequence
 from typing import Final
 
-from tests.plans import rig, scene_plan
-from tools.bench.rows import simulator
+from headless_simulator.testing import running_simulator
+
+from tools.common import ROOT
+from tools.common.plans import rig, scene_plan
 from uavsim.capture.hang_watch import HangWatch
 from uavsim.simulate.carla.world import CarlaWorld
 
@@ -53,8 +55,9 @@ def main() -> int:
 
 
 def _flown(words: Sequence[str]) -> dict[str, list[object]]:
-    with simulator("--town", "Town10HD", "--no-airsim", program=("tools.trials.hasty_simulator",)) as running:
-        command = [sys.executable, "-m", "tools.trials.lost_wakeups", "--port", str(running.port), *words]
+    server = (sys.executable, "-m", "tools.trials.hasty_simulator")
+    with running_simulator("--no-airsim", command=server, cwd=ROOT, stderr=subprocess.DEVNULL) as running:
+        command = [sys.executable, "-m", "tools.trials.lost_wakeups", "--port", str(running.carla_port), *words]
         done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=True)
     told: dict[str, list[object]] = json.loads(done.stdout.splitlines()[-1])
     return told

@@ -1,6 +1,6 @@
 """Capture many times from a merged simulator, and look at every capture: no hang, masks and boxes that agree.
 
-    scripts/merged_test [--captures 1000] [--engine carla|free] [--samples 20]
+    scripts/trial merged-captures [--captures 1000] [--engine carla|free] [--samples 20]
 
 Scenes of five drones with five cameras each fly one after the other in one session, as a run flies them. A capture counts
 when all its images passed what a run asks of them; masks are held against boxes as in ``capture/masks.py``. Prints one JSON
@@ -19,10 +19,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from tests.plans import rig, scene_plan
-from tools.trials.frame_faults import Simulator
-from uavsim.capture.camera_capture import assemble_capture
-from uavsim.capture.masks import MaskBinder
+from tools.common.plans import rig, scene_plan
+from tools.trials.frame_faults import simulator_of
+from uavsim.capture.assemble import Assembler
 from uavsim.capture.rig import sensor_poses
 from uavsim.errors import UavsimError
 from uavsim.records.plan import ScenePlan
@@ -47,22 +46,21 @@ def plan_of(scene: int, *, samples: int, vehicles: int) -> ScenePlan:
 def fly(session: Session, plan: ScenePlan) -> tuple[int, str]:
     """Capture every sample of a scene; returns how many images came, and how the masks were read."""
     lockstep, traffic = session.begin_scene(plan, heartbeat=lambda _phase, _n: None)
-    binder, images = MaskBinder(traffic.actors), 0
+    assembler, images = Assembler(plan, traffic.actors), 0
     for step in plan.capture_steps:
         _, poses, state, pending = lockstep.capture(step, poses_of=lambda places: sensor_poses(plan, places))
-        captures = assemble_capture(plan, poses=poses, readings=pending.wait(), states=state.actors, binder=binder)
-        images += len(captures)
-    return images, binder.mode
+        images += len(assembler.assemble(poses, pending.wait(), state.actors))
+    return images, assembler.mask_ids
 
 
 def measure(captures: int, *, engine: str, samples: int, vehicles: int) -> dict[str, Any]:
     """Capture from a simulator of ours and count."""
     outcome: dict[str, Any] = {"engine": engine, "captures": 0, "images": 0, "modes": {}, "refused": []}
-    with tempfile.TemporaryDirectory(prefix="uavsim-merged-") as temp:
-        simulator = Simulator(
-            Path(temp), plan_of(0, samples=samples, vehicles=vehicles), faults="", flat=False, engine=engine
-        )
-        endpoints = {"carla": simulator.carla, "airsim": simulator.airsim}
+    first = plan_of(0, samples=samples, vehicles=vehicles)
+    with (
+        tempfile.TemporaryDirectory(prefix="uavsim-merged-") as temp,
+        simulator_of(first, Path(temp), engine=engine) as endpoints,
+    ):
         session, scene = open_session("merged", endpoints), 0
         ticks, began, captured_s = 0, time.monotonic(), 0.0
         while outcome["captures"] < captures and len(outcome["refused"]) < 3:
@@ -81,7 +79,6 @@ def measure(captures: int, *, engine: str, samples: int, vehicles: int) -> dict[
         ticks = session.swarm.engine.ticks_passed  # type: ignore[attr-defined]
         outcome |= {"seconds": round(time.monotonic() - began, 1), "ticks_passed": ticks}
         outcome["images_per_s"] = round(outcome["images"] / max(captured_s, 1e-9), 1)
-        simulator.stop()
     return outcome
 
 

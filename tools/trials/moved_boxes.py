@@ -1,6 +1,6 @@
 """Move one box in a hundred of a data set by a metre, in a linked copy, and count those that the validator names.
 
-    scripts/moved_boxes DATASET [--version v1.0-mini] [--share 0.01] [--visible 200] [--seed 0] [--any-direction]
+    scripts/trial moved-boxes DATASET [--version v1.0-mini] [--share 0.01] [--visible 200] [--seed 0] [--any-direction]
 
 DATASET: strict dialect, found valid before. Boxes move along the ground, or any way with --any-direction. Counted are moved
 boxes with more than --visible pixels. Prints one JSON line; ends with 4 unless nine of ten are found and of those that nobody

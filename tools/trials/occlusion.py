@@ -1,6 +1,6 @@
 """Compare a headless data set's occlusion with the truth: each object drawn once more, alone, by the headless renderer.
 
-    scripts/occlusion DATASET [--scenes 5] [--every 4]
+    scripts/trial occlusion DATASET [--scenes 5] [--every 4]
 
 For every scene (evenly chosen) and every ``--every``-th keyframe, all objects that a camera sees are drawn alone from where
 that camera was; true occlusion is 1 - visible / alone. Counted are views with more than 100 pixels alone. Visible pixels
@@ -23,7 +23,7 @@ from uavsim.annotate import annotate
 from uavsim.annotate.relocate import in_dataset
 from uavsim.capture.recording_reader import read_recording
 from uavsim.images import codec
-from uavsim.records.recording import ActorStates, CameraShot, RecordedFrame, Recording
+from uavsim.records.recording import ActorStates, RecordedFrame, Recording, SensorReading
 
 MIN_PX, WITHIN = 100, 0.05
 MODELS = ModelLibrary()
@@ -44,12 +44,12 @@ def nowhere() -> Renderer:
     )
 
 
-def view_of(shot: CameraShot) -> View:
+def view_of(shot: SensorReading) -> View:
     """Return the headless renderer's view of a recorded camera: CARLA's frame, degrees."""
-    x, y, z = shot.map_SE3_optical.translation_m.tolist()
+    x, y, z = shot.map_SE3_sensor.translation_m.tolist()
     roll, pitch, yaw = shot.ue_euler_deg
-    fov = float(np.degrees(2 * np.arctan(shot.width_px / 2 / shot.intrinsic[0, 0])))
-    return View((x, -y, z, pitch, yaw, roll), shot.width_px, shot.height_px, fov)
+    camera = shot.camera
+    return View((x, -y, z, pitch, yaw, roll), camera.width_px, camera.height_px, camera.fov_deg)
 
 
 def alone_px(renderer: Renderer, view: View, states: ActorStates, row: int, blueprint: str) -> int:
@@ -78,7 +78,7 @@ def compare_scene(recording: Recording, renderer: Renderer, every: int) -> np.nd
     for frame in recording.frames:
         if frame.sample_index is None or frame.sample_index % every:
             continue
-        shots: dict[str, CameraShot] = {shot.channel: shot for shot in frame.shots}
+        shots: dict[str, SensorReading] = {shot.channel: shot for shot in frame.cameras}
         sample = boxes.sample_index[views.box_row] == frame.sample_index
         for number, channel in enumerate(channels):
             ids, _ = codec.mask_ids_and_tags(recording.folder / shots[channel].files["instance"])

@@ -1,6 +1,6 @@
 """Make a data set of corner cases as OpenAD's files, and score a perturbed result with ours and with OpenAD's own scorer.
 
-    scripts/try_openad [FOLDER] [--scenes 0-29] [--town Town10HD] [--openad CHECKOUT]
+    scripts/trial openad-set [FOLDER] [--scenes 0-29] [--town Town10HD] [--openad CHECKOUT]
 
 Flies ``openad-mini`` headless, validates it, exports it, and makes a result of the truth: boxes moved a little, a quarter of
 the tags replaced by a synonym, a tenth of the objects lost, strangers added. With a checkout of OpenAD's repository its own
@@ -24,7 +24,7 @@ from typing import Any, Final
 import cv2
 import numpy as np
 
-from tools.bench.rows import ROOT
+from tools.common import ROOT
 
 TRAINED: Final = {"av2": False, "kitti": False, "nuscenes": True, "once": False, "waymo": False}
 THEIRS: Final = {
@@ -153,7 +153,7 @@ def sheet(folder: Path) -> Path:
 
 def main() -> int:
     """Make, validate, export, score."""
-    parser = argparse.ArgumentParser(prog="scripts/try_openad", description=__doc__)
+    parser = argparse.ArgumentParser(prog="scripts/trial openad-set", description=__doc__)
     parser.add_argument("folder", nargs="?", type=Path)
     parser.add_argument("--town")
     parser.add_argument("--scenes")

@@ -1,6 +1,6 @@
 """Hold questions of `uavsim questions` against AirCopBench's own code: every quality check of its generators, and its scorer.
 
-    scripts/try_questions QUESTIONS.json --checkout AIRCOPBENCH
+    scripts/trial questions QUESTIONS.json --checkout AIRCOPBENCH
 
 QUESTIONS.json is what `uavsim questions` wrote, AIRCOPBENCH a checkout of its repository. Its modules want clients of language
 models when they are imported; here they get empty ones, and no network is used. Of every module below VQA_Generation that

@@ -1,6 +1,6 @@
 """Replay a small data set in every set-up and hold the replays against it, headless.
 
-    scripts/try_replays [FOLDER] [--topologies carla,bridge,merged]
+    scripts/trial replays [FOLDER] [--topologies carla,bridge,merged]
 
 Two towns, one scene each, small images, walkers, parked vehicles and rain. In each set-up an unchanged replay must be the
 same bytes, tables and images. In the first set-up also: with another weather masks and boxes are the same and images are not;
@@ -11,16 +11,15 @@ Ends with 0 only if everything holds.
 from __future__ import annotations
 
 import argparse
-import hashlib
 import json
-import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 from typing import Any, Final
 
-from tools.trials.small_dataset import write_plans
+from tools.common.leftovers import dataset_files, differing
+from tools.common.program import run_uavsim
+from tools.common.small_dataset import write_plans
 
 DATASET: Final = """
 description: Small images, for replays.
@@ -40,13 +39,6 @@ splits: {rule: uav3d}
 """
 
 
-def contents(root: Path, *folders: str) -> dict[str, str]:
-    """Return the hash of every file of a data set, or of some folders of it, without the run's own notes."""
-    files = (p for folder in folders or ("",) for p in (root / folder).rglob("*") if p.is_file())
-    keys = {str(p.relative_to(root)): p for p in files}
-    return {k: hashlib.sha256(p.read_bytes()).hexdigest() for k, p in keys.items() if not k.startswith(".uavsim")}
-
-
 def rows(root: Path, table: str) -> list[dict[str, Any]]:
     """Return a table's rows."""
     found: list[dict[str, Any]] = json.loads((root / "v1.0-mini" / f"{table}.json").read_text())
@@ -61,15 +53,6 @@ class Trial:
         self.work, self.bad = work, 0
         write_plans(work, name="replays", dataset=DATASET)
 
-    def uavsim(self, *words: str) -> float:
-        """Run a command that must end well; returns its seconds."""
-        began = time.monotonic()
-        command = [sys.executable, "-m", "uavsim", *words]
-        done = subprocess.run(command, cwd=self.work, text=True, capture_output=True, check=False)
-        if done.returncode:
-            sys.exit(f"uavsim {' '.join(words)} ended with {done.returncode}:\n{done.stdout}{done.stderr}")
-        return time.monotonic() - began
-
     def holds(self, what: str, good: bool, detail: str) -> None:
         """Print one line."""
         self.bad += not good
@@ -79,23 +62,22 @@ class Trial:
         """Generate in a set-up and replay with nothing changed."""
         source, again = self.work / topology, self.work / f"{topology}-again"
         words = ("--dataset", "replays", "--topology", topology)
-        flown_s = self.uavsim("generate", *words, "--out", str(source))
-        shown_s = self.uavsim("replay", str(source), "--out", str(again))
-        one, other = contents(source), contents(again)
-        differing = sorted(k for k in one.keys() | other.keys() if one.get(k) != other.get(k))
-        detail = (
-            f"{len(one)} files, {len(differing)} differ {differing[:3]}; {flown_s:.0f} s flown, {shown_s:.0f} s shown"
-        )
-        self.holds(f"{topology}: unchanged", not differing, detail)
+        flown = run_uavsim("generate", *words, "--out", str(source), cwd=self.work)
+        shown = run_uavsim("replay", str(source), "--out", str(again), cwd=self.work)
+        one = dataset_files(source)
+        differ = differing(one, dataset_files(again))
+        took = f"{flown.seconds:.0f} s flown, {shown.seconds:.0f} s shown"
+        detail = f"{len(one)} files, {len(differ)} differ {differ[:3]}; {took}"
+        self.holds(f"{topology}: unchanged", not differ, detail)
         return source
 
     def other_weather(self, source: Path) -> None:
         """Masks and boxes stay, images do not."""
         out = self.work / "weather"
-        self.uavsim("replay", str(source), "--out", str(out), "--weather", "clear_noon")
-        masks = contents(source, "masks") == contents(out, "masks")
+        run_uavsim("replay", str(source), "--out", str(out), "--weather", "clear_noon", cwd=self.work)
+        masks = dataset_files(source, "masks") == dataset_files(out, "masks")
         boxes = rows(source, "sample_annotation") == rows(out, "sample_annotation")
-        one, other = contents(source, "samples"), contents(out, "samples")
+        one, other = dataset_files(source, "samples"), dataset_files(out, "samples")
         same = [key for key in one if key.endswith(".png") and one[key] == other.get(key)]
         detail = f"masks equal: {masks}, boxes equal: {boxes}, images equal: {len(same)} of {len(one)}"
         self.holds("another weather", masks and boxes and not same and one.keys() == other.keys(), detail)
@@ -103,8 +85,8 @@ class Trial:
     def more_sensors(self, source: Path) -> None:
         """Points lie on the original boxes; images and masks stay."""
         out = self.work / "sensors"
-        self.uavsim("replay", str(source), "--out", str(out), "--sensors", "+lidar,+depth")
-        one, other = contents(source, "samples", "masks"), contents(out, "samples", "masks")
+        run_uavsim("replay", str(source), "--out", str(out), "--sensors", "+lidar,+depth", cwd=self.work)
+        one, other = dataset_files(source, "samples", "masks"), dataset_files(out, "samples", "masks")
         images = all(other[key] == digest for key, digest in one.items() if key.endswith(".png"))
         before = {row["token"]: row for row in rows(source, "sample_annotation")}
         after = {row["token"]: row for row in rows(out, "sample_annotation")}
@@ -118,7 +100,7 @@ class Trial:
     def without(self, source: Path) -> None:
         """A hidden class is in no table and in no mask; everything else is where it was."""
         out = self.work / "hidden"
-        self.uavsim("replay", str(source), "--out", str(out), "--hide", "pedestrian", "--hide", "2")
+        run_uavsim("replay", str(source), "--out", str(out), "--hide", "pedestrian", "--hide", "2", cwd=self.work)
         gone = {
             row["token"]
             for row in rows(source, "instance")

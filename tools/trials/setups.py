@@ -1,6 +1,6 @@
 """Fly every formation in every set-up, and every weather, headless; each must end in a valid data set.
 
-    scripts/try_all [FOLDER] [--only PATTERN] [--samples 2] [--jobs 1]
+    scripts/trial setups [FOLDER] [--only PATTERN] [--samples 2] [--jobs 1]
 
 One line per run: set-up, formation or weather, exit code, samples, findings, seconds. The runs use a rig of two small
 cameras. A formation that a town has no room for flies over the town that its data set names. Ends with 0 only if all are
@@ -19,7 +19,8 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
+from tools.common import ROOT
+
 TOPOLOGIES = ("carla", "bridge", "merged")
 ROOMY = {"coperception": "Town07"}  # 40 m up: too low for Town10HD's towers
 RIG = """width_px: 320

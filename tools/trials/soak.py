@@ -1,6 +1,6 @@
 """Let one run fly short scenes for a long time, and watch what its processes hold.
 
-    scripts/soak [--minutes 120] [--scenes 20000] [--every-s 5] [--keep-client] [--work FOLDER]
+    scripts/trial soak [--minutes 120] [--scenes 20000] [--every-s 5] [--keep-client] [--work FOLDER]
 
 Flow, client, headless simulator and Prefect server are looked at every few seconds: resident memory, threads, open files,
 sockets, and how many processes there are. The client process is started anew every so many scenes as in any run, because
@@ -28,9 +28,9 @@ from pathlib import Path
 import psutil
 import yaml
 
-from tools.trials.leftovers import surviving
-from tools.trials.small_dataset import DATASET
-from tools.trials.small_dataset import write_plans as write_small_plans
+from tools.common.leftovers import surviving
+from tools.common.small_dataset import DATASET
+from tools.common.small_dataset import write_plans as write_small_plans
 
 ROLES = {"uavsim.capture.client_worker": "client", "headless_simulator": "simulator", "uvicorn": "prefect"}
 NEVER = 1_000_000

@@ -1,6 +1,6 @@
 """Compare the obstacles of ``town_configs/*.yaml`` with the headless towns' tall buildings, or write them anew.
 
-    scripts/town_obstacles [--write] [TOWN ...]
+    scripts/trial town-obstacles [--write] [TOWN ...]
 
 An obstacle is the upright box around a building whose roof is higher than 30 m and that reaches into what may be flown over,
 whole metres outwards. It stands in the map frame: y is minus the simulator's y. Ends with 4 if a
@@ -13,22 +13,22 @@ import argparse
 import math
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
 from typing import Final
 
 from headless_simulator.scene import TAG, StaticObject
 from headless_simulator.towns.load import NAMES, load_town
 
+from tools.common import ROOT
 from uavsim.config.load import load
 from uavsim.config.town import Obstacle, TownConfig
 
-FOLDER: Final = Path(__file__).resolve().parents[2] / "town_configs"
+FOLDER: Final = ROOT / "town_configs"
 LEAST_TOP_M: Final = 30.0
 MARGIN_M: Final = 1.0
 SEED: Final = 0  # of the towns that ``headless-simulator`` serves by default
 HEAD: Final = (
     "# Buildings above 30 m in the headless look-alike; the real town's stand elsewhere: put those here before you fly low.\n"
-    "# Written by scripts/town_obstacles --write.\n"
+    "# Written by scripts/trial town-obstacles --write.\n"
 )
 
 

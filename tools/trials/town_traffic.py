@@ -1,10 +1,11 @@
 """Traffic Manager cars in every town of the headless simulator: all move, none overlap, lanes are kept.
 
-``scripts/town_traffic [--towns Town01 ...] [--maps FOLDER] [--cars 100] [--ticks 1000]`` prints a table and exits with 4
+``scripts/trial town-traffic [--towns Town01 ...] [--maps FOLDER] [--cars 100] [--ticks 1000]`` prints a table and exits with 4
 where a town breaks the law: every car moves, no two boxes overlap for over a second, and the 99th percentile of the
 distance to the lane's middle, outside junctions and lane changes, is under 0.6 m. The table also gives the lateral
 acceleration in m/s2, outside and inside junctions, as 99th percentile and maximum; where it is over 8, the town's line
-names the worst places. Each town has a simulator and a client of its own.
+names the worst places. Growth is of resident memory, last quarter to second: ``--towns Town10HD --cars 200 --ticks 20000``
+is a soak. Each town has a simulator and a client of its own.
 ``python -m tools.trials.town_traffic PORT --cars N --ticks N`` is the client's process.
 """
 
@@ -20,15 +21,18 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import psutil
 
-from tools.bench.rows import ROOT, simulator
-from tools.trials.lateral_acceleration import lateral_mps2
+from tools.bench.rows import simulator
+from tools.common import ROOT
+from tools.trials.traffic_law import LANE_EVERY, Lanes, Overlaps, lateral_mps2
 
 TOWNS = ("Town01", "Town02", "Town03", "Town04", "Town05", "Town06", "Town07", "Town10HD")
+MOVING_MPS = 0.5
 MOVED_M = 2.0  # a car that came this far moved
 LANE_P99_M = 0.6
 LATERAL_MPS2 = 8.0  # beyond what tyres hold: a car that pulls more does not drive as one
-CLIENT_TIMEOUT_S = 900
+CLIENT_TIMEOUT_S = 6 * 3600
 COLUMNS = {
     "cars": "cars",
     "moved": "moved",
@@ -42,20 +46,24 @@ COLUMNS = {
     "junction_max": "max",
     "removed": "removed",
     "rate": "ticks/s",
+    "stood": "stood longest s",
+    "server_growth": "server growth",
+    "client_growth": "client growth",
 }
 
 
 def main() -> int:
     """Run all towns and print the table; or be the client of one."""
-    parser = argparse.ArgumentParser(prog="scripts/town_traffic", description=__doc__)
+    parser = argparse.ArgumentParser(prog="scripts/trial town-traffic", description=__doc__)
     parser.add_argument("port", nargs="?", type=int, help=argparse.SUPPRESS)
+    parser.add_argument("--server-pid", type=int, help=argparse.SUPPRESS)
     parser.add_argument("--towns", nargs="+", default=list(TOWNS))
     parser.add_argument("--maps", type=Path, help="a folder of OpenDRIVE files that --towns may name too")
     parser.add_argument("--cars", type=int, default=100)
     parser.add_argument("--ticks", type=int, default=1000)
     options = parser.parse_args()
     if options.port:
-        _drive(options.port, options.cars, options.ticks)
+        _drive(options.port, options.server_pid, options.cars, options.ticks)
     _print(("town", *COLUMNS.values()))
     broken = 0
     for town in options.towns:
@@ -75,7 +83,15 @@ def _print(cells: tuple[str, ...]) -> None:
 def _town(town: str, options: argparse.Namespace) -> dict[str, Any]:
     more = ("--maps", str(options.maps.resolve())) if options.maps else ()
     with simulator("--town", town, "--render", "flat", *more) as running:
-        figures = (str(running.port), "--cars", str(options.cars), "--ticks", str(options.ticks))
+        figures = (
+            str(running.port),
+            "--server-pid",
+            str(running.process.pid),
+            "--cars",
+            str(options.cars),
+            "--ticks",
+            str(options.ticks),
+        )
         command = [sys.executable, "-m", "tools.trials.town_traffic", *figures]
         done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=CLIENT_TIMEOUT_S, check=False)
     if done.returncode:
@@ -85,16 +101,17 @@ def _town(town: str, options: argparse.Namespace) -> dict[str, Any]:
     return row
 
 
-def _drive(port: int, cars: int, ticks: int) -> None:
+def _drive(port: int, server_pid: int, cars: int, ticks: int) -> None:
     """Drive, look, print one line of JSON, and end."""
-    from tools.bench.soak import LANE_EVERY, MOVING_MPS, Lanes, Overlaps
     from tools.bench.traffic import STEP_S, Traffic
 
     traffic = Traffic(port, vehicles=cars)
     overlaps = Overlaps(traffic.half_extents(), STEP_S)
     lanes = Lanes(traffic.map, looks=ticks // LANE_EVERY + 1, vehicles=len(traffic.ids))
     first = before = traffic.poses()
-    farthest, moving = np.zeros(len(first)), []
+    farthest, moving, memory = np.zeros(len(first)), [], []
+    server, own = psutil.Process(server_pid), psutil.Process()
+    stands_since, stood_ticks = np.zeros(len(first), np.int64), 0
     places_m, crossing = np.full((ticks, len(first), 3), np.nan), np.zeros((ticks, len(first)), bool)
     started = time.perf_counter()
     for tick in range(ticks):
@@ -102,13 +119,19 @@ def _drive(port: int, cars: int, ticks: int) -> None:
         poses = traffic.poses()
         overlaps.look(tick, poses)
         farthest = np.fmax(farthest, np.linalg.norm((poses - first)[:, :2], axis=1))
-        moving.append(np.nanmean(np.linalg.norm((poses - before)[:, :2], axis=1) > MOVING_MPS * STEP_S))
+        there, drives = np.isfinite(poses[:, 0]), np.linalg.norm((poses - before)[:, :2], axis=1) > MOVING_MPS * STEP_S
+        moving.append(drives[there].mean())
+        stands_since[drives | ~there] = tick
+        stood_ticks = max(stood_ticks, tick - int(stands_since.min()))
         if tick % LANE_EVERY == 0:
             lanes.look(tick, poses)
+            memory.append((server.memory_info().rss, own.memory_info().rss))
         places_m[tick], crossing[tick] = poses[:, :3], _in_junctions(traffic.map, poses)
         before = poses
     rate = ticks / (time.perf_counter() - started)
     _, keeping = lanes.offsets(STEP_S)
+    quarter, used = len(memory) // 4, np.array(memory, float)
+    growth = used[-quarter:].mean(axis=0) / used[quarter : 2 * quarter].mean(axis=0)
     kinds = [vehicle.type_id for vehicle in traffic.vehicles]
     worst = [f"{kinds[a]} and {kinds[b]} at {first[a, :2].round()}" for a, b, _ in sorted(overlaps.lasting)[:3]]
     stood = [f"{kinds[k]} from {first[k].round(1).tolist()}" for k in np.flatnonzero(farthest < MOVED_M)[:6]]
@@ -123,6 +146,9 @@ def _drive(port: int, cars: int, ticks: int) -> None:
         **_lateral(traffic.map, places_m, crossing, STEP_S),
         "removed": int(np.isnan(before[:, 0]).sum()),
         "rate": rate,
+        "stood": stood_ticks * STEP_S,
+        "server_growth": float(growth[0]),
+        "client_growth": float(growth[1]),
         "worst": "; ".join([*worst, *stood, *off]),
     }
     sys.stdout.write(json.dumps(told) + "\n")

@@ -1,6 +1,6 @@
 """Prove occlusion labels by twins: what was hidden is seen where the named occluder is gone, and nothing else changes.
 
-    scripts/try_twins [FOLDER] [--labels 200] [--samples 60] [--seed 11]
+    scripts/trial twins [FOLDER] [--labels 200] [--samples 60] [--seed 11]
 
 Two scenes of dense traffic, seen from low drones at a flat angle. One twin hides every actor that a label names as occluder.
 Of random occlusion labels, the object's pixels in the twin must be what the label says that it would have with nothing in
@@ -12,16 +12,15 @@ from __future__ import annotations
 
 import argparse
 import json
-import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 from typing import Final
 
 import numpy as np
 
-from tools.trials.small_dataset import write_plans
+from tools.common.program import run_uavsim
+from tools.common.small_dataset import write_plans
 from uavsim.annotate.occluders import Occlusion, occlusions
 from uavsim.annotate.relocate import in_dataset
 from uavsim.capture.recording_reader import read_recording
@@ -53,18 +52,6 @@ splits: {rest: uav_train}
 NOTHING_HIDDEN: Final = 0.02
 
 
-def uavsim(work: Path, *words: str) -> float:
-    """Run a command that must end well; returns its seconds."""
-    began = time.monotonic()
-    done = subprocess.run(
-        [sys.executable, "-m", "uavsim", *words], cwd=work, text=True, capture_output=True, check=False
-    )
-    if done.returncode:
-        sys.exit(f"uavsim {' '.join(words)} ended with {done.returncode}:\n{done.stdout}{done.stderr}")
-    print(done.stdout.strip().splitlines()[-1], flush=True)
-    return time.monotonic() - began
-
-
 def labels_of(root: Path) -> dict[tuple[str, int, str, int], Occlusion]:
     """Return what every image of a data set shows of every box."""
     found = {}
@@ -88,8 +75,8 @@ def main() -> int:
     (work / "flight_plans/rigs/flat.yaml").write_text(RIG)
     source, out = work / "source", work / "twins"
     words = ("--dataset", "twins", "--samples", str(options.samples))
-    flown_s = uavsim(work, "generate", *words, "--out", str(source))
-    shown_s = uavsim(work, "twins", str(source), "--out", str(out), "--occluders")
+    flown = run_uavsim("generate", *words, "--out", str(source), cwd=work)
+    shown = run_uavsim("twins", str(source), "--out", str(out), "--occluders", cwd=work)
     rng = np.random.default_rng(0)
     causes = json.loads((out / "occlusion_cause.json").read_text())
     picked = [causes[i] for i in rng.permutation(len(causes))[: options.labels]]
@@ -104,7 +91,7 @@ def main() -> int:
     same = sum(before[key].visible_px == after[key].visible_px for key in controls)
     print(f"occlusion labels proven: {good} of {len(picked)} (of {len(causes)} with a twin)")
     print(f"controls unchanged: {same} of {len(controls)} (of {len(still)})")
-    print(f"{flown_s:.0f} s flown, {shown_s:.0f} s for the twin")
+    print(f"{flown.seconds:.0f} s flown, {shown.seconds:.0f} s for the twin")
     enough = len(picked) == len(controls) == options.labels
     return 0 if enough and good >= 0.99 * len(picked) and same == len(controls) else 4
 

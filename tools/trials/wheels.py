@@ -1,6 +1,6 @@
 """Build both wheels, install them with pip in bare environments, and run what is in them.
 
-    scripts/try_wheels [--python PYTHON] [--work FOLDER] [--airsim]
+    scripts/trial wheels [--python PYTHON] [--work FOLDER] [--airsim]
 
 First the simulator's wheel alone: its server runs and CARLA's own client ticks a world on it. Then both wheels in one command:
 from an empty folder that has nothing of this repository, a data set is generated and validated; a topology that needs AirSim's
@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import json
 import os
 import shutil
 import subprocess
@@ -23,9 +22,11 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
+from headless_simulator.testing import running_simulator
+
+from tools.common import ROOT
 from uavsim.config.backends import AIRSIM
 
-ROOT: Final = Path(__file__).resolve().parents[2]
 CARLA: Final = "carla==0.9.16"
 CLIENT: Final = """
 import os, sys, carla
@@ -183,21 +184,12 @@ class WheelTrial:
 
     @contextlib.contextmanager
     def _server(self) -> Iterator[int]:
-        command = [self._bin("simulator", "headless-simulator"), "--carla-port", "0", "--airsim-port", "0"]
-        with (self._work / "server.log").open("w") as log:
-            server = subprocess.Popen(
-                command, cwd=self._empty, env=self._env, stdout=subprocess.PIPE, stderr=log, text=True
-            )
-        assert server.stdout is not None
-        try:
-            line = server.stdout.readline()
-            if not line:
-                raise StepError(f"headless-simulator ended with {server.wait()}")
-            yield int(json.loads(line)["carla"])
-        finally:
-            server.terminate()
-            server.wait()
-            server.stdout.close()
+        command = ["env", "-u", "PYTHONPATH", "-u", "VIRTUAL_ENV", self._bin("simulator", "headless-simulator")]
+        with (
+            (self._work / "server.log").open("w") as log,
+            running_simulator(command=command, env=self._env, cwd=self._empty, stderr=log) as server,
+        ):
+            yield server.carla_port
 
     def _run(self, command: Sequence[str], *, cwd: Path | None = None) -> str:
         done = subprocess.run(

@@ -1,6 +1,6 @@
 """Let two workers of a process work pool share a town's scenes, kill one of them, and compare with a single process.
 
-    scripts/workers_test [--scenes 16] [--work FOLDER]
+    scripts/trial workers [--scenes 16] [--work FOLDER]
 
 Starts a Prefect server, deploys the flows, starts two workers, runs ``generate-town`` once for each with the same output, and
 kills -9 one worker with its whole family while it has a scene in flight. The other must finish everything, to the same bytes.
@@ -22,8 +22,8 @@ from uuid import UUID
 
 import psutil
 
-from tools.trials.leftovers import contents, differing, events, orphans
-from tools.trials.small_dataset import write_plans
+from tools.common.leftovers import contents, differing, events, orphans
+from tools.common.small_dataset import write_plans
 from uavsim.config.library import PLANS
 from uavsim.flows.server import TemporaryServer, use_api
 

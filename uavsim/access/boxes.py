@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, Final
 
 import numpy as np
 
@@ -11,9 +12,10 @@ from uavsim.geometry import cuboid
 from uavsim.geometry.se3 import SE3
 from uavsim.typing import AnyArray, FloatArray, IntArray, JsonDict
 
-__all__ = ["Boxes", "Track", "boxes_of"]
+__all__ = ["UNKNOWN", "Boxes", "Track", "boxes_of"]
 
-_UNKNOWN = (float("nan"),) * 3
+UNKNOWN: Final = (float("nan"),) * 3
+"""A vector that the data set does not tell."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -27,6 +29,7 @@ class Boxes:
         instance_id: (N,) the number in the instance masks; 0 where the data set does not say.
         map_SE3_box: (N,) box frame: x forward, y left, z up, origin at the centre.
         size_lwh_m: (N, 3) length, width, height.
+        actor_map_m: (N, 3) the simulator's own origin of the object; the centre where the data set does not say.
         velocity_map_mps: (N, 3) from the simulator; NaN where the data set does not say.
         visible_px: (N,) pixels over all cameras of the sample; -1 where the data set does not say.
         lidar_points: (N,) the column ``num_lidar_pts``.
@@ -41,6 +44,7 @@ class Boxes:
     instance_id: IntArray
     map_SE3_box: SE3
     size_lwh_m: FloatArray
+    actor_map_m: FloatArray
     velocity_map_mps: FloatArray
     visible_px: IntArray
     lidar_points: IntArray
@@ -72,6 +76,7 @@ class Boxes:
             instance_id=self.instance_id[chosen],
             map_SE3_box=self.map_SE3_box[chosen],
             size_lwh_m=self.size_lwh_m[chosen],
+            actor_map_m=self.actor_map_m[chosen],
             velocity_map_mps=self.velocity_map_mps[chosen],
             visible_px=self.visible_px[chosen],
             lidar_points=self.lidar_points[chosen],
@@ -134,7 +139,8 @@ def boxes_of(
         instance_id=np.array(ids, dtype=np.int64),
         map_SE3_box=SE3.from_quat_wxyz(_columns(rows, "rotation", 4), _columns(rows, "translation", 3)),
         size_lwh_m=cuboid.lwh_from_wlh(_columns(rows, "size", 3)),
-        velocity_map_mps=np.array([row.get("uav_velocity", _UNKNOWN) for row in rows], dtype=np.float64).reshape(-1, 3),
+        actor_map_m=_vectors([row.get("uav_actor_translation", row["translation"]) for row in rows]),
+        velocity_map_mps=_vectors([row.get("uav_velocity", UNKNOWN) for row in rows]),
         visible_px=np.array([_visible_px(row) for row in rows], dtype=np.int64),
         lidar_points=np.array([row.get("num_lidar_pts", 0) for row in rows], dtype=np.int64),
         visibility=np.array([int(level) if level in {"1", "2", "3", "4"} else 0 for level in levels], dtype=np.int64),
@@ -143,6 +149,10 @@ def boxes_of(
         ),
         views=tuple(tuple(detail.get("views", ())) for detail in told),
     )
+
+
+def _vectors(values: Sequence[Any]) -> FloatArray:
+    return np.array(values, dtype=np.float64).reshape(-1, 3)
 
 
 def _columns(rows: Sequence[JsonDict], name: str, width: int) -> FloatArray:

@@ -106,6 +106,12 @@ class Dataset:
         return tuple(str(row["name"]) for row in self._shared_tables.get(CATEGORY.name, ()))
 
     @cached_property
+    def category_index(self) -> dict[str, int]:
+        """The number of each class, nuScenes' own; by its place in the table where the data set does not say."""
+        rows = self._shared_tables.get(CATEGORY.name, ())
+        return {str(row["name"]): int(row.get("index", place)) for place, row in enumerate(rows)}
+
+    @cached_property
     def maps(self) -> dict[str, TownMap]:
         """The map masks by town: those whose place the data set tells."""
         files, found = DataFolder(self.root), {}
@@ -141,22 +147,28 @@ class Dataset:
                     return scene
         raise DatasetError(f"{self.root}: scene {name} has gone while it was read")
 
-    def scenes(self) -> Iterator[Scene]:
-        """Yield every scene in table order; the rows of one scene are in memory."""
-        shared = self._shared
-        with reading(self.root):
-            if self._dialect is STRICT:
-                for rows in self._reader.scenes():
-                    yield Scene(rows, shared, {})
-                return
-            conversion = self._conversion()
-            for before in self._reader.scenes():
-                after = conversion.scene(before)
-                yield Scene(after, shared, _stored_names(conversion, before, after))
+    def scenes(self, split: str | None = None) -> Iterator[Scene]:
+        """Yield every scene, or those of a split, in table order; the rows of one scene are in memory.
 
-    def samples(self) -> Iterator[Sample]:
-        """Yield every sample of every scene."""
-        for scene in self.scenes():
+        Raises:
+            UnknownNameError: no such split.
+            DatasetError: a table is damaged.
+        """
+        wanted = None if split is None else set(pick(self.splits, split, what="split"))
+        conversion = None if self._dialect is STRICT else self._conversion()
+        with reading(self.root):
+            for rows in self._reader.scenes():
+                if wanted is not None and rows.scene["name"] not in wanted:
+                    continue
+                if conversion is None:
+                    yield Scene(rows, self._shared, {})
+                else:
+                    after = conversion.scene(rows)
+                    yield Scene(after, self._shared, _stored_names(conversion, rows, after))
+
+    def samples(self, split: str | None = None) -> Iterator[Sample]:
+        """Yield every sample of every scene; see ``scenes``."""
+        for scene in self.scenes(split):
             yield from scene
 
     def _keep(self, scene: Scene) -> None:

@@ -15,15 +15,10 @@ from uavsim.geometry.se3 import SE3
 from uavsim.images import codec, points
 from uavsim.images.codec import Float32Image
 from uavsim.images.points import PointArray
+from uavsim.records.channels import split_channel
 from uavsim.typing import FloatArray, UInt8Array, UInt16Array
 
-__all__ = ["Image", "LidarScan", "drone_of_channel"]
-
-
-def drone_of_channel(channel: str) -> int:
-    """Return the drone of ``CAMERA_FRONT_id_3``; 0 for a channel that names none."""
-    _, mark, number = channel.rpartition("_id_")
-    return int(number) if mark and number.isdigit() else 0
+__all__ = ["Image", "LidarScan"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -33,12 +28,12 @@ class Image:
     Attributes:
         token: of its row in ``sample_data``.
         channel: ``CAMERA_FRONT_id_0``.
-        drone_id: from the channel; 0 where it names none.
         timestamp_us: when it was taken.
         size_px: width, height.
         intrinsic: (3, 3), pixels.
         map_SE3_flu: the drone.
         flu_SE3_optical: how the camera is mounted.
+        drone_velocity_map_mps: (3,) NaN where the data set does not say.
         filename: in the data set's folder.
         layers: kind (``instance``, ``depth``, ...) -> file name of what was taken at the same pose and tick.
         reported: the image's row of ``agent_view``: what its drone would report; {} where nothing is degraded on purpose.
@@ -46,16 +41,26 @@ class Image:
 
     token: str
     channel: str
-    drone_id: int
     timestamp_us: int
     size_px: tuple[int, int]
     intrinsic: FloatArray
     map_SE3_flu: SE3
     flu_SE3_optical: SE3
+    drone_velocity_map_mps: FloatArray
     filename: str
     files: DataFolder = field(repr=False)
     layers: Mapping[str, str] = field(default_factory=dict)
     reported: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def drone_id(self) -> int:
+        """The drone, from the channel; 0 where it names none."""
+        return split_channel(self.channel)[1]
+
+    @property
+    def camera(self) -> str:
+        """The camera's name on its drone: FRONT of ``CAMERA_FRONT_id_0``."""
+        return split_channel(self.channel)[0]
 
     @property
     def map_SE3_optical(self) -> SE3:
@@ -73,11 +78,11 @@ class Image:
         Raises:
             DatasetError: the file is missing or no image.
         """
-        return codec.decode_rgb(self.files.file(self.filename))
+        return codec.decode_rgb(self.files.read(self.filename))
 
     def bytes(self) -> bytes:
         """Read the file as it is."""
-        return self.files.file(self.filename).read_bytes()
+        return self.files.read(self.filename)
 
     def mask(self) -> tuple[UInt16Array, UInt8Array]:
         """Read the instance mask: (H, W) instance ids, 0 where no labelled object is, and (H, W) semantic tags.
@@ -85,7 +90,7 @@ class Image:
         Raises:
             DatasetError: the data set has no mask of this image.
         """
-        return codec.mask_ids_and_tags(self.files.file(self._layer("instance")))
+        return codec.mask_ids_and_tags(self.files.read(self._layer("instance")))
 
     def depth_m(self) -> Float32Image:
         """Read the depth: (H, W) metres along the optical axis, infinite where nothing was hit.
@@ -93,7 +98,7 @@ class Image:
         Raises:
             DatasetError: the data set has no depth of this image.
         """
-        return codec.decode_depth(self.files.file(self._layer("depth")))
+        return codec.decode_depth(self.files.read(self._layer("depth")))
 
     def project(self, points_map_m: FloatArray) -> FloatArray:
         """Project (..., 3) map points to (..., 2) pixels; NaN for points that are not in front of the camera."""
@@ -126,19 +131,29 @@ class LidarScan:
     Attributes:
         token: of its row in ``sample_data``.
         channel: ``LIDAR_id_0``, ``LIDAR_TOP``.
-        drone_id: from the channel; 0 where it names none.
         timestamp_us: when it was taken.
-        map_SE3_sensor: where it was.
+        map_SE3_flu: the drone; LIDAR_TOP's is the place on the ground that labels of nuScenes' detectors refer to.
+        flu_SE3_sensor: how it is mounted.
         filename: in the data set's folder.
     """
 
     token: str
     channel: str
-    drone_id: int
     timestamp_us: int
-    map_SE3_sensor: SE3
+    map_SE3_flu: SE3
+    flu_SE3_sensor: SE3
     filename: str
     files: DataFolder = field(repr=False)
+
+    @property
+    def drone_id(self) -> int:
+        """The drone, from the channel; 0 where it names none."""
+        return split_channel(self.channel)[1]
+
+    @property
+    def map_SE3_sensor(self) -> SE3:
+        """Where it was."""
+        return self.map_SE3_flu @ self.flu_SE3_sensor
 
     @property
     def there(self) -> bool:
@@ -151,7 +166,7 @@ class LidarScan:
         Raises:
             DatasetError: the file is missing or damaged.
         """
-        return points.decode_points(self.files.file(self.filename))
+        return points.decode_points(self.files.read(self.filename))
 
     def points_map_m(self) -> FloatArray:
         """Read (N, 3) points in the map frame."""

@@ -5,20 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
-from uavsim.access.boxes import Boxes, Track, boxes_of
-from uavsim.access.images import Image, LidarScan, drone_of_channel
+from uavsim.access.boxes import UNKNOWN, Boxes, Track, boxes_of
+from uavsim.access.images import Image, LidarScan
 from uavsim.dataset.reader import SceneRows
-from uavsim.dataset.schema import Tables
+from uavsim.dataset.schema import Table, Tables
 from uavsim.files.names import DataFolder
 from uavsim.files.parse import reading
 from uavsim.geometry.se3 import SE3
 from uavsim.typing import IntArray, JsonDict
 
 __all__ = ["Sample", "Scene", "SharedRows"]
+
+Row = TypeVar("Row", bound=Mapping[str, object])
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +70,16 @@ class Scene:
     def town(self) -> str:
         """Where it was recorded; "" where the data set does not say."""
         return str(self.log.get("location", ""))
+
+    def rows(self, table: Table[Row]) -> list[Row]:
+        """Return the scene's rows of a table as they are, in the strict dialect; [] where the data set has none."""
+        return table.of(self._rows)
+
+    def images_of(self, channel: str) -> list[Image]:
+        """Return every image of a camera, those between the samples too, in the order of time."""
+        with reading(f"scene {self.name}"):
+            own = [row for row in self._rows["sample_data"] if self._tables.channel(row) == channel]
+            return [self._tables.image_of(row) for row in sorted(own, key=lambda row: row["timestamp"])]
 
     @property
     def tells_views(self) -> bool:
@@ -176,15 +188,16 @@ class _SceneTables:
     def image_of(self, row: JsonDict) -> Image:
         """Make the image of a row of ``sample_data``."""
         calibration, sensor = self._sensor(row)
+        ego = self._index["ego_pose"][row["ego_pose_token"]]
         return Image(
             token=row["token"],
             channel=sensor["channel"],
-            drone_id=drone_of_channel(sensor["channel"]),
             timestamp_us=row["timestamp"],
             size_px=(row["width"], row["height"]),
             intrinsic=np.array(calibration["camera_intrinsic"], dtype=np.float64),
-            map_SE3_flu=_pose(self._index["ego_pose"][row["ego_pose_token"]]),
+            map_SE3_flu=_pose(ego),
             flu_SE3_optical=self._mount(calibration),
+            drone_velocity_map_mps=np.array(ego.get("uav_velocity", UNKNOWN), dtype=np.float64),
             filename=self._on_disk(row["filename"]),
             files=self._shared.files,
             layers=self._layers.get(row["token"], {}),
@@ -197,9 +210,9 @@ class _SceneTables:
         return LidarScan(
             token=row["token"],
             channel=sensor["channel"],
-            drone_id=drone_of_channel(sensor["channel"]),
             timestamp_us=row["timestamp"],
-            map_SE3_sensor=_pose(self._index["ego_pose"][row["ego_pose_token"]]) @ self._mount(calibration),
+            map_SE3_flu=_pose(self._index["ego_pose"][row["ego_pose_token"]]),
+            flu_SE3_sensor=self._mount(calibration),
             filename=self._on_disk(row["filename"]),
             files=self._shared.files,
         )
@@ -212,6 +225,10 @@ class _SceneTables:
             category_names=self._shared.category_names,
             details=self._index["visibility_detail"],
         )
+
+    def channel(self, row: JsonDict) -> str:
+        """Return the channel of a row of ``sample_data``."""
+        return str(self._sensor(row)[1]["channel"])
 
     def modality(self, row: JsonDict) -> str:
         """Return camera, lidar or radar."""

@@ -39,4 +39,4 @@ class TownMap:
         Raises:
             DatasetError: the file is missing or no image.
         """
-        return codec.decode_rgb(self.files.file(self.filename))[..., 0] > 127
+        return codec.decode_rgb(self.files.read(self.filename))[..., 0] > 127

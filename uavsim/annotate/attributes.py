@@ -9,7 +9,7 @@ import numpy as np
 from uavsim.annotate.options import AnnotateOptions
 from uavsim.dataset.vocabulary import ATTRIBUTES
 from uavsim.records.classes import class_of_label
-from uavsim.records.corner_cases import part_of_role
+from uavsim.records.ingredients import actor_kind
 from uavsim.records.recording import ActorInfo
 from uavsim.typing import FloatArray, IntArray
 
@@ -37,7 +37,7 @@ def attributes_of_track(
     if behaviour == "walks":
         return np.where(moving, _NUMBER["pedestrian.moving"], _NUMBER["pedestrian.standing"])
     if behaviour == "is_ridden":
-        ridden = info.kind == "vehicle" and info.attributes.get("role_name") != "parked"
+        ridden = actor_kind(info.kind).is_ridden and info.attributes.get("role_name") != "parked"
         return np.full(len(speed_mps), _NUMBER["cycle.with_rider" if ridden else "cycle.without_rider"])
     if _is_parked(info, moving_anywhere=bool(moving.any()), origin_map_m=origin_map_m, options=options):
         return np.full(len(speed_mps), _NUMBER["vehicle.parked"])
@@ -45,7 +45,7 @@ def attributes_of_track(
 
 
 def _is_parked(info: ActorInfo, *, moving_anywhere: bool, origin_map_m: FloatArray, options: AnnotateOptions) -> bool:
-    if info.kind == "environment" or part_of_role(info.attributes.get("role_name", "")) is not None:
+    if actor_kind(info.kind).is_parked:
         return True
     moved_m = float(np.linalg.norm(origin_map_m - origin_map_m[0], axis=1).max())
     return info.attributes.get("role_name") == "parked" and not moving_anywhere and moved_m < options.parked_moved_m

@@ -8,8 +8,8 @@ from uavsim.images import points
 from uavsim.records import lidarseg
 from uavsim.records.classes import class_of
 from uavsim.records.labels import BoxLabels
-from uavsim.records.modalities import LIDAR_INSTANCE
-from uavsim.records.recording import LidarScan, Recording
+from uavsim.records.modalities import LIDAR, LIDAR_INSTANCE
+from uavsim.records.recording import Recording, SensorReading
 from uavsim.typing import IntArray, UInt8Array
 
 __all__ = ["PointLabels", "points_on_boxes"]
@@ -23,14 +23,14 @@ def points_on_boxes(recording: Recording, boxes: BoxLabels) -> IntArray | None:
     Raises:
         DatasetError: a scan's file is missing or damaged.
     """
-    if recording.plan.lidar is None:
+    if not any(LIDAR in sensor.spec.modalities for sensor in recording.plan.sensors):
         return None
     found = np.zeros(len(boxes), dtype=np.int64)
     for frame in recording.frames:
         if frame.sample_index is None:
             continue
         count = np.zeros(_IDS, dtype=np.int64)
-        for scan in frame.scans:
+        for scan in frame.with_modality(LIDAR_INSTANCE):
             owners = points.decode_owners(recording.folder / scan.files[LIDAR_INSTANCE])
             count += np.bincount(owners[:, 0], minlength=_IDS)
         rows = np.flatnonzero(boxes.sample_index == frame.sample_index)
@@ -51,7 +51,7 @@ class PointLabels:
             if found is not None:
                 self._of_instance[info.instance_id] = lidarseg.index_of(found.category.name)
 
-    def of_scan(self, scan: LidarScan) -> UInt8Array:
+    def of_scan(self, scan: SensorReading) -> UInt8Array:
         """Return (N,) labels in the order of the scan's points.
 
         Raises:

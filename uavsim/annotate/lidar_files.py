@@ -20,8 +20,9 @@ from uavsim.files.whole import storage_errors
 from uavsim.geometry import pinhole
 from uavsim.images import codec, points
 from uavsim.images.points import PointArray
-from uavsim.records.modalities import DEPTH, INSTANCE, LIDAR
-from uavsim.records.recording import CameraShot, DroneState, LidarScan, RecordedFrame, Recording
+from uavsim.records.modalities import DEPTH, INSTANCE, LIDAR, LIDAR_INSTANCE
+from uavsim.records.recording import DroneState, RecordedFrame, Recording, SensorReading
+from uavsim.records.sensors import Agent
 from uavsim.typing import FloatArray
 
 __all__ = ["lidar_top_points", "write_lidar_files"]
@@ -49,7 +50,7 @@ def write_lidar_files(recording: Recording) -> dict[str, str]:
         relative = f"lidar_top/{Path(final).name}"
         _write(recording.folder / relative, points.encode_points(lidar_top_points(recording, frame)))
         moves[relative] = final
-        for scan in frame.scans:
+        for scan in frame.with_modality(LIDAR_INSTANCE):
             data = labels.of_scan(scan).tobytes()
             own = (scan.channel, layout.BEV_CHANNEL) if scan is _ego_scan(frame) else (scan.channel,)
             for channel in own:
@@ -65,29 +66,33 @@ def lidar_top_points(recording: Recording, frame: RecordedFrame) -> PointArray:
     ego, scan = frame.drones[0], _ego_scan(frame)
     if scan is not None:
         cloud = points.decode_points(recording.folder / scan.files[LIDAR])
-        bev_m = map_SE3_bev(ego).apply_inverse(scan.map_SE3_lidar.apply(cloud[:, :3].astype(np.float64)))
+        bev_m = map_SE3_bev(ego).apply_inverse(scan.map_SE3_sensor.apply(cloud[:, :3].astype(np.float64)))
         return np.concatenate([bev_m, cloud[:, 3:]], axis=1).astype(np.float32)
-    shots = [s for s in frame.shots if s.drone_id == ego.drone_id]
+    cameras = [reading for reading in frame.cameras if _is_egos(frame, reading)]
     clouds = [
-        _of_depth(recording.folder, shot, ego, ring=ring) for ring, shot in enumerate(shots) if DEPTH in shot.files
+        _of_depth(recording.folder, shot, ego, ring=ring) for ring, shot in enumerate(cameras) if DEPTH in shot.files
     ]
     return np.concatenate([np.zeros((0, 5), dtype=np.float32), *clouds])
 
 
-def _ego_scan(frame: RecordedFrame) -> LidarScan | None:
-    return next((scan for scan in frame.scans if scan.drone_id == frame.drones[0].drone_id), None)
+def _ego_scan(frame: RecordedFrame) -> SensorReading | None:
+    return next((scan for scan in frame.with_modality(LIDAR) if _is_egos(frame, scan)), None)
 
 
-def _of_depth(folder: Path, shot: CameraShot, ego: DroneState, *, ring: int) -> PointArray:
+def _is_egos(frame: RecordedFrame, reading: SensorReading) -> bool:
+    return reading.sensor.agent == Agent(frame.drones[0].drone_id)
+
+
+def _of_depth(folder: Path, shot: SensorReading, ego: DroneState, *, ring: int) -> PointArray:
     depth_m = codec.decode_depth(folder / shot.files[DEPTH])[::_EVERY_PX, ::_EVERY_PX]
     tags = np.zeros(depth_m.shape, np.uint8)
     if INSTANCE in shot.files:
         tags = codec.mask_ids_and_tags(folder / shot.files[INSTANCE])[1][::_EVERY_PX, ::_EVERY_PX]
     v, u = np.indices(depth_m.shape) * _EVERY_PX + 0.5
     near = depth_m < _FARTHEST_M
-    rays = pinhole.rays(np.stack([u[near], v[near]], axis=1), intrinsic=shot.intrinsic)
+    rays = pinhole.rays(np.stack([u[near], v[near]], axis=1), intrinsic=shot.camera.intrinsic)
     optical_m: FloatArray = rays * depth_m[near][:, None]
-    bev_m = map_SE3_bev(ego).apply_inverse(shot.map_SE3_optical.apply(optical_m))
+    bev_m = map_SE3_bev(ego).apply_inverse(shot.map_SE3_sensor.apply(optical_m))
     rest = np.stack([tags[near], np.full(near.sum(), ring)], axis=1)
     return np.concatenate([bev_m, rest], axis=1).astype(np.float32)
 

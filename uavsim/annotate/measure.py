@@ -18,9 +18,9 @@ from uavsim.annotate.options import options_of_plan
 from uavsim.annotate.sizes import size_of
 from uavsim.annotate.solids import Camera, Images, Solids
 from uavsim.geometry.se3 import SE3
-from uavsim.records.plan import CameraSpec, ScenePlan
+from uavsim.records.plan import ScenePlan
 from uavsim.records.recording import ActorInfo, ActorStates, DroneState, MeasuredBoxes
-from uavsim.simulate.ports import CameraPose
+from uavsim.simulate.ports import SensorPose
 from uavsim.typing import AnyArray, IntArray, UInt8Array, UInt16Array
 
 __all__ = ["SceneMeasurement", "measured_hash"]
@@ -52,17 +52,16 @@ class SceneMeasurement:
         sizes = [size_of(info) for info in chosen]
         self._half_m = np.array([half for half, _, _ in sizes], dtype=np.float64).reshape(-1, 3)
         self._actor_SE3_box = SE3.stack([box for _, box, _ in sizes])
-        self._specs = {spec.name: spec for spec in plan.rig}
 
     def __call__(
-        self, states: ActorStates, drones: Sequence[DroneState], poses: Sequence[CameraPose]
+        self, states: ActorStates, drones: Sequence[DroneState], poses: Sequence[SensorPose]
     ) -> KeyframeMeasurement:
         """Place the boxes of a keyframe."""
         rows = rows_in_range(states, drones, self._ids, range_m=self._options.range_m)
         instance_id = states.instance_id[rows].astype(np.int64)
         actor = np.searchsorted(self._ids, instance_id)
         solids = Solids.of(states.map_SE3_actor[rows] @ self._actor_SE3_box[actor], self._half_m[actor])
-        cameras = {pose.channel: _camera(pose, self._specs[pose.camera]) for pose in poses}
+        cameras = {pose.channel: _camera(pose) for pose in poses}
         return KeyframeMeasurement(solids, instance_id, cameras)
 
 
@@ -106,5 +105,6 @@ class KeyframeMeasurement:
         )
 
 
-def _camera(pose: CameraPose, spec: CameraSpec) -> Camera:
-    return Camera(pose.map_SE3_optical, spec.intrinsic, spec.width_px, spec.height_px)
+def _camera(pose: SensorPose) -> Camera:
+    camera = pose.sensor.spec.camera
+    return Camera(pose.map_SE3_optical, camera.intrinsic, camera.width_px, camera.height_px)

@@ -88,17 +88,17 @@ def occlusions(
         np.where(only(views), boxes.sample_index[views.box_row], -1) if only else boxes.sample_index[views.box_row]
     )
     for frame in recording.frames:
-        for shot in frame.shots if frame.sample_index is not None else ():
+        for shot in frame.cameras if frame.sample_index is not None else ():
             rows = np.flatnonzero(
                 (sample_of_view == frame.sample_index) & (views.channel_index == channel_of[shot.channel])
             )
             if not len(rows):
                 continue
-            camera = Camera(shot.map_SE3_optical, shot.intrinsic, shot.width_px, shot.height_px)
+            camera = Camera(shot.map_SE3_sensor, shot.camera.intrinsic, shot.camera.width_px, shot.camera.height_px)
             ids, _ = mask_pixels.decode(read_regular(recording.folder / shot.files[INSTANCE]))
             own = views.box_row[rows]
             here = np.flatnonzero(boxes.sample_index == frame.sample_index)
-            off_m = boxes.map_SE3_box.translation_m[here] - shot.map_SE3_optical.translation_m
+            off_m = boxes.map_SE3_box.translation_m[here] - shot.map_SE3_sensor.translation_m
             away_m = np.full(65536, -1.0)
             away_m[boxes.instance_id[here]] = np.linalg.norm(off_m, axis=1)
             window = views.amodal_box_px[rows]

@@ -8,7 +8,7 @@ from pathlib import Path
 from uavsim.dataset import layout
 from uavsim.files.names import generation_name
 from uavsim.records.plan import ScenePlan
-from uavsim.records.recording import CameraShot, RecordedFrame, Recording
+from uavsim.records.recording import RecordedFrame, Recording, SensorReading
 
 __all__ = ["in_dataset"]
 
@@ -28,18 +28,12 @@ def in_dataset(recording: Recording, root: Path, *, generation: int = 0) -> Reco
 
 
 def _moved(plan: ScenePlan, frame: RecordedFrame, generation: int) -> RecordedFrame:
-    def kept(name: str) -> str:
-        return generation_name(name, generation)
-
-    scans = tuple(
-        replace(scan, files={name: kept(layout.file_path(plan, frame, scan, name=name)) for name in scan.files})
-        for scan in frame.scans
-    )
-    return replace(frame, shots=tuple(_moved_shot(plan, frame, shot, generation) for shot in frame.shots), scans=scans)
+    return replace(frame, readings=tuple(_moved_reading(plan, frame, r, generation) for r in frame.readings))
 
 
-def _moved_shot(plan: ScenePlan, frame: RecordedFrame, shot: CameraShot, generation: int) -> CameraShot:
-    moved = {name: generation_name(layout.file_path(plan, frame, shot, name=name), generation) for name in shot.files}
-    degraded = layout.degraded_path(plan, frame, shot) if "file" in shot.degradation else ""
-    told = {"file": generation_name(degraded, generation)} if degraded else {}
-    return replace(shot, files=moved, degradation=shot.degradation | told)
+def _moved_reading(plan: ScenePlan, frame: RecordedFrame, reading: SensorReading, generation: int) -> SensorReading:
+    moved = {n: generation_name(layout.file_path(plan, frame, reading, name=n), generation) for n in reading.files}
+    degradation = reading.degradation
+    if "file" in degradation:
+        degradation = degradation | {"file": generation_name(layout.degraded_path(plan, frame, reading), generation)}
+    return replace(reading, files=moved, degradation=degradation)

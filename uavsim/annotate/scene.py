@@ -12,13 +12,13 @@ import numpy as np
 
 from uavsim.annotate.actors import labelled_actors
 from uavsim.annotate.boxes import boxes_of_scene
-from uavsim.annotate.intruders import intruder_labels
 from uavsim.annotate.lidar import points_on_boxes
 from uavsim.annotate.options import AnnotateOptions, options_of_plan
 from uavsim.annotate.views import views_of_scene
 from uavsim.dataset.vocabulary import VISIBILITY_EDGES
 from uavsim.errors import DatasetError
 from uavsim.records.classes import class_of_label
+from uavsim.records.ingredients import actor_kind, has_props, ingredients_of
 from uavsim.records.labels import BoxLabels, SceneLabels, ViewLabels
 from uavsim.records.recording import Recording
 from uavsim.typing import FloatArray, IntArray
@@ -51,7 +51,11 @@ def annotate(recording: Recording, *, options: AnnotateOptions | None = None) ->
         views=views,
         notes=_notes(recording, actors_count=len(actors), options=chosen),
         columns=chosen.columns,
-        intruders=intruder_labels(recording),
+        ingredients={
+            used.name: used.ingredient.labels.load()(recording, used.record)
+            for used in ingredients_of(recording.plan.ingredients)
+            if used.ingredient.labels is not None
+        },
     )
 
 
@@ -76,9 +80,9 @@ def _with_visibility(boxes: BoxLabels, views: ViewLabels) -> BoxLabels:
 
 
 def _notes(recording: Recording, *, actors_count: int, options: AnnotateOptions) -> tuple[str, ...]:
-    environment = sum(info.kind == "environment" for info in recording.actors)
+    environment = sum(actor_kind(info.kind).is_of_town for info in recording.actors)
     parked = "labelled" if options.label_parked else "left out"
-    rare = recording.plan.corner_cases is not None
+    rare = has_props(recording.plan.ingredients)
     classes = [name for name in options.classes if rare or class_of_label(name).behaviour != "stands"]
     return (
         f"{actors_count} objects labelled within {options.range_m:g} m of a drone: {', '.join(classes)}",

@@ -13,6 +13,7 @@ import numpy as np
 
 from uavsim.geometry.se3 import SE3
 from uavsim.records.classes import class_of, class_of_label
+from uavsim.records.ingredients import actor_kind
 from uavsim.records.labels import SizeSource
 from uavsim.records.recording import ActorInfo
 from uavsim.typing import FloatArray
@@ -37,9 +38,10 @@ def believable(half_extent_m: tuple[float, float, float], box_actor_m: FloatArra
 
 def size_of(info: ActorInfo) -> tuple[tuple[float, float, float], SE3, SizeSource]:
     """Return (half extent in metres, ``actor_SE3_box``, where they are from) of an actor."""
-    if believable(info.half_extent_m, info.actor_SE3_box.translation_m, prop=info.kind == "prop"):
+    kind = actor_kind(info.kind)
+    if believable(info.half_extent_m, info.actor_SE3_box.translation_m, prop=kind.is_prop):
         return info.half_extent_m, info.actor_SE3_box, "simulator"
     found = class_of(info) or class_of_label("car")
     half = found.sizes.get(info.blueprint, found.half_extent_m)
-    on_the_ground = 0.0 if info.kind == "walker" else half[2]  # a walker's origin is at its middle
+    on_the_ground = 0.0 if kind.origin_at_middle else half[2]
     return half, SE3(info.actor_SE3_box.quat_wxyz, np.array([0.0, 0.0, on_the_ground])), "table"

@@ -14,7 +14,7 @@ from uavsim.errors import DatasetError
 from uavsim.images import codec
 from uavsim.records.labels import BoxLabels, LabelledActor, ViewLabels
 from uavsim.records.modalities import DEPTH, INSTANCE
-from uavsim.records.recording import CameraShot, MeasuredBoxes, RecordedFrame, Recording
+from uavsim.records.recording import MeasuredBoxes, RecordedFrame, Recording, SensorReading
 from uavsim.typing import AnyArray, FloatArray, IntArray
 
 __all__ = ["views_of_scene"]
@@ -37,18 +37,18 @@ def views_of_scene(recording: Recording, actors: Sequence[LabelledActor], boxes:
             continue
         rows = np.flatnonzero(boxes.sample_index == frame.sample_index)
         views = _seen_in_frame(recording, frame, solids.take(rows), boxes.instance_id[rows])
-        for shot, view in zip(frame.shots, views, strict=True):
+        for reading, view in zip(frame.cameras, views, strict=True):
             seen.append(view)
-            place.append(np.stack([rows[view.row], np.full(len(view.row), channel_of[shot.channel])], axis=1))
-            camera_m.append(np.broadcast_to(shot.map_SE3_optical.translation_m, (len(view.row), 3)))
+            place.append(np.stack([rows[view.row], np.full(len(view.row), channel_of[reading.channel])], axis=1))
+            camera_m.append(np.broadcast_to(reading.map_SE3_sensor.translation_m, (len(view.row), 3)))
     return _assemble(actors, boxes, seen, place=np.concatenate(place), camera_m=np.concatenate(camera_m))
 
 
 def _seen_in_frame(
     recording: Recording, frame: RecordedFrame, solids: Solids, instance_id: IntArray
 ) -> list[SeenInView]:
-    """Return what each shot of a keyframe shows of its boxes."""
-    cameras = [_camera(shot) for shot in frame.shots]
+    """Return what each camera of a keyframe shows of its boxes."""
+    cameras = [_camera(reading) for reading in frame.cameras]
     measured = frame.measured
     if measured is not None and measured.of_what == measured_hash(solids, instance_id, cameras):
         return _as_measured(measured)
@@ -57,8 +57,8 @@ def _seen_in_frame(
 
     row_of_id = rows_of_ids(instance_id)
     return [
-        see(solids, instance_id, camera, _images(recording, frame, shot), reach=reach, row_of_id=row_of_id)
-        for camera, shot, reach in zip(cameras, frame.shots, reaches(solids, cameras), strict=True)
+        see(solids, instance_id, camera, _images(recording, frame, reading), reach=reach, row_of_id=row_of_id)
+        for camera, reading, reach in zip(cameras, frame.cameras, reaches(solids, cameras), strict=True)
     ]
 
 
@@ -101,24 +101,25 @@ def _assemble(
 _COLUMNS = ("visible_px", "silhouette_px", "blockers_px", "truncation", "visible_box_px", "amodal_box_px")
 
 
-def _camera(shot: CameraShot) -> Camera:
-    return Camera(shot.map_SE3_optical, shot.intrinsic, shot.width_px, shot.height_px)
+def _camera(reading: SensorReading) -> Camera:
+    camera = reading.camera
+    return Camera(reading.map_SE3_sensor, camera.intrinsic, camera.width_px, camera.height_px)
 
 
-def _images(recording: Recording, frame: RecordedFrame, shot: CameraShot) -> Images:
+def _images(recording: Recording, frame: RecordedFrame, reading: SensorReading) -> Images:
     """Read what one camera took.
 
     Raises:
         DatasetError: there is no mask, or one of another size.
     """
-    mask, depth = shot.files.get(INSTANCE), shot.files.get(DEPTH)
+    mask, depth = reading.files.get(INSTANCE), reading.files.get(DEPTH)
     if mask is None:
         raise DatasetError(
-            f"{recording.plan.scene_name}: {shot.channel} has no mask at step {frame.step}; "
+            f"{recording.plan.scene_name}: {reading.channel} has no mask at step {frame.step}; "
             "add the sensor 'instance' to the rig"
         )
     ids, tags = codec.mask_ids_and_tags(recording.folder / mask)
-    if ids.shape != (shot.height_px, shot.width_px):
+    if ids.shape != (reading.camera.height_px, reading.camera.width_px):
         raise DatasetError(f"{recording.folder / mask}: is {ids.shape[1]}x{ids.shape[0]}, its camera is not")
     depth_m = codec.decode_depth(recording.folder / depth) if depth else None
     return Images(ids, tags, depth_m)

@@ -19,8 +19,9 @@ from uavsim.errors import MissedTick
 from uavsim.geometry import cuboid, pinhole
 from uavsim.geometry.se3 import SE3
 from uavsim.images import mask_pixels
+from uavsim.records.ingredients import actor_kind
 from uavsim.records.recording import ActorInfo, ActorStates
-from uavsim.simulate.ports import CameraPose
+from uavsim.simulate.ports import SensorPose
 from uavsim.typing import BoolArray, FloatArray, IntArray, UInt8Array, UInt16Array
 
 __all__ = ["MaskBinder", "MaskView", "Spread"]
@@ -40,7 +41,7 @@ _LEAST_FILL, _MOST_FILL = 0.4, 1.25  # of a box's width and height, which the pi
 class MaskView:
     """One camera's mask as it came, (H, W) ids and tags, with the camera's pose and (3, 3) intrinsics."""
 
-    pose: CameraPose
+    pose: SensorPose
     intrinsic: FloatArray
     ids: UInt16Array
     tags: UInt8Array
@@ -52,10 +53,10 @@ class MaskBinder:
     def __init__(self, actors: Sequence[ActorInfo]) -> None:
         """Start with nothing proven."""
         self._actors = {info.instance_id: info for info in actors}
-        flying = {info.semantic_tag for info in actors if info.kind == "intruder"}
-        props = {info.semantic_tag for info in actors if info.kind == "prop"}
-        self._counted = np.isin(np.arange(256), [*MOVER_TAGS, *flying, *props])
-        self._is_flying = np.isin(np.arange(256), list(flying))
+        kinds = [(info.semantic_tag, actor_kind(info.kind)) for info in actors]
+        self._counted = np.isin(np.arange(256), [*MOVER_TAGS, *{tag for tag, kind in kinds if kind.has_own_tag}])
+        self._is_lone = np.isin(np.arange(256), [tag for tag, kind in kinds if kind.is_lone])
+        self._of_town = frozenset(info.instance_id for info in actors if actor_kind(info.kind).is_of_town)
         self.mode = ""  # "actor_id" or "voted" once known
         self._table = np.zeros(65536, dtype=np.uint16)
         self._votes: dict[int, Counter[int]] = {}  # mask id -> sightings in each actor's box
@@ -74,7 +75,7 @@ class MaskBinder:
         """
         if not views:
             return
-        seen = list(spread(lambda view: _sightings(view, self._counted, self._is_flying), views))
+        seen = list(spread(lambda view: _sightings(view, self._counted, self._is_lone), views))
         corners_m = self._corners(states)
         if self.mode in {"", "actor_id"}:
             proven = self._identity_holds(seen, views, states, corners_m)
@@ -84,7 +85,7 @@ class MaskBinder:
                 self.mode = "voted"
             elif proven:
                 self._adopt_actor_ids()
-        parked = np.array([self._actors[int(i)].kind == "environment" for i in states.instance_id], dtype=np.bool_)
+        parked = np.array([int(i) in self._of_town for i in states.instance_id], dtype=np.bool_)
         who = np.ones_like(parked) if self.mode == "voted" else parked  # things of the town have no actor id
         if who.any():
             self._vote(seen, views, states, corners_m, who=who)
@@ -103,7 +104,7 @@ class MaskBinder:
 
     def _adopt_actor_ids(self) -> None:
         self.mode = "actor_id"
-        movers = {info.simulator_actor_id & 0xFFFF: i for i, info in self._actors.items() if info.kind != "environment"}
+        movers = {info.simulator_actor_id & 0xFFFF: i for i, info in self._actors.items() if i not in self._of_town}
         for mask_id, instance_id in movers.items():
             self._table[mask_id] = instance_id
         self._taken = frozenset(movers)
@@ -124,7 +125,7 @@ class MaskBinder:
         speaks against them only where it fills an actor's box; afterwards it says nothing.
         """
         infos = [self._actors[int(i)] for i in states.instance_id]
-        movers = np.array([info.kind != "environment" for info in infos], dtype=np.bool_)
+        movers = np.array([info.instance_id not in self._of_town for info in infos], dtype=np.bool_)
         row_of = {info.simulator_actor_id & 0xFFFF: row for row, info in enumerate(infos) if movers[row]}
         row_of_id = np.full(65536, -1, dtype=np.int64)
         row_of_id[list(row_of)] = list(row_of.values())
@@ -209,11 +210,11 @@ class _Sightings:
     extent_px: FloatArray
 
 
-def _sightings(view: MaskView, counted: BoolArray, is_flying: BoolArray) -> _Sightings:
-    """Return what a mask shows; an intruder stands alone in the sky, so that a few pixels of it say where it is."""
+def _sightings(view: MaskView, counted: BoolArray, is_lone: BoolArray) -> _Sightings:
+    """Return what a mask shows; of what is alone in the sky a few pixels say where it is."""
     ids, sums = mask_pixels.moments(view.ids, view.tags, counted)
     tag = np.rint(sums[:, 5] / np.maximum(sums[:, 0], 1)).astype(np.int64)
-    enough = sums[:, 0] >= np.where(is_flying[tag], 1, _ENOUGH_PIXELS)
+    enough = sums[:, 0] >= np.where(is_lone[tag], 1, _ENOUGH_PIXELS)
     ids, sums = ids[enough], sums[enough].astype(np.float64)
     count = sums[:, :1]
     centre_px = (sums[:, 1:3] + 0.5 * count) / count  # pixel centres are at halves

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from uavsim.capture.camera_capture import CameraCapture
+from uavsim.capture.assemble import Capture
 from uavsim.images.codec import depth_as_stored
 from uavsim.records.modalities import DEPTH, INSTANCE
 from uavsim.records.plan import ScenePlan
 from uavsim.records.recording import ActorInfo, ActorStates, DroneState, MeasuredBoxes
-from uavsim.simulate.ports import CameraPose
+from uavsim.simulate.ports import SensorPose
 from uavsim.typing import AnyArray, UInt8Array, UInt16Array
 
 __all__ = ["FrameMeasure", "MeasureScene", "measure_capture"]
@@ -30,7 +30,7 @@ class MeasureFrame(Protocol):
     """Begins the measurement of a keyframe."""
 
     def __call__(
-        self, states: ActorStates, drones: Sequence[DroneState], poses: Sequence[CameraPose], /
+        self, states: ActorStates, drones: Sequence[DroneState], poses: Sequence[SensorPose], /
     ) -> FrameMeasure:
         """Take what is true of all its cameras."""
 
@@ -42,7 +42,7 @@ class MeasureScene(Protocol):
         """Take what is true of all its keyframes."""
 
 
-def measure_capture(capture: CameraCapture, measure: FrameMeasure) -> None:
+def measure_capture(capture: Capture, measure: FrameMeasure) -> None:
     """Hand one camera's mask, and its depth as it will be read again, to the measurement."""
     if INSTANCE not in capture.data:
         return

@@ -12,16 +12,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from threading import Event
 
-from uavsim.capture.camera_capture import assemble_capture
-from uavsim.capture.lidar_capture import PointOwners, assemble_lidars
-from uavsim.capture.masks import MaskBinder
+from uavsim.capture.assemble import Assembler
 from uavsim.capture.measuring import FrameMeasure, MeasureScene
 from uavsim.capture.recording_writer import RecordingWriter, yield_to_client
 from uavsim.capture.rig import sensor_poses
-from uavsim.records.modalities import LIDAR, RGB
+from uavsim.records.modalities import RGB
 from uavsim.records.plan import ScenePlan
 from uavsim.records.recording import DroneState, RecordedFrame, SessionFacts
-from uavsim.simulate.ports import CameraPose, Heartbeat, PendingReadings, SceneTraffic, TickState
+from uavsim.simulate.ports import Heartbeat, PendingReadings, SceneTraffic, SensorPose, TickState
 from uavsim.simulate.session import Session
 
 __all__ = ["SampleTaken", "record_scene"]
@@ -57,7 +55,7 @@ def record_scene(
     lockstep, traffic = session.begin_scene(plan, heartbeat=heartbeat)
     with RecordingWriter(folder, plan) as writer, _Behind(plan, traffic, writer, measure) as behind:
 
-        def poses_of(places: Sequence[DroneState]) -> list[CameraPose]:
+        def poses_of(places: Sequence[DroneState]) -> list[SensorPose]:
             behind.wait_for_room()  # now that the next images come: with them, two captures are in memory at most
             return sensor_poses(plan, places)
 
@@ -69,7 +67,7 @@ def record_scene(
                 sample_taken(behind.samples, behind.images)
         behind.wait()
         sample_taken(behind.samples, behind.images)
-        facts = _facts(session, traffic, behind.binder)
+        facts = _facts(session, traffic, mask_ids=behind.assembler.mask_ids)
         motion = lockstep.motion()
         writer.finish(facts, traffic.actors, drivable_map_m=session.world.drivable(), motion=motion)
     return facts
@@ -81,7 +79,7 @@ class _Taken:
 
     step: int
     drones: tuple[DroneState, ...]
-    poses: Sequence[CameraPose]
+    poses: Sequence[SensorPose]
     state: TickState
     pending: PendingReadings
     weather: tuple[float, ...]
@@ -98,11 +96,10 @@ class _Behind:
     def __init__(
         self, plan: ScenePlan, traffic: SceneTraffic, writer: RecordingWriter, measure: MeasureScene | None
     ) -> None:
-        self.binder = MaskBinder(traffic.actors)
+        self.assembler = Assembler(plan, traffic.actors)
         self.samples = self.images = 0
         self._plan, self._writer = plan, writer
         self._measure = None if measure is None else measure(plan, traffic.actors)
-        self._owners = PointOwners(traffic.actors)
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="assemble", initializer=yield_to_client)
         self._last: Future[None] | None = None
         self._pending: PendingReadings | None = None
@@ -149,27 +146,23 @@ class _Behind:
         finally:
             self._has_room.set()  # also where that failed, which whoever waits for the capture is told
         plan, state = self._plan, taken.state
-        captures = assemble_capture(
-            plan,
-            poses=[pose for pose in taken.poses if pose.camera],
-            readings=[reading for reading in readings if reading.modality != LIDAR],
-            states=state.actors,
-            binder=self.binder,
+        captures = self.assembler.assemble(
+            taken.poses,
+            readings,
+            state.actors,
             first=taken.step == plan.capture_steps[0],
             spread=self._writer.spread,
         )
-        turns = assemble_lidars(plan, poses=taken.poses, readings=readings, states=state.actors, owners=self._owners)
-        shots, scans = self._writer.put(captures, turns, step=taken.step, drones=taken.drones, measure=measure)
+        recorded = self._writer.put(captures, step=taken.step, drones=taken.drones, measure=measure)
         frame = RecordedFrame(
             step=taken.step,
             timestamp_us=plan.start_timestamp_us + taken.step * plan.step_us,
             simulator_frame=state.frame,
             sample_index=taken.step // plan.keyframe_every_steps if self._is_keyframe(taken) else None,
             drones=taken.drones,
-            shots=shots,
+            readings=recorded,
             actors=state.actors,
             weather=taken.weather,
-            scans=scans,
         )
         self._writer.add(frame, measure=measure)
         self.samples += self._is_keyframe(taken)
@@ -181,19 +174,22 @@ class _Behind:
     def _measurement(self, taken: _Taken) -> FrameMeasure | None:
         if self._measure is None or not self._is_keyframe(taken):
             return None
-        return self._measure(taken.state.actors, taken.drones, [pose for pose in taken.poses if pose.camera])
+        return self._measure(
+            taken.state.actors, taken.drones, [pose for pose in taken.poses if pose.sensor.spec.params.is_optical]
+        )
 
 
-def _facts(session: Session, traffic: SceneTraffic, binder: MaskBinder) -> SessionFacts:
+def _facts(session: Session, traffic: SceneTraffic, *, mask_ids: str) -> SessionFacts:
     world = session.world
+    vehicles, walkers = (traffic.counts.get(what, (0, 0)) for what in ("vehicles", "walkers"))
     return SessionFacts(
         simulator=world.kind,
         client_version=world.client_version,
         server_version=world.server_version,
         topology=session.topology,
-        vehicles_asked=traffic.vehicles_asked,
-        vehicles_spawned=traffic.vehicles_spawned,
-        walkers_asked=traffic.walkers_asked,
-        walkers_spawned=traffic.walkers_spawned,
-        mask_ids=binder.mode or "none seen",
+        vehicles_asked=vehicles[0],
+        vehicles_spawned=vehicles[1],
+        walkers_asked=walkers[0],
+        walkers_spawned=walkers[1],
+        mask_ids=mask_ids,
     )

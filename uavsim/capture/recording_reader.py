@@ -17,11 +17,10 @@ from uavsim.records.recording import RecordedFrame, Recording, SessionFacts
 __all__ = ["LOG_NAME", "RECORDING_FORMAT", "read_recording"]
 
 LOG_NAME: Final = "log.msgpack"
-RECORDING_FORMAT: Final = "uavsim-recording-4"
+RECORDING_FORMAT: Final = "uavsim-recording-5"
 """A stream of msgpack values: ``{"format", "plan", "facts", "actors", "drivable", "motion"}``, each frame,
-``{"end": frames}``; formats 1 to 3 have no motion."""
+``{"end": frames}``."""
 R = TypeVar("R")
-_READABLE: Final = ("uavsim-recording-1", "uavsim-recording-2", "uavsim-recording-3", RECORDING_FORMAT)
 
 
 def read_recording(folder: Path) -> Recording:
@@ -39,8 +38,7 @@ def read_recording(folder: Path) -> Recording:
 def _check_files(recording: Recording) -> None:
     """Refuse names of files that lead out of the recording's folder."""
     for frame in recording.frames:
-        shots = [name for shot in frame.shots for name in shot.files.values()]
-        for name in (*shots, *(name for scan in frame.scans for name in scan.files.values())):
+        for name in (name for read in frame.readings for name in read.files.values()):
             fault = name_fault(name)
             if fault:
                 raise DatasetError(f"{recording.folder}: the recording names {name!a}, which {fault}")
@@ -55,7 +53,7 @@ def _recording_of(folder: Path) -> Recording:
             values = list(msgpack.Unpacker(file, raw=False, strict_map_key=False, max_buffer_size=2**31 - 1))
     except (msgpack.UnpackException, ValueError) as error:
         raise DatasetError(f"{path}: not a recording: {error}") from error
-    if not values or not isinstance(values[0], dict) or values[0].get("format") not in _READABLE:
+    if not values or not isinstance(values[0], dict) or values[0].get("format") != RECORDING_FORMAT:
         raise DatasetError(f"{path}: not a recording of this version ({RECORDING_FORMAT})")
     head, frames, tail = values[0], values[1:-1], values[-1]
     if not isinstance(tail, dict) or tail.get("end") != len(frames):

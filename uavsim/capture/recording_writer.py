@@ -1,6 +1,6 @@
 """Write the recording to disk: ``log.msgpack`` and one file a measurement, while the simulator goes on.
 
-The log's form is told in ``recording_reader``. A log without its end is of a scene that was not finished, and is refused.
+``recording_reader`` describes the log's form. A log without its end is of a scene that was not finished, and is refused.
 Images are measured and encoded in threads while the next ticks are simulated; of one tick at most, then the simulator waits.
 Nothing is flushed to the disk here: a recording counts when its scene is committed, which puts all of it on disk first.
 """
@@ -19,21 +19,20 @@ from typing import Any, Final
 import msgpack
 
 from uavsim.capture import degrade
-from uavsim.capture.camera_capture import CameraCapture
-from uavsim.capture.lidar_capture import LidarCapture
+from uavsim.capture.assemble import Capture
 from uavsim.capture.measuring import FrameMeasure, measure_capture
 from uavsim.capture.recording_reader import LOG_NAME, RECORDING_FORMAT
 from uavsim.files.whole import storage_error
 from uavsim.records.codec import pack_plan, pack_value
+from uavsim.records.ingredients import ingredients_of
 from uavsim.records.modalities import RGB, modality
 from uavsim.records.motion import Motion
 from uavsim.records.plan import ImageFormat, ScenePlan
 from uavsim.records.recording import (
     ActorInfo,
-    CameraShot,
     DroneState,
-    LidarScan,
     RecordedFrame,
+    SensorReading,
     SessionFacts,
 )
 from uavsim.typing import FloatArray
@@ -83,38 +82,32 @@ class RecordingWriter:
 
     def put(
         self,
-        captures: Sequence[CameraCapture],
-        turns: Sequence[LidarCapture] = (),
+        captures: Sequence[Capture],
         *,
         step: int,
         drones: Sequence[DroneState] = (),
         measure: FrameMeasure | None = None,
-    ) -> tuple[tuple[CameraShot, ...], tuple[LidarScan, ...]]:
+    ) -> tuple[SensorReading, ...]:
         """Queue one tick's measurements for writing; returns them with the paths of their files.
 
         Args:
             captures: of this tick.
-            turns: of the lidars in this tick.
             step: plan step.
             drones: of this tick; needed when the plan degrades what they report.
-            measure: told of every mask before it is written.
+            measure: given every mask before it is written.
         """
         self.make_room()
-        shots, jobs = [], []
+        readings, jobs = [], []
         by_id = {drone.drone_id: drone for drone in drones}
         for capture in captures:
-            shot, paths = self._shot(capture, step=step, drone=by_id.get(capture.pose.drone_id))
-            shots.append(shot)
+            reading, paths = self._reading(capture, step=step, drone=by_id.get(capture.pose.sensor.agent.number))
+            readings.append(reading)
             jobs.append(self._pool.submit(_write_capture, capture, paths, self._plan.images, measure))
             if "degraded" in paths:
                 jobs.append(self._pool.submit(_write_degraded, capture, paths["degraded"], self._plan, step))
             self.images_written += RGB in capture.data
-        scans = tuple(self._scan(turn, step=step) for turn in turns)
-        for turn, scan in zip(turns, scans, strict=True):
-            paths = {name: self._folder / file for name, file in scan.files.items()}
-            jobs.append(self._pool.submit(_write_files, turn.data, paths, self._plan.images))
         self._pending.append(jobs)
-        return tuple(shots), scans
+        return tuple(readings)
 
     def make_room(self) -> None:
         """Wait until a tick's images can be queued.
@@ -150,9 +143,11 @@ class RecordingWriter:
         """
         while self._pending:
             self._wait_for(self._pending.popleft())
+        # what stands in for the others has its motion in the recording itself
+        used = [one for one in ingredients_of(self._plan.ingredients) if not one.ingredient.stands_in]
         head = {
             "format": RECORDING_FORMAT,
-            "plan": pack_plan(replace(self._plan, replay=None)),  # its motion is the recording's own
+            "plan": pack_plan(replace(self._plan, ingredients={one.name: one.record for one in used})),
             "facts": pack_value(facts),
             "actors": pack_value(tuple(actors)),
             "drivable": pack_value(drivable_map_m),
@@ -168,38 +163,25 @@ class RecordingWriter:
         for job in jobs:
             job.result()
 
-    def _shot(
-        self, capture: CameraCapture, *, step: int, drone: DroneState | None
-    ) -> tuple[CameraShot, dict[str, Path]]:
+    def _reading(
+        self, capture: Capture, *, step: int, drone: DroneState | None
+    ) -> tuple[SensorReading, dict[str, Path]]:
         pose = capture.pose
         files = {name: self._file(name, pose.channel, step) for name in capture.data}
-        names = dict(files)
-        view = degrade.agent_view(self._plan, drone, channel=pose.channel, step=step) if drone is not None else {}
-        if RGB in files and view and not view["dropped"] and degrade.image_changes(self._plan):
-            suffix = modality(RGB).file_suffix(self._plan.images)
-            names["degraded"] = view["file"] = f"degraded/{pose.channel}/{step:06d}{suffix}"
-        shot = CameraShot(
-            channel=pose.channel,
-            drone_id=pose.drone_id,
-            camera=pose.camera,
-            map_SE3_optical=pose.map_SE3_optical,
+        names, view = dict(files), dict[str, Any]()
+        if RGB in files and drone is not None:
+            view = degrade.agent_view(self._plan, drone, channel=pose.channel, step=step)
+            if view and not view["dropped"] and degrade.image_changes(self._plan):
+                suffix = modality(RGB).file_suffix(self._plan.images)
+                names["degraded"] = view["file"] = f"degraded/{pose.channel}/{step:06d}{suffix}"
+        reading = SensorReading(
+            sensor=pose.sensor,
+            map_SE3_sensor=pose.map_SE3_sensor,
             ue_euler_deg=pose.ue_euler_deg,
-            intrinsic=capture.intrinsic,
-            width_px=capture.size_px[0],
-            height_px=capture.size_px[1],
             files=files,
             degradation=view,
         )
-        return shot, {kind: self._folder / name for kind, name in names.items()}
-
-    def _scan(self, turn: LidarCapture, *, step: int) -> LidarScan:
-        return LidarScan(
-            channel=turn.pose.channel,
-            drone_id=turn.pose.drone_id,
-            map_SE3_lidar=turn.map_SE3_lidar,
-            ue_euler_deg=turn.pose.ue_euler_deg,
-            files={name: self._file(name, turn.pose.channel, step) for name in turn.data},
-        )
+        return reading, {kind: self._folder / name for kind, name in names.items()}
 
     def _file(self, name: str, channel: str, step: int) -> str:
         return f"{name}/{channel}/{step:06d}{modality(name).file_suffix(self._plan.images)}"
@@ -208,23 +190,19 @@ class RecordingWriter:
 def _with_measurements(frame: RecordedFrame, measure: FrameMeasure | None) -> RecordedFrame:
     if measure is None:
         return frame
-    return replace(frame, measured=measure.result([shot.channel for shot in frame.shots]))
+    return replace(frame, measured=measure.result([reading.channel for reading in frame.cameras]))
 
 
 def _write_capture(
-    capture: CameraCapture, paths: Mapping[str, Path], images: ImageFormat, measure: FrameMeasure | None
+    capture: Capture, paths: Mapping[str, Path], images: ImageFormat, measure: FrameMeasure | None
 ) -> None:
     if measure is not None:
         measure_capture(capture, measure)
-    _write_files(capture.data, paths, images)
-
-
-def _write_files(data: Mapping[str, Any], paths: Mapping[str, Path], images: ImageFormat) -> None:
-    for name, value in data.items():
+    for name, value in capture.data.items():
         _write_file(paths[name], modality(name).encode(value, images))
 
 
-def _write_degraded(capture: CameraCapture, path: Path, plan: ScenePlan, step: int) -> None:
+def _write_degraded(capture: Capture, path: Path, plan: ScenePlan, step: int) -> None:
     worse = degrade.degraded_image(plan, capture.data[RGB][..., :3], channel=capture.pose.channel, step=step)
     _write_file(path, modality(RGB).encode(worse, plan.images))
 

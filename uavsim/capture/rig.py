@@ -1,12 +1,13 @@
-"""Where every camera of the rig has to be for where the drones are: pure arithmetic.
+"""Where every sensor of every agent has to be: pure arithmetic.
 
 The simulator takes float32 locations and Euler angles. A pose is rounded to those once, here, and what is recorded is the
-rounded pose read back: the image and its label come from the very same numbers.
+rounded pose read back: the measurement and its label come from the very same numbers.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import groupby
 
 import numpy as np
 
@@ -14,59 +15,49 @@ from uavsim.geometry import unreal
 from uavsim.geometry.se3 import SE3
 from uavsim.records.plan import ScenePlan
 from uavsim.records.recording import DroneState
-from uavsim.simulate.ports import CameraPose
+from uavsim.records.sensors import Agent, Sensor
+from uavsim.simulate.ports import SensorPose
 from uavsim.typing import FloatArray
 
-__all__ = ["camera_poses", "sensor_poses"]
+__all__ = ["agent_poses", "sensor_poses"]
 
 _GRID = 1024.0
 _NEAR_GRID_DEG = 1e-5  # decoding Euler angles costs about 1e-6 degree near pitch -90; planned angles are on the grid
 
 
-def camera_poses(plan: ScenePlan, drones: Sequence[DroneState]) -> list[CameraPose]:
-    """Return the pose of every camera of every drone, in the order of ``plan.channels``.
+def agent_poses(drones: Sequence[DroneState]) -> dict[Agent, SE3]:
+    """Return ``map_SE3_flu`` of every agent."""
+    return {Agent(drone.drone_id): drone.map_SE3_flu for drone in drones}
+
+
+def sensor_poses(plan: ScenePlan, drones: Sequence[DroneState]) -> list[SensorPose]:
+    """Return the poses of all sensors, in the order of ``plan.sensors``.
 
     Args:
-        plan: its rig says how cameras sit on a drone.
+        plan: its rigs say how sensors sit on an agent.
         drones: where the drones are.
     """
-    flu_SE3_camera = SE3.stack([spec.flu_SE3_camera for spec in plan.rig])
-    poses: list[CameraPose] = []
-    for drone in drones:
-        names = [(plan.channel(camera=spec.name, drone_id=drone.drone_id), spec.name) for spec in plan.rig]
-        poses += _mounted(drone, flu_SE3_camera, names)
+    places = agent_poses(drones)
+    poses: list[SensorPose] = []
+    for agent, carried in groupby(plan.sensors, key=lambda sensor: sensor.agent):
+        sensors = list(carried)
+        flu_SE3_mount = SE3.stack([sensor.spec.flu_SE3_mount for sensor in sensors])
+        poses += _mounted(places[agent] @ flu_SE3_mount, sensors)
     return poses
 
 
-def sensor_poses(plan: ScenePlan, drones: Sequence[DroneState]) -> list[CameraPose]:
-    """Return the poses of all cameras, then of all lidars.
-
-    Args:
-        plan: its rig says how sensors sit on a drone.
-        drones: where the drones are.
-    """
-    poses = camera_poses(plan, drones)
-    if plan.lidar is not None:
-        flu_SE3_lidar = SE3.stack([plan.lidar.flu_SE3_lidar])
-        for drone in drones:
-            poses += _mounted(drone, flu_SE3_lidar, [(plan.lidar_channel(drone.drone_id), "")])
-    return poses
-
-
-def _mounted(drone: DroneState, flu_SE3_sensor: SE3, names: Sequence[tuple[str, str]]) -> list[CameraPose]:
-    """Place (N,) sensors, each named by its channel and its camera, on a drone."""
-    ue_location_m, ue_euler_deg = _as_sent(drone.map_SE3_flu @ flu_SE3_sensor)
+def _mounted(map_SE3_mount: SE3, sensors: Sequence[Sensor]) -> list[SensorPose]:
+    """Place (N,) sensors."""
+    ue_location_m, ue_euler_deg = _as_sent(map_SE3_mount)
     map_SE3_optical = unreal.map_SE3_optical_from_ue(ue_location_m, ue_euler_deg=ue_euler_deg)
     return [
-        CameraPose(
-            channel=channel,
-            drone_id=drone.drone_id,
-            camera=camera,
+        SensorPose(
+            sensor=sensor,
             ue_location_m=ue_location_m[row],
             ue_euler_deg=(float(ue_euler_deg[row, 0]), float(ue_euler_deg[row, 1]), float(ue_euler_deg[row, 2])),
             map_SE3_optical=map_SE3_optical[row],
         )
-        for row, (channel, camera) in enumerate(names)
+        for row, sensor in enumerate(sensors)
     ]
 
 

@@ -77,7 +77,7 @@ _HELP: Final = {  # first sentences of the commands, for `uavsim --help`, which 
     "network, no JavaScript.",
     "publish": "Write what a data set needs to be uploaded and used from where it lies: Parquet, tar files, "
     "card, Croissant, hashes.",
-    "verify": "Check a download: every file is there and is the one that was published; exit code 4 when not.",
+    "verify": "Check a download: every file is there and is the one that was published, no other is; exit code 4 when not.",
     "reproduce": "Make scenes again from the card alone, and compare hashes; exit code 4 when one differs.",
     "events": "Label images and samples by rule: quality, degradations, what hinders objects, when to ask whom for what, "
     "and why.",

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.table import Table
 
-from uavsim.cli.encounters import encounters_as_json, show_encounters
 from uavsim.cli.generate import RunOption, SimulatorOption
 from uavsim.cli.overrides import takes_overrides
 from uavsim.config.library import Library
@@ -19,12 +18,12 @@ from uavsim.config.overrides import Overrides
 from uavsim.errors import InputError
 from uavsim.files.whole import write_whole
 from uavsim.run.request import Request
+from uavsim.records.ingredients import Ingredient, ingredients_of
 from uavsim.terminal import Screen, duration, line, write_out
 from uavsim.typing import JsonDict
 
 if TYPE_CHECKING:
     from uavsim.plan.roadmap import Road
-    from uavsim.records.corner_cases import CornerCasesPlan
     from uavsim.records.plan import ScenePlan
 
 __all__ = ["register"]
@@ -95,8 +94,8 @@ def plan(
     )
     if as_json:
         told = {"dataset": plans[0].dataset, "scenes": [_scene_as_json(scene) for scene in plans]}
-        if any(scene.intruders for scene in plans):
-            told |= encounters_as_json(dataset, plans)
+        for part in (one.show_json for one in _used(plans) if one.show_json is not None):
+            told |= part.load()(dataset, plans)
         write_out(json.dumps(told))
         if png is not None:
             _draw(plans, roads, png, as_json=True)
@@ -105,8 +104,13 @@ def plan(
     (screen if screen.is_terminal else Screen(width=_WIDE)).print(_table(plans))
     target = png or Path(f"{plans[0].dataset}-{plans[0].town.name}-plan.png")
     _draw(plans, roads, target)
-    if any(scene.intruders for scene in plans):
-        show_encounters(dataset, plans, target.with_name(f"{target.stem}-encounters.png"), wide=_WIDE)
+    for part in (one.show for one in _used(plans) if one.show is not None):
+        part.load()(dataset, plans, target, wide=_WIDE)
+
+
+def _used(plans: Sequence[ScenePlan]) -> list[Ingredient]:
+    """Return the ingredients that some of the scenes have."""
+    return [used.ingredient for used in ingredients_of({name: None for plan in plans for name in plan.ingredients})]
 
 
 def _check_png(path: Path | None) -> None:
@@ -156,21 +160,21 @@ def _scene_as_json(scene: ScenePlan) -> JsonDict:
         "drones": len(scene.swarm.drone_ids),
         "height_m": [round(float(heights_m.min()), 2), round(float(heights_m.max()), 2)],
         "weather": scene.weather.name,
-        "vehicles": scene.traffic.vehicles,
         "samples": scene.samples,
         "images": len(scene.capture_steps) * len(scene.channels),
         "splits": list(scene.splits),
         "seed": scene.seed,
-        **({} if scene.corner_cases is None else _cases_as_json(scene.corner_cases)),
+        **_summary(scene, as_json=True),
     }
 
 
-def _cases_as_json(planned: CornerCasesPlan) -> JsonDict:
-    rows = [
-        {"name": c.name, "tag": c.tag, "on": c.on, "parts": len(c.parts), "min_visible_px": c.min_visible_px}
-        for c in planned.cases
-    ]
-    return {"corner_cases": rows, "in_domain": planned.in_domain}
+def _summary(scene: ScenePlan, *, as_json: bool = False) -> JsonDict:
+    """Return what the ingredients of a scene say of themselves."""
+    found: JsonDict = {}
+    for used in ingredients_of(scene.ingredients):
+        part = (as_json and used.ingredient.summary_json) or used.ingredient.summary
+        found |= part.load()(used.record) if part is not None else {}
+    return found
 
 
 def _table(plans: Sequence[ScenePlan]) -> Table:
@@ -181,10 +185,12 @@ def _table(plans: Sequence[ScenePlan]) -> Table:
         title=f"{first.dataset}: {len(plans)} scenes of {first.town.name}, each {first.samples} samples, "
         f"{seconds:g} s, {images} images; topology {first.topology}"
     )
-    cases = ("corner cases",) if first.corner_cases is not None else ()
-    for column in ("scene", "route", "formation", "drones", "height m", "weather", "vehicles", *cases, "split", "seed"):
-        table.add_column(column, justify="right" if column in {"drones", "height m", "vehicles", "seed"} else "left")
-    for scene in plans:
+    summaries = [_summary(scene) for scene in plans]
+    own = {column: isinstance(value, int) for summary in summaries for column, value in summary.items()}
+    for column in ("scene", "route", "formation", "drones", "height m", "weather", *own, "split", "seed"):
+        is_number = column in {"drones", "height m", "seed"} or own.get(column, False)
+        table.add_column(column, justify="right" if is_number else "left")
+    for scene, summary in zip(plans, summaries, strict=True):
         heights_m = scene.swarm.map_SE3_flu.translation_m[..., 2] - scene.town.ground_z_m
         low, high = f"{heights_m.min():.0f}", f"{heights_m.max():.0f}"
         table.add_row(
@@ -194,16 +200,11 @@ def _table(plans: Sequence[ScenePlan]) -> Table:
             str(len(scene.swarm.drone_ids)),
             low if low == high else f"{low}-{high}",
             scene.weather.name,
-            str(scene.traffic.vehicles),
-            *([_said(scene.corner_cases)] if scene.corner_cases is not None else []),
+            *(str(summary.get(column, "-")) for column in own),
             " ".join(scene.splits) or "-",
             str(scene.seed),
         )
     return table
-
-
-def _said(planned: CornerCasesPlan) -> str:
-    return ", ".join(f"{case.name} ({case.on})" for case in planned.cases)
 
 
 def _make_routes(town: str, *, rows: int, columns: int, force: bool) -> None:

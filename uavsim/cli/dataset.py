@@ -21,7 +21,10 @@ from uavsim.dataset.generations import in_generation
 from uavsim.errors import InputError
 from uavsim.export import EXPORTERS, ExportRequest, InfoOptions, check_centre_camera, write_uav3d_infos
 from uavsim.files.bring import bring_file
+from uavsim.files.names import DataFolder
 from uavsim.files.result_folder import check_result_folder, refuse_no_folder
+from uavsim.files.results import ResultPath
+from uavsim.run.finish import assemble_tables, committed_scenes
 from uavsim.records.classes import LABELS
 from uavsim.records.plan import ScenePlan
 from uavsim.records.recording import Recording
@@ -92,13 +95,13 @@ def _label_committed(output: Output, entry: LedgerEntry, *, options: Callable[[S
 
 
 def _label_recording(target: Path, out: Path, *, options: AnnotateOptions) -> None:
-    check_result_folder(out)
-    if out.exists() and any(out.iterdir()):
+    result, recorded = ResultPath.open(out), DataFolder(target)
+    if not result.is_empty():
         raise InputError(f"{out}: holds something already; name a new folder")
     recording: Recording = read_recording(target)
     fragment = pack_fragment(scene_fragment(annotate(recording, options=options)))
     for old, new in {**final_paths(recording), **write_lidar_files(recording)}.items():
-        bring_file(target / old, out / new)
+        bring_file(recorded.open(old), result / new)
     site = recording.plan.town
     drivable = recording.drivable_map_m
     masks = {} if drivable is None else {site.name: draw_map_mask(site, list(drivable))}
@@ -132,10 +135,11 @@ def convert_dialect(
         DIALECTS.pick(dialect)
         _say_intent(folder, out, None, f"the dialect {dialect}")
         return
-    for version in convert(folder, out, dialect=dialect, options=options):
+    result = ResultPath.open(out)
+    for version in convert(folder, result, dialect=dialect, options=options):
         Screen().print(f"wrote {version.version}: {len(version.scenes)} scenes in the dialect {dialect}")
         if dialect == "uav3d" and infos:
-            written = write_uav3d_infos(out, out, version=version.version, options=InfoOptions(data_path=data_path))
+            written = write_uav3d_infos(out, result, version=version.version, options=InfoOptions(data_path=data_path))
             Screen().print(f"wrote {', '.join(path.name for path in written)}")
 
 

@@ -69,29 +69,33 @@ def publish(
     done = write(data, out, request)
     if as_json:
         told = {"out": str(out), "files": done.files, "rows": done.rows, "size_bytes": done.size_bytes}
-        write_out(json.dumps(told | {"certified_scenes": done.certified_scenes}))
+        write_out(json.dumps(told | {"certified_scenes": done.certified_scenes, "sums_sha256": done.sums_sha256}))
         return
     certified = (
         f"{done.certified_scenes} scenes certified" if done.certified_scenes else "no certificate: no ledger is there"
     )
     Screen().print(f"wrote {out}: {done.files} files, {done.rows} rows, {done.size_bytes / 1e6:.1f} MB; {certified}")
+    Screen().print(f"sha256 of SHA256SUMS, by which uavsim verify --sums-sha256 proves the pack: {done.sums_sha256}")
 
 
 def verify(
     pack: Annotated[Path, typer.Argument(help="A folder that uavsim publish wrote.")],
     *,
+    sums_sha256: Annotated[
+        str | None, typer.Option(help="What uavsim publish printed: the sha256 of SHA256SUMS; proves the list, too.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object instead of text.")] = False,
 ) -> None:
-    """Check a download: every file is there and is the one that was published; exit code 4 when not."""
+    """Check a download: every file is there and is the one that was published, no other is; exit code 4 when not."""
     try:
         from uavsim.publish import verify as check
     except ImportError as error:
         raise InputError(f"publishing is not installed ({error.name}): pip install 'uavsim[publish]'") from error
-    files = check(pack)
+    files, told_sha256 = check(pack, sums_sha256=sums_sha256)
     if as_json:
-        write_out(json.dumps({"pack": str(pack), "files": files, "ok": True}))
+        write_out(json.dumps({"pack": str(pack), "files": files, "ok": True, "sums_sha256": told_sha256}))
     else:
-        Screen().print(f"{pack}: {files} files are as they were published")
+        Screen().print(f"{pack}: {files} files are as they were published; sha256 of SHA256SUMS: {told_sha256}")
 
 
 def reproduce(

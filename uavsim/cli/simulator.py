@@ -52,7 +52,7 @@ def airsim_settings(
     plan = plan_scenes(dataset, town=town)[0]
     text = json.dumps(settings_of(plan, client=client), indent=2) + "\n"
     write_whole(out, text.encode())
-    Screen().print(f"{out}: {len(plan.swarm.drone_ids)} drones x {len(plan.rig)} cameras; restart AirSim to use it")
+    Screen().print(f"{out}: {len(plan.swarm.drone_ids)} drones x {len(plan.cameras)} cameras; restart AirSim to use it")
 
 
 def calibrate(

@@ -10,6 +10,7 @@ from functools import cache
 from typing import Annotated, Any, ClassVar, Final
 
 from pydantic import BaseModel, ConfigDict, Field, GetJsonSchemaHandler, StringConstraints
+from pydantic.fields import FieldInfo
 from pydantic_core import CoreSchema
 
 __all__ = [
@@ -77,6 +78,11 @@ class Model(BaseModel):
 
     shorthand: ClassVar[dict[str, Any] | None] = None
     """JSON Schema of what may be written instead of the whole mapping."""
+
+    @classmethod
+    def model_fields_by_key(cls) -> dict[str, FieldInfo]:
+        """Return the fields by the keys that people write."""
+        return {field.alias or name: field for name, field in cls.model_fields.items()}
 
     @classmethod
     def __get_pydantic_json_schema__(cls, core: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import Field, StringConstraints, field_validator, model_validator
+from pydantic import Field, GetJsonSchemaHandler, field_validator, model_validator
+from pydantic.fields import FieldInfo
+from pydantic_core import CoreSchema
 
 from uavsim.config.backends import Topology
-from uavsim.config.base import BLUEPRINT, Metres3, Model, Name, Reference, Seconds, Text
+from uavsim.config.base import Metres3, Model, Name, Reference, Seconds, Text
+from uavsim.config.explain import INGREDIENT_KEYS
+from uavsim.config.ingredients import IngredientBlocks, all_blocks
 from uavsim.config.routes import Altitude
 from uavsim.errors import InputError
 from uavsim.records.classes import Label
+from uavsim.records.ingredients import INGREDIENTS
 from uavsim.records.label_columns import check_extra_columns
 
 __all__ = [
     "AltitudeSchedule",
-    "CornerCaseChoice",
     "DatasetConfig",
     "Degradations",
     "Images",
@@ -23,11 +27,9 @@ __all__ = [
     "NameSchedule",
     "Splits",
     "TownShare",
-    "Traffic",
     "Twins",
 ]
 
-BlueprintId = Annotated[str, StringConstraints(pattern=BLUEPRINT)]
 Share = Annotated[float, Field(ge=0, le=1)]
 RESERVED_SPLITS = ("train", "val", "test", "mini_train", "mini_val", "train_detect", "train_track")
 
@@ -115,38 +117,6 @@ class TownShare(Model):
         if self.most_scenes is not None and self.most_scenes < self.scenes:
             raise ValueError(f"most_scenes={self.most_scenes} is less than scenes={self.scenes}")
         return self
-
-
-class Blueprints(Model):
-    """Vehicle blueprints: a group (``all``, ``uav3d``) or a list of groups and CARLA ids."""
-
-    shorthand: ClassVar = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}, "minItems": 1}]}
-
-    ids: Annotated[tuple[BlueprintId, ...], Field(min_length=1, max_length=500)]
-
-    @model_validator(mode="before")
-    @classmethod
-    def _from_list(cls, value: Any) -> Any:
-        if isinstance(value, str):
-            return {"ids": (value,)}
-        return {"ids": value} if isinstance(value, tuple) else value
-
-
-class Traffic(Model):
-    """What drives and walks."""
-
-    vehicles: Annotated[int, Field(ge=0, le=2000)] = 60
-    walkers: Annotated[int, Field(ge=0, le=2000)] = 0
-    blueprints: Blueprints = Blueprints(ids=("all",))
-    """``uav3d``: its 17 cars; ``all``: every four-wheeler; or a list of CARLA blueprint ids."""
-    hybrid_physics: bool = False
-    speed_difference_percent: Annotated[float, Field(ge=-300, le=100)] = 0.0
-    """Below the speed limit; negative drives faster."""
-    following_distance_m: Annotated[float, Field(ge=0, le=100)] = 2.5
-    spawn_on_waypoints: bool = True
-    """Fill up on lanes when the map has too few spawn points."""
-    label_parked: bool = False
-    """Also parked vehicles that are parts of the town: they are read at the scene's start and get boxes."""
 
 
 class Images(Model):
@@ -239,24 +209,6 @@ class Twins(Model):
     """The same instants without the actors that hide others."""
 
 
-class CornerCaseChoice(Model):
-    """Which corner cases each scene gets."""
-
-    from_: Annotated[Reference, Field(alias="from")]
-    """A file of ``flight_plans/corner_cases``."""
-    kinds: tuple[Name, ...] = ()
-    """Cases of that file; all of them by default."""
-    per_scene: Annotated[int, Field(ge=1, le=20)] = 1
-    order: Literal["in_turn", "drawn"] = "in_turn"
-    """One after the other, scene by scene, or drawn from the data set's seed."""
-    min_visible_px: Annotated[int, Field(ge=1, le=1_000_000)] = 100
-    """That some image of a keyframe shows of each."""
-    min_visible_px_of: Annotated[dict[Name, Annotated[int, Field(ge=1, le=1_000_000)]], Field(exclude_if=_is_empty)] = (
-        Field(default_factory=dict)
-    )
-    """For single cases, instead of that and of what their file asks for."""
-
-
 class DatasetConfig(Model):
     """A data set: towns, scenes, time, swarm, traffic, weather and how it is stored."""
 
@@ -285,10 +237,7 @@ class DatasetConfig(Model):
     weather: NameSchedule = NameSchedule(fixed="ClearNoon")
     altitude_m: AltitudeSchedule | None = None
     """Instead of the routes' and the formation's."""
-    encounters: Annotated[Reference | None, Field(exclude_if=_is_none)] = None
-    """What flies into the swarm's way."""
     topology: Topology = "carla"
-    traffic: Traffic = Traffic()
     images: Images = Images()
     splits: Splits = Splits()
     labels: Labels = Labels()
@@ -302,16 +251,44 @@ class DatasetConfig(Model):
 
     twins: Annotated[Twins | None, Field(exclude_if=_is_none)] = None
     """What ``uavsim twins`` shows again of this data set."""
-    corner_cases: Annotated[CornerCaseChoice | None, Field(exclude_if=_is_none)] = None
-    """Objects that ordinary traffic never shows, in every scene."""
+    ingredients: IngredientBlocks = Field(default_factory=all_blocks, alias=INGREDIENT_KEYS)
+    """What is in the scenes: the keys of ingredients (``traffic``, ``encounters``, ...) are gathered here."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _gather_ingredients(cls, value: Any) -> Any:
+        """Put the keys of ingredients, which stand beside all others in the file, into one block."""
+        if not isinstance(value, dict):
+            return value
+        keys = all_blocks().model_fields_by_key()
+        own = {key: block for key, block in value.items() if key in keys}
+        return {key: block for key, block in value.items() if key not in keys} | {INGREDIENT_KEYS: own}
+
+    @classmethod
+    def model_fields_by_key(cls) -> dict[str, FieldInfo]:
+        """See ``Model``; the keys of ingredients are among them."""
+        own = super().model_fields_by_key()
+        del own[INGREDIENT_KEYS]
+        return own | all_blocks().model_fields_by_key()
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, core: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        """Tell editors of the keys of ingredients where people write them."""
+        schema = super().__get_pydantic_json_schema__(core, handler)
+        whole = handler.resolve_ref_schema(schema)
+        blocks = handler.resolve_ref_schema(whole["properties"].pop(INGREDIENT_KEYS))
+        whole["properties"] |= blocks["properties"]
+        return schema
 
     @model_validator(mode="after")
     def _uav3d_has_no_other_objects(self) -> Self:
-        if self.corner_cases is not None and self.splits.rule == "uav3d":
-            raise ValueError(
-                "UAV3D's profile (splits: {rule: uav3d}) counts every box as a car: give corner_cases to a data set with "
-                "splits of its own"
-            )
+        for one in INGREDIENTS.names() if self.splits.rule == "uav3d" else ():
+            ingredient = INGREDIENTS.pick(one)
+            if ingredient.adds_objects and self.ingredients.block(ingredient.key) is not None:
+                raise ValueError(
+                    f"UAV3D's profile (splits: {{rule: uav3d}}) counts every box as a car: give {ingredient.key} to a data "
+                    "set with splits of its own"
+                )
         return self
 
     @model_validator(mode="after")

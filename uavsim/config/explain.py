@@ -11,9 +11,11 @@ from pydantic_core import ErrorDetails
 from uavsim.config.base import PATTERNS, Model
 from uavsim.registry import nearest
 
-__all__ = ["Place", "a_kind", "first", "key", "quoted"]
+__all__ = ["INGREDIENT_KEYS", "Place", "a_kind", "first", "key", "quoted"]
 
 Place: TypeAlias = tuple[str | int, ...]
+INGREDIENT_KEYS: Final = "[ingredients]"
+"""Step of a place that stands in no file: the keys of ingredients are beside all others there."""
 _LONGEST: Final = 60
 _NUMBER: Final = "must be a number"
 _SAID: Final = {
@@ -87,8 +89,8 @@ def _is_long_enough(detail: ErrorDetails) -> bool:
 
 
 def _place(detail: ErrorDetails) -> Place:
-    """Drop what pydantic adds to a place: the mark of a key."""
-    return tuple(step for step in detail["loc"] if step != "[key]")
+    """Drop what no file has: pydantic's mark of a key, and the block around the ingredients' keys."""
+    return tuple(step for step in detail["loc"] if step not in ("[key]", INGREDIENT_KEYS))
 
 
 def _say(detail: ErrorDetails, model: type[Model]) -> str:
@@ -129,10 +131,10 @@ def _fields_at(model: type[Model], place: Place) -> list[str]:
     """Return the keys allowed at a place: steps that are no fields are keys of a mapping or numbers of a list."""
     here: list[type[Model]] = [model]
     for step in place:
-        fields = [f for m in here for n, f in m.model_fields.items() if step in (n, f.alias)]
+        fields = [f for m in here for key, f in m.model_fields_by_key().items() if step == key]
         if fields:
             here = [m for f in fields for m in _models_in(f.annotation)]
-    return sorted({f.alias or name for m in here for name, f in m.model_fields.items()})
+    return sorted({key for m in here for key in m.model_fields_by_key()})
 
 
 def _models_in(annotation: Any) -> Iterator[type[Model]]:

@@ -12,12 +12,10 @@ import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 from uavsim.config.base import Model
-from uavsim.config.corner_cases import CornerCases
 from uavsim.config.dataset import DatasetConfig
-from uavsim.config.encounters import EncountersConfig
 from uavsim.config.events import EventThresholds
 from uavsim.config.formation import Formation
 from uavsim.config.kept import KEPT, Kept, key_of, read_kept
@@ -28,23 +26,22 @@ from uavsim.config.run import RunConfig
 from uavsim.config.town import TownConfig
 from uavsim.config.weather import Weather
 from uavsim.errors import ConfigError, InputError, UnknownNameError
+from uavsim.records.ingredients import file_kinds
 from uavsim.registry import pick
 
-__all__ = ["KINDS", "PLANS", "Library", "kind_of", "packaged_root"]
+__all__ = ["PLANS", "Library", "kind_of", "kinds", "packaged_root"]
 
 M = TypeVar("M", bound=Model)
 PLANS: Final = "UAVSIM_PLANS"
 """Names folders that hold flight_plans/ and town_configs/, for processes that start in no folder of ours, as workers do."""
 _SUFFIXES: Final = (".yaml", ".yml")
 
-KINDS: Final[dict[str, type[Model]]] = {
+_KINDS: Final[dict[str, type[Model]]] = {
     "town": TownConfig,
     "routes": RoutesConfig,
     "formation": Formation,
     "rig": Rig,
     "weather": Weather,
-    "encounters": EncountersConfig,
-    "corner_cases": CornerCases,
     "dataset": DatasetConfig,
     "run": RunConfig,
     "events": EventThresholds,
@@ -52,21 +49,26 @@ KINDS: Final[dict[str, type[Model]]] = {
 _SPOKEN: Final = {
     "dataset": "data set",
     "routes": "town (it has no routes)",
-    "encounters": "file of encounters",
-    "corner_cases": "file of corner cases",
     "events": "thresholds",
 }
 _FOLDERS: Final = {
     "formation": "formations",
     "rig": "rigs",
     "weather": "weather",
-    "encounters": "encounters",
-    "corner_cases": "corner_cases",
     "dataset": "datasets",
     "routes": ".",
     "run": "runs",
     "events": "events",
 }
+
+
+def kinds() -> dict[str, type[Model]]:
+    """Return the model of every kind of file, those that ingredients bring among them."""
+    return _KINDS | {kind: file.model.load() for kind, file in file_kinds().items()}
+
+
+def _folders() -> dict[str, str]:
+    return _FOLDERS | {kind: file.folder for kind, file in file_kinds().items()}
 
 
 def packaged_root() -> Path:
@@ -78,7 +80,7 @@ def packaged_root() -> Path:
 
 def kind_of(path: Path) -> str | None:
     """Tell what a YAML file is by where it lies; None when that says nothing."""
-    folders = {folder: kind for kind, folder in _FOLDERS.items() if folder != "."}
+    folders = {folder: kind for kind, folder in _folders().items() if folder != "."}
     parent = path.resolve().parent.name
     if parent in folders:
         return folders[parent]
@@ -119,7 +121,7 @@ class Library:
     def beside(self, path: Path) -> Library:
         """Return a library that searches first where ``path``, a file of a flight_plans folder, lies."""
         folder = path.resolve().parent
-        if folder.name in _FOLDERS.values():
+        if folder.name in _folders().values():
             folder = folder.parent
         return replace(self, roots=tuple(dict.fromkeys((_pair(folder), *self.roots))))
 
@@ -136,7 +138,7 @@ class Library:
         """Return the files of one kind by name; where two have the same name, the first found."""
         files: dict[str, Path] = {}
         for flight_plans, town_configs in self.roots:
-            folder = town_configs if kind == "town" else flight_plans / _FOLDERS[kind]
+            folder = town_configs if kind == "town" else flight_plans / _folders()[kind]
             found = sorted(f for f in folder.iterdir() if f.suffix in _SUFFIXES) if folder.is_dir() else []
             files = {file.stem: file for file in found} | files
         return files
@@ -165,13 +167,9 @@ class Library:
             return None
         return self._by_name("weather", name, Weather, named_in=named_in, also=presets)
 
-    def encounters(self, name: str, *, named_in: Path | None = None) -> Loaded[EncountersConfig]:
-        """Load encounters by name or path."""
-        return self._by_name("encounters", name, EncountersConfig, named_in=named_in)
-
-    def corner_cases(self, name: str, *, named_in: Path | None = None) -> Loaded[CornerCases]:
-        """Load a file of corner cases by name or path."""
-        return self._by_name("corner_cases", name, CornerCases, named_in=named_in)
+    def of_ingredient(self, kind: str, name: str, *, named_in: Path | None = None) -> Loaded[Any]:
+        """Load a file of a kind that an ingredient brings, by name or path."""
+        return self._by_name(kind, name, kinds()[kind], named_in=named_in)
 
     def town(self, name: str) -> Loaded[TownConfig]:
         """Load a town by name or path."""
@@ -210,7 +208,7 @@ class Library:
         known = dict.fromkeys([stem for stem, _ in files.values()] + list(also))
         if kind in ("town", "routes"):
             known = dict.fromkeys(_town_names(self.names(kind), kind))
-        what = _SPOKEN.get(kind, kind)
+        what = _SPOKEN.get(kind) or (file_kinds()[kind].spoken if kind in file_kinds() else kind)
         pick(known, name, what=what)
         raise UnknownNameError(f"unknown {what} {name!r}")  # pick has raised
 
@@ -225,7 +223,7 @@ def _town_names(files: dict[str, Path], kind: str) -> list[str]:
     names = []
     for stem, path in files.items():
         try:
-            model = load(path, KINDS[kind]).model
+            model = load(path, _KINDS[kind]).model
             names.append(str(getattr(model, "name" if kind == "town" else "town")))
         except ConfigError:
             names.append(stem)

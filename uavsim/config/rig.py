@@ -1,17 +1,18 @@
-"""``flight_plans/rigs/*.yaml``: the cameras, and the lidar, that every drone carries."""
+"""``flight_plans/rigs/*.yaml``: the sensors that an agent carries."""
 
 from __future__ import annotations
 
 from typing import Annotated, Any, Self
 
-from pydantic import AfterValidator, Field, WithJsonSchema, model_validator
+from pydantic import AfterValidator, ConfigDict, Field, ValidationError, WithJsonSchema, model_validator
 
 from uavsim.config.base import CameraName, Metres3, Model, Text
 from uavsim.errors import UnknownNameError
-from uavsim.records.modalities import CAMERA_SENSORS, INSTANCE, LIDAR, RGB, camera_sensors
-from uavsim.registry import pick
+from uavsim.records.modalities import CAMERA_SENSORS, INSTANCE, LIDAR, RGB, camera_sensors, modalities
+from uavsim.records.sensors import LidarParams, SensorParams
+from uavsim.registry import Named, pick
 
-__all__ = ["Camera", "Fov", "Lidar", "Pixels", "Rig", "Sensors"]
+__all__ = ["Block", "Camera", "Fov", "Lidar", "Mounted", "Pixels", "Rig", "Sensors"]
 
 
 def _known(name: str) -> str:
@@ -32,30 +33,43 @@ Fov = Annotated[float, Field(ge=5, le=170)]
 Sensors = Annotated[tuple[SensorName, ...], Field(min_length=1)]
 
 
-class Camera(Model):
-    """One camera; what it leaves out it takes from the rig."""
+class Mount(Model):
+    """How a sensor sits on its agent."""
 
     mount_m: Metres3 = (0.0, 0.0, 0.0)
-    """On the drone: x forward, y left, z up."""
+    """On the agent: x forward, y left, z up."""
     pitch_deg: Annotated[float, Field(ge=-90, le=90)] = 0.0
     """-45 looks down at an angle, -90 straight down."""
     yaw_deg: Annotated[float, Field(ge=-360, le=360)] = 0.0
     """Clockwise seen from above, as CARLA has it: 90 looks right."""
     roll_deg: Annotated[float, Field(ge=-180, le=180)] = 0.0
+
+
+class Camera(Mount):
+    """One camera; what it leaves out it takes from the rig."""
+
     width_px: Pixels | None = None
     height_px: Pixels | None = None
     fov_deg: Fov | None = None
     sensors: Sensors | None = None
 
 
-class Lidar(Model):
-    """A lidar on every drone; each step of the simulation is one whole turn of it."""
+class Block(Mount):
+    """The rig's block of a sensor that is no camera; ``Modality.block`` names its subclass."""
 
-    mount_m: Metres3 = (0.0, 0.0, 0.0)
-    """On the drone: x forward, y left, z up."""
-    pitch_deg: Annotated[float, Field(ge=-90, le=90)] = 0.0
-    yaw_deg: Annotated[float, Field(ge=-360, le=360)] = 0.0
-    roll_deg: Annotated[float, Field(ge=-180, le=180)] = 0.0
+    def fault(self, *, step_us: int) -> tuple[str, str] | None:
+        """Return the key at fault and what is wrong with it, of a dataset whose simulation has these steps."""
+        del step_us
+        return None
+
+    def params(self, *, step_us: int) -> SensorParams:
+        """Return the sensor's parameters (``records/sensors.py``)."""
+        raise NotImplementedError
+
+
+class Lidar(Block):
+    """A lidar; each step of the simulation is one whole turn of it."""
+
     channels: Annotated[int, Field(ge=1, le=256)] = 64
     range_m: Annotated[float, Field(gt=0, le=1000)] = 150.0
     points_per_second: Annotated[int, Field(ge=1, le=20_000_000)] = 640_000
@@ -72,6 +86,66 @@ class Lidar(Model):
             raise ValueError(f"upper_fov_deg={self.upper_fov_deg:g} is not above lower_fov_deg={self.lower_fov_deg:g}")
         return self
 
+    def fault(self, *, step_us: int) -> tuple[str, str] | None:
+        """See ``Block``: it makes one whole turn each step, and has a point for each beam."""
+        turns_hz = 1e6 / step_us
+        if self.rotation_hz is not None and abs(self.rotation_hz - turns_hz) > 1e-6 * turns_hz:
+            return "rotation_hz", (
+                f"{self.rotation_hz:g} turns a second are not one a step of {step_us / 1e6:g} s; leave it out, or write "
+                f"{turns_hz:g}"
+            )
+        if self.points_per_second < self.channels * turns_hz:
+            return "points_per_second", (
+                f"{self.points_per_second} are less than one a channel and turn: {self.channels} channels at "
+                f"{turns_hz:g} turns a second need {self.channels * turns_hz:g}"
+            )
+        return None
+
+    def params(self, *, step_us: int) -> LidarParams:
+        """See ``Block``."""
+        return LidarParams(
+            channels=self.channels,
+            range_m=self.range_m,
+            points_per_second=self.points_per_second,
+            rotation_hz=1e6 / step_us,
+            upper_fov_deg=self.upper_fov_deg,
+            lower_fov_deg=self.lower_fov_deg,
+        )
+
+
+class Mounted(Model):
+    """One sensor that is no camera: the name of its modality, and its block."""
+
+    model_config = ConfigDict(extra="allow")
+
+    lidar: Lidar | None = None
+
+    @property
+    def sensor(self) -> tuple[str, Block]:
+        """The modality's name and its block."""
+        if self.lidar is not None:
+            return LIDAR, self.lidar
+        ((name, block),) = (self.model_extra or {}).items()
+        assert isinstance(block, Block)
+        return name, block
+
+    @model_validator(mode="after")
+    def _one_sensor_that_is_known(self) -> Self:
+        extra = self.model_extra or {}
+        if len(extra) + (self.lidar is not None) != 1:
+            raise ValueError("a mounted sensor is one modality with its block, as {lidar: {channels: 32}}")
+        blocks = {name: m.block for name, m in modalities().items() if m.block}
+        for name, given in extra.items():
+            try:
+                block: type[Block] = Named(pick(blocks, name, what="sensor")).load()
+                extra[name] = block.model_validate(given)
+            except UnknownNameError as error:
+                raise ValueError(str(error)) from error
+            except ValidationError as error:
+                first = error.errors()[0]
+                raise ValueError(f"{name}.{'.'.join(map(str, first['loc']))}: {first['msg']}") from error
+        return self
+
 
 class Rig(Model):
     """Cameras by name, in the order of the data set's channels; the numbers here hold for every camera without its own."""
@@ -83,6 +157,9 @@ class Rig(Model):
     sensors: Sensors = (RGB, INSTANCE)
     cameras: Annotated[dict[CameraName, Camera], Field(min_length=1, max_length=16)]
     lidar: Lidar | None = None
+    """The only one of an agent; several have names, below."""
+    mounted: Annotated[dict[CameraName, Mounted], Field(max_length=16, default_factory=dict)]
+    """More sensors that are no cameras, by name: ``ROOF: {lidar: {...}}``."""
     notes: Text = ""
 
     @model_validator(mode="after")

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from uavsim.config.backends import topologies
-from uavsim.config.library import KINDS
+from uavsim.config.library import kinds
 from uavsim.typing import JsonDict
 
 __all__ = ["SCHEMA_COMMENT", "schema_texts", "schemas"]
@@ -21,7 +21,7 @@ SCHEMA_COMMENT: Final = re.compile(r"#\s*yaml-language-server:\s*\$schema=\S*?([
 def schemas() -> dict[str, JsonDict]:
     """Return the schema of every kind of file, by kind, and of what several of them refer to."""
     found = {"topology": {"title": "Topology", "type": "string", "enum": topologies()}}
-    found |= {kind: _referring(model.model_json_schema(by_alias=True)) for kind, model in KINDS.items()}
+    found |= {kind: _referring(model.model_json_schema(by_alias=True)) for kind, model in kinds().items()}
     return {name: {"$schema": _DRAFT, "$id": f"{name}.json", **schema} for name, schema in found.items()}
 
 

@@ -16,7 +16,6 @@ from uavsim.dataset.rows import DatasetInfo, MapRow, RunInfo, SensorRow
 from uavsim.dataset.schema import (
     ATTRIBUTE,
     CATEGORY,
-    CORNER_CASE,
     DATASET_INFO,
     LIDARSEG,
     MAP,
@@ -25,6 +24,7 @@ from uavsim.dataset.schema import (
     SPLITS,
     VISIBILITY,
     Tables,
+    all_tables,
     scene_tables,
 )
 from uavsim.dataset.tables import TableWriter, write_json, write_rows
@@ -117,6 +117,7 @@ class _VersionFolder:
         self._sensors: dict[str, str] = {}
         self._splits: dict[str, list[str]] = {}
         self._last_index = -1
+        self._has_props = False
         self.towns: dict[str, tuple[tuple[float, float], list[str]]] = {}
         self.result = AssembledVersion(version)
 
@@ -125,6 +126,7 @@ class _VersionFolder:
         if head.scene_index <= self._last_index:
             raise DatasetError(f"scene {head.scene} (number {head.scene_index}) comes twice or out of order")
         self._last_index = head.scene_index
+        self._has_props |= head.has_props
         for name, writer in self._writers.items():
             lines = fragment.lines(name)
             if name == LIDARSEG.name:  # the devkit counts the files of each version's own folder
@@ -146,11 +148,9 @@ class _VersionFolder:
                 writer.keep()
                 count[table.name] = writer.row_count
             else:
-                writer.path.unlink(missing_ok=True)
+                writer.leave_out()
         shared: Tables = {
-            CATEGORY.name: category_rows(
-                with_lidarseg=with_lidar, with_props=self._writers[CORNER_CASE.name].row_count > 0
-            ),
+            CATEGORY.name: category_rows(with_lidarseg=with_lidar, with_props=self._has_props),
             ATTRIBUTE.name: attribute_rows(),
             VISIBILITY.name: visibility_rows(),
             SEMANTIC_TAG.name: semantic_tag_rows(),
@@ -160,10 +160,12 @@ class _VersionFolder:
         for name, rows in shared.items():
             count[name] = write_rows(self._folder / f"{name}.json", rows)
         write_json(self._folder / SPLITS, {name: self._splits[name] for name in _split_names(self._splits)})
-        write_json(
-            self._folder / DATASET_INFO,
-            _description(info, self.result, towns=list(self.towns), blank=blank_maps, with_lidar=with_lidar),
-        )
+        described = _description(info, self.result, towns=list(self.towns), blank=blank_maps, with_lidar=with_lidar)
+        added = {
+            table.name: dict(table.references) for table in all_tables() if table.references and table.name in count
+        }
+        hints = {"references": added} if added else {}  # for validators, which know of no package's tables
+        write_json(self._folder / DATASET_INFO, {**described, **hints})
         return self.result
 
 

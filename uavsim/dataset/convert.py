@@ -10,26 +10,27 @@ from typing import Any
 from uavsim.dataset.assemble import AssembledVersion
 from uavsim.dataset.dialects import DIALECTS, STRICT, Conversion, Dialect, FileMove, dialect_of
 from uavsim.dataset.reader import DatasetReader, SceneRows
-from uavsim.dataset.schema import DATASET_INFO, SPLITS, TABLES, Table, Tables, scene_tables
+from uavsim.dataset.schema import DATASET_INFO, SPLITS, Table, Tables, all_tables, scene_tables
 from uavsim.dataset.tables import TableWriter, write_json, write_rows
 from uavsim.errors import DatasetError, InputError
 from uavsim.files.bring import bring_file
 from uavsim.files.names import DataFolder, name_fault
 from uavsim.files.parse import reading
+from uavsim.files.results import ResultPath
 from uavsim.files.unfinished import refuse_without_tables
 from uavsim.files.whole import write_whole
 
 __all__ = ["convert"]
 
 
-def convert(root: Path, out: Path, *, dialect: str, options: Any = None) -> list[AssembledVersion]:
+def convert(root: Path, out: Path | ResultPath, *, dialect: str, options: Any = None) -> list[AssembledVersion]:
     """Write ``root`` in another dialect to ``out``, all versions that it has.
 
     strict -> uav3d -> strict gives the same bytes in every table.
 
     Args:
         root: a data set.
-        out: a folder that is empty or not there yet; on the same file system nothing is copied.
+        out: a folder that is empty or not there yet, or opened already; on the same file system nothing is copied.
         dialect: which to write, a name of ``DIALECTS``.
         options: of that dialect, an instance of its ``options``.
 
@@ -40,26 +41,28 @@ def convert(root: Path, out: Path, *, dialect: str, options: Any = None) -> list
         StorageError: ``out`` cannot be written.
     """
     with reading(root):
-        return _convert(root, out, dialect=dialect, options=options)
+        return _convert(
+            root, out if isinstance(out, ResultPath) else ResultPath.open(out), dialect=dialect, options=options
+        )
 
 
-def _convert(root: Path, out: Path, *, dialect: str, options: Any) -> list[AssembledVersion]:
+def _convert(root: Path, out: ResultPath, *, dialect: str, options: Any) -> list[AssembledVersion]:
     target = DIALECTS.pick(dialect)
     versions = sorted(path.parent.name for path in root.glob("v*/sample.json"))
     if not versions:
         refuse_without_tables(root)
         raise DatasetError(f"{root}: no data set: no v1.0-*/sample.json in it")
-    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+    if not out.is_empty():
         raise InputError(f"{out}: holds something already; name a new folder")
     source = dialect_of(DatasetReader(root, versions[0]))
     if source is target:
         raise InputError(f"{root}: is in the dialect {dialect} already")
-    (out / "samples").mkdir(parents=True, exist_ok=True)
+    (out / "samples").make_folder()
     written = []
     for version in versions:
         reader = DatasetReader(root, version, tables=source.tables)
         conversion = _conversion(reader, source, target, options)
-        written.append(_convert_version(reader, out, conversion, (*TABLES, *target.tables)))
+        written.append(_convert_version(reader, out, conversion, (*all_tables(), *target.tables)))
     return written
 
 
@@ -72,7 +75,7 @@ def _conversion(reader: DatasetReader, source: Dialect, target: Dialect, options
 
 
 def _convert_version(
-    reader: DatasetReader, out: Path, conversion: Conversion, known: Iterable[Table[Any]]
+    reader: DatasetReader, out: ResultPath, conversion: Conversion, known: Iterable[Table[Any]]
 ) -> AssembledVersion:
     files = _Files(reader.root, out)
     with ExitStack() as stack:
@@ -91,7 +94,7 @@ def _convert_version(
 class _TableWriters:
     """The per-scene tables of one version while it is written."""
 
-    def __init__(self, folder: Path, tables: list[Table[Any]], stack: ExitStack) -> None:
+    def __init__(self, folder: ResultPath, tables: list[Table[Any]], stack: ExitStack) -> None:
         self._folder = folder
         self._writers = {t.name: stack.enter_context(TableWriter(folder / t.file)) for t in tables}
         self._where_empty = {t.name for t in tables if t.where_empty}
@@ -120,7 +123,7 @@ class _TableWriters:
 class _Files:
     """Brings files over by hard link, by copy where the file system has none."""
 
-    def __init__(self, root: Path, out: Path) -> None:
+    def __init__(self, root: Path, out: ResultPath) -> None:
         self._source, self._out = DataFolder(root), out
 
     def bring(self, moves: Iterable[FileMove]) -> None:
@@ -133,11 +136,11 @@ class _Files:
         for move in moves:
             target = self._inside(move.new)
             if self._source.fault(move.old) is None or not move.may_miss:
-                bring_file(self._source.file(move.old), target)
+                bring_file(self._source.open(move.old), target)
             else:
                 write_whole(target, b"")
 
-    def _inside(self, name: str) -> Path:
+    def _inside(self, name: str) -> ResultPath:
         fault = name_fault(name)
         if fault:
             raise DatasetError(f"{self._source.root}: a table names {name!a}, which {fault}")

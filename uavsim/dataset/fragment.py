@@ -30,7 +30,7 @@ __all__ = [
     "unpack_fragment",
 ]
 
-_FORMAT: Final = "uavsim-fragment-1"
+_FORMAT: Final = "uavsim-fragment-2"
 _MOST_TEXT_BYTES: Final = 1 << 31  # of one table of one scene
 _LEVEL: Final = 1  # rows are mostly digits: higher levels cost much and gain little
 
@@ -48,6 +48,7 @@ class FragmentHead:
         town: name of the map mask.
         mask_origin_map_m: (x, y) of the mask's bottom-left pixel.
         log_token: of the scene's log.
+        has_props: boxes may be of props' classes.
         channels: (channel, modality) in the order of the table ``sensor``.
     """
 
@@ -60,6 +61,7 @@ class FragmentHead:
     mask_origin_map_m: tuple[float, float]
     log_token: str
     channels: tuple[tuple[str, str], ...]
+    has_props: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -169,6 +171,7 @@ def _head(value: dict[str, Any]) -> FragmentHead:
         mask_origin_map_m=(float(x), float(y)),
         log_token=str(value["log_token"]),
         channels=tuple((check_part(channel, what="channel"), str(modality)) for channel, modality in value["channels"]),
+        has_props=bool(value["has_props"]),
     )
 
 

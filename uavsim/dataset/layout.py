@@ -7,9 +7,9 @@ from typing import Final
 
 from uavsim.dataset.tokens import token
 from uavsim.errors import DatasetError
-from uavsim.records.modalities import RGB, modalities, modality
+from uavsim.records.modalities import modalities, modality
 from uavsim.records.plan import ScenePlan
-from uavsim.records.recording import CameraShot, LidarScan, RecordedFrame, Recording
+from uavsim.records.recording import RecordedFrame, Recording, SensorReading
 
 __all__ = [
     "BEV_CHANNEL",
@@ -17,11 +17,11 @@ __all__ = [
     "degraded_path",
     "file_path",
     "final_paths",
-    "image_path",
     "layers",
     "lidar_path",
     "lidarseg_path",
     "map_path",
+    "own_path",
 ]
 
 BEV_CHANNEL: Final = "LIDAR_TOP"
@@ -29,26 +29,27 @@ LIDARSEG: Final = "lidarseg"  # folder and table of point labels, nuScenes' name
 _DEGRADED: Final = "degraded"
 
 
-def file_path(plan: ScenePlan, frame: RecordedFrame, shot: CameraShot | LidarScan, *, name: str) -> str:
+def file_path(plan: ScenePlan, frame: RecordedFrame, reading: SensorReading, *, name: str) -> str:
     """Return where the file of modality ``name`` lies in the data set.
 
     A channel's own files are in ``samples/`` at keyframes and in ``sweeps/`` between them, everything else in its
     modality's folder.
     """
     root = modality(name).folder or ("sweeps" if frame.sample_index is None else "samples")
-    return _path(plan, frame, shot.channel, root=root, recorded=shot.files[name])
+    return _path(plan, frame, reading.channel, root=root, recorded=reading.files[name])
 
 
-def image_path(plan: ScenePlan, frame: RecordedFrame, shot: CameraShot) -> str:
-    """Return where the RGB image of ``shot`` lies in the data set."""
-    if RGB not in shot.files:
-        raise DatasetError(f"{plan.scene_name}: {shot.channel} has no image at step {frame.step}")
-    return file_path(plan, frame, shot, name=RGB)
+def own_path(plan: ScenePlan, frame: RecordedFrame, reading: SensorReading) -> str:
+    """Return where a channel's own file lies in the data set: an image, a cloud of points."""
+    name = reading.sensor.spec.modalities[0]
+    if name not in reading.files:
+        raise DatasetError(f"{plan.scene_name}: {reading.channel} has no {name} at step {frame.step}")
+    return file_path(plan, frame, reading, name=name)
 
 
-def degraded_path(plan: ScenePlan, frame: RecordedFrame, shot: CameraShot) -> str:
+def degraded_path(plan: ScenePlan, frame: RecordedFrame, reading: SensorReading) -> str:
     """Return where the degraded copy of an image lies in the data set."""
-    return _path(plan, frame, shot.channel, root=_DEGRADED, recorded=shot.degradation["file"])
+    return _path(plan, frame, reading.channel, root=_DEGRADED, recorded=reading.degradation["file"])
 
 
 def lidar_path(plan: ScenePlan, frame: RecordedFrame) -> str:
@@ -75,21 +76,19 @@ def final_paths(recording: Recording) -> dict[str, str]:
     plan = recording.plan
     moves: dict[str, str] = {}
     for frame in recording.frames:
-        for shot in frame.shots:
-            moves |= {path: file_path(plan, frame, shot, name=name) for name, path in shot.files.items()}
-            if "file" in shot.degradation:
-                moves[shot.degradation["file"]] = degraded_path(plan, frame, shot)
-        for scan in frame.scans:
-            moves |= {path: file_path(plan, frame, scan, name=name) for name, path in scan.files.items()}
+        for reading in frame.readings:
+            moves |= {path: file_path(plan, frame, reading, name=name) for name, path in reading.files.items()}
+            if "file" in reading.degradation:
+                moves[reading.degradation["file"]] = degraded_path(plan, frame, reading)
     return moves
 
 
-def layers(plan: ScenePlan, frame: RecordedFrame, shot: CameraShot | LidarScan) -> list[tuple[str, str]]:
+def layers(plan: ScenePlan, frame: RecordedFrame, reading: SensorReading) -> list[tuple[str, str]]:
     """Return (kind, path in the data set) of what was taken beside a channel's own file, in the registry's order."""
-    beside = [m.name for m in modalities().values() if m.folder and m.name in shot.files]
-    found = [(name, file_path(plan, frame, shot, name=name)) for name in beside]
-    if isinstance(shot, CameraShot) and "file" in shot.degradation:
-        found.append((_DEGRADED, degraded_path(plan, frame, shot)))
+    beside = [m.name for m in modalities().values() if m.folder and m.name in reading.files]
+    found = [(name, file_path(plan, frame, reading, name=name)) for name in beside]
+    if "file" in reading.degradation:
+        found.append((_DEGRADED, degraded_path(plan, frame, reading)))
     return found
 
 

@@ -11,7 +11,7 @@ from uavsim.typing import JsonDict
 
 __all__ = ["check_scene_names", "check_shared_names", "check_splits"]
 
-_NAMING: Final = ("sample_data", "strict_sample_data", "layer")
+_NAMING: Final = ("sample_data", "strict_sample_data", "layer", "lidarseg")
 _COLUMNS: Final = ("filename", "uav_filename")
 
 

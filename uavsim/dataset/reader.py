@@ -14,7 +14,7 @@ from typing import Any, TypeVar, cast
 from uavsim.dataset.collector import collector_paused
 from uavsim.dataset.named import check_scene_names, check_shared_names, check_splits
 from uavsim.dataset.rows import DatasetInfo, SceneRow
-from uavsim.dataset.schema import DATASET_INFO, REQUIRED, SPLITS, TABLES, Owner, Table, Tables, scene_tables
+from uavsim.dataset.schema import DATASET_INFO, REQUIRED, SPLITS, Owner, Table, Tables, all_tables, scene_tables
 from uavsim.dataset.tables import iter_rows, read_rows
 from uavsim.errors import DatasetError, UnknownNameError
 from uavsim.files.names import DataFolder, check_part
@@ -47,7 +47,7 @@ class DatasetReader:
         Args:
             root: the data set's folder.
             version: its version folder.
-            tables: that the data set's dialect has beside ``schema.TABLES``.
+            tables: that the data set's dialect has beside ``schema.all_tables``.
             required: names of tables; by default the 13 that the devkit opens.
 
         Raises:
@@ -56,13 +56,15 @@ class DatasetReader:
         self.root, self.version = root, version
         self.folder = root / check_part(version, what=f"{root}: version")
         self._files = DataFolder(root)
-        outside = self._files.leads_outside(version)
-        if outside:
-            raise DatasetError(f"{self.folder}: {outside}")
+        known = (*all_tables(), *tables)
+        for name in ("", *(table.file for table in known), SPLITS, DATASET_INFO):
+            outside = self._files.leads_outside(f"{version}/{name}")
+            if outside:
+                raise DatasetError(f"{self.folder / name}: {outside}")
         missing = [name for name in required if not self._path(name).is_file()]
         if missing:
             raise DatasetError(f"{self.folder}: no data set: {missing[0]}.json is missing")
-        self.tables = [table for table in (*TABLES, *tables) if (self.folder / table.file).is_file()]
+        self.tables = [table for table in known if (self.folder / table.file).is_file()]
         """Every table that is there and known."""
         self._per_scene = scene_tables(self.tables)
 

@@ -16,9 +16,7 @@ __all__ = [
     "CategoryRow",
     "DatasetInfo",
     "EgoPoseRow",
-    "EncounterRow",
     "InstanceRow",
-    "IntruderViewRow",
     "LayerRow",
     "LidarsegRow",
     "LogRow",
@@ -282,38 +280,6 @@ class VisibilityDetailRow(TypedDict):
     views: list[ViewEntry]
 
 
-class CornerCaseRow(TypedDict):
-    """One object that makes a scene a corner case; ``instance_tokens`` are its parts, which have boxes as all others have.
-
-    ``seen`` tells of each training set whether it has the tag, ``in_domain`` whether the scene's town and weather are its own.
-    """
-
-    token: str
-    scene_token: str
-    name: str
-    tag: str
-    synonyms: list[str]
-    hypernyms: list[str]
-    seen: dict[str, bool]
-    in_domain: dict[str, bool]
-    on: str
-    min_visible_px: int
-    attributes: dict[str, str]
-    instance_tokens: list[str]
-
-
-class ObjectTagRow(TypedDict):
-    """The tag of one instance of a data set with corner cases; ``corner_case_token`` is "" for what no case placed."""
-
-    token: str
-    instance_token: str
-    tag: str
-    synonyms: list[str]
-    hypernyms: list[str]
-    seen: dict[str, bool]
-    corner_case_token: str
-
-
 class AgentViewRow(TypedDict):
     """What an image's drone would report where the data set degrades that on purpose."""
 
@@ -324,50 +290,6 @@ class AgentViewRow(TypedDict):
     reported_timestamp_us: NotRequired[int]
     arrival_timestamp_us: NotRequired[int]
     dropped: NotRequired[bool]
-
-
-class EncounterRow(TypedDict):
-    """An intruder and how it passes: as planned, and ``cpa_m`` and ``cpa_s`` as flown; times since the scene's first image."""
-
-    token: str
-    scene_token: str
-    name: str
-    kind: str
-    path: str
-    profile: str
-    planned: bool
-    instance_id: int
-    channel: str
-    size: Vector
-    collision_course: bool
-    begin_s: float
-    range_m: float
-    closing_mps: float
-    azimuth_deg: float
-    elevation_deg: float
-    cpa_m: float
-    cpa_s: float
-    planned_cpa_m: float
-    planned_cpa_s: float
-
-
-class IntruderViewRow(TypedDict):
-    """An intruder in one image; boxes are left, top, width, height."""
-
-    token: str
-    encounter_token: str
-    sample_data_token: str
-    translation: Vector
-    rotation: Vector
-    range_m: float
-    closing_mps: float
-    azimuth_deg: float
-    elevation_deg: float
-    bbox: Vector
-    bbox_aot: Vector
-    from_mask: bool
-    visible_px: int
-    is_above_horizon: NotRequired[int]
 
 
 class RunInfo(TypedDict, total=False):

@@ -9,10 +9,12 @@ Columns are in ``rows``.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cache
 from typing import Any, Final, Generic, Literal, TypeAlias, TypeVar
 
 from uavsim.dataset import rows
+from uavsim.records.ingredients import INGREDIENTS
 
 __all__ = [
     "DATASET_INFO",
@@ -23,6 +25,8 @@ __all__ = [
     "Scope",
     "Table",
     "Tables",
+    "all_tables",
+    "other_objects",
     "scene_tables",
 ]
 
@@ -64,6 +68,7 @@ class Table(Generic[Row]):
         scope: see ``Scope``.
         required: the devkit opens it; without it a folder is no data set.
         where_empty: the file is written where the table has no rows too.
+        references: column -> table whose tokens it names; told to validators where a package adds the table.
     """
 
     name: str
@@ -72,6 +77,7 @@ class Table(Generic[Row]):
     scope: Scope = "scene"
     required: bool = True
     where_empty: bool = True
+    references: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def file(self) -> str:
@@ -120,23 +126,6 @@ LIDARSEG: Final = Table(
     where_empty=False,  # where it is, the devkit looks for labels
 )
 
-ENCOUNTER: Final = Table(
-    "encounter", rows.EncounterRow, Owner.by("scene_token", "scene.token"), required=False, where_empty=False
-)
-INTRUDER_VIEW: Final = Table(
-    "intruder_view",
-    rows.IntruderViewRow,
-    Owner.by("sample_data_token", "sample_data.token"),
-    required=False,
-    where_empty=False,
-)
-CORNER_CASE: Final = Table(
-    "corner_case", rows.CornerCaseRow, Owner.by("scene_token", "scene.token"), required=False, where_empty=False
-)
-OBJECT_TAG: Final = Table(
-    "object_tag", rows.ObjectTagRow, Owner.by("instance_token", "instance.token"), required=False, where_empty=False
-)
-
 TABLES: Final[tuple[Table[Any], ...]] = (
     CATEGORY,
     ATTRIBUTE,
@@ -157,10 +146,6 @@ TABLES: Final[tuple[Table[Any], ...]] = (
     VISIBILITY_DETAIL,
     AGENT_VIEW,
     LIDARSEG,
-    ENCOUNTER,
-    INTRUDER_VIEW,
-    CORNER_CASE,
-    OBJECT_TAG,
 )
 """Every table that all dialects have, in the order in which scenes are read: what names an owner stands before it."""
 
@@ -168,6 +153,20 @@ REQUIRED: Final = tuple(table.name for table in TABLES if table.required)
 """The 13 tables that the devkit opens."""
 
 
-def scene_tables(tables: Iterable[Table[Any]] = TABLES) -> list[Table[Any]]:
-    """Return those whose rows belong to scenes."""
-    return [table for table in tables if table.scope == "scene"]
+@cache
+def all_tables() -> tuple[Table[Any], ...]:
+    """Return ``TABLES`` and those that ingredients add, which stand behind them."""
+    added = (INGREDIENTS.pick(name).tables for name in INGREDIENTS.names())
+    return (*TABLES, *(table for tables in added if tables is not None for table in tables.load()))
+
+
+@cache
+def other_objects() -> tuple[str, ...]:
+    """Return the tables, by name, of ingredients that add objects which UAV3D's profile does not have."""
+    added = (one.tables for one in map(INGREDIENTS.pick, INGREDIENTS.names()) if one.adds_objects)
+    return tuple(table.name for tables in added if tables is not None for table in tables.load())
+
+
+def scene_tables(tables: Iterable[Table[Any]] | None = None) -> list[Table[Any]]:
+    """Return those whose rows belong to scenes; of all that there are by default."""
+    return [table for table in (all_tables() if tables is None else tables) if table.scope == "scene"]

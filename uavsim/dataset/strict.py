@@ -12,8 +12,6 @@ from datetime import UTC, datetime
 import numpy as np
 
 from uavsim.dataset import layout
-from uavsim.dataset.corner_cases import case_rows, tag_rows
-from uavsim.dataset.encounter_rows import encounter_rows, intruder_view_rows
 from uavsim.dataset.fragment import Fragment, FragmentHead
 from uavsim.dataset.rows import (
     CalibratedSensorRow,
@@ -26,16 +24,18 @@ from uavsim.dataset.rows import (
     SampleRow,
     SceneRow,
 )
-from uavsim.dataset.schema import CORNER_CASE, ENCOUNTER, INTRUDER_VIEW, LIDARSEG, OBJECT_TAG, Tables
+from uavsim.dataset.schema import LIDARSEG, Tables
 from uavsim.dataset.strict_boxes import box_rows, detail_rows, instance_rows
 from uavsim.dataset.tokens import token
 from uavsim.errors import DatasetError
 from uavsim.geometry import quaternion
 from uavsim.geometry.se3 import SE3
+from uavsim.records.ingredients import has_props, ingredients_of
 from uavsim.records.labels import SceneLabels
-from uavsim.records.modalities import LIDAR, RGB, modality
-from uavsim.records.plan import CameraSpec, ScenePlan
-from uavsim.records.recording import CameraShot, DroneState, LidarScan, RecordedFrame
+from uavsim.records.modalities import LIDAR, LIDAR_INSTANCE, modality
+from uavsim.records.plan import ScenePlan
+from uavsim.records.recording import DroneState, RecordedFrame, SensorReading
+from uavsim.records.sensors import CameraParams
 from uavsim.records.vocabulary import WEATHER_PARAMETERS
 
 __all__ = ["map_SE3_bev", "scene_fragment"]
@@ -59,13 +59,9 @@ def scene_fragment(labels: SceneLabels) -> Fragment:
     tables.rows["sample_annotation"] = box_rows(labels, sample_tokens)
     tables.rows["instance"] = instance_rows(labels, tables.rows["sample_annotation"])
     tables.rows["visibility_detail"] = detail_rows(labels, tables.rows["sample_annotation"])
-    for table, rows in ((ENCOUNTER, encounter_rows(labels)), (INTRUDER_VIEW, intruder_view_rows(labels))):
-        if rows:  # a scene without intruders keeps the bytes, and so the certificate, that it had before there were any
-            tables.rows[table.name] = rows
-    if plan.corner_cases is not None:
-        cases = case_rows(labels, tables.rows["instance"])
-        tables.rows[CORNER_CASE.name] = cases
-        tables.rows[OBJECT_TAG.name] = tag_rows(labels, tables.rows["instance"], cases)
+    for used in ingredients_of(plan.ingredients):
+        if used.ingredient.rows is not None:
+            tables.rows |= used.ingredient.rows.load()(labels, used.record, tables.rows)
     return Fragment(head=_head(plan), rows=tables.rows)
 
 
@@ -82,42 +78,38 @@ class _SceneTables:
         self._plan = plan
         self._base = (plan.dataset, plan.scene_name)
         self._last: dict[str, SampleDataRow] = {}
-        self._intrinsic_of: dict[str, list[list[float]]] = {}
+        self._sensors = plan.sensors
+        self._mounts = {spec: spec.flu_SE3_sensor for spec in plan.rig}
         self._bev_rows: list[SampleDataRow] = []
         self._bev_poses: list[EgoPoseRow] = []
-        self._scan_rows: list[SampleDataRow] = []
-        self._scan_poses: list[EgoPoseRow] = []
-        self._scan_layers: list[LayerRow] = []
-        self._mounts = {spec.name: spec.flu_SE3_optical for spec in plan.rig}
         names = ("calibrated_sensor", "ego_pose", "sample_data", "camera_pose", "layer", "agent_view", LIDARSEG.name)
         self.rows: Tables = {name: [] for name in names}
+        self._later: Tables = {name: [] for name in ("sample_data", "ego_pose", "layer")}  # of what is no camera
 
     def add_frame(self, frame: RecordedFrame, *, sample_token: str) -> None:
+        if len(frame.readings) != len(self._sensors):
+            found = f"{len(frame.readings)} of {len(self._sensors)} sensors"
+            raise DatasetError(f"{self._plan.scene_name}: {found} have a reading at step {frame.step}")
         drones = {drone.drone_id: drone for drone in frame.drones}
-        map_SE3_optical = SE3.stack([shot.map_SE3_optical for shot in frame.shots])
-        map_SE3_flu = map_SE3_optical.right_divide(SE3.stack([self._mounts[shot.camera] for shot in frame.shots]))
-        for shot, pose in zip(frame.shots, map_SE3_flu, strict=True):
-            self._add_shot(frame, shot, drones[shot.drone_id], sample_token=sample_token, map_SE3_flu=pose)
-        for scan in frame.scans:
-            self._add_scan(frame, scan, drones[scan.drone_id], sample_token=sample_token)
+        map_SE3_sensor = SE3.stack([reading.map_SE3_sensor for reading in frame.readings])
+        map_SE3_flu = map_SE3_sensor.right_divide(SE3.stack([self._mounts[r.sensor.spec] for r in frame.readings]))
+        for reading, pose in zip(frame.readings, map_SE3_flu, strict=True):
+            drone = drones[reading.sensor.agent.number]
+            self._add_reading(frame, reading, drone, sample_token=sample_token, map_SE3_flu=pose)
         if frame.sample_index is not None:
             self._add_bev(frame, drones[self._plan.swarm.drone_ids[0]], sample_token=sample_token)
 
     def finish(self) -> None:
-        """Put what is the same in all frames in place; the lidars' rows come after the cameras', LIDAR_TOP's last."""
-        by_camera = {spec.name: spec for spec in self._plan.rig}
-        for drone_id in self._plan.swarm.drone_ids:
-            for name, flu_SE3_optical in self._mounts.items():
-                channel = self._plan.channel(camera=name, drone_id=drone_id)
-                intrinsic = self._intrinsics(channel, by_camera[name])
-                self._calibrate(channel, flu_SE3_optical, intrinsic)
-        if self._plan.lidar is not None:
-            for channel in self._plan.lidar_channels:
-                self._calibrate(channel, self._plan.lidar.flu_SE3_lidar, [])
+        """Put what is the same in all frames in place; cameras' rows come first, LIDAR_TOP's last."""
+        for sensor in self._sensors:
+            params = sensor.spec.params
+            intrinsic = params.intrinsic.tolist() if isinstance(params, CameraParams) else []
+            self._calibrate(sensor.channel, self._mounts[sensor.spec], intrinsic)
         self._calibrate(layout.BEV_CHANNEL, SE3.identity(), [])
-        self.rows["sample_data"] += self._scan_rows + self._bev_rows
-        self.rows["ego_pose"] += self._scan_poses + self._bev_poses
-        self.rows["layer"] += self._scan_layers
+        for name, rows in self._later.items():
+            self.rows[name] += rows
+        self.rows["sample_data"] += self._bev_rows
+        self.rows["ego_pose"] += self._bev_poses
 
     def _calibrate(self, channel: str, flu_SE3_sensor: SE3, intrinsic: list[list[float]]) -> None:
         row: CalibratedSensorRow = {
@@ -129,48 +121,33 @@ class _SceneTables:
         }
         self.rows["calibrated_sensor"].append(row)
 
-    def _intrinsics(self, channel: str, spec: CameraSpec) -> list[list[float]]:
-        known = self._intrinsic_of.get(channel)
-        if known is None:
-            raise DatasetError(f"{self._plan.scene_name}: camera {spec.name} of {channel} took no image")
-        return known
-
-    def _add_shot(
-        self, frame: RecordedFrame, shot: CameraShot, drone: DroneState, *, sample_token: str, map_SE3_flu: SE3
+    def _add_reading(
+        self, frame: RecordedFrame, reading: SensorReading, drone: DroneState, *, sample_token: str, map_SE3_flu: SE3
     ) -> None:
-        filename = layout.image_path(self._plan, frame, shot)
-        size_px = (shot.width_px, shot.height_px)
-        fileformat = filename.rpartition(".")[2]
-        row = self._sample_data(frame, shot.channel, filename, fileformat, sample_token=sample_token, size_px=size_px)
-        self._intrinsic_of[shot.channel] = shot.intrinsic.tolist()
-        self.rows["sample_data"].append(row)
-        self.rows["ego_pose"].append(_ego_pose(frame, drone, row["ego_pose_token"], map_SE3_flu=map_SE3_flu))
-        pose: CameraPoseRow = {
-            "token": row["token"],
-            "translation": shot.map_SE3_optical.translation_m.tolist(),
-            "rotation": shot.map_SE3_optical.quat_wxyz.tolist(),
-            "euler_deg": list(shot.ue_euler_deg),
-        }
-        self.rows["camera_pose"].append(pose)
-        if shot.degradation:
-            told = {key: value for key, value in shot.degradation.items() if key != "file"}
-            self.rows["agent_view"].append({"token": row["token"], "sample_data_token": row["token"], **told})
-        self.rows["layer"] += [
-            _layer_row(row["token"], kind=kind, filename=path) for kind, path in layout.layers(self._plan, frame, shot)
+        params, own = reading.sensor.spec.params, modality(reading.sensor.spec.modalities[0])
+        size_px = (params.width_px, params.height_px) if isinstance(params, CameraParams) else None
+        row = self._sample_data(
+            frame,
+            reading.channel,
+            layout.own_path(self._plan, frame, reading),
+            own.file_suffix(self._plan.images).split(".")[1],
+            sample_token=sample_token,
+            size_px=size_px or (0, 0),
+        )
+        into = self.rows if size_px else self._later
+        into["sample_data"].append(row)
+        into["ego_pose"].append(_ego_pose(frame, drone, row["ego_pose_token"], map_SE3_flu=map_SE3_flu))
+        into["layer"] += [
+            _layer_row(row["token"], kind=kind, filename=path)
+            for kind, path in layout.layers(self._plan, frame, reading)
         ]
-
-    def _add_scan(self, frame: RecordedFrame, scan: LidarScan, drone: DroneState, *, sample_token: str) -> None:
-        assert self._plan.lidar is not None
-        filename = layout.file_path(self._plan, frame, scan, name=LIDAR)
-        row = self._sample_data(frame, scan.channel, filename, "pcd", sample_token=sample_token, size_px=(0, 0))
-        self._scan_rows.append(row)
-        map_SE3_flu = scan.map_SE3_lidar.right_divide(self._plan.lidar.flu_SE3_lidar)
-        self._scan_poses.append(_ego_pose(frame, drone, row["ego_pose_token"], map_SE3_flu=map_SE3_flu))
-        self._scan_layers += [
-            _layer_row(row["token"], kind=kind, filename=path) for kind, path in layout.layers(self._plan, frame, scan)
-        ]
-        if frame.sample_index is not None:
-            self._add_lidarseg(frame, scan.channel, row["token"])
+        if size_px:
+            self.rows["camera_pose"].append(_camera_pose(row["token"], reading))
+        if reading.degradation:
+            reported = {key: value for key, value in reading.degradation.items() if key != "file"}
+            self.rows["agent_view"].append({"token": row["token"], "sample_data_token": row["token"], **reported})
+        if frame.sample_index is not None and LIDAR_INSTANCE in reading.files:
+            self._add_lidarseg(frame, reading.channel, row["token"])
 
     def _add_lidarseg(self, frame: RecordedFrame, channel: str, owner: str) -> None:
         filename = layout.lidarseg_path(self._plan, frame, channel=channel, version=self._plan.version)
@@ -181,7 +158,7 @@ class _SceneTables:
         filename = layout.lidar_path(self._plan, frame)
         row = self._sample_data(frame, layout.BEV_CHANNEL, filename, "pcd", sample_token=sample_token, size_px=(0, 0))
         self._bev_rows.append(row)
-        if frame.scans:
+        if frame.with_modality(LIDAR_INSTANCE):
             self._add_lidarseg(frame, layout.BEV_CHANNEL, row["token"])
         pose = map_SE3_bev(drone)
         self._bev_poses.append(
@@ -251,6 +228,15 @@ def _ego_pose(frame: RecordedFrame, drone: DroneState, ego_token: str, *, map_SE
     }
 
 
+def _camera_pose(owner: str, reading: SensorReading) -> CameraPoseRow:
+    return {
+        "token": owner,
+        "translation": reading.map_SE3_sensor.translation_m.tolist(),
+        "rotation": reading.map_SE3_sensor.quat_wxyz.tolist(),
+        "euler_deg": list(reading.ue_euler_deg),
+    }
+
+
 def _layer_row(owner: str, *, kind: str, filename: str) -> LayerRow:
     return {
         "token": token(owner, kind),
@@ -262,8 +248,7 @@ def _layer_row(owner: str, *, kind: str, filename: str) -> LayerRow:
 
 
 def _head(plan: ScenePlan) -> FragmentHead:
-    cameras = tuple((channel, modality(RGB).nuscenes) for channel in plan.channels)
-    lidars = tuple((channel, modality(LIDAR).nuscenes) for channel in plan.lidar_channels)
+    channels = tuple((sensor.channel, modality(sensor.spec.modalities[0]).nuscenes) for sensor in plan.sensors)
     return FragmentHead(
         scene=plan.scene_name,
         scene_index=plan.scene_index,
@@ -273,7 +258,8 @@ def _head(plan: ScenePlan) -> FragmentHead:
         town=plan.town.name,
         mask_origin_map_m=plan.town.mask_origin_map_m,
         log_token=token(plan.dataset, plan.scene_name, "log"),
-        channels=(*cameras, *lidars, (layout.BEV_CHANNEL, modality(LIDAR).nuscenes)),
+        has_props=has_props(plan.ingredients),
+        channels=(*channels, (layout.BEV_CHANNEL, modality(LIDAR).nuscenes)),
     )
 
 

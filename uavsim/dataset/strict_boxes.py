@@ -10,6 +10,7 @@ from uavsim.dataset.rows import InstanceRow, SampleAnnotationRow, ViewEntry, Vis
 from uavsim.dataset.tokens import token
 from uavsim.dataset.vocabulary import ATTRIBUTES, attribute_token, category_token
 from uavsim.errors import DatasetError
+from uavsim.records.ingredients import actor_kind
 from uavsim.records.label_columns import COLUMNS
 from uavsim.records.labels import LabelledActor, SceneLabels
 from uavsim.typing import IntArray, JsonDict
@@ -91,7 +92,7 @@ def instance_rows(labels: SceneLabels, annotations: list[SampleAnnotationRow]) -
             "uav_category": actor.uav3d_category,
             "uav_blueprint": actor.info.blueprint,
             "uav_base_type": actor.info.base_type,
-            "uav_kind": actor.info.kind,
+            "uav_kind": actor_kind(actor.info.kind).written_as or actor.info.kind,
             "uav_semantic_tag": actor.info.semantic_tag,
             "uav_color": actor.info.attributes.get("color", ""),
             "uav_size_source": actor.size_source,

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO, Final, Self, cast
@@ -17,7 +18,16 @@ from uavsim.dataset.collector import collector_paused
 from uavsim.dataset.fragment import json_row
 from uavsim.errors import DatasetError
 from uavsim.files.parse import open_regular, parse_json, parse_row, read_regular
-from uavsim.files.whole import AGAIN, begin_temp, open_folder, refuse_special, storage_error, write_whole
+from uavsim.files.whole import (
+    AGAIN,
+    Place,
+    begin_temp,
+    parent_of,
+    refuse_special,
+    storage_error,
+    storage_errors,
+    write_whole,
+)
 from uavsim.typing import JsonDict
 
 __all__ = ["TableWriter", "iter_rows", "read_rows", "write_json", "write_rows"]
@@ -29,8 +39,8 @@ _HANDED_OVER_BYTES: Final = 16 << 20  # the steps in which a table's text goes t
 class TableWriter:
     """Writes one table beside its final place; ``keep`` puts it there in one step."""
 
-    def __init__(self, path: Path) -> None:
-        """Open a temporary file in ``path``'s folder.
+    def __init__(self, path: Path | Place) -> None:
+        """Open a temporary file in ``path``'s folder, and the folder.
 
         Raises:
             StorageError: it cannot be written.
@@ -38,13 +48,11 @@ class TableWriter:
         self.path = path
         self.row_count = 0
         self._unsent_bytes = 0
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            with open_folder(path.parent) as folder:
-                refuse_special(folder, path.name, shown=path)
-            self._temporary, self._file = begin_temp(path, buffering=1 << 18)
-        except OSError as error:
-            raise storage_error(f"write {path}", error, again=AGAIN) from error
+        with storage_errors(f"write {path}", again=AGAIN), ExitStack() as opened:
+            self._folder = opened.enter_context(parent_of(path))
+            refuse_special(self._folder, path.name, shown=path)
+            self._temporary, self._file = begin_temp(self._folder, path.name, buffering=1 << 18)
+            self._opened = opened.pop_all()
         self._write(_OPEN)
 
     def __enter__(self) -> Self:
@@ -69,18 +77,22 @@ class TableWriter:
     def keep(self) -> None:
         """Finish the table and put it in its place."""
         self._write(_CLOSE if self.row_count else b"]\n")
-        try:
+        with storage_errors(f"write {self.path}", again=AGAIN):
             self._file.flush()
             os.fsync(self._file.fileno())
-            self._temporary.replace(self.path)
+            os.replace(self._temporary, self.path.name, src_dir_fd=self._folder, dst_dir_fd=self._folder)
             self._file.close()
-        except OSError as error:
-            raise storage_error(f"write {self.path}", error, again=AGAIN) from error
+
+    def leave_out(self) -> None:
+        """Remove a table that was there before: there is none this time."""
+        with suppress(FileNotFoundError):
+            os.unlink(self.path.name, dir_fd=self._folder)
 
     def discard(self) -> None:
-        """Remove the temporary file; after ``keep`` there is none."""
-        self._file.close()
-        self._temporary.unlink(missing_ok=True)
+        """Remove the temporary file, of which there is none after ``keep``, and close the folder."""
+        with self._opened, suppress(FileNotFoundError):
+            self._file.close()
+            os.unlink(self._temporary, dir_fd=self._folder)
 
     def _write(self, data: bytes) -> None:
         try:
@@ -102,7 +114,7 @@ class TableWriter:
             os.posix_fadvise(self._file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
 
 
-def write_rows(path: Path, rows: Iterable[JsonDict]) -> int:
+def write_rows(path: Path | Place, rows: Iterable[JsonDict]) -> int:
     """Write a whole table; returns the number of rows."""
     with TableWriter(path) as table:
         for row in rows:
@@ -111,7 +123,7 @@ def write_rows(path: Path, rows: Iterable[JsonDict]) -> int:
     return table.row_count
 
 
-def write_json(path: Path, value: Mapping[str, object]) -> None:
+def write_json(path: Path | Place, value: Mapping[str, object]) -> None:
     """Write a small JSON object, indented for people, in one step.
 
     Raises:

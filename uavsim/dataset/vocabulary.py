@@ -93,7 +93,7 @@ def category_rows(*, with_lidarseg: bool = False, with_props: bool = False) -> l
 
     Args:
         with_lidarseg: all 32 of nuScenes-lidarseg in the order of their index, which the devkit insists on for point labels.
-        with_props: those of the props that corner cases are made of, too.
+        with_props: those of props, too.
     """
     return [
         {

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import html
 import io
 from pathlib import Path
 from typing import Any, Final
 
 from uavsim.errors import InputError
+from uavsim.escape import html_text
 from uavsim.evaluate.outcome import Curve, Outcome, Table
 
 __all__ = ["html_page"]
@@ -30,21 +30,21 @@ def html_page(outcome: Outcome, *, results: Path) -> str:
     body = "".join(_table(table) for table in (headline, *outcome.tables))
     figures = "".join(f"<figure>{svg}</figure>" for svg in _drawn(outcome.curves))
     return (
-        f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{html.escape(title)}</title>'
-        f"<style>{_STYLE}</style></head><body><h1>{html.escape(title)}</h1>{body}{figures}</body></html>\n"
+        f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{html_text(title)}</title>'
+        f"<style>{_STYLE}</style></head><body><h1>{html_text(title)}</h1>{body}{figures}</body></html>\n"
     )
 
 
 def _table(table: Table) -> str:
-    head = "".join(f"<th>{html.escape(column)}</th>" for column in table.columns)
+    head = "".join(f"<th>{html_text(column)}</th>" for column in table.columns)
     rows = "".join("<tr>" + "".join(f"<td>{_cell(cell)}</td>" for cell in row) + "</tr>" for row in table.rows)
-    return f"<h2>{html.escape(table.title)}</h2><table><tr>{head}</tr>{rows}</table>"
+    return f"<h2>{html_text(table.title)}</h2><table><tr>{head}</tr>{rows}</table>"
 
 
 def _cell(value: object) -> str:
     if value is None or value != value:
         return "–"
-    return f"{value:.4f}" if isinstance(value, float) else html.escape(str(value))
+    return f"{value:.4f}" if isinstance(value, float) else html_text(value)
 
 
 def _drawn(curves: tuple[Curve, ...]) -> list[str]:

@@ -6,20 +6,20 @@ from typing import Final, TypeAlias
 
 from uavsim.export.aot import export_aot
 from uavsim.export.coco import export_coco
-from uavsim.export.keyframes import ExportRequest
 from uavsim.export.kitti import export_kitti
 from uavsim.export.mcap import export_mcap
 from uavsim.export.mmdet3d import export_mmdet3d
 from uavsim.export.nerfstudio import export_nerfstudio
 from uavsim.export.openad import export_openad
 from uavsim.export.opv2v import export_opv2v
+from uavsim.export.request import ExportRequest
 from uavsim.export.uav3d_infos import InfoOptions, check_centre_camera, write_uav3d_infos
 from uavsim.registry import Registry
 
 __all__ = ["EXPORTERS", "ExportRequest", "Exporter", "InfoOptions", "check_centre_camera", "write_uav3d_infos"]
 
 Exporter: TypeAlias = Callable[[ExportRequest], list[Path]]
-"""Writes a request's data set, strict dialect, in its format; returns the files or folders it made."""
+"""Writes a request's data set in its format; returns the files or folders it made."""
 
 EXPORTERS: Final[Registry[Exporter]] = Registry(
     "exporters",

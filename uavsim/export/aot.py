@@ -16,17 +16,18 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
-from uavsim.dataset.reader import SceneRows
-from uavsim.dataset.rows import EncounterRow, IntruderViewRow, SampleDataRow
-from uavsim.dataset.schema import ENCOUNTER, INTRUDER_VIEW, SAMPLE_DATA
+from uavsim.access import Image, Scene
 from uavsim.dataset.tokens import token
 from uavsim.errors import DatasetError, InputError
+from uavsim.escape import csv_cell
 from uavsim.export.aot_encounters import ENCOUNTER_COLUMNS, Row, valid_encounters
-from uavsim.export.keyframes import ExportRequest, Source, open_source
+from uavsim.export.request import ExportRequest
 from uavsim.export.text import write_json, write_text
 from uavsim.files.parse import reading
+from uavsim.files.results import ResultPath
 from uavsim.files.whole import write_whole
 from uavsim.images import codec
+from uavsim.ingredients.intruders.tables import ENCOUNTER, INTRUDER_VIEW, EncounterRow, IntruderViewRow
 from uavsim.typing import JsonDict
 
 __all__ = ["export_aot"]
@@ -48,12 +49,12 @@ class _Flight:
 
     name: str
     scene: str
-    images: list[SampleDataRow]
+    images: list[Image]
     views: dict[str, list[tuple[EncounterRow, IntruderViewRow]]] = field(default_factory=dict)
 
-    def image_name(self, image: SampleDataRow) -> str:
+    def image_name(self, image: Image) -> str:
         """Return the 19 digits of the time in nanoseconds and the flight."""
-        return f"{image['timestamp'] * _NS_PER_US:019d}{self.name}.png"
+        return f"{image.timestamp_us * _NS_PER_US:019d}{self.name}.png"
 
 
 def export_aot(request: ExportRequest) -> list[Path]:
@@ -68,38 +69,30 @@ def export_aot(request: ExportRequest) -> list[Path]:
 
 
 def _export(request: ExportRequest) -> list[Path]:
-    source = open_source(request)
-    flights = [flight for scene in _scenes(source) if (flight := _flight(scene)) is not None]
+    flights = [flight for scene in request.scenes() if (flight := _flight(scene)) is not None]
     if not flights:
         raise InputError(f"{request.root}: no scene has encounters; name a file of encounters in the data set's YAML")
-    sets = request.out / _PART / "ImageSets"
+    out = ResultPath.open(request.out)
+    sets = out / _PART / "ImageSets"
     rows = [row for flight in flights for row in _rows(flight)]
     write_json(sets / "groundtruth.json", _ground_truth(flights, request.version))
     write_text(sets / "groundtruth.csv", _csv(_COLUMNS, _table(flights)))
     _write_encounters(sets, rows)
-    write_json(request.out / "encounters.json", [_told(flight) for flight in flights])
+    write_json(out / "encounters.json", [_told(flight) for flight in flights])
     for flight in flights:
-        _write_images(request, flight)
+        _write_images(out / _PART / "Images" / flight.name, flight)
     return [request.out / _PART, request.out / "encounters.json"]
 
 
-def _scenes(source: Source) -> Iterator[SceneRows]:
-    wanted = None if source.split == "all" else set(source.reader.splits[source.split])
-    return (scene for scene in source.reader.scenes() if wanted is None or scene.scene["name"] in wanted)
-
-
-def _flight(scene: SceneRows) -> _Flight | None:
-    encounters = {row["token"]: row for row in ENCOUNTER.of(scene.rows)}
+def _flight(scene: Scene) -> _Flight | None:
+    encounters = {row["token"]: row for row in scene.rows(ENCOUNTER)}
     if not encounters:
         return None
-    name = scene.scene["name"]
     channels = sorted({row["channel"] for row in encounters.values()})
     if len(channels) > 1:
-        raise DatasetError(f"{name}: intruders pass {' and '.join(channels)}; a flight of AOT's has one camera")
-    of_channel = f"__{channels[0]}__"
-    images = [row for row in SAMPLE_DATA.of(scene.rows) if of_channel in row["filename"]]
-    flight = _Flight(token(name, "aot", scene.scene["token"]), name, sorted(images, key=lambda row: row["timestamp"]))
-    for view in INTRUDER_VIEW.of(scene.rows):
+        raise DatasetError(f"{scene.name}: intruders pass {' and '.join(channels)}; a flight of AOT's has one camera")
+    flight = _Flight(token(scene.name, "aot", scene.token), scene.name, scene.images_of(channels[0]))
+    for view in scene.rows(INTRUDER_VIEW):
         flight.views.setdefault(view["sample_data_token"], []).append((encounters[view["encounter_token"]], view))
     return flight
 
@@ -107,8 +100,8 @@ def _flight(scene: SceneRows) -> _Flight | None:
 def _rows(flight: _Flight) -> Iterator[Row]:
     """Yield one row for each object and image, and one for an image without objects."""
     for frame, image in enumerate(flight.images):
-        time_ns, name = image["timestamp"] * _NS_PER_US, flight.image_name(image)
-        views = flight.views.get(image["token"], [])
+        time_ns, name = image.timestamp_us * _NS_PER_US, flight.image_name(image)
+        views = flight.views.get(image.token, [])
         if not views:
             yield Row(flight.name, name, frame, time_ns)
         for encounter, view in views:
@@ -136,7 +129,7 @@ def _entity(row: Row) -> JsonDict:
 
 
 def _ground_truth(flights: list[_Flight], version: str | None) -> JsonDict:
-    changed = datetime.fromtimestamp(max(f.images[-1]["timestamp"] for f in flights) // 1_000_000, UTC)
+    changed = datetime.fromtimestamp(max(f.images[-1].timestamp_us for f in flights) // 1_000_000, UTC)
     metadata = {"description": _DESCRIPTION, "last_modified": changed.isoformat(), "version": version or "1.0"}
     metadata["profile"] = _profile(flights)
     return {"metadata": metadata, "samples": {flight.name: _sample(flight) for flight in flights}}
@@ -156,7 +149,7 @@ def _profile(flights: list[_Flight]) -> str:
 
 def _sample(flight: _Flight) -> JsonDict:
     first, last = flight.images[0], flight.images[-1]
-    span_us = last["timestamp"] - first["timestamp"]
+    span_us = last.timestamp_us - first.timestamp_us
     fps = round((len(flight.images) - 1) * 1e6 / span_us, 6) if span_us else 0.0
     return {
         "metadata": {
@@ -164,7 +157,7 @@ def _sample(flight: _Flight) -> JsonDict:
             "fps": fps,
             "number_of_frames": len(flight.images),
             "duration": (span_us / 1000.0) * len(flight.images) / max(len(flight.images) - 1, 1),
-            "resolution": {"height": first["height"], "width": first["width"]},
+            "resolution": {"height": first.size_px[1], "width": first.size_px[0]},
         },
         "entities": [_entity(row) for row in _rows(flight)],
     }
@@ -177,7 +170,7 @@ def _table(flights: list[_Flight]) -> Iterator[list[Any]]:
         if row.object_id:
             left, top, width, height = row.box_px
             box = [left, top, left + width, top + height]
-        size = [image["width"], image["height"]]
+        size = list(image.size_px)
         named = [row.time_ns, row.object_id, row.flight, row.image, row.frame, row.range_m, row.horizon]
         yield [number, *named, *size, *box]
 
@@ -186,11 +179,11 @@ def _csv(columns: tuple[str, ...], rows: Iterator[list[Any]]) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(columns)
-    writer.writerows(["" if value is None else value for value in row] for row in rows)
+    writer.writerows([csv_cell(value) if isinstance(value, str) else value for value in row] for row in rows)
     return text.getvalue()
 
 
-def _write_encounters(sets: Path, rows: list[Row]) -> None:
+def _write_encounters(sets: ResultPath, rows: list[Row]) -> None:
     """Write the valid encounters: a table, and records with their images, one after the other as AOT has them."""
     found = valid_encounters(rows)
     table = ([n, *(encounter.record[name] for name in ENCOUNTER_COLUMNS)] for n, encounter in enumerate(found))
@@ -206,7 +199,7 @@ def _told(flight: _Flight) -> JsonDict:
         {"img_name": flight.image_name(image), "frame": frame, "id": encounter["name"]}
         | {key: view.get(key) for key in _EXACT}
         for frame, image in enumerate(flight.images)
-        for encounter, view in flight.views.get(image["token"], [])
+        for encounter, view in flight.views.get(image.token, [])
     ]
     planned = [{k: v for k, v in row.items() if k not in _INNER} for row in encounters.values()]
     return {"flight_id": flight.name, "scene": flight.scene, "encounters": planned, "objects": views}
@@ -218,8 +211,7 @@ _EXACT: Final = (
 _INNER: Final = frozenset({"token", "scene_token", "instance_id"})
 
 
-def _write_images(request: ExportRequest, flight: _Flight) -> None:
-    folder = request.out / _PART / "Images" / flight.name
+def _write_images(folder: ResultPath, flight: _Flight) -> None:
     for image in flight.images:
-        grey = codec.grey_of(codec.decode_rgb(request.root / image["filename"]))
+        grey = codec.grey_of(image.pixels())
         write_whole(folder / flight.image_name(image), codec.encode_png(grey))

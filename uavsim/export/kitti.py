@@ -14,10 +14,12 @@ from pathlib import Path
 
 import numpy as np
 
-from uavsim.export.keyframes import CameraView, ExportRequest, Keyframe, open_source
+from uavsim.access import Image, Sample
+from uavsim.export.request import ExportRequest, by_drone, mask_ids
 from uavsim.export.text import write_json, write_text
 from uavsim.files.bring import bring_file
 from uavsim.files.parse import reading
+from uavsim.files.results import ResultPath
 from uavsim.geometry import quaternion
 from uavsim.typing import FloatArray, JsonDict
 
@@ -35,21 +37,20 @@ def export_kitti(request: ExportRequest) -> list[Path]:
 
 
 def _export_kitti(request: ExportRequest) -> list[Path]:
-    source = open_source(request)
-    folder = request.out / source.split
-    for frame in source.keyframes():
-        name = f"{frame.scene}_{frame.number:06d}"
-        for drone_id, views in frame.drones().items():
+    folder = ResultPath.open(request.out) / request.split_name
+    for sample in request.open_labelled().samples(request.split):
+        name = f"{sample.scene_name}_{sample.number:06d}"
+        for drone_id, images in by_drone(sample).items():
             own = folder / f"drone_{drone_id}"
-            write_text(own / "label" / f"{name}.txt", "".join(f"{line}\n" for line in _labels(frame, views)))
-            write_json(own / "pose" / f"{name}.json", _pose(frame, views[0]))
-            for view in views:
-                image = f"camera/{view.camera}/{name}{Path(view.filename).suffix}"
-                bring_file(request.root / view.filename, own / image)
-                calibration = own / "calib" / f"{view.camera}.json"
+            write_text(own / "label" / f"{name}.txt", "".join(f"{line}\n" for line in _labels(sample, images)))
+            write_json(own / "pose" / f"{name}.json", _pose(sample, images[0]))
+            for image in images:
+                target = f"camera/{image.camera}/{name}{Path(image.filename).suffix}"
+                bring_file(image.files.open(image.filename), own / target)
+                calibration = own / "calib" / f"{image.camera}.json"
                 if not calibration.exists():
-                    write_json(calibration, _calibration(view))
-    return [folder]
+                    write_json(calibration, _calibration(image))
+    return [folder.shown]
 
 
 def flu_euler_deg(flu_q_box_wxyz: FloatArray) -> FloatArray:
@@ -61,41 +62,41 @@ def flu_euler_deg(flu_q_box_wxyz: FloatArray) -> FloatArray:
     return np.asarray(np.degrees(np.stack([roll, np.arctan2(-m[..., 2, 0], level), yaw], axis=-1)))
 
 
-def _labels(frame: Keyframe, views: list[CameraView]) -> list[str]:
-    drone, boxes = views[0], frame.boxes
+def _labels(sample: Sample, images: list[Image]) -> list[str]:
+    drone, boxes = images[0], sample.boxes
     place_m = drone.map_SE3_flu.apply_inverse(boxes.map_SE3_box.translation_m)
     flu_SE3_box = drone.map_SE3_flu.inverse() @ boxes.map_SE3_box
     euler_deg = flu_euler_deg(flu_SE3_box.quat_wxyz)
-    own = {view.token for view in views}
+    own = {image.token for image in images}
     lines = []
     numbers = np.concatenate([place_m, boxes.size_lwh_m, euler_deg], axis=1)
-    for name, row, instance_id, detail in zip(
-        boxes.category, numbers, boxes.instance_id.tolist(), boxes.details, strict=True
+    for name, row, instance_id, views in zip(
+        boxes.categories, numbers, mask_ids(boxes).tolist(), boxes.views, strict=True
     ):
-        seen = [view for view in detail["views"] if view["sample_data_token"] in own]
+        seen = [view for view in views if view["sample_data_token"] in own]
         whole = sum(view["amodal_px"] for view in seen)
         share = sum(view["visible_px"] for view in seen) / whole if whole else 0.0
         lines.append(f"{name} {' '.join(f'{v:.6f}' for v in row)} {instance_id} {share:.4f}")
     return lines
 
 
-def _pose(frame: Keyframe, view: CameraView) -> JsonDict:
+def _pose(sample: Sample, image: Image) -> JsonDict:
     return {
-        "timestamp_us": frame.timestamp_us,
-        "sample_token": frame.token,
-        "translation": view.map_SE3_flu.translation_m.tolist(),
-        "rotation_wxyz": view.map_SE3_flu.quat_wxyz.tolist(),
-        "velocity": view.ego_velocity_map_mps.tolist(),
+        "timestamp_us": sample.timestamp_us,
+        "sample_token": sample.token,
+        "translation": image.map_SE3_flu.translation_m.tolist(),
+        "rotation_wxyz": image.map_SE3_flu.quat_wxyz.tolist(),
+        "velocity": np.nan_to_num(image.drone_velocity_map_mps).tolist(),
     }
 
 
-def _calibration(view: CameraView) -> JsonDict:
+def _calibration(image: Image) -> JsonDict:
     return {
-        "width": view.size_px[0],
-        "height": view.size_px[1],
-        "intrinsic": view.intrinsic.tolist(),
+        "width": image.size_px[0],
+        "height": image.size_px[1],
+        "intrinsic": image.intrinsic.tolist(),
         "drone_from_camera": {
-            "translation": view.flu_SE3_optical.translation_m.tolist(),
-            "rotation_wxyz": view.flu_SE3_optical.quat_wxyz.tolist(),
+            "translation": image.flu_SE3_optical.translation_m.tolist(),
+            "rotation_wxyz": image.flu_SE3_optical.quat_wxyz.tolist(),
         },
     }

@@ -15,10 +15,10 @@ import numpy as np
 
 from uavsim.access import Image, LidarScan, Sample, Scene
 from uavsim.errors import InputError, StorageError
-from uavsim.export.keyframes import ExportRequest
-from uavsim.export.scenes import scenes_of
+from uavsim.export.request import ExportRequest
 from uavsim.files.parse import reading
-from uavsim.files.whole import AGAIN, storage_errors
+from uavsim.files.results import ResultPath
+from uavsim.files.whole import AGAIN, whole_file
 from uavsim.geometry.se3 import SE3
 from uavsim.images import draw
 
@@ -42,18 +42,16 @@ def export_mcap(request: ExportRequest) -> list[Path]:
         raise InputError("--format mcap needs Foxglove's library: pip install 'uavsim[foxglove]'") from error
     written = []
     with reading(request.root):
-        for scene in scenes_of(request):
-            path = request.out / f"{scene.name}.mcap"
-            again = f"remove what it wrote into {request.out} and {AGAIN}"  # no file that is there is written over
+        out = ResultPath.open(request.out)
+        for scene in request.scenes():
+            path = out / f"{scene.name}.mcap"
             context = foxglove.Context()
             try:
-                with storage_errors(f"write {path}", again=again):
-                    path.parent.mkdir(parents=True, exist_ok=True)
-                    with foxglove.open_mcap(path, context=context):
-                        _Topics(foxglove, context).write(scene)
+                with whole_file(path) as file, foxglove.open_mcap(file, context=context):
+                    _Topics(foxglove, context).write(scene)
             except RuntimeError as error:  # how Foxglove's writer says that the disk is full; it prints the rest itself
-                raise StorageError(f"cannot write {path}: {error}; free space, {again}") from error
-            written.append(path)
+                raise StorageError(f"cannot write {path}: {error}; free space and {AGAIN}") from error
+            written.append(path.shown)
     return written
 
 

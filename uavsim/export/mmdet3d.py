@@ -14,10 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from uavsim.export.keyframes import CameraView, ExportRequest, Keyframe, open_source
+from uavsim.access import Boxes, Image, Sample
+from uavsim.export.request import ExportRequest, bev_of
 from uavsim.export.text import write_bytes
 from uavsim.files.parse import reading
+from uavsim.files.results import ResultPath
 from uavsim.geometry import quaternion
+from uavsim.geometry.se3 import SE3
 from uavsim.records.classes import DETECTION_CLASSES, detection_class
 
 __all__ = ["export_mmdet3d"]
@@ -30,60 +33,61 @@ def export_mmdet3d(request: ExportRequest) -> list[Path]:
 
 
 def _export_mmdet3d(request: ExportRequest) -> list[Path]:
-    source = open_source(request)
-    infos = [_info(frame, index) for index, frame in enumerate(source.keyframes())]
+    data = request.open_labelled()
+    infos = [_info(sample, index) for index, sample in enumerate(data.samples(request.split))]
     content = {
         "metainfo": {
             "categories": {name: number for number, name in enumerate(DETECTION_CLASSES)},
             "dataset": "nuscenes",
-            "version": source.reader.version,
+            "version": data.version,
             "info_version": "1.1",
         },
         "data_list": infos,
     }
-    return [write_bytes(request.out / f"nuscenes_infos_{source.split}.pkl", pickle.dumps(content, protocol=4))]
+    target = ResultPath.open(request.out) / f"nuscenes_infos_{request.split_name}.pkl"
+    return [write_bytes(target, pickle.dumps(content, protocol=4)).shown]
 
 
-def _info(frame: Keyframe, index: int) -> dict[str, Any]:
+def _info(sample: Sample, index: int) -> dict[str, Any]:
+    bev = bev_of(sample)
     return {
         "sample_idx": index,
-        "token": frame.token,
-        "timestamp": frame.timestamp_us / 1e6,
-        "ego2global": frame.map_SE3_bev.matrix.tolist(),
-        "lidar_points": {"lidar_path": frame.lidar_file, "lidar2ego": np.eye(4).tolist(), "num_pts_feats": 5},
+        "token": sample.token,
+        "timestamp": sample.timestamp_us / 1e6,
+        "ego2global": bev.map_SE3_flu.matrix.tolist(),
+        "lidar_points": {"lidar_path": bev.filename, "lidar2ego": np.eye(4).tolist(), "num_pts_feats": 5},
         "lidar_sweeps": [],
-        "images": {view.channel: _image(frame, view) for view in frame.cameras},
-        "instances": _instances(frame),
+        "images": {image.channel: _image(sample, image, bev.map_SE3_flu) for image in sample.images},
+        "instances": _instances(sample.boxes, bev.map_SE3_flu),
     }
 
 
-def _image(frame: Keyframe, view: CameraView) -> dict[str, Any]:
-    bev_SE3_optical = frame.map_SE3_bev.inverse() @ view.map_SE3_optical
+def _image(sample: Sample, image: Image, map_SE3_bev: SE3) -> dict[str, Any]:
+    bev_SE3_optical = map_SE3_bev.inverse() @ image.map_SE3_optical
     return {
-        "img_path": view.filename,
-        "cam2img": view.intrinsic.tolist(),
+        "img_path": image.filename,
+        "cam2img": image.intrinsic.tolist(),
         "cam2ego": bev_SE3_optical.matrix.tolist(),
         "lidar2cam": bev_SE3_optical.inverse().matrix.tolist(),
-        "sample_data_token": view.token,
-        "timestamp": frame.timestamp_us / 1e6,
-        "height": view.size_px[1],
-        "width": view.size_px[0],
+        "sample_data_token": image.token,
+        "timestamp": sample.timestamp_us / 1e6,
+        "height": image.size_px[1],
+        "width": image.size_px[0],
     }
 
 
-def _instances(frame: Keyframe) -> list[dict[str, Any]]:
-    boxes = frame.boxes
-    if not boxes.rows:
+def _instances(boxes: Boxes, map_SE3_bev: SE3) -> list[dict[str, Any]]:
+    if not len(boxes):
         return []
-    bev_SE3_map = frame.map_SE3_bev.inverse()
-    centre = frame.map_SE3_bev.apply_inverse(boxes.map_SE3_box.translation_m)
+    bev_SE3_map = map_SE3_bev.inverse()
+    centre = map_SE3_bev.apply_inverse(boxes.map_SE3_box.translation_m)
     yaw = quaternion.yaw((bev_SE3_map @ boxes.map_SE3_box).quat_wxyz)
     velocity = bev_SE3_map.rotate(boxes.velocity_map_mps)[:, :2]
     rows = np.concatenate([centre, boxes.size_lwh_m, yaw[:, None]], axis=1)
-    found = [detection_class(name) for name in boxes.category]
+    found = [detection_class(name) for name in boxes.categories]
     labels = [-1 if name is None else DETECTION_CLASSES.index(name) for name in found]
     columns = zip(
-        rows.tolist(), labels, velocity.tolist(), [row["num_lidar_pts"] for row in boxes.rows], boxes.rows, strict=True
+        rows.tolist(), labels, velocity.tolist(), boxes.lidar_points.tolist(), boxes.instance_tokens, strict=True
     )
     return [
         {
@@ -94,7 +98,7 @@ def _instances(frame: Keyframe) -> list[dict[str, Any]]:
             "num_lidar_pts": seen,
             "num_radar_pts": 0,
             "bbox_3d_isvalid": seen > 0,
-            "instance_token": row["instance_token"],
+            "instance_token": token,
         }
-        for box, label, speed, seen, row in columns
+        for box, label, speed, seen, token in columns
     ]

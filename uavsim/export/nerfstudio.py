@@ -14,11 +14,11 @@ from typing import Final
 import numpy as np
 
 from uavsim.access import Image, Sample, Scene
-from uavsim.export.keyframes import ExportRequest
-from uavsim.export.scenes import scenes_of
+from uavsim.export.request import ExportRequest
 from uavsim.export.text import write_bytes, write_json
 from uavsim.files.bring import bring_file
 from uavsim.files.parse import reading
+from uavsim.files.results import ResultPath
 from uavsim.typing import FloatArray, JsonDict, UInt8Array
 
 __all__ = ["export_nerfstudio"]
@@ -35,10 +35,11 @@ def export_nerfstudio(request: ExportRequest) -> list[Path]:
         DatasetError: an image is missing.
     """
     with reading(request.root):
-        return [_scene(scene, request.out / scene.name) for scene in scenes_of(request)]
+        out = ResultPath.open(request.out)
+        return [_scene(scene, out / scene.name).shown for scene in request.scenes()]
 
 
-def _scene(scene: Scene, folder: Path) -> Path:
+def _scene(scene: Scene, folder: ResultPath) -> ResultPath:
     frames = [_frame(sample, image, folder) for sample in scene for image in sample.images]
     content: JsonDict = {"camera_model": "OPENCV", "aabb_scale": 16, "frames": frames}
     points_map_m, colours = _cloud(scene)
@@ -49,9 +50,9 @@ def _scene(scene: Scene, folder: Path) -> Path:
     return folder
 
 
-def _frame(sample: Sample, image: Image, folder: Path) -> JsonDict:
+def _frame(sample: Sample, image: Image, folder: ResultPath) -> JsonDict:
     name = f"images/{image.channel}__{sample.number:04d}{Path(image.filename).suffix}"
-    bring_file(image.files.file(image.filename), folder / name)
+    bring_file(image.files.open(image.filename), folder / name)
     width, height = image.size_px
     return {
         "file_path": name,

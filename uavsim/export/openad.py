@@ -17,16 +17,17 @@ from typing import Any, Final
 
 import numpy as np
 
-from uavsim.dataset.rows import CornerCaseRow, ObjectTagRow
-from uavsim.dataset.schema import CORNER_CASE, OBJECT_TAG
+from uavsim.access import Image, Sample, Scene
 from uavsim.errors import DatasetError, InputError
-from uavsim.export.keyframes import CameraView, ExportRequest, Keyframe, Source, open_source
 from uavsim.export.openad_objects import SceneTags, SeenObject, objects_in_view
+from uavsim.export.request import ExportRequest, lidar_of
 from uavsim.export.tag_similarity import Words, similarity_table, tag_vectors
 from uavsim.export.text import write_bytes, write_json, write_text
 from uavsim.files.parse import reading
+from uavsim.files.results import ResultPath
 from uavsim.geometry.se3 import SE3
-from uavsim.images import codec, points
+from uavsim.images import codec
+from uavsim.ingredients.corner_cases.tables import CORNER_CASE, OBJECT_TAG, CornerCaseRow, ObjectTagRow
 from uavsim.typing import FloatArray, JsonDict
 
 __all__ = ["SOURCES", "export_openad"]
@@ -52,39 +53,39 @@ def export_openad(request: ExportRequest) -> list[Path]:
 
 
 def _export(request: ExportRequest) -> list[Path]:
-    source, written = open_source(request), _Written(request)
-    for scene in source.wanted():
-        cases = CORNER_CASE.of(scene.rows)
+    written = _Written(ResultPath.open(request.out))
+    for scene in request.scenes():
+        cases = scene.rows(CORNER_CASE)
         if not cases:
             raise InputError(
-                f"{request.root}: {scene.scene['name']} has no corner case; generate with corner_cases: in the data set"
+                f"{request.root}: {scene.name} has no corner case; generate with corner_cases: in the data set"
             )
-        tags = SceneTags(cases, {row["instance_token"]: row for row in OBJECT_TAG.of(scene.rows)})
-        written.add(_best_view(source, scene.scene["name"], list(source.of_scene(scene)), tags), tags)
+        tags = SceneTags(cases, {row["instance_token"]: row for row in scene.rows(OBJECT_TAG)})
+        written.add(_best_view(request, scene, tags), tags)
     return written.finish()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Shot:
-    """The image that stands for a scene: its keyframe, the ones before it, and what it shows."""
+    """The image that stands for a scene: its sample, the ones before it, and what it shows."""
 
-    frames: list[Keyframe]
-    view: CameraView
+    samples: tuple[Sample, ...]
+    image: Image
     objects: list[SeenObject]
 
 
-def _best_view(source: Source, name: str, frames: list[Keyframe], tags: SceneTags) -> _Shot:
+def _best_view(request: ExportRequest, scene: Scene, tags: SceneTags) -> _Shot:
     """Return the image that shows most corner cases, and of those the one with most of their pixels."""
     best: tuple[tuple[int, int], _Shot] | None = None
-    for number, frame in enumerate(frames):
-        for view in frame.cameras:
-            objects = objects_in_view(frame, view, tags, least_px=_LEAST_PX)
+    for number, sample in enumerate(scene):
+        for image in sample.images:
+            objects = objects_in_view(sample, image, tags, least_px=_LEAST_PX)
             rare = [thing for thing in objects if thing.case]
             score = (len(rare), sum(thing.visible_px for thing in rare))
             if rare and (best is None or score > best[0]):
-                best = (score, _Shot(frames[: number + 1], view, objects))
+                best = (score, _Shot(scene.samples[: number + 1], image, objects))
     if best is None:
-        raise DatasetError(f"{source.reader.root}: no image of {name} shows its corner case; run uavsim validate")
+        raise DatasetError(f"{request.root}: no image of {scene.name} shows its corner case; run uavsim validate")
     return best[1]
 
 
@@ -92,7 +93,7 @@ def _best_view(source: Source, name: str, frames: list[Keyframe], tags: SceneTag
 class _Written:
     """What was written so far, by OpenAD's numbers."""
 
-    request: ExportRequest
+    out: ResultPath
     truth: dict[int, list[list[Any]]] = field(default_factory=dict)
     words: dict[str, Words] = field(default_factory=dict)
     used: dict[str, int] = field(default_factory=dict)
@@ -102,16 +103,15 @@ class _Written:
         self._learn([*tags.cases, *tags.of_instance.values()])
         rows = [_truth_row(thing) for thing in shot.objects]
         self.truth[index] = rows
-        out = self.request.out
+        out = self.out
         write_text(out / "annotations" / f"{index}.txt", "".join(f"{_line(thing)}\n" for thing in shot.objects))
         past2now = [matrix.ravel().reshape(4, 4).tolist() for matrix in _past2now(shot)]
-        info = _info(shot, source, past2now, sensors=f"{shot.frames[-1].scene}/{shot.view.channel}")
+        info = _info(shot, source, past2now, sensors=f"{shot.samples[-1].scene_name}/{shot.image.channel}")
         write_json(out / "infos" / f"{index}.json", info)
-        for ago, (frame, view) in enumerate(_past(shot)):
-            pixels = codec.decode_rgb(self.request.root / view.filename)
-            image = codec.encode_jpeg(pixels, quality=_JPEG_QUALITY)
-            write_bytes(out / "camera_image" / f"{index}_{ago}.jpg", image)
-            cloud = _pcd(_points(self.request.root, frame, view))
+        for ago, (sample, image) in enumerate(_past(shot)):
+            jpeg = codec.encode_jpeg(image.pixels(), quality=_JPEG_QUALITY)
+            write_bytes(out / "camera_image" / f"{index}_{ago}.jpg", jpeg)
+            cloud = _pcd(_points(sample, image))
             write_bytes(out / "lidar_point_cloud" / f"{index}_{ago}.pcd", cloud)
 
     def _number(self, case: CornerCaseRow) -> tuple[str, int]:
@@ -131,7 +131,7 @@ class _Written:
             self.words[row["tag"]] = Words(tuple(row["synonyms"]), tuple(row["hypernyms"]))
 
     def finish(self) -> list[Path]:
-        out = self.request.out
+        out = self.out
         vectors = tag_vectors(self.words)
         tags = list(dict.fromkeys(row[-1] for index in sorted(self.truth) for row in self.truth[index]))
         features = np.stack([vectors[tag] for tag in tags])
@@ -143,10 +143,10 @@ class _Written:
         }
         told = {"tags": words, "features": {tag: vector.tolist() for tag, vector in vectors.items()}}
         return [
-            *(out / name for name in ("annotations", "infos", "camera_image", "lidar_point_cloud")),
-            gt,
-            similarity,
-            write_json(out / "tags.json", told),
+            *(out.shown / name for name in ("annotations", "infos", "camera_image", "lidar_point_cloud")),
+            gt.shown,
+            similarity.shown,
+            write_json(out / "tags.json", told).shown,
         ]
 
 
@@ -176,31 +176,30 @@ def _line(thing: SeenObject) -> str:
     return f"{flags} {thing.tag} {' '.join(f'{number:.6g}' for number in numbers)}"
 
 
-def _past(shot: _Shot) -> list[tuple[Keyframe, CameraView]]:
+def _past(shot: _Shot) -> list[tuple[Sample, Image]]:
     """Return the image and those of the same camera before it, the latest first."""
-    latest_first = shot.frames[::-1][: 1 + _MOST_PAST]
-    return [
-        (frame, next(view for view in frame.cameras if view.channel == shot.view.channel)) for frame in latest_first
-    ]
+    latest_first = shot.samples[::-1][: 1 + _MOST_PAST]
+    return [(sample, next(i for i in sample.images if i.channel == shot.image.channel)) for sample in latest_first]
 
 
-def _sensor_SE3(frame: Keyframe, view: CameraView) -> SE3:
+def _sensor_SE3(sample: Sample, image: Image) -> SE3:
     """Return the frame of the points: map <- the drone's lidar, or its body where it has none."""
-    turn = next((turn for turn in frame.turns if turn.drone_id == view.drone_id), None)
-    return view.map_SE3_flu if turn is None else view.map_SE3_flu @ turn.flu_SE3_sensor
+    scan = lidar_of(sample, image.drone_id)
+    return image.map_SE3_flu if scan is None else image.map_SE3_flu @ scan.flu_SE3_sensor
 
 
 def _past2now(shot: _Shot) -> list[FloatArray]:
     """Return (4, 4) matrices from each frame's lidar to the last one's, the earliest first: OpenAD's loader reverses them."""
-    poses = [_sensor_SE3(frame, view) for frame, view in _past(shot)]
+    poses = [_sensor_SE3(sample, image) for sample, image in _past(shot)]
     return [(poses[0].inverse() @ pose).matrix for pose in reversed(poses)]
 
 
 def _info(shot: _Shot, source: str, past2now: list[Any], *, sensors: str) -> JsonDict:
-    frame, view = shot.frames[-1], shot.view
-    width, height = view.size_px
-    k = view.intrinsic
-    camera_SE3_lidar = view.map_SE3_optical.inverse() @ _sensor_SE3(frame, view)
+    sample, image = shot.samples[-1], shot.image
+    scan = lidar_of(sample, image.drone_id)
+    width, height = image.size_px
+    k = image.intrinsic
+    camera_SE3_lidar = image.map_SE3_optical.inverse() @ _sensor_SE3(sample, image)
     return {
         "dataset": source,
         "camera_internal": {"fx": k[0, 0], "fy": k[1, 1], "cx": k[0, 2], "cy": k[1, 2]},
@@ -208,11 +207,11 @@ def _info(shot: _Shot, source: str, past2now: list[Any], *, sensors: str) -> Jso
         "lidar_past2now": past2now,
         "width": width,
         "height": height,
-        "timestamp_ms": frame.timestamp_us // 1000,
+        "timestamp_ms": sample.timestamp_us // 1000,
         "sensors_path": sensors,
-        "img_path": view.filename,
-        "lidar_path": next((turn.filename for turn in frame.turns if turn.drone_id == view.drone_id), ""),
-        "uav_sample_token": frame.token,
+        "img_path": image.filename,
+        "lidar_path": "" if scan is None else scan.filename,
+        "uav_sample_token": sample.token,
         "uav_objects": [_object(thing) for thing in shot.objects],
     }
 
@@ -231,12 +230,10 @@ def _object(thing: SeenObject) -> JsonDict:
     }
 
 
-def _points(root: Path, frame: Keyframe, view: CameraView) -> FloatArray:
+def _points(sample: Sample, image: Image) -> FloatArray:
     """Return (N, 4) points of the drone's lidar with their intensity; none where it has no lidar."""
-    turn = next((turn for turn in frame.turns if turn.drone_id == view.drone_id), None)
-    if turn is None:
-        return np.zeros((0, 4))
-    return np.asarray(points.decode_points(root / turn.filename)[:, :4], dtype=np.float64)
+    scan = lidar_of(sample, image.drone_id)
+    return np.zeros((0, 4)) if scan is None else np.asarray(scan.points()[:, :4], dtype=np.float64)
 
 
 def _pcd(cloud: FloatArray) -> bytes:

@@ -5,17 +5,17 @@ The parts of a corner case are one object: its box in the image holds the pixels
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from uavsim.dataset.rows import CornerCaseRow, ObjectTagRow, ViewEntry
+from uavsim.access import Boxes, Image, Sample
 from uavsim.errors import DatasetError
-from uavsim.export.keyframes import BoxColumns, CameraView, Keyframe
 from uavsim.geometry import cuboid, quaternion
 from uavsim.geometry.se3 import SE3
-from uavsim.typing import FloatArray, IntArray
+from uavsim.ingredients.corner_cases.tables import CornerCaseRow, ObjectTagRow
+from uavsim.typing import FloatArray, IntArray, JsonDict
 
 __all__ = ["SceneTags", "SeenObject", "objects_in_view"]
 
@@ -56,21 +56,21 @@ class SeenObject:
         return 1.0 - min(self.visible_px / max(self.amodal_px, 1), 1.0)
 
 
-def objects_in_view(frame: Keyframe, view: CameraView, tags: SceneTags, *, least_px: int) -> list[SeenObject]:
+def objects_in_view(sample: Sample, image: Image, tags: SceneTags, *, least_px: int) -> list[SeenObject]:
     """Return what an image shows: corner cases first, then all else with enough pixels, by instance id.
 
     Raises:
         DatasetError: an instance has no tag.
     """
-    boxes = frame.boxes
-    rows_of = {row["instance_token"]: k for k, row in enumerate(boxes.rows)}
-    seen = [_entry(detail["views"], view) for detail in boxes.details]
+    boxes = sample.boxes
+    rows_of = {token: k for k, token in enumerate(boxes.instance_tokens)}
+    seen = [_entry(views, image) for views in boxes.views]
     groups = [(case["tag"], case["name"], case["seen"], case["instance_tokens"]) for case in tags.cases]
     merged = {token for case in tags.cases for token in case["instance_tokens"]}
     for token in rows_of:
         if token not in merged:
             if token not in tags.of_instance:
-                raise DatasetError(f"{frame.scene}: instance {token} has no tag; run uavsim validate")
+                raise DatasetError(f"{sample.scene_name}: instance {token} has no tag; run uavsim validate")
             own = tags.of_instance[token]
             groups.append((own["tag"], "", own["seen"], [token]))
     found = []
@@ -91,17 +91,17 @@ def objects_in_view(frame: Keyframe, view: CameraView, tags: SceneTags, *, least
                 truncation=truncation,
                 visible_box_px=visible_box,
                 amodal_box_px=amodal_box,
-                optical_box=_optical_box(boxes, rows, view),
+                optical_box=_optical_box(boxes, rows, image),
             )
         )
     return found
 
 
-def _entry(views: list[ViewEntry], view: CameraView) -> ViewEntry | None:
-    return next((entry for entry in views if entry["sample_data_token"] == view.token), None)
+def _entry(views: Sequence[JsonDict], image: Image) -> JsonDict | None:
+    return next((entry for entry in views if entry["sample_data_token"] == image.token), None)
 
 
-def _shown(entries: list[ViewEntry | None]) -> tuple[int, int, float, FloatArray, FloatArray] | None:
+def _shown(entries: list[JsonDict | None]) -> tuple[int, int, float, FloatArray, FloatArray] | None:
     """Put the parts' pixels together; None where none shows."""
     there = [entry for entry in entries if entry is not None]
     boxes = [entry["visible_box"] for entry in there if entry["visible_box"] is not None]
@@ -123,7 +123,7 @@ def _around(boxes: FloatArray) -> FloatArray:
     return np.concatenate([boxes[:, :2].min(axis=0), boxes[:, 2:].max(axis=0)])
 
 
-def _optical_box(boxes: BoxColumns, rows: IntArray, view: CameraView) -> FloatArray:
+def _optical_box(boxes: Boxes, rows: IntArray, image: Image) -> FloatArray:
     """Return the (7,) upright box around all parts, turned as the first one is, as seen from a camera."""
     own = boxes.map_SE3_box[rows]
     corners_m = cuboid.corners(own, size_lwh_m=boxes.size_lwh_m[rows]).reshape(-1, 3)
@@ -134,8 +134,8 @@ def _optical_box(boxes: BoxColumns, rows: IntArray, view: CameraView) -> FloatAr
     map_SE3_upright = SE3(quaternion.from_yaw(yaw_rad), own.translation_m[0])
     local_m = map_SE3_upright.apply_inverse(corners_m)
     low, high = local_m.min(axis=0), local_m.max(axis=0)
-    centre_m = view.map_SE3_optical.apply_inverse(map_SE3_upright.apply((low + high) / 2))
+    centre_m = image.map_SE3_optical.apply_inverse(map_SE3_upright.apply((low + high) / 2))
     length, width, height = (high - low).tolist()
-    heading = view.map_SE3_optical.inverse().rotate(np.array([np.cos(yaw_rad), np.sin(yaw_rad), 0.0]))
+    heading = image.map_SE3_optical.inverse().rotate(np.array([np.cos(yaw_rad), np.sin(yaw_rad), 0.0]))
     turn_rad = float(np.arctan2(-heading[2], heading[0]))
     return np.array([height, width, length, *centre_m.tolist(), turn_rad])

@@ -14,13 +14,14 @@ from typing import Any, Final
 
 import numpy as np
 
-from uavsim.export.keyframes import CameraView, ExportRequest, Keyframe, LidarTurn, open_source
+from uavsim.access import Boxes, Image, LidarScan
+from uavsim.export.request import ExportRequest, by_drone, lidar_of, mask_ids
 from uavsim.export.text import to_yaml, write_bytes, write_text
 from uavsim.files.bring import bring_file
 from uavsim.files.parse import reading
+from uavsim.files.results import ResultPath
 from uavsim.geometry import pinhole, unreal
 from uavsim.geometry.se3 import SE3
-from uavsim.images import codec, points
 from uavsim.typing import FloatArray
 
 __all__ = ["export_opv2v"]
@@ -41,36 +42,35 @@ def export_opv2v(request: ExportRequest) -> list[Path]:
 
 
 def _export_opv2v(request: ExportRequest) -> list[Path]:
-    source = open_source(request)
-    folder = request.out / source.split
-    for frame in source.keyframes():
-        vehicles = _vehicles(frame)
-        for drone_id, views in frame.drones().items():
-            own = folder / frame.scene / str(drone_id)
-            name = f"{frame.number:06d}"
-            write_text(own / f"{name}.yaml", to_yaml({**_drone(views), "vehicles": vehicles}))
-            turn = next((turn for turn in frame.turns if turn.drone_id == drone_id), None)
-            points_m = _points_of_depth(views, request.root) if turn is None else _points_of_lidar(turn, request.root)
+    folder = ResultPath.open(request.out) / request.split_name
+    for sample in request.open_labelled().samples(request.split):
+        vehicles = _vehicles(sample.boxes)
+        for drone_id, images in by_drone(sample).items():
+            own = folder / sample.scene_name / str(drone_id)
+            name = f"{sample.number:06d}"
+            write_text(own / f"{name}.yaml", to_yaml({**_drone(images), "vehicles": vehicles}))
+            scan = lidar_of(sample, drone_id)
+            points_m = _points_of_depth(images) if scan is None else _points_of_lidar(scan)
             write_bytes(own / f"{name}.pcd", _pcd(points_m))
-            for number, view in enumerate(views):
-                suffix = Path(view.filename).suffix
-                bring_file(request.root / view.filename, own / f"{name}_camera{number}{suffix}")
-    return [folder]
+            for number, image in enumerate(images):
+                suffix = Path(image.filename).suffix
+                bring_file(image.files.open(image.filename), own / f"{name}_camera{number}{suffix}")
+    return [folder.shown]
 
 
-def _drone(views: list[CameraView]) -> dict[str, Any]:
-    first = views[0]
+def _drone(images: list[Image]) -> dict[str, Any]:
+    first = images[0]
     pose = _pose(first.map_SE3_flu, unreal.ue_euler_from_map_q_flu(first.map_SE3_flu.quat_wxyz))
     drone_from_world = np.linalg.inv(_ue_transform(first.map_SE3_flu))
     content: dict[str, Any] = {
         "lidar_pose": pose,
         "true_ego_pos": pose,
         "predicted_ego_pos": pose,
-        "ego_speed": float(np.linalg.norm(first.ego_velocity_map_mps)) * _KMH_PER_MPS,
+        "ego_speed": float(np.linalg.norm(np.nan_to_num(first.drone_velocity_map_mps))) * _KMH_PER_MPS,
         "plan_trajectory": [],
     }
-    for number, view in enumerate(views):
-        map_SE3_optical = view.map_SE3_optical
+    for number, image in enumerate(images):
+        map_SE3_optical = image.map_SE3_optical
         euler_deg = unreal.ue_euler_from_map_q_optical(map_SE3_optical.quat_wxyz)
         map_SE3_ahead = SE3(
             unreal.map_q_flu_from_ue_euler(euler_deg), map_SE3_optical.translation_m
@@ -79,18 +79,16 @@ def _drone(views: list[CameraView]) -> dict[str, Any]:
         content[f"camera{number}"] = {
             "cords": _pose(map_SE3_optical, euler_deg),
             "extrinsic": (drone_from_world @ world_from_camera).tolist(),
-            "intrinsic": view.intrinsic.tolist(),
+            "intrinsic": image.intrinsic.tolist(),
         }
     return content
 
 
-def _vehicles(frame: Keyframe) -> dict[int, Any]:
+def _vehicles(boxes: Boxes) -> dict[int, Any]:
     """Return every box; ``location + center`` is the box centre, added unturned as OpenCOOD does."""
-    boxes = frame.boxes
     euler_deg = unreal.ue_euler_from_map_q_flu(boxes.map_SE3_box.quat_wxyz)
     centre = unreal.ue_vector_from_map(boxes.map_SE3_box.translation_m)
-    origin = np.array([row.get("uav_actor_translation", row["translation"]) for row in boxes.rows]).reshape(-1, 3)
-    origin = unreal.ue_vector_from_map(origin)
+    origin = unreal.ue_vector_from_map(boxes.actor_map_m)
     speed = np.nan_to_num(np.linalg.norm(boxes.velocity_map_mps, axis=1)) * _KMH_PER_MPS
     return {
         instance_id: {
@@ -99,9 +97,9 @@ def _vehicles(frame: Keyframe) -> dict[int, Any]:
             "extent": (boxes.size_lwh_m[n] / 2).tolist(),
             "angle": [float(euler_deg[n, 0]), float(euler_deg[n, 2]), float(euler_deg[n, 1])],
             "speed": float(speed[n]),
-            "obj_type": boxes.category[n],
+            "obj_type": boxes.categories[n],
         }
-        for n, instance_id in enumerate(boxes.instance_id.tolist())
+        for n, instance_id in enumerate(mask_ids(boxes).tolist())
     }
 
 
@@ -117,23 +115,23 @@ def _ue_transform(map_SE3_flu: SE3) -> FloatArray:
     return matrix
 
 
-def _points_of_lidar(turn: LidarTurn, root: Path) -> FloatArray:
+def _points_of_lidar(scan: LidarScan) -> FloatArray:
     """Return (N, 3) points of a drone's lidar in the drone's own left-handed frame."""
-    sensor_m = points.decode_points(root / turn.filename)[:, :3].astype(np.float64)
-    return unreal.ue_vector_from_map(turn.flu_SE3_sensor.apply(sensor_m))
+    sensor_m = scan.points()[:, :3].astype(np.float64)
+    return unreal.ue_vector_from_map(scan.flu_SE3_sensor.apply(sensor_m))
 
 
-def _points_of_depth(views: list[CameraView], root: Path) -> FloatArray:
+def _points_of_depth(images: list[Image]) -> FloatArray:
     """Return (N, 3) points that the depth images show, in the drone's own left-handed frame."""
     clouds = [np.zeros((0, 3))]
-    for view in views:
-        if "depth" in view.layers:
-            depth_m = codec.decode_depth(root / view.layers["depth"])[::_EVERY_PX, ::_EVERY_PX]
+    for image in images:
+        if "depth" in image.layers:
+            depth_m = image.depth_m()[::_EVERY_PX, ::_EVERY_PX]
             v, u = np.indices(depth_m.shape) * _EVERY_PX + 0.5
             near = np.isfinite(depth_m)
-            rays = pinhole.rays(np.stack([u[near], v[near]], axis=1), intrinsic=view.intrinsic)
+            rays = pinhole.rays(np.stack([u[near], v[near]], axis=1), intrinsic=image.intrinsic)
             optical_m = rays * depth_m[near][:, None]
-            clouds.append(view.flu_SE3_optical.apply(optical_m))
+            clouds.append(image.flu_SE3_optical.apply(optical_m))
     return unreal.ue_vector_from_map(np.concatenate(clouds))  # flu to the left-handed body: y flips, as for the map
 
 

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
-from uavsim.files.whole import write_whole
+from uavsim.files.whole import AnyPlace, write_whole
 
 __all__ = ["to_yaml", "write_bytes", "write_json", "write_text"]
 
 
-def write_text(path: Path, text: str) -> Path:
+def write_text(path: AnyPlace, text: str) -> AnyPlace:
     """Write a text file and its folders.
 
     Raises:
@@ -20,12 +19,12 @@ def write_text(path: Path, text: str) -> Path:
     return write_bytes(path, text.encode("utf-8"))
 
 
-def write_json(path: Path, value: Any) -> Path:
+def write_json(path: AnyPlace, value: Any) -> AnyPlace:
     """Write JSON for people to look at."""
     return write_text(path, json.dumps(value, indent=1) + "\n")
 
 
-def write_bytes(path: Path, data: bytes) -> Path:
+def write_bytes(path: AnyPlace, data: bytes) -> AnyPlace:
     """Write a file and its folders.
 
     Raises:

@@ -32,8 +32,10 @@ from uavsim.dataset.schema import (
 )
 from uavsim.dataset.tables import read_rows
 from uavsim.errors import DatasetError, InputError
+from uavsim.files.results import ResultPath
 from uavsim.files.whole import whole_file
 from uavsim.geometry import unreal
+from uavsim.records.channels import split_channel
 from uavsim.typing import BoolArray, FloatArray, JsonDict
 
 __all__ = ["InfoOptions", "check_centre_camera", "write_uav3d_infos"]
@@ -63,7 +65,7 @@ class InfoOptions:
 
 
 def write_uav3d_infos(
-    root: Path, out: Path, *, version: str | None = None, options: InfoOptions | None = None
+    root: Path, out: Path | ResultPath, *, version: str | None = None, options: InfoOptions | None = None
 ) -> list[Path]:
     """Write the info files of a data set in the uav3d dialect.
 
@@ -81,6 +83,7 @@ def write_uav3d_infos(
         DatasetError: it lacks the centre camera, or is damaged.
         StorageError: a file cannot be written.
     """
+    folder = out if isinstance(out, ResultPath) else ResultPath.open(out)
     reader = open_dataset(root, version)
     if dialect_of(reader).name != "uav3d":
         raise InputError(f"{root}: infos are made of the uav3d dialect; run uavsim convert first")
@@ -94,7 +97,7 @@ def write_uav3d_infos(
             made = maker.infos(scene)
             for name in holders:
                 infos[name] += made
-    return [_write(out / f"uav3d_infos_{name}.pkl", rows, reader.version) for name, rows in infos.items()]
+    return [_write(folder / f"uav3d_infos_{name}.pkl", rows, reader.version) for name, rows in infos.items()]
 
 
 def check_centre_camera(root: Path) -> None:
@@ -233,17 +236,16 @@ def _their_name(category: str) -> str:
 
 def _place(channel: str) -> tuple[int, int, str]:
     """Order channels as UAV3D: drone by drone, FRONT, BACK, LEFT, RIGHT, BOTTOM; single-drone code takes the first five."""
-    _, _, rest = channel.partition("_")
-    camera, _, drone = rest.rpartition("_id_")
+    camera, drone = split_channel(channel)
     known = _CAMERA_ORDER.index(camera) if camera in _CAMERA_ORDER else len(_CAMERA_ORDER)
-    return (int(drone) if drone.isdigit() else 0, known, camera)
+    return drone, known, camera
 
 
 def _column(rows: list[Any], name: str, width: int) -> FloatArray:
     return np.array([row[name] for row in rows], dtype=np.float64).reshape(-1, width)
 
 
-def _write(path: Path, infos: list[JsonDict], version: str) -> Path:
+def _write(path: ResultPath, infos: list[JsonDict], version: str) -> Path:
     with whole_file(path) as file:
         pickle.dump({"infos": infos, "metadata": {"version": version}}, file, protocol=4)
-    return path
+    return path.shown

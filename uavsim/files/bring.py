@@ -4,36 +4,37 @@ from __future__ import annotations
 
 import os
 import shutil
-import stat
 from pathlib import Path
+from typing import BinaryIO
 
-from uavsim.errors import DatasetError, StorageError
-from uavsim.files.parse import open_regular
-from uavsim.files.whole import whole_file
+from uavsim.errors import StorageError
+from uavsim.files.own_folder import mark_in
+from uavsim.files.whole import AGAIN, Place, parent_of, storage_errors, whole_file
 
 __all__ = ["bring_file"]
 
 
-def bring_file(source: Path, target: Path) -> None:
-    """Hard-link a regular file, or copy it where the file system cannot link; one that is brought already is left.
+def bring_file(source: BinaryIO, target: Path | Place) -> None:
+    """Hard-link an open regular file, or copy it where the file system cannot link; one that is brought already is left.
+
+    Args:
+        source: of ``DataFolder.open``, closed here.
+        target: where it goes.
 
     Raises:
-        DatasetError: it is missing, or no regular file.
         StorageError: the target cannot be written, or something else is there.
     """
-    try:
-        mode = source.stat().st_mode
-    except (OSError, ValueError) as error:
-        raise DatasetError(f"{source}: is missing; run uavsim validate") from error
-    if not stat.S_ISREG(mode):
-        raise DatasetError(f"{source}: is not a regular file; run uavsim validate")
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        if not target.is_symlink() and target.is_file():
-            return
-        os.link(source.resolve(), target)
-    except FileExistsError as error:
-        raise StorageError(f"{target}: cannot be written: a link, a folder or a device is there") from error
-    except OSError:
-        with open_regular(source) as data, whole_file(target) as copy:
-            shutil.copyfileobj(data, copy, 1 << 20)
+    with source, storage_errors(f"write {target}", again=AGAIN):
+        with parent_of(target) as folder:
+            try:
+                # by the descriptor: what the name means by now does not matter
+                os.link(f"/proc/self/fd/{source.fileno()}", target.name, dst_dir_fd=folder, follow_symlinks=True)
+                return
+            except FileExistsError as error:
+                if mark_in(folder, target.name) is None:
+                    raise StorageError(f"{target}: cannot be written: a link, a folder or a device is there") from error
+                return
+            except OSError:  # another file system, or one without hard links
+                pass
+        with whole_file(target) as copy:
+            shutil.copyfileobj(source, copy, 1 << 20)

@@ -9,14 +9,27 @@ from __future__ import annotations
 import os
 import stat
 import unicodedata
+from io import BufferedReader
 from pathlib import Path
 from typing import Final
 
 from uavsim.errors import DatasetError
+from uavsim.files.parse import open_regular
 
-__all__ = ["GENERATION_MARK", "MISSING", "DataFolder", "check_part", "generation_name", "name_fault", "part_fault"]
+__all__ = [
+    "GENERATION_MARK",
+    "MISSING",
+    "MOST_FILE_BYTES",
+    "DataFolder",
+    "check_part",
+    "generation_name",
+    "name_fault",
+    "part_fault",
+]
 
 MISSING: Final = "is missing"
+MOST_FILE_BYTES: Final = 1 << 29
+"""Of an image, a point cloud or another file that a table names."""
 _MOST_BYTES: Final = 1024
 _MOST_PART_BYTES: Final = 255
 GENERATION_MARK: Final = "~"
@@ -81,9 +94,10 @@ def generation_name(name: str, generation: int) -> str:
 
 
 class DataFolder:
-    """A data set's folder for readers: a name leads to a regular file inside it, or is refused.
+    """A data set's folder for readers: the one door through which its files are opened.
 
-    Links are followed as far as they stay inside; the folder itself may be reached by one.
+    A name leads to a regular file inside it, no larger than stated, or is refused. Links are followed as far as they stay
+    inside; the folder itself may be reached by one.
     """
 
     def __init__(self, root: Path) -> None:
@@ -91,15 +105,15 @@ class DataFolder:
         self._real_root = os.path.realpath(root)
         self._faults: dict[str, str | None] = {}  # of folders: images lie in few of them
 
-    def fault(self, name: object) -> str | None:
-        """Tell why ``name`` leads to no file that may be read; None when it does. Never opens anything."""
+    def fault(self, name: object, *, most_bytes: int = MOST_FILE_BYTES) -> str | None:
+        """Return why ``name`` leads to no file that may be read; None when it does. Never opens anything."""
         wrong = name_fault(name)
         if wrong:
             return wrong
         folder, _, _ = str(name).rpartition("/")
         if folder not in self._faults:
             self._faults[folder] = self.leads_outside(folder)
-        return self._faults[folder] or self._fault_of_file(str(name))
+        return self._faults[folder] or self._fault_of_file(str(name), most_bytes)
 
     def file(self, name: object, *, what: str = "a table names") -> Path:
         """Return the path of a file.
@@ -112,20 +126,57 @@ class DataFolder:
             raise DatasetError(f"{self.root}: {what} {_shown(name)}, which {wrong}; run uavsim validate")
         return self.root / str(name)
 
-    def _fault_of_file(self, name: str) -> str | None:
+    def open(self, name: object, *, what: str = "a table names", most_bytes: int = MOST_FILE_BYTES) -> BufferedReader:
+        """Open a file to read it.
+
+        Raises:
+            DatasetError: see ``fault``; or what the name led to was exchanged meanwhile.
+        """
+        wrong = self.fault(name, most_bytes=most_bytes)
+        if not wrong:
+            file = open_regular(Path(self._real_root, str(name)), most_bytes=most_bytes)
+            leads_to = Path(
+                f"/proc/self/fd/{file.fileno()}"
+            ).readlink()  # the descriptor; the name may lead elsewhere by now
+            if self._is_inside(str(leads_to)):
+                return file
+            file.close()
+            wrong = "leads outside the data set's folder by a link"
+        raise DatasetError(f"{self.root}: {what} {_shown(name)}, which {wrong}; run uavsim validate")
+
+    def read(self, name: object, *, what: str = "a table names", most_bytes: int = MOST_FILE_BYTES) -> bytes:
+        """Return the bytes of a file.
+
+        Raises:
+            DatasetError: see ``open``.
+        """
+        with self.open(name, what=what, most_bytes=most_bytes) as file:
+            return file.read()
+
+    def names(self, folder: str) -> list[str]:
+        """Return the names in a folder, sorted; [] where it is not there, is no folder, or leads outside."""
+        place = Path(self._real_root, folder)
+        return [] if self.leads_outside(folder) or not place.is_dir() else sorted(path.name for path in place.iterdir())
+
+    def _is_inside(self, real: str) -> bool:
+        return real == self._real_root or real.startswith(f"{self._real_root.rstrip('/')}/")
+
+    def _fault_of_file(self, name: str, most_bytes: int) -> str | None:
         path = f"{self._real_root}/{name}"
         try:
-            mode = os.lstat(path).st_mode
-            if stat.S_ISLNK(mode):
+            found = os.lstat(path)
+            if stat.S_ISLNK(found.st_mode):
                 outside = self.leads_outside(name)
                 if outside:
                     return outside
-                mode = os.stat(path).st_mode  # noqa: PTH116 - a million files: no Path each
+                found = os.stat(path)  # noqa: PTH116 - a million files: no Path each
         except FileNotFoundError:
             return MISSING
         except OSError as error:
             return f"cannot be looked at ({error.strerror})"
-        return None if stat.S_ISREG(mode) else "is not a regular file"
+        if not stat.S_ISREG(found.st_mode):
+            return "is not a regular file"
+        return "is larger than any that is read" if found.st_size > most_bytes else None
 
     def leads_outside(self, name: str) -> str | None:
         """Tell that a name leads out of the folder by a link, however long the chain; None when it does not."""
@@ -133,8 +184,7 @@ class DataFolder:
             real = os.path.realpath(f"{self._real_root}/{name}", strict=False)
         except OSError as error:
             return f"cannot be looked at ({error.strerror})"
-        inside = real == self._real_root or real.startswith(f"{self._real_root.rstrip('/')}/")
-        return None if inside else "leads outside the data set's folder by a link"
+        return None if self._is_inside(real) else "leads outside the data set's folder by a link"
 
 
 def _shown(name: object) -> str:

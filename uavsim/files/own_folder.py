@@ -20,7 +20,7 @@ from typing import Final
 from uavsim.errors import StorageError
 from uavsim.files.whole import create_in, is_temp, refuse_special, replace_in, sweep_temp
 
-__all__ = ["FileMark", "OwnFolder", "mark_of"]
+__all__ = ["FileMark", "OwnFolder", "mark_in", "mark_of"]
 
 _FOLDER_FLAGS: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _MOST_READ: Final = 1 << 32
@@ -64,8 +64,13 @@ class OwnFolder:
     root: Path
 
     @contextmanager
-    def parent(self, key: str, *, make: bool = False) -> Iterator[tuple[int, str]]:
+    def parent(self, key: str, *, make: bool = False, shown: Path | None = None) -> Iterator[tuple[int, str]]:
         """Open the folder that holds ``key``; yields it and the last part of the key.
+
+        Args:
+            key: of a file or folder in this one.
+            make: make folders that are not there.
+            shown: its path for people, where the root's name says nothing to them.
 
         Raises:
             FileNotFoundError: a folder on the way is not there, and ``make`` is not asked for.
@@ -79,14 +84,15 @@ class OwnFolder:
         descriptor = os.open(self.root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
             for depth, part in enumerate(folders, start=1):
-                below = self._step(descriptor, part, make=make, shown="/".join(folders[:depth]))
+                place = shown.parents[len(folders) - depth] if shown else self.root / "/".join(folders[:depth])
+                below = self._step(descriptor, part, make=make, shown=place)
                 os.close(descriptor)
                 descriptor = below
             yield descriptor, name
         finally:
             os.close(descriptor)
 
-    def _step(self, folder: int, part: str, *, make: bool, shown: str) -> int:
+    def _step(self, folder: int, part: str, *, make: bool, shown: Path) -> int:
         try:
             try:
                 return os.open(part, _FOLDER_FLAGS, dir_fd=folder)
@@ -100,7 +106,7 @@ class OwnFolder:
         except OSError as error:
             if error.errno in {errno.ELOOP, errno.ENOTDIR}:
                 raise StorageError(
-                    f"{self.root}/{shown} is a link or a file where a folder of our own belongs; move it away, or choose "
+                    f"{shown} is a link or a file where a folder of our own belongs; move it away, or choose "
                     "another --out"
                 ) from error
             raise
@@ -141,7 +147,7 @@ class OwnFolder:
     def mark(self, key: str) -> FileMark | None:
         """Return the mark of a regular file; None for anything else, and where there is nothing."""
         with suppress(FileNotFoundError), self.parent(key) as (folder, name):
-            return _mark_in(folder, name)
+            return mark_in(folder, name)
         return None
 
     def open_append(self, key: str) -> int:
@@ -344,14 +350,19 @@ class OwnFolder:
             raise OSError(code, os.strerror(code), f"{self.root}/{other}")
 
 
-def _mark_in(folder: int, name: str) -> FileMark | None:
+def mark_in(folder: int, name: str) -> FileMark | None:
+    """Return the mark of a regular file in an open folder; None for anything else.
+
+    Raises:
+        FileNotFoundError: nothing is there.
+    """
     found = os.stat(name, dir_fd=folder, follow_symlinks=False)
     return FileMark(found.st_size, found.st_mtime_ns) if stat.S_ISREG(found.st_mode) else None
 
 
 def _remove_in(folder: int, name: str, mark: FileMark | None) -> bool:
     with suppress(FileNotFoundError):
-        found = _mark_in(folder, name)
+        found = mark_in(folder, name)
         if found is not None and (mark is None or mark.fits(found)):
             os.unlink(name, dir_fd=folder)
             return True

@@ -8,8 +8,9 @@ import stat
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
+from io import BufferedReader
 from pathlib import Path
-from typing import Any, BinaryIO, Final
+from typing import Any, Final
 
 import orjson
 
@@ -46,14 +47,14 @@ def parse_row(data: bytes) -> Any:
         return parse_json(data)  # takes NaN, infinity and lone surrogates, too, and knows what to say of the rest
 
 
-def open_regular(path: Path, *, most_bytes: int = _MOST_BYTES) -> BinaryIO:
+def open_regular(path: Path, *, most_bytes: int = _MOST_BYTES) -> BufferedReader:
     """Open a regular file; a FIFO would wait for ever, a device never end.
 
     Raises:
         DatasetError: not there, not a regular file, too large, or not readable.
     """
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
     except (OSError, ValueError) as error:
         raise DatasetError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from error
     found = os.fstat(descriptor)

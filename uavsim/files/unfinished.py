@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Final
 
 from uavsim.errors import DatasetError
-from uavsim.files.parse import parse_json, read_regular
+from uavsim.files.names import DataFolder
+from uavsim.files.parse import parse_json
 
 __all__ = ["refuse_without_tables"]
 
@@ -20,7 +21,8 @@ def refuse_without_tables(root: Path) -> None:
     Raises:
         DatasetError: says how many scenes there are, and how their tables are written.
     """
-    count = sum(map(_is_committed, sorted((root / _LEDGER).glob("*.json"))))
+    files = DataFolder(root)
+    count = sum(_is_committed(files, f"{_LEDGER}/{name}") for name in files.names(_LEDGER) if name.endswith(".json"))
     if count:
         told = "1 scene is" if count == 1 else f"{count} scenes are"
         raise DatasetError(
@@ -29,9 +31,9 @@ def refuse_without_tables(root: Path) -> None:
         )
 
 
-def _is_committed(path: Path) -> bool:
+def _is_committed(files: DataFolder, name: str) -> bool:
     try:
-        entry = parse_json(read_regular(path, most_bytes=_MOST_ENTRY_BYTES))
+        entry = parse_json(files.read(name, most_bytes=_MOST_ENTRY_BYTES))
     except (DatasetError, OSError, ValueError):  # whoever goes on is told of it by the ledger's own reader
         return False
     return isinstance(entry, dict) and entry.get("state") == "committed"

@@ -14,9 +14,9 @@ import os
 import re
 import stat
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import BinaryIO, Final, Protocol, TypeVar
 
 from uavsim.errors import InputError, StorageError, UavsimError
 from uavsim.files.result_folder import refuse_no_folder
@@ -24,12 +24,15 @@ from uavsim.files.result_folder import refuse_no_folder
 __all__ = [
     "AGAIN",
     "TEMP_SUFFIX",
+    "AnyPlace",
+    "Place",
     "begin_temp",
     "create_in",
     "fsync_folder",
     "is_temp",
     "make_folders",
     "open_folder",
+    "parent_of",
     "refuse_special",
     "remedy_of",
     "replace_bytes",
@@ -45,6 +48,7 @@ __all__ = [
 TEMP_SUFFIX = ".uavsim-tmp"
 AGAIN: Final = "run the same command again"
 _GOES_ON: Final = ", it continues where it stopped"  # a run does; whatever makes one result begins it anew
+_NEW_FILE: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
 _TEMP = re.compile(rf"\..+\.[0-9a-f]{{12}}{re.escape(TEMP_SUFFIX)}")
 
 _REMEDY = {
@@ -146,7 +150,39 @@ def replace_bytes(path: Path, data: bytes) -> None:
         replace_in(folder, path.name, data, shown=path)
 
 
-def write_whole(path: Path, data: bytes) -> Path:
+class Place(Protocol):
+    """A place in a folder that is held open, ``results.ResultPath``; ``str`` of it is its path for people."""
+
+    @property
+    def name(self) -> str:
+        """The last part of its name."""
+
+    def parent(self) -> AbstractContextManager[int]:
+        """Open, and make, the folder that it is in."""
+
+
+AnyPlace = TypeVar("AnyPlace", bound=Path | Place)
+
+
+@contextmanager
+def parent_of(path: Path | Place) -> Iterator[int]:
+    """Open, and make, the folder that a file is to be in.
+
+    Raises:
+        InputError: a file is where the folder is to be.
+        StorageError, OSError: it cannot be made or opened.
+    """
+    if not isinstance(path, Path):
+        with path.parent() as folder:
+            yield folder
+        return
+    refuse_no_folder(path.parent)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with open_folder(path.parent) as folder:
+        yield folder
+
+
+def write_whole(path: AnyPlace, data: bytes) -> AnyPlace:
     """Write a file whole, with its folders, for a result that can be made again: nobody waits for the disk.
 
     Raises:
@@ -158,38 +194,40 @@ def write_whole(path: Path, data: bytes) -> Path:
 
 
 @contextmanager
-def whole_file(path: Path) -> Iterator[BinaryIO]:
+def whole_file(path: Path | Place, *, again: str = AGAIN) -> Iterator[BinaryIO]:
     """Open a file that takes its place, whole, when the context ends well, and is gone when it does not.
 
     A hard link or a file that is there is replaced, never written into.
+
+    Args:
+        path: of the file.
+        again: how to make it again when the disk fails; see ``remedy_of``.
 
     Raises:
         InputError: a file is where its folder is to be, or something that is no regular file has the name: choose another.
         StorageError: it cannot be written.
     """
-    refuse_no_folder(path.parent)
-    with storage_errors(f"write {path}", again=AGAIN):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with open_folder(path.parent) as folder:
-            refuse_special(folder, path.name, shown=path, error=InputError)
-        temp, file = begin_temp(path)
+    with storage_errors(f"write {path}", again=again), parent_of(path) as folder:
+        refuse_special(folder, path.name, shown=path, error=InputError)
+        temp, file = begin_temp(folder, path.name)
         try:
             with file:
                 yield file
                 file.flush()
-                temp.rename(path)
+                os.rename(temp, path.name, src_dir_fd=folder, dst_dir_fd=folder)
         finally:
-            temp.unlink(missing_ok=True)
+            with suppress(FileNotFoundError):
+                os.unlink(temp, dir_fd=folder)
 
 
-def begin_temp(path: Path, *, buffering: int = -1) -> tuple[Path, BinaryIO]:
-    """Make a temp file beside ``path``, locked while it is open: rename it first, then close it.
+def begin_temp(folder: int, name: str, *, buffering: int = -1, mode: int = 0o666) -> tuple[str, BinaryIO]:
+    """Make a temp file for ``name`` in an open folder, locked while it is open: rename it first, then close it.
 
     A sweeper, in another process that begins or ends, takes an unlocked one for a dead writer's.
     """
     while True:
-        temp = path.with_name(_temp_name(path.name))
-        file = temp.open("xb", buffering=buffering)
+        temp = _temp_name(name)
+        file = os.fdopen(os.open(temp, _NEW_FILE, mode, dir_fd=folder), "wb", buffering=buffering)
         fcntl.flock(file, fcntl.LOCK_EX)
         if os.fstat(file.fileno()).st_nlink:  # else a sweeper was faster than the lock
             return temp, file
@@ -257,22 +295,16 @@ def _temp_name(name: str) -> str:
 @contextmanager
 def _written_temp(folder: int, name: str, data: bytes) -> Iterator[str]:
     """Give the name of a temp file that holds the bytes, on disk, and is locked until the context ends; then it is gone."""
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
-    while True:
-        temp = _temp_name(name)
-        with os.fdopen(os.open(temp, flags, 0o644, dir_fd=folder), "wb") as file:
-            fcntl.flock(file, fcntl.LOCK_EX)
-            if os.fstat(file.fileno()).st_nlink == 0:  # a sweeper was faster than the lock
-                continue
-            try:
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
-                yield temp
-            finally:
-                with suppress(FileNotFoundError):
-                    os.unlink(temp, dir_fd=folder)
-            return
+    temp, file = begin_temp(folder, name, mode=0o644)
+    with file:
+        try:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+            yield temp
+        finally:
+            with suppress(FileNotFoundError):
+                os.unlink(temp, dir_fd=folder)
 
 
 def sweep_temp(folder: int, name: str) -> bool:

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from prefect.artifacts import create_image_artifact, create_markdown_artifact, create_table_artifact
 
+from uavsim.escape import markdown_text
 from uavsim.images.codec import decode_rgb
 from uavsim.images.overlay import small_jpeg
 from uavsim.run.finish import ValidationSummary
@@ -45,11 +46,13 @@ def report_scenes(outcomes: Sequence[SceneOutcome], *, title: str) -> None:
 
 def _report_validation(summary: ValidationSummary, title: str) -> None:
     """Show what the validator said."""
-    head = f"# {title}: {'valid' if summary.ok else f'{summary.errors} errors'}\n\n"
+    head = f"# {markdown_text(title)}: {'valid' if summary.ok else f'{summary.errors} errors'}\n\n"
     facts = "\n".join(
-        f"- {key}: {value}" for key, value in summary.facts.items() if not isinstance(value, (dict, list))
+        f"- {key}: {markdown_text(value)}"
+        for key, value in summary.facts.items()
+        if not isinstance(value, (dict, list))
     )
-    findings = "".join(f"\n- {line}" for line in summary.lines)
+    findings = "".join(f"\n- {markdown_text(line)}" for line in summary.lines)
     create_markdown_artifact(markdown=head + facts + findings, key=artifact_key(f"validation {title}"))
 
 

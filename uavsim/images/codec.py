@@ -22,6 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from uavsim.errors import DatasetError, InputError
+from uavsim.files.names import MOST_FILE_BYTES
 from uavsim.files.parse import open_regular
 from uavsim.images import png
 from uavsim.images.png import Filter
@@ -33,6 +34,7 @@ __all__ = [
     "ChannelOrder",
     "Float32Image",
     "ImageSource",
+    "bytes_of",
     "decode_depth",
     "decode_mask",
     "decode_rgb",
@@ -48,6 +50,7 @@ __all__ = [
     "grey_of",
     "image_size",
     "mask_ids_and_tags",
+    "name_of",
 ]
 
 ImageSource: TypeAlias = bytes | str | Path
@@ -59,7 +62,6 @@ MOST_PIXELS: Final = 1 << 25
 """Of an image that is decoded: 8K cameras take fewer."""
 _MOST_PIXELS_A_BYTE: Final = 10_000  # more than PNG and JPEG can pack: a few bytes can claim millions
 
-_MOST_BYTES: Final = 1 << 29
 _PNG_SIGNATURE: Final = b"\x89PNG\r\n\x1a\n"
 _JPEG_SIGNATURE: Final = b"\xff\xd8"
 _JPEG_FRAME_MARKERS: Final = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
@@ -129,7 +131,7 @@ def decode_mask(source: ImageSource) -> UInt8Array:
     """
     rgb = _decode(source, cv2.IMREAD_UNCHANGED)
     if rgb.ndim != 3 or rgb.dtype != np.uint8:
-        raise DatasetError(f"{_name(source)}: a mask has three channels of 8 bits, this has {rgb.shape} {rgb.dtype}")
+        raise DatasetError(f"{name_of(source)}: a mask has three channels of 8 bits, this has {rgb.shape} {rgb.dtype}")
     return rgb
 
 
@@ -146,7 +148,7 @@ def decode_depth(source: ImageSource) -> Float32Image:
     """
     raw = _decode(source, cv2.IMREAD_UNCHANGED)
     if raw.ndim != 2 or raw.dtype != np.uint16:
-        raise DatasetError(f"{_name(source)}: depth has one channel of 16 bits, this has {raw.shape} {raw.dtype}")
+        raise DatasetError(f"{name_of(source)}: depth has one channel of 16 bits, this has {raw.shape} {raw.dtype}")
     return _metres(raw)
 
 
@@ -174,7 +176,7 @@ def decode_tags(source: ImageSource) -> UInt8Array:
     """
     tags = _decode(source, cv2.IMREAD_UNCHANGED)
     if tags.ndim != 2 or tags.dtype != np.uint8:
-        raise DatasetError(f"{_name(source)}: tags have one channel of 8 bits, this has {tags.shape} {tags.dtype}")
+        raise DatasetError(f"{name_of(source)}: tags have one channel of 8 bits, this has {tags.shape} {tags.dtype}")
     return tags
 
 
@@ -211,7 +213,7 @@ def image_size(source: ImageSource) -> tuple[int, int]:
     Raises:
         DatasetError: neither PNG nor JPEG, or too short.
     """
-    return _size(source if isinstance(source, bytes) else _read(source, first_bytes=65536), source)
+    return _size(source if isinstance(source, bytes) else _read_file(source, first_bytes=65536), source)
 
 
 def _size(head: bytes, source: ImageSource) -> tuple[int, int]:
@@ -220,7 +222,7 @@ def _size(head: bytes, source: ImageSource) -> tuple[int, int]:
         return int(width), int(height)
     if head[:2] == _JPEG_SIGNATURE:
         return _jpeg_size(head, source)
-    raise DatasetError(f"{_name(source)}: neither PNG nor JPEG")
+    raise DatasetError(f"{name_of(source)}: neither PNG nor JPEG")
 
 
 def _jpeg_size(head: bytes, source: ImageSource) -> tuple[int, int]:
@@ -235,7 +237,7 @@ def _jpeg_size(head: bytes, source: ImageSource) -> tuple[int, int]:
         ):  # read past, another frame would be found than by libjpeg
             break
         at += 1 if marker == 0xFF else 2 + length
-    raise DatasetError(f"{_name(source)}: a JPEG without a frame header")
+    raise DatasetError(f"{name_of(source)}: a JPEG without a frame header")
 
 
 def _checked(pixels: npt.NDArray[Any], order: ChannelOrder) -> npt.NDArray[Any]:
@@ -274,17 +276,17 @@ def _sound(source: ImageSource) -> bytes:
     Raises:
         DatasetError: it claims more than an image has.
     """
-    data = source if isinstance(source, bytes) else _read(source)
+    data = bytes_of(source)
     width, height = _size(data, source)
     if not 0 < width * height <= min(MOST_PIXELS, _MOST_PIXELS_A_BYTE * len(data)):
         raise DatasetError(
-            f"{_name(source)}: {width} x {height} pixels in {len(data)} bytes; an image has {MOST_PIXELS:,} at most"
+            f"{name_of(source)}: {width} x {height} pixels in {len(data)} bytes; an image has {MOST_PIXELS:,} at most"
         )
     if data.startswith(_PNG_SIGNATURE):
         if not png.has_whole_chunks(data):
-            raise DatasetError(f"{_name(source)}: not a readable image: a chunk goes past the file's end")
+            raise DatasetError(f"{name_of(source)}: not a readable image: a chunk goes past the file's end")
     elif data.count(_JPEG_SCAN) > _MOST_SCANS:
-        raise DatasetError(f"{_name(source)}: not a readable image: more than {_MOST_SCANS} scans")
+        raise DatasetError(f"{name_of(source)}: not a readable image: more than {_MOST_SCANS} scans")
     return data
 
 
@@ -297,19 +299,29 @@ def _decode(source: ImageSource, flag: int) -> npt.NDArray[Any]:
     try:
         pixels = cv2.imdecode(np.frombuffer(data, dtype=np.uint8), flag)
     except cv2.error as error:
-        raise DatasetError(f"{_name(source)}: not a readable image") from error
+        raise DatasetError(f"{name_of(source)}: not a readable image") from error
     if pixels is None:
-        raise DatasetError(f"{_name(source)}: not a readable image")
+        raise DatasetError(f"{name_of(source)}: not a readable image")
     if pixels.ndim == 3:
         code = cv2.COLOR_BGR2RGB if pixels.shape[2] == 3 else cv2.COLOR_BGRA2RGB
         return cast("npt.NDArray[Any]", cv2.cvtColor(pixels, code))
     return cast("npt.NDArray[Any]", pixels)
 
 
-def _read(path: str | Path, *, first_bytes: int = -1) -> bytes:
-    with open_regular(Path(path), most_bytes=_MOST_BYTES) as file:
+def _read_file(path: str | Path, *, first_bytes: int = -1) -> bytes:
+    with open_regular(Path(path), most_bytes=MOST_FILE_BYTES) as file:
         return file.read(first_bytes)
 
 
-def _name(source: ImageSource) -> str:
+def bytes_of(source: ImageSource) -> bytes:
+    """Return the bytes of a file that is no larger than any that is read.
+
+    Raises:
+        DatasetError: missing, not a regular file, or too large.
+    """
+    return source if isinstance(source, bytes) else _read_file(source)
+
+
+def name_of(source: ImageSource) -> str:
+    """Return what to call a source in a message."""
     return f"{len(source)} bytes" if isinstance(source, bytes) else str(source)

@@ -7,14 +7,13 @@ brighter, 0 where it became darker. Records are in the order of time. A file wit
 from __future__ import annotations
 
 import io
-from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from uavsim.errors import DatasetError
-from uavsim.images.codec import ImageSource
+from uavsim.images.codec import ImageSource, bytes_of, name_of
 
 __all__ = ["EVENT", "Events", "decode_events", "encode_events"]
 
@@ -36,11 +35,7 @@ def decode_events(source: ImageSource) -> Events:
     Raises:
         DatasetError: missing, or no whole file of events.
     """
-    name = f"{len(source)} bytes" if isinstance(source, bytes) else str(source)
-    try:
-        data = source if isinstance(source, bytes) else Path(source).read_bytes()
-    except OSError as error:
-        raise DatasetError(f"{name}: cannot be read: {error.strerror}") from error
+    data, name = bytes_of(source), name_of(source)
     start = len(_head(0))
     count, rest = divmod(len(data) - start, EVENT.itemsize)
     if count < 0 or rest or data[:start] != _head(count):

@@ -7,14 +7,13 @@ A file is the float32 202021.25, width and height as int32, then float32 (u, v) 
 from __future__ import annotations
 
 import struct
-from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
 from uavsim.errors import DatasetError
-from uavsim.images.codec import Float32Image, ImageSource
+from uavsim.images.codec import Float32Image, ImageSource, bytes_of, name_of
 
 __all__ = ["decode_flow", "encode_flow"]
 
@@ -37,11 +36,7 @@ def decode_flow(source: ImageSource) -> Float32Image:
     Raises:
         DatasetError: not a whole ``.flo`` file.
     """
-    name = f"{len(source)} bytes" if isinstance(source, bytes) else str(source)
-    try:
-        data = source if isinstance(source, bytes) else Path(source).read_bytes()
-    except OSError as error:
-        raise DatasetError(f"{name}: cannot be read: {error.strerror}") from error
+    data, name = bytes_of(source), name_of(source)
     magic, width, height = _HEAD.unpack_from(data) if len(data) >= _HEAD.size else (0.0, 0, 0)
     if magic != _MAGIC or min(width, height) < 1 or len(data) != _HEAD.size + 8 * width * height:
         raise DatasetError(f"{name}: not a whole .flo file")

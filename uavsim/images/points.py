@@ -7,14 +7,13 @@ metres; intensity 0..255; ring 0 is the lowest beam.
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from uavsim.errors import DatasetError
-from uavsim.images.codec import ImageSource
+from uavsim.images.codec import ImageSource, bytes_of, name_of
 from uavsim.typing import IntArray
 
 __all__ = [
@@ -80,11 +79,7 @@ def decode_owners(source: ImageSource) -> npt.NDArray[np.uint16]:
 
 
 def _rows(source: ImageSource, dtype: str, width: int) -> npt.NDArray[Any]:
-    name = f"{len(source)} bytes" if isinstance(source, bytes) else str(source)
-    try:
-        data = source if isinstance(source, bytes) else Path(source).read_bytes()
-    except OSError as error:
-        raise DatasetError(f"{name}: cannot be read: {error.strerror}") from error
+    data, name = bytes_of(source), name_of(source)
     if len(data) % (np.dtype(dtype).itemsize * width):
         raise DatasetError(f"{name}: no whole number of points")
     return np.frombuffer(data, dtype).reshape(-1, width)

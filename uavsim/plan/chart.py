@@ -118,12 +118,12 @@ def _footprints(plan: ScenePlan) -> FloatArray:
     """Return (cameras x drones, 4, 2) ground corners of every camera at the scene's first image, camera by camera."""
     map_SE3_flu = plan.swarm.map_SE3_flu[0]
     quads = []
-    for spec in plan.rig:
+    for spec in plan.cameras:
         quads.append(
             pinhole.ground_footprint(
-                map_SE3_flu @ spec.flu_SE3_optical,
-                intrinsic=pinhole.intrinsic(width_px=spec.width_px, height_px=spec.height_px, fov_deg=spec.fov_deg),
-                size_px=(spec.width_px, spec.height_px),
+                map_SE3_flu @ spec.flu_SE3_sensor,
+                intrinsic=spec.camera.intrinsic,
+                size_px=(spec.camera.width_px, spec.camera.height_px),
                 ground_z_m=plan.town.ground_z_m,
                 reach_m=_REACH_M,
             )

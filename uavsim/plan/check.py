@@ -10,19 +10,19 @@ from typing import Any, Final
 import numpy as np
 
 from uavsim.config.formation import Formation
-from uavsim.config.library import KINDS, Library, kind_of
+from uavsim.config.library import Library, kind_of, kinds
 from uavsim.config.load import Loaded, load, shown
 from uavsim.config.schema import SCHEMA_COMMENT
 from uavsim.errors import ConfigError, InputError, UnknownNameError
 from uavsim.geometry import quaternion
 from uavsim.geometry.se3 import SE3
 from uavsim.plan import checks
-from uavsim.plan.corner_cases import check_words
 from uavsim.plan.numbering import town_scenes
 from uavsim.plan.path import fly_route
 from uavsim.plan.scenes import plan_scenes
 from uavsim.plan.swarm import formation_offsets
 from uavsim.plan.weather import weather_track
+from uavsim.records.ingredients import file_kinds
 from uavsim.records.plan import SwarmTrajectory
 from uavsim.registry import nearest, pick
 
@@ -72,8 +72,11 @@ def _check(path: Path, library: Library, search_dirs: Sequence[Path]) -> Finding
     kind = "?"
     try:
         kind = _kind(path)
-        loaded: Loaded[Any] = load(path, KINDS[kind])
-        _DEEPER[kind](loaded, library.beside(path), [*search_dirs])
+        loaded: Loaded[Any] = load(path, kinds()[kind])
+        if kind in _DEEPER:
+            _DEEPER[kind](loaded, library.beside(path), [*search_dirs])
+        elif (deeper := file_kinds()[kind].check) is not None:
+            deeper.load()(loaded)
     except ConfigError as error:
         return Finding(path, kind, str(error))
     except InputError as error:
@@ -90,16 +93,16 @@ def _kind(path: Path) -> str:
         raise ConfigError(f"{shown(path)}: cannot be read: {error.strerror}") from error
     match = SCHEMA_COMMENT.match(first)
     kind = match[1] if match else kind_of(path)
-    if kind in KINDS:
+    if kind in kinds():
         return kind
     if match:
-        guess = nearest(match[1], KINDS)
-        hint = f"did you mean {guess}.json?" if guess else f"known: {', '.join(KINDS)}"
+        guess = nearest(match[1], kinds())
+        hint = f"did you mean {guess}.json?" if guess else f"known: {', '.join(kinds())}"
         raise ConfigError(f"{shown(path)}:1: there is no schema {match[1]}.json; {hint}")
     raise ConfigError(
-        f"{shown(path)}:1: cannot tell what this file is: put it into flight_plans/corner_cases, datasets, encounters, "
-        f"formations, rigs or weather, "
-        f"or begin it with '# yaml-language-server: $schema=.schemas/KIND.json', KIND one of {', '.join(KINDS)}"
+        f"{shown(path)}:1: cannot tell what this file is: put it into flight_plans/datasets, formations, "
+        f"rigs, weather, {', '.join(file.folder for file in file_kinds().values())}, "
+        f"or begin it with '# yaml-language-server: $schema=.schemas/KIND.json', KIND one of {', '.join(kinds())}"
     )
 
 
@@ -147,11 +150,6 @@ def _weather(loaded: Loaded[Any], _: Library, __: list[Path]) -> None:
     weather_track(loaded, scene_us=10_000_000)
 
 
-def _corner_cases(loaded: Loaded[Any], _: Library, __: list[Path]) -> None:
-    """Every tag is a word of the file, and every word means one thing."""
-    check_words(loaded)
-
-
 def _run(loaded: Loaded[Any], library: Library, _: list[Path]) -> None:
     """The data set is there."""
     if loaded.model.dataset is None:
@@ -174,8 +172,6 @@ _DEEPER: Final[dict[str, Callable[[Loaded[Any], Library, list[Path]], None]]] = 
     "routes": _routes,
     "formation": _formation,
     "weather": _weather,
-    "encounters": _nothing_more,
-    "corner_cases": _corner_cases,
     "dataset": _dataset,
     "run": _run,
     "events": _nothing_more,

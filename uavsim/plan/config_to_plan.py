@@ -6,77 +6,59 @@ import numpy as np
 
 from uavsim.config.dataset import Degradations, Images, Labels
 from uavsim.config.load import Loaded
-from uavsim.config.rig import Lidar, Rig
+from uavsim.config.rig import Block, Rig
 from uavsim.config.town import TownConfig
+from uavsim.records.modalities import LIDAR, ordered
 from uavsim.records.plan import (
-    CameraSpec,
     DegradationPlan,
     ImageFormat,
     LabelPlan,
-    LidarSpec,
     SwarmTrajectory,
     TownSite,
 )
+from uavsim.records.sensors import CameraParams, SensorSpec
 
-__all__ = ["cameras", "degradation_plan", "describe", "image_format", "label_plan", "lidar", "lidar_spec", "town_site"]
+__all__ = ["block_sensor", "degradation_plan", "describe", "image_format", "label_plan", "sensors", "town_site"]
 
 _MAP_BORDER_M = 20.0
 
 
-def cameras(rig: Rig) -> tuple[CameraSpec, ...]:
-    """Write every camera out with the numbers that it takes from its rig."""
-    return tuple(
-        CameraSpec(
+def sensors(rig: Loaded[Rig], *, step_us: int) -> tuple[SensorSpec, ...]:
+    """Write every sensor out, cameras with the numbers that they take from their rig.
+
+    Raises:
+        ConfigError: a sensor cannot work at this step.
+    """
+    model = rig.model
+    cameras = [
+        SensorSpec(
             name=name,
             mount_t_m=camera.mount_m,
             mount_rpy_deg=(camera.roll_deg, camera.pitch_deg, camera.yaw_deg),
-            width_px=camera.width_px or rig.width_px,
-            height_px=camera.height_px or rig.height_px,
-            fov_deg=camera.fov_deg or rig.fov_deg,
-            sensors=camera.sensors or rig.sensors,
+            params=CameraParams(
+                width_px=camera.width_px or model.width_px,
+                height_px=camera.height_px or model.height_px,
+                fov_deg=camera.fov_deg or model.fov_deg,
+            ),
+            modalities=tuple(m.name for m in ordered(camera.sensors or model.sensors)),
         )
-        for name, camera in rig.cameras.items()
-    )
+        for name, camera in model.cameras.items()
+    ]
+    blocks: list[tuple[tuple[str, ...], str, str, Block]] = []  # place in the file, sensor's name, modality, block
+    if model.lidar is not None:
+        blocks.append((("lidar",), "", LIDAR, model.lidar))
+    blocks += [(("mounted", name, mounted.sensor[0]), name, *mounted.sensor) for name, mounted in model.mounted.items()]
+    for place, _, _, block in blocks:
+        if fault := block.fault(step_us=step_us):
+            raise rig.error((*place, fault[0]), fault[1])
+    others = (block_sensor(block, name=name, modality=m, step_us=step_us) for _, name, m, block in blocks)
+    return (*cameras, *others)
 
 
-def lidar(rig: Loaded[Rig], *, step_us: int) -> LidarSpec | None:
-    """Return the lidar that every drone carries, None where the rig has none.
-
-    Raises:
-        ConfigError: it would not make one whole turn each step, or has fewer points than beams.
-    """
-    wanted = rig.model.lidar
-    if wanted is None:
-        return None
-    turns_hz = 1e6 / step_us
-    if wanted.rotation_hz is not None and abs(wanted.rotation_hz - turns_hz) > 1e-6 * turns_hz:
-        raise rig.error(
-            ("lidar", "rotation_hz"),
-            f"{wanted.rotation_hz:g} turns a second are not one a step of {step_us / 1e6:g} s; leave it out, or write "
-            f"{turns_hz:g}",
-        )
-    if wanted.points_per_second < wanted.channels * turns_hz:
-        raise rig.error(
-            ("lidar", "points_per_second"),
-            f"{wanted.points_per_second} are less than one a channel and turn: {wanted.channels} channels at "
-            f"{turns_hz:g} turns a second need {wanted.channels * turns_hz:g}",
-        )
-    return lidar_spec(wanted, step_us=step_us)
-
-
-def lidar_spec(wanted: Lidar, *, step_us: int) -> LidarSpec:
-    """Write a lidar out; each step is one whole turn of it."""
-    turns_hz = 1e6 / step_us
-    return LidarSpec(
-        mount_t_m=wanted.mount_m,
-        mount_rpy_deg=(wanted.roll_deg, wanted.pitch_deg, wanted.yaw_deg),
-        channels=wanted.channels,
-        range_m=wanted.range_m,
-        points_per_second=wanted.points_per_second,
-        rotation_hz=turns_hz,
-        upper_fov_deg=wanted.upper_fov_deg,
-        lower_fov_deg=wanted.lower_fov_deg,
-    )
+def block_sensor(block: Block, *, name: str, modality: str, step_us: int) -> SensorSpec:
+    """Write a sensor that is no camera out."""
+    turn_deg = (block.roll_deg, block.pitch_deg, block.yaw_deg)
+    return SensorSpec(name, block.mount_m, turn_deg, block.params(step_us=step_us), (modality,))
 
 
 def town_site(town: TownConfig) -> TownSite:

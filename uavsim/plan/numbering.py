@@ -182,7 +182,10 @@ def as_text(numbers: Sequence[int]) -> str:
 
 def scene_rng(seed: int, number: int, stream: str) -> np.random.Generator:
     """Return the random numbers of one purpose in one scene; they depend on nothing but the arguments."""
-    return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(number, _STREAMS[stream])))
+    key = (
+        _STREAMS[stream] if stream in _STREAMS else int.from_bytes(stream.encode())
+    )  # by their names, those that packages add
+    return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(number, key)))
 
 
 def scene_seed(seed: int, number: int, *, stream: str = "seed") -> int:

@@ -10,9 +10,7 @@ from typing import Final, TypeVar
 import numpy as np
 
 from uavsim.config.backends import backend_of
-from uavsim.config.corner_cases import CornerCases
 from uavsim.config.dataset import DatasetConfig, NameSchedule, TownShare
-from uavsim.config.encounters import EncountersConfig
 from uavsim.config.formation import Formation
 from uavsim.config.library import Library
 from uavsim.config.load import Loaded
@@ -23,22 +21,21 @@ from uavsim.config.town import TownConfig
 from uavsim.errors import InputError, UnknownNameError
 from uavsim.plan import checks, numbering
 from uavsim.plan.config_to_plan import (
-    cameras,
     degradation_plan,
     describe,
     image_format,
     label_plan,
-    lidar,
+    sensors,
     town_site,
 )
-from uavsim.plan.corner_cases import open_cases, scene_cases
-from uavsim.plan.intruders import Place, first_steps, open_encounters, scene_intruders
+from uavsim.plan.ingredients import ScenePlanner, SceneToFill, planners
 from uavsim.plan.path import FlightPath, fly_route
 from uavsim.plan.swarm import fly_swarm, formation_altitude
-from uavsim.plan.traffic import traffic_plan
 from uavsim.plan.weather import PRESETS, preset_track, weather_track
+from uavsim.records.ingredients import INGREDIENTS
 from uavsim.records.modalities import camera_sensors, modality
-from uavsim.records.plan import CameraSpec, IntruderPlan, LidarSpec, PlanNotes, ScenePlan, SwarmTrajectory, WeatherTrack
+from uavsim.records.plan import PlanNotes, ScenePlan, SwarmTrajectory, WeatherTrack
+from uavsim.records.sensors import SensorSpec
 from uavsim.registry import pick
 
 __all__ = ["dataset_towns", "plan_scenes"]
@@ -126,12 +123,10 @@ class _Desk:
     town: Loaded[TownConfig]
     routes: Loaded[RoutesConfig]
     route_names: tuple[str, ...]
-    rig: tuple[CameraSpec, ...]
-    lidar: LidarSpec | None
+    rig: tuple[SensorSpec, ...]
     rig_name: str
-    cases: Loaded[CornerCases] | None
-    whole_samples: int  # encounters are solved for the whole scene, of which fewer samples may be flown
-    encounters: Loaded[EncountersConfig] | None = None
+    ingredients: dict[str, ScenePlanner]
+    whole_samples: int  # some ingredients are solved for the whole scene, of which fewer samples may be flown
     formations: dict[str, Loaded[Formation]] = field(default_factory=dict)
     weathers: dict[str, WeatherTrack] = field(default_factory=dict)
     paths: dict[tuple[str, float, bool], FlightPath] = field(default_factory=dict)
@@ -153,6 +148,10 @@ class _Desk:
         site = _located(dataset, ("towns", own.town), lambda: library.town(own.town))
         routes = library.routes(site.model.name)
         rig = _located(dataset, ("rig",), lambda: library.rig(model.rig, named_in=dataset.source.path))
+        specs = _given_by(dataset, rig)
+        cameras = tuple(spec for spec in specs if spec.params.is_optical)
+        fill = planners(dataset, library, share=model.towns[own.town], town=site.model, rig=cameras)
+        whole = any(INGREDIENTS.pick(name).whole_scenes for name in fill)
         desk = cls(
             library=library,
             dataset=dataset,
@@ -161,12 +160,10 @@ class _Desk:
             town=site,
             routes=routes,
             route_names=_route_names(dataset, own.town, routes),
-            rig=_given_by(dataset, rig),
-            lidar=lidar(rig, step_us=round(model.step_s * 1e6)),
+            rig=specs,
             rig_name=rig.name,
-            encounters=open_encounters(dataset, library),
-            whole_samples=max(model.samples, named.model.samples if model.encounters else 0),
-            cases=open_cases(dataset, library),
+            ingredients=fill,
+            whole_samples=max(model.samples, named.model.samples if whole else 0),
         )
         desk.look_up_every_name()
         return desk
@@ -228,7 +225,9 @@ class _Desk:
         route, start_share = self.route_of(turn)
         altitude_m = numbering.altitude_of(model.altitude_m, numbering.scene_rng(seed, number, "altitude"), number=turn)
         whole = self.fly(formation, route, start_share=start_share, altitude_m=altitude_m, number=number)
-        swarm, intruders = self.with_intruders(whole, number)
+        steps = (model.samples - 1) * self.keyframe_steps + 1
+        swarm = SwarmTrajectory(whole.drone_ids, whole.map_SE3_flu[:steps])
+        scene = SceneToFill(number, turn, weather_name, whole, swarm, dataset_seed=seed)
         site = self.town.model
         return ScenePlan(
             dataset=self.dataset.name,
@@ -249,7 +248,9 @@ class _Desk:
             sweeps_per_keyframe=model.sweeps_per_keyframe,
             rig=self.rig,
             swarm=swarm,
-            traffic=traffic_plan(model.traffic, vehicles=self.share.vehicles),
+            ingredients={
+                name: planned for name, planner in self.ingredients.items() if (planned := planner(scene)) is not None
+            },
             weather=weather,
             images=image_format(model.images),
             splits=numbering.splits_of(model.splits, number),
@@ -259,28 +260,10 @@ class _Desk:
             ),
             max_formation_error_m=model.max_formation_error_m,
             wind_map_mps=model.wind_mps,
-            lidar=self.lidar,
             labels=label_plan(model.labels),
             recording=model.recording,
-            intruders=intruders,
-            corner_cases=scene_cases(
-                self.dataset,
-                self.cases,
-                number=number,
-                turn=turn,
-                weather=weather_name,
-                seen_by=(swarm, self.rig, site),
-            ),
             notes=PlanNotes(dataset_seed=seed, route_row=route.rsplit("_col", 1)[0], route_start_share=start_share),
         )
-
-    def with_intruders(self, whole: SwarmTrajectory, number: int) -> tuple[SwarmTrajectory, tuple[IntruderPlan, ...]]:
-        """Return what is flown of the swarm's whole scene, with what flies into its way."""
-        if self.encounters is None:
-            return whole, ()
-        place = Place(self.town.model, self.rig, whole, step_s=self.dataset.model.step_s)
-        found = scene_intruders(self.encounters, place, seed=self.dataset.model.seed, number=number)
-        return first_steps(whole, found, count=(self.dataset.model.samples - 1) * self.keyframe_steps + 1)
 
     def route_of(self, turn: int) -> tuple[str, float]:
         """Return the route of the town's scene ``turn``, and how far along the route it starts (0..1)."""
@@ -342,19 +325,21 @@ def _located(dataset: Loaded[DatasetConfig], place: tuple[str | int, ...], look_
         raise dataset.error(place, str(error)) from error
 
 
-def _given_by(dataset: Loaded[DatasetConfig], rig: Loaded[Rig]) -> tuple[CameraSpec, ...]:
-    """Return the rig's cameras.
+def _given_by(dataset: Loaded[DatasetConfig], rig: Loaded[Rig]) -> tuple[SensorSpec, ...]:
+    """Return the rig's sensors.
 
     Raises:
-        ConfigError: the data set's topology cannot give a sensor of theirs.
+        ConfigError: the data set's topology cannot give one of them, or it cannot work at the data set's step.
     """
     topology = dataset.model.topology
     server = backend_of(topology).sensors_from
-    specs = cameras(rig.model)
+    specs = sensors(rig, step_us=round(dataset.model.step_s * 1e6))
     for spec in specs:
-        for name in spec.sensors:
+        for name in spec.modalities:
             if not modality(name).given_by(server):
                 given = ", ".join(n for n, sensor in camera_sensors().items() if sensor.given_by(server))
+                if not spec.params.is_optical:
+                    raise rig.error(("mounted", spec.name), f"topology {topology} cannot give {name!r}")
                 here = ("cameras", spec.name, "sensors") if rig.model.cameras[spec.name].sensors else ("sensors",)
                 raise rig.error(
                     here, f"topology {topology} cannot give {name!r}; its cameras give {given} (camera {spec.name})"

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 
+from uavsim.escape import markdown_text
 from uavsim.publish.certificate import block
 from uavsim.publish.croissant import PackedFile
 from uavsim.publish.parquet import BOX_FIELDS, FIELDS
 from uavsim.publish.statements import Facts, Statements
+from uavsim.publish.verify import vouch
 from uavsim.typing import JsonDict
 
 __all__ = ["card"]
@@ -22,21 +24,22 @@ def card(
     splits: Mapping[str, Sequence[PackedFile]],
     certificate: JsonDict | None,
     shards: bool,
+    contents: str,
 ) -> str:
-    """Return the card as Markdown."""
+    """Return the card as Markdown; ``contents`` is the hash of the list of all other files."""
     return "\n".join(
         [
             *_header(facts, licence=licence, splits=splits),
-            f"# {facts.name}",
+            f"# {markdown_text(facts.name)}",
             "",
-            said.description,
+            markdown_text(said.description),
             "",
-            *_use(facts, list(splits), shards=shards),
+            *_use(facts, list(splits), shards=shards, contents=contents),
             *_columns(),
             "## What it is good for, and what not",
             "",
             *(
-                f"**{title}.** {text}\n"
+                f"**{title}.** {markdown_text(text)}\n"
                 for title, text in {
                     "Uses": said.uses,
                     "Limitations": said.limitations,
@@ -73,7 +76,7 @@ def _header(facts: Facts, *, licence: str, splits: Mapping[str, Sequence[PackedF
 _SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"), (10**7, "1M<n<10M"))
 
 
-def _use(facts: Facts, splits: list[str], *, shards: bool) -> list[str]:
+def _use(facts: Facts, splits: list[str], *, shards: bool, contents: str) -> list[str]:
     lines = [
         "## Use",
         "",
@@ -95,7 +98,7 @@ def _use(facts: Facts, splits: list[str], *, shards: bool) -> list[str]:
             f'Then `NuScenes("{facts.version}", dataroot="dataset")`. `shards/index.csv` says where each file lies.',
             "",
         ]
-    return [*lines, "`uavsim verify .` or `sha256sum -c SHA256SUMS` checks a download.", ""]
+    return [*lines, "`uavsim verify .` or `sha256sum -c SHA256SUMS` checks a download.", "", vouch(contents), ""]
 
 
 def _columns() -> list[str]:

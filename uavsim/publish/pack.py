@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -14,8 +15,9 @@ from typing import Final
 from uavsim.access import Dataset, Scene
 from uavsim.dataset.dialects import dialect_of
 from uavsim.dataset.reader import DatasetReader, open_dataset
-from uavsim.errors import DatasetError, InputError, StorageError
-from uavsim.files.names import check_part
+from uavsim.errors import DatasetError, InputError
+from uavsim.files.names import DataFolder, check_part
+from uavsim.files.results import ResultPath
 from uavsim.files.whole import write_whole
 from uavsim.publish.card import card
 from uavsim.publish.certificate import certificate_of
@@ -24,13 +26,14 @@ from uavsim.publish.licences import licence_of
 from uavsim.publish.parquet import ParquetShards, rows_of
 from uavsim.publish.shards import files_of_dataset, write_shards
 from uavsim.publish.statements import Facts, statements
+from uavsim.publish.verify import CARD, SUMS, list_hash
 from uavsim.store.local import LocalOutput
 
-__all__ = ["SUMS", "PublishRequest", "Published", "publish", "sha256_of"]
+__all__ = ["PublishRequest", "Published", "publish"]
 
-SUMS: Final = "SHA256SUMS"
 _HUB_SPLITS: Final = {"uav_train": "train", "uav_val": "validation", "uav_test": "test"}
 _UNSPLIT: Final = "all"
+_PLAIN: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 _URL: Final = re.compile(r"https?://[^\s/]+\S*")
 
 
@@ -57,15 +60,16 @@ class PublishRequest:
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """What was written."""
+    """What was written; ``sums_sha256`` is the hash of ``SHA256SUMS``, which proves the whole pack."""
 
     files: int
     size_bytes: int
     rows: int
     certified_scenes: int
+    sums_sha256: str
 
 
-def publish(data: Dataset, out: Path, request: PublishRequest) -> Published:
+def publish(data: Dataset, folder: Path, request: PublishRequest) -> Published:
     """Write a pack into a new folder.
 
     Raises:
@@ -73,19 +77,20 @@ def publish(data: Dataset, out: Path, request: PublishRequest) -> Published:
         DatasetError: the data set is damaged, or has no images.
         StorageError: the folder cannot be written.
     """
-    if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise InputError(f"{out}: holds something already; name a new folder")
     licence = licence_of(request.licence)
     _check_words(request)
     name = check_part(request.name or data.info.get("dataset") or data.root.resolve().name, what="the data set's name")
+    out = ResultPath.open(folder)
+    if not out.is_empty():
+        raise InputError(f"{out}: holds something already; name a new folder")
     certificate = certificate_of(LocalOutput(data.root.absolute()))
     facts, parquet, rows = _write_parquet(data, out / "data", name=name)
     if not rows:
         raise DatasetError(f"{data.root}: no image of its samples is there; nothing can be published")
     reader = _raw_reader(data)
-    tars = write_shards(data.root, files_of_dataset(reader), out / "shards") if request.shards else []
-    splits = {split: [packed(out, path) for path in paths] for split, paths in parquet.items()}
-    others = [packed(out, path) for path in tars]
+    tars = write_shards(DataFolder(data.root), files_of_dataset(reader), out / "shards") if request.shards else []
+    splits = {split: [packed(path) for path in paths] for split, paths in parquet.items()}
+    others = [packed(path) for path in tars]
     said = statements(facts, certificate)
     metadata = croissant(
         name=name,
@@ -97,35 +102,45 @@ def publish(data: Dataset, out: Path, request: PublishRequest) -> Published:
         splits=splits,
         others=others,
     )
-    told = card(facts, said, licence=request.licence, splits=splits, certificate=certificate, shards=request.shards)
     small = [
         write_whole(out / "croissant.json", (json.dumps(metadata, indent=1) + "\n").encode()),
-        write_whole(out / "README.md", told.encode()),
         write_whole(out / "LICENSE", licence.text.encode()),
     ]
-    files = [*(f for found in splits.values() for f in found), *others, *(packed(out, path) for path in small)]
-    files.sort(key=lambda file: file.name)
-    write_whole(out / SUMS, "".join(f"{file.sha256}  {file.name}\n" for file in files).encode())
-    size = sum(file.size_bytes for file in files)
-    return Published(len(files), size, rows, len(certificate["scenes"]) if certificate else 0)
+    files = [*(f for found in splits.values() for f in found), *others, *map(packed, small)]
+    told = card(
+        facts,
+        said,
+        licence=request.licence,
+        splits=splits,
+        certificate=certificate,
+        shards=request.shards,
+        contents=list_hash(_lines(files)),
+    )
+    files.append(packed(write_whole(out / CARD, told.encode())))
+    sums = "".join(_lines(files)).encode()
+    write_whole(out / SUMS, sums)
+    return Published(
+        files=len(files),
+        size_bytes=sum(file.size_bytes for file in files),
+        rows=rows,
+        certified_scenes=len(certificate["scenes"]) if certificate else 0,
+        sums_sha256=hashlib.sha256(sums).hexdigest(),
+    )
 
 
-def packed(out: Path, path: Path) -> PackedFile:
-    """Return name, size and hash of a file of the pack."""
-    return PackedFile(path.relative_to(out).as_posix(), path.stat().st_size, sha256_of(path))
+def _lines(files: list[PackedFile]) -> list[str]:
+    """Return the lines of ``SHA256SUMS``."""
+    return [f"{file.sha256}  {file.name}\n" for file in sorted(files, key=lambda file: file.name)]
 
 
-def sha256_of(path: Path) -> str:
-    """Return the hash of a file.
+def packed(path: ResultPath) -> PackedFile:
+    """Return name, size and hash of a file of the pack.
 
     Raises:
         StorageError: it cannot be read.
     """
-    try:
-        with path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
-    except OSError as error:
-        raise StorageError(f"{path}: cannot be read: {error.strerror}") from error
+    with path.open_to_read() as file:
+        return PackedFile(path.key, os.fstat(file.fileno()).st_size, hashlib.file_digest(file, "sha256").hexdigest())
 
 
 def _raw_reader(data: Dataset) -> DatasetReader:
@@ -144,14 +159,14 @@ def _check_words(request: PublishRequest) -> None:
         raise InputError(f"--date {request.date!r} is no day; write it as 2026-11-22") from error
 
 
-def _write_parquet(data: Dataset, folder: Path, *, name: str) -> tuple[Facts, dict[str, list[Path]], int]:
+def _write_parquet(data: Dataset, folder: ResultPath, *, name: str) -> tuple[Facts, dict[str, list[ResultPath]], int]:
     split_of = {scene: split for split, scenes in data.splits.items() for scene in scenes}
-    facts = Facts(name, data.version)
+    facts = Facts(name, _plain(data.version, what="version"))
     shards: dict[str, ParquetShards] = {}
     with ExitStack() as stack:
         for scene in data:
             split = split_of.get(scene.name, _UNSPLIT)
-            hub = check_part(_HUB_SPLITS.get(split, split), what="split")
+            hub = _plain(_HUB_SPLITS.get(split, split), what="split")
             if hub not in shards:
                 shards[hub] = stack.enter_context(ParquetShards(folder, hub))
             for sample in scene:
@@ -161,6 +176,19 @@ def _write_parquet(data: Dataset, folder: Path, *, name: str) -> tuple[Facts, di
     rows = sum(shard.row_count for shard in shards.values())
     facts.images = rows
     return facts, {split: shard.paths for split, shard in shards.items() if shard.paths}, rows
+
+
+def _plain(name: str, *, what: str) -> str:
+    """Return a name that stands in the card's code and the Hub's configuration.
+
+    Raises:
+        DatasetError: it is not plain.
+    """
+    if not _PLAIN.fullmatch(name):
+        raise DatasetError(
+            f"the {what} {name[:100]!a} cannot be published: the Hub takes letters, digits, _, - and . only"
+        )
+    return name
 
 
 def _count(facts: Facts, scene: Scene) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractContextManager, ExitStack, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
@@ -18,7 +18,8 @@ import pyarrow.parquet as pq
 
 from uavsim.access import Image, Sample
 from uavsim.access.shown import boxes_shown
-from uavsim.files.whole import AGAIN, storage_errors
+from uavsim.files.results import ResultPath
+from uavsim.files.whole import AGAIN, storage_errors, whole_file
 from uavsim.images import codec
 from uavsim.typing import JsonDict
 
@@ -106,7 +107,7 @@ def _mask(image: Image) -> JsonDict | None:
     name = image.layers.get("instance")
     if name is None:
         return None
-    return {"bytes": image.files.file(name).read_bytes(), "path": Path(name).name}
+    return {"bytes": image.files.read(name), "path": Path(name).name}
 
 
 def _objects(sample: Sample, image: Image) -> list[JsonDict]:
@@ -133,13 +134,15 @@ def _objects(sample: Sample, image: Image) -> list[JsonDict]:
 class ParquetShards:
     """Writes ``<split>-00000.parquet``, ... of one split; a new shard begins when one is large enough."""
 
-    def __init__(self, folder: Path, split: str) -> None:
+    def __init__(self, folder: ResultPath, split: str) -> None:
         self._folder, self._split = folder, split
+        self._again = f"remove {folder.shown.parent} and {AGAIN}"
         self._schema = pa.schema([(name, kind) for name, (kind, _) in FIELDS.items()], metadata=_features())
         self._writer: Any = None
+        self._file = ExitStack()
         self._pending: list[JsonDict] = []
         self._bytes = 0
-        self.paths: list[Path] = []
+        self.paths: list[ResultPath] = []
         self.row_count = 0
 
     def __enter__(self) -> Self:
@@ -149,9 +152,11 @@ class ParquetShards:
         if kind is None:
             self._flush()
             self._close()
-        elif self._writer is not None:
-            with suppress(OSError):  # it fails again where the disk is full; what went wrong first is told
-                self._writer.close()
+        else:
+            if self._writer is not None:
+                with suppress(OSError):  # it fails again where the disk is full; what went wrong first is told
+                    self._writer.close()
+            self._file.__exit__(kind, error, at)
 
     def add(self, row: JsonDict) -> None:
         """Append a row.
@@ -173,10 +178,10 @@ class ParquetShards:
             return
         with self._errors():
             if self._writer is None:
-                self._folder.mkdir(parents=True, exist_ok=True)
                 path = self._folder / f"{self._split}-{len(self.paths):05d}.parquet"
                 self.paths.append(path)
-                self._writer = pq.ParquetWriter(path, self._schema, compression="zstd", write_page_index=True)
+                file = self._file.enter_context(whole_file(path, again=self._again))
+                self._writer = pq.ParquetWriter(file, self._schema, compression="zstd", write_page_index=True)
             self._writer.write_table(pa.Table.from_pylist(self._pending, schema=self._schema))
         self._pending = []
 
@@ -184,10 +189,11 @@ class ParquetShards:
         if self._writer is not None:
             with self._errors():
                 self._writer.close()
+                self._file.close()
         self._writer, self._bytes = None, 0
 
     def _errors(self) -> AbstractContextManager[None]:
-        return storage_errors(f"write {self._folder}", again=f"remove {self._folder.parent} and {AGAIN}")
+        return storage_errors(f"write {self._folder}", again=self._again)
 
 
 def _features() -> dict[bytes, bytes]:

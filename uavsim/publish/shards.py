@@ -6,20 +6,20 @@ import hashlib
 import io
 import tarfile
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
-from pathlib import Path
 from typing import Final
 
 from uavsim.dataset.reader import DatasetReader
 from uavsim.dataset.schema import LAYER, LIDARSEG, MAP, SAMPLE_DATA
+from uavsim.escape import csv_cell
 from uavsim.files.names import DataFolder
-from uavsim.files.parse import read_regular
-from uavsim.files.whole import AGAIN, storage_errors, write_whole
+from uavsim.files.results import ResultPath
+from uavsim.files.whole import AGAIN, whole_file, write_whole
 
 __all__ = ["INDEX", "files_of_dataset", "write_shards"]
 
 INDEX: Final = "index.csv"
 _SHARD_BYTES: Final = 1 << 30
+_MOST_TABLE_BYTES: Final = 1 << 34
 
 
 def files_of_dataset(reader: DatasetReader) -> Iterator[str]:
@@ -37,39 +37,31 @@ def files_of_dataset(reader: DatasetReader) -> Iterator[str]:
         yield from (name for name in dict.fromkeys(names) if files.fault(name) is None)
 
 
-def write_shards(root: Path, names: Iterable[str], folder: Path) -> list[Path]:
+def write_shards(files: DataFolder, names: Iterable[str], folder: ResultPath) -> list[ResultPath]:
     """Write ``nuscenes-00000.tar``, ... and ``index.csv`` (file, shard, offset, size, sha256); returns all paths.
 
     Raises:
         DatasetError: a file cannot be read.
         StorageError: the target cannot be written.
     """
-    paths: list[Path] = []
+    paths: list[ResultPath] = []
     lines = ["file,shard,offset_bytes,size_bytes,sha256"]
-    archive: tarfile.TarFile | None = None
-    with storage_errors(f"write {folder}", again=f"remove {folder.parent} and {AGAIN}"):
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            for name in names:
-                if archive is None or archive.offset > _SHARD_BYTES:
-                    if archive is not None:
-                        archive.close()
-                    paths.append(folder / f"nuscenes-{len(paths):05d}.tar")
-                    archive = tarfile.open(paths[-1], "w", format=tarfile.GNU_FORMAT)  # noqa: SIM115 - closed below
-                data = read_regular(root / name)
+    left = iter(names)
+    name = next(left, None)
+    while name is not None:
+        paths.append(folder / f"nuscenes-{len(paths):05d}.tar")
+        with whole_file(paths[-1], again=f"remove {folder.shown.parent} and {AGAIN}") as file:
+            archive = tarfile.open(fileobj=file, mode="w", format=tarfile.GNU_FORMAT)  # noqa: SIM115 - ended below
+            while name is not None and archive.offset <= _SHARD_BYTES:
+                data = files.read(name, most_bytes=_MOST_TABLE_BYTES)
                 head = tarfile.TarInfo(name)
                 head.size, head.mode = len(data), 0o644
                 archive.addfile(head, io.BytesIO(data))
                 begins = archive.offset - -(-len(data) // tarfile.BLOCKSIZE) * tarfile.BLOCKSIZE
                 sha256 = hashlib.sha256(data).hexdigest()
-                lines.append(f"{_quoted(name)},{paths[-1].name},{begins},{len(data)},{sha256}")
-            if archive is not None:
-                archive.close()
-        except BaseException:
-            if archive is not None:
-                with suppress(OSError):  # it fails again where the disk is full; what went wrong first is told
-                    archive.close()
-            raise
+                lines.append(f"{_quoted(csv_cell(name))},{paths[-1].name},{begins},{len(data)},{sha256}")
+                name = next(left, None)
+            archive.close()
     return [*paths, write_whole(folder / INDEX, ("\n".join(lines) + "\n").encode())]
 
 

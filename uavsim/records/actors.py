@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
 
 from uavsim.geometry.se3 import SE3
 from uavsim.typing import FloatArray, IntArray
 
-__all__ = ["ActorInfo", "ActorKind", "ActorStates"]
-
-ActorKind = Literal["vehicle", "walker", "environment", "intruder", "prop"]
+__all__ = ["ActorInfo", "ActorStates"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -21,9 +18,7 @@ class ActorInfo:
         instance_id: 1..65535, given in spawn order within the scene, the same in every run of the same plan; it is the
             id in the masks on disk (G + 256 * B) and the key of ``ActorStates``.
         simulator_actor_id: the id that the simulator used in this run; differs from run to run, never reaches tables.
-        kind: vehicle, walker, intruder (what flies into the swarm's way), prop (of a corner case), or environment (a parked
-            vehicle that is part of the town and no actor; its blueprint is ``environment.<name in the town>``, its origin the
-            middle of its box's bottom).
+        kind: one that an ingredient names; ``actor_kind`` of ``records/ingredients.py`` says what follows from it.
         blueprint: CARLA blueprint id as the server reports it, ``vehicle.lincoln.mkz_2020``.
         base_type: CARLA's ``base_type`` attribute (car, truck, van, bus, motorcycle, bicycle) or "".
         half_extent_m: (x, y, z) half sizes: length/2, width/2, height/2, as CARLA's bounding box; NaN where CARLA tells no
@@ -35,7 +30,7 @@ class ActorInfo:
 
     instance_id: int
     simulator_actor_id: int
-    kind: ActorKind
+    kind: str
     blueprint: str
     base_type: str
     half_extent_m: tuple[float, float, float]

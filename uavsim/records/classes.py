@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias, get_args
 
-from uavsim.records.corner_cases import PROP_MESH
-from uavsim.records.props import PROPS, PropLabel
+from uavsim.records.ingredients import actor_kind
+from uavsim.records.props import PROP_MESH, PROPS, PropLabel
 from uavsim.records.recording import ActorInfo
 
 __all__ = [
@@ -301,12 +301,12 @@ _UAV3D_NAME: Final = {name: old for c in CLASSES for name, old in c.uav3d_names.
 
 def class_of(info: ActorInfo) -> ObjectClass | None:
     """Return the class of an actor, or None for things that are neither traffic nor of a corner case."""
-    if info.kind == "intruder":
+    kind = actor_kind(info.kind)
+    if not kind.has_box:
         return None
-    if info.kind == "prop":
-        return _PROP_BY_BLUEPRINT.get(info.blueprint) or _BY_LABEL["debris"]
-    if info.kind == "walker":
-        return class_of_blueprint(info.blueprint) or _BY_LABEL["pedestrian"]
+    if kind.label is not None:
+        named = _PROP_BY_BLUEPRINT.get(info.blueprint) if kind.is_prop else class_of_blueprint(info.blueprint)
+        return named or _BY_LABEL[kind.label]
     named = _BY_BLUEPRINT.get(info.blueprint) or _BY_BASE_TYPE.get(info.base_type.casefold())
     return named or _BY_TAG.get(info.semantic_tag) or class_of_blueprint(info.blueprint)
 

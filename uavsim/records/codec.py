@@ -6,12 +6,12 @@ something of ours, named there:
 | ``~`` | rest of the map | is |
 |---|---|---|
 | a record's class name | its fields | that dataclass of ``records`` |
+| ``ingredient.class name`` | its fields | that dataclass of an ingredient's plan |
 | ``SE3`` | ``quat_wxyz``, ``translation_m`` | rigid transforms |
 | ``ndarray`` | ``dtype`` (``<f8``), ``shape``, ``data`` (raw, little-endian, C order) | numpy array |
 | ``list`` | ``items`` | list |
 
 A field that a reader does not know is refused; one that is missing takes its default: old readers never misread new files.
-Format 1, which told a pose as two fields, is still read (``format_1.py``).
 """
 
 from __future__ import annotations
@@ -27,21 +27,19 @@ import numpy as np
 from uavsim.errors import DatasetError, FrameError
 from uavsim.files.parse import reading
 from uavsim.geometry.se3 import SE3
-from uavsim.records import corner_cases, motion, plan, recording
-from uavsim.records.format_1 import with_poses, with_typed_extra
+from uavsim.records import ingredients, motion, plan, recording, sensors
 from uavsim.records.plan import ScenePlan
 from uavsim.typing import AnyArray
 
 __all__ = ["pack_plan", "pack_value", "unpack_plan", "unpack_value"]
 
-_FORMAT: Final = "uavsim-plan-2"
-_READABLE: Final = ("uavsim-plan-1", _FORMAT)
+_FORMAT: Final = "uavsim-plan-3"
 _KIND: Final = "~"
 _NUMBERS: Final = re.compile("[<>=|]?[biuf][1248]")
 _PLAIN: Final = (bool, int, float, str, bytes, type(None))
 _RECORDS: Final[dict[str, type]] = {
     name: getattr(module, name)
-    for module in (corner_cases, motion, plan, recording)
+    for module in (motion, plan, recording, sensors)
     for name in module.__all__
     if dataclasses.is_dataclass(getattr(module, name))
 } | {"SE3": SE3}
@@ -67,7 +65,7 @@ def _plan_of(data: bytes) -> ScenePlan:
         head = msgpack.unpackb(data)
     except (msgpack.UnpackException, ValueError) as error:
         raise DatasetError(f"not a scene plan: {error}") from error
-    if not isinstance(head, dict) or head.get("format") not in _READABLE:
+    if not isinstance(head, dict) or head.get("format") != _FORMAT:
         raise DatasetError(f"not a scene plan of this version ({_FORMAT}): plan the scene again")
     scene = unpack_value(head.get("plan"))
     if not isinstance(scene, ScenePlan):
@@ -93,11 +91,12 @@ def pack_value(value: Any) -> Any:
         return {_KIND: "list", "items": [pack_value(item) for item in value]}
     if isinstance(value, dict):
         return _pack_dict(value)
-    record = _RECORDS.get(type(value).__name__)
-    if record is type(value):
-        fields = (f for f in dataclasses.fields(record) if not _is_left_out(f, getattr(value, f.name)))
-        return {_KIND: record.__name__} | {f.name: pack_value(getattr(value, f.name)) for f in fields}
-    raise TypeError(f"records hold no {type(value).__name__}")
+    record = type(value)
+    name = record.__name__ if _RECORDS.get(record.__name__) is record else _name_elsewhere(record)
+    if name is None:
+        raise TypeError(f"records hold no {record.__name__}")
+    fields = (f for f in dataclasses.fields(record) if not _is_left_out(f, getattr(value, f.name)))
+    return {_KIND: name} | {f.name: pack_value(getattr(value, f.name)) for f in fields}
 
 
 def unpack_value(value: Any) -> Any:
@@ -125,6 +124,26 @@ def _is_left_out(field: dataclasses.Field[Any], value: Any) -> bool:
     return bool(field.metadata.get("left_out_as_default")) and value == field.default
 
 
+def _name_elsewhere(record: type) -> str | None:
+    """Return the name of a record of an ingredient, or of the parameters of an installed package's sensor."""
+    own = record.__name__ if _params_called(record.__name__) is record else None
+    return own or ingredients.record_name(record)
+
+
+def _params_called(name: str) -> type | None:
+    """Return the parameters of a sensor that are called so, where one modality's are.
+
+    Raises:
+        DatasetError: two packages call theirs so.
+    """
+    from uavsim.records.modalities import modalities  # whose entry points are looked up where they are needed
+
+    found = {m.params for m in modalities().values() if m.params.__name__ == name}
+    if len(found) > 1:
+        raise DatasetError(f"two sensors' packages have parameters called {name}: uninstall one")
+    return next(iter(found), None)
+
+
 def _pack_dict(value: dict[Any, Any]) -> dict[str, Any]:
     bad = [key for key in value if not isinstance(key, str) or key == _KIND]
     if bad:
@@ -150,11 +169,9 @@ def _unpack_array(rest: dict[str, Any]) -> AnyArray:
 
 
 def _unpack_record(kind: object, rest: dict[str, Any]) -> Any:
-    record = _RECORDS.get(str(kind))
+    record = _RECORDS.get(str(kind)) or ingredients.record_named(str(kind)) or _params_called(str(kind))
     if record is None:
         raise DatasetError(f"no record is called {kind!r}: written by another version of uavsim?")
-    rest = with_poses(record.__name__, rest)
-    rest = with_typed_extra(record.__name__, rest)
     known = {f.name for f in dataclasses.fields(record)}
     strangers = sorted(set(rest) - known)
     if strangers:

@@ -26,7 +26,7 @@ LabelColumn: TypeAlias = Callable[[SceneLabels], Sequence[Any]]
 def drones_that_see(labels: SceneLabels) -> list[list[int]]:
     """Return, for each box, the drones that see at least one pixel of it."""
     drones = labels.plan.swarm.drone_ids
-    cameras = max(len(labels.plan.rig), 1)
+    cameras = max(len(labels.plan.cameras), 1)
     seen: AnyArray = np.zeros((len(labels.boxes), len(drones)), dtype=bool)
     visible = labels.views.visible_px > 0
     seen[labels.views.box_row[visible], labels.views.channel_index[visible] // cameras] = True

@@ -7,11 +7,10 @@ in which both dialects write them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, field
+from typing import Any, Literal
 
 from uavsim.geometry.se3 import SE3
-from uavsim.records.intruder_labels import IntruderLabels
 from uavsim.records.plan import ScenePlan
 from uavsim.records.recording import ActorInfo, RecordedFrame, SessionFacts
 from uavsim.typing import FloatArray, IntArray
@@ -129,7 +128,7 @@ class SceneLabels:
         boxes: rows of all keyframes.
         views: rows of all boxes in all images.
         notes: what a reader of the data set should know about this scene.
-        intruders: what flew into the swarm's way.
+        ingredients: what an ingredient labels beyond boxes, by its name.
         columns: of ``label_columns.COLUMNS``, written beside the built-in ones.
     """
 
@@ -141,4 +140,4 @@ class SceneLabels:
     views: ViewLabels
     notes: tuple[str, ...] = ()
     columns: tuple[str, ...] = ()
-    intruders: tuple[IntruderLabels, ...] = ()
+    ingredients: dict[str, Any] = field(default_factory=dict)

@@ -8,106 +8,31 @@ between processes as msgpack (``records/codec.py``).
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Final, Literal
+from typing import Any, Final, Literal, TypeVar
 
-import numpy as np
-
-from uavsim.geometry import pinhole, unreal
-from uavsim.geometry.frames import FLU_SE3_OPTICAL
 from uavsim.geometry.se3 import SE3
-from uavsim.records.actors import ActorInfo, ActorStates
-from uavsim.records.corner_cases import CornerCasesPlan
-from uavsim.records.motion import MotionLog
+from uavsim.records.sensors import Agent, Sensor, SensorSpec
 from uavsim.typing import FloatArray
 
 __all__ = [
-    "CameraSpec",
     "DegradationPlan",
     "ImageFormat",
-    "IntruderPlan",
     "LabelPlan",
-    "LidarSpec",
     "PlanNotes",
     "Recorded",
-    "ReplayPlan",
     "ScenePlan",
     "SwarmTrajectory",
     "Topology",
     "TownSite",
-    "TrafficPlan",
     "WeatherTrack",
 ]
 
+T = TypeVar("T")
 Topology = str
 """A set-up of ``config/backends.py``."""
 Recorded = Literal["full", "keyframes"]
 """At which ticks a recording holds motion: at all, or where images are taken."""
 _LATER: Final = {"left_out_as_default": True}  # of fields that came after plans had been hashed
-
-
-@dataclass(frozen=True, slots=True)
-class CameraSpec:
-    """One camera pose of the rig, the same on every drone.
-
-    Attributes:
-        name: ``FRONT``, ``LEFT``, ``RIGHT``, ``BACK``, ``BOTTOM`` or any word of A-Z, 0-9 and _.
-        mount_t_m: (x, y, z) in the drone's flu frame, metres.
-        mount_rpy_deg: CARLA's (roll, pitch, yaw) of the mount, degrees: pitch -45 looks down, yaw +90 looks right.
-        sensors: what is read at this pose: names of ``records/modalities.py``.
-    """
-
-    name: str
-    mount_t_m: tuple[float, float, float]
-    mount_rpy_deg: tuple[float, float, float]
-    width_px: int
-    height_px: int
-    fov_deg: float
-    sensors: tuple[str, ...] = ("rgb", "instance")
-
-    @property
-    def flu_SE3_camera(self) -> SE3:
-        """The mount: drone <- the camera's own flu, whose x is where it looks."""
-        turn = unreal.map_q_flu_from_ue_euler(np.array(self.mount_rpy_deg, dtype=np.float64))
-        return SE3(turn, np.array(self.mount_t_m, dtype=np.float64))
-
-    @property
-    def flu_SE3_optical(self) -> SE3:
-        """The mount: drone <- optical."""
-        return self.flu_SE3_camera @ FLU_SE3_OPTICAL
-
-    @property
-    def intrinsic(self) -> FloatArray:
-        """The (3, 3) matrix from optical points to pixels."""
-        return pinhole.intrinsic(width_px=self.width_px, height_px=self.height_px, fov_deg=self.fov_deg)
-
-
-@dataclass(frozen=True, slots=True)
-class LidarSpec:
-    """One lidar, the same on every drone; each tick is one whole turn.
-
-    Attributes:
-        mount_t_m: (x, y, z) in the drone's flu frame, metres.
-        mount_rpy_deg: CARLA's (roll, pitch, yaw) of the mount, degrees.
-        channels: beams, spread evenly between the two angles.
-        points_per_second: of all beams together; a turn has ``points_per_second / rotation_hz``.
-        rotation_hz: turns a second: one over the step.
-        upper_fov_deg: elevation of the highest beam; ``lower_fov_deg`` of the lowest.
-    """
-
-    mount_t_m: tuple[float, float, float]
-    mount_rpy_deg: tuple[float, float, float]
-    channels: int
-    range_m: float
-    points_per_second: int
-    rotation_hz: float
-    upper_fov_deg: float
-    lower_fov_deg: float
-
-    @property
-    def flu_SE3_lidar(self) -> SE3:
-        """The mount: drone <- the lidar's own flu, in which its points are."""
-        turn = unreal.map_q_flu_from_ue_euler(np.array(self.mount_rpy_deg, dtype=np.float64))
-        return SE3(turn, np.array(self.mount_t_m, dtype=np.float64))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -121,20 +46,6 @@ class SwarmTrajectory:
 
     drone_ids: tuple[int, ...]
     map_SE3_flu: SE3
-
-
-@dataclass(frozen=True, slots=True)
-class TrafficPlan:
-    """What drives and walks; counts are what is asked for, the recording tells what spawned."""
-
-    vehicles: int
-    walkers: int
-    blueprints: tuple[str, ...]  # allowed vehicle blueprints of the server's version; empty: every four-wheeler
-    hybrid_physics: bool = False
-    speed_difference_percent: float = 0.0  # Traffic Manager: negative drives faster than the limit
-    following_distance_m: float = 2.5
-    spawn_on_waypoints: bool = True  # fill up on lane waypoints when the map has too few spawn points
-    label_parked: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -237,67 +148,6 @@ class PlanNotes:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ReplayPlan:
-    """Recorded motion in place of traffic: each actor is put where it was, at each tick.
-
-    Attributes:
-        motion: of the recorded scene.
-        actors: of the recorded scene, by instance id, parked vehicles of the town among them.
-        states: of the recorded scene, one a capture.
-        hidden: instance ids that are not shown.
-        drones: the drones are where they were; else they fly this plan.
-        vehicles_spawned: in the recorded scene; ``walkers_spawned`` likewise.
-    """
-
-    motion: MotionLog
-    actors: tuple[ActorInfo, ...]
-    states: tuple[ActorStates, ...]
-    hidden: tuple[int, ...] = ()
-    drones: bool = True
-    vehicles_spawned: int = 0
-    walkers_spawned: int = 0
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class IntruderPlan:
-    """Something that flies into the swarm's way, on a path that was solved from how it is to pass.
-
-    Attributes:
-        kind: aeroplane, helicopter, drone, bird or flock; ``path`` and ``profile`` as in the encounters' YAML.
-        name: AOT's id of it in its flight: ``Airplane1``.
-        blueprint: what shows it.
-        planned: AOT tells its range.
-        drone_id: whom it passes, seen by camera ``camera``.
-        map_SE3_flu: (K,) where it is at every step.
-        begin_s: of the encounter, on the scene's clock; ``cpa_s`` the closest approach, likewise.
-        range_m: at the begin, as ``closing_mps``, ``azimuth_deg`` and ``elevation_deg`` in the camera.
-        cpa_m: how near it comes.
-        collision_course: that is within the distance of a collision course.
-        draws: wishes that were drawn until one was possible; 1 where it was asked for.
-    """
-
-    kind: str
-    path: str
-    profile: str
-    name: str
-    blueprint: str
-    size_lwh_m: tuple[float, float, float]
-    planned: bool
-    drone_id: int
-    camera: str
-    map_SE3_flu: SE3
-    begin_s: float
-    cpa_s: float
-    range_m: float
-    closing_mps: float
-    azimuth_deg: float
-    elevation_deg: float
-    cpa_m: float
-    collision_course: bool
-    draws: int = 1
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class ScenePlan:
     """One scene of a data set.
 
@@ -322,9 +172,8 @@ class ScenePlan:
     samples: int
     keyframe_every_steps: int
     sweeps_per_keyframe: int
-    rig: tuple[CameraSpec, ...]
+    rig: tuple[SensorSpec, ...]  # of every drone: cameras, then the other kinds
     swarm: SwarmTrajectory
-    traffic: TrafficPlan
     weather: WeatherTrack
     images: ImageFormat
     splits: tuple[str, ...]  # split names that hold this scene
@@ -332,13 +181,14 @@ class ScenePlan:
     degradations: DegradationPlan | None = None
     max_formation_error_m: float = 5.0  # bridge: a drone farther than this from its place voids the scene
     wind_map_mps: tuple[float, float, float] = (0.0, 0.0, 0.0)
-    lidar: LidarSpec | None = None  # one on every drone
     labels: LabelPlan = LabelPlan()
     notes: PlanNotes = PlanNotes()
     recording: Recorded = field(default="full", metadata=_LATER)
-    replay: ReplayPlan | None = field(default=None, metadata=_LATER)
-    intruders: tuple[IntruderPlan, ...] = field(default=(), metadata=_LATER)
-    corner_cases: CornerCasesPlan | None = field(default=None, metadata=_LATER)
+    ingredients: dict[str, Any] = field(default_factory=dict)  # what is in the scene: name -> record of its plan
+
+    def of(self, record: type[T]) -> T | None:
+        """Return the plan of the ingredient that has this record; None where the scene has none."""
+        return next((plan for plan in self.ingredients.values() if isinstance(plan, record)), None)
 
     @property
     def image_every_steps(self) -> int:
@@ -350,20 +200,33 @@ class ScenePlan:
         """Steps at which images are taken, keyframes and sweeps."""
         return range(0, (self.samples - 1) * self.keyframe_every_steps + 1, self.image_every_steps)
 
+    @property
+    def agents(self) -> tuple[Agent, ...]:
+        """Everybody who carries sensors."""
+        return tuple(Agent(drone_id) for drone_id in self.swarm.drone_ids)
+
+    def rig_of(self, agent: Agent) -> tuple[SensorSpec, ...]:
+        """Return the sensors that an agent carries."""
+        assert agent.kind == "drone", "only drones have rigs yet"
+        return self.rig
+
+    @property
+    def sensors(self) -> tuple[Sensor, ...]:
+        """Every sensor in UAV3D's order: all cameras agent by agent, in the rig's order, then the next kind likewise."""
+        carried = [Sensor(agent, spec) for agent in self.agents for spec in self.rig_of(agent)]
+        kinds = list(dict.fromkeys(type(sensor.spec.params) for sensor in carried))
+        return tuple(sorted(carried, key=lambda sensor: kinds.index(type(sensor.spec.params))))
+
+    @property
+    def cameras(self) -> tuple[SensorSpec, ...]:
+        """The rig's cameras."""
+        return tuple(spec for spec in self.rig if spec.params.is_optical)
+
     def channel(self, *, camera: str, drone_id: int) -> str:
-        """Name the channel as UAV3D does: ``CAMERA_FRONT_id_0``."""
-        return f"CAMERA_{camera}_id_{drone_id}"
+        """Return the channel of a drone's camera."""
+        return next(spec.channel_of(Agent(drone_id)) for spec in self.cameras if spec.name == camera)
 
     @property
     def channels(self) -> tuple[str, ...]:
-        """All channels in UAV3D's order: drone by drone, cameras in the rig's order."""
-        return tuple(self.channel(camera=c.name, drone_id=d) for d in self.swarm.drone_ids for c in self.rig)
-
-    def lidar_channel(self, drone_id: int) -> str:
-        """Name the channel of a drone's lidar: ``LIDAR_id_0``."""
-        return f"LIDAR_id_{drone_id}"
-
-    @property
-    def lidar_channels(self) -> tuple[str, ...]:
-        """The channels of all lidars, drone by drone; none where the rig has no lidar."""
-        return tuple(self.lidar_channel(d) for d in self.swarm.drone_ids) if self.lidar else ()
+        """The channels of all cameras."""
+        return tuple(sensor.channel for sensor in self.sensors if sensor.spec.params.is_optical)

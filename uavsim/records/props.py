@@ -12,10 +12,12 @@ from __future__ import annotations
 
 from typing import Final, Literal, TypeAlias
 
-__all__ = ["MESHES", "PROPS", "PropLabel"]
+__all__ = ["MESHES", "PROPS", "PROP_MESH", "PropLabel"]
 
 PropLabel: TypeAlias = Literal["traffic_cone", "barrier", "pushable", "debris"]
 Half: TypeAlias = tuple[float, float, float]
+PROP_MESH: Final = "static.prop.mesh"
+"""CARLA's blueprint of a prop whose mesh is named by the path of an asset."""
 
 PROPS: Final[dict[str, tuple[PropLabel, Half]]] = {
     "static.prop.advertisement": ("debris", (0.12, 0.68, 1.30)),

@@ -15,17 +15,17 @@ from uavsim.geometry.se3 import SE3
 from uavsim.records.actors import ActorInfo, ActorStates
 from uavsim.records.motion import MotionLog
 from uavsim.records.plan import ScenePlan
+from uavsim.records.sensors import CameraParams, Sensor
 from uavsim.typing import FloatArray, IntArray
 
 __all__ = [
     "ActorInfo",
     "ActorStates",
-    "CameraShot",
     "DroneState",
-    "LidarScan",
     "MeasuredBoxes",
     "RecordedFrame",
     "Recording",
+    "SensorReading",
     "SessionFacts",
 ]
 
@@ -41,44 +41,31 @@ class DroneState:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class CameraShot:
-    """What was taken at one camera pose at one tick.
+class SensorReading:
+    """What one sensor delivered in one tick.
 
     Attributes:
-        map_SE3_optical: camera (x right, y down, z forward).
+        map_SE3_sensor: the frame of its data: a camera's x right, y down, z forward; else the sensor's own flu.
         ue_euler_deg: (roll, pitch, yaw) in the simulator's left-handed frame, as commanded.
-        intrinsic: (3, 3).
-        files: modality (``records/modalities.py``) -> path in the recording's folder, of what was taken.
-        degradation: what was done to the degraded copy of the image, empty when nothing.
+        files: modality (``records/modalities.py``) -> path in the recording's folder.
+        degradation: what was done to the degraded copy of an image, empty when nothing.
     """
 
-    channel: str
-    drone_id: int
-    camera: str
-    map_SE3_optical: SE3
+    sensor: Sensor
+    map_SE3_sensor: SE3
     ue_euler_deg: tuple[float, float, float]
-    intrinsic: FloatArray
-    width_px: int
-    height_px: int
     files: dict[str, str]
     degradation: dict[str, Any] = field(default_factory=dict)
 
+    @property
+    def channel(self) -> str:
+        """Of the sensor."""
+        return self.sensor.channel
 
-@dataclass(frozen=True, slots=True, eq=False)
-class LidarScan:
-    """One whole turn of one drone's lidar.
-
-    Attributes:
-        map_SE3_lidar: the sensor's own flu frame, in which its points are.
-        ue_euler_deg: (roll, pitch, yaw) in the simulator's left-handed frame, as commanded.
-        files: modality -> path in the recording's folder.
-    """
-
-    channel: str
-    drone_id: int
-    map_SE3_lidar: SE3
-    ue_euler_deg: tuple[float, float, float]
-    files: dict[str, str]
+    @property
+    def camera(self) -> CameraParams:
+        """Of a camera's reading; see ``SensorSpec.camera``."""
+        return self.sensor.spec.camera
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -87,7 +74,7 @@ class MeasuredBoxes:
 
     Attributes:
         of_what: hash of boxes and cameras (``annotate.measure``): counts of others say nothing about these.
-        views: (cameras,) how many rows each camera has, in the order of ``RecordedFrame.shots``.
+        views: (cameras,) how many rows each camera has, in the order of ``RecordedFrame.cameras``.
         row: (M,) box, among those that were measured.
         visible_px: (M,) its pixels in the mask.
         silhouette_px: (M,) pixels of the image whose rays meet the box.
@@ -117,7 +104,8 @@ class RecordedFrame:
         timestamp_us: ``plan.start_timestamp_us + step * plan.step_us``; the simulator's elapsed time was checked against it.
         simulator_frame: the simulator's frame number in this run; differs from run to run, never reaches tables.
         sample_index: keyframe number 0.., or None for a sweep.
-        measured: of a keyframe with masks; None in recordings of format 1 and 2.
+        readings: of every sensor, in the order of ``ScenePlan.sensors``.
+        measured: of a keyframe with masks; None of others.
     """
 
     step: int
@@ -125,11 +113,19 @@ class RecordedFrame:
     simulator_frame: int
     sample_index: int | None
     drones: tuple[DroneState, ...]
-    shots: tuple[CameraShot, ...]
+    readings: tuple[SensorReading, ...]
     actors: ActorStates
     weather: tuple[float, ...]
-    scans: tuple[LidarScan, ...] = ()
     measured: MeasuredBoxes | None = None
+
+    @property
+    def cameras(self) -> tuple[SensorReading, ...]:
+        """What the cameras took, in the plan's order."""
+        return tuple(reading for reading in self.readings if reading.sensor.spec.params.is_optical)
+
+    def with_modality(self, name: str) -> tuple[SensorReading, ...]:
+        """Return the readings that have a file of a modality, in the plan's order."""
+        return tuple(reading for reading in self.readings if name in reading.files)
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +155,7 @@ class Recording:
 
     Attributes:
         drivable_map_m: (N, 4, 2) quadrilaterals that cover the town's driving lanes, for the map mask.
-        motion: what everything did, tick by tick; None in recordings of format 1 to 3.
+        motion: what everything did, tick by tick; None where a backend reports none.
     """
 
     folder: Path

@@ -23,6 +23,7 @@ _TEXT: Final = "#010203"  # replaced by the page's own colour
 _BAR: Final = "#3b82c4"
 _ROUTE: Final = "#e08a1e"
 _WIDEST_PX: Final = 900
+_LONGEST_LABEL: Final = 64
 _STYLE: Final[dict[Any, Any]] = {
     "svg.fonttype": "none",
     "font.family": "sans-serif",
@@ -37,8 +38,8 @@ _STYLE: Final[dict[Any, Any]] = {
 
 def bars(name: str, counts: Mapping[str, int]) -> str:
     """Return horizontal bars, the first at the top, as SVG."""
-    rows = list(counts.items())[::-1]
-    with rc_context({**_STYLE, "svg.hashsalt": name}):
+    rows = [(_fitting(label, n), count) for n, (label, count) in enumerate(counts.items())][::-1]
+    with rc_context({**_STYLE, "svg.hashsalt": name, "text.parse_math": False}):  # names of others are no formulas
         figure = Figure(figsize=(5.2, max(0.34 * len(rows) + 0.7, 1.4)), layout="constrained")
         axes = figure.add_subplot()
         drawn = axes.barh([label for label, _ in rows], [count for _, count in rows], color=_BAR)
@@ -47,6 +48,11 @@ def bars(name: str, counts: Mapping[str, int]) -> str:
         axes.xaxis.set_visible(False)
         _bare(axes, ("top", "right", "bottom"))
         return _svg(figure, name)
+
+
+def _fitting(label: str, number: int) -> str:
+    """Return a label that leaves room for its bar, unlike all others."""
+    return label if len(label) <= _LONGEST_LABEL else f"{label[: _LONGEST_LABEL - 5]}… {number}"
 
 
 def histogram(name: str, found: Histogram) -> str:

@@ -12,6 +12,7 @@ from uavsim.access import Dataset, Image, Sample
 from uavsim.access.shown import boxes_shown
 from uavsim.errors import DatasetError
 from uavsim.images import draw, overlay
+from uavsim.records.channels import channel_without_kind
 from uavsim.typing import UInt8Array
 from uavsim.validate import Report
 
@@ -93,7 +94,7 @@ def _sheet(sample: Sample) -> UInt8Array:
     columns = max(-(-len(sample.images) // max(len(drones), 1)), 1)
     by_drone = sorted(sample.images, key=lambda image: image.drone_id)
     tiles = [_tile(image, sample) for image in by_drone]
-    captions = [image.channel.removeprefix("CAMERA_") for image in by_drone]
+    captions = [channel_without_kind(image.channel) for image in by_drone]
     return draw.contact_sheet(tiles, columns=columns, tile_width_px=_TILE_PX, captions=captions)
 
 

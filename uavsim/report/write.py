@@ -9,13 +9,13 @@ from typing import Any, Final
 
 from uavsim.access import Dataset
 from uavsim.errors import StorageError, UavsimError
+from uavsim.escape import visible
 from uavsim.files.whole import write_whole
 from uavsim.report import plots, sheets
 from uavsim.report.measure import Histogram, Measures, measure
 from uavsim.report.page import render
 from uavsim.store.ledger import LedgerEntry, read_ledger
 from uavsim.store.local import LocalOutput
-from uavsim.terminal import visible
 from uavsim.validate import Report, validate_version
 from uavsim.validate.findings import Finding
 

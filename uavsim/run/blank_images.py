@@ -17,9 +17,9 @@ def refuse_blank_images(recording: Recording) -> None:
         SceneVoid: every first image of the first drone is of one colour.
     """
     first = recording.frames[0]
-    shots = [shot for shot in first.shots if shot.drone_id == first.shots[0].drone_id and RGB in shot.files]
+    images = [r for r in first.with_modality(RGB) if r.sensor.agent == first.cameras[0].sensor.agent]
     spans = [
-        int(image.max()) - int(image.min()) for image in (decode_rgb(recording.folder / s.files[RGB]) for s in shots)
+        int(image.max()) - int(image.min()) for image in (decode_rgb(recording.folder / r.files[RGB]) for r in images)
     ]
     if spans and max(spans) <= 2:
         raise SceneVoid(

@@ -139,6 +139,7 @@ def identity_of(request: Request) -> JsonDict:
     if request.replay is not None and request.replay.is_changed:
         shown = {"sensors": list(request.replay.sensors), "hide": list(request.replay.hide)}
         config["replay"] = {"of": source_fingerprint(request.replay), **shown}
+    config |= config.pop("ingredients")  # named by their keys, as in the file
     config["labels"]["label_parked"] = None  # a key until 2026-11: data sets begun with it keep their fingerprint
     versions = {name: installed_version(name) for name in _VERSIONS} | {"python": platform.python_version()}
     return {

@@ -26,7 +26,9 @@ from uavsim.dataset.tokens import token
 from uavsim.errors import InputError
 from uavsim.files.result_folder import check_result_folder
 from uavsim.files.whole import to_json_bytes, write_whole
-from uavsim.records.corner_cases import part_of_role
+from uavsim.run.replay import request_of_recordings
+from uavsim.run.request import Request
+from uavsim.records.ingredients import actor_kind
 from uavsim.records.labels import ViewLabels
 from uavsim.records.recording import Recording
 from uavsim.run.replay import request_of_recordings
@@ -256,7 +258,7 @@ def _named_occlusions(recording: Recording) -> list[Occlusion]:
 def _labels(folder: Path, scenes: str | None) -> Iterator[tuple[str, list[Occlusion]]]:
     """Yield each scene and its occlusions whose occluder may be taken away: a corner case stays."""
     for _, recording in _recordings(folder, scenes):
-        stay = {i.instance_id for i in recording.actors if part_of_role(i.attributes.get("role_name", "")) is not None}
+        stay = {i.instance_id for i in recording.actors if not actor_kind(i.kind).may_hide}
         yield recording.plan.scene_name, [told for told in _named_occlusions(recording) if told.occluder not in stay]
 
 

@@ -11,7 +11,7 @@ from uavsim.records.motion import Motion
 from uavsim.records.plan import ScenePlan, WeatherTrack
 from uavsim.records.recording import DroneState
 from uavsim.simulate.motion_recorder import MotionRecorder
-from uavsim.simulate.ports import CameraPort, CameraPose, Heartbeat, PendingReadings, SwarmPort, TickState, WorldPort
+from uavsim.simulate.ports import Heartbeat, PendingReadings, SensorPort, SensorPose, SwarmPort, TickState, WorldPort
 
 __all__ = ["Lockstep", "weather_at"]
 
@@ -24,14 +24,14 @@ def weather_at(track: WeatherTrack, time_us: int) -> tuple[float, ...]:
 
 
 class Lockstep:
-    """Drives world, swarm and cameras through one scene; a capture is one tick of all three."""
+    """Drives world, swarm and sensors through one scene; a capture is one tick of all three."""
 
     def __init__(
-        self, plan: ScenePlan, *, world: WorldPort, swarm: SwarmPort, cameras: CameraPort, heartbeat: Heartbeat
+        self, plan: ScenePlan, *, world: WorldPort, swarm: SwarmPort, sensors: SensorPort, heartbeat: Heartbeat
     ) -> None:
         """Take the three ports of a set-up that is prepared for ``plan``."""
         self._plan, self._heartbeat = plan, heartbeat
-        self._world, self._swarm, self._cameras = world, swarm, cameras
+        self._world, self._swarm, self._sensors = world, swarm, sensors
         self._next = 0
         self._zero_s = 0.0
         self._weather: tuple[float, ...] = ()
@@ -41,26 +41,26 @@ class Lockstep:
         """Let the traffic come to speed, images off; the weather is that of step 0, and so is all that is placed."""
         self._set_weather(0)
         for tick in range(self._plan.warmup_ticks):
-            self._show(0)
+            self._world.show(0)
             self._world.tick(render=False)
             self._heartbeat("warmup", tick)
 
     def capture(
-        self, step: int, *, poses_of: Callable[[Sequence[DroneState]], list[CameraPose]]
-    ) -> tuple[tuple[DroneState, ...], list[CameraPose], TickState, PendingReadings]:
+        self, step: int, *, poses_of: Callable[[Sequence[DroneState]], list[SensorPose]]
+    ) -> tuple[tuple[DroneState, ...], list[SensorPose], TickState, PendingReadings]:
         """Advance to ``step`` and take all images in its very tick; they may come while the next steps are simulated.
 
         Args:
             step: a plan step after the last one captured.
-            poses_of: tells where the cameras must be for the drones' places; by its end the images before are here.
+            poses_of: tells where the sensors must be for the drones' places; by its end the images before are here.
         """
         while self._next < step:
             self._advance_world(self._swarm.advance(self._next), render=False)
         drones = self._swarm.advance(step)
         poses = poses_of(drones)
-        self._cameras.place(poses)
+        self._sensors.place(poses)
         state = self._advance_world(drones, render=True)
-        return drones, poses, state, self._cameras.collect(state)
+        return drones, poses, state, self._sensors.collect(state)
 
     def weather_now(self) -> tuple[float, ...]:
         """Tell the 14 parameters that were set last."""
@@ -70,14 +70,10 @@ class Lockstep:
         """Return what the actors and the drones did so far; None where the world does not tell."""
         return self._recorder.motion()
 
-    def _show(self, step: int) -> None:
-        if self._plan.replay is not None or self._plan.intruders:
-            self._world.show(step)
-
     def _advance_world(self, drones: Sequence[DroneState], *, render: bool) -> TickState:
         step = self._next
         self._set_weather(step)
-        self._show(step)
+        self._world.show(step)
         state = self._world.tick(render=render)
         if step == 0:
             self._zero_s = state.elapsed_s

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Final
+from uavsim.records.sensors import SensorSpec
 
-__all__ = ["LIDAR_NAME", "vehicle_name"]
+__all__ = ["sensor_name", "vehicle_name"]
 
-LIDAR_NAME: Final = "LIDAR"
-"""Of the lidar that each drone carries."""
+
+def sensor_name(spec: SensorSpec) -> str:
+    """Name what is no camera in AirSim's settings: ``LIDAR``, ``LIDAR_FRONT``."""
+    return "_".join(part for part in (spec.params.prefix, spec.name) if part)
 
 
 def vehicle_name(drone_id: int) -> str:

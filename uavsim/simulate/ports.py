@@ -1,31 +1,35 @@
 """What a simulator set-up must offer; ``session.py`` knows nothing else of CARLA or AirSim.
 
-A set-up is a ``WorldPort`` (town, traffic, clock, truth), a ``SwarmPort`` (where the drones are) and a ``CameraPort``
-(images). ``setups.py`` says which of them is behind each port in the three topologies of ours.
+A set-up is a ``WorldPort`` (town, traffic, clock, truth), a ``SwarmPort`` (where the drones are) and a ``SensorPort``
+(measurements). ``setups.py`` says which of them is behind each port in the three topologies of ours.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Protocol
 
+import numpy as np
+
 from uavsim.errors import InputError
+from uavsim.geometry import unreal
 from uavsim.geometry.se3 import SE3
 from uavsim.records.motion import TickMotion
 from uavsim.records.plan import ScenePlan
 from uavsim.records.recording import ActorInfo, ActorStates, DroneState
+from uavsim.records.sensors import Sensor
 from uavsim.typing import AnyArray, FloatArray
 
 __all__ = [
-    "CameraPort",
-    "CameraPose",
     "Endpoint",
     "Heartbeat",
     "PendingReadings",
     "Ports",
     "Reading",
     "SceneTraffic",
+    "SensorPort",
+    "SensorPose",
     "SwarmPort",
     "TakenReadings",
     "TickState",
@@ -57,23 +61,31 @@ class Endpoint:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class CameraPose:
+class SensorPose:
     """Where one sensor has to be at the next tick.
 
     Attributes:
-        channel: ``CAMERA_FRONT_id_0``, ``LIDAR_id_0``.
-        camera: its name in the rig; "" for a lidar.
         ue_location_m: (3,) float32-exact location in the simulator's frame.
         ue_euler_deg: (roll, pitch, yaw) float32-exact, the simulator's frame.
-        map_SE3_optical: the same pose in our frame, of a lidar as if it were a camera that looks forward.
+        map_SE3_optical: the same pose in our frame, of any sensor as if it were a camera that looks forward.
     """
 
-    channel: str
-    drone_id: int
-    camera: str
+    sensor: Sensor
     ue_location_m: FloatArray
     ue_euler_deg: tuple[float, float, float]
     map_SE3_optical: SE3
+
+    @property
+    def channel(self) -> str:
+        """Of the sensor."""
+        return self.sensor.channel
+
+    @property
+    def map_SE3_sensor(self) -> SE3:
+        """The frame of the sensor's data: optical of a camera, else the sensor's own flu."""
+        if self.sensor.spec.params.is_optical:
+            return self.map_SE3_optical
+        return unreal.map_SE3_flu_from_ue(self.ue_location_m, ue_euler_deg=np.array(self.ue_euler_deg))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -143,13 +155,15 @@ class TickState:
 
 @dataclass(frozen=True, slots=True)
 class SceneTraffic:
-    """What spawned for a scene; ``actors`` in spawn order, instance ids 1, 2, ..."""
+    """What spawned for a scene.
 
-    actors: tuple[ActorInfo, ...]
-    vehicles_asked: int
-    vehicles_spawned: int
-    walkers_asked: int
-    walkers_spawned: int
+    Attributes:
+        actors: everything that is labelled, or may be.
+        counts: (asked for, spawned) by ``vehicles`` or ``walkers``; (0, 0) of what is not there.
+    """
+
+    actors: tuple[ActorInfo, ...] = ()
+    counts: Mapping[str, tuple[int, int]] = field(default_factory=dict)
 
 
 class WorldPort(Protocol):
@@ -170,16 +184,10 @@ class WorldPort(Protocol):
         """Load the plan's town when another is loaded, and take over the clock (synchronous, ``plan.step_us``)."""
 
     def populate(self, plan: ScenePlan, *, heartbeat: Heartbeat) -> SceneTraffic:
-        """Clear the last scene's actors and spawn this one's, every random choice from ``plan.seed``.
-
-        Where there is a ``plan.replay``, spawn its actors; they stand where ``show`` puts them.
-        """
+        """Clear the last scene's actors and spawn ``plan.ingredients``, every random choice from ``plan.seed``."""
 
     def show(self, step: int) -> None:
-        """Put the actors of ``plan.replay``, or ``plan.intruders``, where they are at a step, in the next tick.
-
-        Only asked for where a plan has one of them.
-        """
+        """Put whatever the plan places where it is at a step, in the next tick; asked for before each."""
 
     def set_weather(self, values: Sequence[float]) -> None:
         """Set the 14 parameters in wire order."""
@@ -214,14 +222,14 @@ class SwarmPort(Protocol):
         """Leave the drones in peace."""
 
 
-class CameraPort(Protocol):
-    """The images."""
+class SensorPort(Protocol):
+    """What the agents' sensors measure."""
 
     def begin(self, plan: ScenePlan, *, traffic: SceneTraffic) -> None:
-        """Have every camera of the rig ready; cameras that are there from the last scene are kept."""
+        """Have every sensor of the plan ready; those that are there from the last scene are kept."""
 
-    def place(self, poses: Sequence[CameraPose]) -> None:
-        """Move the cameras; takes effect in the next tick."""
+    def place(self, poses: Sequence[SensorPose]) -> None:
+        """Move the sensors; takes effect in the next tick."""
 
     def collect(self, state: TickState) -> PendingReadings:
         """Return what is read in that tick, or will be: the world may go on before everything is here.
@@ -231,7 +239,7 @@ class CameraPort(Protocol):
         """
 
     def close(self) -> None:
-        """Remove the cameras."""
+        """Remove the sensors."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -240,4 +248,4 @@ class Ports:
 
     world: WorldPort
     swarm: SwarmPort
-    cameras: CameraPort
+    sensors: SensorPort

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from uavsim.config.backends import Backend, backend_of
 from uavsim.errors import InputError
 from uavsim.records.plan import ScenePlan
+from uavsim.registry import Named
 from uavsim.simulate.lockstep import Lockstep
-from uavsim.simulate.ports import CameraPort, Endpoint, Heartbeat, Ports, SceneTraffic, SwarmPort, WorldPort
+from uavsim.simulate.ports import Endpoint, Heartbeat, Ports, SceneTraffic, SensorPort, SwarmPort, WorldPort
 
 __all__ = ["Session", "open_session", "ports_of"]
 
@@ -22,21 +22,21 @@ class Session:
     topology: str
     world: WorldPort
     swarm: SwarmPort
-    cameras: CameraPort
+    sensors: SensorPort
 
     def begin_scene(self, plan: ScenePlan, *, heartbeat: Heartbeat) -> tuple[Lockstep, SceneTraffic]:
         """Load, populate and warm up; returns the scene's clock and its traffic."""
         self.world.prepare(plan, heartbeat=heartbeat)
         traffic = self.world.populate(plan, heartbeat=heartbeat)
-        self.cameras.begin(plan, traffic=traffic)
+        self.sensors.begin(plan, traffic=traffic)
         self.swarm.begin(plan, heartbeat=heartbeat)
-        lockstep = Lockstep(plan, world=self.world, swarm=self.swarm, cameras=self.cameras, heartbeat=heartbeat)
+        lockstep = Lockstep(plan, world=self.world, swarm=self.swarm, sensors=self.sensors, heartbeat=heartbeat)
         lockstep.warm_up()
         return lockstep, traffic
 
     def close(self) -> None:
         """Leave the simulator as it was found."""
-        self.cameras.close()
+        self.sensors.close()
         self.swarm.close()
         self.world.close()
 
@@ -56,7 +56,7 @@ def open_session(topology: str, endpoints: Mapping[str, Endpoint]) -> Session:
     if missing := backend.missing(endpoints):
         raise InputError(f"topology {topology} needs {missing[0].title}: no endpoint {missing[0].name} was given")
     ports = ports_of(backend)(endpoints)
-    return Session(topology, ports.world, ports.swarm, ports.cameras)
+    return Session(topology, ports.world, ports.swarm, ports.sensors)
 
 
 def ports_of(backend: Backend) -> Callable[[Mapping[str, Endpoint]], Ports]:
@@ -65,11 +65,10 @@ def ports_of(backend: Backend) -> Callable[[Mapping[str, Endpoint]], Ports]:
     Raises:
         InputError: a client is not installed, or there is no such function.
     """
-    module, _, function = backend.ports.partition(":")
     try:
-        found = getattr(importlib.import_module(module), function)
-    except (ImportError, AttributeError) as error:
-        raise InputError(f"topology {backend.topology}: {backend.ports} cannot be imported: {error}") from error
+        found: object = Named(backend.ports).load()
+    except InputError as error:
+        raise InputError(f"topology {backend.topology}: {error}") from error
     if not callable(found):
         raise InputError(f"topology {backend.topology}: {backend.ports} is not a function")
     opener: Callable[[Mapping[str, Endpoint]], Ports] = found

@@ -16,7 +16,7 @@ from collections.abc import Mapping
 
 from uavsim.config.backends import AIRSIM, COSYS
 from uavsim.simulate.answerers import refuse_stranger
-from uavsim.simulate.carla.cameras import CarlaCameras
+from uavsim.simulate.carla.sensors import CarlaSensors
 from uavsim.simulate.carla.world import CarlaWorld
 from uavsim.simulate.ports import Endpoint, Ports
 from uavsim.simulate.swarm import PlannedSwarm
@@ -27,7 +27,7 @@ __all__ = ["bridge", "carla", "cosys", "merged"]
 def carla(endpoints: Mapping[str, Endpoint]) -> Ports:
     """Fly the plan itself through CARLA's cameras."""
     world = _world(endpoints)
-    return Ports(world, PlannedSwarm(), CarlaCameras(world))
+    return Ports(world, PlannedSwarm(), CarlaSensors(world))
 
 
 def bridge(endpoints: Mapping[str, Endpoint]) -> Ports:
@@ -45,7 +45,7 @@ def cosys(endpoints: Mapping[str, Endpoint]) -> Ports:
 def merged(endpoints: Mapping[str, Endpoint]) -> Ports:
     """Place the drones in AirSim and look through its cameras, in one process with CARLA."""
     from uavsim.simulate.airsim.swarm import AirSimPoses
-    from uavsim.simulate.merged.cameras import AirSimCameras
+    from uavsim.simulate.merged.sensors import AirSimSensors
     from uavsim.simulate.merged.world import MergedWorld
     from uavsim.simulate.merged_engine import MergedEngine
 
@@ -54,7 +54,7 @@ def merged(endpoints: Mapping[str, Endpoint]) -> Ports:
     world = _world(endpoints)
     engine = MergedEngine(world)
     swarm = AirSimPoses(airsim.host, airsim.port, engine=engine)
-    cameras = AirSimCameras(airsim.host, airsim.port, swarm=swarm)
+    cameras = AirSimSensors(airsim.host, airsim.port, swarm=swarm)
     return Ports(MergedWorld(world, engine=engine, pause=swarm.pause), swarm, cameras)
 
 
@@ -63,7 +63,7 @@ def _flown(endpoints: Mapping[str, Endpoint], *, client: str) -> Ports:
 
     airsim = endpoints["airsim"]
     world = _world(endpoints)
-    return Ports(world, AirSimFlight(airsim.host, airsim.port, client=client), CarlaCameras(world))
+    return Ports(world, AirSimFlight(airsim.host, airsim.port, client=client), CarlaSensors(world))
 
 
 def _world(endpoints: Mapping[str, Endpoint]) -> CarlaWorld:

@@ -6,6 +6,7 @@ import numpy as np
 
 from uavsim.geometry import unreal
 from uavsim.geometry.se3 import SE3
+from uavsim.records.ingredients import ingredients_of
 from uavsim.records.motion import Motion
 from uavsim.records.plan import ScenePlan
 from uavsim.records.recording import DroneState
@@ -61,7 +62,12 @@ class PlannedSwarm:
 
 def recorded_flight(plan: ScenePlan) -> Motion | None:
     """Return the flight that a replay shows again; None where the drones fly the plan."""
-    return plan.replay.motion.open() if plan.replay is not None and plan.replay.drones else None
+    flights = (
+        used.ingredient.flight.load()(used.record)
+        for used in ingredients_of(plan.ingredients)
+        if used.ingredient.flight is not None
+    )
+    return next((flight for flight in flights if flight is not None), None)
 
 
 def planned_velocity_mps(plan: ScenePlan, step: int) -> FloatArray:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
+from io import BufferedReader
 from pathlib import Path
 from typing import Final, Literal, TypedDict
 
@@ -10,19 +12,23 @@ import numpy as np
 
 from uavsim.errors import DatasetError, InputError, UnknownNameError
 from uavsim.files.names import MISSING, DataFolder
-from uavsim.files.parse import parse_json, read_regular
+from uavsim.files.parse import parse_json
 from uavsim.files.unfinished import refuse_without_tables
 from uavsim.registry import pick
 from uavsim.typing import BoolArray, IntArray
 from uavsim.validate.findings import Finding
-from uavsim.validate.schema import EXTRA, TABLES
-from uavsim.validate.tables import Table, hashes, read_table, resolve
+from uavsim.validate.schema import EXTRA, TABLES, Field
+from uavsim.validate.tables import MOST_TABLE_BYTES, Table, hashes, read_table, resolve
 
-__all__ = ["DIALECTS", "DataSet", "Dialect", "Place", "may_be_opened", "open_dataset", "versions_of"]
+__all__ = ["DIALECTS", "FILE_TABLES", "DataSet", "Dialect", "Place", "open_dataset", "versions_of"]
 
 Dialect = Literal["strict", "uav3d"]
 DIALECTS: Final[dict[str, Dialect]] = {"strict": "strict", "uav3d": "uav3d"}
 BEV_CHANNEL: Final = "LIDAR_TOP"
+FILE_TABLES: Final = tuple(
+    name for name, fields in (TABLES | EXTRA).items() if any(spec.name == "filename" for spec in fields)
+)
+"""Every table that names files."""
 
 
 class Place(TypedDict, total=False):
@@ -37,16 +43,34 @@ class Place(TypedDict, total=False):
 class DataSet:
     """One version folder, read. References in ``Table.columns`` are row numbers (NONE and DANGLING below 0)."""
 
-    root: Path
+    files: DataFolder
     version: str
     dialect: Dialect
     tables: dict[str, Table]
     splits: dict[str, list[str]]
     load_findings: list[Finding] = field(default_factory=list)
-    files: DataFolder = field(init=False)
+    schema: dict[str, tuple[Field, ...]] = field(default_factory=dict)
 
-    def __post_init__(self) -> None:
-        self.files = DataFolder(self.root)
+    @property
+    def root(self) -> Path:
+        """The data set's folder; its files are opened by ``open`` alone."""
+        return self.files.root
+
+    def open(self, name: str) -> BufferedReader:
+        """Open a file that a table names: the door of every check.
+
+        Raises:
+            DatasetError: it is missing, no regular file inside of the data set's folder, or too large.
+        """
+        return self.files.open(name)
+
+    def read(self, name: str) -> bytes:
+        """Return the bytes of a file that a table names; b"" of one that may not be read, which the file checks tell."""
+        try:
+            with self.open(name) as file:
+                return file.read()
+        except DatasetError:
+            return b""
 
     def __getitem__(self, table: str) -> Table:
         return self.tables[table]
@@ -133,7 +157,9 @@ class DataSet:
         return Place(**self.scene_place(int(self["sample"]["scene_token"][row])), sample=self["sample"].tokens[row])
 
     def data_place(self, row: int) -> Place:
-        """Name a sample_data row: scene, sample, channel."""
+        """Name a sample_data row: scene, sample, channel; nothing below 0, which is no row."""
+        if row < 0:
+            return Place()
         sensor = int(self.sensor_of_data_row(row))
         place = self.sample_place(int(self["sample_data"]["sample_token"][row]))
         if sensor >= 0:
@@ -162,12 +188,8 @@ class DataSet:
         if table == "instance":
             first = int(self["instance"]["first_annotation_token"][row])
             return self.annotation_place(first) if first >= 0 else Place()
-        return Place()
-
-
-def may_be_opened(data: DataSet, name: str) -> bool:
-    """Tell whether a file name leads to a regular file in the data set's folder, or at most to nothing."""
-    return data.files.fault(name) in {None, MISSING}
+        owners = self[table].get("sample_data_token")
+        return Place() if owners is None else self.data_place(int(owners[row]))
 
 
 def follow(first: IntArray, second: IntArray) -> IntArray:
@@ -206,12 +228,12 @@ def open_dataset(root: Path, version: str, *, dialect: str | None = None) -> Dat
         UnknownNameError: no such version, or no such dialect.
         DatasetError: no version is there.
     """
-    folder = root / version
-    if not folder.is_dir():
-        raise UnknownNameError(f"{folder}: no such version folder; there are: {', '.join(versions_of(root))}")
-    present = {name: fields for name, fields in EXTRA.items() if (folder / f"{name}.json").exists()}
-    schema = TABLES | present
-    tables = {name: read_table(folder / f"{name}.json", name, fields) for name, fields in schema.items()}
+    if not (root / version).is_dir():
+        raise UnknownNameError(f"{root / version}: no such version folder; there are: {', '.join(versions_of(root))}")
+    files = DataFolder(root)
+    present = {name: fields for name, fields in EXTRA.items() if files.fault(f"{version}/{name}.json") != MISSING}
+    schema = _added(files, version) | TABLES | present
+    tables = {name: read_table(files, f"{version}/{name}.json", fields) for name, fields in schema.items()}
     for name, fields in schema.items():
         for spec in fields:
             if spec.kind == "ref":
@@ -220,9 +242,24 @@ def open_dataset(root: Path, version: str, *, dialect: str | None = None) -> Dat
             elif spec.kind == "refs":
                 flat, lengths = tables[name].lists[spec.name]
                 tables[name].lists[spec.name] = (resolve(flat, tables[spec.table]), lengths)
-    splits, findings = _read_splits(folder / "splits.json")
+    splits, findings = _read_splits(files, f"{version}/splits.json")
     chosen = pick(DIALECTS, dialect, what="dialect") if dialect else _dialect(tables)
-    return DataSet(root, version, chosen, tables, splits, findings)
+    return DataSet(files, version, chosen, tables, splits, findings, schema)
+
+
+def _added(files: DataFolder, version: str) -> dict[str, tuple[Field, ...]]:
+    """Return the tables that packages added, by what the dataset says of their references; {} where that is nonsense."""
+    try:
+        said = parse_json(files.read(f"{version}/uav_dataset.json", what="there is", most_bytes=MOST_TABLE_BYTES))
+        names = {(t, column, of) for t, columns in said.get("references", {}).items() for column, of in columns.items()}
+    except (AttributeError, DatasetError, TypeError, ValueError):
+        return {}
+    fields: dict[str, tuple[Field, ...]] = {}
+    for table, column, of in sorted(names):
+        is_there = re.fullmatch("[a-z][a-z_]*", table) and files.fault(f"{version}/{table}.json") != MISSING
+        if is_there and of in TABLES and column != "token":
+            fields[table] = (*fields.get(table, (Field("token", "token"),)), Field(column, "ref", table=of))
+    return fields
 
 
 def _dialect(tables: dict[str, Table]) -> Dialect:
@@ -235,11 +272,11 @@ def _dialect(tables: dict[str, Table]) -> Dialect:
     return "uav3d" if own_calibration and unturned > 0.9 and not has_bev else "strict"
 
 
-def _read_splits(path: Path) -> tuple[dict[str, list[str]], list[Finding]]:
-    if not path.exists():
+def _read_splits(files: DataFolder, name: str) -> tuple[dict[str, list[str]], list[Finding]]:
+    if files.fault(name) == MISSING:
         return {}, []
     try:
-        content = parse_json(read_regular(path))
+        content = parse_json(files.read(name, what="there is", most_bytes=MOST_TABLE_BYTES))
     except (DatasetError, ValueError) as error:
         return {}, [Finding("schema.table", f"splits.json cannot be read: {error}")]
     if not isinstance(content, dict) or not all(isinstance(v, list) for v in content.values()):

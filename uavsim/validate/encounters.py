@@ -6,13 +6,15 @@ The rules are written here a second time on purpose, so that a mistake of the wr
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Final
 
 import numpy as np
 
+from uavsim.errors import DatasetError
 from uavsim.images import codec
-from uavsim.typing import BoolArray, FloatArray, IntArray, UInt8Array
-from uavsim.validate.dataset import DataSet, may_be_opened
+from uavsim.typing import BoolArray, FloatArray, IntArray, UInt8Array, UInt16Array
+from uavsim.validate.dataset import DataSet
 from uavsim.validate.evidence import Evidence
 from uavsim.validate.findings import Finding
 
@@ -93,9 +95,9 @@ def what_is_seen_has_a_row(evidence: Evidence) -> Iterator[Finding]:
         if (look.row, encounter) not in told and (mask := mask_of.get((look.row, "instance"))) is not None
     ]
     for row, encounter, mask in unseen[:: max(1, -(-len(unseen) // _MOST_LOOKED_AT))]:
-        if not may_be_opened(data, mask):
+        ids = _ids(data, mask)
+        if ids is None:
             continue
-        ids, _ = codec.mask_ids_and_tags(data.root / mask)
         pixels = int(np.count_nonzero(ids == int(table["instance_id"][encounter])))
         if pixels:
             message = f"the mask has {pixels} pixels of {table['name'][encounter]}, which has no row for this image"
@@ -144,11 +146,22 @@ def _looked_at(data: DataSet) -> Iterator[tuple[int, BoolArray, UInt8Array | Non
     images, owners = views["sample_data_token"].tolist(), views["encounter_token"].tolist()
     for row in range(0, len(views), max(1, -(-len(views) // _MOST_LOOKED_AT))):
         mask, semantic = file_of.get((images[row], "instance")), file_of.get((images[row], "semantic"))
-        if owners[row] < 0 or mask is None or not may_be_opened(data, mask):
+        ids = _ids(data, mask) if owners[row] >= 0 and mask is not None else None
+        if ids is None:
             continue
-        ids, _ = codec.mask_ids_and_tags(data.root / mask)
-        tags = codec.decode_tags(data.root / semantic) if semantic and may_be_opened(data, semantic) else None
+        tags = None
+        if semantic is not None:
+            with suppress(DatasetError):
+                tags = codec.decode_tags(data.read(semantic))
         yield row, np.asarray(ids == int(data[_ENCOUNTER]["instance_id"][owners[row]])), tags
+
+
+def _ids(data: DataSet, mask: str) -> UInt16Array | None:
+    """Return the instance ids of a mask; None where it cannot be read, which ``files.masks`` tells."""
+    try:
+        return codec.mask_ids_and_tags(data.read(mask))[0]
+    except DatasetError:
+        return None
 
 
 def _layers(data: DataSet) -> dict[tuple[int, str], str]:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
@@ -33,8 +32,8 @@ def events_of_their_image(evidence: Evidence) -> Iterator[Finding]:
     layer, images = data["layer"], data["sample_data"]
     for name, kind, row in zip(layer["filename"], layer["kind"], layer["sample_data_token"].tolist(), strict=True):
         if kind != KIND or row < 0 or data.files.fault(name) is not None:
-            continue  # what is not there is told by ``files.layers``
-        events = _read(data.root / name)
+            continue  # what may not be read is told by the file checks
+        events = _events_of(data.read(name))
         if events is None:
             yield Finding("events.file", f"{name} is no .npy of x, y, t_ns, p", **data.data_place(row))
             continue
@@ -59,9 +58,8 @@ def _wrong(events: npt.NDArray[Any], *, size_px: tuple[int, int], since_ns: int)
     return "a polarity is neither 0 nor 1" if (events["p"] > 1).any() else ""
 
 
-def _read(path: Path) -> npt.NDArray[Any] | None:
-    """Read a file of events, or None: a head of version 1 with our fields, then whole records."""
-    data = path.read_bytes()
+def _events_of(data: bytes) -> npt.NDArray[Any] | None:
+    """Return the events of a file, or None: a head of version 1 with our fields, then whole records."""
     if len(data) < len(_MAGIC) + 2 or not data.startswith(_MAGIC):
         return None
     (length,) = struct.unpack_from("<H", data, len(_MAGIC))

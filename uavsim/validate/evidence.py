@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import PurePosixPath
 from typing import Final
 
 import numpy as np
 
-from uavsim.files.names import name_fault
+from uavsim.files.names import MISSING, name_fault
 from uavsim.pool import in_order
 from uavsim.typing import BoolArray, FloatArray, IntArray
-from uavsim.validate.dataset import DataSet, may_be_opened
+from uavsim.validate.dataset import DataSet
 from uavsim.validate.frames import Boxes, Cameras, boxes_of, cameras_of
 from uavsim.validate.looks import FrameLook, FrameTask, TrackTask
 from uavsim.validate.temporal import time_unit_us
@@ -91,31 +91,29 @@ def gather(data: DataSet, *, pixels: bool, workers: int) -> Evidence:
     return Evidence(data, boxes, cameras, looks, track, _pairs(looks), has_masks, pixels)
 
 
-def _mask_files(data: DataSet) -> dict[int, Path]:
+def _mask_files(data: DataSet) -> dict[int, str]:
     """Return the instance mask of each sample_data row: from the table ``layer``, or beside ``samples/`` by name."""
     if "layer" in data.tables:
         layer = data["layer"]
         owner = layer["sample_data_token"].tolist()
         named = zip(owner, layer["kind"], layer["filename"], strict=True)
         return {
-            row: data.root / filename
+            row: filename
             for row, kind, filename in named
-            if row >= 0 and kind == "instance" and may_be_opened(data, filename)
+            if row >= 0 and kind == "instance" and data.files.fault(filename) in {None, MISSING}
         }
-    if not (data.root / "masks").is_dir():
-        return {}
     files = {}
     for row, filename in enumerate(data["sample_data"]["filename"]):
         root, _, rest = filename.partition("/")
         if root in {"samples", "sweeps"} and not name_fault(filename):
-            path = (data.root / "masks" / rest).with_suffix(".png")
-            if data.files.fault(str(path.relative_to(data.root))) is None:
-                files[row] = path
+            mask = str(PurePosixPath("masks", rest).with_suffix(".png"))
+            if data.files.fault(mask) is None:
+                files[row] = mask
     return files
 
 
 def _tasks(
-    data: DataSet, boxes: Boxes, cameras: Cameras, track: IntArray, masks: dict[int, Path], *, pixels: bool
+    data: DataSet, boxes: Boxes, cameras: Cameras, track: IntArray, masks: dict[int, str], *, pixels: bool
 ) -> Iterator[TrackTask]:
     table, images = data["sample_annotation"], data["sample_data"]
     ids = table["uav_instance_id"] if masks else np.zeros(len(table), np.int64)
@@ -133,7 +131,7 @@ def _tasks(
             frames.append(
                 FrameTask(
                     row=row,
-                    image=data.root / images["filename"][row] if may_be_opened(data, images["filename"][row]) else None,
+                    image=images["filename"][row],
                     mask=masks.get(row),
                     box_row=own,
                     instance_id=ids[own],
@@ -145,7 +143,7 @@ def _tasks(
                     intrinsic=cameras.intrinsic[view],
                 )
             )
-        yield TrackTask(tuple(frames), pixels=pixels)
+        yield TrackTask(data.files, tuple(frames), pixels=pixels)
 
 
 def _run(tasks: Iterator[TrackTask], workers: int) -> Iterator[list[FrameLook]]:

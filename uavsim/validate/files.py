@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 from typing import Final
@@ -10,7 +9,7 @@ from typing import Final
 import numpy as np
 
 from uavsim.files.names import MISSING, name_fault, part_fault
-from uavsim.validate.dataset import DataSet, Place
+from uavsim.validate.dataset import FILE_TABLES
 from uavsim.validate.evidence import Evidence
 from uavsim.validate.findings import Finding
 
@@ -25,7 +24,6 @@ __all__ = [
     "paths_inside",
 ]
 
-_ROOTS: Final = ("samples", "sweeps", "masks", "depth", "lidar", "degraded", "maps")
 _POINT_BYTES: Final = 20  # float32 x, y, z, intensity, ring
 _FORMATS: Final = {".png": {"png"}, ".jpg": {"jpg", "jpeg"}, ".jpeg": {"jpg", "jpeg"}, ".bin": {"pcd", "bin"}}
 _WORDS: Final = {
@@ -74,23 +72,23 @@ def lidar_files_there(evidence: Evidence) -> Iterator[Finding]:
     for row in np.flatnonzero(sensor >= 0).tolist():
         if camera[sensor[row]]:
             continue
-        path, fault = data.root / images["filename"][row], data.files.fault(images["filename"][row])
+        name = images["filename"][row]
+        fault = data.files.fault(name)
         if fault == MISSING:
-            yield Finding("files.missing", f"{images['filename'][row]} is not there", **data.data_place(row))
-        elif fault is None and path.name.endswith(".pcd.bin") and path.stat().st_size % _POINT_BYTES:
-            message = f"{images['filename'][row]} is no whole number of points of {_POINT_BYTES} bytes"
+            yield Finding("files.missing", f"{name} is not there", **data.data_place(row))
+        elif fault is None and name.endswith(".pcd.bin") and data.files.file(name).stat().st_size % _POINT_BYTES:
+            message = f"{name} is no whole number of points of {_POINT_BYTES} bytes"
             yield Finding("files.size", message, **data.data_place(row))
 
 
 def layers_there(evidence: Evidence) -> Iterator[Finding]:
-    """What lies beside the channels' own files (depth, classes, flow, points' ids) is there; masks are told apart."""
+    """What lies beside the channels' own files (depth, flow, points' ids and labels, ...) is there; masks are told apart."""
     data = evidence.data
-    if "layer" not in data.tables:
-        return
-    layer = data["layer"]
-    for name, kind, owner in zip(layer["filename"], layer["kind"], layer["sample_data_token"].tolist(), strict=True):
-        if kind != "instance" and data.files.fault(name) == MISSING:
-            yield Finding("files.missing", f"{name} is not there", **(data.data_place(owner) if owner >= 0 else {}))
+    for table in sorted({"layer", "lidarseg"} & data.tables.keys()):
+        names = data[table]["filename"]
+        for row, (name, kind) in enumerate(zip(names, data[table].get("kind") or [table] * len(names), strict=True)):
+            if kind != "instance" and data.files.fault(name) == MISSING:
+                yield Finding("files.missing", f"{name} is not there", **data.place(table, row))
 
 
 def maps_there(evidence: Evidence) -> Iterator[Finding]:
@@ -115,21 +113,18 @@ def formats_told(evidence: Evidence) -> Iterator[Finding]:
 
 
 def paths_inside(evidence: Evidence) -> Iterator[Finding]:
-    """File names are relative, plain, and lead to regular files in the data set's folder, not out of it by links."""
+    """File names of every table are relative, plain, and lead to regular files of usual size in the data set's folder."""
     data = evidence.data
-    for row, name in enumerate(data["sample_data"]["filename"]):
-        yield from _path_finding(data, name, data.data_place(row))
-    for table in ("map", "layer"):
-        if table in data.tables:
-            for name in data[table]["filename"]:
-                yield from _path_finding(data, name, Place())
-
-
-def _path_finding(data: DataSet, name: str, place: Place) -> Iterator[Finding]:
-    fault = data.files.fault(name)
-    if fault not in {None, MISSING}:
-        code = "files.link" if "link" in str(fault) else "files.path"
-        yield Finding(code, f"{name[:200]} {fault}", **place)
+    for table in FILE_TABLES:
+        if table not in data.tables:
+            continue
+        for row, name in enumerate(data[table]["filename"]):
+            fault = data.files.fault(name)
+            if fault not in {None, MISSING}:
+                code = (
+                    "files.link" if "link" in str(fault) else "files.size" if "larger" in str(fault) else "files.path"
+                )
+                yield Finding(code, f"{name[:200]} {fault}", **data.place(table, row))
 
 
 def names_plain(evidence: Evidence) -> Iterator[Finding]:
@@ -149,17 +144,11 @@ def names_plain(evidence: Evidence) -> Iterator[Finding]:
 
 
 def folders_inside(evidence: Evidence) -> Iterator[Finding]:
-    """No folder of the data set is a link that leads out of it."""
-    data = evidence.data
-    tops = [*_ROOTS, data.version]
-    with os.scandir(data.root) as entries:
-        found = [entry.name for entry in entries if entry.name in tops]
-    for top in sorted(found):
-        names = [top]
-        if top in _ROOTS and (data.root / top).is_dir():
-            with os.scandir(data.root / top) as entries:
-                names += sorted(f"{top}/{entry.name}" for entry in entries if entry.is_symlink())
-        for name in names:
-            outside = data.files.leads_outside(name)
+    """No folder of the data set, nor one in it, is a link that leads out of it."""
+    files = evidence.data.files
+    for top in files.names(""):
+        for name in (top, *(f"{top}/{below}" for below in files.names(top))):
+            path = files.root / name
+            outside = files.leads_outside(name) if path.is_symlink() and path.is_dir() else None
             if outside:
                 yield Finding("files.link", f"{name} {outside}")

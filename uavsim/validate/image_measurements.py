@@ -14,7 +14,7 @@ from typing import Final
 import numpy as np
 
 from uavsim.errors import DatasetError
-from uavsim.files.parse import read_regular
+from uavsim.files.names import DataFolder
 from uavsim.images import codec
 from uavsim.typing import AnyArray, BoolArray, FloatArray, IntArray, UInt8Array, UInt16Array
 from uavsim.validate.image_kernels import (
@@ -29,7 +29,6 @@ from uavsim.validate.looks import FileState, FrameLook, FrameTask, TrackTask
 
 __all__ = ["look_at_track"]
 
-_MOST_FILE_BYTES: Final = 1 << 29
 _GROWN_PX: Final = 0.5  # rays go through pixel centres: half a pixel is for poses rounded to float32
 _AHEAD_M: Final = 0.5
 _CUT_PX: Final = 0.5
@@ -50,14 +49,14 @@ class _Edges:
 def look_at_track(task: TrackTask) -> list[FrameLook]:
     """Measure every frame of one camera."""
     if not task.pixels:
-        return [_look_at_file(frame)[0] for frame in task.frames]
+        return [_look_at_file(frame, task.files)[0] for frame in task.frames]
     looks = []
     lumas: list[AnyArray | None] = []
     edges: list[_Edges | None] = []
     for frame in task.frames:
-        look, data = _look_at_file(frame)
+        look, data = _look_at_file(frame, task.files)
         lumas.append(_look_at_image(look, data))
-        edges.append(_look_at_mask(look, frame))
+        edges.append(_look_at_mask(look, frame, task.files))
         looks.append(look)
         _compare_edges(looks, lumas, edges, len(looks) - 2)
         if len(looks) > 2:
@@ -66,13 +65,11 @@ def look_at_track(task: TrackTask) -> list[FrameLook]:
     return looks
 
 
-def _look_at_file(frame: FrameTask) -> tuple[FrameLook, bytes]:
+def _look_at_file(frame: FrameTask, files: DataFolder) -> tuple[FrameLook, bytes]:
     look = FrameLook(row=frame.row)
     try:
-        data = read_regular(frame.image, most_bytes=_MOST_FILE_BYTES) if frame.image is not None else None
+        data = files.read(frame.image)
     except DatasetError:
-        data = None
-    if data is None:
         look.state = "missing"
         return look, b""
     look.digest = hashlib.sha256(data).hexdigest()  # by instructions of the processor
@@ -107,11 +104,11 @@ def _look_at_image(look: FrameLook, data: bytes) -> AnyArray | None:
     return luma
 
 
-def _look_at_mask(look: FrameLook, frame: FrameTask) -> _Edges | None:
+def _look_at_mask(look: FrameLook, frame: FrameTask, files: DataFolder) -> _Edges | None:
     if frame.mask is None:
         return None
     try:
-        data = read_regular(frame.mask, most_bytes=_MOST_FILE_BYTES)
+        data = files.read(frame.mask)
     except DatasetError:
         look.mask_state = "missing"
         return None

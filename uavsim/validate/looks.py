@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Literal
 
 import numpy as np
 
+from uavsim.files.names import DataFolder
 from uavsim.typing import BoolArray, FloatArray, IntArray
 
 __all__ = ["FileState", "FrameLook", "FrameTask", "TrackTask"]
@@ -21,8 +21,8 @@ class FrameTask:
 
     Attributes:
         row: of sample_data.
-        image: its path; None where the name leads to no file that may be opened.
-        mask: path of the instance mask, or None.
+        image: its name.
+        mask: name of the instance mask, or None.
         box_row: (B,) rows of sample_annotation: the boxes of the image's sample whose numbers can be used.
         instance_id: (B,) their ids in the mask, 1..65535; other values where unknown.
         centre_m, rotation, half_lwh_m: (B, 3), (B, 3, 3), (B, 3) boxes in the map.
@@ -30,8 +30,8 @@ class FrameTask:
     """
 
     row: int
-    image: Path | None
-    mask: Path | None
+    image: str
+    mask: str | None
     box_row: IntArray
     instance_id: IntArray
     centre_m: FloatArray
@@ -46,6 +46,7 @@ class FrameTask:
 class TrackTask:
     """All images of one channel in one scene, in time order; ``pixels`` False looks at files and sizes alone."""
 
+    files: DataFolder
     frames: tuple[FrameTask, ...]
     pixels: bool = True
 

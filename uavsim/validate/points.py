@@ -6,7 +6,6 @@ writer's cannot agree with itself.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
@@ -83,27 +82,25 @@ def labels_fit_points(evidence: Evidence) -> Iterator[Finding]:
         return
     table = data["lidarseg"]
     for name, owner in zip(table["filename"], table["sample_data_token"].tolist(), strict=True):
-        path, place = data.root / name, data.data_place(owner) if owner >= 0 else {}
-        if not path.is_file():
-            yield Finding("files.missing", f"{name} is not there: the devkit cannot load the data set", **place)
+        if data.files.fault(name) is not None:  # which the file checks tell
             continue
-        labels = np.fromfile(path, np.uint8)
-        cloud = data.root / data["sample_data"]["filename"][owner] if owner >= 0 else path
-        points = cloud.stat().st_size // (4 * POINT_FLOATS) if cloud.is_file() else len(labels)
+        place = data.data_place(owner)
+        labels = np.frombuffer(data.read(name), np.uint8)
+        cloud = data["sample_data"]["filename"][owner] if owner >= 0 else ""
+        readable = data.files.fault(cloud) is None
+        points = data.files.file(cloud).stat().st_size // (4 * POINT_FLOATS) if readable else len(labels)
         if len(labels) != points:
             yield Finding("points.labels", f"{name} has {len(labels)} labels for {points} points", **place)
         elif len(labels) and labels.max() >= CLASSES:
             yield Finding("points.labels", f"{name} has label {labels.max()}; nuScenes-lidarseg ends at 31", **place)
-    folder = data.root / "lidarseg" / data.version
-    found = sum(path.suffix in {".bin", ".npz"} for path in folder.iterdir()) if folder.is_dir() else 0
+    found = sum(name.endswith((".bin", ".npz")) for name in data.files.names(f"lidarseg/{data.version}"))
     if found != len(table):
         message = (
             f"lidarseg/{data.version} holds {found} files, its table {len(table)} rows: the devkit refuses to load"
         )
         yield Finding("points.labels", message)
-    categories = data.root / data.version / "category.json"
-    indices = [row.get("index") for row in json.loads(categories.read_bytes())] if categories.is_file() else []
-    if sorted(i for i in indices if isinstance(i, int)) != list(range(CLASSES)):
+    indices = data["category"].get("index")
+    if indices is None or sorted(indices[indices >= 0].tolist()) != list(range(CLASSES)):
         yield Finding(
             "points.labels", "category.json lacks nuScenes-lidarseg's indices 0 to 31: the devkit cannot draw"
         )
@@ -140,10 +137,8 @@ def _real_lidars(data: DataSet) -> BoolArray:
 
 def _read(data: DataSet, name: str, dtype: str) -> npt.NDArray[Any]:
     """Read whole rows; nothing where the file is missing or cut, which the file checks tell."""
-    path = data.root / name
-    width = {"<f4": POINT_FLOATS, "<u2": 2}[dtype]
-    values = np.fromfile(path, dtype) if path.is_file() else np.zeros(0, dtype)
-    return values[: len(values) // width * width]
+    content, width = data.read(name), {"<f4": 4 * POINT_FLOATS, "<u2": 4}[dtype]
+    return np.frombuffer(content[: len(content) // width * width], dtype)
 
 
 def _placed(data: DataSet, row: int, sensor_m: FloatArray) -> FloatArray:

@@ -10,7 +10,6 @@ import numpy as np
 from uavsim.typing import BoolArray, IntArray
 from uavsim.validate.dataset import BEV_CHANNEL, DataSet, Place, follow
 from uavsim.validate.findings import Finding
-from uavsim.validate.schema import EXTRA, TABLES
 from uavsim.validate.tables import DANGLING, NONE
 
 __all__ = [
@@ -63,7 +62,7 @@ def tokens_unique(data: DataSet) -> Iterator[Finding]:
 def references_lead_somewhere(data: DataSet) -> Iterator[Finding]:
     """Every foreign key names a row that is there."""
     for name, table in data.tables.items():
-        for spec in (TABLES | EXTRA)[name]:
+        for spec in data.schema[name]:
             if spec.kind == "ref":
                 bad = table[spec.name] == DANGLING
                 if not spec.empty:

@@ -50,7 +50,7 @@ def _chain(table: str) -> tuple[Field, ...]:
 
 
 TABLES: Final[dict[str, tuple[Field, ...]]] = {
-    "category": (_TOKEN, *_text("name")),
+    "category": (_TOKEN, *_text("name"), Field("index", "int", optional=True)),
     "attribute": (_TOKEN, *_text("name")),
     "visibility": (_TOKEN, Field("level", "text", optional=True)),
     "sensor": (_TOKEN, *_text("channel", "modality")),

@@ -11,21 +11,21 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from itertools import chain, islice
-from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 
 from uavsim.errors import DatasetError
-from uavsim.files.parse import open_regular
+from uavsim.files.names import DataFolder
 from uavsim.typing import AnyArray, IntArray, JsonDict
 from uavsim.validate.findings import Finding
 from uavsim.validate.schema import Field
 
-__all__ = ["DANGLING", "NONE", "Table", "read_table", "resolve", "rows_of"]
+__all__ = ["DANGLING", "MOST_TABLE_BYTES", "NONE", "Table", "read_table", "resolve", "rows_of"]
 
 NONE: Final = -1  # a reference that is "", or a row left out
 DANGLING: Final = -2
+MOST_TABLE_BYTES: Final = 1 << 34
 _BLOCK_BYTES: Final = 1 << 22
 _MOST_ROW_CHARACTERS: Final = 1 << 26
 _MOST_INT: Final = 1 << 62
@@ -67,19 +67,23 @@ class Table:
         return name in self.columns
 
 
-def rows_of(path: Path) -> Iterator[JsonDict]:
+def rows_of(files: DataFolder, name: str) -> Iterator[JsonDict]:
     """Stream the objects of a JSON array from disk.
+
+    Args:
+        files: the data set's folder.
+        name: of the table in it, ``v1.0-mini/sample.json``.
 
     Raises:
         DatasetError: missing, or not a JSON array of objects.
     """
-    decoder = json.JSONDecoder()
+    decoder, file_name = json.JSONDecoder(), name.rpartition("/")[2]
     try:
-        with io.TextIOWrapper(open_regular(path), encoding="utf-8") as file:
+        with io.TextIOWrapper(files.open(name, what="there is", most_bytes=MOST_TABLE_BYTES), encoding="utf-8") as file:
             text = file.read(_BLOCK_BYTES)
             at = _skip(text, 0)
             if not text.startswith("[", at):
-                raise DatasetError(f"{path.name}: not a JSON array")
+                raise DatasetError(f"{file_name}: not a JSON array")
             at += 1
             while True:
                 at = _skip(text, at)
@@ -90,16 +94,16 @@ def rows_of(path: Path) -> Iterator[JsonDict]:
                 except json.JSONDecodeError as error:
                     more = file.read(max(_BLOCK_BYTES, len(text) - at))
                     if not more or len(text) - at > _MOST_ROW_CHARACTERS:
-                        raise DatasetError(f"{path.name}: broken JSON ({error.msg} near the end)") from error
+                        raise DatasetError(f"{file_name}: broken JSON ({error.msg} near the end)") from error
                     text, at = text[at:] + more, 0
                     continue
                 if not isinstance(row, dict):
-                    raise DatasetError(f"{path.name}: a row is no JSON object")
+                    raise DatasetError(f"{file_name}: a row is no JSON object")
                 yield row
     except DatasetError:
         raise
     except (OSError, ValueError, RecursionError) as error:  # not UTF-8, thousands of digits, thousands of brackets
-        raise DatasetError(f"{path.name}: cannot be read: {str(error)[:120]}") from error
+        raise DatasetError(f"{file_name}: cannot be read: {str(error)[:120]}") from error
 
 
 def _skip(text: str, at: int) -> int:
@@ -108,18 +112,18 @@ def _skip(text: str, at: int) -> int:
     return at
 
 
-def read_table(path: Path, name: str, fields: tuple[Field, ...]) -> Table:
-    """Read one table; a broken file is a finding and an empty table."""
-    table = Table(name)
+def read_table(files: DataFolder, name: str, fields: tuple[Field, ...]) -> Table:
+    """Read one table (see ``rows_of``); a broken file is a finding and an empty table."""
+    table = Table(name.rpartition("/")[2].removesuffix(".json"))
     parts: dict[str, list[Any]] = {f.name: [] for f in fields}
     try:
-        rows = rows_of(path)
+        rows = rows_of(files, name)
         while chunk := list(islice(rows, _CHUNK_ROWS)):
             for spec in fields:
                 _read_column(table, spec, chunk, parts[spec.name])
             table.tokens += [str(row.get("token", "")) for row in chunk]
     except DatasetError as error:
-        table.findings.append(Finding("schema.table", str(error), numbers={"table": name}))
+        table.findings.append(Finding("schema.table", str(error), numbers={"table": table.name}))
     table.keys = hashes(table.tokens)
     for spec in fields:
         if spec.kind != "token" and (parts[spec.name] or not spec.optional):

@@ -22,7 +22,9 @@ import rerun as rr
 
 from uavsim.access import Dataset, Scene
 from uavsim.errors import DatasetError, InputError
+from uavsim.escape import markdown_text
 from uavsim.files.parse import reading
+from uavsim.records.channels import channel_without_kind
 from uavsim.view.blueprint import arrange
 from uavsim.view.images import fitting_width_px, log_images
 from uavsim.view.objects import log_boxes, log_lidars, log_tracks
@@ -160,7 +162,7 @@ def _blueprint(scene: Scene) -> object:
     cameras: dict[int, list[tuple[str, str]]] = {}
     for image in sample.images:
         entity = f"/world/drones/{image.drone_id}/{image.channel}"
-        cameras.setdefault(image.drone_id, []).append((entity, image.channel.removeprefix("CAMERA_")))
+        cameras.setdefault(image.drone_id, []).append((entity, channel_without_kind(image.channel)))
     places = [way.translation_m[len(way) // 2] for way in scene.map_SE3_drones().values()]
     return arrange(dict(sorted(cameras.items())), look_at_map_m=np.mean(places, axis=0) if places else np.zeros(3))
 
@@ -175,5 +177,7 @@ def _about(scene: Scene) -> str:
         "walkers": scene.log.get("uav_walkers_spawned"),
         "samples": len(scene),
     }
-    told: Sequence[str] = [f"{name}: {value}" for name, value in facts.items() if value not in {None, ""}]
-    return f"**{scene.name}**  \n" + " · ".join(told)
+    told: Sequence[str] = [
+        f"{name}: {markdown_text(value)}" for name, value in facts.items() if value not in {None, ""}
+    ]
+    return f"**{markdown_text(scene.name)}**  \n" + " · ".join(told)

@@ -1,6 +1,6 @@
 """Overfit four samples, and train a control: what a detector that works can do, and what none may.
 
-    scripts/try_baselines [FOLDER] [--sharing none early ...] [--steps 200]
+    scripts/trial overfit [FOLDER] [--sharing none early ...] [--steps 200]
 
 Makes data sets of cuboids on a plane. Each way to share is trained on four samples, predicts them, and is scored with
 ``uavsim evaluate``'s functions: AP at 2 m must be above 0.9. Then a model learns 24 other samples, and the control learns the

@@ -19,7 +19,7 @@ from headless_simulator.world.pose import compose
 import numpy as np
 renderer = Renderer(one_triangle(), ModelLibrary())
 renderer.warm_up_images()
-renderer.warm_up_rays()
+renderer.warm_up_sensors()
 compose(np.zeros(6), np.zeros(6))
 print("scipy.linalg" in sys.modules)
 import scipy.linalg

@@ -8,11 +8,10 @@ import sys
 from pathlib import Path
 
 import pytest
-
-from tests.conftest import RunningSimulator
+from headless_simulator.testing import RunningSimulator
 
 README = Path(__file__).parents[1] / "README.md"
-EXAMPLES = re.findall(r"```python\n(.*?)```", README.read_text("utf-8"), flags=re.S)
+*EXAMPLES, TEST = re.findall(r"```python\n(.*?)```", README.read_text("utf-8"), flags=re.S)
 LINK = re.compile(r"\]\((?!https?://|#)([^)#]+)(?:#[^)]*)?\)")
 
 
@@ -24,6 +23,13 @@ def test_an_example_runs_and_leaves_its_image(simulator: RunningSimulator, tmp_p
     ran = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=240)
 
     assert (tmp_path / "first.png").stat().st_size > 1000, f"exit {ran.returncode}\n{ran.stdout}\n{ran.stderr}"
+
+
+def test_the_example_of_a_test_passes(tmp_path: Path) -> None:
+    (tmp_path / "test_example.py").write_text(TEST)
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_example.py"]
+    ran = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=240)
+    assert ran.returncode == 0, ran.stdout
 
 
 def test_there_is_an_example_for_each_port() -> None:

@@ -8,8 +8,8 @@ import threading
 
 import psutil
 import pytest
+from headless_simulator.testing import RunningSimulator
 
-from tests.conftest import RunningSimulator
 from uavsim.errors import SimulatorError
 from uavsim.simulate.airsim.link import AirSimLink
 

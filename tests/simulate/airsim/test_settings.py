@@ -1,9 +1,7 @@
 from __future__ import annotations
 
-from dataclasses import replace
-
-from tests.plans import rig, scene_plan
-from uavsim.records.plan import LidarSpec
+from tools.common.plans import rig, scene_plan
+from uavsim.records.sensors import LidarParams, SensorSpec
 from uavsim.simulate.airsim.settings import airsim_settings
 
 
@@ -28,8 +26,9 @@ def test_left_in_the_map_is_minus_y_in_ned() -> None:
 
 def test_a_lidar_on_every_drone_turns_wholly_in_its_own_frame() -> None:
     """The mount (0.5 ahead, 0.2 left, 0.1 below) is (0.5, -0.2, 0.1) in AirSim's forward, right, down."""
-    spec = LidarSpec((0.5, 0.2, -0.1), (0.0, -10.0, 30.0), 32, 120.0, 640_000, 20.0, -25.0, -90.0)
-    for vehicle in airsim_settings(replace(scene_plan(), lidar=spec))["Vehicles"].values():
+    beams = LidarParams(32, 120.0, 640_000, 20.0, -25.0, -90.0)
+    spec = SensorSpec("", (0.5, 0.2, -0.1), (0.0, -10.0, 30.0), beams, ("lidar",))
+    for vehicle in airsim_settings(scene_plan(cameras=(*rig(), spec)))["Vehicles"].values():
         lidar = vehicle["Sensors"]["LIDAR"]
         assert (lidar["X"], lidar["Y"], lidar["Z"], lidar["Pitch"], lidar["Yaw"]) == (0.5, -0.2, 0.1, -10.0, 30.0)
         assert (lidar["SensorType"], lidar["DataFrame"], lidar["NumberOfChannels"]) == (6, "SensorLocalFrame", 32)

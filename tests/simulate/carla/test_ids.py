@@ -6,11 +6,11 @@ import json
 import subprocess
 import sys
 
-from tests.conftest import running_simulator
+from headless_simulator.testing import running_simulator
 
 CLIENT = """
 import json, os, sys
-from tests.plans import rig, scene_plan
+from tools.common.plans import rig, scene_plan
 from uavsim.errors import SimulatorLost
 from uavsim.simulate.carla import read as carla_read
 from uavsim.simulate.carla.world import CarlaWorld

@@ -12,8 +12,8 @@ from contextlib import contextmanager
 
 import msgpack
 import pytest
+from headless_simulator.testing import RunningSimulator
 
-from tests.conftest import RunningSimulator
 from uavsim.errors import SimulatorLost
 from uavsim.simulate.carla.manager_port import ManagerPort, connections_at
 from uavsim.simulate.local_port import free_port
@@ -117,7 +117,7 @@ def test_connections_of_others_are_listed() -> None:
 
 CLIENT = """
 import os, sys
-from tests.plans import rig, scene_plan
+from tools.common.plans import rig, scene_plan
 from uavsim.simulate.carla.world import CarlaWorld
 
 plan = scene_plan(samples=1, vehicles=3, cameras=rig()[:1])

@@ -31,7 +31,7 @@ class World:
 
 
 def test_what_the_client_knows_of_a_tick() -> None:
-    world = World()
+    world: Any = World()
     reader = MotionReader(world, {10: 1, 11: 2, 12: 3})
     table = np.zeros((3, 16))
     table[:, 0], table[:, 1:7] = (1, 2, 3), np.arange(18).reshape(3, 6)

@@ -1,6 +1,7 @@
 """What CARLA's client hands out, by carla's own classes where they can be made without a server."""
 
 from types import SimpleNamespace
+from typing import Any
 
 import carla
 import numpy as np
@@ -12,16 +13,14 @@ from uavsim.records.recording import ActorStates
 from uavsim.simulate.carla.read import (
     NOTHING_PARKED,
     actor_info,
-    parked_vehicles,
     pose_rows,
     snapshot_rows,
     states_from_table,
     states_when_asked,
-    with_parked,
 )
 
 
-def actor(place: carla.Location, *, yaw_deg: float = 0.0) -> SimpleNamespace:
+def actor(place: carla.Location, *, yaw_deg: float = 0.0) -> Any:
     box = carla.BoundingBox(place, carla.Vector3D(1.1, 0.4, 0.75))
     box.rotation = carla.Rotation(yaw=yaw_deg)
     return SimpleNamespace(
@@ -34,7 +33,7 @@ def actor(place: carla.Location, *, yaw_deg: float = 0.0) -> SimpleNamespace:
 
 
 def test_a_box_is_turned_and_placed_in_the_actors_flu() -> None:
-    info = actor_info(actor(carla.Location(0.5, 0.25, 0.75), yaw_deg=90.0), 3)
+    info = actor_info(actor(carla.Location(0.5, 0.25, 0.75), yaw_deg=90.0), 3, kind="vehicle")
     np.testing.assert_array_equal(info.actor_SE3_box.translation_m, [0.5, -0.25, 0.75])  # ue's y is right, flu's left
     np.testing.assert_allclose(info.actor_SE3_box.rotate(np.array([1.0, 0, 0])), [0, -1, 0], atol=1e-12)
     assert info.half_extent_m == pytest.approx((1.1, 0.4, 0.75), abs=1e-6)
@@ -42,35 +41,9 @@ def test_a_box_is_turned_and_placed_in_the_actors_flu() -> None:
 
 @pytest.mark.parametrize("bad", [float("inf"), float("nan")])
 def test_a_box_at_no_place_has_no_size_and_gets_that_of_the_table(bad: float) -> None:
-    info = actor_info(actor(carla.Location(0.0, bad, 0.75)), 3)
+    info = actor_info(actor(carla.Location(0.0, bad, 0.75)), 3, kind="vehicle")
     assert np.isnan(info.half_extent_m).all()
     assert size_of(info)[2] == "table"
-
-
-def test_parked_vehicles_stand_on_the_middle_of_their_boxs_bottom() -> None:
-    """A box centred at ue (10, 20, 1), lying on its right side: what was down points to ue's left, map's +y."""
-    box = carla.BoundingBox(carla.Location(10.0, 20.0, 1.0), carla.Vector3D(2.0, 1.0, 0.5))
-    box.rotation = carla.Rotation(roll=90.0)
-    thing = SimpleNamespace(name="Parked_1", id=5, type=14, bounding_box=box)
-    parked = parked_vehicles([thing], first_instance_id=8)
-    states = parked.states
-    centre = (states.map_SE3_actor @ parked.infos[0].actor_SE3_box).translation_m
-    np.testing.assert_allclose(centre, [[10, -20, 1]], atol=1e-12)
-    np.testing.assert_allclose(states.map_SE3_actor.translation_m, [[10, -19.5, 1]], atol=1e-7)
-    both = with_parked(states, parked)
-    assert both.map_SE3_actor.shape == (2,)
-    assert both.instance_id.tolist() == [8, 8]
-
-
-@pytest.mark.parametrize(
-    ("role", "kind"),
-    [("intruder", "intruder"), ("corner_case 0 1", "prop"), ("somebody's own", "vehicle"), ("", "vehicle")],
-)
-def test_what_stands_and_what_flies_is_known_by_its_role(role: str, kind: str) -> None:
-    """Also in a replay, which spawns what was recorded with its role."""
-    spawned = actor(carla.Location(0.0, 0.0, 0.0))
-    spawned.type_id, spawned.attributes = "static.prop.aeroplane", {"role_name": role}
-    assert actor_info(spawned, 3).kind == kind
 
 
 def test_states_are_worked_out_once_and_when_asked(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -98,7 +71,7 @@ def test_a_replay_is_held_against_its_recording_though_nobody_asks() -> None:
 
 
 def test_poses_are_the_first_columns_of_all_that_a_snapshot_says() -> None:
-    def told(number: int) -> SimpleNamespace:
+    def told(number: int) -> Any:
         vectors = [carla.Vector3D(*(number + 10 * k + i for i in range(3))) for k in range(3)]
         place = carla.Transform(carla.Location(1.5, 2.5, number), carla.Rotation(pitch=1, yaw=2, roll=3))
         v, w, a = (lambda vector=vector: vector for vector in vectors)

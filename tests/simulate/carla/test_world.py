@@ -36,7 +36,8 @@ class SilentServer:
 def test_what_a_killed_client_left_is_found_although_the_server_is_silent() -> None:
     """A new client's first snapshot may come late, and from a real server never, unless it ticks."""
     world = CarlaWorld.__new__(CarlaWorld)
-    server = world._world = world._client = SilentServer()
+    server: Any = SilentServer()
+    world._world = world._client = server
     world._swept = False
     world._sweep()
     assert server.destroyed == [7, 9, 11, 13]  # other people's props stay

@@ -7,23 +7,24 @@ import pytest
 
 from uavsim.errors import MissedTick
 from uavsim.geometry.se3 import SE3
+from uavsim.records.sensors import Agent, CameraParams, Sensor, SensorSpec
 from uavsim.simulate.merged.proof import LastImages, TimedReading, agreed, refuse_other_times, same_pixels
-from uavsim.simulate.ports import CameraPose, Reading
+from uavsim.simulate.ports import Reading, SensorPose
 from uavsim.typing import AnyArray
 
+EYE = SensorSpec("FRONT", (0.0, 0.0, 0.0), (0.0, -45.0, 0.0), CameraParams(64, 48, 90.0), ("rgb",))
 RNG = np.random.default_rng(5)
 TRUE = RNG.integers(0, 255, (2, 48, 64, 3), dtype=np.uint8)
 OLD = RNG.integers(0, 255, (2, 48, 64, 3), dtype=np.uint8)
 
 
 def taken(images: AnyArray, *, modality: str = "rgb", time_ns: int = 50) -> list[TimedReading]:
-    return [TimedReading(Reading(f"CAMERA_{n}", modality, image), time_ns) for n, image in enumerate(images)]
+    return [TimedReading(Reading(f"CAMERA_FRONT_id_{n}", modality, image), time_ns) for n, image in enumerate(images)]
 
 
-def poses(x_m: float) -> list[CameraPose]:
+def poses(x_m: float) -> list[SensorPose]:
     return [
-        CameraPose(f"CAMERA_{n}", n, "FRONT", np.array([x_m, 0, 60]), (0.0, -45.0, 0.0), SE3.identity())
-        for n in range(2)
+        SensorPose(Sensor(Agent(n), EYE), np.array([x_m, 0, 60]), (0.0, -45.0, 0.0), SE3.identity()) for n in range(2)
     ]
 
 
@@ -44,7 +45,7 @@ def test_one_wrong_answer_is_not_taken(wrong: np.ndarray) -> None:
 
 
 def test_images_that_go_on_changing_are_refused() -> None:
-    with pytest.raises(MissedTick, match="tick 9: CAMERA_0 rgb changes although nothing moves"):
+    with pytest.raises(MissedTick, match="tick 9: CAMERA_FRONT_id_0 rgb changes although nothing moves"):
         answers(TRUE, OLD, TRUE, OLD, TRUE)
 
 
@@ -63,7 +64,7 @@ def test_colours_may_be_as_noisy_as_a_renderer_masks_may_not() -> None:
 @pytest.mark.parametrize(("time_ns", "words"), [(39, "before"), (61, "after")])
 def test_another_moment_of_airsims_is_refused(time_ns: int, words: str) -> None:
     refuse_other_times(taken(TRUE, time_ns=50), 40, 60, frame=3)
-    with pytest.raises(MissedTick, match=rf"tick 3: CAMERA_0 rgb was taken 0\.000 s {words} it"):
+    with pytest.raises(MissedTick, match=rf"tick 3: CAMERA_FRONT_id_0 rgb was taken 0\.000 s {words} it"):
         refuse_other_times(taken(TRUE, time_ns=time_ns), 40, 60, frame=3)
 
 
@@ -75,18 +76,20 @@ def test_the_capture_before_is_known_again() -> None:
     last = LastImages()
     last.take(readings(TRUE), poses(0.0), frame=1)
     last.take(readings(TRUE), poses(0.0), frame=2)  # a drone that hovers over a still town sees the same
-    with pytest.raises(MissedTick, match="tick 3: CAMERA_0 shows what CAMERA_0 showed in the capture before"):
+    with pytest.raises(MissedTick, match=r"tick 3: .*_id_0 shows what .*_id_0 showed in the capture before"):
         last.take(readings(TRUE), poses(2.5), frame=3)
     last = LastImages()
     last.take(readings(TRUE), poses(0.0), frame=1)
-    with pytest.raises(MissedTick, match="tick 2: CAMERA_0 shows what CAMERA_1 showed"):
+    with pytest.raises(MissedTick, match="tick 2: CAMERA_FRONT_id_0 shows what CAMERA_FRONT_id_1 showed"):
         last.take(readings(np.stack([TRUE[1], OLD[1]])), poses(2.5), frame=2)
 
 
 def test_two_cameras_of_one_capture_do_not_show_the_same() -> None:
     apart = [poses(0.0)[0], poses(40.0)[1]]
     twice = readings(np.stack([TRUE[0], TRUE[0]]))
-    with pytest.raises(MissedTick, match="tick 4: CAMERA_1 shows what CAMERA_0 shows, from another pose"):
+    with pytest.raises(
+        MissedTick, match="tick 4: CAMERA_FRONT_id_1 shows what CAMERA_FRONT_id_0 shows, from another pose"
+    ):
         LastImages().take(twice, apart, frame=4)
     LastImages().take(twice, poses(0.0), frame=4)  # two cameras in one place may
     LastImages().take(readings(np.full_like(TRUE, 90)), apart, frame=4)  # thick fog has no edges

@@ -1,1 +1,1 @@
-"""The figures of ``scripts/house``, on sources written for them."""
+"""The limits of size, on sources written for them."""

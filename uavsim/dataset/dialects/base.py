@@ -95,7 +95,7 @@ class Dialect:
         detect: whether a data set that does not tell its dialect is in this one.
         frames: of places, rotations and sizes.
         checks: of the validator that only this dialect has to pass, beside those that all have to.
-        tables: that it has beside ``schema.TABLES``.
+        tables: that it has beside ``schema.all_tables``.
         options: a frozen dataclass of choices, all with defaults.
         from_strict: starts the conversion of a strict version folder; None for ``strict`` itself.
         to_strict: starts the way back.

@@ -34,11 +34,11 @@ from uavsim.dataset.schema import (
     LAYER,
     LIDARSEG,
     LOG,
-    OBJECT_TAG,
     SAMPLE,
     SAMPLE_ANNOTATION,
     SAMPLE_DATA,
     Tables,
+    other_objects,
 )
 from uavsim.dataset.vocabulary import category_token
 from uavsim.errors import DatasetError, InputError
@@ -63,10 +63,10 @@ def uav3d_scene(scene: SceneRows, *, channel_of_sensor: dict[str, str], options:
         InputError: the scene has corner cases.
     """
     rows = scene.rows
-    if OBJECT_TAG.of(rows):
+    if any(rows.get(name) for name in other_objects()):
         raise InputError(
-            f"{scene.scene['name']} has corner cases, and UAV3D's tools count every box as a car: the uav3d dialect has no "
-            "place for them; export them with uavsim export --format openad"
+            f"{scene.scene['name']} has corner cases or other objects beside traffic, and UAV3D's tools count every box as a "
+            "car: the uav3d dialect has no place for them; uavsim export writes formats that do"
         )
     calibrated = {row["token"]: row for row in CALIBRATED_SENSOR.of(rows)}
     cameras, others = _cameras_and_others(SAMPLE_DATA.of(rows), calibrated, channel_of_sensor)

@@ -21,7 +21,7 @@ import numpy as np
 from uavsim.errors import SimulatorError, SimulatorLost
 from uavsim.geometry import frames
 from uavsim.geometry.se3 import SE3
-from uavsim.records.modalities import AirSimImage
+from uavsim.simulate.airsim.readers import AirSimReader
 from uavsim.simulate.names import vehicle_name
 from uavsim.typing import AnyArray, FloatArray
 
@@ -177,7 +177,7 @@ class AirSimLink:
         ned_SE3_frd = self.world_pose(truth.position, truth.orientation, home=name)
         return ned_SE3_frd, xyz(truth.linear_velocity), int(state.timestamp)
 
-    def image_requests(self, wanted: Sequence[tuple[str, AirSimImage]]) -> list[Any]:
+    def image_requests(self, wanted: Sequence[tuple[str, AirSimReader]]) -> list[Any]:
         """Make requests from (camera, image) pairs."""
         return [self.vendor.ImageRequest(camera, image.image_type, image.as_float, False) for camera, image in wanted]
 

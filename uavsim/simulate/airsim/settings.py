@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from typing import Literal
 
-from uavsim.records.modalities import AirSimImage, camera_modalities
-from uavsim.records.plan import CameraSpec, LidarSpec, ScenePlan
-from uavsim.simulate.names import LIDAR_NAME, vehicle_name
+from uavsim.records.modalities import ordered
+from uavsim.records.plan import ScenePlan
+from uavsim.records.sensors import LidarParams, SensorSpec
+from uavsim.simulate.airsim.readers import reader_of
+from uavsim.simulate.names import sensor_name, vehicle_name
 from uavsim.typing import JsonDict
 
 __all__ = ["Client", "airsim_settings"]
@@ -37,8 +39,7 @@ def airsim_settings(plan: ScenePlan, *, client: Client = "airsim") -> JsonDict:
             "Y": round(float(-offset[1]), 3),
             "Z": 0.0,
             "Yaw": 0.0,
-            "Cameras": {spec.name: _camera(spec) for spec in plan.rig},
-            **({"Sensors": {LIDAR_NAME: _lidar(plan.lidar)}} if plan.lidar else {}),
+            **_rig(plan),
         }
         for drone_id, offset in zip(plan.swarm.drone_ids, offsets_m, strict=True)
     }
@@ -53,35 +54,43 @@ def airsim_settings(plan: ScenePlan, *, client: Client = "airsim") -> JsonDict:
     return own[client] | common
 
 
-def _camera(spec: CameraSpec) -> JsonDict:
+def _rig(plan: ScenePlan) -> JsonDict:
+    lidars = {sensor_name(spec): _lidar(spec, spec.params) for spec in plan.rig if isinstance(spec.params, LidarParams)}
+    return {"Cameras": {spec.name: _camera(spec) for spec in plan.cameras}} | ({"Sensors": lidars} if lidars else {})
+
+
+def _mount(spec: SensorSpec) -> JsonDict:
     (x, y, z), (roll, pitch, yaw) = spec.mount_t_m, spec.mount_rpy_deg
-    size = {"Width": spec.width_px, "Height": spec.height_px, "FOV_Degrees": spec.fov_deg, "MotionBlurAmount": 0.0}
-    taken = [m.airsim for m in camera_modalities(spec.sensors)]
-    types = sorted({image.image_type for image in taken if isinstance(image, AirSimImage)})
-    captures = [{"ImageType": number, **size} for number in types]
-    return {"X": x, "Y": -y + 0.0, "Z": -z + 0.0, "Roll": roll, "Pitch": pitch, "Yaw": yaw, "CaptureSettings": captures}
+    return {"X": x, "Y": -y + 0.0, "Z": -z + 0.0, "Roll": roll, "Pitch": pitch, "Yaw": yaw}
 
 
-def _lidar(spec: LidarSpec) -> JsonDict:
+def _camera(spec: SensorSpec) -> JsonDict:
+    camera = spec.camera
+    size = {
+        "Width": camera.width_px,
+        "Height": camera.height_px,
+        "FOV_Degrees": camera.fov_deg,
+        "MotionBlurAmount": 0.0,
+    }
+    types = {reader_of(modality).image_type for modality in ordered(spec.modalities) if modality.airsim}
+    captures = [{"ImageType": number, **size} for number in sorted(number for number in types if number is not None)]
+    return {**_mount(spec), "CaptureSettings": captures}
+
+
+def _lidar(spec: SensorSpec, lidar: LidarParams) -> JsonDict:
     """Return AirSim's settings of a lidar, docs/lidar.md; equal ends of the horizontal field of view mean all of it."""
-    (x, y, z), (roll, pitch, yaw) = spec.mount_t_m, spec.mount_rpy_deg
     return {
         "SensorType": 6,
         "Enabled": True,
-        "NumberOfChannels": spec.channels,
-        "RotationsPerSecond": spec.rotation_hz,
-        "PointsPerSecond": spec.points_per_second,
-        "Range": spec.range_m,
-        "VerticalFOVUpper": spec.upper_fov_deg,
-        "VerticalFOVLower": spec.lower_fov_deg,
+        "NumberOfChannels": lidar.channels,
+        "RotationsPerSecond": lidar.rotation_hz,
+        "PointsPerSecond": lidar.points_per_second,
+        "Range": lidar.range_m,
+        "VerticalFOVUpper": lidar.upper_fov_deg,
+        "VerticalFOVLower": lidar.lower_fov_deg,
         "HorizontalFOVStart": 0.0,
         "HorizontalFOVEnd": 360.0,
-        "X": x,
-        "Y": -y + 0.0,
-        "Z": -z + 0.0,
-        "Roll": roll,
-        "Pitch": pitch,
-        "Yaw": yaw,
+        **_mount(spec),
         "DrawDebugPoints": False,
         "DataFrame": "SensorLocalFrame",
     }

@@ -7,8 +7,9 @@ for, which is done where images show them. CARLA tells nothing of doors, bones a
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import cast
 
+import carla
 import numpy as np
 
 from uavsim.records.motion import CONTROLS, TickMotion
@@ -17,16 +18,16 @@ from uavsim.typing import FloatArray
 __all__ = ["MotionReader", "signals_of"]
 
 
-def signals_of(world: Any) -> dict[str, Any]:
+def signals_of(world: carla.World) -> dict[str, carla.TrafficLight]:
     """Return a town's traffic lights by their ids in its OpenDRIVE file, in the order of these."""
-    lights = world.get_actors().filter("traffic.traffic_light*")
+    lights = cast("carla.ActorList[carla.TrafficLight]", world.get_actors().filter("traffic.traffic_light*"))
     return dict(sorted((str(light.get_opendrive_id()), light) for light in lights))
 
 
 class MotionReader:
     """Reads one scene's actors."""
 
-    def __init__(self, world: Any, instance_of: Mapping[int, int]) -> None:
+    def __init__(self, world: carla.World, instance_of: Mapping[int, int]) -> None:
         """Take the world and the instance ids of its actors."""
         self._world = world
         self._instance_of = instance_of
@@ -60,8 +61,8 @@ class MotionReader:
         actor = self._actors.get(instance_id)
         if actor is None or instance_id in self._stands:
             return (0.0,) * CONTROLS
-        control = actor.get_control()
         if instance_id in self._walks:
-            return (control.speed, 0.0, 0.0, 0.0, 0.0)
+            return (cast("carla.Walker", actor).get_control().speed, 0.0, 0.0, 0.0, 0.0)
+        control = cast("carla.Vehicle", actor).get_control()
         gear = -abs(control.gear) if control.reverse else control.gear
         return (control.throttle, control.steer, control.brake, float(control.hand_brake), float(gear))

@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from operator import attrgetter
-from typing import Any, Final
+from typing import Final
 
+import carla
 import numpy as np
 
 from uavsim.errors import MissedTick
-from uavsim.geometry import quaternion, unreal
+from uavsim.geometry import unreal
 from uavsim.geometry.se3 import SE3
-from uavsim.records.actors import ActorKind
-from uavsim.records.classes import VEHICLE_OF_TAG
-from uavsim.records.corner_cases import part_of_role
-from uavsim.records.intruders import INTRUDER_ROLE
 from uavsim.records.recording import ActorInfo, ActorStates
-from uavsim.simulate import traffic
 from uavsim.typing import FloatArray
 
 __all__ = [
@@ -26,11 +22,8 @@ __all__ = [
     "NOTHING_PARKED",
     "Parked",
     "actor_info",
-    "blueprint_facts",
-    "in_order",
+    "joined",
     "lane_quads",
-    "locations",
-    "parked_vehicles",
     "pose_rows",
     "rows_of",
     "snapshot_rows",
@@ -45,7 +38,7 @@ LAST_ID_IN_MASKS: Final = 0x7FFF
 _LOCATION, _TURN = attrgetter("x", "y", "z"), attrgetter("roll", "pitch", "yaw")
 
 
-def snapshot_rows(snapshot: Iterable[Any], instance_of: Mapping[int, int]) -> FloatArray:
+def snapshot_rows(snapshot: Iterable[carla.ActorSnapshot], instance_of: Mapping[int, int]) -> FloatArray:
     """Return (N, 16), one row an actor that has an instance id, sorted by it, as sent.
 
     Columns: instance, xyz, roll pitch yaw, v, w in deg/s, a.
@@ -63,7 +56,7 @@ def snapshot_rows(snapshot: Iterable[Any], instance_of: Mapping[int, int]) -> Fl
     return np.array(sorted(rows), dtype=np.float64).reshape(-1, 16)
 
 
-def pose_rows(snapshot: Iterable[Any], instance_of: Mapping[int, int]) -> FloatArray:
+def pose_rows(snapshot: Iterable[carla.ActorSnapshot], instance_of: Mapping[int, int]) -> FloatArray:
     """Return (N, 7), the first columns of ``snapshot_rows``, in half of the time: most ticks need no velocities."""
     rows: list[tuple[float, ...]] = []
     for actor in snapshot:
@@ -74,7 +67,7 @@ def pose_rows(snapshot: Iterable[Any], instance_of: Mapping[int, int]) -> FloatA
     return np.array(sorted(rows), dtype=np.float64).reshape(-1, 7)
 
 
-def rows_of(snapshot: Any, instance_of: Mapping[int, int], *, poses_only: bool = False) -> FloatArray:
+def rows_of(snapshot: carla.WorldSnapshot, instance_of: Mapping[int, int], *, poses_only: bool = False) -> FloatArray:
     """Return ``snapshot_rows``, or ``pose_rows``.
 
     Raises:
@@ -121,12 +114,12 @@ def states_when_asked(
     return seen
 
 
-def actor_info(actor: Any, instance_id: int) -> ActorInfo:
-    """Describe one actor; its bounding box is asked of the server.
+def actor_info(actor: carla.Actor, instance_id: int, *, kind: str) -> ActorInfo:
+    """Describe one actor of a kind; its bounding box is asked of the server.
 
     Some servers tell boxes of two-wheelers at no finite place: such a box has no size (NaN) and lies at the actor's origin.
     """
-    box, kind = actor.bounding_box, str(actor.type_id).split(".")[0]
+    box = actor.bounding_box
     half_extent_m = (float(box.extent.x), float(box.extent.y), float(box.extent.z))
     place_m = np.array([box.location.x, box.location.y, box.location.z], dtype=np.float64)
     if not np.isfinite(place_m).all():
@@ -135,7 +128,7 @@ def actor_info(actor: Any, instance_id: int) -> ActorInfo:
     return ActorInfo(
         instance_id=instance_id,
         simulator_actor_id=int(actor.id),
-        kind=_kind_of(kind, str(actor.attributes.get("role_name", ""))),
+        kind=kind,
         blueprint=str(actor.type_id),
         base_type=str(actor.attributes.get("base_type", "")),
         half_extent_m=half_extent_m,
@@ -145,33 +138,7 @@ def actor_info(actor: Any, instance_id: int) -> ActorInfo:
     )
 
 
-def _kind_of(first_word: str, role: str) -> ActorKind:
-    """Tell props apart by the role that they were spawned with; a replay spawns them with the same."""
-    if first_word == "static" and role == INTRUDER_ROLE:
-        return "intruder"
-    if first_word == "static" and part_of_role(role) is not None:
-        return "prop"
-    return "walker" if first_word == "walker" else "vehicle"
-
-
-def blueprint_facts(blueprint: Any) -> traffic.BlueprintFacts:
-    """Describe one vehicle blueprint."""
-    recommended = {
-        name: tuple(str(v) for v in blueprint.get_attribute(name).recommended_values)
-        for name in ("color", "driver_id")
-        if blueprint.has_attribute(name)
-    }
-    wheels = int(blueprint.get_attribute("number_of_wheels"))
-    base = str(blueprint.get_attribute("base_type")) if blueprint.has_attribute("base_type") else ""
-    return traffic.BlueprintFacts(str(blueprint.id), wheels, base, recommended)
-
-
-def locations(poses: Sequence[Any]) -> FloatArray:
-    """Return (N, 3) locations of transforms, the simulator's frame."""
-    return np.array([(p.location.x, p.location.y, p.location.z) for p in poses], dtype=np.float64).reshape(-1, 3)
-
-
-def lane_quads(waypoints: Iterable[Any], *, length_m: float) -> FloatArray:
+def lane_quads(waypoints: Iterable[carla.Waypoint], *, length_m: float) -> FloatArray:
     """Return (N, 4, 2) map quadrilaterals, one a waypoint: its lane's width across, a little over ``length_m`` along."""
     rows = []
     for waypoint in waypoints:
@@ -199,55 +166,24 @@ _NONE = np.zeros((0, 3))
 NOTHING_PARKED = Parked((), ActorStates(np.zeros(0, np.int64), SE3.identity((0,)), _NONE, _NONE, _NONE, _NONE))
 
 
-def in_order(objects: Iterable[Any]) -> list[Any]:
-    """Return a town's objects in the order in which parked vehicles are numbered."""
-    return sorted(objects, key=lambda o: (str(o.name), int(o.id)))
-
-
-def parked_vehicles(objects: Iterable[Any], *, first_instance_id: int) -> Parked:
-    """Describe environment objects as standing vehicles, in the order of their names.
-
-    A town's object has no origin that means anything, so the middle of its box's bottom stands for it. CARLA gives the
-    box in world coordinates.
-    """
-    found = in_order(objects)
-    if not found:
-        return NOTHING_PARKED
-    boxes = [o.bounding_box for o in found]
-    half = np.array([(b.extent.x, b.extent.y, b.extent.z) for b in boxes], dtype=np.float64)
-    ue_euler_deg = np.array([(b.rotation.roll, b.rotation.pitch, b.rotation.yaw) for b in boxes], dtype=np.float64)
-    centres_ue_m = np.array([(b.location.x, b.location.y, b.location.z) for b in boxes], dtype=np.float64)
-    map_SE3_box = unreal.map_SE3_flu_from_ue(centres_ue_m, ue_euler_deg=ue_euler_deg)
-    bottom_m = half * (0.0, 0.0, -1.0)
-    ids = np.arange(first_instance_id, first_instance_id + len(found), dtype=np.int64)
-    infos = tuple(
-        ActorInfo(
-            instance_id=int(ids[row]),
-            simulator_actor_id=0,
-            kind="environment",
-            blueprint=f"environment.{thing.name}",
-            base_type=VEHICLE_OF_TAG.get(int(thing.type), ""),
-            half_extent_m=(float(half[row, 0]), float(half[row, 1]), float(half[row, 2])),
-            actor_SE3_box=SE3(quaternion.IDENTITY, half[row] * (0.0, 0.0, 1.0)),
-            semantic_tag=int(thing.type),
-            attributes={"role_name": "parked"},
-        )
-        for row, thing in enumerate(found)
-    )
-    still = np.zeros((len(found), 3))
-    map_SE3_actor = SE3(map_SE3_box.quat_wxyz, map_SE3_box.apply(bottom_m))
-    states = ActorStates(ids, map_SE3_actor, ue_euler_deg, still, still, still)
-    return Parked(infos, states)
-
-
 def with_parked(movers: ActorStates, parked: Parked) -> ActorStates:
     """Put the standing vehicles behind the moving ones; their instance ids are larger."""
     if not parked.infos:
         return movers
+    return _stacked(movers, parked.states)
+
+
+def joined(first: Parked, second: Parked) -> Parked:
+    """Put scenery behind other scenery."""
+    if not first.infos or not second.infos:
+        return first if first.infos else second
+    return Parked(first.infos + second.infos, _stacked(first.states, second.states))
+
+
+def _stacked(first: ActorStates, second: ActorStates) -> ActorStates:
     columns = {
-        name: np.concatenate([getattr(movers, name), getattr(parked.states, name)])
+        name: np.concatenate([getattr(first, name), getattr(second, name)])
         for name in ActorStates.__dataclass_fields__
         if name != "map_SE3_actor"
     }
-    poses = SE3.concatenate([movers.map_SE3_actor, parked.states.map_SE3_actor])
-    return ActorStates(map_SE3_actor=poses, **columns)
+    return ActorStates(map_SE3_actor=SE3.concatenate([first.map_SE3_actor, second.map_SE3_actor]), **columns)

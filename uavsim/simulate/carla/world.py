@@ -1,4 +1,4 @@
-"""CARLA through its own client; beside it only ``traffic``, ``replay``, ``cases`` and ``intruders`` import ``carla``.
+"""CARLA through its own client; beside it only the ingredients' ``carla`` modules import ``carla``.
 
 libcarla can abort or deadlock its interpreter: nothing here runs outside a client process that may be killed. Every vendor
 exception is translated where it enters.
@@ -13,22 +13,17 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import carla
-import numpy as np
 
 from uavsim.errors import MapMissing, MissedTick, SimulatorError, SimulatorLost
-from uavsim.records.modalities import Modality
+from uavsim.records.ingredients import INGREDIENTS, ingredients_of, is_of_role, owner_of_kind
 from uavsim.records.plan import ScenePlan
 from uavsim.records.recording import ActorInfo
 from uavsim.simulate import versions
-from uavsim.simulate.carla import cases as carla_cases
-from uavsim.simulate.carla import intruders as carla_intruders
 from uavsim.simulate.carla import read as carla_read
-from uavsim.simulate.carla import traffic as carla_traffic
 from uavsim.simulate.carla.errors import translated
-from uavsim.simulate.carla.intruders import CarlaIntruders
 from uavsim.simulate.carla.manager_port import ManagerPort
 from uavsim.simulate.carla.motion import MotionReader
-from uavsim.simulate.carla.replay import RecordedTraffic, parked_in
+from uavsim.simulate.carla.spawning import SpawnContext, Spawned
 from uavsim.simulate.local_port import free_port
 from uavsim.simulate.ports import Endpoint, Heartbeat, SceneTraffic, TickState
 from uavsim.simulate.recognise import require
@@ -66,14 +61,12 @@ class CarlaWorld:
         self.generation = 0  # counts loaded worlds: cameras of an older one are gone
         self._step_s = self.paused_s = 0.0  # the second: CARLA's clock counts ticks of a paused game, too
         self._rendering = True
-        self._traffic_manager: Any = None
+        self._traffic_manager: carla.TrafficManager | None = None
         self._manager_port: ManagerPort | None = None
-        self._vehicles, self._walkers, self._controllers, self._cases = (list[int]() for _ in range(4))
+        self._spawned: dict[str, Spawned] = {}
         self._instance_of: dict[int, int] = {}
         self._parked = carla_read.NOTHING_PARKED
         self._reader: MotionReader | None = None
-        self._replayed: RecordedTraffic | None = None
-        self._intruders: CarlaIntruders | None = None
         self._was = self._world.get_settings()
         self._swept = False
 
@@ -113,7 +106,8 @@ class CarlaWorld:
         with translated("clearing what another client left"):
             self._pass_a_tick()
             left = [a.id for kind in _LEFT_BEHIND for a in self._world.get_actors().filter(kind)]
-            left += carla_cases.left_behind(self._world) + carla_intruders.left_behind(self._world)
+            props = self._world.get_actors().filter("static.prop.*")
+            left += [a.id for a in props if is_of_role(str(a.attributes.get("role_name", "")))]
             if left:
                 self._client.apply_batch_sync([carla.command.DestroyActor(i) for i in left], False)
                 self._pass_a_tick()
@@ -129,8 +123,7 @@ class CarlaWorld:
             self._world = self._client.load_world(wanted)
         self._client.set_timeout(_CALL_TIMEOUT_S)
         self.generation += 1
-        self._vehicles, self._walkers, self._controllers, self._cases = [], [], [], []
-        self._reader = self._replayed = None
+        self._spawned, self._reader = {}, None
         self._leave_traffic_manager()
         if self.map_name != wanted:
             raise SimulatorError(f"asked the server at {self._where} for {wanted}, it loaded {self.map_name}")
@@ -204,7 +197,9 @@ class CarlaWorld:
             time.sleep(_LOOK_S)
         return state if (state := self.now()).frame > frame else None
 
-    def _state(self, snapshot: Any, elapsed_s: float, *, full: bool, poses_only: bool = False) -> TickState:
+    def _state(
+        self, snapshot: carla.WorldSnapshot, elapsed_s: float, *, full: bool, poses_only: bool = False
+    ) -> TickState:
         """Read a snapshot; ``full`` with motion and, in a replay, recorded velocities."""
         rows = functools.partial(carla_read.rows_of, snapshot, self._instance_of)
         table = rows(poses_only=poses_only)
@@ -212,8 +207,9 @@ class CarlaWorld:
         if full and self._reader is not None:
             with translated("reading the actors"):
                 motion = self._reader.read(table, rendered=self._rendering)
-            if self._replayed is not None:
-                proven = functools.partial(self._replayed.proven, motion=motion)
+            for spawned in self._spawned.values():
+                if spawned.proves:
+                    proven = functools.partial(spawned.proven, motion=motion)
         whole = rows if poses_only else lambda: table  # velocities are read if somebody asks for them
         seen = carla_read.states_when_asked(whole, self._parked, proven=proven)
         return TickState(int(snapshot.frame), elapsed_s, seen, motion)
@@ -222,79 +218,57 @@ class CarlaWorld:
         """See ``WorldPort``."""
         heartbeat("spawn", 0)
         self._clear()
-        if plan.replay is not None:
-            self._spawn_recorded(plan)
-        else:
-            self._spawn_traffic(plan, heartbeat=heartbeat)
-        self._spawn_intruders(plan)
+        self._spawn(plan, heartbeat=heartbeat)
         self._refuse_worn_ids()
         with translated("reading the actors"):
             actors = self._describe(plan)
             self._reader = MotionReader(self._world, self._instance_of)
-            if plan.traffic.label_parked:
-                self._parked = parked_in(self._world, self._replayed, first_instance_id=len(actors) + 1)
-                actors += self._parked.infos
+            for spawned in self._spawned.values():
+                self._parked = carla_read.joined(self._parked, spawned.scenery(len(actors) + 1))
         heartbeat("spawn", 2)
-        spawned = (len(self._vehicles) - len(plan.intruders), len(self._walkers))
-        if plan.replay is not None:
-            spawned = (plan.replay.vehicles_spawned, plan.replay.walkers_spawned)
-        elif plan.traffic.vehicles and not spawned[0]:
-            raise SimulatorError(f"none of {plan.traffic.vehicles} vehicles could be spawned in {self.map_name}")
-        return SceneTraffic(actors, plan.traffic.vehicles, spawned[0], plan.traffic.walkers, spawned[1])
+        counts = {what: count for spawned in self._spawned.values() for what, count in spawned.counts.items()}
+        return SceneTraffic(actors + self._parked.infos, counts)
 
     def show(self, step: int) -> None:
         """See ``WorldPort``."""
         with translated("placing actors"):
-            for placed in (self._replayed, self._intruders):
-                if placed is not None:
-                    placed.show(step)
+            for spawned in self._spawned.values():
+                spawned.before_tick(step)
 
-    def _start_traffic_manager(self, plan: ScenePlan) -> None:
+    def _spawn(self, plan: ScenePlan, *, heartbeat: Heartbeat) -> None:
+        """Spawn each ingredient in its turn; their actors are numbered in the registry's order."""
+        context = SpawnContext(
+            client=self._client,
+            world=self._world,
+            plan=plan,
+            map_name=self.map_name,
+            pass_a_tick=lambda: self._world.tick(_CALL_TIMEOUT_S),
+            traffic_manager=self._started_traffic_manager,
+        )
+        used = [one for one in ingredients_of(plan.ingredients) if one.ingredient.spawn is not None]
+        used = [one for one in used if one.ingredient.stands_in] or used
+        for one in sorted(used, key=lambda one: one.ingredient.spawn_order):
+            assert one.ingredient.spawn is not None
+            with translated(f"spawning {one.name}"):
+                self._spawned[one.name] = one.ingredient.spawn.load()(context, one.record)
+            heartbeat("spawn", 1)
+        for one in used:
+            spawned = self._spawned[one.name]
+            numbers = spawned.instance_of
+            for actor_id in spawned.actor_ids:
+                self._instance_of[actor_id] = len(self._instance_of) + 1 if numbers is None else numbers[actor_id]
+
+    def _started_traffic_manager(self) -> carla.TrafficManager:
         if self._traffic_manager is None:
             self._traffic_manager = self._client.get_trafficmanager(free_port())
             self._manager_port = ManagerPort(int(self._traffic_manager.get_port()))
             self._traffic_manager.set_synchronous_mode(True)
-        carla_traffic.steer_traffic(self._traffic_manager, self._world, plan)
+        return self._traffic_manager
 
     def _leave_traffic_manager(self) -> None:
         if self._manager_port is not None:
             self._manager_port.close()
         self._traffic_manager = self._manager_port = None
-
-    def _spawn_traffic(self, plan: ScenePlan, *, heartbeat: Heartbeat) -> None:
-        rng = np.random.default_rng([plan.seed, 1])
-        with translated("starting the Traffic Manager"):
-            self._start_traffic_manager(plan)
-        with translated("spawning corner cases"):
-            self._cases, kept_free = carla_cases.spawn_cases(self._client, self._world, plan)
-        with translated("spawning vehicles"):
-            port = self._traffic_manager.get_port()
-            self._vehicles = carla_traffic.spawn_vehicles(
-                self._client, self._world, plan, rng, port=port, clear_of=kept_free
-            )
-            self._world.tick(_CALL_TIMEOUT_S)
-            carla_cases.open_doors(self._world, plan.corner_cases, self._cases)
-        heartbeat("spawn", 1)
-        if plan.traffic.walkers:
-            with translated("spawning walkers"):
-                self._walkers, self._controllers = carla_traffic.spawn_walkers(
-                    self._client, self._world, plan, rng, pass_a_tick=lambda: self._world.tick(_CALL_TIMEOUT_S)
-                )
-        ids = self._vehicles + self._walkers + self._cases
-        self._instance_of = {actor_id: n for n, actor_id in enumerate(ids, start=1)}
-
-    def _spawn_intruders(self, plan: ScenePlan) -> None:
-        if plan.intruders and plan.replay is None:  # a replay has them among its actors
-            with translated("spawning intruders"):
-                self._intruders = CarlaIntruders(self._client, self._world, plan.intruders)
-                self._vehicles += self._intruders.spawn(self._instance_of)
-                self._world.tick(_CALL_TIMEOUT_S)
-
-    def _spawn_recorded(self, plan: ScenePlan) -> None:
-        self._replayed = RecordedTraffic(self._client, self._world, plan, map_name=self.map_name)
-        with translated("spawning recorded actors"):
-            self._vehicles, self._walkers = self._replayed.spawn(lambda: self._world.tick(_CALL_TIMEOUT_S))
-        self._instance_of = self._replayed.instance_of
 
     def _refuse_worn_ids(self) -> None:
         """Load the map anew where ids have come so far that masks of the headless simulator take them for the town's."""
@@ -305,51 +279,57 @@ class CarlaWorld:
             raise SimulatorLost(f"the simulator at {told}; its map was loaded anew, if that does not help restart it")
 
     def _describe(self, plan: ScenePlan) -> tuple[ActorInfo, ...]:
-        """Read what does not change; instance ids are in spawn order."""
-        ids = self._vehicles + self._walkers + self._cases
-        found = [a for a in self._world.get_actors(ids) if a.id in self._instance_of]
-        plain = (carla_read.actor_info(a, self._instance_of[a.id]) for a in found)
-        infos = tuple(carla_cases.with_open_doors(info, plan.corner_cases) for info in plain)
-        return self._intruders.know(infos) if self._intruders else infos
+        """Read what does not change, and let ingredients give their actors, a replay's too, the last touch."""
+        owner = {actor_id: spawned for spawned in self._spawned.values() for actor_id in spawned.actor_ids}
+        infos: dict[int, ActorInfo] = {}
+        for actor in self._world.get_actors(list(owner)) if owner else ():
+            kind = owner[actor.id].kind_of(actor)
+            info = carla_read.actor_info(actor, self._instance_of[actor.id], kind=kind)
+            name, _ = owner_of_kind(kind)
+            finish = INGREDIENTS.pick(name).finish
+            if finish is not None and name in plan.ingredients:
+                info = finish.load()(plan.ingredients[name], actor, info)
+            infos[actor.id] = info
+        for spawned in self._spawned.values():
+            spawned.know(infos)
+        return tuple(infos.values())
 
     def _clear(self) -> None:
         self._reader = None
         with translated("clearing the last scene"):
-            if self._replayed is not None:
-                self._replayed.release()
-            self._replayed = self._intruders = None
-            for controller in self._world.get_actors(self._controllers) if self._controllers else ():
-                controller.stop()
-            doomed = self._controllers + self._walkers + self._vehicles + self._cases
+            for spawned in self._spawned.values():
+                spawned.clear()
+            doomed = [i for one in reversed(self._spawned.values()) for i in (*one.helpers, *one.actor_ids)]
             if doomed:
                 self._client.apply_batch_sync([carla.command.DestroyActor(i) for i in doomed], False)
                 self._world.tick(_CALL_TIMEOUT_S)
-        self._vehicles, self._walkers, self._controllers, self._cases, self._instance_of = [], [], [], [], {}
-        self._parked = carla_read.NOTHING_PARKED
+        self._spawned, self._instance_of, self._parked = {}, {}, carla_read.NOTHING_PARKED
 
     def spawn_sensor(
-        self, modality: Modality, attributes: Mapping[str, float], on_measurement: Callable[[Any], None]
-    ) -> Any:
+        self,
+        blueprint_id: str,
+        attributes: Mapping[str, float],
+        *,
+        optional: Mapping[str, str],
+        on_measurement: Callable[[Any], None],
+    ) -> carla.Sensor:
         """Spawn one unattached sensor and listen to it; returns the actor.
 
         Args:
-            modality: of the sensor.
-            attributes: of its blueprint; the modality's own are set besides.
+            blueprint_id: of the sensor.
+            attributes: of the blueprint.
+            optional: those that come and go between versions, set where they are there.
             on_measurement: called in a thread of libcarla's.
-
-        Raises:
-            SimulatorError: CARLA has no such sensor.
         """
-        if modality.carla is None:
-            raise SimulatorError(f"CARLA has no sensor {modality.name}")
-        with translated(f"spawning a {modality.name} sensor"):
-            blueprint = self._world.get_blueprint_library().find(modality.carla.blueprint)
+        with translated(f"spawning a {blueprint_id}"):
+            blueprint = self._world.get_blueprint_library().find(blueprint_id)
             for name, value in attributes.items():
                 blueprint.set_attribute(name, str(value))
-            for name, text in modality.carla.attributes.items():
-                if blueprint.has_attribute(name):  # they come and go between versions
+            for name, text in optional.items():
+                if blueprint.has_attribute(name):
                     blueprint.set_attribute(name, text)
             sensor = self._world.spawn_actor(blueprint, carla.Transform(carla.Location(z=500.0)))
+            assert isinstance(sensor, carla.Sensor)
             sensor.listen(on_measurement)
             return sensor
 
@@ -373,14 +353,14 @@ class CarlaWorld:
         if failed:
             raise SimulatorError(f"{len(failed)} of {len(commands)} cameras could not be moved: {failed[0]}")
 
-    def destroy(self, actors: Sequence[Any]) -> None:
+    def destroy(self, actors: Sequence[carla.Sensor]) -> None:
         """Stop and remove sensors."""
         with translated("removing cameras"):
             for actor in actors:
                 actor.stop()
             self._client.apply_batch_sync([carla.command.DestroyActor(a.id) for a in actors], False)
 
-    def spawn_prop(self, blueprint: str, ue_location_m: FloatArray) -> Any:
+    def spawn_prop(self, blueprint: str, ue_location_m: FloatArray) -> carla.Actor:
         """Put a prop that does not fall at a place, and let a tick pass so that everybody sees it."""
         with translated(f"spawning {blueprint}"):
             place = carla.Transform(carla.Location(*(float(v) for v in ue_location_m)))
@@ -389,7 +369,7 @@ class CarlaWorld:
             self._pass_a_tick()
             return prop
 
-    def remove_prop(self, prop: Any) -> None:
+    def remove_prop(self, prop: carla.Actor) -> None:
         """Take a prop away again."""
         with translated("removing a prop"):
             prop.destroy()

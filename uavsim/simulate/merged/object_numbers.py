@@ -20,10 +20,10 @@ from typing import Final
 import numpy as np
 
 from uavsim.errors import MissedTick, SimulatorError
-from uavsim.records.modalities import AirSimImage
 from uavsim.records.plan import ScenePlan
 from uavsim.records.recording import ActorInfo
 from uavsim.simulate.airsim.link import AirSimLink
+from uavsim.simulate.airsim.readers import AirSimReader
 from uavsim.simulate.merged_engine import MergedEngine
 from uavsim.simulate.names import vehicle_name
 from uavsim.simulate.ports import SceneTraffic, TickState
@@ -61,7 +61,7 @@ class ObjectNumbers:
         self._fixed_town = ""
         self.notes: list[str] = []
 
-    def palette(self, image: AirSimImage, *, vehicle: str, camera: str) -> UInt16Array:
+    def palette(self, image: AirSimReader, *, vehicle: str, camera: str) -> UInt16Array:
         """Measure the number of each colour code, (2^24,), 65535 where it is of none.
 
         Raises:
@@ -128,7 +128,7 @@ def colour_code(colours: UInt8Array) -> AnyArray:
     return wide[..., 0] | (wide[..., 1] << 8) | (wide[..., 2] << 16)
 
 
-def _measured_palette(link: AirSimLink, image: AirSimImage, *, vehicle: str, camera: str) -> UInt16Array:
+def _measured_palette(link: AirSimLink, image: AirSimReader, *, vehicle: str, camera: str) -> UInt16Array:
     """Give everything one number after the other and look at what colour that is."""
     request = link.image_requests([(camera, image)])
     palette = np.full(2**24, 65535, dtype=np.uint16)

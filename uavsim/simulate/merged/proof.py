@@ -17,8 +17,8 @@ from typing import Final
 import numpy as np
 
 from uavsim.errors import MissedTick
-from uavsim.records.modalities import LIDAR, RGB
-from uavsim.simulate.ports import CameraPose, Reading
+from uavsim.records.modalities import RGB
+from uavsim.simulate.ports import Reading, SensorPose
 from uavsim.typing import AnyArray
 
 __all__ = ["LastImages", "TimedReading", "agreed", "refuse_other_times", "same_pixels"]
@@ -32,7 +32,10 @@ _MOVED_DEG: Final = 0.1
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TimedReading:
-    """A measurement and AirSim's own time of it in ns; None where its answer has none that says when."""
+    """A measurement and AirSim's own time of it in ns.
+
+    It is None where the answer has none that says when: of a lidar's turn, which differs in two answers of one moment.
+    """
 
     reading: Reading
     time_ns: int | None
@@ -61,7 +64,7 @@ def agreed(take: Callable[[], list[TimedReading]], *, frame: int) -> list[TimedR
 
 def _first_difference(before: Sequence[TimedReading], after: Sequence[TimedReading]) -> str:
     for a, b in zip(before, after, strict=True):
-        if a.reading.modality != LIDAR and not same_pixels(a.reading.data, b.reading.data, a.reading.modality):
+        if a.time_ns is not None and not same_pixels(a.reading.data, b.reading.data, a.reading.modality):
             return f"{b.reading.channel} {b.reading.modality}"
     return ""
 
@@ -97,9 +100,9 @@ class LastImages:
     def __init__(self) -> None:
         """Know nothing."""
         self._seen: dict[bytes, str] = {}
-        self._poses: dict[str, CameraPose] = {}
+        self._poses: dict[str, SensorPose] = {}
 
-    def take(self, readings: Sequence[Reading], poses: Sequence[CameraPose], *, frame: int) -> None:
+    def take(self, readings: Sequence[Reading], poses: Sequence[SensorPose], *, frame: int) -> None:
         """Compare a capture with the last one, and keep it.
 
         Raises:
@@ -126,7 +129,7 @@ def _shows_something(image: AnyArray) -> bool:
     return bool((image != image[:1, :1]).any())
 
 
-def _moved(before: CameraPose, after: CameraPose) -> bool:
+def _moved(before: SensorPose, after: SensorPose) -> bool:
     off_m = np.linalg.norm(np.asarray(after.ue_location_m) - np.asarray(before.ue_location_m))
     off_deg = np.abs(np.asarray(after.ue_euler_deg) - np.asarray(before.ue_euler_deg)).max()
     return bool(off_m > _MOVED_M or off_deg > _MOVED_DEG)

@@ -97,12 +97,12 @@ class _Renderers:
         self._lock = threading.Lock()
         if not late:  # compiled code is read from disk now, not under a client's deadline
             Renderer(one_triangle(), models).warm_up_images()
-        threading.Thread(target=self._prepare_rays, daemon=True).start()
+        threading.Thread(target=self._prepare_sensors, daemon=True).start()
 
-    def _prepare_rays(self) -> None:
-        compile_aside("rays")
+    def _prepare_sensors(self) -> None:
+        compile_aside("sensors")
         if not self._late:
-            Renderer(one_triangle(), self._models).warm_up_rays()
+            Renderer(one_triangle(), self._models).warm_up_sensors()
 
     def __call__(self, town: Town) -> LateRenderer:
         with self._lock:
@@ -144,7 +144,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     do_without_blas()
     keep_freed_memory()
     if options.compile_only:
-        with CompileAhead((*_groups(options), "rays")) as ahead:
+        with CompileAhead((*_groups(options), "sensors")) as ahead:
             ahead.wait(stop=stop)
         return
     try:

@@ -44,8 +44,8 @@ def _traffic() -> None:
     snapshot.compile_all()
 
 
-def _rays() -> None:
-    Renderer(one_triangle(), ModelLibrary()).warm_up_rays()
+def _sensors() -> None:
+    Renderer(one_triangle(), ModelLibrary()).warm_up_sensors()
 
 
 def _flight() -> None:
@@ -66,7 +66,7 @@ GROUPS: Final[dict[str, Group]] = {
     "images": (_images, 95),
     "traffic": (_traffic, 100),
     "flight": (_flight, 38),
-    "rays": (_rays, 17),
+    "sensors": (_sensors, 30),
 }
 
 

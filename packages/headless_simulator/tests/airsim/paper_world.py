@@ -37,6 +37,10 @@ class PaperModels:
             raise ValueError(f"no model for blueprint {blueprint!r}")
         return list(HALF).index(blueprint)
 
+    def scaled_number(self, blueprint: str, scale: tuple[float, float, float]) -> int:
+        self.scaled = (blueprint, scale)
+        return self.number(blueprint)
+
     def half_extent(self, blueprint: str) -> tuple[float, float, float]:
         return HALF[blueprint]
 

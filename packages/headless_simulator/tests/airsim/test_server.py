@@ -290,7 +290,7 @@ def test_faults_come_in_where_they_should(serve, connect) -> None:
     client.simGetImages([airsim.ImageRequest("0", 0, False, False)], "A")
     client.simSetVehiclePose(airsim.Pose(airsim.Vector3r(0, 0, -30), airsim.to_quaternion(0, 0, 0)), True, "A")
     (stale,) = client.simGetImages([airsim.ImageRequest("0", 0, False, False)], "A")
-    assert stale.camera_position.z_val == 0
+    assert stale.camera_position.z_val == pytest.approx(-0.1465)
     faults.cut = "ping"
     with raw(server) as sock:
         sock.sendall(msgpack.packb([0, 1, "ping", []]))
@@ -316,7 +316,7 @@ def test_stops_with_clients_connected(serve, connect) -> None:
 
 def test_without_vehicles_it_starts_on_the_highest_roof(connect) -> None:
     """Programs written for open fields fly right away; with vehicles named, both ports share the town's origin."""
-    for text, start in (("{}", (30, 0, 20.25)), ('{"Vehicles": {"A": {}}}', (0, 0, 0))):
+    for text, start, z in (("{}", (30, 0, 20 + 0.1465), 0), ('{"Vehicles": {"A": {}}}', (0, 0, 0), -0.1465)):
         server = AirSimServer(PaperHost(), read_settings(text))
         server.start()
         client = connect(server)
@@ -325,5 +325,5 @@ def test_without_vehicles_it_starts_on_the_highest_roof(connect) -> None:
         state = client.getMultirotorState()
         server.stop()
         assert server.simulation.player_start_m == start
-        assert state.kinematics_estimated.position.z_val == pytest.approx(0, abs=1e-3)
+        assert state.kinematics_estimated.position.z_val == pytest.approx(z, abs=1e-3)
         assert state.landed_state == airsim.LandedState.Landed

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from airlib_trials.compare import Difference, difference, read_traces, thin
-from airlib_trials.flat_world import FlatWorld
-from airlib_trials.flights import Answer, Trace, fly_ours
-from airlib_trials.missions import MISSIONS, Mission
+from conformance.airlib.compare import Difference, difference, read_traces, thin
+from conformance.airlib.flat_world import FlatWorld
+from conformance.airlib.flights import Answer, Trace, fly_ours
+from conformance.airlib.missions import MISSIONS, Mission
 
 TRACES = read_traces(Path(__file__).with_name("traces") / "airlib.npz")
 

@@ -10,8 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-
-from tests.conftest import RunningSimulator, running_simulator
+from headless_simulator.testing import RunningSimulator, running_simulator
 
 CLIENT_TIMEOUT_S = 150
 PREAMBLE = """

@@ -1,4 +1,4 @@
-"""The silence around a load, without which the client crashes; ``scripts/load_world_test`` counts its crashes."""
+"""The silence around a load, without which the client crashes; ``scripts/trial load-world`` counts its crashes."""
 
 from __future__ import annotations
 
@@ -152,3 +152,16 @@ def test_a_traffic_manager_goes_on_in_the_world_that_was_loaded(client: Client) 
 @pytest.mark.parametrize(("load", "seconds"), [(0.0, 0.05), (2.0, 0.05), (4.0, 0.1), (12.0, 0.25)])
 def test_more_work_for_a_processor_gives_a_snapshot_longer_to_be_delivered(load: float, seconds: float):
     assert delivery_s(load) == pytest.approx(seconds)
+
+
+def test_an_asynchronous_traffic_manager_outlives_a_load(client: Client) -> None:
+    """Its loop reads the world all the time; while the client had no episode, that ended the process, 10 times of 10."""
+    seen = client("""
+        manager = client.get_trafficmanager(29_000 + os.getpid() % 1000)
+        names = []
+        for name in ('Town10HD', 'Town07', 'Town10HD'):
+            time.sleep(0.3); names.append(client.load_world(name).get_map().name)
+        done(names=names)
+    """)
+
+    assert [name.rsplit("/", 1)[-1] for name in seen["names"]] == ["Town10HD", "Town07", "Town10HD"]

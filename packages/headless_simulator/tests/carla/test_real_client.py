@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from headless_simulator.testing import running_simulator
 
 from tests.carla.conftest import run_client
-from tests.conftest import running_simulator
 
 
 def test_the_world_opens(client):

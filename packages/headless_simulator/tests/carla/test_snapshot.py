@@ -19,7 +19,7 @@ def test_a_vehicle_at_a_light_and_a_walker_on_its_way() -> None:
     c.velocity[row], c.angular[row], c.acceleration[row] = (1.5, -2.5, 0.1), (4.0, 5.0, 6.0), (-7.0, 1e-40, 1e300)
     c.control[row], c.gear[row], c.limit[row], c.signal[row] = (0.3, -0.2, 1.0), -1, 90.0, 1
     c.hand_brake[row], c.manual[row] = 1, 1
-    c.velocity[walker.row], walker.walk_speed, walker.jump = (0.0, 2.0, 0.0), 2.0, True
+    c.velocity[walker.row], walker.walk_speed, c.jump[walker.row] = (0.0, 2.0, 0.0), 2.0, 1
 
     states = np.frombuffer(snapshot.pack(town, flags=0)[HEADERS:], wire.ACTOR_STATE)
 

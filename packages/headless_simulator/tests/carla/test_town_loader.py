@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from headless_simulator.testing import RunningSimulator, running_simulator
 
 from tests.carla.conftest import run_client
-from tests.conftest import RunningSimulator, running_simulator
 from tests.towns.sample import document, road
 
 BUSY = """

@@ -83,3 +83,17 @@ def test_paint_takes_the_colour_and_glass_does_not() -> None:
     assert changed.any()
     assert set(plain.material[changed]) == {4}
     assert (painted.colour_rgb[changed] == [200, 10, 20]).all()
+
+
+def test_a_model_in_another_size_is_the_same_mesh_stretched() -> None:
+    library = ModelLibrary()
+    plain = library.number("static.prop.bird")
+    assert library.scaled_number("static.prop.bird", (1.0, 1.0, 1.0)) == plain
+    number = library.scaled_number("static.prop.bird", (2.0, 3.0, 0.5))
+    assert number == library.scaled_number("static.prop.bird", (2.0, 3.0, 0.5)) == len(library) - 1
+    np.testing.assert_allclose(library.mesh(number).vertices_m, library.mesh(plain).vertices_m * (2, 3, 0.5), rtol=1e-6)
+    assert library.flying_radius_m[number] == pytest.approx(np.linalg.norm((0.6, 1.95, 0.0625)))
+    for size in range(2, 1001):
+        library.scaled_number("static.prop.bird", (float(size), 1.0, 1.0))
+    with pytest.raises(ValueError, match="sizes already"):
+        library.scaled_number("static.prop.bird", (0.5, 1.0, 1.0))

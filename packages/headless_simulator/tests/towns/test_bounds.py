@@ -84,6 +84,6 @@ def test_a_town_is_built_in_a_process_of_its_own_and_is_the_same(tmp_path, monke
 
 
 def test_a_town_that_takes_too_long_is_told(monkeypatch) -> None:
-    monkeypatch.setattr(apart, "_WALL_S", 0.01)
+    monkeypatch.setattr(apart, "_WALL_FACTOR", 0.00003)
     with pytest.raises(TownRefused, match="takes more than"):
         build_apart("Town07", seed=0)

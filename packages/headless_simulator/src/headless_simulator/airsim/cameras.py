@@ -26,12 +26,12 @@ ALIASES: Final = {
     "0": "front_center", "1": "front_right", "2": "front_left", "3": "bottom_center", "4": "back_center",
     "": "front_center", "fpv": "front_center",
 }  # fmt: skip
-# Where AirSim's default quad has its cameras (body axes, metres; pitch and yaw, degrees): near, not measured.
+# Where AirSim's BP_FlyingPawn has its cameras (body axes, metres; pitch and yaw, degrees).
 BUILT_IN: Final = {
     "front_center": ((0.46, 0.0, 0.0), 0.0, 0.0),
     "front_right": ((0.46, 0.125, 0.0), 0.0, 0.0),
     "front_left": ((0.46, -0.125, 0.0), 0.0, 0.0),
-    "bottom_center": ((0.0, 0.0, 0.10), -90.0, 0.0),
+    "bottom_center": ((0.0, 0.0, 0.12), -90.0, 0.0),
     "back_center": ((-0.46, 0.0, 0.0), 0.0, 180.0),
 }  # fmt: skip
 

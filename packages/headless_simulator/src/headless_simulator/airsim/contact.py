@@ -9,7 +9,6 @@ from typing import Any, Final
 
 from headless_simulator.airsim import quad, simple_flight
 from headless_simulator.airsim.quad import (
-    BODY_HEIGHT_M,
     BODY_RADIUS_M,
     FRICTION,
     RESTITUTION,
@@ -28,12 +27,14 @@ from headless_simulator.airsim.quad import (
     S_RATE_ACCEL,
     S_TOUCHING,
     S_VELOCITY,
+    STANDS_M,
 )
 from headless_simulator.compiled import kernel
 
 GROUND: Final = -1
 NOTHING: Final = -2
 LEVEL_ENOUGH: Final = 0.25
+FLATNESS: Final = BODY_RADIUS_M / STANDS_M
 NO_GROUND_M: Final = -1.0e9
 FAR_AWAY_M: Final = 1.0e8  # no town is there; also keeps what is no number away from the grid
 
@@ -65,6 +66,7 @@ def ground_height(grid: Any, origin_x: float, origin_y: float, cell: float, x: f
 @kernel(error_model="python")
 def touch_ground(state: Any, height: float, spawn_z: float) -> None:
     """Keep a body out of the ground; one that comes down on it stays, level, as AirSim's ground lock does."""
+    height += STANDS_M
     above = spawn_z - state[2] - height
     if above > 0.0:
         return
@@ -74,7 +76,7 @@ def touch_ground(state: Any, height: float, spawn_z: float) -> None:
     vx, vy, vz = state[7], state[8], state[9]
     if vz <= 0.0 and above > -0.05:
         return  # taking off
-    _note_hit(state, 0.0, 0.0, -1.0, -above, GROUND, 0.0)
+    _note_hit(state, 0.0, 0.0, -1.0, -above, GROUND, STANDS_M)
     state[2] = spawn_z - height
     upright = 1.0 - 2.0 * (state[4] * state[4] + state[5] * state[5])  # the world's down along the body's
     if abs(upright) >= 1.0 - LEVEL_ENOUGH and vz > abs(vx) and vz > abs(vy):
@@ -129,7 +131,7 @@ def _note_hit(state: Any, nx: float, ny: float, nz: float, depth: float, what: i
 
 @kernel(error_model="python")
 def touch_boxes(state: Any, spawn: Any, boxes: Any, first: int, last: int) -> None:
-    """Push the body, a sphere, out of the boxes it is in, and throw its velocity back.
+    """Push the body, a ball pressed flat, out of the boxes it is in, and throw its velocity back.
 
     Args:
         state: one vehicle's row.
@@ -141,10 +143,10 @@ def touch_boxes(state: Any, spawn: Any, boxes: Any, first: int, last: int) -> No
     for row in range(first, last):
         x = spawn[0] + state[0] - boxes[row, 0]
         y = spawn[1] + state[1] - boxes[row, 1]
-        z = spawn[2] - state[2] + BODY_HEIGHT_M - boxes[row, 2]
+        z = (spawn[2] - state[2] - boxes[row, 2]) * FLATNESS  # heights are stretched until the body is a ball
         c, s = boxes[row, 6], boxes[row, 7]
         ox, oy = c * x + s * y, c * y - s * x
-        hx, hy, hz = boxes[row, 3], boxes[row, 4], boxes[row, 5]
+        hx, hy, hz = boxes[row, 3], boxes[row, 4], boxes[row, 5] * FLATNESS
         px, py, pz = min(max(ox, -hx), hx), min(max(oy, -hy), hy), min(max(z, -hz), hz)
         dx, dy, dz = ox - px, oy - py, z - pz
         distance = math.sqrt(dx * dx + dy * dy + dz * dz)
@@ -159,12 +161,16 @@ def touch_boxes(state: Any, spawn: Any, boxes: Any, first: int, last: int) -> No
             dy = math.copysign(1.0, oy) if nearest == gy and nearest != gx else 0.0
             dz = math.copysign(1.0, z) if nearest == gz and nearest != gx and nearest != gy else 0.0
             distance = -nearest
-        _bounce(state, c * dx - s * dy, s * dx + c * dy, -dz, BODY_RADIUS_M - distance, row)
+        dz *= FLATNESS
+        stretch = math.sqrt(dx * dx + dy * dy + dz * dz)
+        dx, dy, dz = dx / stretch, dy / stretch, dz / stretch
+        _bounce(state, c * dx - s * dy, s * dx + c * dy, -dz, (BODY_RADIUS_M - distance) / stretch, row)
 
 
 @kernel(error_model="python")
 def _bounce(state: Any, nx: float, ny: float, nz: float, depth: float, row: int) -> None:
-    _note_hit(state, nx, ny, nz, depth, row, BODY_RADIUS_M)
+    reach = math.sqrt((nx * nx + ny * ny) * BODY_RADIUS_M**2 + nz * nz * STANDS_M**2)
+    _note_hit(state, nx, ny, nz, depth, row, reach)
     state[0] += nx * depth
     state[1] += ny * depth
     state[2] += nz * depth

@@ -21,6 +21,7 @@ from headless_simulator.airsim.ned import (
     rotate,
     vector_map,
 )
+from headless_simulator.airsim.objects import UNIT
 from headless_simulator.scene import STATIC_ID, Movers, UInt32
 
 if TYPE_CHECKING:
@@ -81,10 +82,11 @@ def _things(sim: Simulation, movers: Movers, wanted: Filter) -> list[Thing]:
     models = sim.host.models
     with sim.object_lock:
         names = {number: name for name, number in sim.objects.actors().items() if wanted.wants(name)}
-        types = dict(sim.host.actor_types())
+        types, scales = dict(sim.host.actor_types()), {}
         for spawned in sim.objects.spawned.values():
             if wanted.wants(spawned.name):
                 names[spawned.number], types[spawned.number] = spawned.name, spawned.blueprint
+                scales[spawned.number] = spawned.scale
     found = [
         Thing(t.name, t.object_id | STATIC_ID, t.pose, t.box_centre_m, t.box_half_m)
         for t in sim.host.town.objects
@@ -93,12 +95,13 @@ def _things(sim: Simulation, movers: Movers, wanted: Filter) -> list[Thing]:
     for row, number in enumerate(movers.actor_id.tolist()):
         if number in names:
             x, y, z, pitch, yaw, roll = (float(v) for v in movers.pose[row])
-            ox, oy, oz = models.box_offset(types[number])
+            scale = np.asarray(scales.get(number, UNIT))
+            ox, oy, oz = scale * models.box_offset(types[number])
             c, s = np.cos(np.radians(yaw)), np.sin(np.radians(yaw))
             centre = (float(x + c * ox - s * oy), float(y + s * ox + c * oy), z + oz)
-            found.append(
-                Thing(names[number], number, (x, y, z, pitch, yaw, roll), centre, models.half_extent(types[number]))
-            )
+            half_x, half_y, half_z = scale * models.half_extent(types[number])
+            half_m = (float(half_x), float(half_y), float(half_z))
+            found.append(Thing(names[number], number, (x, y, z, pitch, yaw, roll), centre, half_m))
     return found
 
 

@@ -31,7 +31,7 @@ FRAME_NS: Final = 20_000_000  # what simContinueForFrames calls a frame
 START_NS: Final = (
     1_577_836_800_000_000_000  # 2020-01-01: time stamps that look like AirSim's and are the same in every run
 )
-STANDS_M: Final = 0.01
+LANDED_M: Final = 0.01  # a start this little above the ground is a start on it
 OBSTACLE_NS: Final = 21_000_000  # how often near obstacles are looked up
 
 Task = Generator[int, None, bool]  # yields the time at which it wants to think again, returns its result
@@ -157,8 +157,8 @@ class Fleet:
         """Let a vehicle that starts on the ground, or in it, stand there before the first step."""
         x, y, z = drone.spawn_ue_m
         origin_x, origin_y, cell = (float(part) for part in self._grid_place)
-        height = ground_height(self._grid, origin_x, origin_y, cell, x, y)
-        if self.settings.flies and drone.setting.collisions and z - height <= STANDS_M:
+        height = ground_height(self._grid, origin_x, origin_y, cell, x, y) + quad.STANDS_M
+        if self.settings.flies and drone.setting.collisions and z - height <= LANDED_M:
             drone.row[2] = z - height
             drone.row[quad.S_GROUNDED] = 1.0
 

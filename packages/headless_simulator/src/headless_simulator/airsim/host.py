@@ -35,6 +35,10 @@ class ModelsLike(Protocol):
         """Give the model number of a blueprint id."""
         ...
 
+    def scaled_number(self, blueprint: str, scale: tuple[float, float, float]) -> int:
+        """Give the model number of a blueprint id in another size."""
+        ...
+
     def half_extent(self, blueprint: str) -> tuple[float, float, float]:
         """Give the half extents of its box, metres."""
         ...

@@ -111,7 +111,7 @@ class ImageCapture:
     def _spawned(self) -> Movers:
         things = list(self._objects.spawned.values())
         return Movers(
-            model=np.array([self._host.models.number(t.blueprint) for t in things], dtype=np.int32),
+            model=np.array([self._host.models.scaled_number(t.blueprint, t.scale) for t in things], dtype=np.int32),
             pose=np.array([t.pose for t in things], dtype=np.float64).reshape(-1, 6),
             actor_id=np.array([t.number for t in things], dtype=np.uint32),
             colour_rgb=np.full((len(things), 3), 150, dtype=np.uint8),

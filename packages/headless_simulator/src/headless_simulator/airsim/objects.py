@@ -22,6 +22,8 @@ from headless_simulator.scene import TAG, Int32, Movers, UInt8, UInt32
 
 FIRST_SPAWNED_ID: Final = 0x4000_0000  # far above any actor id of CARLA's
 HIDDEN: Final = -1
+UNIT: Final = (1.0, 1.0, 1.0)
+SMALLEST: Final = 0.001
 SKY: Final = "SkySphere"
 SURFACES: Final = {
     number: "Ground_" + "".join(part.title() for part in tag.split("_")) for tag, number in TAG.items()
@@ -101,13 +103,49 @@ class SceneObjects:
         return number is not None and self._host.place_actor(number, pose)
 
     def spawn(self, name: str, blueprint: str, pose: Pose6, scale: tuple[float, float, float]) -> str:
-        """Put a model into AirSim's images; a taken name gets a number. Gives the name it got."""
+        """Put a model into AirSim's images; a taken name gets a number. Gives the name it got.
+
+        Raises:
+            CallRefused: no such model or size is drawn.
+        """
+        self.drawn_number(blueprint, scale)
         taken = {other for other in self.names() if name in other}
         numbers = [int(found[0]) for other in taken if (found := re.search(r"(\d+)$", other))]
         final = f"{name}{max(numbers, default=0) + 1}" if taken else name
         self.spawned[final] = Spawned(final, self._next, blueprint, pose, scale)
         self._next += 1
         return final
+
+    def scale(self, name: str) -> tuple[float, float, float] | None:
+        """Give an object's scale, None when it is not there."""
+        if name in self.spawned:
+            return self.spawned[name].scale
+        return UNIT if self.pose(name) else None
+
+    def resize(self, name: str, scale: tuple[float, float, float]) -> bool:
+        """Give an object another size; only what AirSim spawned can have one.
+
+        Raises:
+            CallRefused: no such size is drawn.
+        """
+        if name not in self.spawned:
+            return scale == UNIT and self.pose(name) is not None
+        self.drawn_number(self.spawned[name].blueprint, scale)
+        self.spawned[name].scale = scale
+        return True
+
+    def drawn_number(self, blueprint: str, scale: tuple[float, float, float]) -> int:
+        """Give the number of a model in a size.
+
+        Raises:
+            CallRefused: no such model or size is drawn.
+        """
+        if not all(SMALLEST <= part <= 1 / SMALLEST for part in scale):
+            raise CallRefused(f"a scale must be from {SMALLEST} to {1 / SMALLEST:.0f} along each axis")
+        try:
+            return self._host.models.scaled_number(blueprint, scale)
+        except ValueError as unknown:  # it names the nearest
+            raise CallRefused(str(unknown)) from None
 
     def destroy(self, name: str) -> bool:
         """Remove what AirSim spawned; the town stays as it is built, and actors are CARLA's."""

@@ -82,7 +82,7 @@ TROPOPAUSE_KM: Final = 11.0
 FASTEST_MPS: Final = 300.0
 FASTEST_RADPS: Final = 10_000.0
 BODY_RADIUS_M: Final = 0.35
-BODY_HEIGHT_M: Final = 0.10
+STANDS_M: Final = 0.1465  # half the height of the mesh of AirSim's pawn: its origin is the middle, and the mesh stands
 RESTITUTION: Final = 0.55
 FRICTION: Final = 0.5
 

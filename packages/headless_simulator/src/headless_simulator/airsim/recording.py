@@ -1,10 +1,9 @@
-"""``startRecording``: AirSim's airsim_rec.txt with one line a vehicle and interval, in a folder of the settings."""
+"""``startRecording``: AirSim's airsim_rec.txt with one line a vehicle and interval, in a folder of its own."""
 
 from __future__ import annotations
 
-import os
-import stat
 import threading
+import time
 from pathlib import Path
 from typing import Final, TextIO
 
@@ -16,28 +15,22 @@ COLUMNS: Final = ("VehicleName", "TimeStamp", "POS_X", "POS_Y", "POS_Z", "Q_W", 
 MIN_INTERVAL_S: Final = 0.01
 
 
-_HEAD: Final = ("\t".join(COLUMNS) + "\n").encode()
+_HEAD: Final = "\t".join(COLUMNS) + "\n"
 
 
 class RecordingError(CallRefused):
     """Recording cannot begin."""
 
 
-def _opened(path: Path) -> TextIO:
-    """Open a recording anew: a new file, or an older recording, never what else may be there.
+def _opened(folder: Path) -> TextIO:
+    """Open a recording in a new folder of this second, as AirSim does.
 
     Raises:
-        RecordingError: something else is there.
-        OSError: it cannot be opened.
+        OSError: it cannot be opened, or is there already.
     """
-    number = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o644)
-    found = os.fstat(number)
-    is_ours = stat.S_ISREG(found.st_mode) and found.st_nlink == 1 and os.pread(number, len(_HEAD), 0) in (b"", _HEAD)
-    if not is_ours:
-        os.close(number)
-        raise RecordingError(f"cannot record into {path.parent}: {path.name} there is no recording of AirSim's")
-    os.truncate(number, 0)
-    return os.fdopen(number, "w", encoding="utf-8")
+    place = folder / time.strftime("%Y-%m-%d-%H-%M-%S")
+    place.mkdir(parents=True, exist_ok=True)
+    return (place / "airsim_rec.txt").open("x", encoding="utf-8")
 
 
 class Recorder:
@@ -57,16 +50,13 @@ class Recorder:
         """Begin; a second start changes nothing.
 
         Raises:
-            RecordingError: no folder is set, or it cannot be written.
+            RecordingError: the folder cannot be written.
         """
         if self._thread is not None:
             return
-        folder = self._settings.recording_folder
-        if not folder:
-            raise RecordingError('recording needs a folder: set "Recording": {"Folder": "..."} in settings.json')
+        folder = Path(self._settings.recording_folder or Path.home() / "Documents" / "AirSim")
         try:
-            Path(folder).mkdir(parents=True, exist_ok=True)
-            out = _opened(Path(folder) / "airsim_rec.txt")
+            out = _opened(folder)
         except OSError as error:
             raise RecordingError(f"cannot record into {folder}: {error.strerror}") from error
         self._stop.clear()
@@ -82,7 +72,7 @@ class Recorder:
 
     def _run(self, out: TextIO) -> None:
         with out:
-            out.write(_HEAD.decode())
+            out.write(_HEAD)
             interval_s = max(self._settings.recording_interval_s, MIN_INTERVAL_S)
             while True:
                 out.writelines(self._lines())

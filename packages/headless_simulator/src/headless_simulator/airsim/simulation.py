@@ -20,7 +20,7 @@ from headless_simulator.airsim.imaging import ImageCapture, no_movers
 from headless_simulator.airsim.ned import Quat, Vec3, add, flip_z, ned_pose, pose_map, ue_pose
 from headless_simulator.airsim.objects import SceneObjects
 from headless_simulator.airsim.pixels import compile_all
-from headless_simulator.airsim.quad import BODY_HEIGHT_M, BODY_RADIUS_M
+from headless_simulator.airsim.quad import STANDS_M
 from headless_simulator.airsim.recording import Recorder
 from headless_simulator.airsim.settings import AirSimSettings, VehicleSetting
 from headless_simulator.rendering import Rendering
@@ -209,4 +209,4 @@ def default_player_start(host: AirSimHost, settings: AirSimSettings) -> Vec3:
         return 0.0, 0.0, 0.0
     highest = max(roofs, key=lambda thing: thing.box_centre_m[2] + thing.box_half_m[2])
     x, y, z = highest.box_centre_m
-    return x, y, z + highest.box_half_m[2] + BODY_RADIUS_M - BODY_HEIGHT_M
+    return x, y, z + highest.box_half_m[2] + STANDS_M

@@ -7,6 +7,10 @@ meanwhile. The client's Traffic Manager wakes its worker without holding the loc
 that arrives while the worker is just about to wait is lost and both hang for ever. The worker asks for the episode
 settings right before it waits, so the answer to a tick is held back until ``WAKE_GAP_S`` after that question. A batch that
 ticks wakes no worker: its answer is held back by nothing.
+
+An asynchronous Traffic Manager reads the world in a loop of its own, and ends the process if it does so while ``load_world``
+has no episode in the client. Every round begins with a question for the episode settings. One that comes while a map is
+loaded is answered when the client has its new episode, so that the manager stands still in between.
 """
 
 from __future__ import annotations
@@ -27,6 +31,9 @@ WAKE_GAP_S: Final = 0.003
 _WAKE_LIMIT_S: Final = 0.1
 _IDLE_QUESTION_S: Final = 0.002  # an asynchronous Traffic Manager asks for the settings in a busy loop
 _QUEUED_STEPS: Final = 1024
+_ROUND_LIMIT_S: Final = 0.25  # of an asynchronous manager
+_NEW_EPISODE_S: Final = 0.3  # from telling a client of its episode until it has seen a snapshot of it
+_HELD_LIMIT_S: Final = 3.0
 
 DIALECT: Final = Dialect("surrogateescape", LARGEST_MESSAGE, encode_whole, recognise=control_batch.recognise)
 Answer = tuple[Any, Any]  # error, result
@@ -63,6 +70,8 @@ class CarlaConnection(Connection):
         self._worker_asked = threading.Condition()
         self._steps: queue.Queue[Request | None] = queue.Queue(_QUEUED_STEPS)
         self._stepper: threading.Thread | None = None
+        self._loading = False
+        self._held: list[Request] = []  # questions of managers that wait for a new episode
 
     def serve(self) -> None:
         """Answer until the client leaves or sends what is no request."""
@@ -78,6 +87,13 @@ class CarlaConnection(Connection):
             self.cut()
 
     def _take(self, request: Request) -> None:
+        if request.method == "load_new_episode" and self.managers:
+            self._loading = True
+        if self._loading and request.method == "get_episode_settings":
+            with self._worker_asked:
+                self._held.append(request)
+                self._worker_asked.notify_all()
+            return
         if self._advances(request):
             self._start_stepper()
             self._steps.put(request)
@@ -87,6 +103,8 @@ class CarlaConnection(Connection):
             self.managers.add(request.arguments[1][1])
         self.answer(request, error, result)
         self._note(request.method)
+        if self._held and request.method == "get_episode_info":
+            self._release_in(_NEW_EPISODE_S)
 
     def _note(self, name: str) -> None:
         if name == "get_vehicle_light_states":  # once in every step of the worker
@@ -112,7 +130,28 @@ class CarlaConnection(Connection):
                 return
             if self.managers and request.method == "tick_cue":
                 self._let_worker_wait()
+            if self._loading and request.method == "load_new_episode":
+                self._let_managers_ask()
             self.answer(request, *answer)
+
+    def _let_managers_ask(self) -> None:
+        """Wait until a manager that goes round by itself stands still."""
+        with self._worker_asked:
+            goes_round = time.monotonic() - self._asked_s < _ROUND_LIMIT_S
+            self._worker_asked.wait_for(lambda: bool(self._held), _ROUND_LIMIT_S if goes_round else 0.0)
+            self._loading = False
+        self._release_in(_HELD_LIMIT_S)
+
+    def _release_in(self, seconds: float) -> None:
+        timer = threading.Timer(seconds, self._release)
+        timer.daemon = True
+        timer.start()
+
+    def _release(self) -> None:
+        with self._worker_asked:
+            held, self._held = self._held, []
+        for request in held:
+            self.answer(request, *self._call(request))
 
     def _let_worker_wait(self) -> None:
         end = time.monotonic() + _WAKE_LIMIT_S

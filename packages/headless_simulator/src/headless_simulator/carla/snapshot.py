@@ -67,7 +67,7 @@ def _walkers(world: World, rows: Rows) -> UInt8:
     out["direction"][moving] = c.velocity[rows][moving] / speed[moving, None]
     walkers = [world.actors[actor_id] for actor_id in c.actor_id[rows].tolist()]
     out["speed"] = [walker.walk_speed for walker in walkers]
-    out["jump"] = [walker.jump for walker in walkers]
+    out["jump"] = c.jump[rows] & 1
     return _bytes(out)
 
 

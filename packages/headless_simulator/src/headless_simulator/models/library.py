@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from dataclasses import replace
-from functools import cache, cached_property
+from functools import cache
 from typing import Final
 
 import numpy as np
@@ -24,7 +24,7 @@ from headless_simulator.models.open_doors import ALL_SIDE_DOORS, with_doors_open
 from headless_simulator.models.pedestrians import person
 from headless_simulator.models.props import prop
 from headless_simulator.models.two_wheelers import TWO_WHEELERS
-from headless_simulator.scene import PAINT, Float64, Mesh
+from headless_simulator.scene import PAINT, Mesh
 
 
 def _pairs(names: tuple[str, ...]) -> list[tuple[str, int]]:
@@ -37,6 +37,9 @@ _WITH_DOORS: Final[tuple[str, ...]] = tuple(name for name, spec in VEHICLES.item
 _VARIANTS: Final = {len(_NAMES) + k: pair for k, pair in enumerate(_pairs(_WITH_DOORS))}
 _NUMBERS: Final = {name: number for number, name in enumerate(_NAMES)}
 _NUMBERS_WITH_DOORS: Final = {pair: number for number, pair in _VARIANTS.items()}
+_FIRST_SCALED: Final = len(_NAMES) + len(_VARIANTS)
+MAX_SIZES: Final = 1000
+UNIT: Final[Vector] = (1.0, 1.0, 1.0)
 
 
 @cache
@@ -64,8 +67,15 @@ class ModelLibrary:
     Every solid is closed with its faces turned outward, (b - a) x (c - a) pointing out.
     """
 
+    def __init__(self) -> None:
+        self._scaled: list[tuple[str, Vector]] = []
+        self.flying_radius_m = np.zeros(_FIRST_SCALED)
+        """Radius around the origin of each model that flies, by number; 0 for all others."""
+        for name, spec in FLYERS.items():
+            self.flying_radius_m[_NUMBERS[name]] = np.linalg.norm(spec.half_extent_m)
+
     def __len__(self) -> int:
-        return len(_NAMES) + len(_VARIANTS)
+        return _FIRST_SCALED + len(self._scaled)
 
     @property
     def blueprints(self) -> tuple[str, ...]:
@@ -88,8 +98,30 @@ class ModelLibrary:
             near = difflib.get_close_matches(blueprint, _NAMES, n=1, cutoff=0.0)
             raise ValueError(f"no model for blueprint {blueprint!r}; the nearest is {near[0]!r}") from None
 
+    def scaled_number(self, blueprint: str, scale: Vector) -> int:
+        """Number of a model in another size, along its own axes; one that nobody asked for before gets a new number.
+
+        Raises:
+            ValueError: there is no such model, or there are too many sizes.
+        """
+        number = self.number(blueprint)
+        if scale == UNIT:
+            return number
+        if (blueprint, scale) in self._scaled:
+            return _FIRST_SCALED + self._scaled.index((blueprint, scale))
+        if len(self._scaled) >= MAX_SIZES:
+            raise ValueError(f"models are there in {MAX_SIZES} sizes already: use one of them")
+        radius_m = np.linalg.norm(np.multiply(self.half_extent(blueprint), scale)) * (blueprint in FLYERS)
+        self.flying_radius_m = np.append(self.flying_radius_m, radius_m)
+        self._scaled.append((blueprint, scale))
+        return len(self) - 1
+
     def mesh(self, number: int) -> Mesh:
         """The mesh of one model; its bounds are its bounding box exactly, unless doors stand open."""
+        if number >= _FIRST_SCALED:
+            blueprint, scale = self._scaled[number - _FIRST_SCALED]
+            mesh = _build(blueprint)
+            return replace(mesh, vertices_m=mesh.vertices_m * np.asarray(scale, dtype=np.float32))
         if number in _VARIANTS:
             return _with_doors(*_VARIANTS[number])
         return _build(_NAMES[number])
@@ -118,14 +150,6 @@ class ModelLibrary:
         if blueprint in WALKERS or blueprint in OTHERS or blueprint in FLYERS:
             return (0.0, 0.0, 0.0)
         return (0.0, 0.0, _STANDING[self._known(blueprint)].half_extent_m[2])
-
-    @cached_property
-    def flying_radius_m(self) -> Float64:
-        """Radius around the origin of each model that flies, by number; 0 for all others."""
-        radius_m = np.zeros(len(self))
-        for name, spec in FLYERS.items():
-            radius_m[_NUMBERS[name]] = np.linalg.norm(spec.half_extent_m)
-        return radius_m
 
     def _known(self, blueprint: str) -> str:
         return _NAMES[self.number(blueprint)]

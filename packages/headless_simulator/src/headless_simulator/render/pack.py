@@ -47,15 +47,19 @@ class ModelStore:
 
     def __init__(self, models: ModelLibrary) -> None:
         self._models = models
-        self.flying_radius_m = models.flying_radius_m
         self._lock = threading.Lock()
         self._numbers: list[int] = []
         self._pack = self._build([])
 
+    @property
+    def flying_radius_m(self) -> Float64:
+        """See ``ModelLibrary.flying_radius_m``."""
+        return self._models.flying_radius_m
+
     def pack(self, needed: Int32) -> ModelPack:
         """A pack that holds at least the models with these numbers."""
         pack = self._pack
-        if not len(needed) or pack.place[needed].min() >= 0:
+        if not len(needed) or (needed.max() < len(pack.place) and pack.place[needed].min() >= 0):
             return pack
         with self._lock:
             missing = sorted(set(needed.tolist()) - set(self._numbers))

@@ -306,20 +306,22 @@ class Renderer:
 
     def warm_up(self) -> None:
         """Let every kernel be compiled (once per machine) or read from disk before somebody waits for one."""
+        self.warm_up_images()
+        self.warm_up_sensors()
+
+    def warm_up_sensors(self) -> None:
+        """Compile what only some sensors need: rays, optical flow and events."""
         view, one = _warm_up_view(), _warm_up_movers()
-        image, pixels = self.warm_up_images()
+        image = _image(view, want_bgra=True, want_normal=False, into=None)
+        pixels = np.zeros((8, 16, 4), np.uint8)
         optical_flow(image, view, one, Before(view.pose, one))
         eye = EventPixels(Tuning((0.3, 0.3), (0.0, 0.0), 0, 0.001), np.random.default_rng(0))
         for time_ns in range(2):
             eye.update(pixels, time_ns)
-        self.warm_up_rays()
-
-    def warm_up_rays(self) -> None:
-        """Send one ray."""
         self.cast(np.zeros(3), np.array([[0.0, 0.0, -1.0]]), 10.0, _warm_up_movers())
 
-    def warm_up_images(self) -> tuple[RenderedImage, UInt8]:
-        """Draw and encode tiny images by day and by night; returns the last one and its pixels."""
+    def warm_up_images(self) -> None:
+        """Draw and encode tiny images by day and by night."""
         view, one = _warm_up_view(), _warm_up_movers()
         off = np.zeros(len(self._lamps[1]), dtype=np.uint8)
         for weather in (Weather(precipitation=60.0, wetness=60.0, fog_density=20.0), Weather(sun_altitude_angle=-30.0)):
@@ -330,7 +332,6 @@ class Renderer:
         encode_depth(image.depth_m, pixels)
         if image.normal is not None:
             encode_normal(image.normal, pixels)
-        return image, pixels
 
     def _shadow(
         self, light: Light, movers: Movers, world: Float64, model: Int32, models: ModelPack

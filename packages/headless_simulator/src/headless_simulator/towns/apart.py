@@ -14,68 +14,71 @@ import sys
 import tempfile
 import threading
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import Any, BinaryIO, Final
 
 from headless_simulator.scene import Town
 from headless_simulator.towns import cache
 from headless_simulator.towns.errors import TownRefused
+from headless_simulator.towns.limits import CLIENT, OPERATOR, Limits
 from headless_simulator.towns.load import load_opendrive, load_town
 
-MOST_CPU_S: Final = 300
-MOST_MEMORY_BYTES: Final = 8 << 30
-_WALL_S: Final = 900.0
-_NOT_MADE: Final = f"it takes more than {MOST_CPU_S} s or {MOST_MEMORY_BYTES >> 30} GiB to build"
+_WALL_FACTOR: Final = 3  # of the processor's time: others use it, too
 _at_once: Final = threading.BoundedSemaphore(2)
 
 
-def build_apart(name: str, *, seed: int, opendrive: bytes | None = None) -> Town:
+def build_apart(name: str, *, seed: int, opendrive: bytes | None = None, trusted: bool = False) -> Town:
     """Build a town in another process.
 
     Args:
         name: of a built-in town, or the one that the OpenDRIVE text gets.
         seed: for what is drawn by chance.
         opendrive: the text; None for a built-in town.
+        trusted: the operator of the server named the text's file, which may be large.
 
     Raises:
         TownRefused: it cannot be built; the message is one line.
     """
-    order = json.dumps({"name": name, "seed": seed, "opendrive": opendrive is not None}).encode() + b"\n"
+    limits = OPERATOR if trusted else CLIENT
+    not_made = f"{name}: it takes more than {limits.cpu_s} s or {limits.memory_bytes >> 30} GiB to build"
+    facts = {"name": name, "seed": seed, "opendrive": opendrive is not None, "trusted": trusted}
+    order = json.dumps(facts).encode() + b"\n"
     command = [sys.executable, "-P", "-m", "headless_simulator.towns.apart"]
     with _at_once, tempfile.TemporaryFile() as said:  # a file: a pipe would have to be read beside the wait
         try:
             done = subprocess.run(
-                command, input=order + (opendrive or b""), stdout=said, stderr=subprocess.DEVNULL, timeout=_WALL_S,
-                check=False,
+                command, input=order + (opendrive or b""), stdout=said, stderr=subprocess.DEVNULL,
+                timeout=_WALL_FACTOR * limits.cpu_s, check=False,
             )  # fmt: skip
         except subprocess.TimeoutExpired:
-            raise TownRefused(f"{name}: {_NOT_MADE}") from None
+            raise TownRefused(not_made) from None
         except OSError as error:
             raise TownRefused(f"{name}: no process could be started to build it: {error.strerror}") from error
         said.seek(0)
         answer = said.read()
     if done.returncode != 0 or answer[:1] not in (b"T", b"E"):
-        raise TownRefused(f"{name}: {_NOT_MADE}")
+        raise TownRefused(not_made)
     if answer[:1] == b"E":
         raise TownRefused(answer[1:].decode("utf-8", "replace"))
     return cache.decode(answer[1:])
 
 
-def _build(source: BinaryIO) -> Town:
-    order = json.loads(source.readline())
+def _build(order: dict[str, Any], source: BinaryIO, limits: Limits) -> Town:
     if not order["opendrive"]:
         return load_town(order["name"], seed=order["seed"])
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, f"{order['name']}.xodr")
         path.write_bytes(source.read())
-        return load_opendrive(path, seed=order["seed"])
+        return load_opendrive(path, seed=order["seed"], limits=limits)
 
 
 def main() -> None:
     """Build one town, for ``build_apart``."""
-    resource.setrlimit(resource.RLIMIT_CPU, (MOST_CPU_S, MOST_CPU_S))
-    resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY_BYTES, MOST_MEMORY_BYTES))
+    order = json.loads(sys.stdin.buffer.readline())
+    limits = OPERATOR if order["trusted"] else CLIENT
+    resource.setrlimit(resource.RLIMIT_CPU, (limits.cpu_s, limits.cpu_s))
+    resource.setrlimit(resource.RLIMIT_AS, (limits.memory_bytes, limits.memory_bytes))
     try:
-        answer = b"T" + cache.encode(_build(sys.stdin.buffer))
+        answer = b"T" + cache.encode(_build(order, sys.stdin.buffer, limits))
     except (MemoryError, ArithmeticError, LookupError, TypeError, ValueError, OSError) as problem:
         said = " ".join(str(problem).split()) or type(problem).__name__
         answer = b"E" + (said if isinstance(problem, TownRefused) else f"it cannot be built: {said}"[:300]).encode()

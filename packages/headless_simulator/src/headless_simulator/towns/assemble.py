@@ -15,6 +15,7 @@ from headless_simulator.towns.junction_marks import paint_junction_marks
 from headless_simulator.towns.landuse import in_parks, terrain_colours
 from headless_simulator.towns.lanes_index import Lanes, spawn_points, speed_limits
 from headless_simulator.towns.lawns import lay_lawns
+from headless_simulator.towns.limits import CLIENT, Limits
 from headless_simulator.towns.markings import paint_crosswalk, paint_marks, paint_stop_line
 from headless_simulator.towns.mountains import paint_mountains
 from headless_simulator.towns.network import Network
@@ -32,7 +33,16 @@ from headless_simulator.towns.walks import crosswalk_outlines, walk_polygons
 from headless_simulator.towns.water import River, paint_river
 
 
-def assemble(name: str, opendrive: str, network: Network, style: Style, seed: int) -> Town:
+def assemble(
+    name: str,
+    opendrive: str,
+    network: Network,
+    style: Style,
+    seed: int,
+    *,
+    limits: Limits = CLIENT,
+    sign_bends: bool = False,
+) -> Town:
     """Build a town.
 
     Args:
@@ -41,13 +51,15 @@ def assemble(name: str, opendrive: str, network: Network, style: Style, seed: in
         network: what it says.
         style: how the land looks.
         seed: for everything that is drawn by chance.
+        limits: how far its lanes may reach.
+        sign_bends: lower the limits in bends, where the text does not.
 
     Raises:
         OpenDriveRefused: its lanes cover more than a town may.
     """
     rng = np.random.default_rng([seed, zlib.crc32(name.encode())])
     strips = lane_strips(network)
-    check_extent(strips, name)
+    check_extent(strips, name, limits)
     lanes = Lanes(network, strips)
     floors = junction_floors(lanes.strips)
     river = River.through(style.river_m)
@@ -86,7 +98,7 @@ def assemble(name: str, opendrive: str, network: Network, style: Style, seed: in
         objects=tuple(stock.items),
         walk_polygons=walk_polygons(lanes, outlines),
         crosswalks=tuple(outlines),
-        speed_limits=speed_limits(lanes),
+        speed_limits=speed_limits(lanes, sign_bends=sign_bends),
         traffic_signs=tuple(signs),
         georeference=network.georeference,
     )

@@ -1,7 +1,7 @@
-"""How large an OpenDRIVE file may be: checked before any work whose length grows with it.
+"""Checks how large an OpenDRIVE file is before any work whose length grows with it.
 
 Clients send such texts, and a few hundred bytes can ask for days of work: one straight road of 100 km, a thousand lanes, a
-polynomial that leaves the planet. CARLA's largest street-sized towns stay under a tenth of every bound here.
+polynomial that leaves the planet. CARLA's street-sized towns stay under a tenth of every bound here and of ``limits.CLIENT``.
 """
 
 from __future__ import annotations
@@ -12,46 +12,43 @@ from typing import Final
 import numpy as np
 
 from headless_simulator.towns.errors import OpenDriveRefused
+from headless_simulator.towns.limits import Limits
 from headless_simulator.towns.network import Road
 from headless_simulator.towns.planview import curvature_bounds
 from headless_simulator.towns.strips import Strip
 from headless_simulator.towns.xml_nodes import Node
 
-MOST_ROADS: Final = 20_000
-MOST_SIGNALS: Final = 5_000
-MOST_OBJECTS: Final = 50_000
 MOST_LANES: Final = 64  # of one lane section
 MOST_PIECES: Final = 200_000  # lane sections of a road times pieces of its reference line
-MOST_ROAD_M: Final = 150_000.0  # all roads together
-MOST_STATIONS: Final = 6_000_000  # places along lanes at which their borders are worked out
-MOST_SIDE_M: Final = 15_000.0
-MOST_AREA_M2: Final = 60e6
 MOST_HEIGHT_M: Final = 10_000.0
 MOST_WIDTH_M: Final = 200.0
 _FINEST_STEP_M: Final = 0.25
 
 
-def check_counts(root: Node, roads: Mapping[str, Road]) -> None:
+def check_counts(root: Node, roads: Mapping[str, Road], limits: Limits) -> None:
     """Refuse a file with more of anything than a town has.
 
     Args:
         root: element that a refusal names.
         roads: what was read.
+        limits: how much of it may be there.
 
     Raises:
         OpenDriveRefused: there is too much of something.
     """
-    if len(roads) > MOST_ROADS:
-        raise root.refuse(f"{len(roads)} roads are more than {MOST_ROADS}")
+    if len(roads) > limits.roads:
+        raise root.refuse(f"{len(roads)} roads are more than {limits.roads}")
     for what, most, count in (
-        ("signals", MOST_SIGNALS, sum(len(road.signals) for road in roads.values())),
-        ("objects", MOST_OBJECTS, sum(len(road.objects) for road in roads.values())),
+        ("signals", limits.signals, sum(len(road.signals) for road in roads.values())),
+        ("objects", limits.objects, sum(len(road.objects) for road in roads.values())),
     ):
         if count > most:
             raise root.refuse(f"{count} {what} are more than {most}")
     length_m = sum(max(road.length_m, 0.0) for road in roads.values())
-    if length_m > MOST_ROAD_M:
-        raise root.refuse(f"its roads are {length_m / 1000:.0f} km long; at most {MOST_ROAD_M / 1000:.0f} km are taken")
+    if length_m > limits.road_m:
+        raise root.refuse(
+            f"its roads are {length_m / 1000:.0f} km long; at most {limits.road_m / 1000:.0f} km are taken"
+        )
     stations = 0.0
     for road in roads.values():
         lanes = max(len(section.lanes) for section in road.sections)
@@ -61,7 +58,7 @@ def check_counts(root: Node, roads: Mapping[str, Road]) -> None:
             both = f"{len(road.sections)} lane sections and {len(road.plan)} pieces"
             raise root.refuse(f"road {road.number!r} has {both}, which is more than is taken")
         stations += lanes * sum(_stations(piece.length_m, curvature_bounds(piece)) for piece in road.plan)
-        if stations > MOST_STATIONS:
+        if stations > limits.stations:
             raise root.refuse("its lanes are too long and too bent together")
 
 
@@ -70,7 +67,7 @@ def _stations(length_m: float, curvature_1pm: float) -> float:
     return 2.0 + length_m / (1.0 if curvature_1pm < 1e-9 else _FINEST_STEP_M)
 
 
-def check_extent(strips: Sequence[Strip], source: str) -> None:
+def check_extent(strips: Sequence[Strip], source: str, limits: Limits) -> None:
     """Refuse lanes that leave every town: too far, too high, too wide, or at no place at all.
 
     Raises:
@@ -82,9 +79,9 @@ def check_extent(strips: Sequence[Strip], source: str) -> None:
     if not np.isfinite(points_m).all():
         raise OpenDriveRefused(source, 1, "OpenDRIVE", "a lane runs to no finite place")
     side_m = np.ptp(points_m[:, :2], axis=0)
-    if side_m.max() > MOST_SIDE_M or side_m.prod() > MOST_AREA_M2:
+    if side_m.max() > limits.side_m or side_m.prod() > limits.area_m2:
         size = f"{side_m[0] / 1000:.1f} x {side_m[1] / 1000:.1f} km"
-        most = f"{MOST_SIDE_M / 1000:.0f} km a side and {MOST_AREA_M2 / 1e6:.0f} square km"
+        most = f"{limits.side_m / 1000:.0f} km a side and {limits.area_m2 / 1e6:.0f} square km"
         raise OpenDriveRefused(source, 1, "OpenDRIVE", f"its lanes cover {size}; at most {most} are taken")
     if np.abs(points_m[:, 2]).max() > MOST_HEIGHT_M:
         raise OpenDriveRefused(source, 1, "OpenDRIVE", f"a lane lies higher or lower than {MOST_HEIGHT_M:.0f} m")

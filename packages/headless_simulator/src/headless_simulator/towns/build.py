@@ -9,6 +9,7 @@ from headless_simulator.scene import Town
 from headless_simulator.towns.assemble import assemble
 from headless_simulator.towns.errors import OpenDriveRefused
 from headless_simulator.towns.layouts import LAYOUTS
+from headless_simulator.towns.limits import Limits
 from headless_simulator.towns.network import WALKABLE, Network
 from headless_simulator.towns.strips import limit_at
 from headless_simulator.towns.styles import MOTORWAY, SMALL_TOWN, SUBURBAN, Style
@@ -24,18 +25,18 @@ def built_town(plain: str, *, seed: int) -> Town:
     return assemble(plain, text, read_network(text.encode(), plain), layout.style, seed)
 
 
-def built_opendrive(data: bytes, *, name: str, file_name: str, seed: int) -> Town:
+def built_opendrive(data: bytes, *, name: str, file_name: str, seed: int, limits: Limits) -> Town:
     """Build a town from an OpenDRIVE text.
 
     Raises:
         OpenDriveRefused: the text cannot be taken; one line with the element and its line.
     """
-    network = read_network(data, file_name)
+    network = read_network(data, file_name, limits)
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise OpenDriveRefused(file_name, data[: error.start].count(b"\n") + 1, "document", "it is not UTF-8") from None
-    return assemble(name, text, network, _style_for(name, network), seed)
+    return assemble(name, text, network, _style_for(name, network), seed, limits=limits, sign_bends=True)
 
 
 def _style_for(name: str, network: Network) -> Style:

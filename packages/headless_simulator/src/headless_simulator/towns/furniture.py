@@ -12,6 +12,8 @@ from headless_simulator.towns.objects import Stock, single, to_world
 from headless_simulator.towns.solids import add_box, add_cylinder, ring
 from headless_simulator.towns.triangle_soup import RGB, Appearance, TriangleSoup, appearance_of
 
+_LEAST_ARM_M: Final = 0.8
+_LONGEST_ARM_M: Final = 7.5
 _STEEL: Final[RGB] = (92, 96, 98)
 _DARK: Final[RGB] = (42, 44, 44)
 _LAMPS: Final = ((SIGNAL_RED, (150, 28, 24)), (SIGNAL_YELLOW, (170, 130, 24)), (SIGNAL_GREEN, (24, 130, 60)))
@@ -34,7 +36,7 @@ def _post_and_arm(reach: float) -> TriangleSoup:
     triangle_soup = TriangleSoup()
     pole, case = appearance_of(_STEEL, "pole"), appearance_of(_DARK, "traffic_light")
     add_cylinder(triangle_soup, (0.0, 0.0, -0.2), 0.11, 6.2, pole, sides=5, taper=0.8)
-    if abs(reach) > 0.8:
+    if abs(reach) > _LEAST_ARM_M:
         low, high = sorted((0.0, reach))
         add_box(triangle_soup, (-0.06, low, 5.72), (0.06, high, 5.86), pole)
         add_box(triangle_soup, (-0.15, reach - 0.2, 5.0), (0.15, reach + 0.2, 6.15), case)
@@ -42,21 +44,38 @@ def _post_and_arm(reach: float) -> TriangleSoup:
     return triangle_soup
 
 
+def lamp_places(head: SignalHead) -> list[tuple[float, float, float]]:
+    """Where the heads of a light are, x, y and foot in its own axes: on the post, and on an arm over its lanes."""
+    x, y, _, _, yaw, _ = head.pose
+    turn = np.radians(yaw)
+    across = np.array([-np.sin(turn), np.cos(turn)])
+    reach = 0.0
+    if len(head.stop_lines):
+        reach = float(np.clip(((head.stop_lines[:, :2] - (x, y)) @ across).mean(), -_LONGEST_ARM_M, _LONGEST_ARM_M))
+    return [(0.0, 0.0, 2.66), (0.17, reach, 5.06)] if abs(reach) > _LEAST_ARM_M else [(0.0, 0.0, 2.66)]
+
+
+def lamp_boxes(head: SignalHead) -> list[tuple[Float64, Float64]]:
+    """Middle in the world and half size of the housing around each lamp of a light, red, yellow and green of each head."""
+    x, y, z, _, yaw, _ = head.pose
+    half = np.array([0.14, 0.2, 0.16])
+    return [
+        (to_world(np.array([hx - half[0], hy, foot + 0.95 - 0.32 * lamp]), x, y, z, yaw), half)
+        for hx, hy, foot in lamp_places(head)
+        for lamp in range(len(_LAMPS))
+    ]
+
+
 def put_lights(stock: Stock, heads: list[SignalHead]) -> None:
     """Add every light's post, arm and lamps; lamp triangles of head k are labelled k + 1."""
     for number, head in enumerate(heads):
         x, y, z, _, yaw, _ = head.pose
-        turn = np.radians(yaw)
-        across = np.array([-np.sin(turn), np.cos(turn)])
-        reach = 0.0
-        if len(head.stop_lines):
-            reach = float(np.clip(((head.stop_lines[:, :2] - (x, y)) @ across).mean(), -7.5, 7.5))
-        triangle_soup = _post_and_arm(reach)
+        heads_at = lamp_places(head)
+        triangle_soup = _post_and_arm(heads_at[-1][1])
         mesh = single(triangle_soup)
         points = mesh.vertices_m.astype(np.float64)
         owner = stock.add("TrafficLight", "traffic_light", (x, y, z, yaw), (points.min(axis=0), points.max(axis=0)))
         stock.triangle_soup.mesh_parts(mesh, to_world(points, x, y, z, yaw), owner)
-        heads_at = [(0.0, 0.0, 2.66)] + ([(0.17, reach, 5.06)] if abs(reach) > 0.8 else [])
         for hx, hy, foot in heads_at:
             for material, fan, colour in _lamps(hx, hy, foot):
                 world = to_world(fan, x, y, z, yaw)

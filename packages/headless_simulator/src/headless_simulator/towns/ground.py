@@ -26,7 +26,10 @@ _VERGE_M: Final = 3.0
 _VERGE_BELOW_M: Final = 0.03  # verges begin under the junctions' floors, which others' verges reach into
 _FALL_M: Final = 0.2  # of verges in junctions, so that they stay under other ways
 _UNDER_ROAD_M: Final = 0.12
-_MOST_FINE_POINTS: Final = 1_600_000
+_FINE_POINTS: Final = 1_600_000
+_MOST_FINE_POINTS: Final = 12_000_000  # of a town of many square kilometres
+_LARGE_M: Final = 2.0  # it may have more points than others down to this step
+_WIDE_AREA_M2: Final = 60e6  # a town that covers more has coarser terrain
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -93,7 +96,8 @@ def build_land(
     low, high = points[:, :2].min(axis=0), points[:, :2].max(axis=0)
     area = float(np.prod(high - low + 2 * MARGIN_M))
     cell = 0.5
-    while area / cell**2 > _MOST_FINE_POINTS:
+    most = np.clip(area / _LARGE_M**2, _FINE_POINTS, _MOST_FINE_POINTS)
+    while area / cell**2 > most:
         cell *= 1.4142135623730951 if cell > 0.6 else 2.0
     fine = Grid.around(low - MARGIN_M, high + MARGIN_M, cell)
     road = np.concatenate([strip_triangles(strip) for strip in strips if not is_raised(strip)])
@@ -149,8 +153,9 @@ def _terrain_field(
 ) -> tuple[Float64, Grid]:
     """Heights of open land on a wide coarse grid: smooth between the roads, hilly away from them."""
     low, high = points[:, :2].min(axis=0) - _REACH_M, points[:, :2].max(axis=0) + _REACH_M
-    wide = Grid.around(low, high, _CELL_M * _COARSE)
-    wide = Grid(wide.low_m, _CELL_M, ((wide.shape[0] - 1) * _COARSE + 1, (wide.shape[1] - 1) * _COARSE + 1))
+    cell = _CELL_M * max(1.0, float(np.prod(high - low)) / _WIDE_AREA_M2) ** 0.5
+    wide = Grid.around(low, high, cell * _COARSE)
+    wide = Grid(wide.low_m, cell, ((wide.shape[0] - 1) * _COARSE + 1, (wide.shape[1] - 1) * _COARSE + 1))
     known = ~np.isnan(road_m)
     rows, columns = np.nonzero(known)
     x, y = fine.places()
@@ -170,7 +175,7 @@ def _terrain_field(
             field = trust * local + (1 - trust) * field
     height, rng = hills
     if height > 0:
-        away = distance_transform_edt(there == 0) * _CELL_M
+        away = distance_transform_edt(there == 0) * cell
         ramp = np.clip((away - 14) / 90, 0, 1) ** 1.5
         noise = sum(
             gaussian_filter(rng.standard_normal(wide.shape), sigma) * sigma * share
@@ -218,7 +223,7 @@ def _inner_mesh(wide: Grid, fine: Grid, field: Float64, *covers: Float64) -> Flo
             np.minimum.at(lowest, (i + di, j + dj), limit)
     np.minimum(field, lowest, out=field)
     points, centres = _cells(wide, field, 1)
-    return _cell_triangles(points, _inside(fine, centres, -_CELL_M * _COARSE))
+    return _cell_triangles(points, _inside(fine, centres, -wide.cell_m * _COARSE))
 
 
 def _outer_mesh(wide: Grid, fine: Grid, field: Float64) -> Float64:

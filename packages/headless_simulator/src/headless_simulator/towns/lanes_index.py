@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import defaultdict
+from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
@@ -10,6 +11,7 @@ from scipy.spatial import cKDTree
 
 from headless_simulator.scene import Float64
 from headless_simulator.towns.network import DRIVABLE, Network
+from headless_simulator.towns.speeds import before_bends, bend_limits_kmh
 from headless_simulator.towns.strips import Strip, limit_at
 
 Pose6 = tuple[float, float, float, float, float, float]
@@ -22,6 +24,11 @@ class Lanes:
 
     network: Network
     strips: list[Strip]
+    _by_road: dict[str, list[Strip]] = field(init=False, default_factory=lambda: defaultdict(list))
+
+    def __post_init__(self) -> None:
+        for strip in self.strips:
+            self._by_road[strip.road].append(strip)
 
     def driving(self, *, junctions: bool = True) -> list[Strip]:
         """Lanes for cars."""
@@ -29,11 +36,11 @@ class Lanes:
 
     def on_road(self, road: str) -> list[Strip]:
         """Strips of a road."""
-        return [strip for strip in self.strips if strip.road == road]
+        return self._by_road.get(road, [])
 
     def find(self, road: str, lane: int, s: float) -> Strip | None:
         """The strip of a lane at a station; the nearest section's when the station is past the road's ends."""
-        mine = [strip for strip in self.strips if strip.road == road and strip.lane == lane]
+        mine = [strip for strip in self.on_road(road) if strip.lane == lane]
         return min(mine, key=lambda strip: max(strip.s[0] - s, s - strip.s[-1], 0.0), default=None)
 
 
@@ -102,20 +109,29 @@ def _free(taken: dict[tuple[int, int], list[tuple[float, float]]], pose: Pose6) 
     return True
 
 
-def speed_limits(lanes: Lanes) -> Float64:
+def speed_limits(lanes: Lanes, *, sign_bends: bool = False) -> Float64:
     """(N, 3) x, y and limit in km/h along the driving lanes, about every 10 m.
 
     Where lanes meet, as the ways into a junction do, the lowest of their limits holds: who is about to turn is slow already.
+
+    Args:
+        lanes: the roads.
+        sign_bends: bends have the limit at which cars keep the middle of their lane, and so has the way to them.
     """
-    rows = [np.empty((0, 3))]
+    rows, headings = [np.empty((0, 3))], [np.empty(0)]
     for strip in lanes.driving():
         line = strip.centre_m
         at = np.linspace(strip.s[0], strip.s[-1], max(2, int(np.ceil((strip.s[-1] - strip.s[0]) / 10)) + 1))
         x, y = (np.interp(at, strip.s, line[:, axis]) for axis in (0, 1))
         road = lanes.network.roads[strip.road]
         limit = np.array([limit_at(road, s, strip.limit_kmh) for s in at.tolist()])
+        if sign_bends:
+            limit = np.minimum(limit, bend_limits_kmh(strip, at))
+            headings.append(np.arctan2(np.gradient(y), np.gradient(x)) + (np.pi if strip.forward < 0 else 0.0))
         rows.append(np.stack([x, y, limit], axis=1))
     found = np.concatenate(rows)
+    if sign_bends:
+        found[:, 2] = before_bends(found, np.concatenate(headings))
     meeting = cKDTree(found[:, :2]).query_pairs(_MEETING_M, output_type="ndarray")
     lowest = found[:, 2].copy()
     for one, other in (meeting.T, meeting.T[::-1]):

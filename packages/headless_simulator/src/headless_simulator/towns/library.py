@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import difflib
+import resource
 import threading
-from collections.abc import Mapping
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
 from headless_simulator.errors import CallRefused
 from headless_simulator.scene import Town
+from headless_simulator.terminal import note
 from headless_simulator.towns import cache
 from headless_simulator.towns.apart import build_apart
 from headless_simulator.towns.errors import TownRefused
+from headless_simulator.towns.limits import OPERATOR
 from headless_simulator.towns.load import NAMES, OPT, as_opt, kept_town, load_opendrive
 
 OPENDRIVE_MAP: Final = "OpenDriveMap"
 _LARGEST_OPENDRIVE: Final = 24 << 20
+_LARGE_FILE: Final = 10 << 20
 _MOST_KEPT: Final = 16  # towns from clients' texts on disk
 
 
@@ -33,6 +39,19 @@ def opendrive_files(folder: Path) -> dict[str, Path]:
     if not found:
         raise TownRefused(f"--maps {folder}: there is no OpenDRIVE file (*.xodr) in it")
     return {path.stem: path for path in found}
+
+
+@contextmanager
+def _said(name: str, size: int) -> Iterator[None]:
+    """Say of a large file what it costs, before and after."""
+    if size < _LARGE_FILE:
+        yield
+        return
+    note(f"{name}: {size >> 20} MB of OpenDRIVE; building it takes minutes and gigabytes once, then it is kept on disk")
+    began = time.monotonic()
+    yield
+    used = max(resource.getrusage(whose).ru_maxrss for whose in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    note(f"{name}: there after {time.monotonic() - began:.0f} s; {used >> 10} MB of memory at the most")
 
 
 class TownLibrary:
@@ -83,7 +102,8 @@ class TownLibrary:
         try:
             data = self._files[key].read_bytes() if key in self._files else None
             kept = kept_town(key, seed=self._seed, opendrive=data or b"")
-            return kept or build_apart(key, seed=self._seed, opendrive=data)
+            with _said(key, len(data or b"") if kept is None else 0):
+                return kept or build_apart(key, seed=self._seed, opendrive=data, trusted=data is not None)
         except OSError as error:
             raise CallRefused(f"Map {key!r} cannot be used: its file cannot be read: {error.strerror}") from error
         except TownRefused as problem:
@@ -91,7 +111,8 @@ class TownLibrary:
 
     def open_file(self, path: Path) -> Town:
         """Load an OpenDRIVE file under its own name."""
-        town = load_opendrive(path, seed=self._seed)
+        with _said(path.stem, path.stat().st_size if path.is_file() else 0):
+            town = load_opendrive(path, seed=self._seed, limits=OPERATOR)
         with self._lock:
             self._towns[town.name] = town
         return town

@@ -10,6 +10,7 @@ from typing import Final
 from headless_simulator.scene import Town
 from headless_simulator.towns import cache
 from headless_simulator.towns.errors import TownRefused
+from headless_simulator.towns.limits import CLIENT, Limits
 
 # Of ``layouts.LAYOUTS``, which a start that finds its town on disk need not import.
 NAMES: Final = ("Town01", "Town02", "Town03", "Town04", "Town05", "Town06", "Town07", "Town10HD")
@@ -52,7 +53,7 @@ def as_opt(town: Town) -> Town:
     return replace(town, name=f"{town.name}{OPT}")
 
 
-def load_opendrive(path: str | Path, *, seed: int = 0) -> Town:
+def load_opendrive(path: str | Path, *, seed: int = 0, limits: Limits = CLIENT) -> Town:
     """A town from an OpenDRIVE file: its roads, and buildings and trees placed clear of them.
 
     Raises:
@@ -68,6 +69,6 @@ def load_opendrive(path: str | Path, *, seed: int = 0) -> Town:
         return kept
     from headless_simulator.towns.build import built_opendrive  # see load_town
 
-    town = built_opendrive(data, name=file.stem, file_name=file.name, seed=seed)
+    town = built_opendrive(data, name=file.stem, file_name=file.name, seed=seed, limits=limits)
     cache.save(cache.key(file.stem, data, seed), town)
     return town

@@ -29,6 +29,7 @@ PAVED = (
     | {"special1", "special2", "special3"}
 )
 WALKABLE = frozenset(["sidewalk", "walking"])
+SHORTEST_SECTION_M = 1e-3  # lane sections that are shorter have no surface
 
 
 @dataclass(frozen=True, slots=True, eq=False)

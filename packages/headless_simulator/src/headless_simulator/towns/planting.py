@@ -19,6 +19,9 @@ from headless_simulator.towns.vegetation import plant
 from headless_simulator.towns.water import paint_parapet
 
 _OUTER_PER_HA: Final = {"paved": 5.0, "lawn": 4.0, "fields": 4.0}
+_WIDE_HA: Final = 6000.0  # more land than that has trees beside its roads only
+_BESIDE_ROADS_M: Final = 120.0
+_MOST_TREES: Final = 60_000
 _OUTER_M: Final = 260.0
 _RAILS_KMH: Final = 85.0
 
@@ -113,10 +116,14 @@ def plant_land(works: Works) -> None:
     low, high = site.land.rim
     area_ha = float(np.prod(high - low)) / 1e4
     spots = rng.uniform(low, high, size=(int(area_ha * style.trees_per_ha), 2))
-    groves = int(area_ha * style.woods / 0.3)
-    for centre in rng.uniform(low, high, size=(groves, 2)):
+    parts = [spots]
+    for centre in rng.uniform(low, high, size=(int(area_ha * style.woods / 0.3), 2)):
         count = int(rng.integers(14, 34))
-        spots = np.concatenate([spots, centre + rng.standard_normal((count, 2)) * rng.uniform(9, 22)])
+        parts.append(centre + rng.standard_normal((count, 2)) * rng.uniform(9, 22))
+    spots = np.concatenate(parts)
+    if area_ha > _WIDE_HA:
+        spots = spots[site.land.clear_at(spots) < _BESIDE_ROADS_M]
+        spots = spots[:: -(-len(spots) // _MOST_TREES) or 1]
     spots = spots[((spots > low + 1) & (spots < high - 1)).all(axis=1)]
     spots = _spread(spots[site.free(spots, 3.0)], 4.0)
     plant(works.stock, np.c_[spots, site.land.height_at(spots)], rng, conifers=style.conifers)

@@ -5,11 +5,29 @@ from __future__ import annotations
 import math
 from typing import Final
 
+import numpy as np
+from scipy.spatial import cKDTree
+
+from headless_simulator.scene import Float64
 from headless_simulator.towns.paths import Path
+from headless_simulator.towns.strips import Strip
 
 _ACROSS_MPS2: Final = 4.0  # the Traffic Manager's cars cut corners by 0.6 m and more at 6 m/s2
 _STEP_KMH: Final = 10.0
 _JUNCTION_STEP_KMH: Final = 5.0
+_WINDOW_M: Final = 3.0
+_AROUND_M: Final = 6.0  # half of the way between two places that have a limit, and a little
+_STRAIGHT_1PM: Final = 1 / 200.0
+_SAME_WAY: Final = 0.5  # cosine
+_ASIDE_M: Final = 1.0  # less than to the next lane: a slip road's limit is none of the motorway's
+_ASIDE_SHARE: Final = 0.03
+_SHORTEST_M: Final = 1.0
+_LONGEST_TURN_M: Final = 40.0
+_ACROSS_OF_FILES_MPS2: Final = 3.0  # their lanes are narrower and kink where records meet
+_BEHIND_M: Final = 20.0  # a car that leaves a bend finds the middle of its lane first
+_SEEN_M: Final = 60.0
+_BRAKED_BEFORE_M: Final = 15.0
+_BRAKES_MPS2: Final = 1.5
 _BRAKING_M: Final = 25.0  # the lower limit begins that far before the bend, from both sides
 
 
@@ -42,3 +60,48 @@ def limit_through(path: Path, limit_kmh: float) -> float:
 
 def _limit_in_bend_kmh(radius_m: float) -> float:
     return max(_STEP_KMH, round(3.6 * math.sqrt(_ACROSS_MPS2 * radius_m) / _STEP_KMH) * _STEP_KMH)
+
+
+def bend_limits_kmh(strip: Strip, at_s: Float64) -> Float64:
+    """Limits of a lane's own bends at stations, of a turn in a junction on all of it; infinite where it is straight."""
+    line = strip.centre_m[:, :2]
+    length = np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(line, axis=0).T))])
+    if length[-1] < _SHORTEST_M:
+        return np.full(len(at_s), np.inf)
+    even = np.linspace(0.0, length[-1], max(3, int(length[-1] / _WINDOW_M) + 1))
+    x, y = (np.interp(even, length, line[:, axis]) for axis in (0, 1))
+    heading = np.unwrap(np.arctan2(np.diff(y), np.diff(x)))
+    bend = np.abs(np.diff(heading)) / (even[1] - even[0])
+    bend = np.concatenate([bend[:1], bend, bend[-1:]])
+    is_turn = bool(strip.junction) and length[-1] < _LONGEST_TURN_M
+    if is_turn:
+        bend[:] = bend.max()
+    step = _JUNCTION_STEP_KMH if is_turn else _STEP_KMH
+    fit = 3.6 * np.sqrt(_ACROSS_OF_FILES_MPS2 / np.maximum(bend, _STRAIGHT_1PM)) // step * step
+    limit = np.where(bend > _STRAIGHT_1PM, np.maximum(fit, step), np.inf)
+    # the lowest of the bend around each station: stations are farther apart than a short bend is long
+    mine = np.interp(at_s, strip.s, length)
+    near = np.abs(mine[:, None] - even[None, :]) <= _AROUND_M
+    return np.asarray(np.where(near, limit, np.inf).min(axis=1), dtype=np.float64)
+
+
+def before_bends(places: Float64, heading_rad: Float64) -> Float64:
+    """Limits of places that are lower already where one of the same direction that is near has a lower one.
+
+    Args:
+        places: (N, 3) x, y, limit.
+        heading_rad: (N,) where traffic goes there.
+    """
+    lowest = places[:, 2].copy()
+    pairs = cKDTree(places[:, :2]).query_pairs(_SEEN_M, output_type="ndarray")
+    way = np.stack([np.cos(heading_rad), np.sin(heading_rad)], axis=1)
+    for one, other in (pairs.T, pairs.T[::-1]):
+        away = places[other, :2] - places[one, :2]
+        ahead_m = (away * way[one]).sum(axis=1)
+        aside_m = np.abs(away[:, 0] * way[one, 1] - away[:, 1] * way[one, 0])
+        along = (way[one] * way[other]).sum(axis=1) > _SAME_WAY
+        along &= (aside_m < _ASIDE_M + _ASIDE_SHARE * np.abs(ahead_m)) & (ahead_m > -_BEHIND_M)
+        slack_m = np.maximum(ahead_m - _BRAKED_BEFORE_M, 0.0)
+        allowed = 3.6 * np.sqrt((places[other, 2] / 3.6) ** 2 + 2 * _BRAKES_MPS2 * slack_m)
+        np.minimum.at(lowest, one[along], allowed[along])
+    return np.asarray(lowest, dtype=np.float64)

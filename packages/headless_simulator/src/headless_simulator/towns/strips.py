@@ -9,7 +9,7 @@ import numpy as np
 
 from headless_simulator.scene import Float64
 from headless_simulator.towns.arrays import Ints
-from headless_simulator.towns.network import PAVED, WALKABLE, Lane, Network, Road, Section
+from headless_simulator.towns.network import PAVED, SHORTEST_SECTION_M, WALKABLE, Lane, Network, Road, Section
 from headless_simulator.towns.planview import curvature_bounds, evaluate
 
 KERB_M: Final = 0.15  # how far sidewalks and medians rise over the road where the file gives no heights
@@ -151,7 +151,7 @@ def lift_m(lane: Lane, ds: Float64) -> Float64:
 
 def _section_strips(road: Road, number: int, end_s: float, default_kmh: float) -> list[Strip]:
     section = road.sections[number]
-    if end_s - section.s < 1e-3:
+    if end_s - section.s < SHORTEST_SECTION_M:
         return []
     dense = _dense_stations(road, max(section.s, 0.0), end_s)
     if len(dense) < 2:

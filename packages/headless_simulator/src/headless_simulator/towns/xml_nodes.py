@@ -9,8 +9,8 @@ from typing import Final
 from xml.parsers import expat
 
 from headless_simulator.towns.errors import OpenDriveRefused
+from headless_simulator.towns.limits import CLIENT
 
-MOST_ELEMENTS: Final = 500_000
 MOST_DEPTH: Final = 100
 MOST_TEXT: Final = 100_000  # characters of one element that are kept
 LARGEST_NUMBER: Final = 1e12  # its cube times a road's length is still a number
@@ -86,7 +86,7 @@ class Node:
         return int(number)
 
 
-def parse_xml(data: bytes, source: str) -> Node:
+def parse_xml(data: bytes, source: str, *, most_elements: int = CLIENT.elements) -> Node:
     """Parse a document.
 
     Raises:
@@ -102,8 +102,8 @@ def parse_xml(data: bytes, source: str) -> Node:
         nonlocal root, count
         node = Node(source, tag, attributes, parser.CurrentLineNumber)
         count += 1
-        if count > MOST_ELEMENTS:
-            raise node.refuse(f"there are more than {MOST_ELEMENTS} elements")
+        if count > most_elements:
+            raise node.refuse(f"there are more than {most_elements} elements")
         if len(stack) >= MOST_DEPTH:
             raise node.refuse(f"elements are nested more than {MOST_DEPTH} deep")
         if stack:

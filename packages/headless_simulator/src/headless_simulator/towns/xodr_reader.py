@@ -13,7 +13,9 @@ import numpy as np
 
 from headless_simulator.scene import Float64
 from headless_simulator.towns.bounds import check_counts
+from headless_simulator.towns.limits import CLIENT, Limits
 from headless_simulator.towns.network import (
+    SHORTEST_SECTION_M,
     Cubics,
     Lane,
     Link,
@@ -32,17 +34,18 @@ _NO_LIMIT_KMH: Final = 130.0
 _LONGEST_M: Final = 100_000.0
 
 
-def read_network(data: bytes, source: str) -> Network:
+def read_network(data: bytes, source: str, limits: Limits = CLIENT) -> Network:
     """Read an OpenDRIVE document.
 
     Args:
         data: the file's bytes.
         source: its name, for messages.
+        limits: how large it may be.
 
     Raises:
         OpenDriveRefused: it is not well-formed, or has an element that cannot be taken.
     """
-    root = parse_xml(data, source)
+    root = parse_xml(data, source, most_elements=limits.elements)
     if root.tag != "OpenDRIVE":
         raise root.refuse("this is not an OpenDRIVE file; its root element must be <OpenDRIVE>")
     roads: dict[str, Road] = {}
@@ -56,7 +59,7 @@ def read_network(data: bytes, source: str) -> Network:
         lane.kind == "driving" for road in roads.values() for part in road.sections for lane in part.lanes.values()
     ):
         raise root.refuse("there is no road with a driving lane in it")
-    check_counts(root, roads)
+    check_counts(root, roads, limits)
     junctions = {node.word("id"): node for node in root.all("junction")}
     _check_links(roads, nodes, junctions)
     return Network(
@@ -109,7 +112,12 @@ def _road(node: Node) -> Road:
     lanes = node.first("lanes")
     if lanes is None:
         raise node.refuse(f"road {number!r} has no <lanes>")
-    sections = tuple(sorted((_section(part) for part in lanes.all("laneSection")), key=lambda part: part.s))
+    parts = sorted(lanes.all("laneSection"), key=lambda part: part.number("s"))
+    ends = [part.number("s") for part in parts[1:]] + [length]
+    sections = tuple(
+        _section(part, is_empty=end - part.number("s") < SHORTEST_SECTION_M)
+        for part, end in zip(parts, ends, strict=False)
+    )
     if not sections:
         raise lanes.refuse(f"road {number!r} has no <laneSection>")
     junction = node.word("junction", "-1")
@@ -185,12 +193,12 @@ def _geometry(node: Node) -> Geometry:
     return Geometry(node.number("s"), x, y, heading, length, shape.tag, values)
 
 
-def _section(node: Node) -> Section:
+def _section(node: Node, *, is_empty: bool) -> Section:
     lanes: dict[int, Lane] = {}
     for side in ("left", "center", "right"):
         group = node.first(side)
         for child in group.all("lane") if group else ():
-            lane = _lane(child)
+            lane = _lane(child, is_empty=is_empty)
             if lane.number in lanes:
                 raise child.refuse(f"a second lane {lane.number} in one lane section")
             if (lane.number > 0, lane.number < 0) != (side == "left", side == "right"):
@@ -205,7 +213,15 @@ def _section(node: Node) -> Section:
     return Section(node.number("s"), lanes)
 
 
-def _lane(node: Node) -> Lane:
+def _widths(node: Node, tag: str, *, is_empty: bool) -> Cubics:
+    """Read widths or borders; of a section without a length, whose slopes may be anything, only where they begin."""
+    records = list(node.all(tag))
+    if is_empty:
+        return Cubics.of([(child.number("sOffset", 0.0), child.number("a", 0.0), 0.0, 0.0, 0.0) for child in records])
+    return Cubics.of([_cubic(child, "sOffset") for child in records])
+
+
+def _lane(node: Node, *, is_empty: bool) -> Lane:
     link = node.first("link")
     neighbours = [link.first(name) if link else None for name in ("predecessor", "successor")]
     raised = [
@@ -216,8 +232,8 @@ def _lane(node: Node) -> Lane:
         number=node.integer("id"),
         kind=node.word("type", "none"),
         level=node.word("level", "false") in ("true", "1"),
-        width=Cubics.of([_cubic(child, "sOffset") for child in node.all("width")]),
-        border=Cubics.of([_cubic(child, "sOffset") for child in node.all("border")]),
+        width=_widths(node, "width", is_empty=is_empty),
+        border=_widths(node, "border", is_empty=is_empty),
         raised=Cubics.of(raised),
         marks=tuple(sorted((_mark(child) for child in node.all("roadMark")), key=lambda mark: mark.s_offset)),
         predecessor=neighbours[0].integer("id") if neighbours[0] else None,

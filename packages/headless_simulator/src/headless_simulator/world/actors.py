@@ -61,9 +61,9 @@ class Actor:
     parent_id: int = 0
     stream_id: int = 0
     number: int = -1  # of a traffic light: its place in the town's signals
-    jump: bool = False
     walk_speed: float = 0.0
     alive: bool = True
+    place_in_episode: int = 0  # its id, counted from the first of the episode
     extra: dict[str, Any] = field(default_factory=dict)
 
     @property

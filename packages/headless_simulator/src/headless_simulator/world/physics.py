@@ -30,6 +30,7 @@ _HALVINGS: Final = 10  # to the angle at which the tyres hold just so: a thousan
 FASTEST_MPS: Final = 60.0  # a larger jump of a thing without physics is a teleport, not motion
 CONTACT_M: Final = 0.02
 STEP_DOWN_M: Final = 0.4  # a walker takes a kerb in its stride
+JUMP_MPS: Final = 4.2  # upward, as Unreal's characters have it
 
 _fast = kernel(error_model="python", counts=False)  # what makes no array needs no counts of references
 
@@ -254,17 +255,28 @@ def step_vehicles(rows: Rows, dt: float, c: Columns, ground: GroundGrid) -> None
 
 @_fast
 def step_walkers(rows: Rows, dt: float, c: Columns, ground: GroundGrid) -> None:
-    """Advance every walker by one tick: commanded stride, or the velocity that its placements make."""
+    """Advance every walker by one tick: commanded stride, or the velocity that its placements make.
+
+    As in CARLA, a character without physics obeys its control as well: only falling bodies are physics.
+    """
     for row in rows:
         p = c.pose[row]
-        if c.placed[row] == 0 and c.physics[row]:
-            moving = c.stride[row, 0] != 0.0 or c.stride[row, 1] != 0.0
+        moving = c.stride[row, 0] != 0.0 or c.stride[row, 1] != 0.0
+        if c.placed[row] == 0 and (c.physics[row] or moving or c.jump[row]):
             if moving:
                 p[0] += c.stride[row, 0] * dt
                 p[1] += c.stride[row, 1] * dt
                 p[4] = math.degrees(math.atan2(c.stride[row, 1], c.stride[row, 0]))
             floor = ground_height(p[0], p[1], ground) + c.half[row, 2]
-            if c.gravity[row] and p[2] > floor + STEP_DOWN_M:
+            if c.jump[row] == 1 and c.fall[row] == 0.0 and p[2] <= floor + CONTACT_M:
+                c.jump[row], c.fall[row] = 3, JUMP_MPS
+            if c.jump[row] & 2:
+                p[2] += (c.fall[row] - 0.5 * GRAVITY_MPS2 * dt) * dt
+                c.fall[row] -= GRAVITY_MPS2 * dt
+                if p[2] <= floor:
+                    p[2], c.fall[row] = floor, 0.0
+                    c.jump[row] &= 1
+            elif c.gravity[row] and p[2] > floor + STEP_DOWN_M:
                 c.fall[row] -= GRAVITY_MPS2 * dt
                 p[2] = max(floor, p[2] + c.fall[row] * dt)
             else:

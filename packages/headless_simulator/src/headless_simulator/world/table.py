@@ -58,6 +58,7 @@ class Columns(NamedTuple):
         colour: (C, 3) uint8.
         lights: (C,) uint32.
         stride: (C, 3) a walker's commanded velocity, m/s.
+        jump: (C,) bits of a walker: 1 when it is to jump, 2 while it is in the air of a jump.
         parent: (C,) int32 row of the actor it hangs on, -1 without.
         relative: (C, 6) pose in the parent's frame.
         level: (C,) 1 when only the parent's yaw is followed (spring arm).
@@ -105,6 +106,7 @@ class Columns(NamedTuple):
     colour: UInt8
     lights: UInt32
     stride: Float64
+    jump: UInt8
     parent: Int32
     relative: Float64
     level: UInt8
@@ -153,6 +155,7 @@ _LAYOUT: Final[dict[str, tuple[type[np.generic], tuple[int, ...]]]] = {
     "colour": (np.uint8, (3,)),
     "lights": (np.uint32, ()),
     "stride": (np.float64, (3,)),
+    "jump": (np.uint8, ()),
     "parent": (np.int32, ()),
     "relative": (np.float64, (6,)),
     "level": (np.uint8, ()),

@@ -14,6 +14,7 @@ from headless_simulator.models.library import ModelLibrary
 from headless_simulator.scene import Float32, Float64, Movers, RenderedImage, Town, UInt8, UInt32, View, Weather
 from headless_simulator.stages import stage
 from headless_simulator.world import contact, crashes, friction, physics
+from headless_simulator.world.ackermann import Ackermann
 from headless_simulator.world.actors import SPRING_ARM, Actor, NoSuchActor, SpawnOrder, SpawnRefused, kind_of
 from headless_simulator.world.body import give_body, show_doors
 from headless_simulator.world.game_thread import GameThread
@@ -111,10 +112,12 @@ class World:
             self._graves: OrderedDict[int, Actor] = OrderedDict()
             if not ids_go_on:
                 self._next_id = 1
+            self._first_id = self._next_id
             self._ground = physics.GroundGrid.of(town.ground)
             self.signal_state = Signals(town.signals)
             self.touches = crashes.NO_TOUCHES
             self._triggers: list[Actor] = []
+            self._ackermann: dict[int, Ackermann] = {}
             self._movers: Movers | None = None
             self._limits = SpeedLimits(town.speed_limits)
             self._populate()
@@ -201,6 +204,7 @@ class World:
         number = self._next_id if actor_id is None else actor_id
         actor = Actor(number, self.table.claim(kind, number), kind, order, parent_id=order.parent_id)
         self._next_id = max(self._next_id, number + 1)
+        actor.place_in_episode = number - self._first_id + 1
         c, row = self.table.c, actor.row
         c.pose[row] = order.pose
         self._give_body(actor)
@@ -220,6 +224,10 @@ class World:
             actor.half_m = friction.trigger_half_m(actor.order.attributes)
             self._triggers.append(actor)
         give_body(actor, self.table.c, self.models)
+
+    def ackermann(self, vehicle: Actor) -> Ackermann:
+        """Give the Ackermann controller of a vehicle."""
+        return self._ackermann.setdefault(vehicle.actor_id, Ackermann())
 
     def set_door(self, actor_id: int, door: int, *, opened: bool) -> bool:
         """Open or close a door of a vehicle; returns whether it has such a door."""
@@ -258,6 +266,7 @@ class World:
         actor.alive = False
         if actor in self._triggers:
             self._triggers.remove(actor)
+        self._ackermann.pop(actor.actor_id, None)
         del self.actors[actor.actor_id]
         self.table.release(actor.row)
         self._movers = None
@@ -307,6 +316,9 @@ class World:
         with stage("signals"):
             self.signal_state.step(delta_s)
         friction.apply_triggers(self.table, vehicles, self._triggers)
+        for actor_id, controller in self._ackermann.items():
+            if controller.active:
+                controller.drive(self.actors[actor_id].row, c, delta_s)
         before = c.pose[vehicles]
         with stage("physics"):
             physics.step_vehicles(vehicles, delta_s, c, self._ground)

@@ -171,7 +171,7 @@ def test_takes_off_and_lands(serve, connect) -> None:
     assert client.landAsync(60).get() is True
 
     assert client.getMultirotorState().landed_state == airsim.LandedState.Flying, "its rotors turn until it is disarmed"
-    assert state(client).position.z_val == pytest.approx(0, abs=0.01)
+    assert state(client).position.z_val == pytest.approx(-0.1465, abs=0.01)
     assert client.armDisarm(False) is True
     deadline = time.monotonic() + 20
     while client.getMultirotorState().landed_state != airsim.LandedState.Landed:

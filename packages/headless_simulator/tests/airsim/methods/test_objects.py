@@ -60,6 +60,25 @@ def test_spawns_and_destroys(client) -> None:
         client.simSpawnObject("x", "vehicle.none", pose, airsim.Vector3r(1, 1, 1))
 
 
+def test_what_is_spawned_has_its_size(serve, connect) -> None:
+    host = PaperHost()
+    client = connect(serve(host=host))
+    pose, size = airsim.Pose(airsim.Vector3r(50, 0, -20)), airsim.Vector3r(2, 3, 0.5)
+    client.simSpawnObject("crate", "vehicle.tesla.model3", pose, size)
+    assert vars(client.simGetObjectScale("crate")) == vars(size)
+    client.simGetImages([airsim.ImageRequest("0", airsim.ImageType.DepthPlanar, True)])
+    assert host.models.scaled == ("vehicle.tesla.model3", (2.0, 3.0, 0.5))
+    assert client.simSetObjectScale("crate", airsim.Vector3r(4, 4, 4))
+    assert client.simGetObjectScale("crate").y_val == 4
+    assert not client.simSetObjectScale("Building_North_7", airsim.Vector3r(2, 2, 2)), "the town stays as it is built"
+    assert client.simGetObjectScale("nobody").x_val == 0
+    for wrong in (-1, 0, float("nan")):
+        with pytest.raises(Exception, match="scale must be"):
+            client.simSpawnObject("x", "vehicle.tesla.model3", pose, airsim.Vector3r(1, 1, wrong))
+    client.simSpawnObject("print", "vehicle.tesla.model3", pose, size, False, True)
+    assert client.simGetObjectScale("print").x_val == 1, "AirSim scales no blueprint"
+
+
 def test_adds_a_vehicle_at_a_global_place(client) -> None:
     assert client.simAddVehicle(
         "B", "simpleflight", airsim.Pose(airsim.Vector3r(5, 6, -20), airsim.to_quaternion(0, 0, 1))

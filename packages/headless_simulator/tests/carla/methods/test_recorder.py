@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from headless_simulator.testing import RunningSimulator, running_simulator
 
 from tests.carla.conftest import Client
-from tests.conftest import RunningSimulator, running_simulator
 
 TOOLS = """
 import math

@@ -6,9 +6,9 @@ from itertools import accumulate, pairwise
 
 import pytest
 from headless_simulator.carla.sensors.hub import seconds_between
+from headless_simulator.testing import running_simulator
 
 from tests.carla.conftest import run_client
-from tests.conftest import running_simulator
 
 SLOW_MS = 3000
 

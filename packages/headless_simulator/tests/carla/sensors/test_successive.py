@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from headless_simulator.testing import running_simulator
 
 from tests.carla.conftest import run_client
-from tests.conftest import running_simulator
 
 # A car that is put on by hand, seen from its left side: it drives to the left in the image.
 STAGE = """

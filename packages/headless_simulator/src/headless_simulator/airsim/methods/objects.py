@@ -19,7 +19,9 @@ from headless_simulator.airsim.ned import (
     ned_pose,
     quat_unit,
     ue_pose,
+    vector_map,
 )
+from headless_simulator.airsim.objects import UNIT
 from headless_simulator.airsim.patterns import Pattern
 from headless_simulator.airsim.settings import Capture
 from headless_simulator.airsim.simulation import Simulation
@@ -31,8 +33,6 @@ MAX_SPAWNED: Final = 10_000
 MAX_NAME: Final = 200
 STAND_INS: Final = {"1M_Cube_Chamfer": "static.prop.creasedbox01", "Cube": "static.prop.creasedbox01"}
 RAY: Final = Capture(9, 9, 1.0)
-UNIT: Final = {"x_val": 1.0, "y_val": 1.0, "z_val": 1.0}
-ZERO: Final = {"x_val": 0.0, "y_val": 0.0, "z_val": 0.0}
 
 
 def simListSceneObjects(sim: Simulation, name_regex: Text = ".*") -> list[str]:
@@ -74,16 +74,15 @@ def _ue(sim: Simulation, position: Vec3, quat: Any) -> Pose6:
 
 
 def simGetObjectScale(sim: Simulation, object_name: Text) -> dict[str, float]:
-    """Give an object's scale, which is 1; 0 when there is no such object."""
+    """Give an object's scale; 0 when there is no such object."""
     with sim.object_lock:
-        return UNIT if sim.objects.pose(object_name) else ZERO
+        return vector_map(sim.objects.scale(object_name) or (0.0, 0.0, 0.0))
 
 
 def simSetObjectScale(sim: Simulation, object_name: Text, scale: Vector3r) -> bool:
-    """Accept a scale of 1; other sizes are not drawn."""
+    """Give another size to what was spawned here; all else keeps its own, and the answer to another is False."""
     with sim.object_lock:
-        known = sim.objects.pose(object_name) is not None
-    return known and all(math.isclose(part, 1.0) for part in scale)
+        return sim.objects.resize(object_name, scale)
 
 
 def simListAssets(sim: Simulation) -> list[str]:
@@ -92,26 +91,24 @@ def simListAssets(sim: Simulation) -> list[str]:
     return known + [name for name, model in STAND_INS.items() if model in known]
 
 
-def simSpawnObject(
+def simSpawnObject(  # noqa: PLR0917  (in the wire's order)
     sim: Simulation,
     object_name: Text,
     asset_name: Text,
     pose: FinitePose,
     scale: Vector3r,
     _physics_enabled: Anything = False,
-    _is_blueprint: Anything = False,
+    is_blueprint: Flag = False,
 ) -> str:
-    """Put a model into AirSim's images; gives the name it got."""
+    """Put a model into AirSim's images; gives the name it got. As in AirSim, a blueprint has no scale but 1."""
     position, quat = pose
     asset = STAND_INS.get(asset_name, asset_name)
-    try:
-        sim.host.models.number(asset)
-    except ValueError as unknown:  # it names the nearest
-        raise CallRefused(str(unknown)) from None
     with sim.object_lock:
         if len(sim.objects.spawned) >= MAX_SPAWNED:
             raise CallRefused(f"{MAX_SPAWNED} objects are spawned already: destroy some")
-        return sim.objects.spawn(object_name[:MAX_NAME], asset, _ue(sim, position, quat), scale)
+        return sim.objects.spawn(
+            object_name[:MAX_NAME], asset, _ue(sim, position, quat), UNIT if is_blueprint else scale
+        )
 
 
 def simDestroyObject(sim: Simulation, object_name: Text) -> bool:

@@ -56,6 +56,7 @@ def _walker_state(world: World, actor_id: ActorId, pose: Transform, speed: Numbe
     x, y, z, pitch, yaw, roll = pose
     world.place(actor, (x, y, z + actor.half_m[2], pitch, yaw, roll))
     actor.walk_speed = speed
+    world.table.c.stride[actor.row] = 0.0
 
 
 def _telemetry(world: World, actor_id: ActorId, *_on: Anything) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, Final
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy as np
 from headless_simulator.carla.method import CarlaMethod, value, void
 from headless_simulator.carla.values import Vector, pose_wire
 from headless_simulator.rpc.arguments import Flag, Integer, Integers, Number
-from headless_simulator.scene import StaticObject
+from headless_simulator.scene import TAG, StaticObject, Town
 from headless_simulator.world.scenery import MapLayer
 from headless_simulator.world.table import VEHICLE, WALKER
 from headless_simulator.world.world import World
@@ -17,7 +18,9 @@ from headless_simulator.world.world import World
 ANY: Final = 255
 _MOST_HITS: Final = 32
 _PAST_M: Final = 0.01
-_FARTHEST_M: Final = 10_000.0
+_PIECE_M: Final = 50.0
+_FARTHEST_M: Final = 1e7
+_AROUND_M: Final = 200.0
 
 
 def _box(thing: StaticObject) -> list[Any]:
@@ -35,14 +38,30 @@ def get_environment_objects(world: World, tag: Integer) -> list[Any]:
 
 
 def get_all_level_BBs(world: World, tag: Integer) -> list[Any]:  # the wire's own name
-    """World boxes of everything of a tag: static objects, vehicles and walkers."""
+    """World boxes of everything of a tag: static objects, pieces of the ground's surfaces, vehicles and walkers."""
     boxes = [_box(thing) for thing in world.scenery.present if tag in (ANY, thing.tag)]
+    for low, high in _surface_pieces(world.town, tag):
+        boxes.append([((low + high) / 2).tolist(), ((high - low) / 2).tolist(), [0.0, 0.0, 0.0], 0])
     for actor in world.actors.values():
         if actor.kind in (VEHICLE, WALKER) and tag in (ANY, actor.tag):
             pose = world.table.c.pose[actor.row].tolist()
             centre = [a + b for a, b in zip(pose[:3], (0.0, 0.0, actor.offset_m[2]), strict=True)]
             boxes.append([centre, list(actor.half_m), pose[3:6], actor.actor_id])
     return boxes
+
+
+def _surface_pieces(town: Town, tag: int) -> list[tuple[Any, Any]]:
+    """Lowest and highest corners of what of the ground has a tag, in squares of ``_PIECE_M``; all but the land itself."""
+    mesh = town.mesh
+    wanted = (mesh.object_id == 0) & (mesh.tag != TAG["terrain"]) & ((mesh.tag == tag) | (tag == ANY))
+    corners = mesh.vertices_m[mesh.triangles[wanted]].astype(np.float64)
+    squares = np.floor(corners[:, :, :2].mean(axis=1) / _PIECE_M).astype(np.int64)
+    key = np.column_stack([mesh.tag[wanted].astype(np.int64), squares])
+    _, piece = np.unique(key, axis=0, return_inverse=True)
+    low, high = np.full((piece.max(initial=-1) + 1, 3), np.inf), np.full((piece.max(initial=-1) + 1, 3), -np.inf)
+    np.minimum.at(low, piece, corners.min(axis=1))
+    np.maximum.at(high, piece, corners.max(axis=1))
+    return list(zip(low, high, strict=True))
 
 
 def get_names_of_all_objects(world: World) -> list[str]:
@@ -70,8 +89,26 @@ def _layers(layers: int) -> MapLayer:
 
 
 def _first_hit(world: World, origin: Any, direction: Any, reach_m: float) -> tuple[float, int] | None:
-    distance_m, _, tag, _ = world.renderer.cast(origin, direction[None], reach_m, world.movers())
-    return (float(distance_m[0]), int(tag[0])) if np.isfinite(distance_m[0]) else None
+    """Distance and tag of what a ray meets first; one from far away is cast from where it comes near the town."""
+    skipped_m = _before_town(world, origin, direction) if np.abs(origin).max() > _AROUND_M else 0.0
+    if skipped_m >= reach_m:
+        return None
+    start = origin + direction * skipped_m
+    distance_m, _, tag, _ = world.renderer.cast(start, direction[None], reach_m - skipped_m, world.movers())
+    return (skipped_m + float(distance_m[0]), int(tag[0])) if np.isfinite(distance_m[0]) else None
+
+
+def _before_town(world: World, origin: Any, direction: Any) -> float:
+    """How far a ray goes before it comes within ``_AROUND_M`` of anything; infinite where it never does."""
+    there = [points for points in (world.town.mesh.vertices_m, world.movers().pose[:, :3]) if len(points)]
+    if not there:
+        return math.inf
+    low = np.min([points.min(axis=0) for points in there], axis=0) - _AROUND_M
+    high = np.max([points.max(axis=0) for points in there], axis=0) + _AROUND_M
+    along = np.where(direction == 0.0, 1e-300, direction)
+    one, other = (low - origin) / along, (high - origin) / along
+    enter, leave = float(np.minimum(one, other).max()), float(np.maximum(one, other).min())
+    return max(enter, 0.0) if leave >= max(enter, 0.0) else math.inf
 
 
 def cast_ray(world: World, start: Vector, end: Vector) -> list[Any]:

@@ -8,6 +8,7 @@ from headless_simulator.carla.method import CarlaMethod, value, void
 from headless_simulator.carla.values import ActorId
 from headless_simulator.errors import CallRefused
 from headless_simulator.rpc.arguments import Anything, Flag, Integer, Number, Text
+from headless_simulator.towns.furniture import lamp_boxes
 from headless_simulator.world.actors import Actor
 from headless_simulator.world.table import LIGHT
 from headless_simulator.world.world import World
@@ -71,9 +72,10 @@ def get_group_traffic_lights(world: World, actor_id: ActorId) -> list[int]:
 
 
 def get_light_boxes(world: World, actor_id: ActorId) -> list[Any]:
-    """World boxes of the lamps' housing."""
-    x, y, z, _, yaw, _ = world.town.signals[_light(world, actor_id).number].pose
-    return [[[x, y, z + 3.0], [0.2, 0.2, 0.5], [0.0, yaw, 0.0], actor_id]]
+    """World boxes of a light's lamps: red, yellow and green of each of its heads."""
+    head = world.town.signals[_light(world, actor_id).number]
+    turn = [0.0, head.pose[4], 0.0]
+    return [[middle.tolist(), half.tolist(), turn, actor_id] for middle, half in lamp_boxes(head)]
 
 
 def query_lights_state(_world: World, _client: Text) -> list[Any]:

@@ -72,27 +72,21 @@ def apply_control_to_vehicle(world: World, actor_id: ActorId, control: Control) 
 
 
 def apply_ackermann_control_to_vehicle(world: World, actor_id: ActorId, control: Ackermann) -> None:
-    """[steer, steer_speed, speed, acceleration, jerk]: turned into throttle and brake by the speed that is missing."""
-    row, c = world.actor(actor_id).row, world.table.c
-    steer, _, speed, *_ = control
-    missing = abs(speed) - abs(float(c.speed[row]))
-    c.control[row] = (
-        max(0.0, min(1.0, missing)),
-        steer / c.max_steer[row] if c.max_steer[row] else 0.0,
-        max(0.0, -missing),
-    )
-    c.reverse[row], c.control_set[row] = speed < 0, 1
+    """[steer, steer_speed, speed, acceleration, jerk]: what the vehicle's controller aims at until a plain control comes."""
+    controller = world.ackermann(world.actor(actor_id))
+    controller.steer, controller.steer_speed, controller.speed, controller.acceleration, _ = control
+    controller.active = True
+    world.table.c.control_set[world.actor(actor_id).row] = 0
 
 
 def get_ackermann_controller_settings(world: World, actor_id: ActorId) -> list[float]:
-    """PID gains as last set."""
-    found: list[float] = world.actor(actor_id).extra.get("ackermann", [0.15, 0.0, 0.25, 0.01, 0.0, 0.01])
-    return found
+    """PID gains of speed and acceleration."""
+    return list(world.ackermann(world.actor(actor_id)).gains)
 
 
 def apply_ackermann_controller_settings(world: World, actor_id: ActorId, gains: Gains) -> None:
-    """Kept and given back; the controller here has no gains."""
-    world.actor(actor_id).extra["ackermann"] = gains[:6]
+    """Change the PID gains of speed and acceleration."""
+    world.ackermann(world.actor(actor_id)).gains = tuple(gains[:6])
 
 
 def apply_control_to_walker(world: World, actor_id: ActorId, control: WalkerControl) -> None:
@@ -102,7 +96,8 @@ def apply_control_to_walker(world: World, actor_id: ActorId, control: WalkerCont
     length = math.sqrt(x * x + y * y + z * z)
     scale = speed / length if length > 0 else 0.0
     c.stride[actor.row] = x * scale, y * scale, z * scale
-    actor.walk_speed, actor.jump = speed, jump
+    actor.walk_speed = speed
+    c.jump[actor.row] = (c.jump[actor.row] & 2) | jump
 
 
 def get_vehicle_light_states(world: World) -> Packed:

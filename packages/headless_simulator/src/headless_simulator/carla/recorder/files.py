@@ -1,8 +1,8 @@
-"""Where recordings are, and how they are opened: one folder, nothing outside it, nothing written to what is no recording.
+"""Where recordings are, and how they are opened: in named folders only, and nothing is written to what is no recording.
 
-A client names a recording. It may give the path that it was told before, or one below the folder; what leads out of the
-folder, by ``..``, by another absolute path or by a link, is refused. Every folder on the way is opened by itself, without
-following links, so that nothing can be exchanged between a look and the opening.
+A client names a recording. It may give an absolute path below a folder that the operator named, or a path below the first
+of them; what leads out of these folders, by ``..``, by another absolute path or by a link, is refused. Every folder on the
+way is opened by itself, without following links, so that nothing can be exchanged between a look and the opening.
 """
 
 from __future__ import annotations
@@ -40,33 +40,35 @@ class Place:
         return self.folder.joinpath(*self.parts)
 
 
-def folder() -> Path:
-    """Where recordings are: ``$HEADLESS_SIMULATOR_RECORDINGS``, else ``headless-simulator/recordings`` in the state folder.
+def folders() -> tuple[Path, ...]:
+    """Where recordings may be: ``$HEADLESS_SIMULATOR_RECORDINGS``, several with ``:`` between, the first for bare names.
 
-    The state folder is ``$XDG_STATE_HOME`` or ``~/.local/state``.
+    Without it ``headless-simulator/recordings`` in the state folder, which is ``$XDG_STATE_HOME`` or ``~/.local/state``.
     """
-    named = os.environ.get("HEADLESS_SIMULATOR_RECORDINGS")
+    named = [part for part in os.environ.get("HEADLESS_SIMULATOR_RECORDINGS", "").split(os.pathsep) if part]
     if named:
-        return Path(named).absolute()
+        return tuple(Path(part).absolute() for part in named)
     base = os.environ.get("XDG_STATE_HOME")
-    return (Path(base) if base else Path.home() / ".local" / "state").absolute() / "headless-simulator" / "recordings"
+    state = Path(base) if base else Path.home() / ".local" / "state"
+    return (state.absolute() / "headless-simulator" / "recordings",)
 
 
 def place_of(name: str) -> Place:
     """Give the place of a recording's name.
 
     Raises:
-        CallRefused: the name can be no file's, or leads out of the folder.
+        CallRefused: the name can be no file's, or leads out of the folders.
     """
-    root = folder()
+    known = folders()
+    root = next((root for root in known if name.startswith(f"{root}/")), known[0])
     below = name.removeprefix(f"{root}/")
     parts = tuple(part for part in below.split("/") if part not in {"", "."})
     if not name.strip() or not parts or not all(map(_is_name, parts)) or len(parts) > _DEEPEST:
         raise CallRefused(f"{name!r:.80} is no name for a recording")
     if below.startswith("/") or ".." in parts:
         raise CallRefused(
-            f"{name!r:.200} leads out of {root}, where all recordings are; give a name, or start the simulator with "
-            "HEADLESS_SIMULATOR_RECORDINGS set to another folder"
+            f"{name!r:.200} leads out of {' and '.join(map(str, known))}, where all recordings are; give a name or a path in "
+            "there, or start the simulator with HEADLESS_SIMULATOR_RECORDINGS set to the path's folder"
         )
     return Place(root, parts)
 

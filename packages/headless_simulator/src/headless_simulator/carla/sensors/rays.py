@@ -50,9 +50,10 @@ class Scan:
 
 
 def generator(actor: Actor) -> np.random.Generator:
-    """Give the sensor's own random numbers: the same in every run of the same program."""
+    """Give the sensor's own random numbers: the same in every run of the same program, and after each ``reload_world``."""
     if "rng" not in actor.extra:
-        actor.extra["rng"] = np.random.default_rng([number(actor, "noise_seed", 0) & 0xFFFFFFFF, actor.actor_id])
+        seed = [number(actor, "noise_seed", 0) & 0xFFFFFFFF, actor.place_in_episode & 0xFFFFFFFF]
+        actor.extra["rng"] = np.random.default_rng(seed)
     rng: np.random.Generator = actor.extra["rng"]
     return rng
 

@@ -1,1 +1,0 @@
-"""AirSim's own flight code flown beside the headless simulator's; run by ``scripts/fly_airlib``."""

@@ -1,0 +1,76 @@
+"""A world with nothing in it but flat ground: what missions are flown over, from where AirLib has its ground, z = 0."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Never
+
+import numpy as np
+from headless_simulator.airsim.host import Pose6
+from headless_simulator.airsim.quad import STANDS_M
+from headless_simulator.scene import Ground, Mesh, Movers, Town, UInt8, Weather
+
+
+class FlatWorld:
+    """The ``AirSimHost`` of a flight without images."""
+
+    weather = Weather()
+    frame = 0
+    time_s = 0.0
+
+    def __init__(self) -> None:
+        mesh = Mesh(
+            vertices_m=np.array([[-1, -1, 0], [1, -1, 0], [0, 1, 0]], np.float32),
+            triangles=np.array([[0, 1, 2]], np.int32),
+            colour_rgb=np.zeros((1, 3), np.uint8),
+            tag=np.ones(1, np.uint8),
+            material=np.zeros(1, np.uint8),
+            object_id=np.zeros(1, np.uint32),
+        )
+        self.town = Town(
+            name="Flat",
+            opendrive="",
+            spawn_points=np.zeros((0, 6)),
+            mesh=mesh,
+            ground=Ground((-500.0, -500.0), 500.0, np.full((3, 3), -STANDS_M, np.float32)),
+            signals=(),
+            objects=(),
+            walk_polygons=(),
+            crosswalks=(),
+            speed_limits=np.zeros((0, 3)),
+        )
+
+    @property
+    def renderer(self) -> Never:
+        """There is none."""
+        raise NotImplementedError("a flight over the flat world takes no images")
+
+    @property
+    def models(self) -> Never:
+        """There are none."""
+        raise NotImplementedError("nothing but drones moves over the flat world")
+
+    def movers(self) -> Movers:
+        """Give nothing."""
+        return Movers(
+            model=np.zeros(0, np.int32),
+            pose=np.zeros((0, 6)),
+            actor_id=np.zeros(0, np.uint32),
+            colour_rgb=np.zeros((0, 3), np.uint8),
+            lights=np.zeros(0, np.uint32),
+        )
+
+    def actor_types(self) -> Mapping[int, str]:
+        """Give nothing."""
+        return {}
+
+    def signals(self) -> UInt8:
+        """Give nothing."""
+        return np.zeros(0, np.uint8)
+
+    def set_weather(self, weather: Weather) -> None:
+        """Ignore the weather."""
+
+    def place_actor(self, _actor_id: int, _pose: Pose6) -> bool:
+        """Find no actor."""
+        return False

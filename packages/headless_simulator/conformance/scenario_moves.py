@@ -1,0 +1,212 @@
+"""Other places for scenario_runner's XML scenarios that begin where a look-alike has no fitting road.
+
+A scenario's place is in the coordinates of CARLA's own town. Its class takes everything else from the lanes there: how
+far the lane leads, what lies beside it, which ways lead into the next junction. So the nearest place of the look-alike that
+has what its class asks for does as well. The other actors of its XML go with the ego vehicle, onto the nearest lane.
+"""
+
+from __future__ import annotations
+
+import math
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import carla
+
+__all__ = ["MOVED", "Need", "fits", "move_scenarios", "xml_of"]
+
+MOVED = "_moved"  # ends the name of a moved scenario: scenario_runner looks for a name in all of its files
+_AS_CARLAS = ("Town01", "Town02")  # their roads lie where CARLA's do
+_EVERY_M = 10.0
+_STEP_M = 5.0
+_FINE_M = 0.5
+_CROSSING_M = 45.0  # ways through larger junctions are those of motorways
+_OVER_ROAD_M = 0.5
+_SIDES_DEG = {"left": (30, 135), "opposite": (135, 225), "right": (225, 330)}  # as scenario_runner tells them apart
+
+
+@dataclass(frozen=True)
+class Need:
+    """What a class of scenarios asks of the lane on which it begins.
+
+    ``free_m`` metres without a junction; a junction within ``junction_m``, with a way on to the side ``turn`` and a
+    lane that comes from the side ``entry``; all along ``free_m``, a lane of the same direction on the side ``beside``, of the
+    other direction on the left where that is "oncoming", and any lane at all on the side ``edge``.
+    """
+
+    free_m: float = 0.0
+    junction_m: float = math.inf
+    turn: str = ""
+    entry: str = ""
+    beside: str = ""
+    edge: str = ""
+
+
+NEEDS = {
+    "Accident": Need(free_m=200, beside="left", edge="right"),
+    "ChangeLane": Need(free_m=250, beside="left"),
+    "ConstructionObstacle": Need(free_m=150, beside="left", edge="right"),
+    "ControlLoss": Need(free_m=110),
+    "CutIn_left": Need(free_m=400, beside="left"),
+    "CutIn_right": Need(free_m=400, beside="right"),
+    "DynamicObjectCrossing": Need(free_m=60),
+    "FollowLeadingVehicle": Need(free_m=100, junction_m=300),
+    "FollowLeadingVehicleWithObstacle": Need(free_m=95, junction_m=300),
+    "FreeRide": Need(),
+    "ManeuverOppositeDirection": Need(free_m=112, beside="oncoming"),
+    "OppositeVehicleRunningRedLight": Need(free_m=20, junction_m=80, turn="straight", entry="right"),
+    "OtherLeadingVehicle": Need(free_m=180, beside="left"),
+    "SignalizedJunctionLeftTurn": Need(free_m=10, junction_m=80, turn="left", entry="opposite"),
+    "SignalizedJunctionRightTurn": Need(free_m=10, junction_m=80, turn="right", entry="left"),
+    "StationaryObjectCrossing": Need(free_m=90),
+    "VehicleOpensDoorTwoWays": Need(free_m=110, beside="oncoming", edge="right"),
+    "VehicleTurningLeft": Need(free_m=10, junction_m=80, turn="left"),
+    "VehicleTurningRight": Need(free_m=10, junction_m=80, turn="right"),
+}
+
+
+def need_of(scenario: ElementTree.Element) -> Need | None:
+    """What a scenario asks for, by its class; None for a class that is not known here."""
+    kind = scenario.attrib["type"]
+    if kind == "CutIn":  # it reads the side from its name
+        kind += "_left" if "left" in scenario.attrib["name"].lower() else "_right"
+    return NEEDS.get(kind)
+
+
+def fits(start: carla.Waypoint, need: Need) -> bool:
+    """Whether a lane has what a scenario that begins there needs."""
+    at, ahead_m = start, 0.0
+    while not at.is_junction:
+        if ahead_m <= need.free_m and not _has_beside(at, need):
+            return False
+        if ahead_m >= need.free_m and math.isinf(need.junction_m):
+            return True
+        ways = at.next(_STEP_M)
+        ahead_m += _STEP_M
+        if len(ways) != 1 and not (ways and ways[0].is_junction):
+            return False
+        if ahead_m > need.junction_m:
+            return False
+        if ways[0].is_junction:
+            return ahead_m > need.free_m and _junction_fits(at, need)
+        at = ways[0]
+    return False
+
+
+def _has_beside(at: carla.Waypoint, need: Need) -> bool:
+    lanes = {"left": at.get_left_lane(), "right": at.get_right_lane()}
+    if need.edge and lanes[need.edge] is None:
+        return False
+    if not need.beside:
+        return True
+    lane = lanes["right" if need.beside == "right" else "left"]
+    same = lane is not None and lane.lane_id * at.lane_id > 0
+    return lane is not None and lane.lane_type == carla.LaneType.Driving and same != (need.beside == "oncoming")
+
+
+def _junction_fits(last: carla.Waypoint, need: Need) -> bool:
+    """Whether a way leads on to the asked side from a lane, less than a step before a junction, and one comes from it."""
+    ways = last.next(_FINE_M)
+    while not ways[0].is_junction:
+        last, ways = ways[0], ways[0].next(_FINE_M)
+    roads = {way.road_id for way in ways}
+    pairs = ways[0].get_junction().get_waypoints(carla.LaneType.Driving)
+    own = [end for begin, end in pairs if begin.road_id in roads and _away_m(begin, end) < _CROSSING_M]
+    turns_deg = [_yaw_from(last, end) for end in own]
+    leads = {
+        "": True,
+        "straight": any(abs(turn) < 30 for turn in turns_deg),
+        "left": any(turn < -45 for turn in turns_deg),
+        "right": any(turn > 45 for turn in turns_deg),
+    }
+    low, high = _SIDES_DEG.get(need.entry, (0, 361))
+    return leads[need.turn] and any(low <= _yaw_from(last, begin) % 360 < high for begin, _ in pairs)
+
+
+def _away_m(one: carla.Waypoint, other: carla.Waypoint) -> float:
+    return float(one.transform.location.distance(other.transform.location))
+
+
+def _yaw_from(last: carla.Waypoint, waypoint: carla.Waypoint) -> int:
+    """Whole degrees to the right from one waypoint's course to another's, from -180."""
+    return round(float(waypoint.transform.rotation.yaw - last.transform.rotation.yaw + 180) % 360 - 180)
+
+
+def move_scenarios(
+    source: Path, map_of: Callable[[str], carla.Map | None], off_lane: Mapping[str, str], into: Path
+) -> dict[str, float | None]:
+    """Write the XML of every scenario that has to begin elsewhere into a folder, as ``xml_of`` names it.
+
+    Args:
+        source: checkout of scenario_runner.
+        map_of: gives the map of a town, None for a town there is not.
+        off_lane: why a scenario, by its name, does not begin on a lane of the town; empty where it does.
+        into: folder of the files.
+
+    Returns:
+        How far each was moved, in metres; None where the town has no place for it.
+    """
+    moved = {}
+    for path in sorted(source.glob("srunner/examples/*.xml")):
+        for scenario in ElementTree.parse(path).getroot().iter("scenario"):
+            name, town = f"{path.stem}/{scenario.attrib['name']}", scenario.attrib["town"]
+            world_map, need = map_of(town), need_of(scenario)
+            if world_map is None or need is None or not (off_lane.get(name) or _lacks(scenario, world_map, need)):
+                continue
+            moved[name] = _move(scenario, world_map, need)
+            if moved[name] is not None:
+                scenarios = ElementTree.Element("scenarios")
+                scenarios.append(scenario)
+                ElementTree.ElementTree(scenarios).write(xml_of(name, into))
+    return moved
+
+
+def xml_of(name: str, into: Path) -> Path:
+    """Name the file of a moved scenario."""
+    return into / f"{name.replace('/', '-')}{MOVED}.xml"
+
+
+def _lacks(scenario: ElementTree.Element, world_map: carla.Map, need: Need) -> bool:
+    """Whether the lane of a look-alike on which a scenario begins is not what it needs."""
+    ego = scenario.find("ego_vehicle")
+    is_carlas = scenario.attrib["town"].removesuffix("_Opt") in _AS_CARLAS
+    return ego is not None and not is_carlas and not fits(world_map.get_waypoint(_place_of(ego)), need)
+
+
+def _move(scenario: ElementTree.Element, world_map: carla.Map, need: Need) -> float | None:
+    egos = scenario.findall("ego_vehicle")
+    place = _place_of(egos[0])
+    start = next((waypoint for waypoint in _nearest_first(world_map, place) if fits(waypoint, need)), None)
+    if start is None:
+        return None
+    goal, yaw_deg = start.transform, float(egos[0].attrib["yaw"])
+    scenario.attrib["name"] += MOVED
+    for actor in [*egos, *scenario.findall("other_actor")]:
+        offset = _turned(carla.Location(_place_of(actor) - place), goal.rotation.yaw - yaw_deg)
+        lane = start if actor is egos[0] else world_map.get_waypoint(carla.Location(goal.location + offset))
+        over_road_m = float(actor.attrib["z"]) if actor.tag == "other_actor" else _OVER_ROAD_M
+        location, turn = lane.transform.location, float(actor.attrib["yaw"]) - yaw_deg
+        values = (location.x, location.y, location.z + over_road_m, goal.rotation.yaw + turn)
+        actor.attrib.update({axis: f"{value:.3f}" for axis, value in zip(("x", "y", "z", "yaw"), values, strict=True)})
+    return float(goal.location.distance(carla.Location(place.x, place.y, goal.location.z)))
+
+
+def _nearest_first(world_map: carla.Map, place: carla.Location) -> Iterator[carla.Waypoint]:
+    def away_m(waypoint: carla.Waypoint) -> float:
+        return math.hypot(waypoint.transform.location.x - place.x, waypoint.transform.location.y - place.y)
+
+    for waypoint in sorted(world_map.generate_waypoints(_EVERY_M), key=away_m):
+        around = [waypoint, *waypoint.previous(1.0)]  # at a road's end, a client may find another road's lane
+        if not any(one.is_junction for one in around):
+            yield waypoint
+
+
+def _place_of(actor: ElementTree.Element) -> carla.Location:
+    return carla.Location(float(actor.attrib["x"]), float(actor.attrib["y"]), 0.0)
+
+
+def _turned(offset: carla.Location, by_deg: float) -> carla.Location:
+    cosine, sine = math.cos(math.radians(by_deg)), math.sin(math.radians(by_deg))
+    return carla.Location(cosine * offset.x - sine * offset.y, sine * offset.x + cosine * offset.y, 0.0)

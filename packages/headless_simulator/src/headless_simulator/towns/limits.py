@@ -1,0 +1,57 @@
+"""How large an OpenDRIVE file may be: little where a client sends it, much where the operator of the server names it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """The most of everything.
+
+    Attributes:
+        elements: of the document.
+        roads, signals, objects: of the network.
+        road_m: length of all roads together.
+        stations: places along lanes at which their borders are worked out.
+        side_m, area_m2: of what the lanes cover.
+        cpu_s, memory_bytes: of the process that builds the town.
+    """
+
+    elements: int
+    roads: int
+    signals: int
+    objects: int
+    road_m: float
+    stations: int
+    side_m: float
+    area_m2: float
+    cpu_s: int
+    memory_bytes: int
+
+
+CLIENT: Final = Limits(
+    elements=500_000,
+    roads=20_000,
+    signals=5_000,
+    objects=50_000,
+    road_m=150_000.0,
+    stations=6_000_000,
+    side_m=15_000.0,
+    area_m2=60e6,
+    cpu_s=300,
+    memory_bytes=8 << 30,
+)
+OPERATOR: Final = Limits(
+    elements=20_000_000,
+    roads=200_000,
+    signals=100_000,
+    objects=1_000_000,
+    road_m=3_000_000.0,
+    stations=100_000_000,
+    side_m=50_000.0,
+    area_m2=1000e6,
+    cpu_s=3600,
+    memory_bytes=32 << 30,
+)

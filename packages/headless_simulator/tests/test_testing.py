@@ -1,0 +1,33 @@
+"""What starts a simulator for tests: ports that answer, a process that is gone afterwards, an end before that is told."""
+
+import os
+import socket
+
+import pytest
+from headless_simulator.testing import RunningSimulator, running_simulator
+
+
+def test_its_ports_answer_until_the_block_ends():
+    with running_simulator("--render", "flat") as simulator:
+        for port in (simulator.carla_port, simulator.airsim_port):
+            socket.create_connection(("127.0.0.1", port), timeout=20).close()
+        assert simulator.address == f"127.0.0.1:{simulator.carla_port}:{simulator.airsim_port}"
+    with pytest.raises(ProcessLookupError):
+        os.kill(simulator.pid, 0)
+
+
+def test_without_airsim_there_is_no_port_of_it():
+    with running_simulator("--no-airsim") as simulator:
+        assert simulator.airsim_port == 0
+
+
+def test_one_that_cannot_start_is_an_error():
+    with (
+        pytest.raises(RuntimeError, match="ended with code 2 before it listened"),
+        running_simulator("--town", "Nowhere"),
+    ):
+        pytest.fail("it listens")
+
+
+def test_the_fixture_serves_whoever_asks(headless_simulator: RunningSimulator):
+    socket.create_connection(("127.0.0.1", headless_simulator.carla_port), timeout=20).close()

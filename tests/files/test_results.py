@@ -1,0 +1,51 @@
+"""A folder for results goes on being the one that was opened."""
+
+from pathlib import Path
+
+import pytest
+
+from uavsim.errors import InputError, StorageError
+from uavsim.files.results import ResultPath
+from uavsim.files.whole import write_whole
+
+
+def test_what_is_written_goes_where_the_folder_went(tmp_path: Path) -> None:
+    out = ResultPath.open(tmp_path / "new/out")
+    (tmp_path / "victim").mkdir()
+    (tmp_path / "new/out").rename(tmp_path / "moved")
+    (tmp_path / "new/out").symlink_to(tmp_path / "victim")
+    target = write_whole(out / "a" / "b.txt", b"ours")
+    assert (tmp_path / "moved/a/b.txt").read_bytes() == b"ours"
+    assert not any((tmp_path / "victim").iterdir())
+    assert target.shown == tmp_path / "new/out/a/b.txt"
+    with target.open_to_read() as file:
+        assert file.read() == b"ours"
+
+
+def test_a_folder_in_it_that_became_a_link_is_refused_by_its_name(tmp_path: Path) -> None:
+    out = ResultPath.open(tmp_path / "out")
+    (tmp_path / "victim").mkdir()
+    (tmp_path / "out/a").symlink_to(tmp_path / "victim")
+    with pytest.raises(StorageError, match=f"^{tmp_path}/out/a is a link"):
+        write_whole(out / "a" / "b.txt", b"ours")
+    (tmp_path / "out/c").symlink_to(tmp_path / "victim/c")
+    with pytest.raises(InputError, match="a link is there"):
+        write_whole(out / "c", b"ours")
+    with pytest.raises(StorageError, match="is a link by now"):
+        (out / "c").open_to_read()
+    assert not any((tmp_path / "victim").iterdir())
+
+
+def test_a_link_that_the_user_names_is_the_users_choice(tmp_path: Path) -> None:
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "out").symlink_to("mine")
+    assert ResultPath.open(tmp_path / "out").is_empty()
+    write_whole(ResultPath.open(tmp_path / "out") / "a", b"ours")
+    assert (tmp_path / "mine/a").read_bytes() == b"ours"
+    assert not ResultPath.open(tmp_path / "out").is_empty()
+
+
+def test_where_no_folder_can_be_is_told(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"")
+    with pytest.raises(InputError, match="name another place"):
+        ResultPath.open(tmp_path / "file/out")

@@ -1,0 +1,89 @@
+"""A folder of a result that is exchanged for a link while it is written: nothing goes where the link leads."""
+
+import threading
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+import uavsim
+from tests.dataset_factory import make_dataset
+from tests.rare_dataset import make_rare
+from uavsim.dataset.convert import convert
+from uavsim.errors import UavsimError
+from uavsim.export import EXPORTERS, ExportRequest
+from uavsim.publish import PublishRequest, publish
+
+TRIES = 4
+
+
+def export(kind: str, root: Path, out: Path) -> object:
+    return EXPORTERS.pick(kind)(ExportRequest(root, out))
+
+
+JOBS: dict[str, Callable[[Path, Path], object]] = {
+    **{kind: partial(export, kind) for kind in ("kitti", "mcap", "nerfstudio", "opv2v")},
+    "convert": lambda root, out: convert(root, out, dialect="uav3d"),
+    "publish": lambda root, out: publish(uavsim.open(root), out, PublishRequest()),
+}
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("large") / "set"
+    return make_dataset(folder, scenes=3, samples=6, sweeps=0, drones=3, size_px=(64, 36))
+
+
+@pytest.fixture(scope="module")
+def rare(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_rare(tmp_path_factory.mktemp("rare") / "set")
+
+
+def swap_while(job: Callable[[], object], out: Path, victim: Path) -> int:
+    """Exchange every folder below ``out`` for a link to the victim's as soon as it is there; returns how many were."""
+    swapped, stop = 0, threading.Event()
+
+    def swapper() -> None:
+        nonlocal swapped
+        while not stop.is_set():
+            for folder in [out, *out.rglob("*")] if out.is_dir() else []:
+                try:
+                    if folder.is_dir() and not folder.is_symlink():
+                        moved = out.parent / f"moved-{swapped}"
+                        folder.rename(moved)
+                        folder.symlink_to(victim)
+                        swapped += 1
+                except OSError:
+                    continue  # it has just been exchanged itself
+
+    thread = threading.Thread(target=swapper)
+    thread.start()
+    try:
+        job()
+    except UavsimError:
+        pass  # refused: one line for the user
+    finally:
+        stop.set()
+        thread.join()
+    return swapped
+
+
+@pytest.mark.parametrize("name", JOBS)
+def test_a_swapped_folder_takes_nothing(name: str, root: Path, tmp_path: Path) -> None:
+    swapped = 0
+    for attempt in range(TRIES):
+        out, victim = tmp_path / f"out-{attempt}" / "result", tmp_path / f"victim-{attempt}"
+        victim.mkdir()
+        out.parent.mkdir()
+        swapped += swap_while(lambda out=out: JOBS[name](root, out), out, victim)  # type: ignore[misc]
+        assert not any(victim.iterdir())
+    assert swapped
+
+
+@pytest.mark.parametrize("kind", ["coco", "mmdet3d", "openad"])
+def test_a_link_that_waits_takes_nothing(kind: str, rare: Path, tmp_path: Path) -> None:
+    victim = tmp_path / "victim"
+    victim.mkdir()
+    swap_while(lambda: EXPORTERS.pick(kind)(ExportRequest(rare, tmp_path / "a/out")), tmp_path / "a/out", victim)
+    assert not any(victim.iterdir())

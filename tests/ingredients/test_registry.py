@@ -1,0 +1,59 @@
+"""Every part that a built-in ingredient names is there, and nothing that reads plans imports a simulator's client for it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from dataclasses import fields
+
+import pytest
+
+from uavsim.errors import DatasetError
+from uavsim.records.ingredients import INGREDIENTS, actor_kind, is_of_role, record_name, record_named
+from uavsim.registry import Named
+
+
+@pytest.mark.parametrize("name", INGREDIENTS.builtin)
+def test_every_part_can_be_imported(name: str) -> None:
+    ingredient = INGREDIENTS.pick(name)
+    parts = [getattr(ingredient, field.name) for field in fields(ingredient)]
+    parts += [part for file in ingredient.files.values() for part in (file.model, file.check)]
+    named = [part for part in parts if isinstance(part, Named)]
+    assert named
+    for part in named:
+        part.load()
+
+
+def test_kinds_are_told_apart_and_strangers_refused() -> None:
+    kinds = [kind.name for name in INGREDIENTS.builtin for kind in INGREDIENTS.pick(name).kinds]
+    assert len(set(kinds)) == len(kinds)
+    assert actor_kind("walker").origin_at_middle
+    for strange in ("snowman", ["vehicle"]):
+        with pytest.raises(DatasetError, match="no ingredient has actors of kind"):
+            actor_kind(strange)  # type: ignore[arg-type]
+
+
+def test_props_are_known_by_the_first_word_of_their_role() -> None:
+    assert is_of_role("intruder")
+    assert is_of_role("corner_case 0 1")
+    assert not is_of_role("somebody's own")
+    assert not is_of_role("")
+
+
+def test_records_are_found_by_the_name_they_are_written_under() -> None:
+    found = record_named("traffic.TrafficPlan")
+    assert found is not None
+    assert record_name(found) == "traffic.TrafficPlan"
+    assert record_named("traffic.planner") is None
+    assert record_named("snowmen.Snowman") is None
+
+
+def test_the_registry_imports_no_client() -> None:
+    program = (
+        "import sys\n"
+        "from uavsim.plan import plan_scenes\n"
+        "from uavsim.records.codec import pack_plan, unpack_plan\n"
+        "unpack_plan(pack_plan(plan_scenes('openad-mini', town='Town10HD', scenes=[0])[0]))\n"
+        "assert 'carla' not in sys.modules and 'airsim' not in sys.modules\n"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=300)

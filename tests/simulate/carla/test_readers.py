@@ -1,0 +1,37 @@
+"""Measurements of CARLA's client, worked out on paper."""
+
+from __future__ import annotations
+
+import struct
+
+import numpy as np
+
+from uavsim.simulate.carla import readers
+
+
+def test_semantic_tags_are_the_red_channel() -> None:
+    class Image:
+        width, height = 2, 1
+        raw_data = bytes([0, 0, 14, 255, 9, 9, 24, 255])  # blue, green, red, alpha
+
+    assert readers.SEMANTIC.read(Image()).tolist() == [[14, 24]]
+
+
+def test_flow_is_in_pixels_right_and_down() -> None:
+    """An image of 4 x 2: a quarter of the clip space right is half a pixel, a half of it up is half a pixel up."""
+
+    class Image:
+        width, height = 4, 2
+        raw_data = np.tile(np.array([0.25, 0.5], np.float32), 8).tobytes()
+
+    np.testing.assert_array_equal(readers.OPTICAL_FLOW.read(Image())[1, 3], [0.5, -0.5])
+
+
+def test_events_are_stamped_from_their_image() -> None:
+    """Two events of an image of second 12.5: at the pixel (3, 1) 2 ms before it, at (0, 0) at its very time."""
+
+    class Image:
+        timestamp = 12.5
+        raw_data = struct.pack("<HHq?", 3, 1, 12_498_000_000, True) + struct.pack("<HHq?", 0, 0, 12_500_000_000, False)
+
+    assert readers.EVENTS.read(Image()).tolist() == [(3, 1, -2_000_000, 1), (0, 0, 0, 0)]

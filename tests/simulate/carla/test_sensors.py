@@ -1,0 +1,177 @@
+"""Lidars beside cameras, held against tick, pose and whole turn; the world is a stub that hands over measurements."""
+
+from __future__ import annotations
+
+import queue
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tools.common.plans import rig, scene_plan
+from uavsim.capture.rig import sensor_poses
+from uavsim.errors import MissedTick
+from uavsim.records.sensors import LidarParams, SensorSpec
+from uavsim.simulate.carla.sensors import CarlaSensors
+from uavsim.simulate.ports import SceneTraffic, TickState
+from uavsim.simulate.swarm import PlannedSwarm
+
+BEAMS = LidarParams(2, 100.0, 8000, 20.0, -10.0, -90.0)
+LIDAR = SensorSpec("", (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), BEAMS, ("lidar",))
+RAYS = "sensor.lidar.ray_cast_semantic"
+PLAN = scene_plan(samples=2, cameras=(*rig(width=32, height=18)[:1], LIDAR))
+STATE = TickState(frame=7, elapsed_s=1.5, seen=lambda: None)  # type: ignore[arg-type, return-value]
+
+
+class World:
+    """Remembers what is spawned and where it was put, and measures on demand."""
+
+    generation = 1
+
+    def __init__(self) -> None:
+        self.sensors: list[tuple[Any, Any, Any]] = []
+        self.places: dict[int, tuple[np.ndarray, np.ndarray]] = {}
+
+    def spawn_sensor(self, blueprint, attributes, *, optional, on_measurement):
+        self.sensors.append((blueprint, attributes, on_measurement))
+        return SimpleNamespace(id=len(self.sensors) - 1)
+
+    def move(self, ids, location, euler):
+        self.places |= {i: (location[row], euler[row]) for row, i in enumerate(ids)}
+
+    def measure(self, *, frame: int = 7, angle: float = 0.3, **changes) -> None:
+        for number, (blueprint, _, on_measurement) in enumerate(self.sensors):
+            t, e = self.places[number]
+            shared: dict[str, Any] = {"frame": frame, "timestamp": 1.5, "transform": _transform(t, e)}
+            if blueprint == RAYS:
+                on_measurement(Turn(horizontal_angle=angle, **(shared | changes)))
+            else:
+                raw = np.full(32 * 18 * 4, number, np.uint8).tobytes()
+                on_measurement(SimpleNamespace(**shared, width=32, height=18, fov=90.0, raw_data=raw))
+
+
+def _transform(t: np.ndarray, e: np.ndarray) -> SimpleNamespace:
+    return SimpleNamespace(
+        location=SimpleNamespace(x=t[0], y=t[1], z=t[2]), rotation=SimpleNamespace(roll=e[0], pitch=e[1], yaw=e[2])
+    )
+
+
+@dataclass
+class Turn:
+    """Two beams, the upper with one point ahead, the lower with two: right of it, and an actor below."""
+
+    frame: int
+    timestamp: float
+    transform: Any
+    horizontal_angle: float
+    channels: int = 2
+    raw_data: bytes = np.array(
+        [(3, 0, -1, 1.0, 0, 1), (0, 2, -4, 0.5, 0, 2), (0, 0, -5, -1.0, 91, 14)],
+        dtype="<f4,<f4,<f4,<f4,<u4,<u4",
+    ).tobytes()
+
+    def get_point_count(self, channel: int) -> int:
+        return (1, 2)[channel]
+
+
+@pytest.fixture
+def world() -> World:
+    return World()
+
+
+@pytest.fixture
+def cameras(world: World) -> CarlaSensors:
+    cameras = CarlaSensors(world, deadline_s=0.2)  # type: ignore[arg-type]
+    cameras.begin(PLAN, traffic=SceneTraffic())
+    swarm = PlannedSwarm()
+    swarm.begin(PLAN, heartbeat=lambda _phase, _tick: None)
+    cameras.place(sensor_poses(PLAN, swarm.advance(0)))
+    return cameras
+
+
+def test_a_lidar_makes_one_whole_turn_each_step(world: World, cameras: CarlaSensors) -> None:
+    attributes = [attributes for blueprint, attributes, _ in world.sensors if blueprint == RAYS]
+    assert len(attributes) == 5
+    assert attributes[0]["rotation_frequency"] * PLAN.step_us / 1e6 == 1.0
+    assert attributes[0]["horizontal_fov"] == 360.0
+    assert attributes[0]["sensor_tick"] == 0.0
+
+
+def test_points_come_in_the_sensors_flu_frame_with_rings_from_below(world: World, cameras: CarlaSensors) -> None:
+    world.measure()
+    (returns, *_) = [r.data for r in cameras.collect(STATE).wait() if r.modality == "lidar"]
+    assert returns["flu_m"].tolist() == [[3, 0, -1], [0, -2, -4], [0, 0, -5]]  # CARLA's y is to the right
+    assert returns["ring"].tolist() == [1, 0, 0]
+    assert returns["intensity"].tolist() == [255.0, 127.5, 255.0]
+    assert returns["actor"].tolist() == [0, 0, 91]
+    assert returns["tag"].tolist() == [1, 2, 14]
+
+
+def test_lidars_wait_where_there_is_nothing_to_hit(world: World, cameras: CarlaSensors) -> None:
+    lidars = [n for n, (blueprint, _, _) in enumerate(world.sensors) if blueprint == RAYS]
+    near = [np.linalg.norm(world.places[n][0]) for n in lidars]
+    world.measure()
+    cameras.collect(STATE).wait()
+    far = [np.linalg.norm(world.places[n][0]) for n in lidars]
+    assert max(near) < 200
+    assert min(far) > 5000
+    world.measure(frame=8)  # nobody asked: not kept
+    assert cameras._inbox.get(timeout_s=0) is None
+    with pytest.raises(queue.Empty):
+        cameras._inbox.get(timeout_s=0)
+
+
+@pytest.mark.parametrize(
+    ("changes", "error"),
+    [
+        ({"transform": _transform(np.zeros(3), np.zeros(3))}, "LIDAR_id_0 lidar was taken .* m and"),
+        ({"channels": 3}, "LIDAR_id_0 lidar has 3 beams, not 2"),
+        ({"timestamp": 1.45}, "LIDAR_id_0 lidar is stamped 1.45, not 1.5"),
+    ],
+)
+def test_a_turn_that_is_not_the_one_asked_for_is_refused(world, cameras, changes, error) -> None:
+    world.measure(**changes)
+    with pytest.raises(MissedTick, match=error):
+        cameras.collect(STATE).wait()
+
+
+def test_turns_of_other_ticks_do_not_count(world: World, cameras: CarlaSensors) -> None:
+    world.measure(frame=6)
+    with pytest.raises(MissedTick, match="images did not come within"):
+        cameras.collect(STATE).wait()
+
+
+def test_an_image_of_a_tick_that_nobody_asked_for_is_refused(world: World, cameras: CarlaSensors) -> None:
+    world.measure(frame=8)
+    with pytest.raises(MissedTick, match="of tick 8"):
+        cameras.collect(STATE).wait()
+
+
+def test_the_world_may_go_on_before_the_images_come(world: World, cameras: CarlaSensors) -> None:
+    places = dict(world.places)
+    pending = cameras.collect(STATE)
+    world.measure(frame=8)  # lidars measure at every tick
+    world.places = places
+    world.measure()
+    assert len(pending.wait()) == len(world.sensors)
+
+
+def test_a_scene_that_ended_waits_for_no_images(cameras: CarlaSensors) -> None:
+    pending = cameras.collect(STATE)
+    pending.give_up()
+    with pytest.raises(MissedTick, match="ended before its images came"):  # not that they did not come in time
+        pending.wait()
+
+
+def test_a_head_that_turned_farther_is_told(world: World, cameras: CarlaSensors) -> None:
+    """A tick that was longer or shorter than the step leaves the head elsewhere."""
+    world.measure()
+    cameras.collect(STATE).wait()
+    swarm = PlannedSwarm()
+    swarm.begin(PLAN, heartbeat=lambda _phase, _tick: None)
+    cameras.place(sensor_poses(PLAN, swarm.advance(0)))
+    world.measure(angle=0.3 + np.radians(36))
+    with pytest.raises(MissedTick, match=r"no whole turns since its first: it is 36.0 degrees farther"):
+        cameras.collect(STATE).wait()

@@ -1,0 +1,48 @@
+"""Tables of packages: checked by what the dataset says of their references, which a hostile dataset may say anything of."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from uavsim.validate import validate_dataset
+
+
+def codes(clean: Path, folder: Path, references: Any, rows: Any) -> Counter[str]:
+    """Return the codes that a dataset has beyond those of the clean one, with a table ``buoy``."""
+    root = Path(shutil.copytree(clean, folder / "data"))
+    (version,) = root.glob("v1.0-*")
+    info = json.loads((version / "uav_dataset.json").read_text("utf-8")) | {"references": references}
+    (version / "uav_dataset.json").write_text(json.dumps(info), "utf-8")
+    (version / "buoy.json").write_text(json.dumps(rows), "utf-8")
+    (report,) = validate_dataset(root, workers=1)
+    return Counter(finding.code for finding in report.findings)
+
+
+def test_a_reference_that_leads_nowhere_and_a_token_that_comes_twice_are_found(clean: Path, tmp_path: Path) -> None:
+    rows = [{"token": "a" * 32, "scene_token": "f" * 32}] * 2
+    usual = codes(clean, tmp_path / "usual", {}, rows)  # nothing is said of the table: nothing is checked
+    found = codes(clean, tmp_path / "said", {"buoy": {"scene_token": "scene"}}, rows)
+    assert found - usual == {"referential.key": 2, "referential.token": 1}
+
+
+@pytest.mark.parametrize(
+    "nonsense",
+    [
+        [],
+        {"buoy": 5},
+        {"buoy": {"scene_token": ["scene"]}},
+        {"buoy": {"scene_token": "nowhere"}},
+        {"buoy": {"token": "scene"}},
+        {"../v1.0-mini/buoy": {"scene_token": "scene"}},
+        {"gone": {"scene_token": "scene"}},
+    ],
+)
+def test_nonsense_is_passed_over(clean: Path, tmp_path: Path, nonsense: Any) -> None:
+    usual = codes(clean, tmp_path / "usual", {}, [])
+    assert codes(clean, tmp_path / "said", nonsense, []) == usual

@@ -1,0 +1,7 @@
+"""What trials, benchmarks and tests share: made-up plans and recordings, small data sets, what a run leaves."""
+
+from pathlib import Path
+from typing import Final
+
+ROOT: Final = Path(__file__).resolve().parents[2]
+"""The repository."""

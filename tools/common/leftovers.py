@@ -1,0 +1,91 @@
+"""What a run leaves: its files' hashes, what belongs to no scene, and processes that outlive it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Final
+
+import psutil
+
+__all__ = ["contents", "dataset_files", "differing", "events", "orphans", "state_of", "surviving"]
+
+NOTES: Final = tuple(
+    f".uavsim/{name}" for name in ("ledger", "logs", "recordings", "locks", "quarantine", "contact_sheet", "manifests")
+)
+
+
+def contents(root: Path) -> dict[str, str]:
+    """Hash everything but the run's own notes; temp and staging files count, so that leftovers show."""
+    return _hashes(root, but=NOTES)
+
+
+def dataset_files(root: Path, *folders: str) -> dict[str, str]:
+    """Hash what the data set itself is, or some folders of it: all but what ``.uavsim`` keeps about the run."""
+    return _hashes(root, *folders, but=(".uavsim",))
+
+
+def _hashes(root: Path, *folders: str, but: tuple[str, ...]) -> dict[str, str]:
+    paths = (p for folder in folders or ("",) for p in (root / folder).rglob("*") if p.is_file())
+    names = {str(p.relative_to(root)): p for p in sorted(paths)}
+    return {n: hashlib.sha256(p.read_bytes()).hexdigest() for n, p in names.items() if not n.startswith(but)}
+
+
+def differing(wanted: dict[str, str], got: dict[str, str]) -> list[str]:
+    """Name the files that are not the same in both."""
+    return sorted(name for name in wanted.keys() | got.keys() if wanted.get(name) != got.get(name))
+
+
+def events(out: Path) -> dict[str, list[dict[str, object]]]:
+    """Return what each scene's log tells, by scene."""
+    logs = sorted((out / ".uavsim/logs").glob("scene_*.jsonl"))
+    return {path.stem: [json.loads(line) for line in path.read_text().splitlines()] for path in logs}
+
+
+def orphans(root: Path, scenes: int) -> list[str]:
+    """Name what belongs to no committed scene."""
+    ledger = {p.stem: json.loads(p.read_text())["state"] for p in (root / ".uavsim/ledger").glob("*.json")}
+    found = [f"{name} is {state}" for name, state in ledger.items() if state != "committed"]
+    found += [] if len(ledger) == scenes else [f"{len(ledger)} of {scenes} scenes in the ledger"]
+    found += [str(p) for p in (root / ".uavsim/staging").glob("*")]
+    found += [str(p) for p in root.rglob("*.uavsim-tmp")]
+    found += [str(p) for p in (root / ".uavsim/recordings").glob("*") if p.name.partition("~")[0] not in ledger]
+    return found
+
+
+def state_of(out: Path) -> dict[str, str]:
+    """Return scene -> hash of the images and labels that the tables give it.
+
+    Raises:
+        AssertionError: a table names a file that is not there.
+    """
+    tables = {
+        name: json.loads((out / f"v1.0-mini/{name}.json").read_text()) for name in ("scene", "sample", "sample_data")
+    }
+    scene_of = {row["token"]: row["name"] for row in tables["scene"]}
+    sample_scene = {row["token"]: scene_of[row["scene_token"]] for row in tables["sample"]}
+    parts: dict[str, list[str]] = {name: [] for name in scene_of.values()}
+    for row in tables["sample_data"]:
+        path = out / row["filename"]
+        assert path.is_file(), f"a table names {row['filename']}, which is not there"
+        parts[sample_scene[row["sample_token"]]].append(hashlib.sha256(path.read_bytes()).hexdigest())
+    return {name: hashlib.sha256("".join(found).encode()).hexdigest() for name, found in parts.items()}
+
+
+def surviving(pids: Iterable[int], *, timeout_s: float) -> list[int]:
+    """Return the processes that outlive their run, after a moment to die in."""
+    end = time.monotonic() + timeout_s
+    while (alive := [pid for pid in pids if _runs(pid)]) and time.monotonic() < end:
+        time.sleep(0.02)
+    return alive
+
+
+def _runs(pid: int) -> bool:
+    """Tell whether a process is more than a zombie waiting to be collected."""
+    try:
+        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False

@@ -1,0 +1,38 @@
+"""Run ``uavsim`` as a user does."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+__all__ = ["Done", "run_uavsim"]
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """A command that ended well.
+
+    Attributes:
+        printed: on its standard output.
+        seconds: that it took.
+    """
+
+    printed: str
+    seconds: float
+
+
+def run_uavsim(*words: str, cwd: Path) -> Done:
+    """Run a command that must end well.
+
+    Raises:
+        SystemExit: it did not; the message holds all that it printed.
+    """
+    began = time.monotonic()
+    command = [sys.executable, "-m", "uavsim", *words]
+    done = subprocess.run(command, cwd=cwd, text=True, capture_output=True, check=False)
+    if done.returncode:
+        sys.exit(f"uavsim {' '.join(words)} ended with {done.returncode}:\n{done.stdout}{done.stderr}")
+    return Done(done.stdout, time.monotonic() - began)

@@ -1,0 +1,109 @@
+"""All sensors at one tick, or an error: the only place where measurements meet poses and truth."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from uavsim.capture.masks import Spread
+from uavsim.capture.proofs import Proof, Taken, proof_of
+from uavsim.errors import MissedTick
+from uavsim.records.modalities import modality, ordered
+from uavsim.records.plan import ScenePlan
+from uavsim.records.recording import ActorInfo, ActorStates
+from uavsim.simulate.ports import Reading, SensorPose
+
+__all__ = ["Assembler", "Capture"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Capture:
+    """What one sensor measured in one tick.
+
+    Attributes:
+        data: modality -> what was taken, as ``Modality.encode`` wants it.
+        owners: keep the simulator's buffers alive.
+    """
+
+    pose: SensorPose
+    data: dict[str, Any]
+    owners: tuple[object, ...] = ()
+
+
+class Assembler:
+    """Puts a scene's ticks together, sensor by sensor; each modality's proof sees all of its readings of a tick at once."""
+
+    def __init__(self, plan: ScenePlan, actors: Sequence[ActorInfo]) -> None:
+        """Begin the proofs of a scene's modalities.
+
+        Args:
+            plan: says which sensor has which modalities.
+            actors: of the scene.
+        """
+        names = {name for sensor in plan.sensors for name in sensor.spec.modalities}
+        self._proofs: dict[str, Proof] = {m.name: proof_of(m, actors) for m in ordered(names) if m.proof}
+
+    @property
+    def mask_ids(self) -> str:
+        """How mask ids were mapped to actors (``SessionFacts.mask_ids``)."""
+        return next((proof.mask_ids for proof in self._proofs.values() if proof.mask_ids), "none seen")
+
+    def assemble(
+        self,
+        poses: Sequence[SensorPose],
+        readings: Sequence[Reading],
+        states: ActorStates,
+        *,
+        first: bool = False,
+        spread: Spread = map,
+    ) -> list[Capture]:
+        """Put one tick together.
+
+        Args:
+            poses: of this tick, in the plan's order.
+            readings: of this tick, their stamps, poses and sizes those asked for.
+            states: the actors at this tick.
+            first: the scene's first; what has changed since a measurement before is unknown.
+            spread: ``map``, or one that works on several values at once.
+
+        Raises:
+            MissedTick: what the rig asks for is not there, or a proof fails.
+        """
+        by_modality = _by_modality(poses, readings)
+        data: dict[str, dict[str, Any]] = {pose.channel: {} for pose in poses}
+        for m in ordered(by_modality):
+            taken = by_modality[m.name]
+            if m.name in self._proofs:
+                for channel, proven in self._proofs[m.name].prove(taken, states, spread=spread).items():
+                    data[channel] |= proven
+            else:
+                for each in taken:
+                    known = m.unknown is None or not first
+                    data[each.pose.channel][m.name] = (
+                        each.reading.data if known or m.unknown is None else m.unknown(each.pose.sensor.spec.params)
+                    )
+        owners = _owners(readings, data)
+        return [Capture(pose, data[pose.channel], owners[pose.channel]) for pose in poses]
+
+
+def _by_modality(poses: Sequence[SensorPose], readings: Sequence[Reading]) -> dict[str, list[Taken]]:
+    """Return what was taken, by modality, in the order of the poses."""
+    by_key = {(reading.channel, reading.modality): reading for reading in readings}
+    taken: dict[str, list[Taken]] = {}
+    for pose in poses:
+        for name in pose.sensor.spec.modalities:
+            reading = by_key.get((pose.channel, name))
+            if reading is None:
+                raise MissedTick(f"{pose.channel} has no {name} reading")
+            taken.setdefault(name, []).append(Taken(pose, reading))
+    return taken
+
+
+def _owners(readings: Sequence[Reading], data: Mapping[str, Mapping[str, Any]]) -> dict[str, tuple[object, ...]]:
+    """Keep the buffers of what is stored as it came; what a proof made anew needs none."""
+    owners: dict[str, list[object]] = {channel: [] for channel in data}
+    for reading in readings:
+        if not modality(reading.modality).proof or data[reading.channel].get(reading.modality) is reading.data:
+            owners[reading.channel].append(reading.owner)
+    return {channel: tuple(kept) for channel, kept in owners.items()}

@@ -1,0 +1,86 @@
+"""Map the actor ids at points to instance ids, proven by the boxes of that tick."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+
+from uavsim.capture.masks import MOVER_TAGS
+from uavsim.errors import MissedTick
+from uavsim.images.points import Returns
+from uavsim.records.ingredients import actor_kind
+from uavsim.records.recording import ActorInfo, ActorStates
+from uavsim.typing import BoolArray, FloatArray, IntArray
+
+__all__ = ["PointOwners"]
+
+_SLACK_M: Final = 0.5  # mirrors, antennas and arms reach out of CARLA's boxes
+_PARKED_SLACK_M: Final = 0.1
+_PROVEN_SHARE: Final = 0.9
+_ENOUGH_POINTS: Final = 20  # fewer say little
+
+
+class PointOwners:
+    """Translates the simulator's actor ids at points into the scene's instance ids."""
+
+    def __init__(self, actors: Sequence[ActorInfo]) -> None:
+        """Note who is who; things of the town have no actor id."""
+        self._info = {info.instance_id: info for info in actors}
+        self._instance_of = np.zeros(65536, dtype=np.int64)
+        for info in actors:
+            if not actor_kind(info.kind).is_of_town and info.simulator_actor_id & 0xFFFF:  # 0 is what is no actor
+                self._instance_of[info.simulator_actor_id & 0xFFFF] = info.instance_id
+        self._boxed = frozenset(info.instance_id for info in actors if _has_box(info))
+
+    def instance_ids(self, returns: Returns, map_m: FloatArray, states: ActorStates) -> IntArray:
+        """Return (N,) instance ids, 0 where no labelled actor is.
+
+        Points that carry an actor's id are that actor's; points on something that could be one but carry none (vehicles that
+        are parts of the town, movers beyond AirSim's numbers) are of the box that they lie in.
+
+        Args:
+            returns: (N,) of one tick.
+            map_m: (N, 3) where they are.
+            states: the actors at that tick.
+
+        Raises:
+            MissedTick: points that carry actors' ids do not lie in those actors' boxes: a scan of another tick or place.
+        """
+        ids = self._instance_of[returns["actor"] & 0xFFFF]
+        ids = np.where(np.isin(ids, states.instance_id), ids, 0)
+        row_of = {int(i): row for row, i in enumerate(states.instance_id)}
+        inside = total = 0
+        for instance_id in self._boxed.intersection(np.unique(ids).tolist()):
+            own = ids == instance_id
+            inside += int(self._inside(map_m[own], states, row_of[instance_id], slack_m=_SLACK_M).sum())
+            total += int(own.sum())
+        if total >= _ENOUGH_POINTS and inside < _PROVEN_SHARE * total:
+            raise MissedTick(f"{total - inside} of {total} lidar points on actors lie outside of their boxes")
+        free = np.flatnonzero((ids == 0) & np.isin(returns["tag"], MOVER_TAGS))
+        for instance_id, row in row_of.items() if len(free) else ():
+            if instance_id not in self._boxed:
+                continue
+            near = free[
+                np.linalg.norm(map_m[free] - states.map_SE3_actor.translation_m[row], axis=1)
+                < self._reach_m(instance_id)
+            ]
+            hit = near[self._inside(map_m[near], states, row, slack_m=_PARKED_SLACK_M)]
+            ids[hit[ids[hit] == 0]] = instance_id
+        return ids
+
+    def _reach_m(self, instance_id: int) -> float:
+        info = self._info[instance_id]
+        return float(np.linalg.norm(info.half_extent_m) + np.linalg.norm(info.actor_SE3_box.translation_m)) + _SLACK_M
+
+    def _inside(self, map_m: FloatArray, states: ActorStates, row: int, *, slack_m: float) -> BoolArray:
+        info = self._info[int(states.instance_id[row])]
+        box_m = (states.map_SE3_actor[row] @ info.actor_SE3_box).apply_inverse(map_m)
+        return np.asarray((np.abs(box_m) <= np.array(info.half_extent_m) + slack_m).all(axis=1), dtype=np.bool_)
+
+
+def _has_box(info: ActorInfo) -> bool:
+    """Tell whether points can be held against an actor's box: some servers tell two-wheelers' as nothing or infinite."""
+    half_m = np.array(info.half_extent_m)
+    return bool(np.isfinite(half_m).all() and (half_m > 0).all())

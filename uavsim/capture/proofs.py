@@ -1,0 +1,127 @@
+"""How readings are shown to be of the tick and the pose asked for, beyond their stamps: one ``Proof`` a kind of evidence.
+
+``Modality.proof`` names them. A proof sees all readings of its modality at a tick, and returns what is stored of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from uavsim.capture.masks import MaskBinder, MaskView, Spread
+from uavsim.capture.point_owners import PointOwners
+from uavsim.errors import MissedTick
+from uavsim.images import mask_pixels, points
+from uavsim.records.modalities import INSTANCE, LIDAR, LIDAR_INSTANCE, Modality
+from uavsim.records.recording import ActorInfo, ActorStates
+from uavsim.registry import Named
+from uavsim.simulate.ports import Reading, SensorPose
+
+__all__ = ["BoundMasks", "DifferentImages", "OwnedPoints", "Proof", "Taken", "proof_of"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Taken:
+    """One reading and the pose that was asked for."""
+
+    pose: SensorPose
+    reading: Reading
+
+
+class Proof(Protocol):
+    """The evidence of one modality in one scene.
+
+    Attributes:
+        mask_ids: how mask ids were mapped to actors; "" of what maps none, and while nothing is known.
+    """
+
+    @property
+    def mask_ids(self) -> str:
+        """See above."""
+
+    def prove(self, taken: Sequence[Taken], states: ActorStates, *, spread: Spread) -> Mapping[str, Mapping[str, Any]]:
+        """Return channel -> modality -> what is stored.
+
+        Args:
+            taken: all readings of the modality at this tick.
+            states: the actors at this tick.
+            spread: ``map``, or one that works on several values at once.
+
+        Raises:
+            MissedTick: the readings are not of this tick, or not of these poses.
+        """
+
+
+def proof_of(modality: Modality, actors: Sequence[ActorInfo]) -> Proof:
+    """Begin a modality's proof in a scene."""
+    proof: Proof = Named(modality.proof).load()(actors)
+    return proof
+
+
+class DifferentImages:
+    """Simulators are known to answer several cameras with one buffer; two equal images are never both right."""
+
+    mask_ids = ""
+
+    def __init__(self, _: Sequence[ActorInfo]) -> None:
+        """Know nothing: each tick stands alone."""
+
+    def prove(self, taken: Sequence[Taken], _: ActorStates, *, spread: Spread) -> dict[str, dict[str, Any]]:
+        """See ``Proof``."""
+        del spread  # a probe of each image costs less than another thread
+        by_probe: dict[bytes, Reading] = {}
+        for image in (each.reading for each in taken):
+            probe = np.ascontiguousarray(image.data[::8, ::8]).tobytes()
+            twin = by_probe.setdefault(probe, image)
+            if twin is not image and np.array_equal(twin.data, image.data):
+                raise MissedTick(f"{twin.channel} and {image.channel} delivered the same image")
+        return {each.reading.channel: {each.reading.modality: each.reading.data} for each in taken}
+
+
+class BoundMasks:
+    """Masks fit the actors' boxes; the simulator's ids become the scene's instance ids."""
+
+    def __init__(self, actors: Sequence[ActorInfo]) -> None:
+        """Start with nothing learnt."""
+        self._binder = MaskBinder(actors)
+
+    @property
+    def mask_ids(self) -> str:
+        """See ``Proof``."""
+        return self._binder.mode
+
+    def prove(self, taken: Sequence[Taken], states: ActorStates, *, spread: Spread) -> dict[str, dict[str, Any]]:
+        """See ``Proof``."""
+        masks = spread(lambda each: mask_pixels.split(each.reading.data), taken)
+        views = [
+            MaskView(each.pose, each.pose.sensor.spec.camera.intrinsic, *mask)
+            for each, mask in zip(taken, masks, strict=True)
+        ]
+        self._binder.learn(views, states, spread=spread)
+        bound = spread(self._binder.bound, views)
+        return {each.pose.channel: {INSTANCE: mask} for each, mask in zip(taken, bound, strict=True)}
+
+
+class OwnedPoints:
+    """Points that carry actors' ids lie in those actors' boxes."""
+
+    mask_ids = ""
+
+    def __init__(self, actors: Sequence[ActorInfo]) -> None:
+        """Note who is who."""
+        self._owners = PointOwners(actors)
+
+    def prove(self, taken: Sequence[Taken], states: ActorStates, *, spread: Spread) -> dict[str, dict[str, Any]]:
+        """See ``Proof``."""
+        del spread  # readings are few, and their arithmetic is numpy's
+        proven = {}
+        for each in taken:
+            returns = each.reading.data
+            map_m = each.pose.map_SE3_sensor.apply(returns["flu_m"].astype(np.float64))
+            ids = self._owners.instance_ids(returns, map_m, states)
+            owners = np.stack([ids, returns["tag"]], axis=1)
+            proven[each.pose.channel] = {LIDAR: points.cloud_of(returns), LIDAR_INSTANCE: owners}
+        return proven

@@ -1,0 +1,65 @@
+"""Text of others where it is shown: one function for each target, so that it stays text.
+
+Names, towns, categories and reasons come from data sets that anybody may have written. Pages of Jinja escape by themselves.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from typing import Final
+
+__all__ = ["csv_cell", "html_text", "latex_text", "markdown_text", "visible"]
+
+_LONGEST: Final = 4000
+_MARKDOWN: Final = re.compile(
+    r"[\\`*\[\]|~#$]|(?<![^\W_])_|_(?![^\W_])|^[-+=]|^\d+(?=[.)])|(?<=\w):(?=//)|(?<=\bwww)\."
+)
+"""What begins emphasis, code, links, tables, mathematics, headings or lists; ``hard_rain`` is none of these."""
+_LATEX: Final = {
+    **{character: f"\\{character}" for character in "_%&#${}"},
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+}
+_FORMULA: Final = ("=", "+", "-", "@")
+
+
+def visible(text: object) -> str:
+    """Return a text for a terminal: control, direction and half characters spelled out, in one line and not endless."""
+    said = _spelled_out(text)
+    return said if len(said) <= _LONGEST else f"{said[:_LONGEST]} ... ({len(said)} characters)"
+
+
+def html_text(text: object) -> str:
+    """Return a text for HTML, inside of an element or of quotes."""
+    return html.escape(_spelled_out(text))
+
+
+def markdown_text(text: object) -> str:
+    """Return a text for one line of Markdown: no element, link, emphasis, code, table cell or heading begins in it."""
+    return _MARKDOWN.sub(
+        lambda found: f"&#{ord(found[0][0])};{found[0][1:]}", html.escape(_spelled_out(text), quote=False)
+    )
+
+
+def latex_text(text: object) -> str:
+    """Return a text for LaTeX: no command begins in it."""
+    return "".join(_LATEX.get(character, character) for character in _spelled_out(text))
+
+
+def csv_cell(text: object) -> str:
+    """Return a text for a cell of CSV that no spreadsheet takes for a formula; quoting is the writer's."""
+    said = _spelled_out(text)
+    return f"'{said}" if said.startswith(_FORMULA) else said
+
+
+def _spelled_out(text: object) -> str:
+    said = str(text)
+    if said.isprintable():
+        return said
+    return "".join(
+        c if c.isprintable() else c.encode("unicode_escape", "backslashreplace").decode("ascii") for c in said
+    )

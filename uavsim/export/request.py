@@ -1,0 +1,100 @@
+"""What every exporter is asked, and what it reads: scenes of ``uavsim.access``, in any dialect."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from uavsim.access import Boxes, Dataset, Image, LidarScan, Sample, Scene, open_folder
+from uavsim.dataset.layout import BEV_CHANNEL
+from uavsim.errors import DatasetError
+from uavsim.typing import IntArray
+
+__all__ = ["ExportRequest", "bev_of", "by_drone", "lidar_of", "mask_ids"]
+
+
+@dataclass(frozen=True, slots=True)
+class ExportRequest:
+    """What to export.
+
+    Attributes:
+        root: the data set.
+        out: folder of the result; made if missing.
+        version: version folder; by default the only one.
+        split: name in ``splits.json``; by default every scene.
+    """
+
+    root: Path
+    out: Path
+    version: str | None = None
+    split: str | None = None
+
+    @property
+    def split_name(self) -> str:
+        """The split; ``all`` for every scene."""
+        return self.split or "all"
+
+    def open(self) -> Dataset:
+        """Open the data set.
+
+        Raises:
+            DatasetError: no data set there.
+            UnknownNameError: no such version, or several and none was named.
+        """
+        return open_folder(self.root, self.version)
+
+    def open_labelled(self) -> Dataset:
+        """Open a data set that has boxes.
+
+        Raises:
+            DatasetError: it lacks a table of boxes; or see ``open``.
+            UnknownNameError: see ``open``.
+        """
+        data = self.open()
+        lost = [table for table, what in data.missing.items() if what == "boxes"]
+        if lost:
+            raise DatasetError(f"{self.root}: no table {lost[0]}.json, without which there are no boxes to export")
+        return data
+
+    def scenes(self) -> Iterator[Scene]:
+        """Yield the scenes of the split.
+
+        Raises:
+            UnknownNameError: no such version or split.
+            DatasetError: the data set is damaged.
+        """
+        return self.open().scenes(self.split)
+
+
+def bev_of(sample: Sample) -> LidarScan:
+    """Return LIDAR_TOP of a sample, the reference that detectors of nuScenes take.
+
+    Raises:
+        DatasetError: the sample has no cameras or no LIDAR_TOP.
+    """
+    found = next((scan for scan in sample.lidars if scan.channel == BEV_CHANNEL), None)
+    if not sample.images or found is None:
+        raise DatasetError(f"{sample.scene_name}: sample {sample.number} lacks cameras or LIDAR_TOP")
+    return found
+
+
+def by_drone(sample: Sample) -> dict[int, list[Image]]:
+    """Return the images of each drone."""
+    found: dict[int, list[Image]] = {}
+    for image in sample.images:
+        found.setdefault(image.drone_id, []).append(image)
+    return found
+
+
+def lidar_of(sample: Sample, drone_id: int) -> LidarScan | None:
+    """Return the turn of a drone's own lidar, or None."""
+    own = (scan for scan in sample.lidars if scan.drone_id == drone_id and scan.channel != BEV_CHANNEL)
+    return next(own, None)
+
+
+def mask_ids(boxes: Boxes) -> IntArray:
+    """Return (N,) instance ids; where the data set has none, numbers that are unique in the sample."""
+    return np.where(boxes.instance_id > 0, boxes.instance_id, np.arange(1, len(boxes) + 1))

@@ -1,0 +1,130 @@
+"""A folder for a result, held open: what is written goes into the folder that was opened, whatever its name means later.
+
+Every folder on the way to a file is opened in its parent and never followed as a link, so one that is exchanged for a link
+while a command runs is refused.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from io import BufferedReader
+from pathlib import Path
+from typing import Final, Self
+
+from uavsim.errors import StorageError
+from uavsim.files.own_folder import OwnFolder
+from uavsim.files.result_folder import check_result_folder
+from uavsim.files.whole import AGAIN, storage_errors
+
+__all__ = ["ResultPath"]
+
+_FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+
+
+class _Held:
+    """A folder's descriptor, closed when nobody needs it any more."""
+
+    def __init__(self, descriptor: int) -> None:
+        self.folder = OwnFolder(Path(f"/proc/self/fd/{descriptor}"))
+        weakref.finalize(self, os.close, descriptor)
+
+
+@dataclass(frozen=True, slots=True)
+class ResultPath:
+    """A place in an open folder; it is no ``os.PathLike``, so nothing opens it by its name.
+
+    Attributes:
+        shown: its path, for people.
+        key: its ``/``-separated name in the folder; "" is the folder itself.
+    """
+
+    shown: Path
+    held: _Held
+    key: str = ""
+
+    @classmethod
+    def open(cls, out: Path) -> Self:
+        """Open a folder that a user named, or make it; it may be a link to one.
+
+        Raises:
+            InputError: no folder can be there, or one in it is a link.
+            StorageError: it cannot be made or opened.
+        """
+        check_result_folder(out)
+        with storage_errors(f"write {out}", again=AGAIN):
+            try:
+                return cls(out, _Held(os.open(out, _FOLDER)))
+            except FileNotFoundError:
+                place = Path(os.path.abspath(out))  # noqa: PTH100 - ".." goes, links stay
+                place.parent.mkdir(parents=True, exist_ok=True)
+            parent = os.open(place.parent, _FOLDER)
+            try:
+                os.mkdir(place.name, dir_fd=parent)
+                return cls(out, _Held(os.open(place.name, _FOLDER | os.O_NOFOLLOW, dir_fd=parent)))
+            finally:
+                os.close(parent)
+
+    def __truediv__(self, name: str) -> Self:
+        return replace(self, shown=self.shown / name, key=f"{self.key}/{name}".lstrip("/"))
+
+    def __str__(self) -> str:
+        return str(self.shown)
+
+    @property
+    def name(self) -> str:
+        """The last part of its name."""
+        return self.shown.name
+
+    def with_suffix(self, suffix: str) -> Self:
+        """Return the place beside it with another suffix."""
+        shown = self.shown.with_suffix(suffix)
+        head, slash, _ = self.key.rpartition("/")
+        return replace(self, shown=shown, key=f"{head}{slash}{shown.name}")
+
+    @contextmanager
+    def parent(self) -> Iterator[int]:
+        """Open, and make, the folder that it is in.
+
+        Raises:
+            StorageError: something on the way is a link or no folder.
+            OSError: the disk's.
+        """
+        with self.held.folder.parent(self.key, make=True, shown=self.shown) as (folder, _):
+            yield folder
+
+    def is_empty(self) -> bool:
+        """Tell whether the folder holds nothing, or is not there yet."""
+        held = self.held.folder
+        return not (held.names(self.key) if self.key else any(held.root.iterdir()))
+
+    def make_folder(self) -> None:
+        """Make the folder itself, empty."""
+        with (self / "x").parent():
+            pass
+
+    def exists(self) -> bool:
+        """Tell whether a regular file is there."""
+        return self.held.folder.mark(self.key) is not None
+
+    def remove(self) -> None:
+        """Remove the regular file."""
+        self.held.folder.remove({self.key: None})
+
+    def open_to_read(self) -> BufferedReader:
+        """Open the regular file.
+
+        Raises:
+            StorageError: it is gone, or something else is there by now.
+        """
+        with storage_errors(f"read {self}", again=AGAIN), self.parent() as folder:
+            try:
+                return os.fdopen(os.open(self.name, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder), "rb")
+            except OSError as error:
+                if error.errno == errno.ELOOP:
+                    raise StorageError(f"{self} is a link by now, not the file that was written") from error
+                raise

@@ -1,0 +1,1 @@
+"""What may be in a scene, one package each; ``uavsim.records.ingredients`` says what a package names."""

@@ -1,0 +1,152 @@
+"""Corner cases of a scene as planned: what is put where by which rule, and the words for it.
+
+A case is an object that ordinary traffic never shows. It has one part or several; each part is an actor of the simulator. The
+plan says what and by which rule; the place itself is found on the town's map when the scene is populated, from the same seed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Final, Literal, TypeAlias, get_args
+
+import numpy as np
+
+from uavsim.geometry import unreal
+from uavsim.geometry.se3 import SE3
+from uavsim.typing import FloatArray
+
+__all__ = [
+    "COVERED_SHARE",
+    "LIGHTS",
+    "ROLE",
+    "CasePart",
+    "CornerCasePlan",
+    "CornerCasesPlan",
+    "Facing",
+    "Ground",
+    "Light",
+    "TagWords",
+    "own_parts",
+    "part_of_role",
+    "part_poses",
+    "parts_outline_m",
+    "role_of_part",
+]
+
+Ground: TypeAlias = Literal["lane", "shoulder", "sidewalk"]
+"""What a case may stand on: the middle of a driving lane, the strip right of the last one, or the pavement."""
+Facing: TypeAlias = Literal["along", "across", "any"]
+"""How a case is turned: with the lane, at right angles to it, or at random."""
+Light: TypeAlias = Literal["hazard", "low_beam", "high_beam", "brake", "position", "reverse"]
+LIGHTS: Final[tuple[Light, ...]] = get_args(Light)
+COVERED_SHARE: Final = 0.25
+"""Of the outline of its box in an image, which any object covers: a shopping cart of wires covers a quarter."""
+ROLE: Final = "corner_case"
+"""First word of the ``role_name`` that the actors of corner cases have."""
+
+
+@dataclass(frozen=True, slots=True)
+class CasePart:
+    """One actor of a case.
+
+    Attributes:
+        blueprint: CARLA's id.
+        tag: of the object that it is of.
+        at_m: (x, y, z) of the actor's origin from the case's place on the ground, flu: x the way that the case faces.
+        rpy_deg: CARLA's (roll, pitch, yaw), degrees.
+        half_extent_m: (x, y, z) as far as known before the simulator is asked.
+        attributes: of the blueprint: colour, path of the mesh.
+        lights: that a vehicle shows.
+        doors_open: all doors of a vehicle are.
+    """
+
+    blueprint: str
+    tag: str
+    at_m: tuple[float, float, float]
+    rpy_deg: tuple[float, float, float]
+    half_extent_m: tuple[float, float, float]
+    attributes: dict[str, str] = field(default_factory=dict)
+    lights: tuple[Light, ...] = ()
+    doors_open: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class CornerCasePlan:
+    """One case: its parts, and where it may stand.
+
+    Attributes:
+        name: in its file.
+        tag: of the object that makes it a corner case.
+        clearance_m: from the outline of the case to the next thing.
+        min_visible_px: that some image of a keyframe shows of the object with ``tag``.
+        attributes: told in the tables.
+    """
+
+    name: str
+    tag: str
+    on: Ground
+    facing: Facing
+    clearance_m: float
+    min_visible_px: int
+    parts: tuple[CasePart, ...]
+    attributes: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class TagWords:
+    """The words of one tag: others for the same thing, words for more than it, and the training sets that have it."""
+
+    synonyms: tuple[str, ...] = ()
+    hypernyms: tuple[str, ...] = ()
+    seen: dict[str, bool] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class CornerCasesPlan:
+    """What a scene has of corner cases.
+
+    Attributes:
+        source: name of the file of cases.
+        seed: of the places.
+        words: by tag, those of ordinary objects too.
+        in_domain: training set -> the scene's town and weather are its own.
+    """
+
+    source: str
+    seed: int
+    cases: tuple[CornerCasePlan, ...]
+    words: dict[str, TagWords]
+    in_domain: dict[str, bool]
+
+
+def role_of_part(case: int, part: int) -> str:
+    """Return the ``role_name`` of a part's actor: it says in the recording whose part it is."""
+    return f"{ROLE} {case} {part}"
+
+
+def part_of_role(role_name: str) -> tuple[int, int] | None:
+    """Return (case, part) of a role; None where it is another."""
+    words = role_name.split()
+    if len(words) != 3 or words[0] != ROLE or not (words[1].isdigit() and words[2].isdigit()):
+        return None
+    return int(words[1]), int(words[2])
+
+
+def own_parts(case: CornerCasePlan) -> list[CasePart]:
+    """Return the parts that are the object itself, not objects beside it."""
+    return [part for part in case.parts if part.tag == case.tag]
+
+
+def part_poses(parts: Sequence[CasePart], dst_SE3_case: SE3) -> SE3:
+    """Return (N,) poses of the parts' actors where the case has one pose."""
+    at_m = np.array([part.at_m for part in parts], dtype=np.float64)
+    rpy_deg = np.array([part.rpy_deg for part in parts], dtype=np.float64)
+    return dst_SE3_case @ unreal.map_SE3_flu_from_ue(unreal.ue_vector_from_map(at_m), ue_euler_deg=rpy_deg)
+
+
+def parts_outline_m(parts: Sequence[CasePart], dst_SE3_case: SE3) -> FloatArray:
+    """Return (8 N, 3) corners of the parts' boxes; origins are at the boxes' feet."""
+    signs = np.array([(x, y, z) for x in (-1, 1) for y in (-1, 1) for z in (0, 2)], dtype=np.float64)
+    poses = part_poses(parts, dst_SE3_case)
+    return np.concatenate([poses[k].apply(signs * part.half_extent_m) for k, part in enumerate(parts)])

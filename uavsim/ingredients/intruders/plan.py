@@ -1,0 +1,318 @@
+"""The encounters of one scene: asked for one by one, or drawn by the scene's own random numbers until they are possible."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, replace
+from typing import Final
+
+import numpy as np
+
+from uavsim.config.load import Loaded
+from uavsim.config.town import TownConfig
+from uavsim.errors import InputError, UnknownNameError
+from uavsim.geometry import pinhole
+from uavsim.geometry.se3 import SE3
+from uavsim.ingredients.intruders.config import Asked, Draws, EncountersConfig, Spread
+from uavsim.ingredients.intruders.kinds import INTRUDERS
+from uavsim.ingredients.intruders.paths import Impossible, OwnPath
+from uavsim.ingredients.intruders.records import IntruderPlan, IntrudersPlan
+from uavsim.ingredients.intruders.refusals import refuse
+from uavsim.ingredients.intruders.solve import Encounter, Wish, solve
+from uavsim.plan import numbering
+from uavsim.plan.checks import box_distance
+from uavsim.plan.ingredients import ScenePlanner, SceneToFill, TownPlan
+from uavsim.records.actors import ActorInfo
+from uavsim.records.plan import SwarmTrajectory
+from uavsim.records.sensors import SensorSpec
+from uavsim.registry import pick
+from uavsim.typing import FloatArray
+
+__all__ = ["Place", "horizon_deg", "planner", "scene_intruders", "without"]
+
+_MOST_DRAWS: Final = 400
+_LAND_M: Final = (
+    6000.0  # from which on the headless simulator's land ends; real terrain's horizon is a little lower or higher
+)
+# Steps of a sequence that fills the unit interval evenly from any start: shares are met by few scenes already.
+_STEPS: Final = {"collision": 0.6180339887498949, "horizon": 0.7548776662466927, "range": 0.5698402909980532}
+_PER_SCENE: Final = 5
+
+
+def planner(town: TownPlan) -> ScenePlanner:
+    """Load the file of encounters that a dataset names, and return what makes those of a scene.
+
+    Raises:
+        ConfigError: no such file; it points at the line.
+    """
+    dataset = town.dataset
+    try:
+        config = town.library.of_ingredient("encounters", town.block, named_in=dataset.source.path)
+    except UnknownNameError as error:
+        raise dataset.error(("encounters",), str(error)) from error
+
+    def plan(scene: SceneToFill) -> IntrudersPlan | None:
+        place = Place(town.town, town.rig, scene.whole, step_s=dataset.model.step_s)
+        found = scene_intruders(config, place, seed=scene.dataset_seed, number=scene.number)
+        flown = len(scene.swarm.map_SE3_flu)  # what is said of encounters stays that of the whole scene
+        return (
+            IntrudersPlan(tuple(replace(one, map_SE3_flu=one.map_SE3_flu[:flown]) for one in found)) if found else None
+        )
+
+    return plan
+
+
+def without(
+    planned: IntrudersPlan, actors: tuple[ActorInfo, ...], hidden: tuple[int, ...], where: str
+) -> IntrudersPlan | None:
+    """Return the intruders of a replay, without those that are hidden.
+
+    Raises:
+        InputError: the recording has more or fewer than were planned.
+    """
+    flown = sorted(info.instance_id for info in actors if info.kind == "intruder")
+    if len(flown) != len(planned.intruders):
+        raise InputError(
+            f"{where}: {len(planned.intruders)} intruders are planned, {len(flown)} were recorded; it is damaged"
+        )
+    shown = [one for instance_id, one in zip(flown, planned.intruders, strict=True) if instance_id not in hidden]
+    return IntrudersPlan(tuple(shown)) if shown else None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Place:
+    """Where a scene's encounters happen."""
+
+    town: TownConfig
+    rig: tuple[SensorSpec, ...]
+    swarm: SwarmTrajectory
+    step_s: float
+
+
+def horizon_deg(height_m: float) -> float:
+    """Return the elevation at which the ground ends, seen from a height above it; below 0."""
+    return -float(np.degrees(np.arctan2(height_m, _LAND_M)))
+
+
+def scene_intruders(
+    config: Loaded[EncountersConfig], place: Place, *, seed: int, number: int
+) -> tuple[IntruderPlan, ...]:
+    """Return the intruders of one scene.
+
+    Args:
+        config: the encounters' file.
+        place: town, rig and flight.
+        seed: the data set's.
+        number: the scene's.
+
+    Raises:
+        ConfigError: an encounter is impossible; the message names the nearest possible one.
+    """
+    scene = _Scene.of(config, place, number=number)
+    if config.model.draw is None:
+        for index, asked in enumerate(config.model.encounters):
+            scene.add_asked(asked, index)
+    else:
+        rng = numbering.scene_rng(seed, number, "encounters")
+        for index in range(_count(config.model.draw, rng)):
+            scene.add_drawn(config.model.draw, rng, even=_Even(seed, number * _PER_SCENE + index))
+    return tuple(scene.made)
+
+
+def _count(draw: Draws, rng: np.random.Generator) -> int:
+    return int(_weighted({str(name): weight for name, weight in draw.intruders.items()}, rng))
+
+
+def _weighted(weights: dict[str, float], rng: np.random.Generator) -> str:
+    shares = np.array(list(weights.values()))
+    return list(weights)[int(rng.choice(len(shares), p=shares / shares.sum()))]
+
+
+@dataclass(frozen=True, slots=True)
+class _Even:
+    """Numbers from 0 to 1 that spread evenly over a data set's encounters, one sequence a quantity."""
+
+    seed: int
+    index: int
+
+    def of(self, quantity: str) -> float:
+        start = np.random.default_rng([self.seed, list(_STEPS).index(quantity)]).random()
+        return float((start + self.index * _STEPS[quantity]) % 1.0)
+
+
+def _spread(spread: Spread, at: float) -> float:
+    """Return the value of a distribution below which a share of it lies."""
+    shares = np.array([part.share for part in spread.bins])
+    ends = np.concatenate([[0.0], np.cumsum(shares) / shares.sum()])
+    part = min(int(np.searchsorted(ends, at, side="right")) - 1, len(shares) - 1)
+    low, high = spread.bins[part].between
+    return low + (high - low) * (at - float(ends[part])) / float(ends[part + 1] - ends[part])
+
+
+@dataclass(slots=True, eq=False)
+class _Scene:
+    """One scene's flight, and the intruders that it has so far."""
+
+    config: Loaded[EncountersConfig]
+    place: Place
+    number: int
+    own: OwnPath
+    map_SE3_camera: SE3
+    spec: SensorSpec
+    made: list[IntruderPlan]
+
+    @classmethod
+    def of(cls, config: Loaded[EncountersConfig], place: Place, *, number: int) -> _Scene:
+        swarm, drone, camera = place.swarm, config.model.drone, config.model.camera
+        if drone not in swarm.drone_ids:
+            raise config.error(("drone",), f"the formation has drones 0 to {len(swarm.drone_ids) - 1}, not {drone}")
+        try:
+            spec = pick({spec.name: spec for spec in place.rig}, camera, what="camera of the rig")
+        except UnknownNameError as error:
+            raise config.error(("camera",), str(error)) from error
+        map_SE3_drone = swarm.map_SE3_flu[:, swarm.drone_ids.index(drone)]
+        map_SE3_camera = map_SE3_drone @ spec.flu_SE3_mount
+        if len(map_SE3_camera) < 3:
+            raise config.error((), "a scene of fewer than three steps is too short for encounters")
+        time_s: FloatArray = np.arange(len(map_SE3_camera), dtype=np.float64) * place.step_s
+        return cls(config, place, number, OwnPath(time_s, map_SE3_camera.translation_m), map_SE3_camera, spec, [])
+
+    def clearance(self, places_m: FloatArray) -> str | None:
+        """Say what a path comes too near to."""
+        model, town = self.config.model, self.place.town
+        height_m = places_m[:, 2] - town.ground_z_m
+        lowest_m = float(height_m.min())
+        if lowest_m < model.ground_clearance_m:
+            near = (
+                f"within {lowest_m:.1f} m of the ground" if lowest_m >= 0.0 else f"{-lowest_m:.1f} m below the ground"
+            )
+            return f"it comes {near} (ground_clearance_m is {model.ground_clearance_m:g})"
+        for obstacle in town.obstacles:
+            if lowest_m - obstacle.top_m >= model.ground_clearance_m:
+                continue
+            low = np.array([obstacle.x_m[0], obstacle.y_m[0], -np.inf])
+            high = np.array([obstacle.x_m[1], obstacle.y_m[1], town.ground_z_m + obstacle.top_m])
+            near_m = float(box_distance(places_m, low, high).min())
+            if near_m < model.ground_clearance_m:
+                return f"it comes within {near_m:.1f} m of {obstacle.name!r}"
+        return self._apart(places_m)
+
+    def _apart(self, places_m: FloatArray) -> str | None:
+        swarm, least_m = self.place.swarm, self.config.model.separation_m
+        others = {
+            f"drone {drone}": swarm.map_SE3_flu.translation_m[:, row]
+            for row, drone in enumerate(swarm.drone_ids)
+            if drone != self.config.model.drone
+        } | {made.name: made.map_SE3_flu.translation_m for made in self.made}
+        for name, other in others.items():
+            near_m = float(np.linalg.norm(places_m - other, axis=1).min())
+            if near_m < least_m:
+                return f"it comes within {near_m:.1f} m of {name} (separation_m is {least_m:g})"
+        return None
+
+    def add_asked(self, asked: Asked, index: int) -> None:
+        numbers = asked.model_dump()
+        planned = bool(numbers.pop("planned"))
+        wish = Wish(**numbers)
+        try:
+            found = solve(wish, self.own, self.map_SE3_camera, clearance=self.clearance)
+        except Impossible as impossible:
+            refusal = refuse(wish, self.own, self.map_SE3_camera, clearance=self.clearance)
+            said = refusal.text(wish) if refusal is not None else impossible.reason
+            raise self.config.error(("encounters", index), f"scene {self.number}: {said}") from impossible
+        self._add(found, planned=planned, draws=1)
+
+    def add_drawn(self, draw: Draws, rng: np.random.Generator, *, even: _Even) -> None:
+        planned = bool(rng.random() < draw.planned)
+        reasons: Counter[str] = Counter()
+        for turn in range(_MOST_DRAWS):
+            wish = self._drawn(draw, rng, even, at_range=even.of("range") if turn < _MOST_DRAWS // 4 else rng.random())
+            try:
+                found = solve(wish, self.own, self.map_SE3_camera, clearance=self.clearance)
+                self._check_seen(found, least_s=draw.seen_s)
+            except Impossible as impossible:
+                reasons[impossible.reason.partition(",")[0]] += 1
+                continue
+            self._add(found, planned=planned, draws=turn + 1)
+            return
+        reason = reasons.most_common(1)[0][0]
+        raise self.config.error(
+            ("draw",), f"scene {self.number}: none of {_MOST_DRAWS} draws is possible; most often {reason}"
+        )
+
+    def _check_seen(self, found: Encounter, *, least_s: float) -> None:
+        """Refuse an encounter that is hardly ever inside the image."""
+        spec = self.spec
+        seen_m = self.map_SE3_camera.inverse().apply(found.map_SE3_flu.translation_m)
+        matrix = pinhole.intrinsic(
+            width_px=spec.camera.width_px, height_px=spec.camera.height_px, fov_deg=spec.camera.fov_deg
+        )
+        pixel = pinhole.project(np.stack([-seen_m[:, 1], -seen_m[:, 2], seen_m[:, 0]], axis=1), intrinsic=matrix)
+        inside = pinhole.pixel_in_image(pixel, width_px=spec.camera.width_px, height_px=spec.camera.height_px)
+        if float(inside.sum()) * self.place.step_s < least_s:
+            raise Impossible("it is hardly ever in the image")
+
+    def _drawn(self, draw: Draws, rng: np.random.Generator, even: _Even, *, at_range: float) -> Wish:
+        """Draw one wish; collision course, side of the horizon and range are the encounter's own from the first draw on."""
+        path = _weighted({str(k): v for k, v in draw.paths.items()}, rng)
+        kind = _weighted({str(k): v for k, v in draw.kinds.items()}, rng)
+        courses = even.of("collision") < draw.collision_course
+        near = self.config.model.collision_m
+        cpa_m = rng.uniform(0.0, near) if courses else max(_spread(draw.miss_m, rng.random()), near * 1.02)
+        side = 1.0 if rng.random() < 0.5 else -1.0
+        begin_s = round(_spread(draw.begin_s, rng.random()) / self.place.step_s) * self.place.step_s
+        weaves = path == "non_cooperative"
+        return Wish(
+            kind=kind,
+            path=path,
+            azimuth_deg=_spread(draw.azimuth_deg, rng.random()),
+            elevation_deg=self._elevation_deg(draw, rng, even.of("horizon"), begin_s=begin_s),
+            range_m=_spread(draw.range_m, at_range),
+            closing_mps=_spread(draw.closing_mps, rng.random()),
+            cpa_m=cpa_m,
+            begin_s=begin_s,
+            turn_dps=side * _spread(draw.turn_dps, rng.random()) if weaves or path == "turning" else 0.0,
+            weave_s=_spread(draw.weave_s, rng.random()) if weaves else 0.0,
+            climb_mps=side * _spread(draw.climb_mps, rng.random()) if path == "climbing" else 0.0,
+        )
+
+    def _elevation_deg(self, draw: Draws, rng: np.random.Generator, at: float, *, begin_s: float) -> float:
+        """Return an elevation above, on or below the horizon, in the camera."""
+        step = min(round(begin_s / self.place.step_s), len(self.own.time_s) - 1)
+        height_m = float(self.own.position_m[step, 2]) - self.place.town.ground_z_m
+        within = self.config.model.horizon_within_deg
+        if at < draw.horizon.above:
+            from_horizon = _spread(draw.above_deg, rng.random())
+        elif at < draw.horizon.above + draw.horizon.on:
+            from_horizon = float(rng.uniform(-within, within))
+        else:
+            from_horizon = -_spread(draw.below_deg, rng.random())
+        forward = self.map_SE3_camera[step].rotate(np.array([1.0, 0.0, 0.0]))
+        return from_horizon + horizon_deg(height_m) - float(np.degrees(np.arcsin(np.clip(forward[2], -1.0, 1.0))))
+
+    def _add(self, found: Encounter, *, planned: bool, draws: int) -> None:
+        model, wish, kind = self.config.model, found.wish, INTRUDERS[found.wish.kind]
+        alike = sum(made.kind == wish.kind for made in self.made)
+        self.made.append(
+            IntruderPlan(
+                kind=wish.kind,
+                path=wish.path,
+                profile=model.profile,
+                name=f"{kind.aot_name}{alike + 1}",
+                blueprint={str(k): v for k, v in model.blueprints.items()}.get(wish.kind, kind.blueprint),
+                size_lwh_m=kind.size_lwh_m,
+                planned=planned,
+                drone_id=model.drone,
+                camera=model.camera,
+                map_SE3_flu=found.map_SE3_flu,
+                begin_s=wish.begin_s,
+                cpa_s=found.cpa.time_s,
+                range_m=float(found.range_m[found.begin]),
+                closing_mps=float(found.closing_mps[found.begin]),
+                azimuth_deg=found.azimuth_deg,
+                elevation_deg=found.elevation_deg,
+                cpa_m=found.cpa.distance_m,
+                collision_course=found.cpa.distance_m <= model.collision_m,
+                draws=draws,
+            )
+        )

@@ -1,0 +1,13 @@
+"""Whether a scene's parked vehicles are read: the dataset's choice."""
+
+from __future__ import annotations
+
+from uavsim.ingredients.parked.records import ParkedPlan
+from uavsim.plan.ingredients import ScenePlanner, TownPlan
+
+__all__ = ["planner"]
+
+
+def planner(town: TownPlan) -> ScenePlanner | None:
+    """Return the same for each scene; none where the dataset does not label them."""
+    return (lambda _: ParkedPlan()) if town.block.label_parked else None

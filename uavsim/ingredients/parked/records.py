@@ -1,0 +1,12 @@
+"""What a plan says of parked vehicles."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["ParkedPlan"]
+
+
+@dataclass(frozen=True, slots=True)
+class ParkedPlan:
+    """They are read when the scene begins; there is nothing to choose."""

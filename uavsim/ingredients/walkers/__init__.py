@@ -1,0 +1,22 @@
+"""Pedestrians under CARLA's walker controllers."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from uavsim.records.ingredients import ActorKind, Ingredient
+from uavsim.registry import Named
+
+__all__ = ["INGREDIENT"]
+
+_HERE: Final = "uavsim.ingredients.walkers"
+INGREDIENT: Final = Ingredient(
+    key="traffic",
+    block=Named("uavsim.ingredients.traffic.config:Traffic"),
+    always=True,
+    records=f"{_HERE}.records",
+    planner=Named(f"{_HERE}.plan:planner"),
+    kinds=(ActorKind(name="walker", label="pedestrian", origin_at_middle=True, control="walker"),),
+    spawn=Named(f"{_HERE}.carla:spawn"),
+    spawn_order=3,
+)

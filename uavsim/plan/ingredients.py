@@ -1,0 +1,96 @@
+"""What an ingredient is given to plan with: first the town of a dataset, then each scene of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from uavsim.config.dataset import DatasetConfig, TownShare
+from uavsim.config.library import Library
+from uavsim.config.load import Loaded
+from uavsim.config.town import TownConfig
+from uavsim.plan import numbering
+from uavsim.records.ingredients import INGREDIENTS
+from uavsim.records.plan import SwarmTrajectory
+from uavsim.records.sensors import SensorSpec
+
+__all__ = ["ScenePlanner", "SceneToFill", "TownPlan", "planners"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TownPlan:
+    """What the scenes of one town share.
+
+    Attributes:
+        dataset: of which they are.
+        library: where it names files.
+        block: what the dataset says of this ingredient.
+        share: what it says of this town.
+    """
+
+    dataset: Loaded[DatasetConfig]
+    library: Library
+    block: Any
+    share: TownShare
+    town: TownConfig
+    rig: tuple[SensorSpec, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SceneToFill:
+    """One scene, flown on paper, that gets its ingredients.
+
+    Attributes:
+        number: in the dataset.
+        turn: in its town, from 0.
+        weather: its name.
+        whole: the flight of as many samples as the dataset has.
+        swarm: the steps of it that are flown.
+    """
+
+    number: int
+    turn: int
+    weather: str
+    whole: SwarmTrajectory
+    swarm: SwarmTrajectory
+    dataset_seed: int
+
+    def rng(self, stream: str) -> np.random.Generator:
+        """Return the scene's own generator for a purpose."""
+        return numbering.scene_rng(self.dataset_seed, self.number, stream)
+
+    def seed(self, stream: str) -> int:
+        """Return the scene's own seed for a purpose."""
+        return numbering.scene_seed(self.dataset_seed, self.number, stream=stream)
+
+
+ScenePlanner: TypeAlias = Callable[[SceneToFill], object]
+"""Returns the record of the ingredient's plan, None where this scene has none of it."""
+
+
+def planners(
+    dataset: Loaded[DatasetConfig],
+    library: Library,
+    *,
+    share: TownShare,
+    town: TownConfig,
+    rig: tuple[SensorSpec, ...],
+) -> dict[str, ScenePlanner]:
+    """Return what plans each ingredient that a dataset asks for.
+
+    Raises:
+        ConfigError: what it says of one is not possible; it points at the line.
+    """
+    found: dict[str, ScenePlanner] = {}
+    for name in INGREDIENTS.names():
+        ingredient = INGREDIENTS.pick(name)
+        block = dataset.model.ingredients.block(ingredient.key) if ingredient.block is not None else None
+        if block is None or ingredient.planner is None:
+            continue
+        planner: ScenePlanner | None = ingredient.planner.load()(TownPlan(dataset, library, block, share, town, rig))
+        if planner is not None:
+            found[name] = planner
+    return found

@@ -1,0 +1,243 @@
+"""What may be in a scene: traffic, walkers, parked vehicles, a replayed recording, corner cases, intruders, and plug-ins.
+
+An ``Ingredient`` says everything about one of them by data and by dotted names; its parts live in one package of
+``uavsim/ingredients``, or of an installed package that names its object by an entry point of ``uavsim.ingredients``. The rooms
+ask the registry and branch on no name. This module imports none of the parts, so that whoever reads a plan needs no
+client of a simulator. docs/how-to-add-to-a-scene.md shows one made from the start.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Final, TypeAlias
+
+from uavsim.errors import DatasetError
+from uavsim.registry import Named, Registry
+
+__all__ = [
+    "INGREDIENTS",
+    "ActorKind",
+    "FileKind",
+    "Ingredient",
+    "Part",
+    "Used",
+    "actor_kind",
+    "file_kinds",
+    "has_props",
+    "ingredients_of",
+    "is_of_role",
+    "owner_of_kind",
+    "record_name",
+    "record_named",
+]
+
+Part: TypeAlias = Named[Any]
+"""A function, class or module's object of an ingredient, by its dotted name; each field below says its signature."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ActorKind:
+    """What other rooms need to know about the actors of one kind.
+
+    Attributes:
+        name: in ``ActorInfo.kind``.
+        written_as: the word for it in tables; "" is its name.
+        has_box: its actors get boxes, by their class.
+        label: class of an actor whose blueprint has none; None where base type and semantic tag tell it.
+        is_prop: a thing that stands: its class is one of the props', and its sides may be thin.
+        has_own_tag: pixels with its semantic tag are counted in masks, beside those of what moves.
+        is_of_town: no actor of the simulator but a part of the town: no actor id, and labelled only where a dataset asks.
+        is_lone: nothing is near it in an image: a single pixel of the mask says where it is.
+        is_parked: always ``vehicle.parked``.
+        is_ridden: a two-wheeler of it has a rider unless its role is ``parked``.
+        origin_at_middle: of its box; else at the box's foot.
+        may_hide: a replay may leave it out.
+        control: how it is driven: ``vehicle``, ``walker``, or None where it is placed and not driven.
+    """
+
+    name: str
+    written_as: str = ""
+    has_box: bool = True
+    label: str | None = None
+    is_prop: bool = False
+    has_own_tag: bool = False
+    is_of_town: bool = False
+    is_lone: bool = False
+    is_parked: bool = False
+    is_ridden: bool = False
+    origin_at_middle: bool = False
+    may_hide: bool = True
+    control: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileKind:
+    """A kind of YAML file that an ingredient brings.
+
+    Attributes:
+        folder: below ``flight_plans``; the kind's own name is its key in ``Ingredient.files``.
+        spoken: the word for such a file in messages.
+        model: the pydantic model.
+        check: ``(Loaded) -> Loaded``; refuses what the model alone cannot know.
+    """
+
+    folder: str
+    spoken: str
+    model: Part
+    check: Part | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ingredient:
+    """Something that a scene may hold.
+
+    Attributes:
+        key: of a dataset's YAML under which its block stands; several ingredients may share one.
+        block: what stands there: a type, or a pydantic model with defaults for ``always``; None where no dataset asks for it.
+        about: explains the key to editors.
+        always: a dataset without the key has the block's defaults; else it has no such ingredient.
+        records: module of its plan's records, which ``__all__`` names; the codec writes and reads them.
+        planner: ``(TownPlan) -> ScenePlanner | None`` of ``plan/ingredients.py``.
+        files: kinds of YAML files that it brings.
+        whole_scenes: its plans need the whole scene's flight, also where fewer samples are flown.
+        adds_objects: objects that UAV3D's profile does not have.
+        summary: ``(record) -> {column: value}``, columns of the table that ``uavsim plan`` prints.
+        summary_json: the same for ``uavsim plan --json``.
+        show: ``(dataset, plans, target, wide=) -> None``: prints more below that table; ``target`` is the plan's image.
+        show_json: ``(dataset, plans) -> {key: value}`` beside the scenes of ``--json``.
+        without: ``(record, actors, hidden, where) -> record``: its plan in a replay that hides some actors.
+        kinds: of its actors.
+        role: first word of the ``role_name`` of its actors that are props, by which a later client clears them away.
+        spawn: ``(SpawnContext, record) -> Spawned`` of ``simulate/carla/spawning.py``.
+        spawn_order: smaller ones spawn first; instance ids follow the registry's order.
+        stands_in: spawns in place of all others.
+        finish: ``(record, actor, info) -> info``: the last touch of each of its actors, a replay's too.
+        flight: ``(record) -> Motion | None`` of drones that do not fly the plan.
+        labels: ``(Recording, record) -> object`` that lands in ``SceneLabels.ingredients``.
+        tables: tuple of the ``Table`` objects that it adds to a dataset; their ``references`` tell validators what to check.
+        rows: ``(SceneLabels, record, tables) -> {table: rows}`` of them.
+    """
+
+    key: str
+    block: Part | None = None
+    about: str = ""
+    always: bool = False
+    records: str
+    planner: Part | None = None
+    files: Mapping[str, FileKind] = dataclasses.field(default_factory=dict)
+    whole_scenes: bool = False
+    adds_objects: bool = False
+    summary: Part | None = None
+    summary_json: Part | None = None
+    show: Part | None = None
+    show_json: Part | None = None
+    without: Part | None = None
+    kinds: tuple[ActorKind, ...] = ()
+    role: str = ""
+    spawn: Part | None = None
+    spawn_order: int = 5
+    stands_in: bool = False
+    finish: Part | None = None
+    flight: Part | None = None
+    labels: Part | None = None
+    tables: Part | None = None
+    rows: Part | None = None
+
+
+INGREDIENTS: Final[Registry[Ingredient]] = Registry(
+    "ingredients",
+    {
+        name: Named(f"uavsim.ingredients.{name}:INGREDIENT")
+        for name in ("traffic", "walkers", "corner_cases", "intruders", "parked", "replay")
+    },
+    expects=Ingredient,
+)
+"""In the order in which their actors are numbered."""
+
+
+@dataclass(frozen=True, slots=True)
+class Used:
+    """One ingredient of a scene, and the record of its plan."""
+
+    name: str
+    ingredient: Ingredient
+    record: Any
+
+
+def ingredients_of(records: Mapping[str, Any]) -> list[Used]:
+    """Return what a scene holds, in the registry's order.
+
+    Args:
+        records: of ``ScenePlan.ingredients``.
+
+    Raises:
+        UnknownNameError: the package of one is not installed.
+    """
+    strangers = [name for name in records if name not in INGREDIENTS.builtin]
+    order = [name for name in INGREDIENTS.builtin if name in records] + sorted(strangers)
+    return [Used(name, INGREDIENTS.pick(name), records[name]) for name in order]
+
+
+def has_props(records: Mapping[str, Any]) -> bool:
+    """Tell whether a scene may have boxes of props, whose classes ordinary traffic does not have."""
+    return any(kind.is_prop for used in ingredients_of(records) for kind in used.ingredient.kinds)
+
+
+def _every() -> Iterator[tuple[str, Ingredient]]:
+    return ((name, INGREDIENTS.pick(name)) for name in INGREDIENTS.names())
+
+
+@cache
+def owner_of_kind(kind: str) -> tuple[str, ActorKind]:
+    """Return the ingredient whose actors are of a kind, by name, and what it says of the kind.
+
+    Raises:
+        DatasetError: none has such actors.
+    """
+    for name, ingredient in _every():
+        for own in ingredient.kinds:
+            if own.name == kind:
+                return name, own
+    raise DatasetError(f"no ingredient has actors of kind {kind!r}; install the package that the scene was made with")
+
+
+def actor_kind(kind: str) -> ActorKind:
+    """Return what is said of actors of a kind; ``owner_of_kind`` names the errors."""
+    return owner_of_kind(str(kind))[1]  # a foreign recording may hold anything there
+
+
+def is_of_role(role_name: str) -> bool:
+    """Tell whether a prop's ``role_name`` is that of an ingredient's actors, not of other people's props."""
+    return any(ingredient.role and role_name.partition(" ")[0] == ingredient.role for _, ingredient in _every())
+
+
+def file_kinds() -> dict[str, FileKind]:
+    """Return every kind of file that ingredients bring, by name."""
+    return {kind: file for _, ingredient in _every() for kind, file in ingredient.files.items()}
+
+
+# ---------------------------------------------------------------------- the codec's view of plans
+@cache
+def _records_of(name: str) -> dict[str, type]:
+    module = INGREDIENTS.pick(name).records
+    names: Part = Named(f"{module}:__all__")
+    parts: dict[str, Part] = {word: Named(f"{module}:{word}") for word in names.load()}
+    found = {word: part.load() for word, part in parts.items()}
+    return {word: one for word, one in found.items() if isinstance(one, type) and dataclasses.is_dataclass(one)}
+
+
+def record_name(record: type) -> str | None:
+    """Return the name under which a plan's record is written, ``corner_cases.CasePart``; None where it is of no ingredient."""
+    for name in INGREDIENTS.names():
+        if _records_of(name).get(record.__name__) is record:
+            return f"{name}.{record.__name__}"
+    return None
+
+
+def record_named(name: str) -> type | None:
+    """Return the record of a name as ``record_name`` gives it; None where no installed ingredient has it."""
+    owner, _, record = name.partition(".")
+    return _records_of(owner).get(record) if owner in INGREDIENTS.names() else None

@@ -1,0 +1,156 @@
+"""Who senses and with what: agents, the sensors that they carry, and what is particular to each kind of sensor.
+
+A sensor is a place on an agent at which one or more modalities (``records/modalities.py``) are read: a camera's image, mask
+and depth share one pose, one channel and one set of parameters.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Final, Literal, Protocol
+
+import numpy as np
+
+from uavsim.errors import InputError
+from uavsim.geometry import pinhole, unreal
+from uavsim.geometry.frames import FLU_SE3_OPTICAL
+from uavsim.geometry.se3 import SE3
+from uavsim.typing import FloatArray
+
+__all__ = ["Agent", "AgentKind", "CameraParams", "LidarParams", "Sensor", "SensorParams", "SensorSpec"]
+
+AgentKind = Literal["drone", "vehicle", "roadside"]
+_LETTER: Final[dict[str, str]] = {"drone": "", "vehicle": "v", "roadside": "r"}
+
+
+@dataclass(frozen=True, slots=True)
+class Agent:
+    """Who carries sensors.
+
+    Attributes:
+        number: counts the agents of a kind; drone 0 is the centre of its formation.
+        kind: says where the agent's pose comes from, and which rig it carries.
+        body: blueprint that shows it to the other agents; "" where nothing does.
+    """
+
+    number: int
+    kind: AgentKind = "drone"
+    body: str = ""
+
+    @property
+    def id(self) -> str:
+        """Return the end of its channels' names: ``0`` of a drone, ``v1`` of a vehicle, ``r0`` of a roadside unit."""
+        return f"{_LETTER[self.kind]}{self.number}"
+
+
+class SensorParams(Protocol):
+    """What a kind of sensor needs: a frozen dataclass, of which the values travel with the plan.
+
+    Attributes:
+        prefix: begins the channels' names.
+        is_optical: the data are in a camera's frame (x right, y down, z forward), else in the sensor's own flu.
+    """
+
+    prefix: ClassVar[str]
+    is_optical: ClassVar[bool]
+
+
+@dataclass(frozen=True, slots=True)
+class CameraParams:
+    """A pinhole camera.
+
+    Attributes:
+        fov_deg: horizontal.
+    """
+
+    prefix: ClassVar[str] = "CAMERA"
+    is_optical: ClassVar[bool] = True
+
+    width_px: int
+    height_px: int
+    fov_deg: float
+
+    @property
+    def intrinsic(self) -> FloatArray:
+        """The (3, 3) matrix from optical points to pixels."""
+        return pinhole.intrinsic(width_px=self.width_px, height_px=self.height_px, fov_deg=self.fov_deg)
+
+
+@dataclass(frozen=True, slots=True)
+class LidarParams:
+    """A lidar; each tick is one whole turn.
+
+    Attributes:
+        channels: beams, spread evenly between the two angles.
+        points_per_second: of all beams together; a turn has ``points_per_second / rotation_hz``.
+        rotation_hz: turns a second: one over the step.
+        upper_fov_deg: elevation of the highest beam; ``lower_fov_deg`` of the lowest.
+    """
+
+    prefix: ClassVar[str] = "LIDAR"
+    is_optical: ClassVar[bool] = False
+
+    channels: int
+    range_m: float
+    points_per_second: int
+    rotation_hz: float
+    upper_fov_deg: float
+    lower_fov_deg: float
+
+
+@dataclass(frozen=True, slots=True)
+class SensorSpec:
+    """One sensor of a rig, the same on every agent that carries the rig.
+
+    Attributes:
+        name: ``FRONT``, or any word of A-Z, 0-9 and _; "" for the only one of its kind.
+        mount_t_m: (x, y, z) in the agent's flu frame, metres.
+        mount_rpy_deg: CARLA's (roll, pitch, yaw) of the mount, degrees: pitch -45 looks down, yaw +90 looks right.
+        params: of its kind.
+        modalities: what is read at this pose: names of ``records/modalities.py``, the channel's own file first.
+    """
+
+    name: str
+    mount_t_m: tuple[float, float, float]
+    mount_rpy_deg: tuple[float, float, float]
+    params: SensorParams
+    modalities: tuple[str, ...]
+
+    @property
+    def flu_SE3_mount(self) -> SE3:
+        """The mount: agent <- the sensor's own flu, whose x is where it looks."""
+        turn = unreal.map_q_flu_from_ue_euler(np.array(self.mount_rpy_deg, dtype=np.float64))
+        return SE3(turn, np.array(self.mount_t_m, dtype=np.float64))
+
+    @property
+    def flu_SE3_sensor(self) -> SE3:
+        """The mount: agent <- the frame of the sensor's data."""
+        return self.flu_SE3_mount @ FLU_SE3_OPTICAL if self.params.is_optical else self.flu_SE3_mount
+
+    @property
+    def camera(self) -> CameraParams:
+        """The parameters of a camera.
+
+        Raises:
+            InputError: it is another kind of sensor.
+        """
+        if not isinstance(self.params, CameraParams):
+            raise InputError(f"sensor {self.name or self.params.prefix} is no camera")
+        return self.params
+
+    def channel_of(self, agent: Agent) -> str:
+        """Name the channel as UAV3D does: ``CAMERA_FRONT_id_0``, ``LIDAR_id_0``."""
+        return "_".join(part for part in (self.params.prefix, self.name, "id", agent.id) if part)
+
+
+@dataclass(frozen=True, slots=True)
+class Sensor:
+    """One sensor of one agent."""
+
+    agent: Agent
+    spec: SensorSpec
+
+    @property
+    def channel(self) -> str:
+        """See ``SensorSpec.channel_of``."""
+        return self.spec.channel_of(self.agent)

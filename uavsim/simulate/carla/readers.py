@@ -1,0 +1,148 @@
+"""What CARLA's sensors want to be told and what their measurements mean: one ``CarlaReader`` for each modality.
+
+``Modality.carla`` names them; only a client's process imports this module. Measurements are those of CARLA's own client.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+
+from uavsim.errors import MissedTick
+from uavsim.images import events, points
+from uavsim.images.points import Returns
+from uavsim.records.sensors import CameraParams, LidarParams
+from uavsim.typing import AnyArray
+
+__all__ = ["CarlaReader", "Memory", "bgra", "camera_reader"]
+
+Memory: TypeAlias = dict[str, float]
+"""What is kept of one sensor from measurement to measurement."""
+
+_DEPTH_RANGE_M: Final = 1000.0  # CARLA's 24-bit depth covers 0..1000 m
+_TURN_TOLERANCE_RAD: Final = 0.02  # float32 adds up over the ticks of a town
+_EVENT: Final = np.dtype([("x", "<u2"), ("y", "<u2"), ("elapsed_ns", "<i8"), ("brighter", "?")])
+_SEMANTIC_POINT: Final = np.dtype([("ue_m", "<f4", 3), ("cosine", "<f4"), ("actor", "<u4"), ("tag", "<u4")])
+_FLU_FROM_UE: Final = np.array([1, -1, 1], dtype=np.float32)  # the sensor's own frame is left-handed too
+
+
+@dataclass(frozen=True, slots=True)
+class CarlaReader:
+    """How CARLA gives a modality.
+
+    Attributes:
+        blueprint: what is spawned.
+        attributes: parameters -> attributes of the blueprint.
+        fault: measurement, parameters, memory of the sensor -> what shows that it is not the one asked for; "" when nothing.
+        read: measurement -> the array as captured.
+        optional: attributes that come and go between versions; those that are there are set.
+        every_tick: it measures at every tick, asked or not, so it waits where its rays meet nothing.
+    """
+
+    blueprint: str
+    attributes: Callable[[Any], Mapping[str, float]]
+    fault: Callable[[Any, Any, Memory], str]
+    read: Callable[[Any], AnyArray]
+    optional: Mapping[str, str] = field(default_factory=dict)
+    every_tick: bool = False
+
+
+def bgra(image: Any) -> AnyArray:
+    """Return the (H, W, 4) bytes of a CARLA image, not copied."""
+    return np.frombuffer(image.raw_data, dtype=np.uint8).reshape(image.height, image.width, 4)
+
+
+def _camera_attributes(camera: CameraParams) -> dict[str, float]:
+    return {
+        "image_size_x": camera.width_px,
+        "image_size_y": camera.height_px,
+        "fov": camera.fov_deg,
+        "sensor_tick": 0.0,
+    }
+
+
+def _other_image(image: Any, camera: CameraParams, _: Memory) -> str:
+    if (image.width, image.height) != (camera.width_px, camera.height_px) or abs(image.fov - camera.fov_deg) > 1e-3:
+        return f"came as {image.width}x{image.height} fov {image.fov}"
+    return ""
+
+
+def camera_reader(blueprint: str, read: Callable[[Any], AnyArray], **optional: str) -> CarlaReader:
+    """Return the reader of a modality of a camera; ``optional`` are attributes that come and go between versions."""
+    return CarlaReader(blueprint, _camera_attributes, _other_image, read, optional)
+
+
+def _depth_m(image: Any) -> AnyArray:
+    code = bgra(image)
+    number = code[..., 2].astype(np.float32) + code[..., 1] * np.float32(256) + code[..., 0] * np.float32(65536)
+    return number * np.float32(_DEPTH_RANGE_M / (2**24 - 1))
+
+
+def _flow_px(image: Any) -> AnyArray:
+    """CARLA sends Unreal's velocity buffer: clip space (-1 to 1), right and up, now less then, cut off at -2 and 2."""
+    clip = np.frombuffer(image.raw_data, dtype=np.float32).reshape(image.height, image.width, 2)
+    return clip * np.array([image.width / 2, -image.height / 2], dtype=np.float32)
+
+
+def _events(measurement: Any) -> AnyArray:
+    """CARLA stamps events with the time since the server's start; here it is the time from the image's own stamp."""
+    raw = np.frombuffer(measurement.raw_data, dtype=_EVENT)
+    changes = np.empty(len(raw), dtype=events.EVENT)
+    changes["x"], changes["y"], changes["p"] = raw["x"], raw["y"], raw["brighter"]
+    changes["t_ns"] = raw["elapsed_ns"] - round(measurement.timestamp * 1e9)
+    return changes
+
+
+def _lidar_attributes(lidar: LidarParams) -> dict[str, float]:
+    return {
+        "channels": lidar.channels,
+        "range": lidar.range_m,
+        "points_per_second": lidar.points_per_second,
+        "rotation_frequency": lidar.rotation_hz,
+        "upper_fov": lidar.upper_fov_deg,
+        "lower_fov": lidar.lower_fov_deg,
+        "horizontal_fov": 360.0,
+        "sensor_tick": 0.0,
+    }
+
+
+def _other_turn(measurement: Any, lidar: LidarParams, memory: Memory) -> str:
+    """After whole turns a lidar's head is where it was."""
+    if int(measurement.channels) != lidar.channels:
+        return f"has {measurement.channels} beams, not {lidar.channels}"
+    angle_rad = float(measurement.horizontal_angle)
+    turned_rad = math.remainder(angle_rad - memory.setdefault("first_angle_rad", angle_rad), math.tau)
+    if abs(turned_rad) > _TURN_TOLERANCE_RAD:
+        return f"made no whole turns since its first: it is {math.degrees(turned_rad):.1f} degrees farther"
+    return ""
+
+
+def _returns(measurement: Any) -> Returns:
+    """Read a ``SemanticLidarMeasurement``: points come beam by beam, the highest first.
+
+    A semantic lidar measures no intensity; the cosine of the angle at which the ray meets the surface takes its place.
+    """
+    raw = np.frombuffer(measurement.raw_data, dtype=_SEMANTIC_POINT)
+    channels = int(measurement.channels)
+    counts = [int(measurement.get_point_count(channel)) for channel in range(channels)]
+    if sum(counts) != len(raw):
+        raise MissedTick(f"a lidar's beams have {sum(counts)} points, the measurement {len(raw)}")
+    returns = np.zeros(len(raw), dtype=points.RETURN)
+    returns["flu_m"] = raw["ue_m"] * _FLU_FROM_UE
+    returns["intensity"] = 255 * np.abs(raw["cosine"])
+    returns["ring"] = np.repeat(np.arange(channels)[::-1], counts)
+    returns["actor"], returns["tag"] = raw["actor"], raw["tag"]
+    return returns
+
+
+RGB: Final = camera_reader("sensor.camera.rgb", bgra, motion_blur_intensity="0.0")  # cameras jump
+INSTANCE: Final = camera_reader("sensor.camera.instance_segmentation", bgra)
+DEPTH: Final = camera_reader("sensor.camera.depth", _depth_m)
+SEMANTIC: Final = camera_reader("sensor.camera.semantic_segmentation", lambda image: bgra(image)[..., 2])
+OPTICAL_FLOW: Final = camera_reader("sensor.camera.optical_flow", _flow_px)
+EVENTS: Final = camera_reader("sensor.camera.dvs", _events)
+LIDAR: Final = CarlaReader("sensor.lidar.ray_cast_semantic", _lidar_attributes, _other_turn, _returns, every_tick=True)

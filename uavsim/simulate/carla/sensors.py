@@ -1,0 +1,192 @@
+"""The sensors of all agents in CARLA, spawned once and moved (a ``SensorPort``).
+
+Creating and destroying thousands of cameras crashes CARLA servers, so a rig's sensors live as long as the town. Each
+measurement is held against the tick and the pose that were asked for before anybody sees what is in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import carla
+import numpy as np
+
+from uavsim.errors import MissedTick, SimulatorError
+from uavsim.geometry import unreal
+from uavsim.records.modalities import Modality, ordered
+from uavsim.records.plan import ScenePlan
+from uavsim.records.sensors import Sensor
+from uavsim.registry import Named
+from uavsim.simulate.carla.inbox import Inbox, SensorsPending
+from uavsim.simulate.carla.readers import CarlaReader, Memory
+from uavsim.simulate.carla.world import CarlaWorld
+from uavsim.simulate.ports import Reading, SceneTraffic, SensorPose, TickState
+
+__all__ = ["CarlaSensors"]
+
+_LOCATION_TOLERANCE_M = 2e-3
+_ANGLE_TOLERANCE_RAD = 1e-3
+_PARKED_UE_M = (8000.0, 8000.0, 3000.0)  # farther from any town than a lidar reaches
+
+
+@dataclass(slots=True, eq=False)
+class _Spawned:
+    """One actor in CARLA: one modality of one sensor."""
+
+    sensor: Sensor
+    modality: Modality
+    reader: CarlaReader
+    actor: carla.Sensor
+    memory: Memory = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        return f"{self.sensor.channel} {self.modality.name}"
+
+
+class CarlaSensors:
+    """The sensors of a plan's agents."""
+
+    def __init__(self, world: CarlaWorld, *, deadline_s: float = 30.0) -> None:
+        """Use ``world`` to spawn and move; a tick's measurements must all be here within ``deadline_s``."""
+        self._world = world
+        self._deadline_s = deadline_s
+        self._built_for: tuple[int, tuple[Sensor, ...]] | None = None
+        self._spawned: list[_Spawned] = []
+        self._silent: set[int] = set()  # sensors that send nothing for the next image
+        self._inbox = Inbox()  # of the tick that is captured next, or was last
+        self._inbox.close()  # lidars measure at every tick, also at those that nobody reads
+        self._poses: list[SensorPose] = []
+
+    def begin(self, plan: ScenePlan, *, traffic: SceneTraffic) -> None:
+        """See ``SensorPort``."""
+        del traffic
+        wanted = (self._world.generation, plan.sensors)
+        if wanted == self._built_for:
+            self._renew()
+            return
+        if self._spawned and self._built_for is not None and self._built_for[0] == self._world.generation:
+            self._world.destroy([spawned.actor for spawned in self._spawned])
+        self._spawned, self._silent = [], set()
+        for sensor in plan.sensors:
+            for modality in ordered(sensor.spec.modalities):
+                reader = _reader_of(modality)
+                actor = self._spawn(len(self._spawned), sensor, modality, reader)
+                self._spawned.append(_Spawned(sensor, modality, reader, actor))
+        self._park()
+        self._built_for = wanted
+
+    def _spawn(self, index: int, sensor: Sensor, modality: Modality, reader: CarlaReader) -> carla.Sensor:
+        def on_measurement(measurement: Any) -> None:
+            self._inbox.put(index, measurement)
+
+        if modality.remembers:
+            self._silent.add(index)
+        attributes = reader.attributes(sensor.spec.params)
+        return self._world.spawn_sensor(
+            reader.blueprint, attributes, optional=reader.optional, on_measurement=on_measurement
+        )
+
+    def _renew(self) -> None:
+        """Spawn sensors anew whose measurements depend on what they saw in the scene before."""
+        for index, spawned in enumerate(self._spawned):
+            if spawned.modality.remembers:
+                self._world.destroy([spawned.actor])
+                spawned.memory.clear()
+                spawned.actor = self._spawn(index, spawned.sensor, spawned.modality, spawned.reader)
+
+    def place(self, poses: Sequence[SensorPose]) -> None:
+        """See ``SensorPort``."""
+        self._inbox = Inbox()
+        by_sensor = {pose.sensor: pose for pose in poses}
+        self._poses = [by_sensor[spawned.sensor] for spawned in self._spawned]
+        self._world.move(
+            [spawned.actor.id for spawned in self._spawned],
+            np.stack([pose.ue_location_m for pose in self._poses]),
+            np.array([pose.ue_euler_deg for pose in self._poses]),
+        )
+
+    def collect(self, state: TickState) -> SensorsPending:
+        """See ``SensorPort``."""
+        silent, self._silent = self._silent, set()
+        pending = SensorsPending(
+            self._inbox,
+            frame=state.frame,
+            names=[spawned.name for spawned in self._spawned],
+            silent=silent,
+            deadline_s=self._deadline_s,
+            proven=partial(self._proven, state=state),
+        )
+        self._park()
+        return pending
+
+    def _proven(self, measurements: Sequence[Any], *, state: TickState) -> list[Reading]:
+        self._check(measurements, state)
+        return [_reading(*pair) for pair in zip(self._spawned, measurements, strict=True)]
+
+    def _park(self) -> None:
+        """Send away what measures at every tick: rays that hit something are expensive."""
+        ids = [spawned.actor.id for spawned in self._spawned if spawned.reader.every_tick]
+        if ids:
+            self._world.move(ids, np.tile(_PARKED_UE_M, (len(ids), 1)), np.zeros((len(ids), 3)))
+
+    def _check(self, measurements: Sequence[Any], state: TickState) -> None:
+        """Refuse measurements whose pose, parameters or time are not those asked for.
+
+        Angles are compared as rotations: at pitch -90 yaw and roll are one angle written in two ways.
+        """
+        taken = [index for index, measurement in enumerate(measurements) if measurement is not None]
+        poses = [self._poses[index] for index in taken]
+        got = np.array([_pose_row(measurements[index]) for index in taken])
+        wanted_m = np.stack([pose.ue_location_m for pose in poses])
+        wanted_q = np.stack([pose.map_SE3_optical.quat_wxyz for pose in poses])
+        got_q = unreal.map_q_optical_from_ue_euler(got[:, 3:6])
+        off_m = np.linalg.norm(got[:, :3] - wanted_m, axis=1)
+        # 1 - |<p, q>| = angle^2 / 8 for small angles; NaN fails both comparisons
+        off_q = 1.0 - np.abs(np.sum(wanted_q * got_q, axis=1))
+        good = (off_m <= _LOCATION_TOLERANCE_M) & (off_q <= _ANGLE_TOLERANCE_RAD**2 / 8)
+        if not good.all():
+            bad = int(np.flatnonzero(~good)[0])
+            raise MissedTick(
+                f"tick {state.frame}: {self._spawned[taken[bad]].name} was taken {off_m[bad]:.3f} m and "
+                f"{np.degrees(np.sqrt(8 * max(off_q[bad], 0))):.3f} degrees from the pose asked for"
+            )
+        for index in taken:
+            spawned, measurement = self._spawned[index], measurements[index]
+            if fault := spawned.reader.fault(measurement, spawned.sensor.spec.params, spawned.memory):
+                raise MissedTick(f"tick {state.frame}: {spawned.name} {fault}")
+            if abs(measurement.timestamp - state.elapsed_s) > 1e-6:
+                raise MissedTick(
+                    f"tick {state.frame}: {spawned.name} is stamped {measurement.timestamp}, not {state.elapsed_s}"
+                )
+
+    def close(self) -> None:
+        """See ``SensorPort``."""
+        if self._spawned:
+            self._world.destroy([spawned.actor for spawned in self._spawned])
+        self._spawned, self._built_for = [], None
+
+
+def _reader_of(modality: Modality) -> CarlaReader:
+    if not modality.carla:
+        raise SimulatorError(f"CARLA has no sensor {modality.name}")
+    reader: object = Named(modality.carla).load()
+    if not isinstance(reader, CarlaReader):
+        raise SimulatorError(f"sensor {modality.name}: {modality.carla} is no CarlaReader")
+    return reader
+
+
+def _reading(spawned: _Spawned, measurement: Any) -> Reading:
+    modality = spawned.modality
+    if measurement is None:
+        assert modality.unknown is not None, "what sends nothing at first says what stands for it"
+        return Reading(spawned.sensor.channel, modality.name, modality.unknown(spawned.sensor.spec.params), None)
+    return Reading(spawned.sensor.channel, modality.name, spawned.reader.read(measurement), measurement)
+
+
+def _pose_row(image: Any) -> tuple[float, ...]:
+    p, r = image.transform.location, image.transform.rotation
+    return (p.x, p.y, p.z, r.roll, r.pitch, r.yaw)

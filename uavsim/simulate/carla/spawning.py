@@ -1,0 +1,95 @@
+"""What an ingredient is given to spawn its actors in a CARLA world, and what it gives back. Imports no vendor."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import carla
+import numpy as np
+
+from uavsim.records.motion import TickMotion
+from uavsim.records.plan import ScenePlan
+from uavsim.records.recording import ActorInfo, ActorStates
+from uavsim.simulate.carla.read import NOTHING_PARKED, Parked
+
+__all__ = ["SpawnContext", "Spawned"]
+
+
+@dataclass(slots=True, eq=False)
+class SpawnContext:
+    """One scene that is being populated.
+
+    Attributes:
+        client: of CARLA.
+        world: of that client.
+        plan: of the scene.
+        map_name: of the loaded town.
+        pass_a_tick: after it the client knows what was spawned.
+        traffic_manager: starts the Traffic Manager where there is none, and returns it.
+        kept_free: locations, and the metres around each in which no vehicle may start.
+    """
+
+    client: carla.Client
+    world: carla.World
+    plan: ScenePlan
+    map_name: str
+    pass_a_tick: Callable[[], object]
+    traffic_manager: Callable[[], carla.TrafficManager]
+    kept_free: list[tuple[carla.Location, float]] = field(default_factory=list)
+    _rngs: dict[int, np.random.Generator] = field(default_factory=dict)
+
+    def rng(self, stream: int) -> np.random.Generator:
+        """Return the scene's generator of a stream, the same one whoever asks."""
+        return self._rngs.setdefault(stream, np.random.default_rng([self.plan.seed, stream]))
+
+
+@dataclass(slots=True, eq=False)
+class Spawned:
+    """What one ingredient has in the world; one that does more than stand or drive by itself overrides a method.
+
+    Attributes:
+        kind: of its actors.
+        actor_ids: of the simulator, in the order in which they are numbered.
+        helpers: further actors that get no labels, as walkers' controllers.
+        counts: what is told of the scene: (asked for, spawned) by ``vehicles`` or ``walkers``.
+        instance_of: actor id -> instance id where they are given; else they are numbered.
+    """
+
+    proves: ClassVar[bool] = False
+    """``proven`` compares what the simulator shows with what was recorded."""
+
+    kind: str = ""
+    actor_ids: Sequence[int] = ()
+    helpers: Sequence[int] = ()
+    counts: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    instance_of: Mapping[int, int] | None = None
+
+    def kind_of(self, actor: carla.Actor) -> str:
+        """Return the kind of one of its actors."""
+        del actor
+        return self.kind
+
+    def know(self, infos: Mapping[int, ActorInfo]) -> None:
+        """Take what the simulator says of all actors, by actor id."""
+
+    def scenery(self, first_instance_id: int) -> Parked:
+        """Return parts of the town that are labelled as actors; theirs are the next instance ids."""
+        del first_instance_id
+        return NOTHING_PARKED
+
+    def before_tick(self, step: int) -> None:
+        """Put things where they are at a step, in the next tick."""
+
+    def proven(self, states: ActorStates, motion: TickMotion) -> ActorStates:
+        """Return the states of a tick, compared with what they must be.
+
+        Raises:
+            MissedTick: they are others.
+        """
+        del motion
+        return states
+
+    def clear(self) -> None:
+        """Give back what is not an actor of the scene; its actors are destroyed by the world."""
