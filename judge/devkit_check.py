@@ -1,4 +1,4 @@
-"""Let the unmodified nuScenes devkit judge a strict data set; prints one JSON report.
+"""Let the unmodified nuScenes devkit judge a strict dataset; prints one JSON report.
 
     .venv-judge/bin/python judge/devkit_check.py DATAROOT VERSION [--split NAME] [--renders N --images FOLDER]
 

@@ -1,7 +1,7 @@
-"""Run the official devkit's DetectionEval and TrackingEval, unmodified, on a data set's own split.
+"""Run the official devkit's DetectionEval and TrackingEval, unmodified, on a dataset's own split.
 
 Runs in the judge's environment. The devkit takes a custom split only from ``<version>/splits.json``; to evaluate scenes
-that no split lists, the data set is shown to it through a folder of links with a split of our own.
+that no split lists, the dataset is shown to it through a folder of links with a split of our own.
 """
 
 from __future__ import annotations

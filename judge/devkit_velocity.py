@@ -20,7 +20,7 @@ VELOCITY_FIELDS = ("uav_velocity", "uav_velocity_map_mps", "velocity")
 def velocities(nusc: NuScenes, _: argparse.Namespace) -> dict[str, Any]:
     """Compare ``box_velocity`` with the simulator's velocity that the annotation carries.
 
-    The devkit gives nan where samples are more than 1.5 s apart, which is its default and not its limit: data sets with
+    The devkit gives nan where samples are more than 1.5 s apart, which is its default and not its limit: datasets with
     slower keyframes are asked for with their own step. Their velocities must be finite; how far a mean over two such steps
     is from the velocity in their middle is told, but says nothing of either, for cars stop and go within one.
     """

@@ -1,4 +1,4 @@
-"""Let UAV3D's own, unmodified code judge a data set in the uav3d dialect; prints one JSON report.
+"""Let UAV3D's own, unmodified code judge a dataset in the uav3d dialect; prints one JSON report.
 
     .venv-judge/bin/python judge/uav3d_check.py UAV3D_FOLDER DATAROOT VERSION [--infos FOLDER] [--images FOLDER]
 
@@ -322,7 +322,7 @@ def main() -> int:
     """Run the checks; an exception in their code is that check's failure, told as it is."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", help="checkout of UAV3D")
-    parser.add_argument("dataroot", help="data set in the uav3d dialect")
+    parser.add_argument("dataroot", help="dataset in the uav3d dialect")
     parser.add_argument("version", choices=sorted(EVAL_SETS))
     parser.add_argument("--infos", help="our uav3d_infos_*.pkl, to be compared with theirs")
     parser.add_argument("--images", help="keep drawings by their draw_boxes here")

@@ -1,6 +1,6 @@
 """Compile what numba compiles on first use: python -m tests.compiled. Once a machine; a test need not wait for it then.
 
-A simulator that serves both ports compiles its kernels before it listens; writing and validating a small data set compiles the
+A simulator that serves both ports compiles its kernels before it listens; writing and validating a small dataset compiles the
 pipeline's.
 """
 

@@ -1,4 +1,4 @@
-"""Data sets on disk for tests of whatever reads them."""
+"""Datasets on disk for tests of whatever reads them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from uavsim.records.recording import Recording
 
 
 def make_dataset(root: Path, *, scenes: int = 2, second_split: str = "uav_val", **choices) -> Path:
-    """Make a strict data set ``root`` of made-up scenes; the first is in uav_train, the others in uav_val."""
+    """Make a strict dataset ``root`` of made-up scenes; the first is in uav_train, the others in uav_val."""
     fragments = []
     for index in range(scenes):
         recording = make_recording(
@@ -30,7 +30,7 @@ def make_dataset(root: Path, *, scenes: int = 2, second_split: str = "uav_val", 
 
 
 def put_scene(root: Path, recording: Recording) -> bytes:
-    """Move a recording's images into a data set; returns the scene's packed rows, and leaves nothing of its folder."""
+    """Move a recording's images into a dataset; returns the scene's packed rows, and leaves nothing of its folder."""
     fragment = pack_fragment(scene_fragment(annotate(recording)))
     for old, new in {**final_paths(recording), **write_lidar_files(recording)}.items():
         (root / new).parent.mkdir(parents=True, exist_ok=True)
@@ -40,7 +40,7 @@ def put_scene(root: Path, recording: Recording) -> bytes:
 
 
 def in_uav3d(strict: Path, folder: Path) -> Path:
-    """Convert a data set into the other dialect; returns its root in ``folder``."""
+    """Convert a dataset into the other dialect; returns its root in ``folder``."""
     convert(strict, folder / "uav3d", dialect="uav3d")
     return folder / "uav3d"
 

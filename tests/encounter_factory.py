@@ -107,7 +107,7 @@ def make_encounter(folder: Path, *, above_m: float = 30.0, planned: bool = True,
 
 
 def make_encounter_dataset(root: Path, *, heights_m: tuple[float, ...] = (30.0, -25.0)) -> Path:
-    """Make a strict data set of one scene a height of the aeroplane above the drone."""
+    """Make a strict dataset of one scene a height of the aeroplane above the drone."""
     assemble(
         root,
         [

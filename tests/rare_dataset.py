@@ -1,4 +1,4 @@
-"""A made-up street with a bicycle on a car's roof and a cone beside it, as a data set on disk."""
+"""A made-up street with a bicycle on a car's roof and a cone beside it, as a dataset on disk."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def movers() -> list[Mover]:
 
 
 def make_rare(root: Path, *, cameras: tuple[str, ...] = ("FRONT", "BOTTOM")) -> Path:
-    """Make a strict data set of one scene."""
+    """Make a strict dataset of one scene."""
     return make_dataset(
         root,
         scenes=1,

@@ -55,7 +55,7 @@ def test_messages_of_a_page_are_those_of_the_code(name: str) -> None:
 
 
 def test_the_first_message_is_the_programs_own() -> None:
-    with pytest.raises(UnknownNameError) as wrong:  # its pattern has a gap for "data set" and fits any word
+    with pytest.raises(UnknownNameError) as wrong:  # its pattern has a gap for "dataset" and fits any word
         Library.of().dataset("smok")
     assert quoted("troubleshooting.md")[0] == str(wrong.value)
 

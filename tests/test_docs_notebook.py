@@ -13,7 +13,7 @@ import pytest
 from tests.dataset_factory import make_dataset
 
 ROOT = Path(__file__).parents[1]
-NOTEBOOK = ROOT / "docs/look-at-a-data-set.ipynb"
+NOTEBOOK = ROOT / "docs/look-at-a-dataset.ipynb"
 READERS = ROOT / ".venv-readers/bin/python"
 RUN = """
 import sys, nbformat

@@ -1,4 +1,4 @@
-"""Simulated data for multi-drone perception: make data sets, and read them as arrays. docs/python.md describes the names.
+"""Simulated data for multi-drone perception: make datasets, and read them as arrays. docs/python.md describes the names.
 
 Names are imported when they are first used, so that ``import uavsim`` costs nothing.
 """

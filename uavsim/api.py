@@ -31,26 +31,26 @@ def generate(
     check: bool = True,
     quiet: bool = True,
 ) -> Result:
-    """Fly a data set as ``uavsim generate`` does; what was interrupted continues.
+    """Fly a dataset as ``uavsim generate`` does; what was interrupted continues.
 
     Args:
         dataset: name in ``flight_plans/datasets``, or a YAML file.
         out: folder, or an object store's URL.
-        towns: by default all of the data set.
-        scenes: numbers in the data set, ``0-4,7``; by default all.
-        samples: keyframes of a scene, instead of the data set's.
-        seed: instead of the data set's.
-        topology: simulator set-up, instead of the data set's.
-        formation: instead of the data set's.
-        rig: instead of the data set's.
-        weather: instead of the data set's.
+        towns: by default all of the dataset.
+        scenes: numbers in the dataset, ``0-4,7``; by default all.
+        samples: keyframes of a scene, instead of the dataset's.
+        seed: instead of the dataset's.
+        topology: simulator set-up, instead of the dataset's.
+        formation: instead of the dataset's.
+        rig: instead of the dataset's.
+        weather: instead of the dataset's.
         simulators: ``mock`` (the default) or ``HOST:CARLA_PORT[:AIRSIM_PORT]``.
         force: fly anew what is committed.
         check: let the validator look at the result.
         quiet: print no progress.
 
     Returns:
-        How the run ended; every scene that was asked for is in the data set.
+        How the run ended; every scene that was asked for is in the dataset.
 
     Raises:
         InputError: before anything is started or written.

@@ -11,7 +11,7 @@ UavsimError                     1
 |   |   `-- MissedTick          3   an image or state that is not of the tick asked for
 |   |-- SceneVoid               3   the scene cannot be used as flown (a drone left its formation, ...)
 |   `-- StorageError            3   disk full, read-only, not ours
-|-- DatasetError                4   a data set that is not valid
+|-- DatasetError                4   a dataset that is not valid
 `-- FrameError                  1   our own mistake: a reflection or a wrong shape where a rotation belongs
 """
 
@@ -87,7 +87,7 @@ class StorageError(SystemFailure):
 
 
 class DatasetError(UavsimError):
-    """A data set is not valid."""
+    """A dataset is not valid."""
 
     exit_code: ClassVar[int] = 4
 

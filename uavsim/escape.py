@@ -1,6 +1,6 @@
 """Text of others where it is shown: one function for each target, so that it stays text.
 
-Names, towns, categories and reasons come from data sets that anybody may have written. Pages of Jinja escape by themselves.
+Names, towns, categories and reasons come from datasets that anybody may have written. Pages of Jinja escape by themselves.
 """
 
 from __future__ import annotations

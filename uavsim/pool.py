@@ -18,7 +18,7 @@ __all__ = ["in_order"]
 
 T = TypeVar("T")
 R = TypeVar("R")
-_AHEAD: Final = 8  # tasks in flight for each worker: keeps memory flat on big data sets
+_AHEAD: Final = 8  # tasks in flight for each worker: keeps memory flat on big datasets
 
 
 def in_order(work: Callable[[T], R], tasks: Iterable[T], *, workers: int) -> Iterator[R]:

@@ -1,6 +1,6 @@
 """What reaches the terminal: text is text, never an escape sequence and never markup, wherever it comes from.
 
-File names, reasons and categories come from data sets that anybody may have written. ``Screen`` is the only console of
+File names, reasons and categories come from datasets that anybody may have written. ``Screen`` is the only console of
 uavsim: it prints strings as they are, control characters spelled out; colour is given by ``line`` alone.
 """
 

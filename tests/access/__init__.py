@@ -1,1 +1,1 @@
-"""What ``uavsim.open`` gives: arrays held against masks, both dialects, data sets of others."""
+"""What ``uavsim.open`` gives: arrays held against masks, both dialects, datasets of others."""

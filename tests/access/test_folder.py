@@ -89,7 +89,7 @@ def test_scenes_in_any_order(strict: Path) -> None:
         data.scene("scene_1")
 
 
-def test_a_data_set_of_others_has_what_it_tells(foreign: Path) -> None:
+def test_a_dataset_of_others_has_what_it_tells(foreign: Path) -> None:
     data = uavsim.open(foreign)
     assert data.missing == {}
     assert data.maps == {}
@@ -116,10 +116,10 @@ def test_what_is_missing_is_named_and_the_rest_works(foreign: Path, tmp_path: Pa
         uavsim.open(tmp_path / "part")
 
 
-def test_folders_that_are_no_data_set(tmp_path: Path) -> None:
+def test_folders_that_are_no_dataset(tmp_path: Path) -> None:
     with pytest.raises(DatasetError, match="no such folder"):
         uavsim.open(tmp_path / "nowhere")
-    with pytest.raises(DatasetError, match="no data set"):
+    with pytest.raises(DatasetError, match="no dataset"):
         uavsim.open(tmp_path)
     (tmp_path / ".uavsim").mkdir()
     with pytest.raises(DatasetError, match="uavsim status"):

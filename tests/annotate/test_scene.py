@@ -87,7 +87,7 @@ def test_visibility_tokens_at_their_edges() -> None:
     assert levels.tolist() == [1, 1, 2, 2, 3, 3, 4, 4, 1]
 
 
-def test_the_same_again_and_from_the_data_set(recording: Recording, tmp_path: Path) -> None:
+def test_the_same_again_and_from_the_dataset(recording: Recording, tmp_path: Path) -> None:
     first, second = (scene_fragment(annotate(recording)).rows for _ in range(2))
     assert first == second
     root = make_dataset(tmp_path / "set", scenes=1, samples=2, drones=1, size_px=(64, 36))

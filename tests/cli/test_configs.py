@@ -47,9 +47,9 @@ def test_plan_shows_a_table_and_an_image(here, run):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["plan", "--dataset", "smok"], "error: unknown data set 'smok'; did you mean 'smoke'?"),
-        (["plan", "--dataset", "smoke"], "error: name a town of the data set 'smoke': Town10HD, Town03"),
-        (["plan"], "error: name a data set"),
+        (["plan", "--dataset", "smok"], "error: unknown dataset 'smok'; did you mean 'smoke'?"),
+        (["plan", "--dataset", "smoke"], "error: name a town of the dataset 'smoke': Town10HD, Town03"),
+        (["plan"], "error: name a dataset"),
         (
             ["plan", "--dataset", "smoke", "--town", "Town10HD", "--png", "plan.jpg"],
             "error: --png plan.jpg: a PNG image is written; give it a name that ends with .png",
@@ -76,7 +76,7 @@ def test_in_a_process_of_its_own(here):
     command = [sys.executable, "-m", "uavsim", "plan", "--dataset", "smok"]
     done = subprocess.run(command, capture_output=True, text=True, cwd=here, timeout=120, check=False)
     assert done.returncode == 2
-    assert done.stderr == "error: unknown data set 'smok'; did you mean 'smoke'?\n"
+    assert done.stderr == "error: unknown dataset 'smok'; did you mean 'smoke'?\n"
     assert done.stdout == ""
 
 

@@ -26,7 +26,7 @@ def raw(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_log(make_recording(tmp_path_factory.mktemp("raw"), samples=2, drones=1, size_px=(64, 36)))
 
 
-def test_a_recording_becomes_a_data_set(raw: Path, tmp_path: Path) -> None:
+def test_a_recording_becomes_a_dataset(raw: Path, tmp_path: Path) -> None:
     run("annotate", raw, "--out", tmp_path / "all")
     run("annotate", raw, "--out", tmp_path / "cars", "--classes", "car, bus", "--range-m", 50)
     everything, cars = (read_rows(tmp_path / name / "v1.0-mini/instance.json") for name in ("all", "cars"))

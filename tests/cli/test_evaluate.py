@@ -1,4 +1,4 @@
-"""``uavsim evaluate`` as people call it, on a data set of ours and on results made from its own boxes."""
+"""``uavsim evaluate`` as people call it, on a dataset of ours and on results made from its own boxes."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ def test_labels_and_values_come_from_one_reading(swarm: Path, tmp_path: Path) ->
     assert told["collaboration"]["objects"] > 0
     assert set(files_of(tmp_path / "b")) == {"object_value.jsonl", "collaboration.json"}
     assert "helps" in run("events", swarm, "--out", tmp_path / "a", "--collaboration", tmp_path / "b")
-    with pytest.raises(InputError, match="the data set itself"):
+    with pytest.raises(InputError, match="the dataset itself"):
         run("events", swarm, "--out", tmp_path / "a", "--collaboration", swarm / "values")
 
 

@@ -116,7 +116,7 @@ def test_a_dry_run_of_generate_finds_what_a_run_would_refuse(tmp_path: Path) -> 
 @pytest.mark.parametrize(
     "words", [["export", "--format", "coco"], ["convert", "--dialect", "uav3d", "--no-infos"], ["publish"]]
 )
-def test_a_dry_run_on_a_data_set_writes_nothing(strict: Path, tmp_path: Path, words: list[str]) -> None:
+def test_a_dry_run_on_a_dataset_writes_nothing(strict: Path, tmp_path: Path, words: list[str]) -> None:
     out = tmp_path / "new"
     target = ["--out", str(out)] if words[0] == "publish" else [str(out)]
     done = uavsim(words[0], str(strict), *target, *words[1:], "--dry-run")

@@ -26,7 +26,7 @@ def run(*arguments: str) -> tuple[str, BaseException | None]:
     return done.output, done.exception
 
 
-def test_a_clean_data_set_is_called_valid(clean: Path, tmp_path: Path) -> None:
+def test_a_clean_dataset_is_called_valid(clean: Path, tmp_path: Path) -> None:
     file = tmp_path / "reports" / "report.json"
     output, error = run("validate", str(clean), "--json", str(file))
     assert error is None, output

@@ -77,7 +77,7 @@ def test_what_cannot_be_is_told(strict: Path, uav3d: Path, tmp_path: Path) -> No
         convert(strict, tmp_path / "a", dialect="strict")
     with pytest.raises(InputError, match="holds something"):
         convert(strict, uav3d, dialect="uav3d")
-    with pytest.raises(DatasetError, match="no data set"):
+    with pytest.raises(DatasetError, match="no dataset"):
         convert(tmp_path, tmp_path / "b", dialect="uav3d")
 
 
@@ -91,5 +91,5 @@ def test_a_missing_or_escaping_file_is_told(strict: Path, tmp_path: Path) -> Non
         convert(root, tmp_path / "a", dialect="uav3d")
     rows[0]["filename"] = "../../secret.png"
     write_rows(table, rows)
-    with pytest.raises(DatasetError, match="leaves the data set"):
+    with pytest.raises(DatasetError, match="leaves the dataset"):
         convert(root, tmp_path / "b", dialect="uav3d")

@@ -60,7 +60,7 @@ def test_a_column_that_is_not_installed_is_refused_before_anything_flies() -> No
 
 
 @pytest.mark.usefixtures("installed")
-def test_a_data_set_may_ask_for_an_installed_column() -> None:
+def test_a_dataset_may_ask_for_an_installed_column() -> None:
     assert Labels(columns=("acme_height",)).columns == ("acme_height",)
 
 

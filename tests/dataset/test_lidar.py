@@ -1,4 +1,4 @@
-"""A data set with a real lidar on every drone: what the tables, files and labels say, both dialects, every version."""
+"""A dataset with a real lidar on every drone: what the tables, files and labels say, both dialects, every version."""
 
 from __future__ import annotations
 

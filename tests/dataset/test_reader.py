@@ -31,5 +31,5 @@ def test_names_that_are_not_there(strict: Path, tmp_path: Path) -> None:
         open_dataset(strict, "v1.0-mimi")
     with pytest.raises(DatasetError, match="no such folder"):
         open_dataset(tmp_path / "nowhere")
-    with pytest.raises(DatasetError, match="no data set"):
+    with pytest.raises(DatasetError, match="no dataset"):
         open_dataset(tmp_path)

@@ -1,4 +1,4 @@
-"""A Prefect server that runs already, as a user's own does, and data sets that several tests look at."""
+"""A Prefect server that runs already, as a user's own does, and datasets that several tests look at."""
 
 from __future__ import annotations
 
@@ -22,6 +22,6 @@ def named_server(prefect: RunningPrefect) -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def flights(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Flights:
-    """Data sets that are made once in a run of the tests, by whichever worker needs one first."""
+    """Datasets that are made once in a run of the tests, by whichever worker needs one first."""
     own: Path = tmp_path_factory.getbasetemp()
     return Flights((own.parent if hasattr(request.config, "workerinput") else own) / "flights")

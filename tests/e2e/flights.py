@@ -1,4 +1,4 @@
-"""Data sets that tests of several files look at, and none changes: each is flown once, by whichever worker needs it first."""
+"""Datasets that tests of several files look at, and none changes: each is flown once, by whichever worker needs it first."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Flights:
         root.mkdir(exist_ok=True)
 
     def all_sensors(self, topology: str) -> Path:
-        """Return the data set of every sensor that this set-up can give."""
+        """Return the dataset of every sensor that this set-up can give."""
         rig = _ALL_SENSORS.format(more=", optical_flow, events" if topology == "carla" else "")
         return self._flown(f"all-sensors-{topology}", *_SCENE, "--topology", topology, files={"rig.yaml": rig})
 

@@ -1,4 +1,4 @@
-"""The main job from the command line, as a user gives it: YAML in, data set out, through the real clients."""
+"""The main job from the command line, as a user gives it: YAML in, dataset out, through the real clients."""
 
 from __future__ import annotations
 
@@ -198,7 +198,7 @@ def test_sigterm_while_server_and_simulator_start_is_exit_130(dataset_yaml: Path
     assert not (tmp_path / "out/v1.0-mini").exists()
 
 
-def test_a_folder_with_another_data_set_is_left_alone(made: Path) -> None:
+def test_a_folder_with_another_dataset_is_left_alone(made: Path) -> None:
     before = dataset_files(made)
     done = uavsim("generate", "--dataset", "smoke", "--town", "Town10HD", "--out", made)
     assert done.returncode == 2

@@ -26,7 +26,7 @@ def install(folder: Path) -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": str(folder)}
 
 
-def test_a_packages_set_up_makes_a_data_set(tmp_path: Path) -> None:
+def test_a_packages_set_up_makes_a_dataset(tmp_path: Path) -> None:
     (tmp_path / "rig.yaml").write_text(RIG)
     words = ["--dataset", "smoke", "--town", "Town10HD", "--scenes", "0", "--samples", "2", "--topology", "paper"]
     command = python_command("uavsim", "generate", *words, "--rig", str(tmp_path / "rig.yaml"), "--no-check")

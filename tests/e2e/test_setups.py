@@ -44,17 +44,17 @@ def off_plan_m(out: Path, *, topology: str) -> float:
     return max(float(np.linalg.norm(d.map_SE3_flu.translation_m - d.planned_map_SE3_flu.translation_m)) for d in drones)
 
 
-def test_a_bridge_makes_a_valid_data_set_of_drones_that_fly(made: Callable[[str], Path]) -> None:
+def test_a_bridge_makes_a_valid_dataset_of_drones_that_fly(made: Callable[[str], Path]) -> None:
     assert 0.01 < off_plan_m(made("bridge"), topology="bridge") < 1.5  # flown, not placed, and in formation
 
 
 def test_a_merged_build_places_its_drones(flights: Flights) -> None:
-    """Of the data set that test_all_sensors.py validates."""
+    """Of the dataset that test_all_sensors.py validates."""
     assert off_plan_m(flights.all_sensors("merged"), topology="merged") < 1e-3
 
 
 def tables(out: Path) -> dict[str, list]:
-    """Every table of a data set, poses apart."""
+    """Every table of a dataset, poses apart."""
     return {path.name: json.loads(path.read_text()) for path in sorted((out / "v1.0-mini").glob("*.json"))}
 
 

@@ -1,4 +1,4 @@
-"""Small nuScenes-format data sets with everything odd in them, and results to score on them."""
+"""Small nuScenes-format datasets with everything odd in them, and results to score on them."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def quat(yaw: float) -> list[float]:
 
 
 def write_dataset(root: Path, *, scenes: int, seed: int = 0, samples: int = 6, boxes: int = 12) -> Path:
-    """Write a data set of random scenes; scene ``k`` is also the split ``case_k``."""
+    """Write a dataset of random scenes; scene ``k`` is also the split ``case_k``."""
     rng = np.random.default_rng(seed)
     tables: Tables = {
         name: [] for name in ("scene", "sample", "sample_data", "ego_pose", "instance", "sample_annotation")

@@ -1,4 +1,4 @@
-"""Our nuScenes scores beside the unmodified devkit's, on data sets and results with everything odd in them."""
+"""Our nuScenes scores beside the unmodified devkit's, on datasets and results with everything odd in them."""
 
 from __future__ import annotations
 

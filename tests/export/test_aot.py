@@ -88,7 +88,7 @@ def test_small_boxes_are_squares_as_aots_people_drew_them() -> None:
     assert aot_box([10, 10, 30, 12]) == [10, 10, 30, 12]
 
 
-def test_a_data_set_without_encounters_is_refused(tmp_path: Path) -> None:
+def test_a_dataset_without_encounters_is_refused(tmp_path: Path) -> None:
     make_dataset(tmp_path / "d", scenes=1)
     with pytest.raises(InputError, match="no scene has encounters"):
         EXPORTERS.pick("aot")(ExportRequest(tmp_path / "d", tmp_path / "out"))

@@ -30,7 +30,7 @@ def read(script: str, *arguments: object) -> Any:
     return json.loads(run.stdout.splitlines()[-1])
 
 
-def test_mmdet3ds_data_set_class(strict: Path, tmp_path: Path) -> None:
+def test_mmdet3ds_dataset_class(strict: Path, tmp_path: Path) -> None:
     (infos,) = export_mmdet3d(ExportRequest(strict, tmp_path))
     got = read("read_mmdet3d.py", strict, infos)
     samples = list(uavsim.open(strict).samples())

@@ -44,7 +44,7 @@ def run(request: Request) -> Result:
     return generate(request.model_copy(update={"check": False}), console=Screen(quiet=True))
 
 
-def test_flow_and_stages_make_the_same_data_set(api: str, paper: Paper, tmp_path: Path) -> None:
+def test_flow_and_stages_make_the_same_dataset(api: str, paper: Paper, tmp_path: Path) -> None:
     result = run(paper(simulators=2, scenes="4"))
     assert result.error is None
     assert result.committed == ("scene_00", "scene_01", "scene_02", "scene_03")

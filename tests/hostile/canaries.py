@@ -1,4 +1,4 @@
-"""A tree of files of somebody else, beside and inside a data set: planted before, compared after."""
+"""A tree of files of somebody else, beside and inside a dataset: planted before, compared after."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _BESIDE = (
 
 
 def plant(root: Path, beside: Path) -> None:
-    """Put files of others into the data set ``root`` and into the folder ``beside`` it."""
+    """Put files of others into the dataset ``root`` and into the folder ``beside`` it."""
     for folder, names in ((root, _INSIDE), (beside, _BESIDE)):
         for name in names:
             path = folder / name

@@ -1,4 +1,4 @@
-"""What uavsim reads, as targets of the fuzzer: each with good inputs of a small data set."""
+"""What uavsim reads, as targets of the fuzzer: each with good inputs of a small dataset."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["targets"]
 
 
 def targets(work: Path) -> dict[str, Target]:
-    """Make every target, with good inputs of a small data set."""
+    """Make every target, with good inputs of a small dataset."""
     from uavsim.annotate import annotate
     from uavsim.capture.recording_reader import read_recording
     from uavsim.dataset import pack_fragment, scene_fragment
@@ -183,7 +183,7 @@ def _table_targets(root: Path, work: Path) -> dict[str, Target]:
 
 
 def _log_targets(work: Path) -> dict[str, Target]:
-    """What processes print: into the logs of a data set, of which the ends are read, and as events."""
+    """What processes print: into the logs of a dataset, of which the ends are read, and as events."""
     from uavsim.capture.client_events import UnknownEvent, fields_of, parse_event
     from uavsim.escape import visible
     from uavsim.files.logs import open_appending, tail_of

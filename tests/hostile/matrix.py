@@ -93,7 +93,7 @@ def rows() -> list[Row]:
     )
     for kind, name in NAMES.items():
         for command in ("status", "kitti"):
-            found.append(Row(f"data set named with {kind}: {command}", command, 0, new=True, name_of_set=name))
+            found.append(Row(f"dataset named with {kind}: {command}", command, 0, new=True, name_of_set=name))
     for kind, out in OUTS.items():
         found.append(Row(f"result goes to {kind}: kitti", "kitti", out.code, new=True, out=out))
         if out.run is not None:

@@ -1,4 +1,4 @@
-"""Where a data set lies and what stands where its result is to go: names and places that nobody would choose."""
+"""Where a dataset lies and what stands where its result is to go: names and places that nobody would choose."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 __all__ = ["NAMES", "OUTS", "Out"]
 
-NAMES: dict[str, str] = {  # kind -> name of the data set's folder
+NAMES: dict[str, str] = {  # kind -> name of the dataset's folder
     "blanks and quotes": "my 'data' \"set\" $HOME `id` ;&",
     "line feed": "two\nlines",
     "no UTF-8": os.fsdecode(b"set\xff\xfe"),
@@ -28,7 +28,7 @@ class Out:
     """What stands where the result is to go.
 
     Attributes:
-        make: puts it there; gets the path, and the data set's folder.
+        make: puts it there; gets the path, and the dataset's folder.
         code: of an export.
         run: exit code of a run; None where none is tried.
         home: it is the user's home.
@@ -86,8 +86,8 @@ OUTS: dict[str, Out] = {
     "a repository": Out(_repository, 0, run=2),
     "the home": Out(_home, 0, run=2, home=True),
     "below a file": Out(lambda path, _: path.parent.write_text("of somebody else"), 2, run=2, place="file/out"),
-    "inside the data set": Out(lambda *_: None, 2, place="set/out"),
-    "the data set": Out(lambda *_: None, 2, run=2, place="set"),
+    "inside the dataset": Out(lambda *_: None, 2, place="set/out"),
+    "the dataset": Out(lambda *_: None, 2, run=2, place="set"),
     "a device": Out(lambda path, _: path.symlink_to("/dev/full"), 2, run=2),
     "in a folder of the system": Out(lambda *_: None, 3, run=3, place="/proc/uavsim"),
 }

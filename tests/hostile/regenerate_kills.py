@@ -1,10 +1,10 @@
 # ruff: noqa: T201 - printing is its job
-"""Kill -9 ``regenerate`` at random moments: at every kill the data set is valid, and every scene is old or new, whole.
+"""Kill -9 ``regenerate`` at random moments: at every kill the dataset is valid, and every scene is old or new, whole.
 
     scripts/trial regenerate-kills [--kills 100] [--seed 0] [--work FOLDER]
 
 Scenes are drawn by the client process of ``tests/flows``, each flight brighter or darker than the last, through the real
-stages, ledger and tables. Files of others lie in and beside the data set and are compared after every kill.
+stages, ledger and tables. Files of others lie in and beside the dataset and are compared after every kill.
 """
 
 from __future__ import annotations
@@ -124,7 +124,7 @@ def main() -> int:
 
 
 def hunt(world: PaperWorld, work: Path, *, kills: int, rng: random.Random) -> int:
-    """Kill until enough were killed, looking at the data set after each, then let one run finish."""
+    """Kill until enough were killed, looking at the dataset after each, then let one run finish."""
     began = time.monotonic()
     names = [f"scene_{k:02d}" for k in range(SCENES)]
     world.run(looks=dict.fromkeys(names, "look:0"), force=False)

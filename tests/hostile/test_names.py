@@ -1,4 +1,4 @@
-"""What a crafted data set may name: nothing outside its folder is read or written, and the validator tells it."""
+"""What a crafted dataset may name: nothing outside its folder is read or written, and the validator tells it."""
 
 import json
 import os
@@ -43,7 +43,7 @@ def clean(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def crafted(clean: Path, tmp_path: Path) -> Callable[..., Path]:
-    """Return a function that copies the clean data set with one table changed."""
+    """Return a function that copies the clean dataset with one table changed."""
 
     def make(table: str, change: Callable[[list[dict[str, Any]]], object]) -> Path:
         copy = tmp_path / "set"

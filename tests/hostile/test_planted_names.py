@@ -82,7 +82,7 @@ def test_card_and_report_show_text(clean: Path, tmp_path: Path, table: str, fiel
     assert harmed_page <= page | {("details", ""), ("summary", ""), ("ul", ""), ("li", "")}
 
 
-def test_a_name_of_the_data_set_is_text_in_the_card(clean: Path, tmp_path: Path) -> None:
+def test_a_name_of_the_dataset_is_text_in_the_card(clean: Path, tmp_path: Path) -> None:
     harm = HARM.replace("/", "")
     publish(uavsim.open(clean), tmp_path / "pack", PublishRequest(name=harm, date="2026-01-02"))
     card = (tmp_path / "pack/README.md").read_text().split("---", 2)[2]

@@ -68,7 +68,7 @@ def test_a_box_of_no_sample_that_is_not_turned_right_is_told(tmp_path: Path) -> 
 
 @pytest.mark.parametrize(("command", "option"), [("export", "--format=kitti"), ("convert", "--dialect=uav3d")])
 @pytest.mark.parametrize("place", ["", "new/below", "../linked"])
-def test_no_result_goes_into_its_own_data_set(tmp_path: Path, command: str, option: str, place: str) -> None:
+def test_no_result_goes_into_its_own_dataset(tmp_path: Path, command: str, option: str, place: str) -> None:
     root = make_dataset(tmp_path / "set", scenes=1, samples=2, sweeps=0, drones=1, size_px=(64, 36))
     (tmp_path / "linked").symlink_to(root)
     before = {path: path.stat().st_mtime_ns for path in root.rglob("*")}
@@ -79,5 +79,5 @@ def test_no_result_goes_into_its_own_data_set(tmp_path: Path, command: str, opti
         check=False,
     )
     assert done.returncode == 2
-    assert "data set itself" in done.stderr
+    assert "dataset itself" in done.stderr
     assert {path: path.stat().st_mtime_ns for path in root.rglob("*")} == before

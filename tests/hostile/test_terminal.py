@@ -1,4 +1,4 @@
-"""What data sets say reaches the terminal as text: no escape sequence, no markup, no end of the run."""
+"""What datasets say reaches the terminal as text: no escape sequence, no markup, no end of the run."""
 
 import io
 import json
@@ -72,7 +72,7 @@ def test_a_reader_that_goes_away_does_not_end_the_work() -> None:
 
 @pytest.fixture(scope="module")
 def nasty(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A data set whose every name and reason is out to harm the terminal."""
+    """A dataset whose every name and reason is out to harm the terminal."""
     root = make_dataset(
         tmp_path_factory.mktemp("nasty") / "set", scenes=1, samples=2, sweeps=0, drones=1, size_px=(64, 36)
     )
@@ -111,7 +111,7 @@ def uavsim(*arguments: str) -> subprocess.CompletedProcess[str]:
         (("convert", "out", "--dialect", "uav3d"), 4),
     ],
 )
-def test_commands_on_a_nasty_data_set(nasty: Path, tmp_path: Path, arguments: tuple[str, ...], code: int) -> None:
+def test_commands_on_a_nasty_dataset(nasty: Path, tmp_path: Path, arguments: tuple[str, ...], code: int) -> None:
     command, *rest = [str(tmp_path / "out") if a == "out" else a for a in arguments]
     done = uavsim(command, str(nasty), *rest)
     assert done.returncode == code, done.stderr

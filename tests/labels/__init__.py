@@ -1,1 +1,1 @@
-"""Labels by rule, on samples made by hand and on a small data set."""
+"""Labels by rule, on samples made by hand and on a small dataset."""

@@ -1,4 +1,4 @@
-"""The labels of a small data set against its tables, and what happens when a file is damaged."""
+"""The labels of a small dataset against its tables, and what happens when a file is damaged."""
 
 import json
 import shutil
@@ -105,7 +105,7 @@ def test_an_image_that_is_gone_is_lost(labelled_set: Path, tmp_path: Path) -> No
     assert row["collaboration"]["why"] == ["image_loss"]
 
 
-def test_a_data_set_of_others_is_refused_and_ours_is_told_what_to_do(labelled_set: Path, tmp_path: Path) -> None:
+def test_a_dataset_of_others_is_refused_and_ours_is_told_what_to_do(labelled_set: Path, tmp_path: Path) -> None:
     root = tmp_path / "data"
     shutil.copytree(labelled_set, root)
     (root / "v1.0-mini/visibility_detail.json").write_text("[]")

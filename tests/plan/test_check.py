@@ -52,7 +52,7 @@ def one(tmp_path, monkeypatch):
         (
             "runs/a.yaml",
             "dataset: smok\nout: x\n",
-            "runs/a.yaml:1: dataset: unknown data set 'smok'; did you mean 'smoke'?",
+            "runs/a.yaml:1: dataset: unknown dataset 'smok'; did you mean 'smoke'?",
         ),
         ("elsewhere/a.yaml", "shape: cross\n", "elsewhere/a.yaml:1: cannot tell what this file is: put it into"),
         (

@@ -1,4 +1,4 @@
-"""What a rig asks for, and a data set cannot give, is told before anything flies."""
+"""What a rig asks for, and a dataset cannot give, is told before anything flies."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def _plan(folder: Path, rig: str, **choices):
 
 
 def test_a_lidar_turns_once_a_step(tmp_path: Path) -> None:
-    """The smoke data set's step is 0.05 s: 20 turns a second, and 640,000 points a second are 32,000 a turn."""
+    """The smoke dataset's step is 0.05 s: 20 turns a second, and 640,000 points a second are 32,000 a turn."""
     plan = _plan(tmp_path, CAMERAS + "lidar: {mount_m: [0.5, 0, -0.1], yaw_deg: 30}\n")
     lidar = plan.rig[-1]
     assert isinstance(lidar.params, LidarParams)

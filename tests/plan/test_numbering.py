@@ -51,9 +51,9 @@ NEEDED = "samples: 1\nformation: cross\nrig: uav3d\n"
 @pytest.mark.parametrize(
     ("towns", "named", "said"),
     [
-        ("{A: {scenes: 4}}", "[99]", "scene 99 is not in the data set, which has 0 to 3"),
-        ("{A: {scenes: 4}}", "[3, 4]", "scene 4 is not in the data set, which has 0 to 3"),
-        ("{A: {scenes: 2}, B: {scenes: 2}}", "[4]", "scene 4 is not in the data set, which has 0 to 3"),
+        ("{A: {scenes: 4}}", "[99]", "scene 99 is not in the dataset, which has 0 to 3"),
+        ("{A: {scenes: 4}}", "[3, 4]", "scene 4 is not in the dataset, which has 0 to 3"),
+        ("{A: {scenes: 2}, B: {scenes: 2}}", "[4]", "scene 4 is not in the dataset, which has 0 to 3"),
         ("{A: {scenes: 1}, B: {scenes: 2, first_scene: 7}}", "[8, 1]", "which has 0, 7 to 8"),
     ],
 )
@@ -77,7 +77,7 @@ def test_the_town_follows_from_the_scenes():
     assert numbering.town_of(dataset, [501]) == "Town07"
     assert numbering.town_of(Library.of().dataset("uav3d-mini"), None) == "Town10HD"
     for wanted in (None, [1000]):
-        with pytest.raises(InputError, match="name a town of the data set 'uav3d': Town03, Town06"):
+        with pytest.raises(InputError, match="name a town of the dataset 'uav3d': Town03, Town06"):
             numbering.town_of(dataset, wanted)
 
 
@@ -85,7 +85,7 @@ def test_scenes_asked_for():
     smoke = numbering.town_scenes(Library.of().dataset("smoke"), "Town10HD")
     assert list(numbering.asked(smoke, None)) == [0, 1]
     assert list(numbering.asked(smoke, [7, 3, 7])) == [3, 7]  # more than the two that are made by default
-    with pytest.raises(InputError, match="scene 100 is not of Town10HD, which has 0-99 in this data set"):
+    with pytest.raises(InputError, match="scene 100 is not of Town10HD, which has 0-99 in this dataset"):
         numbering.asked(smoke, [1, 100])
     with pytest.raises(InputError, match="no scenes"):
         numbering.asked(smoke, [])

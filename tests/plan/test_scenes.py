@@ -150,7 +150,7 @@ def test_altitudes_in_order_of_precedence(own):
     assert height(formation="high") == 43
 
 
-def test_choices_instead_of_the_data_sets(own):
+def test_choices_instead_of_the_datasets(own):
     plan = plan_scenes(
         "mine", scenes=[2], samples=2, seed=9, topology="bridge", formation="cross", rig="uav3d", weather="ClearNight"
     )[0]
@@ -220,7 +220,7 @@ def test_what_cannot_fly_is_said_with_its_line(own, changes, message):
         ({"formation": "crss"}, UnknownNameError, "did you mean 'cross'"),
         ({"weather": "foggy"}, UnknownNameError, "unknown weather 'foggy'"),
         ({"rig": "uav3"}, UnknownNameError, "did you mean 'uav3d'"),
-        ({"town": "Town99"}, UnknownNameError, "unknown town of the data set 'smoke'"),
+        ({"town": "Town99"}, UnknownNameError, "unknown town of the dataset 'smoke'"),
         ({"scenes": [555]}, InputError, "scene 555 is not of Town10HD"),
     ],
 )

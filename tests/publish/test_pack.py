@@ -92,7 +92,7 @@ def test_the_eight_responsible_ai_fields_are_filled(pack: Path) -> None:
     }
 
 
-def test_the_shards_unpack_to_the_data_set_and_the_index_says_where(strict: Path, pack: Path, tmp_path: Path) -> None:
+def test_the_shards_unpack_to_the_dataset_and_the_index_says_where(strict: Path, pack: Path, tmp_path: Path) -> None:
     subprocess.run(["tar", "-xf", pack / "shards/nuscenes-00000.tar", "-C", tmp_path], check=True)
     unpacked = {str(p.relative_to(tmp_path)): p.read_bytes() for p in tmp_path.rglob("*") if p.is_file()}
     assert unpacked == {name: (strict / name).read_bytes() for name in unpacked}
@@ -106,7 +106,7 @@ def test_the_shards_unpack_to_the_data_set_and_the_index_says_where(strict: Path
         assert shard[begin : begin + int(row["size_bytes"])] == unpacked[row["file"]]
 
 
-def test_the_same_data_set_gives_the_same_pack(strict: Path, pack: Path, tmp_path: Path) -> None:
+def test_the_same_dataset_gives_the_same_pack(strict: Path, pack: Path, tmp_path: Path) -> None:
     publish(uavsim.open(strict), tmp_path / "again", PublishRequest(name="tiny", creator="A Lab", date="2026-01-02"))
     assert (tmp_path / "again/SHA256SUMS").read_text() == (pack / "SHA256SUMS").read_text()
 

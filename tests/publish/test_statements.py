@@ -1,4 +1,4 @@
-"""What a card says of a data set comes from the data set; where it does not say, nothing is claimed for it."""
+"""What a card says of a dataset comes from the dataset; where it does not say, nothing is claimed for it."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_the_run_is_told_by_its_certificate() -> None:
     assert labels[0] == "annotation"
 
 
-def test_a_data_set_of_unknown_origin_is_not_called_simulated(foreign: Path, tmp_path: Path) -> None:
+def test_a_dataset_of_unknown_origin_is_not_called_simulated(foreign: Path, tmp_path: Path) -> None:
     publish(uavsim.open(foreign), tmp_path / "pack", PublishRequest(name="theirs"))
     metadata = json.loads((tmp_path / "pack/croissant.json").read_text())
     assert metadata["rai:hasSyntheticData"] is False

@@ -1,4 +1,4 @@
-"""Facts of a small data set's images against its labels."""
+"""Facts of a small dataset's images against its labels."""
 
 from pathlib import Path
 

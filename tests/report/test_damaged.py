@@ -1,4 +1,4 @@
-"""Data sets that are damaged, half there, or others': one line says what is missing, and what still works is shown."""
+"""Datasets that are damaged, half there, or others': one line says what is missing, and what still works is shown."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_images_that_cannot_be_read_are_left_out_and_never_published(copy: Path,
         publish(uavsim.open(copy), tmp_path / "pack", PublishRequest())
 
 
-def test_the_folder_of_the_tables_is_not_the_data_set(strict: Path) -> None:
+def test_the_folder_of_the_tables_is_not_the_dataset(strict: Path) -> None:
     with pytest.raises(DatasetError, match="holds the tables alone; name the folder above it"):
         uavsim.open(strict / "v1.0-mini")
 

@@ -75,7 +75,7 @@ def test_names_of_others_are_text(strict: Path, tmp_path: Path) -> None:
     assert "&lt;script&gt;" in out.read_text("utf-8")
 
 
-def test_other_dialects_and_data_sets_of_others(uav3d: Path, foreign: Path, tmp_path: Path) -> None:
+def test_other_dialects_and_datasets_of_others(uav3d: Path, foreign: Path, tmp_path: Path) -> None:
     write_report(uavsim.open(uav3d), tmp_path / "report.html", ReportRequest(check=False))
     assert "dialect uav3d" in (tmp_path / "report.html").read_text("utf-8")
     write_report(uavsim.open(foreign), tmp_path / "report.html", ReportRequest(check=False))

@@ -1,4 +1,4 @@
-"""The YAML that a data set was made from is kept with it: from another folder, and without the files, it is found again."""
+"""The YAML that a dataset was made from is kept with it: from another folder, and without the files, it is found again."""
 
 import json
 from pathlib import Path
@@ -23,7 +23,7 @@ from uavsim.store.local import LocalOutput
 
 @pytest.fixture
 def begun(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, bytes]:
-    """A data set of YAML files that name one another by relative paths, whose folder is gone since, and its first plan."""
+    """A dataset of YAML files that name one another by relative paths, whose folder is gone since, and its first plan."""
     plans = packaged_root() / "flight_plans"
     theirs = tmp_path / "theirs"
     (theirs / "parts").mkdir(parents=True)
@@ -63,7 +63,7 @@ def test_the_same_command_goes_on_elsewhere(begun: tuple[Path, bytes]) -> None:
 
 @pytest.fixture
 def flown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Request, Path]:
-    """The request of a data set with scenes 0 and 1, both committed, and the rig that it names."""
+    """The request of a dataset with scenes 0 and 1, both committed, and the rig that it names."""
     theirs = tmp_path / "theirs"
     theirs.mkdir()
     plans = packaged_root() / "flight_plans"
@@ -139,9 +139,9 @@ def test_a_scene_whose_plan_is_another_one_now_is_said_to_be_replaced(flown: tup
     assert (told.kept, told.replaced, told.to_fly) == (("scene_0000",), ("scene_0001",), ("scene_0001",))
 
 
-def test_another_data_set_is_told_by_what_differs(flown: tuple[Request, Path]) -> None:
+def test_another_dataset_is_told_by_what_differs(flown: tuple[Request, Path]) -> None:
     request, _ = flown
-    with pytest.raises(InputError, match=r"holds another data set .* samples: 2 there, 3 now"):
+    with pytest.raises(InputError, match=r"holds another dataset .* samples: 2 there, 3 now"):
         prepared(request.model_copy(update={"samples": 3}))
 
 

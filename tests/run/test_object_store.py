@@ -1,4 +1,4 @@
-"""The same scenes into a folder and into a real S3 server give the same data set."""
+"""The same scenes into a folder and into a real S3 server give the same dataset."""
 
 import hashlib
 from collections.abc import Callable, Iterator

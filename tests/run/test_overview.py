@@ -41,12 +41,12 @@ def test_every_state_is_reported(tmp_path: Path) -> None:
     assert json.loads(found.as_json())["quarantined"] == {names[4]: ["a", "b", "c"]}
 
 
-def test_a_folder_that_is_no_data_set(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="no data set of ours"):
+def test_a_folder_that_is_no_dataset(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no dataset of ours"):
         overview(str(tmp_path))
 
 
-def test_the_identity_is_of_the_data_set_not_of_the_run(tmp_path: Path) -> None:
+def test_the_identity_is_of_the_dataset_not_of_the_run(tmp_path: Path) -> None:
     def mark(**more: Any) -> str:
         return str(identity_of(Request(dataset="smoke", out="a", **more))["fingerprint"])
 
@@ -54,8 +54,8 @@ def test_the_identity_is_of_the_data_set_not_of_the_run(tmp_path: Path) -> None:
     assert len({mark(), mark(seed=5), mark(samples=2), mark(topology="bridge"), mark(weather="night")}) == 5
 
 
-def test_a_data_set_that_was_begun_earlier_can_be_continued() -> None:
-    """A key that goes, or a new one with a default, may not make another data set of it."""
+def test_a_dataset_that_was_begun_earlier_can_be_continued() -> None:
+    """A key that goes, or a new one with a default, may not make another dataset of it."""
     identity = identity_of(Request(dataset="smoke", out="a", samples=4, seed=7, topology="carla"))
     assert identity["fingerprint"] == "bcf8553a491d0783b0c5e1319282462de623e307ea13c100b73c8a48e50c2da4"
 

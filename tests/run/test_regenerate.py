@@ -36,7 +36,7 @@ def test_a_scene_that_cannot_be_flown_again_stays_as_it_was(paper: Paper, tmp_pa
     entry = read_ledger(LocalOutput(out))["scene_01"]
     assert (entry.state, entry.given_up, len(entry.failures)) == ("committed", True, 3)
     assert [e.scene for e in overview(str(out)).quarantined] == ["scene_01"]
-    assert [o.state for o in run_all(paper())] == ["committed"] * 3  # the old one is in the data set
+    assert [o.state for o in run_all(paper())] == ["committed"] * 3  # the old one is in the dataset
     assert [o.state for o in run_all(paper(force=True))] == ["committed"] * 3
     assert not read_ledger(LocalOutput(out))["scene_01"].given_up
 

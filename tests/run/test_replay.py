@@ -1,4 +1,4 @@
-"""What a replay asks for and what it refuses, on a data set of one recorded scene; nothing flies."""
+"""What a replay asks for and what it refuses, on a dataset of one recorded scene; nothing flies."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def recorded(tmp_path: Path) -> Path:
 
 
 def record(folder: Path, *, moves: Motion | None, actors: tuple[ActorInfo, ...] = ACTORS, **changed: Any) -> Path:
-    """Commit a scene of the smoke data set, recording and all, without flying it."""
+    """Commit a scene of the smoke dataset, recording and all, without flying it."""
     job = resolve(ASKED)
     plan = replace(job.plan_of("scene_0000"), **changed)
     output = LocalOutput(folder)
@@ -73,7 +73,7 @@ def ask(folder: Path, **more: Any) -> Request:
     return request_of_recordings(folder, str(folder.parent / "again"), changes=changes, **more)
 
 
-def test_with_nothing_changed_the_plan_is_the_recorded_one_and_so_is_the_data_set(recorded: Path) -> None:
+def test_with_nothing_changed_the_plan_is_the_recorded_one_and_so_is_the_dataset(recorded: Path) -> None:
     job, before = resolve(ask(recorded)), resolve(ASKED)
     plan = job.plan_of("scene_0000")
     assert plan.ingredients["replay"].drones
@@ -182,9 +182,9 @@ def test_recordings_that_cannot_be_shown_again_are_refused(tmp_path: Path) -> No
     log.write_bytes(b"\x81\xa6format\xa9uavsim-99")
     with pytest.raises(InputError, match="not a recording of this version"):
         resolve(ask(other))
-    with pytest.raises(InputError, match="no data set of ours"):
+    with pytest.raises(InputError, match="no dataset of ours"):
         ask(tmp_path)
-    with pytest.raises(InputError, match="is the data set itself"):
+    with pytest.raises(InputError, match="is the dataset itself"):
         request_of_recordings(still, str(still), changes={})
 
 

@@ -47,7 +47,7 @@ def run_all(request: Request) -> list[SceneOutcome]:
     return outcomes
 
 
-def test_a_run_leaves_a_data_set_and_no_process(paper: Paper, tmp_path: Path) -> None:
+def test_a_run_leaves_a_dataset_and_no_process(paper: Paper, tmp_path: Path) -> None:
     before = psutil.Process().children(recursive=True)
     outcomes = run_all(paper())
     assert [o.state for o in outcomes] == ["committed"] * 3
@@ -94,7 +94,7 @@ def test_force_flies_again_to_the_same_bytes(paper: Paper, tmp_path: Path) -> No
     assert events.count('"committed"') == 2
 
 
-def test_more_scenes_later_extend_the_data_set(paper: Paper, tmp_path: Path) -> None:
+def test_more_scenes_later_extend_the_dataset(paper: Paper, tmp_path: Path) -> None:
     run_all(paper(scenes="2", out=tmp_path / "grown"))
     run_all(paper(scenes="3", out=tmp_path / "grown"))
     run_all(paper(scenes="3", out=tmp_path / "whole"))
@@ -104,7 +104,7 @@ def test_more_scenes_later_extend_the_data_set(paper: Paper, tmp_path: Path) -> 
 def test_another_seed_never_touches_the_folder(paper: Paper, tmp_path: Path) -> None:
     run_all(paper())
     before = contents(tmp_path / "out")
-    with pytest.raises(InputError, match="holds another data set"), opened(prepared(paper(seed=5)), console=QUIET):
+    with pytest.raises(InputError, match="holds another dataset"), opened(prepared(paper(seed=5)), console=QUIET):
         pass
     assert contents(tmp_path / "out") == before
 

@@ -65,7 +65,7 @@ def test_words_of_another_scene_hide_nothing_here(recorded: Path) -> None:
     assert plan.ingredients["replay"].hidden == (1,)
 
 
-def test_without_words_it_is_the_data_sets_yaml_that_says(recorded: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_words_it_is_the_datasets_yaml_that_says(recorded: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(InputError, match="names no twins"):
         asked_twins(recorded, weather=(), without=(), occluders=False)
     kept = recorded / ".uavsim/configuration.json"

@@ -1,4 +1,4 @@
-"""Files of others, beside and inside the data set, stay as they are whatever a run sweeps or writes."""
+"""Files of others, beside and inside the dataset, stay as they are whatever a run sweeps or writes."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""A folder says which data set it holds, and is never written to for another one."""
+"""A folder says which dataset it holds, and is never written to for another one."""
 
 import pytest
 
@@ -15,21 +15,21 @@ def test_the_fingerprint_is_of_values_not_of_their_order():
     assert len({fingerprint({"a": 1}, seed=7), fingerprint({"a": 1}, seed=8), fingerprint({"a": 2}, seed=7)}) == 3
 
 
-def test_a_fresh_folder_is_claimed_once_and_stays_the_same_data_sets(tmp_path):
+def test_a_fresh_folder_is_claimed_once_and_stays_the_same_datasets(tmp_path):
     output = LocalOutput(tmp_path / "out")
     assert check_identity(output, mark=MARK, name="smoke")
     claim_output(output, identity=SMOKE)
     claim_output(output, identity=SMOKE)
     assert read_identity(output) == SMOKE
     assert not check_identity(output, mark=MARK, name="smoke")
-    with pytest.raises(InputError, match=r"another data set \(smoke, seed 7; not the uav3d of this command\)"):
+    with pytest.raises(InputError, match=r"another dataset \(smoke, seed 7; not the uav3d of this command\)"):
         claim_output(output, identity={**SMOKE, "dataset": "uav3d", "fingerprint": "other"})
     assert read_identity(output) == SMOKE
 
 
 def test_files_of_others_are_left_alone(tmp_path):
     (tmp_path / "holiday.jpg").touch()
-    with pytest.raises(InputError, match=r"not empty and holds no data set of ours \(holiday.jpg\)"):
+    with pytest.raises(InputError, match=r"not empty and holds no dataset of ours \(holiday.jpg\)"):
         claim_output(LocalOutput(tmp_path), identity=SMOKE)
     assert [path.name for path in tmp_path.iterdir()] == ["holiday.jpg"]
 

@@ -182,12 +182,12 @@ def test_storage_errors_say_what_to_do(
     assert output.keys(".uavsim") == []  # not even the temp file
 
 
-def test_a_folder_that_holds_another_data_set_is_refused(output: LocalOutput) -> None:
+def test_a_folder_that_holds_another_dataset_is_refused(output: LocalOutput) -> None:
     mine = {"dataset": "smoke", "seed": 0, "fingerprint": fingerprint({"samples": 5}, seed=0)}
     claim_output(output, identity=mine)
     claim_output(output, identity=mine)
     assert not check_identity(output, mark=str(mine["fingerprint"]), name="smoke")
-    with pytest.raises(InputError, match="holds another data set"):
+    with pytest.raises(InputError, match="holds another dataset"):
         check_identity(output, mark=fingerprint({"samples": 5}, seed=1), name="smoke")
     assert json.loads((output.root / ".uavsim/dataset.json").read_text())["seed"] == 0
 

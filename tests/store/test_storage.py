@@ -1,4 +1,4 @@
-"""A data set in a real S3 server on this machine."""
+"""A dataset in a real S3 server on this machine."""
 
 import socket
 from collections.abc import Callable, Iterator
@@ -100,7 +100,7 @@ def test_the_first_claim_wins(output: ObjectOutput) -> None:
     claim_output(output, identity={"dataset": "a", "seed": 0, "fingerprint": "1"})
     claim_output(output, identity={"dataset": "a", "seed": 0, "fingerprint": "1"})
     assert not output.create(".uavsim/dataset.json", b"x")
-    with pytest.raises(InputError, match="another data set"):
+    with pytest.raises(InputError, match="another dataset"):
         check_identity(output, mark="2", name="b")
 
 

@@ -1,4 +1,4 @@
-"""What can be wrong with a data set's boxes, planted one at a time: each breaks a copy of the tables."""
+"""What can be wrong with a dataset's boxes, planted one at a time: each breaks a copy of the tables."""
 
 from __future__ import annotations
 

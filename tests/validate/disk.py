@@ -1,4 +1,4 @@
-"""A copy of the small data set that a test may break: rows and images by scene, sample and channel."""
+"""A copy of the small dataset that a test may break: rows and images by scene, sample and channel."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Disk:
 
     @staticmethod
     def replace(path: Path, data: bytes) -> None:
-        path.unlink()  # the clean data set has the same inode
+        path.unlink()  # the clean dataset has the same inode
         path.write_bytes(data)
 
     def scene(self, name: str = SCENE) -> Row:

@@ -1,4 +1,4 @@
-"""What can be wrong with a data set's files, planted one at a time: images, masks, lidar, maps."""
+"""What can be wrong with a dataset's files, planted one at a time: images, masks, lidar, maps."""
 
 from __future__ import annotations
 

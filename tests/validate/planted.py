@@ -17,7 +17,7 @@ def planted(*groups: str) -> list[str]:
 
 
 def assert_named(name: str, clean: Path, folder: Path) -> None:
-    """Plant a defect in a copy of the clean data set; the validator says what it is and where."""
+    """Plant a defect in a copy of the clean dataset; the validator says what it is and where."""
     disk, defect = Disk(clean, folder / "data"), DEFECTS[name]
     defect.plant(disk)
     (report,) = validate_dataset(disk.root, workers=1)

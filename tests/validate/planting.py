@@ -1,4 +1,4 @@
-"""One defect of a data set: how it is planted, and which finding must come where."""
+"""One defect of a dataset: how it is planted, and which finding must come where."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ FRONT_1 = "CAMERA_FRONT_id_1"
 
 @dataclass(frozen=True)
 class Defect:
-    """One way to break a data set and the finding that must name it; "" = any place, None = at the data set."""
+    """One way to break a dataset and the finding that must name it; "" = any place, None = at the dataset."""
 
     plant: Callable[[Disk], None]
     code: str

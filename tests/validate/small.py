@@ -1,4 +1,4 @@
-"""A small clean data set: three scenes on made-up streets, written by the real writer from drawn recordings."""
+"""A small clean dataset: three scenes on made-up streets, written by the real writer from drawn recordings."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SPLITS = ("uav_train", "uav_train", "uav_val")
 def write_small(
     root: Path, work: Path, *, samples: int = 5, drones: int = 2, movers: list[Mover] | None = None
 ) -> Path:
-    """Write the data set: 3 scenes, 2 drones with 3 cameras each; nothing in it is wrong."""
+    """Write the dataset: 3 scenes, 2 drones with 3 cameras each; nothing in it is wrong."""
     fragments = []
     for index, split in enumerate(SPLITS):
         folder = work / f"recording_{index}"

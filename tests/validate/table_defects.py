@@ -1,4 +1,4 @@
-"""What can be wrong with a data set's tables, planted one at a time."""
+"""What can be wrong with a dataset's tables, planted one at a time."""
 
 from __future__ import annotations
 
@@ -180,7 +180,7 @@ def keyframe_gap(disk: Disk) -> None:
             row["prev"] = lost["prev"] if row["prev"] == lost["token"] else row["prev"]
 
 
-# ---------------------------------------------------------------------------------------------------- whole data set
+# ---------------------------------------------------------------------------------------------------- whole dataset
 @defect("splits.leak", sample=None)
 def scene_leaked(disk: Disk) -> None:
     splits = json.loads(disk.path("splits").read_text())
@@ -228,7 +228,7 @@ def keyframes_two_seconds_apart(disk: Disk) -> None:
 
 # ------------------------------------------------------------------------------------------------ rows of single images
 @defect("files.path", channel=FRONT)
-def image_outside_of_the_data_set(disk: Disk) -> None:
+def image_outside_of_the_dataset(disk: Disk) -> None:
     token = disk.data_token(FRONT)
     with disk.rows("sample_data") as rows:
         row = next(r for r in rows if r["token"] == token)

@@ -1,4 +1,4 @@
-"""Corner cases that are not there, too small or without a tag are found, and a good data set has no finding."""
+"""Corner cases that are not there, too small or without a tag are found, and a good dataset has no finding."""
 
 import json
 import shutil

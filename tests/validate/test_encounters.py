@@ -1,4 +1,4 @@
-"""Each check of encounters says nothing of a good data set, and finds what is planted."""
+"""Each check of encounters says nothing of a good dataset, and finds what is planted."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def codes(root: Path) -> set[str]:
     return {finding.code for finding in report.findings if finding.code.startswith(("encounter.", "pixels.no_box"))}
 
 
-def test_a_good_data_set_has_no_finding(clean: Path) -> None:
+def test_a_good_dataset_has_no_finding(clean: Path) -> None:
     assert codes(clean) == set()
 
 

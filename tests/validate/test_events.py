@@ -37,7 +37,7 @@ PLANTED = {"cut off": "events.file", **{name: code for name, (_, code) in PLANTE
 
 @pytest.fixture(scope="module")
 def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A clean data set whose front camera has events: none for its first image, three for its second."""
+    """A clean dataset whose front camera has events: none for its first image, three for its second."""
     root = make_dataset(
         tmp_path_factory.mktemp("events") / "set", scenes=1, samples=2, sweeps=0, drones=1, size_px=SIZE_PX
     )

@@ -13,7 +13,7 @@ def report(**values):
 
 
 def test_a_place_is_what_is_known_of_it():
-    assert Finding("a.b", "wrong").place == "data set"
+    assert Finding("a.b", "wrong").place == "dataset"
     assert Finding("a.b", "wrong", scene="s", sample="0123456789", channel="C").place == "s / 01234567 / C"
     assert Finding("a.b", "wrong", channel="C").place == "C"
 
@@ -26,7 +26,7 @@ def test_of_too_many_findings_the_first_are_kept_and_all_are_counted():
     assert errors == MAX_PER_CODE + 5
 
 
-def test_warnings_alone_leave_a_data_set_valid():
+def test_warnings_alone_leave_a_dataset_valid():
     assert report(findings=(Finding("c.d", "odd", severity="warning"),), counts={"c.d": 1}).ok
     assert not report(errors=1).ok
 

@@ -47,7 +47,7 @@ def _turn(*, speed_mps: float, radius_m: float, every_s: float, offset_m: float 
 
 
 class _Data:
-    """What the checks of motion read of a data set."""
+    """What the checks of motion read of a dataset."""
 
     def __init__(self, table: dict[str, Any], tokens: list[str]) -> None:
         self._table = type("Table", (dict,), {"tokens": tokens})(table)

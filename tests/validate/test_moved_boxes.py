@@ -16,7 +16,7 @@ BOX_CODES = {"pixels.box", "motion.jump", "shape.ground", "shape.twins"}
 @pytest.mark.parametrize("direction", ["horizontal", "any"])
 def test_nine_of_ten_boxes_moved_by_a_metre_are_found(direction: str, clean: Path, tmp_path: Path) -> None:
     found, moved = set(), set()
-    for seed in range(8):  # the data set is small: eight draws of two boxes each
+    for seed in range(8):  # the dataset is small: eight draws of two boxes each
         disk = Disk(clean, tmp_path / str(seed))
         moved_now = _move(disk, np.random.default_rng(seed), direction)
         (report,) = validate_dataset(disk.root, workers=1)

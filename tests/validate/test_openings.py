@@ -1,4 +1,4 @@
-"""What a hostile data set names: nothing outside its folder is opened, an audit hook shows it; and the validator tells it."""
+"""What a hostile dataset names: nothing outside its folder is opened, an audit hook shows it; and the validator tells it."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def openings() -> Iterator[list[str]]:
 
 
 def outside(opened: list[str], root: Path) -> list[str]:
-    """Return what is neither in the data set nor part of Python or of this repository's code."""
+    """Return what is neither in the dataset nor part of Python or of this repository's code."""
     repository = Path(__file__).parents[2]
     own: tuple[Path, ...] = (
         root,
@@ -66,7 +66,7 @@ def outside(opened: list[str], root: Path) -> list[str]:
 
 @pytest.fixture(scope="module")
 def clean(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a data set in which every kind of file is named: all that the validator reads."""
+    """Return a dataset in which every kind of file is named: all that the validator reads."""
     root = make_dataset(
         tmp_path_factory.mktemp("clean") / "set",
         scenes=1,

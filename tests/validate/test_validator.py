@@ -1,4 +1,4 @@
-"""The validator says nothing about a clean data set and names the place of every planted defect."""
+"""The validator says nothing about a clean dataset and names the place of every planted defect."""
 
 from __future__ import annotations
 

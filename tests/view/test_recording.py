@@ -58,7 +58,7 @@ def test_boxes_tracks_drones_lidars_and_the_town_come_back(strict: Path, recordi
         assert entity in chunks, entity
 
 
-def test_the_other_dialect_and_data_sets_of_others(uav3d: Path, foreign: Path, tmp_path: Path) -> None:
+def test_the_other_dialect_and_datasets_of_others(uav3d: Path, foreign: Path, tmp_path: Path) -> None:
     summary = write_recording(uavsim.open(uav3d), tmp_path / "uav3d.rrd", ViewRequest(("scene_01",)))
     assert (summary.scenes, summary.images) == (1, 20)
     summary = write_recording(uavsim.open(foreign), tmp_path / "foreign.rrd", ViewRequest(most_samples=3))

@@ -89,7 +89,7 @@ def rows(scenes: int, samples: int) -> Iterator[Row]:
 def twin_rows(scenes: int, samples: int) -> Iterator[Row]:
     """Generate scenes of the mini split, then a twin in another weather and one without all occluders, each by itself.
 
-    A twin renders the samples of its data set once, so that all three commands are divided by the same number; each of them
+    A twin renders the samples of its dataset once, so that all three commands are divided by the same number; each of them
     starts the simulator anew, and ends with validation.
 
     Args:
@@ -119,7 +119,7 @@ def watched(words: Sequence[str], log: Path, *, cwd: Path = ROOT) -> tuple[float
     Args:
         words: of the command.
         log: what it says is written there.
-        cwd: where it runs; a data set's YAML is looked for below it.
+        cwd: where it runs; a dataset's YAML is looked for below it.
     """
     began = time.perf_counter()
     command = [sys.executable, "-m", "uavsim", *words]

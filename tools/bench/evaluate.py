@@ -52,7 +52,7 @@ def rows() -> Iterator[Row]:
 
 
 def large() -> Iterator[Row]:
-    """Score 1,000 scenes' worth with every benchmark on a data set, each in a process of its own."""
+    """Score 1,000 scenes' worth with every benchmark on a dataset, each in a process of its own."""
     how = f"{LARGE} samples, {BOXES} boxes and {PREDICTIONS} predictions each, from file to figures"
     for task, benchmarks in ON_LARGE.items():
         with tempfile.TemporaryDirectory() as name:

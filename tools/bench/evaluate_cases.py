@@ -1,4 +1,4 @@
-"""Cases for the benchmark of evaluations: a data set of many scenes, with detections or tracks on it."""
+"""Cases for the benchmark of evaluations: a dataset of many scenes, with detections or tracks on it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _CHANNELS = {"s": "LIDAR_TOP", "b": "CAMERA_BOTTOM_id_0"}
 
 
 def write_case(folder: Path, task: str, samples: int) -> Path:
-    """Write a data set and a result with noise, duplicates and strangers; whole scenes."""
+    """Write a dataset and a result with noise, duplicates and strangers; whole scenes."""
     tables = folder / VERSION
     tables.mkdir(parents=True)
     rng = np.random.default_rng(0)

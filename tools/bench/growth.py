@@ -61,7 +61,7 @@ class Swarm:
 
 
 def write_swarm(work: Path, swarm: Swarm, *, intervals: int) -> str:
-    """Write rig, formation and data set where a run with this working folder finds them; returns the data set's name."""
+    """Write rig, formation and dataset where a run with this working folder finds them; returns the dataset's name."""
     name = f"bench-{intervals}"
     names = list(_ANGLES)[: swarm.cameras]
     cameras = {name: {"pitch_deg": _ANGLES[name][0], "yaw_deg": _ANGLES[name][1]} for name in names}

@@ -27,7 +27,7 @@ from uavsim.records.recording import Recording, SensorReading
 __all__ = ["labels", "marginal", "validate"]
 
 SCENES, SAMPLES = 2, 20
-FEW_SAMPLES: Final = 2  # of the small data set, whose cost is nearly all start-up
+FEW_SAMPLES: Final = 2  # of the small dataset, whose cost is nearly all start-up
 TURNS: Final = 3
 MINI_IMAGES: Final = 10_000
 
@@ -48,7 +48,7 @@ def marginal(few: float, many: float, *, few_images: int, many_images: int) -> f
 
 
 def validate() -> Iterator[Row]:
-    """Validate a small and a large data set by turns, and say what the mini split comes to."""
+    """Validate a small and a large dataset by turns, and say what the mini split comes to."""
     few, many = _flown(1, FEW_SAMPLES), _flown(SCENES, SAMPLES)
     few_images, many_images = FEW_SAMPLES * 25, SCENES * SAMPLES * 25
     wall_s, cpu_s = [], []
@@ -115,7 +115,7 @@ def labels() -> Iterator[Row]:
 
 
 def main() -> None:
-    """Print the seconds of labelling a data set's first scene, turn by turn: labels, rows of tables, packing."""
+    """Print the seconds of labelling a dataset's first scene, turn by turn: labels, rows of tables, packing."""
     recording = _committed(Path(sys.argv[1]), scene=0)
     blind = replace(recording, frames=tuple(replace(frame, measured=None) for frame in recording.frames))
     ways = {"": recording, "_from_masks": blind}
@@ -129,7 +129,7 @@ def main() -> None:
 
 
 def _committed(out: Path, *, scene: int = 0) -> Recording:
-    """Read a committed scene's recording, whose images lie where the data set has them."""
+    """Read a committed scene's recording, whose images lie where the dataset has them."""
     recording = read_recording(sorted((out / ".uavsim" / "recordings").iterdir())[scene])
     moved = final_paths(recording)
 

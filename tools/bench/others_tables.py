@@ -37,7 +37,7 @@ def stand_in(name: str, *names: str) -> None:
 
 
 def dataset_of(checkout: Path, folder: Path) -> Any:
-    """Open an empty data set of theirs with our cameras."""
+    """Open an empty dataset of theirs with our cameras."""
     stand_in("pyquaternion", "Quaternion")
     sys.path.insert(0, str(checkout))
     dataset = importlib.import_module("carla_nuscenes.dataset").Dataset(str(folder / "set"), "v1.0-trainval")

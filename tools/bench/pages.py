@@ -1,6 +1,6 @@
-"""Size and time of what shows a data set: the report of 1,000 scenes, the recording of 400 samples of 25 cameras.
+"""Size and time of what shows a dataset: the report of 1,000 scenes, the recording of 400 samples of 25 cameras.
 
-The data sets are made-up streets, made once and named anew for each scene; their images carry noise, so that a JPEG of them is
+The datasets are made-up streets, made once and named anew for each scene; their images carry noise, so that a JPEG of them is
 about as large as one of a photograph.
 """
 
@@ -82,7 +82,7 @@ def _recording(folder: Path) -> Iterator[Row]:
 
 
 def _repeated(seed: Recording, root: Path, *, scenes: int) -> Path:
-    """Make a data set whose scenes are one recording under many names; image files are hard links."""
+    """Make a dataset whose scenes are one recording under many names; image files are hard links."""
     fragments = []
     for n in range(scenes):
         plan = replace(

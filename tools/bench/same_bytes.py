@@ -1,4 +1,4 @@
-"""Whether a data set is the same bytes whatever the processor can do: one short flight under several settings of its features.
+"""Whether a dataset is the same bytes whatever the processor can do: one short flight under several settings of its features.
 
 A setting takes features away from one library: NumPy's and OpenBLAS's kernels, numba's target, glibc's mathematics. It is
 uavsim's, the simulator keeping all of them, or the simulator's alone. ISA-L asks the processor itself: its streams are
@@ -52,7 +52,7 @@ def rows() -> Iterator[Row]:
     with tempfile.TemporaryDirectory() as folder:
         work = Path(folder)
         base = _flown(work / "base", {}, {})
-        of = f"of {len(base)} files (images, masks, tables) of a scene of the smoke data set, {SAMPLES} samples, 25 pairs each"
+        of = f"of {len(base)} files (images, masks, tables) of a scene of the smoke dataset, {SAMPLES} samples, 25 pairs each"
         for name, variables in settings(work).items():
             what = (
                 " ".join(f"{key}={value}" for key, value in variables.items() if key != "NUMBA_CACHE_DIR")

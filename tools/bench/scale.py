@@ -2,7 +2,7 @@
 
 A camera's pause stands in for a graphics card that computes elsewhere; the images themselves are cheap (--render flat), so
 that this machine's cores are not the limit. The pace is images over the time from the first take-off to the last commit. The
-data sets must be equal, byte for byte. Wanted: 1.9 times with two, 3.6 times with four.
+datasets must be equal, byte for byte. Wanted: 1.9 times with two, 3.6 times with four.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def compared(counts: Sequence[int], *, latency_ms: float, scenes: int, work: Pat
         counts: of simulators.
         latency_ms: of an image.
         scenes: in all.
-        work: folder for data sets and logs.
+        work: folder for datasets and logs.
     """
     write_plans(work)
     paces: dict[int, float] = {}

@@ -24,7 +24,7 @@ def contents(root: Path) -> dict[str, str]:
 
 
 def dataset_files(root: Path, *folders: str) -> dict[str, str]:
-    """Hash what the data set itself is, or some folders of it: all but what ``.uavsim`` keeps about the run."""
+    """Hash what the dataset itself is, or some folders of it: all but what ``.uavsim`` keeps about the run."""
     return _hashes(root, *folders, but=(".uavsim",))
 
 

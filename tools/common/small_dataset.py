@@ -1,4 +1,4 @@
-"""A small data set's YAML for trials that fly many short scenes."""
+"""A small dataset's YAML for trials that fly many short scenes."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ splits: {rule: uav3d}
 
 
 def write_plans(work: Path, *, name: str = "kill", dataset: str = DATASET) -> Path:
-    """Write a small data set's YAML where a run with this working folder finds it; returns the data set's file."""
+    """Write a small dataset's YAML where a run with this working folder finds it; returns the dataset's file."""
     texts = {"rigs/tiny.yaml": RIG, f"datasets/{name}.yaml": dataset}
     for file, text in texts.items():
         path = work / "flight_plans" / file
@@ -44,5 +44,5 @@ def write_plans(work: Path, *, name: str = "kill", dataset: str = DATASET) -> Pa
 
 
 def one_scene(samples: int) -> tuple[str, ...]:
-    """Return the words that make ``uavsim generate`` fly the shortest scene of the smoke data set."""
+    """Return the words that make ``uavsim generate`` fly the shortest scene of the smoke dataset."""
     return ("--dataset", "smoke", "--town", "Town10HD", "--scenes", "0", "--samples", str(samples))

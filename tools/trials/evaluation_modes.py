@@ -1,10 +1,10 @@
-"""Measure what every official/corrected difference of ``uavsim evaluate`` amounts to, on a data set and on made-up results.
+"""Measure what every official/corrected difference of ``uavsim evaluate`` amounts to, on a dataset and on made-up results.
 
     scripts/trial evaluation-modes DATA_SET [--version VERSION]
 
 The detector finds three quarters of the boxes that a drone sees and adds six strangers a sample; its tracker keeps their
 names. AOT, OpenAD and AirCopBench are scored on made-up cases in their own formats. docs/evaluation*.md hold the figures of
-the data set that docs/evaluation.md names.
+the dataset that docs/evaluation.md names.
 """
 
 from __future__ import annotations
@@ -46,11 +46,11 @@ class Effect:
 def main() -> int:
     """Print a line an effect."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("data_set", type=Path)
+    parser.add_argument("dataset", type=Path)
     parser.add_argument("--version")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        for effect in effects(EvaluationRequest(options.data_set, Path(folder), version=options.version), Path(folder)):
+        for effect in effects(EvaluationRequest(options.dataset, Path(folder), version=options.version), Path(folder)):
             both = (f"{v:.4g}" if isinstance(v, float) else str(v) for v in (effect.official, effect.corrected))
             line = f"{effect.benchmark:20} {effect.difference:34} {effect.figure:22} {' -> '.join(both)}"
             sys.stdout.write(line + "\n")
@@ -58,7 +58,7 @@ def main() -> int:
 
 
 def effects(request: EvaluationRequest, work: Path) -> Iterator[Effect]:
-    """Yield every effect; ``request`` names the data set, ``work`` is an empty folder."""
+    """Yield every effect; ``request`` names the dataset, ``work`` is an empty folder."""
     version = only_version(request)
     request = replace(request, version=version)
     yield from _detection(request, work, detections(request.truth / version, seed=0))
@@ -68,14 +68,14 @@ def effects(request: EvaluationRequest, work: Path) -> Iterator[Effect]:
 
 
 def effects_on_made_up_files(work: Path) -> Iterator[Effect]:
-    """Yield the effects for the benchmarks with files of their own; they need no data set."""
+    """Yield the effects for the benchmarks with files of their own; they need no dataset."""
     yield from _aot(work)
     yield from _openad(work)
     yield from _aircopbench(work)
 
 
 def detections(tables: Path, *, seed: int, task: str = "detection") -> dict[str, list[dict[str, Any]]]:
-    """Return made-up results on a data set: boxes by sample."""
+    """Return made-up results on a dataset: boxes by sample."""
     rng = np.random.default_rng(seed)
     category = {row["token"]: row["name"] for row in read_rows(tables / "category.json")}
     kind = {

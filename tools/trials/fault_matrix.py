@@ -2,11 +2,11 @@
 
     scripts/trial fault-matrix [--only PATTERN] [--jobs 2] [--work FOLDER]
 
-Each row: a two-scene run whose simulator misbehaves once (or always), then its exit code, its scenes, whether its data set is
+Each row: a two-scene run whose simulator misbehaves once (or always), then its exit code, its scenes, whether its dataset is
 valid and equal to an undisturbed one, and whether a process outlives it. The ticks at which a scene starts, is in its middle
 and is committed (while the next one flies) are measured in a calm run first. Ends with code 0 only if every row is as
 expected: the fault fired; all scenes are committed, or those that are not are named; what is committed is valid and, unless
-spawns were refused, equal to the undisturbed data set; nothing is left running.
+spawns were refused, equal to the undisturbed dataset; nothing is left running.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ class Row:
     Attributes:
         faults: of the first server; ``happened.txt`` marks the first that fires.
         later: of the servers that are started after the fault fired; the same when empty.
-        other_traffic: whether the data set may differ from the undisturbed one.
+        other_traffic: whether the dataset may differ from the undisturbed one.
         hopeless: whether no scene, or not every scene, can be completed.
     """
 

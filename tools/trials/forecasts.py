@@ -50,7 +50,7 @@ class Run:
     simulators: int
 
     def arguments(self, work: Path) -> list[str]:
-        """Write the data set's YAML; return what names the run, for ``plan`` and for ``generate``."""
+        """Write the dataset's YAML; return what names the run, for ``plan`` and for ``generate``."""
         values = {"TOWN": self.town, "SCENES": self.scenes, "SAMPLES": self.samples, "FORMAT": self.format}
         text = DATASET
         for key, value in values.items():

@@ -4,7 +4,7 @@
 
 Each command is run once undisturbed, to know how long it takes; then it is ended at random moments of that time, as a terminal
 does it (SIGINT to the whole group) and as a service does it (SIGTERM to the process alone). Right is: exit code 130 and one
-line, or the command's own end; no traceback, no process and no temporary folder left; no file half-written, the data set that
+line, or the command's own end; no traceback, no process and no temporary folder left; no file half-written, the dataset that
 was valid before valid after, the one that was made valid or without tables.
 """
 
@@ -30,7 +30,7 @@ from tools.common.small_dataset import one_scene
 from uavsim.validate import validate_version
 
 _GENERATE: Final = ("generate", *one_scene(2), "--out", "OUT")
-COMMANDS: Final[dict[str, tuple[str, ...]]] = {  # SET is a data set that is there, OUT is a place where nothing is
+COMMANDS: Final[dict[str, tuple[str, ...]]] = {  # SET is a dataset that is there, OUT is a place where nothing is
     "generate": _GENERATE,
     "regenerate": ("regenerate", "SET", "--scenes", "0"),
     "export": ("export", "SET", "OUT", "--format", "coco"),
@@ -51,13 +51,13 @@ class Ended:
 
 
 class Trial:
-    """Runs the commands in a folder, beside a data set that was made there."""
+    """Runs the commands in a folder, beside a dataset that was made there."""
 
     def __init__(self, work: Path) -> None:
         self.work, self.good = work, work / "good"
         made = self.run([*_GENERATE[:-1], str(self.good)], temp=work / "first")
         if made.code:
-            raise SystemExit(f"cannot make the data set to work on: {made.said}")
+            raise SystemExit(f"cannot make the dataset to work on: {made.said}")
         self._lasting_s: dict[str, float] = {}
 
     def run(

@@ -2,8 +2,8 @@
 
     scripts/trial kill [--kills 100] [--seed 0] [--scenes 6] [--work FOLDER] [--attach] [--own-server]
 
-Each round kills and resumes one data set until it is complete, then compares every byte of tables, images and fragments with
-the undisturbed data set, and looks for orphans: files, staging folders, temp files, processes. Ends with code 0 only if all
+Each round kills and resumes one dataset until it is complete, then compares every byte of tables, images and fragments with
+the undisturbed dataset, and looks for orphans: files, staging folders, temp files, processes. Ends with code 0 only if all
 is equal. Every run starts its own headless simulator, unless --attach gives all runs one that survives the kills. One
 Prefect server serves all runs, unless --own-server gives each its temporary one (slower). A fifth of the kills strikes while
 the run starts, the others after its first scene took off, because starting is long and dull. At the end it prints what the
@@ -95,7 +95,7 @@ class KillTrial:
         self._phases: Counter[str] = Counter()
 
     def run(self, *, kills: int, seed: int) -> int:
-        """Kill and resume until enough were killed and the last data set is complete; returns the exit code."""
+        """Kill and resume until enough were killed and the last dataset is complete; returns the exit code."""
         rng, began, rounds = random.Random(seed), time.monotonic(), 0
         wanted = self._undisturbed()
         if wanted is None:
@@ -136,7 +136,7 @@ class KillTrial:
         return wanted
 
     def _round(self, out: Path, *, rng: random.Random, kills: int, number: int) -> bool:
-        """Kill and resume one data set until it is complete; false when a resume failed."""
+        """Kill and resume one dataset until it is complete; false when a resume failed."""
         while True:
             process, took_off = self._forker.start([*self._command, "--out", str(out)]), False
             early, share = rng.random() < EARLY_SHARE, rng.random()

@@ -1,4 +1,4 @@
-"""Move one box in a hundred of a data set by a metre, in a linked copy, and count those that the validator names.
+"""Move one box in a hundred of a dataset by a metre, in a linked copy, and count those that the validator names.
 
     scripts/trial moved-boxes DATASET [--version v1.0-mini] [--share 0.01] [--visible 200] [--seed 0] [--any-direction]
 

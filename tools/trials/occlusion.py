@@ -1,4 +1,4 @@
-"""Compare a headless data set's occlusion with the truth: each object drawn once more, alone, by the headless renderer.
+"""Compare a headless dataset's occlusion with the truth: each object drawn once more, alone, by the headless renderer.
 
     scripts/trial occlusion DATASET [--scenes 5] [--every 4]
 

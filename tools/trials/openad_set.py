@@ -1,4 +1,4 @@
-"""Make a data set of corner cases as OpenAD's files, and score a perturbed result with ours and with OpenAD's own scorer.
+"""Make a dataset of corner cases as OpenAD's files, and score a perturbed result with ours and with OpenAD's own scorer.
 
     scripts/trial openad-set [FOLDER] [--scenes 0-29] [--town Town10HD] [--openad CHECKOUT]
 

@@ -1,4 +1,4 @@
-"""Replay a small data set in every set-up and hold the replays against it, headless.
+"""Replay a small dataset in every set-up and hold the replays against it, headless.
 
     scripts/trial replays [FOLDER] [--topologies carla,bridge,merged]
 

@@ -1,9 +1,9 @@
-"""Fly every formation in every set-up, and every weather, headless; each must end in a valid data set.
+"""Fly every formation in every set-up, and every weather, headless; each must end in a valid dataset.
 
     scripts/trial setups [FOLDER] [--only PATTERN] [--samples 2] [--jobs 1]
 
 One line per run: set-up, formation or weather, exit code, samples, findings, seconds. The runs use a rig of two small
-cameras. A formation that a town has no room for flies over the town that its data set names. Ends with 0 only if all are
+cameras. A formation that a town has no room for flies over the town that its dataset names. Ends with 0 only if all are
 valid.
 """
 

@@ -148,7 +148,7 @@ def growth_in_a_life(looks: list[Look]) -> float:
 
 
 def write_plans(work: Path, *, scenes: int, keep_client: bool) -> None:
-    """Write a data set of many short scenes, and a run that never starts its simulator anew."""
+    """Write a dataset of many short scenes, and a run that never starts its simulator anew."""
     many = DATASET.replace("scenes: 6, most_scenes: 100", f"scenes: {scenes}")
     write_small_plans(work, name="soak", dataset=many)
     simulator = {"kind": "mock", "recycle_scenes": NEVER, "recycle_rss_mb": float(NEVER), "recycle_below_pace": 0.0}

@@ -53,7 +53,7 @@ NOTHING_HIDDEN: Final = 0.02
 
 
 def labels_of(root: Path) -> dict[tuple[str, int, str, int], Occlusion]:
-    """Return what every image of a data set shows of every box."""
+    """Return what every image of a dataset shows of every box."""
     found = {}
     for folder in sorted((root / ".uavsim/recordings").iterdir()):
         recording = in_dataset(read_recording(folder), root)
@@ -63,7 +63,7 @@ def labels_of(root: Path) -> dict[tuple[str, int, str, int], Occlusion]:
 
 
 def main() -> int:
-    """Make the data set and its twin, and compare."""
+    """Make the dataset and its twin, and compare."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path, nargs="?")
     parser.add_argument("--labels", type=int, default=200)

@@ -3,7 +3,7 @@
     scripts/trial wheels [--python PYTHON] [--work FOLDER] [--airsim]
 
 First the simulator's wheel alone: its server runs and CARLA's own client ticks a world on it. Then both wheels in one command:
-from an empty folder that has nothing of this repository, a data set is generated and validated; a topology that needs AirSim's
+from an empty folder that has nothing of this repository, a dataset is generated and validated; a topology that needs AirSim's
 client says in one line what to run. With --airsim that line is run, and the topology flown. One line a step, with its seconds;
 ends with 0 only if all steps are good.
 """

@@ -1,4 +1,4 @@
-"""A data set on disk as typed arrays in named frames, read lazily; any nuScenes-format data set, in any installed dialect."""
+"""A dataset on disk as typed arrays in named frames, read lazily; any nuScenes-format dataset, in any installed dialect."""
 
 from uavsim.access.boxes import Boxes, Track
 from uavsim.access.folder import Dataset, open_folder

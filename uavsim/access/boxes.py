@@ -15,7 +15,7 @@ from uavsim.typing import AnyArray, FloatArray, IntArray, JsonDict
 __all__ = ["UNKNOWN", "Boxes", "Track", "boxes_of"]
 
 UNKNOWN: Final = (float("nan"),) * 3
-"""A vector that the data set does not tell."""
+"""A vector that the dataset does not tell."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -26,15 +26,15 @@ class Boxes:
         tokens: (N,) of their rows in ``sample_annotation``.
         instance_tokens: (N,) of the objects; the same object has the same token in all samples of its scene.
         categories: (N,) names, ``vehicle.car``.
-        instance_id: (N,) the number in the instance masks; 0 where the data set does not say.
+        instance_id: (N,) the number in the instance masks; 0 where the dataset does not say.
         map_SE3_box: (N,) box frame: x forward, y left, z up, origin at the centre.
         size_lwh_m: (N, 3) length, width, height.
-        actor_map_m: (N, 3) the simulator's own origin of the object; the centre where the data set does not say.
-        velocity_map_mps: (N, 3) from the simulator; NaN where the data set does not say.
-        visible_px: (N,) pixels over all cameras of the sample; -1 where the data set does not say.
+        actor_map_m: (N, 3) the simulator's own origin of the object; the centre where the dataset does not say.
+        velocity_map_mps: (N, 3) from the simulator; NaN where the dataset does not say.
+        visible_px: (N,) pixels over all cameras of the sample; -1 where the dataset does not say.
         lidar_points: (N,) the column ``num_lidar_pts``.
         visibility: (N,) nuScenes' level 1 to 4; 0 where there is none.
-        seen_by: (N,) the drones that see a pixel of it; () where none does or the data set does not say.
+        seen_by: (N,) the drones that see a pixel of it; () where none does or the dataset does not say.
         views: (N,) what each camera image shows of it, rows of ``visibility_detail``; () where there are none.
     """
 
@@ -62,7 +62,7 @@ class Boxes:
 
     @property
     def seen(self) -> AnyArray:
-        """(N,) whether the data set says that a camera or lidar sees it; the devkit's evaluation drops the others."""
+        """(N,) whether the dataset says that a camera or lidar sees it; the devkit's evaluation drops the others."""
         return np.where(self.visible_px >= 0, self.visible_px > 0, self.lidar_points > 0)
 
     def pick(self, rows: AnyArray) -> Boxes:
@@ -93,12 +93,12 @@ class Track:
     Attributes:
         instance_token: of the object.
         category: its class.
-        instance_id: the number in the instance masks, 0 where the data set does not say.
+        instance_id: the number in the instance masks, 0 where the dataset does not say.
         sample_numbers: (T,) the keyframes that have it.
         timestamps_us: (T,).
         map_SE3_box: (T,).
         size_lwh_m: (T, 3).
-        velocity_map_mps: (T, 3); NaN where the data set does not say.
+        velocity_map_mps: (T, 3); NaN where the dataset does not say.
     """
 
     instance_token: str

@@ -1,4 +1,4 @@
-"""A data set opened by its folder: scenes in any order, one after the other in little memory."""
+"""A dataset opened by its folder: scenes in any order, one after the other in little memory."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ _LOST_WITHOUT: Final = {"sample_annotation": "boxes", "instance": "boxes", "cate
 
 
 def open_folder(folder: Path | str, version: str | None = None) -> Dataset:
-    """Open a data set in the nuScenes format, ours or others', in any installed dialect.
+    """Open a dataset in the nuScenes format, ours or others', in any installed dialect.
 
     Args:
         folder: the one that holds ``v1.0-mini`` or the like.
         version: its version folder; by default the only one.
 
     Raises:
-        DatasetError: no data set there, or a table that nothing works without is missing.
+        DatasetError: no dataset there, or a table that nothing works without is missing.
         UnknownNameError: no such version, or several and none was named.
     """
     root = Path(folder)
@@ -48,7 +48,7 @@ def open_folder(folder: Path | str, version: str | None = None) -> Dataset:
 
 
 class Dataset:
-    """One version of a data set, read lazily: a scene's rows when it is asked for, its pixels when they are."""
+    """One version of a dataset, read lazily: a scene's rows when it is asked for, its pixels when they are."""
 
     def __init__(self, reader: DatasetReader) -> None:
         """Remember where it is; use ``open_folder``."""
@@ -81,7 +81,7 @@ class Dataset:
 
     @property
     def info(self) -> DatasetInfo:
-        """The data set's own description; {} where others wrote it."""
+        """The dataset's own description; {} where others wrote it."""
         return self._reader.info
 
     @cached_property
@@ -97,7 +97,7 @@ class Dataset:
 
     @property
     def splits(self) -> dict[str, list[str]]:
-        """Scene names by split; {} where the data set has none."""
+        """Scene names by split; {} where the dataset has none."""
         return self._reader.splits
 
     @cached_property
@@ -107,13 +107,13 @@ class Dataset:
 
     @cached_property
     def category_index(self) -> dict[str, int]:
-        """The number of each class, nuScenes' own; by its place in the table where the data set does not say."""
+        """The number of each class, nuScenes' own; by its place in the table where the dataset does not say."""
         rows = self._shared_tables.get(CATEGORY.name, ())
         return {str(row["name"]): int(row.get("index", place)) for place, row in enumerate(rows)}
 
     @cached_property
     def maps(self) -> dict[str, TownMap]:
-        """The map masks by town: those whose place the data set tells."""
+        """The map masks by town: those whose place the dataset tells."""
         files, found = DataFolder(self.root), {}
         for row in self._shared_tables.get(MAP.name, ()):
             if "uav_mask_origin" in row:

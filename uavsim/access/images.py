@@ -33,8 +33,8 @@ class Image:
         intrinsic: (3, 3), pixels.
         map_SE3_flu: the drone.
         flu_SE3_optical: how the camera is mounted.
-        drone_velocity_map_mps: (3,) NaN where the data set does not say.
-        filename: in the data set's folder.
+        drone_velocity_map_mps: (3,) NaN where the dataset does not say.
+        filename: in the dataset's folder.
         layers: kind (``instance``, ``depth``, ...) -> file name of what was taken at the same pose and tick.
         reported: the image's row of ``agent_view``: what its drone would report; {} where nothing is degraded on purpose.
     """
@@ -69,7 +69,7 @@ class Image:
 
     @property
     def there(self) -> bool:
-        """Whether the file is there; a data set may have been downloaded in part."""
+        """Whether the file is there; a dataset may have been downloaded in part."""
         return self.files.fault(self.filename) is None
 
     def pixels(self) -> UInt8Array:
@@ -88,7 +88,7 @@ class Image:
         """Read the instance mask: (H, W) instance ids, 0 where no labelled object is, and (H, W) semantic tags.
 
         Raises:
-            DatasetError: the data set has no mask of this image.
+            DatasetError: the dataset has no mask of this image.
         """
         return codec.mask_ids_and_tags(self.files.read(self._layer("instance")))
 
@@ -96,7 +96,7 @@ class Image:
         """Read the depth: (H, W) metres along the optical axis, infinite where nothing was hit.
 
         Raises:
-            DatasetError: the data set has no depth of this image.
+            DatasetError: the dataset has no depth of this image.
         """
         return codec.decode_depth(self.files.read(self._layer("depth")))
 
@@ -120,7 +120,7 @@ class Image:
     def _layer(self, kind: str) -> str:
         if kind not in self.layers:
             has = ", ".join(self.layers) or "none"
-            raise DatasetError(f"{self.filename}: the data set has no {kind} of this image (layers: {has})")
+            raise DatasetError(f"{self.filename}: the dataset has no {kind} of this image (layers: {has})")
         return self.layers[kind]
 
 
@@ -134,7 +134,7 @@ class LidarScan:
         timestamp_us: when it was taken.
         map_SE3_flu: the drone; LIDAR_TOP's is the place on the ground that labels of nuScenes' detectors refer to.
         flu_SE3_sensor: how it is mounted.
-        filename: in the data set's folder.
+        filename: in the dataset's folder.
     """
 
     token: str
@@ -157,7 +157,7 @@ class LidarScan:
 
     @property
     def there(self) -> bool:
-        """Whether the file is there; a data set may have been downloaded in part."""
+        """Whether the file is there; a dataset may have been downloaded in part."""
         return self.files.fault(self.filename) is None
 
     def points(self) -> PointArray:

@@ -28,7 +28,7 @@ class SharedRows:
     """What belongs to no scene.
 
     Attributes:
-        files: the data set's folder.
+        files: the dataset's folder.
         sensors: rows of ``sensor`` by token.
         category_names: by token.
     """
@@ -68,11 +68,11 @@ class Scene:
 
     @property
     def town(self) -> str:
-        """Where it was recorded; "" where the data set does not say."""
+        """Where it was recorded; "" where the dataset does not say."""
         return str(self.log.get("location", ""))
 
     def rows(self, table: Table[Row]) -> list[Row]:
-        """Return the scene's rows of a table as they are, in the strict dialect; [] where the data set has none."""
+        """Return the scene's rows of a table as they are, in the strict dialect; [] where the dataset has none."""
         return table.of(self._rows)
 
     def images_of(self, channel: str) -> list[Image]:
@@ -83,7 +83,7 @@ class Scene:
 
     @property
     def tells_views(self) -> bool:
-        """Whether the data set says what each image shows of each box: ``Boxes.views``."""
+        """Whether the dataset says what each image shows of each box: ``Boxes.views``."""
         return bool(self._rows.get("visibility_detail"))
 
     @cached_property
@@ -253,7 +253,7 @@ class Sample:
 
     @property
     def weather(self) -> dict[str, float]:
-        """CARLA's weather parameters; {} where the data set does not say."""
+        """CARLA's weather parameters; {} where the dataset does not say."""
         return dict(self._row.get("uav_weather", {}))
 
     @cached_property

@@ -15,7 +15,7 @@ __all__ = ["boxes_shown"]
 def boxes_shown(boxes: Boxes, image: Image) -> IntArray:
     """Return the numbers of the boxes that have pixels in the image and lie in front of its camera.
 
-    Where the data set does not say how many pixels a box has in an image, the devkit's rule decides: those that reach into
+    Where the dataset does not say how many pixels a box has in an image, the devkit's rule decides: those that reach into
     it, of the boxes that something sees.
     """
     corners_map_m = boxes.corners_map_m

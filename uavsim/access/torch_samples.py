@@ -48,7 +48,7 @@ def torch_dataset(
     places = [(name, n) for name, length in data.scene_lengths if name in wanted for n in range(length)]
 
     class Samples(base):  # type: ignore[misc, valid-type]  # torch is no dependency: its types are not here
-        """Samples of a data set, as tensors."""
+        """Samples of a dataset, as tensors."""
 
         def __len__(self) -> int:
             return len(places)

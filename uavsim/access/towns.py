@@ -17,7 +17,7 @@ class TownMap:
 
     Attributes:
         town: its name.
-        filename: in the data set's folder.
+        filename: in the dataset's folder.
         origin_map_m: (2,) map position of the lower left corner.
         metres_per_px: of one pixel.
     """

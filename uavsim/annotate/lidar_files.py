@@ -35,7 +35,7 @@ def write_lidar_files(recording: Recording) -> dict[str, str]:
     """Write LIDAR_TOP's points and all point labels into the recording's folder.
 
     Returns:
-        Path in the recording's folder -> path in the data set, like ``layout.final_paths``.
+        Path in the recording's folder -> path in the dataset, like ``layout.final_paths``.
 
     Raises:
         StorageError: the folder cannot be written.

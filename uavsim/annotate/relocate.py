@@ -1,4 +1,4 @@
-"""Label a scene again from what the data set keeps of its recording; the images have moved, nothing else has."""
+"""Label a scene again from what the dataset keeps of its recording; the images have moved, nothing else has."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ __all__ = ["in_dataset"]
 
 
 def in_dataset(recording: Recording, root: Path, *, generation: int = 0) -> Recording:
-    """Return the recording with its images where the data set at ``root`` has them.
+    """Return the recording with its images where the dataset at ``root`` has them.
 
     Paths of keyframes' and sweeps' images keep their file type, which is all that labels take from them.
 
     Args:
-        recording: as the data set keeps it, without images.
-        root: the data set's folder.
+        recording: as the dataset keeps it, without images.
+        root: the dataset's folder.
         generation: of the scene, as its ledger entry tells; each has file names of its own.
     """
     frames = tuple(_moved(recording.plan, frame, generation) for frame in recording.frames)

@@ -1,6 +1,6 @@
 """The command line: one module per job; every error of ours is one line and an exit code.
 
-Exit codes: 0 good, 1 our own mistake, 2 bad input, 3 simulator or system, 4 data set not valid, 130 interrupted.
+Exit codes: 0 good, 1 our own mistake, 2 bad input, 3 simulator or system, 4 dataset not valid, 130 interrupted.
 """
 
 from __future__ import annotations
@@ -59,23 +59,23 @@ _HOME: Final = {  # command -> module; a module is imported when its command is 
 }
 _CONTINUED: Final = ("generate", "regenerate")
 _HELP: Final = {  # first sentences of the commands, for `uavsim --help`, which imports none of them
-    "generate": "Fly a data set; what was interrupted continues.",
-    "regenerate": "Fly scenes of a data set anew, with the settings that it was made with.",
-    "replay": "Show the recorded scenes of a data set again, changed; what was interrupted continues.",
+    "generate": "Fly a dataset; what was interrupted continues.",
+    "regenerate": "Fly scenes of a dataset anew, with the settings that it was made with.",
+    "replay": "Show the recorded scenes of a dataset again, changed; what was interrupted continues.",
     "twins": "Show the same instants without an occluder or in another weather, and link them; by default what `twins:` "
     "names.",
     "status": "Show what is done, flying, quarantined and missing, and how long the rest takes. Changes nothing.",
     "plan": "Show what would fly, as a table and as an image; or make a town's routes.",
     "check": "Check YAML files and what they refer to, without a simulator.",
     "schema": "Write the JSON Schemas of all YAML files, for editors.",
-    "annotate": "Label again what was recorded, with no simulator; a data set's tables are written anew in place.",
-    "convert": "Write a data set in another dialect, both ways without loss; image files are hard-linked.",
-    "export": "Write a data set in another format: COCO, KITTI, MCAP, MMDetection3D infos, nerfstudio, OPV2V.",
-    "validate": "Check a data set by what is on disk; exit code 4 when a check fails.",
-    "view": "Look at a data set: town, drones, cameras, boxes, tracks, masks and lidars by keyframe, in Rerun's viewer.",
-    "report": "Write a page about a data set: images, maps, histograms, scenes, findings. One file, no "
+    "annotate": "Label again what was recorded, with no simulator; a dataset's tables are written anew in place.",
+    "convert": "Write a dataset in another dialect, both ways without loss; image files are hard-linked.",
+    "export": "Write a dataset in another format: COCO, KITTI, MCAP, MMDetection3D infos, nerfstudio, OPV2V.",
+    "validate": "Check a dataset by what is on disk; exit code 4 when a check fails.",
+    "view": "Look at a dataset: town, drones, cameras, boxes, tracks, masks and lidars by keyframe, in Rerun's viewer.",
+    "report": "Write a page about a dataset: images, maps, histograms, scenes, findings. One file, no "
     "network, no JavaScript.",
-    "publish": "Write what a data set needs to be uploaded and used from where it lies: Parquet, tar files, "
+    "publish": "Write what a dataset needs to be uploaded and used from where it lies: Parquet, tar files, "
     "card, Croissant, hashes.",
     "verify": "Check a download: every file is there and is the one that was published, no other is; exit code 4 when not.",
     "reproduce": "Make scenes again from the card alone, and compare hashes; exit code 4 when one differs.",
@@ -124,7 +124,7 @@ def build_overview() -> typer.Typer:
 def _empty_app() -> typer.Typer:
     app = typer.Typer(
         name="uavsim",
-        help="YAML in, labelled multi-drone data sets out.",
+        help="YAML in, labelled multi-drone datasets out.",
         epilog=epilog_of(""),
         no_args_is_help=True,
         pretty_exceptions_enable=False,
@@ -140,7 +140,7 @@ def _options_of_all(
         bool, typer.Option("--version", is_eager=True, callback=_say_version, help="Print the version and end.")
     ] = False,
 ) -> None:
-    """YAML in, labelled multi-drone data sets out."""
+    """YAML in, labelled multi-drone datasets out."""
 
 
 def _nothing() -> None:

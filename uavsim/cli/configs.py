@@ -44,7 +44,7 @@ def register(app: typer.Typer) -> None:
 def plan(
     *,
     dataset: Annotated[str | None, typer.Option(help="name in flight_plans/datasets, or a YAML file")] = None,
-    town: Annotated[str | None, typer.Option(help="one of the data set's")] = None,
+    town: Annotated[str | None, typer.Option(help="one of the dataset's")] = None,
     scenes: Annotated[str | None, typer.Option(help="scene numbers: 0-4,7; all of the town by default")] = None,
     overrides: Overrides,
     xodr: Annotated[Path | None, typer.Option(help="the town's OpenDRIVE map, to draw its roads")] = None,
@@ -58,7 +58,7 @@ def plan(
     forecast: Annotated[
         bool, typer.Option("--forecast", help="fly a few short scenes and say what a run of this will take")
     ] = False,
-    out: Annotated[str, typer.Option(help="of --forecast: where the data set is to be")] = "data",
+    out: Annotated[str, typer.Option(help="of --forecast: where the dataset is to be")] = "data",
     simulator: SimulatorOption = None,
     run: RunOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object instead of text.")] = False,
@@ -68,7 +68,7 @@ def plan(
         _make_routes(make_routes, rows=rows, columns=columns, force=force)
         return
     if dataset is None:
-        raise InputError("name a data set: uavsim plan --dataset smoke --town Town10HD")
+        raise InputError("name a dataset: uavsim plan --dataset smoke --town Town10HD")
     _check_png(png)
     if forecast:
         request = Request(

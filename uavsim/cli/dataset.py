@@ -1,4 +1,4 @@
-"""``uavsim annotate``, ``convert`` and ``export``: work on data sets and recordings on disk; no simulator needed."""
+"""``uavsim annotate``, ``convert`` and ``export``: work on datasets and recordings on disk; no simulator needed."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from uavsim.terminal import Screen
 
 __all__ = ["register"]
 
-Folder = Annotated[Path, typer.Argument(help="The data set's folder: the one that holds v1.0-mini or the like.")]
+Folder = Annotated[Path, typer.Argument(help="The dataset's folder: the one that holds v1.0-mini or the like.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would be written; write nothing.")]
 NewFolder = Annotated[Path, typer.Argument(help="Where the result goes: a new folder.")]
 
@@ -51,14 +51,14 @@ def register(app: typer.Typer) -> None:
 
 
 def annotate_again(
-    target: Annotated[Path, typer.Argument(help="A data set, or a recording (a folder with log.msgpack and images).")],
+    target: Annotated[Path, typer.Argument(help="A dataset, or a recording (a folder with log.msgpack and images).")],
     *,
-    scenes: Annotated[str | None, typer.Option(help="Only these scenes of the data set, by name, with commas.")] = None,
+    scenes: Annotated[str | None, typer.Option(help="Only these scenes of the dataset, by name, with commas.")] = None,
     classes: Annotated[str | None, typer.Option(help=",".join(LABELS))] = None,
     range_m: Annotated[float | None, typer.Option(min=1.0, help="Boxes within this distance of a drone.")] = None,
-    out: Annotated[Path | None, typer.Option(help="For a recording: the data set to make.")] = None,
+    out: Annotated[Path | None, typer.Option(help="For a recording: the dataset to make.")] = None,
 ) -> None:
-    """Label again what was recorded, with no simulator; a data set's tables are written anew in place."""
+    """Label again what was recorded, with no simulator; a dataset's tables are written anew in place."""
 
     def options(plan: ScenePlan) -> AnnotateOptions:
         chosen = options_of_plan(plan)
@@ -68,13 +68,13 @@ def annotate_again(
 
     if (target / LOG_NAME).is_file():
         if out is None:
-            raise InputError(f"{target}: is one recording; name the data set to make of it with --out")
+            raise InputError(f"{target}: is one recording; name the dataset to make of it with --out")
         _label_recording(target, out, options=options(read_recording(target).plan))
         return
     output = open_output(str(target))
     known = {entry.scene: entry for entry in committed_scenes(output)} if (target / ".uavsim").is_dir() else {}
     if not known:
-        raise InputError(f"{target}: neither a recording ({LOG_NAME}) nor a data set of ours with scenes in it")
+        raise InputError(f"{target}: neither a recording ({LOG_NAME}) nor a dataset of ours with scenes in it")
     wanted = [name.strip() for name in scenes.split(",")] if scenes else list(known)
     for entry in [pick(known, name, what="scene") for name in wanted]:
         _label_committed(output, entry, options=options)
@@ -126,7 +126,7 @@ def convert_dialect(
     ] = "./data/uav3d/v1.0",
     dry_run: DryRun = False,
 ) -> None:
-    """Write a data set in another dialect, both ways without loss; image files are hard-linked."""
+    """Write a dataset in another dialect, both ways without loss; image files are hard-linked."""
     _refuse_the_same(folder, out)
     options = Uav3dOptions(timestamp_unit=timestamp_unit, num_pts=num_pts) if dialect == "uav3d" else None
     if dialect == "uav3d" and infos:
@@ -152,7 +152,7 @@ def export_format(
     split: Annotated[str | None, typer.Option(help="uav_train, uav_val, ...; default: every scene.")] = None,
     dry_run: DryRun = False,
 ) -> None:
-    """Write a data set in another format: COCO, KITTI, MCAP, MMDetection3D infos, nerfstudio, OPV2V."""
+    """Write a dataset in another format: COCO, KITTI, MCAP, MMDetection3D infos, nerfstudio, OPV2V."""
     _refuse_the_same(folder, out)
     exporter = EXPORTERS.pick(kind)
     if dry_run:
@@ -172,12 +172,12 @@ def _say_intent(folder: Path, out: Path, version: str | None, what: str) -> None
 
 
 def _refuse_the_same(folder: Path, out: Path) -> None:
-    """Refuse to write a result into the data set that it is made from, by whatever name, or where no folder can be."""
+    """Refuse to write a result into the dataset that it is made from, by whatever name, or where no folder can be."""
     refuse_no_folder(out)
     try:
         inside = out.resolve() == folder.resolve() or folder.resolve() in out.resolve().parents
     except (OSError, RuntimeError, ValueError) as error:
         raise InputError(f"{out}: cannot be a folder for the result: {error}") from error
     if inside:
-        raise InputError(f"{out} is the data set itself, or in it: name another folder for the result")
+        raise InputError(f"{out} is the dataset itself, or in it: name another folder for the result")
     check_result_folder(out)

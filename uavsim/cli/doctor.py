@@ -28,9 +28,9 @@ def register(app: typer.Typer) -> None:
 def doctor(
     *,
     dataset: Annotated[str, typer.Option(help="That is to be made.")] = "smoke",
-    town: Annotated[list[str] | None, typer.Option(help="Default: all of the data set; repeat for several.")] = None,
-    topology: Annotated[str | None, typer.Option(help="Instead of the data set's.")] = None,
-    out: Annotated[str, typer.Option(help="Where the data set is to be; its disk is looked at.")] = "data",
+    town: Annotated[list[str] | None, typer.Option(help="Default: all of the dataset; repeat for several.")] = None,
+    topology: Annotated[str | None, typer.Option(help="Instead of the dataset's.")] = None,
+    out: Annotated[str, typer.Option(help="Where the dataset is to be; its disk is looked at.")] = "data",
     simulator: SimulatorOption = None,
     run: RunOption = None,
     as_json: JsonOption = False,

@@ -32,12 +32,12 @@ def register(app: typer.Typer) -> None:
 def evaluate(
     benchmark: Annotated[str, typer.Argument(help=_HELP)],
     *,
-    truth: Annotated[Path, typer.Option(help="A data set's folder, or the benchmark's own ground-truth file.")],
+    truth: Annotated[Path, typer.Option(help="A dataset's folder, or the benchmark's own ground-truth file.")],
     results: Annotated[Path, typer.Option(help="The benchmark's own result file.")],
     mode: Annotated[
         str, typer.Option(help="official: as the reference code counts; corrected: without its errors.")
     ] = "official",
-    version: Annotated[str | None, typer.Option(help="Version folder of a data set; default: the only one.")] = None,
+    version: Annotated[str | None, typer.Option(help="Version folder of a dataset; default: the only one.")] = None,
     split: Annotated[str | None, typer.Option(help="Of splits.json; default: the scenes in the results.")] = None,
     option: Annotated[
         list[str] | None, typer.Option(help="NAME=VALUE that the benchmark knows; may be repeated.")

@@ -53,8 +53,8 @@ def generate(
     *,
     dataset: Annotated[str | None, typer.Option(help="Name in flight_plans/datasets, or a YAML file.")] = None,
     out: Annotated[str | None, typer.Option(help="Folder, or an object store's URL (s3://bucket/prefix).")] = None,
-    town: Annotated[list[str] | None, typer.Option(help="Default: all of the data set; repeat for several.")] = None,
-    scenes: Annotated[str | None, typer.Option(help="Numbers in the data set, 0-4,7.")] = None,
+    town: Annotated[list[str] | None, typer.Option(help="Default: all of the dataset; repeat for several.")] = None,
+    scenes: Annotated[str | None, typer.Option(help="Numbers in the dataset, 0-4,7.")] = None,
     overrides: Overrides,
     simulator: SimulatorOption = None,
     run: RunOption = None,
@@ -63,7 +63,7 @@ def generate(
     dry_run: DryRunOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Fly a data set; what was interrupted continues."""
+    """Fly a dataset; what was interrupted continues."""
     config = Library.of().run(run).model if run else RunConfig()
     name, place = dataset or config.dataset, out or config.out
     if name is None or place is None:
@@ -84,7 +84,7 @@ def generate(
 
 
 def regenerate(
-    folder: Annotated[Path, typer.Argument(help="The data set's folder.")],
+    folder: Annotated[Path, typer.Argument(help="The dataset's folder.")],
     *,
     scenes: Annotated[str | None, typer.Option(help="Numbers to fly anew; default: those in quarantine.")] = None,
     simulator: SimulatorOption = None,
@@ -93,7 +93,7 @@ def regenerate(
     dry_run: DryRunOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Fly scenes of a data set anew, with the settings that it was made with."""
+    """Fly scenes of a dataset anew, with the settings that it was made with."""
     from uavsim.run.regenerate import request_of_folder
 
     config = Library.of().run(run).model if run else None

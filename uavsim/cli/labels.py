@@ -1,4 +1,4 @@
-"""``uavsim events``, ``collaboration`` and ``questions``: what a data set's images say of themselves and of each other."""
+"""``uavsim events``, ``collaboration`` and ``questions``: what a dataset's images say of themselves and of each other."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from uavsim.typing import JsonDict
 
 __all__ = ["register"]
 
-Folder = Annotated[Path, typer.Argument(help="The data set's folder: the one that holds v1.0-mini or the like.")]
-Out = Annotated[Path, typer.Option(help="Folder for the result, outside of the data set.")]
+Folder = Annotated[Path, typer.Argument(help="The dataset's folder: the one that holds v1.0-mini or the like.")]
+Out = Annotated[Path, typer.Option(help="Folder for the result, outside of the dataset.")]
 Version = Annotated[str | None, typer.Option(help="Version folder; default: the only one.")]
 Thresholds = Annotated[str | None, typer.Option(help="Other thresholds: a name or a YAML file (flight_plans/events).")]
 Workers = Annotated[int | None, typer.Option(min=1, max=256, help="Processes; default: one a core.")]
@@ -108,7 +108,7 @@ def questions(
 
 @dataclass(frozen=True, slots=True)
 class _Request:
-    """What the three commands have in common: a data set, a folder for the result, thresholds, how to say what was done."""
+    """What the three commands have in common: a dataset, a folder for the result, thresholds, how to say what was done."""
 
     folder: Path
     out: Path
@@ -118,7 +118,7 @@ class _Request:
     as_json: bool = field(kw_only=True)
 
     def open(self, *more: Path | None) -> tuple[Dataset, EventThresholds]:
-        """Open the data set and the thresholds, and refuse places in it for the result.
+        """Open the dataset and the thresholds, and refuse places in it for the result.
 
         Args:
             more: other folders for results.
@@ -126,7 +126,7 @@ class _Request:
         for out in (self.out, *(path for path in more if path is not None)):
             check_result_folder(out)
             if out.resolve() == self.folder.resolve() or self.folder.resolve() in out.resolve().parents:
-                raise InputError(f"{out} is the data set itself, or in it: name another folder for the result")
+                raise InputError(f"{out} is the dataset itself, or in it: name another folder for the result")
         levels = EventThresholds() if self.thresholds is None else Library.of().events(self.thresholds).model
         return open_folder(self.folder, self.version), levels
 

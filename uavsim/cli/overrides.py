@@ -1,4 +1,4 @@
-"""The options that override what a data set's YAML says, the same of every command that has them."""
+"""The options that override what a dataset's YAML says, the same of every command that has them."""
 
 from __future__ import annotations
 

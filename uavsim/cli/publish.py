@@ -1,4 +1,4 @@
-"""``uavsim publish``, ``verify`` and ``reproduce``: hand a data set on, check a download, make a scene again."""
+"""``uavsim publish``, ``verify`` and ``reproduce``: hand a dataset on, check a download, make a scene again."""
 
 from __future__ import annotations
 
@@ -26,20 +26,20 @@ def register(app: typer.Typer) -> None:
 
 
 def publish(
-    folder: Annotated[Path, typer.Argument(help="The data set's folder: the one that holds v1.0-mini or the like.")],
+    folder: Annotated[Path, typer.Argument(help="The dataset's folder: the one that holds v1.0-mini or the like.")],
     *,
     out: Annotated[Path, typer.Option(help="The pack: a new folder.")],
     version: Annotated[str | None, typer.Option(help="Version folder; default: the only one.")] = None,
-    name: Annotated[str | None, typer.Option(help="Of the data set; default: what it calls itself.")] = None,
+    name: Annotated[str | None, typer.Option(help="Of the dataset; default: what it calls itself.")] = None,
     licence: Annotated[str, typer.Option("--licence", "--license", help="As on the Hub.")] = "cc-by-4.0",
     creator: Annotated[str, typer.Option(help="Person or organisation.")] = "uavsim",
-    url: Annotated[str, typer.Option(help="Where the data set will be.")] = "https://example.org",
+    url: Annotated[str, typer.Option(help="Where the dataset will be.")] = "https://example.org",
     date: Annotated[str | None, typer.Option(help="Of publication, 2026-11-22; default: today.")] = None,
     shards: Annotated[bool, typer.Option(help="Write the nuScenes folder as tar files, too.")] = True,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be written; write nothing.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object instead of text.")] = False,
 ) -> None:
-    """Write what a data set needs to be uploaded and used from where it lies: Parquet, tar files, card, Croissant, hashes."""
+    """Write what a dataset needs to be uploaded and used from where it lies: Parquet, tar files, card, Croissant, hashes."""
     try:
         from uavsim.publish import PublishRequest
         from uavsim.publish import publish as write
@@ -101,7 +101,7 @@ def verify(
 def reproduce(
     card: Annotated[Path, typer.Argument(help="README.md of a pack, or its folder.")],
     *,
-    scenes: Annotated[str, typer.Option(help="Numbers in the data set, 0-4,7.")],
+    scenes: Annotated[str, typer.Option(help="Numbers in the dataset, 0-4,7.")],
     out: Annotated[Path | None, typer.Option(help="Keep what is made in this new folder.")] = None,
     simulator: Annotated[
         list[str] | None, typer.Option(help="mock (default), or HOST:CARLA_PORT[:AIRSIM_PORT]; repeat for more.")

@@ -31,10 +31,10 @@ def register(app: typer.Typer) -> None:
 
 
 def replay(
-    folder: Annotated[Path, typer.Argument(help="The data set that was recorded.")],
+    folder: Annotated[Path, typer.Argument(help="The dataset that was recorded.")],
     *,
-    out: Annotated[str, typer.Option(help="Folder of the new data set, or an object store's URL.")],
-    scenes: Annotated[str | None, typer.Option(help="Numbers in the data set, 0-4,7; default: all.")] = None,
+    out: Annotated[str, typer.Option(help="Folder of the new dataset, or an object store's URL.")],
+    scenes: Annotated[str | None, typer.Option(help="Numbers in the dataset, 0-4,7; default: all.")] = None,
     rig: Annotated[str | None, typer.Option(help="Another rig, by name or YAML file.")] = None,
     sensors: Annotated[str | None, typer.Option(help="Sensors to add to every drone: +lidar,+depth.")] = None,
     weather: Annotated[str | None, typer.Option(help="Another weather, by name or YAML file.")] = None,
@@ -49,7 +49,7 @@ def replay(
     dry_run: DryRunOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Show the recorded scenes of a data set again, changed; what was interrupted continues."""
+    """Show the recorded scenes of a dataset again, changed; what was interrupted continues."""
     from uavsim.run.replay import request_of_recordings
 
     config = Library.of().run(run).model if run else None
@@ -67,10 +67,10 @@ def replay(
 
 
 def twins(
-    folder: Annotated[Path, typer.Argument(help="The data set that was recorded.")],
+    folder: Annotated[Path, typer.Argument(help="The dataset that was recorded.")],
     *,
     out: Annotated[Path, typer.Option(help="Folder of the twins and their tables.")],
-    scenes: Annotated[str | None, typer.Option(help="Numbers in the data set, 0-4,7; default: all.")] = None,
+    scenes: Annotated[str | None, typer.Option(help="Numbers in the dataset, 0-4,7; default: all.")] = None,
     weather: Annotated[list[str] | None, typer.Option(help="A twin in this weather; repeat for more.")] = None,
     without: Annotated[
         list[str] | None,

@@ -21,7 +21,7 @@ def register(app: typer.Typer) -> None:
 
 
 def status(
-    folder: Annotated[str, typer.Argument(help="The data set's folder, or its URL in an object store.")],
+    folder: Annotated[str, typer.Argument(help="The dataset's folder, or its URL in an object store.")],
     *,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object instead of a table.")] = False,
 ) -> None:
@@ -53,7 +53,7 @@ def _table(found: Overview) -> Table:
     for state, names in rows.items():
         table.add_row(state, str(len(names)), _shown(names))
     if found.missing is None:
-        table.add_row("missing", "?", "the data set's YAML cannot be read any more, or has changed")
+        table.add_row("missing", "?", "the dataset's YAML cannot be read any more, or has changed")
     else:
         table.add_row("missing", str(len(found.missing)), _shown(list(found.missing)))
     return table

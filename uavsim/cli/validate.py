@@ -1,4 +1,4 @@
-"""``uavsim validate``: check a data set on disk."""
+"""``uavsim validate``: check a dataset on disk."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["register"]
 _SHOWN_PER_CODE = 3
 _PRINTED = Path("-")
 
-Folder = Annotated[Path, typer.Argument(help="The data set's folder: the one that holds v1.0-mini or the like.")]
+Folder = Annotated[Path, typer.Argument(help="The dataset's folder: the one that holds v1.0-mini or the like.")]
 Version = Annotated[str | None, typer.Option(help="Check this version folder only.")]
 
 
@@ -43,7 +43,7 @@ def validate(
     devkit: Annotated[bool, typer.Option("--devkit", help="Ask the official nuScenes devkit as well.")] = False,
     images: Annotated[Path | None, typer.Option(help="With --devkit: keep its drawings here.")] = None,
 ) -> None:
-    """Check a data set by what is on disk; exit code 4 when a check fails."""
+    """Check a dataset by what is on disk; exit code 4 when a check fails."""
     console = Screen(quiet=report == _PRINTED)
     reports, outside = [], {}
     for name in [version] if version else versions_of(folder):

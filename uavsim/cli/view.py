@@ -1,4 +1,4 @@
-"""``uavsim view`` and ``uavsim report``: look at a data set before anything is trained on it."""
+"""``uavsim view`` and ``uavsim report``: look at a dataset before anything is trained on it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["register"]
 
-Folder = Annotated[Path, typer.Argument(help="The data set's folder: the one that holds v1.0-mini or the like.")]
+Folder = Annotated[Path, typer.Argument(help="The dataset's folder: the one that holds v1.0-mini or the like.")]
 Version = Annotated[str | None, typer.Option(help="Version folder; default: the only one.")]
 
 
@@ -42,7 +42,7 @@ def view(
     port: Annotated[int, typer.Option(min=1, max=65535, help="With --web: of the data.")] = 9876,
     web_port: Annotated[int, typer.Option(min=1, max=65535, help="With --web: of the page.")] = 9090,
 ) -> None:
-    """Look at a data set: town, drones, cameras, boxes, tracks, masks and lidars by keyframe, in Rerun's viewer."""
+    """Look at a dataset: town, drones, cameras, boxes, tracks, masks and lidars by keyframe, in Rerun's viewer."""
     if save is not None and web:
         raise InputError("--save and --web: give one of them; a saved recording is opened with rerun FILE.rrd")
     try:
@@ -87,7 +87,7 @@ def report(
     check: Annotated[bool, typer.Option(help="Let the validator look at it, and show what it finds.")] = True,
     pixels: Annotated[bool, typer.Option(help="Let the validator decode every image; large sets take long.")] = False,
 ) -> None:
-    """Write a page about a data set: images, maps, histograms, scenes, findings. One file, no network, no JavaScript."""
+    """Write a page about a dataset: images, maps, histograms, scenes, findings. One file, no network, no JavaScript."""
     try:
         from uavsim.report import ReportRequest, write_report
     except ImportError as error:

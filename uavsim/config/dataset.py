@@ -1,4 +1,4 @@
-"""``flight_plans/datasets/*.yaml``: what a data set is made of."""
+"""``flight_plans/datasets/*.yaml``: what a dataset is made of."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ RESERVED_SPLITS = ("train", "val", "test", "mini_train", "mini_val", "train_dete
 
 
 def _is_empty(value: tuple[Any, ...] | dict[str, Any]) -> bool:
-    """Leave a key out of what names a data set, so that data sets from before the key was there keep their name."""
+    """Leave a key out of what names a dataset, so that datasets from before the key was there keep their name."""
     return not value
 
 
 def _is_full(value: str) -> bool:
-    """Leave the default out of what names a data set, for the same reason."""
+    """Leave the default out of what names a dataset, for the same reason."""
     return value == "full"
 
 
@@ -57,7 +57,7 @@ class NameSchedule(Model):
     cycle: tuple[Reference, ...] = ()
     """One after the other, scene by scene."""
     draw: dict[Reference, Annotated[float, Field(gt=0, le=1e6)]] = Field(default_factory=dict)
-    """Drawn for each scene from the data set's seed, with these weights."""
+    """Drawn for each scene from the dataset's seed, with these weights."""
 
     @model_validator(mode="before")
     @classmethod
@@ -99,7 +99,7 @@ class AltitudeSchedule(Model):
 
 
 class TownShare(Model):
-    """What one town gives to the data set."""
+    """What one town gives to the dataset."""
 
     scenes: Annotated[int, Field(ge=1, le=100_000)]
     """Made when no ``--scenes`` is given."""
@@ -108,7 +108,7 @@ class TownShare(Model):
     most_scenes: Annotated[int, Field(ge=1, le=100_000)] | None = None
     """As many as ``--scenes`` may ask for; ``scenes`` by default."""
     vehicles: Annotated[int, Field(ge=0, le=2000)] | None = None
-    """Instead of the data set's number."""
+    """Instead of the dataset's number."""
     routes: tuple[Name, ...] = ()
     """Of the town's routes; all of them, in their file's order, by default."""
 
@@ -199,7 +199,7 @@ class Degradations(Model):
 
 
 class Twins(Model):
-    """What ``uavsim twins`` makes of a data set where its command says nothing."""
+    """What ``uavsim twins`` makes of a dataset where its command says nothing."""
 
     weather: tuple[Reference, ...] = ()
     """The same instants in these weathers, by name or path."""
@@ -210,7 +210,7 @@ class Twins(Model):
 
 
 class DatasetConfig(Model):
-    """A data set: towns, scenes, time, swarm, traffic, weather and how it is stored."""
+    """A dataset: towns, scenes, time, swarm, traffic, weather and how it is stored."""
 
     description: Text = ""
     seed: Annotated[int, Field(ge=0, le=2**31 - 1)] = 0
@@ -247,10 +247,10 @@ class DatasetConfig(Model):
     max_formation_error_m: Annotated[float, Field(gt=0, le=1000)] = 5.0
     """bridge: a drone farther than this from its place voids the scene."""
     recording: Annotated[Literal["full", "keyframes"], Field(exclude_if=_is_full)] = "full"
-    """Motion that is kept beside the data set for ``uavsim replay``: of every tick, or only where images are taken."""
+    """Motion that is kept beside the dataset for ``uavsim replay``: of every tick, or only where images are taken."""
 
     twins: Annotated[Twins | None, Field(exclude_if=_is_none)] = None
-    """What ``uavsim twins`` shows again of this data set."""
+    """What ``uavsim twins`` shows again of this dataset."""
     ingredients: IngredientBlocks = Field(default_factory=all_blocks, alias=INGREDIENT_KEYS)
     """What is in the scenes: the keys of ingredients (``traffic``, ``encounters``, ...) are gathered here."""
 

@@ -1,4 +1,4 @@
-"""The configuration that a data set was made with, kept beside it: found again from any folder, whatever became of the YAML.
+"""The configuration that a dataset was made with, kept beside it: found again from any folder, whatever became of the YAML.
 
 One JSON file holds every text that planning asked for, by what it was asked for as: a name, or a path as it was typed.
 """
@@ -29,7 +29,7 @@ class Kept:
     """Texts by key.
 
     Attributes:
-        dataset: what the data set was asked for as.
+        dataset: what the dataset was asked for as.
         files: key -> (file name, text).
     """
 
@@ -63,7 +63,7 @@ def read_kept(path: Path) -> Kept:
         value = parse_json(read_regular(path, most_bytes=_MOST_BYTES))
     except (DatasetError, ValueError) as error:
         raise ConfigError(
-            f"{path}: the configuration of this data set cannot be read ({error}); name it with --dataset"
+            f"{path}: the configuration of this dataset cannot be read ({error}); name it with --dataset"
         ) from error
     files = value.get("files") if isinstance(value, dict) and value.get("format") == _FORMAT else None
     if (
@@ -71,7 +71,7 @@ def read_kept(path: Path) -> Kept:
         or not isinstance(value.get("dataset"), str)
         or not all(map(_is_file, files.values()))
     ):
-        raise ConfigError(f"{path}: the configuration of this data set is damaged; name it with --dataset")
+        raise ConfigError(f"{path}: the configuration of this dataset is damaged; name it with --dataset")
     return Kept(value["dataset"], {str(key): (Path(name).name, text) for key, (name, text) in files.items()})
 
 

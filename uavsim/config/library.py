@@ -47,7 +47,7 @@ _KINDS: Final[dict[str, type[Model]]] = {
     "events": EventThresholds,
 }
 _SPOKEN: Final = {
-    "dataset": "data set",
+    "dataset": "dataset",
     "routes": "town (it has no routes)",
     "events": "thresholds",
 }
@@ -93,7 +93,7 @@ class Library:
 
     Args:
         roots: pairs of (flight_plans folder, town_configs folder) in search order.
-        kept: the configuration that a data set keeps; what it holds is not searched for.
+        kept: the configuration that a dataset keeps; what it holds is not searched for.
         used: which files were loaded, by what they were asked for as.
     """
 
@@ -126,7 +126,7 @@ class Library:
         return replace(self, roots=tuple(dict.fromkeys((_pair(folder), *self.roots))))
 
     def with_dataset(self, name: str) -> tuple[Loaded[DatasetConfig], Library]:
-        """Load a data set by name, path, or the configuration that it keeps, and give the library of what it refers to."""
+        """Load a dataset by name, path, or the configuration that it keeps, and give the library of what it refers to."""
         if Path(name).name == KEPT:
             kept = read_kept(Path(name))
             library = replace(self, kept=kept)
@@ -144,7 +144,7 @@ class Library:
         return files
 
     def dataset(self, name: str) -> Loaded[DatasetConfig]:
-        """Load a data set by name, path, or the configuration that it keeps."""
+        """Load a dataset by name, path, or the configuration that it keeps."""
         return self.with_dataset(name)[0]
 
     def formation(self, name: str, *, named_in: Path | None = None) -> Loaded[Formation]:

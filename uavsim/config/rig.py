@@ -75,7 +75,7 @@ class Lidar(Block):
     points_per_second: Annotated[int, Field(ge=1, le=20_000_000)] = 640_000
     """Of all channels together; a turn has this many times the step."""
     rotation_hz: Annotated[float, Field(gt=0, le=1000)] | None = None
-    """One over the data set's ``step_s``, which is also the default: a tick is a whole turn."""
+    """One over the dataset's ``step_s``, which is also the default: a tick is a whole turn."""
     upper_fov_deg: Annotated[float, Field(ge=-90, le=90)] = -25.0
     lower_fov_deg: Annotated[float, Field(ge=-90, le=90)] = -90.0
     """Elevation of the lowest beam; -90 is straight down where the lidar is mounted level."""
@@ -148,7 +148,7 @@ class Mounted(Model):
 
 
 class Rig(Model):
-    """Cameras by name, in the order of the data set's channels; the numbers here hold for every camera without its own."""
+    """Cameras by name, in the order of the dataset's channels; the numbers here hold for every camera without its own."""
 
     width_px: Pixels = 800
     height_px: Pixels = 450

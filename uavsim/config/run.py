@@ -1,4 +1,4 @@
-"""How a data set is run: which simulators, how they are started, how long they may take, when they are given up."""
+"""How a dataset is run: which simulators, how they are started, how long they may take, when they are given up."""
 
 from __future__ import annotations
 
@@ -102,14 +102,14 @@ class DeadlineConfig(_Strict):
 class RunConfig(_Strict):
     """A run, as ``uavsim generate --run FILE`` reads it; the command line's options go before its keys.
 
-    Everything but ``dataset``, ``seed`` and ``topology`` may differ between two runs of one data set.
+    Everything but ``dataset``, ``seed`` and ``topology`` may differ between two runs of one dataset.
     """
 
     dataset: Reference | None = Field(default=None, description="name in flight_plans/datasets, or a YAML file")
     out: Text | None = Field(default=None, description="folder, or fsspec URL")
-    towns: tuple[Name, ...] = Field(default=(), description="of the data set's; all of them by default")
-    topology: Topology | None = Field(default=None, description="instead of the data set's")
-    seed: int | None = Field(default=None, ge=0, le=2**31 - 1, description="instead of the data set's")
+    towns: tuple[Name, ...] = Field(default=(), description="of the dataset's; all of them by default")
+    topology: Topology | None = Field(default=None, description="instead of the dataset's")
+    seed: int | None = Field(default=None, ge=0, le=2**31 - 1, description="instead of the dataset's")
     simulators: tuple[SimulatorConfig, ...] = Field(default=(SimulatorConfig(),), min_length=1)
     attempts: int = Field(default=3, ge=1, description="failures after which a scene is quarantined")
     retry_delay_s: float = Field(default=2.0, ge=0, description="before the second attempt; doubled each time")

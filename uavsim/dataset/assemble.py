@@ -1,4 +1,4 @@
-"""Assemble a data set's tables from its scenes' fragments: copying text, so time grows with the bytes and memory does not."""
+"""Assemble a dataset's tables from its scenes' fragments: copying text, so time grows with the bytes and memory does not."""
 
 from __future__ import annotations
 
@@ -78,12 +78,12 @@ def assemble(
     map_masks: Mapping[str, bytes] | None = None,
     info: RunInfo | None = None,
 ) -> list[AssembledVersion]:
-    """Write all tables, ``splits.json``, the map masks and the data set's description.
+    """Write all tables, ``splits.json``, the map masks and the dataset's description.
 
     The fragments are read once, one at a time. Tables appear in their places only after the last fragment was read.
 
     Args:
-        root: the data set's folder.
+        root: the dataset's folder.
         fragments: packed, in the order of their scene numbers.
         map_masks: town -> PNG, as from ``map_mask.draw_map_mask``; towns without one get a blank mask.
         info: goes into ``uav_dataset.json`` (name, seed, versions of the tools).

@@ -1,4 +1,4 @@
-"""``uavsim convert``: a whole data set from one dialect into another, scene by scene; image files are hard-linked."""
+"""``uavsim convert``: a whole dataset from one dialect into another, scene by scene; image files are hard-linked."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def convert(root: Path, out: Path | ResultPath, *, dialect: str, options: Any = 
     strict -> uav3d -> strict gives the same bytes in every table.
 
     Args:
-        root: a data set.
+        root: a dataset.
         out: a folder that is empty or not there yet, or opened already; on the same file system nothing is copied.
         dialect: which to write, a name of ``DIALECTS``.
         options: of that dialect, an instance of its ``options``.
@@ -37,7 +37,7 @@ def convert(root: Path, out: Path | ResultPath, *, dialect: str, options: Any = 
     Raises:
         UnknownNameError: no such dialect.
         InputError: ``out`` is not empty, or ``root`` is in that dialect already, or neither of the two is strict.
-        DatasetError: ``root`` is no data set, or damaged.
+        DatasetError: ``root`` is no dataset, or damaged.
         StorageError: ``out`` cannot be written.
     """
     with reading(root):
@@ -51,7 +51,7 @@ def _convert(root: Path, out: ResultPath, *, dialect: str, options: Any) -> list
     versions = sorted(path.parent.name for path in root.glob("v*/sample.json"))
     if not versions:
         refuse_without_tables(root)
-        raise DatasetError(f"{root}: no data set: no v1.0-*/sample.json in it")
+        raise DatasetError(f"{root}: no dataset: no v1.0-*/sample.json in it")
     if not out.is_empty():
         raise InputError(f"{out}: holds something already; name a new folder")
     source = dialect_of(DatasetReader(root, versions[0]))
@@ -130,7 +130,7 @@ class _Files:
         """Bring files over.
 
         Raises:
-            DatasetError: a file that a table names is not there, or a name leaves the data set.
+            DatasetError: a file that a table names is not there, or a name leaves the dataset.
             StorageError: the target cannot be written.
         """
         for move in moves:

@@ -1,7 +1,7 @@
-"""A scene's rows of every table, on their way from one annotated scene to the data set's tables.
+"""A scene's rows of every table, on their way from one annotated scene to the dataset's tables.
 
 Packed, each table is one compressed run of JSON rows, one a line, exactly as it will stand in the table's file: assembling a
-data set is then copying, and takes time and memory that grow with nothing but the bytes.
+dataset is then copying, and takes time and memory that grow with nothing but the bytes.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ class FragmentHead:
     """What the shared tables need to know about one scene.
 
     Attributes:
-        scene: name, unique in the data set.
+        scene: name, unique in the dataset.
         scene_index: place in the tables.
-        dataset: name of the data set.
+        dataset: name of the dataset.
         version: version folder, ``v1.0-mini``.
         splits: names of ``splits.json`` that hold the scene.
         town: name of the map mask.

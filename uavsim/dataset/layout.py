@@ -1,4 +1,4 @@
-"""Where the files of a data set lie: from a recording's own paths to ``samples/``, ``sweeps/`` and each modality's folder."""
+"""Where the files of a dataset lie: from a recording's own paths to ``samples/``, ``sweeps/`` and each modality's folder."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _DEGRADED: Final = "degraded"
 
 
 def file_path(plan: ScenePlan, frame: RecordedFrame, reading: SensorReading, *, name: str) -> str:
-    """Return where the file of modality ``name`` lies in the data set.
+    """Return where the file of modality ``name`` lies in the dataset.
 
     A channel's own files are in ``samples/`` at keyframes and in ``sweeps/`` between them, everything else in its
     modality's folder.
@@ -40,7 +40,7 @@ def file_path(plan: ScenePlan, frame: RecordedFrame, reading: SensorReading, *, 
 
 
 def own_path(plan: ScenePlan, frame: RecordedFrame, reading: SensorReading) -> str:
-    """Return where a channel's own file lies in the data set: an image, a cloud of points."""
+    """Return where a channel's own file lies in the dataset: an image, a cloud of points."""
     name = reading.sensor.spec.modalities[0]
     if name not in reading.files:
         raise DatasetError(f"{plan.scene_name}: {reading.channel} has no {name} at step {frame.step}")
@@ -48,7 +48,7 @@ def own_path(plan: ScenePlan, frame: RecordedFrame, reading: SensorReading) -> s
 
 
 def degraded_path(plan: ScenePlan, frame: RecordedFrame, reading: SensorReading) -> str:
-    """Return where the degraded copy of an image lies in the data set."""
+    """Return where the degraded copy of an image lies in the dataset."""
     return _path(plan, frame, reading.channel, root=_DEGRADED, recorded=reading.degradation["file"])
 
 
@@ -72,7 +72,7 @@ def map_path(town: str) -> str:
 
 
 def final_paths(recording: Recording) -> dict[str, str]:
-    """Return, for every file of the recording: path in its folder -> path in the data set."""
+    """Return, for every file of the recording: path in its folder -> path in the dataset."""
     plan = recording.plan
     moves: dict[str, str] = {}
     for frame in recording.frames:
@@ -84,7 +84,7 @@ def final_paths(recording: Recording) -> dict[str, str]:
 
 
 def layers(plan: ScenePlan, frame: RecordedFrame, reading: SensorReading) -> list[tuple[str, str]]:
-    """Return (kind, path in the data set) of what was taken beside a channel's own file, in the registry's order."""
+    """Return (kind, path in the dataset) of what was taken beside a channel's own file, in the registry's order."""
     beside = [m.name for m in modalities().values() if m.folder and m.name in reading.files]
     found = [(name, file_path(plan, frame, reading, name=name)) for name in beside]
     if "file" in reading.degradation:

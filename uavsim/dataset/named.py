@@ -1,4 +1,4 @@
-"""The names in a data set's tables, held against the one rule before anything makes a path of them."""
+"""The names in a dataset's tables, held against the one rule before anything makes a path of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Read a data set scene by scene, ours or others', in either dialect, without holding more than one scene.
+"""Read a dataset scene by scene, ours or others', in either dialect, without holding more than one scene.
 
 Tables that we wrote have their rows in the order of the scenes, so every table is read along with the others, and each scene
 takes the rows that belong to it. Tables in any other order are read whole and grouped.
@@ -37,7 +37,7 @@ class SceneRows:
 
 
 class DatasetReader:
-    """One version of a data set."""
+    """One version of a dataset."""
 
     def __init__(
         self, root: Path, version: str, *, tables: Iterable[Table[Any]] = (), required: Iterable[str] = REQUIRED
@@ -45,9 +45,9 @@ class DatasetReader:
         """Check that the tables are there that nothing works without.
 
         Args:
-            root: the data set's folder.
+            root: the dataset's folder.
             version: its version folder.
-            tables: that the data set's dialect has beside ``schema.all_tables``.
+            tables: that the dataset's dialect has beside ``schema.all_tables``.
             required: names of tables; by default the 13 that the devkit opens.
 
         Raises:
@@ -63,14 +63,14 @@ class DatasetReader:
                 raise DatasetError(f"{self.folder / name}: {outside}")
         missing = [name for name in required if not self._path(name).is_file()]
         if missing:
-            raise DatasetError(f"{self.folder}: no data set: {missing[0]}.json is missing")
+            raise DatasetError(f"{self.folder}: no dataset: {missing[0]}.json is missing")
         self.tables = [table for table in known if (self.folder / table.file).is_file()]
         """Every table that is there and known."""
         self._per_scene = scene_tables(self.tables)
 
     @property
     def info(self) -> DatasetInfo:
-        """The data set's own description; {} where others wrote it."""
+        """The dataset's own description; {} where others wrote it."""
         return cast("DatasetInfo", self._json(DATASET_INFO))
 
     @property
@@ -144,7 +144,7 @@ class DatasetReader:
 
 
 def open_dataset(root: Path, version: str | None = None, *, required: Iterable[str] = REQUIRED) -> DatasetReader:
-    """Open a data set.
+    """Open a dataset.
 
     Args:
         root: its folder.
@@ -162,7 +162,7 @@ def open_dataset(root: Path, version: str | None = None, *, required: Iterable[s
         raise DatasetError(f"{root}: holds the tables alone; name the folder above it")
     if not found:
         refuse_without_tables(root)
-        raise DatasetError(f"{root}: no data set: no v1.0-*/sample.json in it")
+        raise DatasetError(f"{root}: no dataset: no v1.0-*/sample.json in it")
     if version is None and len(found) > 1:
         raise UnknownNameError(f"{root} holds {', '.join(found)}: name one with --version")
     chosen = version or found[0]

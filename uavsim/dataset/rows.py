@@ -1,6 +1,6 @@
 """The columns of every table, in the order in which they are written: a row is a plain dictionary with a declared type.
 
-Columns that start with ``uav_`` are ours and may be missing in a data set of others'; docs/formats-tables.md explains them.
+Columns that start with ``uav_`` are ours and may be missing in a dataset of others'; docs/formats-tables.md explains them.
 Source: nuScenes schema (nuscenes-devkit, ``docs/schema_nuscenes.md``).
 """
 
@@ -281,7 +281,7 @@ class VisibilityDetailRow(TypedDict):
 
 
 class AgentViewRow(TypedDict):
-    """What an image's drone would report where the data set degrades that on purpose."""
+    """What an image's drone would report where the dataset degrades that on purpose."""
 
     token: str
     sample_data_token: str
@@ -293,7 +293,7 @@ class AgentViewRow(TypedDict):
 
 
 class RunInfo(TypedDict, total=False):
-    """What the run that made a data set tells of itself; the same in every run of it."""
+    """What the run that made a dataset tells of itself; the same in every run of it."""
 
     dataset: str
     seed: int
@@ -302,7 +302,7 @@ class RunInfo(TypedDict, total=False):
 
 
 class DatasetInfo(RunInfo, total=False):
-    """``uav_dataset.json``: what a version folder holds and how it is written; {} where others wrote the data set."""
+    """``uav_dataset.json``: what a version folder holds and how it is written; {} where others wrote the dataset."""
 
     dialect: str
     version: str

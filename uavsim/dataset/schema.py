@@ -1,4 +1,4 @@
-"""Every table of a data set, said once: its columns, whose rows they are, and whether a data set must have it.
+"""Every table of a dataset, said once: its columns, whose rows they are, and whether a dataset must have it.
 
 Reader, writers, assembler, converter and exporters take their lists from here; a dialect adds the tables that it alone has
 (``Dialect.tables``). The validator has its own idea of the format on purpose (``validate/schema.py``).
@@ -31,7 +31,7 @@ __all__ = [
 ]
 
 Scope: TypeAlias = Literal["scene", "dataset", "shared"]
-"""``scene``: each row belongs to one scene. ``dataset``: gathered from all scenes. ``shared``: the same in every data set."""
+"""``scene``: each row belongs to one scene. ``dataset``: gathered from all scenes. ``shared``: the same in every dataset."""
 Row = TypeVar("Row", bound=Mapping[str, object])
 Tables: TypeAlias = dict[str, list[Any]]
 """Rows by the name of their table; ``Table.of`` gives them back with their type."""
@@ -66,7 +66,7 @@ class Table(Generic[Row]):
         row: its columns.
         owner: None where rows belong to no scene.
         scope: see ``Scope``.
-        required: the devkit opens it; without it a folder is no data set.
+        required: the devkit opens it; without it a folder is no dataset.
         where_empty: the file is written where the table has no rows too.
         references: column -> table whose tokens it names; told to validators where a package adds the table.
     """

@@ -1,4 +1,4 @@
-"""The words of the strict dialect that are the same in every data set: categories, attributes, visibility levels.
+"""The words of the strict dialect that are the same in every dataset: categories, attributes, visibility levels.
 
 Names, indices and colours are nuScenes' own (nuscenes-devkit: ``utils/color_map.py``, lidarseg's category table), so that the
 unmodified devkit evaluates and draws them.

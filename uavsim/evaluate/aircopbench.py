@@ -107,7 +107,7 @@ def score_answers(
 
     Args:
         question_type: N names such as ``2.2 Object Counting (UAV1)``.
-        dataset: N names of the data set that a question is from.
+        dataset: N names of the dataset that a question is from.
         correct: (N,).
         mode: ``official`` leaves questions under other names out of the categories.
     """

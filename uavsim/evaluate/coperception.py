@@ -161,7 +161,7 @@ def evaluate_coperception(request: EvaluationRequest) -> Outcome:
 
     Raises:
         InputError: the results are refused.
-        DatasetError: the data set is damaged.
+        DatasetError: the dataset is damaged.
     """
     results = DetectionInput(request)
     own, counted = results.own, np.zeros(len(results.truth.samples), bool)

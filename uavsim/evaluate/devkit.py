@@ -1,4 +1,4 @@
-"""What the official devkit says: its verdict on a data set, and its metrics of a detector's or tracker's results."""
+"""What the official devkit says: its verdict on a dataset, and its metrics of a detector's or tracker's results."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ __all__ = ["devkit_report", "devkit_scores", "problems_of"]
 
 
 def devkit_report(root: Path, version: str, *, split: str | None = None, images: Path | None = None) -> JsonDict:
-    """Let the unmodified nuScenes devkit load, walk, draw and evaluate a strict data set.
+    """Let the unmodified nuScenes devkit load, walk, draw and evaluate a strict dataset.
 
     Args:
-        root: the data set's folder.
+        root: the dataset's folder.
         version: its version folder.
         split: evaluate this split of ``splits.json``; default: every scene.
         images: keep the devkit's drawings in this folder.
@@ -36,7 +36,7 @@ def devkit_scores(root: Path, version: str, predictions: Path, *, split: str | N
     """Evaluate a result file in nuScenes' own format, detection or tracking.
 
     Args:
-        root: the data set's folder, strict dialect.
+        root: the dataset's folder, strict dialect.
         version: its version folder.
         predictions: ``{"meta": ..., "results": {sample_token: [boxes]}}``.
         split: of ``splits.json``; default: the scenes that the results are about.

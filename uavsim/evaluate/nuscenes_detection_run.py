@@ -1,4 +1,4 @@
-"""Score detections on a data set: ``nuscenes-detection``."""
+"""Score detections on a dataset: ``nuscenes-detection``."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def evaluate_detection(request: EvaluationRequest) -> Outcome:
 
     Raises:
         InputError: the results are refused.
-        DatasetError: the data set is damaged.
+        DatasetError: the dataset is damaged.
     """
     config = detection.DetectionConfig()
     config = replace(config, range_m=ranges_m(request, config.range_m))

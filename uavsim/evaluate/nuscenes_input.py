@@ -1,4 +1,4 @@
-"""What detection and tracking on a data set share: the truth, the result file, and which boxes count."""
+"""What detection and tracking on a dataset share: the truth, the result file, and which boxes count."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def open_result(
 
     Raises:
         InputError: the results are not there, or the split has no samples.
-        DatasetError: the data set is damaged.
+        DatasetError: the dataset is damaged.
     """
     version = only_version(request)
     if not request.results.is_file():

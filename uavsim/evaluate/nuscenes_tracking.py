@@ -2,7 +2,7 @@
 
 ``official`` is devkit 1.2.0's ``TrackingEval`` with py-motmetrics 1.4.0 to the last digit, its two errors included: holes in
 tracks are filled with the neighbours' weights exchanged, and distances lose digits far from the origin. ``corrected`` has
-neither, and measures times by the data set's own clock instead of 0.5 s a sample.
+neither, and measures times by the dataset's own clock instead of 0.5 s a sample.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ METRICS: Final[tuple[str, ...]] = ("amota", "amotp", *_AT_BEST)
 _SUMMED: Final = {"mt", "ml", "tp", "fp", "fn", "ids", "frag"}
 _WORST: Final = {"recall": 0.0, "motar": 0.0, "mota": 0.0, "motp": 2.0, "mt": 0.0, "faf": 500.0, "tp": 0.0}
 _WORST_S: Final = 20.0
-_STEP_S: Final = 0.5  # the devkit's own, whatever the data set's keyframe step
+_STEP_S: Final = 0.5  # the devkit's own, whatever the dataset's keyframe step
 _RANGES_M: Final = dict(zip(CLASSES, (40.0, 50.0, 50.0, 40.0, 40.0, 50.0, 50.0), strict=True))
 
 

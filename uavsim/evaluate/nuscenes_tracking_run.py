@@ -1,4 +1,4 @@
-"""Score tracks on a data set: ``nuscenes-tracking``."""
+"""Score tracks on a dataset: ``nuscenes-tracking``."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def evaluate_tracking(request: EvaluationRequest) -> Outcome:
 
     Raises:
         InputError: the results are refused.
-        DatasetError: the data set is damaged.
+        DatasetError: the dataset is damaged.
     """
     config = tracking.TrackingConfig()
     config = replace(config, range_m=ranges_m(request, config.range_m))
@@ -66,7 +66,7 @@ def evaluate_tracking(request: EvaluationRequest) -> Outcome:
 def _one_box_an_object(boxes: Boxes, truth: Truth) -> None:
     order = np.lexsort((boxes.track, boxes.sample))
     if np.any((np.diff(boxes.sample[order]) == 0) & (np.diff(boxes.track[order]) == 0)):
-        raise InputError(f"the data set has an object twice in one sample; {len(truth.samples)} samples were read")
+        raise InputError(f"the dataset has an object twice in one sample; {len(truth.samples)} samples were read")
 
 
 def _usual_step_s(truth: Truth) -> float:

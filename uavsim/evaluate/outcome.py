@@ -23,11 +23,11 @@ class EvaluationRequest:
     """What the command line asks of a metric.
 
     Args:
-        truth: a data set's folder or the benchmark's own ground-truth file or folder.
+        truth: a dataset's folder or the benchmark's own ground-truth file or folder.
         results: the benchmark's own result file.
         mode: ``official`` or ``corrected``.
-        version: of a data set; default: the only one there.
-        split: of a data set; default: see the metric.
+        version: of a dataset; default: the only one there.
+        split: of a dataset; default: see the metric.
         options: ``name=value`` pairs that only one metric knows, as text.
     """
 

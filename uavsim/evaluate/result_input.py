@@ -1,4 +1,4 @@
-"""What a run on a nuScenes-format data set begins with: its version, truth and results, the samples that are scored."""
+"""What a run on a nuScenes-format dataset begins with: its version, truth and results, the samples that are scored."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class DetectionInput:
 
     Raises:
         InputError: from here and from ``blocks``: the results are refused.
-        DatasetError: the data set is damaged.
+        DatasetError: the dataset is damaged.
     """
 
     def __init__(self, request: EvaluationRequest) -> None:
@@ -82,7 +82,7 @@ def only_version(request: EvaluationRequest) -> str:
             raise InputError(f"{folder}: no version {request.version!r}; it holds {', '.join(there) or 'none'}")
         return request.version
     if len(there) != 1:
-        raise InputError(f"{folder} holds {', '.join(there) or 'no data set'}: choose one with --version")
+        raise InputError(f"{folder} holds {', '.join(there) or 'no dataset'}: choose one with --version")
     return there[0]
 
 

@@ -1,4 +1,4 @@
-"""Read a data set and one or two results, and answer the swarm's questions: ``uavsim evaluate swarm``."""
+"""Read a dataset and one or two results, and answer the swarm's questions: ``uavsim evaluate swarm``."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def evaluate_swarm(request: EvaluationRequest) -> Outcome:
     Options: ``against=FILE`` compares with a second result; ``min_score``, ``range`` (metres), ``draws`` and ``seed``.
 
     Raises:
-        InputError: the results are refused, or the data set does not tell which drones see a box.
+        InputError: the results are refused, or the dataset does not tell which drones see a box.
     """
     version = only_version(request)
     truth = read_truth(request.truth, version, labels=CLASSES, split=request.split)

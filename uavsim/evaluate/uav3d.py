@@ -193,11 +193,11 @@ def _by_score(score: FloatArray, mode: str) -> IntArray:
 
 
 def evaluate_uav3d(request: EvaluationRequest) -> Outcome:
-    """Score detections with UAV3D's profile, on either dialect of a data set.
+    """Score detections with UAV3D's profile, on either dialect of a dataset.
 
     Raises:
         InputError: the results are refused.
-        DatasetError: the data set is damaged.
+        DatasetError: the dataset is damaged.
     """
     truth = _truth(request)
     config = replace(detection.DetectionConfig(), range_m=dict.fromkeys(detection.CLASSES, _RANGE_M))

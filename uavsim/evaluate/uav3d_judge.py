@@ -1,4 +1,4 @@
-"""Prepare a data set for UAV3D's own code: the uav3d dialect in ``work/uav3d``, our info files in ``work/infos``."""
+"""Prepare a dataset for UAV3D's own code: the uav3d dialect in ``work/uav3d``, our info files in ``work/infos``."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ __all__ = ["prepare", "uav3d_report"]
 
 
 def prepare(root: Path, version: str, work: Path) -> Path:
-    """Return the data set in the uav3d dialect, converting it if need be, and write our info files beside it.
+    """Return the dataset in the uav3d dialect, converting it if need be, and write our info files beside it.
 
     Raises:
-        DatasetError: no data set there, or damaged.
+        DatasetError: no dataset there, or damaged.
     """
     judged = work / "uav3d"
     if dialect_of(open_dataset(root, version)).name == "uav3d":
@@ -32,7 +32,7 @@ def prepare(root: Path, version: str, work: Path) -> Path:
 
 
 def uav3d_report(folder: Path, root: Path, version: str, work: Path, *arguments: str) -> JsonDict:
-    """Let UAV3D's code in ``folder`` judge a data set of either dialect; ``work`` is an empty folder.
+    """Let UAV3D's code in ``folder`` judge a dataset of either dialect; ``work`` is an empty folder.
 
     Returns:
         ``{"ok": bool, "checks": {"converters", "projections", "detection"}}``.

@@ -1,4 +1,4 @@
-"""A data set in other people's formats: one module a format, all read from disk, none needs the simulator."""
+"""A dataset in other people's formats: one module a format, all read from disk, none needs the simulator."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -19,7 +19,7 @@ from uavsim.registry import Registry
 __all__ = ["EXPORTERS", "ExportRequest", "Exporter", "InfoOptions", "check_centre_camera", "write_uav3d_infos"]
 
 Exporter: TypeAlias = Callable[[ExportRequest], list[Path]]
-"""Writes a request's data set in its format; returns the files or folders it made."""
+"""Writes a request's dataset in its format; returns the files or folders it made."""
 
 EXPORTERS: Final[Registry[Exporter]] = Registry(
     "exporters",

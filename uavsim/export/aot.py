@@ -35,7 +35,7 @@ __all__ = ["export_aot"]
 _PART: Final = "part1"
 _VALID: Final = "valid_encounters_maxRange700_maxGap3_minEncLen30"
 _NS_PER_US: Final = 1000
-_DESCRIPTION: Final = "Air-to-air encounters of a simulated data set; every label is exact."
+_DESCRIPTION: Final = "Air-to-air encounters of a simulated dataset; every label is exact."
 _COLUMNS: Final = (
     "", "time", "id", "flight_id", "img_name", "frame", "range_distance_m", "is_above_horizon", "size_width", "size_height",
     "gt_left", "gt_top", "gt_right", "gt_bottom",
@@ -61,7 +61,7 @@ def export_aot(request: ExportRequest) -> list[Path]:
     """Write AOT's files.
 
     Raises:
-        InputError: the data set has no encounters.
+        InputError: the dataset has no encounters.
         DatasetError: an image is missing, or two cameras of one scene are passed.
     """
     with reading(request.root):
@@ -71,7 +71,7 @@ def export_aot(request: ExportRequest) -> list[Path]:
 def _export(request: ExportRequest) -> list[Path]:
     flights = [flight for scene in request.scenes() if (flight := _flight(scene)) is not None]
     if not flights:
-        raise InputError(f"{request.root}: no scene has encounters; name a file of encounters in the data set's YAML")
+        raise InputError(f"{request.root}: no scene has encounters; name a file of encounters in the dataset's YAML")
     out = ResultPath.open(request.out)
     sets = out / _PART / "ImageSets"
     rows = [row for flight in flights for row in _rows(flight)]

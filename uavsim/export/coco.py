@@ -1,6 +1,6 @@
 """COCO: 2D boxes and masks of what is really visible, from the instance masks, not from projected boxes.
 
-One ``instances_<split>.json`` beside the images' names as they are in the data set (``file_name`` is relative to its root).
+One ``instances_<split>.json`` beside the images' names as they are in the dataset (``file_name`` is relative to its root).
 Beside COCO's own fields an annotation has ``amodal_bbox`` (the projected box), ``occlusion``, ``truncation``, ``instance_id``
 and the token of its 3D box. Category ids are nuScenes' indices.
 """
@@ -30,7 +30,7 @@ def export_coco(request: ExportRequest) -> list[Path]:
     """Write the detection annotations of all keyframes.
 
     Raises:
-        DatasetError: the data set has no visibility details or masks.
+        DatasetError: the dataset has no visibility details or masks.
     """
     with reading(request.root):
         return _export_coco(request)

@@ -1,6 +1,6 @@
 """One sample on one page: every camera of every drone with the boxes drawn, as the tables on disk say them.
 
-Read back from the written tables, so that what people look at is what users of the data set get.
+Read back from the written tables, so that what people look at is what users of the dataset get.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def write_contact_sheet(
     """Write the page as PNG.
 
     Args:
-        root: the data set's folder.
+        root: the dataset's folder.
         path: of the PNG.
         version: ``v1.0-mini``.
         scene: its name; the first one by default.

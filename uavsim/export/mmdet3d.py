@@ -1,7 +1,7 @@
 """MMDetection3D's nuScenes infos, version 2 (``nuscenes_infos_<split>.pkl``), with any number of cameras.
 
 Its own converter insists on the six cameras of a car and on scene names of nuScenes; the info file itself does not. Boxes are
-in the frame of LIDAR_TOP (x, y, z of the centre, l, w, h, yaw), paths relative to the data set's root: set ``data_root`` to it
+in the frame of LIDAR_TOP (x, y, z of the centre, l, w, h, yaw), paths relative to the dataset's root: set ``data_root`` to it
 and every ``data_prefix`` to "".
 Source: mmdetection3d v1.4 ``tools/dataset_converters/update_infos_to_v2.py``, ``mmdet3d/datasets/nuscenes_dataset.py``.
 """

@@ -1,9 +1,9 @@
-"""OpenAD's own files of a data set with corner cases: one numbered scene for each of ours, in its best image.
+"""OpenAD's own files of a dataset with corner cases: one numbered scene for each of ours, in its best image.
 
     annotations/<i>.txt   infos/<i>.json   camera_image/<i>_<k>.jpg   lidar_point_cloud/<i>_<k>.pcd   (k keyframes ago)
     gt.pkl                similarity.json  tags.json
 
-OpenAD tells by a scene's number which data set it is of. So a scene gets a number of the training set whose domain it is in,
+OpenAD tells by a scene's number which dataset it is of. So a scene gets a number of the training set whose domain it is in,
 of OpenAD's five, and one of ``once`` where it is in none. Numbers without a scene have no objects.
 """
 
@@ -33,7 +33,7 @@ from uavsim.typing import FloatArray, JsonDict
 __all__ = ["SOURCES", "export_openad"]
 
 SOURCES: Final = {"av2": 250, "kitti": 309, "nuscenes": 134, "once": 1057, "waymo": 250}
-"""OpenAD's data sets with the number of its scenes, in the order of its 2,000 numbers."""
+"""OpenAD's datasets with the number of its scenes, in the order of its 2,000 numbers."""
 _OF_NO_DOMAIN: Final = "once"
 _LEAST_PX: Final = 20  # of an ordinary object: fewer are no object to a person
 _MOST_PAST: Final = 4
@@ -45,7 +45,7 @@ def export_openad(request: ExportRequest) -> list[Path]:
     """Write OpenAD's files.
 
     Raises:
-        InputError: the data set has no corner cases, or more scenes of one domain than OpenAD has.
+        InputError: the dataset has no corner cases, or more scenes of one domain than OpenAD has.
         DatasetError: a scene shows none of its corner cases.
     """
     with reading(request.root):
@@ -58,7 +58,7 @@ def _export(request: ExportRequest) -> list[Path]:
         cases = scene.rows(CORNER_CASE)
         if not cases:
             raise InputError(
-                f"{request.root}: {scene.name} has no corner case; generate with corner_cases: in the data set"
+                f"{request.root}: {scene.name} has no corner case; generate with corner_cases: in the dataset"
             )
         tags = SceneTags(cases, {row["instance_token"]: row for row in scene.rows(OBJECT_TAG)})
         written.add(_best_view(request, scene, tags), tags)
@@ -115,7 +115,7 @@ class _Written:
             write_bytes(out / "lidar_point_cloud" / f"{index}_{ago}.pcd", cloud)
 
     def _number(self, case: CornerCaseRow) -> tuple[str, int]:
-        """Return the data set that a scene passes for, and its number in it."""
+        """Return the dataset that a scene passes for, and its number in it."""
         source = next((name for name in SOURCES if case["in_domain"].get(name)), _OF_NO_DOMAIN)
         first = sum(count for _, count in _before(source))
         used = self.used.get(source, 0)

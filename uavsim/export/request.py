@@ -21,7 +21,7 @@ class ExportRequest:
     """What to export.
 
     Attributes:
-        root: the data set.
+        root: the dataset.
         out: folder of the result; made if missing.
         version: version folder; by default the only one.
         split: name in ``splits.json``; by default every scene.
@@ -38,16 +38,16 @@ class ExportRequest:
         return self.split or "all"
 
     def open(self) -> Dataset:
-        """Open the data set.
+        """Open the dataset.
 
         Raises:
-            DatasetError: no data set there.
+            DatasetError: no dataset there.
             UnknownNameError: no such version, or several and none was named.
         """
         return open_folder(self.root, self.version)
 
     def open_labelled(self) -> Dataset:
-        """Open a data set that has boxes.
+        """Open a dataset that has boxes.
 
         Raises:
             DatasetError: it lacks a table of boxes; or see ``open``.
@@ -64,7 +64,7 @@ class ExportRequest:
 
         Raises:
             UnknownNameError: no such version or split.
-            DatasetError: the data set is damaged.
+            DatasetError: the dataset is damaged.
         """
         return self.open().scenes(self.split)
 
@@ -96,5 +96,5 @@ def lidar_of(sample: Sample, drone_id: int) -> LidarScan | None:
 
 
 def mask_ids(boxes: Boxes) -> IntArray:
-    """Return (N,) instance ids; where the data set has none, numbers that are unique in the sample."""
+    """Return (N,) instance ids; where the dataset has none, numbers that are unique in the sample."""
     return np.where(boxes.instance_id > 0, boxes.instance_id, np.arange(1, len(boxes) + 1))

@@ -67,10 +67,10 @@ class InfoOptions:
 def write_uav3d_infos(
     root: Path, out: Path | ResultPath, *, version: str | None = None, options: InfoOptions | None = None
 ) -> list[Path]:
-    """Write the info files of a data set in the uav3d dialect.
+    """Write the info files of a dataset in the uav3d dialect.
 
     Args:
-        root: the data set.
+        root: the dataset.
         out: folder of the files; made if missing.
         version: which version folder; by default the only one.
         options: see there.
@@ -79,7 +79,7 @@ def write_uav3d_infos(
         The files: train and val, or test for a version named so.
 
     Raises:
-        InputError: the data set is in another dialect.
+        InputError: the dataset is in another dialect.
         DatasetError: it lacks the centre camera, or is damaged.
         StorageError: a file cannot be written.
     """
@@ -101,11 +101,11 @@ def write_uav3d_infos(
 
 
 def check_centre_camera(root: Path) -> None:
-    """Check, before a data set is converted, that info files can be made of it: they hang on drone 0's camera BOTTOM.
+    """Check, before a dataset is converted, that info files can be made of it: they hang on drone 0's camera BOTTOM.
 
     Raises:
-        InputError: a version of the data set has no such camera.
-        DatasetError: the data set is damaged.
+        InputError: a version of the dataset has no such camera.
+        DatasetError: the dataset is damaged.
     """
     for table in sorted(root.glob(f"v*/{SENSOR.file}")):
         channels = {row.get("channel") for row in read_rows(table)}

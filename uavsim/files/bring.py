@@ -1,4 +1,4 @@
-"""Bring files of a data set into another folder: by hard link, by copy where the file system has none."""
+"""Bring files of a dataset into another folder: by hard link, by copy where the file system has none."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""What a data set may name: one rule for every reader and exporter.
+"""What a dataset may name: one rule for every reader and exporter.
 
-File names, scene names, splits and channels of a data set come from files that anybody may have written. A name that breaks
+File names, scene names, splits and channels of a dataset come from files that anybody may have written. A name that breaks
 the rule never reaches a path; a file that a name leads to is looked at with lstat, component by component.
 """
 
@@ -36,7 +36,7 @@ GENERATION_MARK: Final = "~"
 
 
 def name_fault(name: object) -> str | None:
-    """Tell why ``name`` may not be a file name of a data set; None when it may.
+    """Tell why ``name`` may not be a file name of a dataset; None when it may.
 
     A good name is relative, ``/``-separated, in its shortest form, and of characters that people can see.
     """
@@ -57,7 +57,7 @@ def name_fault(name: object) -> str | None:
         return "is absolute"
     parts = name.split("/")
     if ".." in parts:
-        return "leaves the data set's folder"
+        return "leaves the dataset's folder"
     if "." in parts or "" in parts:
         return "is not in its shortest form"
     if size > _MOST_PART_BYTES and (size > _MOST_BYTES or any(len(part.encode()) > _MOST_PART_BYTES for part in parts)):
@@ -94,7 +94,7 @@ def generation_name(name: str, generation: int) -> str:
 
 
 class DataFolder:
-    """A data set's folder for readers: the one door through which its files are opened.
+    """A dataset's folder for readers: the one door through which its files are opened.
 
     A name leads to a regular file inside it, no larger than stated, or is refused. Links are followed as far as they stay
     inside; the folder itself may be reached by one.
@@ -141,7 +141,7 @@ class DataFolder:
             if self._is_inside(str(leads_to)):
                 return file
             file.close()
-            wrong = "leads outside the data set's folder by a link"
+            wrong = "leads outside the dataset's folder by a link"
         raise DatasetError(f"{self.root}: {what} {_shown(name)}, which {wrong}; run uavsim validate")
 
     def read(self, name: object, *, what: str = "a table names", most_bytes: int = MOST_FILE_BYTES) -> bytes:
@@ -184,7 +184,7 @@ class DataFolder:
             real = os.path.realpath(f"{self._real_root}/{name}", strict=False)
         except OSError as error:
             return f"cannot be looked at ({error.strerror})"
-        return None if self._is_inside(real) else "leads outside the data set's folder by a link"
+        return None if self._is_inside(real) else "leads outside the dataset's folder by a link"
 
 
 def _shown(name: object) -> str:

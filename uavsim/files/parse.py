@@ -80,7 +80,7 @@ def reading(what: object) -> Iterator[None]:
     """Turn what breaks while data of others is taken apart into one line: it is not of the form that it claims.
 
     Only for code that takes apart what a file holds. A mistake of our own in it looks the same from here: the line says where
-    it broke and what to do if the data set is valid, and ``UAVSIM_TRACEBACK=1`` prints the traceback.
+    it broke and what to do if the dataset is valid, and ``UAVSIM_TRACEBACK=1`` prints the traceback.
 
     Raises:
         DatasetError: says what was being read.

@@ -1,4 +1,4 @@
-"""A data set of ours without tables: those who would read it say how far its run came, and how to go on."""
+"""A dataset of ours without tables: those who would read it say how far its run came, and how to go on."""
 
 from __future__ import annotations
 

@@ -67,4 +67,4 @@ def _show_sheet(page: Path, title: str) -> None:
 
 
 ARTIFACTS: Final[dict[str, Callable[[Any, str], None]]] = {"contact-sheet": _show_sheet, "validate": _report_validation}
-"""What is shown of a step's result, by the step's name; with the title of the data set."""
+"""What is shown of a step's result, by the step's name; with the title of the dataset."""

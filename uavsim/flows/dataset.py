@@ -36,14 +36,14 @@ def _run_name() -> str:
 
 @flow(name="generate-dataset", flow_run_name=_run_name, validate_parameters=True)
 def generate_dataset(request: Request) -> Summary:
-    """Fly what is missing of a data set, town by town so that maps are seldom loaded, write its tables, validate it."""
+    """Fly what is missing of a dataset, town by town so that maps are seldom loaded, write its tables, validate it."""
     with opened(prepared(of_worker(request)), gate=one_at_a_time) as context, tags(context.job.dataset):
         return execute(context, PrefectFront(context))
 
 
 @flow(name="generate-town", flow_run_name=_run_name, validate_parameters=True)
 def generate_town(request: Request) -> Summary:
-    """Fly what is missing of one town: several workers share a data set by its towns.
+    """Fly what is missing of one town: several workers share a dataset by its towns.
 
     Raises:
         InputError: the request names no town, or several.
@@ -71,14 +71,14 @@ def assemble_dataset(request: OutputRequest) -> list[str]:
 
 @flow(name="validate-dataset", flow_run_name="{request.out}", validate_parameters=True)
 def validate_dataset(request: OutputRequest) -> ValidationSummary:
-    """Validate a data set by what is on disk; fails when it is not valid.
+    """Validate a dataset by what is on disk; fails when it is not valid.
 
     Raises:
         DatasetError: it is not; the artifact lists the findings.
     """
     output = of_worker(request).output()
     if not output.is_local:
-        raise InputError(f"{output.address}: the validator reads a local disk; copy the data set, or mount it")
+        raise InputError(f"{output.address}: the validator reads a local disk; copy the dataset, or mount it")
     summary = step_of(request.out)("validate", lambda: finish.validate(output.root, pixels=request.pixels))
     if not summary.ok:
         first = summary.lines[0] if summary.lines else "?"

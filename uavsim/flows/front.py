@@ -59,7 +59,7 @@ def step_of(out: str) -> Callable[[str, Callable[[], T]], T]:
     """Return what runs a step as a task, and shows what came of it.
 
     Args:
-        out: the data set's place.
+        out: the dataset's place.
     """
 
     def step(name: str, work: Callable[[], T]) -> T:

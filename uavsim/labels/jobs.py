@@ -67,10 +67,10 @@ class ImageJob:
         size_px: width, height.
         intrinsic: (3, 3).
         map_SE3_optical: where it was taken.
-        name: of the file that the drone sees, in the data set's folder: the degraded copy where there is one.
+        name: of the file that the drone sees, in the dataset's folder: the degraded copy where there is one.
         file: the same on disk; None where it is not there.
         clean: the clean copy of a degraded image, else None.
-        mask: None where the data set has none.
+        mask: None where the dataset has none.
         lost: the image never arrived.
         twins: (name, file) of the same image in another weather.
     """
@@ -99,7 +99,7 @@ class SampleJob:
         number: of the sample in the scene.
         token: of the sample.
         timestamp_us: its time.
-        sun_up: by the recorded weather; None where the data set does not say.
+        sun_up: by the recorded weather; None where the dataset does not say.
         images: K.
         annotations: (N,) tokens of the boxes.
         instances: (N,) tokens of the objects.
@@ -133,7 +133,7 @@ def camera_name(channel: str) -> str:
 
 
 def jobs_of(data: Dataset, twins: TwinTables | None = None, *, pixels: bool = True) -> Iterator[SampleJob]:
-    """Yield every sample of a data set, in table order.
+    """Yield every sample of a dataset, in table order.
 
     Args:
         data: of ``uavsim.open``.
@@ -141,7 +141,7 @@ def jobs_of(data: Dataset, twins: TwinTables | None = None, *, pixels: bool = Tr
         pixels: find the images' files.
 
     Raises:
-        InputError: the data set does not say what its images show of its boxes.
+        InputError: the dataset does not say what its images show of its boxes.
         DatasetError: a table is damaged.
     """
     for scene in data:
@@ -160,7 +160,7 @@ def _what_to_do(root: Path) -> str:
     """Say what of a table that tells what each image shows of each box, and is not there."""
     if (root / ".uavsim" / "recordings").is_dir():
         return f"what images show of boxes; uavsim annotate {root} writes it anew from the recordings"
-    return "what images show of boxes is known of data sets that uavsim generated; without recordings it cannot be made"
+    return "what images show of boxes is known of datasets that uavsim generated; without recordings it cannot be made"
 
 
 def _job(sample: Sample, scene: str, boxes: Boxes, twins: TwinTables | None, *, pixels: bool) -> SampleJob:

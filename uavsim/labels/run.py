@@ -1,4 +1,4 @@
-"""``uavsim events``: label every image and sample of a data set, and write the labels as JSON lines."""
+"""``uavsim events``: label every image and sample of a dataset, and write the labels as JSON lines."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def write_events(
     collaboration: Path | None = None,
     workers: int | None = None,
 ) -> JsonDict:
-    """Label a data set, and return the summary that is written last.
+    """Label a dataset, and return the summary that is written last.
 
     Args:
         data: of ``uavsim.open``.
@@ -67,7 +67,7 @@ def write_events(
         workers: processes; by default one a core, for few images one.
 
     Raises:
-        InputError: the data set has no samples, or does not say what images show of boxes; or more than 16 drones are to be
+        InputError: the dataset has no samples, or does not say what images show of boxes; or more than 16 drones are to be
             valued.
         DatasetError: a file of it is damaged.
         StorageError: the output cannot be written.
@@ -94,7 +94,7 @@ def write_events(
     summary = _summary(counts) | {
         "seconds": round(time.monotonic() - began, 2),
         "workers": workers,
-        "data_set": {"version": data.version, "dialect": data.dialect_name, "scenes": len(data)},
+        "dataset": {"version": data.version, "dialect": data.dialect_name, "scenes": len(data)},
         "twins": twins is not None,
         "thresholds": thresholds.model_dump(mode="json"),
     }

@@ -161,10 +161,10 @@ class ValueFile:
 
 
 def write_values(data: Dataset, out: Path, thresholds: EventThresholds) -> JsonDict:
-    """Write the values of a data set, and return the summary that is written last.
+    """Write the values of a dataset, and return the summary that is written last.
 
     Raises:
-        InputError: the data set has no samples, or does not say what images show of boxes, or more than 16 drones.
+        InputError: the dataset has no samples, or does not say what images show of boxes, or more than 16 drones.
         DatasetError: a table is damaged.
         StorageError: the output cannot be written.
     """
@@ -206,7 +206,7 @@ def _short(values: FloatArray) -> list[list[float]]:
 
 
 class _Total:
-    """What a data set's samples have together; swarms of different drones are counted by drone number."""
+    """What a dataset's samples have together; swarms of different drones are counted by drone number."""
 
     def __init__(self, sums: dict[str, dict[tuple[int, int], float]]) -> None:
         """Begin with nothing."""

@@ -129,7 +129,7 @@ def _routes(loaded: Loaded[Any], library: Library, _: list[Path]) -> None:
 
 
 def _formation(loaded: Loaded[Any], _: Library, __: list[Path]) -> None:
-    """Drones keep their distance, standing still: on a route the data set's check looks again."""
+    """Drones keep their distance, standing still: on a route the dataset's check looks again."""
     formation: Formation = loaded.model
     last_s = formation.keyframes[-1].time_s if formation.keyframes else 0.0
     time_s = np.linspace(0.0, min(last_s, 3600.0), 1 + int(min(last_s, _LONGEST_CHECKED_S) * 20))
@@ -151,13 +151,13 @@ def _weather(loaded: Loaded[Any], _: Library, __: list[Path]) -> None:
 
 
 def _run(loaded: Loaded[Any], library: Library, _: list[Path]) -> None:
-    """The data set is there."""
+    """The dataset is there."""
     if loaded.model.dataset is None:
         return
     try:
         dataset = library.dataset(loaded.model.dataset).model
         for town in loaded.model.towns:
-            pick({name.casefold(): name for name in dataset.towns}, town.casefold(), what="town of the data set")
+            pick({name.casefold(): name for name in dataset.towns}, town.casefold(), what="town of the dataset")
     except UnknownNameError as error:
         raise loaded.error(("dataset",), str(error)) from error
 

@@ -80,7 +80,7 @@ def image_format(images: Images) -> ImageFormat:
 
 
 def label_plan(labels: Labels) -> LabelPlan:
-    """Return what the data set says about labels; what it leaves out is None."""
+    """Return what the dataset says about labels; what it leaves out is None."""
     return LabelPlan(**labels.model_dump())
 
 

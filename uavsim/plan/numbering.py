@@ -1,4 +1,4 @@
-"""Which numbers a data set's scenes have: town, route, split and seed follow from the number alone."""
+"""Which numbers a dataset's scenes have: town, route, split and seed follow from the number alone."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ UAV3D_HELD_OUT: Final = frozenset({1, 3, 5})
 
 @dataclass(frozen=True, slots=True)
 class TownScenes:
-    """The scene numbers of one town in a data set."""
+    """The scene numbers of one town in a dataset."""
 
     town: str
     numbers: range
@@ -55,19 +55,19 @@ class TownScenes:
 
 
 def town_scenes(dataset: Loaded[DatasetConfig], town: str) -> TownScenes:
-    """Return the numbers that a town's scenes have in a data set; the town's case does not matter.
+    """Return the numbers that a town's scenes have in a dataset; the town's case does not matter.
 
     Raises:
         ConfigError: two towns claim one number, or a split names one that no town has.
-        UnknownNameError: the data set has no such town.
+        UnknownNameError: the dataset has no such town.
     """
     ranges = _ranges(dataset)
     names = {name.casefold(): name for name in ranges}
-    return pick(ranges, names.get(town.casefold(), town), what=f"town of the data set {dataset.name!r}:")
+    return pick(ranges, names.get(town.casefold(), town), what=f"town of the dataset {dataset.name!r}:")
 
 
 def town_of(dataset: Loaded[DatasetConfig], wanted: Sequence[int] | None) -> str:
-    """Return the only town of a data set, or the one that has the first of the scenes asked for.
+    """Return the only town of a dataset, or the one that has the first of the scenes asked for.
 
     Raises:
         ConfigError: as ``town_scenes`` does.
@@ -78,7 +78,7 @@ def town_of(dataset: Loaded[DatasetConfig], wanted: Sequence[int] | None) -> str
         return next(iter(ranges))
     homes = [town for town, scenes in ranges.items() if wanted and wanted[0] in scenes.allowed]
     if not homes:
-        raise InputError(f"name a town of the data set {dataset.name!r}: {', '.join(ranges)}")
+        raise InputError(f"name a town of the dataset {dataset.name!r}: {', '.join(ranges)}")
     return homes[0]
 
 
@@ -103,7 +103,7 @@ def _check_splits(dataset: Loaded[DatasetConfig], allowed: Sequence[range]) -> N
     for name, numbers in dataset.model.splits.scenes.items():
         for place, number in enumerate(numbers):
             if not any(number in scenes for scenes in allowed):
-                what = f"scene {number} is not in the data set, which has {_spoken(allowed)}"
+                what = f"scene {number} is not in the dataset, which has {_spoken(allowed)}"
                 raise dataset.error(("splits", "scenes", name, place), what)
 
 
@@ -154,7 +154,7 @@ def asked(scenes: TownScenes, wanted: Sequence[int] | None) -> Sequence[int]:
     if strangers:
         raise InputError(
             f"scene {strangers[0]} is not of {scenes.town}, which has {scenes.allowed.start}-{scenes.allowed.stop - 1} "
-            f"in this data set{_counted_in_town(scenes, wanted)}"
+            f"in this dataset{_counted_in_town(scenes, wanted)}"
         )
     if not wanted:
         raise InputError("no scenes are asked for")

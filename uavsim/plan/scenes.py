@@ -1,4 +1,4 @@
-"""A data set and a town to scene plans, decided to the last number before anything flies."""
+"""A dataset and a town to scene plans, decided to the last number before anything flies."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ from uavsim.registry import pick
 __all__ = ["dataset_towns", "plan_scenes"]
 
 T = TypeVar("T")
-FIRST_TIMESTAMP_US: Final = 1_704_067_200_000_000  # 2024-01-01 00:00 UTC: the data set's clock, not the wall's
+FIRST_TIMESTAMP_US: Final = 1_704_067_200_000_000  # 2024-01-01 00:00 UTC: the dataset's clock, not the wall's
 MOST_STEPS: Final = 100_000
 SCENE_SLOT_US: Final = 3_600_000_000  # every scene has an hour of that clock to itself
 
 
 def dataset_towns(dataset: str, *, search_dirs: Sequence[Path] = ()) -> tuple[str, ...]:
-    """Return the towns of a data set, in its order."""
+    """Return the towns of a dataset, in its order."""
     return tuple(_dataset(Library.of(search_dirs), dataset)[0].model.towns)
 
 
@@ -59,13 +59,13 @@ def plan_scenes(
     overrides: Overrides = AS_CONFIGURED,
     search_dirs: Sequence[Path] = (),
 ) -> list[ScenePlan]:
-    """Plan scenes of one town of a data set.
+    """Plan scenes of one town of a dataset.
 
     Args:
         dataset: name in ``flight_plans/datasets`` or path of a YAML file.
-        town: one of the data set's; not needed when it has only one, or when ``scenes`` tell.
-        scenes: their numbers as in the scenes' names; all that the data set makes in this town by default.
-        overrides: instead of what the data set says.
+        town: one of the dataset's; not needed when it has only one, or when ``scenes`` tell.
+        scenes: their numbers as in the scenes' names; all that the dataset makes in this town by default.
+        overrides: instead of what the dataset says.
         search_dirs: folders that hold ``flight_plans/`` and ``town_configs/``, searched first.
 
     Returns:
@@ -88,7 +88,7 @@ def used_files(dataset: str, *, towns: Sequence[str], overrides: Overrides) -> d
 
 
 def _chosen(dataset: Loaded[DatasetConfig], overrides: Overrides, library: Library) -> Loaded[DatasetConfig]:
-    """Put what was asked for into the data set, each name looked up first."""
+    """Put what was asked for into the dataset, each name looked up first."""
     if overrides.seed is not None and not 0 <= overrides.seed < 2**31:
         raise InputError(f"a seed is between 0 and 2147483647, not {overrides.seed}")
     if overrides.topology is not None:
@@ -318,7 +318,7 @@ class _Desk:
 
 
 def _located(dataset: Loaded[DatasetConfig], place: tuple[str | int, ...], look_up: Callable[[], T]) -> T:
-    """Look something up that a data set names; when it is not there, the error points at the naming line."""
+    """Look something up that a dataset names; when it is not there, the error points at the naming line."""
     try:
         return look_up()
     except UnknownNameError as error:
@@ -329,7 +329,7 @@ def _given_by(dataset: Loaded[DatasetConfig], rig: Loaded[Rig]) -> tuple[SensorS
     """Return the rig's sensors.
 
     Raises:
-        ConfigError: the data set's topology cannot give one of them, or it cannot work at the data set's step.
+        ConfigError: the dataset's topology cannot give one of them, or it cannot work at the dataset's step.
     """
     topology = dataset.model.topology
     server = backend_of(topology).sensors_from
@@ -354,7 +354,7 @@ def _place_of(key: str, schedule: NameSchedule, name: str) -> tuple[str | int, .
 
 
 def _route_names(dataset: Loaded[DatasetConfig], town: str, routes: Loaded[RoutesConfig]) -> tuple[str, ...]:
-    """Return the routes that a data set uses in a town: all, or those that it names."""
+    """Return the routes that a dataset uses in a town: all, or those that it names."""
     named = dataset.model.towns[town].routes
     for i, name in enumerate(named):
         _located(dataset, ("towns", town, "routes", i), lambda: pick(routes.model.routes, name, what="route"))  # noqa: B023

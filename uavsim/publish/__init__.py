@@ -1,4 +1,4 @@
-"""``uavsim publish``: a data set as a folder that is used from where it lies: Parquet, tar shards, card, Croissant, hashes."""
+"""``uavsim publish``: a dataset as a folder that is used from where it lies: Parquet, tar shards, card, Croissant, hashes."""
 
 from uavsim.publish.pack import PublishRequest, publish
 from uavsim.publish.verify import verify

@@ -1,4 +1,4 @@
-"""The data set card: README.md with the YAML header that the Hub reads, and the certificate."""
+"""The dataset card: README.md with the YAML header that the Hub reads, and the certificate."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def _columns() -> list[str]:
 
 def _certificate(certificate: JsonDict | None) -> list[str]:
     if certificate is None:
-        return ["## Certificate", "", "None: the ledger of the run that made this data set is not there.", ""]
+        return ["## Certificate", "", "None: the ledger of the run that made this dataset is not there.", ""]
     return [
         "## Certificate",
         "",

@@ -1,4 +1,4 @@
-"""The certificate: what made a data set, and a hash of every scene; enough to make any scene again and compare.
+"""The certificate: what made a dataset, and a hash of every scene; enough to make any scene again and compare.
 
 The hash of a scene's files is the SHA-256 of the lines ``<sha256>  <name>`` of its files, sorted by name. That of its rows is
 of the packed table rows. The card holds the certificate as a JSON block.
@@ -30,7 +30,7 @@ _GENERATION: Final = re.compile(r"~\d{1,6}(?=\.)")
 
 
 def certificate_of(output: Output) -> JsonDict | None:
-    """Return the certificate of a data set that uavsim made and whose ``.uavsim`` is there; None for any other.
+    """Return the certificate of a dataset that uavsim made and whose ``.uavsim`` is there; None for any other.
 
     Raises:
         StorageError: the ledger or a file of a scene cannot be read.

@@ -86,12 +86,12 @@ def croissant(
     """Return the metadata.
 
     Args:
-        name: of the data set.
+        name: of the dataset.
         statements: the text of the responsible-AI fields.
         licence_url: of the licence.
         creator: person or organisation.
         date: of publication, ISO 8601.
-        url: where the data set will be.
+        url: where the dataset will be.
         splits: Parquet files by split.
         others: tar files and their index.
     """

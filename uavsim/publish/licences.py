@@ -1,4 +1,4 @@
-"""Licences that a data set may be published under."""
+"""Licences that a dataset may be published under."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Licence:
     @property
     def text(self) -> str:
         """The notice; the whole text is at the address."""
-        return f"This data set is licensed under {self.name}.\nThe text of the licence: {self.url}legalcode\n"
+        return f"This dataset is licensed under {self.name}.\nThe text of the licence: {self.url}legalcode\n"
 
 
 LICENCES: Final = {

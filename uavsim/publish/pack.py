@@ -42,7 +42,7 @@ class PublishRequest:
     """How to publish.
 
     Attributes:
-        name: of the data set; by default what it calls itself, else the folder's name.
+        name: of the dataset; by default what it calls itself, else the folder's name.
         licence: SPDX name in lower case, as the Hub writes it.
         creator: person or organisation.
         url: where it will be.
@@ -74,12 +74,12 @@ def publish(data: Dataset, folder: Path, request: PublishRequest) -> Published:
 
     Raises:
         InputError: the folder holds something, or the licence is not known.
-        DatasetError: the data set is damaged, or has no images.
+        DatasetError: the dataset is damaged, or has no images.
         StorageError: the folder cannot be written.
     """
     licence = licence_of(request.licence)
     _check_words(request)
-    name = check_part(request.name or data.info.get("dataset") or data.root.resolve().name, what="the data set's name")
+    name = check_part(request.name or data.info.get("dataset") or data.root.resolve().name, what="the dataset's name")
     out = ResultPath.open(folder)
     if not out.is_empty():
         raise InputError(f"{out}: holds something already; name a new folder")

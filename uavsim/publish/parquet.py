@@ -1,7 +1,7 @@
 """Parquet with a row for each camera image of a sample: image and mask embedded, boxes as a nested column.
 
 The schema carries the features of the ``datasets`` library, so that ``datasets.load_dataset`` and the Hub's viewer read the
-files with no script. Images are the data set's own bytes.
+files with no script. Images are the dataset's own bytes.
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ _IMAGE: Final = pa.struct([("bytes", pa.binary()), ("path", pa.string())])
 _VECTOR: Final = pa.list_(pa.float64())
 BOX_FIELDS: Final[Mapping[str, tuple[Any, str]]] = {
     "instance": (pa.string(), "token of the object: the same in all samples of its scene"),
-    "instance_id": (pa.int64(), "number of the object in the mask; 0 where the data set does not say"),
+    "instance_id": (pa.int64(), "number of the object in the mask; 0 where the dataset does not say"),
     "category": (pa.string(), "class"),
     "center_m": (_VECTOR, "box centre in the map frame, metres"),
     "size_lwh_m": (_VECTOR, "length, width, height, metres"),
     "rotation_wxyz": (_VECTOR, "map from box, scalar first"),
-    "velocity_mps": (_VECTOR, "in the map frame; NaN where the data set does not say"),
-    "visible_px": (pa.int64(), "pixels of the object in this image; -1 where the data set does not say"),
+    "velocity_mps": (_VECTOR, "in the map frame; NaN where the dataset does not say"),
+    "visible_px": (pa.int64(), "pixels of the object in this image; -1 where the dataset does not say"),
     "occlusion": (
         pa.float64(),
-        "share of the object that is hidden in this image; NaN where the data set does not say",
+        "share of the object that is hidden in this image; NaN where the dataset does not say",
     ),
     "box_px": (_VECTOR, "x_min, y_min, x_max, y_max of the visible pixels in this image; empty where there are none"),
 }

@@ -23,7 +23,7 @@ _MOST_TABLE_BYTES: Final = 1 << 34
 
 
 def files_of_dataset(reader: DatasetReader) -> Iterator[str]:
-    """Yield the name of every file of a data set: tables, maps, then the files of each scene; each once."""
+    """Yield the name of every file of a dataset: tables, maps, then the files of each scene; each once."""
     for table in sorted(path.name for path in reader.folder.iterdir() if path.suffix == ".json"):
         yield f"{reader.version}/{table}"
     files = DataFolder(reader.root)

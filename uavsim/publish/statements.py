@@ -1,4 +1,4 @@
-"""What a data set has to say of itself in words: the responsible-AI fields, filled from its tables and its certificate."""
+"""What a dataset has to say of itself in words: the responsible-AI fields, filled from its tables and its certificate."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Statements:
 
 
 def statements(facts: Facts, certificate: JsonDict | None) -> Statements:
-    """Return the fields of a data set."""
+    """Return the fields of a dataset."""
     towns, weather = _told(facts.towns), _told(facts.weather)
     simulators = _told(facts.simulators) if facts.simulated else _NOT_SAID
     spawned = (
@@ -111,12 +111,12 @@ def _degraded(facts: Facts) -> str:
 
 
 def _of_unknown_origin(facts: Facts, made: tuple[tuple[str, str], ...]) -> Statements:
-    """Return the fields of a data set that does not say how it was made: nothing is claimed for it."""
-    towns, unknown = _told(facts.towns), "The data set does not say how it was made."
+    """Return the fields of a dataset that does not say how it was made: nothing is claimed for it."""
+    towns, unknown = _told(facts.towns), "The dataset does not say how it was made."
     return Statements(
         synthetic=False,
         description=(
-            f"{facts.name}: a data set in the nuScenes format: {facts.scenes:,} scenes, {facts.samples:,} samples, "
+            f"{facts.name}: a dataset in the nuScenes format: {facts.scenes:,} scenes, {facts.samples:,} samples, "
             f"{facts.images:,} camera images, {facts.boxes:,} 3D boxes{_with_masks(facts)}; places: {towns or 'not said'}."
         ),
         limitations=f"{unknown} Places: {towns or 'not said'}.",
@@ -131,12 +131,12 @@ def _of_unknown_origin(facts: Facts, made: tuple[tuple[str, str], ...]) -> State
 
 def _made_by(certificate: JsonDict | None, simulators: str) -> tuple[tuple[str, str], ...]:
     if certificate is None and simulators == _NOT_SAID:
-        return (("collection", "Not known: the data set does not say how it was made."),)
+        return (("collection", "Not known: the dataset does not say how it was made."),)
     if certificate is None:
         return (("simulation", f"Rendered and labelled by a simulator ({simulators}); the run's ledger is not there."),)
     versions = ", ".join(f"{name} {version}" for name, version in certificate["versions"].items())
     run = (
-        f"uavsim generate, data set {certificate['dataset']}, seed {certificate['seed']}, configuration "
+        f"uavsim generate, dataset {certificate['dataset']}, seed {certificate['seed']}, configuration "
         f"{certificate['fingerprint']}; {versions}. Simulator: {simulators}."
     )
     labels = "Boxes, tracks, visibility and masks come from the simulator's state and instance images; nobody labels by hand."

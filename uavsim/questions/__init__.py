@@ -1,1 +1,1 @@
-"""Questions with four options about a data set's images, in AirCopBench's files: rules, no language model."""
+"""Questions with four options about a dataset's images, in AirCopBench's files: rules, no language model."""

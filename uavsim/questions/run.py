@@ -1,4 +1,4 @@
-"""``uavsim questions``: label a data set, draw questions of every task, check them, and write them with the report."""
+"""``uavsim questions``: label a dataset, draw questions of every task, check them, and write them with the report."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def write_questions(
         workers: processes; by default one a core, for few images one.
 
     Raises:
-        InputError: the data set has no samples, or no question can be made of it.
+        InputError: the dataset has no samples, or no question can be made of it.
         DatasetError: a file of it is damaged.
         StorageError: the output cannot be written.
     """

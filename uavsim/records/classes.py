@@ -1,6 +1,6 @@
 """What an object class is, once: labels, sizes, attributes, masks, every dialect and export take theirs from here.
 
-A class is one row of ``CLASSES`` (and its word in ``Label``). nuScenes' categories are the coarser words that strict data sets
+A class is one row of ``CLASSES`` (and its word in ``Label``). nuScenes' categories are the coarser words that strict datasets
 have; several classes may share one. The validator has its own idea of them on purpose (``validate``).
 Source: CARLA docs, "Vehicle catalogue" and "Semantic segmentation camera", 0.9.12 to 0.9.16; nuScenes ``utils/color_map.py``,
 lidarseg's category table, ``eval/detection/utils.py``; UAV3D ``nusc_tracking/projects/utils.py`` (27 names).
@@ -61,7 +61,7 @@ class ObjectClass:
 
     Attributes:
         label: its word in configuration files and in ``uav_label``.
-        category: in strict data sets.
+        category: in strict datasets.
         behaviour: which attributes it has.
         half_extent_m: (x, y, z) where the simulator's box cannot be true and the blueprint is not in ``sizes``.
         fill: share of its box's silhouette that it covers, where a scene shows none of them free.
@@ -239,7 +239,7 @@ _BY_NAME: Final = sorted({(c.category, c.behaviour == "stands") for c in CLASSES
 CATEGORIES: Final = tuple(category for category, stands in _BY_NAME if not stands)
 """Those of traffic, by name: the rows of the table ``category``."""
 PROP_CATEGORIES: Final = tuple(category for category, stands in _BY_NAME if stands)
-"""Those of the things that corner cases are made of: more rows of it, where a data set has corner cases."""
+"""Those of the things that corner cases are made of: more rows of it, where a dataset has corner cases."""
 
 DETECTION_CLASSES: Final = (
     "car",

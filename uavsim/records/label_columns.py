@@ -1,8 +1,8 @@
 """The ``uav_`` columns of the table ``sample_annotation``: one function each, from a scene's labels to one value a box.
 
 The built-in columns are always written, in the order of ``COLUMNS``. A column that an installed package adds (entry points of
-the group ``uavsim.label_columns``) is written where a data set asks for it, ``labels: {columns: [NAME]}``: what is in a data
-set must not depend on what happens to be installed.
+the group ``uavsim.label_columns``) is written where a dataset asks for it, ``labels: {columns: [NAME]}``: what is in a dataset
+must not depend on what happens to be installed.
 """
 
 from __future__ import annotations

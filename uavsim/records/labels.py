@@ -127,7 +127,7 @@ class SceneLabels:
         frames: as recorded, keyframes and sweeps, without the images.
         boxes: rows of all keyframes.
         views: rows of all boxes in all images.
-        notes: what a reader of the data set should know about this scene.
+        notes: what a reader of the dataset should know about this scene.
         ingredients: what an ingredient labels beyond boxes, by its name.
         columns: of ``label_columns.COLUMNS``, written beside the built-in ones.
     """

@@ -63,7 +63,7 @@ class Modality:
     Attributes:
         name: as in a rig's ``sensors`` and in the column ``kind`` of the table ``layer``.
         params: class of the parameters (``records/sensors.py``) of the sensors that give it.
-        folder: where its files lie in the data set, below it ``<CHANNEL>/``; "" puts them into ``samples/`` and
+        folder: where its files lie in the dataset, below it ``<CHANNEL>/``; "" puts them into ``samples/`` and
             ``sweeps/`` as the channel's own ``sample_data``.
         suffix: of its files with the dot; "" where ``images.format`` decides.
         encode: array as captured -> the file's bytes; the same array gives the same bytes.
@@ -256,5 +256,5 @@ def ordered(names: Iterable[str]) -> list[Modality]:
 
 
 def layer_folders() -> tuple[str, ...]:
-    """Return the data set's folders of everything that lies beside the channels' own files."""
+    """Return the dataset's folders of everything that lies beside the channels' own files."""
     return tuple(dict.fromkeys(m.folder for m in modalities().values() if m.folder))

@@ -84,7 +84,7 @@ class TownSite:
         map_bounds_m: (x_min, y_min, x_max, y_max) in the map frame.
         ground_z_m: height of the ground under the drones.
         airsim_origin_ue_m: AirSim's PlayerStart in CARLA's frame, metres (merged and bridge).
-        mask_origin_map_m: (x, y) that the data set's map mask has at its bottom-left pixel.
+        mask_origin_map_m: (x, y) that the dataset's map mask has at its bottom-left pixel.
     """
 
     name: str
@@ -113,7 +113,7 @@ class DegradationPlan:
 
 @dataclass(frozen=True, slots=True)
 class LabelPlan:
-    """What the data set says about labels; what is None is as the labeller has it.
+    """What the dataset says about labels; what is None is as the labeller has it.
 
     Attributes:
         classes: that get boxes.
@@ -149,7 +149,7 @@ class PlanNotes:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ScenePlan:
-    """One scene of a data set.
+    """One scene of a dataset.
 
     The scene's clock: ``warmup_ticks`` ticks bring the traffic to speed; then step 0 is the first capture. Images are
     taken at steps ``0, image_every_steps, 2 * image_every_steps, ...``; every ``image_every_steps *
@@ -166,7 +166,7 @@ class ScenePlan:
     rig_name: str
     topology: Topology
     seed: int
-    start_timestamp_us: int  # of step 0, on the data set's clock; scenes never overlap
+    start_timestamp_us: int  # of step 0, on the dataset's clock; scenes never overlap
     step_us: int
     warmup_ticks: int
     samples: int

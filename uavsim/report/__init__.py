@@ -1,4 +1,4 @@
-"""``uavsim report``: one self-contained page about a data set, for whoever decides whether to use it."""
+"""``uavsim report``: one self-contained page about a dataset, for whoever decides whether to use it."""
 
 from uavsim.report.write import ReportRequest, write_report
 

@@ -1,4 +1,4 @@
-"""What the tables of a data set say, counted scene by scene in little memory."""
+"""What the tables of a dataset say, counted scene by scene in little memory."""
 
 from __future__ import annotations
 

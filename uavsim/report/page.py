@@ -1,4 +1,4 @@
-"""The page, by its template: everything that a data set says is text, escaped by the template engine."""
+"""The page, by its template: everything that a dataset says is text, escaped by the template engine."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ class Thumbnail:
 
 
 def contact_sheets(data: Dataset, *, most: int) -> list[Sheet]:
-    """Draw the middle sample of scenes that are spread over the data set; images that are not there are grey."""
+    """Draw the middle sample of scenes that are spread over the dataset; images that are not there are grey."""
     names = data.scene_names
     chosen = dict.fromkeys(names[round(k)] for k in np.linspace(0, len(names) - 1, min(most, len(names))))
     sheets = []

@@ -99,11 +99,11 @@ def _validated(data: Dataset, request: ReportRequest) -> tuple[Report | None, li
     try:
         return validate_version(data.root, data.version, pixels=request.pixels), []
     except UavsimError as error:
-        return None, [f"The validator cannot read this data set: {error}"]
+        return None, [f"The validator cannot read this dataset: {error}"]
 
 
 def _ledger(data: Dataset) -> Mapping[str, LedgerEntry]:
-    """Return how scenes were flown; {} where others wrote the data set, or without its ``.uavsim``."""
+    """Return how scenes were flown; {} where others wrote the dataset, or without its ``.uavsim``."""
     try:
         return read_ledger(LocalOutput(data.root.absolute()))
     except StorageError:
@@ -139,7 +139,7 @@ def _maps(data: Dataset, found: Measures) -> list[dict[str, Any]]:
         known = data.maps.get(name)
         text = f"{len(town.routes)} scenes, {sum(town.boxes_per_cell.values()):,} boxes"
         if known is None:
-            text += "; the data set does not say where its map mask lies"
+            text += "; the dataset does not say where its map mask lies"
         svg = plots.town_map(f"map{number}", town, known)
         maps.append({"title": visible(name) or "unnamed town", "svg": svg, "text": text})
     return maps

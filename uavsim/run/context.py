@@ -84,7 +84,7 @@ def _committed_as_planned(request: Request, job: Job, output: Output) -> dict[st
 
 
 def _found_again(request: Request, output: Output) -> Request:
-    """Use the configuration that the data set keeps where its YAML, a path, is not to be found from this folder."""
+    """Use the configuration that the dataset keeps where its YAML, a path, is not to be found from this folder."""
     named = request.dataset
     if not named.endswith((".yaml", ".yml")) or Path(named).exists():
         return request

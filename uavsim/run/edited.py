@@ -1,4 +1,4 @@
-"""A data set goes on with the configuration that it was begun with: one that was edited meanwhile would give a mixture.
+"""A dataset goes on with the configuration that it was begun with: one that was edited meanwhile would give a mixture.
 
 Scenes that are committed stay valid as long as their plans are the same, so a file may change in what they do not need.
 """
@@ -25,7 +25,7 @@ def refuse_mixture(request: Request, job: Job, output: Output, *, resolve: Calla
     Args:
         request: what is asked for.
         job: what follows from it.
-        output: a place that holds this data set, or nothing.
+        output: a place that holds this dataset, or nothing.
         resolve: makes a job of a request for another scene.
 
     Raises:
@@ -48,7 +48,7 @@ def _read(kept: str) -> Kept:
         return read_kept(Path(kept))
     except ConfigError as error:
         raise InputError(
-            f"{kept} is damaged, so nothing tells what was edited since the data set was begun: put it back, or delete it if "
+            f"{kept} is damaged, so nothing tells what was edited since the dataset was begun: put it back, or delete it if "
             "nothing was, and run the same command again"
         ) from error
 

@@ -137,7 +137,7 @@ def _assembled(
 
 
 def validate(root: Path, *, versions: list[str] | None = None, pixels: bool | None = None) -> ValidationSummary:
-    """Let the validator look at a data set.
+    """Let the validator look at a dataset.
 
     Args:
         root: its folder.
@@ -145,7 +145,7 @@ def validate(root: Path, *, versions: list[str] | None = None, pixels: bool | No
         pixels: decode images and masks; by default when there are not too many to wait for.
 
     Raises:
-        DatasetError: no data set there.
+        DatasetError: no dataset there.
     """
     errors, lines, facts = 0, [], {}
     for version in versions or versions_of(root):
@@ -172,7 +172,7 @@ class Step(Protocol):
 
 
 def finish_dataset(request: Request, *, step: Step) -> Finished:
-    """Write the tables; draw the contact sheet and validate where the data set is on a local disk.
+    """Write the tables; draw the contact sheet and validate where the dataset is on a local disk.
 
     Args:
         request: whose scenes are committed.
@@ -193,7 +193,7 @@ def decodes(table_bytes: float, *, asked: bool | None) -> bool:
 
 
 def _public_part(identity: JsonDict) -> RunInfo:
-    """What of the identity belongs to the data set; the same in every run of it."""
+    """What of the identity belongs to the dataset; the same in every run of it."""
     return cast("RunInfo", {key: identity[key] for key in RunInfo.__annotations__ if key in identity})
 
 

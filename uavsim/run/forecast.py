@@ -230,11 +230,11 @@ def _measure(request: Request, waiting: Sequence[SceneRef], *, slots: int, conso
 
 
 class _Ends:
-    """Writes the tables and validates them as a run's end does, at two sizes of the data set.
+    """Writes the tables and validates them as a run's end does, at two sizes of the dataset.
 
     Args:
         context: of the probe.
-        wanted: samples of the run itself: large data sets are validated without decoding every image.
+        wanted: samples of the run itself: large datasets are validated without decoding every image.
     """
 
     def __init__(self, context: RunContext, *, wanted: int) -> None:
@@ -242,7 +242,7 @@ class _Ends:
         self.spans_s: list[tuple[int, float]] = []
 
     def measure(self, *, samples: int) -> None:
-        """Do it once, with so many samples in the data set."""
+        """Do it once, with so many samples in the dataset."""
         root, request = self._context.output.root, self._context.request
         began = time.monotonic()
         versions = finish.assemble_tables(self._context.output)

@@ -29,13 +29,13 @@ class SceneRef:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """Scenes of one data set, ready to be flown.
+    """Scenes of one dataset, ready to be flown.
 
     Attributes:
         dataset: its name.
-        seed: of the data set.
+        seed: of the dataset.
         topology: simulator set-up.
-        identity: goes to ``.uavsim/dataset.json``; its ``fingerprint`` names the data set.
+        identity: goes to ``.uavsim/dataset.json``; its ``fingerprint`` names the dataset.
         scenes: asked for, in order of towns, then of index.
         samples: keyframes per scene.
         images_per_scene: RGB images.

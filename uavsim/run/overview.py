@@ -21,7 +21,7 @@ _PACE_FROM = 10  # scenes
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """How a data set stands.
+    """How a dataset stands.
 
     Attributes:
         address: where it is.
@@ -30,9 +30,9 @@ class Overview:
         committed: scenes that are in it.
         flying: scenes that a process holds right now.
         interrupted: scenes that were begun and that no process holds.
-        quarantined: entries of scenes that were given up, also those of which the data set keeps an earlier flight.
-        missing: names of scenes of the whole data set that were never begun; None when its YAML cannot be read any more.
-        images: in the data set.
+        quarantined: entries of scenes that were given up, also those of which the dataset keeps an earlier flight.
+        missing: names of scenes of the whole dataset that were never begun; None when its YAML cannot be read any more.
+        images: in the dataset.
         scene_s: how long a scene takes, from the last ones; None before the first.
         slots: simulator slots that are at work.
     """
@@ -75,7 +75,7 @@ class Overview:
 
 
 def overview(out: str, *, scratch: Path | None = None) -> Overview:
-    """Look at a data set that is being made, or that was.
+    """Look at a dataset that is being made, or that was.
 
     Raises:
         InputError: there is none of ours.
@@ -83,7 +83,7 @@ def overview(out: str, *, scratch: Path | None = None) -> Overview:
     output = open_output(out, scratch=scratch)
     identity = read_identity(output)
     if identity is None:
-        raise InputError(f"{output.address}: no data set of ours (no {IDENTITY})")
+        raise InputError(f"{output.address}: no dataset of ours (no {IDENTITY})")
     ledger = sorted(read_ledger(output).values(), key=lambda entry: entry.index)
     begun = [entry.scene for entry in ledger if entry.state == "flying"]
     again = [entry.scene for entry in ledger if entry.replacing is not None and not entry.given_up]
@@ -110,7 +110,7 @@ def _held(output: Output, scene: str) -> bool:
 
 
 def _missing(out: str, identity: dict[str, object], *, kept: str | None, known: set[str]) -> tuple[str, ...] | None:
-    """Name what was never begun; None when the data set's YAML is gone or has changed, and was not kept."""
+    """Name what was never begun; None when the dataset's YAML is gone or has changed, and was not kept."""
     asked = identity.get("request")
     if not isinstance(asked, dict):
         return None

@@ -1,4 +1,4 @@
-"""Fly scenes of an existing data set anew with the settings that it keeps in ``.uavsim/dataset.json``."""
+"""Fly scenes of an existing dataset anew with the settings that it keeps in ``.uavsim/dataset.json``."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ def request_of_folder(
     """Make the request that flies ``scenes`` of ``folder`` anew; without numbers those in quarantine.
 
     Raises:
-        InputError: not a data set of ours, or nothing to fly.
+        InputError: not a dataset of ours, or nothing to fly.
     """
     output = LocalOutput(folder.absolute())
     identity = read_identity(output)
     if identity is None:
-        raise InputError(f"{folder}: no data set of ours (no {IDENTITY})")
+        raise InputError(f"{folder}: no dataset of ours (no {IDENTITY})")
     if scenes is None:
         numbers = sorted(entry.index for entry in read_ledger(output).values() if entry.given_up)
         if not numbers:

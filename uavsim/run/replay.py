@@ -1,4 +1,4 @@
-"""``uavsim replay``: the scenes of a data set once more, with their recorded motion in place of traffic.
+"""``uavsim replay``: the scenes of a dataset once more, with their recorded motion in place of traffic.
 
 A replay is a job as any other: it is planned, flown, labelled, committed and validated by the same stages. What differs is one
 ingredient of each plan.
@@ -47,9 +47,9 @@ def request_of_recordings(
     """Make the request that shows the scenes of ``folder`` again.
 
     Args:
-        folder: a data set of ours with its recordings.
+        folder: a dataset of ours with its recordings.
         out: where the replay goes.
-        scenes: numbers in the data set; all that are committed by default.
+        scenes: numbers in the dataset; all that are committed by default.
         sensors: ``+lidar,+depth``.
         hide: actors or classes.
         changes: formation, rig, weather and topology, where they are to be others.
@@ -57,11 +57,11 @@ def request_of_recordings(
         run: as of ``uavsim generate``.
 
     Raises:
-        InputError: not a data set of ours, a scene that it does not have, or nothing that can be shown again.
+        InputError: not a dataset of ours, a scene that it does not have, or nothing that can be shown again.
     """
     output, identity = _source(folder)
     if "://" not in out and Path(out).expanduser().resolve() == folder.resolve():
-        raise InputError(f"--out {out}: is the data set itself; name another folder")
+        raise InputError(f"--out {out}: is the dataset itself; name another folder")
     dataset = kept_dataset(output)
     if dataset is None:
         raise InputError(f"{folder}: does not keep its configuration ({KEPT}); it was made by a version that kept none")
@@ -99,12 +99,12 @@ def request_of_recordings(
 
 
 def source_fingerprint(replay: ReplayRequest) -> str:
-    """Name the data set that is shown again."""
+    """Name the dataset that is shown again."""
     return str(_source(Path(replay.folder))[1]["fingerprint"])
 
 
 def kept_again(replay: ReplayRequest, more: JsonDict) -> JsonDict:
-    """Return the configuration that a replay keeps: that of the recorded data set, and what was named beside it."""
+    """Return the configuration that a replay keeps: that of the recorded dataset, and what was named beside it."""
     kept: JsonDict = parse_json(read_regular(Path(replay.folder) / ".uavsim" / KEPT))
     return kept | {"files": {**kept["files"], **more.get("files", {})}}
 
@@ -113,7 +113,7 @@ def _source(folder: Path) -> tuple[LocalOutput, dict[str, Any]]:
     output = LocalOutput(folder.absolute())
     identity = read_identity(output)
     if identity is None:
-        raise InputError(f"{folder}: no data set of ours (no {IDENTITY})")
+        raise InputError(f"{folder}: no dataset of ours (no {IDENTITY})")
     return output, identity
 
 

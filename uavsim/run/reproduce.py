@@ -1,4 +1,4 @@
-"""Make scenes again from a data set's card alone, and compare hashes."""
+"""Make scenes again from a dataset's card alone, and compare hashes."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def reproduce(
     Args:
         card: README.md of a pack, its folder, or a file with the certificate.
         out: the new folder.
-        scenes: numbers in the data set, ``0-4,7``.
+        scenes: numbers in the dataset, ``0-4,7``.
         simulators: as of ``uavsim generate``.
         run: as of ``uavsim generate``.
         generate: runs a request.

@@ -16,18 +16,18 @@ __all__ = ["OutputRequest", "ReplayRequest", "Request"]
 
 
 class ReplayRequest(BaseModel):
-    """A data set whose recorded motion takes the place of traffic; what changes beside the request's own choices."""
+    """A dataset whose recorded motion takes the place of traffic; what changes beside the request's own choices."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    folder: str = Field(description="of the data set that was recorded")
+    folder: str = Field(description="of the dataset that was recorded")
     sensors: tuple[str, ...] = Field(default=(), description="more sensors for every camera, and lidar for every drone")
     hide: tuple[str, ...] = Field(default=(), description="actors by instance id, blueprint, or class")
-    is_changed: bool = Field(default=True, description="something is other than in the recorded data set")
+    is_changed: bool = Field(default=True, description="something is other than in the recorded dataset")
 
 
 class OutputRequest(BaseModel):
-    """What is to be done with a data set that is there."""
+    """What is to be done with a dataset that is there."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -45,11 +45,11 @@ class OutputRequest(BaseModel):
 
 
 class Request(OutputRequest, Overrides):
-    """One job: the scenes of a data set that are to be there, and how they are made."""
+    """One job: the scenes of a dataset that are to be there, and how they are made."""
 
     dataset: str = Field(description="name in flight_plans/datasets, or a YAML file")
-    towns: tuple[str, ...] = Field(default=(), description="all of the data set when empty")
-    scenes: str | None = Field(default=None, description="scene numbers in the data set, 0-4,7; all when left out")
+    towns: tuple[str, ...] = Field(default=(), description="all of the dataset when empty")
+    scenes: str | None = Field(default=None, description="scene numbers in the dataset, 0-4,7; all when left out")
     replay: ReplayRequest | None = Field(default=None, description="show recorded motion again")
     simulators: tuple[str, ...] = Field(
         default=(),
@@ -60,7 +60,7 @@ class Request(OutputRequest, Overrides):
 
     @property
     def title(self) -> str:
-        """For people: the data set, its towns, its scenes."""
+        """For people: the dataset, its towns, its scenes."""
         return f"{self.dataset} {' '.join(self.towns) or 'all towns'} {self.scenes or 'all'}"
 
     def run_config(self) -> RunConfig:

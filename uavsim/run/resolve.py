@@ -60,7 +60,7 @@ def resolve(request: Request) -> Job:
 
 
 def _configuration(request: Request, towns: Sequence[str]) -> JsonDict:
-    """Return every YAML text that the data set is made from, for all of its towns, so that it can be made anew anywhere."""
+    """Return every YAML text that the dataset is made from, for all of its towns, so that it can be made anew anywhere."""
     if Path(request.dataset).name == KEPT and request.replay is None:
         return {}
     used: dict[str, Path] = {}
@@ -125,7 +125,7 @@ def _port_word(server: Server, simulator: SimulatorConfig) -> str:
 
 
 def identity_of(request: Request) -> JsonDict:
-    """Name the data set: what was resolved from YAML and options, and the seed; scene numbers and simulators are not in it."""
+    """Name the dataset: what was resolved from YAML and options, and the seed; scene numbers and simulators are not in it."""
     loaded = Library.of().dataset(request.dataset)
     model = loaded.model
     seed = model.seed if request.seed is None else request.seed
@@ -140,7 +140,7 @@ def identity_of(request: Request) -> JsonDict:
         shown = {"sensors": list(request.replay.sensors), "hide": list(request.replay.hide)}
         config["replay"] = {"of": source_fingerprint(request.replay), **shown}
     config |= config.pop("ingredients")  # named by their keys, as in the file
-    config["labels"]["label_parked"] = None  # a key until 2026-11: data sets begun with it keep their fingerprint
+    config["labels"]["label_parked"] = None  # a key until 2026-11: datasets begun with it keep their fingerprint
     versions = {name: installed_version(name) for name in _VERSIONS} | {"python": platform.python_version()}
     return {
         "dataset": loaded.name,
@@ -164,7 +164,7 @@ def installed_version(package: str) -> str:
 
 
 def all_scenes(dataset: str) -> tuple[SceneRef, ...]:
-    """Name every scene that a data set makes when no numbers are asked for; plans nothing."""
+    """Name every scene that a dataset makes when no numbers are asked for; plans nothing."""
     loaded = Library.of().dataset(dataset)
     return tuple(
         SceneRef(f"scene_{number:0{loaded.model.scene_digits}d}", number, town)

@@ -29,7 +29,7 @@ class Result:
     """How a run ended.
 
     Attributes:
-        address: of the data set.
+        address: of the dataset.
         committed: scenes of the request that are in it.
         quarantined: given up, by name.
         unfinished: neither, by name.

@@ -165,7 +165,7 @@ class RunContext:
 
 
 def fly_scene(context: RunContext, scene: str) -> SceneOutcome:
-    """Bring one scene into the data set, unless it is there already or another process has it.
+    """Bring one scene into the dataset, unless it is there already or another process has it.
 
     Raises:
         SceneQuarantined: it failed for the last time.
@@ -188,7 +188,7 @@ def fly_scene(context: RunContext, scene: str) -> SceneOutcome:
 
 
 def _whose_failure(context: RunContext, error: UavsimError) -> UavsimError:
-    """Return the error, or that somebody removed the data set meanwhile, which explains any."""
+    """Return the error, or that somebody removed the dataset meanwhile, which explains any."""
     try:
         refuse_removed(context.output)
     except StorageError as removed:

@@ -1,6 +1,6 @@
-"""``uavsim twins``: the same instants once more without an occluder or in another weather, linked to the data set.
+"""``uavsim twins``: the same instants once more without an occluder or in another weather, linked to the dataset.
 
-A twin is a replay with one thing changed. Each lies in a folder of its own below ``OUT``, a valid data set whose tokens are
+A twin is a replay with one thing changed. Each lies in a folder of its own below ``OUT``, a valid dataset whose tokens are
 those of the recorded one. ``OUT/twin.json`` links image by image; ``OUT/occlusion_cause.json`` says of each occlusion label
 what its twin shows.
 """
@@ -55,7 +55,7 @@ class Twin:
     Attributes:
         kind: weather, or without (some actors).
         words: the weather's name, or what is hidden.
-        hides: what is known already of the data set's occlusions: those that may be proven, by scene.
+        hides: what is known already of the dataset's occlusions: those that may be proven, by scene.
     """
 
     name: str
@@ -85,7 +85,7 @@ class TwinsResult:
 def asked_twins(
     folder: Path, *, weather: Sequence[str], without: Sequence[str], occluders: bool, scenes: str | None = None
 ) -> tuple[Twin, ...]:
-    """Return the twins that were asked for; where nothing was, those of the data set's YAML (``twins:``).
+    """Return the twins that were asked for; where nothing was, those of the dataset's YAML (``twins:``).
 
     Raises:
         InputError: nothing to make.
@@ -95,7 +95,7 @@ def asked_twins(
         config = Library.of().dataset(kept).model.twins if kept is not None else None
         if config is None:
             raise InputError(
-                f"{folder}: its data set names no twins; name some with --weather, --without or --occluders"
+                f"{folder}: its dataset names no twins; name some with --weather, --without or --occluders"
             )
         weather, without, occluders = config.weather, config.without, config.occluders
     twins = [Twin(f"weather-{Path(name).stem}", "weather", (name,)) for name in weather]
@@ -128,10 +128,10 @@ def requests_of(
     """Return the replay behind each twin, by the twin's name.
 
     Raises:
-        InputError: as of ``request_of_recordings``; or ``out`` is the data set itself, or no folder can be there.
+        InputError: as of ``request_of_recordings``; or ``out`` is the dataset itself, or no folder can be there.
     """
     if out.resolve() == folder.resolve():
-        raise InputError(f"--out {out}: is the data set itself; name another folder")
+        raise InputError(f"--out {out}: is the dataset itself; name another folder")
     check_result_folder(out)
     return {
         twin.name: request_of_recordings(
@@ -158,7 +158,7 @@ def make_twins(
     """Make every twin, then the two tables; what was interrupted continues.
 
     Args:
-        folder: the data set.
+        folder: the dataset.
         out: where the twins go.
         twins: what ``asked_twins`` returned.
         requests: of each, what ``requests_of`` returned.

@@ -1,6 +1,6 @@
 """What a worker does with a flow's parameters: anybody who reaches a shared server may have written them.
 
-They name things that the worker knows: data sets of its library, simulators of its own configuration. Commands, images and
+They name things that the worker knows: datasets of its library, simulators of its own configuration. Commands, images and
 paths of programs come from a run's YAML on the worker's machine alone, which ``UAVSIM_WORKER_RUN`` names.
 """
 

@@ -1,4 +1,4 @@
-"""Versions of CARLA that people have, and what of a data set each of them cannot give; pure."""
+"""Versions of CARLA that people have, and what of a dataset each of them cannot give; pure."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ def choose_generation(output: Output, scene: str, *, folder: Path, moves: Mappin
     """Return the generation whose names a flown scene takes: the committed one's when every file is the same.
 
     Args:
-        output: the data set.
+        output: the dataset.
         scene: its name; the caller holds it.
         folder: of the recording.
         moves: names in ``folder`` -> keys as of generation 0.
@@ -74,16 +74,16 @@ def _same_images(output: Output, entry: LedgerEntry, *, folder: Path, moves: Map
 def commit_scene(
     output: Output, entry: LedgerEntry, *, folder: Path, moves: Mapping[str, str], log: str, fragment: bytes
 ) -> LedgerEntry:
-    """Move a flown and labelled scene into the data set.
+    """Move a flown and labelled scene into the dataset.
 
     First the manifest, then images, recording and table rows, and last the ledger entry, whose appearance is the commit: of a
     new scene, or of the one that replaces the committed one. Killed before that, ``sweep_orphans`` removes what came.
 
     Args:
-        output: the data set.
+        output: the dataset.
         entry: the scene's entry, with the generation of ``choose_generation``; it is written as ``committed``.
         folder: the staging folder of the recording.
-        moves: names in ``folder`` -> keys in the data set, for every image.
+        moves: names in ``folder`` -> keys in the dataset, for every image.
         log: name of the recording's log in ``folder``.
         fragment: the scene's packed table rows.
 
@@ -140,7 +140,7 @@ def drop_retired(output: Output, entries: Iterable[LedgerEntry]) -> None:
     """Remove the generations that no table names any more.
 
     Args:
-        output: the data set.
+        output: the dataset.
         entries: as they were read before the tables that are now in place were written.
     """
     for entry in entries:

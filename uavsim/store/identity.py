@@ -1,4 +1,4 @@
-"""``.uavsim/dataset.json``: which data set a folder holds. A folder with another one is never written to."""
+"""``.uavsim/dataset.json``: which dataset a folder holds. A folder with another one is never written to."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ NOTES = ("fragments", "ledger", "logs", "manifests", "maps", "quarantine", "reco
 
 
 def fingerprint(config: JsonDict, *, seed: int) -> str:
-    """Name a data set by its resolved configuration and seed: equal fingerprints give equal bytes."""
+    """Name a dataset by its resolved configuration and seed: equal fingerprints give equal bytes."""
     canonical = json.dumps({"config": config, "seed": seed}, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
     return hashlib.sha256(canonical.encode()).hexdigest()
 
@@ -59,16 +59,16 @@ def read_identity(output: Output) -> dict[str, Any] | None:
 
 
 def check_identity(output: Output, *, mark: str, name: str, config: JsonDict | None = None) -> bool:
-    """Say whether the place is fresh (True) or already holds this very data set (False); writes nothing.
+    """Say whether the place is fresh (True) or already holds this very dataset (False); writes nothing.
 
     Args:
         output: the place.
-        mark: fingerprint of the data set.
-        name: of the data set.
+        mark: fingerprint of the dataset.
+        name: of the dataset.
         config: that the fingerprint is of: an error says where the place's differs.
 
     Raises:
-        InputError: it holds another data set, or files that are not ours.
+        InputError: it holds another dataset, or files that are not ours.
     """
     if output.is_local:
         refuse_no_folder(output.root)
@@ -78,11 +78,11 @@ def check_identity(output: Output, *, mark: str, name: str, config: JsonDict | N
         _refuse_foreign_files(output)
         return True
     if identity["fingerprint"] != mark:
-        held = f"{identity.get('dataset', 'a data set')}, seed {identity.get('seed')}"
+        held = f"{identity.get('dataset', 'a dataset')}, seed {identity.get('seed')}"
         found = first_difference(identity["config"], config) if config and "config" in identity else None
         differs = f"; {found}" if found else ""
         raise InputError(
-            f"{output.address} holds another data set ({held}; not the {name} of this command{differs}): "
+            f"{output.address} holds another dataset ({held}; not the {name} of this command{differs}): "
             "choose another --out, or repeat the settings it was made with"
         )
     return False
@@ -92,7 +92,7 @@ def claim_output(output: Output, *, identity: JsonDict) -> None:
     """Write the identity into a fresh place; of several processes the first wins and the others must agree.
 
     Raises:
-        InputError: another process claimed it for another data set.
+        InputError: another process claimed it for another dataset.
     """
     mark, name, config = identity["fingerprint"], str(identity.get("dataset")), identity.get("config")
     if check_identity(output, mark=mark, name=name, config=config) and not output.create(
@@ -102,7 +102,7 @@ def claim_output(output: Output, *, identity: JsonDict) -> None:
 
 
 def keep_configuration(output: Output, kept: JsonDict) -> None:
-    """Write the YAML texts that the data set is made from beside its identity; those of a command that may go on with it."""
+    """Write the YAML texts that the dataset is made from beside its identity; those of a command that may go on with it."""
     if not kept:
         return
     key, data = f".uavsim/{KEPT}", to_json_bytes(kept)
@@ -111,7 +111,7 @@ def keep_configuration(output: Output, kept: JsonDict) -> None:
 
 
 def kept_dataset(output: Output) -> str | None:
-    """Return what to name as ``--dataset`` for the configuration that a local data set keeps; None when it keeps none."""
+    """Return what to name as ``--dataset`` for the configuration that a local dataset keeps; None when it keeps none."""
     path = output.root / ".uavsim" / KEPT if output.is_local else None
     return str(path) if path is not None and path.is_file() and not path.is_symlink() else None
 
@@ -152,5 +152,5 @@ def _refuse_foreign_files(output: Output) -> None:
         strangers = [key for key in output.keys("") if not key.startswith(".uavsim/")][:1]
     if strangers:
         raise InputError(
-            f"{output.address} is not empty and holds no data set of ours ({strangers[0]}); choose another --out"
+            f"{output.address} is not empty and holds no dataset of ours ({strangers[0]}); choose another --out"
         )

@@ -1,6 +1,6 @@
-"""Where everything of a data set under construction lies; names that reach paths are checked here.
+"""Where everything of a dataset under construction lies; names that reach paths are checked here.
 
-``OUT/.uavsim/`` holds what makes a run resumable; everything else of ``OUT`` is the data set itself.
+``OUT/.uavsim/`` holds what makes a run resumable; everything else of ``OUT`` is the dataset itself.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ STAGED_MARK = ".uavsim-staged"
 
 
 def file_roots() -> tuple[str, ...]:
-    """Return the data set's folders that hold files of scenes."""
+    """Return the dataset's folders that hold files of scenes."""
     return ("samples", "sweeps", *layer_folders(), "degraded", "lidarseg")
 
 
@@ -69,7 +69,7 @@ class OutLayout:
 
     @property
     def meta(self) -> Path:
-        """The folder with everything that is not the data set itself."""
+        """The folder with everything that is not the dataset itself."""
         return self.root / ".uavsim"
 
     @property
@@ -79,7 +79,7 @@ class OutLayout:
 
     @property
     def staging(self) -> Path:
-        """Scenes in flight; never part of the data set."""
+        """Scenes in flight; never part of the dataset."""
         return self.meta / "staging"
 
     @property

@@ -84,7 +84,7 @@ class LedgerEntry:
     Attributes:
         scene: its name.
         state: see the module.
-        index: its number in the data set, the order of the tables.
+        index: its number in the dataset, the order of the tables.
         town: for grouping in tables.
         plan_sha256: of the packed plan that was flown; another plan under the same name is another scene.
         attempts: failed attempts since the scene was last committed or forced.

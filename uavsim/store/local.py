@@ -1,4 +1,4 @@
-"""A data set in a folder: hard links inside one file system, fsync in the right order, kernel locks per scene."""
+"""A dataset in a folder: hard links inside one file system, fsync in the right order, kernel locks per scene."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class LocalOutput:
 
     @property
     def is_local(self) -> bool:
-        """Always: the folder is the data set."""
+        """Always: the folder is the dataset."""
         return True
 
     @property
@@ -84,7 +84,7 @@ class LocalOutput:
             return removed
 
     def adopt(self, folder: Path, *, moves: Mapping[str, str]) -> None:
-        """Give files of ``folder`` their names in the data set; they go with the folder where they came from."""
+        """Give files of ``folder`` their names in the dataset; they go with the folder where they came from."""
         with storage_errors(f"move a scene into {self.root}"):
             self._own.take([(folder / source, key) for source, key in sorted(moves.items())])
 

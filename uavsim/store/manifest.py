@@ -96,7 +96,7 @@ def drop_generation(output: Output, generation: Generation, *, any_time: bool = 
     """Remove a generation's files, the manifest last; returns the keys. The caller holds the scene.
 
     Args:
-        output: the data set.
+        output: the dataset.
         generation: to remove.
         any_time: a file of the size that was written is ours whenever it was changed last.
     """

@@ -1,4 +1,4 @@
-"""The place a data set is written to: a folder, or an object store behind the same few verbs."""
+"""The place a dataset is written to: a folder, or an object store behind the same few verbs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["Output"]
 
 
 class Output(Protocol):
-    """Where committed scenes go. Keys are ``/``-separated paths relative to the data set's root.
+    """Where committed scenes go. Keys are ``/``-separated paths relative to the dataset's root.
 
     Every verb raises ``StorageError`` when the place cannot be read or written. No verb follows a link inside the place,
     and none but ``replace`` and ``publish`` touches a file that is there.
@@ -25,11 +25,11 @@ class Output(Protocol):
 
     @property
     def root(self) -> Path:
-        """Local folder for the run's own files; for a folder on disk, the data set itself."""
+        """Local folder for the run's own files; for a folder on disk, the dataset itself."""
 
     @property
     def is_local(self) -> bool:
-        """Whether ``root`` is the data set itself."""
+        """Whether ``root`` is the dataset itself."""
 
     def read(self, key: str) -> bytes | None:
         """Return the bytes at ``key``, or None when nothing is there."""

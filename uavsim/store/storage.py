@@ -1,4 +1,4 @@
-"""A data set in an object store, behind fsspec: the only fsspec import.
+"""A dataset in an object store, behind fsspec: the only fsspec import.
 
 Scenes are flown and labelled on a local scratch folder and uploaded whole. An upload of one object is atomic in these stores;
 the ledger's object is uploaded last, so a scene is there when its entry is, exactly as on a disk.

@@ -1,4 +1,4 @@
-"""Checks of corner cases: every scene of a data set that has them has one, it is seen, and everything has its tag."""
+"""Checks of corner cases: every scene of a dataset that has them has one, it is seen, and everything has its tag."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ __all__ = ["cases_large_enough", "everything_tagged", "scenes_have_cases"]
 
 
 def scenes_have_cases(data: DataSet) -> Iterator[Finding]:
-    """Where a data set has corner cases, every scene has one."""
+    """Where a dataset has corner cases, every scene has one."""
     if "corner_case" not in data.tables and "object_tag" not in data.tables:
         return
     scenes = data["corner_case"]["scene_token"] if "corner_case" in data.tables else np.zeros(0, np.int64)
     count = np.bincount(scenes[scenes >= 0], minlength=len(data["scene"]))
     for row in np.flatnonzero(count == 0).tolist():
-        yield Finding("cases.none", "scene without a corner case, in a data set that has them", **data.scene_place(row))
+        yield Finding("cases.none", "scene without a corner case, in a dataset that has them", **data.scene_place(row))
 
 
 def everything_tagged(data: DataSet) -> Iterator[Finding]:
-    """Where a data set has tags, every instance has one, and a tag is one word."""
+    """Where a dataset has tags, every instance has one, and a tag is one word."""
     if "object_tag" not in data.tables:
         return
     table = data["object_tag"]

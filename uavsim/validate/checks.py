@@ -37,7 +37,7 @@ Look: TypeAlias = Callable[[Evidence], Iterator[Finding]]
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One rule that a data set has to keep.
+    """One rule that a dataset has to keep.
 
     Attributes:
         name: ``group.rule``, what ``Report.skipped`` calls it.

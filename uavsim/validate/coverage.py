@@ -1,4 +1,4 @@
-"""What a data set holds, and how much it has to hold: something in every scene, what was asked for spawned, no leaks."""
+"""What a dataset holds, and how much it has to hold: something in every scene, what was asked for spawned, no leaks."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def scenes_unique(data: DataSet) -> Iterator[Finding]:
 
 
 def splits_known(data: DataSet) -> Iterator[Finding]:
-    """``splits.json`` names scenes that some version of the data set has."""
+    """``splits.json`` names scenes that some version of the dataset has."""
     known = set(data["scene"]["name"])
     for split, scenes in data.splits.items():
         lost = sorted(set(scenes) - known)

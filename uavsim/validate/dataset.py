@@ -1,4 +1,4 @@
-"""A data set as the validator sees it: tables as columns, references as row numbers, places by name."""
+"""A dataset as the validator sees it: tables as columns, references as row numbers, places by name."""
 
 from __future__ import annotations
 
@@ -53,14 +53,14 @@ class DataSet:
 
     @property
     def root(self) -> Path:
-        """The data set's folder; its files are opened by ``open`` alone."""
+        """The dataset's folder; its files are opened by ``open`` alone."""
         return self.files.root
 
     def open(self, name: str) -> BufferedReader:
         """Open a file that a table names: the door of every check.
 
         Raises:
-            DatasetError: it is missing, no regular file inside of the data set's folder, or too large.
+            DatasetError: it is missing, no regular file inside of the dataset's folder, or too large.
         """
         return self.files.open(name)
 
@@ -207,11 +207,11 @@ def versions_of(root: Path) -> list[str]:
         DatasetError: none there.
     """
     if not root.is_dir():
-        raise InputError(f"{root}: no such folder; name the data set's own, the one that holds v1.0-mini or the like")
+        raise InputError(f"{root}: no such folder; name the dataset's own, the one that holds v1.0-mini or the like")
     found = sorted(path.parent.name for path in root.glob("*/sample_data.json"))
     if not found:
         refuse_without_tables(root)
-        raise DatasetError(f"{root}: no version folder with a sample_data.json; is this the data set's own folder?")
+        raise DatasetError(f"{root}: no version folder with a sample_data.json; is this the dataset's own folder?")
     return found
 
 
@@ -219,7 +219,7 @@ def open_dataset(root: Path, version: str, *, dialect: str | None = None) -> Dat
     """Read one version folder; what is wrong with its tables is in the tables' ``findings``.
 
     Args:
-        root: the data set's folder.
+        root: the dataset's folder.
         version: of ``versions_of``.
         dialect: read it as this; default: what it looks like.
 

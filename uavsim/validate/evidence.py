@@ -24,7 +24,7 @@ _POOL_FROM_IMAGES: Final = 400  # below, starting processes costs more than it s
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pairs:
-    """Every (view, box) with pixels in the view's mask, over the whole data set.
+    """Every (view, box) with pixels in the view's mask, over the whole dataset.
 
     Attributes:
         view: (P,) index into ``Evidence.looks``.
@@ -47,7 +47,7 @@ class Pairs:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Evidence:
-    """One version of a data set, read and looked at.
+    """One version of a dataset, read and looked at.
 
     Attributes:
         looks: one an image, by scene, channel and time; empty file states where images were not opened.

@@ -95,7 +95,7 @@ def maps_there(evidence: Evidence) -> Iterator[Finding]:
     """Map masks exist: the devkit looks for them when it loads."""
     for filename in evidence.data["map"]["filename"]:
         if evidence.data.files.fault(filename) == MISSING:
-            yield Finding("files.missing", f"map {filename} is not there: the devkit cannot load the data set")
+            yield Finding("files.missing", f"map {filename} is not there: the devkit cannot load the dataset")
 
 
 def formats_told(evidence: Evidence) -> Iterator[Finding]:
@@ -113,7 +113,7 @@ def formats_told(evidence: Evidence) -> Iterator[Finding]:
 
 
 def paths_inside(evidence: Evidence) -> Iterator[Finding]:
-    """File names of every table are relative, plain, and lead to regular files of usual size in the data set's folder."""
+    """File names of every table are relative, plain, and lead to regular files of usual size in the dataset's folder."""
     data = evidence.data
     for table in FILE_TABLES:
         if table not in data.tables:
@@ -144,7 +144,7 @@ def names_plain(evidence: Evidence) -> Iterator[Finding]:
 
 
 def folders_inside(evidence: Evidence) -> Iterator[Finding]:
-    """No folder of the data set, nor one in it, is a link that leads out of it."""
+    """No folder of the dataset, nor one in it, is a link that leads out of it."""
     files = evidence.data.files
     for top in files.names(""):
         for name in (top, *(f"{top}/{below}" for below in files.names(top))):

@@ -22,7 +22,7 @@ class Finding:
 
     Attributes:
         code: one of ``checks.CODES``; the check that declares it says what the rule is.
-        scene: scene name, "" where it concerns the data set.
+        scene: scene name, "" where it concerns the dataset.
         sample: sample token, or "".
         channel: sensor channel, or "".
         message: one line that says what is wrong.
@@ -40,18 +40,18 @@ class Finding:
     @property
     def place(self) -> str:
         """Scene / sample / channel in one word, for tables people read."""
-        return " / ".join(part for part in (self.scene, self.sample[:8], self.channel) if part) or "data set"
+        return " / ".join(part for part in (self.scene, self.sample[:8], self.channel) if part) or "dataset"
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The report on one version folder of a data set.
+    """The report on one version folder of a dataset.
 
     Attributes:
         findings: at most ``MAX_PER_CODE`` of each code, in the order of the checks.
         counts: findings of each code, complete.
         errors: number of findings with severity error, complete.
-        facts: what the data set holds (``coverage``) and how much was looked at.
+        facts: what the dataset holds (``coverage``) and how much was looked at.
         skipped: check -> why it could not be made (no masks, no simulator velocity, ...).
     """
 

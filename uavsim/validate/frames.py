@@ -32,7 +32,7 @@ class Boxes:
         centre_m: (N, 3) of the box in the map.
         rotation: (N, 3, 3) map <- box (x along the length, y left, z up); nan where the quaternion is none.
         half_lwh_m: (N, 3) half length, width, height.
-        velocity_mps: (N, 3) the simulator's, or None where the data set has none.
+        velocity_mps: (N, 3) the simulator's, or None where the dataset has none.
         time_s: (N,) of the sample.
         usable: (N,) all of the above is finite and positive.
     """

@@ -27,7 +27,7 @@ OUTSIDE_SHARE: Final = (
     0.05,
 )  # of an instance's pixels outside its box: where masks fit to the pixel, and at most
 OUTSIDE_PX: Final = (2, 6)
-NOISE_FACTOR: Final = 4.0  # times what all but one in twenty of the data set's own boxes stay below
+NOISE_FACTOR: Final = 4.0  # times what all but one in twenty of the dataset's own boxes stay below
 VIEW_SHARE: Final = 0.5  # of a view's boxes that miss their masks: then it is the view that is wrong
 FULL_PX: Final = 200
 GAP_SHARE: Final = 0.1

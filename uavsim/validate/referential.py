@@ -246,13 +246,13 @@ def instances_in_one_scene(data: DataSet) -> Iterator[Finding]:
 def logs_in_maps(data: DataSet) -> Iterator[Finding]:
     """Every log belongs to a map: the devkit stops with a KeyError where one does not."""
     if not len(data["map"]):
-        yield Finding("referential.map", "the table map is empty: the devkit cannot load the data set")
+        yield Finding("referential.map", "the table map is empty: the devkit cannot load the dataset")
     flat, _ = data["map"].lists["log_tokens"]
     covered = np.zeros(len(data["log"]), bool)
     covered[flat[flat >= 0]] = True
     scene_of_log = {int(log): row for row, log in enumerate(data["scene"]["log_token"].tolist())}
     for row in np.flatnonzero(~covered).tolist():
-        message = f"log {data['log'].tokens[row]} belongs to no map: the devkit cannot load the data set"
+        message = f"log {data['log'].tokens[row]} belongs to no map: the devkit cannot load the dataset"
         yield Finding("referential.map", message, **data.scene_place(scene_of_log.get(row, -1)))
 
 

@@ -155,4 +155,4 @@ EXTRA: Final[dict[str, tuple[Field, ...]]] = {
         Field("is_above_horizon", "int", optional=True),
     ),
 }
-"""Tables that the devkit does not know and a data set of others' does not have."""
+"""Tables that the devkit does not know and a dataset of others' does not have."""

@@ -60,7 +60,7 @@ class Table:
         return self.columns[name]
 
     def get(self, name: str) -> Any:
-        """Return a column, or None where the data set does not have it."""
+        """Return a column, or None where the dataset does not have it."""
         return self.columns.get(name)
 
     def __contains__(self, name: str) -> bool:
@@ -71,7 +71,7 @@ def rows_of(files: DataFolder, name: str) -> Iterator[JsonDict]:
     """Stream the objects of a JSON array from disk.
 
     Args:
-        files: the data set's folder.
+        files: the dataset's folder.
         name: of the table in it, ``v1.0-mini/sample.json``.
 
     Raises:

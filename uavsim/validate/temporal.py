@@ -15,7 +15,7 @@ __all__ = ["cameras_share_the_tick", "clock_in_microseconds", "keyframes_even", 
 
 _NANOSECONDS_FROM: Final = 10**17  # 1973 in ns, the year 5138 in us
 _UNIT_FACTOR: Final = 300.0  # units differ by a thousand
-_CLOCK_FROM: Final = 10**12  # smaller stamps count from the data set's own start: nothing to compare with
+_CLOCK_FROM: Final = 10**12  # smaller stamps count from the dataset's own start: nothing to compare with
 _UNEVEN_SHARE: Final = (
     0.5  # more steps than this off the usual one: recorded by a real vehicle, not a defect of single rows
 )
@@ -111,7 +111,7 @@ def _even(data: DataSet, name: str, groups: list[IntArray], time: IntArray) -> I
     bad = np.flatnonzero(same & (step != usual))
     if len(bad) > _UNEVEN_SHARE * same.sum():
         low, high = int(step[same].min()), int(step[same].max())
-        message = f"{name}: steps vary from {low} to {high}, this data set keeps no interval"
+        message = f"{name}: steps vary from {low} to {high}, this dataset keeps no interval"
         yield Finding("temporal.interval", message, severity="warning", numbers={"low": low, "high": high})
         return
     for at in bad.tolist():

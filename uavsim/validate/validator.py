@@ -1,4 +1,4 @@
-"""The validator: looks at a data set on disk with every check of ``checks``, and reports."""
+"""The validator: looks at a dataset on disk with every check of ``checks``, and reports."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ __all__ = ["findings_of", "validate_dataset", "validate_version"]
 def validate_dataset(
     root: Path, *, versions: list[str] | None = None, dialect: str | None = None, pixels: bool = True, workers: int = 2
 ) -> list[Report]:
-    """Validate every version folder of a data set.
+    """Validate every version folder of a dataset.
 
     Args:
-        root: the data set's folder, ours or others'.
+        root: the dataset's folder, ours or others'.
         versions: of these folders only.
         dialect: ``strict`` or ``uav3d``; default: what it looks like.
         pixels: decode images and masks.
@@ -30,7 +30,7 @@ def validate_dataset(
 
     Raises:
         InputError: no such folder, version or dialect.
-        DatasetError: no data set there.
+        DatasetError: no dataset there.
     """
     found = versions or versions_of(root)
     return [validate_version(root, v, dialect=dialect, pixels=pixels, workers=workers) for v in found]

@@ -1,4 +1,4 @@
-"""A data set as a Rerun recording, written scene by scene.
+"""A dataset as a Rerun recording, written scene by scene.
 
 Timelines: ``keyframe`` counts through all scenes; ``time`` is the samples' own. Entities::
 
@@ -72,7 +72,7 @@ def write_recording(data: Dataset, path: Path, request: ViewRequest) -> ViewSumm
 
     Raises:
         UnknownNameError: no such scene.
-        DatasetError: the data set has no samples, or is damaged.
+        DatasetError: the dataset has no samples, or is damaged.
         InputError: no file can be at ``path``.
         StorageError: the file cannot be written.
     """

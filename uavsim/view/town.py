@@ -21,7 +21,7 @@ _STRAIGHT_WITHIN_PX: Final = 2.0
 
 
 def log_town(recording: rr.RecordingStream, town: TownMap, *, ground_z_m: float) -> bool:
-    """Log a town's map under ``world/town``; False where the data set has no such file."""
+    """Log a town's map under ``world/town``; False where the dataset has no such file."""
     try:
         drivable = town.drivable()
     except DatasetError:

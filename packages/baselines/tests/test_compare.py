@@ -61,6 +61,6 @@ def test_another_seed_in_the_same_folder_is_refused(agents: Config, tmp_path: Pa
         compare(agents.model_copy(update={"seed": 1}), ["none"], tmp_path, progress=Told())
 
 
-def test_a_data_set_that_does_not_say_who_sees_what_has_no_intervals(config: Config, tmp_path: Path) -> None:
+def test_a_dataset_that_does_not_say_who_sees_what_has_no_intervals(config: Config, tmp_path: Path) -> None:
     table = compare(config, ["none"], tmp_path, progress=Told()).read_text()
     assert table.split("\n\n")[1].splitlines()[2] == "| none | - |"

@@ -1,1 +1,1 @@
-"""Trials of the baselines, too long for CI, and the made-up data set that they and the tests use."""
+"""Trials of the baselines, too long for CI, and the made-up dataset that they and the tests use."""

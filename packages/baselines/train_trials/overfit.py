@@ -2,7 +2,7 @@
 
     scripts/trial overfit [FOLDER] [--sharing none early ...] [--steps 200]
 
-Makes data sets of cuboids on a plane. Each way to share is trained on four samples, predicts them, and is scored with
+Makes datasets of cuboids on a plane. Each way to share is trained on four samples, predicts them, and is scored with
 ``uavsim evaluate``'s functions: AP at 2 m must be above 0.9. Then a model learns 24 other samples, and the control learns the
 same images with boxes of other scenes. On held-out scenes the model's AP at 2 m must be above 0.5 and the control's below 0.2.
 Ends with 0 only if all of it holds.

@@ -1,4 +1,4 @@
-"""A made-up data set in nuScenes' format: drones above a plane with coloured cuboids, drawn by projecting their corners.
+"""A made-up dataset in nuScenes' format: drones above a plane with coloured cuboids, drawn by projecting their corners.
 
 It is for tests and trials of training: what an image shows is exactly what the labels say, and a model of a few thousand
 weights learns it. No simulator is needed.
@@ -28,7 +28,7 @@ _STEP_US: Final = 500_000
 
 @dataclass(frozen=True, slots=True)
 class Toy:
-    """What the data set has.
+    """What the dataset has.
 
     Args:
         scenes: the last ones are in uav_val, the others in uav_train.
@@ -63,7 +63,7 @@ _Rows = dict[str, list[dict[str, Any]]]
 
 
 def write_toy(root: Path, toy: Toy) -> Path:
-    """Write the data set; returns its folder."""
+    """Write the dataset; returns its folder."""
     rows: _Rows = {name: [] for name in ("scene", "sample", "sample_data", "ego_pose", "calibrated_sensor", "sensor",
                    "instance", "sample_annotation", "attribute")}  # fmt: skip
     rows["category"] = [{"token": "car", "name": "vehicle.car", "description": "", "index": 1}]
@@ -181,7 +181,7 @@ def _put_data(rows: _Rows, toy: Toy, *, channel: str, filename: str, map_T_flu: 
 
 
 def _seen_by(toy: Toy, centre_m: _Array, yaw_rad: float) -> dict[str, list[int]]:
-    """Return the drones whose images show a box's centre, where the data set is to tell them."""
+    """Return the drones whose images show a box's centre, where the dataset is to tell them."""
     seen = []
     for drone in range(toy.drones):
         map_T_flu = _drone_pose(toy, drone, yaw_rad)

@@ -32,7 +32,7 @@ def test_a_bad_box_is_named(change: dict[str, Any], words: str, tmp_path: Path) 
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        ({"results": {"nobody": []}}, "'nobody' is not in the data set"),
+        ({"results": {"nobody": []}}, "'nobody' is not in the dataset"),
         ({"results": {"s0": [BOX] * 501}}, "501 boxes; only 500"),
         ({"results": {"s0": {}}}, "not a list of boxes"),
         ({"results": {"s0": [{k: v for k, v in BOX.items() if k != "size"}]}}, "no 'size'"),

@@ -23,7 +23,7 @@ def test_groups_lists_and_old_names():
     )
 
 
-def test_the_towns_number_goes_before_the_data_sets():
+def test_the_towns_number_goes_before_the_datasets():
     block = Traffic(vehicles=60, walkers=3, blueprints=Blueprints(ids=("uav3d",)))
     for own, vehicles in ((None, 60), (0, 0), (9, 9)):
         town: Any = SimpleNamespace(block=block, share=TownShare(scenes=1, vehicles=own))

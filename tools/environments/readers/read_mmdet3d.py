@@ -5,7 +5,7 @@ import sys
 
 from absent import let_be_absent
 
-# Compiled operators and models: a data set class touches neither.
+# Compiled operators and models: a dataset class touches neither.
 let_be_absent(
     "mmcv.ops", "mmdet.models", "mmdet3d.models", "lyft_dataset_sdk", "nuscenes", "trimesh", "plyfile", "skimage"
 )

@@ -1,4 +1,4 @@
-"""Dialects: the ways to write a data set's tables, one object each; installed packages add theirs (``uavsim.dialects``)."""
+"""Dialects: the ways to write a dataset's tables, one object each; installed packages add theirs (``uavsim.dialects``)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ DIALECTS: Final[Registry[Dialect]] = Registry("dialects", {d.name: d for d in (S
 
 
 def dialect_of(reader: DatasetReader) -> Dialect:
-    """Return the dialect that a data set tells, or else the one that it looks like.
+    """Return the dialect that a dataset tells, or else the one that it looks like.
 
     Raises:
         DatasetError: it tells one that is not installed.

@@ -75,7 +75,7 @@ class Conversion(Protocol):
         ...
 
     def info(self, row_count: dict[str, int]) -> DatasetInfo:
-        """Return the data set's description."""
+        """Return the dataset's description."""
         ...
 
 
@@ -86,13 +86,13 @@ class NoOptions:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Dialect:
-    """A way to write the tables of a data set.
+    """A way to write the tables of a dataset.
 
     ``strict`` is the hub: every other dialect converts from it and to it, and both ways lose nothing.
 
     Attributes:
         name: as in ``uavsim convert --dialect`` and ``uav_dataset.json``.
-        detect: whether a data set that does not tell its dialect is in this one.
+        detect: whether a dataset that does not tell its dialect is in this one.
         frames: of places, rotations and sizes.
         checks: of the validator that only this dialect has to pass, beside those that all have to.
         tables: that it has beside ``schema.all_tables``.

@@ -90,7 +90,7 @@ class Uav3dInstanceRow(InstanceRow):
 
 
 class Uav3dInfo(DatasetInfo, total=False):
-    """The description, with the options and the strict data set's own."""
+    """The description, with the options and the strict dataset's own."""
 
     timestamp_unit: TimestampUnit
     num_pts: NumPts

@@ -116,7 +116,7 @@ class _Poses:
 
 
 def _camera_poses(cameras: list[SampleDataRow], rows: Tables) -> _Poses:
-    """Take the poses that were commanded; where others wrote the data set, put calibration and ego pose together."""
+    """Take the poses that were commanded; where others wrote the dataset, put calibration and ego pose together."""
     commanded = {row["token"]: row for row in CAMERA_POSE.of(rows)}
     if all(row["token"] in commanded for row in cameras):
         chosen = [commanded[row["token"]] for row in cameras]

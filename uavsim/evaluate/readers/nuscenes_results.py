@@ -31,13 +31,13 @@ class ResultReader:
     Args:
         path: the file.
         index: sample tokens that are evaluated, with their numbers.
-        known: all sample tokens of the data set; a token that is none of them is refused.
+        known: all sample tokens of the dataset; a token that is none of them is refused.
         labels: the benchmark's classes in order.
         task: ``detection`` or ``tracking``: the prefix of the boxes' keys.
         max_boxes: per sample.
 
     After ``blocks`` is exhausted: ``seen`` are the numbers of samples that the file has, ``ignored`` counts samples of the
-    data set that are not evaluated, ``tracks`` gives every track's number by its name.
+    dataset that are not evaluated, ``tracks`` gives every track's number by its name.
     """
 
     path: Path
@@ -120,7 +120,7 @@ class ResultReader:
         number = self.index.get(token)
         if number is None:
             if token not in self.known:
-                raise InputError(f"{self.path}: sample {token!r} is not in the data set")
+                raise InputError(f"{self.path}: sample {token!r} is not in the dataset")
             self.ignored += 1
             return None
         if count > self.max_boxes:

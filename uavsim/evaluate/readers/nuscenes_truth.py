@@ -1,4 +1,4 @@
-"""Ground truth of a nuScenes-format data set, either dialect, as arrays; tables are streamed, rows are not kept."""
+"""Ground truth of a nuScenes-format dataset, either dialect, as arrays; tables are streamed, rows are not kept."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Truth:
         boxes: labels are indices into the labels asked for; tracks are numbers of instances.
         racks: bicycle racks.
         key: (N,) hash of each annotation's token.
-        drones: (N,) how many drones see the box; -1 where the data set does not tell.
+        drones: (N,) how many drones see the box; -1 where the dataset does not tell.
         visibility: (N,) nuScenes' level 1 to 4, 0 where there is none.
     """
 
@@ -76,7 +76,7 @@ def read_truth(
     """Read the boxes of a split.
 
     Args:
-        root: the data set's folder.
+        root: the dataset's folder.
         version: its version folder.
         labels: the benchmark's classes in order.
         names: the class of a category; categories without one, or with one that is no label, are left out.

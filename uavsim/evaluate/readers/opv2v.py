@@ -34,9 +34,7 @@ def read_opv2v_truth(root: Path) -> Truth:
     """
     frames = sorted({(s.parent.parent.name, s.stem) for s in root.glob("*/*/*.yaml") if s.stem.isdigit()})
     if not frames:
-        raise InputError(
-            f"{root}: neither a data set of ours nor an OPV2V folder (<scenario>/<agent>/<timestamp>.yaml)"
-        )
+        raise InputError(f"{root}: neither a dataset of ours nor an OPV2V folder (<scenario>/<agent>/<timestamp>.yaml)")
     scenarios = sorted({scenario for scenario, _ in frames})
     numbers: dict[tuple[str, str], int] = {}
     rows: list[tuple[int, int, list[float]]] = []

@@ -57,7 +57,7 @@ class CornerCaseChoice(Model):
     """Cases of that file; all of them by default."""
     per_scene: Annotated[int, Field(ge=1, le=20)] = 1
     order: Literal["in_turn", "drawn"] = "in_turn"
-    """One after the other, scene by scene, or drawn from the data set's seed."""
+    """One after the other, scene by scene, or drawn from the dataset's seed."""
     min_visible_px: Annotated[int, Field(ge=1, le=1_000_000)] = 100
     """That some image of a keyframe shows of each."""
     min_visible_px_of: Annotated[dict[Name, Annotated[int, Field(ge=1, le=1_000_000)]], Field(exclude_if=_is_empty)] = (
@@ -76,7 +76,7 @@ class TagEntry(Model):
 
 
 class TrainingSet(Model):
-    """What a detector that was trained on a data set has seen."""
+    """What a detector that was trained on a dataset has seen."""
 
     tags: tuple[Tag, ...] = ()
     """Of objects that it has labels of."""
@@ -144,7 +144,7 @@ class Case(Model):
     clearance_m: Annotated[float, Field(ge=0, le=50)] = 1.0
     """Between its outline and the next vehicle or other case."""
     min_visible_px: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
-    """Instead of the data set's."""
+    """Instead of the dataset's."""
     attributes: dict[Name, Text] = Field(default_factory=dict)
     """Told in the tables: state, cause, whatever is asked of it."""
 

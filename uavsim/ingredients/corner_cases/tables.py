@@ -30,7 +30,7 @@ class CornerCaseRow(TypedDict):
 
 
 class ObjectTagRow(TypedDict):
-    """The tag of one instance of a data set with corner cases; ``corner_case_token`` is "" for what no case placed."""
+    """The tag of one instance of a dataset with corner cases; ``corner_case_token`` is "" for what no case placed."""
 
     token: str
     instance_token: str

@@ -163,7 +163,7 @@ class Limits(Model):
 
 
 class Wanted(Model):
-    """What the whole data set is to look like; ``uavsim plan`` lays what is made beside it."""
+    """What the whole dataset is to look like; ``uavsim plan`` lays what is made beside it."""
 
     range_middle_half_m: Limits | None = None
     """First and third quartile of the range over images that show an intruder."""
@@ -175,7 +175,7 @@ class Wanted(Model):
 
 
 class EncountersConfig(Model):
-    """Encounters of a data set's scenes."""
+    """Encounters of a dataset's scenes."""
 
     profile: Literal["aot", "swarm"]
     """aot: full-size aircraft at AOT's ranges; swarm: ranges scaled to small drones. Results of both never share a table."""
@@ -196,7 +196,7 @@ class EncountersConfig(Model):
     encounters: Annotated[tuple[Asked, ...], Field(max_length=20)] = ()
     """The same in every scene."""
     draw: Draws | None = None
-    """Instead: drawn for each scene from the data set's seed."""
+    """Instead: drawn for each scene from the dataset's seed."""
     wanted: Wanted = Wanted()
     notes: Text = ""
 

@@ -1,4 +1,4 @@
-"""What the encounters of a data set come to together, laid beside what its YAML wants."""
+"""What the encounters of a dataset come to together, laid beside what its YAML wants."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def coverage(plans: Sequence[ScenePlan], wanted: Wanted, *, within_deg: float) -
     """Return wanted and made, one line a measure; shares of images are of those with an intruder inside.
 
     Args:
-        plans: of a data set.
+        plans: of a dataset.
         wanted: its YAML's.
         within_deg: on the horizon is no farther from it.
     """

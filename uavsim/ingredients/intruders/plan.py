@@ -102,7 +102,7 @@ def scene_intruders(
     Args:
         config: the encounters' file.
         place: town, rig and flight.
-        seed: the data set's.
+        seed: the dataset's.
         number: the scene's.
 
     Raises:
@@ -130,7 +130,7 @@ def _weighted(weights: dict[str, float], rng: np.random.Generator) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Even:
-    """Numbers from 0 to 1 that spread evenly over a data set's encounters, one sequence a quantity."""
+    """Numbers from 0 to 1 that spread evenly over a dataset's encounters, one sequence a quantity."""
 
     seed: int
     index: int

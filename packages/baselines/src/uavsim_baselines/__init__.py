@@ -1,6 +1,6 @@
-"""Baselines for multi-drone perception on uavsim's data sets: train, predict, score; docs/baselines.md is the page.
+"""Baselines for multi-drone perception on uavsim's datasets: train, predict, score; docs/baselines.md is the page.
 
 Rooms, from the ground up: ``bev`` is geometry (grid, cameras, boxes, targets, peaks), ``sharing`` the ways in which drones
-share, ``detector`` the network, ``data`` reads data sets and writes results, ``training`` trains and predicts, ``tracking``
+share, ``detector`` the network, ``data`` reads datasets and writes results, ``training`` trains and predicts, ``tracking``
 links boxes to tracks, ``cli`` is the command line.
 """

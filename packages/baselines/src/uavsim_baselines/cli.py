@@ -30,7 +30,7 @@ _SPEED_OVER_S = 120.0  # the rest time follows the speed of the last two minutes
 
 Out = Annotated[Path, typer.Option(help="Folder of the run: checkpoint, logs, results, scores.")]
 Profile = Annotated[str | None, typer.Option(help="cpu-small, mini or full, instead of a file.")]
-Data = Annotated[Path | None, typer.Option(help="The data set's folder, instead of the file's.")]
+Data = Annotated[Path | None, typer.Option(help="The dataset's folder, instead of the file's.")]
 Seed = Annotated[int | None, typer.Option(help="Instead of the file's.")]
 Changes = Annotated[list[str] | None, typer.Option("--set", help="KEY=VALUE instead of the file's.")]
 
@@ -77,7 +77,7 @@ def train(
 def predict(
     *,
     out: Out,
-    data: Annotated[Path | None, typer.Option(help="A data set's folder; default: the one it was trained on.")] = None,
+    data: Annotated[Path | None, typer.Option(help="A dataset's folder; default: the one it was trained on.")] = None,
     split: Annotated[str | None, typer.Option(help="Default: the configuration's test_split.")] = None,
     sharing: Annotated[
         str | None, typer.Option(help="late, of a model trained with none: its drones share boxes.")
@@ -134,12 +134,12 @@ def robustness(
     runs: Annotated[list[Path], typer.Argument(help="Folders of trained runs.")],
     *,
     out: Annotated[Path, typer.Option(help="Folder of robustness.md, .json and .png.")],
-    data: Annotated[Path | None, typer.Option(help="A data set with degradations; default: the runs' own.")] = None,
+    data: Annotated[Path | None, typer.Option(help="A dataset with degradations; default: the runs' own.")] = None,
     kinds: Annotated[
         list[str] | None, typer.Option("--kind", help="pose, latency, messages, cameras; default: all.")
     ] = None,
 ) -> None:
-    """Measure how detections suffer from what the data set says of poses, links and cameras; a table and a plot."""
+    """Measure how detections suffer from what the dataset says of poses, links and cameras; a table and a plot."""
     from uavsim_baselines import robustness as of
     from uavsim_baselines.data.frames import read_frames
     from uavsim_baselines.runs import prediction_setup

@@ -34,8 +34,8 @@ def compare(config: Config, kinds: Sequence[SharingKind], out: Path, *, progress
     What is there already is not done again: an interrupted comparison continues. ``late`` uses the model of ``none``.
 
     Raises:
-        BaselineError: the data set or a checkpoint does not fit.
-        UavsimError: the data set cannot be read.
+        BaselineError: the dataset or a checkpoint does not fit.
+        UavsimError: the dataset cannot be read.
     """
     rows = [kind for kind in KINDS if kind in kinds]
     train_all(config, rows, out, progress=progress)

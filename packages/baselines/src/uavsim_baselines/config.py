@@ -184,7 +184,7 @@ def load_config(path: Path, *, changes: Iterable[str] = ()) -> Config:
 
 
 def load_profile(name: str, *, changes: Iterable[str] = ()) -> Config:
-    """Read one of the configurations that come with this package; ``changes`` must name the data set's folder.
+    """Read one of the configurations that come with this package; ``changes`` must name the dataset's folder.
 
     Raises:
         BaselineError: no such profile, or a change that does not fit.
@@ -207,7 +207,7 @@ def wanted_config(
     """Read a file or a profile, whichever is given, with changes by key and changes as they are typed.
 
     Raises:
-        BaselineError: neither is given or both, a profile without a data set, or what ``load_config`` refuses.
+        BaselineError: neither is given or both, a profile without a dataset, or what ``load_config`` refuses.
     """
     told = [f"{key}={json.dumps(value, default=str)}" for key, value in named.items() if value is not None]
     if (path is None) == (profile is None):
@@ -215,7 +215,7 @@ def wanted_config(
     if path is not None:
         return load_config(path, changes=(*told, *changes))
     if named.get("data.folder") is None:
-        raise BaselineError(f"--profile {profile}: needs --data, the folder of a data set")
+        raise BaselineError(f"--profile {profile}: needs --data, the folder of a dataset")
     return load_profile(str(profile), changes=(*told, *changes))
 
 

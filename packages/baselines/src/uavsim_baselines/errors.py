@@ -1,7 +1,7 @@
 """What this package raises on purpose: one line that says what to do, with uavsim's exit codes.
 
 UavsimError
-`-- BaselineError        2   a file, key, name, data set or checkpoint does not fit what was asked
+`-- BaselineError        2   a file, key, name, dataset or checkpoint does not fit what was asked
     `-- OutOfMemory      3   the machine or the GPU has too little memory for the settings
 """
 

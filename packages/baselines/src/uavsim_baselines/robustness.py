@@ -1,4 +1,4 @@
-"""How detections suffer from what the data set degrades: AP at 2 m for shares of it, as a table and a plot."""
+"""How detections suffer from what the dataset degrades: AP at 2 m for shares of it, as a table and a plot."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Curve:
     Attributes:
         sharing: of the run.
         kind: see ``data.degraded.KINDS``.
-        ap: by share of what the data set says.
+        ap: by share of what the dataset says.
     """
 
     sharing: str
@@ -57,11 +57,11 @@ def measure_curves(
         frames: of one split.
         out: the run's folder; results are kept there, and what is there is not predicted again.
         kinds: of ``data.degraded.KINDS``.
-        shares: from 0, the truth, to 1, all that the data set says.
+        shares: from 0, the truth, to 1, all that the dataset says.
         report: is told how many predictions of the split are done.
 
     Raises:
-        BaselineError: the data set says nothing of what drones report.
+        BaselineError: the dataset says nothing of what drones report.
     """
     data = setup.config.data
     found, curves, done = dict[str, float](), list[Curve](), 0
@@ -138,7 +138,7 @@ def draw_curves(curves: Sequence[Curve], to: Path) -> Path:
                 [100 * s for s in shares], [curve.ap[s] for s in shares], marker="o", markersize=4, label=curve.sharing
             )
         place.set_title(KINDS[kind], fontsize=10)
-        place.set_xlabel("% of what the data set says", fontsize=9)
+        place.set_xlabel("% of what the dataset says", fontsize=9)
         place.grid(visible=True, alpha=0.3)
         place.set_ylim(0.0, 1.0)
     axes[0].set_ylabel("AP at 2 m", fontsize=9)

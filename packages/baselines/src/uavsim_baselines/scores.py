@@ -33,10 +33,10 @@ def score_run(
 
     Args:
         run: folder that ``predict`` wrote.
-        truth: the data set that the predictions are of.
+        truth: the dataset that the predictions are of.
         version: its version folder.
-        against: other runs by name; AP and recall are compared with theirs on the same drawings of scenes, where the data
-            set says which drones see a box.
+        against: other runs by name; AP and recall are compared with theirs on the same drawings of scenes, where the dataset
+            says which drones see a box.
 
     Raises:
         BaselineError: a run has no predictions.
@@ -84,7 +84,7 @@ def read_scores(run: Path) -> dict[str, Any]:
 
 
 def _tells_who_sees(truth: Path, version: str | None) -> bool:
-    """Tell whether the data set says which drones see a box, which the benchmark ``swarm`` needs."""
+    """Tell whether the dataset says which drones see a box, which the benchmark ``swarm`` needs."""
     return any(any(sample.boxes.seen_by) for scene in uavsim.open(truth, version) for sample in scene)
 
 

@@ -21,7 +21,7 @@ _COLUMNS: Final = {
 def rows_of(runs: Sequence[Path]) -> list[dict[str, Any]]:
     """Return the figures of each run, in the order given; None where there is none.
 
-    Where the data set says which drones see a box, there are more than the table's columns: ``ap_2m_interval`` with ``value``,
+    Where the dataset says which drones see a box, there are more than the table's columns: ``ap_2m_interval`` with ``value``,
     ``low`` and ``high`` over drawings of scenes, ``recall_by_drones``, and ``less`` with the differences of AP at 2 m to other
     runs.
 

@@ -12,7 +12,7 @@ from uavsim_baselines.errors import BaselineError
 import uavsim
 
 
-def test_frames_have_the_truth_of_the_data_set(config: Config, toy: Path) -> None:
+def test_frames_have_the_truth_of_the_dataset(config: Config, toy: Path) -> None:
     frames = read_frames(config.data, "uav_train")
     sample = uavsim.open(toy).scene("scene_0").samples[1]
     assert [frame.number for frame in frames] == [0, 1]
@@ -42,7 +42,7 @@ def test_targets_of_every_ego_are_the_boxes_in_its_grid(config: Config, ego: int
     torch.testing.assert_close(torch.remainder(found.yaw_rad, 2 * math.pi).sort().values, wanted, atol=1e-4, rtol=1e-4)
 
 
-def test_images_are_the_data_sets_and_shrink_with_their_cameras(config: Config) -> None:
+def test_images_are_the_datasets_and_shrink_with_their_cameras(config: Config) -> None:
     frames = read_frames(config.data, "uav_train")
     whole = Items(frames, config)[1, 0, 1].views
     assert whole.images.shape == (1, 1, 3, 18, 32)
@@ -91,7 +91,7 @@ def test_a_batch_stacks(config: Config) -> None:
         ),
     ],
 )
-def test_a_data_set_that_does_not_fit_is_one_line(config: Config, change: dict, says: str) -> None:
+def test_a_dataset_that_does_not_fit_is_one_line(config: Config, change: dict, says: str) -> None:
     data = config.data.model_copy(update=change)
     with pytest.raises(BaselineError, match=says):
         read_frames(data, data.train_split)

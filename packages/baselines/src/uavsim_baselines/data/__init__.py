@@ -1,1 +1,1 @@
-"""Data sets in, benchmarks' result files out; data sets are read through ``uavsim.open`` only."""
+"""Datasets in, benchmarks' result files out; datasets are read through ``uavsim.open`` only."""

@@ -1,6 +1,6 @@
-"""What reaches the ego where drones' poses, links and cameras are as bad as the data set says they report, or a share of it.
+"""What reaches the ego where drones' poses, links and cameras are as bad as the dataset says they report, or a share of it.
 
-A data set that is made with ``degradations`` keeps the truth in its tables and says beside every image what its drone would
+A dataset that is made with ``degradations`` keeps the truth in its tables and says beside every image what its drone would
 report (the table ``agent_view``): a worse pose, a later arrival, a loss. A share of 0 is the truth and 1 what the table says;
 between them deviations of poses and delays shrink in proportion, and so does the part of the losses that count.
 """
@@ -33,7 +33,7 @@ KINDS: Final[Mapping[str, str]] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True)
 class Degradation:
-    """Shares, 0 to 1, of what the data set says.
+    """Shares, 0 to 1, of what the dataset says.
 
     Attributes:
         pose: of the error of the others' positions and headings; the ego's own pose is true, as boxes are told from it.
@@ -56,7 +56,7 @@ class DegradedSights:
         degradation: how bad.
 
     Raises:
-        BaselineError: the data set says nothing of the kind.
+        BaselineError: the dataset says nothing of the kind.
     """
 
     def __init__(self, frames: Sequence[Frame], degradation: Degradation) -> None:
@@ -67,7 +67,7 @@ class DegradedSights:
         first = frames[0].cameras[0][0]
         if not first.reported:
             raise BaselineError(
-                f"{first.filename}: the data set does not say what drones report (table agent_view); "
+                f"{first.filename}: the dataset does not say what drones report (table agent_view); "
                 "generate one whose YAML has degradations"
             )
 
@@ -104,7 +104,7 @@ def _delay_us(camera: uavsim.Image) -> float:
 
 
 def _lost(camera: uavsim.Image, what: str, share: float) -> bool:
-    """Tell whether an image that the data set calls lost is in the share of them that counts; larger shares hold smaller."""
+    """Tell whether an image that the dataset calls lost is in the share of them that counts; larger shares hold smaller."""
     if not camera.reported["dropped"]:
         return False
     drawn = zlib.crc32(f"{what} {camera.token}".encode()) / 2**32

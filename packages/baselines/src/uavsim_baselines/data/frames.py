@@ -30,7 +30,7 @@ class Frame:
         cameras: D times K images.
         map_T_flu: (D, 4, 4) float64.
         boxes: in the frame ``map``, of the configuration's classes, that some drone sees.
-        seen_by: for each box the drones that see it; () where the data set does not say.
+        seen_by: for each box the drones that see it; () where the dataset does not say.
     """
 
     scene: str
@@ -44,7 +44,7 @@ class Frame:
     seen_by: tuple[tuple[int, ...], ...]
 
     def boxes_for(self, drone: int | None) -> Boxes:
-        """Return the boxes that one drone sees; all of them for None, or where the data set does not say who sees what."""
+        """Return the boxes that one drone sees; all of them for None, or where the dataset does not say who sees what."""
         if drone is None or not any(self.seen_by):
             return self.boxes
         return self.boxes.pick(torch.tensor([drone in seen for seen in self.seen_by], dtype=torch.bool))
@@ -55,7 +55,7 @@ def read_frames(config: DataConfig, split: str) -> list[Frame]:
 
     Raises:
         BaselineError: no such split, or a sample lacks a drone or camera that is asked for.
-        UavsimError: the data set cannot be read.
+        UavsimError: the dataset cannot be read.
     """
     data = uavsim.open(config.folder, config.version)
     if split not in data.splits:

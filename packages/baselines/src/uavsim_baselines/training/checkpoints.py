@@ -88,7 +88,7 @@ def detector_of(checkpoint: Checkpoint, *, source: Path) -> Detector:
 
 
 def require_same(checkpoint: Checkpoint, config: Config, *, source: Path) -> None:
-    """Refuse to go on with a checkpoint of another model or data set; only where it is and how long it is trained may differ.
+    """Refuse to go on with a checkpoint of another model or dataset; only where it is and how long it is trained may differ.
 
     Raises:
         BaselineError: names the first part that differs.

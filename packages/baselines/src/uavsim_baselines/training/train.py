@@ -65,7 +65,7 @@ def train(config: Config, out: Path, *, report: Report = lambda _step, _loss: No
     seed and the step.
 
     Raises:
-        BaselineError: the data set or the checkpoint does not fit the configuration.
+        BaselineError: the dataset or the checkpoint does not fit the configuration.
         OutOfMemory: with the settings that help.
     """
     device = device_of(config)
