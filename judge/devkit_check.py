@@ -27,12 +27,14 @@ import matplotlib.pyplot as plt
 import numpy as np
 from devkit_velocity import velocities
 from nuscenes.nuscenes import NuScenes
-from nuscenes.utils.data_classes import Box, LidarPointCloud
+from nuscenes.utils.data_classes import Box, LidarPointCloud, RadarPointCloud
 from nuscenes.utils.data_io import load_bin_file
-from nuscenes.utils.geometry_utils import view_points
+from nuscenes.utils.geometry_utils import points_in_box, view_points
+from pyquaternion import Quaternion
 
 DEPTH_AGREES_M = 0.1
 DEPTH_AGREES_SHARE = 0.97
+RADAR_MPS = 0.05
 
 Check = Callable[[NuScenes, argparse.Namespace], dict[str, Any]]
 
@@ -148,6 +150,57 @@ def lidar(nusc: NuScenes, options: argparse.Namespace) -> dict[str, Any]:
     }
 
 
+def radar(nusc: NuScenes, options: argparse.Namespace) -> dict[str, Any]:
+    """Read and draw radars, count their detections in boxes, and hold their speeds over ground against the tables'."""
+    channels = sorted({row["channel"] for row in nusc.sensor if row["modality"] == "radar"})
+    detections, on_boxes = 0, dict.fromkeys((row["token"] for row in nusc.sample_annotation), 0)
+    worst_mps, problems = 0.0, []
+    for sample in nusc.sample:
+        for token in (sample["data"][channel] for channel in channels):
+            path, boxes, _ = nusc.get_sample_data(token)
+            points = RadarPointCloud.from_file(path).points
+            detections += points.shape[1]
+            for box in boxes:
+                own = points[:, points_in_box(box, points[:3])]
+                on_boxes[box.token] += own.shape[1]
+                worst_mps = max(worst_mps, _speed_off(own, _velocity_seen_from(nusc, token, box)))
+    for token, count in on_boxes.items():
+        stated = nusc.get("sample_annotation", token)["num_radar_pts"]
+        if count > stated:
+            problems.append(f"annotation {token}: {count} detections lie in its box, num_radar_pts says {stated}")
+    for channel in channels[:2]:
+        path = Path(options.images) / f"radar_{channel}.png"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        nusc.render_sample_data(nusc.sample[0]["data"][channel], out_path=str(path), verbose=False, underlay_map=False)
+        RadarPointCloud.from_file_multisweep(nusc, nusc.sample[-1], channel, channels[0], nsweeps=3)
+        plt.close("all")
+    if worst_mps > RADAR_MPS:
+        problems.append(f"a speed over ground is {worst_mps:.3f} m/s from that of its box")
+    return {
+        "ok": not problems,
+        "radars": len(channels),
+        "detections": detections,
+        "on_objects": sum(on_boxes.values()),
+        "worst_mps": worst_mps,
+        "problems": problems,
+    }
+
+
+def _velocity_seen_from(nusc: NuScenes, token: str, box: Box) -> Any:
+    """Turn the velocity that the tables have of a box into the frame of one reading."""
+    reading = nusc.get("sample_data", token)
+    velocity = np.array(nusc.get("sample_annotation", box.token)["uav_velocity"])
+    for name in ("ego_pose", "calibrated_sensor"):
+        velocity = Quaternion(nusc.get(name, reading[f"{name}_token"])["rotation"]).inverse.rotate(velocity)
+    return velocity
+
+
+def _speed_off(detections: Any, velocity_mps: Any) -> float:
+    """Return how far (18, N) detections' speeds over ground are from a velocity's share along their rays."""
+    ray = detections[:3] / np.linalg.norm(detections[:3], axis=0)
+    return float(np.abs(detections[8:10] - (velocity_mps @ ray) * ray[:2]).max(initial=0.0))
+
+
 def _agrees_with_depth(nusc: NuScenes, sample: dict[str, Any], lidar_token: str) -> tuple[int, int]:
     """Project one lidar's points into its own drone's cameras; return how many are as deep as the image, of how many.
 
@@ -232,8 +285,6 @@ def corners(nusc: NuScenes, options: argparse.Namespace) -> dict[str, Any]:
 
 def _all_boxes(nusc: NuScenes, data: dict[str, Any], sample: dict[str, Any]) -> list[Box]:
     """Do what ``get_sample_data`` does, without its test of what lies in the image."""
-    from pyquaternion import Quaternion
-
     pose = nusc.get("ego_pose", data["ego_pose_token"])
     camera = nusc.get("calibrated_sensor", data["calibrated_sensor_token"])
     boxes = [nusc.get_box(token) for token in sample["anns"]]
@@ -293,6 +344,7 @@ CHECKS: dict[str, Check] = {
     "tables": walk_tables,
     "render": render,
     "lidar": lidar,
+    "radar": radar,
     "velocity": velocities,
     "corners": corners,
     "detection": detection,

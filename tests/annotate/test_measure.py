@@ -19,7 +19,10 @@ from uavsim.simulate.ports import SensorPose
 
 
 def measured(recording: Recording, frame: RecordedFrame, *, channels: list[str]) -> MeasuredBoxes | None:
-    poses = [SensorPose(shot.sensor, np.zeros(3), shot.ue_euler_deg, shot.map_SE3_sensor) for shot in frame.cameras]
+    poses = [
+        SensorPose(shot.sensor, np.zeros(3), shot.ue_euler_deg, shot.map_SE3_sensor, np.zeros(3))
+        for shot in frame.cameras
+    ]
     measurement = SceneMeasurement(recording.plan, recording.actors)(frame.actors, frame.drones, poses)
     for shot in reversed(frame.cameras):  # threads end in any order
         if shot.channel in channels:

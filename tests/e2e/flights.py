@@ -20,7 +20,7 @@ cameras:
 lidar: {{mount_m: [0.5, 0.2, -0.1], pitch_deg: -10, yaw_deg: 30, channels: 32, points_per_second: 160000, upper_fov_deg: -20}}
 mounted:
   NOSE: {{lidar: {{mount_m: [0.6, 0, 0], channels: 8, points_per_second: 40000, upper_fov_deg: -5, lower_fov_deg: -60}}}}
-"""
+{radar}"""
 _SCENE = ("--dataset", "smoke", "--town", "Town10HD", "--scenes", "0", "--samples", "2", "--seed", "7")
 
 
@@ -33,7 +33,9 @@ class Flights:
 
     def all_sensors(self, topology: str) -> Path:
         """Return the dataset of every sensor that this set-up can give."""
-        rig = _ALL_SENSORS.format(more=", optical_flow, events" if topology == "carla" else "")
+        radar = "  TAIL: {radar: {pitch_deg: -45, range_m: 150, points_per_second: 40000, vertical_fov_deg: 60}}\n"
+        gives = (", optical_flow, events", radar) if topology == "carla" else ("", "")
+        rig = _ALL_SENSORS.format(more=gives[0], radar=gives[1])
         return self._flown(f"all-sensors-{topology}", *_SCENE, "--topology", topology, files={"rig.yaml": rig})
 
     def _flown(self, name: str, *words: str, files: Mapping[str, str]) -> Path:

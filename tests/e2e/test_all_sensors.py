@@ -21,7 +21,9 @@ def flown(request: pytest.FixtureRequest, flights: Flights) -> tuple[str, Path]:
 
 def test_everything_asked_for_is_there(flown: tuple[str, Path]) -> None:
     topology, out = flown
-    kinds = ["instance", "depth", "semantic", "lidar_instance"] + ["optical_flow", "events"] * (topology == "carla")
+    kinds = ["instance", "depth", "semantic", "lidar_instance"] + ["optical_flow", "events", "radar_instance"] * (
+        topology == "carla"
+    )
     layer = json.loads((out / "v1.0-mini/layer.json").read_bytes())
     assert {row["kind"] for row in layer} == set(kinds)
     assert all((out / row["filename"]).is_file() for row in layer)
@@ -32,12 +34,20 @@ def test_the_validator_and_the_devkit_agree(flown: tuple[str, Path]) -> None:
     _, out = flown
     found = [f for f in validate_version(out, "v1.0-mini", workers=1).findings if not f.code.startswith("motion")]
     assert found == []
-    report = run_judge("devkit_check", str(out), "v1.0-mini", "--only", "tables", "--only", "lidar")
+    report = run_judge(
+        "devkit_check", str(out), "v1.0-mini", *(f"--only={check}" for check in ("tables", "lidar", "radar"))
+    )
     lidar = report["checks"]["lidar"]
     assert report["ok"], lidar
     assert lidar["lidars"] == 10
     assert lidar["compared_with_depth"] > 5000
     assert lidar["share_as_deep"] > 0.97
+    radar = report["checks"]["radar"]
+    assert radar["radars"] == (5 if flown[0] == "carla" else 0)
+    if radar["radars"]:
+        assert radar["detections"] > 5000
+        assert radar["on_objects"] > 20
+        assert radar["worst_mps"] < 0.05
 
 
 def test_semantic_classes_are_those_of_the_masks(flown: tuple[str, Path]) -> None:

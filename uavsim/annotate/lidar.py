@@ -1,4 +1,4 @@
-"""What lidars saw: how many points each box has, and the class of every point."""
+"""What lidars and radars saw: how many points each box has, and the class of every point."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from uavsim.images import points
 from uavsim.records import lidarseg
 from uavsim.records.classes import class_of
 from uavsim.records.labels import BoxLabels
-from uavsim.records.modalities import LIDAR, LIDAR_INSTANCE
+from uavsim.records.modalities import LIDAR_INSTANCE, modalities
 from uavsim.records.recording import Recording, SensorReading
 from uavsim.typing import IntArray, UInt8Array
 
@@ -17,24 +17,23 @@ __all__ = ["PointLabels", "points_on_boxes"]
 _IDS = 65536
 
 
-def points_on_boxes(recording: Recording, boxes: BoxLabels) -> IntArray | None:
-    """Return (N,) points of all lidars on each box, None where the rig has no lidar.
+def points_on_boxes(recording: Recording, boxes: BoxLabels) -> dict[str, IntArray]:
+    """Return (N,) points on each box by nuScenes' kind of sensor, of each kind that the rig has.
 
     Raises:
         DatasetError: a scan's file is missing or damaged.
     """
-    if not any(LIDAR in sensor.spec.modalities for sensor in recording.plan.sensors):
-        return None
-    found = np.zeros(len(boxes), dtype=np.int64)
+    taken = {name for sensor in recording.plan.sensors for name in sensor.spec.modalities}
+    owners = [m for m in modalities().values() if m.derived_from in taken]
+    found: dict[str, IntArray] = {m.nuscenes: np.zeros(len(boxes), dtype=np.int64) for m in owners}
     for frame in recording.frames:
         if frame.sample_index is None:
             continue
-        count = np.zeros(_IDS, dtype=np.int64)
-        for scan in frame.with_modality(LIDAR_INSTANCE):
-            owners = points.decode_owners(recording.folder / scan.files[LIDAR_INSTANCE])
-            count += np.bincount(owners[:, 0], minlength=_IDS)
         rows = np.flatnonzero(boxes.sample_index == frame.sample_index)
-        found[rows] = count[boxes.instance_id[rows]]
+        for m in owners:
+            for scan in frame.with_modality(m.name):
+                count = np.bincount(m.decode(recording.folder / scan.files[m.name])[:, 0], minlength=_IDS)
+                found[m.nuscenes][rows] += count[boxes.instance_id[rows]]
     return found
 
 

@@ -47,7 +47,7 @@ def annotate(recording: Recording, *, options: AnnotateOptions | None = None) ->
         facts=recording.facts,
         actors=actors,
         frames=recording.frames,
-        boxes=replace(_with_visibility(boxes, views), lidar_points=points_on_boxes(recording, boxes)),
+        boxes=replace(_with_visibility(boxes, views), points=points_on_boxes(recording, boxes)),
         views=views,
         notes=_notes(recording, actors_count=len(actors), options=chosen),
         columns=chosen.columns,

@@ -17,7 +17,7 @@ from uavsim.typing import BoolArray, FloatArray, IntArray
 __all__ = ["PointOwners"]
 
 _SLACK_M: Final = 0.5  # mirrors, antennas and arms reach out of CARLA's boxes
-_PARKED_SLACK_M: Final = 0.1
+_BOX_SLACK_M: Final = 0.1
 _PROVEN_SHARE: Final = 0.9
 _ENOUGH_POINTS: Final = 20  # fewer say little
 
@@ -59,15 +59,18 @@ class PointOwners:
         if total >= _ENOUGH_POINTS and inside < _PROVEN_SHARE * total:
             raise MissedTick(f"{total - inside} of {total} lidar points on actors lie outside of their boxes")
         free = np.flatnonzero((ids == 0) & np.isin(returns["tag"], MOVER_TAGS))
-        for instance_id, row in row_of.items() if len(free) else ():
+        ids[free] = self.by_box(map_m[free], states)
+        return ids
+
+    def by_box(self, map_m: FloatArray, states: ActorStates) -> IntArray:
+        """Return (N,) instance ids of the boxes in which (N, 3) points lie, the lowest of several; 0 in none."""
+        ids = np.zeros(len(map_m), dtype=np.int64)
+        for row, instance_id in enumerate(states.instance_id.tolist() if len(map_m) else ()):
             if instance_id not in self._boxed:
                 continue
-            near = free[
-                np.linalg.norm(map_m[free] - states.map_SE3_actor.translation_m[row], axis=1)
-                < self._reach_m(instance_id)
-            ]
-            hit = near[self._inside(map_m[near], states, row, slack_m=_PARKED_SLACK_M)]
-            ids[hit[ids[hit] == 0]] = instance_id
+            distance_m = np.linalg.norm(map_m - states.map_SE3_actor.translation_m[row], axis=1)
+            near = np.flatnonzero((ids == 0) & (distance_m < self._reach_m(instance_id)))
+            ids[near[self._inside(map_m[near], states, row, slack_m=_BOX_SLACK_M)]] = instance_id
         return ids
 
     def _reach_m(self, instance_id: int) -> float:

@@ -19,15 +19,15 @@ from uavsim.records.sensors import Agent, Sensor
 from uavsim.simulate.ports import SensorPose
 from uavsim.typing import FloatArray
 
-__all__ = ["agent_poses", "sensor_poses"]
+__all__ = ["agent_motion", "sensor_poses"]
 
 _GRID = 1024.0
 _NEAR_GRID_DEG = 1e-5  # decoding Euler angles costs about 1e-6 degree near pitch -90; planned angles are on the grid
 
 
-def agent_poses(drones: Sequence[DroneState]) -> dict[Agent, SE3]:
-    """Return ``map_SE3_flu`` of every agent."""
-    return {Agent(drone.drone_id): drone.map_SE3_flu for drone in drones}
+def agent_motion(drones: Sequence[DroneState]) -> dict[Agent, tuple[SE3, FloatArray]]:
+    """Return ``map_SE3_flu`` and the (3,) velocity in the map frame of every agent."""
+    return {Agent(drone.drone_id): (drone.map_SE3_flu, drone.velocity_map_mps) for drone in drones}
 
 
 def sensor_poses(plan: ScenePlan, drones: Sequence[DroneState]) -> list[SensorPose]:
@@ -37,16 +37,17 @@ def sensor_poses(plan: ScenePlan, drones: Sequence[DroneState]) -> list[SensorPo
         plan: its rigs say how sensors sit on an agent.
         drones: where the drones are.
     """
-    places = agent_poses(drones)
+    motion = agent_motion(drones)
     poses: list[SensorPose] = []
     for agent, carried in groupby(plan.sensors, key=lambda sensor: sensor.agent):
         sensors = list(carried)
         flu_SE3_mount = SE3.stack([sensor.spec.flu_SE3_mount for sensor in sensors])
-        poses += _mounted(places[agent] @ flu_SE3_mount, sensors)
+        map_SE3_flu, velocity_map_mps = motion[agent]
+        poses += _mounted(map_SE3_flu @ flu_SE3_mount, sensors, velocity_map_mps)
     return poses
 
 
-def _mounted(map_SE3_mount: SE3, sensors: Sequence[Sensor]) -> list[SensorPose]:
+def _mounted(map_SE3_mount: SE3, sensors: Sequence[Sensor], velocity_map_mps: FloatArray) -> list[SensorPose]:
     """Place (N,) sensors."""
     ue_location_m, ue_euler_deg = _as_sent(map_SE3_mount)
     map_SE3_optical = unreal.map_SE3_optical_from_ue(ue_location_m, ue_euler_deg=ue_euler_deg)
@@ -56,6 +57,7 @@ def _mounted(map_SE3_mount: SE3, sensors: Sequence[Sensor]) -> list[SensorPose]:
             ue_location_m=ue_location_m[row],
             ue_euler_deg=(float(ue_euler_deg[row, 0]), float(ue_euler_deg[row, 1]), float(ue_euler_deg[row, 2])),
             map_SE3_optical=map_SE3_optical[row],
+            velocity_map_mps=velocity_map_mps,
         )
         for row, sensor in enumerate(sensors)
     ]

@@ -58,9 +58,11 @@ def box_rows(labels: SceneLabels, sample_tokens: list[str]) -> list[SampleAnnota
         for own_token, k, actor, prev_row, next_row, visibility, attribute, centre, rotation, visible_px in columns
     ]
     _add_columns(rows, labels)
-    if boxes.lidar_points is not None:
-        for row, count in zip(rows, boxes.lidar_points.tolist(), strict=True):
-            row["uav_visible_px"], row["num_lidar_pts"] = row["num_lidar_pts"], count
+    for kind, counts in boxes.points.items():
+        for row, count in zip(cast("list[JsonDict]", rows), counts.tolist(), strict=True):
+            if kind == "lidar":
+                row["uav_visible_px"] = row["num_lidar_pts"]
+            row[f"num_{kind}_pts"] = count
     return rows
 
 

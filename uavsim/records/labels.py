@@ -7,6 +7,7 @@ in which both dialects write them.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -63,7 +64,7 @@ class BoxLabels:
         visible_px: (N,) pixels of the instance in all cameras of the sample.
         amodal_px: (N,) pixels it would have in them with nothing in front.
         visibility: (N,) 1..4, nuScenes' visibility token.
-        lidar_points: (N,) points of all drones' lidars on the object; None where the rig has no lidar.
+        points: nuScenes' kind of sensor (lidar, radar) -> (N,) points of all of its sensors on the object.
         missed_samples: (N,) keyframes without this instance since its last box; 0 in an unbroken track.
     """
 
@@ -81,7 +82,7 @@ class BoxLabels:
     amodal_px: IntArray
     visibility: IntArray
     missed_samples: IntArray
-    lidar_points: IntArray | None = None
+    points: Mapping[str, IntArray] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.instance_id)

@@ -13,6 +13,8 @@ Arrays as captured, by modality:
 | ``optical_flow`` | (H, W, 2) float32 pixels, right and down, that what is shown has moved since the camera's image before |
 | ``lidar`` | as read, (N,) of ``images.points.RETURN``; as stored, (N, 5) float32 x, y, z, intensity, ring |
 | ``lidar_instance`` | (N, 2) instance id and tag of the points of ``lidar``, which it is made with |
+| ``radar`` | as read, places alone in (N,) of ``images.points.RETURN``; as stored, (N,) of ``images.radar.DETECTION`` |
+| ``radar_instance`` | (N, 2) instance id and tag of what the detections of ``radar`` are on |
 | ``events`` | (N,) of ``images.events.EVENT``: changes of brightness since the camera's image before, in the order of time |
 | ``semantic`` | (H, W) uint8 tags of CARLA's palette (table ``semantic_tag``) |
 """
@@ -26,9 +28,10 @@ from typing import Any, Final, Literal
 import numpy as np
 
 from uavsim.errors import InputError
-from uavsim.images import codec, events, flow, points
+from uavsim.images import codec, events, flow, points, radar
 from uavsim.images.codec import ImageSource
 from uavsim.records.plan import ImageFormat
+from uavsim.records.radar import RadarParams
 from uavsim.records.sensors import CameraParams, LidarParams
 from uavsim.registry import Registry
 from uavsim.typing import AnyArray, UInt8Array, UInt16Array
@@ -40,6 +43,8 @@ __all__ = [
     "LIDAR",
     "LIDAR_INSTANCE",
     "MODALITIES",
+    "RADAR",
+    "RADAR_INSTANCE",
     "RGB",
     "Modality",
     "camera_sensors",
@@ -54,6 +59,8 @@ INSTANCE: Final = "instance"
 DEPTH: Final = "depth"
 LIDAR: Final = "lidar"
 LIDAR_INSTANCE: Final = "lidar_instance"
+RADAR: Final = "radar"
+RADAR_INSTANCE: Final = "radar_instance"
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +85,8 @@ class Modality:
         derived_from: the modality whose proof makes it; no simulator gives it.
         unknown: parameters -> the array that stands for a scene's first, where each array tells of a change since the
             sensor's measurement before: what it measured before the scene was another one. None: each stands alone.
-        remembers: an array depends on more than the measurement before, so the sensor is spawned anew for each scene; it
-            sends nothing for its first image.
+        remembers: an array depends on more than the measurement before, so the sensor is spawned anew for each scene; one
+            with ``unknown`` sends nothing for its first image.
     """
 
     name: str
@@ -208,6 +215,29 @@ _BUILT_IN: Final = (
         decode=points.decode_owners,
         nuscenes="lidar",
         derived_from=LIDAR,
+    ),
+    Modality(
+        RADAR,
+        RadarParams,
+        folder="",
+        suffix=".pcd",
+        encode=lambda found, _: radar.encode_radar(found),
+        decode=radar.decode_radar,
+        nuscenes="radar",
+        carla="uavsim.simulate.carla.radar:RADAR",
+        block="uavsim.config.radar:Radar",
+        proof="uavsim.capture.radar:OwnedDetections",
+        remembers=True,
+    ),
+    Modality(
+        RADAR_INSTANCE,
+        RadarParams,
+        folder="radar_instance",
+        suffix=".bin",
+        encode=lambda owners, _: points.encode_owners(owners),
+        decode=points.decode_owners,
+        nuscenes="radar",
+        derived_from=RADAR,
     ),
 )
 

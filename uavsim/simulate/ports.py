@@ -68,12 +68,14 @@ class SensorPose:
         ue_location_m: (3,) float32-exact location in the simulator's frame.
         ue_euler_deg: (roll, pitch, yaw) float32-exact, the simulator's frame.
         map_SE3_optical: the same pose in our frame, of any sensor as if it were a camera that looks forward.
+        velocity_map_mps: (3,) of the agent that carries it.
     """
 
     sensor: Sensor
     ue_location_m: FloatArray
     ue_euler_deg: tuple[float, float, float]
     map_SE3_optical: SE3
+    velocity_map_mps: FloatArray
 
     @property
     def channel(self) -> str:

@@ -6,7 +6,8 @@ import struct
 
 import numpy as np
 
-from uavsim.simulate.carla import readers
+from uavsim.records.radar import RadarParams
+from uavsim.simulate.carla import radar, readers
 
 
 def test_semantic_tags_are_the_red_channel() -> None:
@@ -35,3 +36,17 @@ def test_events_are_stamped_from_their_image() -> None:
         raw_data = struct.pack("<HHq?", 3, 1, 12_498_000_000, True) + struct.pack("<HHq?", 0, 0, 12_500_000_000, False)
 
     assert readers.EVENTS.read(Image()).tolist() == [(3, 1, -2_000_000, 1), (0, 0, 0, 0)]
+
+
+def test_radar_rays_turn_to_the_right_and_up() -> None:
+    """CARLA's order is velocity, azimuth, altitude, depth; a ray 30 degrees to the right lies at y = -sin 30 of our frame."""
+
+    class Measurement:
+        raw_data = np.array([[9, np.pi / 6, 0, 10], [9, 0, np.pi / 6, 10]], np.float32).tobytes()
+
+    found = radar.RADAR.read(Measurement())["flu_m"]
+    level = 10 * np.cos(np.pi / 6)
+    np.testing.assert_allclose(found, [[level, -5, 0], [level, 0, 5]], atol=1e-5)
+    asked = RadarParams(10.0, 6000, 60.0, 20.0, 1)
+    assert radar.RADAR.fault(Measurement(), asked, {}) == ""
+    assert "sees 10.0 m far" in radar.RADAR.fault(Measurement(), RadarParams(9.0, 6000, 60.0, 20.0, 1), {})

@@ -24,7 +24,8 @@ def taken(images: AnyArray, *, modality: str = "rgb", time_ns: int = 50) -> list
 
 def poses(x_m: float) -> list[SensorPose]:
     return [
-        SensorPose(Sensor(Agent(n), EYE), np.array([x_m, 0, 60]), (0.0, -45.0, 0.0), SE3.identity()) for n in range(2)
+        SensorPose(Sensor(Agent(n), EYE), np.array([x_m, 0, 60]), (0.0, -45.0, 0.0), SE3.identity(), np.zeros(3))
+        for n in range(2)
     ]
 
 

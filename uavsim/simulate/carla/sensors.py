@@ -83,7 +83,7 @@ class CarlaSensors:
         def on_measurement(measurement: Any) -> None:
             self._inbox.put(index, measurement)
 
-        if modality.remembers:
+        if modality.remembers and modality.unknown is not None:
             self._silent.add(index)
         attributes = reader.attributes(sensor.spec.params)
         return self._world.spawn_sensor(

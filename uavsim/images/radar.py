@@ -1,0 +1,85 @@
+"""nuScenes' radar files: point cloud data 0.7, binary, of eighteen fields.
+
+The devkit's reader (``RadarPointCloud.from_file``) wants a byte after the last point, takes a cloud of one point without
+numbers for an empty one, and drops points by their states unless these are 0 (valid) and 3 (unambiguous).
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from uavsim.errors import DatasetError
+from uavsim.images.codec import ImageSource, bytes_of, name_of
+
+__all__ = ["APPROACHING", "DETECTION", "MOVING", "STANDING", "Detections", "decode_radar", "encode_radar"]
+
+_FLOATS: Final = {"x", "y", "z", "rcs", "vx", "vy", "vx_comp", "vy_comp"}
+_NAMES: Final = [
+    "x",
+    "y",
+    "z",
+    "dyn_prop",
+    "id",
+    "rcs",
+    "vx",
+    "vy",
+    "vx_comp",
+    "vy_comp",
+    "is_quality_valid",
+    "ambig_state",
+    "x_rms",
+    "y_rms",
+    "invalid_state",
+    "pdh0",
+    "vx_rms",
+    "vy_rms",
+]
+
+DETECTION: Final = np.dtype([(n, "<f4" if n in _FLOATS else "<i2" if n == "id" else "i1") for n in _NAMES])
+"""One detection: metres in the sensor's flu frame, dBsm, m/s along the ray, nuScenes' states."""
+
+Detections: TypeAlias = npt.NDArray[Any]
+"""(N,) of ``DETECTION``."""
+
+MOVING, STANDING, APPROACHING = 0, 1, 2
+"""Of nuScenes' ``dyn_prop``."""
+
+_HEAD: Final = (
+    "# .PCD v0.7 - Point Cloud Data file format\n"
+    "VERSION 0.7\n"
+    f"FIELDS {' '.join(_NAMES)}\n"
+    f"SIZE {' '.join(str(DETECTION[n].itemsize) for n in _NAMES)}\n"
+    f"TYPE {' '.join('F' if n in _FLOATS else 'I' for n in _NAMES)}\n"
+    f"COUNT {' '.join('1' for _ in _NAMES)}\n"
+    "WIDTH {count}\nHEIGHT 1\nVIEWPOINT 0 0 0 1 0 0 0\nPOINTS {count}\nDATA binary\n"
+)
+_LAST_LINE: Final = b"DATA binary\n"
+
+
+def encode_radar(found: Detections) -> bytes:
+    """Encode detections; none are one without numbers."""
+    written = np.asarray(found, dtype=DETECTION)
+    if not len(written):
+        written = np.zeros(1, DETECTION)
+        for name in _FLOATS:
+            written[name] = np.nan
+    return _HEAD.format(count=len(written)).encode() + written.tobytes() + b"\n"
+
+
+def decode_radar(source: ImageSource) -> Detections:
+    """Read detections.
+
+    Raises:
+        DatasetError: missing, or no radar file of this form.
+    """
+    data, name = bytes_of(source), name_of(source)
+    head, _, _ = data.partition(_LAST_LINE)
+    count = (len(data) - len(head) - len(_LAST_LINE)) // DETECTION.itemsize
+    if head + _LAST_LINE != _HEAD.format(count=count).encode():
+        raise DatasetError(f"{name} is no radar file of nuScenes' {len(_NAMES)} fields")
+    found: Detections = np.frombuffer(data, DETECTION, count, len(head) + len(_LAST_LINE))
+    known: Detections = found[~np.isnan(found["x"])]
+    return known
