@@ -353,7 +353,7 @@ CHECKS: dict[str, Check] = {
 
 
 def main() -> int:
-    """Run the checks asked for; an exception of the devkit's is that check's failure, told as it is."""
+    """Run the checks asked for; an exception of the devkit's is that check's failure, reported as it is."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("dataroot")
     parser.add_argument("version")
@@ -377,13 +377,13 @@ def main() -> int:
 def _judge(options: argparse.Namespace) -> dict[str, Any]:
     try:
         nusc = NuScenes(version=options.version, dataroot=options.dataroot, verbose=False)
-    except Exception as error:  # noqa: BLE001 - whatever the devkit raises is its verdict
+    except Exception as error:  # noqa: BLE001 - whatever the devkit raises is its report
         return {"ok": False, "checks": {"load": _failure(error)}}
     checks: dict[str, dict[str, Any]] = {"load": {"ok": True}}
     for name in options.only or CHECKS:
         try:
             checks[name] = CHECKS[name](nusc, options)
-        except Exception as error:  # noqa: BLE001 - whatever the devkit raises is its verdict
+        except Exception as error:  # noqa: BLE001 - whatever the devkit raises is its report
             checks[name] = _failure(error)
     return {"ok": all(check["ok"] for check in checks.values()), "checks": checks}
 

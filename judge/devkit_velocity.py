@@ -1,4 +1,4 @@
-"""The devkit's ``box_velocity`` beside the velocity that the simulator told; runs in the judge's environment."""
+"""The devkit's ``box_velocity`` beside the velocity that the simulator reported; runs in the judge's environment."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def velocities(nusc: NuScenes, _: argparse.Namespace) -> dict[str, Any]:
 
     The devkit gives nan where samples are more than 1.5 s apart, which is its default and not its limit: datasets with
     slower keyframes are asked for with their own step. Their velocities must be finite; how far a mean over two such steps
-    is from the velocity in their middle is told, but says nothing of either, for cars stop and go within one.
+    is from the velocity in their middle is reported, but says nothing of either, for cars stop and go within one.
     """
     tracked = [row for row in nusc.sample_annotation if row["next"]]
     steps_us = [_time_us(nusc, nusc.get("sample_annotation", row["next"])) - _time_us(nusc, row) for row in tracked]
@@ -41,7 +41,7 @@ def velocities(nusc: NuScenes, _: argparse.Namespace) -> dict[str, Any]:
             errors.append(float(np.linalg.norm(speed[:2] - np.asarray(row[field])[:2])))
     worst = max(errors, default=0.0)
     long_enough = any(row["prev"] and row["next"] and row["category_name"] == CAR for row in nusc.sample_annotation)
-    why = "no car is seen in three samples on end" if field else "no annotation tells a velocity"
+    why = "no car is seen in three samples on end" if field else "no annotation reports a velocity"
     none = {} if errors or (field and long_enough) else {"note": f"nothing to compare: {why}"}
     agree = worst <= VELOCITY_AGREES_MPS and (
         bool(errors) or bool(none)

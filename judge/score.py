@@ -2,7 +2,7 @@
 
     .venv-judge/bin/python judge/score.py DATAROOT VERSION RESULTS [--split NAME]
 
-Detection or tracking is told from the first box. Without a split, the scenes are those that the results are about.
+Detection or tracking is inferred from the first box. Without a split, the scenes are those that the results are about.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from nuscenes.nuscenes import NuScenes
 
 
 def main() -> int:
-    """Print the scores; what the devkit refuses is told as it tells it."""
+    """Print the scores; what the devkit refuses is reported as it reports it."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("dataroot")
     parser.add_argument("version")
@@ -29,7 +29,7 @@ def main() -> int:
     with metrics.prints_to_stderr():
         try:
             report = {"ok": True, **_score(options)}
-        except Exception as error:  # noqa: BLE001 - whatever the devkit raises is its verdict
+        except Exception as error:  # noqa: BLE001 - whatever the devkit raises is its report
             report = {"ok": False, "problem": f"{type(error).__name__}: {error}"}
     json.dump(report, sys.stdout, indent=1)
     sys.stdout.write("\n")
@@ -57,8 +57,8 @@ def _score(options: argparse.Namespace) -> dict[str, Any]:
                 report = metrics.detection(nusc, result, metrics.OWN_SPLIT, work)
             else:
                 report = metrics.tracking(root, version, result, metrics.OWN_SPLIT, work)
-    strangers = sorted(set(boxes) - set(wanted))
-    return {"task": task, "scenes": len(scenes), "samples": len(wanted), "samples_ignored": len(strangers), **report}
+    foreign = sorted(set(boxes) - set(wanted))
+    return {"task": task, "scenes": len(scenes), "samples": len(wanted), "samples_ignored": len(foreign), **report}
 
 
 def _scenes(nusc: NuScenes, tables: Path, boxes: dict[str, Any], split: str | None) -> list[str]:

@@ -319,7 +319,7 @@ def in_folder_of_its_own(options: argparse.Namespace) -> Iterator[None]:
 
 
 def main() -> int:
-    """Run the checks; an exception in their code is that check's failure, told as it is."""
+    """Run the checks; an exception in their code is that check's failure, reported as it is."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", help="checkout of UAV3D")
     parser.add_argument("dataroot", help="dataset in the uav3d dialect")
@@ -335,7 +335,7 @@ def main() -> int:
         for name in options.only or CHECKS:
             try:
                 checks[name] = CHECKS[name](options)
-            except Exception as error:  # noqa: BLE001 - whatever their code raises is its verdict
+            except Exception as error:  # noqa: BLE001 - whatever their code raises is its report
                 at = traceback.extract_tb(error.__traceback__)[-1]
                 checks[name] = {
                     "ok": False,

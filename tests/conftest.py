@@ -62,7 +62,7 @@ def prefect(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureReq
     """One Prefect server for all tests, as a user's own is: the worker that needs it first starts it, and ends it last."""
     own = tmp_path_factory.getbasetemp()
     folder = own.parent if hasattr(request.config, "workerinput") else own
-    told = folder / "prefect"
+    reported = folder / "prefect"
     with (
         (folder / "prefect.users").open("w") as users,
         (folder / "prefect.start").open("w") as start,
@@ -70,14 +70,14 @@ def prefect(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureReq
     ):
         fcntl.flock(start, fcntl.LOCK_EX)
         fcntl.flock(users, fcntl.LOCK_SH)
-        if not told.exists():
+        if not reported.exists():
             server = ours.enter_context(TemporaryServer())
-            ours.callback(told.unlink, missing_ok=True)
+            ours.callback(reported.unlink, missing_ok=True)
             ours.callback(fcntl.flock, users, fcntl.LOCK_EX)  # last but one: nobody uses it any more
             ours.callback(fcntl.flock, start, fcntl.LOCK_EX)  # first: nobody becomes a user
-            told.write_text(f"{server.wait()} {server.key}")
+            reported.write_text(f"{server.wait()} {server.key}")
         fcntl.flock(start, fcntl.LOCK_UN)
-        yield RunningPrefect(*told.read_text().split())
+        yield RunningPrefect(*reported.read_text().split())
 
 
 @pytest.fixture(scope="session")

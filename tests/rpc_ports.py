@@ -1,4 +1,4 @@
-"""Ports that answer as a test wants it: msgpack-RPC, or whatever a stranger says."""
+"""Ports that answer as a test wants it: msgpack-RPC, or whatever a foreign server says."""
 
 from __future__ import annotations
 

@@ -47,8 +47,8 @@ def page(name: str) -> str:
     ],
 )
 def test_a_page_counts_what_is_there(name: str, sentence: str, count: int) -> None:
-    (told,) = re.findall(sentence, page(name))
-    assert int(told) == count
+    (reported,) = re.findall(sentence, page(name))
+    assert int(reported) == count
 
 
 def test_the_page_on_tables_names_every_table_and_column_of_a_box() -> None:

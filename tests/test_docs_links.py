@@ -34,7 +34,7 @@ FOREIGN = {  # files of UAV3D, AirSim and the nuScenes devkit
     "docs/lidar.md",
     "docs/schema_nuscenes.md",
 }
-EXAMPLES = {  # files that a page tells its reader to write
+EXAMPLES = {  # files that a page reports its reader to write
     "flight_plans/encounters/crossing.yaml",
     "flight_plans/formations/arrow.yaml",
     "flight_plans/weather/murky.yaml",
@@ -73,7 +73,7 @@ def dead_links(page: Path) -> list[str]:
 def lost_files(page: Path) -> list[str]:
     """Return the paths in code marks that are nowhere.
 
-    A path may be told from the root, from a package's folder, or from the simulator's.
+    A path may be given from the root, from a package's folder, or from the simulator's.
     """
     homes = [page.parent, ROOT, ROOT / "uavsim", ROOT / "flight_plans", SIMULATOR, SIMULATOR / "src/headless_simulator"]
     text = " ".join(CODE.findall(_prose(page)))

@@ -1,4 +1,4 @@
-"""glibc's pools of memory, counted as glibc tells them."""
+"""glibc's pools of memory, counted as glibc reports them."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ def hold():
 threads = [threading.Thread(target=hold) for _ in range(8)]
 for thread in threads: thread.start()
 for thread in threads: thread.join()
-with tempfile.NamedTemporaryFile() as told:
+with tempfile.NamedTemporaryFile() as reported:
     libc.fdopen.restype = ctypes.c_void_p
-    stream = ctypes.c_void_p(libc.fdopen(os.dup(told.fileno()), b'w'))
+    stream = ctypes.c_void_p(libc.fdopen(os.dup(reported.fileno()), b'w'))
     libc.malloc_info(0, stream); libc.fclose(stream)
-    print(open(told.name).read().count('<heap nr='))
+    print(open(reported.name).read().count('<heap nr='))
 """
 
 
 def pools(how: str) -> int:
     ran = subprocess.run([sys.executable, "-c", COUNT_POOLS, how], capture_output=True, text=True, timeout=60)
     if ran.returncode == 77:
-        pytest.skip("this C library does not tell its pools")
+        pytest.skip("this C library does not report its pools")
     assert ran.returncode == 0, ran.stderr
     return int(ran.stdout)
 

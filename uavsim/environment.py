@@ -32,9 +32,9 @@ _WHERE_PROFILES_ARE: Final = {"PREFECT_HOME", "PREFECT_PROFILE", "PREFECT_PROFIL
 def keep_local_direct() -> None:
     """Exempt this machine's own addresses from proxies, for this process and its children: no proxy can reach them."""
     for name in ("no_proxy", "NO_PROXY"):
-        told = [part.strip() for part in os.environ.get(name, "").split(",") if part.strip()]
-        if "*" not in told:
-            os.environ[name] = ",".join([*told, *(address for address in _LOCAL if address not in told)])
+        reported = [part.strip() for part in os.environ.get(name, "").split(",") if part.strip()]
+        if "*" not in reported:
+            os.environ[name] = ",".join([*reported, *(address for address in _LOCAL if address not in reported)])
     for name in ("all_proxy", "ALL_PROXY"):  # of a kind that HTTP clients refuse before they look where they go
         if not os.environ.get(name, "http:").startswith(("http:", "https:")):
             del os.environ[name]

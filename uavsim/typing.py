@@ -1,4 +1,4 @@
-"""Array aliases; shapes and units are told in names and docstrings."""
+"""Array aliases; shapes and units are reported in names and docstrings."""
 
 from __future__ import annotations
 

@@ -89,7 +89,7 @@ def test_scenes_in_any_order(strict: Path) -> None:
         data.scene("scene_1")
 
 
-def test_a_dataset_of_others_has_what_it_tells(foreign: Path) -> None:
+def test_a_dataset_of_others_has_what_it_reports(foreign: Path) -> None:
     data = uavsim.open(foreign)
     assert data.missing == {}
     assert data.maps == {}
@@ -136,7 +136,7 @@ def test_a_damaged_row_is_one_line(strict: Path, tmp_path: Path) -> None:
         _ = uavsim.open(tmp_path).scene("scene_00").samples[0].boxes
 
 
-def test_scenes_that_wait_for_their_tables_are_told(tmp_path: Path) -> None:
+def test_scenes_that_wait_for_their_tables_are_reported(tmp_path: Path) -> None:
     """By everybody who opens the folder of a run that was stopped."""
     (tmp_path / ".uavsim/ledger").mkdir(parents=True)
     with pytest.raises(DatasetError, match="no scene is finished yet"):

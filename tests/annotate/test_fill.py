@@ -14,7 +14,7 @@ def views(low, high, towards=None, weight=200.0) -> Intervals:
     return Intervals(directions, low, np.asarray(high, float), np.full(len(low), weight))
 
 
-def test_free_views_tell_the_share() -> None:
+def test_free_views_report_the_share() -> None:
     fill = fitted(np.full(50, 0.9), views([0.7] * 50, [0.7] * 50))
     np.testing.assert_allclose(fill, 0.7, atol=0.005)
 
@@ -53,7 +53,7 @@ def test_shares_stay_shares(pairs: list[tuple[float, float]], guess: float) -> N
 
 
 def plainly_fitted(fill: np.ndarray, views: Intervals) -> np.ndarray:
-    """Every view beside every teacher at once, turn by turn, as the module's docstring says."""
+    """Every view beside every reference view at once, turn by turn, as the module's docstring says."""
     nearby = nearness(views.towards, views.towards) * views.weight
     for _ in range(5):
         shown = np.clip(fill, views.low, views.high)
@@ -98,4 +98,4 @@ def test_a_scene_of_views_takes_little_memory() -> None:
     finally:
         tracemalloc.stop()
 
-    assert peak < 60e6  # 20,000 views beside 1,500 teachers are 240 MB
+    assert peak < 60e6  # 20,000 views beside 1,500 reference views are 240 MB

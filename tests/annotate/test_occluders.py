@@ -62,7 +62,7 @@ def test_masks_without_a_view_that_is_asked_for_are_not_read(recording: Recordin
     assert len(every) == len(labels.views.box_row)
     border = int(np.median(labels.views.visible_px))
     some = list(occlusions(recording, labels, only=lambda views: views.visible_px > border))
-    assert some == [told for told in every if told.visible_px > border]
+    assert some == [reported for reported in every if reported.visible_px > border]
     assert 0 < len(some) < len(every)
     nowhere = replace(recording, folder=recording.folder / "gone")
     assert not list(occlusions(nowhere, labels, only=lambda views: np.zeros(len(views.box_row), np.bool_)))

@@ -96,7 +96,7 @@ def test_the_same_again_and_from_the_dataset(recording: Recording, tmp_path: Pat
     assert scene_fragment(annotate(moved)).rows == scene_fragment(annotate(there)).rows
 
 
-def test_masks_that_are_missing_or_wrong_are_told(tmp_path: Path) -> None:
+def test_masks_that_are_missing_or_wrong_are_reported(tmp_path: Path) -> None:
     recording = make_recording(tmp_path, samples=1, **SMALL)
     frame = recording.frames[0]
     bare = replace(frame, readings=(replace(frame.cameras[0], files={"rgb": "rgb.png"}), *frame.cameras[1:]))

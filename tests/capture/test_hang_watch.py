@@ -1,4 +1,4 @@
-"""A client that hangs in a tick is told apart from one that waits for a simulator, or does something else."""
+"""A client that hangs in a tick is distinguished from one that waits for a simulator, or does something else."""
 
 from __future__ import annotations
 
@@ -50,9 +50,9 @@ class World:
 class WakingWorld(World):
     """One whose tick comes back when it is woken, or does not."""
 
-    def __init__(self, *, helps: bool, is_told: bool = True) -> None:
+    def __init__(self, *, helps: bool, is_reported: bool = True) -> None:
         super().__init__()
-        self.helps, self.is_told = helps, is_told
+        self.helps, self.is_reported = helps, is_reported
         self.woken = 0
         self.watch: HangWatch | None = None
 
@@ -60,25 +60,25 @@ class WakingWorld(World):
         self.woken += 1
         if self.helps and self.watch is not None:
             self.watch.note("fly")
-        return self.is_told
+        return self.is_reported
 
 
-def watched(world: World, told: list[int], *, heard: threading.Event | None = None) -> HangWatch:
+def watched(world: World, reported: list[int], *, heard: threading.Event | None = None) -> HangWatch:
     def on_hang(frame: int) -> None:
-        told.append(frame)
+        reported.append(frame)
         if heard is not None:
             heard.set()
 
     return HangWatch(world, on_hang, limit_s=0.0, woken_s=0.0, look_s=0.001)
 
 
-def test_a_tick_that_is_simulated_but_not_returned_from_is_told_once() -> None:
-    world, told, heard = World(), list[int](), threading.Event()
-    with watched(world, told, heard=heard) as watch:
+def test_a_tick_that_is_simulated_but_not_returned_from_is_reported_once() -> None:
+    world, reported, heard = World(), list[int](), threading.Event()
+    with watched(world, reported, heard=heard) as watch:
         watch.note("fly")
         world.newest = 8
         assert heard.wait(SOON_S)
-    assert told == [8]
+    assert reported == [8]
 
 
 def test_a_tick_that_comes_back_when_it_is_woken_is_no_hang_and_is_woken_once() -> None:
@@ -96,45 +96,45 @@ def test_a_tick_that_comes_back_when_it_is_woken_is_no_hang_and_is_woken_once() 
     assert (hung, woken, world.woken) == ([], [8, 9], 2)
 
 
-@pytest.mark.parametrize("is_told", [True, False])
-def test_a_tick_that_does_not_come_back_after_it_was_woken_or_cannot_be_hangs(is_told: bool) -> None:
-    world, told, heard = WakingWorld(helps=False, is_told=is_told), list[int](), threading.Event()
-    with watched(world, told, heard=heard) as watch:
+@pytest.mark.parametrize("is_reported", [True, False])
+def test_a_tick_that_does_not_come_back_after_it_was_woken_or_cannot_be_hangs(is_reported: bool) -> None:
+    world, reported, heard = WakingWorld(helps=False, is_reported=is_reported), list[int](), threading.Event()
+    with watched(world, reported, heard=heard) as watch:
         watch.note("fly")
         world.newest = 8
         assert heard.wait(SOON_S)
-    assert told == [8]
+    assert reported == [8]
     assert world.woken == 1
 
 
 @pytest.mark.parametrize("phase", ["connect", "load", "spawn", "swarm"])
 def test_other_phases_may_take_long_after_a_tick(phase: str) -> None:
-    world, told = World(), list[int]()
-    with watched(world, told) as watch:
+    world, reported = World(), list[int]()
+    with watched(world, reported) as watch:
         watch.note("fly")
         watch.note(phase)
         world.newest = 8
         world.wait_for_looks()
-    assert told == []
+    assert reported == []
 
 
 def test_waiting_between_ticks_is_no_hang() -> None:
-    world, told = World(), list[int]()
-    with watched(world, told) as watch:
+    world, reported = World(), list[int]()
+    with watched(world, reported) as watch:
         watch.note("fly")
         world.wait_for_looks()
-    assert told == []
+    assert reported == []
 
 
 def test_a_server_that_goes_on_by_itself_is_no_hang() -> None:
-    world, told = World(runs=True), list[int]()
-    with watched(world, told) as watch:
+    world, reported = World(runs=True), list[int]()
+    with watched(world, reported) as watch:
         watch.note("fly")
         world.wait_for_looks()
-    assert told == []
+    assert reported == []
 
 
-def test_the_worker_tells_its_supervisor_and_leaves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_worker_reports_its_supervisor_and_leaves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     world, left, codes = World(), threading.Event(), list[int]()
 
     def leave(code: int) -> None:
@@ -168,7 +168,7 @@ def test_a_slow_call_ends_by_its_own_time_out_first_and_a_hang_before_the_superv
     assert Deadlines().tick_s > hang_watch._LIMIT_S + hang_watch._WOKEN_S
 
 
-def test_carlas_world_tells_its_newest_frame_and_wakes_its_traffic_manager() -> None:
+def test_carlas_world_reports_its_newest_frame_and_wakes_its_traffic_manager() -> None:
     assert isinstance(vars(carla_world.CarlaWorld)["frame"], property)
     assert callable(carla_world.CarlaWorld.wake)
 

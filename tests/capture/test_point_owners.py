@@ -71,7 +71,7 @@ def test_points_of_another_tick_are_refused() -> None:
 
 @pytest.mark.parametrize("half_m", [(np.nan,) * 3, (np.inf,) * 3, (0.0, 0.0, 0.0)])
 def test_a_box_that_cannot_be_true_refutes_nothing_and_owns_nothing(half_m: tuple[float, float, float]) -> None:
-    """Some servers tell such boxes of two-wheelers; points that carry its number are its own."""
+    """Some servers report such boxes of two-wheelers; points that carry its number are its own."""
     motorcycle = replace(CAR, half_extent_m=half_m)
     returns, map_m = _returns([[10.0, 1.0, 1.0]] * 40, actor=91, tag=14)
     returns["actor"][30:] = 0

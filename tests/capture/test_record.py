@@ -61,24 +61,24 @@ class Simulator:
 def fly(
     simulator: Simulator, folder: Path, plan: ScenePlan = PLAN, measure: MeasureScene | None = SceneMeasurement
 ) -> list[tuple[int, int]]:
-    told: list[tuple[int, int]] = []
+    reported: list[tuple[int, int]] = []
     record_scene(
         cast("Any", simulator),
         plan,
         folder,
         heartbeat=lambda _phase, _tick: None,
-        sample_taken=lambda samples, images: told.append((samples, images)),
+        sample_taken=lambda samples, images: reported.append((samples, images)),
         measure=measure,
     )
-    return told
+    return reported
 
 
 def test_every_capture_is_recorded_with_its_own_images(tmp_path: Path) -> None:
     simulator = Simulator()
     cameras = len(PLAN.channels)
-    told = fly(simulator, tmp_path / "rec")
-    assert told == sorted(told)
-    assert told[-1] == (2, 2 * cameras)
+    reported = fly(simulator, tmp_path / "rec")
+    assert reported == sorted(reported)
+    assert reported[-1] == (2, 2 * cameras)
     recording = read_recording(tmp_path / "rec")
     assert [(f.step, f.sample_index, f.simulator_frame) for f in recording.frames] == [(0, 0, 77), (10, 1, 87)]
     for frame, readings in zip(recording.frames, simulator.taken, strict=True):
@@ -158,7 +158,7 @@ def test_an_image_that_cannot_be_written_ends_the_scene_and_nobody_waits(
     with pytest.raises(StorageError, match="no space left"):
         fly(simulator, tmp_path, plan, measure=None)
 
-    assert 1 < len(simulator.alive) < 6  # told at the latest when the capture after the next is handed on
+    assert 1 < len(simulator.alive) < 6  # reported at the latest when the capture after the next is handed on
     assert not (tmp_path / LOG_NAME).exists()
 
 

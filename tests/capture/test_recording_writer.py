@@ -103,7 +103,7 @@ def test_no_recording_says_so(tmp_path: Path) -> None:
         read_recording(tmp_path)
 
 
-def test_a_disk_that_cannot_be_written_is_told(tmp_path: Path) -> None:
+def test_a_disk_that_cannot_be_written_is_reported(tmp_path: Path) -> None:
     blocked = tmp_path / "file"
     blocked.write_text("in the way")
     with pytest.raises(StorageError, match=r"cannot make .*: something on the way is a file"):
@@ -120,7 +120,7 @@ def test_write_failure_in_a_thread_reaches_the_caller(tmp_path: Path) -> None:
     assert not (folder / LOG_NAME).exists()
 
 
-def test_a_disk_that_is_full_while_it_flies_is_told_with_what_to_do(
+def test_a_disk_that_is_full_while_it_flies_is_reported_with_what_to_do(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(path: Path, data: bytes) -> None:

@@ -56,14 +56,14 @@ def scored(data: Path, tmp_path: Path, benchmark: str, content: dict[str, Any], 
     results.write_text(json.dumps(content))
     output, error = run(benchmark, "--truth", data, "--results", results, "--json", report, *more)
     assert error is None, (output, error)
-    told: dict[str, Any] = json.loads(report.read_text())
-    return told
+    reported: dict[str, Any] = json.loads(report.read_text())
+    return reported
 
 
 def test_the_truth_as_a_result_is_perfect(data: Path, tmp_path: Path) -> None:
-    told = scored(data, tmp_path, "nuscenes-detection", results_of(data), "--mode", "corrected")
-    assert told["mean_ap"] == pytest.approx(1.0)
-    assert told["benchmark"] == "nuscenes-detection"
+    reported = scored(data, tmp_path, "nuscenes-detection", results_of(data), "--mode", "corrected")
+    assert reported["mean_ap"] == pytest.approx(1.0)
+    assert reported["benchmark"] == "nuscenes-detection"
     tracks = scored(data, tmp_path, "nuscenes-tracking", results_of(data, task="tracking"), "--mode", "corrected")
     assert (tracks["amota"], tracks["motp"], tracks["ids"]) == (pytest.approx(1.0), 0.0, 0)
     uav3d = scored(data, tmp_path, "uav3d", results_of(data))
@@ -75,11 +75,11 @@ def test_swarm_answers_by_group_and_compares_two_results(data: Path, tmp_path: P
     worse = tmp_path / "worse.json"
     content = results_of(data)
     worse.write_text(json.dumps({"results": {token: boxes[:1] for token, boxes in content["results"].items()}}))
-    told = scored(data, tmp_path, "swarm", content, "--option", f"against={worse}", "--option", "draws=20")
-    assert told["recall"] == 1.0
-    assert sum(group["boxes"] for group in told["by_drones"].values()) == told["overall"]["boxes"]
-    assert {"by_distance_m", "by_visibility", "by_weather", "by_pixels", "by_occlusion"} <= set(told)
-    comparison = told["comparison"]
+    reported = scored(data, tmp_path, "swarm", content, "--option", f"against={worse}", "--option", "draws=20")
+    assert reported["recall"] == 1.0
+    assert sum(group["boxes"] for group in reported["by_drones"].values()) == reported["overall"]["boxes"]
+    assert {"by_distance_m", "by_visibility", "by_weather", "by_pixels", "by_occlusion"} <= set(reported)
+    comparison = reported["comparison"]
     assert comparison["recall"]["value"] > 0
     assert comparison["recall"]["low"] <= comparison["recall"]["value"] <= comparison["recall"]["high"]
     assert sum(row["recall"] for row in comparison["scenes"]) == pytest.approx(comparison["recall"]["value"])
@@ -150,6 +150,6 @@ def test_every_metric_has_a_function_options_and_help() -> None:
 def test_missing_samples_are_empty_when_corrected(data: Path, tmp_path: Path) -> None:
     content = results_of(data)
     short = {"results": dict(list(content["results"].items())[:1])}
-    told = scored(data, tmp_path, "nuscenes-detection", short, "--mode", "corrected")
-    assert 0 < told["mean_ap"] < 1
-    assert np.isfinite(told["nds"])
+    reported = scored(data, tmp_path, "nuscenes-detection", short, "--mode", "corrected")
+    assert 0 < reported["mean_ap"] < 1
+    assert np.isfinite(reported["nds"])

@@ -86,13 +86,13 @@ def test_json_is_all_that_is_on_standard_output(tmp_path: Path) -> None:
     assert scene["images"] == 125
 
 
-def test_check_tells_machines(tmp_path: Path) -> None:
+def test_check_reports_machines(tmp_path: Path) -> None:
     (tmp_path / "weather.yaml").write_text("preset: nonsense\n")
     done = uavsim("check", str(tmp_path), "--json")
-    told = json.loads(done.stdout)
+    reported = json.loads(done.stdout)
     assert done.returncode == 2
-    assert told["ok"] is False
-    assert told["files"][0]["file"].endswith("weather.yaml")
+    assert reported["ok"] is False
+    assert reported["files"][0]["file"].endswith("weather.yaml")
 
 
 @pytest.mark.parametrize("words", [["--json"], []])

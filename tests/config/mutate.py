@@ -1,4 +1,4 @@
-"""Break good YAML files on purpose, 500 ways; every way is told what its message has to name."""
+"""Break good YAML files on purpose, 500 ways; every way is reported what its message has to name."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ def test_values_are_short_and_quoted():
     assert long.endswith("...'")
 
 
-def told(value, model=RoutesConfig):
+def reported(value, model=RoutesConfig):
     with pytest.raises(ValidationError) as wrong:
         model.model_validate(value, strict=False)
     place, words, there = first(wrong.value, model, line_of=lambda place: len(place))
@@ -50,7 +50,7 @@ def told(value, model=RoutesConfig):
 
 
 def test_a_misspelt_key_comes_before_the_missing_one_that_it_causes():
-    place, words, there = told({"twon": "Town03", "routes": {"a": {"path": [[0, 0], [5, 0]]}}})
+    place, words, there = reported({"twon": "Town03", "routes": {"a": {"path": [[0, 0], [5, 0]]}}})
     assert place == "twon"
     assert words.startswith("unknown key; did you mean 'town'")
     assert words.endswith("(and 1 more error in this file)")
@@ -58,7 +58,7 @@ def test_a_misspelt_key_comes_before_the_missing_one_that_it_causes():
 
 
 def test_a_missing_key_is_not_in_the_file():
-    place, words, there = told({"routes": {"a": {"path": [[0, 0], [5, 0]]}}})
+    place, words, there = reported({"routes": {"a": {"path": [[0, 0], [5, 0]]}}})
     assert (place, words, there) == ("town", "is missing", False)
 
 
@@ -76,7 +76,7 @@ def test_a_missing_key_is_not_in_the_file():
     ],
 )
 def test_a_list_is_not_called_too_short_for_a_wrong_item(simulators, place, words):
-    assert told({"simulators": simulators}, RunConfig) == (place, words, True)
+    assert reported({"simulators": simulators}, RunConfig) == (place, words, True)
 
 
 class Holder(Model):
@@ -94,5 +94,5 @@ class Holder(Model):
         ({"pair": (0.5,)}, "pair[0]", "must be a whole number, got 0.5 (and 1 more error in this file)"),
     ],
 )
-def test_what_is_wrong_with_an_item_is_told_before_that_there_are_too_few(value, place, words):
-    assert told(value, Holder) == (place, words, True)
+def test_what_is_wrong_with_an_item_is_reported_before_that_there_are_too_few(value, place, words):
+    assert reported(value, Holder) == (place, words, True)

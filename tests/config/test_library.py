@@ -95,7 +95,7 @@ def test_packaged_files_are_all_there():
     assert (packaged_root() / "flight_plans" / "datasets" / "uav3d.yaml").is_file()
 
 
-def test_half_a_character_in_a_kept_text_is_told(tmp_path):
+def test_half_a_character_in_a_kept_text_is_reported(tmp_path):
     kept = tmp_path / KEPT
     kept.write_text(
         '{"format": "uavsim-configuration-1", "dataset": "smoke", "files": {"dataset:smoke": ["smoke.yaml", "a: \\ud800"]}}'

@@ -73,5 +73,5 @@ def test_the_names_of_set_ups_stand_in_one_schema():
 def test_every_key_of_what_people_type_is_explained():
     named_by_itself = {"notes", "description", "name", "town", "centre", "turns", "drones"}
     for kind in ("dataset", "weather", "rig", "formation", "routes", "town"):
-        told = [p for d in schemas()[kind].get("$defs", {}).values() for p in d.get("properties", {}).values()]
-        assert sum("description" in p for p in told) * 2 >= len(told) - len(named_by_itself), kind
+        reported = [p for d in schemas()[kind].get("$defs", {}).values() for p in d.get("properties", {}).values()]
+        assert sum("description" in p for p in reported) * 2 >= len(reported) - len(named_by_itself), kind

@@ -30,13 +30,13 @@ def test_packing_there_and_back_is_the_same_and_repeatable(fragment: Fragment) -
     assert pack_fragment(again) == packed
 
 
-def test_strangers_are_refused() -> None:
+def test_foreign_ones_are_refused() -> None:
     for data in (b"", b"nothing", b"\x81\xa1a\x01"):
         with pytest.raises(DatasetError, match="table rows"):
             open_fragment(data)
 
 
-def test_a_damaged_head_is_told(fragment: Fragment) -> None:
+def test_a_damaged_head_is_reported(fragment: Fragment) -> None:
     value = msgpack.unpackb(pack_fragment(fragment), raw=False)
     del value["head"]["town"]
     with pytest.raises(DatasetError, match="not the table rows of a scene: KeyError 'town'"):
@@ -70,11 +70,11 @@ def test_same_fragments_same_bytes(fragment: Fragment, tmp_path: Path) -> None:
 def test_a_table_handed_over_in_steps_is_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rows = [{"token": f"{k:032x}", "text": "x" * k} for k in range(200)]
     write_rows(tmp_path / "whole.json", rows)
-    told: list[int] = []
+    reported: list[int] = []
     monkeypatch.setattr(tables, "_HANDED_OVER_BYTES", 100)
-    monkeypatch.setattr(os, "posix_fadvise", lambda *_: told.append(1))
+    monkeypatch.setattr(os, "posix_fadvise", lambda *_: reported.append(1))
     write_rows(tmp_path / "stepped.json", rows)
-    assert len(told) > 100
+    assert len(reported) > 100
     assert (tmp_path / "stepped.json").read_bytes() == (tmp_path / "whole.json").read_bytes()
 
 
@@ -114,7 +114,7 @@ def test_tables_of_others_are_read_too(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "[\n", '{"a": 1}', "[1, 2]", '[\n{"a": 1},\n', "["])
-def test_damaged_tables_are_told(text: str, tmp_path: Path) -> None:
+def test_damaged_tables_are_reported(text: str, tmp_path: Path) -> None:
     path = tmp_path / "sample.json"
     path.write_text(text)
     with pytest.raises(DatasetError, match=r"sample\.json"):
@@ -144,7 +144,7 @@ def test_tags_are_those_of_the_headless_simulator_and_in_carlas_order() -> None:
     assert len({tuple(row["color"]) for row in semantic_tag_rows()}) == 29
 
 
-def test_a_table_on_a_full_disk_is_told_with_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_table_on_a_full_disk_is_reported_with_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 

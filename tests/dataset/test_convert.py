@@ -72,7 +72,7 @@ def test_tables_of_others_convert_too(uav3d: Path, tmp_path: Path) -> None:
         assert abs(np.dot(sensors[pose["token"]]["rotation"], pose["rotation"])) == pytest.approx(1.0, abs=1e-12)
 
 
-def test_what_cannot_be_is_told(strict: Path, uav3d: Path, tmp_path: Path) -> None:
+def test_what_cannot_be_is_reported(strict: Path, uav3d: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="already"):
         convert(strict, tmp_path / "a", dialect="strict")
     with pytest.raises(InputError, match="holds something"):
@@ -81,7 +81,7 @@ def test_what_cannot_be_is_told(strict: Path, uav3d: Path, tmp_path: Path) -> No
         convert(tmp_path, tmp_path / "b", dialect="uav3d")
 
 
-def test_a_missing_or_escaping_file_is_told(strict: Path, tmp_path: Path) -> None:
+def test_a_missing_or_escaping_file_is_reported(strict: Path, tmp_path: Path) -> None:
     root = tmp_path / "hurt"
     shutil.copytree(strict, root)
     table = root / "v1.0-mini/sample_data.json"

@@ -18,7 +18,7 @@ def test_scenes_stream_with_all_their_rows(strict: Path) -> None:
     assert reader.splits == {"uav_train": ["scene_00"], "uav_val": ["scene_01"]}
 
 
-def test_a_stray_row_is_told(tmp_path: Path) -> None:
+def test_a_stray_row_is_reported(tmp_path: Path) -> None:
     root = make_dataset(tmp_path, scenes=1, samples=1, sweeps=0, drones=1, cameras=("BOTTOM",), size_px=(32, 18))
     path = root / "v1.0-mini/sample_annotation.json"
     write_rows(path, [*read_rows(path), {"token": "x", "sample_token": "of no scene", "instance_token": "y"}])

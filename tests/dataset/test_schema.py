@@ -40,7 +40,7 @@ def test_uav3d_rows_have_the_columns_in_their_order(table: Table[Any], uav3d: Pa
     rows = read_rows(path) if path.is_file() else []
     columns = columns_of(UAV3D_ROWS.get(table.name, table.row))
     if table.name == "ego_pose":
-        columns = [name for name in columns if not name.startswith("uav_")]  # identity poses tell nothing
+        columns = [name for name in columns if not name.startswith("uav_")]  # identity poses say nothing
     check_columns(table.name.removeprefix("strict_"), columns, rows)
 
 

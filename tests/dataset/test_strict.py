@@ -169,11 +169,12 @@ def test_velocity_is_the_simulators(fragment: Fragment) -> None:
     assert np.array_equal(F @ F, np.eye(3))
 
 
-def test_what_agents_are_told_wrongly_stands_beside_the_truth(recording: Recording) -> None:
-    told = {"reported_translation": [1.0, 2.0, 3.0], "reported_rotation": [1.0, 0.0, 0.0, 0.0], "dropped": False,
+def test_what_agents_are_reported_wrongly_stands_beside_the_truth(recording: Recording) -> None:
+    reported = {"reported_translation": [1.0, 2.0, 3.0], "reported_rotation": [1.0, 0.0, 0.0, 0.0], "dropped": False,
             "reported_timestamp_us": 5, "arrival_timestamp_us": 9, "file": "degraded/X/000000.png"}  # fmt: skip
     frames = [
-        replace(f, readings=(replace(f.readings[0], degradation=told), *f.readings[1:])) for f in recording.frames[:1]
+        replace(f, readings=(replace(f.readings[0], degradation=reported), *f.readings[1:]))
+        for f in recording.frames[:1]
     ]
     worse = replace(recording, frames=(*frames, *recording.frames[1:]))
     rows = scene_fragment(annotate(worse)).rows

@@ -51,7 +51,7 @@ def test_a_flight_finds_all_that_was_compiled_ahead(
 def test_a_client_without_code_waits_for_the_process_that_makes_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    told: list[tuple[str, int]] = []
+    reported: list[tuple[str, int]] = []
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "code"))
     client = (
         "import json, sys\n"
@@ -61,9 +61,9 @@ def test_a_client_without_code_waits_for_the_process_that_makes_it(
     )
     for first in (True, False):
         done = subprocess.run([sys.executable, "-c", client], check=True, stdout=subprocess.PIPE, text=True)
-        told = [tuple(json.loads(line)) for line in done.stdout.splitlines()]
-        assert bool(told) == first
-        assert told == [("compile", tick) for tick in range(len(told))]
+        reported = [tuple(json.loads(line)) for line in done.stdout.splitlines()]
+        assert bool(reported) == first
+        assert reported == [("compile", tick) for tick in range(len(reported))]
     assert compiled(tmp_path / "code")
 
 

@@ -15,7 +15,7 @@ Case = dict[str, Any]
 def cases(count: int, *, seed: int = 0) -> list[Case]:
     """Return cases; every sample has ground truth and detections, since UAV3D's code ends where one has none."""
     rng = np.random.default_rng(seed)
-    told: list[Case] = []
+    reported: list[Case] = []
     for number in range(count):
         samples = []
         for _ in range(int(rng.integers(1, 5))):
@@ -25,8 +25,8 @@ def cases(count: int, *, seed: int = 0) -> list[Case]:
             found[:, 2:] = np.abs(found[:, 2:]) + 0.1
             score = rng.permutation(len(found)) / 20 if number % 4 else np.full(len(found), 0.5)
             samples.append({"truth": truth.tolist(), "found": np.column_stack([found, score]).tolist()})
-        told.append({"iou": float(rng.choice([0.5, 0.7])), "samples": samples})
-    return told
+        reported.append({"iou": float(rng.choice([0.5, 0.7])), "samples": samples})
+    return reported
 
 
 def _boxes(rng: np.random.Generator, count: int) -> Any:
@@ -35,22 +35,22 @@ def _boxes(rng: np.random.Generator, count: int) -> Any:
 
 def as_boxes(case: Case) -> tuple[Boxes, Boxes]:
     """Return ground truth and detections of a case."""
-    told = []
+    reported = []
     for key in ("truth", "found"):
         sample = np.concatenate([np.full(len(s[key]), n) for n, s in enumerate(case["samples"])])
         rows = np.concatenate([np.array(s[key]) for s in case["samples"]])
         columns = {"size_m": np.column_stack([rows[:, 2:4], np.ones(len(rows))])}
         columns |= {"score": rows[:, 4]} if key == "found" else {}
-        told.append(
+        reported.append(
             Boxes.make(sample, np.zeros(len(rows)), np.column_stack([rows[:, :2], np.zeros(len(rows))]), **columns)
         )
-    return told[0], told[1]
+    return reported[0], reported[1]
 
 
 def turned_cases(count: int, *, seed: int = 0) -> list[tuple[Boxes, Boxes]]:
     """Return ground truth and detections of turned boxes; every case has truth, some samples have none or no detection."""
     rng = np.random.default_rng(seed)
-    told = []
+    reported = []
     for number in range(count):
         samples = int(rng.integers(1, 6))
         counts = rng.integers(0 if number % 2 else 1, 8, samples)
@@ -58,7 +58,7 @@ def turned_cases(count: int, *, seed: int = 0) -> list[tuple[Boxes, Boxes]]:
         truth = _turned(rng, np.repeat(np.arange(samples), counts))
         copies = np.flatnonzero(rng.random(len(truth)) < 0.9).repeat(2)
         copies = copies[rng.random(len(copies)) < 0.8]
-        strangers = _turned(rng, rng.integers(0, samples, int(rng.integers(0, 5))))
+        foreign = _turned(rng, rng.integers(0, samples, int(rng.integers(0, 5))))
         near = truth.take(copies)
         shift = rng.normal(0, rng.choice([0.0, 0.3, 1.0]), (len(near), 3))
         score = rng.random(len(near))
@@ -70,8 +70,8 @@ def turned_cases(count: int, *, seed: int = 0) -> list[tuple[Boxes, Boxes]]:
             yaw_rad=near.yaw_rad + shift[:, 2],
             score=score,
         )
-        told.append((truth, Boxes.concat([moved, strangers])))
-    return told
+        reported.append((truth, Boxes.concat([moved, foreign])))
+    return reported
 
 
 def _turned(rng: np.random.Generator, sample: Any) -> Boxes:
@@ -92,9 +92,9 @@ def corners_by_frame(case: tuple[Boxes, Boxes]) -> list[Case]:
     frames = []
     for sample in np.union1d(truth.sample, found.sample).tolist():
         own, theirs = (boxes.take(boxes.sample == sample) for boxes in case)
-        told = {
+        reported = {
             name: corners_of(b.centre_m, b.size_m, b.yaw_rad).tolist()
             for name, b in (("truth", own), ("found", theirs))
         }
-        frames.append(told | {"score": theirs.score.tolist()})
+        frames.append(reported | {"score": theirs.score.tolist()})
     return frames

@@ -132,15 +132,15 @@ def truth_of(root: Path, scene: int) -> dict[str, list[dict[str, Any]]]:
     tables = root / VERSION
     category = {row["token"]: row["name"] for row in json.loads((tables / "category.json").read_text())}
     kind = {row["token"]: category[row["category_token"]] for row in json.loads((tables / "instance.json").read_text())}
-    told = {
+    reported = {
         row["token"]: []
         for row in json.loads((tables / "sample.json").read_text())
         if row["scene_token"] == f"scene{scene}"
     }
     for row in json.loads((tables / "sample_annotation.json").read_text()):
-        if row["sample_token"] in told and kind[row["instance_token"]] in NAMES:
-            told[row["sample_token"]].append(row | {"name": NAMES[kind[row["instance_token"]]]})
-    return told
+        if row["sample_token"] in reported and kind[row["instance_token"]] in NAMES:
+            reported[row["sample_token"]].append(row | {"name": NAMES[kind[row["instance_token"]]]})
+    return reported
 
 
 def results_for(truth: dict[str, list[dict[str, Any]]], task: str, seed: int, kind: str) -> dict[str, Any]:
@@ -155,7 +155,7 @@ def results_for(truth: dict[str, list[dict[str, Any]]], task: str, seed: int, ki
             for _ in range(int(rng.integers(0, 3)) if kind != "as the truth" else 1):
                 boxes.append(_box(rng, row, task, kind))
         if rows and kind != "as the truth":
-            boxes += [_stranger(rng, rows, task, kind) for _ in range(int(rng.integers(0, 5)))]
+            boxes += [_false_positive(rng, rows, task, kind) for _ in range(int(rng.integers(0, 5)))]
         if task == "tracking" and kind != "duplicate ids":
             boxes[:] = {box["tracking_id"]: box for box in boxes}.values()
         rng.shuffle(boxes)
@@ -215,7 +215,7 @@ def _box(rng: np.random.Generator, row: dict[str, Any], task: str, kind: str) ->
     return box | {"tracking_name": name, "tracking_score": score, "tracking_id": track}
 
 
-def _stranger(rng: np.random.Generator, rows: list[dict[str, Any]], task: str, kind: str) -> dict[str, Any]:
+def _false_positive(rng: np.random.Generator, rows: list[dict[str, Any]], task: str, kind: str) -> dict[str, Any]:
     box = _box(rng, rows[int(rng.integers(len(rows)))], task, kind)
     box["translation"] = (np.array(box["translation"]) + [*rng.uniform(-30, 30, 2), 0]).tolist()
     if task == "tracking":

@@ -31,13 +31,13 @@ pytestmark = [
 
 
 def numbers_in(value: dict[str, Any], prefix: str = "") -> dict[str, float]:
-    told: dict[str, float] = {}
+    reported: dict[str, float] = {}
     for key, inner in value.items():
         if isinstance(inner, dict):
-            told |= numbers_in(inner, f"{prefix}{key}.")
+            reported |= numbers_in(inner, f"{prefix}{key}.")
         elif isinstance(inner, (int, float)):
-            told[prefix + key] = float(inner)
-    return told
+            reported[prefix + key] = float(inner)
+    return reported
 
 
 def devkit_answers(root: Path, cases: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -61,16 +61,16 @@ def test_where2comm_ap_and_communication(tmp_path: Path) -> None:
         for number in range(150)
     ]  # fmt: skip
     frames = [overlap_cases.corners_by_frame(case) for case in overlaps]
-    told = answers(
+    reported = answers(
         "where2comm_reference", folder, {"overlap": frames, "communication": communications}, tmp_path, python
     )
-    for case, theirs in zip(overlaps, told["overlap"], strict=True):
+    for case, theirs in zip(overlaps, reported["overlap"], strict=True):
         matches = match_by_overlap(*case)
         ours = [voc_ap(matched, matches.truth_count) for matched in matches.matched]
         assert ours == pytest.approx(theirs, abs=TOLERANCE)
-    if told["communication"] is None:
+    if reported["communication"] is None:
         pytest.skip("UAVSIM_WHERE2COMM_PYTHON has no torch: overlaps agree, communication is not compared")
-    for own, theirs in zip(communications, told["communication"], strict=True):
+    for own, theirs in zip(communications, reported["communication"], strict=True):
         logits = np.array(own["logits"], dtype=np.float32)
         confidence = (1 / (1 + np.exp(-logits))).max(axis=1)
         kernel = (own["smooth"][0], own["smooth"][1]) if own["smooth"] else None
@@ -134,7 +134,7 @@ def test_openad_scores(tmp_path: Path) -> None:
 def test_aircopbench_parser_and_accuracies(tmp_path: Path) -> None:
     folder = checkout("UAVSIM_AIRCOPBENCH_FOLDER")
     rng = np.random.default_rng(0)
-    words = ["The", "correct", "choice", "is", "B", "because", "(C)", "A.", "answer:", "D", "option", "I", "cannot", "tell",
+    words = ["The", "correct", "choice", "is", "B", "because", "(C)", "A.", "answer:", "D", "option", "I", "cannot", "report",
              "<think>", "</think>", "visible", "\n", "no", "b", "The answer is", "UAV1"]  # fmt: skip
     texts = [" ".join(rng.choice(words, int(rng.integers(0, 9))).tolist()) for _ in range(600)]
     kinds = [
@@ -154,11 +154,11 @@ def test_aircopbench_parser_and_accuracies(tmp_path: Path) -> None:
         ]
         for _ in range(200)
     ]  # fmt: skip
-    told = answers("aircopbench_reference", folder, {"texts": texts, "responses": responses}, tmp_path)
-    assert [parse_official(text) or "?" for text in texts] == told["letters"]
+    reported = answers("aircopbench_reference", folder, {"texts": texts, "responses": responses}, tmp_path)
+    assert [parse_official(text) or "?" for text in texts] == reported["letters"]
     names = {"scene_understanding": "Scene Understanding", "object_understanding": "Object Understanding",
              "perception_assessment": "Perception Assessment", "collaborative_decision": "Collaborative Decision"}  # fmt: skip
-    for rows, theirs in zip(responses, told["scores"], strict=True):
+    for rows, theirs in zip(responses, reported["scores"], strict=True):
         correct = np.array([row["correct_answer"] == row["predicted_answer"] for row in rows])
         ours = score_answers([row["question_type"] for row in rows], [row["dataset"] for row in rows], correct)
         assert ours.micro == pytest.approx(theirs["accuracy"], abs=TOLERANCE)

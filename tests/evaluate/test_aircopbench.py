@@ -22,7 +22,7 @@ from uavsim.evaluate.outcome import EvaluationRequest
         ("A. The red car", "A", "A"),
         ("The answer is D.", "D", "D"),
         ("The correct choice is B because it is visible", "C", "B"),
-        ("I cannot tell", "C", None),
+        ("I cannot report", "C", None),
         ("A and B", "B", None),
         ("The answer is A, not the answer is B", "A", None),
         ("<think>Is it A or B?</think>C", "C", "C"),
@@ -52,7 +52,7 @@ def test_aircopbenchs_files(tmp_path: Path) -> None:
     questions, results = tmp_path / "q.json", tmp_path / "r.json"
     row = {"question_type": "2.2 Object Counting", "correct_answer": "B"}
     questions.write_text(json.dumps({"dataset": "Sim3", "results": [row | {"question_id": n} for n in ("1", "2")]}))
-    texts = {"1": "The correct choice is B because it is visible", "2": "I cannot tell"}
+    texts = {"1": "The correct choice is B because it is visible", "2": "I cannot report"}
     results.write_text(json.dumps([{"question_id": n, "response": text} for n, text in texts.items()]))
     assert evaluate_aircopbench(EvaluationRequest(questions, results)).scores["accuracy"] == 0.0
     corrected = evaluate_aircopbench(EvaluationRequest(questions, results, mode="corrected")).scores

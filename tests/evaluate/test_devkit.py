@@ -21,17 +21,17 @@ from uavsim.typing import JsonDict
 
 
 @pytest.fixture(scope="module")
-def verdict(strict: Path) -> JsonDict:
+def report(strict: Path) -> JsonDict:
     return devkit_report(strict, VERSION)
 
 
-def test_every_check_of_the_devkit_passes(verdict: JsonDict) -> None:
-    assert problems_of(verdict) == []
-    assert verdict["ok"]
+def test_every_check_of_the_devkit_passes(report: JsonDict) -> None:
+    assert problems_of(report) == []
+    assert report["ok"]
 
 
-def test_truth_as_predictions_scores_one_for_each_class_there(verdict: JsonDict) -> None:
-    detection, tracking = verdict["checks"]["detection"], verdict["checks"]["tracking"]
+def test_truth_as_predictions_scores_one_for_each_class_there(report: JsonDict) -> None:
+    detection, tracking = report["checks"]["detection"], report["checks"]["tracking"]
     assert set(detection["classes"]) == {"bicycle", "bus", "car", "motorcycle", "pedestrian", "truck"}
     assert {round(row["ap"], 9) for row in detection["classes"].values()} == {1.0}
     assert {row["amota"] for row in tracking["classes"].values()} == {1.0}
@@ -39,8 +39,8 @@ def test_truth_as_predictions_scores_one_for_each_class_there(verdict: JsonDict)
     assert detection["devkit_map_of_10"] == pytest.approx(0.6)  # six classes of ten: why we report our own mean
 
 
-def test_box_velocity_is_the_simulators_for_cars_that_drive_straight(verdict: JsonDict) -> None:
-    velocity = verdict["checks"]["velocity"]
+def test_box_velocity_is_the_simulators_for_cars_that_drive_straight(report: JsonDict) -> None:
+    velocity = report["checks"]["velocity"]
     assert velocity["not_finite"] == 0
     assert velocity["compared"] >= 6
     assert velocity["worst_mps"] < 0.3
@@ -49,9 +49,9 @@ def test_box_velocity_is_the_simulators_for_cars_that_drive_straight(verdict: Js
 @pytest.mark.parametrize("samples", [1, 2])
 def test_scenes_too_short_for_a_velocity_in_their_middle_are_good(samples: int, tmp_path: Path) -> None:
     short = write_small(tmp_path / "short", tmp_path / "recordings", samples=samples)
-    verdict = devkit_report(short, VERSION)
-    velocity = verdict["checks"]["velocity"]
-    assert problems_of(verdict) == []
+    report = devkit_report(short, VERSION)
+    velocity = report["checks"]["velocity"]
+    assert problems_of(report) == []
     assert velocity["compared"] == 0
     assert velocity["note"] == "nothing to compare: no car is seen in three samples on end"
 
@@ -62,10 +62,10 @@ def test_where_there_is_no_box_to_score_the_devkit_has_nothing_to_compare(
 ) -> None:
     movers = [replace(street()[0], at=(x, 0.0, 0.02), speed=0.0) for x in at_m]
     empty = write_small(tmp_path / "empty", tmp_path / "recordings", samples=3, movers=movers)
-    verdict = devkit_report(empty, VERSION)
-    assert problems_of(verdict) == []
+    report = devkit_report(empty, VERSION)
+    assert problems_of(report) == []
     for task in ("detection", "tracking"):
-        assert verdict["checks"][task]["note"].startswith("nothing to compare: no ")
+        assert report["checks"][task]["note"].startswith("nothing to compare: no ")
 
 
 def test_a_velocity_that_is_not_the_simulators_fails(strict: Path, tmp_path: Path) -> None:
@@ -98,11 +98,11 @@ def test_devkit_projects_every_corner_where_carla_does(strict: Path, tmp_path: P
     file = tmp_path / "corners.npz"
     more = ("--only", "corners", "--corners", str(file), "--corner-samples", "6", "--all-boxes")
     run_judge("devkit_check", str(strict), VERSION, *more)
-    told = np.load(file)
+    reported = np.load(file)
     boxes, cameras = load(strict, VERSION, "sample_annotation"), load(strict, VERSION, "camera_pose")
     images, calibrations = load(strict, VERSION, "sample_data"), load(strict, VERSION, "calibrated_sensor")
     worst, compared = 0.0, 0
-    for box, image, uv_depth in zip(told["annotation"], told["sample_data"], told["uv_depth"], strict=True):
+    for box, image, uv_depth in zip(reported["annotation"], reported["sample_data"], reported["uv_depth"], strict=True):
         k = np.array(calibrations[images[image]["calibrated_sensor_token"]]["camera_intrinsic"])
         pixels, depth = project_ue(corners_ue(boxes[box]), cameras[image], k)
         ahead = depth > 1.0

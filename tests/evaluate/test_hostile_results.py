@@ -87,16 +87,16 @@ CASES: dict[str, Callable[[np.random.Generator], tuple[Content, Content]]] = {
 
 def scored_or_refused(benchmark: str, truth: Path, results: Path, **choices: Any) -> bool:
     """Score; return False where the files are refused as they should be."""
-    told: UavsimError | None = None
+    reported: UavsimError | None = None
     try:
         outcome = evaluate(benchmark, EvaluationRequest(truth, results, **choices))
         json.dumps(outcome.as_json(), allow_nan=False)
     except UavsimError as error:
-        told = error
-    if told is not None:
-        assert told.exit_code in {2, 4}, told
-        assert "\n" not in str(told)
-    return told is None
+        reported = error
+    if reported is not None:
+        assert reported.exit_code in {2, 4}, reported
+        assert "\n" not in str(reported)
+    return reported is None
 
 
 @pytest.mark.parametrize("mode", ["official", "corrected"])

@@ -30,15 +30,15 @@ def test_the_order_of_the_samples_in_a_file_does_not_matter(
     results: dict[str, object] = {}
     for scene in range(3):
         results |= results_for(truth_of(root, scene), benchmark.removeprefix("nuscenes-"), scene, "random")["results"]
-    told = []
+    reported = []
     for seed in (None, 1, 2):
         names = list(results) if seed is None else np.random.default_rng(seed).permutation(list(results)).tolist()
         file = tmp_path / "results.json"
         file.write_text(json.dumps({"results": {name: results[name] for name in names}}))
-        told.append(evaluate(benchmark, EvaluationRequest(root, file)).as_json())
-    headline = {name: value for name, value in told[0].items() if isinstance(value, float)}
+        reported.append(evaluate(benchmark, EvaluationRequest(root, file)).as_json())
+    headline = {name: value for name, value in reported[0].items() if isinstance(value, float)}
     assert len(headline) >= 7
-    for other in told[1:]:
+    for other in reported[1:]:
         assert {name: other[name] for name in headline} == pytest.approx(headline, abs=1e-12)
 
 
@@ -47,8 +47,8 @@ def test_tracks_of_a_scene_that_a_file_leaves_out_are_missed_when_corrected(tmp_
     results = results_for(truth_of(root, 0), "tracking", 0, "as the truth")["results"]
     file = tmp_path / "results.json"
     file.write_text(json.dumps({"results": dict(list(results.items())[:2])}))
-    told = evaluate("nuscenes-tracking", EvaluationRequest(root, file, mode="corrected")).scores
-    assert told["fn"] > 0
+    reported = evaluate("nuscenes-tracking", EvaluationRequest(root, file, mode="corrected")).scores
+    assert reported["fn"] > 0
     with pytest.raises(InputError, match="samples are missing"):
         evaluate("nuscenes-tracking", EvaluationRequest(root, file))
 

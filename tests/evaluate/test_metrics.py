@@ -20,7 +20,7 @@ def test_an_unknown_benchmark_or_mode_names_the_nearest(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", METRICS.names())
-def test_an_option_of_another_benchmark_is_refused_and_its_own_are_told(name: str, tmp_path: Path) -> None:
+def test_an_option_of_another_benchmark_is_refused_and_its_own_are_reported(name: str, tmp_path: Path) -> None:
     request = EvaluationRequest(tmp_path, tmp_path, options={"colour": "red"})
     with pytest.raises(InputError, match=f"{name}: no option 'colour'; it takes") as caught:
         evaluate(name, request)

@@ -60,10 +60,10 @@ def test_their_code_reads_ours(
 ) -> None:
     root = _write(tmp_path / "strict", tmp_path / "recordings", version, scenes)
     (tmp_path / "work").mkdir()
-    verdict = uav3d_report(Path(FOLDER), root, version, tmp_path / "work")
-    problems = {name: check.get("problems") for name, check in verdict["checks"].items() if not check["ok"]}
+    report = uav3d_report(Path(FOLDER), root, version, tmp_path / "work")
+    problems = {name: check.get("problems") for name, check in report["checks"].items() if not check["ok"]}
     assert problems == {}
-    checks = verdict["checks"]
+    checks = report["checks"]
     assert sorted(checks["converters"]["infos"][made[0]]) == made[1]
     assert checks["projections"]["box_views"] > 30
     assert {round(v["car_ap"], 9) for v in checks["detection"].values() if isinstance(v, dict)} == {1.0}

@@ -29,11 +29,11 @@ def exported(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_ground_truth_has_aots_shape(exported: Path) -> None:
-    told = json.loads((exported / "part1/ImageSets/groundtruth.json").read_text())
+    reported = json.loads((exported / "part1/ImageSets/groundtruth.json").read_text())
 
-    assert len(told["samples"]) == 2
-    assert told["metadata"]["profile"] == "aot"
-    for flight, sample in told["samples"].items():
+    assert len(reported["samples"]) == 2
+    assert reported["metadata"]["profile"] == "aot"
+    for flight, sample in reported["samples"].items():
         assert len(flight) == 32
         assert sample["metadata"]["fps"] == 10.0
         assert sample["metadata"]["number_of_frames"] == FRAMES
@@ -43,7 +43,7 @@ def test_ground_truth_has_aots_shape(exported: Path) -> None:
         for entity in sample["entities"]:
             assert entity["img_name"] == f"{entity['time']:019d}{flight}.png"
             assert (exported / "part1/Images" / flight / entity["img_name"]).is_file()
-    first = next(iter(told["samples"].values()))["entities"][0]
+    first = next(iter(reported["samples"].values()))["entities"][0]
     assert first["id"] == "Airplane1"
     assert first["blob"]["range_distance_m"] == pytest.approx(np.sqrt(START_M**2 + 12.0**2 + 30.0**2), abs=1e-9)
     assert first["labels"] == {"is_above_horizon": 1}
@@ -65,8 +65,8 @@ def test_our_evaluation_reads_it_and_finds_the_encounters_that_are_written(expor
     assert {float(row["is_above_horizon"]) for row in rows} == {-1.0, 1.0}
     assert len(rows) == 2 == found.valid.sum()
     assert all(float(row["min_enc_range"]) < 330 for row in rows)
-    told = json.loads((exported / "encounters.json").read_text())
-    assert {flight["encounters"][0]["kind"] for flight in told} == {"aeroplane"}
+    reported = json.loads((exported / "encounters.json").read_text())
+    assert {flight["encounters"][0]["kind"] for flight in reported} == {"aeroplane"}
 
 
 def test_encounters_part_where_more_than_three_frames_lie_between() -> None:

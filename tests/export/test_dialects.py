@@ -1,4 +1,4 @@
-"""Every format takes both dialects: what is told is the same, but for the names of the images."""
+"""Every format takes both dialects: what is reported is the same, but for the names of the images."""
 
 import json
 import pickle

@@ -49,7 +49,7 @@ def test_a_file_that_is_there_is_replaced_whole(strict: Path, tmp_path: Path) ->
 
 
 @pytest.mark.parametrize(
-    ("error", "told"),
+    ("error", "reported"),
     [
         (
             OSError(errno.ENOSPC, "No space left on device"),
@@ -61,8 +61,8 @@ def test_a_file_that_is_there_is_replaced_whole(strict: Path, tmp_path: Path) ->
         ),
     ],
 )
-def test_a_full_disk_is_told_with_how_to_begin_anew(
-    strict: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception, told: str
+def test_a_full_disk_is_reported_with_how_to_begin_anew(
+    strict: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception, reported: str
 ) -> None:
     @contextmanager
     def full(*_: object, **__: object) -> Iterator[None]:
@@ -70,5 +70,5 @@ def test_a_full_disk_is_told_with_how_to_begin_anew(
         raise error
 
     monkeypatch.setattr("foxglove.open_mcap", full)
-    with pytest.raises(StorageError, match=told):
+    with pytest.raises(StorageError, match=reported):
         export_mcap(ExportRequest(strict, tmp_path))

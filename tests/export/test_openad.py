@@ -115,6 +115,6 @@ def test_the_truth_as_a_result_finds_everything(exported: Path, tmp_path: Path, 
     assert scores["ar_in_domain_unseen"] == 1.0
 
 
-def test_a_dataset_without_cases_is_told_so(strict: Path, tmp_path: Path) -> None:
+def test_a_dataset_without_cases_is_reported_so(strict: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="has no corner case"):
         export_openad(ExportRequest(strict, tmp_path / "out"))

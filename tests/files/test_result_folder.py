@@ -17,7 +17,7 @@ def test_a_new_folder_one_that_is_there_and_a_link_to_one_are_good(tmp_path: Pat
         check_result_folder(tmp_path / name)
 
 
-def test_what_is_no_folder_is_told_before_anything_is_written(tmp_path: Path) -> None:
+def test_what_is_no_folder_is_reported_before_anything_is_written(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("of somebody else")
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "nowhere").symlink_to("/nonexistent/x")

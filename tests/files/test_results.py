@@ -45,7 +45,7 @@ def test_a_link_that_the_user_names_is_the_users_choice(tmp_path: Path) -> None:
     assert not ResultPath.open(tmp_path / "out").is_empty()
 
 
-def test_where_no_folder_can_be_is_told(tmp_path: Path) -> None:
+def test_where_no_folder_can_be_is_reported(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"")
     with pytest.raises(InputError, match="name another place"):
         ResultPath.open(tmp_path / "file/out")

@@ -17,18 +17,18 @@ def ledger(root: Path, **states: object) -> Path:
     return folder
 
 
-@pytest.mark.parametrize(("states", "told"), [(["committed"], "1 scene is"), (["committed"] * 3, "3 scenes are")])
-def test_committed_scenes_are_told_with_both_ways_on(tmp_path: Path, states: list[str], told: str) -> None:
+@pytest.mark.parametrize(("states", "reported"), [(["committed"], "1 scene is"), (["committed"] * 3, "3 scenes are")])
+def test_committed_scenes_are_reported_with_both_ways_on(tmp_path: Path, states: list[str], reported: str) -> None:
     ledger(tmp_path, flown="flying", lost="quarantined", **{f"scene_{n}": state for n, state in enumerate(states)})
     with pytest.raises(DatasetError) as caught:
         refuse_without_tables(tmp_path)
     assert str(caught.value) == (
-        f"{tmp_path}: {told} committed but the tables are not written yet: run the same generate command again to go on, or "
+        f"{tmp_path}: {reported} committed but the tables are not written yet: run the same generate command again to go on, or "
         f"uavsim annotate {tmp_path} to write the tables of what is there"
     )
 
 
-def test_nothing_committed_is_for_the_caller_to_tell(tmp_path: Path) -> None:
+def test_nothing_committed_is_for_the_caller_to_say(tmp_path: Path) -> None:
     refuse_without_tables(tmp_path)
     folder = ledger(tmp_path, flown="flying", odd=["committed"])
     (folder / "damaged.json").write_text("{")

@@ -114,7 +114,7 @@ def test_an_error_of_the_disk_is_one_line_with_what_to_do() -> None:
     assert str(caught.value).endswith("(/data/x)")
 
 
-def test_what_does_not_continue_is_not_told_that_it_does(tmp_path: Path) -> None:
+def test_what_does_not_continue_is_not_reported_that_it_does(tmp_path: Path) -> None:
     """A file that is made anew by its command; and the file is named once."""
     path = tmp_path / "table.json"
     with pytest.raises(StorageError) as caught, whole_file(path):

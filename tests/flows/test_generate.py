@@ -161,7 +161,7 @@ def test_people_see_runs_tasks_and_artifacts(api: str, paper: Paper, tmp_path: P
 
         assert {"tiny Town10HD 2", "tiny all towns 2"} & set(named("flow_runs", "name"))
         artifacts = named("artifacts", "key")
-        # Prefect's client tells of task runs by events, which its server files away in its own time
+        # Prefect's client reports task runs by events, which its server files away in its own time
         deadline = time.monotonic() + 60
         while not {"scene_00", "scene_01"} <= set(named("task_runs", "name")):
             assert time.monotonic() < deadline, sorted(named("task_runs", "name"))

@@ -100,6 +100,6 @@ def test_yaw_there_and_back(angle):
     assert quaternion.yaw(quaternion.from_yaw(angle)) == pytest.approx(angle, abs=1e-12)
 
 
-def test_tiny_angles_are_told_exactly():
+def test_tiny_angles_are_reported_exactly():
     tiny = quaternion.from_axis_angle(np.array([0.0, 1.0, 0.0]), 1e-9)
     assert quaternion.angle_between(tiny, quaternion.IDENTITY) == pytest.approx(1e-9, rel=1e-6)

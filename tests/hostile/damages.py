@@ -1,4 +1,4 @@
-"""Datasets that mean harm: each function spoils a good one; the validator must tell it, and no reader may break."""
+"""Datasets that mean harm: each function spoils a good one; the validator must report it, and no reader may break."""
 
 from __future__ import annotations
 

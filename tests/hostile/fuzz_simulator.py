@@ -102,12 +102,12 @@ class Ports:
         Raises:
             AssertionError: the simulator ended, is too large, has a bug to report, or does not answer the other client.
         """
-        with self._connect(name) as stranger:
+        with self._connect(name) as foreign:
             try:
-                stranger.sendall(data)
-                stranger.shutdown(socket.SHUT_WR)
-                stranger.settimeout(0.05)
-                while stranger.recv(1 << 16):
+                foreign.sendall(data)
+                foreign.shutdown(socket.SHUT_WR)
+                foreign.settimeout(0.05)
+                while foreign.recv(1 << 16):
                     pass
             except OSError:
                 pass  # it was cut off, or there is no answer
@@ -126,7 +126,7 @@ class Ports:
             raise AssertionError(said[bug : bug + 2000].decode(errors="replace").replace("\n", " | "))
 
     def runs(self) -> bool:
-        """Tell whether it has not ended."""
+        """Return whether it has not ended."""
         return self.process.is_running() and self.process.status() != psutil.STATUS_ZOMBIE
 
     def close(self) -> None:

@@ -54,7 +54,7 @@ NOT_READ = {  # damages -> what need not read the damaged part, and does its wor
 }  # fmt: skip
 NOTES_CODES = {"ledger garbage": (3, 3), "ledger deep": (3, 3), "ledger of another": (3, 3), "dataset.json garbage": (3, 2),
                "dataset.json deep": (3, 2)}  # fmt: skip
-"""Exit codes of ``status`` and ``annotate``; elsewhere ``status`` tells what it can, and there is no scene to label."""
+"""Exit codes of ``status`` and ``annotate``; elsewhere ``status`` says what it can, and there is no scene to label."""
 LIMIT_S = 420.0
 
 
@@ -124,11 +124,11 @@ class Matrix:
         root, beside = folder / row.name_of_set, folder / "beside"
         shutil.copytree(self.good, root, symlinks=True)
         canaries.plant(root, beside)
-        for stranger in (
+        for foreign in (
             "predictions.json",
             "results",
         ):  # the validator reads every table that it knows; these are none
-            assert (root / "v1.0-mini" / stranger).exists()
+            assert (root / "v1.0-mini" / foreign).exists()
         if row.damage is not None:
             row.damage(root)
         if row.out is not None:
@@ -240,7 +240,7 @@ def main() -> int:
     parser.add_argument("--only", default="", help="rows whose name holds this")
     parser.add_argument("--start", type=int, default=0, help="number of the first row")
     parser.add_argument("--most", type=int, default=10_000, help="rows")
-    parser.add_argument("--all", action="store_true", help="tell rows that hold, too")
+    parser.add_argument("--all", action="store_true", help="report rows that hold, too")
     parser.add_argument("--workers", type=int, default=2)
     options = parser.parse_args()
     began, failed = time.monotonic(), 0

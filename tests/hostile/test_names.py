@@ -1,4 +1,4 @@
-"""What a crafted dataset may name: nothing outside its folder is read or written, and the validator tells it."""
+"""What a crafted dataset may name: nothing outside its folder is read or written, and the validator reports it."""
 
 import json
 import os
@@ -125,7 +125,7 @@ def test_what_a_name_leads_to_must_be_a_file_inside(crafted: Callable[..., Path]
     assert {"files.link", "files.path"} & codes.keys()
 
 
-def test_links_that_no_table_names_are_told(crafted: Callable[..., Path], tmp_path: Path) -> None:
+def test_links_that_no_table_names_are_reported(crafted: Callable[..., Path], tmp_path: Path) -> None:
     root = crafted("log", lambda rows: None)
     (tmp_path / "elsewhere").mkdir()
     (root / "depth").symlink_to(tmp_path / "elsewhere")
@@ -134,7 +134,7 @@ def test_links_that_no_table_names_are_told(crafted: Callable[..., Path], tmp_pa
     assert {f.message.split()[0] for f in findings} == {"depth", "samples/CAM_EXTRA"}
 
 
-def test_a_map_outside_is_told(crafted: Callable[..., Path]) -> None:
+def test_a_map_outside_is_reported(crafted: Callable[..., Path]) -> None:
     root = crafted("map", put(filename="../../../etc/passwd"))
     assert validate_version(root, "v1.0-mini", workers=1).counts["files.path"] == 1
 

@@ -47,7 +47,7 @@ def test_the_traceback_is_printed_for_those_who_ask(tmp_path: Path, wanted: bool
 
 
 @pytest.mark.parametrize("gone", ["uav_walkers_spawned", "uav_vehicles_asked"])
-def test_a_log_that_tells_half_is_no_end_of_the_validator(tmp_path: Path, gone: str) -> None:
+def test_a_log_that_reports_half_is_no_end_of_the_validator(tmp_path: Path, gone: str) -> None:
     root = make_dataset(tmp_path / "set", scenes=1, samples=2, sweeps=0, drones=1, size_px=(64, 36))
     table = root / "v1.0-mini/log.json"
     rows = json.loads(table.read_text())
@@ -57,7 +57,7 @@ def test_a_log_that_tells_half_is_no_end_of_the_validator(tmp_path: Path, gone: 
     assert "coverage.spawned" not in validate_version(root, "v1.0-mini", workers=1).counts
 
 
-def test_a_box_of_no_sample_that_is_not_turned_right_is_told(tmp_path: Path) -> None:
+def test_a_box_of_no_sample_that_is_not_turned_right_is_reported(tmp_path: Path) -> None:
     root = make_dataset(tmp_path / "set", scenes=1, samples=2, sweeps=0, drones=1, size_px=(64, 36))
     table = root / "v1.0-mini/sample_annotation.json"
     rows = json.loads(table.read_text())

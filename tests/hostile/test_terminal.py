@@ -130,7 +130,7 @@ def test_closed_descriptors(nasty: Path, tmp_path: Path, closed: tuple[int, ...]
     assert done.returncode == 0
 
 
-def test_a_full_device_is_told_and_a_closed_pipe_is_not(nasty: Path) -> None:
+def test_a_full_device_is_reported_and_a_closed_pipe_is_not(nasty: Path) -> None:
     with Path("/dev/full").open("w") as full:
         done = subprocess.run(
             [sys.executable, "-m", "uavsim", "status", str(nasty), "--json"],

@@ -87,14 +87,14 @@ def test_size_comes_from_the_header(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("damage", [b"", b"not an image", encode_png(np.ones((9, 9, 3), np.uint8))[:30]])
-def test_damage_is_told(damage: bytes, tmp_path: Path) -> None:
+def test_damage_is_reported(damage: bytes, tmp_path: Path) -> None:
     path = tmp_path / "broken.png"
     path.write_bytes(damage)
     with pytest.raises(DatasetError, match=r"broken\.png"):
         decode_rgb(path)
 
 
-def test_wrong_kinds_are_told(tmp_path: Path) -> None:
+def test_wrong_kinds_are_reported(tmp_path: Path) -> None:
     with pytest.raises(DatasetError, match="three channels"):
         mask_ids_and_tags(encode_png(np.zeros((2, 2), np.uint16)))
     with pytest.raises(DatasetError, match="one channel"):
@@ -110,7 +110,7 @@ def _peak_bytes() -> int:
 
 
 def test_no_memory_is_taken_for_a_chunk_that_the_file_does_not_hold() -> None:
-    """OpenCV makes room for as many bytes as a chunk tells, two thousand millions, and fills it with zeros."""
+    """OpenCV makes room for as many bytes as a chunk reports, two thousand millions, and fills it with zeros."""
     good = encode_png(red_left_blue_right(), level=1)
     before = _peak_bytes()
     for at in (8, 33, len(good) - 12):

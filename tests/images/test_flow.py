@@ -27,7 +27,7 @@ def test_flow_comes_back_to_the_bit(flow_px: np.ndarray) -> None:
 
 
 @pytest.mark.parametrize("cut", [1, 8])
-def test_a_file_cut_off_is_told(cut: int) -> None:
+def test_a_file_cut_off_is_reported(cut: int) -> None:
     with pytest.raises(DatasetError, match="not a whole"):
         decode_flow(encode_flow(np.zeros((2, 2, 2), np.float32))[:-cut])
     with pytest.raises(DatasetError, match="not a whole"):

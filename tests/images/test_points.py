@@ -29,7 +29,7 @@ def test_an_empty_turn_is_an_empty_file() -> None:
     assert points.decode_owners(b"").shape == (0, 2)
 
 
-def test_half_a_point_is_told() -> None:
+def test_half_a_point_is_reported() -> None:
     with pytest.raises(DatasetError, match="no whole number of points"):
         points.decode_points(b"\0" * 21)
 

@@ -33,6 +33,6 @@ def test_text_is_cocos() -> None:
     assert encode_rle(np.zeros((10, 10), bool))["counts"] == "T3"
 
 
-def test_runs_that_do_not_fill_the_image_are_told() -> None:
+def test_runs_that_do_not_fill_the_image_are_reported() -> None:
     with pytest.raises(DatasetError, match="runs of"):
         decode_rle({"size": [2, 2], "counts": "12"})

@@ -7,7 +7,7 @@ from uavsim.images.shading import shaded_shares
 ROAD, BUILDING = 1, 3
 
 
-def test_ground_in_shadow_is_told_from_ground_in_the_sun() -> None:
+def test_ground_in_shadow_is_distinguished_from_ground_in_the_sun() -> None:
     luminance = np.full((80, 120), 160, np.uint8)
     luminance[:, 80:] = 70  # a shadow over the right third
     tags = np.full((80, 120), ROAD, np.uint8)

@@ -24,7 +24,7 @@ def test_every_part_can_be_imported(name: str) -> None:
         part.load()
 
 
-def test_kinds_are_told_apart_and_strangers_refused() -> None:
+def test_kinds_are_distinguished_and_foreign_ones_refused() -> None:
     kinds = [kind.name for name in INGREDIENTS.builtin for kind in INGREDIENTS.pick(name).kinds]
     assert len(set(kinds)) == len(kinds)
     assert actor_kind("walker").origin_at_middle

@@ -59,20 +59,20 @@ def test_samples_sum_their_images_up(out: Path) -> None:
         assert sample["images_that_ask"] == sum(row["collaboration"]["when"] for row in own)
         assert sum(map(sum, sample["asked"])) == sum(len(row["collaboration"]["who"]) for row in own)
         assert sample["seen_by_swarm"] <= sample["objects"]
-    told = json.loads((out / SUMMARY_FILE).read_text())
-    assert told["images"] == len(images) == sum(told["quality"].values())
-    assert told["thresholds"] == json.loads(THRESHOLDS.model_dump_json())
+    reported = json.loads((out / SUMMARY_FILE).read_text())
+    assert reported["images"] == len(images) == sum(reported["quality"].values())
+    assert reported["thresholds"] == json.loads(THRESHOLDS.model_dump_json())
 
 
 def test_values_beside_the_labels_are_those_of_their_own_command(labelled_set: Path, out: Path, tmp_path: Path) -> None:
     data = uavsim.open(labelled_set)
     alone = write_values(data, tmp_path / "alone", THRESHOLDS)
-    told = write_events(data, tmp_path / "labels", THRESHOLDS, collaboration=tmp_path / "values", workers=2)
+    reported = write_events(data, tmp_path / "labels", THRESHOLDS, collaboration=tmp_path / "values", workers=2)
     for name in (IMAGE_FILE, SAMPLE_FILE):
         assert (tmp_path / "labels" / name).read_bytes() == (out / name).read_bytes()
     assert (tmp_path / "values" / VALUES_FILE).read_bytes() == (tmp_path / "alone" / VALUES_FILE).read_bytes()
     written = json.loads((tmp_path / "values" / VALUES_SUMMARY_FILE).read_text())
-    assert written == told["collaboration"]
+    assert written == reported["collaboration"]
     assert written | {"seconds": 0} == alone | {"seconds": 0}
 
 
@@ -105,7 +105,7 @@ def test_an_image_that_is_gone_is_lost(labelled_set: Path, tmp_path: Path) -> No
     assert row["collaboration"]["why"] == ["image_loss"]
 
 
-def test_a_dataset_of_others_is_refused_and_ours_is_told_what_to_do(labelled_set: Path, tmp_path: Path) -> None:
+def test_a_dataset_of_others_is_refused_and_ours_is_reported_what_to_do(labelled_set: Path, tmp_path: Path) -> None:
     root = tmp_path / "data"
     shutil.copytree(labelled_set, root)
     (root / "v1.0-mini/visibility_detail.json").write_text("[]")
@@ -122,8 +122,8 @@ def test_boxes_that_no_image_shows_are_no_fault_of_the_table(labelled_set: Path,
     table = root / "v1.0-mini/visibility_detail.json"
     rows = json.loads(table.read_text())
     table.write_text(json.dumps([row | {"views": [], "seen_by": []} for row in rows]))
-    told = write_events(uavsim.open(root), tmp_path / "out", THRESHOLDS)
-    assert (told["objects_in_images"], told["perception_issues"]) == (0, 0)
+    reported = write_events(uavsim.open(root), tmp_path / "out", THRESHOLDS)
+    assert (reported["objects_in_images"], reported["perception_issues"]) == (0, 0)
 
 
 def test_a_view_without_a_key_is_one_line_that_names_the_sample(labelled_set: Path, tmp_path: Path) -> None:
@@ -167,11 +167,11 @@ def test_a_twin_names_the_occluder_and_proves_it(labelled_set: Path, tmp_path: P
         read_twins(twins)
     (twins / "twin.json").write_bytes(to_json_bytes([]))
     (twins / "occlusion_cause.json").write_bytes(to_json_bytes([cause, cause | {"twin": "other", "proven": False}]))
-    told = EventThresholds.model_validate({"objects": {"occluded_share": 0.0, "least_amodal_px": 1}})
+    reported = EventThresholds.model_validate({"objects": {"occluded_share": 0.0, "least_amodal_px": 1}})
     data = tmp_path / "data"
     shutil.copytree(labelled_set, data)
     _occlude(data / "v1.0-mini/visibility_detail.json", boxes.tokens[row])
-    write_events(uavsim.open(data), tmp_path / "out", told, twins=read_twins(twins))
+    write_events(uavsim.open(data), tmp_path / "out", reported, twins=read_twins(twins))
     found = lines(tmp_path / "out" / IMAGE_FILE)[0]
     (issue,) = [i for i in found["perception_issues"] if i["sample_annotation_token"] == boxes.tokens[row]]
     assert issue["occluded_by"]["instance_token"] == boxes.instance_tokens[row - 1]

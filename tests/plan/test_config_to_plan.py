@@ -1,4 +1,4 @@
-"""What a rig asks for, and a dataset cannot give, is told before anything flies."""
+"""What a rig asks for, and a dataset cannot give, is reported before anything flies."""
 
 from __future__ import annotations
 

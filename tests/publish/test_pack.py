@@ -143,7 +143,7 @@ def test_a_certificate_in_a_card_comes_back(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("broken", ["parquet", "shards"])
-def test_a_full_disk_is_told_with_how_to_begin_anew(
+def test_a_full_disk_is_reported_with_how_to_begin_anew(
     strict: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, broken: str
 ) -> None:
     """A pack is not continued: its folder must be empty."""
@@ -163,6 +163,6 @@ def test_a_full_disk_is_told_with_how_to_begin_anew(
 
         monkeypatch.setattr(tarfile.TarFile, "close", full_too)
     out = tmp_path / "pack"
-    told = f"the disk is full; free space and remove {out} and run the same command again"
-    with pytest.raises(StorageError, match=f"cannot write .*{re.escape(told)}$"):
+    reported = f"the disk is full; free space and remove {out} and run the same command again"
+    with pytest.raises(StorageError, match=f"cannot write .*{re.escape(reported)}$"):
         publish(uavsim.open(strict), out, PublishRequest())

@@ -18,7 +18,7 @@ def facts(**more: object) -> Facts:
     return Facts("tiny", "v1.0-mini", **(known | more))  # type: ignore[arg-type]
 
 
-def test_masks_and_degraded_images_are_told_where_they_are() -> None:
+def test_masks_and_degraded_images_are_reported_where_they_are() -> None:
     said = statements(facts(masks=40, degraded=12), None)
     assert "40 instance masks" in said.description
     assert "12 images are there once more, degraded on purpose" in said.limitations
@@ -27,7 +27,7 @@ def test_masks_and_degraded_images_are_told_where_they_are() -> None:
     assert "Sensor noise is not there" in said.limitations
 
 
-def test_the_run_is_told_by_its_certificate() -> None:
+def test_the_run_is_reported_by_its_certificate() -> None:
     run, labels = statements(facts(), RUN).generated_by
     assert "seed 7" in run[1]
     assert "carla 0.9.16" in run[1]

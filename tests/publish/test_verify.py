@@ -92,10 +92,10 @@ def _swap_images_and_list_them(pack: Path) -> None:
 
 
 def _swap_images_and_forge_all_lists(pack: Path) -> None:
-    """Rewrite the card, too: only the hash that the publisher tells elsewhere finds that."""
+    """Rewrite the card, too: only the hash that the publisher reports elsewhere finds that."""
     _swap_images_and_list_them(pack)
-    told = hashlib.sha256("".join(line for line in sums(pack) if "README" not in line).encode()).hexdigest()
-    card = re.sub(r"`sha256:[0-9a-f]{64}`", f"`sha256:{told}`", (pack / "README.md").read_text())
+    reported = hashlib.sha256("".join(line for line in sums(pack) if "README" not in line).encode()).hexdigest()
+    card = re.sub(r"`sha256:[0-9a-f]{64}`", f"`sha256:{reported}`", (pack / "README.md").read_text())
     (pack / "README.md").write_text(card)
     own = hashlib.sha256(card.encode()).hexdigest()
     (pack / "SHA256SUMS").write_text(
@@ -119,13 +119,13 @@ FORGERIES: list[tuple[Callable[[Path], None], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("forge", "told"), FORGERIES, ids=[forge.__name__ for forge, _ in FORGERIES])
-def test_no_part_can_be_changed(pack: Path, forge: Callable[[Path], None], told: str) -> None:
-    files, told_sha256 = verify(pack)
-    assert (files, told_sha256) == (7, hashlib.sha256((pack / "SHA256SUMS").read_bytes()).hexdigest())
+@pytest.mark.parametrize(("forge", "reported"), FORGERIES, ids=[forge.__name__ for forge, _ in FORGERIES])
+def test_no_part_can_be_changed(pack: Path, forge: Callable[[Path], None], reported: str) -> None:
+    files, reported_sha256 = verify(pack)
+    assert (files, reported_sha256) == (7, hashlib.sha256((pack / "SHA256SUMS").read_bytes()).hexdigest())
     forge(pack)
-    with pytest.raises(DatasetError, match=told):
-        verify(pack, sums_sha256=told_sha256 if forge is _swap_images_and_forge_all_lists else None)
+    with pytest.raises(DatasetError, match=reported):
+        verify(pack, sums_sha256=reported_sha256 if forge is _swap_images_and_forge_all_lists else None)
 
 
 def test_what_tools_that_download_leave_is_no_part_of_it(pack: Path) -> None:

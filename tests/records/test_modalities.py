@@ -23,7 +23,7 @@ PNG = ImageFormat()
 BUILT_IN = modalities()
 
 
-def test_names_folders_and_files_are_told_apart() -> None:
+def test_names_folders_and_files_are_distinguished() -> None:
     table = modalities()
     assert all(name == m.name for name, m in table.items())
     folders = [m.folder for m in table.values() if m.folder]
@@ -71,7 +71,7 @@ def test_the_images_format_decides_for_rgb_only() -> None:
     assert modality("rgb").encode(np.zeros((4, 4, 4), np.uint8), jpeg).startswith(b"\xff\xd8")
 
 
-def test_a_misspelt_sensor_is_told() -> None:
+def test_a_misspelt_sensor_is_reported() -> None:
     with pytest.raises(UnknownNameError, match="unknown sensor 'deph'; did you mean 'depth'"):
         modality("deph")
 

@@ -1,4 +1,4 @@
-"""A simulator that renders nothing is told by its first images."""
+"""A simulator that renders nothing is reported by its first images."""
 
 from pathlib import Path
 

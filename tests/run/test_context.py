@@ -32,7 +32,7 @@ def at_port(request: Request, port: int) -> Request:
         (rpc_ports.rpc(version=[[1, "0.10.0"]]), r"is CARLA 0\.10\.0, the client speaks 0\.9\.16"),
     ],
 )
-def test_a_stranger_at_the_port_is_refused_before_anything_starts(
+def test_a_foreign_one_at_the_port_is_refused_before_anything_starts(
     paper: Paper, serve: rpc_ports.Serve, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(*_: object, **__: object) -> None:

@@ -58,4 +58,4 @@ def test_a_run_that_ends_waits_for_nobody(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(contexts, "is_held", held)
     done = rounds(run, {"a": ["committed"], "b": ["elsewhere"]})
     assert [outcome.state for outcome in done] == ["committed", "skipped"]
-    assert run.waited == 2  # the second time it is told that the run is over
+    assert run.waited == 2  # the second time it is reported that the run is over

@@ -30,13 +30,13 @@ def test_one_town_one_simulator_worked_out_on_paper(paper: Paper) -> None:
     assert job.samples == 2
     probe = Measured(10.0, 8.0, {"Town10HD": TownProbe((FIRST,), (LATER,))}, FinishProbe(3.0, 0.1), 5e6, 1e6, 60.0)
 
-    told = predicted(job, job.scenes, probe, simulators=1)
+    reported = predicted(job, job.scenes, probe, simulators=1)
 
     # a sample 2 s; beside the samples 12 - 8 = 4 s of a later scene, 31 - 8 = 23 s of the first
     flying_s = 10 + (23 - 4) + 10 * (2 * 2 + 4) + 2 * 0.5
-    assert told.seconds == pytest.approx(flying_s + 3 + 20 * 0.1)
-    assert told.simulator_s == pytest.approx(flying_s)
-    assert told.size_bytes == pytest.approx(1e6 + 20 * 5e6)
+    assert reported.seconds == pytest.approx(flying_s + 3 + 20 * 0.1)
+    assert reported.simulator_s == pytest.approx(flying_s)
+    assert reported.size_bytes == pytest.approx(1e6 + 20 * 5e6)
 
 
 def test_simulators_side_by_side_share_the_scenes(paper: Paper) -> None:
@@ -45,10 +45,10 @@ def test_simulators_side_by_side_share_the_scenes(paper: Paper) -> None:
         10.0, 8.0, {"Town10HD": TownProbe((FIRST, FIRST), (LATER, LATER))}, FinishProbe(0.0, 0.0), 0.0, 0.0, 0.0
     )
 
-    told = predicted(job, job.scenes, probe, simulators=4)
+    reported = predicted(job, job.scenes, probe, simulators=4)
 
-    assert told.seconds == pytest.approx(10 + 19 + 3 * (2 * 2 + 4) + 2 * 0.5)  # nine scenes by four: three rounds
-    assert told.simulator_s == pytest.approx(4 * told.seconds)
+    assert reported.seconds == pytest.approx(10 + 19 + 3 * (2 * 2 + 4) + 2 * 0.5)  # nine scenes by four: three rounds
+    assert reported.simulator_s == pytest.approx(4 * reported.seconds)
 
 
 def test_a_run_is_not_over_before_prefects_server_answers(paper: Paper) -> None:
@@ -73,14 +73,14 @@ def scenes_are_drawn(monkeypatch: pytest.MonkeyPatch, *, count: int) -> list[Req
 
 def test_a_short_run_is_measured_and_leaves_nothing(paper: Paper, tmp_path: Path, monkeypatch) -> None:
     asked = scenes_are_drawn(monkeypatch, count=6)
-    told = forecast_of(paper(), console=QUIET)
-    assert told.scenes == 6
-    assert told.simulators == 1
-    assert told.seconds > 0
-    assert told.size_bytes > 0
+    reported = forecast_of(paper(), console=QUIET)
+    assert reported.scenes == 6
+    assert reported.simulators == 1
+    assert reported.seconds > 0
+    assert reported.size_bytes > 0
     assert not (tmp_path / "out").exists()
     assert asked[-1].samples == 4
-    assert json.loads(json.dumps(told.as_json()))["scenes"] == 6
+    assert json.loads(json.dumps(reported.as_json()))["scenes"] == 6
 
 
 def test_no_server_is_started_for_a_forecast_of_a_run_that_starts_none(
@@ -93,7 +93,7 @@ def test_no_server_is_started_for_a_forecast_of_a_run_that_starts_none(
     monkeypatch.setattr("uavsim.run.forecast.server.configured_api_url", lambda: None)
     scenes_are_drawn(monkeypatch, count=1)
     measured: list[Measured] = []
-    monkeypatch.setattr(forecast, "predicted", lambda job, waiting, told, **_: measured.append(told))
+    monkeypatch.setattr(forecast, "predicted", lambda job, waiting, reported, **_: measured.append(reported))
     forecast_of(on_its_own_simulator(paper(scenes="1")), console=QUIET)
     assert measured[0].prefect_s == 0.0
 

@@ -135,11 +135,11 @@ def test_a_scene_whose_plan_is_another_one_now_is_said_to_be_replaced(flown: tup
     request, _ = flown
     out = LocalOutput(Path(request.out or ""))
     write_entry(out, LedgerEntry("scene_0001", "committed", index=1, town="Town10HD", plan_sha256="of another version"))
-    told = intent_of(request)
-    assert (told.kept, told.replaced, told.to_fly) == (("scene_0000",), ("scene_0001",), ("scene_0001",))
+    reported = intent_of(request)
+    assert (reported.kept, reported.replaced, reported.to_fly) == (("scene_0000",), ("scene_0001",), ("scene_0001",))
 
 
-def test_another_dataset_is_told_by_what_differs(flown: tuple[Request, Path]) -> None:
+def test_another_dataset_is_reported_by_what_differs(flown: tuple[Request, Path]) -> None:
     request, _ = flown
     with pytest.raises(InputError, match=r"holds another dataset .* samples: 2 there, 3 now"):
         prepared(request.model_copy(update={"samples": 3}))

@@ -162,7 +162,7 @@ def test_a_corner_case_is_not_hidden(tmp_path: Path) -> None:
         ({"topology": "merged", "sensors": "+optical_flow"}, "merged cannot give"),
     ],
 )
-def test_what_is_not_there_is_told_in_one_line(recorded: Path, words: dict[str, Any], says: str) -> None:
+def test_what_is_not_there_is_reported_in_one_line(recorded: Path, words: dict[str, Any], says: str) -> None:
     with pytest.raises(InputError, match=says) as caught:
         resolve(ask(recorded, **words))
     assert "\n" not in str(caught.value)
@@ -191,9 +191,9 @@ def test_recordings_that_cannot_be_shown_again_are_refused(tmp_path: Path) -> No
 def test_the_command_line_says_what_it_would_do_and_refuses_with_2(recorded: Path) -> None:
     out = str(recorded.parent / "again")
     words = ["replay", str(recorded), "--out", out, "--weather", "hard_rain", "--dry-run", "--json"]
-    told = CliRunner().invoke(build_app("replay"), words)
-    assert told.exit_code == 0, told.output
-    intent = json.loads(told.stdout)
+    reported = CliRunner().invoke(build_app("replay"), words)
+    assert reported.exit_code == 0, reported.output
+    intent = json.loads(reported.stdout)
     assert intent["scenes"] == {"Town10HD": ["scene_0000"]}
     assert not Path(out).exists()
     wrong = CliRunner().invoke(build_app("replay"), ["replay", str(recorded), "--out", out, "--hide", "buss"])

@@ -75,7 +75,7 @@ def test_storage_failure_ends_the_run_and_the_next_one_continues(paper: Paper) -
     assert run(paper()).committed == ("scene_00", "scene_01", "scene_02")
 
 
-def test_a_mistake_of_ours_in_one_scene_is_told_with_it(
+def test_a_mistake_of_ours_in_one_scene_is_reported_with_it(
     paper: Paper, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def mistaken(recording: Recording) -> object:
@@ -174,8 +174,8 @@ def test_which_runs_are_short(kinds: tuple[str, ...], scenes: int, short: bool) 
 
 
 def test_scenes_that_are_committed_do_not_count(paper: Paper) -> None:
-    def short_with(**wish: object) -> bool:
-        return is_short(prepared(on_its_own_simulator(paper(scenes="4", **wish))))
+    def short_with(**spec: object) -> bool:
+        return is_short(prepared(on_its_own_simulator(paper(scenes="4", **spec))))
 
     assert not short_with()
     run_all(paper(scenes="1"))

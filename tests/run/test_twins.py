@@ -69,10 +69,10 @@ def test_without_words_it_is_the_datasets_yaml_that_says(recorded: Path, monkeyp
     with pytest.raises(InputError, match="names no twins"):
         asked_twins(recorded, weather=(), without=(), occluders=False)
     kept = recorded / ".uavsim/configuration.json"
-    told = json.loads(kept.read_text())
-    name, text = told["files"]["dataset:smoke"]
-    told["files"]["dataset:smoke"] = [name, text + "\ntwins: {weather: [night, clear_noon], without: [bus]}\n"]
-    kept.write_text(json.dumps(told))
+    reported = json.loads(kept.read_text())
+    name, text = reported["files"]["dataset:smoke"]
+    reported["files"]["dataset:smoke"] = [name, text + "\ntwins: {weather: [night, clear_noon], without: [bus]}\n"]
+    kept.write_text(json.dumps(reported))
     asked = asked_twins(recorded, weather=(), without=(), occluders=False)
     assert [twin.name for twin in asked] == ["weather-night", "weather-clear_noon", "without-bus"]
     assert Twins().occluders is False

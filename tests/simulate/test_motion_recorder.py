@@ -51,7 +51,7 @@ def test_keyframes_are_the_ticks_with_images() -> None:
     assert motion.step.tolist() == [0, 10]
 
 
-def test_a_world_that_tells_no_motion_gives_none() -> None:
+def test_a_world_that_reports_no_motion_gives_none() -> None:
     recorder = MotionRecorder(PLAN)
     recorder.add(0, None, [DRONE])
     assert recorder.motion() is None

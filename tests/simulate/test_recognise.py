@@ -1,4 +1,4 @@
-"""Strangers at the simulators' ports: each is named in one line, within seconds, and the page quotes that line."""
+"""Foreign servers at the simulators' ports: each is named in one line, within seconds, and the page quotes that line."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ CARLA_15 = rpc(version=[[1, "0.9.15"]])
 CARLA_16 = rpc(version=[[1, "0.9.16"]])
 AIRSIM = rpc(getServerVersion=1)
 COSYS = rpc(getServerVersion=4)
-STRANGERS: list[tuple[Wanted, Serve, str]] = [
+FOREIGN: list[tuple[Wanted, Serve, str]] = [
     ("carla", AIRSIM, "airsim"),
     ("carla", COSYS, "cosys"),
     ("airsim", CARLA_16, "carla"),
@@ -69,8 +69,8 @@ STRANGERS: list[tuple[Wanted, Serve, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("wanted", "serve", "kind"), STRANGERS)
-def test_a_stranger_is_named_in_a_line_of_the_page(wanted: Wanted, serve: Serve, kind: str) -> None:
+@pytest.mark.parametrize(("wanted", "serve", "kind"), FOREIGN)
+def test_a_foreign_one_is_named_in_a_line_of_the_page(wanted: Wanted, serve: Serve, kind: str) -> None:
     with listening(serve) as where:
         began = time.monotonic()
         assert recognise(where, expected=wanted).kind == kind

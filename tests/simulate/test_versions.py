@@ -26,6 +26,6 @@ def test_another_server_is_named_with_what_it_lacks(version: str, words: str) ->
         refuse_other_server(version, where="127.0.0.1:2000")
 
 
-def test_another_client_is_told_how_to_get_the_right_one() -> None:
+def test_another_client_is_informed_how_to_get_the_right_one() -> None:
     with pytest.raises(SimulatorError, match=r"/opt/x/python -m pip install carla==0\.9\.16"):
         refuse_other_client("0.9.15", python="/opt/x/python")

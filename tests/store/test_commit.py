@@ -41,9 +41,9 @@ def interrupt(output: LocalOutput, scene: str) -> list[str]:
 def test_images_that_a_user_put_among_ours_stay(output: LocalOutput) -> None:
     commit(output, "scene_00")
     for root in ("samples", "sweeps", "masks", "depth", "lidar", "degraded"):
-        stranger = output.root / root / "CAM_FRONT" / "n015-2018__CAM_FRONT__1533151603512404.jpg"
-        stranger.parent.mkdir(parents=True, exist_ok=True)
-        stranger.write_bytes(b"of nuScenes")
+        foreign = output.root / root / "CAM_FRONT" / "n015-2018__CAM_FRONT__1533151603512404.jpg"
+        foreign.parent.mkdir(parents=True, exist_ok=True)
+        foreign.write_bytes(b"of nuScenes")
     before = everything(output.root)
     assert sweep_orphans(output) == []
     assert {k: v for k, v in everything(output.root).items() if k != ".uavsim/locks"} == {
@@ -93,13 +93,13 @@ def copied(root: Path) -> None:
 def test_a_deleted_entry_is_enough_to_fly_the_scene_again_in_a_copied_folder(output: LocalOutput) -> None:
     commit(output, "scene_00")
     done = commit(output, "scene_01")
-    stranger = output.root / "samples/CAMERA_FRONT_id_0/scene_01__CAMERA_FRONT_id_0__9.png"
-    stranger.write_bytes(b"scene_019")
+    foreign = output.root / "samples/CAMERA_FRONT_id_0/scene_01__CAMERA_FRONT_id_0__9.png"
+    foreign.write_bytes(b"scene_019")
     copied(output.root)
     before = everything(output.root)
     (output.root / ".uavsim/ledger/scene_01.json").unlink()
     sweep_orphans(output)
-    assert stranger.read_bytes() == b"scene_019"
+    assert foreign.read_bytes() == b"scene_019"
     assert commit(output, "scene_01") == done
     assert everything(output.root) == before | {
         name: everything(output.root)[name] for name in (".uavsim/locks", ".uavsim/manifests/scene_01~0.json")
@@ -146,16 +146,16 @@ def test_a_file_of_an_interrupted_scene_that_was_touched_stays(output: LocalOutp
 
 def test_a_file_in_the_way_is_not_replaced(output: LocalOutput) -> None:
     folder, moves = stage(output, "scene_00")
-    stranger = output.root / moves["1.png"]
-    stranger.parent.mkdir(parents=True)
-    stranger.write_bytes(b"theirs")
+    foreign = output.root / moves["1.png"]
+    foreign.parent.mkdir(parents=True)
+    foreign.write_bytes(b"theirs")
     entry = LedgerEntry("scene_00", "flying")
-    with pytest.raises(StorageError, match=r"1\.png is there and nothing tells that it is ours") as caught:
+    with pytest.raises(StorageError, match=r"1\.png is there and nothing says that it is ours") as caught:
         commit_scene(output, entry, folder=folder, moves=moves, log="log.msgpack", fragment=b"x")
     assert "\n" not in str(caught.value)
     output.drop_staged(folder)
     sweep_orphans(output)
-    assert stranger.read_bytes() == b"theirs"
+    assert foreign.read_bytes() == b"theirs"
     assert not (output.root / moves["0.png"]).exists()
 
 
@@ -188,8 +188,8 @@ def test_a_crafted_manifest_removes_nothing(output: LocalOutput, tmp_path: Path,
     commit(output, "scene_00")
     (output.root / "thesis.tex").write_text("x")
     found = (tmp_path / "thesis.tex").lstat()
-    told = {"files": {key: [found.st_size, found.st_mtime_ns]}}
-    (output.root / ".uavsim/manifests/scene_01~0.json").write_text(json.dumps(told))
+    reported = {"files": {key: [found.st_size, found.st_mtime_ns]}}
+    (output.root / ".uavsim/manifests/scene_01~0.json").write_text(json.dumps(reported))
     before = everything(tmp_path)
     with pytest.raises(StorageError, match="which no file of scene scene_01 is called"):
         sweep_orphans(output)

@@ -206,7 +206,7 @@ def test_scene_names_cannot_leave_the_folder(output: LocalOutput, name: str) -> 
         write_entry(output, LedgerEntry(name, "flying"))
 
 
-def test_a_broken_ledger_entry_is_told(output: LocalOutput) -> None:
+def test_a_broken_ledger_entry_is_reported(output: LocalOutput) -> None:
     output.replace(".uavsim/ledger/scene_00.json", b"{")
     with pytest.raises(StorageError, match="delete it"):
         read_ledger(output)

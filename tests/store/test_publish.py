@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from uavsim.files.own_folder import OwnFolder
-from uavsim.store.publish import publish_tables, return_strangers
+from uavsim.store.publish import publish_tables, return_foreign_files
 
 VERSION = "v1.0-mini"
 STEPS = ("rename", "exchange", "link", "make_folder", "look_alike", "drop_second_name", "remove_empty")
@@ -105,7 +105,7 @@ def test_a_run_that_is_killed_at_any_step_is_mended_by_the_next(
         at_each_step(patch, die)
         publish_tables(own, "staged", versions=[VERSION])
     assert seen(own.root / VERSION) == before
-    return_strangers(own, "staged")
+    return_foreign_files(own, "staged")
     assert seen(own.root / VERSION) == before
     assert seen(own.root / "staged" / VERSION) == {}
 

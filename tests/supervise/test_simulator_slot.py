@@ -190,16 +190,16 @@ class _SlowToEnd(SimulatorSlot):
 
     def __init__(self, *, name: str, tidying_s: float, tmp_path: Path) -> None:
         super().__init__(SimulatorConfig(), run=RUN, topology="carla", name=name, logs=tmp_path, home=tmp_path)
-        self.waits, self.told_to_end, self.tidying_s = threading.Event(), threading.Event(), tidying_s
+        self.waits, self.asked_to_end, self.tidying_s = threading.Event(), threading.Event(), tidying_s
 
     def ready(self) -> ClientReady:
         self.waits.set()
-        assert self.told_to_end.wait(60)
+        assert self.asked_to_end.wait(60)
         threading.Event().wait(self.tidying_s)
         raise UavsimError("ended before it was up")
 
     def close(self) -> None:
-        self.told_to_end.set()
+        self.asked_to_end.set()
 
 
 def test_an_interrupt_waits_for_the_slot_that_ends_last(tmp_path: Path) -> None:

@@ -90,7 +90,7 @@ def split_with_a_name_that_leads_out(disk: Disk) -> None:
 
 
 @defect("files.format", channel=LEFT)
-def format_told_wrongly(disk: Disk) -> None:
+def format_reported_wrongly(disk: Disk) -> None:
     token = disk.data_token(LEFT)
     with disk.rows("sample_data") as images:
         next(i for i in images if i["token"] == token)["fileformat"] = "jpg"

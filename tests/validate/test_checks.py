@@ -1,4 +1,4 @@
-"""The list of checks is whole: every code is told in the docs and proved by a planted defect."""
+"""The list of checks is whole: every code is reported in the docs and proved by a planted defect."""
 
 import re
 from pathlib import Path
@@ -15,7 +15,7 @@ DOCS = Path(__file__).parents[2] / "docs"
 TABLE, PAGE = DOCS / "validation-checks.md", DOCS / "validation.md"
 
 
-def told_codes() -> set[str]:
+def reported_codes() -> set[str]:
     """Return the codes of the page's table: ``group.code``, ``.code`` of the group before, ``group.*`` for all of it."""
     codes: set[str] = set()
     group = ""
@@ -28,8 +28,8 @@ def told_codes() -> set[str]:
     return codes
 
 
-def test_the_page_tells_every_code_and_no_other() -> None:
-    assert told_codes() == set(CODES)
+def test_the_page_reports_every_code_and_no_other() -> None:
+    assert reported_codes() == set(CODES)
 
 
 def test_every_code_is_planted() -> None:
@@ -39,8 +39,8 @@ def test_every_code_is_planted() -> None:
 
 
 def test_the_page_counts_the_defects() -> None:
-    (told,) = re.findall(r"lists (\d+) defects", PAGE.read_text(encoding="utf-8"))
-    assert int(told) == len(DEFECTS)
+    (reported,) = re.findall(r"lists (\d+) defects", PAGE.read_text(encoding="utf-8"))
+    assert int(reported) == len(DEFECTS)
 
 
 def test_names_are_unique_and_rules_are_sentences() -> None:

@@ -1,4 +1,4 @@
-"""What a hostile dataset names: nothing outside its folder is opened, an audit hook shows it; and the validator tells it."""
+"""What a hostile dataset names: nothing outside its folder is opened, an audit hook shows it; and the validator reports it."""
 
 from __future__ import annotations
 
@@ -230,7 +230,7 @@ def test_a_table_is_not_opened_outside(name: str, attack: str, root: Path) -> No
 
 
 @pytest.mark.parametrize("folder", [*file_roots(), "maps", VERSION])
-def test_a_linked_folder_is_told_and_not_listed(folder: str, root: Path) -> None:
+def test_a_linked_folder_is_reported_and_not_listed(folder: str, root: Path) -> None:
     target = root.parent / "elsewhere" / "folder"
     if (root / folder).exists():
         shutil.move(root / folder, target)

@@ -27,7 +27,7 @@ def write(path: Path, *, then: Exception | None = None) -> None:
             raise then
 
 
-def test_a_full_disk_stops_no_writer_and_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_stops_no_writer_and_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     full = Path("/dev/full").open("wb")  # noqa: SIM115 - whoever takes it closes it
     monkeypatch.setattr(whole, "begin_temp", lambda folder, name: ("temp", full))
     with pytest.raises(StorageError, match=r"a\.rrd: the disk is full; free space and run the same command again$"):

@@ -1,4 +1,4 @@
-"""The web page: its address is told when it can be opened, and a port that is taken is told before anything starts."""
+"""The web page: its address is reported when it can be opened, and a port that is taken is reported before anything starts."""
 
 from __future__ import annotations
 
@@ -25,27 +25,27 @@ def free_ports() -> tuple[int, int]:
         return one.getsockname()[1], other.getsockname()[1]
 
 
-def test_the_address_is_told_when_both_ports_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_address_is_reported_when_both_ports_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     data, page = free_ports()
     monkeypatch.setattr(viewer, "viewer_command", lambda *_, **__: [sys.executable, "-c", SERVES, str(data), str(page)])
-    told: list[bool] = []
+    reported: list[bool] = []
 
     def listening() -> None:
         with socket.create_connection(("127.0.0.1", page), timeout=5):
-            told.append(True)
+            reported.append(True)
 
     viewer.serve_recording(Path("a.rrd"), port=data, web_port=page, listening=listening)
-    assert told == [True]
+    assert reported == [True]
 
 
-def test_a_server_that_fails_is_told_and_no_address(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_server_that_fails_is_reported_and_no_address(monkeypatch: pytest.MonkeyPatch) -> None:
     data, page = free_ports()
     monkeypatch.setattr(viewer, "viewer_command", lambda *_, **__: [sys.executable, "-c", "raise SystemExit(7)"])
     with pytest.raises(SystemFailure, match="ended with 7"):
-        viewer.serve_recording(Path("a.rrd"), port=data, web_port=page, listening=lambda: pytest.fail("told"))
+        viewer.serve_recording(Path("a.rrd"), port=data, web_port=page, listening=lambda: pytest.fail("reported"))
 
 
-def test_a_port_that_is_taken_is_told_before_anything_starts(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_port_that_is_taken_is_reported_before_anything_starts(monkeypatch: pytest.MonkeyPatch) -> None:
     _, page = free_ports()
     monkeypatch.setattr(viewer, "_run", lambda *_, **__: pytest.fail("started"))
     with socket.create_server(("127.0.0.1", 0)) as taken:

@@ -245,12 +245,12 @@ def _numbered(texts: list[bytes], count: int, splits: Iterator[str]) -> Iterator
 
 def rows() -> Iterator[Row]:
     """Assemble synthetic scenes as large as UAV3D's: 20 samples, 500 images, 3,300 boxes each."""
-    told = {}
+    reported = {}
     for scenes in SCENES:
         with tempfile.TemporaryDirectory(dir=os.environ.get("UAVSIM_BENCH_FOLDER")) as folder:
-            told[scenes] = in_own_process("assemble_many", folder, str(scenes))
+            reported[scenes] = in_own_process("assemble_many", folder, str(scenes))
             shutil.rmtree(Path(folder) / "v1.0-trainval", ignore_errors=True)
-    few, many = (told[scenes] for scenes in SCENES)
+    few, many = (reported[scenes] for scenes in SCENES)
     how = "scenes of 20 samples, 500 images and 3,300 boxes assembled by streaming from packed fragments"
     yield Row("assemble_1000_scenes_s", many["wall_s"], "s", f"1,000 {how}, {many['gigabytes']:.1f} GB of tables")
     yield Row("assemble_1000_scenes_cpu_s", many["cpu_s"], "s", f"1,000 {how}")

@@ -39,7 +39,7 @@ class Busy:
 
 
 def busy(pauses: Sequence[tuple[float, float]], *, captures: int, images: int, latency_s: float) -> Busy:
-    """Tell how busy the card was; what it did before the last ``captures`` captures is warming up, and left out.
+    """Return how busy the card was; what it did before the last ``captures`` captures is warming up, and left out.
 
     Args:
         pauses: begin and end of its work on each image.
@@ -79,17 +79,21 @@ def rows() -> Iterator[Row]:
     for kind in FORMATS:
         for latency_ms in LATENCIES_MS:
             with tempfile.TemporaryDirectory() as folder:
-                told = _flown(Path(folder), kind, latency_ms)
+                reported = _flown(Path(folder), kind, latency_ms)
             how = (
                 f"uavsim generate, 1 scene of the mini split, {CAPTURES} captures of {IMAGES} images, {kind}, --render flat, "
                 f"--render-latency {latency_ms}: images x latency"
             )
             name = f"busy_{kind}_{latency_ms}ms"
-            yield Row(name, told.whole, "share", f"{how} / first image's begin to last image's end; warm-up left out")
             yield Row(
-                f"{name}_steady", told.steady, "share", f"{how} / first to last capture's begin, last one left out"
+                name, reported.whole, "share", f"{how} / first image's begin to last image's end; warm-up left out"
             )
-            yield Row(f"{name}_gap_ms", 1e3 * told.gap_s, "ms", f"{how}; the card idle between two captures, median")
+            yield Row(
+                f"{name}_steady", reported.steady, "share", f"{how} / first to last capture's begin, last one left out"
+            )
+            yield Row(
+                f"{name}_gap_ms", 1e3 * reported.gap_s, "ms", f"{how}; the card idle between two captures, median"
+            )
 
 
 def _flown(work: Path, kind: str, latency_ms: float) -> Busy:

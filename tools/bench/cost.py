@@ -27,7 +27,7 @@ _ROLES: Final = {  # word of a command line -> process; what has none of them is
 
 
 def role_of(command: Sequence[str]) -> str:
-    """Tell which part of a run a process is, by its command line."""
+    """Return which part of a run a process is, by its command line."""
     words = " ".join(command)
     if "guard.py" in words:
         return "guards"

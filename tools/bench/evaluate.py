@@ -39,16 +39,16 @@ def rows() -> Iterator[Row]:
         yield Row(f"evaluate {task}: ours", ours["cpu_s"], "s", how)
         yield Row(f"evaluate {task}: times as fast as the devkit", theirs / ours["cpu_s"], "x", how)
     for task in BESIDE_DEVKIT:
-        told = []
+        reported = []
         for samples in GROWTH:
             with tempfile.TemporaryDirectory() as name:
                 folder = write_case(Path(name), task, samples)
-                told.append(in_own_process("evaluate", str(folder), f"nuscenes-{task}"))
+                reported.append(in_own_process("evaluate", str(folder), f"nuscenes-{task}"))
         how = f"processor time, {GROWTH[0]} and {GROWTH[1]} samples, {BOXES} boxes and {PREDICTIONS} predictions each"
-        per_sample = [run["cpu_s"] / samples for run, samples in zip(told, GROWTH, strict=True)]
+        per_sample = [run["cpu_s"] / samples for run, samples in zip(reported, GROWTH, strict=True)]
         yield Row(f"evaluate {task}: a sample", 1e3 * per_sample[1], "ms", f"{GROWTH[1]} samples")
         yield Row(f"evaluate {task}: growth a sample", per_sample[1] / per_sample[0], "x", f"{how}; linear is 1")
-        yield Row(f"evaluate {task}: peak memory", told[1]["peak_mb"], "MB", f"{GROWTH[1]} samples")
+        yield Row(f"evaluate {task}: peak memory", reported[1]["peak_mb"], "MB", f"{GROWTH[1]} samples")
 
 
 def large() -> Iterator[Row]:
@@ -58,9 +58,11 @@ def large() -> Iterator[Row]:
         with tempfile.TemporaryDirectory() as name:
             folder = write_case(Path(name), task, LARGE)
             for benchmark in benchmarks:
-                told = in_own_process("evaluate", str(folder), benchmark)
-                yield Row(f"evaluate {benchmark}: {LARGE} samples", told["cpu_s"] / 60, "min", f"processor time, {how}")
-                yield Row(f"evaluate {benchmark}: peak memory", told["peak_mb"], "MB", how)
+                reported = in_own_process("evaluate", str(folder), benchmark)
+                yield Row(
+                    f"evaluate {benchmark}: {LARGE} samples", reported["cpu_s"] / 60, "min", f"processor time, {how}"
+                )
+                yield Row(f"evaluate {benchmark}: peak memory", reported["peak_mb"], "MB", how)
 
 
 def _devkit_cpu_s(folder: Path, task: str) -> float:
@@ -92,8 +94,8 @@ def main() -> None:
     outcome = evaluate(benchmark, EvaluationRequest(folder, folder / "results.json", split=SPLIT))
     used = resource.getrusage(resource.RUSAGE_SELF)
     scores = {name: outcome.scores[name] for name in outcome.headline[:2]}
-    told = {"cpu_s": used.ru_utime + used.ru_stime, "peak_mb": used.ru_maxrss / 1024, **scores}
-    sys.stdout.write(json.dumps(told) + "\n")
+    reported = {"cpu_s": used.ru_utime + used.ru_stime, "peak_mb": used.ru_maxrss / 1024, **scores}
+    sys.stdout.write(json.dumps(reported) + "\n")
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ _CHANNELS = {"s": "LIDAR_TOP", "b": "CAMERA_BOTTOM_id_0"}
 
 
 def write_case(folder: Path, task: str, samples: int) -> Path:
-    """Write a dataset and a result with noise, duplicates and strangers; whole scenes."""
+    """Write a dataset and a result with noise, duplicates and false positives; whole scenes."""
     tables = folder / VERSION
     tables.mkdir(parents=True)
     rng = np.random.default_rng(0)
@@ -65,7 +65,7 @@ def _scene(
 ) -> dict[str, list[dict[str, Any]]]:
     tokens = [f"{scene}_{k}" for k in range(SAMPLES_PER_SCENE)]
     place, speed = rng.uniform(-45, 45, (BOXES, 2)), rng.normal(0, 2, (BOXES, 2))
-    told: dict[str, list[dict[str, Any]]] = {
+    reported: dict[str, list[dict[str, Any]]] = {
         "scene": [
             {
                 "token": f"sc{scene}", "name": f"scene_{scene}", "nbr_samples": len(tokens), "log_token": "l",
@@ -84,13 +84,13 @@ def _scene(
     for k, token in enumerate(tokens):
         before, after = tokens[k - 1] if k else "", tokens[k + 1] if k + 1 < len(tokens) else ""
         time_us = 10**15 + scene * 10**8 + k * 500_000
-        told["sample"].append(
+        reported["sample"].append(
             {"token": token, "timestamp": time_us, "scene_token": f"sc{scene}", "prev": before, "next": after}
         )
-        told["ego_pose"].append(
+        reported["ego_pose"].append(
             {"token": token, "timestamp": time_us, "translation": [0, 0, 0], "rotation": [1, 0, 0, 0]}
         )
-        told["sample_data"] += [
+        reported["sample_data"] += [
             {
                 "token": f"{token}{s}", "sample_token": token, "ego_pose_token": token, "calibrated_sensor_token": f"k{s}",
                 "timestamp": time_us, "fileformat": "bin", "is_key_frame": True, "height": 0, "width": 0, "filename": "x",
@@ -100,7 +100,7 @@ def _scene(
         ]  # fmt: skip
         now = place + speed * 0.5 * k
         for n, (x, y) in enumerate(now.tolist()):
-            told["sample_annotation"].append(
+            reported["sample_annotation"].append(
                 {
                     "token": f"{token}_{n}", "sample_token": token, "instance_token": f"i{scene}_{n}",
                     "visibility_token": "4", "attribute_tokens": ["a"], "translation": [x, y, 1.0], "size": [2, 4.5, 1.5],
@@ -111,7 +111,7 @@ def _scene(
             )  # fmt: skip
         comma = "" if last and k + 1 == len(tokens) else ","
         results.write(f"{json.dumps(token)}:{json.dumps(_predictions(rng, token, now, task))}{comma}\n")
-    return told
+    return reported
 
 
 def _predictions(rng: np.random.Generator, token: str, place: Any, task: str) -> list[dict[str, Any]]:

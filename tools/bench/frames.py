@@ -76,11 +76,11 @@ def keep(port: int, count: int) -> Kept:
     frames = []
     for step in plan.capture_steps:
         drones, _, state, pending = lockstep.capture(step, poses_of=lambda places: sensor_poses(plan, places))
-        frames.append(Frame(drones, _told(state), pending.wait()))
+        frames.append(Frame(drones, _reported(state), pending.wait()))
     return Kept(tuple(frames), traffic, session.world.drivable())
 
 
-def _told(state: TickState) -> TickState:
+def _reported(state: TickState) -> TickState:
     actors = state.actors
     return replace(state, seen=lambda: actors, motion=None)
 
@@ -102,7 +102,7 @@ class _Again:
         """Have nothing to load."""
 
     def populate(self, plan: ScenePlan, *, heartbeat: Heartbeat) -> SceneTraffic:
-        """Tell the traffic of the flight."""
+        """Return the traffic of the flight."""
         del plan, heartbeat
         return self._kept.traffic
 

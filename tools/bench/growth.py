@@ -113,9 +113,9 @@ def rows() -> Iterator[Row]:
         "vehicles": [Swarm(vehicles=n) for n in VEHICLES],
         "drones_drawn": [Swarm(drones=n, is_drawn=True) for n in DRONES],
     }
-    told = _measured(dict.fromkeys(swarm for group in swarms.values() for swarm in group))
+    reported = _measured(dict.fromkeys(swarm for group in swarms.values() for swarm in group))
     for what, group in swarms.items():
-        yield from _images(what, {swarm: told[swarm] for swarm in group})
+        yield from _images(what, {swarm: reported[swarm] for swarm in group})
     yield from _scenes()
 
 
@@ -133,19 +133,19 @@ class Cost:
 
 def _measured(swarms: Iterable[Swarm]) -> dict[Swarm, tuple[Cost, Cost]]:
     """Fly each swarm with few captures and with many, all of them in turn; the least of the turns."""
-    told: dict[Swarm, tuple[Cost, Cost]] = {}
+    reported: dict[Swarm, tuple[Cost, Cost]] = {}
     every = list(swarms)
     for _ in range(TURNS):
         for swarm in every:
             few, many = _flown(swarm, 1), _flown(swarm, swarm.intervals)
-            before = told.get(swarm, (few, many))
-            told[swarm] = (few.least(before[0]), many.least(before[1]))
-    return told
+            before = reported.get(swarm, (few, many))
+            reported[swarm] = (few.least(before[0]), many.least(before[1]))
+    return reported
 
 
-def _images(what: str, told: Mapping[Swarm, tuple[Cost, Cost]]) -> Iterator[Row]:
+def _images(what: str, reported: Mapping[Swarm, tuple[Cost, Cost]]) -> Iterator[Row]:
     costs = []
-    for swarm, (few, many) in told.items():
+    for swarm, (few, many) in reported.items():
         count = getattr(swarm, what.removesuffix("_drawn"))
         width, height = swarm.size_px
         pairs = (swarm.intervals - 1) * swarm.drones * swarm.cameras
@@ -162,7 +162,7 @@ def _images(what: str, told: Mapping[Swarm, tuple[Cost, Cost]]) -> Iterator[Row]
         yield Row(
             f"growth_peak_mb_{count}_{what}", many.peak_mb, "MB", f"most memory of all processes together (PSS): {how}"
         )
-    numbers = ", ".join(str(getattr(swarm, what.removesuffix("_drawn"))) for swarm in told)
+    numbers = ", ".join(str(getattr(swarm, what.removesuffix("_drawn"))) for swarm in reported)
     yield Row(
         f"growth_spread_{what}", spread(costs), "share", f"largest above smallest cost of a pair, {numbers} {what}"
     )
@@ -193,7 +193,7 @@ def _used_s() -> float:
 
 
 def _scenes() -> Iterator[Row]:
-    told: dict[int, Cost] = {}
+    reported: dict[int, Cost] = {}
     with TemporaryServer() as server:
         url = {"PREFECT_API_URL": server.wait(), "PREFECT_API_AUTH_STRING": server.key}
         with patch.dict(os.environ, url):
@@ -202,17 +202,17 @@ def _scenes() -> Iterator[Row]:
                     write_plans(Path(folder))
                     words = ("--dataset", "kill", "--samples", str(SAMPLES), "--scenes", f"0-{count - 1}")
                     cost = _generated(Path(folder), words)
-                told[count] = cost.least(told.get(count, cost))
+                reported[count] = cost.least(reported.get(count, cost))
     how = (
         f"scenes of {SAMPLES} samples, 10 flat pairs of 160x90 each, one simulator, under one Prefect server that is there "
         f"before; least of {TURNS} turns, the longest flown once"
     )
-    costs = per_scene({count: cost.cpu_s for count, cost in told.items()})
+    costs = per_scene({count: cost.cpu_s for count, cost in reported.items()})
     for count, seconds in costs.items():
         yield Row(
             f"growth_cpu_s_per_scene_to_{count}", seconds, "s", f"processor time of all processes a scene more: {how}"
         )
-    for count, cost in told.items():
+    for count, cost in reported.items():
         yield Row(
             f"growth_peak_mb_{count}_scenes",
             cost.peak_mb,

@@ -30,25 +30,25 @@ def start() -> Iterator[Row]:
 def ticks(count: int = 400) -> Iterator[Row]:
     """Sync ticks a second with 200 Traffic Manager vehicles and no camera."""
     with simulator("--town", TOWN, "--render", "flat") as running:
-        told = load(running, "ticks", count)
-    how = f"{count} sync ticks, {told['vehicles']} vehicles, no cameras, official client, {_machine()}"
-    yield Row("tm_ticks_per_s", count / told["wall_s"], "ticks/s", how)
-    yield Row("tm_client_cpu_ms_per_tick", 1e3 * told["client_cpu_s"] / count, "ms", how)
-    yield Row("tm_server_cpu_ms_per_tick", 1e3 * told["server_cpu_s"] / count, "ms", how)
+        reported = load(running, "ticks", count)
+    how = f"{count} sync ticks, {reported['vehicles']} vehicles, no cameras, official client, {_machine()}"
+    yield Row("tm_ticks_per_s", count / reported["wall_s"], "ticks/s", how)
+    yield Row("tm_client_cpu_ms_per_tick", 1e3 * reported["client_cpu_s"] / count, "ms", how)
+    yield Row("tm_server_cpu_ms_per_tick", 1e3 * reported["server_cpu_s"] / count, "ms", how)
 
 
 def images(count: int = 12) -> Iterator[Row]:
     """RGB and mask pairs a second that reach the official client, 25 of each a tick, with 200 vehicles."""
     with simulator("--town", TOWN) as running:
-        told = load(running, "images", count)
-    pairs = told["images"] / 2
+        reported = load(running, "images", count)
+    pairs = reported["images"] / 2
     how = (
-        f"25 RGB + 25 instance images of 800x450 a tick moved before each of {count} ticks, {told['vehicles']} Traffic "
+        f"25 RGB + 25 instance images of 800x450 a tick moved before each of {count} ticks, {reported['vehicles']} Traffic "
         f"Manager vehicles, official client, {_machine()}"
     )
-    yield Row("mock_pairs_per_s", pairs / told["wall_s"], "pairs/s", how)
-    yield Row("mock_server_cpu_ms_per_pair", 1e3 * told["server_cpu_s"] / pairs, "ms", how)
-    yield Row("mock_client_cpu_ms_per_pair", 1e3 * told["client_cpu_s"] / pairs, "ms", how)
+    yield Row("mock_pairs_per_s", pairs / reported["wall_s"], "pairs/s", how)
+    yield Row("mock_server_cpu_ms_per_pair", 1e3 * reported["server_cpu_s"] / pairs, "ms", how)
+    yield Row("mock_client_cpu_ms_per_pair", 1e3 * reported["client_cpu_s"] / pairs, "ms", how)
 
 
 def load(running: Simulator, what: str, count: int, *, stages: Path | None = None) -> dict[str, float]:

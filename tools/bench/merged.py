@@ -28,7 +28,7 @@ def rows() -> Iterator[Row]:
         done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
         if done.returncode:
             raise RuntimeError(f"merged_captures ended with {done.returncode}: {done.stdout}{done.stderr[-300:]}")
-        told = json.loads(done.stdout.splitlines()[-1])
-        how = f"25 RGB + 25 masks of 192x112 a capture, {told['captures']} captures, 25 vehicles, official clients"
-        yield Row(f"merged_{engine}_images_per_s", told["images_per_s"], "images/s", how)
-        yield Row(f"merged_{engine}_ticks_per_capture", told["ticks_passed"] / told["captures"], "ticks", how)
+        reported = json.loads(done.stdout.splitlines()[-1])
+        how = f"25 RGB + 25 masks of 192x112 a capture, {reported['captures']} captures, 25 vehicles, official clients"
+        yield Row(f"merged_{engine}_images_per_s", reported["images_per_s"], "images/s", how)
+        yield Row(f"merged_{engine}_ticks_per_capture", reported["ticks_passed"] / reported["captures"], "ticks", how)

@@ -53,9 +53,9 @@ def validate() -> Iterator[Row]:
     few_images, many_images = FEW_SAMPLES * 25, SCENES * SAMPLES * 25
     wall_s, cpu_s = [], []
     for _ in range(TURNS):
-        told = [_validated(out) for out in (few, many)]
-        wall_s.append([wall for wall, _ in told])
-        cpu_s.append([cpu for _, cpu in told])
+        reported = [_validated(out) for out in (few, many)]
+        wall_s.append([wall for wall, _ in reported])
+        cpu_s.append([cpu for _, cpu in reported])
     images = {"few_images": few_images, "many_images": many_images}
     of_wall = statistics.median(marginal(*pair, **images) for pair in wall_s)
     of_cpu = statistics.median(marginal(*pair, **images) for pair in cpu_s)
@@ -98,17 +98,17 @@ def _children_s() -> float:
 
 def labels() -> Iterator[Row]:
     """Label a recorded scene of the mini split again, with what was counted in flight and without."""
-    told = in_own_process("mini", str(_flown(SCENES, SAMPLES)), variables=AS_CLIENT)
+    reported = in_own_process("mini", str(_flown(SCENES, SAMPLES)), variables=AS_CLIENT)
     for name, what in (("", "counted in flight, as in a run"), ("_from_masks", "counted again in the masks' files")):
         how = f"a scene of the mini split, {SAMPLES} samples with 25 masks {what}; one core's processor time, {TURNS} turns"
-        whole = [sum(seconds) for seconds in told[name]]
+        whole = [sum(seconds) for seconds in reported[name]]
         yield Row(
             f"labels_samples_per_core_s{name}",
             SAMPLES / statistics.median(whole),
             "samples/s",
             f"annotate, rows, packing: {how}",
         )
-        alone = [seconds[0] for seconds in told[name]]
+        alone = [seconds[0] for seconds in reported[name]]
         yield Row(
             f"annotate_samples_per_core_s{name}", SAMPLES / statistics.median(alone), "samples/s", f"annotate: {how}"
         )
@@ -119,13 +119,13 @@ def main() -> None:
     recording = _committed(Path(sys.argv[1]), scene=0)
     blind = replace(recording, frames=tuple(replace(frame, measured=None) for frame in recording.frames))
     ways = {"": recording, "_from_masks": blind}
-    told: dict[str, list[list[float]]] = {name: [] for name in ways}
+    reported: dict[str, list[list[float]]] = {name: [] for name in ways}
     for turn in range(TURNS + 1):
         for name, of in ways.items():
             seconds = _labelled(of)
             if turn:  # the first one compiles, and reads the files into the page cache
-                told[name].append(seconds)
-    sys.stdout.write(json.dumps(told) + "\n")
+                reported[name].append(seconds)
+    sys.stdout.write(json.dumps(reported) + "\n")
 
 
 def _committed(out: Path, *, scene: int = 0) -> Recording:

@@ -77,15 +77,15 @@ def _tables(carla_nuscenes: Path) -> Iterator[Row]:
     yield Row(
         "others_tables_times_as_fast_with_rows", times / ours[WHOLE]["whole_cpu_s"], "x", f"{how}; ours also makes rows"
     )
-    for name, told, key in (("carla_nuscenes", theirs, "cpu_s"), ("ours", ours, "whole_cpu_s")):
-        power = growth([told[scenes][key] for scenes in SCENES], SCENES)
+    for name, reported, key in (("carla_nuscenes", theirs, "cpu_s"), ("ours", ours, "whole_cpu_s")):
+        power = growth([reported[scenes][key] for scenes in SCENES], SCENES)
         yield Row(f"others_tables_growth_{name}", power, "power", f"from {SCENES[-2]} to {WHOLE} scenes; linear is 1")
 
 
 def _ours(scenes: int) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
-        told = in_own_process("assemble_many", f"{folder}/packed", str(scenes))
-        return told | in_own_process("assemble_many", f"{folder}/whole", str(scenes), "--with-rows")
+        reported = in_own_process("assemble_many", f"{folder}/packed", str(scenes))
+        return reported | in_own_process("assemble_many", f"{folder}/whole", str(scenes), "--with-rows")
 
 
 def _theirs(carla_nuscenes: Path, scenes: int) -> dict[str, Any]:
@@ -96,12 +96,12 @@ def _theirs(carla_nuscenes: Path, scenes: int) -> dict[str, Any]:
 def _images(nucarla: Path | None) -> Iterator[Row]:
     with simulator("--town", "Town10HD", "--no-airsim") as running:
         more = ("--nucarla", str(nucarla)) if nucarla else ()
-        told = in_own_process("others_images", str(running.port), *more, variables=AS_CLIENT)
-    for way, figures in told["ways"].items():
-        how = f"{figures['what']}; {told['how']}"
+        reported = in_own_process("others_images", str(running.port), *more, variables=AS_CLIENT)
+    for way, figures in reported["ways"].items():
+        how = f"{figures['what']}; {reported['how']}"
         name = f"others_images_{way}"
         yield Row(f"{name}_ms_per_pair", figures["wall_ms"], "ms", f"wall clock: {how}")
         yield Row(f"{name}_cpu_ms_per_pair", figures["cpu_ms"], "ms", f"processor time: {how}")
-    for way, times in told["times"].items():
-        yield Row(f"others_images_times_as_fast_{way}", times["wall"], "x", f"{times['what']}; {told['how']}")
+    for way, times in reported["times"].items():
+        yield Row(f"others_images_times_as_fast_{way}", times["wall"], "x", f"{times['what']}; {reported['how']}")
         yield Row(f"others_images_times_as_fast_{way}_cpu", times["cpu"], "x", f"processor time: {times['what']}")

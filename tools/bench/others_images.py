@@ -77,24 +77,24 @@ def main() -> None:
         if options.nucarla is not None:
             ways |= nucarla_ways(options.nucarla, kept, Path(folder))
         with Path(os.devnull).open("w") as nowhere, contextlib.redirect_stdout(nowhere):
-            told = in_turns(ways)
+            reported = in_turns(ways)
     how = f"rendered pairs of 800x450, turns of all ways in one process, medians of {TURNS} turns ({SLOW_TURNS} where slow)"
     figures = {
         name: {
             "what": f"{way.what}; {way.pairs} pairs",
-            "wall_ms": 1e3 * statistics.median(told[name][0]),
-            "cpu_ms": 1e3 * statistics.median(told[name][1]),
+            "wall_ms": 1e3 * statistics.median(reported[name][0]),
+            "cpu_ms": 1e3 * statistics.median(reported[name][1]),
         }
         for name, way in ways.items()
     }
-    sys.stdout.write(json.dumps({"ways": figures, "times": times(told), "how": how}) + "\n")
+    sys.stdout.write(json.dumps({"ways": figures, "times": times(reported), "how": how}) + "\n")
     sys.stdout.flush()
     os._exit(0)  # libcarla's threads may hang in destructors
 
 
 def in_turns(ways: dict[str, Way]) -> dict[str, tuple[list[float], list[float]]]:
     """Run every way in each of its turns; wall and processor seconds a pair."""
-    told: dict[str, tuple[list[float], list[float]]] = {name: ([], []) for name in ways}
+    reported: dict[str, tuple[list[float], list[float]]] = {name: ([], []) for name in ways}
     for turn in range(TURNS + 1):
         for name, way in ways.items():
             if not way.begins <= turn <= way.turns:
@@ -104,12 +104,12 @@ def in_turns(ways: dict[str, Way]) -> dict[str, tuple[list[float], list[float]]]
                 way.run(Path(folder))
                 wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
             if turn:
-                told[name][0].append(wall / way.pairs)
-                told[name][1].append(cpu / way.pairs)
-    return told
+                reported[name][0].append(wall / way.pairs)
+                reported[name][1].append(cpu / way.pairs)
+    return reported
 
 
-def times(told: dict[str, tuple[list[float], list[float]]]) -> dict[str, dict[str, Any]]:
+def times(reported: dict[str, tuple[list[float], list[float]]]) -> dict[str, dict[str, Any]]:
     """Return how many times as fast ours is: medians over turns of the ratio."""
     pairs = {
         "cv2_single": ("cv2", "ours", "cv2.imwrite loop / ours, one thread each"),
@@ -132,9 +132,10 @@ def times(told: dict[str, tuple[list[float], list[float]]]) -> dict[str, dict[st
     }
     found = {}
     for name, (other, ours, what) in pairs.items():
-        if other in told and ours in told:
+        if other in reported and ours in reported:
             wall, cpu = (
-                statistics.median(a / b for a, b in zip(told[other][k], told[ours][k], strict=False)) for k in (0, 1)
+                statistics.median(a / b for a, b in zip(reported[other][k], reported[ours][k], strict=False))
+                for k in (0, 1)
             )
             found[name] = {"what": what, "wall": wall, "cpu": cpu}
     return found

@@ -49,11 +49,11 @@ def rows() -> Iterator[Row]:
     """Compare the two, with and without writing."""
     for kind in FORMATS:
         with simulator("--town", "Town10HD", "--no-airsim") as running:
-            told = in_own_process("pipeline", str(running.port), "--images", kind, variables=AS_CLIENT)
-        yield from _rows(told, kind, "" if kind == "png" else f"_{kind}")
+            reported = in_own_process("pipeline", str(running.port), "--images", kind, variables=AS_CLIENT)
+        yield from _rows(reported, kind, "" if kind == "png" else f"_{kind}")
 
 
-def _rows(told: Seconds, kind: str, suffix: str) -> Iterator[Row]:
+def _rows(reported: Seconds, kind: str, suffix: str) -> Iterator[Row]:
     how = (
         f"{CAPTURES} captures of 25 rendered RGB and 25 masks of 800x450 from memory, {kind}, {THREADS} threads, "
         f"{TURNS} turns of each way in one process, median of the turns' ratios"
@@ -66,11 +66,11 @@ def _rows(told: Seconds, kind: str, suffix: str) -> Iterator[Row]:
     for name, (encoder, pipeline, what) in ways.items():
         for clock in ("wall", "cpu"):
             end = "" if clock == "wall" else "_cpu"
-            share = shares(told[encoder][clock], told[pipeline][clock])
+            share = shares(reported[encoder][clock], reported[pipeline][clock])
             seconds = "seconds" if clock == "wall" else "processor seconds"
             yield Row(f"pipeline_share_of_encoder{name}{end}{suffix}", share, "share", f"{seconds}; {what}; {how}")
     for way in ("encoder", "pipeline"):
-        pairs_per_s = 25 * CAPTURES / statistics.median(told[way]["wall"])
+        pairs_per_s = 25 * CAPTURES / statistics.median(reported[way]["wall"])
         yield Row(f"{way}_pairs_per_s{suffix}", pairs_per_s, "pairs/s", how)
 
 
@@ -86,8 +86,8 @@ def main() -> None:
     parser.add_argument("--images", default="png", choices=FORMATS)
     options = parser.parse_args()
     kept = keep(options.port, KEPT)
-    told = measured(kept, options.images)
-    sys.stdout.write(json.dumps(told) + "\n")
+    reported = measured(kept, options.images)
+    sys.stdout.write(json.dumps(reported) + "\n")
     sys.stdout.flush()
     os._exit(0)  # libcarla's threads may hang in destructors
 
@@ -103,7 +103,7 @@ def measured(kept: Kept, kind: str) -> Seconds:
         "encoder+write": lambda folder: encode(captures, plan.images, folder),
         "pipeline-write": lambda folder: record(kept, folder, kind, writing=False),
     }
-    told: Seconds = {name: {"wall": [], "cpu": []} for name in ways}
+    reported: Seconds = {name: {"wall": [], "cpu": []} for name in ways}
     # Nothing is deleted between the turns: ext4 makes files slowly for minutes after others were.
     with tempfile.TemporaryDirectory(dir=_FOLDER) as work:
         for turn in range(TURNS + 1):
@@ -114,9 +114,9 @@ def measured(kept: Kept, kind: str) -> Seconds:
                 way(folder)
                 wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
                 if turn:
-                    told[name]["wall"].append(wall)
-                    told[name]["cpu"].append(cpu)
-    return told
+                    reported[name]["wall"].append(wall)
+                    reported[name]["cpu"].append(cpu)
+    return reported
 
 
 def record(kept: Kept, folder: Path, kind: str, *, writing: bool = True) -> None:

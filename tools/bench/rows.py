@@ -66,7 +66,7 @@ def simulator(
 
     Args:
         arguments: of its command line.
-        program: module that is the simulator, or starts it, and what it is told first.
+        program: module that is the simulator, or starts it, and what it is reported first.
         variables: of its environment, beside ours.
     """
     command = (sys.executable, "-m", *program)

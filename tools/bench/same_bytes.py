@@ -32,7 +32,7 @@ _GLIBC: Final = ",".join(f"-{name}" for name in ("AVX2", "AVX512F", "AVX512VL", 
 
 def numpy_features() -> list[str]:
     """Return the features that NumPy has kernels for and finds here, beyond its baseline."""
-    core = importlib.import_module("numpy._core._multiarray_umath")  # where NumPy tells them
+    core = importlib.import_module("numpy._core._multiarray_umath")  # where NumPy reports them
     return [name for name in core.__cpu_dispatch__ if core.__cpu_features__.get(name)]
 
 
@@ -97,9 +97,9 @@ def _streams(work: Path) -> Iterator[Row]:
         return
     for model in EMULATED:
         python = (emulator, "-cpu", model, sys.executable)
-        told = in_own_process("same_streams", out, python=python)
-        yield _stream_row(model.lower(), base, told, f"{how}: under {Path(emulator).name} -cpu {model}")
+        reported = in_own_process("same_streams", out, python=python)
+        yield _stream_row(model.lower(), base, reported, f"{how}: under {Path(emulator).name} -cpu {model}")
 
 
-def _stream_row(name: str, base: Mapping[str, str], told: Mapping[str, str], how: str) -> Row:
-    return Row(f"bytes_streams_differ_{name}", len(differing(dict(base), dict(told))), "streams", how)
+def _stream_row(name: str, base: Mapping[str, str], reported: Mapping[str, str], how: str) -> Row:
+    return Row(f"bytes_streams_differ_{name}", len(differing(dict(base), dict(reported))), "streams", how)

@@ -32,24 +32,28 @@ def rows() -> Iterator[Row]:
     """Fly the same scenes with each number of simulators."""
     with tempfile.TemporaryDirectory() as folder:
         try:
-            told = compared(COUNTS, latency_ms=LATENCY_MS, scenes=SCENES, work=Path(folder))
+            reported = compared(COUNTS, latency_ms=LATENCY_MS, scenes=SCENES, work=Path(folder))
         except subprocess.CalledProcessError as error:
             raise RuntimeError(f"uavsim generate ended with code {error.returncode}") from error
     how = (
         f"{SCENES} scenes of 6 samples, 20 flat images a capture and {LATENCY_MS:g} ms an image, from first take-off to last "
         "commit"
     )
-    yield Row("scale_1_images_per_s", told.paces[1], "images/s", how)
+    yield Row("scale_1_images_per_s", reported.paces[1], "images/s", how)
     for count in COUNTS[1:]:
-        yield Row(f"scale_{count}_times_one", told.paces[count] / told.paces[1], "x", f"{count} simulators; {how}")
-    yield Row("scale_files_differ", told.differing, "files", f"tables and masks, against those of one simulator; {how}")
+        yield Row(
+            f"scale_{count}_times_one", reported.paces[count] / reported.paces[1], "x", f"{count} simulators; {how}"
+        )
+    yield Row(
+        "scale_files_differ", reported.differing, "files", f"tables and masks, against those of one simulator; {how}"
+    )
 
 
 def pace(out: Path) -> float:
     """Return images per second from the first take-off to the last commit."""
-    told = [event for scene in events(out).values() for event in scene]
-    began = min(float(str(e["time"])) for e in told if e["event"] == "flying")
-    committed = [e for e in told if e["event"] == "committed"]
+    reported = [event for scene in events(out).values() for event in scene]
+    began = min(float(str(e["time"])) for e in reported if e["event"] == "flying")
+    committed = [e for e in reported if e["event"] == "committed"]
     ended = max(float(str(e["time"])) for e in committed)
     return sum(int(str(e["images"])) for e in committed) / (ended - began)
 

@@ -26,10 +26,10 @@ def rows() -> Iterator[Row]:
             with tempfile.TemporaryDirectory() as folder:
                 file = Path(folder) / "stages"
                 with simulator("--town", town, "--stage-times", str(file)) as running:
-                    told = load(running, what, count, stages=file)
+                    reported = load(running, what, count, stages=file)
                 stages: dict[str, tuple[float, int]] = json.loads(file.read_text("utf-8").splitlines()[-1])
-            runs = count if what == "ticks" else told["images"] / 2
-            how = f"{town}, {told['vehicles']} of {VEHICLES} Traffic Manager cars, {count} ticks"
-            yield Row(f"{town}_server_cpu_ms_per_{per}", 1e3 * told["server_cpu_s"] / runs, "ms", how)
+            runs = count if what == "ticks" else reported["images"] / 2
+            how = f"{town}, {reported['vehicles']} of {VEHICLES} Traffic Manager cars, {count} ticks"
+            yield Row(f"{town}_server_cpu_ms_per_{per}", 1e3 * reported["server_cpu_s"] / runs, "ms", how)
             for stage, (spent_ms, times) in sorted(stages.items(), key=lambda item: -item[1][0]):
                 yield Row(f"{town}_{per}_{stage.replace(' ', '_')}", spent_ms / runs, "ms", f"{times} times, {how}")

@@ -192,7 +192,7 @@ LIDAR = SensorSpec(
 
 
 def _scan(folder: Path, plan: ScenePlan, drone_id: int, step: int, shots: list[SensorReading]) -> SensorReading:
-    """What the drone's depth images show, every fifth pixel, as its lidar would tell it."""
+    """What the drone's depth images show, every fifth pixel, as its lidar would report it."""
     at, rpy = drone_pose(drone_id, step * plan.step_us / 1e6)
     body = ue_matrix(*rpy)
     place, turn = F @ (at + body @ F @ np.array(LIDAR.mount_t_m)), F @ body @ ue_matrix(*LIDAR.mount_rpy_deg) @ F

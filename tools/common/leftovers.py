@@ -40,7 +40,7 @@ def differing(wanted: dict[str, str], got: dict[str, str]) -> list[str]:
 
 
 def events(out: Path) -> dict[str, list[dict[str, object]]]:
-    """Return what each scene's log tells, by scene."""
+    """Return what each scene's log reports, by scene."""
     logs = sorted((out / ".uavsim/logs").glob("scene_*.jsonl"))
     return {path.stem: [json.loads(line) for line in path.read_text().splitlines()] for path in logs}
 
@@ -84,7 +84,7 @@ def surviving(pids: Iterable[int], *, timeout_s: float) -> list[int]:
 
 
 def _runs(pid: int) -> bool:
-    """Tell whether a process is more than a zombie waiting to be collected."""
+    """Return whether a process is more than a zombie waiting to be collected."""
     try:
         return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:

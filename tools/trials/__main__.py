@@ -1,7 +1,7 @@
 """Run a long trial by its name, or list them: ``scripts/trial [NAME [ARGUMENTS]]``.
 
 A trial is a program in one of ``FOLDERS`` whose docstring says ``scripts/trial NAME`` in a line of its own. It prints what it
-found and ends with 0 only if everything held; ``scripts/trial NAME --help`` tells its arguments.
+found and ends with 0 only if everything held; ``scripts/trial NAME --help`` reports its arguments.
 """
 
 from __future__ import annotations
@@ -53,10 +53,10 @@ def find_trials(root: Path = ROOT) -> dict[str, Trial]:
     found = {}
     for folder, base in FOLDERS.items():
         for path in (root / folder).rglob("*.py"):
-            told = ast.get_docstring(ast.parse(path.read_text("utf-8"))) or ""
-            name = _NAME.search(told)
+            reported = ast.get_docstring(ast.parse(path.read_text("utf-8"))) or ""
+            name = _NAME.search(reported)
             if name and path.name not in {"__init__.py", "__main__.py"}:
-                found[name[1]] = Trial(path.relative_to(root), base, told.splitlines()[0])
+                found[name[1]] = Trial(path.relative_to(root), base, reported.splitlines()[0])
     return dict(sorted(found.items()))
 
 

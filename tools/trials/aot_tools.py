@@ -94,7 +94,7 @@ def _listed(path: Path) -> list[dict[str, str]]:
 
 
 def same_encounters(a: list[dict[str, str]], b: list[dict[str, str]]) -> bool:
-    """Tell whether two lists hold the same encounters, to the last digits."""
+    """Return whether two lists hold the same encounters, to the last digits."""
     exact = ("flight_id", "framemin", "framemax", "framecount")
     near = ("is_above_horizon", "min_enc_range", "max_enc_range", "mean_enc_range", "median_enc_range")
     return len(a) == len(b) and all(
@@ -106,9 +106,9 @@ def same_encounters(a: list[dict[str, str]], b: list[dict[str, str]]) -> bool:
     )
 
 
-def planned_of(told: list[dict[str, Any]], listed: list[dict[str, str]]) -> int:
+def planned_of(reported: list[dict[str, Any]], listed: list[dict[str, str]]) -> int:
     """Return how many listed encounters are planned ones: the flight has a planned intruder that comes as near."""
-    nearest = {flight["flight_id"]: [e["cpa_m"] for e in flight["encounters"] if e["planned"]] for flight in told}
+    nearest = {flight["flight_id"]: [e["cpa_m"] for e in flight["encounters"] if e["planned"]] for flight in reported}
     return sum(
         any(cpa_m <= float(row["min_enc_range"]) + 1e-6 for cpa_m in nearest.get(row["flight_id"], []))
         for row in listed
@@ -127,7 +127,7 @@ def differences(ours: dict[str, Any], summary: dict[str, Any]) -> dict[str, floa
 
 
 def main() -> int:
-    """Compare and tell."""
+    """Compare and say."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("exported", type=Path)
     parser.add_argument("--checkout", type=Path, default=os.environ.get("UAVSIM_AOT_FOLDER"))
@@ -137,15 +137,15 @@ def main() -> int:
     sets = options.exported / "part1" / "ImageSets"
     truth_file = sets / "groundtruth.json"
     truth = json.loads(truth_file.read_text(encoding="utf-8"))
-    told = json.loads((options.exported / "encounters.json").read_text(encoding="utf-8"))
+    reported = json.loads((options.exported / "encounters.json").read_text(encoding="utf-8"))
     listed = _listed(sets / LISTED)
     report: dict[str, Any] = {
         "flights": len(truth["samples"]),
         "images": sum(flight["metadata"]["number_of_frames"] for flight in truth["samples"].values()),
-        "objects": sum(len(flight["objects"]) for flight in told),
-        "planned_encounters": sum(len(flight["encounters"]) for flight in told),
+        "objects": sum(len(flight["objects"]) for flight in reported),
+        "planned_encounters": sum(len(flight["encounters"]) for flight in reported),
         "valid_encounters": len(listed),
-        "of_them_planned": planned_of(told, listed),
+        "of_them_planned": planned_of(reported, listed),
     }
     good = report["of_them_planned"] == len(listed)
     with tempfile.TemporaryDirectory() as folder:

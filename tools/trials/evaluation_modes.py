@@ -2,7 +2,7 @@
 
     scripts/trial evaluation-modes DATA_SET [--version VERSION]
 
-The detector finds three quarters of the boxes that a drone sees and adds six strangers a sample; its tracker keeps their
+The detector finds three quarters of the boxes that a drone sees and adds six false positives a sample; its tracker keeps their
 names. AOT, OpenAD and AirCopBench are scored on made-up cases in their own formats. docs/evaluation*.md hold the figures of
 the dataset that docs/evaluation.md names.
 """
@@ -29,7 +29,7 @@ from uavsim.evaluate.outcome import EvaluationRequest
 from uavsim.evaluate.result_input import only_version
 from uavsim.records.classes import detection_class
 
-STRANGERS = 6
+FOREIGN = 6
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ def detections(tables: Path, *, seed: int, task: str = "detection") -> dict[str,
         box = _box(row["sample_token"], place.tolist(), size.tolist(), row["rotation"])
         found[row["sample_token"]].append(box | _named(task, name, score, row["instance_token"]))
     for token, boxes in found.items():
-        for _ in range(STRANGERS if task == "detection" else 0):
+        for _ in range(FOREIGN if task == "detection" else 0):
             box = _box(token, [*rng.uniform(-60, 60, 2).tolist(), 1.0], [2.0, 4.5, 1.5], [1.0, 0.0, 0.0, 0.0])
             boxes.append(box | _named(task, "car", float(rng.random() * 0.5), ""))
     return found
@@ -241,7 +241,7 @@ def _openad(work: Path) -> Iterator[Effect]:
 def _aircopbench(work: Path) -> Iterator[Effect]:
     said = [
         ("B", "B"), ("B", "(B)"), ("B", "The answer is B."), ("B", "The correct choice is B because it is visible."),
-        ("A", "I cannot tell from the images."), ("D", "Option D: both drones see it."), ("C", "Neither A nor B, so C."),
+        ("A", "I cannot say from the images."), ("D", "Option D: both drones see it."), ("C", "Neither A nor B, so C."),
         ("A", "<think>B is hidden.</think> A"), ("B", "Because of the fog, B"), ("D", "None of them can be seen."),
     ]  # fmt: skip
     kinds = ("2.2 UAV Target Counting (UAV1)", "4.1 When to Collaborate (UAV2)")

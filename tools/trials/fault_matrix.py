@@ -144,7 +144,7 @@ class Runs:
         row.run = self._forker.start([*arguments, "--run", str(row.folder / "run.yaml")], log=row.folder / "run.log")
 
     def ended(self, row: Row) -> bool:
-        """Tell whether a row's run is over; follows its processes, and gives later servers their faults."""
+        """Return whether a row's run is over; follows its processes, and gives later servers their faults."""
         if row.flown.poll() is not None:
             return True
         try:
@@ -188,10 +188,10 @@ def measure(runs: Runs) -> Moments:
 
 
 def struck_while_committing(row: Row) -> bool:
-    """Tell whether the fault fired between the end of a flight and its scene's commit."""
+    """Return whether the fault fired between the end of a flight and its scene's commit."""
     moment = (row.folder / "happened.txt").stat().st_mtime
-    for told in events(row.folder / "out").values():
-        times = {str(e["event"]): float(str(e["time"])) for e in told}
+    for reported in events(row.folder / "out").values():
+        times = {str(e["event"]): float(str(e["time"])) for e in reported}
         if times.get("done", moment) < moment < times.get("committed", 0.0):
             return True
     return False

@@ -83,16 +83,16 @@ def main() -> int:
 
 def _compare(run: Run, work: Path) -> bool:
     arguments = run.arguments(work)
-    told = _json("plan", *arguments, "--forecast")
+    reported = _json("plan", *arguments, "--forecast")
     took = _json("generate", *arguments)
-    time_off = float(told["seconds"]) / float(took["seconds"]) - 1
-    disk_off = float(told["size_bytes"]) / _size_of(work / run.name) - 1
+    time_off = float(reported["seconds"]) / float(took["seconds"]) - 1
+    disk_off = float(reported["size_bytes"]) / _size_of(work / run.name) - 1
     is_good = abs(time_off) <= MOST_TIME_OFF and abs(disk_off) <= MOST_DISK_OFF
     sys.stdout.write(
         f"{run.name}: {run.town}, {run.scenes} x {run.samples} samples, {run.format}, {run.simulators} simulator(s): "
-        f"forecast {told['seconds']:.0f} s, took {took['seconds']:.0f} s ({time_off:+.0%}); "
-        f"forecast {told['size_bytes'] / 1e6:.0f} MB, holds {_size_of(work / run.name) / 1e6:.0f} MB ({disk_off:+.0%}); "
-        f"the forecast itself took {told['probe_s']:.0f} s: {'good' if is_good else 'NOT GOOD'}\n"
+        f"forecast {reported['seconds']:.0f} s, took {took['seconds']:.0f} s ({time_off:+.0%}); "
+        f"forecast {reported['size_bytes'] / 1e6:.0f} MB, holds {_size_of(work / run.name) / 1e6:.0f} MB ({disk_off:+.0%}); "
+        f"the forecast itself took {reported['probe_s']:.0f} s: {'good' if is_good else 'NOT GOOD'}\n"
     )
     sys.stdout.flush()
     return is_good

@@ -91,7 +91,7 @@ def image_code(pixels: np.ndarray) -> tuple[int, int]:
 
 
 def wrong_flat_images(folder: Path, cameras: dict[str, int]) -> tuple[int, int]:
-    """Return (wrong, looked at): each image must tell its recording's frame and always the same camera."""
+    """Return (wrong, looked at): each image must report its recording's frame and always the same camera."""
     wrong = looked = 0
     for frame in read_recording(folder).frames:
         for shot in frame.readings:

@@ -169,8 +169,8 @@ class KillTrial:
 
 
 def phase_of(out: Path, *, took_off: bool, scenes: int) -> str:
-    """Tell from the notes that a killed run left what it was doing."""
-    last = [told[-1]["event"] for told in events(out).values() if told]
+    """Report from the notes that a killed run left what it was doing."""
+    last = [reported[-1]["event"] for reported in events(out).values() if reported]
     if last.count("committed") == scenes:
         return "assembling tables" if took_off else "starting, nothing left to fly"
     if not took_off:

@@ -41,15 +41,15 @@ def main() -> int:
     options = parser.parse_args()
     if options.port is not None:
         return _fly(options.port, ticks=options.ticks, vehicles=options.vehicles)
-    told = []
+    reported = []
     for flight in range(options.flights):
-        told.append(_flown(("--ticks", str(options.ticks), "--vehicles", str(options.vehicles))))
-        hangs = ", ".join(map(str, told[-1]["woken"])) or "none"
-        sys.stdout.write(f"flight {flight}: {told[-1]['ticks']} ticks, woken at {hangs}\n")
+        reported.append(_flown(("--ticks", str(options.ticks), "--vehicles", str(options.vehicles))))
+        hangs = ", ".join(map(str, reported[-1]["woken"])) or "none"
+        sys.stdout.write(f"flight {flight}: {reported[-1]['ticks']} ticks, woken at {hangs}\n")
         sys.stdout.flush()
-    first = told[0]["digests"]
-    differ = [flight for flight, each in enumerate(told) if each["digests"] != first]
-    hung = sum(len(each["woken"]) for each in told)
+    first = reported[0]["digests"]
+    differ = [flight for flight, each in enumerate(reported) if each["digests"] != first]
+    hung = sum(len(each["woken"]) for each in reported)
     sys.stdout.write(f"{hung} hangs, all woken; flights whose poses differ from the first's: {differ or 'none'}\n")
     return 0 if hung and not differ else 1
 
@@ -59,8 +59,8 @@ def _flown(words: Sequence[str]) -> dict[str, list[object]]:
     with running_simulator("--no-airsim", command=server, cwd=ROOT, stderr=subprocess.DEVNULL) as running:
         command = [sys.executable, "-m", "tools.trials.lost_wakeups", "--port", str(running.carla_port), *words]
         done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=True)
-    told: dict[str, list[object]] = json.loads(done.stdout.splitlines()[-1])
-    return told
+    reported: dict[str, list[object]] = json.loads(done.stdout.splitlines()[-1])
+    return reported
 
 
 def _fly(port: int, *, ticks: int, vehicles: int) -> int:

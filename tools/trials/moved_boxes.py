@@ -4,7 +4,7 @@
 
 DATASET: strict dialect, found valid before. Boxes move along the ground, or any way with --any-direction. Counted are moved
 boxes with more than --visible pixels. Prints one JSON line; ends with 4 unless nine of ten are found and of those that nobody
-moved at most one in a thousand is named: a track's neighbours of a moved box jump as well and are told apart.
+moved at most one in a thousand is named: a track's neighbours of a moved box jump as well and are distinguished.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
     scripts/trial openad-set [FOLDER] [--scenes 0-29] [--town Town10HD] [--openad CHECKOUT]
 
 Flies ``openad-mini`` headless, validates it, exports it, and makes a result of the truth: boxes moved a little, a quarter of
-the tags replaced by a synonym, a tenth of the objects lost, strangers added. With a checkout of OpenAD's repository its own
+the tags replaced by a synonym, a tenth of the objects lost, false positives added. With a checkout of OpenAD's repository its own
 loader opens every scene, and its online scorers, which need numpy and tqdm (``.venv-judge``), score the same files; their
 figures must be ours. Writes ``sheet.png``, every corner case cut out of its image: would a person name it? Ends with 0 only if
 all of it holds.
@@ -69,15 +69,15 @@ def perturbed(folder: Path, *, dimensions: int, seed: int = 3) -> list[Any]:
     rng = np.random.default_rng(seed)
     with (folder / "gt.pkl").open("rb") as file:
         scenes, _, _ = pickle.load(file)
-    told = json.loads((folder / "tags.json").read_text("utf-8"))
-    synonyms = {tag: words["synonyms"] for tag, words in told["tags"].items()}
-    strangers = sorted(told["features"])
+    reported = json.loads((folder / "tags.json").read_text("utf-8"))
+    synonyms = {tag: words["synonyms"] for tag, words in reported["tags"].items()}
+    foreign = sorted(reported["features"])
     found = [[_moved(row, rng, dimensions, synonyms) for row in scene if rng.random() > 0.1] for scene in scenes]
     for scene in found:
         for row in list(scene)[:2]:
-            scene.append([*_moved([*row, ""], rng, dimensions, {})[:-1], strangers[int(rng.integers(len(strangers)))]])
+            scene.append([*_moved([*row, ""], rng, dimensions, {})[:-1], foreign[int(rng.integers(len(foreign)))]])
     tags = sorted({row[-1] for scene in found for row in scene})
-    features = np.array([told["features"][tag] for tag in tags])
+    features = np.array([reported["features"][tag] for tag in tags])
     return [found, tags, features, TRAINED]
 
 
@@ -103,8 +103,8 @@ def compare(folder: Path, openad: Path | None, *, dimensions: int) -> bool:
     words = ["--truth", str(folder / "gt.pkl"), "--results", str(result), "--option", f"dimensions={dimensions}"]
     uavsim("evaluate", "openad", *words, "--json", str(scores))
     ours = json.loads(scores.read_text("utf-8"))
-    told = {name: ours.get("scores", ours).get(name) for name in THEIRS}
-    sys.stdout.write(f"{dimensions}D, ours: {told}\n")
+    reported = {name: ours.get("scores", ours).get(name) for name in THEIRS}
+    sys.stdout.write(f"{dimensions}D, ours: {reported}\n")
     if openad is None:
         return True
     scorer = openad / "openad" / "evaluate" / f"online_{dimensions}d.py"
@@ -112,7 +112,9 @@ def compare(folder: Path, openad: Path | None, *, dimensions: int) -> bool:
     said = run(str(judge), "-c", _RUN_THEIRS, str(scorer), str(result), str(folder / "gt.pkl"))
     theirs = json.loads(said.rpartition("RESULT ")[2])
     off = {
-        n: abs(float(told[n]) - theirs[t]) for n, t in THEIRS.items() if theirs[t] is not None and told[n] is not None
+        n: abs(float(reported[n]) - theirs[t])
+        for n, t in THEIRS.items()
+        if theirs[t] is not None and reported[n] is not None
     }
     sys.stdout.write(f"{dimensions}D, largest difference from OpenAD's own scorer: {max(off.values()):.2e}\n")
     return bool(max(off.values()) < TOLERANCE)
@@ -121,9 +123,9 @@ def compare(folder: Path, openad: Path | None, *, dimensions: int) -> bool:
 def opened(folder: Path, openad: Path) -> int:
     """Open every scene with OpenAD's own loader; returns how many it opened."""
     judge = ROOT / ".venv-judge" / "bin" / "python"
-    told = json.loads(run(str(judge), str(ROOT / "judge" / "openad_loader.py"), str(openad), str(folder)))
-    sys.stdout.write(f"OpenAD's own loader: {told}\n")
-    return int(told["scenes"])
+    reported = json.loads(run(str(judge), str(ROOT / "judge" / "openad_loader.py"), str(openad), str(folder)))
+    sys.stdout.write(f"OpenAD's own loader: {reported}\n")
+    return int(reported["scenes"])
 
 
 def sheet(folder: Path) -> Path:

@@ -85,9 +85,9 @@ def _scorer_faults(scorer: Any, dataset: str, questions: list[dict[str, Any]]) -
     if set(of_all.values()) != {1.0} or set(by_category.values()) != {1.0} or not set(by_task) <= named:
         yield f"the scorer does not give all right answers 1.0 in its own tasks: {by_task}"
     always_a = [row | {"predicted_answer": "A"} for row in rows]
-    told = scorer.aggregate_metrics(always_a, [dataset])[0][dataset]
-    print(f"scorer, always A: {told:.4f}")
-    if told != sum(row["correct_answer"] == "A" for row in rows) / len(rows):
+    reported = scorer.aggregate_metrics(always_a, [dataset])[0][dataset]
+    print(f"scorer, always A: {reported:.4f}")
+    if reported != sum(row["correct_answer"] == "A" for row in rows) / len(rows):
         yield "the scorer counts other answers than are there"
     engine = scorer.GPTInference()
     texts = ("{0}", "({0})", "Answer: {0}", "{0}.")

@@ -97,7 +97,7 @@ def mean(values: list[float]) -> float:
 
 
 def check_growth(looks: list[Look], role: str, *, failures: int) -> tuple[str, bool]:
-    """Tell in one line how one role's process fared, and whether it is flat.
+    """Report in one line how one role's process fared, and whether it is flat.
 
     A simulator is started anew after a failed attempt; then its longest life is checked.
     """
@@ -130,7 +130,7 @@ def check_growth(looks: list[Look], role: str, *, failures: int) -> tuple[str, b
     words += f" ({per_scene:+.1f} kB a scene){counts}"
     if pids > 1:
         words += f", {pids} processes one after another, {growth_in_a_life(mine):+.1f} kB a scene in a life"
-        words += "" if role in RENEWED else f"; told of the longest, {(last.seconds - first.seconds) / 60:.0f} min"
+        words += "" if role in RENEWED else f"; informed of the longest, {(last.seconds - first.seconds) / 60:.0f} min"
     return words, flat or role not in WATCHED
 
 

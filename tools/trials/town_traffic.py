@@ -136,7 +136,7 @@ def _drive(port: int, server_pid: int, cars: int, ticks: int) -> None:
     worst = [f"{kinds[a]} and {kinds[b]} at {first[a, :2].round()}" for a, b, _ in sorted(overlaps.lasting)[:3]]
     stood = [f"{kinds[k]} from {first[k].round(1).tolist()}" for k in np.flatnonzero(farthest < MOVED_M)[:6]]
     off = [f"{lane} off its middle {times} times" for lane, times in lanes.farthest(STEP_S, LANE_P99_M)]
-    told = {
+    reported = {
         "cars": len(traffic.ids),
         "moved": int((farthest >= MOVED_M).sum()),
         "lasting": len(overlaps.lasting),
@@ -151,7 +151,7 @@ def _drive(port: int, server_pid: int, cars: int, ticks: int) -> None:
         "client_growth": float(growth[1]),
         "worst": "; ".join([*worst, *stood, *off]),
     }
-    sys.stdout.write(json.dumps(told) + "\n")
+    sys.stdout.write(json.dumps(reported) + "\n")
     sys.stdout.flush()
     os._exit(0)  # libcarla's threads may hang in destructors; the simulator is ended by whoever started it
 
@@ -171,10 +171,12 @@ def _in_junctions(world_map: Any, poses: np.ndarray) -> list[bool]:
 def _lateral(world_map: Any, places_m: np.ndarray, crossing: np.ndarray, step_s: float) -> dict[str, float | str]:
     """Figures of the lateral acceleration of (ticks, cars, 3) places, and where the worst of each car was."""
     lateral = lateral_mps2(places_m[..., :2], step_s=step_s)
-    told: dict[str, float | str] = {}
+    reported: dict[str, float | str] = {}
     for name, among in (("road", ~crossing), ("junction", crossing)):
         seen = lateral[among & np.isfinite(lateral)]
-        told |= {f"{name}_p99": float(np.percentile(seen, 99)), f"{name}_max": float(seen.max())} if seen.size else {}
+        reported |= (
+            {f"{name}_p99": float(np.percentile(seen, 99)), f"{name}_max": float(seen.max())} if seen.size else {}
+        )
     worst = np.nan_to_num(lateral).max(axis=0)
     pulls = []
     for car in [int(car) for car in np.argsort(-worst)[:4] if worst[car] > LATERAL_MPS2]:
@@ -184,7 +186,7 @@ def _lateral(world_map: Any, places_m: np.ndarray, crossing: np.ndarray, step_s:
         pulls.append(f"{worst[car]:.1f} at {place[:2].round(1).tolist()} road {lane.road_id} {mps:.1f} m/s tick {tick}")
     return {
         **{f"{name}_{what}": 0.0 for name in ("road", "junction") for what in ("p99", "max")},
-        **told,
+        **reported,
         "pulls": "; ".join(pulls),
     }
 

@@ -57,8 +57,8 @@ def labels_of(root: Path) -> dict[tuple[str, int, str, int], Occlusion]:
     found = {}
     for folder in sorted((root / ".uavsim/recordings").iterdir()):
         recording = in_dataset(read_recording(folder), root)
-        for told in occlusions(recording):
-            found[(folder.name, told.sample_index, told.channel, told.instance_id)] = told
+        for reported in occlusions(recording):
+            found[(folder.name, reported.sample_index, reported.channel, reported.instance_id)] = reported
     return found
 
 

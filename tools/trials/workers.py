@@ -138,11 +138,11 @@ def wait_for_two_flights(out: Path, workers: list[subprocess.Popen[bytes]]) -> t
     while time.monotonic() < end:
         done: set[str] = set()
         flying: dict[int, str] = {}
-        for scene, told in events(out).items():
-            flights = [str(e["slot"]) for e in told if e["event"] == "flying"]
-            if flights and told[-1]["event"] == "committed":
+        for scene, reported in events(out).items():
+            flights = [str(e["slot"]) for e in reported if e["event"] == "flying"]
+            if flights and reported[-1]["event"] == "committed":
                 done.add(flights[-1])
-            if flights and told[-1]["event"] in {"flying", "sample"}:
+            if flights and reported[-1]["event"] in {"flying", "sample"}:
                 flying[int(flights[-1].rpartition("-")[2])] = scene  # the name ends with its process's number
         for worker in reversed(workers) if len(done) == 2 and flying else ():
             family = {p.pid for p in psutil.Process(worker.pid).children(recursive=True)}

@@ -15,7 +15,7 @@ from uavsim.typing import AnyArray, FloatArray, IntArray, JsonDict
 __all__ = ["UNKNOWN", "Boxes", "Track", "boxes_of"]
 
 UNKNOWN: Final = (float("nan"),) * 3
-"""A vector that the dataset does not tell."""
+"""A vector that the dataset does not say."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -130,7 +130,7 @@ def boxes_of(
         details: rows of ``visibility_detail`` by the token of the annotation.
     """
     ids = [row.get("uav_instance_id", instances[row["instance_token"]].get("uav_instance_id", 0)) for row in rows]
-    told = [details.get(row["token"], {}) for row in rows]
+    reported = [details.get(row["token"], {}) for row in rows]
     levels = [str(row.get("visibility_token", "")) for row in rows]
     return Boxes(
         tokens=tuple(row["token"] for row in rows),
@@ -145,9 +145,10 @@ def boxes_of(
         lidar_points=np.array([row.get("num_lidar_pts", 0) for row in rows], dtype=np.int64),
         visibility=np.array([int(level) if level in {"1", "2", "3", "4"} else 0 for level in levels], dtype=np.int64),
         seen_by=tuple(
-            tuple(row.get("uav_seen_by") or detail.get("seen_by") or ()) for row, detail in zip(rows, told, strict=True)
+            tuple(row.get("uav_seen_by") or detail.get("seen_by") or ())
+            for row, detail in zip(rows, reported, strict=True)
         ),
-        views=tuple(tuple(detail.get("views", ())) for detail in told),
+        views=tuple(tuple(detail.get("views", ())) for detail in reported),
     )
 
 

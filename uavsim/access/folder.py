@@ -43,7 +43,7 @@ def open_folder(folder: Path | str, version: str | None = None) -> Dataset:
     root = Path(folder)
     if (root / ".uavsim").is_dir() and not any(root.glob("v*/sample.json")):
         refuse_without_tables(root)
-        raise DatasetError(f"{root}: no scene is finished yet; uavsim status {root} tells how far it is")
+        raise DatasetError(f"{root}: no scene is finished yet; uavsim status {root} says how far it is")
     return Dataset(open_dataset(root, version, required=_NEEDED))
 
 
@@ -113,7 +113,7 @@ class Dataset:
 
     @cached_property
     def maps(self) -> dict[str, TownMap]:
-        """The map masks by town: those whose place the dataset tells."""
+        """The map masks by town: those whose place the dataset reports."""
         files, found = DataFolder(self.root), {}
         for row in self._shared_tables.get(MAP.name, ()):
             if "uav_mask_origin" in row:

@@ -108,7 +108,7 @@ class Image:
         """Return (N, 3) map points that the depth image shows, and their (N, 3) colours.
 
         Args:
-            every_px: take every so manieth line and column.
+            every_px: stride over lines and columns.
         """
         depth_m = self.depth_m()[::every_px, ::every_px]
         v, u = np.indices(depth_m.shape) * every_px + 0.5

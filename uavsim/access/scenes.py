@@ -82,7 +82,7 @@ class Scene:
             return [self._tables.image_of(row) for row in sorted(own, key=lambda row: row["timestamp"])]
 
     @property
-    def tells_views(self) -> bool:
+    def reports_views(self) -> bool:
         """Whether the dataset says what each image shows of each box: ``Boxes.views``."""
         return bool(self._rows.get("visibility_detail"))
 

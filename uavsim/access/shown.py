@@ -21,11 +21,11 @@ def boxes_shown(boxes: Boxes, image: Image) -> IntArray:
     corners_map_m = boxes.corners_map_m
     pixels = image.project(corners_map_m)
     if any(boxes.views):
-        told = [
+        reported = [
             any(view["sample_data_token"] == image.token and view["visible_px"] > 0 for view in views)
             for views in boxes.views
         ]
-        return np.flatnonzero(np.array(told) & np.isfinite(pixels).all(axis=(1, 2)))
+        return np.flatnonzero(np.array(reported) & np.isfinite(pixels).all(axis=(1, 2)))
     width, height = image.size_px
     optical_m = image.map_SE3_optical.apply_inverse(corners_map_m)
     found = cuboid.boxes_in_image(optical_m, pixels, width_px=width, height_px=height)

@@ -55,10 +55,10 @@ class CompileAhead:
 
     def wait(self, heartbeat: Heartbeat) -> None:
         """Wait until it is compiled, and say meanwhile that something moves."""
-        end, told = time.monotonic() + _LONGEST_S, 0
+        end, reported = time.monotonic() + _LONGEST_S, 0
         while self._process is not None and time.monotonic() < end:
-            heartbeat(_PHASE, told)
-            told += 1
+            heartbeat(_PHASE, reported)
+            reported += 1
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self._process.wait(_TELL_EVERY_S)
                 self._process = None

@@ -1,6 +1,6 @@
 """How much of its box's silhouette an object covers: a car seen from above nearly all, seen from its corner less.
 
-That share depends on the body and on the direction from which it is seen, and the scene itself tells it. In every view the
+That share depends on the body and on the direction from which it is seen, and the scene itself reports it. In every view the
 object covers at least the pixels that it shows and at most those and the ones that something nearer may hide: an interval,
 and a single number where nothing but ground is around. The shares are fitted to all intervals of a class and then of a
 blueprint, in turns: what a view would show is put into its interval, and near directions (left and right are mirror images)
@@ -26,7 +26,7 @@ _SMALLEST_PX: Final = 40  # of a silhouette that teaches: fewer pixels say too l
 _SPREAD_RAD: Final = np.radians(8.0)
 _PRIOR_PX: Final = 150.0  # weight of what is known so far, in pixels of views from nearby directions
 _OUTLIER: Final = 0.7  # of what is expected: hidden by something that looks like ground
-_MOST_TEACHERS: Final = 1500
+_MOST_REFERENCES: Final = 1500
 _TURNS: Final = 5
 _ROWS: Final = 256  # views at once: what is worked on stays in the cache
 _FARTHEST: Final = (
@@ -98,8 +98,10 @@ class Intervals:
         silhouette = np.maximum(column["silhouette_px"], 1).astype(np.float64)
         low = np.minimum(column["visible_px"] / silhouette, 1.0)
         high = np.minimum((column["visible_px"] + column["blockers_px"]) / silhouette, 1.0)
-        teaches = (column["truncation"] == 0) & (column["silhouette_px"] >= _SMALLEST_PX) & (column["visible_px"] > 0)
-        return cls(towards, low, high, np.where(teaches, silhouette * (1.0 - (high - low)) ** 2, 0.0))
+        is_reference = (
+            (column["truncation"] == 0) & (column["silhouette_px"] >= _SMALLEST_PX) & (column["visible_px"] > 0)
+        )
+        return cls(towards, low, high, np.where(is_reference, silhouette * (1.0 - (high - low)) ** 2, 0.0))
 
     def take(self, rows: IntArray) -> Intervals:
         """Return some of them."""
@@ -108,46 +110,46 @@ class Intervals:
 
 def fitted(fill: FloatArray, views: Intervals) -> FloatArray:
     """Fit the shares (M,) of one kind of object to what its views say, starting from ``fill``."""
-    teaches = (views.weight > 0) & (views.high >= _OUTLIER * fill)
-    teachers = np.flatnonzero(teaches)
-    teachers = teachers[np.argsort(-views.weight[teachers], kind="stable")[:_MOST_TEACHERS]]
-    if not len(teachers):
+    is_reference = (views.weight > 0) & (views.high >= _OUTLIER * fill)
+    references = np.flatnonzero(is_reference)
+    references = references[np.argsort(-views.weight[references], kind="stable")[:_MOST_REFERENCES]]
+    if not len(references):
         return fill
-    taught = views.take(teachers)
-    turns = _turns_of(fill[teachers], taught)
+    reference_views = views.take(references)
+    turns = _iterations_of(fill[references], reference_views)
     fill = fill.copy()
-    for start in range(0, len(fill), _ROWS):  # of a scene, the nearness of all views to all teachers is 300 MB
+    for start in range(0, len(fill), _ROWS):  # of a scene, the nearness of all views to all reference views is 300 MB
         own = slice(start, start + _ROWS)
-        nearby = nearness(views.towards[own], taught.towards)
-        nearby *= taught.weight
+        nearby = nearness(views.towards[own], reference_views.towards)
+        nearby *= reference_views.weight
         known_px = nearby.sum(axis=1) + _PRIOR_PX
-        told = nearby @ np.stack([turn.shown for turn in turns], axis=1)
+        reported = nearby @ np.stack([turn.shown for turn in turns], axis=1)
         for number, turn in enumerate(turns):
-            fill[own] = (told[:, number] + _PRIOR_PX * np.minimum(fill[own] * turn.scale, 1.0)) / known_px
+            fill[own] = (reported[:, number] + _PRIOR_PX * np.minimum(fill[own] * turn.scale, 1.0)) / known_px
     return fill
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Turn:
-    """What one turn of fitting found: by how much all shares were wrong, and what each teacher (K,) shows."""
+class _Iteration:
+    """What one turn of fitting found: by how much all shares were wrong, and what each reference view (K,) shows."""
 
     scale: float
     shown: FloatArray
 
 
-def _turns_of(fill: FloatArray, taught: Intervals) -> list[_Turn]:
-    """Fit the teachers' own shares (K,) to their intervals, turn by turn."""
-    nearby = nearness(taught.towards, taught.towards)
-    nearby *= taught.weight
+def _iterations_of(fill: FloatArray, reference_views: Intervals) -> list[_Iteration]:
+    """Fit the reference views' own shares (K,) to their intervals, turn by turn."""
+    nearby = nearness(reference_views.towards, reference_views.towards)
+    nearby *= reference_views.weight
     known_px = nearby.sum(axis=1) + _PRIOR_PX
-    turns: list[_Turn] = []
+    turns: list[_Iteration] = []
     for _ in range(_TURNS):
-        shown = np.clip(fill, taught.low, taught.high)
-        scale = float((taught.weight @ shown + _PRIOR_PX) / (taught.weight @ fill + _PRIOR_PX))
+        shown = np.clip(fill, reference_views.low, reference_views.high)
+        scale = float((reference_views.weight @ shown + _PRIOR_PX) / (reference_views.weight @ fill + _PRIOR_PX))
         general = np.minimum(fill * scale, 1.0)
-        shown = np.clip(general, taught.low, taught.high)
+        shown = np.clip(general, reference_views.low, reference_views.high)
         fill = (nearby @ shown + _PRIOR_PX * general) / known_px
-        turns.append(_Turn(scale, shown))
+        turns.append(_Iteration(scale, shown))
     return turns
 
 

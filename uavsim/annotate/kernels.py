@@ -1,6 +1,6 @@
 """Rays through boxes, pixel by pixel, compiled: what ``silhouettes`` and ``visibility`` count.
 
-A pixel's ray in the frame of a box is ``corner + across * (u + 0.5) + down * (v + 0.5)``; the slab test tells the depths at
+A pixel's ray in the frame of a box is ``corner + across * (u + 0.5) + down * (v + 0.5)``; the slab test reports the depths at
 which it enters and leaves. The coefficients are float32, everything else is float64.
 """
 

@@ -1,4 +1,4 @@
-"""Which boxes reach into images, as geometry tells it: all cameras of a keyframe at once, before anybody looks at pixels."""
+"""Which boxes reach into images, as geometry reports it: all cameras of a keyframe at once, before anybody looks at pixels."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def reach_of_rows(solids: Solids, row: IntArray, camera: Camera) -> tuple[FloatA
 
 
 def may_reach_in(solids: Solids, map_SE3_optical: SE3, intrinsic: FloatArray, size_px: FloatArray) -> BoolArray:
-    """Tell which boxes (C, N) a pixel's ray may meet: those whose sphere is not beside the image or behind the camera.
+    """Return which boxes (C, N) a pixel's ray may meet: those whose sphere is not beside the image or behind the camera.
 
     Args:
         solids: N boxes.

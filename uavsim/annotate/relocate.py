@@ -21,7 +21,7 @@ def in_dataset(recording: Recording, root: Path, *, generation: int = 0) -> Reco
     Args:
         recording: as the dataset keeps it, without images.
         root: the dataset's folder.
-        generation: of the scene, as its ledger entry tells; each has file names of its own.
+        generation: of the scene, as its ledger entry reports; each has file names of its own.
     """
     frames = tuple(_moved(recording.plan, frame, generation) for frame in recording.frames)
     return replace(recording, folder=root, frames=frames)

@@ -85,7 +85,7 @@ def rays_of_cameras(solids: Solids, map_SE3_optical: SE3, intrinsic: FloatArray)
 
 
 def rays_of_pairs(solids: Solids, map_SE3_optical: SE3, map_ray_of_pixel: FloatArray) -> Rays:
-    """Return the same, (N, 5, 3), of N boxes for N cameras, of which ``map_rays_of_pixels`` has told (N, 3, 3)."""
+    """Return the same, (N, 5, 3), of N boxes for N cameras, of which ``map_rays_of_pixels`` has given (N, 3, 3)."""
     return _rays(solids, map_SE3_optical, map_ray_of_pixel)
 
 

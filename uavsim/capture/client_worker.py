@@ -52,7 +52,7 @@ class _Reporter:
 
     def __init__(self, out: TextIO) -> None:
         self._out, self._last, self._phase = out, 0.0, ""
-        self._lock = threading.Lock()  # a watch tells, too
+        self._lock = threading.Lock()  # a watch reports, too
 
     def event(self, event: KnownEvent) -> None:
         with self._lock:

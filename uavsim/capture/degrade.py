@@ -25,7 +25,7 @@ def _generator(plan: ScenePlan, wanted: DegradationPlan, *what: int) -> np.rando
 
 
 def agent_view(plan: ScenePlan, drone: DroneState, *, channel: str, step: int) -> dict[str, Any]:
-    """Tell what drone and channel would report at a step; empty when the plan degrades nothing.
+    """Return what drone and channel would report at a step; empty when the plan degrades nothing.
 
     Keys: ``reported_translation`` (map, metres), ``reported_rotation`` (wxyz), ``reported_timestamp_us`` (the agent's clock),
     ``arrival_timestamp_us`` (when others have it, on the true clock), ``dropped``.
@@ -52,7 +52,7 @@ def agent_view(plan: ScenePlan, drone: DroneState, *, channel: str, step: int) -
 
 
 def image_changes(plan: ScenePlan) -> bool:
-    """Tell whether degraded copies of the images are to be written."""
+    """Return whether degraded copies of the images are to be written."""
     wanted = plan.degradations
     return wanted is not None and any((wanted.pixel_noise_sigma, wanted.blur_sigma_px, wanted.exposure_stops))
 

@@ -27,7 +27,7 @@ _PHASES: Final = ("warmup", "fly")
 class TellsFrame(Protocol):
     """A ``WorldPort`` that knows the newest state that its server sent, in any thread.
 
-    That of merged builds tells none: it lets ticks pass while it waits for images, and they mean nothing here.
+    That of merged builds reports none: it lets ticks pass while it waits for images, and they mean nothing here.
     """
 
     @property

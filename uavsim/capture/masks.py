@@ -119,7 +119,7 @@ class MaskBinder:
     def _identity_holds(
         self, seen: Sequence[_Sightings], views: Sequence[MaskView], states: ActorStates, corners_m: FloatArray
     ) -> bool | None:
-        """Tell whether ids that are actor ids lie in those actors' boxes; None when nothing is there to tell by.
+        """Return whether ids that are actor ids lie in those actors' boxes; None when nothing is there to judge by.
 
         An id that is no actor's may be a parked car's before or beside an actor that is hidden. Until ids are proven it
         speaks against them only where it fills an actor's box; afterwards it says nothing.
@@ -144,7 +144,7 @@ class MaskBinder:
     def _fills_a_box(
         seen: Sequence[_Sightings], rows: Sequence[IntArray], views: Sequence[MaskView], corners_m: FloatArray
     ) -> bool:
-        """Tell whether pixels whose id is no actor's (row -1) fill the box of an actor, (N, 8, 3) corners."""
+        """Return whether pixels whose id is no actor's (row -1) fill the box of an actor, (N, 8, 3) corners."""
         for sighting, row, view in zip(seen, rows, views, strict=True):
             if (row < 0).any():
                 theirs = _rectangles(view, corners_m)
@@ -247,7 +247,7 @@ def _fills(extent_px: FloatArray, rectangles: FloatArray) -> BoolArray:
 
 
 def _inside(point_px: FloatArray, rectangles: FloatArray) -> BoolArray:
-    """Tell for each rectangle whether the point, or the point of its row, lies in it."""
+    """Return for each rectangle whether the point, or the point of its row, lies in it."""
     low = point_px >= rectangles[:, :2] - _SLACK_PX
     high = point_px <= rectangles[:, 2:] + _SLACK_PX
     return np.asarray((low & high).all(axis=1), dtype=np.bool_)

@@ -84,6 +84,6 @@ class PointOwners:
 
 
 def _has_box(info: ActorInfo) -> bool:
-    """Tell whether points can be held against an actor's box: some servers tell two-wheelers' as nothing or infinite."""
+    """Return whether points can be held against an actor's box: some servers report two-wheelers' as nothing or infinite."""
     half_m = np.array(info.half_extent_m)
     return bool(np.isfinite(half_m).all() and (half_m > 0).all())

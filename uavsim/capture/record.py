@@ -43,8 +43,8 @@ def record_scene(
         session: connected; any scenes may have been flown in it before.
         plan: of the scene.
         folder: empty or not there yet.
-        heartbeat: told of every tick.
-        sample_taken: told of every capture whose images are here.
+        heartbeat: informed of every tick.
+        sample_taken: informed of every capture whose images are here.
         measure: begins what is measured in keyframes' masks while they are in memory.
 
     Raises:
@@ -144,7 +144,7 @@ class _Behind:
             self._pending = None  # it may hold them
             self._writer.make_room()
         finally:
-            self._has_room.set()  # also where that failed, which whoever waits for the capture is told
+            self._has_room.set()  # also where that failed, which whoever waits for the capture learns
         plan, state = self._plan, taken.state
         captures = self.assembler.assemble(
             taken.poses,

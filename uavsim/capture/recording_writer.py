@@ -119,7 +119,7 @@ class RecordingWriter:
             self._wait_for(self._pending.popleft())
 
     def add(self, frame: RecordedFrame, *, measure: FrameMeasure | None = None) -> None:
-        """Add a frame whose images were put before, with what was told of their masks."""
+        """Add a frame whose images were put before, with what was said of their masks."""
         self._frames.append((frame, measure))
 
     def finish(

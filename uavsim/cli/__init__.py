@@ -243,7 +243,7 @@ def _run(stop: StopSignals) -> int:
         return _say(str(error), code=error.exit_code)
     except typer.Abort:  # the end of the input, where something is asked
         raise
-    except Exception as error:  # noqa: BLE001 - the last door: nothing behind it could tell the user anything
+    except Exception as error:  # noqa: BLE001 - the last door: nothing behind it could say the user anything
         stop.raise_if_asked(error)
         return _unexpected(error)
     if result == INTERRUPTED:  # typer's way of saying so
@@ -270,7 +270,7 @@ def _interrupted() -> int:
 
 
 def _unexpected(error: Exception) -> int:
-    """Tell what nobody raised on purpose: the machine's refusals are the machine's, everything else is our mistake."""
+    """Return what nobody raised on purpose: the machine's refusals are the machine's, everything else is our mistake."""
     if os.environ.get("UAVSIM_TRACEBACK"):
         traceback.print_exception(error)
     if isinstance(error, (OSError, MemoryError)):
@@ -282,7 +282,7 @@ def _unexpected(error: Exception) -> int:
     where = next((f"{f.filename}:{f.lineno}" for f in reversed(frames) if "uavsim" in f.filename), "?")
     said = " ".join(str(error).split())[:300]
     return _say(
-        f"this is a mistake of uavsim, report it: {type(error).__name__}: {said} at {where} (UAVSIM_TRACEBACK=1 tells more)",
+        f"this is a mistake of uavsim, report it: {type(error).__name__}: {said} at {where} (UAVSIM_TRACEBACK=1 says more)",
         code=1,
     )
 

@@ -93,10 +93,10 @@ def plan(
         overrides=overrides,
     )
     if as_json:
-        told = {"dataset": plans[0].dataset, "scenes": [_scene_as_json(scene) for scene in plans]}
+        reported = {"dataset": plans[0].dataset, "scenes": [_scene_as_json(scene) for scene in plans]}
         for part in (one.show_json for one in _used(plans) if one.show_json is not None):
-            told |= part.load()(dataset, plans)
-        write_out(json.dumps(told))
+            reported |= part.load()(dataset, plans)
+        write_out(json.dumps(reported))
         if png is not None:
             _draw(plans, roads, png, as_json=True)
         return
@@ -231,8 +231,8 @@ def check(
     findings = check_paths(paths)
     wrong = [finding for finding in findings if finding.error is not None]
     if as_json:
-        told = [{"file": str(f.path), "error": str(f.error) if f.error is not None else None} for f in findings]
-        write_out(json.dumps({"ok": not wrong, "files": told}))
+        reported = [{"file": str(f.path), "error": str(f.error) if f.error is not None else None} for f in findings]
+        write_out(json.dumps({"ok": not wrong, "files": reported}))
     errors = Screen(stderr=True, errors=True)
     for finding in wrong:
         errors.print(line(("bold red", "error: "), str(finding.error)))

@@ -57,19 +57,19 @@ def publish(
     data = open_folder(folder, version)
     if dry_run:
         _refuse_full(out)
-        told = {"out": str(out), "scenes": len(data.scene_names), "samples": sum(map(len, data))}
+        reported = {"out": str(out), "scenes": len(data.scene_names), "samples": sum(map(len, data))}
         if as_json:
-            write_out(json.dumps(told))
+            write_out(json.dumps(reported))
         else:
             Screen().print(
-                f"{folder}: {told['scenes']} scenes with {told['samples']} samples would be published to {out}; nothing was "
+                f"{folder}: {reported['scenes']} scenes with {reported['samples']} samples would be published to {out}; nothing was "
                 "written (--dry-run)"
             )
         return
     done = write(data, out, request)
     if as_json:
-        told = {"out": str(out), "files": done.files, "rows": done.rows, "size_bytes": done.size_bytes}
-        write_out(json.dumps(told | {"certified_scenes": done.certified_scenes, "sums_sha256": done.sums_sha256}))
+        reported = {"out": str(out), "files": done.files, "rows": done.rows, "size_bytes": done.size_bytes}
+        write_out(json.dumps(reported | {"certified_scenes": done.certified_scenes, "sums_sha256": done.sums_sha256}))
         return
     certified = (
         f"{done.certified_scenes} scenes certified" if done.certified_scenes else "no certificate: no ledger is there"
@@ -91,11 +91,11 @@ def verify(
         from uavsim.publish import verify as check
     except ImportError as error:
         raise InputError(f"publishing is not installed ({error.name}): pip install 'uavsim[publish]'") from error
-    files, told_sha256 = check(pack, sums_sha256=sums_sha256)
+    files, reported_sha256 = check(pack, sums_sha256=sums_sha256)
     if as_json:
-        write_out(json.dumps({"pack": str(pack), "files": files, "ok": True, "sums_sha256": told_sha256}))
+        write_out(json.dumps({"pack": str(pack), "files": files, "ok": True, "sums_sha256": reported_sha256}))
     else:
-        Screen().print(f"{pack}: {files} files are as they were published; sha256 of SHA256SUMS: {told_sha256}")
+        Screen().print(f"{pack}: {files} files are as they were published; sha256 of SHA256SUMS: {reported_sha256}")
 
 
 def reproduce(

@@ -65,13 +65,13 @@ def _good(reports: list[Report], outside: JsonDict) -> bool:
 
 def _complaint(folder: Path, reports: list[Report], outside: JsonDict) -> str:
     errors = [f"{f.code} at {f.place}: {f.message}" for r in reports for f in r.findings if f.severity == "error"]
-    told = [problem for devkit in outside.values() for problem in problems_of(devkit)]
+    reported = [problem for devkit in outside.values() for problem in problems_of(devkit)]
     if errors:
-        also = f" and {_number(told, 'failed check')} of the devkit" if told else ""
+        also = f" and {_number(reported, 'failed check')} of the devkit" if reported else ""
         return f"{folder}: not valid, {_number(errors, 'error')}{also}; first: {errors[0]}"
     return (
-        f"{folder}: not valid, {_number(told, 'failed check')} of the nuScenes devkit, though uavsim finds no error; first: "
-        f"{told[0]}; --json FILE keeps its figures, and docs/judges.md says what it compares"
+        f"{folder}: not valid, {_number(reported, 'failed check')} of the nuScenes devkit, though uavsim finds no error; first: "
+        f"{reported[0]}; --json FILE keeps its figures, and docs/judges.md says what it compares"
     )
 
 
@@ -107,8 +107,8 @@ def _show_devkit(console: Screen, devkit: JsonDict) -> None:
         figures = [f"{k} {v:.4g}" for k, v in check.items() if isinstance(v, (int, float)) and not isinstance(v, bool)]
         mark = ("green", "good") if check["ok"] else ("red", "failed")
         noted = [check["note"]] if "note" in check else []
-        told = "; ".join(check.get("problems") or noted + figures)
-        console.print(line(f"  devkit {name}: ", mark, f" {told}"))
+        reported = "; ".join(check.get("problems") or noted + figures)
+        console.print(line(f"  devkit {name}: ", mark, f" {reported}"))
 
 
 def _write(path: Path, content: JsonDict) -> None:

@@ -30,7 +30,7 @@ class Server:
         title: for people.
         default_port: where it listens when nobody says otherwise.
         adjacent_ports: how many ports it takes, from the one that is named on.
-        answers: as whom it answers when it is asked before its client is; "" when its client alone can tell.
+        answers: as whom it answers when it is asked before its client is; "" when its client alone can say.
         clients: the Python modules that speak to it.
         install: how a user gets them.
     """
@@ -54,7 +54,7 @@ class Backend:
         ports: ``module:function`` that takes the servers' endpoints by name and returns ``simulate.ports.Ports``.
         sensors_from: the server that gives the measurements, as ``records/modalities.py`` has it.
         python: the interpreter of its client process; empty: that of uavsim. ``client_python`` of a simulator goes first.
-        headless: how the headless simulator is told to play its servers.
+        headless: how the headless simulator is asked to play its servers.
     """
 
     topology: str

@@ -86,7 +86,7 @@ class Model(BaseModel):
 
     @classmethod
     def __get_pydantic_json_schema__(cls, core: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
-        """Tell editors what a key means, which its docstring says, and of the short form."""
+        """Show editors what a key means, which its docstring says, and of the short form."""
         schema = handler(core)
         whole = handler.resolve_ref_schema(schema)
         docs = _attribute_docstrings(cls)

@@ -273,7 +273,7 @@ class DatasetConfig(Model):
 
     @classmethod
     def __get_pydantic_json_schema__(cls, core: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
-        """Tell editors of the keys of ingredients where people write them."""
+        """Show editors the keys of ingredients where people write them."""
         schema = super().__get_pydantic_json_schema__(core, handler)
         whole = handler.resolve_ref_schema(schema)
         blocks = handler.resolve_ref_schema(whole["properties"].pop(INGREDIENT_KEYS))

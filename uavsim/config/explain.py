@@ -78,7 +78,7 @@ def first(error: ValidationError, model: type[Model], *, line_of: Callable[[Plac
 
 
 def _lacks(detail: ErrorDetails, details: list[ErrorDetails]) -> bool:
-    """Tell whether a container is called too short of which items are wrong: pydantic counts the good ones only."""
+    """Return whether a container is called too short of which items are wrong: pydantic counts the good ones only."""
     where = _place(detail)
     below = (_place(other) for other in details)
     return detail["type"] == "too_short" and any(len(p) > len(where) and p[: len(where)] == where for p in below)

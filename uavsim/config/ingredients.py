@@ -33,7 +33,7 @@ class IngredientBlocks(Model):
 
     @classmethod
     def __get_pydantic_json_schema__(cls, core: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
-        """Tell editors what each ingredient says of its key."""
+        """Show editors what each ingredient says of its key."""
         return handler(core)
 
 

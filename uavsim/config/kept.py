@@ -90,12 +90,12 @@ def first_edit(there: Kept, now: JsonDict) -> str | None:
         if new is None or new[1] == text:
             continue
         before, after = (load.parse(Path(name), text=each) for each in (text, new[1]))
-        if (edit := first_difference(_told(before), _told(after))) is not None:
+        if (edit := first_difference(_reported(before), _reported(after))) is not None:
             return f"{name} ({edit})"
     return None
 
 
-def _told(value: Any) -> Any:
+def _reported(value: Any) -> Any:
     return {k: v for k, v in value.items() if k != "description"} if isinstance(value, dict) else value
 
 

@@ -79,7 +79,7 @@ def packaged_root() -> Path:
 
 
 def kind_of(path: Path) -> str | None:
-    """Tell what a YAML file is by where it lies; None when that says nothing."""
+    """Return what a YAML file is by where it lies; None when that says nothing."""
     folders = {folder: kind for kind, folder in _folders().items() if folder != "."}
     parent = path.resolve().parent.name
     if parent in folders:

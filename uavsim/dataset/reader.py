@@ -124,7 +124,7 @@ class DatasetReader:
         return value
 
     def _in_scene_order(self) -> bool:
-        """Tell whether the tables are ours, and whole; only then is their order known."""
+        """Return whether the tables are ours, and whole; only then is their order known."""
         if not self.info or not {table.name for table in self.tables}.issuperset(REQUIRED):
             return False
         return sum(1 for _ in iter_rows(self._path("log"))) == sum(1 for _ in iter_rows(self._path("scene")))

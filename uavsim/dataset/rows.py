@@ -293,7 +293,7 @@ class AgentViewRow(TypedDict):
 
 
 class RunInfo(TypedDict, total=False):
-    """What the run that made a dataset tells of itself; the same in every run of it."""
+    """What the run that made a dataset reports itself; the same in every run of it."""
 
     dataset: str
     seed: int

@@ -68,7 +68,7 @@ class Table(Generic[Row]):
         scope: see ``Scope``.
         required: the devkit opens it; without it a folder is no dataset.
         where_empty: the file is written where the table has no rows too.
-        references: column -> table whose tokens it names; told to validators where a package adds the table.
+        references: column -> table whose tokens it names; given to validators where a package adds the table.
     """
 
     name: str

@@ -1,7 +1,7 @@
 """The strict dialect: labels of one scene -> rows of the nuScenes tables, as the unmodified devkit reads them.
 
 Fields that the devkit does not know start with ``uav_``; tables that it does not know are ``camera_pose``, ``layer`` and
-``visibility_detail``. It ignores both. docs/formats-tables.md tells every field.
+``visibility_detail``. It ignores both. docs/formats-tables.md describes every field.
 """
 
 from __future__ import annotations

@@ -133,16 +133,16 @@ def extended_iou(truth_px: FloatArray, found_px: FloatArray) -> FloatArray:
     Source: ``match_groundtruth_results.py``, ``extend_bounding_boxes_based_on_gt_area`` and ``augment_with_iou``.
     """
     true = np.concatenate([truth_px[:, :2], truth_px[:, :2] + truth_px[:, 2:]], axis=1)
-    told = np.concatenate([found_px[:, :2] - found_px[:, 2:] / 2, found_px[:, :2] + found_px[:, 2:] / 2], axis=1)
-    area, told_area = _area(true), _area(told)
+    reported = np.concatenate([found_px[:, :2] - found_px[:, 2:] / 2, found_px[:, :2] + found_px[:, 2:] / 2], axis=1)
+    area, stated_area = _area(true), _area(reported)
     with np.errstate(invalid="ignore"):
         small = (area > 0) & (area < _SMALL_PX)
-        both_small = small & (told_area < _SMALL_PX - 1e-6)
+        both_small = small & (stated_area < _SMALL_PX - 1e-6)
     true, area = _enlarged(true, area, small)
-    told, told_area = _enlarged(told, told_area, both_small & (told_area > 0))
-    side = np.minimum(true[:, 2:], told[:, 2:]) - np.maximum(true[:, :2], told[:, :2])
+    reported, stated_area = _enlarged(reported, stated_area, both_small & (stated_area > 0))
+    side = np.minimum(true[:, 2:], reported[:, 2:]) - np.maximum(true[:, :2], reported[:, :2])
     overlap = np.maximum(side, 0).prod(axis=1)
-    union = told_area + area - overlap
+    union = stated_area + area - overlap
     real = (area > 0) & (union >= 1e-12)
     iou: FloatArray = np.divide(overlap, union, out=np.zeros(len(area)), where=real)
     return iou
@@ -211,7 +211,7 @@ def match_aot(truth: AotTruth, results: AotResults) -> AotPairs:
 
 
 def _false_positives(pairs: AotPairs, count: int) -> BoolArray:
-    """Tell which detections match no object of their image, planned or not, even a little."""
+    """Return which detections match no object of their image, planned or not, even a little."""
     touched = np.zeros(count, bool)
     touched[pairs.found[~pairs.no_match]] = True
     present = np.zeros(count, bool)

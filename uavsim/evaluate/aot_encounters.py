@@ -86,7 +86,7 @@ def find_encounters(
 
 
 def tracked_windows(matched_tracks: list[list[float]]) -> BoolArray:
-    """Tell at which rows one track has matched at least half of the last 30 rows.
+    """Return at which rows one track has matched at least half of the last 30 rows.
 
     Args:
         matched_tracks: for each row of an encounter, by frame, the tracks of the detections that match it; NaN for one without
@@ -106,7 +106,7 @@ def tracked_windows(matched_tracks: list[list[float]]) -> BoolArray:
 
 
 def detected_in_time(tracked: BoolArray, range_m: FloatArray, frame: IntArray, image: IntArray) -> bool:
-    """Tell whether the first tracked window ends at 300 m or more, or within 30 frames of the encounter's first frame.
+    """Return whether the first tracked window ends at 300 m or more, or within 30 frames of the encounter's first frame.
 
     Args:
         tracked: (R,) see ``tracked_windows``.

@@ -40,29 +40,29 @@ def evaluate_aot(request: EvaluationRequest) -> Outcome:
             truth, results, target=target, value=request.number(target, 0.0), min_score=threshold, mode=request.mode
         )
     scores = score_aot(truth, results, threshold=threshold, max_range_m=max_range_m, mode=request.mode)
-    told = _told(scores) | {"images": len(images), "flights": len(truth.flight_hours)}
+    reported = _reported(scores) | {"images": len(images), "flights": len(truth.flight_hours)}
     rows = tuple((name, *counts, _rate(counts)) for name, counts in scores.edr.items())
     table = Table("encounters detected in time", ("horizon", "detected", "encounters", "edr"), rows)
     curves = (
         *_froc(truth, results, max_range_m=max_range_m, mode=request.mode),
         *_by_range(truth, results.take(results.score >= threshold), max_range_m=max_range_m),
     )
-    return Outcome("aot", request.mode, told, ("edr", "hfar", "afdr", "fppi"), (table,), curves)
+    return Outcome("aot", request.mode, reported, ("edr", "hfar", "afdr", "fppi"), (table,), curves)
 
 
 def _rate(counts: tuple[int, int]) -> float:
     return counts[0] / counts[1] if counts[1] else 0.0
 
 
-def _told(scores: AotScores) -> JsonDict:
-    told: JsonDict = {"edr": _rate(scores.edr["all"])}
-    told |= {f"edr_{name}": _rate(counts) for name, counts in scores.edr.items() if name != "all"}
-    told |= {"hfar": scores.hfar, "afdr": _rate(scores.afdr), "fppi": scores.fppi}
-    told |= {"afdr_above_area": _rate(scores.afdr_above_area), "afdr_below_area": _rate(scores.afdr_below_area)}
+def _reported(scores: AotScores) -> JsonDict:
+    reported: JsonDict = {"edr": _rate(scores.edr["all"])}
+    reported |= {f"edr_{name}": _rate(counts) for name, counts in scores.edr.items() if name != "all"}
+    reported |= {"hfar": scores.hfar, "afdr": _rate(scores.afdr), "fppi": scores.fppi}
+    reported |= {"afdr_above_area": _rate(scores.afdr_above_area), "afdr_below_area": _rate(scores.afdr_below_area)}
     counts = {"afdr": scores.afdr, "afdr_above_area": scores.afdr_above_area, "afdr_below_area": scores.afdr_below_area}
     counts |= {f"edr_{name}": pair for name, pair in scores.edr.items()}
-    told["counts"] = {name: {"detected": detected, "total": total} for name, (detected, total) in counts.items()}
-    return told | {"threshold": scores.threshold, "max_range_m": scores.max_range_m}
+    reported["counts"] = {name: {"detected": detected, "total": total} for name, (detected, total) in counts.items()}
+    return reported | {"threshold": scores.threshold, "max_range_m": scores.max_range_m}
 
 
 def _froc(truth: AotTruth, results: AotResults, *, max_range_m: float, mode: str) -> tuple[Curve, ...]:
@@ -91,10 +91,10 @@ def _by_range(truth: AotTruth, results: AotResults, *, max_range_m: float) -> tu
     total = np.histogram(truth.range_m[planned], edges)[0]
     found = np.histogram(truth.range_m[planned & matched], edges)[0]
     share = np.divide(found, total, out=np.zeros(_RANGE_BINS), where=total > 0)
-    true, told = truth.box_px[pairs.truth[pairs.match]], results.box_px[pairs.found[pairs.match]]
-    offset_px = np.hypot(*(told[:, :2] - true[:, :2] - true[:, 2:] / 2).T)
+    true, reported = truth.box_px[pairs.truth[pairs.match]], results.box_px[pairs.found[pairs.match]]
+    offset_px = np.hypot(*(reported[:, :2] - true[:, :2] - true[:, 2:] / 2).T)
     with np.errstate(divide="ignore"):
-        larger = np.log2(told[:, 2:].prod(axis=1) / true[:, 2:].prod(axis=1))
+        larger = np.log2(reported[:, 2:].prod(axis=1) / true[:, 2:].prod(axis=1))
     return (
         Curve("planned aircraft by range", "range (m)", "share detected", {"detected": (edges, share)}, steps=True),
         Curve(

@@ -178,15 +178,15 @@ def evaluate_coperception(request: EvaluationRequest) -> Outcome:
     if request.mode != "official":
         order = np.argsort(-matches.score, kind="stable")
     by_threshold = list(zip(IOU_THRESHOLDS, matches.matched[:, order], strict=True))
-    told: dict[str, float] = {f"ap_{at}": voc_ap(matched, matches.truth_count) for at, matched in by_threshold}
-    told |= _communication(request)
+    reported: dict[str, float] = {f"ap_{at}": voc_ap(matched, matches.truth_count) for at, matched in by_threshold}
+    reported |= _communication(request)
     lines = {
         f"IoU {at}": (np.cumsum(m) / max(matches.truth_count, 1), np.cumsum(m) / np.arange(1, len(m) + 1))
         for at, m in by_threshold
     }
     curve = Curve("precision and recall by overlap", "recall", "precision", thinned(lines))
     counts = {"boxes": matches.truth_count, "detections": len(order)}
-    return Outcome("coperception-uav", request.mode, {**told, **counts}, tuple(told), (), (curve,))
+    return Outcome("coperception-uav", request.mode, {**reported, **counts}, tuple(reported), (), (curve,))
 
 
 def _communication(request: EvaluationRequest) -> dict[str, float]:

@@ -1,4 +1,4 @@
-"""What the official devkit says: its verdict on a dataset, and its metrics of a detector's or tracker's results."""
+"""What the official devkit says: its report on a dataset, and its metrics of a detector's or tracker's results."""
 
 from __future__ import annotations
 
@@ -52,12 +52,12 @@ def devkit_scores(root: Path, version: str, predictions: Path, *, split: str | N
     return run_judge("score", *arguments, *(["--split", split] if split else []))
 
 
-def problems_of(verdict: JsonDict) -> list[str]:
+def problems_of(report: JsonDict) -> list[str]:
     """Return one line for each check that failed, with what the devkit said."""
     lines = []
-    for name, check in verdict["checks"].items():
+    for name, check in report["checks"].items():
         if not check["ok"]:
             figures = [f"{k} {v}" for k, v in check.items() if isinstance(v, (int, float, str)) and k != "ok"]
-            told = check.get("problems") or figures
-            lines.append(f"devkit {name}: {'; '.join(map(str, told[:6]))}")
+            reported = check.get("problems") or figures
+            lines.append(f"devkit {name}: {'; '.join(map(str, reported[:6]))}")
     return lines

@@ -1,4 +1,4 @@
-"""Tell predictions in the ego's frame from predictions in the global frame: the first are near nothing, moved they are."""
+"""Distinguish predictions in the ego's frame from predictions in the global frame: the first are near nothing, moved they are."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ class FrameCheck:
         for sample in np.unique(found.sample)[: max(0, _SAMPLES - self._samples)].tolist():
             own = slice(*np.searchsorted(self._own.sample, [sample, sample + 1]).tolist())
             theirs = slice(*np.searchsorted(found.sample, [sample, sample + 1]).tolist())
-            true, told = self._own.centre_m[own, :2], found.centre_m[theirs, :2]
-            if not len(true) or not len(told):
+            true, reported = self._own.centre_m[own, :2], found.centre_m[theirs, :2]
+            if not len(true) or not len(reported):
                 continue
             yaw, ego = self._truth.ego_yaw_rad[sample], self._truth.ego_m[sample, :2]
             turn = np.array([[np.cos(yaw), -np.sin(yaw)], [np.sin(yaw), np.cos(yaw)]])
             self._samples += 1
             self._boxes += len(true)
-            self._as_given += _near(true, told)
-            self._moved += max(_near(true, told @ turn.T + ego), _near(true, told + ego))
+            self._as_given += _near(true, reported)
+            self._moved += max(_near(true, reported @ turn.T + ego), _near(true, reported + ego))
 
     def raise_if_wrong(self, path: Path) -> None:
         """Refuse predictions that are near nothing as given and near much when they are moved by the ego pose.
@@ -58,7 +58,7 @@ class FrameCheck:
             )
 
 
-def _near(true: FloatArray, told: FloatArray) -> int:
+def _near(true: FloatArray, reported: FloatArray) -> int:
     # Of one sample: a few hundred by a few hundred, less work than importing a search tree.
-    x_off_m, y_off_m = (true[:, axis, None] - told[:, axis] for axis in (0, 1))
+    x_off_m, y_off_m = (true[:, axis, None] - reported[:, axis] for axis in (0, 1))
     return int(((x_off_m * x_off_m + y_off_m * y_off_m).min(axis=1) < _NEAR_M**2).sum())

@@ -19,7 +19,7 @@ __all__ = ["judge_python", "run_judge"]
 PYTHON_VARIABLE: Final = "UAVSIM_JUDGE_PYTHON"
 FOLDER_VARIABLE: Final = "UAVSIM_JUDGE_FOLDER"
 _CHECKOUT: Final = Path(__file__).resolve().parents[2]
-_VERDICTS: Final = frozenset({0, 4})  # good, and not valid; anything else is the judge's own failure
+_REPORTED: Final = frozenset({0, 4})  # good, and not valid; anything else is the judge's own failure
 
 
 def judge_python() -> Path:
@@ -64,6 +64,6 @@ def run_judge(name: str, *arguments: str, timeout_s: float = 6 * 3600) -> JsonDi
     except ValueError as error:
         last = (done.stderr.strip().splitlines() or ["no message"])[-1]
         raise SystemFailure(f"judge {name} failed with exit code {done.returncode}: {last}") from error
-    if done.returncode not in _VERDICTS or not isinstance(report, dict):
+    if done.returncode not in _REPORTED or not isinstance(report, dict):
         raise SystemFailure(f"judge {name} ended with exit code {done.returncode}")
     return report

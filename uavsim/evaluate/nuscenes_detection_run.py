@@ -52,16 +52,16 @@ def evaluate_detection(request: EvaluationRequest) -> Outcome:
     scored = scored_samples(request, truth, reader)
     counter.add(own.take((scored & ~counted)[own.sample]), Boxes.none())
     scores = counter.score()
-    told = {"split": request.split, "range_m": config.range_m, "samples": len(reader.seen)}
-    return detection_outcome("nuscenes-detection", request.mode, scores, told | {"samples_ignored": reader.ignored})
+    reported = {"split": request.split, "range_m": config.range_m, "samples": len(reader.seen)}
+    return detection_outcome("nuscenes-detection", request.mode, scores, reported | {"samples_ignored": reader.ignored})
 
 
-def detection_outcome(benchmark: str, mode: str, scores: detection.DetectionScores, told: JsonDict) -> Outcome:
+def detection_outcome(benchmark: str, mode: str, scores: detection.DetectionScores, reported: JsonDict) -> Outcome:
     """Return detection scores under their published names."""
     flat = {_SHORT[name]: value for name, value in scores.mean_tp_errors.items()}
     mean = {name: float(np.mean(list(aps.values()))) for name, aps in scores.aps.items()}
     summary: JsonDict = {
-        **told,
+        **reported,
         "mean_ap": scores.mean_ap,
         "nds": scores.nds,
         **flat,

@@ -59,8 +59,8 @@ def evaluate_tracking(request: EvaluationRequest) -> Outcome:
                 fill_tracks(found, *when, mean_scores=True, mode=request.mode),
             )
         scores = counter.score()
-    told = {"split": request.split, "range_m": config.range_m, "samples": len(reader.seen), "step_s": config.step_s}
-    return _tracking_outcome(request.mode, scores, told | {"samples_ignored": reader.ignored})
+    reported = {"split": request.split, "range_m": config.range_m, "samples": len(reader.seen), "step_s": config.step_s}
+    return _tracking_outcome(request.mode, scores, reported | {"samples_ignored": reader.ignored})
 
 
 def _one_box_an_object(boxes: Boxes, truth: Truth) -> None:
@@ -76,7 +76,7 @@ def _usual_step_s(truth: Truth) -> float:
     return float(np.median(steps)) * 1e-6 if len(steps) else tracking.TrackingConfig().step_s
 
 
-def _tracking_outcome(mode: str, scores: tracking.TrackingScores, told: JsonDict) -> Outcome:
+def _tracking_outcome(mode: str, scores: tracking.TrackingScores, reported: JsonDict) -> Outcome:
     rows: tuple[Row, ...] = tuple(
         (name, *(row[m] for m in _SHOWN)) for name, row in scores.by_class.items() if row["gt"] > 0
     )
@@ -89,7 +89,7 @@ def _tracking_outcome(mode: str, scores: tracking.TrackingScores, told: JsonDict
     return Outcome(
         "nuscenes-tracking",
         mode,
-        {**told, **scores.overall, "label_metrics": labels},
+        {**reported, **scores.overall, "label_metrics": labels},
         ("amota", "amotp", "recall", "mota", "motp", "ids", "frag"),
         (Table("classes with ground truth", ("class", *_SHOWN), rows),),
         tuple(curves),

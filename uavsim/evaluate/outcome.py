@@ -115,8 +115,8 @@ class Outcome:
 
     def as_json(self) -> JsonDict:
         """Return the scores as plain JSON."""
-        told: JsonDict = plain({"benchmark": self.benchmark, "mode": self.mode} | self.scores)
-        return told
+        reported: JsonDict = plain({"benchmark": self.benchmark, "mode": self.mode} | self.scores)
+        return reported
 
 
 def histogram(title: str, x_label: str, values: dict[str, FloatArray], *, highest: float) -> Curve:

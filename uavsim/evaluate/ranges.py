@@ -39,7 +39,7 @@ def keep_evaluated(
 
 
 def in_racks(boxes: Boxes, racks: Boxes) -> BoolArray:
-    """Tell which boxes have their centre inside any rack of their sample."""
+    """Return which boxes have their centre inside any rack of their sample."""
     inside = np.zeros(len(boxes), bool)
     for k in range(len(racks)):
         rows = slice(*np.searchsorted(boxes.sample, [racks.sample[k], racks.sample[k] + 1]).tolist())

@@ -59,7 +59,7 @@ class DetectionInput:
         check.raise_if_wrong(self.request.results)
 
     def scored(self) -> BoolArray:
-        """Tell which samples are scored, once ``blocks`` is exhausted."""
+        """Return which samples are scored, once ``blocks`` is exhausted."""
         return scored_samples(self.request, self.truth, self.reader)
 
 
@@ -87,7 +87,7 @@ def only_version(request: EvaluationRequest) -> str:
 
 
 def scored_samples(request: EvaluationRequest, truth: Truth, reader: ResultReader) -> BoolArray:
-    """Tell which samples are scored: the split's, or without one those of the scenes that the results are about.
+    """Return which samples are scored: the split's, or without one those of the scenes that the results are about.
 
     Raises:
         InputError: official, and the results leave some of them out.

@@ -1,4 +1,4 @@
-"""Detections scene by scene, though a result file tells samples in any order."""
+"""Detections scene by scene, though a result file reports samples in any order."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def found_by_scene(
 ) -> Iterator[tuple[int, Boxes]]:
     """Yield each scored scene once, with all boxes that the file has for it.
 
-    A scene is yielded when the file has told its last sample, so that a file in the order of the scenes needs memory for one
+    A scene is yielded when the file has given its last sample, so that a file in the order of the scenes needs memory for one
     of them; what a file leaves out follows at the end.
 
     Args:
@@ -39,8 +39,8 @@ def found_by_scene(
         scene = truth.scene[kept.sample]
         for number in np.unique(scene).tolist():
             waiting.setdefault(number, []).append(kept.take(scene == number))
-        told = np.bincount(truth.scene[sorted(reader.seen)], minlength=len(samples))
-        for number in np.flatnonzero(~yielded & (told == samples) & (samples > 0)).tolist():
+        reported = np.bincount(truth.scene[sorted(reader.seen)], minlength=len(samples))
+        for number in np.flatnonzero(~yielded & (reported == samples) & (samples > 0)).tolist():
             yielded[number] = True
             yield number, Boxes.concat(waiting.pop(number, []))
     for number in np.setdiff1d(truth.scene[scored()], np.flatnonzero(yielded)).tolist():

@@ -45,7 +45,7 @@ class Matched:
         score: (P,) of predictions, descending.
         took: (P,) the box that each took or ``NOTHING``.
         found_scene: (P,) scene of each prediction.
-        found_range_m: (P,) distance of each prediction from drone 0; NaN where it is not told.
+        found_range_m: (P,) distance of each prediction from drone 0; NaN where it is not reported.
     """
 
     found: BoolArray
@@ -100,7 +100,7 @@ class SwarmCounter:
         self._parts.append((found.score, away_m, found.sample, took))
 
     def matched(self, scored: BoolArray) -> Matched:
-        """Return all matches; ``scored`` (S,) tells of which samples the boxes count."""
+        """Return all matches; ``scored`` (S,) reports which samples the boxes count."""
         parts = self._parts or [(np.zeros(0), np.zeros(0), np.zeros(0, np.int64), np.zeros(0, np.int64))]
         score, away_m = (np.concatenate([part[k] for part in parts]) for k in (0, 1))
         sample, took = (np.concatenate([part[k] for part in parts]) for k in (2, 3))

@@ -35,7 +35,7 @@ _MOST_DRAWS: Final = 20_000
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Grouping:
-    """A question: the bin of each box and, where a prediction alone tells it, of each prediction."""
+    """A question: the bin of each box and, where a prediction alone reports it, of each prediction."""
 
     names: list[str]
     of_box: IntArray
@@ -48,12 +48,12 @@ def evaluate_swarm(request: EvaluationRequest) -> Outcome:
     Options: ``against=FILE`` compares with a second result; ``min_score``, ``range`` (metres), ``draws`` and ``seed``.
 
     Raises:
-        InputError: the results are refused, or the dataset does not tell which drones see a box.
+        InputError: the results are refused, or the dataset does not say which drones see a box.
     """
     version = only_version(request)
     truth = read_truth(request.truth, version, labels=CLASSES, split=request.split)
     if (truth.drones < 0).any():
-        raise InputError(f"{request.truth / version}: the boxes do not tell which drones see them (uav_seen_by)")
+        raise InputError(f"{request.truth / version}: the boxes do not say which drones see them (uav_seen_by)")
     limit_m = request.number("range", WIDE_RANGE_M)
     seen = (truth.drones > 0) & (range_on_ground(truth.boxes, truth.ego_m) < limit_m)
     scored, matched = _matched(request, truth, truth.boxes.take(seen), limit_m)
@@ -65,20 +65,20 @@ def evaluate_swarm(request: EvaluationRequest) -> Outcome:
     draws[:, scenes] = scene_draws(len(scenes), len(draws), rng)
     questions = _questions(request.truth / version, truth, own, seen)
     scores, tables = _answers(matched, questions, draws)
-    told: JsonDict = {
+    reported: JsonDict = {
         "found_within_m": FOUND_WITHIN_M, "range_m": limit_m, "scenes": len(scenes), "samples": int(scored.sum()),
         "draws": len(draws),
     }  # fmt: skip
     overall = score_group(matched, np.ones(len(own), bool), np.ones(len(matched.score), bool), draws)
-    told |= {"recall": overall.recall.value, "ap": overall.ap.value, "overall": overall.as_json(), **scores}
+    reported |= {"recall": overall.recall.value, "ap": overall.ap.value, "overall": overall.as_json(), **scores}
     other = request.path("against")
     if other is not None:
         theirs, second = _matched(replace(request, results=other), truth, truth.boxes.take(seen), limit_m)
         if not np.array_equal(theirs, scored):
             raise InputError(f"{other}: is about other scenes than {request.results}; compare on one --split")
-        told["comparison"] = compare_results(matched, second, draws, [truth.scenes[n] for n in scenes], scenes)
-        tables = (*tables, _comparison_table(told["comparison"]))
-    return Outcome("swarm", request.mode, told, ("recall", "ap"), tables, _curves(scores))
+        reported["comparison"] = compare_results(matched, second, draws, [truth.scenes[n] for n in scenes], scenes)
+        tables = (*tables, _comparison_table(reported["comparison"]))
+    return Outcome("swarm", request.mode, reported, ("recall", "ap"), tables, _curves(scores))
 
 
 def _matched(request: EvaluationRequest, truth: Truth, own: Boxes, limit_m: float) -> tuple[BoolArray, Matched]:
@@ -102,7 +102,7 @@ def _questions(tables: Path, truth: Truth, own: Boxes, seen: BoolArray) -> dict[
     most = int(drones.max(initial=1))
     away, away_names = bins_of(range_on_ground(own, truth.ego_m), _DISTANCES_M)
     weather, of_scene = _weather(tables)
-    told = {
+    reported = {
         "drones": _Grouping([str(n) for n in range(1, most + 1)], drones - 1),
         "distance_m": _Grouping(away_names, away, lambda matched: bins_of(matched.found_range_m, _DISTANCES_M)[0]),
         "visibility": _Grouping(list(_LEVELS), np.minimum(truth.visibility[seen], len(_LEVELS) - 1)),
@@ -112,8 +112,8 @@ def _questions(tables: Path, truth: Truth, own: Boxes, seen: BoolArray) -> dict[
     if pixels is not None and occlusion is not None:
         for name, value, edges in (("pixels", pixels, _PIXELS), ("occlusion", occlusion, _OCCLUSIONS)):
             bins, names = bins_of(value, edges)
-            told[name] = _Grouping(names, bins)
-    return told
+            reported[name] = _Grouping(names, bins)
+    return reported
 
 
 def _weather(tables: Path) -> tuple[list[str], IntArray]:
@@ -186,11 +186,11 @@ def compare_results(ours: Matched, theirs: Matched, draws: FloatArray, names: li
         return group_ap(*every[0], weight) - group_ap(*every[1], weight)
 
     whole = np.ones((1, draws.shape[1]))
-    told: JsonDict = {}
+    reported: JsonDict = {}
     for name, gap in (("recall", recall_gap), ("ap", ap_gap)):
         drawn = gap(draws)
         interval = interval_of(float(gap(whole)[0]), drawn)
-        told[name] = interval.as_json() | {
+        reported[name] = interval.as_json() | {
             "share_of_draws_above_0": float(np.nanmean(drawn > 0)) if len(drawn) else None
         }
 
@@ -202,8 +202,8 @@ def compare_results(ours: Matched, theirs: Matched, draws: FloatArray, names: li
     more = np.bincount(ours.scene, weights=ours.found.astype(float) - theirs.found, minlength=draws.shape[1])
     parts = zip(names, (more[scenes] / max(len(ours.scene), 1)).tolist(), jackknife(without, len(scenes)), strict=True)
     rows = [{"scene": name, "recall": recall, "ap": float(ap)} for name, recall, ap in parts]
-    told["scenes"] = sorted(rows, key=lambda row: -abs(row["recall"]))
-    return told
+    reported["scenes"] = sorted(rows, key=lambda row: -abs(row["recall"]))
+    return reported
 
 
 def _comparison_table(comparison: JsonDict) -> Table:

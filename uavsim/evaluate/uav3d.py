@@ -43,7 +43,7 @@ _CAMERA: Final = "CAMERA_BOTTOM_id_0"
 
 
 def in_uav3d_square(boxes: Boxes, ego_m: FloatArray) -> BoolArray:
-    """Tell which ground-truth boxes UAV3D evaluates: in a square of 204.8 m around drone 0, near height 0, with points.
+    """Return which ground-truth boxes UAV3D evaluates: in a square of 204.8 m around drone 0, near height 0, with points.
 
     Args:
         boxes: ground truth.

@@ -1,6 +1,6 @@
 """AOT's own files: ``part1/ImageSets`` with ground truth and encounters, ``part1/Images`` in grey with AOT's names.
 
-A flight is a scene and the camera that its intruders pass. Range is told of planned intruders only: AOT's tools count every
+A flight is a scene and the camera that its intruders pass. Range is given for planned intruders only: AOT's tools count every
 object with a range as planned. Beside AOT's files, ``encounters.json`` keeps what AOT's have no place for: what was planned,
 and the exact range, closing speed and tight box of every object.
 """
@@ -45,7 +45,7 @@ _COLUMNS: Final = (
 
 @dataclass(slots=True)
 class _Flight:
-    """One scene as AOT tells it."""
+    """One scene as AOT reports it."""
 
     name: str
     scene: str
@@ -78,7 +78,7 @@ def _export(request: ExportRequest) -> list[Path]:
     write_json(sets / "groundtruth.json", _ground_truth(flights, request.version))
     write_text(sets / "groundtruth.csv", _csv(_COLUMNS, _table(flights)))
     _write_encounters(sets, rows)
-    write_json(out / "encounters.json", [_told(flight) for flight in flights])
+    write_json(out / "encounters.json", [_reported(flight) for flight in flights])
     for flight in flights:
         _write_images(out / _PART / "Images" / flight.name, flight)
     return [request.out / _PART, request.out / "encounters.json"]
@@ -192,7 +192,7 @@ def _write_encounters(sets: ResultPath, rows: list[Row]) -> None:
     write_text(sets / f"{_VALID}.json", "\n".join(records))
 
 
-def _told(flight: _Flight) -> JsonDict:
+def _reported(flight: _Flight) -> JsonDict:
     """Return what AOT's files have no place for."""
     encounters = {row["token"]: row for views in flight.views.values() for row, _ in views}
     views = [

@@ -110,13 +110,13 @@ class _Topics:
                 size=messages.Vector3(x=length, y=width, z=height),
                 color=messages.Color(r=r / 255, g=g / 255, b=b / 255, a=0.6),
             )
-            told = {"category": boxes.categories[n], "instance_id": str(int(boxes.instance_id[n]))}
+            reported = {"category": boxes.categories[n], "instance_id": str(int(boxes.instance_id[n]))}
             entities.append(
                 messages.SceneEntity(
                     timestamp=self._stamp(sample.timestamp_us),
                     frame_id="map",
                     id=token,
-                    metadata=[messages.KeyValuePair(key=key, value=value) for key, value in told.items()],
+                    metadata=[messages.KeyValuePair(key=key, value=value) for key, value in reported.items()],
                     cubes=[cube],
                 )
             )

@@ -3,7 +3,7 @@
     annotations/<i>.txt   infos/<i>.json   camera_image/<i>_<k>.jpg   lidar_point_cloud/<i>_<k>.pcd   (k keyframes ago)
     gt.pkl                similarity.json  tags.json
 
-OpenAD tells by a scene's number which dataset it is of. So a scene gets a number of the training set whose domain it is in,
+OpenAD reports by a scene's number which dataset it is of. So a scene gets a number of the training set whose domain it is in,
 of OpenAD's five, and one of ``once`` where it is in none. Numbers without a scene have no objects.
 """
 
@@ -141,12 +141,12 @@ class _Written:
         words = {
             tag: {"synonyms": list(own.synonyms), "hypernyms": list(own.hypernyms)} for tag, own in self.words.items()
         }
-        told = {"tags": words, "features": {tag: vector.tolist() for tag, vector in vectors.items()}}
+        reported = {"tags": words, "features": {tag: vector.tolist() for tag, vector in vectors.items()}}
         return [
             *(out.shown / name for name in ("annotations", "infos", "camera_image", "lidar_point_cloud")),
             gt.shown,
             similarity.shown,
-            write_json(out / "tags.json", told).shown,
+            write_json(out / "tags.json", reported).shown,
         ]
 
 

@@ -3,7 +3,7 @@
 OpenAD compares tags by text features of CLIP. These vectors stand in for them: a tag is mostly what its hypernyms are, and the
 rest is its own. Cosines: a synonym 0.95 (above OpenAD's strictest threshold of 0.9), two synonyms of one tag 0.90, the nearest
 hypernym 0.72 (above 0.7), things with the same nearest hypernym 0.52 to 0.65 (above 0.5), the next hypernym 0.35 (below it),
-strangers 0.
+foreign ones 0.
 """
 
 from __future__ import annotations

@@ -36,7 +36,7 @@ GENERATION_MARK: Final = "~"
 
 
 def name_fault(name: object) -> str | None:
-    """Tell why ``name`` may not be a file name of a dataset; None when it may.
+    """Return why ``name`` may not be a file name of a dataset; None when it may.
 
     A good name is relative, ``/``-separated, in its shortest form, and of characters that people can see.
     """
@@ -66,7 +66,7 @@ def name_fault(name: object) -> str | None:
 
 
 def part_fault(name: object) -> str | None:
-    """Tell why ``name`` may not be one part of a path (a scene, a split, a channel, a version); None when it may."""
+    """Return why ``name`` may not be one part of a path (a scene, a split, a channel, a version); None when it may."""
     fault = name_fault(name)
     return fault or ("holds a slash" if "/" in str(name) else "starts with a dot" if str(name)[0] == "." else None)
 
@@ -179,7 +179,7 @@ class DataFolder:
         return "is larger than any that is read" if found.st_size > most_bytes else None
 
     def leads_outside(self, name: str) -> str | None:
-        """Tell that a name leads out of the folder by a link, however long the chain; None when it does not."""
+        """Say that a name leads out of the folder by a link, however long the chain; None when it does not."""
         try:
             real = os.path.realpath(f"{self._real_root}/{name}", strict=False)
         except OSError as error:

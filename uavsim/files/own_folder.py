@@ -41,7 +41,7 @@ class FileMark:
     mtime_ns: int | None
 
     def fits(self, found: FileMark) -> bool:
-        """Tell whether a file with the mark ``found`` is the one."""
+        """Return whether a file with the mark ``found`` is the one."""
         return self.size_bytes == found.size_bytes and self.mtime_ns in {None, found.mtime_ns}
 
 
@@ -189,7 +189,7 @@ class OwnFolder:
                 os.rename(source, name, dst_dir_fd=folder)
         except FileExistsError as error:
             raise StorageError(
-                f"{self.root}/{key} is there and nothing tells that it is ours; move it away and run the same command again"
+                f"{self.root}/{key} is there and nothing says that it is ours; move it away and run the same command again"
             ) from error
 
     def remove(self, marks: Mapping[str, FileMark | None]) -> list[str]:
@@ -320,7 +320,7 @@ class OwnFolder:
             shutil.copystat(f"/proc/self/fd/{old}", f"/proc/self/fd/{new}")
 
     def drop_second_name(self, source: str, target: str) -> bool:
-        """Remove the name ``source`` if ``target`` names the same file; tells whether it did."""
+        """Remove the name ``source`` if ``target`` names the same file; says whether it did."""
         with self.parent(source) as (old, name), self.parent(target) as (new, last):
             one, other = (os.stat(n, dir_fd=d, follow_symlinks=False) for n, d in ((name, old), (last, new)))
             if (one.st_dev, one.st_ino) != (other.st_dev, other.st_ino):

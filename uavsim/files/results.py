@@ -98,7 +98,7 @@ class ResultPath:
             yield folder
 
     def is_empty(self) -> bool:
-        """Tell whether the folder holds nothing, or is not there yet."""
+        """Return whether the folder holds nothing, or is not there yet."""
         held = self.held.folder
         return not (held.names(self.key) if self.key else any(held.root.iterdir()))
 
@@ -108,7 +108,7 @@ class ResultPath:
             pass
 
     def exists(self) -> bool:
-        """Tell whether a regular file is there."""
+        """Return whether a regular file is there."""
         return self.held.folder.mark(self.key) is not None
 
     def remove(self) -> None:

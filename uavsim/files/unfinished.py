@@ -24,9 +24,9 @@ def refuse_without_tables(root: Path) -> None:
     files = DataFolder(root)
     count = sum(_is_committed(files, f"{_LEDGER}/{name}") for name in files.names(_LEDGER) if name.endswith(".json"))
     if count:
-        told = "1 scene is" if count == 1 else f"{count} scenes are"
+        reported = "1 scene is" if count == 1 else f"{count} scenes are"
         raise DatasetError(
-            f"{root}: {told} committed but the tables are not written yet: run the same generate command again to go on, or "
+            f"{root}: {reported} committed but the tables are not written yet: run the same generate command again to go on, or "
             f"uavsim annotate {root} to write the tables of what is there"
         )
 
@@ -34,6 +34,6 @@ def refuse_without_tables(root: Path) -> None:
 def _is_committed(files: DataFolder, name: str) -> bool:
     try:
         entry = parse_json(files.read(name, most_bytes=_MOST_ENTRY_BYTES))
-    except (DatasetError, OSError, ValueError):  # whoever goes on is told of it by the ledger's own reader
+    except (DatasetError, OSError, ValueError):  # whoever goes on learns of it from the ledger's own reader
         return False
     return isinstance(entry, dict) and entry.get("state") == "committed"

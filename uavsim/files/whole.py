@@ -284,7 +284,7 @@ def to_json_bytes(value: object) -> bytes:
 
 
 def is_temp(name: str) -> bool:
-    """Tell whether a name is one that ``replace_bytes`` gives to a file on its way."""
+    """Return whether a name is one that ``replace_bytes`` gives to a file on its way."""
     return _TEMP.fullmatch(name) is not None
 
 

@@ -47,7 +47,7 @@ def configured_api_url() -> str | None:
 
 
 def _nothing_is_configured() -> bool:
-    """Tell, without importing Prefect (which takes seconds), that neither environment nor files say anything of it."""
+    """Report, without importing Prefect (which takes seconds), that neither environment nor files say anything of it."""
     if "prefect" in sys.modules or any(name.startswith("PREFECT_") and name not in _OURS for name in os.environ):
         return False  # a program that has imported it may have settings of its own at work
     files = (Path("prefect.toml"), Path(".env"), Path.home() / ".prefect" / "profiles.toml")

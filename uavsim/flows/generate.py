@@ -17,7 +17,7 @@ from uavsim.errors import SystemFailure, UavsimError
 from uavsim.flows import client, server
 from uavsim.flows.account import account_address
 from uavsim.memory import keep_few_pools
-from uavsim.run.context import opened, prepared, refuse_strangers
+from uavsim.run.context import opened, prepared, refuse_foreign_servers
 from uavsim.run.executor import execute, is_short
 from uavsim.run.finish import assemble_tables
 from uavsim.run.request import Request
@@ -61,7 +61,7 @@ def generate(request: Request, *, console: Screen) -> Result:
     )
     with ExitStack() as stack:
         stack.enter_context(_sigterm_as_interrupt())
-        refuse_strangers(ready)
+        refuse_foreign_servers(ready)
         if named is not None:
             client.check_api(named)
         opening = time.monotonic()

@@ -87,7 +87,7 @@ def convex_hulls(points: FloatArray) -> FloatArray:
 def boxes_in_image(
     corners_optical_m: FloatArray, corners_px: FloatArray, *, width_px: int, height_px: int
 ) -> BoolArray:
-    """Tell which boxes a camera sees, by the devkit's rule (its ``BoxVisibility.ANY``).
+    """Return which boxes a camera sees, by the devkit's rule (its ``BoxVisibility.ANY``).
 
     One corner inside of the image and deeper than 1 m is enough; every corner must be more than 0.1 m in front of the camera.
 

@@ -37,7 +37,7 @@ def project(points_optical_m: FloatArray, *, intrinsic: FloatArray) -> FloatArra
 
 
 def pixel_in_image(pixels: FloatArray, *, width_px: int, height_px: int) -> BoolArray:
-    """Tell for (..., 2) pixels whether they lie inside the image's rectangle; NaN does not."""
+    """Return for (..., 2) pixels whether they lie inside the image's rectangle; NaN does not."""
     u, v = pixels[..., 0], pixels[..., 1]
     return np.asarray((u >= 0.0) & (u <= width_px) & (v >= 0.0) & (v <= height_px))
 

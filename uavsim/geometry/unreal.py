@@ -34,7 +34,7 @@ __all__ = [
 
 _FLIP_Y: Final[FloatArray] = np.array([1.0, -1.0, 1.0])
 _FLU_Q_OPTICAL: Final[FloatArray] = np.array([0.5, -0.5, 0.5, -0.5])  # of [[0, 0, 1], [-1, 0, 0], [0, -1, 0]]
-_POLE: Final = 1e-8  # radians from pitch +-90 where yaw and roll turn about the same axis: roll is then told as 0
+_POLE: Final = 1e-8  # radians from pitch +-90 where yaw and roll turn about the same axis: roll is then reported as 0
 
 
 def map_vector_from_ue(vectors_ue: FloatArray) -> FloatArray:

@@ -156,7 +156,7 @@ def filtered_rows(data: bytes) -> tuple[UInt8Array, int] | None:
 
 
 def has_whole_chunks(data: bytes) -> bool:
-    """Tell whether every chunk of a PNG, up to its last, lies within the file: readers take as much memory as it tells."""
+    """Return whether every chunk of a PNG, up to its last, lies within the file: readers take as much memory as it reports."""
     at = len(_SIGNATURE)
     for _ in range(_MOST_CHUNKS):
         end = at + 12 + int.from_bytes(data[at : at + 4])
@@ -169,7 +169,7 @@ def has_whole_chunks(data: bytes) -> bool:
 
 
 def _inflated(deflated: bytes | memoryview, *, height: int, row_bytes: int) -> bytearray | None:
-    """Return the filtered rows; None where they are damaged, more or fewer than told, or begin with different filters."""
+    """Return the filtered rows; None where they are damaged, more or fewer than reported, or begin with different filters."""
     size, first = height * row_bytes, min(height, _ROWS_TRIED) * row_bytes
     if size > _MOST_INFLATION * len(deflated):
         return None  # before memory is taken for it
@@ -191,8 +191,8 @@ def _chunks(data: bytes) -> tuple[bytes, bytes | memoryview] | None:
     deflated: list[memoryview] = []
     while at + 12 <= len(data):
         length, kind = int.from_bytes(data[at : at + 4]), data[at + 4 : at + 8]
-        body, told = view[at + 8 : at + 8 + length], data[at + 8 + length : at + 12 + length]
-        if isal_zlib.crc32(view[at + 4 : at + 8 + length]) != int.from_bytes(told) or len(told) != 4:
+        body, reported = view[at + 8 : at + 8 + length], data[at + 8 + length : at + 12 + length]
+        if isal_zlib.crc32(view[at + 4 : at + 8 + length]) != int.from_bytes(reported) or len(reported) != 4:
             return None
         if kind == b"IEND":
             return header, deflated[0] if len(deflated) == 1 else b"".join(deflated)

@@ -44,7 +44,7 @@ def cloud_of(returns: Returns) -> PointArray:
 
 
 def rings(flu_m: npt.NDArray[np.floating[Any]], *, lower_deg: float, upper_deg: float, channels: int) -> IntArray:
-    """Tell the beam of (N, 3) points by their elevation; beams are spread evenly, 0 is the lowest."""
+    """Return the beam of (N, 3) points by their elevation; beams are spread evenly, 0 is the lowest."""
     up_deg = np.degrees(np.arctan2(flu_m[:, 2], np.hypot(flu_m[:, 0], flu_m[:, 1])))
     beam = np.rint((up_deg - lower_deg) / (upper_deg - lower_deg) * (channels - 1))
     return np.asarray(np.clip(beam, 0, channels - 1), dtype=np.int64)

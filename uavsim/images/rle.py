@@ -1,7 +1,7 @@
 """COCO's run-length encoding of masks: columns first, runs of 0 and 1 in turns, as compact text.
 
 Source: cocodataset/cocoapi ``maskApi.c`` (``rleToString``): from the fourth number on, the difference to the number two
-before; five bits a character, the sixth tells that more follow, all moved up by 48.
+before; five bits a character, the sixth says that more follow, all moved up by 48.
 """
 
 from __future__ import annotations
@@ -84,6 +84,6 @@ def _numbers(text: str) -> IntArray:
     length = np.bincount(number)
     negative = (bits[last] & 16) != 0
     change = values - np.where(negative, 1 << (5 * length), 0)
-    change[1::2] = change[1::2].cumsum()  # each number is told from the one two before
+    change[1::2] = change[1::2].cumsum()  # each number is relative to the one two before
     change[2::2] = change[2::2].cumsum()
     return change

@@ -73,7 +73,7 @@ def _around(
     for row in range(len(boxes_px)):
         x0, y0, x1, y1 = boxes_px[row]
         wide, high = int(_GROWN * (x1 - x0)) + 3, int(_GROWN * (y1 - y0)) + 3
-        every = max((x1 - x0) // _FINE_PX, 1)  # of a large box, fewer pixels tell as much
+        every = max((x1 - x0) // _FINE_PX, 1)  # of a large box, fewer pixels report as much
         ground, dark = 0, 0
         for line in range(max(y0 - high, 0), min(y1 + high, luminance.shape[0]), every):
             for column in range(max(x0 - wide, 0), min(x1 + wide, luminance.shape[1]), every):

@@ -32,7 +32,7 @@ AIRCOPBENCH: Final = {
 def causes_of(job: SampleJob, images: Sequence[MeasuredImage], thresholds: EventThresholds) -> BoolArray:
     """Return (K, N, 8) which causes hinder an object in an image, in the order of ``CAUSES``.
 
-    An object that no image of the sample sees has no cause: nothing could tell of it.
+    An object that no image of the sample sees has no cause: nothing could say of it.
     """
     views, limits = job.views, thresholds.objects
     area_px = np.array([image.size_px[0] * image.size_px[1] for image in job.images], dtype=np.float64)

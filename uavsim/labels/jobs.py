@@ -149,7 +149,7 @@ def jobs_of(data: Dataset, twins: TwinTables | None = None, *, pixels: bool = Tr
             samples = scene.samples
         for sample in samples:
             boxes = sample.boxes
-            if len(boxes) and not scene.tells_views:
+            if len(boxes) and not scene.reports_views:
                 raise InputError(f"{data.root}: has no table visibility_detail: {_what_to_do(data.root)}")
             with reading(f"{data.root}: scene {scene.name}, sample {sample.number}"):
                 job = _job(sample, scene.name, boxes, twins, pixels=pixels)
@@ -157,7 +157,7 @@ def jobs_of(data: Dataset, twins: TwinTables | None = None, *, pixels: bool = Tr
 
 
 def _what_to_do(root: Path) -> str:
-    """Say what of a table that tells what each image shows of each box, and is not there."""
+    """Say what of a table that says what each image shows of each box, and is not there."""
     if (root / ".uavsim" / "recordings").is_dir():
         return f"what images show of boxes; uavsim annotate {root} writes it anew from the recordings"
     return "what images show of boxes is known of datasets that uavsim generated; without recordings it cannot be made"

@@ -252,8 +252,8 @@ def _weather_proofs(found: MeasuredImage) -> list[JsonDict]:
     """Say whether another weather takes the fault in brightness away: no such measure is poor there."""
     poor = [name for name in found.quality.poor if name in BRIGHTNESS]
     return [
-        {"twin": name, "causes": poor, **told, "proven": told["level"] > POOR}
-        for name, told in sorted(found.twins.items())
+        {"twin": name, "causes": poor, **reported, "proven": reported["level"] > POOR}
+        for name, reported in sorted(found.twins.items())
     ]
 
 

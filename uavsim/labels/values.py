@@ -1,7 +1,7 @@
 """``uavsim collaboration``: what each subset of drones has of each object, what each drone is worth, and who helps whom.
 
 It reads tables alone, no image; ``uavsim events`` writes the same beside its labels where it is asked to. Three values of a
-subset are told apart: the pixels that it has of the object together; whether it sees the object at all (some drone has enough
+subset are distinguished: the pixels that it has of the object together; whether it sees the object at all (some drone has enough
 pixels); the largest angle between the directions from which it is seen.
 """
 
@@ -185,7 +185,7 @@ def _rows(job: SampleJob, found: ObjectValues) -> Iterator[JsonDict]:
         for name, game in games.items()
     }
     for at, row in enumerate(found.rows.tolist()):
-        told: JsonDict = {
+        reported: JsonDict = {
             "sample_token": job.token,
             "sample_annotation_token": job.annotations[row],
             "instance_token": job.instances[row],
@@ -193,7 +193,7 @@ def _rows(job: SampleJob, found: ObjectValues) -> Iterator[JsonDict]:
             "drones": list(found.drones),
             "visible_px": found.visible_px[at].tolist(),
         }
-        yield told | {name: {kind: rows[at] for kind, rows in of.items()} for name, of in written.items()}
+        yield reported | {name: {kind: rows[at] for kind, rows in of.items()} for name, of in written.items()}
 
 
 def _short(values: FloatArray) -> list[list[float]]:

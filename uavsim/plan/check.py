@@ -85,7 +85,7 @@ def _check(path: Path, library: Library, search_dirs: Sequence[Path]) -> Finding
 
 
 def _kind(path: Path) -> str:
-    """Tell what a file is: by its editor comment, else by its folder."""
+    """Return what a file is: by its editor comment, else by its folder."""
     try:
         with path.open("rb") as file:
             first = file.readline(500).decode("utf-8", errors="replace")
@@ -100,7 +100,7 @@ def _kind(path: Path) -> str:
         hint = f"did you mean {guess}.json?" if guess else f"known: {', '.join(kinds())}"
         raise ConfigError(f"{shown(path)}:1: there is no schema {match[1]}.json; {hint}")
     raise ConfigError(
-        f"{shown(path)}:1: cannot tell what this file is: put it into flight_plans/datasets, formations, "
+        f"{shown(path)}:1: cannot say what this file is: put it into flight_plans/datasets, formations, "
         f"rigs, weather, {', '.join(file.folder for file in file_kinds().values())}, "
         f"or begin it with '# yaml-language-server: $schema=.schemas/KIND.json', KIND one of {', '.join(kinds())}"
     )

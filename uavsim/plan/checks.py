@@ -12,7 +12,7 @@ __all__ = ["box_distance", "collision", "nearest_pair", "outside"]
 
 
 def outside(swarm: SwarmTrajectory, town: TownConfig) -> str | None:
-    """Tell which drone first leaves the town less its margin, or None."""
+    """Return which drone first leaves the town less its margin, or None."""
     low = np.array([town.x_m[0], town.y_m[0]]) + town.margin_m
     high = np.array([town.x_m[1], town.y_m[1]]) - town.margin_m
     xy = swarm.map_SE3_flu.translation_m[..., :2]
@@ -45,7 +45,7 @@ def nearest_pair(swarm: SwarmTrajectory) -> tuple[float, int, int, int]:
 
 
 def collision(swarm: SwarmTrajectory, town: TownConfig, *, clearance_m: float) -> str | None:
-    """Tell which drone comes nearer than ``clearance_m`` to which obstacle, or to the ground; None when none does."""
+    """Return which drone comes nearer than ``clearance_m`` to which obstacle, or to the ground; None when none does."""
     positions_m = swarm.map_SE3_flu.translation_m
     for obstacle in town.obstacles:
         low = np.array([obstacle.x_m[0], obstacle.y_m[0], -np.inf])

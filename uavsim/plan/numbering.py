@@ -71,7 +71,7 @@ def town_of(dataset: Loaded[DatasetConfig], wanted: Sequence[int] | None) -> str
 
     Raises:
         ConfigError: as ``town_scenes`` does.
-        InputError: that does not tell.
+        InputError: that does not say.
     """
     ranges = _ranges(dataset)
     if len(ranges) == 1:
@@ -150,10 +150,10 @@ def asked(scenes: TownScenes, wanted: Sequence[int] | None) -> Sequence[int]:
     """
     if wanted is None:
         return scenes.numbers
-    strangers = [number for number in wanted if number not in scenes.allowed]
-    if strangers:
+    foreign = [number for number in wanted if number not in scenes.allowed]
+    if foreign:
         raise InputError(
-            f"scene {strangers[0]} is not of {scenes.town}, which has {scenes.allowed.start}-{scenes.allowed.stop - 1} "
+            f"scene {foreign[0]} is not of {scenes.town}, which has {scenes.allowed.start}-{scenes.allowed.stop - 1} "
             f"in this dataset{_counted_in_town(scenes, wanted)}"
         )
     if not wanted:

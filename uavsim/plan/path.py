@@ -148,7 +148,7 @@ def _orbit_places(orbit: Orbit, before: list[_Knot]) -> list[tuple[float, float]
 
 def _sampled(knots: list[_Knot], *, closed: bool) -> tuple[FloatArray, FloatArray, IntArray]:
     """Return (N, 3) places, (N,) headings and the sample number of every knot."""
-    from scipy.interpolate import CubicSpline, PchipInterpolator  # takes long to import: a typo is told without it
+    from scipy.interpolate import CubicSpline, PchipInterpolator  # takes long to import: a typo is reported without it
 
     xy = np.array([[k.x_m, k.y_m] for k in knots])
     height_m = np.array([k.altitude_m for k in knots])

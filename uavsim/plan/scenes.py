@@ -63,7 +63,7 @@ def plan_scenes(
 
     Args:
         dataset: name in ``flight_plans/datasets`` or path of a YAML file.
-        town: one of the dataset's; not needed when it has only one, or when ``scenes`` tell.
+        town: one of the dataset's; not needed when it has only one, or when ``scenes`` say.
         scenes: their numbers as in the scenes' names; all that the dataset makes in this town by default.
         overrides: instead of what the dataset says.
         search_dirs: folders that hold ``flight_plans/`` and ``town_configs/``, searched first.
@@ -74,16 +74,16 @@ def plan_scenes(
     Raises:
         InputError: something that was asked for is not there, or the flight is not possible as asked; one line.
     """
-    desk = _Desk.open(dataset, town=town, scenes=scenes, overrides=overrides, search_dirs=search_dirs)
-    return [desk.plan(number) for number in numbering.asked(desk.scenes, scenes)]
+    planner = _TownPlanner.open(dataset, town=town, scenes=scenes, overrides=overrides, search_dirs=search_dirs)
+    return [planner.plan(number) for number in numbering.asked(planner.scenes, scenes)]
 
 
 def used_files(dataset: str, *, towns: Sequence[str], overrides: Overrides) -> dict[str, Path]:
     """Return every configuration file that planning asks for in some towns, by what it is asked for as."""
     used: dict[str, Path] = {}
     for town in towns:
-        desk = _Desk.open(dataset, town=town, scenes=None, overrides=overrides, search_dirs=())
-        used |= desk.library.used
+        planner = _TownPlanner.open(dataset, town=town, scenes=None, overrides=overrides, search_dirs=())
+        used |= planner.library.used
     return used
 
 
@@ -113,7 +113,7 @@ def _dataset(library: Library, name: str) -> tuple[Loaded[DatasetConfig], Librar
 
 
 @dataclass(slots=True)
-class _Desk:
+class _TownPlanner:
     """Everything that the plans of one town share; formations, weathers and paths are loaded when first used."""
 
     library: Library
@@ -140,7 +140,7 @@ class _Desk:
         scenes: Sequence[int] | None,
         overrides: Overrides,
         search_dirs: Sequence[Path],
-    ) -> _Desk:
+    ) -> _TownPlanner:
         named, library = _dataset(Library.of(search_dirs), name)
         dataset = _chosen(named, overrides, library)
         model = dataset.model
@@ -152,7 +152,7 @@ class _Desk:
         cameras = tuple(spec for spec in specs if spec.params.is_optical)
         fill = planners(dataset, library, share=model.towns[own.town], town=site.model, rig=cameras)
         whole = any(INGREDIENTS.pick(name).whole_scenes for name in fill)
-        desk = cls(
+        planner = cls(
             library=library,
             dataset=dataset,
             share=model.towns[own.town],
@@ -165,8 +165,8 @@ class _Desk:
             ingredients=fill,
             whole_samples=max(model.samples, named.model.samples if whole else 0),
         )
-        desk.look_up_every_name()
-        return desk
+        planner.look_up_every_name()
+        return planner
 
     def look_up_every_name(self) -> None:
         """Load every formation and weather that any scene may get: a typo shows before the first scene flies."""

@@ -31,7 +31,7 @@ def _glided(formation: Formation, keys: FloatArray, time_s: FloatArray) -> Float
     """Interpolate (keyframes, ...) values over (K,) times: smooth, and never beyond the two values around."""
     if len(keys) == 1:
         return np.repeat(keys, len(time_s), axis=0)
-    from scipy.interpolate import PchipInterpolator  # takes long to import: a typo is told without it
+    from scipy.interpolate import PchipInterpolator  # takes long to import: a typo is reported without it
 
     at_s = np.array([keyframe.time_s for keyframe in formation.keyframes])
     still_s = np.concatenate([[at_s[0] - 1.0], at_s, [at_s[-1] + 1.0]])  # standing before and after: no jump in speed

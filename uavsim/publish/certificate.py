@@ -102,6 +102,8 @@ def read_certificate(card: Path) -> JsonDict:
 
 def block(certificate: JsonDict) -> str:
     """Return the certificate as a block of the card: a line for each scene."""
-    scenes = ",\n".join(f"  {json.dumps(name)}: {json.dumps(told)}" for name, told in certificate["scenes"].items())
+    scenes = ",\n".join(
+        f"  {json.dumps(name)}: {json.dumps(reported)}" for name, reported in certificate["scenes"].items()
+    )
     head = json.dumps({key: value for key, value in certificate.items() if key != "scenes"}, indent=1)[:-2]
     return f'```json\n{head},\n "scenes": {{\n{scenes}\n }}\n}}\n```'

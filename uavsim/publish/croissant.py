@@ -171,12 +171,12 @@ def _field(split: str, column: str, kind: Any, text: str) -> JsonDict:
     if column in {"image", "mask"}:
         return field | {"dataType": "sc:ImageObject", "source": source | {"transform": {"jsonPath": "bytes"}}}
     if column == "objects":
-        return field | {"repeated": True, "subField": [_box_field(split, *told) for told in BOX_FIELDS.items()]}
+        return field | {"repeated": True, "subField": [_box_field(split, *reported) for reported in BOX_FIELDS.items()]}
     return field | {"dataType": _data_type(kind), "source": source} | _shape(kind)
 
 
-def _box_field(split: str, name: str, told: tuple[Any, str]) -> JsonDict:
-    kind, text = told
+def _box_field(split: str, name: str, reported: tuple[Any, str]) -> JsonDict:
+    kind, text = reported
     return {
         "@type": "cr:Field",
         "@id": f"{split}/objects/{name}",

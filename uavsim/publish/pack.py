@@ -107,7 +107,7 @@ def publish(data: Dataset, folder: Path, request: PublishRequest) -> Published:
         write_whole(out / "LICENSE", licence.text.encode()),
     ]
     files = [*(f for found in splits.values() for f in found), *others, *map(packed, small)]
-    told = card(
+    reported = card(
         facts,
         said,
         licence=request.licence,
@@ -116,7 +116,7 @@ def publish(data: Dataset, folder: Path, request: PublishRequest) -> Published:
         shards=request.shards,
         contents=list_hash(_lines(files)),
     )
-    files.append(packed(write_whole(out / CARD, told.encode())))
+    files.append(packed(write_whole(out / CARD, reported.encode())))
     sums = "".join(_lines(files)).encode()
     write_whole(out / SUMS, sums)
     return Published(

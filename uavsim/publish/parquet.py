@@ -154,7 +154,7 @@ class ParquetShards:
             self._close()
         else:
             if self._writer is not None:
-                with suppress(OSError):  # it fails again where the disk is full; what went wrong first is told
+                with suppress(OSError):  # it fails again where the disk is full; what went wrong first is reported
                     self._writer.close()
             self._file.__exit__(kind, error, at)
 
@@ -198,8 +198,8 @@ class ParquetShards:
 
 def _features() -> dict[bytes, bytes]:
     """Return what the ``datasets`` library wants to know of the columns."""
-    told = {name: _feature(kind) for name, (kind, _) in FIELDS.items()}
-    return {b"huggingface": json.dumps({"info": {"features": told}}).encode()}
+    reported = {name: _feature(kind) for name, (kind, _) in FIELDS.items()}
+    return {b"huggingface": json.dumps({"info": {"features": reported}}).encode()}
 
 
 def element_of(kind: Any) -> tuple[str, int]:

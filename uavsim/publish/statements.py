@@ -56,8 +56,8 @@ class Statements:
 
 def statements(facts: Facts, certificate: JsonDict | None) -> Statements:
     """Return the fields of a dataset."""
-    towns, weather = _told(facts.towns), _told(facts.weather)
-    simulators = _told(facts.simulators) if facts.simulated else _NOT_SAID
+    towns, weather = _reported(facts.towns), _reported(facts.weather)
+    simulators = _reported(facts.simulators) if facts.simulated else _NOT_SAID
     spawned = (
         f" Of {facts.vehicles_asked:,} vehicles asked for, {facts.vehicles_spawned:,} found a place to spawn."
         if facts.vehicles_asked
@@ -79,7 +79,7 @@ def statements(facts: Facts, certificate: JsonDict | None) -> Statements:
             f"to work on real images. Towns: {towns or 'not said'}; weather of scenes: {weather or 'not said'}.{spawned}"
         ),
         biases=(
-            f"Boxes by class: {_told(facts.classes) or 'none'}. Objects are drawn from the simulator's catalogue of vehicle "
+            f"Boxes by class: {_reported(facts.classes) or 'none'}. Objects are drawn from the simulator's catalogue of vehicle "
             "and pedestrian models, which is small and follows North American and European roads; traffic follows the "
             f"simulator's traffic manager. Scenes by town: {towns or 'not said'}; by weather: {weather or 'not said'}."
         ),
@@ -112,7 +112,7 @@ def _degraded(facts: Facts) -> str:
 
 def _of_unknown_origin(facts: Facts, made: tuple[tuple[str, str], ...]) -> Statements:
     """Return the fields of a dataset that does not say how it was made: nothing is claimed for it."""
-    towns, unknown = _told(facts.towns), "The dataset does not say how it was made."
+    towns, unknown = _reported(facts.towns), "The dataset does not say how it was made."
     return Statements(
         synthetic=False,
         description=(
@@ -120,7 +120,7 @@ def _of_unknown_origin(facts: Facts, made: tuple[tuple[str, str], ...]) -> State
             f"{facts.images:,} camera images, {facts.boxes:,} 3D boxes{_with_masks(facts)}; places: {towns or 'not said'}."
         ),
         limitations=f"{unknown} Places: {towns or 'not said'}.",
-        biases=f"Boxes by class: {_told(facts.classes) or 'none'}. Scenes by place: {towns or 'not said'}. {unknown}",
+        biases=f"Boxes by class: {_reported(facts.classes) or 'none'}. Scenes by place: {towns or 'not said'}. {unknown}",
         personal_information=f"Not known. {unknown} Whoever publishes it must look at the images and fill this in.",
         uses="Not known: detection and tracking are what the format is for. Whoever publishes it must fill this in.",
         social_impact=f"Not known. {unknown} Whoever publishes it must fill this in.",
@@ -143,6 +143,6 @@ def _made_by(certificate: JsonDict | None, simulators: str) -> tuple[tuple[str, 
     return (("simulation and capture", run), ("annotation", labels))
 
 
-def _told(counts: Mapping[str, Any]) -> str:
+def _reported(counts: Mapping[str, Any]) -> str:
     shown = sorted(counts.items(), key=lambda item: -item[1])
     return ", ".join(f"{name or 'not said'} {count:,}" for name, count in shown)

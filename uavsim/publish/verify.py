@@ -1,7 +1,7 @@
 """Check a pack that was downloaded: all that was published is there, unchanged, and nothing else.
 
 ``SHA256SUMS`` lists every file. The card holds the hash of that list, its own line left out, and stands in it. So the hash of
-``SHA256SUMS`` alone, told by the publisher in another place, proves the whole pack.
+``SHA256SUMS`` alone, reported by the publisher in another place, proves the whole pack.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def verify(pack: Path, *, sums_sha256: str | None = None) -> tuple[int, str]:
 
     Args:
         pack: its folder.
-        sums_sha256: the hash of its ``SHA256SUMS`` as the publisher tells it; by default the card alone is believed.
+        sums_sha256: the hash of its ``SHA256SUMS`` as the publisher reports it; by default the card alone is believed.
 
     Returns:
         The number of files, and the hash of ``SHA256SUMS``.
@@ -53,9 +53,9 @@ def verify(pack: Path, *, sums_sha256: str | None = None) -> tuple[int, str]:
         raise InputError(f"{pack}: no {SUMS} in it; name a folder that uavsim publish wrote")
     files = DataFolder(pack)
     content = files.read(SUMS, what="there is")
-    told = hashlib.sha256(content).hexdigest()
-    if sums_sha256 not in {None, told}:
-        raise DatasetError(f"{pack / SUMS}: is not the published one, its sha256 is {told}; download it again")
+    reported = hashlib.sha256(content).hexdigest()
+    if sums_sha256 not in {None, reported}:
+        raise DatasetError(f"{pack / SUMS}: is not the published one, its sha256 is {reported}; download it again")
     listed = _listed(pack, content)
     if files.fault(CARD) is None:
         vouched = _VOUCH.findall(files.read(CARD).decode("utf-8", "replace"))
@@ -73,7 +73,7 @@ def verify(pack: Path, *, sums_sha256: str | None = None) -> tuple[int, str]:
         raise DatasetError(
             f"{pack}: {len(wrong)} of {len(listed)} files are wrong: {', '.join(wrong[:_SHOWN])}{more}; download them again"
         )
-    return len(listed), told
+    return len(listed), reported
 
 
 def _listed(pack: Path, content: bytes) -> dict[str, str]:

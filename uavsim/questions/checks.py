@@ -51,7 +51,7 @@ def check_questions(questions: Sequence[JsonDict], tasks: Sequence[str]) -> Json
     for question in questions:
         of_task[question["question_type"].partition(" (")[0]].append(question)
     found = {name: _task(members) for name, members in of_task.items()}
-    priors = {name: told["prior"] for name, told in found.items() if told["prior"]}
+    priors = {name: reported["prior"] for name, reported in found.items() if reported["prior"]}
     return {
         "questions": len(questions),
         "chance": CHANCE,
@@ -83,7 +83,7 @@ def _task(questions: Sequence[JsonDict]) -> JsonDict:
 
 
 def _stated(model: str, above: float, error: float) -> str:
-    """Say how far a blind model is above chance, and whether so few questions can tell."""
+    """Say how far a blind model is above chance, and whether so few questions can say."""
     sure = "more than chance explains" if above > 3 * error else f"chance alone gives {100 * error:.1f}"
     return f"{model}: {100 * above:.1f} points above chance, {sure}"
 

@@ -1,7 +1,7 @@
 """What may be asked, task by task: each item is a question that reads alike for all items of its kind, and its answer.
 
 Items of one kind whose answers differ exclude each other: one item's answer is wrong for all the others. ``draw`` makes a
-question of four of them by asking for one, so that nothing in a question's text can tell which.
+question of four of them by asking for one, so that nothing in a question's text can say which.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Item:
     Attributes:
         kind: items of one kind may stand for each other.
         question: with {0}, {1} where the names of the UAVs go.
-        key: of the answer; sorted keys tell which answers are near each other.
+        key: of the answer; sorted keys say which answers are near each other.
         answer: in words; "" where the answer is a UAV.
         group: number of the group.
         subjects: drones that {0}, {1} name.

@@ -21,7 +21,7 @@ class ActorInfo:
         kind: one that an ingredient names; ``actor_kind`` of ``records/ingredients.py`` says what follows from it.
         blueprint: CARLA blueprint id as the server reports it, ``vehicle.lincoln.mkz_2020``.
         base_type: CARLA's ``base_type`` attribute (car, truck, van, bus, motorcycle, bicycle) or "".
-        half_extent_m: (x, y, z) half sizes: length/2, width/2, height/2, as CARLA's bounding box; NaN where CARLA tells no
+        half_extent_m: (x, y, z) half sizes: length/2, width/2, height/2, as CARLA's bounding box; NaN where CARLA reports no
             finite place for the box.
         actor_SE3_box: box in the actor's flu frame (CARLA's with y flipped); not turned for any known blueprint.
         semantic_tag: CARLA's 28-tag palette (14 car, 15 truck, 16 bus, 18 motorcycle, 19 bicycle, 12 pedestrian).

@@ -312,7 +312,7 @@ def class_of(info: ActorInfo) -> ObjectClass | None:
 
 
 def class_of_blueprint(blueprint: str) -> ObjectClass | None:
-    """Return the class that a blueprint's name tells, by CARLA's catalogue."""
+    """Return the class that a blueprint's name reports, by CARLA's catalogue."""
     usual = {"vehicle": _BY_LABEL["car"], "walker": _BY_LABEL["pedestrian"]}
     return _BY_BLUEPRINT.get(blueprint) or usual.get(blueprint.partition(".")[0])
 

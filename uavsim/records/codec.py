@@ -173,9 +173,9 @@ def _unpack_record(kind: object, rest: dict[str, Any]) -> Any:
     if record is None:
         raise DatasetError(f"no record is called {kind!r}: written by another version of uavsim?")
     known = {f.name for f in dataclasses.fields(record)}
-    strangers = sorted(set(rest) - known)
-    if strangers:
-        raise DatasetError(f"{kind} has no {strangers[0]!r}: written by a newer version of uavsim?")
+    foreign = sorted(set(rest) - known)
+    if foreign:
+        raise DatasetError(f"{kind} has no {foreign[0]!r}: written by a newer version of uavsim?")
     try:
         return record(**{name: unpack_value(item) for name, item in rest.items()})
     except TypeError as error:

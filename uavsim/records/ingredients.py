@@ -46,7 +46,7 @@ class ActorKind:
         name: in ``ActorInfo.kind``.
         written_as: the word for it in tables; "" is its name.
         has_box: its actors get boxes, by their class.
-        label: class of an actor whose blueprint has none; None where base type and semantic tag tell it.
+        label: class of an actor whose blueprint has none; None where base type and semantic tag report it.
         is_prop: a thing that stands: its class is one of the props', and its sides may be thin.
         has_own_tag: pixels with its semantic tag are counted in masks, beside those of what moves.
         is_of_town: no actor of the simulator but a part of the town: no actor id, and labelled only where a dataset asks.
@@ -117,7 +117,7 @@ class Ingredient:
         finish: ``(record, actor, info) -> info``: the last touch of each of its actors, a replay's too.
         flight: ``(record) -> Motion | None`` of drones that do not fly the plan.
         labels: ``(Recording, record) -> object`` that lands in ``SceneLabels.ingredients``.
-        tables: tuple of the ``Table`` objects that it adds to a dataset; their ``references`` tell validators what to check.
+        tables: tuple of the ``Table`` objects that it adds to a dataset; their ``references`` show validators what to check.
         rows: ``(SceneLabels, record, tables) -> {table: rows}`` of them.
     """
 
@@ -176,13 +176,13 @@ def ingredients_of(records: Mapping[str, Any]) -> list[Used]:
     Raises:
         UnknownNameError: the package of one is not installed.
     """
-    strangers = [name for name in records if name not in INGREDIENTS.builtin]
-    order = [name for name in INGREDIENTS.builtin if name in records] + sorted(strangers)
+    foreign = [name for name in records if name not in INGREDIENTS.builtin]
+    order = [name for name in INGREDIENTS.builtin if name in records] + sorted(foreign)
     return [Used(name, INGREDIENTS.pick(name), records[name]) for name in order]
 
 
 def has_props(records: Mapping[str, Any]) -> bool:
-    """Tell whether a scene may have boxes of props, whose classes ordinary traffic does not have."""
+    """Return whether a scene may have boxes of props, whose classes ordinary traffic does not have."""
     return any(kind.is_prop for used in ingredients_of(records) for kind in used.ingredient.kinds)
 
 
@@ -210,7 +210,7 @@ def actor_kind(kind: str) -> ActorKind:
 
 
 def is_of_role(role_name: str) -> bool:
-    """Tell whether a prop's ``role_name`` is that of an ingredient's actors, not of other people's props."""
+    """Return whether a prop's ``role_name`` is that of an ingredient's actors, not of other people's props."""
     return any(ingredient.role and role_name.partition(" ")[0] == ingredient.role for _, ingredient in _every())
 
 

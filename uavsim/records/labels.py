@@ -56,7 +56,7 @@ class BoxLabels:
         actor_row: (N,) row in ``SceneLabels.actors``.
         map_SE3_box: (N,) box at its centre; scalar parts of the rotations are not negative.
         map_SE3_actor: (N,) the simulator's actor at its origin.
-        ue_euler_deg: (N, 3) roll, pitch, yaw as the simulator tells them, in its left-handed frame.
+        ue_euler_deg: (N, 3) roll, pitch, yaw as the simulator reports them, in its left-handed frame.
         velocity_map_mps: (N, 3) from the simulator.
         angular_velocity_map_radps: (N, 3).
         acceleration_map_mps2: (N, 3).

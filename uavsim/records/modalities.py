@@ -83,7 +83,7 @@ class Modality:
         proof: where what proves it is, ``module:name`` (``capture/proofs.py``): how a reading is shown to be of the tick
             and pose asked for beyond its stamp, and made into what is stored; "" where its stamp, pose and size say all.
         derived_from: the modality whose proof makes it; no simulator gives it.
-        unknown: parameters -> the array that stands for a scene's first, where each array tells of a change since the
+        unknown: parameters -> the array that stands for a scene's first, where each array reports a change since the
             sensor's measurement before: what it measured before the scene was another one. None: each stands alone.
         remembers: an array depends on more than the measurement before, so the sensor is spawned anew for each scene; one
             with ``unknown`` sends nothing for its first image.
@@ -105,7 +105,7 @@ class Modality:
     remembers: bool = False
 
     def given_by(self, server: Literal["carla", "airsim"]) -> bool:
-        """Tell whether a set-up that measures with this server can deliver it."""
+        """Return whether a set-up that measures with this server can deliver it."""
         return bool(self.carla if server == "carla" else self.airsim)
 
     def file_suffix(self, images: ImageFormat) -> str:

@@ -163,7 +163,7 @@ _TYPES: Final = {
     "drone_velocity": "<f8",
 }
 _ORDERS: Final = {name: 2 if name == "ue_pose" else 1 for name in _TYPES}
-"""How many ticks before a value is told from: 1, the one before; 2, where the two before lead."""
+"""How many ticks before a value is predicted from: 1, the one before; 2, where the two before lead."""
 
 
 def _squeezed(values: AnyArray, order: int) -> bytes:

@@ -173,7 +173,7 @@ def _add_sample(found: Measures, town: TownFigures, sample: Sample) -> None:
 
 
 def _add_views(found: Measures, boxes: Boxes) -> None:
-    views = [view for told in boxes.views for view in told]
+    views = [view for reported in boxes.views for view in reported]
     if not views:
         return
     visible = np.array([view["visible_px"] for view in views], dtype=np.float64)

@@ -112,11 +112,13 @@ def _ledger(data: Dataset) -> Mapping[str, LedgerEntry]:
 
 def _subtitle(data: Dataset) -> str:
     info = data.info
-    told = [f"version {data.version}", f"dialect {data.dialect_name}"]
+    reported = [f"version {data.version}", f"dialect {data.dialect_name}"]
     if "seed" in info:
-        told.append(f"seed {info['seed']}")
-    told += [f"{name} {version}" for name, version in info.get("versions", {}).items() if name in {"uavsim", "carla"}]
-    return ", ".join(told)
+        reported.append(f"seed {info['seed']}")
+    reported += [
+        f"{name} {version}" for name, version in info.get("versions", {}).items() if name in {"uavsim", "carla"}
+    ]
+    return ", ".join(reported)
 
 
 def _facts(data: Dataset, found: Measures) -> list[tuple[str, str]]:
@@ -161,10 +163,10 @@ def _plots(found: Measures) -> list[dict[str, Any]]:
 
 
 def _bars(name: str, title: str, head: str, counts: Mapping[str, int]) -> dict[str, Any]:
-    told = {visible(key): value for key, value in counts.items()}
-    rows = [(key, f"{value:,}") for key, value in told.items()]
-    svg = plots.bars(name, told) if told else ""
-    return {"title": title, "svg": svg, "text": f"{sum(told.values()):,} in all", "head": head, "rows": rows}
+    reported = {visible(key): value for key, value in counts.items()}
+    rows = [(key, f"{value:,}") for key, value in reported.items()]
+    svg = plots.bars(name, reported) if reported else ""
+    return {"title": title, "svg": svg, "text": f"{sum(reported.values()):,} in all", "head": head, "rows": rows}
 
 
 def _histogram(name: str, found: Histogram) -> dict[str, Any]:
@@ -231,15 +233,15 @@ def _scene_rows(found: Measures, ledger: Mapping[str, LedgerEntry], report: Repo
                 f"{scene.boxes:,}",
                 f"{scene.seen_boxes:,}",
                 f"{scene.objects:,}",
-                _told(scene.vehicles_asked),
-                _told(scene.vehicles_spawned),
-                _told(None if entry is None else len(entry.reasons)),
-                _told(None if facts is None or not facts.images_per_s else f"{facts.images_per_s:.1f}"),
-                _told(None if report is None else counts.get(scene.name, 0)),
+                _reported(scene.vehicles_asked),
+                _reported(scene.vehicles_spawned),
+                _reported(None if entry is None else len(entry.reasons)),
+                _reported(None if facts is None or not facts.images_per_s else f"{facts.images_per_s:.1f}"),
+                _reported(None if report is None else counts.get(scene.name, 0)),
             )
         )
     return rows
 
 
-def _told(value: object) -> str:
+def _reported(value: object) -> str:
     return "–" if value is None else visible(value)

@@ -19,7 +19,7 @@ from uavsim.run.request import Request
 from uavsim.run.resolve import resolve
 from uavsim.run.stages import Gate, RunContext
 from uavsim.simulate.airsim.settings import airsim_settings
-from uavsim.simulate.answerers import refuse_strangers as refuse_strangers_at
+from uavsim.simulate.answerers import refuse_foreign_servers as refuse_foreign_servers_at
 from uavsim.simulate.ports import Endpoint
 from uavsim.store.commit import sweep_orphans
 from uavsim.store.identity import check_identity, claim_output, keep_configuration, kept_dataset, read_identity
@@ -30,7 +30,7 @@ from uavsim.supervise.simulator import Simulator
 from uavsim.supervise.simulator_slot import SimulatorSlot, SlotPool
 from uavsim.terminal import Screen
 
-__all__ = ["Prepared", "opened", "prepared", "refuse_strangers", "with_swarm"]
+__all__ = ["Prepared", "opened", "prepared", "refuse_foreign_servers", "with_swarm"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,7 @@ def _found_again(request: Request, output: Output) -> Request:
     return request.model_copy(update={"dataset": kept})
 
 
-def refuse_strangers(ready: Prepared) -> None:
+def refuse_foreign_servers(ready: Prepared) -> None:
     """Ask the simulators that run already who they are, before anything is started for them.
 
     Raises:
@@ -107,7 +107,7 @@ def refuse_strangers(ready: Prepared) -> None:
             there = Simulator(
                 config, servers=backend.servers, name=name, logs=OutLayout(ready.output.root).logs
             ).ensure()
-            refuse_strangers_at(
+            refuse_foreign_servers_at(
                 backend.topology, {server: Endpoint.parse(at, what=server) for server, at in there.items()}
             )
 

@@ -48,12 +48,12 @@ def _read(kept: str) -> Kept:
         return read_kept(Path(kept))
     except ConfigError as error:
         raise InputError(
-            f"{kept} is damaged, so nothing tells what was edited since the dataset was begun: put it back, or delete it if "
+            f"{kept} is damaged, so nothing says what was edited since the dataset was begun: put it back, or delete it if "
             "nothing was, and run the same command again"
         ) from error
 
 
 def _is_another(entry: LedgerEntry, request: Request, resolve: Callable[[Request], Job]) -> bool:
-    """Tell whether a committed scene would be planned otherwise now."""
+    """Return whether a committed scene would be planned otherwise now."""
     alone = resolve(request.model_copy(update={"towns": (entry.town,), "scenes": str(entry.index)}))
     return alone.digests[entry.scene] != entry.plan_sha256

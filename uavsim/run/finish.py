@@ -118,7 +118,7 @@ def assemble_tables(output: Output) -> list[str]:
 def _assembled(
     output: Output, entries: list[LedgerEntry], *, folder: Path, masks: dict[str, bytes], info: RunInfo
 ) -> list[AssembledVersion]:
-    """Assemble the tables; rows that are damaged are told with their scene, and how they are made again."""
+    """Assemble the tables; rows that are damaged are reported with their scene, and how they are made again."""
     reached: list[LedgerEntry] = []
 
     def fragments() -> Iterator[bytes]:

@@ -253,7 +253,7 @@ class _Ends:
         self.spans_s.append((samples, time.monotonic() - began))
 
     def probe(self) -> FinishProbe:
-        """Lay a line through the two sizes; the first time of all tells what is paid once."""
+        """Lay a line through the two sizes; the first time of all says what is paid once."""
         (_, first_s), (few, few_s), (many, many_s) = self.spans_s
         sample_s = many_s / many
         if many > few:

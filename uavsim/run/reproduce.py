@@ -68,8 +68,8 @@ def reproduce(
     request = Request(
         dataset=str(asked.get("dataset", certificate["dataset"])),
         out=str(out),
-        towns=tuple(dict.fromkeys(told["town"] for told in wanted.values())),
-        scenes=",".join(str(told["number"]) for told in wanted.values()),
+        towns=tuple(dict.fromkeys(reported["town"] for reported in wanted.values())),
+        scenes=",".join(str(reported["number"]) for reported in wanted.values()),
         **{key: asked.get(key) for key in Overrides.model_fields},
         simulators=simulators,
         check=False,
@@ -89,11 +89,11 @@ def reproduce(
     result = generate(request)
     if result.error is not None:
         raise result.error
-    return [_compared(out, name, told) for name, told in wanted.items()], differing
+    return [_compared(out, name, reported) for name, reported in wanted.items()], differing
 
 
 def _wanted(certificate: JsonDict, scenes: str) -> dict[str, JsonDict]:
-    by_number = {told["number"]: name for name, told in certificate["scenes"].items()}
+    by_number = {reported["number"]: name for name, reported in certificate["scenes"].items()}
     numbers = parse_numbers(scenes, what="--scenes")
     missing = [number for number in numbers if number not in by_number]
     if missing:
@@ -101,14 +101,14 @@ def _wanted(certificate: JsonDict, scenes: str) -> dict[str, JsonDict]:
     return {by_number[number]: certificate["scenes"][by_number[number]] for number in numbers}
 
 
-def _compared(out: Path, name: str, told: JsonDict) -> Reproduction:
+def _compared(out: Path, name: str, reported: JsonDict) -> Reproduction:
     output = LocalOutput(out.absolute())
     entry = read_entry(output, name)
     assert entry is not None, "the run committed it"
     here = scene_hashes(output, entry)
     return Reproduction(
         name,
-        plan=here["plan_sha256"] == told["plan_sha256"],
-        files=here["files_sha256"] == told["files_sha256"],
-        rows=here["rows_sha256"] == told["rows_sha256"],
+        plan=here["plan_sha256"] == reported["plan_sha256"],
+        files=here["files_sha256"] == reported["files_sha256"],
+        rows=here["rows_sha256"] == reported["rows_sha256"],
     )

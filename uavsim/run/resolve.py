@@ -77,7 +77,7 @@ def _configuration(request: Request, towns: Sequence[str]) -> JsonDict:
 def _numbers_of(
     request: Request, town: str, towns: Sequence[str], wanted: tuple[int, ...] | None
 ) -> tuple[int, ...] | None:
-    """Return the numbers that fall to one town; a single town is given all of them, and refuses strangers itself."""
+    """Return the numbers that fall to one town; a single town is given all of them, and refuses others itself."""
     if wanted is None or len(towns) == 1:
         return wanted
     allowed = numbering.town_scenes(Library.of().dataset(request.dataset), town).allowed

@@ -102,7 +102,9 @@ def asked_twins(
     twins += [Twin(f"without-{_plain(word)}", "without", (word,)) for word in without]
     if occluders:
         hides = dict(_labels(folder, scenes))
-        words = tuple(sorted({f"{scene}:{told.occluder}" for scene, labels in hides.items() for told in labels}))
+        words = tuple(
+            sorted({f"{scene}:{reported.occluder}" for scene, labels in hides.items() for reported in labels})
+        )
         if not words and not twins:
             raise InputError(f"{folder}: no object is hidden by an actor; there is nothing to take away")
         twins += [Twin(OCCLUDERS, "without", words, hides)] if words else []
@@ -216,22 +218,23 @@ def proven_causes(folder: Path, out: Path, twin: Twin) -> Iterator[JsonDict]:
         shown = {info.instance_id for info in after.actors}
         base = (before.plan.dataset, scene)
         stamps = {f.sample_index: f.timestamp_us for f in before.frames}
-        for told in twin.hides[scene] if scene in twin.hides else _named_occlusions(before):
-            annotation = token(*base, "annotation", told.sample_index, told.instance_id)
-            image = token(*base, "sample_data", told.channel, stamps[told.sample_index])
+        for reported in twin.hides[scene] if scene in twin.hides else _named_occlusions(before):
+            annotation = token(*base, "annotation", reported.sample_index, reported.instance_id)
+            image = token(*base, "sample_data", reported.channel, stamps[reported.sample_index])
             now_px = seen.get((annotation, image))
-            if told.occluder in shown or now_px is None:
+            if reported.occluder in shown or now_px is None:
                 continue
             yield {
                 "sample_annotation_token": annotation,
                 "sample_data_token": image,
-                "occluded_by_instance_token": token(*base, "instance", told.occluder),
+                "occluded_by_instance_token": token(*base, "instance", reported.occluder),
                 "twin": twin.name,
-                "visible_px": told.visible_px,
-                "amodal_px": told.amodal_px,
-                "covered_px": told.covered_px,
+                "visible_px": reported.visible_px,
+                "amodal_px": reported.amodal_px,
+                "covered_px": reported.covered_px,
                 "twin_visible_px": now_px,
-                "proven": now_px > told.visible_px and abs(now_px - told.amodal_px) <= max(0.2 * told.amodal_px, 5),
+                "proven": now_px > reported.visible_px
+                and abs(now_px - reported.amodal_px) <= max(0.2 * reported.amodal_px, 5),
             }
 
 
@@ -249,9 +252,9 @@ def _named_occlusions(recording: Recording) -> list[Occlusion]:
     pixels as are hidden does not account for all of them: another car, or a tree, hides the rest.
     """
     return [
-        told
-        for told in occlusions(recording, only=_may_be_named)
-        if told.occluder > 0 and told.covered_px >= _ACCOUNTS_FOR * (told.amodal_px - told.visible_px)
+        reported
+        for reported in occlusions(recording, only=_may_be_named)
+        if reported.occluder > 0 and reported.covered_px >= _ACCOUNTS_FOR * (reported.amodal_px - reported.visible_px)
     ]
 
 
@@ -259,7 +262,10 @@ def _labels(folder: Path, scenes: str | None) -> Iterator[tuple[str, list[Occlus
     """Yield each scene and its occlusions whose occluder may be taken away: a corner case stays."""
     for _, recording in _recordings(folder, scenes):
         stay = {i.instance_id for i in recording.actors if not actor_kind(i.kind).may_hide}
-        yield recording.plan.scene_name, [told for told in _named_occlusions(recording) if told.occluder not in stay]
+        yield (
+            recording.plan.scene_name,
+            [reported for reported in _named_occlusions(recording) if reported.occluder not in stay],
+        )
 
 
 def _recordings(folder: Path, scenes: str | None = None) -> Iterator[tuple[LedgerEntry, Recording]]:

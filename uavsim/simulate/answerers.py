@@ -1,4 +1,4 @@
-"""Refuse strangers at a set-up's ports, each in one line, before a vendor's client or anything else is started."""
+"""Refuse foreign servers at a set-up's ports, each in one line, before a vendor's client or anything else is started."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from uavsim.simulate.ports import Endpoint
 from uavsim.simulate.recognise import recognise, require
 from uavsim.simulate.versions import refuse_other_server
 
-__all__ = ["refuse_stranger", "refuse_strangers"]
+__all__ = ["refuse_foreign_server", "refuse_foreign_servers"]
 
 
-def refuse_strangers(topology: str, endpoints: Mapping[str, Endpoint]) -> None:
-    """Make sure that the servers of a set-up are what they should be, as far as a question over the network can tell.
+def refuse_foreign_servers(topology: str, endpoints: Mapping[str, Endpoint]) -> None:
+    """Make sure that the servers of a set-up are what they should be, as far as a question over the network can say.
 
     Args:
         topology: name of the set-up.
@@ -24,14 +24,14 @@ def refuse_strangers(topology: str, endpoints: Mapping[str, Endpoint]) -> None:
         SimulatorError: another program answers at a port, another version, or nobody.
     """
     for server in backend_of(topology).servers:
-        refuse_stranger(server, endpoints[server.name], topology=topology)
+        refuse_foreign_server(server, endpoints[server.name], topology=topology)
 
 
-def refuse_stranger(server: Server, where: Endpoint, *, topology: str) -> None:
+def refuse_foreign_server(server: Server, where: Endpoint, *, topology: str) -> None:
     """Make sure of one server.
 
     Raises:
-        SimulatorError: as ``refuse_strangers``.
+        SimulatorError: as ``refuse_foreign_servers``.
     """
     if not server.answers:
         return

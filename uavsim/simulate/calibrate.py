@@ -1,4 +1,4 @@
-"""Measure where AirSim's origin lies in CARLA's frame: the one number per town that a merged build does not tell.
+"""Measure where AirSim's origin lies in CARLA's frame: the one number per town that a merged build does not say.
 
 CARLA things are put at known places, one at a time; the object that appears in AirSim's list is that thing; its pose is
 read. Both frames have parallel axes (NED is CARLA's frame with z flipped), so the origin is the mean of the differences, and

@@ -52,7 +52,7 @@ class Lockstep:
 
         Args:
             step: a plan step after the last one captured.
-            poses_of: tells where the sensors must be for the drones' places; by its end the images before are here.
+            poses_of: says where the sensors must be for the drones' places; by its end the images before are here.
         """
         while self._next < step:
             self._advance_world(self._swarm.advance(self._next), render=False)
@@ -63,11 +63,11 @@ class Lockstep:
         return drones, poses, state, self._sensors.collect(state)
 
     def weather_now(self) -> tuple[float, ...]:
-        """Tell the 14 parameters that were set last."""
+        """Return the 14 parameters that were set last."""
         return self._weather
 
     def motion(self) -> Motion | None:
-        """Return what the actors and the drones did so far; None where the world does not tell."""
+        """Return what the actors and the drones did so far; None where the world does not say."""
         return self._recorder.motion()
 
     def _advance_world(self, drones: Sequence[DroneState], *, render: bool) -> TickState:

@@ -71,7 +71,7 @@ class MergedEngine:
         self.ticks_passed = 0
 
     def begin(self, heartbeat: Heartbeat) -> None:
-        """Tell whom to report progress to. What was sent to the vehicles before shows in the next tick, pause or not."""
+        """Name whom to report progress to. What was sent to the vehicles before shows in the next tick, pause or not."""
         self._heartbeat, self._sent_before, self._last = heartbeat, True, None
 
     def ask(

@@ -141,7 +141,7 @@ class TickState:
         frame: the simulator's frame number.
         elapsed_s: the simulator's clock.
         seen: gives ``actors``; at most ticks nobody asks.
-        motion: what is recorded of them; None where a set-up tells none, and its scenes cannot be replayed.
+        motion: what is recorded of them; None where a set-up reports none, and its scenes cannot be replayed.
     """
 
     frame: int

@@ -1,4 +1,4 @@
-"""Ask a port who answers there, before a vendor's client is let near it: a client that meets a stranger hangs or aborts.
+"""Ask a port who answers there, before a vendor's client is let near it: a client that meets a foreign server hangs or aborts.
 
 One msgpack-RPC question is sent, of those that CARLA and AirSim answer at any time, and whatever comes back is named. Every
 step has a time limit, so a port that says nothing costs seconds. Source of the questions: CARLA's and AirSim's servers (both

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from uavsim.config.backends import AIRSIM, COSYS
-from uavsim.simulate.answerers import refuse_stranger
+from uavsim.simulate.answerers import refuse_foreign_server
 from uavsim.simulate.carla.sensors import CarlaSensors
 from uavsim.simulate.carla.world import CarlaWorld
 from uavsim.simulate.ports import Endpoint, Ports
@@ -32,13 +32,13 @@ def carla(endpoints: Mapping[str, Endpoint]) -> Ports:
 
 def bridge(endpoints: Mapping[str, Endpoint]) -> Ports:
     """Fly in AirSim, look through CARLA's cameras."""
-    refuse_stranger(AIRSIM, endpoints["airsim"], topology="bridge")
+    refuse_foreign_server(AIRSIM, endpoints["airsim"], topology="bridge")
     return _flown(endpoints, client="airsim")
 
 
 def cosys(endpoints: Mapping[str, Endpoint]) -> Ports:
     """Fly in Cosys-AirSim, look through CARLA's cameras."""
-    refuse_stranger(COSYS, endpoints["airsim"], topology="cosys")
+    refuse_foreign_server(COSYS, endpoints["airsim"], topology="cosys")
     return _flown(endpoints, client="cosysairsim")
 
 
@@ -50,7 +50,7 @@ def merged(endpoints: Mapping[str, Endpoint]) -> Ports:
     from uavsim.simulate.merged_engine import MergedEngine
 
     airsim = endpoints["airsim"]
-    refuse_stranger(AIRSIM, airsim, topology="merged")
+    refuse_foreign_server(AIRSIM, airsim, topology="merged")
     world = _world(endpoints)
     engine = MergedEngine(world)
     swarm = AirSimPoses(airsim.host, airsim.port, engine=engine)

@@ -90,10 +90,10 @@ def commit_scene(
     Raises:
         StorageError: the place cannot be written; nothing of the scene counts.
     """
-    strangers = [key for key in moves.values() if scene_of_file(Path(key).name) != entry.scene]
-    if strangers:
+    foreign = [key for key in moves.values() if scene_of_file(Path(key).name) != entry.scene]
+    if foreign:
         raise StorageError(
-            f"scene {entry.scene} brings {strangers[0]}, which is not named after it; this is a bug, report it"
+            f"scene {entry.scene} brings {foreign[0]}, which is not named after it; this is a bug, report it"
         )
     new, old = generation_of(entry), read_entry(output, entry.scene)
     retired = old.retired if old is not None else ()

@@ -147,10 +147,10 @@ def _refuse_links(root: Path) -> None:
 def _refuse_foreign_files(output: Output) -> None:
     if output.is_local:
         root: Path = output.root
-        strangers = sorted(p.name for p in root.iterdir() if p.name != ".uavsim") if root.is_dir() else []
+        foreign = sorted(p.name for p in root.iterdir() if p.name != ".uavsim") if root.is_dir() else []
     else:
-        strangers = [key for key in output.keys("") if not key.startswith(".uavsim/")][:1]
-    if strangers:
+        foreign = [key for key in output.keys("") if not key.startswith(".uavsim/")][:1]
+    if foreign:
         raise InputError(
-            f"{output.address} is not empty and holds no dataset of ours ({strangers[0]}); choose another --out"
+            f"{output.address} is not empty and holds no dataset of ours ({foreign[0]}); choose another --out"
         )

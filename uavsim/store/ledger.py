@@ -2,7 +2,7 @@
 
 ``flying`` is written before anything of the scene is; ``committed`` is written last of all, so its rename is the commit
 point; ``quarantined`` keeps why the scene was given up. A ``flying`` entry whose scene nobody holds was interrupted.
-A committed scene that is flown again stays committed; ``replacing`` tells how that goes.
+A committed scene that is flown again stays committed; ``replacing`` says how that goes.
 """
 
 from __future__ import annotations
@@ -112,8 +112,8 @@ class LedgerEntry:
         if self.replacing is not None:
             again = self.replacing
             count = again.attempts + 1
-            told = replace(again, attempts=count, reasons=(*again.reasons, reason), given_up=count >= most)
-            return replace(self, replacing=told)
+            reported = replace(again, attempts=count, reasons=(*again.reasons, reason), given_up=count >= most)
+            return replace(self, replacing=reported)
         count = self.attempts + 1
         state: SceneState = "quarantined" if count >= most else self.state
         return replace(self, attempts=count, reasons=(*self.reasons, reason), state=state)

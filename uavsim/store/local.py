@@ -17,7 +17,7 @@ from uavsim.errors import StorageError
 from uavsim.files.own_folder import FileMark, OwnFolder
 from uavsim.files.whole import storage_errors
 from uavsim.store.layout import STAGED_MARK, OutLayout, scene_of_staging, staging_name
-from uavsim.store.publish import publish_tables, return_strangers
+from uavsim.store.publish import publish_tables, return_foreign_files
 
 __all__ = ["LocalOutput"]
 
@@ -104,7 +104,7 @@ class LocalOutput:
     def drop_staged(self, folder: Path) -> None:
         """Remove what is left of an attempt; files of others that a failure left there go back first, or all stays."""
         with suppress(StorageError, OSError):
-            return_strangers(self._own, f"{_STAGING}/{folder.name}")
+            return_foreign_files(self._own, f"{_STAGING}/{folder.name}")
             self._own.remove_tree(f"{_STAGING}/{folder.name}", last=STAGED_MARK)
 
     @contextmanager
@@ -134,7 +134,7 @@ class LocalOutput:
             if self._own.mark(f"{_STAGING}/{name}/{STAGED_MARK}") is None:  # killed before the mark, or not ours at all
                 self._own.remove_empty(f"{_STAGING}/{name}")
                 return not (self.layout.staging / name).exists()
-            return_strangers(self._own, f"{_STAGING}/{name}")
+            return_foreign_files(self._own, f"{_STAGING}/{name}")
             self._own.remove_tree(f"{_STAGING}/{name}", last=STAGED_MARK)
             return True
 

@@ -56,8 +56,8 @@ class Generation:
 def write_manifest(output: Output, generation: Generation, *, folder: Path, moves: Mapping[str, str]) -> None:
     """Write down what is about to be moved: name in ``folder`` -> key."""
     marks = {key: mark_of(folder / source) for source, key in moves.items()}
-    told = {key: [mark.size_bytes, mark.mtime_ns] for key, mark in sorted(marks.items())}
-    output.replace(generation.manifest, to_json_bytes({"files": told}))
+    reported = {key: [mark.size_bytes, mark.mtime_ns] for key, mark in sorted(marks.items())}
+    output.replace(generation.manifest, to_json_bytes({"files": reported}))
 
 
 def read_manifest(output: Output, generation: Generation) -> dict[str, FileMark] | None:
@@ -74,7 +74,7 @@ def read_manifest(output: Output, generation: Generation) -> dict[str, FileMark]
         marks = {str(key): FileMark(int(size), int(mtime)) for key, (size, mtime) in files.items()}
     except (ValueError, TypeError, KeyError, AttributeError, OverflowError) as error:
         raise StorageError(
-            f"{output.address}/{generation.manifest} is damaged ({type(error).__name__}: {error}): it tells which files are "
+            f"{output.address}/{generation.manifest} is damaged ({type(error).__name__}: {error}): it says which files are "
             f"of scene {generation.scene}; delete it, and remove leftovers of that scene by hand"
         ) from error
     strange = [key for key in marks if not _may_be_of(key, generation)]

@@ -44,7 +44,7 @@ class Output(Protocol):
         """Return every key below ``folder``, sorted; empty when the folder is not there."""
 
     def same(self, key: str, path: Path) -> bool:
-        """Tell whether ``key`` holds the very bytes of a local file."""
+        """Return whether ``key`` holds the very bytes of a local file."""
 
     def remove(self, marks: Mapping[str, FileMark | None]) -> list[str]:
         """Remove keys whose files still have these marks (None: the key alone proves it); returns those removed."""

@@ -14,9 +14,9 @@ from typing import Final
 from uavsim.errors import StorageError
 from uavsim.files.own_folder import OwnFolder
 from uavsim.files.parse import parse_json
-from uavsim.store.strangers import give_back, mirror
+from uavsim.store.foreign import give_back, mirror
 
-__all__ = ["publish_tables", "return_strangers"]
+__all__ = ["publish_tables", "return_foreign_files"]
 
 _INFO: Final = "uav_dataset.json"  # in every version folder of ours: which tables it holds; written last, removed last
 _BESIDE_TABLES: Final = ("splits.json", _INFO)
@@ -44,8 +44,8 @@ def _refuse_what_is_not_ours(own: OwnFolder, new: str, version: str) -> None:
         raise StorageError(
             f"{own.root}/{version} is there and is not ours (it has no {_INFO}); move it away and run the same command again"
         )
-    strangers = {name for name, _ in there} - _tables_of(own, version)
-    clashes = sorted(strangers & {name for name, _ in own.names(new)})
+    foreign = {name for name, _ in there} - _tables_of(own, version)
+    clashes = sorted(foreign & {name for name, _ in own.names(new)})
     if clashes:
         raise StorageError(f"{own.root}/{version}/{clashes[0]} is there and is not ours; move it away and run again")
 
@@ -54,7 +54,7 @@ def _publish_version(own: OwnFolder, new: str, version: str) -> None:
     if not own.names(version):
         own.rename(new, version)
         return
-    mirror(own, version, new, names=_strangers(own, version))
+    mirror(own, version, new, names=_foreign_files(own, version))
     if own.exchange(new, version):
         _return(own, new, version)
     else:
@@ -64,7 +64,7 @@ def _publish_version(own: OwnFolder, new: str, version: str) -> None:
             own.replace(f"{version}/{name}", data)
 
 
-def return_strangers(own: OwnFolder, staged: str) -> None:
+def return_foreign_files(own: OwnFolder, staged: str) -> None:
     """Give back what was in a version folder that had been exchanged when its run was killed."""
     for name, mode in own.names(staged):
         if stat.S_ISDIR(mode) and _is_ours(own, f"{staged}/{name}") and own.names(name):
@@ -72,10 +72,10 @@ def return_strangers(own: OwnFolder, staged: str) -> None:
 
 
 def _return(own: OwnFolder, old: str, version: str) -> None:
-    give_back(own, old, version, names=_strangers(own, old))
+    give_back(own, old, version, names=_foreign_files(own, old))
 
 
-def _strangers(own: OwnFolder, version: str) -> list[str]:
+def _foreign_files(own: OwnFolder, version: str) -> list[str]:
     return sorted({name for name, _ in own.names(version)} - _tables_of(own, version))
 
 
@@ -84,7 +84,7 @@ def _is_ours(own: OwnFolder, version: str) -> bool:
 
 
 def _tables_of(own: OwnFolder, version: str) -> set[str]:
-    """Return the names of the files that we put into a version folder, by what its own description tells; {} if none."""
+    """Return the names of the files that we put into a version folder, by what its own description reports; {} if none."""
     if own.mark(f"{version}/{_INFO}") is None:
         return set()
     data = own.read(f"{version}/{_INFO}")
@@ -93,7 +93,7 @@ def _tables_of(own: OwnFolder, version: str) -> set[str]:
         return {*(f"{table}.json" for table in rows), *_BESIDE_TABLES}
     except (ValueError, TypeError, KeyError) as error:
         raise StorageError(
-            f"{own.root}/{version}/{_INFO} is damaged ({error}): it tells which tables are ours; move the folder away and run "
+            f"{own.root}/{version}/{_INFO} is damaged ({error}): it says which tables are ours; move the folder away and run "
             "the same command again"
         ) from error
 

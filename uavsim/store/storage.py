@@ -116,7 +116,7 @@ class ObjectOutput:
         return self._size(key) == path.stat().st_size and self.read(key) == path.read_bytes()
 
     def remove(self, marks: Mapping[str, FileMark | None]) -> list[str]:
-        """Remove objects; stores tell an object's size, not the time of the file that it came from."""
+        """Remove objects; stores report an object's size, not the time of the file that it came from."""
         removed = []
         for key, mark in marks.items():
             size = self._size(key)
@@ -132,7 +132,7 @@ class ObjectOutput:
         def upload(pair: tuple[str, str]) -> None:
             if self._size(pair[1]) is not None:
                 raise StorageError(
-                    f"{self.address}/{pair[1]} is there and nothing tells that it is ours; move it away and run the same "
+                    f"{self.address}/{pair[1]} is there and nothing says that it is ours; move it away and run the same "
                     "command again"
                 )
             self._fs.put_file(str(folder / pair[0]), self._path(pair[1]))

@@ -37,7 +37,7 @@ class Simulator:
 
     Attributes:
         say: takes a line for people: what the headless simulator compiles, and how far it is.
-        ending: set by another thread when nobody wants it any more: who waits for it to come up is told at once.
+        ending: set by another thread when nobody wants it any more: who waits for it to come up is reported at once.
     """
 
     def __init__(self, config: SimulatorConfig, *, servers: Sequence[Server], name: str, logs: Path) -> None:

@@ -153,7 +153,7 @@ class SimulatorSlot:
             self.simulator.stop()
 
     def _is_ill(self) -> bool:
-        """Tell whether a simulator that is ours had better be started anew; one that has flown nothing gets a chance."""
+        """Return whether a simulator that is ours had better be started anew; one that has flown nothing gets a chance."""
         if not self.simulator.is_ours or not self.simulator.scenes_flown:
             return False
         free_mb = None if self.simulator.config.kind == "mock" else free_gpu_mb(self.simulator.config.gpu)

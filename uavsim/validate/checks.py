@@ -62,7 +62,7 @@ class Check:
         if self.needs == "masks" and not evidence.has_masks:
             return "no instance masks with the boxes' ids" if evidence.pixels else "images were not decoded"
         if self.needs == "velocities" and evidence.boxes.velocity_mps is None:
-            return "the boxes tell no velocity"
+            return "the boxes report no velocity"
         return None
 
 
@@ -112,7 +112,7 @@ CHECKS: Final[tuple[Check, ...]] = (
     _of("files.lidar", files.lidar_files_there, "files.missing", "files.size"),
     _of("files.layers", files.layers_there, "files.missing"),
     _of("files.maps", files.maps_there, "files.missing"),
-    _of("files.formats", files.formats_told, "files.format", "files.shared"),
+    _of("files.formats", files.formats_reported, "files.format", "files.shared"),
     _of("files.paths", files.paths_inside, "files.path", "files.link", "files.size"),
     _of("files.folders", files.folders_inside, "files.link"),
     _of("files.names", files.names_plain, "files.name"),
@@ -125,7 +125,7 @@ CHECKS: Final[tuple[Check, ...]] = (
     _of("shapes.upright", shapes.boxes_upright, "shape.upright"),
     _of("shapes.ground", shapes.boxes_on_ground, "shape.ground"),
     _of("shapes.twins", shapes.no_twins, "shape.twins"),
-    _of("shapes.visibility", shapes.visibility_told, "shape.visibility"),
+    _of("shapes.visibility", shapes.visibility_reported, "shape.visibility"),
     _of("motion.jumps", motion.nothing_jumps, "motion.jump"),
     _of("motion.velocities", motion.velocities_are_displacements, "motion.velocity", needs="velocities"),
     _of("motion.headings", motion.headings_follow_motion, "motion.heading"),
@@ -156,7 +156,7 @@ CHECKS: Final[tuple[Check, ...]] = (
     _of("pixels.no_box", pixels.masks_without_box, "pixels.no_box", needs="masks"),
     _of("pixels.tags", pixels.tags_fit_categories, "pixels.tag", needs="masks", only="strict"),
 )
-"""In the order in which a report tells them."""
+"""In the order in which a report reports them."""
 
 CODES: Final = tuple(dict.fromkeys(code for check in CHECKS for code in check.codes))
 """Every code that a finding can have."""

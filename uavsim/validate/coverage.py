@@ -85,7 +85,7 @@ def scenes_not_empty(evidence: Evidence) -> Iterator[Finding]:
 
 
 def spawned_as_asked(evidence: Evidence) -> Iterator[Finding]:
-    """At least half of the vehicles and walkers asked for were there, where the log tells both."""
+    """At least half of the vehicles and walkers asked for were there, where the log says both."""
     data = evidence.data
     for kind in ("vehicles", "walkers"):
         if f"uav_{kind}_asked" not in data["log"] or f"uav_{kind}_spawned" not in data["log"]:

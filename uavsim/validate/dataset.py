@@ -65,7 +65,7 @@ class DataSet:
         return self.files.open(name)
 
     def read(self, name: str) -> bytes:
-        """Return the bytes of a file that a table names; b"" of one that may not be read, which the file checks tell."""
+        """Return the bytes of a file that a table names; b"" of one that may not be read, which the file checks say."""
         try:
             with self.open(name) as file:
                 return file.read()
@@ -125,8 +125,8 @@ class DataSet:
         """(N,) pixels that each annotation's masks show: ``uav_visible_px``, and where there is no lidar ``num_lidar_pts``."""
         table = self["sample_annotation"]
         stated: IntArray = table["num_lidar_pts"]
-        told = table.get("uav_visible_px")
-        return stated if told is None else np.where(told >= 0, told, stated)
+        reported = table.get("uav_visible_px")
+        return stated if reported is None else np.where(reported >= 0, reported, stated)
 
     @property
     def placed_instances(self) -> BoolArray:
@@ -263,7 +263,7 @@ def _added(files: DataFolder, version: str) -> dict[str, tuple[Field, ...]]:
 
 
 def _dialect(tables: dict[str, Table]) -> Dialect:
-    """Tell the dialects apart: UAV3D has one calibration an image and ego poses that never turn."""
+    """Return the dialects apart: UAV3D has one calibration an image and ego poses that never turn."""
     identity = np.array([1.0, 0.0, 0.0, 0.0])
     poses, images = tables["ego_pose"]["rotation"], len(tables["sample_data"])
     unturned = np.mean(np.abs(poses - identity).max(axis=1) < 1e-9) if len(poses) else 0.0

@@ -83,16 +83,16 @@ def what_is_seen_has_a_row(evidence: Evidence) -> Iterator[Finding]:
     met: dict[tuple[int, str], list[int]] = {}
     for row, where in enumerate(zip(table["scene_token"].tolist(), table["channel"], strict=True)):
         met.setdefault(where, []).append(row)
-    told: set[tuple[int, int]] = set()
+    reported: set[tuple[int, int]] = set()
     if _VIEW in data.tables:
         views = data[_VIEW]
-        told |= set(zip(views["sample_data_token"].tolist(), views["encounter_token"].tolist(), strict=True))
+        reported |= set(zip(views["sample_data_token"].tolist(), views["encounter_token"].tolist(), strict=True))
     mask_of = _layers(data)
     unseen = [
         (look.row, encounter, mask)
         for look in evidence.looks
         for encounter in met.get((int(data.scene_of_data[look.row]), data.data_place(look.row).get("channel", "")), ())
-        if (look.row, encounter) not in told and (mask := mask_of.get((look.row, "instance"))) is not None
+        if (look.row, encounter) not in reported and (mask := mask_of.get((look.row, "instance"))) is not None
     ]
     for row, encounter, mask in unseen[:: max(1, -(-len(unseen) // _MOST_LOOKED_AT))]:
         ids = _ids(data, mask)
@@ -157,7 +157,7 @@ def _looked_at(data: DataSet) -> Iterator[tuple[int, BoolArray, UInt8Array | Non
 
 
 def _ids(data: DataSet, mask: str) -> UInt16Array | None:
-    """Return the instance ids of a mask; None where it cannot be read, which ``files.masks`` tells."""
+    """Return the instance ids of a mask; None where it cannot be read, which ``files.masks`` reports."""
     try:
         return codec.mask_ids_and_tags(data.read(mask))[0]
     except DatasetError:

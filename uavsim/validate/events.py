@@ -32,7 +32,7 @@ def events_of_their_image(evidence: Evidence) -> Iterator[Finding]:
     layer, images = data["layer"], data["sample_data"]
     for name, kind, row in zip(layer["filename"], layer["kind"], layer["sample_data_token"].tolist(), strict=True):
         if kind != KIND or row < 0 or data.files.fault(name) is not None:
-            continue  # what may not be read is told by the file checks
+            continue  # what may not be read is reported by the file checks
         events = _events_of(data.read(name))
         if events is None:
             yield Finding("events.file", f"{name} is no .npy of x, y, t_ns, p", **data.data_place(row))

@@ -15,7 +15,7 @@ from uavsim.validate.findings import Finding
 
 __all__ = [
     "folders_inside",
-    "formats_told",
+    "formats_reported",
     "images_whole",
     "layers_there",
     "lidar_files_there",
@@ -82,7 +82,7 @@ def lidar_files_there(evidence: Evidence) -> Iterator[Finding]:
 
 
 def layers_there(evidence: Evidence) -> Iterator[Finding]:
-    """What lies beside the channels' own files (depth, flow, points' ids and labels, ...) is there; masks are told apart."""
+    """What lies beside the channels' own files (depth, flow, points' ids and labels, ...) is there; masks are distinguished."""
     data = evidence.data
     for table in sorted({"layer", "lidarseg"} & data.tables.keys()):
         names = data[table]["filename"]
@@ -98,15 +98,15 @@ def maps_there(evidence: Evidence) -> Iterator[Finding]:
             yield Finding("files.missing", f"map {filename} is not there: the devkit cannot load the dataset")
 
 
-def formats_told(evidence: Evidence) -> Iterator[Finding]:
+def formats_reported(evidence: Evidence) -> Iterator[Finding]:
     """``fileformat`` is that of the file name, and no two rows share a file."""
     data = evidence.data
     images = data["sample_data"]
     seen: dict[str, int] = {}
-    for row, (name, told) in enumerate(zip(images["filename"], images["fileformat"], strict=True)):
+    for row, (name, reported) in enumerate(zip(images["filename"], images["fileformat"], strict=True)):
         usual = _FORMATS.get(PurePosixPath(name).suffix.lower())
-        if usual and told not in usual:
-            yield Finding("files.format", f"{name}: fileformat says {told!r}", **data.data_place(row))
+        if usual and reported not in usual:
+            yield Finding("files.format", f"{name}: fileformat says {reported!r}", **data.data_place(row))
         if name in seen:
             yield Finding("files.shared", f"{name} stands in two rows", **data.data_place(row))
         seen[name] = row

@@ -99,12 +99,12 @@ def _first(data: DataSet) -> int:
 
 
 def _offset(table: Table, half: FloatArray) -> FloatArray:
-    """Return the box centre seen from the actor's origin, in its flu frame: told, or straight up by half the height."""
+    """Return the box centre seen from the actor's origin, in its flu frame: reported, or straight up by half the height."""
     up: FloatArray = half * np.array([0.0, 0.0, 1.0])
     if "uav_bbox_offset" not in table:
         return up
-    told: FloatArray = table["uav_bbox_offset"]
-    return np.where(np.isfinite(told), told, up)
+    reported: FloatArray = table["uav_bbox_offset"]
+    return np.where(np.isfinite(reported), reported, up)
 
 
 def cameras_of(data: DataSet, rows: IntArray) -> Cameras:

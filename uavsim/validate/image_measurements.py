@@ -84,7 +84,7 @@ def _look_at_file(frame: FrameTask, files: DataFolder) -> tuple[FrameLook, bytes
 
 
 def _whole(data: bytes) -> FileState:
-    """Tell whether a PNG or JPEG has its end; decoders fill up what is missing without a word."""
+    """Return whether a PNG or JPEG has its end; decoders fill up what is missing without a word."""
     for start, (end, within) in _ENDS.items():
         if data.startswith(start):
             return "good" if end in data[-within:] else "truncated"

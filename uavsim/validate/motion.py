@@ -15,7 +15,7 @@ from uavsim.validate.findings import Finding
 
 __all__ = ["cameras_fly_smoothly", "headings_follow_motion", "nothing_jumps", "velocities_are_displacements"]
 
-STRONG_MPS2: Final = 8.0  # emergency braking: what may change between two samples without being told
+STRONG_MPS2: Final = 8.0  # emergency braking: what may change between two samples without being reported
 HARDEST_MPS2: Final = 20.0  # of cars in turns: the Traffic Manager's have been seen to corner with 18
 NOISE_M: Final = 0.35
 SLACK_MPS: Final = 0.5
@@ -109,8 +109,8 @@ def _off_track(evidence: Evidence) -> tuple[FloatArray, FloatArray]:
         at_start = p[after] - (v[after] + v) / 2 * near.ahead_s[:, None]
         expected = np.where((before >= 0)[:, None], at_end, np.where((after >= 0)[:, None], at_start, np.nan))
         expected = np.where(((before >= 0) & (after >= 0))[:, None], middle, expected)
-        told = inner & np.isfinite(cubic).all(axis=1)
-        loose = np.where(told, 0.15, np.where(inner, 0.5, 0.25))
+        reported = inner & np.isfinite(cubic).all(axis=1)
+        loose = np.where(reported, 0.15, np.where(inner, 0.5, 0.25))
         loose = np.where(short > _LONG_S, 2 * loose, loose)  # time enough for a whole turn, or to stop and start again
         changed_m = np.fmax(STRONG_MPS2 * short**2 * loose, _cornering_m(v, near))
         allowed = NOISE_M + changed_m + _crash_m(v, near, inner)
@@ -122,9 +122,9 @@ def _off_track(evidence: Evidence) -> tuple[FloatArray, FloatArray]:
 
 
 def _stands_after_crash(p: FloatArray, v: FloatArray, near: _Neighbours) -> BoolArray:
-    """Tell which boxes stopped dead since the sample before: they stand, stay, and lie on the way that they were on.
+    """Return which boxes stopped dead since the sample before: they stand, stay, and lie on the way that they were on.
 
-    No curve through velocities foretells when within the gap a crash took place; that nothing jumped is told by the place,
+    No curve through velocities predicts when within the gap a crash took place; that nothing jumped is reported by the place,
     which is between the last one and where the last velocity led, and is kept in the next sample.
     """
     before, after = near.before, near.after
@@ -184,35 +184,35 @@ def velocities_are_displacements(evidence: Evidence) -> Iterator[Finding]:
     At the end of a track: it and the neighbour's velocity have the displacement's as their mean, unless they differ so much
     that something was hit, or the neighbour is not where it should be.
     """
-    data, told, near = evidence.data, evidence.boxes.velocity_mps, _neighbours(evidence)
-    if told is None:
+    data, reported, near = evidence.data, evidence.boxes.velocity_mps, _neighbours(evidence)
+    if reported is None:
         return
-    shown, wrong = _shown_velocities(evidence, told, near)
+    shown, wrong = _shown_velocities(evidence, reported, near)
     jumped = _jumps(evidence)[2]
     beside_jump = (jumped[near.before] & (near.before >= 0)) | (jumped[near.after] & (near.after >= 0))
     at_end = (near.before < 0) | (near.after < 0)
     for row in np.flatnonzero(wrong & ~(at_end & (jumped | beside_jump))).tolist():
-        speed, moved = float(np.linalg.norm(told[row])), float(np.linalg.norm(shown[row]))
-        apart = float(np.linalg.norm(told[row] - shown[row]))
+        speed, moved = float(np.linalg.norm(reported[row])), float(np.linalg.norm(shown[row]))
+        apart = float(np.linalg.norm(reported[row] - shown[row]))
         message = f"velocity says {speed:.1f} m/s, the displacement {moved:.1f} m/s ({apart:.1f} m/s apart)"
-        numbers = {"token": data["sample_annotation"].tokens[row], "told_mps": speed, "shown_mps": moved}
+        numbers = {"token": data["sample_annotation"].tokens[row], "reported_mps": speed, "shown_mps": moved}
         yield Finding("motion.velocity", message, numbers=numbers, **data.annotation_place(row))
 
 
-def _shown_velocities(evidence: Evidence, told: FloatArray, near: _Neighbours) -> tuple[FloatArray, BoolArray]:
-    """Return (N, 3) velocities that the displacements show, and (N,) which of ``told`` contradict them."""
+def _shown_velocities(evidence: Evidence, reported: FloatArray, near: _Neighbours) -> tuple[FloatArray, BoolArray]:
+    """Return (N, 3) velocities that the displacements show, and (N,) which of ``reported`` contradict them."""
     p = evidence.boxes.centre_m
     back = (p - p[near.before]) / near.back_s[:, None]
     ahead = (p[near.after] - p) / near.ahead_s[:, None]
     both, has_before = (near.before >= 0) & (near.after >= 0), (near.before >= 0)[:, None]
-    beside = np.where(has_before, told[near.before], told[near.after])
+    beside = np.where(has_before, reported[near.before], reported[near.after])
     shown = np.where(both[:, None], (back + ahead) / 2, 2 * np.where(has_before, back, ahead) - beside)
     steady = STRONG_MPS2 * np.fmax(near.back_s, near.ahead_s) * np.where(both, 0.25, 0.5)
     change = np.linalg.norm(ahead - back, axis=1) / 2
-    leap = np.linalg.norm(told - beside, axis=1)
+    leap = np.linalg.norm(reported - beside, axis=1)
     crash = leap * np.where(leap > STRONG_MPS2 * np.fmax(near.back_s, near.ahead_s), 1.05, _END_SHARE)
     allowed = SLACK_MPS + np.where(both, change + steady, np.maximum(crash, steady))
-    off = np.linalg.norm(told - shown, axis=1)
+    off = np.linalg.norm(reported - shown, axis=1)
     return shown, np.asarray(evidence.boxes.usable & np.isfinite(off) & (off > allowed))
 
 

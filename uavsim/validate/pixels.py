@@ -49,7 +49,7 @@ class _Misses:
     """Which (view, box) pairs disagree, and whose fault it is.
 
     Attributes:
-        counted: (P,) enough pixels to tell.
+        counted: (P,) enough pixels to say.
         bad: (P,) too many of them outside the box.
         outside: (P,) share outside.
         view_bad: (looks,) the whole view disagrees.

@@ -82,7 +82,7 @@ def labels_fit_points(evidence: Evidence) -> Iterator[Finding]:
         return
     table = data["lidarseg"]
     for name, owner in zip(table["filename"], table["sample_data_token"].tolist(), strict=True):
-        if data.files.fault(name) is not None:  # which the file checks tell
+        if data.files.fault(name) is not None:  # which the file checks report
             continue
         place = data.data_place(owner)
         labels = np.frombuffer(data.read(name), np.uint8)
@@ -136,7 +136,7 @@ def _real_lidars(data: DataSet) -> BoolArray:
 
 
 def _read(data: DataSet, name: str, dtype: str) -> npt.NDArray[Any]:
-    """Read whole rows; nothing where the file is missing or cut, which the file checks tell."""
+    """Read whole rows; nothing where the file is missing or cut, which the file checks say."""
     content, width = data.read(name), {"<f4": 4 * POINT_FLOATS, "<u2": 4}[dtype]
     return np.frombuffer(content[: len(content) // width * width], dtype)
 

@@ -213,15 +213,15 @@ def lidar_top_in_samples(data: DataSet) -> Iterator[Finding]:
 
 
 def calibrations_fit_channels(data: DataSet) -> Iterator[Finding]:
-    """The channel that an image's calibration belongs to is the one that its file name tells."""
+    """The channel that an image's calibration belongs to is the one that its file name reports."""
     sensor, names = data.sensor_of_data, data.channels
     known = frozenset(names)
     for row, filename in enumerate(data["sample_data"]["filename"]):
-        told = _channel_in(filename, known)
-        if told and sensor[row] >= 0 and names[sensor[row]] != told:
+        reported = _channel_in(filename, known)
+        if reported and sensor[row] >= 0 and names[sensor[row]] != reported:
             message = f"{filename} is calibrated as {names[sensor[row]]}"
             place = data.data_place(row)
-            place["channel"] = told
+            place["channel"] = reported
             yield Finding("referential.calibration", message, **place)
 
 
@@ -263,7 +263,7 @@ def attributes_single(data: DataSet) -> Iterator[Finding]:
 
 
 def names_known(data: DataSet) -> Iterator[Finding]:
-    """The strict dialect uses nuScenes' category names and the two modalities that the devkit tells apart."""
+    """The strict dialect uses nuScenes' category names and the two modalities that the devkit distinguishes."""
     for row, modality in enumerate(data["sensor"]["modality"]):
         if modality not in {"camera", "lidar", "radar"}:
             message = f"sensor {data.channels[row]}: modality {modality!r} is not camera, lidar or radar"

@@ -22,7 +22,7 @@ __all__ = [
     "sizes_constant",
     "sizes_known",
     "sizes_plausible",
-    "visibility_told",
+    "visibility_reported",
 ]
 
 UNIT_TOLERANCE: Final = 1e-6
@@ -149,9 +149,9 @@ def _category_names(data: DataSet) -> IntArray:
 
 def _size_findings(data: DataSet, bad: BoolArray, size: FloatArray, code: str, words: str) -> Iterator[Finding]:
     for row in np.flatnonzero(bad).tolist():
-        told = " x ".join(f"{value:.2f}" for value in size[row])
+        reported = " x ".join(f"{value:.2f}" for value in size[row])
         numbers = {"token": data["sample_annotation"].tokens[row]}
-        yield Finding(code, words.format(size=told), numbers=numbers, **data.annotation_place(row))
+        yield Finding(code, words.format(size=reported), numbers=numbers, **data.annotation_place(row))
 
 
 def sizes_constant(evidence: Evidence) -> Iterator[Finding]:
@@ -193,9 +193,9 @@ def _against_majority(data: DataSet, group: IntArray, size: FloatArray, code: st
     known = np.flatnonzero(group >= 0)
     off = known[np.abs(size[known] - usual[group[known]]).max(axis=1) > SIZE_STEP_M]
     for row in off.tolist():
-        told, should = (" x ".join(f"{v:.2f}" for v in s) for s in (size[row], usual[group[row]]))
+        reported, should = (" x ".join(f"{v:.2f}" for v in s) for s in (size[row], usual[group[row]]))
         numbers = {"token": data["sample_annotation"].tokens[row]}
-        yield Finding(code, words.format(size=told, usual=should), numbers=numbers, **data.annotation_place(row))
+        yield Finding(code, words.format(size=reported, usual=should), numbers=numbers, **data.annotation_place(row))
 
 
 def _against_blueprint(data: DataSet, blueprint: IntArray, size: FloatArray) -> Iterator[Finding]:
@@ -218,8 +218,8 @@ def sizes_known(evidence: Evidence) -> Iterator[Finding]:
         known = _KNOWN_HALF_M.get(name)
         half = evidence.boxes.half_lwh_m[first[row]]
         if known and not np.all(np.abs(half / known - 1) < TABLE_SHARE):
-            told = " x ".join(f"{2 * value:.2f}" for value in half)
-            message = f"{name} with {told} m (l, w, h); CARLA's is {' x '.join(f'{2 * v:.2f}' for v in known)} m"
+            reported = " x ".join(f"{2 * value:.2f}" for value in half)
+            message = f"{name} with {reported} m (l, w, h); CARLA's is {' x '.join(f'{2 * v:.2f}' for v in known)} m"
             numbers = {"token": table.tokens[int(first[row])]}
             yield Finding("shape.blueprint", message, numbers=numbers, **data.place("instance", row))
 
@@ -308,8 +308,8 @@ def no_twins(evidence: Evidence) -> Iterator[Finding]:
         yield Finding("shape.twins", message, numbers=numbers, **data.annotation_place(one))
 
 
-def visibility_told(evidence: Evidence) -> Iterator[Finding]:
-    """The visibility level is that of the share of the object's pixels that are seen, where both are told."""
+def visibility_reported(evidence: Evidence) -> Iterator[Finding]:
+    """The visibility level is that of the share of the object's pixels that are seen, where both are reported."""
     data = evidence.data
     table = data["sample_annotation"]
     if "uav_amodal_px" not in table or "level" not in data["visibility"]:
@@ -321,8 +321,8 @@ def visibility_told(evidence: Evidence) -> Iterator[Finding]:
     low, high = bounds[level].T
     off = (level >= 0) & (amodal > 0) & (seen >= 0) & ((share < low - 0.005) | (share > high + 0.005))
     for row in np.flatnonzero(off).tolist():
-        told = data["visibility"]["level"][level[row]]
-        message = f"visibility {told}, but {share[row]:.0%} of its pixels are seen"
+        reported = data["visibility"]["level"][level[row]]
+        message = f"visibility {reported}, but {share[row]:.0%} of its pixels are seen"
         numbers = {"token": table.tokens[row], "share": round(float(share[row]), 4)}
         yield Finding("shape.visibility", message, numbers=numbers, **data.annotation_place(row))
 

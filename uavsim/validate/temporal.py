@@ -88,7 +88,7 @@ def keyframes_even(data: DataSet) -> Iterator[Finding]:
 
 
 def near_enough_for_devkit(data: DataSet) -> Iterator[Finding]:
-    """Samples are at most 1.5 s apart: farther, the devkit tells no velocity."""
+    """Samples are at most 1.5 s apart: farther, the devkit reports no velocity."""
     sample = data["sample"]
     after = sample["next"]
     linked = np.flatnonzero(after >= 0)

@@ -177,7 +177,7 @@ def _about(scene: Scene) -> str:
         "walkers": scene.log.get("uav_walkers_spawned"),
         "samples": len(scene),
     }
-    told: Sequence[str] = [
+    reported: Sequence[str] = [
         f"{name}: {markdown_text(value)}" for name, value in facts.items() if value not in {None, ""}
     ]
-    return f"**{markdown_text(scene.name)}**  \n" + " · ".join(told)
+    return f"**{markdown_text(scene.name)}**  \n" + " · ".join(reported)

@@ -41,7 +41,7 @@ class Toy:
         boxes: cars of each scene, at constant speed.
         reach_m: how far from the map's origin they start.
         seed: of places.
-        agents: also tell which drones see a box, and what drones report: 2 m too far along x, a second late, every second
+        agents: also say which drones see a box, and what drones report: 2 m too far along x, a second late, every second
             image lost.
     """
 
@@ -181,7 +181,7 @@ def _put_data(rows: _Rows, toy: Toy, *, channel: str, filename: str, map_T_flu: 
 
 
 def _seen_by(toy: Toy, centre_m: _Array, yaw_rad: float) -> dict[str, list[int]]:
-    """Return the drones whose images show a box's centre, where the dataset is to tell them."""
+    """Return the drones whose images show a box's centre, where the dataset is to report them."""
     seen = []
     for drone in range(toy.drones):
         map_T_flu = _drone_pose(toy, drone, yaw_rad)

@@ -3,7 +3,7 @@
 It imports ``agents`` of CARLA's PythonAPI and nothing of this project, so it runs in the environment of scenario_runner.
 CARLA's own LocalPlanner steers along the lane, and takes the turn that a scenario is about at the first junction. The
 vehicle stops for vehicles, walkers and props on the way that it needs to stop, or that will be there when it comes. It
-drives on at red, as scenario_runner's own cars do, unless told not to.
+drives on at red, as scenario_runner's own cars do, unless asked not to.
 It goes on until it is ended: worlds are loaded and ego vehicles come and go meanwhile.
 """
 

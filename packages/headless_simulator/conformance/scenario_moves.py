@@ -24,7 +24,7 @@ _STEP_M = 5.0
 _FINE_M = 0.5
 _CROSSING_M = 45.0  # ways through larger junctions are those of motorways
 _OVER_ROAD_M = 0.5
-_SIDES_DEG = {"left": (30, 135), "opposite": (135, 225), "right": (225, 330)}  # as scenario_runner tells them apart
+_SIDES_DEG = {"left": (30, 135), "opposite": (135, 225), "right": (225, 330)}  # as scenario_runner distinguishes them
 
 
 @dataclass(frozen=True)

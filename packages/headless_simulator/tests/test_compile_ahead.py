@@ -29,7 +29,7 @@ def starts(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
 
     def command(group: str, *, niceness: int = 0) -> list[str]:
         started.append(group)
-        waits = [str(tmp_path / "both are told")] if group in {"images", "traffic"} else []
+        waits = [str(tmp_path / "both are reported")] if group in {"images", "traffic"} else []
         return [sys.executable, "-S", "-c", COMPILES, "3" if group == "flight" else "0", *waits]
 
     monkeypatch.setattr(compile_ahead, "_command", command)
@@ -38,13 +38,13 @@ def starts(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
     return started
 
 
-def compiled(*groups: str, told: Callable[[str], None] | None = None) -> list[str]:
+def compiled(*groups: str, reported: Callable[[str], None] | None = None) -> list[str]:
     lines: list[str] = []
 
     def say(line: str) -> None:
         lines.append(line)
-        if told is not None:
-            told(line)
+        if reported is not None:
+            reported(line)
 
     with CompileAhead(groups, say=say) as ahead:
         ahead.wait()
@@ -52,19 +52,19 @@ def compiled(*groups: str, told: Callable[[str], None] | None = None) -> list[st
 
 
 @pytest.fixture(autouse=True)
-def _nobody_waits_to_be_told(request: pytest.FixtureRequest, tmp_path: Path) -> None:
+def _nobody_waits_to_be_reported(request: pytest.FixtureRequest, tmp_path: Path) -> None:
     if "starts" in request.fixturenames:
-        (tmp_path / "both are told").touch()
+        (tmp_path / "both are reported").touch()
 
 
 def test_the_first_start_compiles_and_says_how_far_it_is(starts: list[str], tmp_path: Path) -> None:
-    (tmp_path / "both are told").unlink()
+    (tmp_path / "both are reported").unlink()
 
-    def told(line: str) -> None:
+    def reported(line: str) -> None:
         if "images 42%" in line and "traffic 40%" in line:  # 40 of 95 functions, and of 100
-            (tmp_path / "both are told").touch()
+            (tmp_path / "both are reported").touch()
 
-    first, *later = compiled("images", "traffic", told=told)
+    first, *later = compiled("images", "traffic", reported=reported)
 
     assert starts == ["images", "traffic"]
     assert first == "the first start on this machine compiles images and traffic, once: a minute or so"
@@ -137,7 +137,7 @@ def test_two_simulators_do_not_compile_the_same(starts: list[str]) -> None:
     assert starts == ["images"]
 
 
-def test_it_ends_when_it_is_told_to(starts: list[str]) -> None:
+def test_it_ends_when_it_is_asked_to(starts: list[str]) -> None:
     stop = threading.Event()
     stop.set()
     with CompileAhead(("images",), say=lambda _: None) as ahead:

@@ -94,7 +94,7 @@ def test_a_cut_is_an_aborted_connection():
 def test_a_wrong_file_is_refused_in_one_line(tmp_path, text, said):
     path = tmp_path / "faults.yaml"
     path.write_text(text)
-    with pytest.raises(FaultsError, match=said) as told:
+    with pytest.raises(FaultsError, match=said) as reported:
         read_faults(path)
 
-    assert "\n" not in str(told.value)
+    assert "\n" not in str(reported.value)

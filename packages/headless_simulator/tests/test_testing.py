@@ -1,4 +1,4 @@
-"""What starts a simulator for tests: ports that answer, a process that is gone afterwards, an end before that is told."""
+"""What starts a simulator for tests: ports that answer, a process that is gone afterwards, an end before that is reported."""
 
 import os
 import socket

@@ -1,4 +1,4 @@
-"""Dialects: what each is, and how they are told apart."""
+"""Dialects: what each is, and how they are distinguished."""
 
 import json
 import shutil
@@ -27,7 +27,7 @@ def test_uav3d_writes_length_first() -> None:
     assert DIALECTS.pick("uav3d").frames.size_from_wlh([1.9, 4.5, 1.6]) == [4.5, 1.9, 1.6]
 
 
-def test_datasets_of_others_are_told_apart_by_their_looks(strict: Path, uav3d: Path, tmp_path: Path) -> None:
+def test_datasets_of_others_are_distinguished_by_their_looks(strict: Path, uav3d: Path, tmp_path: Path) -> None:
     for root, name in ((strict, "strict"), (uav3d, "uav3d")):
         copy = tmp_path / name
         shutil.copytree(root / "v1.0-mini", copy / "v1.0-mini")

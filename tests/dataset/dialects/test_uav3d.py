@@ -138,6 +138,6 @@ def test_sweep_folders(log: Any, folder: str) -> None:
     assert sweep_folder(log) == folder
 
 
-def test_dialects_are_told_apart(uav3d: Path, strict: Path) -> None:
+def test_dialects_are_distinguished(uav3d: Path, strict: Path) -> None:
     assert dialect_of(open_dataset(uav3d)).name == "uav3d"
     assert dialect_of(open_dataset(strict)) is STRICT

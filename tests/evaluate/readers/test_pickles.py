@@ -45,9 +45,9 @@ def test_plain_pickles_are_read(protocol: int, tmp_path: Path) -> None:
     file = tmp_path / "x.pkl"
     content = {"a": [1, 2.5, "x", None, True], "b": np.arange(6.0).reshape(2, 3), "c": np.float64(2), "d": (1, {2})}
     file.write_bytes(pickle.dumps(content, protocol=protocol))
-    told = read_pickle(file)
-    np.testing.assert_array_equal(told.pop("b"), content.pop("b"))
-    assert told == content
+    reported = read_pickle(file)
+    np.testing.assert_array_equal(reported.pop("b"), content.pop("b"))
+    assert reported == content
     file.write_bytes(file.read_bytes()[:-9])
     with pytest.raises(InputError, match=r"cut off|refused"):
         read_pickle(file)

@@ -85,7 +85,9 @@ def test_the_domain_follows_from_town_and_weather(tmp_path: Path, weather: str, 
         ),
     ],
 )
-def test_a_wish_that_cannot_be_is_refused_with_the_nearest(tmp_path: Path, cases: str, extra: str, said: str) -> None:
+def test_a_request_that_cannot_be_is_refused_with_the_nearest(
+    tmp_path: Path, cases: str, extra: str, said: str
+) -> None:
     with pytest.raises(ConfigError) as caught:
         planned(tmp_path, cases, extra=extra)
     assert said in str(caught.value)

@@ -1,4 +1,4 @@
-"""A wish for corner cases that cannot be: one line with what could, and nothing begun."""
+"""A request for corner cases that cannot be: one line with what could, and nothing begun."""
 
 from __future__ import annotations
 

@@ -89,7 +89,7 @@ def test_after_its_path_it_stays_at_the_end() -> None:
     assert server.batches[0][0].transform.location.x == server.batches[1][0].transform.location.x
 
 
-def test_a_server_without_the_body_is_told_in_one_line() -> None:
+def test_a_server_without_the_body_is_reported_in_one_line() -> None:
     server = PaperServer(blueprints=("static.prop.box01",))
     with pytest.raises(
         SimulatorError, match=r"no blueprint 'static.prop.aeroplane' .* blueprints: \{aeroplane: \.\.\.\}"

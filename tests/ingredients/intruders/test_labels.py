@@ -54,7 +54,7 @@ def test_the_side_of_the_horizon_is_that_of_the_pixels_around_it(tmp_path: Path,
     assert (found.horizon[near] == side).all()
 
 
-def test_without_a_semantic_image_the_masks_tags_tell_and_without_sky_nothing_does() -> None:
+def test_without_a_semantic_image_the_masks_tags_report_and_without_sky_nothing_does() -> None:
     mine = np.zeros((20, 20), bool)
     mine[4:6, 4:6] = True
     sky = np.where(mine, 21, 11).astype(np.uint8)

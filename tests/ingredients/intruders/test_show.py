@@ -35,15 +35,15 @@ def test_plan_shows_encounters_and_what_they_come_to(
     assert image.shape[0] > 2 * 340  # two rows
 
 
-def test_plan_tells_the_same_as_json(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_plan_reports_the_same_as_json(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(monkeypatch, "plan", "--dataset", "aot-mini", "--scenes", "0", "--json") == 0
 
-    told = json.loads(capsys.readouterr().out)
-    (encounter,) = told["encounters"]
+    reported = json.loads(capsys.readouterr().out)
+    (encounter,) = reported["encounters"]
     assert encounter["scene"] == "scene_0000"
     assert encounter["profile"] == "aot"
     assert encounter["cpa_s"] > encounter["begin_s"]
-    assert {row["measure"] for row in told["coverage"]} >= {"encounters", "on collision course"}
+    assert {row["measure"] for row in reported["coverage"]} >= {"encounters", "on collision course"}
 
 
 FAST = "{kind: aeroplane, range_m: 1500, cpa_m: 0, time_to_cpa_s: 5}"

@@ -9,18 +9,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tools.trials import encounter_wishes
+from tools.trials import encounter_requests
 from uavsim.geometry import quaternion
 from uavsim.geometry.se3 import SE3
 from uavsim.ingredients.intruders.paths import Impossible, OwnPath
 from uavsim.ingredients.intruders.refusals import nearest_possible, refuse
-from uavsim.ingredients.intruders.solve import Wish, solve
+from uavsim.ingredients.intruders.solve import EncounterSpec, solve
 from uavsim.typing import FloatArray
 
 TIME_S: FloatArray = np.arange(601, dtype=np.float64) * 0.1
 EAST_10 = OwnPath(TIME_S, np.column_stack([10.0 * TIME_S, np.zeros(601), np.full(601, 100.0)]))
 AHEAD = SE3(quaternion.IDENTITY, EAST_10.position_m)
-HEAD_ON = Wish("aeroplane", "rectilinear", 0.0, 0.0, range_m=1500.0, cpa_m=0.0, time_to_cpa_s=30.0)
+HEAD_ON = EncounterSpec("aeroplane", "rectilinear", 0.0, 0.0, range_m=1500.0, cpa_m=0.0, time_to_cpa_s=30.0)
 
 
 def test_head_on_at_forty_metres_a_second() -> None:
@@ -68,7 +68,7 @@ def test_a_turn_a_weave_and_a_climb_are_flown() -> None:
 
 
 def test_overtaking_is_the_same_way() -> None:
-    slow = Wish("drone", "overtaking", 5.0, 0.0, range_m=60.0, cpa_m=8.0, time_to_cpa_s=20.0)
+    slow = EncounterSpec("drone", "overtaking", 5.0, 0.0, range_m=60.0, cpa_m=8.0, time_to_cpa_s=20.0)
     made = solve(slow, EAST_10, AHEAD)
     assert made.map_SE3_flu[0].rotate(np.array([1.0, 0, 0]))[0] > 0.7
 
@@ -94,7 +94,7 @@ def test_what_is_impossible_has_a_reason(change: dict[str, float], reason: str) 
         solve(replace(HEAD_ON, **change), EAST_10, AHEAD)  # type: ignore[arg-type]
 
 
-def test_a_refusal_names_the_nearest_possible_wish() -> None:
+def test_a_refusal_names_the_nearest_possible_request() -> None:
     too_fast = replace(HEAD_ON, time_to_cpa_s=12.0)  # 115 m/s
     refusal = refuse(too_fast, EAST_10, AHEAD)
 
@@ -115,31 +115,31 @@ def test_what_it_must_keep_clear_of_is_asked() -> None:
     assert refusal.nearest.elevation_deg >= 1.9  # 50 m higher at 1500 m
     impossible = refuse(HEAD_ON, EAST_10, AHEAD, clearance=lambda _: "everywhere")
     assert impossible is not None
-    assert impossible.text(HEAD_ON) == "everywhere; no wish near it is possible"
+    assert impossible.text(HEAD_ON) == "everywhere; no request near it is possible"
 
 
 @settings(max_examples=60, deadline=None)
 @given(seed=st.integers(0, 2**32))
-def test_a_wish_is_flown_as_it_is_or_refused(seed: int) -> None:
+def test_a_request_is_flown_as_it_is_or_refused(seed: int) -> None:
     rng = np.random.default_rng(seed)
-    own, camera = encounter_wishes.own_flight(rng)
-    wish = encounter_wishes.random_wish(rng)
+    own, camera = encounter_requests.own_flight(rng)
+    spec = encounter_requests.random_request(rng)
     try:
-        made = solve(wish, own, camera, clearance=encounter_wishes.above_ground)
+        made = solve(spec, own, camera, clearance=encounter_requests.above_ground)
     except Impossible:
         return
-    wrong, _ = encounter_wishes.compare(wish, encounter_wishes.flown(made, own, camera))
+    wrong, _ = encounter_requests.compare(spec, encounter_requests.flown(made, own, camera))
     assert not wrong
-    assert made.map_SE3_flu.translation_m[:, 2].min() >= encounter_wishes.LOWEST_M
+    assert made.map_SE3_flu.translation_m[:, 2].min() >= encounter_requests.LOWEST_M
 
 
 @settings(max_examples=2, deadline=None)
 @given(seed=st.integers(0, 2**32))
-def test_the_nearest_possible_wish_is_possible(seed: int) -> None:
+def test_the_nearest_possible_request_is_possible(seed: int) -> None:
     rng = np.random.default_rng(seed)
-    own, camera = encounter_wishes.own_flight(rng)
-    wish = replace(encounter_wishes.random_wish(rng), elevation_deg=-30.0)
-    near = nearest_possible(wish, own, camera, clearance=encounter_wishes.above_ground)
+    own, camera = encounter_requests.own_flight(rng)
+    spec = replace(encounter_requests.random_request(rng), elevation_deg=-30.0)
+    near = nearest_possible(spec, own, camera, clearance=encounter_requests.above_ground)
     if near is not None:
-        made = solve(near, own, camera, clearance=encounter_wishes.above_ground)
-        assert not encounter_wishes.compare(near, encounter_wishes.flown(made, own, camera))[0]
+        made = solve(near, own, camera, clearance=encounter_requests.above_ground)
+        assert not encounter_requests.compare(near, encounter_requests.flown(made, own, camera))[0]

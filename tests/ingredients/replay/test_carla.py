@@ -1,4 +1,4 @@
-"""Recorded actors against a world that only notes what it is told; the real client's commands, no server."""
+"""Recorded actors against a world that only notes what it is reported; the real client's commands, no server."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def spawned(server: Server, **changes: Any) -> RecordedTraffic:
     return traffic
 
 
-def test_only_what_changed_is_told() -> None:
+def test_only_what_changed_is_reported() -> None:
     server = Server()
     traffic = spawned(server)
     assert server.frozen
@@ -138,13 +138,13 @@ def test_only_what_changed_is_told() -> None:
         server.batches.clear()
         traffic.before_tick(step)
         counts.append(sorted(type(c).__name__ for batch in server.batches for c in batch))
-    placed, told = ["ApplyTransform"], ["ApplyVehicleControl"]
-    assert counts[0] == placed * 3 + told * 2 + ["ApplyWalkerControl"]
-    assert counts[1] == []  # the warm-up: nothing is told twice
+    placed, reported = ["ApplyTransform"], ["ApplyVehicleControl"]
+    assert counts[0] == placed * 3 + reported * 2 + ["ApplyWalkerControl"]
+    assert counts[1] == []  # the warm-up: nothing is reported twice
     assert counts[2] == placed
     assert counts[3] == [*placed, "DestroyActor"]
     assert counts[4] == placed
-    assert counts[5] == placed + told
+    assert counts[5] == placed + reported
     assert [(name, int(state)) for name, state in server.set] == [("3", 0), ("7", 2), ("3", 2)]
     traffic.clear()
     assert not server.frozen

@@ -47,15 +47,15 @@ def test_a_link_that_is_closed_answers_in_our_words(port: int) -> None:
 
 
 def test_a_link_is_given_back_in_the_thread_that_made_it(port: int) -> None:
-    told: list[int] = []
+    reported: list[int] = []
 
     def work() -> None:
         link = AirSimLink("127.0.0.1", port)
-        told.append(connections_to(port))
+        reported.append(connections_to(port))
         link.close()
-        told.append(connections_to(port))
+        reported.append(connections_to(port))
 
     thread = threading.Thread(target=work)
     thread.start()
     thread.join(30)
-    assert told == [told[1] + 1, told[1]]
+    assert reported == [reported[1] + 1, reported[1]]

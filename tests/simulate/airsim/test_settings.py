@@ -40,7 +40,7 @@ def test_a_lidar_on_every_drone_turns_wholly_in_its_own_frame() -> None:
     assert "Sensors" not in airsim_settings(scene_plan())["Vehicles"]["uav0"]
 
 
-def test_image_types_that_share_a_picture_are_listed_once() -> None:
+def test_image_types_that_share_a_image_are_listed_once() -> None:
     settings = airsim_settings(scene_plan(cameras=rig(sensors=("rgb", "instance", "semantic"))))
     captures = settings["Vehicles"]["uav0"]["Cameras"]["FRONT"]["CaptureSettings"]
     assert [c["ImageType"] for c in captures] == [0, 5]

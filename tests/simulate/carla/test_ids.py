@@ -1,4 +1,4 @@
-"""Masks have 16 bits, and the headless simulator's tell actors by 15 of them: larger ids are not flown with."""
+"""Masks have 16 bits, and the headless simulator's report actors by 15 of them: larger ids are not flown with."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ os._exit(0)
 """A process of its own: libcarla's threads may abort the one in which they are."""
 
 
-def test_ids_that_masks_cannot_tell_begin_anew_with_the_map() -> None:
+def test_ids_that_masks_cannot_say_begin_anew_with_the_map() -> None:
     with running_simulator("--town", "Town10HD") as simulator:
         port = simulator.carla.rpartition(":")[2]
         done = subprocess.run([sys.executable, "-c", CLIENT, port], check=True, stdout=subprocess.PIPE, text=True)
     first, said, again = json.loads(done.stdout.splitlines()[-1])
-    assert f"ids up to {first + 12}, its masks tell {first + 5}" in said
+    assert f"ids up to {first + 12}, its masks report {first + 5}" in said
     assert again <= first + 5

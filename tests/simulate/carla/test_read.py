@@ -71,7 +71,7 @@ def test_a_replay_is_held_against_its_recording_though_nobody_asks() -> None:
 
 
 def test_poses_are_the_first_columns_of_all_that_a_snapshot_says() -> None:
-    def told(number: int) -> Any:
+    def reported(number: int) -> Any:
         vectors = [carla.Vector3D(*(number + 10 * k + i for i in range(3))) for k in range(3)]
         place = carla.Transform(carla.Location(1.5, 2.5, number), carla.Rotation(pitch=1, yaw=2, roll=3))
         v, w, a = (lambda vector=vector: vector for vector in vectors)
@@ -80,8 +80,8 @@ def test_poses_are_the_first_columns_of_all_that_a_snapshot_says() -> None:
         )
 
     instance_of = {7: 2, 5: 1}
-    whole = snapshot_rows([told(7), told(6), told(5)], instance_of)
+    whole = snapshot_rows([reported(7), reported(6), reported(5)], instance_of)
     assert whole[0].tolist() == [1, 1.5, 2.5, 5, 3, 1, 2, 5, 6, 7, 15, 16, 17, 25, 26, 27]
     assert whole[:, 0].tolist() == [1, 2]
-    np.testing.assert_array_equal(pose_rows([told(7), told(6), told(5)], instance_of), whole[:, :7])
+    np.testing.assert_array_equal(pose_rows([reported(7), reported(6), reported(5)], instance_of), whole[:, :7])
     assert pose_rows([], {}).shape == (0, 7)

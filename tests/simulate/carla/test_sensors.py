@@ -165,7 +165,7 @@ def test_a_scene_that_ended_waits_for_no_images(cameras: CarlaSensors) -> None:
         pending.wait()
 
 
-def test_a_head_that_turned_farther_is_told(world: World, cameras: CarlaSensors) -> None:
+def test_a_head_that_turned_farther_is_reported(world: World, cameras: CarlaSensors) -> None:
     """A tick that was longer or shorter than the step leaves the head elsewhere."""
     world.measure()
     cameras.collect(STATE).wait()

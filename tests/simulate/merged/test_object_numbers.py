@@ -1,4 +1,4 @@
-"""Numbers of AirSim's segmentation: patterns give what one name after the other gave, and movers are told apart."""
+"""Numbers of AirSim's segmentation: patterns give what one name after the other gave, and movers are distinguished."""
 
 from __future__ import annotations
 
@@ -96,6 +96,6 @@ def test_past_the_last_number_movers_share_their_classs() -> None:
     assert not ids[LAST_NUMBER + 1 :].any()
 
 
-def test_a_colours_code_tells_channels_apart() -> None:
+def test_a_colours_code_distinguishes_channels() -> None:
     codes = colour_code(np.array([[1, 0, 0], [0, 1, 0], [0, 0, 1]], dtype=np.uint8))
     assert codes.tolist() == [1, 256, 65536]

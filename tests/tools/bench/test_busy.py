@@ -12,10 +12,10 @@ from uavsim.config.library import Library
 
 def test_two_captures_of_two_images_on_paper():
     pauses = [(0.0, 0.1), (5.0, 5.1), (5.2, 5.3), (7.0, 7.1), (7.1, 7.25)]  # the first one is of the warm-up
-    told = busy(pauses[::-1], captures=2, images=2, latency_s=0.1)
-    assert told.whole == pytest.approx(0.4 / 2.25)
-    assert told.steady == pytest.approx(0.2 / 2.0)
-    assert told.gap_s == pytest.approx(1.7)
+    reported = busy(pauses[::-1], captures=2, images=2, latency_s=0.1)
+    assert reported.whole == pytest.approx(0.4 / 2.25)
+    assert reported.steady == pytest.approx(0.2 / 2.0)
+    assert reported.gap_s == pytest.approx(1.7)
 
 
 def test_a_card_that_never_waits_is_wholly_busy():

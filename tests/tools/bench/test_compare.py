@@ -12,7 +12,7 @@ def test_nothing_is_divided_by_nothing():
     assert "| - |" in compared([{"name": "a", "value": 0, "unit": "s"}], [{"name": "a", "value": 2, "unit": "s"}])
 
 
-def test_processes_of_a_run_are_told_apart():
+def test_processes_of_a_run_are_distinguished():
     guarded = ["python", "-I", "-S", "uavsim/supervise/guard.py", "4", "[]", "python", "-m", "headless_simulator"]
     assert role_of(guarded) == "guards"
     assert role_of(["python", "-P", "-m", "headless_simulator", "--carla-port", "0"]) == "simulator"

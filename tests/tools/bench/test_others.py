@@ -20,8 +20,8 @@ def test_growth_is_a_power():
 
 
 def test_ways_that_did_not_run_are_not_compared():
-    told = {"cv2": ([4.0, 8.0], [4.0, 8.0]), "ours": ([1.0, 2.0, 9.0], [2.0, 2.0, 9.0])}
-    found = times(told)
+    reported = {"cv2": ([4.0, 8.0], [4.0, 8.0]), "ours": ([1.0, 2.0, 9.0], [2.0, 2.0, 9.0])}
+    found = times(reported)
     assert list(found) == ["cv2_single"]
     assert found["cv2_single"]["wall"] == pytest.approx(4.0)
     assert found["cv2_single"]["cpu"] == pytest.approx(3.0)

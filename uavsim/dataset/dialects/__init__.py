@@ -18,16 +18,16 @@ DIALECTS: Final[Registry[Dialect]] = Registry("dialects", {d.name: d for d in (S
 
 
 def dialect_of(reader: DatasetReader) -> Dialect:
-    """Return the dialect that a dataset tells, or else the one that it looks like.
+    """Return the dialect that a dataset reports, or else the one that it looks like.
 
     Raises:
-        DatasetError: it tells one that is not installed.
+        DatasetError: it reports one that is not installed.
     """
-    told = reader.info.get("dialect")
-    if isinstance(told, str):
-        if told not in DIALECTS.names():
+    reported = reader.info.get("dialect")
+    if isinstance(reported, str):
+        if reported not in DIALECTS.names():
             known = ", ".join(DIALECTS.names())
-            raise DatasetError(f"{reader.folder / DATASET_INFO}: dialect {told!r} is not installed; known: {known}")
-        return DIALECTS.pick(told)
+            raise DatasetError(f"{reader.folder / DATASET_INFO}: dialect {reported!r} is not installed; known: {known}")
+        return DIALECTS.pick(reported)
     others = (DIALECTS.pick(name) for name in DIALECTS.names() if name != STRICT.name)
     return next((dialect for dialect in others if dialect.detect(reader)), STRICT)

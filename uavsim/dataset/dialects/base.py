@@ -1,4 +1,4 @@
-"""What a dialect is: one object that tells it from others, and turns it into the strict dialect and back."""
+"""What a dialect is: one object that distinguishes it from others, and turns it into the strict dialect and back."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ class Dialect:
 
     Attributes:
         name: as in ``uavsim convert --dialect`` and ``uav_dataset.json``.
-        detect: whether a dataset that does not tell its dialect is in this one.
+        detect: whether a dataset that does not report its dialect is in this one.
         frames: of places, rotations and sizes.
         checks: of the validator that only this dialect has to pass, beside those that all have to.
         tables: that it has beside ``schema.all_tables``.

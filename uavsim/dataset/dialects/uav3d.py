@@ -102,7 +102,7 @@ class _FromStrict:
             "rows": dict(sorted(row_count.items())),
             "notes": [
                 "UAV3D's dialect: global camera poses in calibrated_sensor (one row an image), left-handed axes, AirSim's "
-                "quaternions, actor origins, sizes as length, width, height. docs/formats.md tells it all.",
+                "quaternions, actor origins, sizes as length, width, height. docs/formats.md describes it all.",
                 "Fields uav_* and tables strict_*, camera_pose, layer and visibility_detail are ours, in the "
                 "right-handed frame.",
             ],
@@ -146,8 +146,8 @@ class _ToStrict:
 
     def info(self, row_count: dict[str, int]) -> DatasetInfo:
         del row_count
-        told = cast("Uav3dInfo", self._reader.info)
-        return told.get("strict") or {"dialect": "strict", "version": self._reader.version}
+        reported = cast("Uav3dInfo", self._reader.info)
+        return reported.get("strict") or {"dialect": "strict", "version": self._reader.version}
 
 
 def _unchanged(reader: DatasetReader) -> Tables:

@@ -43,7 +43,7 @@ class Truth:
         boxes: labels are indices into the labels asked for; tracks are numbers of instances.
         racks: bicycle racks.
         key: (N,) hash of each annotation's token.
-        drones: (N,) how many drones see the box; -1 where the dataset does not tell.
+        drones: (N,) how many drones see the box; -1 where the dataset does not say.
         visibility: (N,) nuScenes' level 1 to 4, 0 where there is none.
     """
 

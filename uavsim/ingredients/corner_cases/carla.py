@@ -241,7 +241,7 @@ class _Cases(Spawned):
 
 
 def finish(record: CornerCasesPlan, actor: carla.Actor, info: ActorInfo) -> ActorInfo:
-    """Open the doors of a part that has them open; its box holds them, too: a simulator tells that of the closed vehicle."""
+    """Open the doors of a part that has them open; its box holds them, too: a simulator says that of the closed vehicle."""
     part = _part(info.attributes.get("role_name", ""), record)
     if part is None or not part.doors_open:
         return info

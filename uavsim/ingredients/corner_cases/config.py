@@ -146,7 +146,7 @@ class Case(Model):
     min_visible_px: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
     """Instead of the dataset's."""
     attributes: dict[Name, Text] = Field(default_factory=dict)
-    """Told in the tables: state, cause, whatever is asked of it."""
+    """Reported in the tables: state, cause, whatever is asked of it."""
 
     @model_validator(mode="after")
     def _one_part_is_the_object(self) -> Self:

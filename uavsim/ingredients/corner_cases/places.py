@@ -68,7 +68,7 @@ class Ground(Protocol):
         """Return the height of the ground under (N, 3) points; None where it is not level or something stands there."""
 
     def sees(self, eye_m: FloatArray, target_m: FloatArray) -> bool:
-        """Tell whether nothing stands between two points."""
+        """Return whether nothing stands between two points."""
 
 
 def eyes_of_plan(plan: ScenePlan) -> list[Eye]:
@@ -148,7 +148,7 @@ def find_place(
                     return row, Place(pose, radius_m, expected_px)
             why.count["hidden from the camera"] += 1
     raise SceneVoid(
-        f"no place for corner case {case.name!r} on a {case.on}: of {len(rows)} places {why.told()}; {why.possible(case.on)}"
+        f"no place for corner case {case.name!r} on a {case.on}: of {len(rows)} places {why.reported()}; {why.possible(case.on)}"
     )
 
 
@@ -175,21 +175,25 @@ class _Why:
         self.count["in no image as large as min_visible_px"] += 1
         self.largest_px = max(self.largest_px, best_px)
 
-    def told(self) -> str:
+    def reported(self) -> str:
         return ", ".join(f"{count} {reason}" for reason, count in self.count.most_common()) or "none is near the flight"
 
     def possible(self, rule: str) -> str:
-        """Return the nearest wish that such places allow, one for each reason that has one."""
-        wishes = []
+        """Return the nearest request that such places allow, one for each reason that has one."""
+        requests = []
         if self.largest_px >= 1.0:
-            wishes.append(f"min_visible_px: {int(self.largest_px)}")
+            requests.append(f"min_visible_px: {int(self.largest_px)}")
         if self.farthest_m > 0.0:
-            wishes.append(f"clearance_m: {np.floor(10.0 * self.farthest_m) / 10.0:g}")
+            requests.append(f"clearance_m: {np.floor(10.0 * self.farthest_m) / 10.0:g}")
         if self.widest_m > 0.0:
-            wishes.append(
+            requests.append(
                 f"an object of {self.widest_m:.1f} m across the {rule} (this one is {self.needed_m:.1f} m wide)"
             )
-        return f"possible there: {', or '.join(wishes)}" if wishes else "fly another route, or choose another rule (on)"
+        return (
+            f"possible there: {', or '.join(requests)}"
+            if requests
+            else "fly another route, or choose another rule (on)"
+        )
 
 
 def _near(lanes: Lanes, eyes: Sequence[Eye]) -> IntArray:

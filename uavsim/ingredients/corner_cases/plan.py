@@ -191,7 +191,7 @@ def _check_size(
     """Compare what is asked for with what a camera straight above, as low as the drones come, could show at best.
 
     Raises:
-        ConfigError: it is too little; the message has the nearest wish.
+        ConfigError: it is too little; the message has the nearest request.
     """
     low_m = float(swarm.map_SE3_flu.translation_m[..., 2].min() - town.ground_z_m)
     focal_px = max(0.5 * c.width_px / float(np.tan(np.radians(c.fov_deg) / 2)) for c in (spec.camera for spec in rig))

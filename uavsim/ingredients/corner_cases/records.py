@@ -80,7 +80,7 @@ class CornerCasePlan:
         tag: of the object that makes it a corner case.
         clearance_m: from the outline of the case to the next thing.
         min_visible_px: that some image of a keyframe shows of the object with ``tag``.
-        attributes: told in the tables.
+        attributes: reported in the tables.
     """
 
     name: str

@@ -57,13 +57,13 @@ def tag_rows(
     labels: SceneLabels, plan: CornerCasesPlan, instances: list[InstanceRow], cases: list[CornerCaseRow]
 ) -> list[ObjectTagRow]:
     """Return the table ``object_tag``: one row an instance, in a scene with corner cases."""
-    parts, told = _parts(labels, instances), {row["token"] for row in cases}
+    parts, reported = _parts(labels, instances), {row["token"] for row in cases}
     case_of = {
         instance: token(labels.plan.dataset, labels.plan.scene_name, "corner_case", number)
         for instance, (number, _) in parts.items()
     }
     return [
-        _tag_row(row["token"], _tag_of(row, parts, plan), plan, corner_case=case if case in told else "")
+        _tag_row(row["token"], _tag_of(row, parts, plan), plan, corner_case=case if case in reported else "")
         for row in instances
         for case in (case_of.get(row["token"], ""),)
     ]

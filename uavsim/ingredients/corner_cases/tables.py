@@ -12,7 +12,7 @@ __all__ = ["CORNER_CASE", "OBJECT_TAG", "TABLES", "CornerCaseRow", "ObjectTagRow
 class CornerCaseRow(TypedDict):
     """One object that makes a scene a corner case; ``instance_tokens`` are its parts, which have boxes as all others have.
 
-    ``seen`` tells of each training set whether it has the tag, ``in_domain`` whether the scene's town and weather are its own.
+    ``seen`` reports each training set whether it has the tag, ``in_domain`` whether the scene's town and weather are its own.
     """
 
     token: str

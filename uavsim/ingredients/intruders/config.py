@@ -53,7 +53,7 @@ class Asked(Model):
     climb_before_s: Annotated[float, Field(gt=0, le=600)] = 10.0
     """climbing: how long before the closest point of approach."""
     planned: bool = True
-    """AOT tells the range of planned intruders only."""
+    """AOT reports the range of planned intruders only."""
 
     @model_validator(mode="after")
     def _three_magnitudes(self) -> Self:

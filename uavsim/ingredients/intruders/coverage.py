@@ -127,7 +127,7 @@ def coverage(plans: Sequence[ScenePlan], wanted: Wanted, *, within_deg: float) -
 
 
 def _is_valid(seen: Sighting, shown: BoolArray) -> bool:
-    """Tell whether AOT evaluates an encounter: 30 images within 700 m, and one within 330 m."""
+    """Return whether AOT evaluates an encounter: 30 images within 700 m, and one within 330 m."""
     near = seen.range_m[shown & (seen.range_m <= _WITHIN_M)]
     return bool(len(near) >= _LEAST_IMAGES and near.min() <= _NEAREST_M)
 

@@ -10,7 +10,7 @@ from uavsim.typing import FloatArray, IntArray
 __all__ = ["ABOVE", "BELOW", "ON", "UNKNOWN", "IntruderLabels"]
 
 BELOW, ON, ABOVE, UNKNOWN = -1, 0, 1, 9
-"""Sides of the horizon, as AOT has them; unknown where no semantic image tells."""
+"""Sides of the horizon, as AOT has them; unknown where no semantic image reports."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

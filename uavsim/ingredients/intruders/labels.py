@@ -141,7 +141,7 @@ class _Flight:
     def _between_pixels(
         self, box_px: FloatArray, optical_m: FloatArray, shot: SensorReading, *, tags: UInt8Array
     ) -> bool:
-        """Tell whether it is too small for a pixel of the mask, its middle being where nothing can hide it."""
+        """Return whether it is too small for a pixel of the mask, its middle being where nothing can hide it."""
         middle = pinhole.project(optical_m, intrinsic=shot.camera.intrinsic)
         if not pinhole.pixel_in_image(middle, width_px=shot.camera.width_px, height_px=shot.camera.height_px):
             return False
@@ -173,7 +173,7 @@ def horizon_side(
     Args:
         box_px: left, top, width, height.
         mine: (H, W) its own pixels.
-        semantic: (H, W) tags; None where the camera has none, and then the mask's own tags tell where they do.
+        semantic: (H, W) tags; None where the camera has none, and then the mask's own tags say where they do.
         ids: (H, W) of the mask.
         tags: (H, W) of the mask.
     """

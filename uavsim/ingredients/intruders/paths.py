@@ -27,7 +27,7 @@ _RAMP_S: Final = 2.0  # in which a climb begins
 
 
 class Impossible(Exception):
-    """No path fulfils the wish: an answer of the search, never an error that a user meets.
+    """No path fulfils the request: an answer of the search, never an error that a user meets.
 
     Attributes:
         reason: in words.

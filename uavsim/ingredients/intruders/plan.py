@@ -18,7 +18,7 @@ from uavsim.ingredients.intruders.kinds import INTRUDERS
 from uavsim.ingredients.intruders.paths import Impossible, OwnPath
 from uavsim.ingredients.intruders.records import IntruderPlan, IntrudersPlan
 from uavsim.ingredients.intruders.refusals import refuse
-from uavsim.ingredients.intruders.solve import Encounter, Wish, solve
+from uavsim.ingredients.intruders.solve import Encounter, EncounterSpec, solve
 from uavsim.plan import numbering
 from uavsim.plan.checks import box_distance
 from uavsim.plan.ingredients import ScenePlanner, SceneToFill, TownPlan
@@ -213,12 +213,12 @@ class _Scene:
     def add_asked(self, asked: Asked, index: int) -> None:
         numbers = asked.model_dump()
         planned = bool(numbers.pop("planned"))
-        wish = Wish(**numbers)
+        spec = EncounterSpec(**numbers)
         try:
-            found = solve(wish, self.own, self.map_SE3_camera, clearance=self.clearance)
+            found = solve(spec, self.own, self.map_SE3_camera, clearance=self.clearance)
         except Impossible as impossible:
-            refusal = refuse(wish, self.own, self.map_SE3_camera, clearance=self.clearance)
-            said = refusal.text(wish) if refusal is not None else impossible.reason
+            refusal = refuse(spec, self.own, self.map_SE3_camera, clearance=self.clearance)
+            said = refusal.text(spec) if refusal is not None else impossible.reason
             raise self.config.error(("encounters", index), f"scene {self.number}: {said}") from impossible
         self._add(found, planned=planned, draws=1)
 
@@ -226,9 +226,9 @@ class _Scene:
         planned = bool(rng.random() < draw.planned)
         reasons: Counter[str] = Counter()
         for turn in range(_MOST_DRAWS):
-            wish = self._drawn(draw, rng, even, at_range=even.of("range") if turn < _MOST_DRAWS // 4 else rng.random())
+            spec = self._drawn(draw, rng, even, at_range=even.of("range") if turn < _MOST_DRAWS // 4 else rng.random())
             try:
-                found = solve(wish, self.own, self.map_SE3_camera, clearance=self.clearance)
+                found = solve(spec, self.own, self.map_SE3_camera, clearance=self.clearance)
                 self._check_seen(found, least_s=draw.seen_s)
             except Impossible as impossible:
                 reasons[impossible.reason.partition(",")[0]] += 1
@@ -252,8 +252,8 @@ class _Scene:
         if float(inside.sum()) * self.place.step_s < least_s:
             raise Impossible("it is hardly ever in the image")
 
-    def _drawn(self, draw: Draws, rng: np.random.Generator, even: _Even, *, at_range: float) -> Wish:
-        """Draw one wish; collision course, side of the horizon and range are the encounter's own from the first draw on."""
+    def _drawn(self, draw: Draws, rng: np.random.Generator, even: _Even, *, at_range: float) -> EncounterSpec:
+        """Draw one request; collision course, side of the horizon and range are the encounter's own from the first draw on."""
         path = _weighted({str(k): v for k, v in draw.paths.items()}, rng)
         kind = _weighted({str(k): v for k, v in draw.kinds.items()}, rng)
         courses = even.of("collision") < draw.collision_course
@@ -262,7 +262,7 @@ class _Scene:
         side = 1.0 if rng.random() < 0.5 else -1.0
         begin_s = round(_spread(draw.begin_s, rng.random()) / self.place.step_s) * self.place.step_s
         weaves = path == "non_cooperative"
-        return Wish(
+        return EncounterSpec(
             kind=kind,
             path=path,
             azimuth_deg=_spread(draw.azimuth_deg, rng.random()),
@@ -291,21 +291,21 @@ class _Scene:
         return from_horizon + horizon_deg(height_m) - float(np.degrees(np.arcsin(np.clip(forward[2], -1.0, 1.0))))
 
     def _add(self, found: Encounter, *, planned: bool, draws: int) -> None:
-        model, wish, kind = self.config.model, found.wish, INTRUDERS[found.wish.kind]
-        alike = sum(made.kind == wish.kind for made in self.made)
+        model, spec, kind = self.config.model, found.spec, INTRUDERS[found.spec.kind]
+        alike = sum(made.kind == spec.kind for made in self.made)
         self.made.append(
             IntruderPlan(
-                kind=wish.kind,
-                path=wish.path,
+                kind=spec.kind,
+                path=spec.path,
                 profile=model.profile,
                 name=f"{kind.aot_name}{alike + 1}",
-                blueprint={str(k): v for k, v in model.blueprints.items()}.get(wish.kind, kind.blueprint),
+                blueprint={str(k): v for k, v in model.blueprints.items()}.get(spec.kind, kind.blueprint),
                 size_lwh_m=kind.size_lwh_m,
                 planned=planned,
                 drone_id=model.drone,
                 camera=model.camera,
                 map_SE3_flu=found.map_SE3_flu,
-                begin_s=wish.begin_s,
+                begin_s=spec.begin_s,
                 cpa_s=found.cpa.time_s,
                 range_m=float(found.range_m[found.begin]),
                 closing_mps=float(found.closing_mps[found.begin]),

@@ -18,14 +18,14 @@ class IntruderPlan:
         kind: aeroplane, helicopter, drone, bird or flock; ``path`` and ``profile`` as in the encounters' YAML.
         name: AOT's id of it in its flight: ``Airplane1``.
         blueprint: what shows it.
-        planned: AOT tells its range.
+        planned: AOT reports its range.
         drone_id: whom it passes, seen by camera ``camera``.
         map_SE3_flu: (K,) where it is at every step.
         begin_s: of the encounter, on the scene's clock; ``cpa_s`` the closest approach, likewise.
         range_m: at the begin, as ``closing_mps``, ``azimuth_deg`` and ``elevation_deg`` in the camera.
         cpa_m: how near it comes.
         collision_course: that is within the distance of a collision course.
-        draws: wishes that were drawn until one was possible; 1 where it was asked for.
+        draws: requests that were drawn until one was possible; 1 where it was asked for.
     """
 
     kind: str

@@ -1,4 +1,4 @@
-"""Why a wish for an encounter is refused, and the nearest wish that is possible."""
+"""Why a request for an encounter is refused, and the nearest request that is possible."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Final
 
 from uavsim.geometry.se3 import SE3
 from uavsim.ingredients.intruders.paths import Impossible, OwnPath
-from uavsim.ingredients.intruders.solve import MAGNITUDES, Clearance, Wish, solve
+from uavsim.ingredients.intruders.solve import MAGNITUDES, Clearance, EncounterSpec, solve
 
 __all__ = ["Refusal", "nearest_possible", "refuse"]
 
@@ -20,97 +20,101 @@ _REFINEMENTS: Final = 5
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why a wish is impossible, and the nearest one that is possible; None where none is near."""
+    """Why a request is impossible, and the nearest one that is possible; None where none is near."""
 
     reason: str
-    nearest: Wish | None
+    nearest: EncounterSpec | None
 
-    def text(self, wish: Wish) -> str:
+    def text(self, spec: EncounterSpec) -> str:
         """Say it in one line."""
         if self.nearest is None:
-            return f"{self.reason}; no wish near it is possible"
+            return f"{self.reason}; no request near it is possible"
         changed = [
             f"{name}: {new:g}"
-            for name in Wish.__dataclass_fields__
-            if isinstance(new := getattr(self.nearest, name), float) and new != getattr(wish, name)
+            for name in EncounterSpec.__dataclass_fields__
+            if isinstance(new := getattr(self.nearest, name), float) and new != getattr(spec, name)
         ]
         return f"{self.reason}; possible is {', '.join(changed)}"
 
 
-def refuse(wish: Wish, own: OwnPath, map_SE3_camera: SE3, *, clearance: Clearance | None = None) -> Refusal | None:
-    """Return why a wish is impossible with the nearest possible one; None where it is possible."""
+def refuse(
+    spec: EncounterSpec, own: OwnPath, map_SE3_camera: SE3, *, clearance: Clearance | None = None
+) -> Refusal | None:
+    """Return why a request is impossible with the nearest possible one; None where it is possible."""
     try:
-        solve(wish, own, map_SE3_camera, clearance=clearance)
+        solve(spec, own, map_SE3_camera, clearance=clearance)
     except Impossible as impossible:
-        return Refusal(impossible.reason, nearest_possible(wish, own, map_SE3_camera, clearance=clearance))
+        return Refusal(impossible.reason, nearest_possible(spec, own, map_SE3_camera, clearance=clearance))
     return None
 
 
 def nearest_possible(
-    wish: Wish, own: OwnPath, map_SE3_camera: SE3, *, clearance: Clearance | None = None
-) -> Wish | None:
-    """Return the possible wish that differs least in one number, or in range and time together; None where none is near."""
+    spec: EncounterSpec, own: OwnPath, map_SE3_camera: SE3, *, clearance: Clearance | None = None
+) -> EncounterSpec | None:
+    """Return the possible request that differs least in one number, or in range and time together; None where none is near."""
 
-    def possible(other: Wish) -> bool:
+    def possible(other: EncounterSpec) -> bool:
         try:
             solve(other, own, map_SE3_camera, clearance=clearance)
         except Impossible:
             return False
         return True
 
-    for _, change in sorted(_changes(wish), key=lambda priced: priced[0]):
-        if possible(found := _changed(wish, change)):
-            return _refined(wish, change, possible) or found
+    for _, change in sorted(_changes(spec), key=lambda priced: priced[0]):
+        if possible(found := _changed(spec, change)):
+            return _refined(spec, change, possible) or found
     return None
 
 
-def _refined(wish: Wish, change: dict[str, float], possible: Callable[[Wish], bool]) -> Wish | None:
+def _refined(
+    spec: EncounterSpec, change: dict[str, float], possible: Callable[[EncounterSpec], bool]
+) -> EncounterSpec | None:
     """Halve the change while it stays possible; numbers as short as they may be."""
     low, high = 0.0, 1.0
     for _ in range(_REFINEMENTS):
         middle = (low + high) / 2.0
-        if possible(_changed(wish, _share(wish, change, middle))):
+        if possible(_changed(spec, _share(spec, change, middle))):
             high = middle
         else:
             low = middle
-    exact = _share(wish, change, high)
+    exact = _share(spec, change, high)
     for digits in (2, 3, 4):
-        short = _changed(wish, {name: float(f"{value:.{digits}g}") for name, value in exact.items()})
-        if short != wish and possible(short):
+        short = _changed(spec, {name: float(f"{value:.{digits}g}") for name, value in exact.items()})
+        if short != spec and possible(short):
             return short
     return None
 
 
-def _share(wish: Wish, change: dict[str, float], share: float) -> dict[str, float]:
-    return {name: _number(wish, name) + share * (value - _number(wish, name)) for name, value in change.items()}
+def _share(spec: EncounterSpec, change: dict[str, float], share: float) -> dict[str, float]:
+    return {name: _number(spec, name) + share * (value - _number(spec, name)) for name, value in change.items()}
 
 
-def _number(wish: Wish, name: str) -> float:
-    value = getattr(wish, name)
+def _number(spec: EncounterSpec, name: str) -> float:
+    value = getattr(spec, name)
     return 0.0 if value is None else float(value)
 
 
-def _changed(wish: Wish, change: dict[str, float]) -> Wish:
-    return replace(wish, **change)  # type: ignore[arg-type]
+def _changed(spec: EncounterSpec, change: dict[str, float]) -> EncounterSpec:
+    return replace(spec, **change)  # type: ignore[arg-type]
 
 
-def _changes(wish: Wish) -> Iterator[tuple[float, dict[str, float]]]:
+def _changes(spec: EncounterSpec) -> Iterator[tuple[float, dict[str, float]]]:
     """Return changes with their costs: a factor costs its logarithm, 30 degrees as much as a factor of e."""
-    given = [name for name in MAGNITUDES if getattr(wish, name) is not None]
+    given = [name for name in MAGNITUDES if getattr(spec, name) is not None]
     if len(given) == len(MAGNITUDES):
         given = ["closing_mps", "range_m", "time_to_cpa_s", "cpa_m"]
-    given += [name for name in ("turn_dps", "climb_mps") if getattr(wish, name)]
+    given += [name for name in ("turn_dps", "climb_mps") if getattr(spec, name)]
     for factor in _FACTORS:
         for name in given:
-            value = _number(wish, name)
+            value = _number(spec, name)
             for other in (value * factor, value / factor):
                 yield math.log(factor), {name: other}
         if {"range_m", "time_to_cpa_s"} <= set(given):
             for power in (1.0, -1.0):
                 scale = factor**power
-                both = {name: _number(wish, name) * scale for name in ("range_m", "time_to_cpa_s")}
+                both = {name: _number(spec, name) * scale for name in ("range_m", "time_to_cpa_s")}
                 yield 1.5 * math.log(factor), both
     for turn in _TURNS_DEG:
         for name in ("azimuth_deg", "elevation_deg"):
             for sign in (1.0, -1.0):
-                yield turn / 30.0, {name: _number(wish, name) + sign * turn}
+                yield turn / 30.0, {name: _number(spec, name) + sign * turn}

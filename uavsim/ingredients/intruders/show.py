@@ -57,9 +57,9 @@ def encounters_as_json(dataset: str, plans: Sequence[ScenePlan]) -> JsonDict:
 
 
 def _as_json(plan: ScenePlan, intruder: IntruderPlan) -> JsonDict:
-    told: JsonDict = {"scene": plan.scene_name, "name": intruder.name, "kind": intruder.kind, "path": intruder.path}
-    told |= {name: round(getattr(intruder, name), 3) for name in _FIGURES}
-    return told | {
+    reported: JsonDict = {"scene": plan.scene_name, "name": intruder.name, "kind": intruder.kind, "path": intruder.path}
+    reported |= {name: round(getattr(intruder, name), 3) for name in _FIGURES}
+    return reported | {
         "profile": intruder.profile,
         "planned": intruder.planned,
         "collision_course": intruder.collision_course,

@@ -1,7 +1,7 @@
-"""Encounters in the air: a wish about what matters (range, bearing, closest approach) becomes a path, or is refused.
+"""Encounters in the air: a request about what matters (range, bearing, closest approach) becomes a path, or is refused.
 
 Of range, closing speed, distance and time of the closest approach, three decide the fourth. ``encounter_refusals.py`` finds
-the nearest possible wish of one that is refused.
+the nearest possible request of one that is refused.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from uavsim.ingredients.intruders.kinds import INTRUDERS, IntruderKind
 from uavsim.ingredients.intruders.paths import Chord, Impossible, OwnPath, Profile, profile, solve_chord
 from uavsim.typing import FloatArray
 
-__all__ = ["MAGNITUDES", "Clearance", "Encounter", "Impossible", "Wish", "poses_along", "solve"]
+__all__ = ["MAGNITUDES", "Clearance", "Encounter", "Impossible", "EncounterSpec", "poses_along", "solve"]
 
 _WITHIN: Final = 0.01
 _WITHIN_M, _WITHIN_S, _WITHIN_MPS = 0.05, 0.02, 0.05
@@ -35,7 +35,7 @@ Clearance = Callable[[FloatArray], str | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class EncounterSpec:
     """One encounter, by what matters; three of the four of ``range_m``, ``closing_mps``, ``cpa_m``, ``time_to_cpa_s``.
 
     Args:
@@ -73,10 +73,10 @@ class Wish:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Encounter:
-    """A path that fulfils a wish, and what is measured of it.
+    """A path that fulfils a request, and what is measured of it.
 
     Args:
-        wish: as asked for.
+        spec: as asked for.
         map_SE3_flu: (K,) poses of the intruder.
         range_m: (K,) from the own drone.
         closing_mps: (K,).
@@ -86,7 +86,7 @@ class Encounter:
         speed_mps: along the ground.
     """
 
-    wish: Wish
+    spec: EncounterSpec
     map_SE3_flu: SE3
     range_m: FloatArray
     closing_mps: FloatArray
@@ -99,14 +99,14 @@ class Encounter:
     @property
     def time_to_cpa_s(self) -> float:
         """From the begin to the closest approach, at even steps of the flight."""
-        return self.cpa.time_s - self.wish.begin_s
+        return self.cpa.time_s - self.spec.begin_s
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Setting:
-    """What all tries of one wish share."""
+    """What all tries of one request share."""
 
-    wish: Wish
+    spec: EncounterSpec
     kind: IntruderKind
     own: OwnPath
     map_SE3_camera: SE3
@@ -117,17 +117,17 @@ class _Setting:
     shapes: dict[float, Profile] = field(default_factory=dict)
 
     def shape(self, lasts_s: float) -> Profile:
-        climb_from_s = self.wish.begin_s + lasts_s - self.wish.climb_before_s if self.wish.climb_mps else 0.0
+        climb_from_s = self.spec.begin_s + lasts_s - self.spec.climb_before_s if self.spec.climb_mps else 0.0
         if climb_from_s not in self.shapes:
             self.shapes[climb_from_s] = profile(
-                self.own.time_s, begin=self.begin, turn_dps=self.wish.turn_dps, weave_s=self.wish.weave_s,
-                climb_mps=self.wish.climb_mps, climb_from_s=climb_from_s,
+                self.own.time_s, begin=self.begin, turn_dps=self.spec.turn_dps, weave_s=self.spec.weave_s,
+                climb_mps=self.spec.climb_mps, climb_from_s=climb_from_s,
             )  # fmt: skip
         return self.shapes[climb_from_s]
 
     def chord(self, values: dict[str, float], passing_deg: float) -> Chord:
         lasts_s = values["time_to_cpa_s"]
-        end_s = float(self.own.time_s[-1]) - self.wish.begin_s
+        end_s = float(self.own.time_s[-1]) - self.spec.begin_s
         if not 0.0 < lasts_s <= end_s:
             raise Impossible(
                 f"the closest approach is {lasts_s:.1f} s after the begin, the flight lasts {end_s:.1f} s",
@@ -146,11 +146,11 @@ class _Setting:
         return -float(self.sight @ relative)
 
 
-def solve(wish: Wish, own: OwnPath, map_SE3_camera: SE3, *, clearance: Clearance | None = None) -> Encounter:
-    """Return the path that fulfils a wish.
+def solve(spec: EncounterSpec, own: OwnPath, map_SE3_camera: SE3, *, clearance: Clearance | None = None) -> Encounter:
+    """Return the path that fulfils a request.
 
     Args:
-        wish: what is asked for.
+        spec: what is asked for.
         own: the camera drone's path.
         map_SE3_camera: (K,) the camera's own flu, whose x is where it looks.
         clearance: what the intruder has to keep clear of.
@@ -158,16 +158,16 @@ def solve(wish: Wish, own: OwnPath, map_SE3_camera: SE3, *, clearance: Clearance
     Raises:
         Impossible: there is none; the message is the reason.
     """
-    kind = INTRUDERS[wish.kind]
-    begin = round(wish.begin_s / own.step_s)
+    kind = INTRUDERS[spec.kind]
+    begin = round(spec.begin_s / own.step_s)
     if not 0 <= begin < len(own.time_s) - 1:
-        raise Impossible(f"it begins at {wish.begin_s:g} s, the flight ends at {own.time_s[-1]:g} s")
-    _check_rates(wish, kind)
-    bearing = encounter.direction_flu(azimuth_deg=wish.azimuth_deg, elevation_deg=wish.elevation_deg)
-    sight, begin_mps = map_SE3_camera[begin].rotate(bearing), own.at(wish.begin_s)[1]
-    setting = _Setting(wish, kind, own, map_SE3_camera, clearance or (lambda _: None), begin, sight, begin_mps)
+        raise Impossible(f"it begins at {spec.begin_s:g} s, the flight ends at {own.time_s[-1]:g} s")
+    _check_rates(spec, kind)
+    bearing = encounter.direction_flu(azimuth_deg=spec.azimuth_deg, elevation_deg=spec.elevation_deg)
+    sight, begin_mps = map_SE3_camera[begin].rotate(bearing), own.at(spec.begin_s)[1]
+    setting = _Setting(spec, kind, own, map_SE3_camera, clearance or (lambda _: None), begin, sight, begin_mps)
     refused: Impossible | None = None
-    for side in _SIDES if wish.passing_deg is None else (wish.passing_deg,):
+    for side in _SIDES if spec.passing_deg is None else (spec.passing_deg,):
         try:
             return _fly(setting, *_fitted(setting, side))
         except Impossible as impossible:
@@ -182,22 +182,22 @@ def _a(word: str) -> str:
     return f"{'an' if word[0] in 'aeiou' else 'a'} {word}"
 
 
-def _check_rates(wish: Wish, kind: IntruderKind) -> None:
-    given = [name for name in MAGNITUDES if getattr(wish, name) is not None]
+def _check_rates(spec: EncounterSpec, kind: IntruderKind) -> None:
+    given = [name for name in MAGNITUDES if getattr(spec, name) is not None]
     if len(given) < len(MAGNITUDES) - 1:
         raise Impossible(f"three of {', '.join(MAGNITUDES)} are needed, given: {', '.join(given) or 'none'}")
-    if abs(wish.turn_dps) > kind.turn_dps:
+    if abs(spec.turn_dps) > kind.turn_dps:
         raise Impossible(
-            f"turn_dps {wish.turn_dps:g}: {_a(wish.kind)} turns by {kind.turn_dps:g} degrees a second at most"
+            f"turn_dps {spec.turn_dps:g}: {_a(spec.kind)} turns by {kind.turn_dps:g} degrees a second at most"
         )
-    if abs(wish.climb_mps) > kind.climb_mps:
-        raise Impossible(f"climb_mps {wish.climb_mps:g}: {_a(wish.kind)} climbs at {kind.climb_mps:g} m/s at most")
+    if abs(spec.climb_mps) > kind.climb_mps:
+        raise Impossible(f"climb_mps {spec.climb_mps:g}: {_a(spec.kind)} climbs at {kind.climb_mps:g} m/s at most")
 
 
 def _fitted(setting: _Setting, side: float) -> tuple[Chord, dict[str, float]]:
     """Return the path whose four magnitudes fit, the one that is not given found by a search."""
-    wish = setting.wish
-    values = {name: value for name in MAGNITUDES if (value := getattr(wish, name)) is not None}
+    spec = setting.spec
+    values = {name: value for name in MAGNITUDES if (value := getattr(spec, name)) is not None}
     missing = next((name for name in MAGNITUDES if name not in values), None)
     closing = values.pop("closing_mps", None)
     if missing in (None, "closing_mps"):
@@ -254,15 +254,15 @@ def _straight(values: dict[str, float], missing: str, *, closing: float) -> floa
 
 
 def _fly(setting: _Setting, chord: Chord, values: dict[str, float]) -> Encounter:
-    """Fly the whole path and hold it against the wish, the kind's limits and what it must keep clear of."""
-    wish, kind, own = setting.wish, setting.kind, setting.own
-    _check_speed(wish, kind, chord, setting.shape(values["time_to_cpa_s"]))
-    if wish.path == "overtaking":
+    """Fly the whole path and hold it against the request, the kind's limits and what it must keep clear of."""
+    spec, kind, own = setting.spec, setting.kind, setting.own
+    _check_speed(spec, kind, chord, setting.shape(values["time_to_cpa_s"]))
+    if spec.path == "overtaking":
         _check_same_way(chord, setting.begin_mps)
     shape = setting.shape(values["time_to_cpa_s"])
     places_m = chord.places(shape, own.time_s, begin=setting.begin)
     cpa = encounter.closest_approach(own.time_s, own.position_m, places_m)
-    at_s = wish.begin_s + values["time_to_cpa_s"]
+    at_s = spec.begin_s + values["time_to_cpa_s"]
     late = abs(cpa.time_s - at_s) > max(_WITHIN * values["time_to_cpa_s"], _WITHIN_S)
     if abs(cpa.distance_m - values["cpa_m"]) > max(_WITHIN * values["cpa_m"], _WITHIN_M) or (
         late and cpa.distance_m < values["cpa_m"] * (1.0 - 1e-6)
@@ -277,7 +277,7 @@ def _fly(setting: _Setting, chord: Chord, values: dict[str, float]) -> Encounter
     )
     turn_rate = np.gradient(shape.turned_rad, own.time_s)
     return Encounter(
-        wish=wish,
+        spec=spec,
         map_SE3_flu=poses_along(places_m, own.time_s, turn_rate_radps=turn_rate, banks=kind.banks),
         range_m=encounter.range_m(own.position_m, places_m),
         closing_mps=encounter.closing_mps(own.time_s, own.position_m, places_m),
@@ -289,10 +289,10 @@ def _fly(setting: _Setting, chord: Chord, values: dict[str, float]) -> Encounter
     )
 
 
-def _check_speed(wish: Wish, kind: IntruderKind, chord: Chord, shape: Profile) -> None:
+def _check_speed(spec: EncounterSpec, kind: IntruderKind, chord: Chord, shape: Profile) -> None:
     speed, (low, high) = abs(chord.course), kind.speed_mps
     if not low <= speed <= high:
-        flies = f"{_a(wish.kind)} flies at {low:g} to {high:g} m/s"
+        flies = f"{_a(spec.kind)} flies at {low:g} to {high:g} m/s"
         raise Impossible(
             f"it would have to fly at {speed:.4g} m/s, {flies}",
             on_any_side=not low / _FAR_OFF <= speed <= high * _FAR_OFF,
@@ -302,7 +302,7 @@ def _check_speed(wish: Wish, kind: IntruderKind, chord: Chord, shape: Profile) -
     if abs(steepest) > kind.climb_mps:
         verb = "climb" if steepest > 0.0 else "sink"
         raise Impossible(
-            f"it would have to {verb} at {abs(steepest):.4g} m/s, {_a(wish.kind)} does so at {kind.climb_mps:g} m/s at most"
+            f"it would have to {verb} at {abs(steepest):.4g} m/s, {_a(spec.kind)} does so at {kind.climb_mps:g} m/s at most"
         )
 
 

@@ -65,9 +65,9 @@ class RecordedTraffic(Spawned):
         self._column = {int(i): n for n, i in enumerate(self._motion.instance_id)}
         self._actor_of: dict[int, int] = {}
         self._step, self._row = 0, 0
-        self._told: dict[int, tuple[AnyArray, int]] = {}
+        self._reported: dict[int, tuple[AnyArray, int]] = {}
         self._signals: dict[str, carla.TrafficLight] = {}
-        self._signals_told: dict[str, int] = {}
+        self._signals_reported: dict[str, int] = {}
         self._out_of_sight: list[int] = []
 
     # ------------------------------------------------------------------ a scene's beginning and end
@@ -160,9 +160,9 @@ class RecordedTraffic(Spawned):
         """Put everything where it was at a step."""
         self._step, self._row = step, self._motion.row_of(step)
         for name, state in zip(self._motion.signal_id, self._motion.signals[self._row].tolist(), strict=True):
-            if self._signals_told.get(name) != state:  # in order before the batch, which is waited for
+            if self._signals_reported.get(name) != state:  # in order before the batch, which is waited for
                 self._signals[name].set_state(carla.TrafficLightState(state))
-                self._signals_told[name] = state
+                self._signals_reported[name] = state
         commands: list[CarlaCommand] = []
         for instance_id, actor_id in list(self._actor_of.items()):
             commands += self._commands(instance_id, actor_id)
@@ -172,7 +172,7 @@ class RecordedTraffic(Spawned):
             raise MissedTick(f"step {step}: {len(failed)} recorded actors could not be placed: {failed[0]}")
 
     def _commands(self, instance_id: int, actor_id: int) -> list[CarlaCommand]:
-        """Return what changed of one actor since it was told last."""
+        """Return what changed of one actor since it was reported last."""
         row, column = self._row, self._column[instance_id]
         pose = self._motion.ue_pose[row, column]
         if np.isnan(pose[0]):
@@ -180,8 +180,8 @@ class RecordedTraffic(Spawned):
             return [carla.command.DestroyActor(actor_id)]
         values = np.concatenate([pose, self._motion.control[row, column]])
         lights = int(self._motion.lights[row, column])
-        before, lights_before = self._told.get(instance_id, (None, 0))
-        self._told[instance_id] = (values, lights)
+        before, lights_before = self._reported.get(instance_id, (None, 0))
+        self._reported[instance_id] = (values, lights)
         commands: list[CarlaCommand] = []
         if before is None or not np.array_equal(before[:6], values[:6]):
             commands.append(carla.command.ApplyTransform(actor_id, _transform(values)))
@@ -198,13 +198,13 @@ class RecordedTraffic(Spawned):
         throttle, steer, brake, hand_brake, gear = control.tolist()
         if self._kinds[instance_id].control == "walker":
             return carla.command.ApplyWalkerControl(actor_id, carla.WalkerControl(carla.Vector3D(), throttle, False))
-        told = carla.VehicleControl(throttle, steer, brake, bool(hand_brake), gear < 0, True, round(gear))
-        return carla.command.ApplyVehicleControl(actor_id, told)
+        reported = carla.VehicleControl(throttle, steer, brake, bool(hand_brake), gear < 0, True, round(gear))
+        return carla.command.ApplyVehicleControl(actor_id, reported)
 
     def proven(self, states: ActorStates, motion: TickMotion) -> ActorStates:
         """Return the recorded states in place of those that the simulator shows, which must be the same places.
 
-        A server tells no velocity of what is placed; at a step without recorded states its own are returned.
+        A server reports no velocity of what is placed; at a step without recorded states its own are returned.
 
         Args:
             states: of the tick, parked vehicles left out.

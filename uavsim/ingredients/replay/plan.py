@@ -71,7 +71,7 @@ def replay_plan(
     if recording.motion is None:
         raise InputError(
             f"{folder}: the recording of {planned.scene_name} holds no motion: it was made by an older version of uavsim, or "
-            "by a set-up that tells none; generate the dataset again"
+            "by a set-up that reports none; generate the dataset again"
         )
     _refuse_damaged(recording, where=where)
     for name in _SAME:
@@ -114,10 +114,8 @@ def _refuse_damaged(recording: Recording, *, where: str) -> None:
     except DatasetError as error:
         raise InputError(f"{where}: {error}") from error
     known = {info.instance_id for info in recording.actors}
-    if strangers := [int(i) for i in motion.instance_id if int(i) not in known]:
-        raise InputError(
-            f"{where}: the recording moves actor {strangers[0]}, which it does not describe; it is damaged"
-        )
+    if foreign := [int(i) for i in motion.instance_id if int(i) not in known]:
+        raise InputError(f"{where}: the recording moves actor {foreign[0]}, which it does not describe; it is damaged")
 
 
 def _with_sensors(plan: ScenePlan, more: tuple[str, ...]) -> ScenePlan:

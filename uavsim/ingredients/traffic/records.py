@@ -9,7 +9,7 @@ __all__ = ["TrafficPlan"]
 
 @dataclass(frozen=True, slots=True)
 class TrafficPlan:
-    """What drives; the count is what is asked for, the recording tells what spawned."""
+    """What drives; the count is what is asked for, the recording says what spawned."""
 
     vehicles: int
     blueprints: tuple[str, ...] = ()  # allowed vehicle blueprints of the server's version; empty: every four-wheeler

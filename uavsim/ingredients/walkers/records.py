@@ -9,6 +9,6 @@ __all__ = ["WalkersPlan"]
 
 @dataclass(frozen=True, slots=True)
 class WalkersPlan:
-    """How many are asked for; the recording tells how many spawned."""
+    """How many are asked for; the recording says how many spawned."""
 
     walkers: int

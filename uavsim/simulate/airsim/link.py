@@ -193,7 +193,7 @@ class AirSimLink:
 
 
 def pose_close(got: SE3, wanted: SE3, *, tolerance_m: float = 5e-3, tolerance_rad: float = 2e-3) -> bool:
-    """Tell whether two poses (``ned_SE3_frd``) agree to what float32 on the wire can carry."""
+    """Return whether two poses (``ned_SE3_frd``) agree to what float32 on the wire can carry."""
     off_q = 1.0 - abs(float(np.dot(got.quat_wxyz, wanted.quat_wxyz)))
     near = float(np.linalg.norm(got.translation_m - wanted.translation_m)) <= tolerance_m
     return near and off_q <= tolerance_rad**2 / 8

@@ -39,7 +39,7 @@ class AirSimPoses:
     """
 
     def __init__(self, host: str, port: int, *, engine: MergedEngine) -> None:
-        """Remember where AirSim is; the connection is made with the first scene, whose town tells the origin."""
+        """Remember where AirSim is; the connection is made with the first scene, whose town reports the origin."""
         self.endpoint, self.engine = (host, port), engine
         self.link: AirSimLink | None = None
         self._plan_follower = PlannedSwarm()

@@ -16,7 +16,7 @@ __all__ = ["Inbox", "SensorsPending"]
 class Inbox:
     """Takes the measurements of one tick.
 
-    It is opened before the tick is asked for, when nobody knows the tick's number; from when it is told, measurements
+    It is opened before the tick is asked for, when nobody knows the tick's number; from when it is reported, measurements
     of other ticks stay out: a lidar measures at every tick, and the next ones come while images are still awaited.
     """
 
@@ -31,7 +31,7 @@ class Inbox:
             self._arrived.put((index, measurement))
 
     def expect(self, frame: int) -> None:
-        """Tell the tick's number."""
+        """Return the tick's number."""
         self._frame = frame
 
     def get(self, *, timeout_s: float) -> tuple[int, Any] | None:
@@ -43,7 +43,7 @@ class Inbox:
         return self._arrived.get(timeout=timeout_s)
 
     def close(self) -> None:
-        """Take no more, and tell whoever waits."""
+        """Take no more, and inform whoever waits."""
         self._closed = True
         self._arrived.put(None)
 

@@ -1,7 +1,7 @@
 """Read what a recording keeps of CARLA's actors, tick by tick. Imports no vendor: its objects come in.
 
 Controls and traffic lights are in the state that the server sends at each tick; only the lights of vehicles have to be asked
-for, which is done where images show them. CARLA tells nothing of doors, bones and wheels.
+for, which is done where images show them. CARLA says nothing of doors, bones and wheels.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ class MotionReader:
             rendered: images are taken in it.
         """
         if rendered:
-            told = self._world.get_vehicles_light_states()
-            self._lights = {self._instance_of[i]: int(bits) for i, bits in told.items() if i in self._instance_of}
+            reported = self._world.get_vehicles_light_states()
+            self._lights = {self._instance_of[i]: int(bits) for i, bits in reported.items() if i in self._instance_of}
         ids = table[:, 0].astype(np.int64)
         return TickMotion(
             instance_id=ids,

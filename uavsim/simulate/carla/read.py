@@ -117,7 +117,7 @@ def states_when_asked(
 def actor_info(actor: carla.Actor, instance_id: int, *, kind: str) -> ActorInfo:
     """Describe one actor of a kind; its bounding box is asked of the server.
 
-    Some servers tell boxes of two-wheelers at no finite place: such a box has no size (NaN) and lies at the actor's origin.
+    Some servers report boxes of two-wheelers at no finite place: such a box has no size (NaN) and lies at the actor's origin.
     """
     box = actor.bounding_box
     half_extent_m = (float(box.extent.x), float(box.extent.y), float(box.extent.z))

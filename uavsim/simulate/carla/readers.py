@@ -1,4 +1,4 @@
-"""What CARLA's sensors want to be told and what their measurements mean: one ``CarlaReader`` for each modality.
+"""What CARLA's sensors have to be given and what their measurements mean: one ``CarlaReader`` for each modality.
 
 ``Modality.carla`` names them; only a client's process imports this module. Measurements are those of CARLA's own client.
 """

@@ -53,7 +53,7 @@ class Spawned:
         kind: of its actors.
         actor_ids: of the simulator, in the order in which they are numbered.
         helpers: further actors that get no labels, as walkers' controllers.
-        counts: what is told of the scene: (asked for, spawned) by ``vehicles`` or ``walkers``.
+        counts: what is reported of the scene: (asked for, spawned) by ``vehicles`` or ``walkers``.
         instance_of: actor id -> instance id where they are given; else they are numbered.
     """
 

@@ -219,7 +219,7 @@ class CarlaWorld:
         heartbeat("spawn", 0)
         self._clear()
         self._spawn(plan, heartbeat=heartbeat)
-        self._refuse_worn_ids()
+        self._refuse_ids_beyond_mask()
         with translated("reading the actors"):
             actors = self._describe(plan)
             self._reader = MotionReader(self._world, self._instance_of)
@@ -270,13 +270,15 @@ class CarlaWorld:
             self._manager_port.close()
         self._traffic_manager = self._manager_port = None
 
-    def _refuse_worn_ids(self) -> None:
+    def _refuse_ids_beyond_mask(self) -> None:
         """Load the map anew where ids have come so far that masks of the headless simulator take them for the town's."""
         last = max(self._instance_of, default=0)
         if self.kind == "headless" and last > carla_read.LAST_ID_IN_MASKS:
             self._load(self.map_name)
-            told = f"{self._where} has given ids up to {last}, its masks tell {carla_read.LAST_ID_IN_MASKS}"
-            raise SimulatorLost(f"the simulator at {told}; its map was loaded anew, if that does not help restart it")
+            reported = f"{self._where} has given ids up to {last}, its masks report {carla_read.LAST_ID_IN_MASKS}"
+            raise SimulatorLost(
+                f"the simulator at {reported}; its map was loaded anew, if that does not help restart it"
+            )
 
     def _describe(self, plan: ScenePlan) -> tuple[ActorInfo, ...]:
         """Read what does not change, and let ingredients give their actors, a replay's too, the last touch."""

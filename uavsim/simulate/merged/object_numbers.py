@@ -135,7 +135,7 @@ def _measured_palette(link: AirSimLink, image: AirSimReader, *, vehicle: str, ca
     pixel: int | None = None
     before: AnyArray | None = None
     shown: set[int] = set()
-    for number in (1, *range(256)):  # the first image only tells which pixel changes with the number
+    for number in (1, *range(256)):  # the first image only says which pixel changes with the number
         link.number_objects(".*", number, is_regex=True)
         replies = link.images(vehicle, request)
         colours = np.frombuffer(replies[0].image_data_uint8, np.uint8) if len(replies) == 1 else np.zeros(0, np.uint8)

@@ -70,7 +70,7 @@ def _first_difference(before: Sequence[TimedReading], after: Sequence[TimedReadi
 
 
 def same_pixels(a: AnyArray, b: AnyArray, modality: str) -> bool:
-    """Tell whether two renderings are of one moment: masks to the pixel, colours and depth up to a renderer's noise."""
+    """Return whether two renderings are of one moment: masks to the pixel, colours and depth up to a renderer's noise."""
     if a.shape != b.shape or np.array_equal(a, b, equal_nan=a.dtype.kind == "f"):
         return a.shape == b.shape
     if modality != RGB:
@@ -125,7 +125,7 @@ class LastImages:
 
 
 def _shows_something(image: AnyArray) -> bool:
-    """Tell whether an image has any edge: two cameras in thick fog may see the same single colour."""
+    """Return whether an image has any edge: two cameras in thick fog may see the same single colour."""
     return bool((image != image[:1, :1]).any())
 
 

@@ -25,7 +25,7 @@ KINDS: Final[tuple[SharingKind, ...]] = (
 """Rows of the table: from the lower bound to the upper one."""
 
 Progress: TypeAlias = Callable[[str, int], AbstractContextManager[Callable[[int], None]]]
-"""Begins a part of the work, by its name and number of steps, and is told how many are done."""
+"""Begins a part of the work, by its name and number of steps, and is given how many are done."""
 
 
 def compare(config: Config, kinds: Sequence[SharingKind], out: Path, *, progress: Progress) -> Path:

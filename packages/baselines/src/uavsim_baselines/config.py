@@ -209,14 +209,14 @@ def wanted_config(
     Raises:
         BaselineError: neither is given or both, a profile without a dataset, or what ``load_config`` refuses.
     """
-    told = [f"{key}={json.dumps(value, default=str)}" for key, value in named.items() if value is not None]
+    reported = [f"{key}={json.dumps(value, default=str)}" for key, value in named.items() if value is not None]
     if (path is None) == (profile is None):
         raise BaselineError(f"give a YAML file or --profile ({', '.join(PROFILES)}), one of the two")
     if path is not None:
-        return load_config(path, changes=(*told, *changes))
+        return load_config(path, changes=(*reported, *changes))
     if named.get("data.folder") is None:
         raise BaselineError(f"--profile {profile}: needs --data, the folder of a dataset")
-    return load_profile(str(profile), changes=(*told, *changes))
+    return load_profile(str(profile), changes=(*reported, *changes))
 
 
 def known_sharing(kind: str) -> SharingKind:

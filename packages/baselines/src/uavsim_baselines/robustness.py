@@ -58,7 +58,7 @@ def measure_curves(
         out: the run's folder; results are kept there, and what is there is not predicted again.
         kinds: of ``data.degraded.KINDS``.
         shares: from 0, the truth, to 1, all that the dataset says.
-        report: is told how many predictions of the split are done.
+        report: is given how many predictions of the split are done.
 
     Raises:
         BaselineError: the dataset says nothing of what drones report.

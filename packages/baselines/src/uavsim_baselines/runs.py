@@ -15,7 +15,7 @@ from uavsim_baselines.scores import DETECTIONS, tracks_file
 from uavsim_baselines.tracking.run import track_rows
 from uavsim_baselines.tracking.trackers import TRACKERS
 from uavsim_baselines.training.checkpoints import detector_of, read_checkpoint
-from uavsim_baselines.training.memory import telling_memory
+from uavsim_baselines.training.memory import with_memory_reported
 from uavsim_baselines.training.predict import predict
 from uavsim_baselines.training.train import CHECKPOINT, device_of
 
@@ -70,7 +70,7 @@ def predict_run(
         OutOfMemory: with the settings that help.
     """
     device = device_of(setup.config)
-    with telling_memory(setup.config, device=device):
+    with with_memory_reported(setup.config, device=device):
         found = list(predict(setup.detector, setup.config, frames, device=device, report=report))
     classes = list(setup.config.data.classes)
     about = {

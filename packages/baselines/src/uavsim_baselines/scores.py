@@ -43,13 +43,13 @@ def score_run(
         UavsimError: a result is refused.
     """
     _, about = read_results(run / DETECTIONS)
-    tells = _tells_who_sees(truth, version)
-    wanted = ["nuscenes-detection", "uav3d", *(["swarm"] if tells else [])]
+    reports = _says_who_sees(truth, version)
+    wanted = ["nuscenes-detection", "uav3d", *(["swarm"] if reports else [])]
     scores = {name: _score(name, truth, run / DETECTIONS, version) for name in wanted}
     for tracker in TRACKERS:
         scores[f"tracking-{tracker}"] = _score("nuscenes-tracking", truth, run / tracks_file(tracker), version)
     paired = {}
-    for name, other in against.items() if tells else ():
+    for name, other in against.items() if reports else ():
         options = {"against": str(other / DETECTIONS)}
         paired[name] = _score("swarm", truth, run / DETECTIONS, version, options)["comparison"]
     content = {"about": about, "scores": scores, "paired": paired}
@@ -83,8 +83,8 @@ def read_scores(run: Path) -> dict[str, Any]:
     return content
 
 
-def _tells_who_sees(truth: Path, version: str | None) -> bool:
-    """Tell whether the dataset says which drones see a box, which the benchmark ``swarm`` needs."""
+def _says_who_sees(truth: Path, version: str | None) -> bool:
+    """Return whether the dataset says which drones see a box, which the benchmark ``swarm`` needs."""
     return any(any(sample.boxes.seen_by) for scene in uavsim.open(truth, version) for sample in scene)
 
 

@@ -104,10 +104,10 @@ def table_in_markdown(heading: Sequence[str], rows: Sequence[Sequence[str]]) -> 
     return "\n".join(f"| {line} |" for line in lines)
 
 
-def _interval(told: Mapping[str, float | None] | None) -> str:
-    if told is None:
+def _interval(reported: Mapping[str, float | None] | None) -> str:
+    if reported is None:
         return "-"
-    return f"{_shown(told['value'])} ({_shown(told['low'])} to {_shown(told['high'])})"
+    return f"{_shown(reported['value'])} ({_shown(reported['low'])} to {_shown(reported['high'])})"
 
 
 def _shown(figure: float | None) -> str:

@@ -9,7 +9,7 @@ from uavsim_baselines.errors import BaselineError, OutOfMemory
 from uavsim_baselines.runs import predict_run, prediction_setup
 from uavsim_baselines.sharing import SHARING
 from uavsim_baselines.training.checkpoints import read_checkpoint
-from uavsim_baselines.training.memory import telling_memory
+from uavsim_baselines.training.memory import with_memory_reported
 from uavsim_baselines.training.train import learning_rate, train
 
 from tests.conftest import small
@@ -119,8 +119,8 @@ def test_the_rate_rises_then_falls(config: Config) -> None:
 def test_too_little_memory_names_the_settings_that_help(config: Config) -> None:
     with (
         pytest.raises(OutOfMemory, match=r"training.batch, data.size_px or grid.cells"),
-        telling_memory(config, device=torch.device("cpu")),
+        with_memory_reported(config, device=torch.device("cpu")),
     ):
         torch.empty(1 << 60)
-    with pytest.raises(RuntimeError, match="of ours"), telling_memory(config, device=torch.device("cpu")):
+    with pytest.raises(RuntimeError, match="of ours"), with_memory_reported(config, device=torch.device("cpu")):
         raise RuntimeError("of ours")

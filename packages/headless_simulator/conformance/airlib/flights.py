@@ -183,10 +183,12 @@ def fly_airlib(mission: Mission, program: Path) -> list[Trace]:
     Raises:
         subprocess.CalledProcessError: the program failed.
     """
-    told = subprocess.run([str(program)], input=words(mission), capture_output=True, text=True, check=True, timeout=300)
+    reported = subprocess.run(
+        [str(program)], input=words(mission), capture_output=True, text=True, check=True, timeout=300
+    )
     poses: dict[str, list[list[float]]] = {drone.name: [] for drone in mission.drones}
     answers: dict[str, list[Answer]] = {drone.name: [] for drone in mission.drones}
-    for kind, name, *rest in _lines(told.stdout):
+    for kind, name, *rest in _lines(reported.stdout):
         if kind == "sample":
             poses[name].append([float(word) for word in rest[1:]])
         elif kind == "answer":

@@ -61,7 +61,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class DroneCalls:
-    """What one drone is told, one call after the other, each when the one before it has answered."""
+    """What one drone is reported, one call after the other, each when the one before it has answered."""
 
     name: str
     calls: tuple[Call, ...]

@@ -36,7 +36,7 @@ from headless_simulator.world.world import World
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Refuse in one line, as every other refusal is."""
-        note(f"{message}; --help tells what there is")
+        note(f"{message}; --help says what there is")
         sys.exit(2)
 
 

@@ -38,12 +38,12 @@ def do_without_blas() -> None:
 
 
 def kernel(
-    *, no_odd_numbers: bool = False, counts: bool = True, error_model: Literal["numpy", "python"] = "numpy"
+    *, assume_finite: bool = False, counts: bool = True, error_model: Literal["numpy", "python"] = "numpy"
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Compile a function of arrays and numbers.
 
     Args:
-        no_odd_numbers: nothing in it is infinite or no number, and the sign of zero does not matter: choices between two
+        assume_finite: nothing in it is infinite or no number, and the sign of zero does not matter: choices between two
             numbers become single instructions. Sums keep their order and are not fused with products, so that results are
             the same with every vector width, and whether callees are inlined or not.
         counts: whether references to arrays are counted. A kernel that makes no array can do without: counting takes up to
@@ -53,7 +53,7 @@ def kernel(
 
     def compiled(function: Callable[P, R]) -> Callable[P, R]:
         dispatcher = njit(
-            nogil=True, no_cfunc_wrapper=True, error_model=error_model, fastmath=_FLAGS[no_odd_numbers], _nrt=counts
+            nogil=True, no_cfunc_wrapper=True, error_model=error_model, fastmath=_FLAGS[assume_finite], _nrt=counts
         )(function)
         dispatcher._cache = KernelCache(function)  # what numba's cache=True does, with a stamp that knows the callees
         return cast("Callable[P, R]", dispatcher)

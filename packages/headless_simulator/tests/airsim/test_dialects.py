@@ -22,7 +22,7 @@ def call(server: Any, method: str, *arguments: Any) -> Any:
         client.close()
 
 
-def test_versions_tell_them_apart(serve) -> None:
+def test_versions_distinguish_them(serve) -> None:
     assert call(serve(), "getServerVersion") == 1
     assert call(serve(dialect=COSYS), "getServerVersion") == 4
 

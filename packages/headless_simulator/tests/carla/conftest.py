@@ -37,9 +37,9 @@ def frames_until(sensor, frame):
     frames = [sensor.box.get(timeout=60).frame]
     while frames[-1] < frame: frames.append(sensor.box.get(timeout=60).frame)
     return frames
-def until(told, seconds=60):
+def until(reported, seconds=60):
     end = time.monotonic() + seconds
-    while not told() and time.monotonic() < end: time.sleep(0.01)
+    while not reported() and time.monotonic() < end: time.sleep(0.01)
 def bgra(image): return np.frombuffer(image.raw_data, np.uint8).reshape(image.height, image.width, 4)
 def done(**what):
     print('RESULT ' + json.dumps(what), flush=True); os._exit(0)

@@ -261,7 +261,7 @@ def test_only_a_tick_waits_for_the_traffic_managers_worker(server, monkeypatch):
     caller.close()
 
 
-def test_a_sensor_that_fails_is_told_and_stops_no_clock(server, capsys):
+def test_a_sensor_that_fails_is_reported_and_stops_no_clock(server, capsys):
     caller = Caller(server.port)
     rows = [["sensor_tick", 3, "abc"], ["channels", 2, "many"], ["range", 3, "inf"]]
     token = caller.call("spawn_actor", [1, "sensor.lidar.ray_cast", rows], [[0, 0, 9], [0, 0, 0]])[3][0][1][5]

@@ -162,7 +162,7 @@ def test_sensors_speak_of_the_same_motion(client):
     assert seen["fix"] == pytest.approx(seen["geo"], abs=1e-6)
 
 
-def test_a_crash_is_told_to_the_collision_sensor(client):
+def test_a_crash_is_asked_to_the_collision_sensor(client):
     seen = client("""
         world = client.load_world('Town10HD'); synchronous(world); library = world.get_blueprint_library()
         place = world.get_map().get_spawn_points()[0]; car = world.spawn_actor(library.find('vehicle.audi.tt'), place)
@@ -299,7 +299,7 @@ def test_faults_reach_the_client(tmp_path):
     assert seen["died"]
     assert seen["missing"] == 2
     assert seen["twice"] == 2
-    assert (seen["camera"], seen["frame"]) == (0, 0)  # a flat image tells its camera and frame
+    assert (seen["camera"], seen["frame"]) == (0, 0)  # a flat image reports its camera and frame
 
 
 def test_refusals_reach_the_clients_exceptions_with_their_reasons(client):

@@ -6,9 +6,9 @@ from headless_simulator.errors import ClientError
 
 
 def test_settings_come_back_as_they_went():
-    told = [True, True, [True, 0.025], True, 0.01, 16, 100.0, True, 3000.0, 2000.0, True]
+    reported = [True, True, [True, 0.025], True, 0.01, 16, 100.0, True, 3000.0, 2000.0, True]
 
-    assert Settings().changed(told).wire() == told
+    assert Settings().changed(reported).wire() == reported
     assert Settings().changed([False, False, [False]]).fixed_step_s is None
 
 

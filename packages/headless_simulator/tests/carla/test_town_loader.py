@@ -88,7 +88,7 @@ def test_a_long_request_keeps_nobody_waiting(server: RunningSimulator, tmp_path:
         (b'<!DOCTYPE a [<!ENTITY b "ha">]>' + document(road()).split(b"\n", 1)[1], "entities are not taken"),
     ],
 )
-def test_what_no_town_has_is_told_to_the_client(
+def test_what_no_town_has_is_asked_to_the_client(
     server: RunningSimulator, tmp_path: Path, text: bytes, said: str
 ) -> None:
     (tmp_path / "bad.xodr").write_bytes(text)
@@ -117,15 +117,15 @@ SEE = "until(lambda: types_of(watcher) == wanted, 5); seen = types_of(watcher)"
 
 
 def test_who_watches_while_another_loads_sees_the_actors_of_the_new_world(server: RunningSimulator) -> None:
-    told = run_client(server.carla.rpartition(":")[2], WATCHED.format(watch=WATCH, see=SEE))
+    reported = run_client(server.carla.rpartition(":")[2], WATCHED.format(watch=WATCH, see=SEE))
 
-    assert told["seen"] == told["wanted"]
+    assert reported["seen"] == reported["wanted"]
 
 
 def test_ids_begin_anew_for_a_client_that_is_alone(server: RunningSimulator) -> None:
-    told = run_client(server.carla.rpartition(":")[2], WATCHED.format(watch="pass", see="seen = None"))
+    reported = run_client(server.carla.rpartition(":")[2], WATCHED.format(watch="pass", see="seen = None"))
 
-    assert told["again"] == told["first"]
+    assert reported["again"] == reported["first"]
 
 
 OUTSIDE = ("../x.log", "/etc/x.log", "a/../../x.log", "link/x.log", "linked.log", "hard.log", "pipe.log", "/dev/null")

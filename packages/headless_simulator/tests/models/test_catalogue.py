@@ -21,7 +21,7 @@ def test_the_catalogue_is_that_of_carla_0_9_16() -> None:
     assert all(VEHICLES[f"vehicle.{name}"].base_type == "car" for name in UAV3D_CARS)
 
 
-def test_two_wheels_are_told_as_two() -> None:
+def test_two_wheels_are_reported_as_two() -> None:
     for spec in VEHICLES.values():
         assert (spec.wheels == 2) == (spec.base_type in ("motorcycle", "bicycle"))
 

@@ -20,7 +20,7 @@ def pixels(tuning: Tuning, seed: int = 0) -> EventPixels:
     return EventPixels(tuning, np.random.default_rng(seed))
 
 
-def told(events: np.ndarray) -> list[tuple[int, int, bool]]:
+def reported(events: np.ndarray) -> list[tuple[int, int, bool]]:
     return [(int(e["x"]), int(e["t_ns"]), bool(e["brighter"])) for e in events]
 
 
@@ -29,20 +29,20 @@ def near(*expected: tuple[int, int, bool]) -> list[object]:
     return [(x, pytest.approx(t, abs=1), up) for x, t, up in expected]
 
 
-def test_the_first_image_and_one_like_it_tell_nothing() -> None:
+def test_the_first_image_and_one_like_it_say_nothing() -> None:
     eye = pixels(LOG)
 
     assert eye.update(grey(10, 200), 1000).size == 0
     assert eye.update(grey(10, 200), 2000).size == 0
 
 
-def test_each_crossing_is_told_at_its_time() -> None:
+def test_each_crossing_is_reported_at_its_time() -> None:
     """100 to 110 in 1,000 ns crosses 103, 106 and 109; from there down to 101 it crosses 106 and 103."""
     eye = pixels(LINEAR)
     eye.update(grey(100), 5000)
 
-    assert told(eye.update(grey(110), 6000)) == near((0, 5300, True), (0, 5600, True), (0, 5900, True))
-    assert told(eye.update(grey(101), 7000)) == near((0, 6444, False), (0, 6777, False))
+    assert reported(eye.update(grey(110), 6000)) == near((0, 5300, True), (0, 5600, True), (0, 5900, True))
+    assert reported(eye.update(grey(101), 7000)) == near((0, 6444, False), (0, 6777, False))
 
 
 def test_brightness_is_the_weighted_sum_of_the_colours() -> None:
@@ -54,7 +54,7 @@ def test_brightness_is_the_weighted_sum_of_the_colours() -> None:
     image[0, 1, 1] += 10
     image[0, 2, 0] += 10
 
-    assert told(eye.update(image, 1000)) == near((1, round(1000 * 3 / 5.87), True))
+    assert reported(eye.update(image, 1000)) == near((1, round(1000 * 3 / 5.87), True))
 
 
 def test_steps_are_logarithms() -> None:
@@ -66,7 +66,7 @@ def test_steps_are_logarithms() -> None:
     events = eye.update(grey(100, 50, 210), 1_000_000)
 
     times = [0.3 / rise * 1e6, 0.6 / rise * 1e6]
-    assert [(x, up) for x, _, up in told(events)] == [(0, True), (1, False)] * 2
+    assert [(x, up) for x, _, up in reported(events)] == [(0, True), (1, False)] * 2
     assert events["t_ns"] == pytest.approx(np.repeat(times, 2), abs=2)
 
 
@@ -74,15 +74,15 @@ def test_both_thresholds_are_their_own() -> None:
     eye = pixels(replace(LINEAR, thresholds=(4.0, 9.5)))
     eye.update(grey(100, 100), 0)
 
-    assert told(eye.update(grey(110, 90), 1000)) == near((0, 400, True), (0, 800, True), (1, 950, False))
+    assert reported(eye.update(grey(110, 90), 1000)) == near((0, 400, True), (0, 800, True), (1, 950, False))
 
 
 def test_a_pixel_is_silent_for_a_while_but_keeps_up() -> None:
     eye = pixels(replace(LINEAR, refractory_ns=400))
     eye.update(grey(100), 5000)
 
-    assert told(eye.update(grey(110), 6000)) == near((0, 5300, True), (0, 5900, True))
-    assert told(eye.update(grey(113), 7000)) == near((0, 6666, True))
+    assert reported(eye.update(grey(110), 6000)) == near((0, 5300, True), (0, 5900, True))
+    assert reported(eye.update(grey(113), 7000)) == near((0, 6666, True))
 
 
 def test_events_are_packed_and_in_the_order_of_time() -> None:
@@ -143,7 +143,7 @@ def test_a_level_that_is_just_reached_is_crossed_once() -> None:
     assert crossings.tolist() == [2, 0, 2]
 
 
-def test_of_too_many_only_each_so_many_th_is_told() -> None:
+def test_of_too_many_only_each_so_many_th_is_reported() -> None:
     level, before, now = (np.full(2, value, np.float32) for value in (0.0, 0.0, 6.0))
     t_ns, mark = np.zeros(12, np.int64), np.zeros(12, np.int64)
 

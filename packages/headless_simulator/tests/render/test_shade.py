@@ -42,7 +42,7 @@ def test_a_wide_image_has_no_seams(weather: Weather) -> None:
 
     apart = abs(colours(wide, weather)[:, cut : cut + narrow] - colours(narrow, weather))
 
-    assert np.quantile(apart, 0.999) <= 1  # the focal length is told as an angle
+    assert np.quantile(apart, 0.999) <= 1  # the focal length is reported as an angle
     seam = apart[:, TILE - cut - SPAN : TILE - cut + SPAN]
     assert np.quantile(seam, 0.99) <= 2
 

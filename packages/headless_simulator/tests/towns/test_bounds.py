@@ -83,7 +83,7 @@ def test_a_town_is_built_in_a_process_of_its_own_and_is_the_same(tmp_path, monke
         build_apart("OpenDriveMap", seed=0, opendrive=BUILT["one road of 99,999 m"])
 
 
-def test_a_town_that_takes_too_long_is_told(monkeypatch) -> None:
+def test_a_town_that_takes_too_long_is_reported(monkeypatch) -> None:
     monkeypatch.setattr(apart, "_WALL_FACTOR", 0.00003)
     with pytest.raises(TownRefused, match="takes more than"):
         build_apart("Town07", seed=0)

@@ -81,14 +81,14 @@ def test_carla_takes_the_map(name):
         [sys.executable, "-c", ASK_CARLA, name], input=text, capture_output=True, text=True, timeout=120, check=True
     )
 
-    told = json.loads(done.stdout)
-    places = np.array(told["places"])
-    assert told["dead_ends"] == []  # every lane leads on
-    assert told["endless"] == []  # every walk left or right ends
+    reported = json.loads(done.stdout)
+    places = np.array(reported["places"])
+    assert reported["dead_ends"] == []  # every lane leads on
+    assert reported["endless"] == []  # every walk left or right ends
     assert np.isfinite(places).all()
-    assert told["topology"] > (90 if name == "Town02" else 100)  # a handful of blocks
-    assert told["lights"] >= 7
-    assert told["crosswalks"] >= 40
+    assert reported["topology"] > (90 if name == "Town02" else 100)  # a handful of blocks
+    assert reported["lights"] >= 7
+    assert reported["crosswalks"] >= 40
     if box:
         np.testing.assert_allclose([*np.sort(places[:, 0])[[0, -1]], *np.sort(places[:, 1])[[0, -1]]], box, atol=13)
     if lane_km:
@@ -108,8 +108,8 @@ def test_roads_meet_only_at_junctions(name):
     pairs = cKDTree(np.concatenate(points)).query_pairs(2.6, output_type="ndarray")
 
     met = {(lanes[owner[a]].road, lanes[owner[b]].road) for a, b in pairs.tolist()}
-    strangers = [(a, b) for a, b in met if a != b and not near(network, a, b)]
-    assert strangers == []
+    foreign = [(a, b) for a, b in met if a != b and not near(network, a, b)]
+    assert foreign == []
 
 
 def near(network, a, b):

@@ -71,7 +71,7 @@ def test_times_that_a_client_sets_are_kept():
 
 
 def test_a_vehicle_is_at_its_light_from_nose_to_tail():
-    """CARLA's trigger boxes tell of overlaps that begin and end, so a car that waits beyond the line is still held."""
+    """CARLA's trigger boxes report overlaps that begin and end, so a car that waits beyond the line is still held."""
     here = world(signals=(head(1, 0, 0.0),))  # the box reaches from x = -5 to 5
     car = here.spawn(SpawnOrder("vehicle.tesla.model3", pose=(-30.0, 0.0, 0.0, 0.0, 0.0, 0.0)))
     at = {}

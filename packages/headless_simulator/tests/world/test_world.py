@@ -204,7 +204,7 @@ def test_a_camera_follows_its_car_and_outlives_it():
     w.destroy(car.actor_id)
     w.step(DT)
     assert w.actor(camera.actor_id).parent_id == 0
-    assert w.actor_or_grave(car.actor_id) is car
+    assert w.actor_or_destroyed(car.actor_id) is car
     with pytest.raises(NoSuchActor):
         w.actor(car.actor_id)
 

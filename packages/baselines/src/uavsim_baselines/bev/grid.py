@@ -57,7 +57,7 @@ class Grid:
         return (cells + 0.5) * self.cell_m - self.half_m
 
     def holds(self, xy_m: Tensor) -> Tensor:
-        """Tell for (..., 2) points whether they lie in the grid."""
+        """Return for (..., 2) points whether they lie in the grid."""
         return (xy_m.abs() < self.half_m).all(dim=-1)
 
 

@@ -88,9 +88,9 @@ def encode(boxes: Boxes, *, grid: Grid, classes: int) -> Targets:
         near = (down.abs() <= radius)[:, None] & (right.abs() <= radius)[None, :]
         label = int(inside.label[k])
         heat[label] = torch.maximum(heat[label], bell * near)
-        told = _values_of(inside, k, offset=at[k] - cells[k])
-        known = torch.isfinite(told)
-        values[:, row, column] = torch.where(known, told, torch.zeros_like(told))
+        reported = _values_of(inside, k, offset=at[k] - cells[k])
+        known = torch.isfinite(reported)
+        values[:, row, column] = torch.where(known, reported, torch.zeros_like(reported))
         weights[:, row, column] = known.float()
     return Targets(heat, values, weights)
 
@@ -133,14 +133,14 @@ def _boxes_at(peaks: Tensor, values: Tensor, *, grid: Grid, min_score: float, ma
     score, place = score[:max_boxes][taken], place[:max_boxes][taken]
     label = place // grid.cells**2
     row, column = place % grid.cells**2 // grid.cells, place % grid.cells
-    told = values[:, row, column].T
-    centre = grid.to_metres(torch.stack([row, column], dim=-1).double() + told[:, _OFFSET])
-    heading = told[:, _HEADING]
+    reported = values[:, row, column].T
+    centre = grid.to_metres(torch.stack([row, column], dim=-1).double() + reported[:, _OFFSET])
+    heading = reported[:, _HEADING]
     return Boxes(
-        torch.cat([centre, told[:, _HEIGHT]], dim=-1),
-        told[:, _SIZE].clamp(-3.0, 4.0).exp(),
+        torch.cat([centre, reported[:, _HEIGHT]], dim=-1),
+        reported[:, _SIZE].clamp(-3.0, 4.0).exp(),
         torch.atan2(heading[:, 0], heading[:, 1]),
-        told[:, _VELOCITY],
+        reported[:, _VELOCITY],
         label,
         score.double(),
     )

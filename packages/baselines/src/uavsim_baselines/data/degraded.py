@@ -36,7 +36,7 @@ class Degradation:
     """Shares, 0 to 1, of what the dataset says.
 
     Attributes:
-        pose: of the error of the others' positions and headings; the ego's own pose is true, as boxes are told from it.
+        pose: of the error of the others' positions and headings; the ego's own pose is true, as boxes are given from it.
         latency: of the time that the others' messages take.
         messages: of the losses: a drone is not heard where its first camera's image is lost.
         cameras: of the losses: single images of any drone, the ego's too.
@@ -104,7 +104,7 @@ def _delay_us(camera: uavsim.Image) -> float:
 
 
 def _lost(camera: uavsim.Image, what: str, share: float) -> bool:
-    """Tell whether an image that the dataset calls lost is in the share of them that counts; larger shares hold smaller."""
+    """Return whether an image that the dataset calls lost is in the share of them that counts; larger shares hold smaller."""
     if not camera.reported["dropped"]:
         return False
     drawn = zlib.crc32(f"{what} {camera.token}".encode()) / 2**32
@@ -113,7 +113,7 @@ def _lost(camera: uavsim.Image, what: str, share: float) -> bool:
 
 def _shifted(map_T_flu: Tensor, reported: Mapping[str, Any], share: float) -> Tensor:
     """Return a pose moved by a share of the way to the one that is reported; the turn is about z."""
-    told = np.array(reported["reported_translation"], dtype=np.float64)
+    stated = np.array(reported["reported_translation"], dtype=np.float64)
     w, x, y, z = (float(part) for part in reported["reported_rotation"])
     heading = np.arctan2(2.0 * (x * y + w * z), 1.0 - 2.0 * (y * y + z * z))
     true_heading = torch.atan2(map_T_flu[1, 0], map_T_flu[0, 0])
@@ -124,5 +124,5 @@ def _shifted(map_T_flu: Tensor, reported: Mapping[str, Any], share: float) -> Te
     turned[1, 0], turned[0, 1] = turn_rad.sin(), -turn_rad.sin()
     moved = map_T_flu.clone()
     moved[:3, :3] = turned @ map_T_flu[:3, :3]
-    moved[:3, 3] += share * (torch.from_numpy(told) - map_T_flu[:3, 3])
+    moved[:3, 3] += share * (torch.from_numpy(stated) - map_T_flu[:3, 3])
     return moved

@@ -58,7 +58,7 @@ def read_results(path: Path) -> tuple[dict[str, list[dict[str, Any]]], dict[str,
 
 
 def is_newer(path: Path, than: Path) -> bool:
-    """Tell whether a file is there and was made after another one."""
+    """Return whether a file is there and was made after another one."""
     return path.exists() and path.stat().st_mtime_ns >= than.stat().st_mtime_ns
 
 

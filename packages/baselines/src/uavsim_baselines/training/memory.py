@@ -1,4 +1,4 @@
-"""Too little memory, told in one line with the settings that help."""
+"""Too little memory, reported in one line with the settings that help."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import torch
 from uavsim_baselines.config import Config
 from uavsim_baselines.errors import OutOfMemory
 
-__all__ = ["telling_memory"]
+__all__ = ["with_memory_reported"]
 
 
 @contextmanager
-def telling_memory(config: Config, *, device: torch.device) -> Iterator[None]:
+def with_memory_reported(config: Config, *, device: torch.device) -> Iterator[None]:
     """Turn a failed allocation into ``OutOfMemory``; any other error passes.
 
     Raises:
@@ -23,14 +23,14 @@ def telling_memory(config: Config, *, device: torch.device) -> Iterator[None]:
     try:
         yield
     except (MemoryError, torch.OutOfMemoryError) as error:
-        raise _told(config, device) from error
+        raise _reported(config, device) from error
     except RuntimeError as error:
         if "alloc" not in str(error) or "memory" not in str(error):  # the processor's allocator has no class of its own
             raise
-        raise _told(config, device) from error
+        raise _reported(config, device) from error
 
 
-def _told(config: Config, device: torch.device) -> OutOfMemory:
+def _reported(config: Config, device: torch.device) -> OutOfMemory:
     size = "x".join(map(str, config.data.size_px)) if config.data.size_px else "as they are"
     return OutOfMemory(
         f"{device.type}: not enough memory for batches of {config.training.batch} with images {size} and "

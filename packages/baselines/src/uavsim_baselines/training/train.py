@@ -26,7 +26,7 @@ from uavsim_baselines.training.checkpoints import (
     require_same,
     write_checkpoint,
 )
-from uavsim_baselines.training.memory import telling_memory
+from uavsim_baselines.training.memory import with_memory_reported
 
 __all__ = ["CHECKPOINT", "device_of", "learning_rate", "train"]
 
@@ -34,7 +34,7 @@ CHECKPOINT: Final = "checkpoint.pt"
 _LOGS: Final = "logs"
 
 Report = Callable[[int, float], None]
-"""Is told the number of steps that are done, and the loss of the last one."""
+"""Is given the number of steps that are done, and the loss of the last one."""
 
 
 def device_of(config: Config) -> torch.device:
@@ -89,7 +89,7 @@ def train(config: Config, out: Path, *, report: Report = lambda _step, _loss: No
     teacher = _teacher(config, device)
     frames = read_frames(config.data, config.data.train_split)
     run = _Run(config, detector, optimiser, teacher, device)
-    with telling_memory(config, device=device), SummaryWriter(out / _LOGS, purge_step=first_step) as log:
+    with with_memory_reported(config, device=device), SummaryWriter(out / _LOGS, purge_step=first_step) as log:
         run.go(frames, first_step, path=path, log=log, report=report)
     return path
 
@@ -160,14 +160,14 @@ class _Run:
         with torch.autocast(self.device.type, dtype=torch.bfloat16, enabled=mixed):
             losses = self._losses(batch)
         loss = torch.stack(list(losses.values())).sum()
-        told = float(loss.detach())
-        if not math.isfinite(told):
-            raise BaselineError(f"step {step}: the loss is {told}; make training.learning_rate smaller")
+        reported = float(loss.detach())
+        if not math.isfinite(reported):
+            raise BaselineError(f"step {step}: the loss is {reported}; make training.learning_rate smaller")
         self.optimiser.zero_grad(set_to_none=True)
         loss.backward()
         torch.nn.utils.clip_grad_norm_(self.detector.parameters(), self.config.training.clip_norm)
         self.optimiser.step()
-        return {"loss": told, **{name: float(value.detach()) for name, value in losses.items()}}
+        return {"loss": reported, **{name: float(value.detach()) for name, value in losses.items()}}
 
     def _losses(self, batch: Batch) -> dict[str, Tensor]:
         found = self.detector(batch.views)

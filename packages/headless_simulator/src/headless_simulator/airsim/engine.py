@@ -31,7 +31,7 @@ _CONTINUES: Final = frozenset(("simContinueForTime", "simContinueForFrames"))
 
 
 class EngineTurns:
-    """Gives AirSim's calls their turn on the game thread, and tells it of pauses.
+    """Gives AirSim's calls their turn on the game thread, and informs it of pauses.
 
     Args:
         game_thread: of the world in which AirSim flies.

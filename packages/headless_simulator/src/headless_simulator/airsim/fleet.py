@@ -190,7 +190,7 @@ class Fleet:
             running.due_ns = next(running.steps)
         except StopIteration as stop:
             self._end(name, result=bool(stop.value))
-        except Exception as error:  # noqa: BLE001  (goes to who waits for the task's end, which tells bugs from mistakes)
+        except Exception as error:  # noqa: BLE001  (goes to who waits for the task's end, which distinguishes bugs from mistakes)
             self._end(name, result=error)
 
     # ---- time --------------------------------------------------------------------------------------------------------

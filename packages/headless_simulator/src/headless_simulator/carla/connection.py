@@ -32,7 +32,7 @@ _WAKE_LIMIT_S: Final = 0.1
 _IDLE_QUESTION_S: Final = 0.002  # an asynchronous Traffic Manager asks for the settings in a busy loop
 _QUEUED_STEPS: Final = 1024
 _ROUND_LIMIT_S: Final = 0.25  # of an asynchronous manager
-_NEW_EPISODE_S: Final = 0.3  # from telling a client of its episode until it has seen a snapshot of it
+_NEW_EPISODE_S: Final = 0.3  # from informing a client of its episode until it has seen a snapshot of it
 _HELD_LIMIT_S: Final = 3.0
 
 DIALECT: Final = Dialect("surrogateescape", LARGEST_MESSAGE, encode_whole, recognise=control_batch.recognise)

@@ -15,7 +15,7 @@ class Episode:
         settings: of the clock.
         imu_gravity_mps2: gravity that IMUs add.
         traffic_managers: host by port.
-        watchers: connections of the clients that asked for the episode, and so keep what they are told of its actors.
+        watchers: connections of the clients that asked for the episode, and so keep what they are given of its actors.
     """
 
     settings: Settings = field(default_factory=Settings)

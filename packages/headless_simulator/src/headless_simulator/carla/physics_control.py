@@ -18,7 +18,7 @@ def physics_control(world: World, actor_id: int) -> list[Any]:
     Raises:
         NoSuchActor: nobody has or had that id.
     """
-    actor = world.actor_or_grave(actor_id)
+    actor = world.actor_or_destroyed(actor_id)
     if "physics" in actor.extra:
         kept: list[Any] = list(actor.extra["physics"])
         if actor.alive and world.table.c.grip[actor.row] != world.table.c.own_grip[actor.row]:  # in a trigger

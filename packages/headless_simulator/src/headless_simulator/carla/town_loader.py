@@ -88,7 +88,7 @@ class TownLoader:
     ) -> None:
         """Begin the episode; where somebody watches, no id comes a second time.
 
-        A client keeps what it is told of an actor by its id, and forgets it only when it loads a world itself.
+        A client keeps what it is given of an actor by its id, and forgets it only when it loads a world itself.
         """
         self._sensors.finish()
         with self._world.lock:

@@ -68,7 +68,7 @@ def _carton(builder: MeshBuilder, spec: PropSpec) -> None:
 
 
 def _suitcase(builder: MeshBuilder, spec: PropSpec) -> None:
-    """A suitcase on wheels, its handle drawn out; straps around it tell it from a box from above."""
+    """A suitcase on wheels, its handle drawn out; straps around it distinguish it from a box from above."""
     builder.box((-0.94, -1, 0.07), (0.94, 1, 0.74), Skin(spec.colour))
     for y in (-0.55, 0.55):
         builder.box((-1.0, y - 0.09, 0.06), (1.0, y + 0.09, 0.76), Skin(spec.accent))

@@ -122,7 +122,7 @@ def add_cones(glow: Float32, frame: Float32, world: Float64, reach_m: Float64, l
                     glow[row, column] += _F(1.3 * side * end * min(1.0, along * 0.4))
 
 
-@kernel(no_odd_numbers=True, counts=False)
+@kernel(assume_finite=True, counts=False)
 def lamplight(
     lane: Float32,
     first: Number,

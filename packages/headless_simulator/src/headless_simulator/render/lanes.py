@@ -57,7 +57,7 @@ SPAN: Final = 16
 LANES: Final = 18 * (TILE + SPAN)
 
 
-@kernel(no_odd_numbers=True, counts=False)
+@kernel(assume_finite=True, counts=False)
 def gradient(dz: Number, light: Float32, out: Float32) -> None:
     """Colour of the sky by height alone."""
     up = max(dz, _ZERO)
@@ -66,7 +66,7 @@ def gradient(dz: Number, light: Float32, out: Float32) -> None:
         out[axis] = light[HORIZON_RGB + axis] + (light[ZENITH_RGB + axis] - light[HORIZON_RGB + axis]) * share
 
 
-@kernel(no_odd_numbers=True, counts=False)
+@kernel(assume_finite=True, counts=False)
 def sky_colour(dx: Number, dy: Number, dz: Number, light: Float32, noise: UInt8, out: Float32) -> None:
     """Colour of the sky in a unit direction: gradient, clouds, sun."""
     gradient(dz, light, out)
@@ -89,7 +89,7 @@ def sky_colour(dx: Number, dy: Number, dz: Number, light: Float32, noise: UInt8,
         out[axis] = out[axis] + (white - out[axis]) * cover + shine * (glow + disc) * (_ONE - cover)
 
 
-@kernel(no_odd_numbers=True, counts=False)
+@kernel(assume_finite=True, counts=False)
 def blend(noise: UInt8, u: Number, v: Number) -> Number:
     """Noise between its texels (u, v above 0)."""
     i, j = np.int32(u), np.int32(v)
@@ -102,7 +102,7 @@ def blend(noise: UInt8, u: Number, v: Number) -> Number:
     return upper + (c + (d - c) * fu - upper) * fv
 
 
-@kernel(no_odd_numbers=True, counts=False)
+@kernel(assume_finite=True, counts=False)
 def place_pixels(depths_m: Float32, eye: Float32, line: Float32, right: Float32, lane: Float32, count: Number) -> None:
     """Fill where pixels are in the world, and CLEAR with 1.
 
@@ -127,14 +127,14 @@ def place_pixels(depths_m: Float32, eye: Float32, line: Float32, right: Float32,
         lane[CLEAR + i] = _ONE
 
 
-@kernel(no_odd_numbers=True, counts=False)
+@kernel(assume_finite=True, counts=False)
 def fill(lane: Float32, first: Number, last: Number, value: Number) -> None:
     """Give some pixels one value."""
     for i in range(first, last):
         lane[i] = value
 
 
-@kernel(no_odd_numbers=True, counts=False)
+@kernel(assume_finite=True, counts=False)
 def sunlit(heights: UInt16, shadow: Float32, lane: Float32, count: Number) -> None:
     """Fill SUN: share of sunlight at each pixel, from four texels of a sheared height map, blended.
 
@@ -167,7 +167,7 @@ def sunlit(heights: UInt16, shadow: Float32, lane: Float32, count: Number) -> No
             lane[SUN + i] = upper + (lower - upper) * fv
 
 
-@kernel(no_odd_numbers=True, counts=False)
+@kernel(assume_finite=True, counts=False)
 def grained(noise: UInt8, lane: Float32, count: Number) -> None:
     """Fill GRAIN, a factor on the albedo, and ROUGH, -2..2, of pixels far away, from noise that stands still in the world."""
     for i in range(count):
@@ -180,7 +180,7 @@ def grained(noise: UInt8, lane: Float32, count: Number) -> None:
         lane[GRAIN + i] = max(_ONE + lane[ROUGHNESS + i] * _F(0.75) * rough, _F(0.25))
 
 
-@kernel(no_odd_numbers=True, counts=False)
+@kernel(assume_finite=True, counts=False)
 def grained_near(noise: UInt8, lane: Float32, count: Number) -> None:
     """Do what ``grained`` does where pixels may be near: there the grain is smooth, and has a second, finer one."""
     for i in range(count):
@@ -199,7 +199,7 @@ def grained_near(noise: UInt8, lane: Float32, count: Number) -> None:
         lane[GRAIN + i] = max(_ONE + amplitude * (_F(0.75) * rough + detail), _F(0.25))
 
 
-@kernel(no_odd_numbers=True, counts=False)
+@kernel(assume_finite=True, counts=False)
 def coloured(lane: Float32, count: Number) -> None:
     """Make the colour of what sky and sun light, and of the grain."""
     for i in range(count):
@@ -209,7 +209,7 @@ def coloured(lane: Float32, count: Number) -> None:
         lane[BLUE + i] = grain * (lane[BLUE + i] + lane[SUN_BLUE + i] * sun)
 
 
-@kernel(no_odd_numbers=True, counts=False)
+@kernel(assume_finite=True, counts=False)
 def finish(lane: Float32, light: Float32, eye_z: Number, out: UInt32, count: Number) -> None:
     """Saturation, fog, tone curve and bytes."""
     saturation, haze = light[SATURATION], light[HAZE_PER_M]
@@ -256,7 +256,7 @@ def finish(lane: Float32, light: Float32, eye_z: Number, out: UInt32, count: Num
         out[i] = np.uint32(word) | np.uint32(0xFF000000)
 
 
-@kernel(no_odd_numbers=True, counts=False)
+@kernel(assume_finite=True, counts=False)
 def mirror_at(
     lane: Float32, i: Number, eye: Float32, normal: Float32, light: Float32, share: Number, gloss: Number, out: Float32
 ) -> None:
@@ -283,7 +283,7 @@ def mirror_at(
     out[4] = shine
 
 
-@kernel(no_odd_numbers=True, counts=False)
+@kernel(assume_finite=True, counts=False)
 def mix_mirror(lane: Float32, i: Number, light: Float32, image: Float32) -> None:
     """Lay a mirror image over one pixel."""
     shine = image[4] * lane[SUN + i]
@@ -292,7 +292,7 @@ def mix_mirror(lane: Float32, i: Number, light: Float32, image: Float32) -> None
     lane[BLUE + i] += (image[2] - lane[BLUE + i]) * image[3] + light[SUN_RGB + 2] * shine
 
 
-@kernel(no_odd_numbers=True, counts=False)
+@kernel(assume_finite=True, counts=False)
 def mirror_span(
     lane: Float32,
     first: Number,

@@ -69,7 +69,7 @@ _NEVER_SHADED = _F(1e5)  # metres above everything
 FIRST, LAST, SURFACE, NORMAL, MIRROR, GLOSS, GLOW, WARM, POOLS = 0, 1, 2, 5, 8, 9, 10, 11, 12
 
 
-@kernel(no_odd_numbers=True, counts=False)
+@kernel(assume_finite=True, counts=False)
 def shade(
     depth_m: Float32,
     seen: Int32,
@@ -226,7 +226,7 @@ def shade(
             finish(lane, light, eye[2], out[here : here + TILE], count)
 
 
-@kernel(no_odd_numbers=True, counts=False)
+@kernel(assume_finite=True, counts=False)
 def sky(
     lane: Float32,
     first: Number,
@@ -254,7 +254,7 @@ def sky(
             lane[Z + i] = eye_z
 
 
-@kernel(no_odd_numbers=True, counts=False)
+@kernel(assume_finite=True, counts=False)
 def overlay(
     lane: Float32,
     run: Float32,

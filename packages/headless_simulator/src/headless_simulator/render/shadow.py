@@ -68,7 +68,7 @@ class ShadowMaps:
     def of(
         self, sun_deg: tuple[float, float], movers: Movers, world: Float64, model: Int32, models: ModelPack
     ) -> Iterator[tuple[UInt16, Float32]]:
-        """Lend the map for a sun (altitude, azimuth) and the movers of a tick, with its frame.
+        """Give the map for a sun (altitude, azimuth) and the movers of a tick, with its frame.
 
         Args:
             sun_deg: altitude above 0 and azimuth.

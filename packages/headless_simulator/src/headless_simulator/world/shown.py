@@ -12,7 +12,7 @@ from headless_simulator.world.table import VEHICLE, Columns, Rows, Table
 def movers_of(table: Table) -> Movers:
     """Copy everything with a body, by actor id.
 
-    Poses are those that clients are told, float32 as in Unreal: what is put back there shows the very same pixels.
+    Poses are those that clients are given, float32 as in Unreal: what is put back there shows the very same pixels.
     """
     return Movers(*_shown(table.rows(), table.c))
 
@@ -31,7 +31,7 @@ def _shown(rows: Rows, c: Columns) -> tuple[Int32, Float64, UInt32, UInt8, UInt3
         n += 1
         model[n], actor_id[n] = c.model[row], c.actor_id[row]
         for k in range(6):
-            pose[n, k] = _as_told(c.pose[row, k])
+            pose[n, k] = _as_reported(c.pose[row, k])
         for k in range(3):
             colour[n, k] = c.colour[row, k]
         brakes = c.kind[row] == VEHICLE and c.control[row, 2] > 0.05
@@ -40,5 +40,5 @@ def _shown(rows: Rows, c: Columns) -> tuple[Int32, Float64, UInt32, UInt8, UInt3
 
 
 @kernel(error_model="python", counts=False)
-def _as_told(value: Number) -> Number:
+def _as_reported(value: Number) -> Number:
     return np.float64(np.float32(value))

@@ -25,7 +25,7 @@ from headless_simulator.world.signals import Signals
 from headless_simulator.world.speed_limits import SpeedLimits
 from headless_simulator.world.table import LIGHT, PROP, SIGN, SPECTATOR, VEHICLE, WALKER, Table
 
-_GRAVES: Final = 4096
+_DESTROYED: Final = 4096
 _LARGEST_WANTED_ID: Final = 2**31  # ids are 32-bit numbers; those that come after must fit as well
 
 
@@ -109,7 +109,7 @@ class World:
             self.weather = Weather()
             self.table = Table()
             self.actors: dict[int, Actor] = {}
-            self._graves: OrderedDict[int, Actor] = OrderedDict()
+            self._destroyed: OrderedDict[int, Actor] = OrderedDict()
             if not ids_go_on:
                 self._next_id = 1
             self._first_id = self._next_id
@@ -149,13 +149,13 @@ class World:
         except KeyError:
             raise NoSuchActor(actor_id) from None
 
-    def actor_or_grave(self, actor_id: int) -> Actor:
+    def actor_or_destroyed(self, actor_id: int) -> Actor:
         """Give an actor that lives or was destroyed not long ago: late questions must not abort a client.
 
         Raises:
             NoSuchActor: nobody has or had that id.
         """
-        found = self.actors.get(actor_id) or self._graves.get(actor_id)
+        found = self.actors.get(actor_id) or self._destroyed.get(actor_id)
         if found is None:
             raise NoSuchActor(actor_id)
         return found
@@ -179,7 +179,7 @@ class World:
     def enter(self, order: SpawnOrder, *, wanted_id: int) -> Actor:
         """Let an actor enter without asking whether its place is free, under an id of its own if nobody else had it."""
         with self.lock:
-            before = self.actors.get(wanted_id) or self._graves.get(wanted_id)
+            before = self.actors.get(wanted_id) or self._destroyed.get(wanted_id)
             is_free = 0 < wanted_id <= _LARGEST_WANTED_ID and (before is None or before.blueprint == order.blueprint)
             if not is_free or wanted_id in self.actors:
                 wanted_id = self._next_id
@@ -258,9 +258,9 @@ class World:
                     child.parent_id = 0
                     self.table.c.parent[child.row] = -1
             self._leave(actor)
-            self._graves[actor_id] = actor
-            while len(self._graves) > _GRAVES:
-                self._graves.popitem(last=False)
+            self._destroyed[actor_id] = actor
+            while len(self._destroyed) > _DESTROYED:
+                self._destroyed.popitem(last=False)
 
     def _leave(self, actor: Actor) -> None:
         actor.alive = False

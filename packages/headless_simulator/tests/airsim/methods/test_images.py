@@ -95,7 +95,7 @@ def test_depth_vis_and_disparity(client) -> None:
     assert disparity[H // 2, W // 2] == pytest.approx(0.25 * 32 / 20 / W, rel=1e-3)
 
 
-def test_camera_on_the_side_is_told_with_its_mount(client) -> None:
+def test_camera_on_the_side_is_reported_with_its_mount(client) -> None:
     place(client, 1, 2, -5, yaw_deg=90)
     info = client.simGetCameraInfo("side", "D1")
     # Yaw 90 turns the mount's x (0.5) to the east; the camera looks at yaw 180.
@@ -159,7 +159,7 @@ def test_initial_ids_are_sums_of_letters(client) -> None:
     assert client.simGetSegmentationObjectID("nothing like it") == -1
 
 
-def test_regex_ignores_case_and_tells_whether_it_hit(client) -> None:
+def test_regex_ignores_case_and_says_whether_it_hit(client) -> None:
     assert client.simSetSegmentationObjectID("building[\\w]*", 20, True) is True
     assert client.simSetSegmentationObjectID("tower[\\w]*", 20, True) is False
     assert client.simSetSegmentationObjectID("Building", 20) is False
@@ -275,7 +275,7 @@ def flat_code(answer: airsim.ImageResponse) -> tuple[int, int]:
     return int(bits[:16], 2), int(bits[16:], 2)
 
 
-def test_a_flat_image_tells_its_camera_and_the_worlds_frame(serve, connect) -> None:
+def test_a_flat_image_reports_its_camera_and_the_worlds_frame(serve, connect) -> None:
     two = {name: {"VehicleType": "SimpleFlight", "X": 3 * n, "Y": 0, "Z": 0} for n, name in enumerate(("A", "B"))}
     host = PaperHost()
     client = connect(serve({"Vehicles": two}, host=host, rendering=Rendering(flat=True)))

@@ -30,7 +30,7 @@ def test_geo_and_environment(client) -> None:
     assert home.altitude == pytest.approx(125)
 
 
-def test_imu_feels_gravity_and_gps_tells_velocity(serve, connect) -> None:
+def test_imu_feels_gravity_and_gps_reports_velocity(serve, connect) -> None:
     client = connect(serve())
     hang(client)
     imu = client.getImuData()

@@ -63,7 +63,7 @@ def server(recordings: Path) -> Iterator[RunningSimulator]:
 
 
 def packets(data: bytes) -> Iterator[tuple[int, bytes]]:
-    """Take a recording apart as the documentation of the format tells."""
+    """Take a recording apart as the documentation of the format reports."""
     at = 2
     for kind in ("text", "date", "text"):
         at += 8 if kind == "date" else 2 + int.from_bytes(data[at : at + 2], "little")
@@ -99,13 +99,13 @@ done(where=where, ids=ids, brief=brief, lines=full.count(chr(10)), full=full[-90
         TOOLS
         + RECALL
         + """
-told = client.replay_file('ten.log', 0, 0, ids[0])
+reported = client.replay_file('ten.log', 0, 0, ids[0])
 worst = [apart(seen[k], poses(world, ids)) for k in range(1, 101) if world.tick()]
 same = kept['lights'] == {str(a.id): str(a.state) for a in world.get_actors().filter('traffic.traffic_light')}
 ego = seen[100][ids[0]]; eye = world.get_spectator().get_transform()
 world.tick()
 left = len(world.get_actors().filter('vehicle.*'))
-done(told=told, left=left, same=same, far=max(w[0] for w in worst), turned=max(w[1] for w in worst),
+done(reported=reported, left=left, same=same, far=max(w[0] for w in worst), turned=max(w[1] for w in worst),
      behind=math.dist(ego[:2], (eye.location.x, eye.location.y)), above=eye.location.z - ego[2])
 """,
         note(tmp_path, kept),
@@ -119,7 +119,7 @@ done(told=told, left=left, same=same, far=max(w[0] for w in worst), turned=max(w
     assert seen["left"] == 0  # they were destroyed in the recording too
     assert seen["behind"] == pytest.approx(10, abs=0.3)
     assert seen["above"] == pytest.approx(5, abs=0.3)
-    assert seen["told"].splitlines() == [
+    assert seen["reported"].splitlines() == [
         f"Replaying File: {path}",
         "Total time recorded: 5.05",
         "Replaying from 0 s - 5.05 s (5.05 s) at 1.0x",
@@ -176,7 +176,7 @@ done(ids=ids, seen=seen)
         + RECALL
         + """
 client.set_replayer_time_factor(0.5)
-told = client.replay_file('half.log', -1.0, 0.5, 0)
+reported = client.replay_file('half.log', -1.0, 0.5, 0)
 off, speed = [], []
 for k in range(1, 21):
     world.tick(); a, b = seen[40 + k // 2], seen[40 + (k + 1) // 2]
@@ -188,12 +188,12 @@ client.set_replayer_time_factor(1.0)
 client.replay_file('half.log', 0, 0, 0); world.tick()
 client.stop_replayer(False); world.tick()
 left = len(world.get_actors().filter('vehicle.*'))
-done(told=told, off=max(off), speed=speed, rest=rest, left=left)
+done(reported=reported, off=max(off), speed=speed, rest=rest, left=left)
 """,
         note(tmp_path, kept),
     )
 
-    assert "Replaying from 2 s - 2.5 s (3 s) at 0.5x" in seen["told"]
+    assert "Replaying from 2 s - 2.5 s (3 s) at 0.5x" in seen["reported"]
     assert seen["off"] < 0.01
     assert max(seen["speed"]) > 0.5
     assert max(seen["rest"]) < 0.01
@@ -311,7 +311,7 @@ done(**out)
     assert seen["far"] == pytest.approx(5**0.5, abs=0.01)
 
 
-def test_files_that_are_none_of_ours_are_told_and_left_alone(client: Client, recordings: Path):
+def test_files_that_are_none_of_ours_are_reported_and_left_alone(client: Client, recordings: Path):
     folder = recordings / "headless-simulator/recordings/of today"
     folder.mkdir(parents=True)
     foreign, whole, link = folder / "letter.txt", folder / "whole.log", folder / "link.log"

@@ -47,12 +47,12 @@ def test_a_walker_goes_on_by_its_control_after_its_ai(client) -> None:
         walker.apply_control(carla.WalkerControl(carla.Vector3D(1, 0, 0), 2.0, True))
         heights = []
         for _ in range(20): world.tick(); heights.append(walker.get_location().z)
-        done(moved=walker.get_location().x - before.x, jumped=max(heights) - before.z, told=walker.get_control().jump)
+        done(moved=walker.get_location().x - before.x, jumped=max(heights) - before.z, reported=walker.get_control().jump)
     """)
 
     assert seen["moved"] == pytest.approx(2.0, abs=0.15)
     assert seen["jumped"] > 0.6
-    assert seen["told"]
+    assert seen["reported"]
 
 
 def test_rays_reach_the_ground_from_far_above(client) -> None:

@@ -121,7 +121,7 @@ def add_actor_torque(world: World, actor_id: ActorId, torque: Vector) -> None:
 
 def get_actor_bounding_box(world: World, actor_id: ActorId) -> list[Any]:
     """The box in the actor's frame; of a destroyed one too, for an error here aborts a client's thread."""
-    return box_wire(world.actor_or_grave(actor_id))
+    return box_wire(world.actor_or_destroyed(actor_id))
 
 
 METHODS: Final[tuple[CarlaMethod[World], ...]] = (

@@ -36,7 +36,7 @@ class Place:
 
     @property
     def path(self) -> Path:
-        """What clients are told."""
+        """What clients are given."""
         return self.folder.joinpath(*self.parts)
 
 

@@ -172,7 +172,7 @@ class _Playback:
 
     @property
     def is_over(self) -> bool:
-        """Whether the end of what was wished for is reached."""
+        """Whether the end of what was asked for is reached."""
         return self._next is None or self.time_s >= self._stop_s - _SLACK_S
 
     def go_to(self, time_s: float, *, smooth: bool) -> None:

@@ -1,11 +1,11 @@
-"""Ask the encounter solver for random wishes and fly what it gives: each must be as wished, or refused with a reason.
+"""Ask the encounter solver for random requests and fly what it gives: each must be as asked, or refused with a reason.
 
-    scripts/trial encounter-wishes [--wishes 10000] [--seed 0] [--nearest 200]
+    scripts/trial encounter-requests [--requests 10000] [--seed 0] [--nearest 200]
 
-The own drone flies a curve. Wishes are of every kind of intruder and path; one of the four magnitudes is left out by turns.
+The own drone flies a curve. Requests are of every kind of intruder and path; one of the four magnitudes is left out by turns.
 What is flown is measured anew, from the poses alone: the closest approach and its time by brute force in steps of 2 ms,
 closing speed, range, azimuth and elevation where the encounter begins. Of the first ``--nearest`` refusals the nearest
-possible wish is flown too. Prints one JSON line; ends with 4 where a figure is off by more than 1 %.
+possible request is flown too. Prints one JSON line; ends with 4 where a figure is off by more than 1 %.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from uavsim.geometry.se3 import SE3
 from uavsim.ingredients.intruders.kinds import INTRUDERS
 from uavsim.ingredients.intruders.paths import Impossible, OwnPath
 from uavsim.ingredients.intruders.refusals import nearest_possible
-from uavsim.ingredients.intruders.solve import Encounter, Wish, solve
+from uavsim.ingredients.intruders.solve import Encounter, EncounterSpec, solve
 from uavsim.typing import FloatArray
 
 WITHIN = 0.01
@@ -42,7 +42,7 @@ LOWEST_M = 10.0
 
 @dataclass(slots=True)
 class Tally:
-    """What came of the wishes."""
+    """What came of the requests."""
 
     made: Counter[str] = field(default_factory=Counter)
     refused: Counter[str] = field(default_factory=Counter)
@@ -65,8 +65,8 @@ def own_flight(rng: np.random.Generator) -> tuple[OwnPath, SE3]:
     return OwnPath(time_s, places), SE3(quaternion.multiply(quaternion.from_yaw(yaw), down), places)
 
 
-def random_wish(rng: np.random.Generator) -> Wish:
-    """Return a wish, possible or not."""
+def random_request(rng: np.random.Generator) -> EncounterSpec:
+    """Return a request, possible or not."""
     kind, path = str(rng.choice(list(INTRUDERS))), str(rng.choice(PATHS))
     large = kind in ("aeroplane", "helicopter")
     values = {
@@ -76,7 +76,7 @@ def random_wish(rng: np.random.Generator) -> Wish:
         "time_to_cpa_s": rng.uniform(5, 115),
     }
     del values[str(rng.choice(list(values)))]
-    return Wish(
+    return EncounterSpec(
         kind,
         path,
         azimuth_deg=rng.uniform(-60, 60),
@@ -106,7 +106,7 @@ def flown(encounter: Encounter, own: OwnPath, map_SE3_camera: SE3) -> dict[str, 
     dense = np.stack([np.interp(fine_s, own.time_s, apart[:, i]) for i in range(3)], axis=1)
     distance = np.sqrt((dense**2).sum(axis=1))
     nearest = int(distance.argmin())
-    begin = round(encounter.wish.begin_s / own.step_s)
+    begin = round(encounter.spec.begin_s / own.step_s)
     ranges = np.sqrt((apart**2).sum(axis=1))
     if begin:
         closing = (ranges[begin - 1] - ranges[begin + 1]) / (2 * own.step_s)
@@ -115,7 +115,7 @@ def flown(encounter: Encounter, own: OwnPath, map_SE3_camera: SE3) -> dict[str, 
     x, y, z = map_SE3_camera[begin].inverse().apply(places[begin])
     return {
         "cpa_m": float(distance[nearest]),
-        "time_to_cpa_s": float(fine_s[nearest]) - encounter.wish.begin_s,
+        "time_to_cpa_s": float(fine_s[nearest]) - encounter.spec.begin_s,
         "closing_mps": float(closing),
         "range_m": float(ranges[begin]),
         "azimuth_deg": float(np.degrees(np.arctan2(-y, x))),
@@ -123,59 +123,59 @@ def flown(encounter: Encounter, own: OwnPath, map_SE3_camera: SE3) -> dict[str, 
     }
 
 
-def compare(wish: Wish, figures: dict[str, float]) -> tuple[list[str], float]:
+def compare(spec: EncounterSpec, figures: dict[str, float]) -> tuple[list[str], float]:
     """Return what is off by more than 1 %, and the largest share by which a figure is off."""
     wrong, largest = [], 0.0
     for name, least in LEAST.items():
-        asked = getattr(wish, name)
+        asked = getattr(spec, name)
         if asked is None:
             continue
         off = abs(figures[name] - asked)
         if off > least:
             largest = max(largest, off / max(abs(asked), 1e-9))
             if off > WITHIN * abs(asked):
-                wrong.append(f"{name}: {asked:.6g} asked, {figures[name]:.6g} flown ({wish})")
+                wrong.append(f"{name}: {asked:.6g} asked, {figures[name]:.6g} flown ({spec})")
     return wrong, largest
 
 
 def ask(count: int, *, seed: int, nearest: int) -> Tally:
-    """Ask for wishes and fly them."""
+    """Ask for requests and fly them."""
     tally = Tally()
     rng = np.random.default_rng(seed)
     for number in range(count):
         if number % 50 == 0:
             own, camera = own_flight(rng)
-        wish = random_wish(rng)
+        spec = random_request(rng)
         try:
-            made = solve(wish, own, camera, clearance=above_ground)
+            made = solve(spec, own, camera, clearance=above_ground)
         except Impossible as impossible:
             tally.refused[" ".join(word for word in impossible.reason.split() if word.isalpha())] += 1
             if tally.nearest_tried >= nearest:
                 continue
             tally.nearest_tried += 1
-            other = nearest_possible(wish, own, camera, clearance=above_ground)
+            other = nearest_possible(spec, own, camera, clearance=above_ground)
             if other is None:
                 continue
             tally.nearest_found += 1
-            wish, made = other, solve(other, own, camera, clearance=above_ground)
+            spec, made = other, solve(other, own, camera, clearance=above_ground)
         else:
-            tally.made[f"{wish.kind} {wish.path}"] += 1
-        wrong, largest = compare(wish, flown(made, own, camera))
+            tally.made[f"{spec.kind} {spec.path}"] += 1
+        wrong, largest = compare(spec, flown(made, own, camera))
         tally.wrong += wrong
         tally.largest_share = max(tally.largest_share, largest)
     return tally
 
 
 def main() -> int:
-    """Ask and tell."""
+    """Ask and say."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--wishes", type=int, default=10_000)
+    parser.add_argument("--requests", type=int, default=10_000)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--nearest", type=int, default=200)
     options = parser.parse_args()
-    tally = ask(options.wishes, seed=options.seed, nearest=options.nearest)
-    told = {
-        "wishes": options.wishes,
+    tally = ask(options.requests, seed=options.seed, nearest=options.nearest)
+    reported = {
+        "requests": options.requests,
         "made": tally.made.total(),
         "refused": tally.refused.total(),
         "off_by_more_than_1_percent": len(tally.wrong),
@@ -185,7 +185,7 @@ def main() -> int:
         "reasons": dict(tally.refused.most_common()),
         "wrong": tally.wrong[:5],
     }
-    print(json.dumps(told))
+    print(json.dumps(reported))
     return 4 if tally.wrong else 0
 
 
