@@ -19,7 +19,7 @@ PAGES = sorted(
         *(SIMULATOR / ".decisions").glob("*.md"),
     ]
 )
-TOLD_OF_THE_PAST = {"CHANGELOG.md"}  # a changelog names files that have gone since
+ABOUT_THE_PAST = {"CHANGELOG.md"}  # a changelog names files that have gone since
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 FENCE = re.compile(r"^```.*?^```", flags=re.DOTALL | re.MULTILINE)
 CODE = re.compile(r"`([^`\n]+)`")
@@ -88,7 +88,7 @@ def test_links_lead_somewhere(page: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "page", [page for page in PAGES if page.name not in TOLD_OF_THE_PAST], ids=lambda page: str(page.relative_to(ROOT))
+    "page", [page for page in PAGES if page.name not in ABOUT_THE_PAST], ids=lambda page: str(page.relative_to(ROOT))
 )
 def test_files_that_a_page_names_exist(page: Path) -> None:
     assert lost_files(page) == []

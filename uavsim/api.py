@@ -40,7 +40,7 @@ def generate(
         scenes: numbers in the dataset, ``0-4,7``; by default all.
         samples: keyframes of a scene, instead of the dataset's.
         seed: instead of the dataset's.
-        topology: simulator set-up, instead of the dataset's.
+        topology: simulator backend, instead of the dataset's.
         formation: instead of the dataset's.
         rig: instead of the dataset's.
         weather: instead of the dataset's.

@@ -65,6 +65,6 @@ def _begin() -> None:
 
 
 def _leave_interrupts_to_the_parent() -> None:
-    """Let Ctrl-C, which reaches every process of a terminal, end the work where it is reported: in one process, in one line."""
+    """Let Ctrl-C, which reaches every process of a terminal, end the work where it is reported, in one process."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})

@@ -1,4 +1,4 @@
-"""A set-up is one entry, ours or another package's; a wrong one is refused where it is typed."""
+"""A backend is one entry, ours or another package's; a wrong one is refused where it is typed."""
 
 from importlib.metadata import EntryPoint
 from pathlib import Path
@@ -89,7 +89,7 @@ def test_sessions_name_the_server_that_is_missing() -> None:
 
 
 @pytest.mark.parametrize(
-    "ports", ["uavsim.simulate.setups:brige", "uavsim.simulate.no_module:x", "uavsim.errors:__all__"]
+    "ports", ["uavsim.simulate.backends:brige", "uavsim.simulate.no_module:x", "uavsim.errors:__all__"]
 )
 def test_code_that_is_not_there(ports: str) -> None:
     with pytest.raises(InputError, match=r"topology x: .*(cannot be imported|is not a function)"):

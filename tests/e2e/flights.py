@@ -32,7 +32,7 @@ class Flights:
         root.mkdir(exist_ok=True)
 
     def all_sensors(self, topology: str) -> Path:
-        """Return the dataset of every sensor that this set-up can give."""
+        """Return the dataset of every sensor that this backend can give."""
         radar = "  TAIL: {radar: {pitch_deg: -45, range_m: 150, points_per_second: 40000, vertical_fov_deg: 60}}\n"
         gives = (", optical_flow, events", radar) if topology == "carla" else ("", "")
         rig = _ALL_SENSORS.format(more=gives[0], radar=gives[1])

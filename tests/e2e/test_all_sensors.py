@@ -1,4 +1,4 @@
-"""Every sensor that a set-up can give, from YAML to a dataset that the validator and the devkit accept."""
+"""Every sensor that a backend can give, from YAML to a dataset that the validator and the devkit accept."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cosys-AirSim at a port where AirSim is expected, and the other way round; equal tables are in test_setups.py."""
+"""Cosys-AirSim at a port where AirSim is expected, and the other way round; equal tables are in test_backends.py."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A set-up that another package offers is flown from the command line, in a process that imports it by itself."""
+"""A backend that another package offers is flown from the command line, in a process that imports it by itself."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ def test_committed_scenes_are_reported_with_both_ways_on(tmp_path: Path, states:
     with pytest.raises(DatasetError) as caught:
         refuse_without_tables(tmp_path)
     assert str(caught.value) == (
-        f"{tmp_path}: {reported} committed but the tables are not written yet: run the same generate command again to go on, or "
+        f"{tmp_path}: {reported} committed but the tables are not written yet: run the same generate command again, or "
         f"uavsim annotate {tmp_path} to write the tables of what is there"
     )
 

@@ -1,4 +1,4 @@
-"""A set-up of another package, as docs/how-to-add-a-backend.md has it: no server, no traffic, patterns for images."""
+"""A backend of another package, as docs/how-to-add-a-backend.md has it: no server, no traffic, patterns for images."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
     scripts/trial openad-set [FOLDER] [--scenes 0-29] [--town Town10HD] [--openad CHECKOUT]
 
 Flies ``openad-mini`` headless, validates it, exports it, and makes a result of the truth: boxes moved a little, a quarter of
-the tags replaced by a synonym, a tenth of the objects lost, false positives added. With a checkout of OpenAD's repository its own
+the tags replaced by a synonym, a tenth of the objects lost, false positives added. With a checkout of OpenAD its own
 loader opens every scene, and its online scorers, which need numpy and tqdm (``.venv-judge``), score the same files; their
 figures must be ours. Writes ``sheet.png``, every corner case cut out of its image: would a person name it? Ends with 0 only if
 all of it holds.

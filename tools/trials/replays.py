@@ -1,9 +1,9 @@
-"""Replay a small dataset in every set-up and hold the replays against it, headless.
+"""Replay a small dataset in every backend and hold the replays against it, headless.
 
     scripts/trial replays [FOLDER] [--topologies carla,bridge,merged]
 
-Two towns, one scene each, small images, walkers, parked vehicles and rain. In each set-up an unchanged replay must be the
-same bytes, tables and images. In the first set-up also: with another weather masks and boxes are the same and images are not;
+Two towns, one scene each, small images, walkers, parked vehicles and rain. In each backend an unchanged replay must be the
+same bytes, tables and images. In the first backend also: with another weather masks and boxes are the same and images are not;
 with a lidar added, points lie on the boxes that were there; with a class hidden, its boxes are gone and all others stay.
 Ends with 0 only if everything holds.
 """
@@ -59,7 +59,7 @@ class Trial:
         print(f"{'good' if good else 'BAD '} {what:34}{detail}", flush=True)
 
     def unchanged(self, topology: str) -> Path:
-        """Generate in a set-up and replay with nothing changed."""
+        """Generate in a backend and replay with nothing changed."""
         source, again = self.work / topology, self.work / f"{topology}-again"
         words = ("--dataset", "replays", "--topology", topology)
         flown = run_uavsim("generate", *words, "--out", str(source), cwd=self.work)

@@ -3,7 +3,7 @@
     scripts/trial soak [--minutes 120] [--scenes 20000] [--every-s 5] [--keep-client] [--work FOLDER]
 
 Flow, client, headless simulator and Prefect server are looked at every few seconds: resident memory, threads, open files,
-sockets, and how many processes there are. The client process is started anew every so many scenes as in any run, because
+sockets, and how many processes there are. The client process is started anew after a number of scenes as in any run, because
 CARLA's own client keeps some kilobytes of each actor that it ever saw; how much a client process grows in one life is printed.
 Simulator and flow are never started anew, so that nothing hides. When the time is over the run is ended with SIGTERM, and must
 leave no process. All looks go to ``FOLDER/soak.csv``. Ends with code 0 when memory is flat (the mean of the last quarter is at

@@ -27,7 +27,7 @@ __all__ = ["CompileAhead", "compile_now"]
 
 _PHASE: Final = "compile"
 _LONGEST_S: Final = 300.0  # then the client compiles it itself
-_TELL_EVERY_S: Final = 0.5
+_REPORT_EVERY_S: Final = 0.5
 _SIDE_PX: Final = 16
 
 
@@ -60,7 +60,7 @@ class CompileAhead:
             heartbeat(_PHASE, reported)
             reported += 1
             with contextlib.suppress(subprocess.TimeoutExpired):
-                self._process.wait(_TELL_EVERY_S)
+                self._process.wait(_REPORT_EVERY_S)
                 self._process = None
 
 

@@ -153,7 +153,7 @@ def share_outside(rays: Rays, window_px: IntArray, stride_px: IntArray, width_px
     Args:
         rays: (N, 5, 3) of the boxes.
         window_px: (N, 4) that holds the boxes, inside of the image or not.
-        stride_px: (N,) only every so many columns and lines.
+        stride_px: (N,) stride over columns and lines.
         width_px: of the image.
         height_px: of the image.
     """

@@ -27,7 +27,7 @@ _FARTHEST_OFFSET_M: Final = 3.0
 
 
 def believable(half_extent_m: tuple[float, float, float], box_actor_m: FloatArray, *, prop: bool = False) -> bool:
-    """Return whether a reported box, its centre at (3,) from the actor's origin, can be that of a vehicle or person, or prop."""
+    """Return whether a reported box, its centre at (3,) from the actor's origin, can be that of a vehicle, person or prop."""
     half, offset = np.array(half_extent_m), np.asarray(box_actor_m)
     if not np.isfinite(half).all():
         return False

@@ -32,7 +32,7 @@ from uavsim.capture.client_events import (
     parse_command,
     to_line,
 )
-from uavsim.capture.hang_watch import HangWatch, TellsFrame
+from uavsim.capture.hang_watch import HangWatch, ReportsFrame
 from uavsim.capture.record import record_scene
 from uavsim.errors import InputError, SimulatorLost, StorageError, SystemFailure, UavsimError
 from uavsim.images.start import do_without_blas
@@ -141,7 +141,7 @@ def _fly(session: Session, plan: ScenePlan, folder: Path, report: _Reporter, *, 
 
     with ExitStack() as stack:
         heartbeat: Heartbeat = report.heartbeat
-        if isinstance(session.world, TellsFrame):
+        if isinstance(session.world, ReportsFrame):
             watch = HangWatch(session.world, hang, on_woken=lambda frame: report.event(Woken(frame)))
             heartbeat = _watched(stack.enter_context(watch), report)
         facts = record_scene(

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Final, Protocol, runtime_checkable
 
-__all__ = ["HangWatch", "TellsFrame", "Wakes"]
+__all__ = ["HangWatch", "ReportsFrame", "Wakes"]
 
 _LIMIT_S: Final = 30.0  # longer than any call of libcarla's may take, shorter than the silence that a supervisor bears
 _WOKEN_S: Final = 10.0  # in which a client that was woken comes back
@@ -24,7 +24,7 @@ _PHASES: Final = ("warmup", "fly")
 
 
 @runtime_checkable
-class TellsFrame(Protocol):
+class ReportsFrame(Protocol):
     """A ``WorldPort`` that knows the newest state that its server sent, in any thread.
 
     That of merged builds reports none: it lets ticks pass while it waits for images, and they mean nothing here.
@@ -57,7 +57,7 @@ class HangWatch:
 
     def __init__(
         self,
-        world: TellsFrame,
+        world: ReportsFrame,
         on_hang: Callable[[int], None],
         *,
         on_woken: Callable[[int], None] = lambda _: None,

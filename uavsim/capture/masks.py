@@ -1,4 +1,4 @@
-"""Whose pixels are these: from the simulator's mask ids to the scene's instance ids.
+"""Map mask ids to instance ids: from the simulator's numbers to the scene's.
 
 Instance cameras give 16 bits an object. In the headless simulator they are CARLA's actor ids. Unreal may number objects by
 its own ids instead, so nothing is believed: actor ids are proven by where their pixels lie, and when they are not actor

@@ -137,65 +137,63 @@ class _Request:
         if self.dry_run:
             self._say_intent(data)
             return
-        reported = write()
+        found = write()
         if self.as_json:
-            write_out(json.dumps({"out": str(self.out), **reported}))
+            write_out(json.dumps({"out": str(self.out), **found}))
         else:
-            show(Screen(), self.out, reported)
+            show(Screen(), self.out, found)
 
     def _say_intent(self, data: Dataset) -> None:
-        reported: JsonDict = {"out": str(self.out), "scenes": len(data), "samples": sum(map(len, data))}
+        found: JsonDict = {"out": str(self.out), "scenes": len(data), "samples": sum(map(len, data))}
         if self.as_json:
-            write_out(json.dumps(reported))
+            write_out(json.dumps(found))
             return
         Screen().print(
-            f"{data.root}: {reported['scenes']} scenes with {reported['samples']} samples would be read, and the result written to "
+            f"{data.root}: {found['scenes']} scenes with {found['samples']} samples would be read, and the result written to "
             f"{self.out}; nothing was written (--dry-run)"
         )
 
 
-def _show_events(screen: Screen, out: Path, reported: JsonDict) -> None:
+def _show_events(screen: Screen, out: Path, found: JsonDict) -> None:
     for name in ("quality", "degradations", "why"):
-        screen.print(f"{name}: " + (", ".join(f"{key} {count}" for key, count in reported[name].items()) or "none"))
-    hidden = reported["occluded"]
+        screen.print(f"{name}: " + (", ".join(f"{key} {count}" for key, count in found[name].items()) or "none"))
+    hidden = found["occluded"]
     screen.print(
         f"occluded: {hidden['all']}, by a named actor {hidden['occluder_named']}, of these with a twin "
         f"{hidden['with_a_twin']}, proven {hidden['proven']}"
     )
-    if "collaboration" in reported:
-        _show_worth(screen, reported["collaboration"])
+    if "collaboration" in found:
+        _show_worth(screen, found["collaboration"])
     screen.print(
-        f"wrote {out}: {reported['images']} images of {reported['samples']} samples, {reported['images_that_ask']} ask for help, "
-        f"{reported['seconds']:.1f} s"
+        f"wrote {out}: {found['images']} images of {found['samples']} samples, {found['images_that_ask']} ask for help, "
+        f"{found['seconds']:.1f} s"
     )
 
 
-def _show_values(screen: Screen, out: Path, reported: JsonDict) -> None:
-    _show_worth(screen, reported)
-    screen.print(
-        f"wrote {out}: {reported['objects']} objects in {reported['samples']} samples, {reported['seconds']:.1f} s"
-    )
+def _show_values(screen: Screen, out: Path, found: JsonDict) -> None:
+    _show_worth(screen, found)
+    screen.print(f"wrote {out}: {found['objects']} objects in {found['samples']} samples, {found['seconds']:.1f} s")
 
 
-def _show_worth(screen: Screen, reported: JsonDict) -> None:
+def _show_worth(screen: Screen, found: JsonDict) -> None:
     table = Table(
-        "helps", *(f"drone {drone}" for drone in reported["drones"]), "Shapley", "gain", box=None, pad_edge=False
+        "helps", *(f"drone {drone}" for drone in found["drones"]), "Shapley", "gain", box=None, pad_edge=False
     )
     table.title, table.title_justify = "objects that a drone (row) sees and another (column) does not", "left"
-    worth = zip(reported["worth"]["shapley_seen"], reported["worth"]["gain_seen"], strict=True)
-    for drone, row, (shapley, gain) in zip(reported["drones"], reported["helps"]["objects"], worth, strict=True):
+    worth = zip(found["worth"]["shapley_seen"], found["worth"]["gain_seen"], strict=True)
+    for drone, row, (shapley, gain) in zip(found["drones"], found["helps"]["objects"], worth, strict=True):
         table.add_row(f"drone {drone}", *(f"{value:.0f}" for value in row), f"{shapley:.1f}", f"{gain:.0f}")
     screen.print(table)
 
 
-def _show_questions(screen: Screen, out: Path, reported: JsonDict) -> None:
+def _show_questions(screen: Screen, out: Path, found: JsonDict) -> None:
     table = Table("task", "questions", "text model", "majority answer", "note", box=None, pad_edge=False)
-    for name, task in reported["tasks"].items():
+    for name, task in found["tasks"].items():
         blind = task.get("blind", {})
         figures = (f"{blind[model]:.3f}" if blind else "-" for model in ("text model", "majority answer"))
         table.add_row(name, str(task["questions"]), *figures, task["prior"])
     screen.print(table)
-    counts = reported["positions"]["counts"]
+    counts = found["positions"]["counts"]
     places = ", ".join(f"{letter} {count}" for letter, count in counts.items())
-    screen.print(f"right answers: {places}; faults {len(reported['faults'])}, duplicates {reported['duplicates']}")
-    screen.print(f"wrote {out}: {reported['questions']} questions, {reported['seconds']:.1f} s")
+    screen.print(f"right answers: {places}; faults {len(found['faults'])}, duplicates {found['duplicates']}")
+    screen.print(f"wrote {out}: {found['questions']} questions, {found['seconds']:.1f} s")

@@ -57,19 +57,19 @@ def publish(
     data = open_folder(folder, version)
     if dry_run:
         _refuse_full(out)
-        reported = {"out": str(out), "scenes": len(data.scene_names), "samples": sum(map(len, data))}
+        found = {"out": str(out), "scenes": len(data.scene_names), "samples": sum(map(len, data))}
         if as_json:
-            write_out(json.dumps(reported))
+            write_out(json.dumps(found))
         else:
             Screen().print(
-                f"{folder}: {reported['scenes']} scenes with {reported['samples']} samples would be published to {out}; nothing was "
+                f"{folder}: {found['scenes']} scenes with {found['samples']} samples would be published to {out}; nothing was "
                 "written (--dry-run)"
             )
         return
     done = write(data, out, request)
     if as_json:
-        reported = {"out": str(out), "files": done.files, "rows": done.rows, "size_bytes": done.size_bytes}
-        write_out(json.dumps(reported | {"certified_scenes": done.certified_scenes, "sums_sha256": done.sums_sha256}))
+        found = {"out": str(out), "files": done.files, "rows": done.rows, "size_bytes": done.size_bytes}
+        write_out(json.dumps(found | {"certified_scenes": done.certified_scenes, "sums_sha256": done.sums_sha256}))
         return
     certified = (
         f"{done.certified_scenes} scenes certified" if done.certified_scenes else "no certificate: no ledger is there"

@@ -39,7 +39,7 @@ def replay(
     sensors: Annotated[str | None, typer.Option(help="Sensors to add to every drone: +lidar,+depth.")] = None,
     weather: Annotated[str | None, typer.Option(help="Another weather, by name or YAML file.")] = None,
     formation: Annotated[str | None, typer.Option(help="Another formation; the drones fly anew.")] = None,
-    topology: Annotated[str | None, typer.Option(help="Another set-up: carla, bridge, merged or a plug-in's.")] = None,
+    topology: Annotated[str | None, typer.Option(help="Another backend: carla, bridge, merged or a plug-in's.")] = None,
     hide: Annotated[
         list[str] | None, typer.Option(help="Without this actor (instance id or blueprint) or class; repeat for more.")
     ] = None,

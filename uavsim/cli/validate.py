@@ -70,8 +70,8 @@ def _complaint(folder: Path, reports: list[Report], outside: JsonDict) -> str:
         also = f" and {_number(reported, 'failed check')} of the devkit" if reported else ""
         return f"{folder}: not valid, {_number(errors, 'error')}{also}; first: {errors[0]}"
     return (
-        f"{folder}: not valid, {_number(reported, 'failed check')} of the nuScenes devkit, though uavsim finds no error; first: "
-        f"{reported[0]}; --json FILE keeps its figures, and docs/judges.md says what it compares"
+        f"{folder}: not valid, {_number(reported, 'failed check')} of the nuScenes devkit, though uavsim finds no error; "
+        f"first: {reported[0]}; --json FILE keeps its figures, and docs/judges.md says what it compares"
     )
 
 

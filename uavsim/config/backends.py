@@ -1,7 +1,7 @@
-"""What a simulator set-up is, said once: the servers it talks to, the clients that its worker needs, where its code is.
+"""What a simulator backend is, said once: the servers it talks to, the clients that its worker needs, where its code is.
 
 This is data, so that a wrong name is found where it is typed and no vendor's client is imported to read it. The code
-behind an entry is imported by ``simulate/session.py``, in the client process alone. Other packages add set-ups through the
+behind an entry is imported by ``simulate/session.py``, in the client process alone. Other packages add backends through the
 entry-point group ``uavsim.backends``: the entry's name is the topology, its value a ``Backend``.
 """
 
@@ -23,7 +23,7 @@ __all__ = ["AIRSIM", "BACKENDS", "CARLA", "COSYS", "Backend", "Server", "Topolog
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """One server of a set-up, and the client that speaks to it.
+    """One server of a backend, and the client that speaks to it.
 
     Attributes:
         name: in ``ports`` of a run's YAML, on the client worker's command line, in ``{NAME_port}`` of a command.
@@ -46,7 +46,7 @@ class Server:
 
 @dataclass(frozen=True, slots=True)
 class Backend:
-    """One set-up.
+    """One backend.
 
     Attributes:
         topology: its name: ``topology`` in YAML, ``--topology`` on the command line.
@@ -107,16 +107,16 @@ def _beside(environment: str) -> str:
 
 _TWO_WORLDS: Final = ("--separate-worlds",)
 _BUILT_IN: Final = (
-    Backend("carla", (CARLA,), "uavsim.simulate.setups:carla", headless=("--no-airsim",)),
-    Backend("bridge", (CARLA, AIRSIM), "uavsim.simulate.setups:bridge", headless=_TWO_WORLDS),
+    Backend("carla", (CARLA,), "uavsim.simulate.backends:carla", headless=("--no-airsim",)),
+    Backend("bridge", (CARLA, AIRSIM), "uavsim.simulate.backends:bridge", headless=_TWO_WORLDS),
     Backend(
         "cosys",
         (CARLA, COSYS),
-        "uavsim.simulate.setups:cosys",
+        "uavsim.simulate.backends:cosys",
         python=_beside(".venv-cosys"),
         headless=(*_TWO_WORLDS, "--airsim-dialect", "cosys"),
     ),
-    Backend("merged", (CARLA, AIRSIM), "uavsim.simulate.setups:merged", sensors_from="airsim"),
+    Backend("merged", (CARLA, AIRSIM), "uavsim.simulate.backends:merged", sensors_from="airsim"),
 )
 BACKENDS: Final = Registry(
     "backends", {backend.topology: backend for backend in _BUILT_IN}, what="topology", expects=Backend
@@ -124,12 +124,12 @@ BACKENDS: Final = Registry(
 
 
 def topologies() -> list[str]:
-    """Return the names of all set-ups, ours first; nothing of other packages is imported."""
+    """Return the names of all backends, ours first; nothing of other packages is imported."""
     return BACKENDS.names()
 
 
 def backend_of(topology: str) -> Backend:
-    """Return the set-up of this name.
+    """Return the backend of this name.
 
     Raises:
         UnknownNameError: there is none; the message names the nearest one.
@@ -150,4 +150,4 @@ def _list_names(schema: dict[str, Any]) -> None:
 
 
 Topology = Annotated[str, AfterValidator(_known), Field(json_schema_extra=_list_names)]
-"""The name of a set-up, as people type it."""
+"""The name of a backend, as people type it."""

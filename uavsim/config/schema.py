@@ -26,7 +26,7 @@ def schemas() -> dict[str, JsonDict]:
 
 
 def _referring(schema: Any) -> Any:
-    """Replace the names of set-ups wherever they stand: a new one is then written into one file."""
+    """Replace the names of backends wherever they stand: a new one is then written into one file."""
     if isinstance(schema, list):
         return [_referring(part) for part in schema]
     if not isinstance(schema, dict):

@@ -1,4 +1,4 @@
-"""Distinguish predictions in the ego's frame from predictions in the global frame: the first are near nothing, moved they are."""
+"""Distinguish predictions in the ego's frame from predictions in the global frame: moved, the first are near objects."""
 
 from __future__ import annotations
 

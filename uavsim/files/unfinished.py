@@ -26,7 +26,7 @@ def refuse_without_tables(root: Path) -> None:
     if count:
         reported = "1 scene is" if count == 1 else f"{count} scenes are"
         raise DatasetError(
-            f"{root}: {reported} committed but the tables are not written yet: run the same generate command again to go on, or "
+            f"{root}: {reported} committed but the tables are not written yet: run the same generate command again, or "
             f"uavsim annotate {root} to write the tables of what is there"
         )
 

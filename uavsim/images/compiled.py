@@ -25,7 +25,7 @@ def kernel(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def is_kept(function: Callable[..., Any]) -> bool:
-    """Return whether a kernel's machine code is on disk, for this file as it is and for this processor, whatever its arguments.
+    """Return whether a kernel's machine code is on disk, for this file and this processor, whatever its arguments.
 
     numba has no public way to ask; of a version that cannot be asked so, and where nothing is compiled, the answer is yes.
     """

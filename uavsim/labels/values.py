@@ -1,7 +1,7 @@
 """``uavsim collaboration``: what each subset of drones has of each object, what each drone is worth, and who helps whom.
 
 It reads tables alone, no image; ``uavsim events`` writes the same beside its labels where it is asked to. Three values of a
-subset are distinguished: the pixels that it has of the object together; whether it sees the object at all (some drone has enough
+subset are kept: the pixels that it has of the object together; whether it sees the object at all (some drone has enough
 pixels); the largest angle between the directions from which it is seen.
 """
 

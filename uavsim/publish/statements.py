@@ -79,8 +79,8 @@ def statements(facts: Facts, certificate: JsonDict | None) -> Statements:
             f"to work on real images. Towns: {towns or 'not said'}; weather of scenes: {weather or 'not said'}.{spawned}"
         ),
         biases=(
-            f"Boxes by class: {_reported(facts.classes) or 'none'}. Objects are drawn from the simulator's catalogue of vehicle "
-            "and pedestrian models, which is small and follows North American and European roads; traffic follows the "
+            f"Boxes by class: {_reported(facts.classes) or 'none'}. Objects are drawn from the simulator's catalogue of "
+            "vehicle and pedestrian models, which is small and follows North American and European roads; traffic follows the "
             f"simulator's traffic manager. Scenes by town: {towns or 'not said'}; by weather: {weather or 'not said'}."
         ),
         personal_information=(

@@ -105,7 +105,7 @@ class Modality:
     remembers: bool = False
 
     def given_by(self, server: Literal["carla", "airsim"]) -> bool:
-        """Return whether a set-up that measures with this server can deliver it."""
+        """Return whether a backend that measures with this server can deliver it."""
         return bool(self.carla if server == "carla" else self.airsim)
 
     def file_suffix(self, images: ImageFormat) -> str:

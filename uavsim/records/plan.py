@@ -29,7 +29,7 @@ __all__ = [
 
 T = TypeVar("T")
 Topology = str
-"""A set-up of ``config/backends.py``."""
+"""A backend of ``config/backends.py``."""
 Recorded = Literal["full", "keyframes"]
 """At which ticks a recording holds motion: at all, or where images are taken."""
 _LATER: Final = {"left_out_as_default": True}  # of fields that came after plans had been hashed

@@ -34,7 +34,7 @@ class Job:
     Attributes:
         dataset: its name.
         seed: of the dataset.
-        topology: simulator set-up.
+        topology: simulator backend.
         identity: goes to ``.uavsim/dataset.json``; its ``fingerprint`` names the dataset.
         scenes: asked for, in order of towns, then of index.
         samples: keyframes per scene.

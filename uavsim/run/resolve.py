@@ -98,7 +98,7 @@ def _plan_of(request: Request, scenes: dict[str, SceneRef], scene: str) -> Scene
 
 
 def _check_simulators(request: Request, backend: Backend) -> None:
-    """Refuse a set-up whose servers are not all named, or whose clients are not installed.
+    """Refuse a backend whose servers are not all named, or whose clients are not installed.
 
     Raises:
         InputError: the message names the simulator's server, or says how to install the client.

@@ -1,4 +1,4 @@
-"""Refuse foreign servers at a set-up's ports, each in one line, before a vendor's client or anything else is started."""
+"""Refuse foreign servers at a backend's ports, each in one line, before a vendor's client or anything else is started."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ __all__ = ["refuse_foreign_server", "refuse_foreign_servers"]
 
 
 def refuse_foreign_servers(topology: str, endpoints: Mapping[str, Endpoint]) -> None:
-    """Make sure that the servers of a set-up are what they should be, as far as a question over the network can say.
+    """Make sure that the servers of a backend are what they should be, as far as a question over the network can say.
 
     Args:
-        topology: name of the set-up.
+        topology: name of the backend.
         endpoints: where its servers listen, by their names.
 
     Raises:

@@ -29,7 +29,7 @@ class Lockstep:
     def __init__(
         self, plan: ScenePlan, *, world: WorldPort, swarm: SwarmPort, sensors: SensorPort, heartbeat: Heartbeat
     ) -> None:
-        """Take the three ports of a set-up that is prepared for ``plan``."""
+        """Take the three ports of a backend that is prepared for ``plan``."""
         self._plan, self._heartbeat = plan, heartbeat
         self._world, self._swarm, self._sensors = world, swarm, sensors
         self._next = 0

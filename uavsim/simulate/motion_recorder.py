@@ -16,7 +16,7 @@ __all__ = ["MotionRecorder"]
 
 
 class MotionRecorder:
-    """Takes every tick of a scene; a set-up whose world reports no motion gives none."""
+    """Takes every tick of a scene; a backend whose world reports no motion gives none."""
 
     def __init__(self, plan: ScenePlan) -> None:
         """Begin a scene."""

@@ -1,7 +1,7 @@
-"""What a simulator set-up must offer; ``session.py`` knows nothing else of CARLA or AirSim.
+"""What a simulator backend must offer; ``session.py`` knows nothing else of CARLA or AirSim.
 
-A set-up is a ``WorldPort`` (town, traffic, clock, truth), a ``SwarmPort`` (where the drones are) and a ``SensorPort``
-(measurements). ``setups.py`` says which of them is behind each port in the three topologies of ours.
+A backend is a ``WorldPort`` (town, traffic, clock, truth), a ``SwarmPort`` (where the drones are) and a ``SensorPort``
+(measurements). ``backends.py`` says which of them is behind each port in the three topologies of ours.
 """
 
 from __future__ import annotations
@@ -140,8 +140,8 @@ class TickState:
     Attributes:
         frame: the simulator's frame number.
         elapsed_s: the simulator's clock.
-        seen: gives ``actors``; at most ticks nobody asks.
-        motion: what is recorded of them; None where a set-up reports none, and its scenes cannot be replayed.
+        seen: gives ``actors``; evaluated lazily, for most ticks need none.
+        motion: what is recorded of them; None where a backend reports none, and its scenes cannot be replayed.
     """
 
     frame: int
@@ -221,7 +221,7 @@ class SwarmPort(Protocol):
         """Fly to plan step ``step`` (one more than the last) and return where the drones are then."""
 
     def close(self) -> None:
-        """Leave the drones in peace."""
+        """Release control of the drones."""
 
 
 class SensorPort(Protocol):
@@ -246,7 +246,7 @@ class SensorPort(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ports:
-    """The three ports of a set-up, connected."""
+    """The three ports of a backend, connected."""
 
     world: WorldPort
     swarm: SwarmPort

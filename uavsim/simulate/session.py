@@ -1,4 +1,4 @@
-"""Open a simulator set-up by its topology's name: the three ports, ready to fly scenes one after another."""
+"""Open a simulator backend by its topology's name: the three ports, ready to fly scenes one after another."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["Session", "open_session", "ports_of"]
 
 @dataclass(slots=True, eq=False)
 class Session:
-    """A set-up that is connected; scenes are flown one after another in it."""
+    """A backend that is connected; scenes are flown one after another in it."""
 
     topology: str
     world: WorldPort
@@ -45,7 +45,7 @@ def open_session(topology: str, endpoints: Mapping[str, Endpoint]) -> Session:
     """Connect to a running simulator.
 
     Args:
-        topology: a set-up of ``config/backends.py`` or of another package.
+        topology: a backend of ``config/backends.py`` or of another package.
         endpoints: where its servers listen, by their names.
 
     Raises:
@@ -60,7 +60,7 @@ def open_session(topology: str, endpoints: Mapping[str, Endpoint]) -> Session:
 
 
 def ports_of(backend: Backend) -> Callable[[Mapping[str, Endpoint]], Ports]:
-    """Import the code of a set-up, and with it its clients.
+    """Import the code of a backend, and with it its clients.
 
     Raises:
         InputError: a client is not installed, or there is no such function.

@@ -61,7 +61,7 @@ def client_command(*, topology: str, endpoints: Mapping[str, str], python: str) 
     """Return the command line of the client process.
 
     Args:
-        topology: a set-up of ``config/backends.py``.
+        topology: a backend of ``config/backends.py``.
         endpoints: ``HOST:PORT`` of its servers, by their names.
         python: the interpreter that has its clients.
     """

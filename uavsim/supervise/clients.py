@@ -1,4 +1,4 @@
-"""Whether an interpreter has the clients that a set-up needs, asked before anything is started."""
+"""Whether an interpreter has the clients that a backend needs, asked before anything is started."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _ASK_S = 60.0
 
 
 def check_clients(backend: Backend, *, python: str = "") -> None:
-    """Make sure that every client of a set-up can be imported; none of them is.
+    """Make sure that every client of a backend can be imported; none of them is.
 
     Args:
-        backend: the set-up.
+        backend: the backend.
         python: the interpreter of the client process; empty: this one.
 
     Raises:

@@ -31,7 +31,7 @@ class Simulator:
 
     Args:
         config: how to reach or start it.
-        servers: that the set-up talks to; with none, nothing is started.
+        servers: that the backend talks to; with none, nothing is started.
         name: for logs.
         logs: folder that gets ``<name>.log``, what the process prints.
 
@@ -132,7 +132,7 @@ class Simulator:
         return {server.name: _join("127.0.0.1", ports[server.name]) for server in self._servers}
 
     def _chosen_ports(self) -> dict[str, int]:
-        """Return a port for every server that the set-up needs or that the configuration names."""
+        """Return a port for every server that the backend needs or that the configuration names."""
         adjacent = {server.name: server.adjacent_ports for server in self._servers}
         names = dict.fromkeys([*adjacent, *self.config.ports])
         return {name: self.config.ports.get(name) or _free_ports(adjacent.get(name, 1)) for name in names}

@@ -36,7 +36,7 @@ class SimulatorSlot:
     Args:
         config: of the simulator.
         run: deadlines and recycling.
-        topology: the set-up, a name of ``config/backends.py``.
+        topology: the backend, a name of ``config/backends.py``.
         name: for logs.
         logs: folder for what the two processes print.
         home: $HOME of the client: CARLA's client writes its cache there.

@@ -13,7 +13,7 @@ from uavsim_baselines.training.checkpoints import read_checkpoint
 from tests.conftest import small
 
 
-class Told:
+class NotedProgress:
     """Keeps what the parts of the work are and how far each came."""
 
     def __init__(self) -> None:
@@ -33,7 +33,7 @@ def agents(tmp_path_factory: pytest.TempPathFactory) -> Config:
 
 
 def test_all_ways_in_one_table_and_nothing_is_done_twice(agents: Config, tmp_path: Path) -> None:
-    first, again = Told(), Told()
+    first, again = NotedProgress(), NotedProgress()
     table = compare(agents, ["disconet", "late", "none"], tmp_path, progress=first).read_text()
     assert [part for part in first.parts if part.startswith("train")] == ["train early", "train none", "train disconet"]
     assert [line.split(" ")[1] for line in table.split("\n\n")[0].splitlines()[2:]] == ["none", "late", "disconet"]
@@ -49,18 +49,18 @@ def test_all_ways_in_one_table_and_nothing_is_done_twice(agents: Config, tmp_pat
 
 
 def test_late_has_the_weights_of_none(agents: Config, tmp_path: Path) -> None:
-    compare(agents, ["late"], tmp_path, progress=Told())
+    compare(agents, ["late"], tmp_path, progress=NotedProgress())
     late, none = (read_checkpoint(tmp_path / kind / "checkpoint.pt") for kind in ("late", "none"))
     assert late.config.sharing.kind == "late"
     assert all((late.model[name] == none.model[name]).all() for name in none.model)
 
 
 def test_another_seed_in_the_same_folder_is_refused(agents: Config, tmp_path: Path) -> None:
-    compare(agents, ["none"], tmp_path, progress=Told())
+    compare(agents, ["none"], tmp_path, progress=NotedProgress())
     with pytest.raises(BaselineError, match="seed differs"):
-        compare(agents.model_copy(update={"seed": 1}), ["none"], tmp_path, progress=Told())
+        compare(agents.model_copy(update={"seed": 1}), ["none"], tmp_path, progress=NotedProgress())
 
 
 def test_a_dataset_that_does_not_say_who_sees_what_has_no_intervals(config: Config, tmp_path: Path) -> None:
-    table = compare(config, ["none"], tmp_path, progress=Told()).read_text()
+    table = compare(config, ["none"], tmp_path, progress=NotedProgress()).read_text()
     assert table.split("\n\n")[1].splitlines()[2] == "| none | - |"

@@ -148,7 +148,7 @@ def find_place(
                     return row, Place(pose, radius_m, expected_px)
             why.count["hidden from the camera"] += 1
     raise SceneVoid(
-        f"no place for corner case {case.name!r} on a {case.on}: of {len(rows)} places {why.reported()}; {why.possible(case.on)}"
+        f"no place for corner case {case.name!r} on a {case.on}: of {len(rows)} places {why.text()}; {why.possible(case.on)}"
     )
 
 
@@ -175,7 +175,7 @@ class _Why:
         self.count["in no image as large as min_visible_px"] += 1
         self.largest_px = max(self.largest_px, best_px)
 
-    def reported(self) -> str:
+    def text(self) -> str:
         return ", ".join(f"{count} {reason}" for reason, count in self.count.most_common()) or "none is near the flight"
 
     def possible(self, rule: str) -> str:

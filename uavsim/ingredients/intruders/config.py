@@ -9,7 +9,15 @@ from pydantic import Field, model_validator
 from uavsim.config.base import PROP_OR_MESH, CameraName, Model, Seconds, Text
 from uavsim.ingredients.intruders.kinds import IntruderName, PathName
 
-__all__ = ["Asked", "Draws", "EncountersConfig", "Horizon", "Limits", "Spread", "Wanted"]
+__all__ = [
+    "BinnedDistribution",
+    "EncounterSampling",
+    "EncountersConfig",
+    "ExplicitEncounter",
+    "Horizon",
+    "Limits",
+    "Wanted",
+]
 
 Range = Annotated[float, Field(gt=0, le=20_000)]
 Miss = Annotated[float, Field(ge=0, le=5_000)]
@@ -23,7 +31,7 @@ Body = Annotated[str, Field(pattern=PROP_OR_MESH)]
 _MAGNITUDES = ("range_m", "closing_mps", "cpa_m", "time_to_cpa_s")
 
 
-class Asked(Model):
+class ExplicitEncounter(Model):
     """One encounter; of range_m, closing_mps, cpa_m and time_to_cpa_s three are given, and the fourth follows."""
 
     kind: IntruderName
@@ -85,7 +93,7 @@ class Bin(Model):
         return self
 
 
-class Spread(Model):
+class BinnedDistribution(Model):
     """A distribution: ``[from, to]`` evenly, or several of those with shares."""
 
     shorthand: ClassVar = {"type": "array", "items": {"type": "number"}, "minItems": 2, "maxItems": 2}
@@ -114,7 +122,7 @@ class Horizon(Model):
         return self
 
 
-class Draws(Model):
+class EncounterSampling(Model):
     """Distributions of the encounters of a scene; drawn anew until an encounter is possible."""
 
     intruders: Annotated[dict[Literal["0", "1", "2", "3", "4"], Weight], Field(min_length=1)] = {"1": 1.0}  # noqa: RUF012
@@ -123,22 +131,22 @@ class Draws(Model):
     paths: Annotated[dict[PathName, Weight], Field(min_length=1)]
     collision_course: Share
     """Of encounters whose closest point of approach is within ``collision_m``."""
-    miss_m: Spread
+    miss_m: BinnedDistribution
     """Closest point of approach of the others."""
     horizon: Horizon
     """At the begin of an encounter."""
-    range_m: Spread
-    closing_mps: Spread
-    azimuth_deg: Spread
-    above_deg: Spread
+    range_m: BinnedDistribution
+    closing_mps: BinnedDistribution
+    azimuth_deg: BinnedDistribution
+    above_deg: BinnedDistribution
     """Elevation over the horizon of those above it."""
-    below_deg: Spread
+    below_deg: BinnedDistribution
     """Elevation under the horizon of those below it."""
-    begin_s: Spread
-    turn_dps: Spread = Spread(bins=(Bin(between=(1.0, 3.0)),))
+    begin_s: BinnedDistribution
+    turn_dps: BinnedDistribution = BinnedDistribution(bins=(Bin(between=(1.0, 3.0)),))
     """turning and non_cooperative; to either side."""
-    weave_s: Spread = Spread(bins=(Bin(between=(10.0, 30.0)),))
-    climb_mps: Spread = Spread(bins=(Bin(between=(1.0, 4.0)),))
+    weave_s: BinnedDistribution = BinnedDistribution(bins=(Bin(between=(10.0, 30.0)),))
+    climb_mps: BinnedDistribution = BinnedDistribution(bins=(Bin(between=(1.0, 4.0)),))
     """climbing; upwards or downwards."""
     seen_s: Seconds = 5.0
     """An encounter of which the camera's image holds less is not taken."""
@@ -193,9 +201,9 @@ class EncountersConfig(Model):
     """On the horizon is no farther from it."""
     blueprints: dict[IntruderName, Body] = Field(default_factory=dict)
     """What shows an intruder in your simulator, if not what the headless one has: a blueprint, or a static mesh's path."""
-    encounters: Annotated[tuple[Asked, ...], Field(max_length=20)] = ()
+    encounters: Annotated[tuple[ExplicitEncounter, ...], Field(max_length=20)] = ()
     """The same in every scene."""
-    draw: Draws | None = None
+    draw: EncounterSampling | None = None
     """Instead: drawn for each scene from the dataset's seed."""
     wanted: Wanted = Wanted()
     notes: Text = ""

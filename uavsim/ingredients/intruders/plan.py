@@ -13,7 +13,12 @@ from uavsim.config.town import TownConfig
 from uavsim.errors import InputError, UnknownNameError
 from uavsim.geometry import pinhole
 from uavsim.geometry.se3 import SE3
-from uavsim.ingredients.intruders.config import Asked, Draws, EncountersConfig, Spread
+from uavsim.ingredients.intruders.config import (
+    BinnedDistribution,
+    EncounterSampling,
+    EncountersConfig,
+    ExplicitEncounter,
+)
 from uavsim.ingredients.intruders.kinds import INTRUDERS
 from uavsim.ingredients.intruders.paths import Impossible, OwnPath
 from uavsim.ingredients.intruders.records import IntruderPlan, IntrudersPlan
@@ -119,7 +124,7 @@ def scene_intruders(
     return tuple(scene.made)
 
 
-def _count(draw: Draws, rng: np.random.Generator) -> int:
+def _count(draw: EncounterSampling, rng: np.random.Generator) -> int:
     return int(_weighted({str(name): weight for name, weight in draw.intruders.items()}, rng))
 
 
@@ -140,7 +145,7 @@ class _Even:
         return float((start + self.index * _STEPS[quantity]) % 1.0)
 
 
-def _spread(spread: Spread, at: float) -> float:
+def _spread(spread: BinnedDistribution, at: float) -> float:
     """Return the value of a distribution below which a share of it lies."""
     shares = np.array([part.share for part in spread.bins])
     ends = np.concatenate([[0.0], np.cumsum(shares) / shares.sum()])
@@ -210,7 +215,7 @@ class _Scene:
                 return f"it comes within {near_m:.1f} m of {name} (separation_m is {least_m:g})"
         return None
 
-    def add_asked(self, asked: Asked, index: int) -> None:
+    def add_asked(self, asked: ExplicitEncounter, index: int) -> None:
         numbers = asked.model_dump()
         planned = bool(numbers.pop("planned"))
         spec = EncounterSpec(**numbers)
@@ -222,7 +227,7 @@ class _Scene:
             raise self.config.error(("encounters", index), f"scene {self.number}: {said}") from impossible
         self._add(found, planned=planned, draws=1)
 
-    def add_drawn(self, draw: Draws, rng: np.random.Generator, *, even: _Even) -> None:
+    def add_drawn(self, draw: EncounterSampling, rng: np.random.Generator, *, even: _Even) -> None:
         planned = bool(rng.random() < draw.planned)
         reasons: Counter[str] = Counter()
         for turn in range(_MOST_DRAWS):
@@ -252,7 +257,9 @@ class _Scene:
         if float(inside.sum()) * self.place.step_s < least_s:
             raise Impossible("it is hardly ever in the image")
 
-    def _drawn(self, draw: Draws, rng: np.random.Generator, even: _Even, *, at_range: float) -> EncounterSpec:
+    def _drawn(
+        self, draw: EncounterSampling, rng: np.random.Generator, even: _Even, *, at_range: float
+    ) -> EncounterSpec:
         """Draw one request; collision course, side of the horizon and range are the encounter's own from the first draw on."""
         path = _weighted({str(k): v for k, v in draw.paths.items()}, rng)
         kind = _weighted({str(k): v for k, v in draw.kinds.items()}, rng)
@@ -276,7 +283,7 @@ class _Scene:
             climb_mps=side * _spread(draw.climb_mps, rng.random()) if path == "climbing" else 0.0,
         )
 
-    def _elevation_deg(self, draw: Draws, rng: np.random.Generator, at: float, *, begin_s: float) -> float:
+    def _elevation_deg(self, draw: EncounterSampling, rng: np.random.Generator, at: float, *, begin_s: float) -> float:
         """Return an elevation above, on or below the horizon, in the camera."""
         step = min(round(begin_s / self.place.step_s), len(self.own.time_s) - 1)
         height_m = float(self.own.position_m[step, 2]) - self.place.town.ground_z_m

@@ -19,7 +19,7 @@ from uavsim.ingredients.intruders.kinds import INTRUDERS, IntruderKind
 from uavsim.ingredients.intruders.paths import Chord, Impossible, OwnPath, Profile, profile, solve_chord
 from uavsim.typing import FloatArray
 
-__all__ = ["MAGNITUDES", "Clearance", "Encounter", "Impossible", "EncounterSpec", "poses_along", "solve"]
+__all__ = ["MAGNITUDES", "Clearance", "Encounter", "EncounterSpec", "Impossible", "poses_along", "solve"]
 
 _WITHIN: Final = 0.01
 _WITHIN_M, _WITHIN_S, _WITHIN_MPS = 0.05, 0.02, 0.05

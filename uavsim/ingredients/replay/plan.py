@@ -71,7 +71,7 @@ def replay_plan(
     if recording.motion is None:
         raise InputError(
             f"{folder}: the recording of {planned.scene_name} holds no motion: it was made by an older version of uavsim, or "
-            "by a set-up that reports none; generate the dataset again"
+            "by a backend that reports none; generate the dataset again"
         )
     _refuse_damaged(recording, where=where)
     for name in _SAME:

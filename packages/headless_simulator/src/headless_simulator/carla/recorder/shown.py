@@ -14,7 +14,7 @@ _LIGHTS: Final = (
     "Position", "LowBeam", "HighBeam", "Brake", "RightBlinker", "LeftBlinker", "Reverse", "Fog", "Interior", "Special1",
     "Special2",
 )  # fmt: skip
-_LIGHTS_TOLD: Final = (0, 1, 2, 3, 4, 5, 6, 8, 7, 9, 10)  # interior before fog, as CARLA has it
+_LIGHTS_IN_ORDER: Final = (0, 1, 2, 3, 4, 5, 6, 8, 7, 9, 10)  # interior before fog, as CARLA has it
 _ENGINE_NAMES: Final = (
     "max_rpm", "MOI", "damping_rate_full_throttle", "damping_rate_zero_throttle_clutch_engaged",
     "damping_rate_zero_throttle_clutch_disengaged", "use_gear_auto_box", "clutch_strength", "final_ratio", "mass",
@@ -90,7 +90,7 @@ def _vehicle_lights(data: bytes) -> Iterator[str]:
     rows = _rows(data, layout.LIGHT_ROW, "a vehicle-light packet")
     yield f" Vehicle light animations: {len(rows)}"
     for actor_id, bits in rows:
-        on = [_LIGHTS[bit] for bit in _LIGHTS_TOLD if bits >> bit & 1]
+        on = [_LIGHTS[bit] for bit in _LIGHTS_IN_ORDER if bits >> bit & 1]
         yield f"  Id: {actor_id} {' '.join(on) or 'None'}"
 
 

@@ -1,4 +1,4 @@
-"""What is behind the three ports in each set-up of ours; ``config/backends.py`` names these functions.
+"""What is behind the three ports in each backend of ours; ``config/backends.py`` names these functions.
 
     topology   world   swarm                          cameras
     carla      CARLA   the plan itself                CARLA cameras moved before the tick
@@ -6,7 +6,7 @@
     cosys      CARLA   Cosys-AirSim flight, stepped   CARLA cameras at the poses that it reports
     merged     CARLA   AirSim, placed                 AirSim simGetImages while paused
 
-AirSim's client is imported by the set-ups that need it: the first one runs where it is not installed. Who answers at a port
+AirSim's client is imported by the backends that need it: the first one runs where it is not installed. Who answers at a port
 is asked before its client is let near it.
 """
 

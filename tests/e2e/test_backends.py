@@ -1,4 +1,4 @@
-"""The set-ups in which AirSim takes part, from the command line, against one headless simulator that serves both ports."""
+"""The backends in which AirSim takes part, from the command line, against one headless simulator that serves both ports."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FLOAT32_M = 1e-4  # at the extent of a town
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
-    """Give the folder of the same scene in a set-up; each is flown once."""
+    """Give the folder of the same scene in a backend; each is flown once."""
     folder = tmp_path_factory.mktemp("setups")
     (folder / "rig.yaml").write_text(RIG)
 

@@ -1,8 +1,8 @@
-"""Fly every formation in every set-up, and every weather, headless; each must end in a valid dataset.
+"""Fly every formation in every backend, and every weather, headless; each must end in a valid dataset.
 
-    scripts/trial setups [FOLDER] [--only PATTERN] [--samples 2] [--jobs 1]
+    scripts/trial backends [FOLDER] [--only PATTERN] [--samples 2] [--jobs 1]
 
-One line per run: set-up, formation or weather, exit code, samples, findings, seconds. The runs use a rig of two small
+One line per run: backend, formation or weather, exit code, samples, findings, seconds. The runs use a rig of two small
 cameras. A formation that a town has no room for flies over the town that its dataset names. Ends with 0 only if all are
 valid.
 """
@@ -53,14 +53,14 @@ def names(kind: str) -> list[str]:
 
 
 def rows() -> list[tuple[str, str, str]]:
-    """Return (set-up, option, name)."""
+    """Return (backend, option, name)."""
     flown = [(t, "formation", f) for t, f in itertools.product(TOPOLOGIES, names("formations"))]
     lit = [(t, "weather", w) for t, w in itertools.product(("carla", "merged"), names("weather"))]
     return flown + lit
 
 
 def fly(row: tuple[str, str, str], folder: Path, samples: int) -> bool:
-    """Run one set-up with one formation or weather, and print how it ended."""
+    """Run one backend with one formation or weather, and print how it ended."""
     topology, option, name = row
     town = ROOMY.get(name, "Town10HD")
     out, log = folder / "_".join(row), folder / ("_".join(row) + ".log")
