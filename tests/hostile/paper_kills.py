@@ -16,7 +16,7 @@ from pathlib import Path
 from tests import rpc_ports
 from tests.run.conftest import FAKE_CLIENT_WORKER, paper_job
 from tools.trials import kill
-from uavsim.flows import context
+from uavsim.run import context
 from uavsim.run.job import Job
 from uavsim.run.request import Request
 from uavsim.simulate.versions import CLIENT_VERSION

@@ -36,7 +36,7 @@ class PaperWorld:
 
     def __init__(self, work: Path) -> None:
         from tests.run.conftest import FAKE_CLIENT_WORKER, paper_job
-        from uavsim.flows import context
+        from uavsim.run import context
         from uavsim.supervise.simulator_slot import SimulatorSlot
 
         self.out, self.faults = work / "out", work / "faults.json"

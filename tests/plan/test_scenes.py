@@ -5,6 +5,7 @@ import pytest
 
 from uavsim.annotate.options import AnnotateOptions, options_of_plan
 from uavsim.config.dataset import Labels
+from uavsim.config.overrides import Overrides
 from uavsim.errors import ConfigError, InputError, UnknownNameError
 from uavsim.plan import dataset_towns, plan_scenes
 from uavsim.plan.weather import PRESETS
@@ -40,7 +41,7 @@ def own(tmp_path, monkeypatch):
 
 
 def test_the_main_job():
-    plans = plan_scenes("smoke", town="Town10HD", scenes=[0, 1], samples=5)
+    plans = plan_scenes("smoke", town="Town10HD", scenes=[0, 1], overrides=Overrides(samples=5))
     assert [p.scene_name for p in plans] == ["scene_0000", "scene_0001"]
     plan = plans[0]
     assert (plan.step_us, plan.keyframe_every_steps, plan.samples) == (50_000, 10, 5)
@@ -117,7 +118,7 @@ def test_every_dataset_plans_in_every_town(dataset):
     "formation", ["cross", "vee", "line", "column", "diamond", "grid", "circle", "free", "stacked", "dynamic"]
 )
 def test_every_formation_flies_the_smoke_test(formation):
-    plan = plan_scenes("smoke", town="Town10HD", scenes=[0], samples=20, formation=formation)[0]
+    plan = plan_scenes("smoke", town="Town10HD", scenes=[0], overrides=Overrides(samples=20, formation=formation))[0]
     assert plan.formation_name == formation
     assert np.isfinite(plan.swarm.map_SE3_flu.translation_m).all()
     np.testing.assert_allclose(np.linalg.norm(plan.swarm.map_SE3_flu.quat_wxyz, axis=-1), 1.0)
@@ -125,7 +126,7 @@ def test_every_formation_flies_the_smoke_test(formation):
 
 def test_own_files_without_python(own):
     own("flight_plans/weather/murky.yaml", "preset: CloudyNoon\nfog_density: 60\n")
-    plans = plan_scenes("mine", weather="murky")
+    plans = plan_scenes("mine", overrides=Overrides(weather="murky"))
     assert [p.scene_name for p in plans] == ["scene_0000", "scene_0001", "scene_0002"]
     first, second, third = plans
     assert (first.route_name, second.route_name, third.route_name) == ("flat_row1_col1", "other", "flat_row1_col1")
@@ -152,7 +153,9 @@ def test_altitudes_in_order_of_precedence(own):
 
 def test_choices_instead_of_the_datasets(own):
     plan = plan_scenes(
-        "mine", scenes=[2], samples=2, seed=9, topology="bridge", formation="cross", rig="uav3d", weather="ClearNight"
+        "mine",
+        scenes=[2],
+        overrides=Overrides(samples=2, seed=9, topology="bridge", formation="cross", rig="uav3d", weather="ClearNight"),
     )[0]
     assert (plan.samples, plan.topology, plan.formation_name, plan.rig_name) == (2, "bridge", "cross", "uav3d")
     assert plan.weather.name == "ClearNight"

@@ -15,9 +15,9 @@ os.environ["PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL"] = "CRITICAL"
 from tests import rpc_ports
 from tools.common.factories import make_plan
 from uavsim.config.run import DeadlineConfig, RunConfig, SimulatorConfig
-from uavsim.flows import context
 from uavsim.records.plan import ScenePlan
-from uavsim.run.job import Job, SceneRef
+from uavsim.run import context
+from uavsim.run.job import Job, SceneRef, plan_digest
 from uavsim.run.request import Request
 from uavsim.simulate.versions import CLIENT_VERSION
 from uavsim.store.identity import fingerprint
@@ -36,7 +36,18 @@ def paper_job(request: Request) -> Job:
 
     mark = fingerprint({"samples": SAMPLES}, seed=request.seed or 0)
     identity = {"dataset": "tiny", "seed": request.seed or 0, "fingerprint": mark}
-    return Job("tiny", 0, "carla", identity, scenes, samples=SAMPLES, images_per_scene=5 * SAMPLES, plan_of=plan_of)
+    digests = {scene.name: plan_digest(plan_of(scene.name)) for scene in scenes}
+    return Job(
+        "tiny",
+        0,
+        "carla",
+        identity,
+        scenes,
+        samples=SAMPLES,
+        images_per_scene=5 * SAMPLES,
+        plan_of=plan_of,
+        digests=digests,
+    )
 
 
 @pytest.fixture

@@ -7,9 +7,9 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from uavsim.flows.rounds import fly_all
 
-from uavsim.flows import context as contexts
+from uavsim.run import executor
+from uavsim.run.executor import fly_all
 from uavsim.run.stages import SceneOutcome
 
 
@@ -42,7 +42,7 @@ def rounds(run: Any, outcomes: dict[str, list[str]]) -> list[SceneOutcome]:
 
 def test_a_scene_of_another_process_is_asked_for_until_it_is_done(monkeypatch: pytest.MonkeyPatch) -> None:
     run = Run()
-    monkeypatch.setattr(contexts, "is_held", lambda *_: run.waited < 3)
+    monkeypatch.setattr(executor, "is_held", lambda *_: run.waited < 3)
     done = rounds(run, {"a": ["committed"], "b": ["elsewhere", "committed"]})
     assert [outcome.state for outcome in done] == ["committed", "committed"]
     assert run.waited == 3
@@ -55,7 +55,7 @@ def test_a_run_that_ends_waits_for_nobody(monkeypatch: pytest.MonkeyPatch) -> No
         run.abort(None)
         return True
 
-    monkeypatch.setattr(contexts, "is_held", held)
+    monkeypatch.setattr(executor, "is_held", held)
     done = rounds(run, {"a": ["committed"], "b": ["elsewhere"]})
     assert [outcome.state for outcome in done] == ["committed", "skipped"]
     assert run.waited == 2  # the second time it is reported that the run is over

@@ -9,9 +9,10 @@ import pytest
 
 from tests.run.test_stages import run_all
 from tools.common.leftovers import contents
-from uavsim.flows import finish, server
+from uavsim.flows import server
 from uavsim.flows.generate import generate
-from uavsim.run.context import committed_already, prepared
+from uavsim.run import finish
+from uavsim.run.context import prepared
 from uavsim.run.request import Request
 from uavsim.store.ledger import read_ledger, write_entry
 from uavsim.store.local import LocalOutput
@@ -26,7 +27,7 @@ def nothing_starts(monkeypatch: pytest.MonkeyPatch) -> None:
         raise AssertionError("nothing has to start where no scene is to be flown")
 
     monkeypatch.setattr(server, "configured_api_url", lambda: None)
-    monkeypatch.setattr(server, "TemporaryServer", refuse)
+    monkeypatch.setattr(server, "OwnServer", refuse)
     monkeypatch.setattr("uavsim.run.context.SimulatorSlot", refuse)
 
 
@@ -58,15 +59,14 @@ def test_tables_that_were_lost_are_written_again(paper: Paper, tmp_path: Path, r
 
 def test_a_scene_that_is_missing_changed_or_forced_is_flown(paper: Paper, tmp_path: Path) -> None:
     run_all(paper(scenes="2"))
-    assert committed_already(prepared(paper(scenes="3"))) is None
-    assert committed_already(prepared(paper(scenes="2", force=True))) is None
-    there = committed_already(prepared(paper(scenes="2")))
-    assert there is not None
-    assert [entry.scene for entry in there] == ["scene_00", "scene_01"]
+    assert prepared(paper(scenes="3")).to_fly
+    assert prepared(paper(scenes="2", force=True)).to_fly
+    there = prepared(paper(scenes="2")).there
+    assert [entry.scene for entry in there.values()] == ["scene_00", "scene_01"]
     output = LocalOutput(tmp_path / "out")
     entry = read_ledger(output)["scene_01"]
     write_entry(output, replace(entry, plan_sha256="0" * 64))
-    assert committed_already(prepared(paper(scenes="2"))) is None
+    assert prepared(paper(scenes="2")).to_fly
 
 
 def test_the_mini_split_is_looked_at_whole_and_a_release_by_its_files_alone() -> None:

@@ -11,7 +11,7 @@ import pytest
 from tests.run.conftest import paper_job
 from tests.run.test_stages import on_its_own_simulator
 from uavsim.errors import InputError
-from uavsim.flows import forecast
+from uavsim.run import forecast
 from uavsim.run.forecast import FinishProbe, Flight, Measured, TownProbe, forecast_of, predicted
 from uavsim.run.job import Job
 from uavsim.run.request import Request
@@ -28,7 +28,7 @@ LATER = Flight(began_s=31.0, samples_s=(36.0, 38.0, 40.0, 42.0), flown_s=43.0, c
 def test_one_town_one_simulator_worked_out_on_paper(paper: Paper) -> None:
     job = paper_job(paper(scenes="10"))  # 10 scenes of Town10HD
     assert job.samples == 2
-    probe = Measured(10.0, 8.0, {"Town10HD": TownProbe((FIRST,), (LATER,))}, FinishProbe(3.0, 0.1), 5e6, 1e6, 60.0)
+    probe = Measured(10.0, {"Town10HD": TownProbe((FIRST,), (LATER,))}, FinishProbe(3.0, 0.1), 5e6, 1e6, 60.0)
 
     reported = predicted(job, job.scenes, probe, simulators=1)
 
@@ -42,19 +42,13 @@ def test_one_town_one_simulator_worked_out_on_paper(paper: Paper) -> None:
 def test_simulators_side_by_side_share_the_scenes(paper: Paper) -> None:
     job = paper_job(paper(scenes="9"))
     probe = Measured(
-        10.0, 8.0, {"Town10HD": TownProbe((FIRST, FIRST), (LATER, LATER))}, FinishProbe(0.0, 0.0), 0.0, 0.0, 0.0
+        10.0, {"Town10HD": TownProbe((FIRST, FIRST), (LATER, LATER))}, FinishProbe(0.0, 0.0), 0.0, 0.0, 0.0
     )
 
     reported = predicted(job, job.scenes, probe, simulators=4)
 
     assert reported.seconds == pytest.approx(10 + 19 + 3 * (2 * 2 + 4) + 2 * 0.5)  # nine scenes by four: three rounds
     assert reported.simulator_s == pytest.approx(4 * reported.seconds)
-
-
-def test_a_run_is_not_over_before_prefects_server_answers(paper: Paper) -> None:
-    job = paper_job(paper(scenes="1"))
-    slow = Measured(1.0, 500.0, {"Town10HD": TownProbe((FIRST,), ())}, FinishProbe(3.0, 0.0), 0.0, 0.0, 0.0)
-    assert predicted(job, job.scenes, slow, simulators=1).seconds == 503.0
 
 
 def scenes_are_drawn(monkeypatch: pytest.MonkeyPatch, *, count: int) -> list[Request]:
@@ -89,13 +83,12 @@ def test_no_server_is_started_for_a_forecast_of_a_run_that_starts_none(
     def refuse() -> None:
         raise AssertionError("a short run needs no Prefect server")
 
-    monkeypatch.setattr("uavsim.run.forecast.server.TemporaryServer", refuse)
+    monkeypatch.setattr("uavsim.run.forecast.server.OwnServer", refuse)
     monkeypatch.setattr("uavsim.run.forecast.server.configured_api_url", lambda: None)
     scenes_are_drawn(monkeypatch, count=1)
     measured: list[Measured] = []
     monkeypatch.setattr(forecast, "predicted", lambda job, waiting, reported, **_: measured.append(reported))
     forecast_of(on_its_own_simulator(paper(scenes="1")), console=QUIET)
-    assert measured[0].prefect_s == 0.0
 
 
 def test_nothing_to_do_is_said(paper: Paper, monkeypatch) -> None:

@@ -11,11 +11,11 @@ from uavsim.errors import ConfigError, InputError
 from uavsim.records.codec import pack_plan
 from uavsim.run.context import prepared
 from uavsim.run.intent import intent_of
+from uavsim.run.job import plan_digest
 from uavsim.run.overview import overview
 from uavsim.run.regenerate import request_of_folder
 from uavsim.run.request import Request
 from uavsim.run.resolve import resolve
-from uavsim.run.stages import plan_digest
 from uavsim.store.identity import claim_output, keep_configuration
 from uavsim.store.ledger import LedgerEntry, write_entry
 from uavsim.store.local import LocalOutput

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import psutil
 import pytest
-from uavsim.flows.ahead import all_fly_ahead
 
 from tests.run.conftest import FAKE_CLIENT_WORKER
 from tests.run.test_stages import on_its_own_simulator, run_all
@@ -17,15 +16,17 @@ from tools.common.leftovers import contents
 from uavsim.annotate.scene import annotate
 from uavsim.config.run import RunConfig, SimulatorConfig
 from uavsim.errors import StorageError, SystemFailure
-from uavsim.flows import server, short
-from uavsim.flows.generate import Result, generate
+from uavsim.flows import client, server
+from uavsim.flows.generate import generate
 from uavsim.records.recording import Recording
-from uavsim.run.context import is_short, prepared
-from uavsim.run.finish import Finished, finish_again
+from uavsim.run import executor
+from uavsim.run.context import prepared
+from uavsim.run.executor import is_short
+from uavsim.run.finish import Finished, Step, finish_dataset
 from uavsim.run.request import Request
+from uavsim.run.result import Result
 from uavsim.store.ledger import read_ledger
 from uavsim.store.local import LocalOutput
-from uavsim.store.output import Output
 from uavsim.terminal import Screen
 
 Paper = Callable[..., Request]
@@ -36,8 +37,8 @@ def _no_server(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     def refuse(*_: object, **__: object) -> None:
         raise AssertionError("a short run needs no Prefect server")
 
-    monkeypatch.setattr(server, "configured_api_url", lambda: None)
-    monkeypatch.setattr(server, "TemporaryServer", refuse)
+    monkeypatch.setattr(client, "configured_api_url", lambda: None)
+    monkeypatch.setattr(server, "OwnServer", refuse)
     before = psutil.Process().children(recursive=True)
     yield
     assert psutil.Process().children(recursive=True) == before
@@ -95,12 +96,12 @@ def test_clients_have_ended_when_the_tables_are_written(paper: Paper, monkeypatc
     """The validator takes the memory that they had."""
     clients = []
 
-    def finish(output: Output, *, check: bool, pixels: bool | None) -> Finished:
+    def finish(request: Request, *, step: Step) -> Finished:
         running = psutil.Process().children(recursive=True)
         clients.append([child.pid for child in running if str(FAKE_CLIENT_WORKER) in child.cmdline()])
-        return finish_again(output, check=check, pixels=pixels)
+        return finish_dataset(request, step=step)
 
-    monkeypatch.setattr(short, "finish_again", finish)
+    monkeypatch.setattr(executor, "finish_dataset", finish)
     assert run(paper(scenes="1")).committed == ("scene_00",)
     assert clients == [[]]
 
@@ -170,12 +171,13 @@ def test_an_interrupt_does_not_wait_for_the_next_attempt(paper: Paper, tmp_path:
 def test_which_runs_are_short(kinds: tuple[str, ...], scenes: int, short: bool) -> None:
     own, others = SimulatorConfig(), SimulatorConfig(kind="attach", ports={"carla": 2000})
     run = RunConfig(simulators=tuple(own if kind == "mock" else others for kind in kinds))
-    assert all_fly_ahead(run, scenes) is short
+    assert is_short(run, scenes) is short
 
 
 def test_scenes_that_are_committed_do_not_count(paper: Paper) -> None:
     def short_with(**spec: object) -> bool:
-        return is_short(prepared(on_its_own_simulator(paper(scenes="4", **spec))))
+        asked = on_its_own_simulator(paper(scenes="4", **spec))
+        return is_short(asked.run_config(), len(prepared(asked).to_fly))
 
     assert not short_with()
     run_all(paper(scenes="1"))

@@ -3,21 +3,18 @@
 import json
 import sys
 from collections.abc import Callable
-from concurrent.futures import Future
 from pathlib import Path
 
 import psutil
 import pytest
-from uavsim.flows.ahead import FlightsAhead
 
 from tools.common.leftovers import contents
 from uavsim.config.run import SimulatorConfig
 from uavsim.errors import InputError, MapMissing, SimulatorError, StorageError, SystemFailure
-from uavsim.flows import ahead as ahead_module
 from uavsim.run.context import opened, prepared
 from uavsim.run.finish import assemble_tables, committed_scenes
 from uavsim.run.request import Request
-from uavsim.run.stages import SceneOutcome, SceneQuarantined, fly_scene, fly_scene_or_take
+from uavsim.run.stages import SceneOutcome, SceneQuarantined, fly_scene
 from uavsim.store.commit import sweep_orphans
 from uavsim.store.ledger import read_ledger
 from uavsim.store.local import LocalOutput
@@ -165,46 +162,3 @@ def on_its_own_simulator(request: Request) -> Request:
     own = SimulatorConfig(kind="command", command=(sys.executable, "-c", LISTEN, "{carla_port}"), name="own")
     run = request.run_config()
     return request.model_copy(update={"run": run.model_copy(update={"simulators": (own,)})})
-
-
-def test_the_first_scene_flies_before_its_task_and_the_task_takes_it(
-    paper: Paper, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(ahead_module, "_SCENES", 1)
-    request = on_its_own_simulator(paper())
-    with opened(prepared(request), console=QUIET) as context, FlightsAhead(context):
-        assert list(context.ahead) == ["scene_00"]  # one simulator
-        ahead = context.ahead["scene_00"]
-        outcome = fly_scene_or_take(context, "scene_00")
-        assert outcome is ahead.result()
-        assert outcome.state == "committed"
-        assert context.ahead == {}
-        assert fly_scene_or_take(context, "scene_01").state == "committed"
-    with opened(prepared(request), console=QUIET) as context, FlightsAhead(context):
-        assert list(context.ahead) == ["scene_02"]  # what is committed is not flown
-
-
-def test_a_failure_ahead_is_the_tasks_first_failure(paper: Paper) -> None:
-    request = on_its_own_simulator(paper(faults={"scene_00": ["SceneVoid"]}, scenes="1"))
-    with opened(prepared(request), console=QUIET) as context, FlightsAhead(context):
-        with pytest.raises(SystemFailure):
-            fly_scene_or_take(context, "scene_00")
-        assert fly_scene_or_take(context, "scene_00").attempts == 1
-
-
-def test_ctrl_c_ends_what_flies_ahead(paper: Paper) -> None:
-    flying: list[Future[SceneOutcome]] = []
-
-    def interrupted(request: Request) -> None:
-        with opened(prepared(request), console=QUIET) as context, FlightsAhead(context):
-            flying.extend(context.ahead.values())
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        interrupted(on_its_own_simulator(paper(faults={"scene_00": ["hang"]})))
-    assert [future.done() for future in flying] == [True] * 3  # and nobody waited for what hangs
-
-
-def test_a_simulator_of_others_is_not_flown_before_its_limit_is_held(paper: Paper) -> None:
-    with opened(prepared(paper()), console=QUIET) as context, FlightsAhead(context):
-        assert context.ahead == {}

@@ -18,13 +18,12 @@ from uavsim.config.dataset import Twins
 from uavsim.dataset.fragment import Fragment, FragmentHead, pack_fragment
 from uavsim.dataset.tokens import token
 from uavsim.errors import InputError
-from uavsim.flows import twins
 from uavsim.records.labels import ViewLabels
+from uavsim.run import twins
 from uavsim.run.resolve import resolve
 from uavsim.run.twins import Twin, asked_twins, requests_of
 from uavsim.store.ledger import read_ledger
 from uavsim.store.local import LocalOutput
-from uavsim.terminal import Screen
 
 
 @pytest.fixture
@@ -153,7 +152,11 @@ def test_every_image_is_linked_to_the_one_that_it_is_the_twin_of(
         for table, values in data.items():
             (folder / "v1.0-mini" / f"{table}.json").write_text(json.dumps(values))
     result = twins.make_twins(
-        recorded, out, [Twin("weather-night", "weather", ("night",))], {}, console=Screen(quiet=True)
+        recorded,
+        out,
+        [Twin("weather-night", "weather", ("night",))],
+        {},
+        generate=lambda request: pytest.fail(f"{request.out} is there already"),
     )
     assert (result.images, result.causes) == ({"weather-night": 1}, 0)
     (row,) = json.loads((out / "twin.json").read_text())

@@ -17,8 +17,8 @@ from uavsim.config.library import Library
 from uavsim.config.overrides import Overrides
 from uavsim.errors import InputError
 from uavsim.files.whole import write_whole
-from uavsim.run.request import Request
 from uavsim.records.ingredients import Ingredient, ingredients_of
+from uavsim.run.request import Request
 from uavsim.terminal import Screen, duration, line, write_out
 from uavsim.typing import JsonDict
 

@@ -24,7 +24,6 @@ from uavsim.files.bring import bring_file
 from uavsim.files.names import DataFolder
 from uavsim.files.result_folder import check_result_folder, refuse_no_folder
 from uavsim.files.results import ResultPath
-from uavsim.run.finish import assemble_tables, committed_scenes
 from uavsim.records.classes import LABELS
 from uavsim.records.plan import ScenePlan
 from uavsim.records.recording import Recording

@@ -14,7 +14,6 @@ from uavsim.config.kept import KEPT
 from uavsim.config.run import RunConfig
 from uavsim.errors import DatasetError, InputError
 from uavsim.files.parse import parse_json, read_regular
-from uavsim.run.request import ReplayRequest, Request
 from uavsim.ingredients.replay.plan import replay_plan
 from uavsim.plan.numbering import parse_numbers
 from uavsim.records.modalities import LIDAR, camera_sensors

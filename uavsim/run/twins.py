@@ -26,8 +26,6 @@ from uavsim.dataset.tokens import token
 from uavsim.errors import InputError
 from uavsim.files.result_folder import check_result_folder
 from uavsim.files.whole import to_json_bytes, write_whole
-from uavsim.run.replay import request_of_recordings
-from uavsim.run.request import Request
 from uavsim.records.ingredients import actor_kind
 from uavsim.records.labels import ViewLabels
 from uavsim.records.recording import Recording
