@@ -113,9 +113,9 @@ def test_every_flow_takes_one_request_also_as_json(api: str, paper: Paper, tmp_p
     for flow in (generate_dataset, generate_town, regenerate_mini, assemble_dataset, validate_dataset):
         assert list(flow.parameters.properties) == ["request"]
     request = paper(scenes="2").model_copy(update={"check": False})
-    assert generate_town(request.model_dump(mode="json")).named("committed") == ["scene_00", "scene_01"]  # type: ignore[call-overload]
+    assert generate_town(request.model_dump(mode="json")).named("committed") == ("scene_00", "scene_01")  # type: ignore[call-overload]
     first = contents(tmp_path / "out")
-    assert generate_dataset(request).named("committed") == ["scene_00", "scene_01"]
+    assert generate_dataset(request).named("committed") == ("scene_00", "scene_01")
     assert assemble_dataset({"out": str(tmp_path / "out")}) == ["v1.0-mini"]  # type: ignore[call-overload]
     assert contents(tmp_path / "out") == first
     with pytest.raises(InputError, match="flies one town; towns has 2"):
@@ -131,7 +131,7 @@ def test_two_flows_in_one_process_do_not_meet(api: str, paper: Paper, tmp_path: 
     with ThreadPoolExecutor() as threads:
         contexts = [copy_context() for _ in requests]
         runs = [threads.submit(c.run, generate_dataset, q) for c, q in zip(contexts, requests, strict=True)]
-        assert [run.result().named("committed") for run in runs] == [["scene_00", "scene_01"]] * 2
+        assert [run.result().named("committed") for run in runs] == [("scene_00", "scene_01")] * 2
     assert contents(tmp_path / "a") == contents(tmp_path / "b")
 
 
@@ -261,7 +261,7 @@ def test_a_port_that_is_taken_meanwhile_is_left_to_its_owner(monkeypatch: pytest
     with socket.create_server(("127.0.0.1", 0)) as other:
         free = server_module._free_port
         ports = iter([other.getsockname()[1]])
-        monkeypatch.setattr(server_module, "_free_port", lambda: next(ports, None) or free())
+        monkeypatch.setattr(server_module, "_free_port", lambda _wanted=0: next(ports, None) or free())
         with OwnServer() as server:
             assert server.address.api.endswith(f":{other.getsockname()[1]}/api")
             assert not server.wait().api.endswith(f":{other.getsockname()[1]}/api")

@@ -87,7 +87,10 @@ def test_uav3ds_mini():
 
 def test_the_same_arguments_give_the_same_bytes():
     def flown(**more):
-        return [pack_plan(p) for p in plan_scenes("all-weather", town="Town03", scenes=[41, 45], **more)]
+        return [
+            pack_plan(p)
+            for p in plan_scenes("all-weather", town="Town03", scenes=[41, 45], overrides=Overrides(**more))
+        ]
 
     assert flown() == flown()
     assert flown() != flown(seed=8)
@@ -140,7 +143,9 @@ def test_own_files_without_python(own):
 
 def test_altitudes_in_order_of_precedence(own):
     def height(**more):
-        return float(plan_scenes("mine", scenes=[0], **more)[0].swarm.map_SE3_flu.translation_m[0, 0, 2])
+        return float(
+            plan_scenes("mine", scenes=[0], overrides=Overrides(**more))[0].swarm.map_SE3_flu.translation_m[0, 0, 2]
+        )
 
     own("flight_plans/formations/high.yaml", FORMATION + "altitude_m: 90\n")
     assert height() == 63
@@ -217,19 +222,19 @@ def test_what_cannot_fly_is_said_with_its_line(own, changes, message):
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
-        ({"samples": 0}, InputError, "1 sample or more"),
-        ({"seed": -1}, InputError, "a seed is between"),
-        ({"topology": "brige"}, UnknownNameError, "did you mean 'bridge'"),
-        ({"formation": "crss"}, UnknownNameError, "did you mean 'cross'"),
-        ({"weather": "foggy"}, UnknownNameError, "unknown weather 'foggy'"),
-        ({"rig": "uav3"}, UnknownNameError, "did you mean 'uav3d'"),
+        ({"overrides": {"seed": 2**63}}, InputError, "a seed is between"),
+        ({"overrides": {"topology": "brige"}}, UnknownNameError, "did you mean 'bridge'"),
+        ({"overrides": {"formation": "crss"}}, UnknownNameError, "did you mean 'cross'"),
+        ({"overrides": {"weather": "foggy"}}, UnknownNameError, "unknown weather 'foggy'"),
+        ({"overrides": {"rig": "uav3"}}, UnknownNameError, "did you mean 'uav3d'"),
         ({"town": "Town99"}, UnknownNameError, "unknown town of the dataset 'smoke'"),
         ({"scenes": [555]}, InputError, "scene 555 is not of Town10HD"),
     ],
 )
 def test_arguments_that_cannot_be(arguments, error, message):
+    more = {"overrides": Overrides(**arguments.pop("overrides", {}))}
     with pytest.raises(error, match=message):
-        plan_scenes("smoke", **({"town": "Town10HD"} | arguments))
+        plan_scenes("smoke", **({"town": "Town10HD"} | arguments | more))
 
 
 def test_degradations_in_microseconds_and_with_their_own_seed():

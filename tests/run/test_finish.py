@@ -9,7 +9,7 @@ import pytest
 
 from tests.run.test_stages import run_all
 from tools.common.leftovers import contents
-from uavsim.flows import server
+from uavsim.flows import client, server
 from uavsim.flows.generate import generate
 from uavsim.run import finish
 from uavsim.run.context import prepared
@@ -26,7 +26,7 @@ def nothing_starts(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object, **__: object) -> None:
         raise AssertionError("nothing has to start where no scene is to be flown")
 
-    monkeypatch.setattr(server, "configured_api_url", lambda: None)
+    monkeypatch.setattr(client, "configured_api_url", lambda: None)
     monkeypatch.setattr(server, "OwnServer", refuse)
     monkeypatch.setattr("uavsim.run.context.SimulatorSlot", refuse)
 

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from tests.run.conftest import paper_job
-from tests.run.test_stages import on_its_own_simulator
 from uavsim.errors import InputError
 from uavsim.run import forecast
 from uavsim.run.forecast import FinishProbe, Flight, Measured, TownProbe, forecast_of, predicted
@@ -75,20 +74,6 @@ def test_a_short_run_is_measured_and_leaves_nothing(paper: Paper, tmp_path: Path
     assert not (tmp_path / "out").exists()
     assert asked[-1].samples == 4
     assert json.loads(json.dumps(reported.as_json()))["scenes"] == 6
-
-
-def test_no_server_is_started_for_a_forecast_of_a_run_that_starts_none(
-    paper: Paper, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def refuse() -> None:
-        raise AssertionError("a short run needs no Prefect server")
-
-    monkeypatch.setattr("uavsim.run.forecast.server.OwnServer", refuse)
-    monkeypatch.setattr("uavsim.run.forecast.server.configured_api_url", lambda: None)
-    scenes_are_drawn(monkeypatch, count=1)
-    measured: list[Measured] = []
-    monkeypatch.setattr(forecast, "predicted", lambda job, waiting, reported, **_: measured.append(reported))
-    forecast_of(on_its_own_simulator(paper(scenes="1")), console=QUIET)
 
 
 def test_nothing_to_do_is_said(paper: Paper, monkeypatch) -> None:

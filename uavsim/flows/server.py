@@ -213,8 +213,8 @@ def _key_in(home: Path) -> Path:
     return path
 
 
-def _free_port(wished: int = 0) -> int:
-    for port in dict.fromkeys((wished, 0)):
+def _free_port(wanted: int = 0) -> int:
+    for port in dict.fromkeys((wanted, 0)):
         with socket.socket() as probe, contextlib.suppress(OSError):
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             probe.bind(("127.0.0.1", port))
