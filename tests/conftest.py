@@ -14,7 +14,7 @@ import pytest
 from headless_simulator.testing import RunningSimulator
 from hypothesis import settings
 
-from uavsim.flows.server import TemporaryServer
+from uavsim.flows.server import OwnServer
 
 settings.register_profile("no clock", deadline=None)  # a busy machine is no failure, and numba compiles on first use
 settings.register_profile("repeatable", deadline=None, derandomize=True)  # .ci/run: what fails there fails again
@@ -27,7 +27,7 @@ def pytest_configure() -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-SLOW_ROOMS = ("e2e", "flows", "hostile", "supervise", "simulate")
+SLOW_ROOMS = ("e2e", "flows", "run", "hostile", "supervise", "simulate")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -71,11 +71,11 @@ def prefect(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureReq
         fcntl.flock(start, fcntl.LOCK_EX)
         fcntl.flock(users, fcntl.LOCK_SH)
         if not reported.exists():
-            server = ours.enter_context(TemporaryServer())
+            server = ours.enter_context(OwnServer())
             ours.callback(reported.unlink, missing_ok=True)
             ours.callback(fcntl.flock, users, fcntl.LOCK_EX)  # last but one: nobody uses it any more
             ours.callback(fcntl.flock, start, fcntl.LOCK_EX)  # first: nobody becomes a user
-            reported.write_text(f"{server.wait()} {server.key}")
+            reported.write_text(f"{server.wait().api} {server.address.key}")
         fcntl.flock(start, fcntl.LOCK_UN)
         yield RunningPrefect(*reported.read_text().split())
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from uavsim.terminal import Screen
 
 if TYPE_CHECKING:
-    from uavsim.flows.generate import Result
+    from uavsim.run.result import Result
 
 __all__ = ["generate"]
 
@@ -58,7 +58,7 @@ def generate(
         DatasetError: the validator found an error.
     """
     from uavsim.flows.generate import generate as run
-    from uavsim.flows.request import Request
+    from uavsim.run.request import Request
 
     request = Request(
         dataset=str(dataset),

@@ -15,6 +15,7 @@ from uavsim.errors import SystemFailure
 __all__ = [
     "cache_folder",
     "cache_home",
+    "data_folder",
     "keep_local_direct",
     "name_the_user",
     "open_file_limit",
@@ -86,6 +87,15 @@ def cache_folder() -> Path:
     """Return the user's cache folder; one of this user's in the temporary folder where there is no home."""
     home = cache_home()
     return home / "uavsim" if home is not None else Path(tempfile.gettempdir()) / f"uavsim-{os.getuid()}"
+
+
+def data_folder() -> Path:
+    """Return the folder of what the user keeps of uavsim; as for caches where there is no home."""
+    named = os.environ.get("XDG_DATA_HOME")
+    if named and Path(named).is_absolute():
+        return Path(named) / "uavsim"
+    home = cache_home()
+    return Path.home() / ".local/share/uavsim" if home is not None else cache_folder()
 
 
 def without_prefect() -> dict[str, str]:

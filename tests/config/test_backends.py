@@ -12,8 +12,8 @@ from uavsim.config.backends import BACKENDS, Backend, Server, backend_of, topolo
 from uavsim.config.run import RunConfig
 from uavsim.config.schema import schemas
 from uavsim.errors import InputError, UnknownNameError
-from uavsim.flows.request import Request
-from uavsim.flows.resolve import resolve
+from uavsim.run.request import Request
+from uavsim.run.resolve import resolve
 from uavsim.simulate.session import open_session, ports_of
 
 PAPER = Backend("paper", (Server("paper", "the paper simulator", 7000, clients=("json",), install="-"),), "json:loads")

@@ -17,15 +17,19 @@ import pytest
 from prefect.logging.handlers import APILogWorker
 
 from tests.conftest import RunningPrefect
-from tests.flows.conftest import FAKE_CLIENT_WORKER
-from tests.flows.test_stages import on_its_own_simulator, run_all
+from tests.run.conftest import FAKE_CLIENT_WORKER
+from tests.run.test_stages import on_its_own_simulator, run_all
 from tools.common.leftovers import contents
 from uavsim.errors import InputError, StorageError, SystemFailure
+from uavsim.flows import client as client_module
 from uavsim.flows import server as server_module
-from uavsim.flows.finish import Finished
-from uavsim.flows.generate import Result, generate
-from uavsim.flows.request import Request
-from uavsim.flows.server import TemporaryServer, check_api, use_api
+from uavsim.flows.client import check_api, use_api
+from uavsim.flows.generate import generate
+from uavsim.flows.server import OwnServer
+from uavsim.run import executor
+from uavsim.run.finish import Finished, Step, finish_dataset
+from uavsim.run.request import Request
+from uavsim.run.result import Result
 from uavsim.store.ledger import read_ledger
 from uavsim.store.local import LocalOutput
 from uavsim.terminal import Screen
@@ -60,16 +64,14 @@ def test_clients_have_ended_when_the_tables_are_written(
     api: str, paper: Paper, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The validator's processes take the memory that they had."""
-    from uavsim.flows.tables import finish_dataset
-
     clients = []
 
-    def finish(request: Request) -> Finished:
+    def finish(request: Request, *, step: Step) -> Finished:
         running = psutil.Process().children(recursive=True)
         clients.append([child.pid for child in running if str(FAKE_CLIENT_WORKER) in child.cmdline()])
-        return finish_dataset(request)
+        return finish_dataset(request, step=step)
 
-    monkeypatch.setattr("uavsim.flows.dataset.finish_dataset", finish)
+    monkeypatch.setattr(executor, "finish_dataset", finish)
     assert run(paper(scenes="1")).committed == ("scene_00",)
     assert clients == [[]]
 
@@ -95,22 +97,25 @@ def test_storage_failure_ends_the_run_and_the_next_one_continues(api: str, paper
 @pytest.fixture
 def trusted(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let flows take the tests' own files and simulators; what a worker refuses is in tests/hostile."""
-    for module in ("dataset", "town", "tables"):
-        monkeypatch.setattr(f"uavsim.flows.{module}.of_worker", lambda request: request, raising=False)
+    monkeypatch.setattr("uavsim.flows.dataset.of_worker", lambda request: request)
 
 
 @pytest.mark.usefixtures("trusted")
 def test_every_flow_takes_one_request_also_as_json(api: str, paper: Paper, tmp_path: Path) -> None:
-    from uavsim.flows.dataset import generate_dataset, regenerate_mini
-    from uavsim.flows.tables import assemble_dataset, validate_dataset
-    from uavsim.flows.town import generate_town
+    from uavsim.flows.dataset import (
+        assemble_dataset,
+        generate_dataset,
+        generate_town,
+        regenerate_mini,
+        validate_dataset,
+    )
 
     for flow in (generate_dataset, generate_town, regenerate_mini, assemble_dataset, validate_dataset):
         assert list(flow.parameters.properties) == ["request"]
     request = paper(scenes="2").model_copy(update={"check": False})
-    assert generate_town(request.model_dump(mode="json")).named("committed") == ["scene_00", "scene_01"]  # type: ignore[call-overload]
+    assert generate_town(request.model_dump(mode="json")).named("committed") == ("scene_00", "scene_01")  # type: ignore[call-overload]
     first = contents(tmp_path / "out")
-    assert generate_dataset(request).named("committed") == ["scene_00", "scene_01"]
+    assert generate_dataset(request).named("committed") == ("scene_00", "scene_01")
     assert assemble_dataset({"out": str(tmp_path / "out")}) == ["v1.0-mini"]  # type: ignore[call-overload]
     assert contents(tmp_path / "out") == first
     with pytest.raises(InputError, match="flies one town; towns has 2"):
@@ -126,7 +131,7 @@ def test_two_flows_in_one_process_do_not_meet(api: str, paper: Paper, tmp_path: 
     with ThreadPoolExecutor() as threads:
         contexts = [copy_context() for _ in requests]
         runs = [threads.submit(c.run, generate_dataset, q) for c, q in zip(contexts, requests, strict=True)]
-        assert [run.result().named("committed") for run in runs] == [["scene_00", "scene_01"]] * 2
+        assert [run.result().named("committed") for run in runs] == [("scene_00", "scene_01")] * 2
     assert contents(tmp_path / "a") == contents(tmp_path / "b")
 
 
@@ -188,7 +193,7 @@ def test_a_prefect_server_that_is_not_there() -> None:
 
 def test_a_temporary_server_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = psutil.Process().children(recursive=True)
-    with TemporaryServer() as server:
+    with OwnServer() as server:
         home = server._home
         server.wait()
         assert home.is_dir()
@@ -203,13 +208,13 @@ def test_a_run_of_many_scenes_has_a_server_of_its_own(
     """More than fly ahead: they are flown as tasks of the flow, and end in the same bytes."""
     started = []
 
-    class Watched(TemporaryServer):
+    class Watched(OwnServer):
         def __init__(self) -> None:
             super().__init__()
             started.append(self._home)
 
-    monkeypatch.setattr(server_module, "configured_api_url", lambda: None)
-    monkeypatch.setattr(server_module, "TemporaryServer", Watched)
+    monkeypatch.setattr(client_module, "configured_api_url", lambda: None)
+    monkeypatch.setattr(server_module, "OwnServer", Watched)
     before = psutil.Process().children(recursive=True)
     assert run(on_its_own_simulator(paper(scenes="4"))).committed == tuple(f"scene_{k:02d}" for k in range(4))
     assert psutil.Process().children(recursive=True) == before
@@ -256,7 +261,7 @@ def test_a_port_that_is_taken_meanwhile_is_left_to_its_owner(monkeypatch: pytest
     with socket.create_server(("127.0.0.1", 0)) as other:
         free = server_module._free_port
         ports = iter([other.getsockname()[1]])
-        monkeypatch.setattr(server_module, "_free_port", lambda: next(ports, None) or free())
-        with TemporaryServer() as server:
-            assert server.url.endswith(f":{other.getsockname()[1]}/api")
-            assert not server.wait().endswith(f":{other.getsockname()[1]}/api")
+        monkeypatch.setattr(server_module, "_free_port", lambda _wanted=0: next(ports, None) or free())
+        with OwnServer() as server:
+            assert server.address.api.endswith(f":{other.getsockname()[1]}/api")
+            assert not server.wait().api.endswith(f":{other.getsockname()[1]}/api")

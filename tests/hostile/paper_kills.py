@@ -14,11 +14,11 @@ from functools import partial
 from pathlib import Path
 
 from tests import rpc_ports
-from tests.flows.conftest import FAKE_CLIENT_WORKER, paper_job
+from tests.run.conftest import FAKE_CLIENT_WORKER, paper_job
 from tools.trials import kill
-from uavsim.flows import context
-from uavsim.flows.job import Job
-from uavsim.flows.request import Request
+from uavsim.run import context
+from uavsim.run.job import Job
+from uavsim.run.request import Request
 from uavsim.simulate.versions import CLIENT_VERSION
 from uavsim.supervise.simulator_slot import SimulatorSlot
 

@@ -35,8 +35,8 @@ class PaperWorld:
     """Runs of ``regenerate`` in forked processes, with drawn scenes."""
 
     def __init__(self, work: Path) -> None:
-        from tests.flows.conftest import FAKE_CLIENT_WORKER, paper_job
-        from uavsim.flows import context
+        from tests.run.conftest import FAKE_CLIENT_WORKER, paper_job
+        from uavsim.run import context
         from uavsim.supervise.simulator_slot import SimulatorSlot
 
         self.out, self.faults = work / "out", work / "faults.json"
@@ -48,9 +48,9 @@ class PaperWorld:
 
     def run(self, *, looks: dict[str, str], force: bool) -> None:
         """Fly every scene with a look of its own and write the tables, in this process."""
-        from tests.flows.test_stages import run_all
+        from tests.run.test_stages import run_all
         from uavsim.config.run import RunConfig, SimulatorConfig
-        from uavsim.flows.request import Request
+        from uavsim.run.request import Request
 
         self.faults.write_text(json.dumps({scene: [look] for scene, look in looks.items()}))
         simulator = SimulatorConfig(kind="attach", ports={"carla": self._listening.getsockname()[1]})

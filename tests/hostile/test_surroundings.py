@@ -18,9 +18,10 @@ from hypothesis import strategies as st
 from uavsim.config.run import RunConfig, SimulatorConfig
 from uavsim.environment import cache_folder, keep_local_direct, open_file_limit
 from uavsim.errors import InputError, SystemFailure, UnknownNameError
-from uavsim.flows.request import Request
-from uavsim.flows.server import TemporaryServer, check_api
-from uavsim.flows.worker import WORKER_RUN, of_worker
+from uavsim.flows.client import check_api
+from uavsim.flows.server import OwnServer
+from uavsim.run.request import Request
+from uavsim.run.worker import WORKER_RUN, of_worker
 from uavsim.store.journal import redact
 from uavsim.store.places import open_output
 
@@ -120,7 +121,7 @@ def private(tmp_path_factory: pytest.TempPathFactory):
     damaged.parent.mkdir(parents=True)
     damaged.write_bytes(b"SQLite format 3\0" + b"\xff" * 4096)
     try:
-        with TemporaryServer() as server:
+        with OwnServer() as server:
             server.wait()
             yield server, theirs, damaged
     finally:
@@ -145,8 +146,8 @@ def ask(url: str, *, key: str = "", origin: str = "") -> tuple[int, dict[str, st
 def test_the_private_server_is_private(private) -> None:
     server, theirs, damaged = private
     assert not theirs.exists()
-    assert ask(f"{server.url}/admin/version")[0] in {401, 403}
-    status, headers = ask(f"{server.url}/admin/version", key=server.key, origin="http://evil.example")
+    assert ask(f"{server.address.api}/admin/version")[0] in {401, 403}
+    status, headers = ask(f"{server.address.api}/admin/version", key=server.address.key, origin="http://evil.example")
     assert status == 200
     assert not any(name.lower() == "access-control-allow-origin" for name in headers)
     with sqlite3.connect(damaged) as database:  # it was replaced by a good one
@@ -162,7 +163,10 @@ def test_the_private_server_comes_back(private) -> None:
     while time.monotonic() < end:
         time.sleep(0.1)
         try:
-            if ask(f"{server.url}/admin/version", key=server.key)[0] == 200 and server._process.child_pid != victim:
+            if (
+                ask(f"{server.address.api}/admin/version", key=server.address.key)[0] == 200
+                and server._process.child_pid != victim
+            ):
                 return
         except (urllib.error.URLError, OSError):
             pass

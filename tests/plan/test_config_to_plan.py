@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from uavsim.config.overrides import Overrides
 from uavsim.errors import ConfigError
 from uavsim.plan import plan_scenes
 from uavsim.records.sensors import LidarParams
@@ -15,7 +16,8 @@ CAMERAS = "cameras: {FRONT: {pitch_deg: -45}}\n"
 
 def _plan(folder: Path, rig: str, **choices):
     (folder / "rig.yaml").write_text(rig)
-    return plan_scenes("smoke", town="Town10HD", scenes=[0], samples=2, rig=str(folder / "rig.yaml"), **choices)[0]
+    overrides = Overrides(samples=2, rig=str(folder / "rig.yaml"), **choices)
+    return plan_scenes("smoke", town="Town10HD", scenes=[0], overrides=overrides)[0]
 
 
 def test_a_lidar_turns_once_a_step(tmp_path: Path) -> None:

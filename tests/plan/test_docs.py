@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from uavsim.config.overrides import Overrides
 from uavsim.plan import plan_scenes
 from uavsim.plan.check import check_paths
 
@@ -36,7 +37,9 @@ def test_the_three_files_a_new_user_adds(tmp_path, monkeypatch):
         path = tmp_path / "flight_plans" / f"{name}.yaml"
         path.parent.mkdir(parents=True)
         path.write_text(next(b for b in BLOCKS if f"/{kind}.json" in b))
-    plan = plan_scenes("smoke", town="Town10HD", scenes=[0], formation="arrow", weather="murky", rig="pair")[0]
+    plan = plan_scenes(
+        "smoke", town="Town10HD", scenes=[0], overrides=Overrides(formation="arrow", weather="murky", rig="pair")
+    )[0]
     assert len(plan.swarm.drone_ids) == 7
     assert plan.channels[:2] == ("CAMERA_AHEAD_id_0", "CAMERA_DOWN_id_0")
     assert plan.weather.values[0, 6] == 45

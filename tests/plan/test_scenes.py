@@ -5,6 +5,7 @@ import pytest
 
 from uavsim.annotate.options import AnnotateOptions, options_of_plan
 from uavsim.config.dataset import Labels
+from uavsim.config.overrides import Overrides
 from uavsim.errors import ConfigError, InputError, UnknownNameError
 from uavsim.plan import dataset_towns, plan_scenes
 from uavsim.plan.weather import PRESETS
@@ -40,7 +41,7 @@ def own(tmp_path, monkeypatch):
 
 
 def test_the_main_job():
-    plans = plan_scenes("smoke", town="Town10HD", scenes=[0, 1], samples=5)
+    plans = plan_scenes("smoke", town="Town10HD", scenes=[0, 1], overrides=Overrides(samples=5))
     assert [p.scene_name for p in plans] == ["scene_0000", "scene_0001"]
     plan = plans[0]
     assert (plan.step_us, plan.keyframe_every_steps, plan.samples) == (50_000, 10, 5)
@@ -86,7 +87,10 @@ def test_uav3ds_mini():
 
 def test_the_same_arguments_give_the_same_bytes():
     def flown(**more):
-        return [pack_plan(p) for p in plan_scenes("all-weather", town="Town03", scenes=[41, 45], **more)]
+        return [
+            pack_plan(p)
+            for p in plan_scenes("all-weather", town="Town03", scenes=[41, 45], overrides=Overrides(**more))
+        ]
 
     assert flown() == flown()
     assert flown() != flown(seed=8)
@@ -117,7 +121,7 @@ def test_every_dataset_plans_in_every_town(dataset):
     "formation", ["cross", "vee", "line", "column", "diamond", "grid", "circle", "free", "stacked", "dynamic"]
 )
 def test_every_formation_flies_the_smoke_test(formation):
-    plan = plan_scenes("smoke", town="Town10HD", scenes=[0], samples=20, formation=formation)[0]
+    plan = plan_scenes("smoke", town="Town10HD", scenes=[0], overrides=Overrides(samples=20, formation=formation))[0]
     assert plan.formation_name == formation
     assert np.isfinite(plan.swarm.map_SE3_flu.translation_m).all()
     np.testing.assert_allclose(np.linalg.norm(plan.swarm.map_SE3_flu.quat_wxyz, axis=-1), 1.0)
@@ -125,7 +129,7 @@ def test_every_formation_flies_the_smoke_test(formation):
 
 def test_own_files_without_python(own):
     own("flight_plans/weather/murky.yaml", "preset: CloudyNoon\nfog_density: 60\n")
-    plans = plan_scenes("mine", weather="murky")
+    plans = plan_scenes("mine", overrides=Overrides(weather="murky"))
     assert [p.scene_name for p in plans] == ["scene_0000", "scene_0001", "scene_0002"]
     first, second, third = plans
     assert (first.route_name, second.route_name, third.route_name) == ("flat_row1_col1", "other", "flat_row1_col1")
@@ -139,7 +143,9 @@ def test_own_files_without_python(own):
 
 def test_altitudes_in_order_of_precedence(own):
     def height(**more):
-        return float(plan_scenes("mine", scenes=[0], **more)[0].swarm.map_SE3_flu.translation_m[0, 0, 2])
+        return float(
+            plan_scenes("mine", scenes=[0], overrides=Overrides(**more))[0].swarm.map_SE3_flu.translation_m[0, 0, 2]
+        )
 
     own("flight_plans/formations/high.yaml", FORMATION + "altitude_m: 90\n")
     assert height() == 63
@@ -152,7 +158,9 @@ def test_altitudes_in_order_of_precedence(own):
 
 def test_choices_instead_of_the_datasets(own):
     plan = plan_scenes(
-        "mine", scenes=[2], samples=2, seed=9, topology="bridge", formation="cross", rig="uav3d", weather="ClearNight"
+        "mine",
+        scenes=[2],
+        overrides=Overrides(samples=2, seed=9, topology="bridge", formation="cross", rig="uav3d", weather="ClearNight"),
     )[0]
     assert (plan.samples, plan.topology, plan.formation_name, plan.rig_name) == (2, "bridge", "cross", "uav3d")
     assert plan.weather.name == "ClearNight"
@@ -214,19 +222,19 @@ def test_what_cannot_fly_is_said_with_its_line(own, changes, message):
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
-        ({"samples": 0}, InputError, "1 sample or more"),
-        ({"seed": -1}, InputError, "a seed is between"),
-        ({"topology": "brige"}, UnknownNameError, "did you mean 'bridge'"),
-        ({"formation": "crss"}, UnknownNameError, "did you mean 'cross'"),
-        ({"weather": "foggy"}, UnknownNameError, "unknown weather 'foggy'"),
-        ({"rig": "uav3"}, UnknownNameError, "did you mean 'uav3d'"),
+        ({"overrides": {"seed": 2**63}}, InputError, "a seed is between"),
+        ({"overrides": {"topology": "brige"}}, UnknownNameError, "did you mean 'bridge'"),
+        ({"overrides": {"formation": "crss"}}, UnknownNameError, "did you mean 'cross'"),
+        ({"overrides": {"weather": "foggy"}}, UnknownNameError, "unknown weather 'foggy'"),
+        ({"overrides": {"rig": "uav3"}}, UnknownNameError, "did you mean 'uav3d'"),
         ({"town": "Town99"}, UnknownNameError, "unknown town of the dataset 'smoke'"),
         ({"scenes": [555]}, InputError, "scene 555 is not of Town10HD"),
     ],
 )
 def test_arguments_that_cannot_be(arguments, error, message):
+    more = {"overrides": Overrides(**arguments.pop("overrides", {}))}
     with pytest.raises(error, match=message):
-        plan_scenes("smoke", **({"town": "Town10HD"} | arguments))
+        plan_scenes("smoke", **({"town": "Town10HD"} | arguments | more))
 
 
 def test_degradations_in_microseconds_and_with_their_own_seed():

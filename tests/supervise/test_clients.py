@@ -12,8 +12,8 @@ import uavsim
 from uavsim.config.backends import backend_of
 from uavsim.config.run import RunConfig, SimulatorConfig
 from uavsim.errors import InputError
-from uavsim.flows.request import Request
-from uavsim.flows.resolve import resolve
+from uavsim.run.request import Request
+from uavsim.run.resolve import resolve
 from uavsim.supervise.clients import check_clients
 
 

@@ -27,8 +27,8 @@ import yaml
 from tools.common.forked_runs import ForkedRun, RunForker
 from tools.common.leftovers import contents, events, surviving
 from tools.common.small_dataset import write_plans
-from uavsim.flows.finish import validate
-from uavsim.flows.server import TemporaryServer
+from uavsim.flows.server import OwnServer
+from uavsim.run.finish import validate
 from uavsim.store.ledger import read_ledger
 from uavsim.store.local import LocalOutput
 
@@ -229,8 +229,8 @@ def main() -> int:
     work: Path = options.work or Path(tempfile.mkdtemp(prefix="uavsim-faults-"))
     work.mkdir(parents=True, exist_ok=True)
     write_plans(work)
-    with TemporaryServer() as server:
-        env = {"PREFECT_API_URL": server.wait(), "PREFECT_API_AUTH_STRING": server.key}
+    with OwnServer() as server:
+        env = {"PREFECT_API_URL": server.wait().api, "PREFECT_API_AUTH_STRING": server.address.key}
         return run_matrix(Runs(work, env), work, only=options.only, jobs=options.jobs)
 
 

@@ -37,7 +37,7 @@ from tools.common.leftovers import contents, differing, events, orphans, survivi
 from tools.common.small_dataset import write_plans
 from uavsim.config.backends import backend_of
 from uavsim.config.run import SimulatorConfig
-from uavsim.flows.server import TemporaryServer
+from uavsim.flows.server import OwnServer
 from uavsim.supervise.simulator import Simulator
 
 START_TIMEOUT_S = 300.0
@@ -60,8 +60,8 @@ def main(world: Callable[[Path], AbstractContextManager[str]] | None = None) -> 
     with ExitStack() as stack:
         env, simulator = {**os.environ}, "mock"
         if not options.own_server:
-            server = stack.enter_context(TemporaryServer())
-            env |= {"PREFECT_API_URL": server.wait(), "PREFECT_API_AUTH_STRING": server.key}
+            server = stack.enter_context(OwnServer())
+            env |= {"PREFECT_API_URL": server.wait().api, "PREFECT_API_AUTH_STRING": server.address.key}
         if world is not None:
             simulator = stack.enter_context(world(work))
         if options.attach:

@@ -25,7 +25,8 @@ import psutil
 from tools.common.leftovers import contents, differing, events, orphans
 from tools.common.small_dataset import write_plans
 from uavsim.config.library import PLANS
-from uavsim.flows.server import TemporaryServer, use_api
+from uavsim.flows.client import use_api
+from uavsim.flows.server import OwnServer
 
 if TYPE_CHECKING:
     from prefect.client.orchestration import SyncPrefectClient
@@ -45,8 +46,13 @@ def main() -> int:
     plans = write_plans(work)
     plans.write_text(plans.read_text().replace("scenes: 6,", f"scenes: {options.scenes},"))
     dataset, scenes = plans.stem, f"0-{options.scenes - 1}"  # a worker takes names only, of its own library
-    with TemporaryServer() as server:
-        env = {**os.environ, "PREFECT_API_URL": server.wait(), "PREFECT_API_AUTH_STRING": server.key, PLANS: str(work)}
+    with OwnServer() as server:
+        env = {
+            **os.environ,
+            "PREFECT_API_URL": server.wait().api,
+            "PREFECT_API_AUTH_STRING": server.address.key,
+            PLANS: str(work),
+        }
         command = [sys.executable, "-m", "uavsim", "generate", "--dataset", dataset, "--scenes", scenes, "--no-check"]
         command += ["--samples", str(SAMPLES)]
         with (work / "single.log").open("wb") as log:
@@ -54,7 +60,7 @@ def main() -> int:
                 [*command, "--out", str(work / "single")], env=env, cwd=work, check=True, stdout=log, stderr=log
             )
         subprocess.run([sys.executable, "-m", "uavsim", "deploy", "--pool", POOL], env=env, cwd=work, check=True)
-        with use_api(env["PREFECT_API_URL"], key=server.key):
+        with use_api(env["PREFECT_API_URL"], key=server.address.key):
             return share(work, dataset=dataset, scenes=scenes, count=options.scenes, env=env)
 
 

@@ -53,6 +53,7 @@ _HOME: Final = {  # command -> module; a module is imported when its command is 
     "calibrate": "simulator",
     "doctor": "doctor",
     "deploy": "deploy",
+    "ui": "ui",
 }
 _APART: Final = dict.fromkeys(("events", "collaboration", "questions", "evaluate"), "benchmarks")
 """Command -> the extra of uavsim whose package brings it."""
@@ -94,6 +95,7 @@ _HELP: Final = {  # first sentences of the commands, for `uavsim --help`, which 
     "doctor": "Look at clients, servers, maps, pace, disk and clock, by one short flight a town; exit code 3 "
     "if something is bad.",
     "deploy": "Register every flow as a deployment that workers pick up (PREFECT_API_URL names the server).",
+    "ui": "Serve Prefect's pages of your runs, past ones too, until Ctrl-C; while it is up, your runs show there.",
 }
 
 

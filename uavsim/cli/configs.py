@@ -12,11 +12,13 @@ import typer
 from rich.table import Table
 
 from uavsim.cli.generate import RunOption, SimulatorOption
+from uavsim.cli.overrides import takes_overrides
 from uavsim.config.library import Library
+from uavsim.config.overrides import Overrides
 from uavsim.errors import InputError
 from uavsim.files.whole import write_whole
-from uavsim.flows.request import Request
 from uavsim.records.ingredients import Ingredient, ingredients_of
+from uavsim.run.request import Request
 from uavsim.terminal import Screen, duration, line, write_out
 from uavsim.typing import JsonDict
 
@@ -32,7 +34,9 @@ _MOST_DRAWN = 12  # more scenes than this hide each other
 
 def register(app: typer.Typer) -> None:
     """Add the commands of this module to ``app``."""
-    app.command(name="plan", help="Show what would fly, as a table and as an image; or make a town's routes.")(plan)
+    app.command(name="plan", help="Show what would fly, as a table and as an image; or make a town's routes.")(
+        takes_overrides(plan)
+    )
     app.command(name="check", help="Check YAML files and what they refer to, without a simulator.")(check)
     app.command(name="schema", help="Write the JSON Schemas of all YAML files, for editors.")(schema)
 
@@ -42,12 +46,7 @@ def plan(
     dataset: Annotated[str | None, typer.Option(help="name in flight_plans/datasets, or a YAML file")] = None,
     town: Annotated[str | None, typer.Option(help="one of the dataset's")] = None,
     scenes: Annotated[str | None, typer.Option(help="scene numbers: 0-4,7; all of the town by default")] = None,
-    samples: Annotated[int | None, typer.Option(min=1, help="keyframes of a scene")] = None,
-    seed: Annotated[int | None, typer.Option(help="instead of the dataset's")] = None,
-    topology: Annotated[str | None, typer.Option(help="carla, bridge or merged")] = None,
-    formation: Annotated[str | None, typer.Option(help="instead of the dataset's")] = None,
-    rig: Annotated[str | None, typer.Option(help="instead of the dataset's")] = None,
-    weather: Annotated[str | None, typer.Option(help="instead of the dataset's")] = None,
+    overrides: Overrides,
     xodr: Annotated[Path | None, typer.Option(help="the town's OpenDRIVE map, to draw its roads")] = None,
     png: Annotated[Path | None, typer.Option(help="image to write; DATASET-TOWN-plan.png by default")] = None,
     make_routes: Annotated[
@@ -77,12 +76,7 @@ def plan(
             out=out,
             towns=(town,) if town is not None else (),
             scenes=scenes,
-            samples=samples,
-            seed=seed,
-            topology=topology,
-            formation=formation,
-            rig=rig,
-            weather=weather,
+            **overrides.model_dump(),
             simulators=tuple(simulator or ()),
             run=Library.of().run(run).model if run else None,
         )
@@ -96,12 +90,7 @@ def plan(
         dataset,
         town=town,
         scenes=numbering.parse_numbers(scenes) if scenes is not None else None,
-        samples=samples,
-        seed=seed,
-        topology=topology,
-        formation=formation,
-        rig=rig,
-        weather=weather,
+        overrides=overrides,
     )
     if as_json:
         reported = {"dataset": plans[0].dataset, "scenes": [_scene_as_json(scene) for scene in plans]}
@@ -130,7 +119,7 @@ def _check_png(path: Path | None) -> None:
 
 
 def _forecast(request: Request, *, as_json: bool) -> None:
-    from uavsim.flows.forecast import forecast_of
+    from uavsim.run.forecast import forecast_of
 
     found = forecast_of(request, console=Screen(stderr=True))
     if as_json:

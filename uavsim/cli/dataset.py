@@ -24,11 +24,11 @@ from uavsim.files.bring import bring_file
 from uavsim.files.names import DataFolder
 from uavsim.files.result_folder import check_result_folder, refuse_no_folder
 from uavsim.files.results import ResultPath
-from uavsim.flows.finish import assemble_tables, committed_scenes
 from uavsim.records.classes import LABELS
 from uavsim.records.plan import ScenePlan
 from uavsim.records.recording import Recording
 from uavsim.registry import pick
+from uavsim.run.finish import assemble_tables, committed_scenes
 from uavsim.store.commit import generation_of
 from uavsim.store.ledger import LedgerEntry
 from uavsim.store.output import Output

@@ -12,7 +12,7 @@ from uavsim.cli.generate import JsonOption, RunOption, SimulatorOption
 from uavsim.config.library import Library
 from uavsim.config.run import RunConfig
 from uavsim.errors import SystemFailure
-from uavsim.flows.request import Request
+from uavsim.run.request import Request
 from uavsim.terminal import Screen, line, write_out
 
 __all__ = ["register"]
@@ -36,7 +36,7 @@ def doctor(
     as_json: JsonOption = False,
 ) -> None:
     """Look at clients, servers, maps, pace, disk and clock, by one short flight a town; exit code 3 if something is bad."""
-    from uavsim.flows.doctor import examine
+    from uavsim.run.doctor import examine
 
     config = Library.of().run(run).model if run else RunConfig()
     request = Request(

@@ -8,15 +8,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from uavsim.cli.overrides import takes_overrides
 from uavsim.config.library import Library
+from uavsim.config.overrides import Overrides
 from uavsim.config.run import RunConfig
 from uavsim.errors import InputError
-from uavsim.flows.request import Request
+from uavsim.run.request import Request
 from uavsim.terminal import Screen, duration, line, size, write_out
 from uavsim.typing import JsonDict
 
 if TYPE_CHECKING:
-    from uavsim.flows.generate import Result
+    from uavsim.run.result import Result
 
 __all__ = [
     "CheckOption",
@@ -43,7 +45,7 @@ JsonOption = Annotated[bool, typer.Option("--json", help="One JSON object instea
 
 def register(app: typer.Typer) -> None:
     """Add the commands of this module to ``app``."""
-    app.command(name="generate")(generate)
+    app.command(name="generate")(takes_overrides(generate))
     app.command(name="regenerate")(regenerate)
 
 
@@ -53,14 +55,7 @@ def generate(
     out: Annotated[str | None, typer.Option(help="Folder, or an object store's URL (s3://bucket/prefix).")] = None,
     town: Annotated[list[str] | None, typer.Option(help="Default: all of the dataset; repeat for several.")] = None,
     scenes: Annotated[str | None, typer.Option(help="Numbers in the dataset, 0-4,7.")] = None,
-    samples: Annotated[int | None, typer.Option(min=1, help="Keyframes per scene, instead of the dataset's.")] = None,
-    seed: Annotated[int | None, typer.Option(min=0, help="Instead of the dataset's.")] = None,
-    topology: Annotated[
-        str | None, typer.Option(help="carla, bridge, merged or a plug-in's, instead of the dataset's.")
-    ] = None,
-    formation: Annotated[str | None, typer.Option(help="Instead of the dataset's.")] = None,
-    rig: Annotated[str | None, typer.Option(help="Instead of the dataset's.")] = None,
-    weather: Annotated[str | None, typer.Option(help="Instead of the dataset's.")] = None,
+    overrides: Overrides,
     simulator: SimulatorOption = None,
     run: RunOption = None,
     force_scenes: Annotated[bool, typer.Option("--force-scenes", help="Fly anew what is committed.")] = False,
@@ -79,12 +74,7 @@ def generate(
         out=place,
         towns=tuple(town or config.towns),
         scenes=scenes,
-        samples=samples,
-        seed=config.seed if seed is None else seed,
-        topology=topology or config.topology,
-        formation=formation,
-        rig=rig,
-        weather=weather,
+        **overrides.instead_of(seed=config.seed, topology=config.topology),
         simulators=tuple(simulator or ()),
         force=force_scenes,
         check=check,
@@ -104,7 +94,7 @@ def regenerate(
     as_json: JsonOption = False,
 ) -> None:
     """Fly scenes of a dataset anew, with the settings that it was made with."""
-    from uavsim.flows.regenerate import request_of_folder
+    from uavsim.run.regenerate import request_of_folder
 
     config = Library.of().run(run).model if run else None
     request = request_of_folder(folder, scenes=scenes, simulators=tuple(simulator or ()), run=config)
@@ -152,7 +142,7 @@ def _as_json(result: Result) -> JsonDict:
 
 def _say_intent(request: Request, *, as_json: bool) -> None:
     """Check all that a run checks first, and say which scenes it would fly."""
-    from uavsim.flows.intent import intent_of
+    from uavsim.run.intent import intent_of
 
     intent = intent_of(request)
     if as_json:

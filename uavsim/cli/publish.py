@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import tempfile
 from datetime import date as calendar_date
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -110,10 +111,11 @@ def reproduce(
 ) -> None:
     """Make scenes again from the card alone, and compare hashes; exit code 4 when one differs."""
     try:
-        from uavsim.flows.reproduce import reproduce as make
+        from uavsim.run.reproduce import reproduce as make
     except ImportError as error:
         raise InputError(f"publishing is not installed ({error.name}): pip install 'uavsim[publish]'") from error
     from uavsim.config.library import Library
+    from uavsim.flows.generate import generate
 
     if out is not None:
         _refuse_full(out)
@@ -121,7 +123,12 @@ def reproduce(
     with tempfile.TemporaryDirectory(prefix="uavsim-reproduce-") as scratch:
         target = out or Path(scratch) / "dataset"
         results, differing = make(
-            card, target, scenes=scenes, simulators=tuple(simulator or ()), run=config, console=Screen(stderr=True)
+            card,
+            target,
+            scenes=scenes,
+            simulators=tuple(simulator or ()),
+            run=config,
+            generate=partial(generate, console=Screen(stderr=True)),
         )
     if as_json:
         parts_of = [{"scene": r.scene, "plan": r.plan, "files": r.files, "rows": r.rows} for r in results]

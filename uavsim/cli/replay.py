@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -49,7 +50,7 @@ def replay(
     as_json: JsonOption = False,
 ) -> None:
     """Show the recorded scenes of a dataset again, changed; what was interrupted continues."""
-    from uavsim.flows.replay import request_of_recordings
+    from uavsim.run.replay import request_of_recordings
 
     config = Library.of().run(run).model if run else None
     request = request_of_recordings(
@@ -82,7 +83,7 @@ def twins(
     as_json: JsonOption = False,
 ) -> None:
     """Show the same instants without an occluder or in another weather, and link them; by default what `twins:` names."""
-    from uavsim.flows.twins import asked_twins, make_twins, requests_of
+    from uavsim.run.twins import asked_twins, make_twins, requests_of
 
     config = Library.of().run(run).model if run else None
     asked = asked_twins(folder, weather=weather or (), without=without or (), occluders=occluders, scenes=scenes)
@@ -95,7 +96,10 @@ def twins(
             screen.print(f"{twin.name}: {len(twin.words)} changes, into {out / twin.name}")
         screen.print("nothing was started or written (--dry-run)")
         return
-    result = make_twins(folder, out, asked, requests, console=Screen(stderr=True))
+    from uavsim.flows.generate import generate
+
+    console = Screen(stderr=True)
+    result = make_twins(folder, out, asked, requests, generate=partial(generate, console=console))
     if as_json:
         write_out(json.dumps(asdict(result)))
     for name, images in result.images.items():

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from uavsim.flows.overview import Overview, overview
+from uavsim.run.overview import Overview, overview
 from uavsim.terminal import Screen, line, write_out
 
 __all__ = ["register"]

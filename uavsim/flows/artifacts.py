@@ -1,18 +1,25 @@
-"""What people see of a run in Prefect: tables and summaries, not numbers for machines."""
+"""What people see of a run in Prefect: tables, summaries and the contact sheet's image, not numbers for machines."""
 
 from __future__ import annotations
 
+import base64
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any, Final
 
-from prefect.artifacts import create_link_artifact, create_markdown_artifact, create_table_artifact
+from prefect.artifacts import create_image_artifact, create_markdown_artifact, create_table_artifact
 
 from uavsim.escape import markdown_text
-from uavsim.flows.finish import ValidationSummary
-from uavsim.flows.stages import SceneOutcome
+from uavsim.images.codec import decode_rgb
+from uavsim.images.overlay import small_jpeg
+from uavsim.run.finish import ValidationSummary
+from uavsim.run.stages import SceneOutcome
 
-__all__ = ["link_report", "report_scenes", "report_validation"]
+__all__ = ["ARTIFACTS", "report_scenes"]
+
+_SHEET_PX: Final = 1280
+_JPEG_QUALITY: Final = 80
 
 
 def artifact_key(text: str) -> str:
@@ -37,7 +44,7 @@ def report_scenes(outcomes: Sequence[SceneOutcome], *, title: str) -> None:
     create_table_artifact(table=rows, key=artifact_key(f"scenes {title}"), description=f"Scenes of {title}")
 
 
-def report_validation(summary: ValidationSummary, *, title: str) -> None:
+def _report_validation(summary: ValidationSummary, title: str) -> None:
     """Show what the validator said."""
     head = f"# {markdown_text(title)}: {'valid' if summary.ok else f'{summary.errors} errors'}\n\n"
     facts = "\n".join(
@@ -49,6 +56,15 @@ def report_validation(summary: ValidationSummary, *, title: str) -> None:
     create_markdown_artifact(markdown=head + facts + findings, key=artifact_key(f"validation {title}"))
 
 
-def link_report(path: Path, *, title: str, text: str) -> None:
-    """Link a file that the run left (contact sheet, report)."""
-    create_link_artifact(link=path.resolve().as_uri(), link_text=text, key=artifact_key(f"{text} {title}"))
+def _show_sheet(page: Path, title: str) -> None:
+    """Show the contact sheet, small: the image travels within the artifact, because Prefect serves no files."""
+    jpeg = small_jpeg(decode_rgb(page), width_px=_SHEET_PX, quality=_JPEG_QUALITY)
+    create_image_artifact(
+        image_url=f"data:image/jpeg;base64,{base64.b64encode(jpeg).decode('ascii')}",
+        key=artifact_key(f"contact sheet {title}"),
+        description=f"Contact sheet of {title}, in full at {page.resolve().as_uri()}",
+    )
+
+
+ARTIFACTS: Final[dict[str, Callable[[Any, str], None]]] = {"contact-sheet": _show_sheet, "validate": _report_validation}
+"""What is shown of a step's result, by the step's name; with the title of the dataset."""

@@ -1,66 +1,99 @@
-"""``generate-dataset`` and ``regenerate-mini``: all towns of a dataset, one after the other, then its tables."""
+"""The flows: what ``uavsim generate`` runs, and what workers run that a deployment calls."""
 
 from __future__ import annotations
 
 from prefect import flow, tags
 
-from uavsim.flows import context as contexts
+from uavsim.errors import DatasetError, InputError
 from uavsim.flows.deploy import one_at_a_time
-from uavsim.flows.request import Request
-from uavsim.flows.stages import RunContext, SceneOutcome
-from uavsim.flows.summary import DatasetSummary
-from uavsim.flows.tables import finish_dataset
-from uavsim.flows.town import TownSummary, fly_town, request_of_flow_run
-from uavsim.flows.worker import of_worker
+from uavsim.flows.front import PrefectFront, step_of
+from uavsim.run import finish
+from uavsim.run.context import opened, prepared
+from uavsim.run.executor import execute
+from uavsim.run.finish import ValidationSummary
+from uavsim.run.request import OutputRequest, Request
+from uavsim.run.result import Summary
+from uavsim.run.stages import RunContext
+from uavsim.run.worker import of_worker
 
-__all__ = ["generate_dataset", "generate_opened", "regenerate_mini"]
+__all__ = [
+    "assemble_dataset",
+    "generate_dataset",
+    "generate_opened",
+    "generate_town",
+    "regenerate_mini",
+    "validate_dataset",
+]
 
 MINI = Request(dataset="uav3d-mini", out="data/uav3d-mini")
 
 
 def _run_name() -> str:
-    return request_of_flow_run().title
+    from prefect.runtime import flow_run
+
+    return Request.model_validate(flow_run.parameters["request"]).title  # from a server it comes as JSON
 
 
 @flow(name="generate-dataset", flow_run_name=_run_name, validate_parameters=True)
-def generate_dataset(request: Request) -> DatasetSummary:
-    """Fly what is missing of a dataset, town by town so that maps are seldom loaded, and write its tables."""
-    with contexts.opened(contexts.prepared(of_worker(request)), gate=one_at_a_time) as context:
-        outcomes = _fly_towns(context)
-    return DatasetSummary(outcomes, finish_dataset(of_worker(request)))
+def generate_dataset(request: Request) -> Summary:
+    """Fly what is missing of a dataset, town by town so that maps are seldom loaded, write its tables, validate it."""
+    with opened(prepared(of_worker(request)), gate=one_at_a_time) as context, tags(context.job.dataset):
+        return execute(context, PrefectFront(context))
+
+
+@flow(name="generate-town", flow_run_name=_run_name, validate_parameters=True)
+def generate_town(request: Request) -> Summary:
+    """Fly what is missing of one town: several workers share a dataset by its towns.
+
+    Raises:
+        InputError: the request names no town, or several.
+    """
+    if len(request.towns) != 1:
+        raise InputError(
+            f"generate-town flies one town; towns has {len(request.towns)} (generate-dataset flies several)"
+        )
+    with opened(prepared(of_worker(request)), gate=one_at_a_time) as context, tags(context.job.dataset):
+        return execute(context, PrefectFront(context))
 
 
 @flow(name="regenerate-mini", flow_run_name="{request.out}", validate_parameters=True)
-def regenerate_mini(request: Request = MINI) -> DatasetSummary:
+def regenerate_mini(request: Request = MINI) -> Summary:
     """Make the mini split anew, or finish it: 20 scenes of Town10HD."""
     return generate_dataset(request)
 
 
-def generate_opened(context: RunContext) -> DatasetSummary:
+@flow(name="assemble-dataset", flow_run_name="{request.out}", validate_parameters=True)
+def assemble_dataset(request: OutputRequest) -> list[str]:
+    """Write all tables from the scenes that are committed; may be repeated at any time."""
+    output = of_worker(request).output()
+    return step_of(request.out)("assemble-tables", lambda: finish.assemble_tables(output))
+
+
+@flow(name="validate-dataset", flow_run_name="{request.out}", validate_parameters=True)
+def validate_dataset(request: OutputRequest) -> ValidationSummary:
+    """Validate a dataset by what is on disk; fails when it is not valid.
+
+    Raises:
+        DatasetError: it is not; the artifact lists the findings.
+    """
+    output = of_worker(request).output()
+    if not output.is_local:
+        raise InputError(f"{output.address}: the validator reads a local disk; copy the dataset, or mount it")
+    summary = step_of(request.out)("validate", lambda: finish.validate(output.root, pixels=request.pixels))
+    if not summary.ok:
+        first = summary.lines[0] if summary.lines else "?"
+        raise DatasetError(f"{request.out}: {summary.errors} errors, first: {first}")
+    return summary
+
+
+def generate_opened(context: RunContext) -> Summary:
     """Run ``generate-dataset`` over a context that is open already: its simulators came up while Prefect's server did."""
     context.gate = one_at_a_time
 
     @flow(name="generate-dataset", flow_run_name=_run_name, validate_parameters=True)
-    def generate(request: Request) -> DatasetSummary:
+    def generate(request: Request) -> Summary:
         del request  # for people to see; what it leaves out is nobody's business on a shared server
-        outcomes = _fly_towns(context)
-        context.pool.close()  # the validator's processes take the memory that simulators and clients had
-        return DatasetSummary(outcomes, finish_dataset(context.request))
+        with tags(context.job.dataset):
+            return execute(context, PrefectFront(context))
 
     return generate(context.request.model_copy(update={"run": None}))
-
-
-def _fly_towns(context: RunContext) -> tuple[SceneOutcome, ...]:
-    """Fly every town in a flow run of its own."""
-
-    @flow(name="fly-town", flow_run_name=f"{context.job.dataset} {{town}} {context.request.scenes or 'all'}")
-    def flow_of_town(town: str) -> TownSummary:
-        return fly_town(context, town)
-
-    outcomes: list[SceneOutcome] = []
-    with tags(context.job.dataset):
-        for town in context.job.towns:
-            outcomes += flow_of_town(town).outcomes
-    if context.failure is not None:
-        raise context.failure
-    return tuple(outcomes)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Final
 
 from prefect.client.orchestration import get_client
 from prefect.client.schemas.actions import WorkPoolCreate
@@ -16,14 +17,14 @@ from uavsim.supervise.simulator_slot import SimulatorSlot
 
 __all__ = ["DEPLOYMENTS", "deploy", "one_at_a_time"]
 
-DEPLOYMENTS = {
+DEPLOYMENTS: Final = {
     "generate-dataset": "uavsim/flows/dataset.py:generate_dataset",
-    "generate-town": "uavsim/flows/town.py:generate_town",
+    "generate-town": "uavsim/flows/dataset.py:generate_town",
     "regenerate-mini": "uavsim/flows/dataset.py:regenerate_mini",
-    "assemble-dataset": "uavsim/flows/tables.py:assemble_dataset",
-    "validate-dataset": "uavsim/flows/tables.py:validate_dataset",
+    "assemble-dataset": "uavsim/flows/dataset.py:assemble_dataset",
+    "validate-dataset": "uavsim/flows/dataset.py:validate_dataset",
 }
-_LEASE_S = 120.0
+_LEASE_S: Final = 120.0
 
 
 def deploy(pool: str, *, kind: str = "process", cron: str | None = None) -> list[str]:

@@ -1,4 +1,4 @@
-"""``uavsim generate``: check, bring up simulators and Prefect side by side, run the flow, say how it went."""
+"""``uavsim generate``: check, bring up simulators and Prefect side by side, run the job, say how it went."""
 
 from __future__ import annotations
 
@@ -7,76 +7,30 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass, field
-from pathlib import Path
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from types import FrameType
-from typing import TYPE_CHECKING
+from typing import Final
 
 from uavsim.environment import keep_local_direct, open_file_limit
-from uavsim.errors import DatasetError, SystemFailure, UavsimError
-from uavsim.flows import server
-from uavsim.flows.request import Request
+from uavsim.errors import SystemFailure, UavsimError
+from uavsim.flows import client, server
+from uavsim.flows.account import account_address
 from uavsim.memory import keep_few_pools
-from uavsim.store.commit import committed_bytes, sweep_orphans
+from uavsim.run.context import opened, prepared, refuse_foreign_servers
+from uavsim.run.executor import execute, is_short
+from uavsim.run.finish import assemble_tables
+from uavsim.run.request import Request
+from uavsim.run.result import Result, Summary
+from uavsim.run.stages import RunContext
+from uavsim.run.threads import Threads
+from uavsim.store.commit import committed_bytes
 from uavsim.store.journal import redact
 from uavsim.terminal import Screen, line
 
-if TYPE_CHECKING:
-    from uavsim.flows.context import Prepared
-    from uavsim.flows.stages import RunContext
-    from uavsim.flows.summary import DatasetSummary
-    from uavsim.store.ledger import LedgerEntry
+__all__ = ["generate"]
 
-__all__ = ["Result", "generate"]
-
-_CONSOLE_LEVEL = "PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL"
-
-
-@dataclass(frozen=True, slots=True)
-class Result:
-    """How a run ended.
-
-    Attributes:
-        address: of the dataset.
-        committed: scenes of the request that are in it.
-        quarantined: given up, by name.
-        unfinished: neither, by name.
-        images: of the scenes flown now.
-        seconds: of the whole run.
-        valid: what the validator said; None when it was not asked.
-        contact_sheet: the page, if one was drawn.
-        findings: the validator's first findings.
-        simulator_s: in which simulators were kept for the run, all together.
-        size_bytes: of the files of the scenes that were asked for; tables and logs are not counted.
-    """
-
-    address: str
-    committed: tuple[str, ...]
-    quarantined: tuple[str, ...]
-    unfinished: tuple[str, ...]
-    images: int
-    seconds: float
-    valid: bool | None = None
-    contact_sheet: Path | None = None
-    findings: tuple[str, ...] = field(default=())
-    simulator_s: float = 0.0
-    size_bytes: int = 0
-
-    @property
-    def error(self) -> UavsimError | None:
-        """What the exit code is to say."""
-        if self.quarantined or self.unfinished:
-            parts = [
-                f"{len(names)} {what}: {', '.join(names[:10])}{' ...' if len(names) > 10 else ''}"
-                for what, names in (("quarantined", self.quarantined), ("unfinished", self.unfinished))
-                if names
-            ]
-            return SystemFailure(f"{'; '.join(parts)} (uavsim status {self.address} says why)")
-        if self.valid is False:
-            return DatasetError(f"{self.address} is not valid: {self.findings[0] if self.findings else ''}")
-        return None
+_CONSOLE_LEVEL: Final = "PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL"
 
 
 def generate(request: Request, *, console: Screen) -> Result:
@@ -94,11 +48,8 @@ def generate(request: Request, *, console: Screen) -> Result:
     keep_local_direct()
     open_file_limit()
     keep_few_pools()
-    from uavsim.flows import context as contexts
-    from uavsim.flows.short import generate_short
-
-    ready = contexts.prepared(request)  # before Prefect is imported: a typing error is reported in a third of the time
-    url = server.configured_api_url()
+    ready = prepared(request)  # before Prefect is imported: a typing error is reported in a third of the time
+    named = client.configured_api_url()
     os.environ.setdefault(_CONSOLE_LEVEL, "CRITICAL")  # before Prefect is imported: the run shows its progress itself
     job = ready.job
     console.print(
@@ -110,95 +61,54 @@ def generate(request: Request, *, console: Screen) -> Result:
     )
     with ExitStack() as stack:
         stack.enter_context(_sigterm_as_interrupt())
-        if url is None and (there := contexts.committed_already(ready)) is not None:
-            return _finished_again(ready, there, began=began)
-        contexts.refuse_foreign_servers(ready)
-        if url is not None:
-            server.check_api(url)
+        refuse_foreign_servers(ready)
+        if named is not None:
+            client.check_api(named)
         opening = time.monotonic()
-        if url is None and contexts.is_short(ready):
+        kept = account_address() if named is None and ready.to_fly else None
+        if named is None and kept is None and is_short(request.run_config(), len(ready.to_fly)):
             begin_import("uavsim.validate.image_measurements")  # half a second: the simulators start meanwhile
-            context = stack.enter_context(contexts.opened(ready, console=console))
-            summary = generate_short(context)
+            context = stack.enter_context(opened(ready, console=console))
+            summary = execute(context, Threads(context))
         else:
-            context, summary = _through_prefect(stack, ready, url, console=console)
+            own = stack.enter_context(server.OwnServer()) if named is None and kept is None else None
+            begin_import("uavsim.flows.dataset")  # with it Prefect, for seconds: the simulators start meanwhile
+            context = stack.enter_context(opened(ready, console=console))
+            address = own.wait() if own is not None else kept
+            stack.enter_context(_shown(address, console) if address is not None else client.use_api(named or ""))
+            summary = _through_prefect(context)
         if context.failure is not None:
             raise context.failure
         simulator_s = (time.monotonic() - opening) * len(context.pool.slots)
-    return Result(
+    return Result.of(
+        summary,
         address=context.output.address,
-        committed=tuple(summary.named("committed")),
-        quarantined=tuple(summary.named("quarantined")),
-        unfinished=tuple(summary.named("failed") + summary.named("elsewhere") + summary.named("skipped")),
-        images=summary.images,
         seconds=time.monotonic() - began,
-        valid=summary.valid,
-        contact_sheet=summary.contact_sheet,
-        findings=summary.findings,
         simulator_s=simulator_s,
         size_bytes=sum(committed_bytes(context.output, name) for name in summary.named("committed")),
     )
 
 
-def _through_prefect(
-    stack: ExitStack, ready: Prepared, url: str | None, *, console: Screen
-) -> tuple[RunContext, DatasetSummary]:
-    """Run the flow on the user's Prefect server, or on a private one; what it opens ends with the stack.
+def _shown(address: server.Address, console: Screen) -> AbstractContextManager[None]:
+    """Say where the run can be looked at, and point Prefect's client there."""
+    key = address.key if console.is_terminal else f"in {address.key_file}"  # a log may be read by others
+    console.print(line("in a browser: ", ("bold", address.url), f" (key {key})"))
+    return client.use_api(address.api, key=address.key)
+
+
+def _through_prefect(context: RunContext) -> Summary:
+    """Run the flow; when Prefect fails under it, what is committed still gets its tables.
 
     Raises:
         UavsimError: what ended the run.
     """
-    from uavsim.flows import context as contexts
-    from uavsim.flows.ahead import FlightsAhead
-
-    temporary = stack.enter_context(server.TemporaryServer()) if url is None else None
-    begin_import("uavsim.flows.dataset")  # with it Prefect, for seconds: the simulators start meanwhile
-    context = stack.enter_context(contexts.opened(ready, console=console))
-    stack.enter_context(FlightsAhead(context))
-    url = temporary.wait() if temporary is not None else url
-    assert url is not None
-    stack.enter_context(server.use_api(url, key=temporary.key if temporary is not None else ""))
     from uavsim.flows.dataset import generate_opened
 
-    return context, _assemble_tables_on_failure(context, generate_opened)
-
-
-def _finished_again(ready: Prepared, there: list[LedgerEntry], *, began: float) -> Result:
-    """Write the tables of a dataset whose scenes are all there, and validate it: neither simulators nor Prefect start."""
-    from uavsim.flows.finish import finish_again
-
-    output = ready.output
-    sweep_orphans(output)
-    finished = finish_again(output, check=ready.request.check, pixels=ready.request.pixels)
-    output.sweep_leftovers()
-    validation = finished.validation
-    return Result(
-        address=output.address,
-        committed=tuple(entry.scene for entry in there),
-        quarantined=(),
-        unfinished=(),
-        images=sum(entry.facts.images for entry in there if entry.facts is not None),
-        seconds=time.monotonic() - began,
-        valid=validation.ok if validation is not None else None,
-        contact_sheet=finished.contact_sheet,
-        findings=validation.lines if validation is not None else (),
-        size_bytes=sum(committed_bytes(output, entry.scene) for entry in there),
-    )
-
-
-def _assemble_tables_on_failure(context: RunContext, flow: Callable[[RunContext], DatasetSummary]) -> DatasetSummary:
-    """Run the flow; when Prefect fails under it, what is committed still gets its tables.
-
-    Raises:
-        SystemFailure: Prefect failed.
-    """
     try:
-        return flow(context)
+        return generate_opened(context)
     except UavsimError:
         raise
     except Exception as error:
-        from uavsim.flows.finish import assemble_tables
-
         if isinstance(error, OSError) and error.errno is not None and context.failure is None:
             raise
         assemble_tables(context.output)

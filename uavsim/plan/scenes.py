@@ -14,6 +14,7 @@ from uavsim.config.dataset import DatasetConfig, NameSchedule, TownShare
 from uavsim.config.formation import Formation
 from uavsim.config.library import Library
 from uavsim.config.load import Loaded
+from uavsim.config.overrides import AS_CONFIGURED, Overrides
 from uavsim.config.rig import Rig
 from uavsim.config.routes import RoutesConfig
 from uavsim.config.town import TownConfig
@@ -50,29 +51,12 @@ def dataset_towns(dataset: str, *, search_dirs: Sequence[Path] = ()) -> tuple[st
     return tuple(_dataset(Library.of(search_dirs), dataset)[0].model.towns)
 
 
-@dataclass(frozen=True, slots=True)
-class Choices:
-    """What is asked for instead of what the dataset says; None is what it says."""
-
-    samples: int | None = None
-    seed: int | None = None
-    topology: str | None = None
-    formation: str | None = None
-    rig: str | None = None
-    weather: str | None = None
-
-
 def plan_scenes(
     dataset: str,
     *,
     town: str | None = None,
     scenes: Sequence[int] | None = None,
-    samples: int | None = None,
-    seed: int | None = None,
-    topology: str | None = None,
-    formation: str | None = None,
-    rig: str | None = None,
-    weather: str | None = None,
+    overrides: Overrides = AS_CONFIGURED,
     search_dirs: Sequence[Path] = (),
 ) -> list[ScenePlan]:
     """Plan scenes of one town of a dataset.
@@ -81,12 +65,7 @@ def plan_scenes(
         dataset: name in ``flight_plans/datasets`` or path of a YAML file.
         town: one of the dataset's; not needed when it has only one, or when ``scenes`` say.
         scenes: their numbers as in the scenes' names; all that the dataset makes in this town by default.
-        samples: keyframes of a scene, instead of the dataset's.
-        seed: instead of the dataset's.
-        topology: carla, bridge or merged, instead of the dataset's.
-        formation: name or path, instead of the dataset's.
-        rig: name or path, instead of the dataset's.
-        weather: name, path or CARLA preset, instead of the dataset's.
+        overrides: instead of what the dataset says.
         search_dirs: folders that hold ``flight_plans/`` and ``town_configs/``, searched first.
 
     Returns:
@@ -95,40 +74,37 @@ def plan_scenes(
     Raises:
         InputError: something that was asked for is not there, or the flight is not possible as asked; one line.
     """
-    choices = Choices(samples, seed, topology, formation, rig, weather)
-    planner = _TownPlanner.open(dataset, town=town, scenes=scenes, choices=choices, search_dirs=search_dirs)
+    planner = _TownPlanner.open(dataset, town=town, scenes=scenes, overrides=overrides, search_dirs=search_dirs)
     return [planner.plan(number) for number in numbering.asked(planner.scenes, scenes)]
 
 
-def used_files(dataset: str, *, towns: Sequence[str], choices: Choices) -> dict[str, Path]:
+def used_files(dataset: str, *, towns: Sequence[str], overrides: Overrides) -> dict[str, Path]:
     """Return every configuration file that planning asks for in some towns, by what it is asked for as."""
     used: dict[str, Path] = {}
     for town in towns:
-        planner = _TownPlanner.open(dataset, town=town, scenes=None, choices=choices, search_dirs=())
+        planner = _TownPlanner.open(dataset, town=town, scenes=None, overrides=overrides, search_dirs=())
         used |= planner.library.used
     return used
 
 
-def _chosen(dataset: Loaded[DatasetConfig], choices: Choices, library: Library) -> Loaded[DatasetConfig]:
+def _chosen(dataset: Loaded[DatasetConfig], overrides: Overrides, library: Library) -> Loaded[DatasetConfig]:
     """Put what was asked for into the dataset, each name looked up first."""
-    if choices.samples is not None and choices.samples < 1:
-        raise InputError(f"a scene has 1 sample or more, not {choices.samples}")
-    if choices.seed is not None and not 0 <= choices.seed < 2**31:
-        raise InputError(f"a seed is between 0 and 2147483647, not {choices.seed}")
-    if choices.topology is not None:
-        backend_of(choices.topology)
+    if overrides.seed is not None and not 0 <= overrides.seed < 2**31:
+        raise InputError(f"a seed is between 0 and 2147483647, not {overrides.seed}")
+    if overrides.topology is not None:
+        backend_of(overrides.topology)
     update: dict[str, object] = {
-        key: value for key in ("samples", "seed", "topology") if (value := getattr(choices, key)) is not None
+        key: value for key in ("samples", "seed", "topology") if (value := getattr(overrides, key)) is not None
     }
-    if choices.formation is not None:
-        library.formation(choices.formation)
-        update["formation"] = NameSchedule(fixed=choices.formation)
-    if choices.weather is not None:
-        library.weather(choices.weather, presets=tuple(PRESETS))
-        update["weather"] = NameSchedule(fixed=choices.weather)
-    if choices.rig is not None:
-        library.rig(choices.rig)
-        update["rig"] = choices.rig
+    if overrides.formation is not None:
+        library.formation(overrides.formation)
+        update["formation"] = NameSchedule(fixed=overrides.formation)
+    if overrides.weather is not None:
+        library.weather(overrides.weather, presets=tuple(PRESETS))
+        update["weather"] = NameSchedule(fixed=overrides.weather)
+    if overrides.rig is not None:
+        library.rig(overrides.rig)
+        update["rig"] = overrides.rig
     return Loaded(dataset.name, dataset.model.model_copy(update=update), dataset.source)
 
 
@@ -162,11 +138,11 @@ class _TownPlanner:
         *,
         town: str | None,
         scenes: Sequence[int] | None,
-        choices: Choices,
+        overrides: Overrides,
         search_dirs: Sequence[Path],
     ) -> _TownPlanner:
         named, library = _dataset(Library.of(search_dirs), name)
-        dataset = _chosen(named, choices, library)
+        dataset = _chosen(named, overrides, library)
         model = dataset.model
         own = numbering.town_scenes(dataset, town or numbering.town_of(dataset, scenes))
         site = _located(dataset, ("towns", own.town), lambda: library.town(own.town))

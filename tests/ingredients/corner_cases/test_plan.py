@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from uavsim.config.overrides import Overrides
 from uavsim.errors import ConfigError
 from uavsim.geometry.se3 import SE3
 from uavsim.ingredients.corner_cases.records import CasePart, part_of_role, parts_outline_m, role_of_part
@@ -25,7 +26,7 @@ corner_cases: CASES
 def planned(tmp_path: Path, cases: str, *, weather: str = "clear_noon", extra: str = "", seed: int = 3) -> list[Any]:
     path = tmp_path / "cases.yaml"
     path.write_text(DATASET.replace("CASES", cases).replace("WEATHER", weather) + extra, encoding="utf-8")
-    return plan_scenes(str(path), seed=seed)
+    return plan_scenes(str(path), overrides=Overrides(seed=seed))
 
 
 def test_kinds_come_in_turn(tmp_path: Path) -> None:

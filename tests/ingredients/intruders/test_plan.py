@@ -9,6 +9,7 @@ import pytest
 
 from uavsim.config.library import Library
 from uavsim.config.load import load
+from uavsim.config.overrides import Overrides
 from uavsim.errors import ConfigError
 from uavsim.geometry import encounter, quaternion
 from uavsim.geometry.se3 import SE3
@@ -108,7 +109,7 @@ SCENES = 8
 @pytest.fixture(scope="module")
 def plans() -> list[ScenePlan]:
     """Return scenes of ``aot-mini``, each of half its length."""
-    return plan_scenes("aot-mini", samples=600, scenes=range(SCENES))
+    return plan_scenes("aot-mini", scenes=range(SCENES), overrides=Overrides(samples=600))
 
 
 def test_draws_reach_the_shares_that_are_wanted(plans: list[ScenePlan]) -> None:
@@ -134,15 +135,15 @@ def test_each_encounter_is_drawn_in_a_row_of_its_own(plans: list[ScenePlan]) -> 
 
 
 def test_the_same_seed_gives_the_same_encounters_whichever_scenes_are_made(plans: list[ScenePlan]) -> None:
-    (again,) = plan_scenes("aot-mini", samples=600, scenes=[5])
-    (other,) = plan_scenes("aot-mini", samples=600, scenes=[5], seed=99)
+    (again,) = plan_scenes("aot-mini", scenes=[5], overrides=Overrides(samples=600))
+    (other,) = plan_scenes("aot-mini", scenes=[5], overrides=Overrides(samples=600, seed=99))
 
     assert pack_plan(plans[5]) == pack_plan(again) == pack_plan(unpack_plan(pack_plan(again)))
     assert intruders_of(plans[5])[0].range_m != intruders_of(other)[0].range_m
 
 
 def test_fewer_samples_are_the_begin_of_the_same_flight(plans: list[ScenePlan]) -> None:
-    (short,) = plan_scenes("aot-mini", scenes=[3], samples=20)
+    (short,) = plan_scenes("aot-mini", scenes=[3], overrides=Overrides(samples=20))
     longer = plans[3]
 
     assert len(short.swarm.map_SE3_flu) == len(intruders_of(short)[0].map_SE3_flu) == 20

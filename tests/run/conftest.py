@@ -1,0 +1,81 @@
+"""A paper world for flows: real slots, client processes, ledger, tables; only the simulator is a drawing."""
+
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+os.environ.setdefault("PREFECT_SERVER_ANALYTICS_ENABLED", "false")
+os.environ["PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL"] = "CRITICAL"
+
+from tests import rpc_ports
+from tools.common.factories import make_plan
+from uavsim.config.run import DeadlineConfig, RunConfig, SimulatorConfig
+from uavsim.records.plan import ScenePlan
+from uavsim.run import context
+from uavsim.run.job import Job, SceneRef, plan_digest
+from uavsim.run.request import Request
+from uavsim.simulate.versions import CLIENT_VERSION
+from uavsim.store.identity import fingerprint
+from uavsim.supervise.simulator_slot import SimulatorSlot
+
+FAKE_CLIENT_WORKER = Path(__file__).with_name("fake_client_worker.py")
+SAMPLES = 2
+
+
+def paper_job(request: Request) -> Job:
+    scenes = tuple(SceneRef(f"scene_{k:02d}", k, "Town10HD") for k in range(int(request.scenes or "3")))
+
+    def plan_of(scene: str) -> ScenePlan:
+        index = int(scene[-2:])
+        return make_plan(scene=scene, scene_index=index, samples=SAMPLES, sweeps=0, drones=1, size_px=(64, 36))
+
+    mark = fingerprint({"samples": SAMPLES}, seed=request.seed or 0)
+    identity = {"dataset": "tiny", "seed": request.seed or 0, "fingerprint": mark}
+    digests = {scene.name: plan_digest(plan_of(scene.name)) for scene in scenes}
+    return Job(
+        "tiny",
+        0,
+        "carla",
+        identity,
+        scenes,
+        samples=SAMPLES,
+        images_per_scene=5 * SAMPLES,
+        plan_of=plan_of,
+        digests=digests,
+    )
+
+
+@pytest.fixture
+def listening() -> Iterator[int]:
+    """A port that says its version as CARLA does: all that is asked of an attached simulator before its client."""
+    with rpc_ports.listening(rpc_ports.rpc(version=[[1, CLIENT_VERSION]])) as where:
+        yield where.port
+
+
+@pytest.fixture
+def paper(tmp_path: Path, listening: int, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Request]:
+    """Make requests whose scenes are drawn; ``faults`` maps a scene to what its attempts do wrong."""
+    faults_file = tmp_path / "faults.json"
+
+    def command(**_: object) -> list[str]:
+        return [sys.executable, str(FAKE_CLIENT_WORKER), str(faults_file)]
+
+    monkeypatch.setattr(context, "resolve", paper_job)
+    monkeypatch.setattr(context, "SimulatorSlot", partial(SimulatorSlot, command=command))
+
+    def make(*, faults=None, simulators: int = 1, out: Path | None = None, patience_s: float = 60.0, **more) -> Request:
+        faults_file.write_text(json.dumps(faults or {}))
+        attached = SimulatorConfig(kind="attach", ports={"carla": listening})
+        run = RunConfig(
+            simulators=tuple(attached.model_copy(update={"name": f"sim{k}"}) for k in range(simulators)),
+            retry_delay_s=0.05,
+            deadlines=DeadlineConfig(load_s=patience_s, tick_s=patience_s, connect_s=60.0),
+        )
+        return Request(dataset="tiny", towns=("Town10HD",), out=str(out or tmp_path / "out"), run=run, **more)
+
+    return make

@@ -1,0 +1,156 @@
+"""The YAML that a dataset was made from is kept with it: from another folder, and without the files, it is found again."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from uavsim.config.kept import KEPT
+from uavsim.config.library import packaged_root
+from uavsim.errors import ConfigError, InputError
+from uavsim.records.codec import pack_plan
+from uavsim.run.context import prepared
+from uavsim.run.intent import intent_of
+from uavsim.run.job import plan_digest
+from uavsim.run.overview import overview
+from uavsim.run.regenerate import request_of_folder
+from uavsim.run.request import Request
+from uavsim.run.resolve import resolve
+from uavsim.store.identity import claim_output, keep_configuration
+from uavsim.store.ledger import LedgerEntry, write_entry
+from uavsim.store.local import LocalOutput
+
+
+@pytest.fixture
+def begun(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, bytes]:
+    """A dataset of YAML files that name one another by relative paths, whose folder is gone since, and its first plan."""
+    plans = packaged_root() / "flight_plans"
+    theirs = tmp_path / "theirs"
+    (theirs / "parts").mkdir(parents=True)
+    text = (plans / "datasets/smoke.yaml").read_text()
+    rig = next(line for line in text.splitlines() if line.startswith("rig:"))
+    name = rig.partition(":")[2].split("#")[0].strip()
+    (theirs / "parts/rig.yaml").write_text((plans / f"rigs/{name}.yaml").read_text())
+    (theirs / "my.yaml").write_text(text.replace(rig, "rig: parts/rig.yaml"))
+    (theirs / "arrow.yaml").write_text((plans / "formations/cross.yaml").read_text())
+    monkeypatch.chdir(theirs)
+    out = tmp_path / "out"
+    job = resolve(Request(dataset="my.yaml", out=str(out), towns=("Town10HD",), scenes="0", formation="arrow.yaml"))
+    claim_output(LocalOutput(out), identity=job.identity)
+    keep_configuration(LocalOutput(out), job.kept)
+    plan = pack_plan(job.plan_of(job.scenes[0].name))
+    monkeypatch.chdir(tmp_path)
+    theirs.rename(tmp_path / "gone")
+    return out, plan
+
+
+def test_regenerate_and_status_find_it(begun: tuple[Path, bytes]) -> None:
+    out, plan = begun
+    job = resolve(request_of_folder(out, scenes="0", simulators=(), run=None))
+    assert pack_plan(job.plan_of(job.scenes[0].name)) == plan
+    assert job.identity["fingerprint"] == json.loads((out / ".uavsim/dataset.json").read_text())["fingerprint"]
+    assert overview(str(out)).missing
+
+
+def test_the_same_command_goes_on_elsewhere(begun: tuple[Path, bytes]) -> None:
+    out, plan = begun
+    request = Request(dataset="my.yaml", out=str(out), towns=("Town10HD",), scenes="0", formation="arrow.yaml")
+    job = prepared(request).job
+    assert pack_plan(job.plan_of(job.scenes[0].name)) == plan
+    with pytest.raises(ConfigError, match=r"other\.yaml: no such file"):
+        prepared(request.model_copy(update={"dataset": "other.yaml"}))
+
+
+@pytest.fixture
+def flown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Request, Path]:
+    """The request of a dataset with scenes 0 and 1, both committed, and the rig that it names."""
+    theirs = tmp_path / "theirs"
+    theirs.mkdir()
+    plans = packaged_root() / "flight_plans"
+    text = (plans / "datasets/smoke.yaml").read_text()
+    named = next(line for line in text.splitlines() if line.startswith("rig:"))
+    rig = theirs / "rig.yaml"
+    rig.write_text((plans / f"rigs/{named.partition(':')[2].split('#')[0].strip()}.yaml").read_text())
+    (theirs / "my.yaml").write_text(text.replace(named, "rig: rig.yaml"))
+    monkeypatch.chdir(theirs)
+    out = LocalOutput(tmp_path / "out")
+    request = Request(dataset="my.yaml", out=str(out.root), towns=("Town10HD",), scenes="0-1", samples=2)
+    job = resolve(request)
+    claim_output(out, identity=job.identity)
+    keep_configuration(out, job.kept)
+    for scene in job.scenes:
+        digest = plan_digest(job.plan_of(scene.name))
+        write_entry(out, LedgerEntry(scene.name, "committed", index=scene.index, town=scene.town, plan_sha256=digest))
+    return request, rig
+
+
+def wider(rig: Path) -> None:
+    text = rig.read_text()
+    width = next(line for line in text.splitlines() if line.startswith("width_px:"))
+    rig.write_text(text.replace(width, "width_px: 402"))
+
+
+@pytest.mark.parametrize("scenes", ["0", "0-1", "2"])
+def test_scenes_of_an_edited_rig_are_not_flown_beside_those_of_the_old_one(
+    flown: tuple[Request, Path], scenes: str
+) -> None:
+    request, rig = flown
+    wider(rig)
+    with pytest.raises(InputError, match=r"begun with another rig.yaml \(width_px: \d+ there, 402 now\)") as caught:
+        prepared(request.model_copy(update={"scenes": scenes}))
+    assert "--force-scenes" in str(caught.value)
+    with pytest.raises(InputError, match="begun with another"):
+        intent_of(request)
+
+
+def test_all_scenes_may_be_flown_anew_with_an_edited_rig_and_some_may_not(flown: tuple[Request, Path]) -> None:
+    request, rig = flown
+    wider(rig)
+    forced = request.model_copy(update={"force": True})
+    ready = prepared(forced)
+    assert intent_of(forced).replaced == ("scene_0000", "scene_0001")
+    with pytest.raises(InputError, match="scene_0001 was flown with it"):
+        prepared(forced.model_copy(update={"scenes": "0"}))
+    keep_configuration(ready.output, ready.job.kept)
+    assert "width_px: 402" in (ready.output.root / ".uavsim" / KEPT).read_text()
+
+
+def test_a_damaged_configuration_stops_a_run_and_says_what_to_do(flown: tuple[Request, Path]) -> None:
+    request, _ = flown
+    kept = Path(request.out or "") / ".uavsim" / KEPT
+    kept.write_text("{")
+    with pytest.raises(InputError, match=r"configuration\.json is damaged.*or delete it if nothing was"):
+        prepared(request)
+    kept.unlink()
+    assert intent_of(request).kept == ("scene_0000", "scene_0001")
+
+
+def test_a_comment_or_a_description_is_no_edit(flown: tuple[Request, Path]) -> None:
+    request, rig = flown
+    rig.write_text(f"# new\n{rig.read_text()}\n")
+    assert intent_of(request).kept == ("scene_0000", "scene_0001")
+
+
+def test_a_scene_whose_plan_is_another_one_now_is_said_to_be_replaced(flown: tuple[Request, Path]) -> None:
+    request, _ = flown
+    out = LocalOutput(Path(request.out or ""))
+    write_entry(out, LedgerEntry("scene_0001", "committed", index=1, town="Town10HD", plan_sha256="of another version"))
+    reported = intent_of(request)
+    assert (reported.kept, reported.replaced, reported.to_fly) == (("scene_0000",), ("scene_0001",), ("scene_0001",))
+
+
+def test_another_dataset_is_reported_by_what_differs(flown: tuple[Request, Path]) -> None:
+    request, _ = flown
+    with pytest.raises(InputError, match=r"holds another dataset .* samples: 2 there, 3 now"):
+        prepared(request.model_copy(update={"samples": 3}))
+
+
+@pytest.mark.parametrize("text", ["{", "[]", '{"format": "uavsim-configuration-1", "files": 3}', "[" * 200_000, "null"])
+def test_a_damaged_configuration_is_one_line(begun: tuple[Path, bytes], text: str) -> None:
+    out, _ = begun
+    (out / ".uavsim" / KEPT).write_text(text)
+    with pytest.raises(ConfigError) as caught:
+        resolve(request_of_folder(out, scenes="0", simulators=(), run=None))
+    assert "\n" not in str(caught.value)
+    assert "--dataset" in str(caught.value)
+    assert overview(str(out)).missing is None

@@ -1,0 +1,185 @@
+"""Runs of few scenes on simulators of their own, where nobody has named a Prefect server: none is started."""
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from tests.run.conftest import FAKE_CLIENT_WORKER
+from tests.run.test_stages import on_its_own_simulator, run_all
+from tools.common.leftovers import contents
+from uavsim.annotate.scene import annotate
+from uavsim.config.run import RunConfig, SimulatorConfig
+from uavsim.errors import StorageError, SystemFailure
+from uavsim.flows import client, server
+from uavsim.flows.generate import generate
+from uavsim.records.recording import Recording
+from uavsim.run import executor
+from uavsim.run.context import prepared
+from uavsim.run.executor import is_short
+from uavsim.run.finish import Finished, Step, finish_dataset
+from uavsim.run.request import Request
+from uavsim.run.result import Result
+from uavsim.store.ledger import read_ledger
+from uavsim.store.local import LocalOutput
+from uavsim.terminal import Screen
+
+Paper = Callable[..., Request]
+
+
+@pytest.fixture(autouse=True)
+def _no_server(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    def refuse(*_: object, **__: object) -> None:
+        raise AssertionError("a short run needs no Prefect server")
+
+    monkeypatch.setattr(client, "configured_api_url", lambda: None)
+    monkeypatch.setattr(server, "OwnServer", refuse)
+    before = psutil.Process().children(recursive=True)
+    yield
+    assert psutil.Process().children(recursive=True) == before
+
+
+def run(request: Request) -> Result:
+    asked = on_its_own_simulator(request).model_copy(update={"check": False})
+    return generate(asked, console=Screen(quiet=True))
+
+
+def test_it_makes_the_same_dataset_as_the_stages_alone(paper: Paper, tmp_path: Path) -> None:
+    result = run(paper())
+    assert result.error is None
+    assert result.committed == ("scene_00", "scene_01", "scene_02")
+    assert result.images == 3 * 5 * 2
+    assert result.contact_sheet is not None
+    run_all(paper(out=tmp_path / "plain"))
+    flown, plain = contents(tmp_path / "out"), contents(tmp_path / "plain")
+    assert flown == plain
+
+
+def test_failures_are_retried_and_quarantine_reaches_the_summary(paper: Paper, tmp_path: Path) -> None:
+    result = run(paper(faults={"scene_00": ["die"], "scene_02": ["SceneVoid"] * 3}))
+    assert result.committed == ("scene_00", "scene_01")
+    assert result.quarantined == ("scene_02",)
+    assert isinstance(result.error, SystemFailure)
+    assert "1 quarantined: scene_02" in str(result.error)
+    ledger = read_ledger(LocalOutput(tmp_path / "out"))
+    assert (ledger["scene_00"].attempts, len(ledger["scene_02"].failures)) == (1, 3)
+
+
+def test_storage_failure_ends_the_run_and_the_next_one_continues(paper: Paper) -> None:
+    with pytest.raises(StorageError, match="asked to"):
+        run(paper(faults={"scene_01": ["StorageError"]}))
+    assert run(paper()).committed == ("scene_00", "scene_01", "scene_02")
+
+
+def test_a_mistake_of_ours_in_one_scene_is_reported_with_it(
+    paper: Paper, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def mistaken(recording: Recording) -> object:
+        if recording.plan.scene_name == "scene_01":
+            raise TypeError("a mistake")
+        return annotate(recording)
+
+    monkeypatch.setattr("uavsim.run.stages.annotate", mistaken)
+    result = run(paper())
+    assert result.committed == ("scene_00", "scene_02")
+    assert result.unfinished == ("scene_01",)
+    assert "1 unfinished: scene_01" in str(result.error)
+    assert (tmp_path / "out/v1.0-mini/scene.json").read_text().count('"name"') == 2
+
+
+def test_clients_have_ended_when_the_tables_are_written(paper: Paper, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The validator takes the memory that they had."""
+    clients = []
+
+    def finish(request: Request, *, step: Step) -> Finished:
+        running = psutil.Process().children(recursive=True)
+        clients.append([child.pid for child in running if str(FAKE_CLIENT_WORKER) in child.cmdline()])
+        return finish_dataset(request, step=step)
+
+    monkeypatch.setattr(executor, "finish_dataset", finish)
+    assert run(paper(scenes="1")).committed == ("scene_00",)
+    assert clients == [[]]
+
+
+def test_a_scene_that_another_process_holds_is_flown_when_it_comes_free(paper: Paper, tmp_path: Path) -> None:
+    held = LocalOutput(tmp_path / "out").lock("scene_00")
+    assert held.__enter__()
+    log = tmp_path / "out/.uavsim/logs/scene_01.jsonl"
+
+    def die_when_the_other_is_flown() -> None:
+        while not (log.exists() and '"committed"' in log.read_text()):
+            time.sleep(0.02)
+        held.__exit__(None, None, None)
+
+    thread = threading.Thread(target=die_when_the_other_is_flown)
+    thread.start()
+    result = run(paper(scenes="2"))
+    thread.join()
+    assert result.committed == ("scene_00", "scene_01")
+
+
+def test_an_interrupt_ends_flights_at_once(paper: Paper, tmp_path: Path) -> None:
+    """The client process hangs, and its deadline is farther away than that of this test."""
+    log = tmp_path / "out/.uavsim/logs/scene_00.jsonl"
+
+    def interrupt_when_flying() -> None:
+        while not (log.exists() and '"flying"' in log.read_text()):
+            time.sleep(0.02)
+        os.kill(os.getpid(), signal.SIGTERM)  # not raise_signal: that would reach this thread only
+
+    thread = threading.Thread(target=interrupt_when_flying)
+    thread.start()
+    with pytest.raises(KeyboardInterrupt):
+        run(paper(faults={"scene_00": ["hang"]}, patience_s=600.0))
+    thread.join()
+    entry = read_ledger(LocalOutput(tmp_path / "out"))["scene_00"]
+    assert (entry.state, entry.attempts) == ("flying", 0)
+
+
+def test_an_interrupt_does_not_wait_for_the_next_attempt(paper: Paper, tmp_path: Path) -> None:
+    request = paper(faults={"scene_00": ["SceneVoid"]}, scenes="1")
+    patient = request.run_config().model_copy(update={"retry_delay_s": 600.0})
+    log = tmp_path / "out/.uavsim/logs/scene_00.jsonl"
+
+    def interrupt_when_failed() -> None:
+        while not (log.exists() and '"failed"' in log.read_text()):
+            time.sleep(0.02)
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    thread = threading.Thread(target=interrupt_when_failed)
+    thread.start()
+    with pytest.raises(KeyboardInterrupt):
+        run(request.model_copy(update={"run": patient}))
+    thread.join()
+
+
+@pytest.mark.parametrize(
+    ("kinds", "scenes", "short"),
+    [
+        (("mock",), 3, True),
+        (("mock",), 4, False),
+        (("mock", "mock"), 6, True),
+        (("attach",), 1, False),  # others may use it too: a limit of a server shares it out
+        (("mock", "attach"), 1, False),
+    ],
+)
+def test_which_runs_are_short(kinds: tuple[str, ...], scenes: int, short: bool) -> None:
+    own, others = SimulatorConfig(), SimulatorConfig(kind="attach", ports={"carla": 2000})
+    run = RunConfig(simulators=tuple(own if kind == "mock" else others for kind in kinds))
+    assert is_short(run, scenes) is short
+
+
+def test_scenes_that_are_committed_do_not_count(paper: Paper) -> None:
+    def short_with(**spec: object) -> bool:
+        asked = on_its_own_simulator(paper(scenes="4", **spec))
+        return is_short(asked.run_config(), len(prepared(asked).to_fly))
+
+    assert not short_with()
+    run_all(paper(scenes="1"))
+    assert short_with()
+    assert not short_with(force=True)

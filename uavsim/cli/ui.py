@@ -1,0 +1,36 @@
+"""``uavsim ui``: the account's own Prefect server, to look at runs in a browser."""
+
+from __future__ import annotations
+
+import signal
+from typing import Annotated
+
+import typer
+
+from uavsim.terminal import Screen, line
+
+__all__ = ["register"]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands of this module to ``app``."""
+    app.command(name="ui")(ui)
+
+
+def ui(
+    *, port: Annotated[int, typer.Option(min=1, max=65535, help="Of its pages; another one where it is taken.")] = 4200
+) -> None:
+    """Serve Prefect's pages of your runs, past ones too, until Ctrl-C; while it is up, your runs show there."""
+    from uavsim.flows.account import account_server, home_folder
+
+    screen = Screen()
+    with account_server(port=port) as (address, started):
+        screen.print(line("Prefect's pages: ", ("bold", address.url)))
+        screen.print(f"key, which they ask for once: {address.key}")
+        if not started:
+            return
+        screen.print(f"runs use it while it is up; its database is in {home_folder()}; Ctrl-C ends it")
+        try:
+            signal.pause()
+        except KeyboardInterrupt:
+            screen.print("ended; the runs are kept")

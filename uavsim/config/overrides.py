@@ -1,0 +1,31 @@
+"""What a person asks for instead of what a dataset's YAML says."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+__all__ = ["AS_CONFIGURED", "Overrides"]
+
+
+class Overrides(BaseModel):
+    """The requested overrides; None is what the dataset says. Names are of its library, or paths of YAML files."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    samples: int | None = Field(default=None, ge=1, description="Keyframes per scene, instead of the dataset's.")
+    seed: int | None = Field(default=None, ge=0, description="Instead of the dataset's.")
+    topology: str | None = Field(
+        default=None, description="carla, bridge, merged or a plug-in's, instead of the dataset's."
+    )
+    formation: str | None = Field(default=None, description="Instead of the dataset's.")
+    rig: str | None = Field(default=None, description="Instead of the dataset's.")
+    weather: str | None = Field(default=None, description="Instead of the dataset's.")
+
+    def instead_of(self, **defaults: object) -> dict[str, Any]:
+        """Return the fields as words for another record; ``defaults`` stand where nothing is overridden."""
+        return self.model_dump() | {name: value for name, value in defaults.items() if getattr(self, name) is None}
+
+
+AS_CONFIGURED = Overrides()

@@ -1,0 +1,63 @@
+"""The application of a Prefect server of our own: Prefect's, without work in the background that nobody needs here.
+
+Prefect's worker for jobs in the background looks for some all the time, for a hundredth of a core. A server that is gone with
+its run has no such jobs: old runs to delete, leases of runs that died. For a kept one it looks every five seconds.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import gc
+from collections.abc import AsyncIterator, Iterator
+from datetime import timedelta
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from fastapi import FastAPI
+
+__all__ = ["create_app_of_account", "create_app_of_run"]
+
+_LOOK_EVERY: Final = timedelta(seconds=5)
+
+
+def create_app_of_run() -> FastAPI:
+    """Make the application of a server that ends with its run; for ``uvicorn --factory``."""
+    with _import_without_collector():
+        from prefect.server.api import server
+
+        assert callable(server.background_worker), "what is replaced is there"
+        server.background_worker = _no_worker
+        return server.create_app()
+
+
+def create_app_of_account() -> FastAPI:
+    """Make the application of a server that is kept; for ``uvicorn --factory``."""
+    with _import_without_collector():
+        from prefect.server.api import background_workers
+        from prefect.server.api.server import create_app
+
+        background_workers.Worker = functools.partial(
+            background_workers.Worker, minimum_check_interval=_LOOK_EVERY, scheduling_resolution=_LOOK_EVERY
+        )
+        return create_app()
+
+
+@contextlib.contextmanager
+def _import_without_collector() -> Iterator[None]:
+    """Keep the garbage collector at rest while Prefect is imported.
+
+    It makes some hundred thousand objects that stay. The collector would go through them again and again, for a fifth of the
+    time that the server takes until it answers.
+    """
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.freeze()
+        gc.enable()
+
+
+@contextlib.asynccontextmanager
+async def _no_worker(*_: object, **__: object) -> AsyncIterator[None]:
+    yield

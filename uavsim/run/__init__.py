@@ -1,0 +1,1 @@
+"""A run: request, context, stages, finishing, and one executor."""

@@ -1,0 +1,182 @@
+"""The context of a run: its simulators and its output, opened once and handed on; nothing global knows of it."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from uavsim.config.backends import AIRSIM, backend_of
+from uavsim.config.run import RunConfig, SimulatorConfig
+from uavsim.run.edited import refuse_mixture
+from uavsim.run.job import Job
+from uavsim.run.progress import RunProgress, start_up
+from uavsim.run.request import Request
+from uavsim.run.resolve import resolve
+from uavsim.run.stages import Gate, RunContext
+from uavsim.simulate.airsim.settings import airsim_settings
+from uavsim.simulate.answerers import refuse_foreign_servers as refuse_foreign_servers_at
+from uavsim.simulate.ports import Endpoint
+from uavsim.store.commit import sweep_orphans
+from uavsim.store.identity import check_identity, claim_output, keep_configuration, kept_dataset, read_identity
+from uavsim.store.layout import OutLayout
+from uavsim.store.ledger import LedgerEntry, read_ledger
+from uavsim.store.output import Output
+from uavsim.supervise.simulator import Simulator
+from uavsim.supervise.simulator_slot import SimulatorSlot, SlotPool
+from uavsim.terminal import Screen
+
+__all__ = ["Prepared", "opened", "prepared", "refuse_foreign_servers", "with_swarm"]
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A request that was checked: what is to be flown, and where it goes.
+
+    Attributes:
+        request: what is asked for.
+        job: what follows from it.
+        output: where it goes.
+        there: entries of the scenes that stay: they are committed, with the plan that they have now.
+    """
+
+    request: Request
+    job: Job
+    output: Output
+    there: dict[str, LedgerEntry]
+
+    @property
+    def to_fly(self) -> tuple[str, ...]:
+        """Names of the other scenes."""
+        return tuple(scene.name for scene in self.job.scenes if scene.name not in self.there)
+
+
+def prepared(request: Request) -> Prepared:
+    """Check everything that can be checked before anything is started or written.
+
+    Raises:
+        InputError: a name, a key or a number is wrong, or the output holds something else.
+    """
+    output = request.output()
+    request = _found_again(request, output)
+    job = resolve(request)
+    mark, config = str(job.identity["fingerprint"]), job.identity.get("config")
+    check_identity(output, mark=mark, name=job.dataset, config=config)
+    refuse_mixture(request, job, output, resolve=resolve)
+    return Prepared(request, job, output, _committed_as_planned(request, job, output))
+
+
+def _committed_as_planned(request: Request, job: Job, output: Output) -> dict[str, LedgerEntry]:
+    """Return the entries of the scenes that are not to be flown."""
+    ledger = {} if request.force else read_ledger(output)
+    return {
+        scene.name: entry
+        for scene in job.scenes
+        if (entry := ledger.get(scene.name)) is not None
+        and entry.state == "committed"
+        and entry.replacing is None
+        and entry.plan_sha256 == job.digests[scene.name]
+    }
+
+
+def _found_again(request: Request, output: Output) -> Request:
+    """Use the configuration that the dataset keeps where its YAML, a path, is not to be found from this folder."""
+    named = request.dataset
+    if not named.endswith((".yaml", ".yml")) or Path(named).exists():
+        return request
+    kept, identity = kept_dataset(output), read_identity(output) or {}
+    if kept is None or identity.get("request", {}).get("dataset") != named:
+        return request
+    return request.model_copy(update={"dataset": kept})
+
+
+def refuse_foreign_servers(ready: Prepared) -> None:
+    """Ask the simulators that run already who they are, before anything is started for them.
+
+    Raises:
+        SimulatorError: nobody answers, another program does, or one of another version.
+    """
+    backend = backend_of(ready.job.topology)
+    for number, config in enumerate(ready.request.run_config().simulators if ready.to_fly else ()):
+        if config.kind == "attach":
+            name = config.name or f"{config.kind}{number}"
+            there = Simulator(
+                config, servers=backend.servers, name=name, logs=OutLayout(ready.output.root).logs
+            ).ensure()
+            refuse_foreign_servers_at(
+                backend.topology, {server: Endpoint.parse(at, what=server) for server, at in there.items()}
+            )
+
+
+@contextlib.contextmanager
+def opened(ready: Prepared, *, console: Screen | None = None, gate: Gate | None = None) -> Iterator[RunContext]:
+    """Open the context of a request.
+
+    The simulators are brought up first: when none answers, nothing has been written. Where no scene is to be flown, none is.
+
+    Args:
+        ready: what ``prepared`` returned.
+        console: shows people the progress.
+        gate: held while a scene flies, see ``RunContext``.
+
+    Raises:
+        SimulatorError: a simulator that is not there or of another version.
+    """
+    job, output, console = ready.job, ready.output, console or Screen(stderr=True)
+    run = ready.request.run_config()
+    with tempfile.TemporaryDirectory(prefix="uavsim-run-") as temp, _pool(ready, run, temp=Path(temp)) as pool:
+        if pool.slots:
+            with start_up(console, "simulators and clients start") as say:
+                pool.ready_all(say=say)
+        claim_output(output, identity=job.identity)
+        keep_configuration(output, job.kept)
+        sweep_orphans(output)
+        context = RunContext(
+            request=ready.request,
+            job=job,
+            output=output,
+            run=run,
+            pool=pool,
+            progress=RunProgress(scenes=len(job.scenes), done=len(ready.there), samples=job.samples, console=console),
+            there=ready.there,
+        )
+        context.gate = gate or context.gate
+        try:
+            with context.progress:
+                yield context
+            output.sweep_leftovers()  # of workers that died meanwhile, whose scenes were flown here
+        finally:
+            context.abort(None)
+
+
+def _pool(ready: Prepared, run: RunConfig, *, temp: Path) -> SlotPool:
+    """Make the simulator slots; what they print goes beside the data, also when they do not come up."""
+    job, logs = ready.job, OutLayout(ready.output.root).logs
+    if not ready.to_fly:
+        return SlotPool([])
+    ours = os.urandom(3).hex()  # ports are read from logs: no other run, in whatever container, may write into these
+    names = [f"{config.name or f'{config.kind}{k}-{os.getpid()}'}-{ours}" for k, config in enumerate(run.simulators)]
+    configs = [with_swarm(config, job, temp=temp) for config in run.simulators]
+    return SlotPool(
+        [
+            SimulatorSlot(config, run=run, topology=job.topology, name=name, logs=logs, home=temp / name)
+            for name, config in zip(names, configs, strict=True)
+        ]
+    )
+
+
+def with_swarm(config: SimulatorConfig, job: Job, *, temp: Path) -> SimulatorConfig:
+    """Give a headless simulator of ours the drones and cameras that the plans fly; real ones have their settings.json."""
+    has_airsim = any(server.name == AIRSIM.name for server in backend_of(job.topology).servers)
+    if not has_airsim or config.kind != "mock" or "--airsim-settings" in config.arguments:
+        return config
+    plan = job.plan_of(job.scenes[0].name)
+    x, y, z = plan.town.airsim_origin_ue_m
+    settings = airsim_settings(plan) | {"PlayerStart": {"X": x, "Y": y, "Z": z}}  # read by the headless simulator alone
+    path = temp / "airsim_settings.json"
+    path.write_text(json.dumps(settings), encoding="utf-8")
+    return config.model_copy(update={"arguments": (*config.arguments, "--airsim-settings", str(path))})

@@ -1,0 +1,59 @@
+"""A dataset goes on with the configuration that it was begun with: one that was edited meanwhile would give a mixture.
+
+Scenes that are committed stay valid as long as their plans are the same, so a file may change in what they do not need.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from uavsim.config.kept import Kept, first_edit, read_kept
+from uavsim.errors import ConfigError, InputError
+from uavsim.run.job import Job
+from uavsim.run.request import Request
+from uavsim.store.identity import kept_dataset
+from uavsim.store.ledger import LedgerEntry, read_ledger
+from uavsim.store.output import Output
+
+__all__ = ["refuse_mixture"]
+
+
+def refuse_mixture(request: Request, job: Job, output: Output, *, resolve: Callable[[Request], Job]) -> None:
+    """Refuse to fly scenes beside committed ones that the same YAML would not give any more.
+
+    Args:
+        request: what is asked for.
+        job: what follows from it.
+        output: a place that holds this dataset, or nothing.
+        resolve: makes a job of a request for another scene.
+
+    Raises:
+        InputError: it names the file and the key that were edited.
+    """
+    kept = kept_dataset(output)
+    if kept is None or not job.kept or (edit := first_edit(_read(kept), job.kept)) is None:
+        return
+    anew = {scene.name for scene in job.scenes} if request.force else set()
+    for entry in read_ledger(output).values():
+        if entry.state == "committed" and entry.scene not in anew and _is_another(entry, request, resolve):
+            raise InputError(
+                f"{output.address} was begun with another {edit}, and {entry.scene} was flown with it: put it back, choose "
+                "another --out, or fly all of its scenes anew with --force-scenes"
+            )
+
+
+def _read(kept: str) -> Kept:
+    try:
+        return read_kept(Path(kept))
+    except ConfigError as error:
+        raise InputError(
+            f"{kept} is damaged, so nothing says what was edited since the dataset was begun: put it back, or delete it if "
+            "nothing was, and run the same command again"
+        ) from error
+
+
+def _is_another(entry: LedgerEntry, request: Request, resolve: Callable[[Request], Job]) -> bool:
+    """Return whether a committed scene would be planned otherwise now."""
+    alone = resolve(request.model_copy(update={"towns": (entry.town,), "scenes": str(entry.index)}))
+    return alone.digests[entry.scene] != entry.plan_sha256

@@ -1,0 +1,213 @@
+"""What follows the last scene: tables from the committed scenes, the validator's quick look, the contact sheet."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Protocol, TypeVar, cast
+
+from uavsim.dataset.assemble import AssembledVersion, assemble
+from uavsim.dataset.map_mask import draw_map_mask
+from uavsim.dataset.rows import RunInfo
+from uavsim.errors import DatasetError, SystemFailure
+from uavsim.export.contact_sheet import write_contact_sheet
+from uavsim.records.recording import Recording
+from uavsim.run.request import Request
+from uavsim.store.commit import drop_retired, generation_of, read_fragment
+from uavsim.store.identity import read_identity, refuse_removed
+from uavsim.store.layout import OutLayout, check_name
+from uavsim.store.ledger import LedgerEntry, read_ledger
+from uavsim.store.output import Output
+from uavsim.typing import JsonDict
+from uavsim.validate import validate_version
+from uavsim.validate.dataset import versions_of
+
+__all__ = [
+    "Finished",
+    "Step",
+    "ValidationSummary",
+    "assemble_tables",
+    "committed_scenes",
+    "decodes",
+    "finish_dataset",
+    "keep_map_mask",
+    "sheet",
+    "validate",
+]
+
+T = TypeVar("T")
+_TABLES: Final = "tables"  # the name under which the tables are locked and staged, like a scene
+_MASKS: Final = ".uavsim/maps"
+_WAIT_S: Final = 600.0
+_FEW_IMAGES: Final = 12_000  # half a minute on two cores, a tenth of what they took to make
+
+
+@dataclass(frozen=True, slots=True)
+class ValidationSummary:
+    """What the validator said, in short.
+
+    Attributes:
+        errors: findings with severity error.
+        facts: what was looked at.
+        lines: the first findings, one line each.
+    """
+
+    errors: int
+    facts: JsonDict
+    lines: tuple[str, ...]
+
+    @property
+    def ok(self) -> bool:
+        """No error."""
+        return self.errors == 0
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """What the end of a run left.
+
+    Attributes:
+        versions: version folders that were written; none when no scene is committed.
+        validation: what the validator found; None when nobody asked, or nothing is there to validate.
+        contact_sheet: the page; None where there is none.
+    """
+
+    versions: tuple[str, ...] = ()
+    validation: ValidationSummary | None = None
+    contact_sheet: Path | None = None
+
+
+def committed_scenes(output: Output) -> list[LedgerEntry]:
+    """Return what the ledger holds as done, in the order of the tables."""
+    return sorted((e for e in read_ledger(output).values() if e.state == "committed"), key=lambda e: e.index)
+
+
+def keep_map_mask(output: Output, recording: Recording) -> None:
+    """Keep the town's map mask for the tables; the first scene of a town draws it."""
+    key = f"{_MASKS}/{check_name(recording.plan.town.name, what='town')}.png"
+    if recording.drivable_map_m is not None and output.read(key) is None:
+        output.create(key, draw_map_mask(recording.plan.town, list(recording.drivable_map_m)))
+
+
+def assemble_tables(output: Output) -> list[str]:
+    """Write all tables from the committed scenes, beside the old ones, then put them in their places.
+
+    Returns:
+        Version folders; none when no scene is committed.
+    """
+    with _alone(output):
+        refuse_removed(output)
+        entries = committed_scenes(output)
+        if not entries:
+            return []
+        folder = output.stage(_TABLES)
+        try:
+            masks = {town: mask for town in {e.town for e in entries} if (mask := output.read(f"{_MASKS}/{town}.png"))}
+            info = _public_part(read_identity(output) or {})
+            versions = _assembled(output, entries, folder=folder, masks=masks, info=info)
+            output.publish(folder, versions=[version.version for version in versions])
+        finally:
+            output.drop_staged(folder)
+        drop_retired(output, entries)
+        return [version.version for version in versions]
+
+
+def _assembled(
+    output: Output, entries: list[LedgerEntry], *, folder: Path, masks: dict[str, bytes], info: RunInfo
+) -> list[AssembledVersion]:
+    """Assemble the tables; rows that are damaged are reported with their scene, and how they are made again."""
+    reached: list[LedgerEntry] = []
+
+    def fragments() -> Iterator[bytes]:
+        for entry in entries:
+            reached.append(entry)
+            yield read_fragment(output, entry)
+
+    try:
+        return assemble(folder, fragments(), map_masks=masks, info=info)
+    except DatasetError as error:
+        entry = reached[-1]
+        raise DatasetError(
+            f"{output.address}/{generation_of(entry).fragment}: the table rows of scene {entry.scene} are damaged ({error}); "
+            f"make them again from its recording: uavsim annotate {output.address} --scenes {entry.scene}"
+        ) from error
+
+
+def validate(root: Path, *, versions: list[str] | None = None, pixels: bool | None = None) -> ValidationSummary:
+    """Let the validator look at a dataset.
+
+    Args:
+        root: its folder.
+        versions: of these version folders only.
+        pixels: decode images and masks; by default when there are not too many to wait for.
+
+    Raises:
+        DatasetError: no dataset there.
+    """
+    errors, lines, facts = 0, [], {}
+    for version in versions or versions_of(root):
+        look = decodes((root / version / "sample_data.json").stat().st_size, asked=pixels)
+        report = validate_version(root, version, pixels=look)
+        errors += report.errors
+        lines += [f"{f.code} {f.place}: {f.message}" for f in report.findings if f.severity == "error"]
+        facts[version] = {**report.facts, "images decoded": look}
+    return ValidationSummary(errors=errors, facts=facts, lines=tuple(lines[:20]))
+
+
+def sheet(root: Path, *, versions: list[str] | None = None) -> Path:
+    """Draw the contact sheet of the first scene; returns its path."""
+    version = (versions or versions_of(root))[0]
+    return write_contact_sheet(root, OutLayout(root).meta / "contact_sheet.png", version=version)
+
+
+class Step(Protocol):
+    """Runs one of the steps that follow the last scene."""
+
+    def __call__(self, name: str, work: Callable[[], T]) -> T:
+        """Run it; ``name`` is for people."""
+        ...
+
+
+def finish_dataset(request: Request, *, step: Step) -> Finished:
+    """Write the tables; draw the contact sheet and validate where the dataset is on a local disk.
+
+    Args:
+        request: whose scenes are committed.
+        step: runs each of these.
+    """
+    output = request.output()
+    versions = step("assemble-tables", lambda: assemble_tables(output))
+    if not versions or not output.is_local:
+        return Finished(versions=tuple(versions))
+    page = step("contact-sheet", lambda: sheet(output.root, versions=versions))
+    validation = step("validate", lambda: validate(output.root, pixels=request.pixels)) if request.check else None
+    return Finished(versions=tuple(versions), validation=validation, contact_sheet=page)
+
+
+def decodes(table_bytes: float, *, asked: bool | None) -> bool:
+    """Say whether a run's end decodes all images: as asked, or by the size of the table, some 500 bytes an image."""
+    return table_bytes < 500 * _FEW_IMAGES if asked is None else asked
+
+
+def _public_part(identity: JsonDict) -> RunInfo:
+    """What of the identity belongs to the dataset; the same in every run of it."""
+    return cast("RunInfo", {key: identity[key] for key in RunInfo.__annotations__ if key in identity})
+
+
+@contextmanager
+def _alone(output: Output) -> Iterator[None]:
+    """Wait for the tables' lock: several workers may finish their scenes at the same time."""
+    end = time.monotonic() + _WAIT_S
+    while True:
+        with output.lock(_TABLES) as ours:
+            if ours:
+                yield
+                return
+        if time.monotonic() > end:
+            raise SystemFailure(
+                f"another process assembles the tables of {output.address} since {_WAIT_S:g} s; is it stuck?"
+            )
+        time.sleep(0.2)

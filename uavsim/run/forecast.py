@@ -1,0 +1,311 @@
+"""How long a run will take and how much it will write, from a short run of the same kind with the same simulators.
+
+Nothing in it is a constant of some machine: three short scenes for each simulator and town are flown, encoded, labelled,
+committed, put into tables and validated as a run does it, all simulators at the same time, into a temporary folder. The last
+one counts: it flies while the one before is labelled, as almost every scene of a run does.
+"""
+
+from __future__ import annotations
+
+import statistics
+import tempfile
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from uavsim.capture.client_events import ClientEvent, SampleTaken
+from uavsim.errors import InputError
+from uavsim.plan.numbering import as_text
+from uavsim.run import finish, stages
+from uavsim.run.context import opened, prepared
+from uavsim.run.job import Job, SceneRef
+from uavsim.run.request import Request
+from uavsim.run.resolve import resolve
+from uavsim.run.stages import RunContext
+from uavsim.store.ledger import read_ledger
+from uavsim.store.places import open_output
+from uavsim.terminal import Screen, duration, size
+from uavsim.typing import JsonDict
+
+__all__ = ["Forecast", "TownProbe", "forecast_of", "predicted"]
+
+_SAMPLES = 4
+_FLIGHTS = 3  # of each simulator in each town: one that loads the map, one that is labelled while the last one flies
+_FIXED = ("maps", ".uavsim/maps", ".uavsim/contact_sheet.png", ".uavsim/logs")  # of what is written, not by the sample
+
+
+@dataclass(frozen=True, slots=True)
+class Flight:
+    """When a probe's scene began, when its samples came, when its simulator was free, when it was committed; one clock."""
+
+    began_s: float
+    samples_s: tuple[float, ...]
+    flown_s: float
+    committed_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class TownProbe:
+    """What was measured in one town.
+
+    Attributes:
+        first: flights that began before the town was known to their simulator.
+        later: those that flew while the ones before them were labelled.
+    """
+
+    first: tuple[Flight, ...]
+    later: tuple[Flight, ...]
+
+    @property
+    def sample_s(self) -> float:
+        """Between two samples, the median: ticks, images, encoding, writing, with all simulators at work."""
+        flights = self.later or self.first
+        steps = [b - a for flight in flights for a, b in zip(flight.samples_s, flight.samples_s[1:], strict=False)]
+        return statistics.median(steps) if steps else 0.0
+
+    def beside_samples_s(self, flights: Sequence[Flight]) -> float:
+        """Of a simulator's time in a scene, what is spent beside its samples: map, traffic, warm-up, the last files."""
+        spans = [f.flown_s - f.began_s - len(f.samples_s) * self.sample_s for f in flights]
+        return max(statistics.median(spans), 0.0) if spans else 0.0
+
+    @property
+    def after_s(self) -> float:
+        """Labels and commit of a scene, for each of its samples; the next scene flies meanwhile, but for the last one."""
+        return statistics.median((f.committed_s - f.flown_s) / len(f.samples_s) for f in (*self.first, *self.later))
+
+
+@dataclass(frozen=True, slots=True)
+class FinishProbe:
+    """What tables, contact sheet and validation take: once, and for each sample."""
+
+    once_s: float
+    sample_s: float
+
+    def seconds(self, samples: int) -> float:
+        """Return the time for so many samples."""
+        return self.once_s + samples * self.sample_s
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What one short run took.
+
+    Attributes:
+        start_s: until simulators and clients were up.
+        towns: what was measured in each.
+        finish: tables, contact sheet, validation.
+        bytes_per_sample: on disk.
+        bytes_once: on disk, however many samples there are.
+        probe_s: the whole of it.
+    """
+
+    start_s: float
+    towns: dict[str, TownProbe]
+    finish: FinishProbe
+    bytes_per_sample: float
+    bytes_once: float
+    probe_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """What a run will take.
+
+    Attributes:
+        scenes: that are still to be flown.
+        samples: of all of them.
+        simulators: at the same time.
+        seconds: of the run, by the clock.
+        simulator_s: in which simulators are kept, all together.
+        finish_s: of ``seconds``, for tables and validation.
+        size_bytes: that will be written.
+        sample_s: measured, by town.
+        probe_s: how long measuring took.
+    """
+
+    scenes: int
+    samples: int
+    simulators: int
+    seconds: float
+    simulator_s: float
+    finish_s: float
+    size_bytes: float
+    sample_s: dict[str, float] = field(default_factory=dict)
+    probe_s: float = 0.0
+
+    @property
+    def text(self) -> str:
+        """For people."""
+        return (
+            f"{self.scenes} scenes, {self.samples} samples with {self.simulators} simulator(s): about "
+            f"{duration(self.seconds)}, {duration(self.simulator_s)} of simulators, {size(self.size_bytes)}"
+        )
+
+    def as_json(self) -> JsonDict:
+        """Write it for machines."""
+        return {
+            "scenes": self.scenes,
+            "samples": self.samples,
+            "simulators": self.simulators,
+            "seconds": round(self.seconds, 1),
+            "finish_s": round(self.finish_s, 1),
+            "simulator_hours": round(self.simulator_s / 3600, 4),
+            "size_bytes": round(self.size_bytes),
+            "sample_s": {town: round(value, 3) for town, value in self.sample_s.items()},
+            "probe_s": round(self.probe_s, 1),
+        }
+
+
+def forecast_of(request: Request, *, console: Screen) -> Forecast:
+    """Measure a short run of the request's kind and say what the rest of it will take.
+
+    Args:
+        request: the run; what is committed already is not counted.
+        console: shows people what the probe does.
+
+    Raises:
+        InputError: the request is wrong, or nothing is left to do.
+        SystemFailure: the simulators cannot do it.
+    """
+    job = resolve(request)
+    done = {name for name, e in read_ledger(open_output(request.out)).items() if e.state == "committed"}
+    waiting = [scene for scene in job.scenes if request.force or scene.name not in done]
+    if not waiting:
+        raise InputError(f"{request.out}: every scene that is asked for is committed; nothing is left to forecast")
+    slots = len(request.run_config().simulators)
+    console.print(f"measuring: {_FLIGHTS * slots} short scenes in each of {len({s.town for s in waiting})} town(s)")
+    return predicted(job, waiting, _measure(request, waiting, slots=slots, console=console), simulators=slots)
+
+
+def predicted(job: Job, waiting: Sequence[SceneRef], measured: Measured, *, simulators: int) -> Forecast:
+    """Carry what was measured over to all scenes: towns one after the other, scenes side by side."""
+    seconds = measured.start_s
+    for town, probe in measured.towns.items():
+        count = sum(scene.town == town for scene in waiting)
+        at_work = min(simulators, count)
+        scene_s = job.samples * probe.sample_s + probe.beside_samples_s(probe.later or probe.first)
+        load_s = max(probe.beside_samples_s(probe.first) - probe.beside_samples_s(probe.later or probe.first), 0.0)
+        seconds += load_s + -(-count // at_work) * scene_s + job.samples * probe.after_s
+    samples = len(waiting) * job.samples
+    finish_s = measured.finish.seconds(samples)
+    return Forecast(
+        scenes=len(waiting),
+        samples=samples,
+        simulators=simulators,
+        seconds=seconds + finish_s,
+        finish_s=finish_s,
+        simulator_s=seconds * simulators,
+        size_bytes=measured.bytes_once + samples * measured.bytes_per_sample,
+        sample_s={town: probe.sample_s for town, probe in measured.towns.items()},
+        probe_s=measured.probe_s,
+    )
+
+
+def _measure(request: Request, waiting: Sequence[SceneRef], *, slots: int, console: Screen) -> Measured:
+    numbers = [scene.index for scenes in _by_town(waiting).values() for scene in _spread(scenes, _FLIGHTS * slots)]
+    wanted = len(waiting) * resolve(request).samples
+    began = time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="uavsim-forecast-") as folder:
+        probe = request.model_copy(
+            update={"out": folder, "samples": _SAMPLES, "scenes": as_text(sorted(numbers)), "force": False}
+        )
+        with opened(prepared(probe), console=console) as context:
+            start_s = time.monotonic() - began
+            ends = _Ends(context, wanted=wanted)
+            towns = {}
+            for town in context.job.towns:
+                names = [scene.name for scene in context.job.scenes_of(town)]
+                first = _fly(context, names[:slots])
+                if not ends.spans_s:  # twice: the first time, code is imported and read that the second one has
+                    ends.measure(samples=len(first) * _SAMPLES)
+                    ends.measure(samples=len(first) * _SAMPLES)
+                later = _fly(context, names[slots:])
+                towns[town] = TownProbe(first, later[slots:] or later)
+            samples = len(context.job.scenes) * _SAMPLES
+            ends.measure(samples=samples)
+            once, by_sample = _sizes(context.output.root)
+        return Measured(start_s, towns, ends.probe(), by_sample / samples, once, probe_s=time.monotonic() - began)
+
+
+class _Ends:
+    """Writes the tables and validates them as a run's end does, at two sizes of the dataset.
+
+    Args:
+        context: of the probe.
+        wanted: samples of the run itself: large datasets are validated without decoding every image.
+    """
+
+    def __init__(self, context: RunContext, *, wanted: int) -> None:
+        self._context, self._wanted = context, wanted
+        self.spans_s: list[tuple[int, float]] = []
+
+    def measure(self, *, samples: int) -> None:
+        """Do it once, with so many samples in the dataset."""
+        root, request = self._context.output.root, self._context.request
+        began = time.monotonic()
+        versions = finish.assemble_tables(self._context.output)
+        finish.sheet(root)
+        if request.check:
+            table = sum((root / version / "sample_data.json").stat().st_size for version in versions)
+            finish.validate(root, pixels=finish.decodes(table * self._wanted / samples, asked=request.pixels))
+        self.spans_s.append((samples, time.monotonic() - began))
+
+    def probe(self) -> FinishProbe:
+        """Lay a line through the two sizes; the first time of all says what is paid once."""
+        (_, first_s), (few, few_s), (many, many_s) = self.spans_s
+        sample_s = many_s / many
+        if many > few:
+            sample_s = min(max((many_s - few_s) / (many - few), 0.0), sample_s)
+        return FinishProbe(once_s=max(first_s - few * sample_s, 0.0), sample_s=sample_s)
+
+
+def _by_town(scenes: Sequence[SceneRef]) -> dict[str, list[SceneRef]]:
+    towns: dict[str, list[SceneRef]] = {}
+    for scene in scenes:
+        towns.setdefault(scene.town, []).append(scene)
+    return towns
+
+
+def _spread(scenes: Sequence[SceneRef], count: int) -> list[SceneRef]:
+    """Take scenes from everywhere: weather and routes differ along the numbers."""
+    count = min(count, len(scenes))
+    return [scenes[k * len(scenes) // count] for k in range(count)]
+
+
+def _fly(context: RunContext, names: Sequence[str]) -> tuple[Flight, ...]:
+    """Fly short scenes as a run does, every simulator at the same time, and keep their times."""
+    seen: dict[str, list[tuple[ClientEvent, float]]] = {name: [] for name in names}
+
+    def watch(scene: str, event: ClientEvent) -> None:
+        if scene in seen:
+            seen[scene].append((event, time.monotonic()))
+
+    def fly(scene: str) -> Flight:
+        stages.fly_scene(context, scene)
+        committed_s = time.monotonic()
+        events = seen[scene]
+        return Flight(
+            began_s=events[0][1],
+            samples_s=tuple(at for event, at in events if isinstance(event, SampleTaken)),
+            flown_s=events[-1][1],
+            committed_s=committed_s,
+        )
+
+    context.progress.watchers.append(watch)
+    with ThreadPoolExecutor(context.workers) as threads:
+        return tuple(threads.map(fly, seen))
+
+
+def _sizes(root: Path) -> tuple[float, float]:
+    """Return the bytes that are there once, and those that grow with the samples."""
+    once = by_sample = 0
+    for path in root.rglob("*"):
+        if path.is_file() and not path.is_symlink():
+            name = path.relative_to(root).as_posix()
+            if name.startswith(_FIXED):
+                once += path.stat().st_size
+            else:
+                by_sample += path.stat().st_size
+    return float(once), float(by_sample)

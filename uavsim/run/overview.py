@@ -1,0 +1,130 @@
+"""What a folder holds and what it still needs: read from the ledger, no Prefect, no simulator."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+from uavsim.errors import InputError
+from uavsim.run.request import Request
+from uavsim.run.resolve import all_scenes, identity_of
+from uavsim.store.identity import IDENTITY, kept_dataset, read_identity
+from uavsim.store.ledger import LedgerEntry, read_ledger
+from uavsim.store.output import Output
+from uavsim.store.places import open_output
+
+__all__ = ["Overview", "overview"]
+
+_PACE_FROM = 10  # scenes
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """How a dataset stands.
+
+    Attributes:
+        address: where it is.
+        dataset: its name.
+        seed: of it.
+        committed: scenes that are in it.
+        flying: scenes that a process holds right now.
+        interrupted: scenes that were begun and that no process holds.
+        quarantined: entries of scenes that were given up, also those of which the dataset keeps an earlier flight.
+        missing: names of scenes of the whole dataset that were never begun; None when its YAML cannot be read any more.
+        images: in the dataset.
+        scene_s: how long a scene takes, from the last ones; None before the first.
+        slots: simulator slots that are at work.
+    """
+
+    address: str
+    dataset: str
+    seed: int
+    committed: tuple[LedgerEntry, ...]
+    flying: tuple[str, ...]
+    interrupted: tuple[str, ...]
+    quarantined: tuple[LedgerEntry, ...]
+    missing: tuple[str, ...] | None
+    images: int
+    scene_s: float | None
+    slots: int
+
+    @property
+    def eta_s(self) -> float | None:
+        """Seconds until nothing is missing, at the pace of the last scenes and with the simulators at work (at least one)."""
+        if self.scene_s is None or self.missing is None:
+            return None
+        return (len(self.missing) + len(self.interrupted) + len(self.flying)) * self.scene_s / max(self.slots, 1)
+
+    def as_json(self) -> str:
+        """Write it for machines."""
+        return json.dumps(
+            {
+                "address": self.address,
+                "dataset": self.dataset,
+                "seed": self.seed,
+                "committed": [entry.scene for entry in self.committed],
+                "flying": self.flying,
+                "interrupted": self.interrupted,
+                "quarantined": {entry.scene: entry.failures for entry in self.quarantined},
+                "missing": self.missing,
+                "images": self.images,
+                "eta_s": self.eta_s,
+            }
+        )
+
+
+def overview(out: str, *, scratch: Path | None = None) -> Overview:
+    """Look at a dataset that is being made, or that was.
+
+    Raises:
+        InputError: there is none of ours.
+    """
+    output = open_output(out, scratch=scratch)
+    identity = read_identity(output)
+    if identity is None:
+        raise InputError(f"{output.address}: no dataset of ours (no {IDENTITY})")
+    ledger = sorted(read_ledger(output).values(), key=lambda entry: entry.index)
+    begun = [entry.scene for entry in ledger if entry.state == "flying"]
+    again = [entry.scene for entry in ledger if entry.replacing is not None and not entry.given_up]
+    flying = tuple(scene for scene in (*begun, *again) if _held(output, scene))
+    committed = tuple(entry for entry in ledger if entry.state == "committed")
+    return Overview(
+        address=output.address,
+        dataset=str(identity["dataset"]),
+        seed=int(identity["seed"]),
+        committed=committed,
+        flying=flying,
+        interrupted=tuple(scene for scene in begun if scene not in flying),
+        quarantined=tuple(entry for entry in ledger if entry.given_up),
+        missing=_missing(out, identity, kept=kept_dataset(output), known={entry.scene for entry in ledger}),
+        images=sum(entry.facts.images for entry in committed if entry.facts),
+        scene_s=_pace_s(committed),
+        slots=len(flying),
+    )
+
+
+def _held(output: Output, scene: str) -> bool:
+    with output.lock(scene) as ours:
+        return not ours
+
+
+def _missing(out: str, identity: dict[str, object], *, kept: str | None, known: set[str]) -> tuple[str, ...] | None:
+    """Name what was never begun; None when the dataset's YAML is gone or has changed, and was not kept."""
+    asked = identity.get("request")
+    if not isinstance(asked, dict):
+        return None
+    try:
+        given = {key: value for key, value in asked.items() if value is not None}
+        request = Request(**(given | {"out": out} | ({"dataset": kept} if kept else {})))
+        if identity_of(request)["fingerprint"] != identity["fingerprint"]:
+            return None
+        return tuple(scene.name for scene in all_scenes(request.dataset) if scene.name not in known)
+    except InputError:
+        return None
+
+
+def _pace_s(committed: tuple[LedgerEntry, ...]) -> float | None:
+    times_s = [entry.facts.fly_s + entry.facts.label_s for entry in committed if entry.facts and entry.facts.fly_s]
+    last = times_s[-_PACE_FROM:]
+    return sum(last) / len(last) if last else None

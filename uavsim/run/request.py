@@ -1,0 +1,75 @@
+"""What a person asks for, as one typed object: from the command line, Python, a form in Prefect's UI, or a deployment.
+
+It is the one parameter of every flow. The overrides are fields of its own, so that the form is one list.
+"""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from uavsim.config.overrides import Overrides
+from uavsim.config.run import RunConfig, parse_simulator
+from uavsim.store.output import Output
+from uavsim.store.places import open_output
+
+__all__ = ["OutputRequest", "ReplayRequest", "Request"]
+
+
+class ReplayRequest(BaseModel):
+    """A dataset whose recorded motion takes the place of traffic; what changes beside the request's own choices."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    folder: str = Field(description="of the dataset that was recorded")
+    sensors: tuple[str, ...] = Field(default=(), description="more sensors for every camera, and lidar for every drone")
+    hide: tuple[str, ...] = Field(default=(), description="actors by instance id, blueprint, or class")
+    is_changed: bool = Field(default=True, description="something is other than in the recorded dataset")
+
+
+class OutputRequest(BaseModel):
+    """What is to be done with a dataset that is there."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    out: str = Field(description="folder, or fsspec URL (s3://bucket/prefix)")
+    pixels: bool | None = Field(default=None, description="let the validator decode every image; when few by default")
+    run: RunConfig | None = Field(default=None, description="simulators, deadlines, attempts, scratch folder")
+
+    def output(self) -> Output:
+        """Open the place that ``out`` names; touches nothing.
+
+        Raises:
+            InputError: empty, or a URL that cannot be used.
+        """
+        return open_output(self.out, scratch=self.run.scratch if self.run is not None else None)
+
+
+class Request(OutputRequest, Overrides):
+    """One job: the scenes of a dataset that are to be there, and how they are made."""
+
+    dataset: str = Field(description="name in flight_plans/datasets, or a YAML file")
+    towns: tuple[str, ...] = Field(default=(), description="all of the dataset when empty")
+    scenes: str | None = Field(default=None, description="scene numbers in the dataset, 0-4,7; all when left out")
+    replay: ReplayRequest | None = Field(default=None, description="show recorded motion again")
+    simulators: tuple[str, ...] = Field(
+        default=(),
+        description="mock or HOST:CARLA_PORT[:AIRSIM_PORT], each flies one scene at a time; replaces those of run",
+    )
+    force: bool = Field(default=False, description="fly anew what is committed")
+    check: bool = Field(default=True, description="let the validator look at the result")
+
+    @property
+    def title(self) -> str:
+        """For people: the dataset, its towns, its scenes."""
+        return f"{self.dataset} {' '.join(self.towns) or 'all towns'} {self.scenes or 'all'}"
+
+    def run_config(self) -> RunConfig:
+        """Return the run's configuration with the simulators that were named.
+
+        Raises:
+            InputError: a simulator that is not of the right form.
+        """
+        run = self.run or RunConfig()
+        if not self.simulators:
+            return run
+        return run.model_copy(update={"simulators": tuple(parse_simulator(text) for text in self.simulators)})

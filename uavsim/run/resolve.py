@@ -1,0 +1,173 @@
+"""From a request to a job: every name is looked up and every scene is planned once before anything is started."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import platform
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+
+from uavsim.config.backends import AIRSIM, CARLA, Backend, Server, backend_of
+from uavsim.config.kept import KEPT, pack
+from uavsim.config.library import Library
+from uavsim.config.overrides import Overrides
+from uavsim.config.run import SimulatorConfig
+from uavsim.errors import InputError
+from uavsim.plan import dataset_towns, numbering, plan_scenes, used_files
+from uavsim.records.plan import ScenePlan
+from uavsim.run.job import Job, SceneRef, plan_digest
+from uavsim.run.replay import kept_again, replayed, source_fingerprint
+from uavsim.run.request import Request
+from uavsim.store.identity import fingerprint
+from uavsim.store.layout import check_name
+from uavsim.supervise.clients import check_clients
+from uavsim.typing import JsonDict
+
+__all__ = ["all_scenes", "identity_of", "installed_version", "resolve"]
+
+_ASKED = {"dataset", *Overrides.model_fields}
+_VERSIONS = ("uavsim", "carla", "airsim", "numpy", "opencv-python-headless")
+
+
+def resolve(request: Request) -> Job:
+    """Decide everything.
+
+    Raises:
+        InputError: a name, key, number or flight that is not possible; one line, nothing was written.
+    """
+    wanted = numbering.parse_numbers(request.scenes) if request.scenes else None
+    towns = request.towns or dataset_towns(request.dataset)
+    plans = [plan for town in towns for plan in _planned(request, town, _numbers_of(request, town, towns, wanted))]
+    if not plans:
+        raise InputError(f"--scenes {request.scenes}: no scene of these numbers in {', '.join(towns)}")
+    _check_simulators(request, backend_of(plans[0].topology))
+    scenes = tuple(SceneRef(check_name(p.scene_name, what="scene"), p.scene_index, p.town.name) for p in plans)
+    town_of = {scene.name: scene for scene in scenes}
+    identity = identity_of(request)
+    return Job(
+        dataset=plans[0].dataset,
+        seed=int(identity["seed"]),
+        topology=plans[0].topology,
+        identity=identity,
+        scenes=scenes,
+        samples=plans[0].samples,
+        images_per_scene=len(plans[0].capture_steps) * len(plans[0].channels),
+        plan_of=partial(_plan_of, request, town_of),
+        digests={plan.scene_name: plan_digest(plan) for plan in plans},
+        kept=_configuration(request, towns),
+    )
+
+
+def _configuration(request: Request, towns: Sequence[str]) -> JsonDict:
+    """Return every YAML text that the dataset is made from, for all of its towns, so that it can be made anew anywhere."""
+    if Path(request.dataset).name == KEPT and request.replay is None:
+        return {}
+    used: dict[str, Path] = {}
+    for town in dict.fromkeys((*towns, *dataset_towns(request.dataset))):
+        try:
+            used |= used_files(request.dataset, towns=(town,), overrides=request)
+        except InputError:
+            if town in towns:
+                raise
+    made = pack(request.dataset, used)
+    return made if request.replay is None else kept_again(request.replay, made)
+
+
+def _numbers_of(
+    request: Request, town: str, towns: Sequence[str], wanted: tuple[int, ...] | None
+) -> tuple[int, ...] | None:
+    """Return the numbers that fall to one town; a single town is given all of them, and refuses others itself."""
+    if wanted is None or len(towns) == 1:
+        return wanted
+    allowed = numbering.town_scenes(Library.of().dataset(request.dataset), town).allowed
+    return tuple(number for number in wanted if number in allowed)
+
+
+def _planned(request: Request, town: str, numbers: tuple[int, ...] | None) -> list[ScenePlan]:
+    if numbers == ():
+        return []
+    plans = plan_scenes(request.dataset, town=town, scenes=numbers, overrides=request)
+    return plans if request.replay is None else [replayed(plan, request) for plan in plans]
+
+
+def _plan_of(request: Request, scenes: dict[str, SceneRef], scene: str) -> ScenePlan:
+    """Plan one scene anew when its turn comes: a thousand trajectories need not wait in memory."""
+    ref = scenes[scene]
+    return _planned(request, ref.town, (ref.index,))[0]
+
+
+def _check_simulators(request: Request, backend: Backend) -> None:
+    """Refuse a backend whose servers are not all named, or whose clients are not installed.
+
+    Raises:
+        InputError: the message names the simulator's server, or says how to install the client.
+    """
+    simulators = request.run_config().simulators
+    for simulator in simulators:
+        words = " ".join((*simulator.command, *simulator.arguments))
+        filled_in = {server.name for server in backend.servers if f"{{{server.name}_port}}" in words}
+        known = {*simulator.ports, *filled_in, *({CARLA.name} if simulator.kind == "docker" else ())}
+        missing = backend.missing(known) if simulator.kind != "mock" else ()
+        if missing:
+            ports = ":".join(_port_word(server, simulator) for server in backend.servers)
+            raise InputError(
+                f"topology {backend.topology} needs {missing[0].title}: name its port, as --simulator "
+                f"{simulator.host}:{ports}, or in the run's ports"
+            )
+    for python in dict.fromkeys(simulator.client_python or backend.python for simulator in simulators):
+        check_clients(backend, python=python)
+
+
+def _port_word(server: Server, simulator: SimulatorConfig) -> str:
+    port = simulator.ports.get(server.name) or server.default_port
+    return str(port) if server.name in (CARLA.name, AIRSIM.name) else f"{server.name}={port}"
+
+
+def identity_of(request: Request) -> JsonDict:
+    """Name the dataset: what was resolved from YAML and options, and the seed; scene numbers and simulators are not in it."""
+    loaded = Library.of().dataset(request.dataset)
+    model = loaded.model
+    seed = model.seed if request.seed is None else request.seed
+    config = model.model_dump(mode="json", exclude={"description"}) | {
+        "dataset": loaded.name,
+        "seed": seed,
+        "samples": request.samples or model.samples,
+        "topology": request.topology or model.topology,
+        **{key: value for key in ("formation", "rig", "weather") if (value := getattr(request, key)) is not None},
+    }
+    if request.replay is not None and request.replay.is_changed:
+        shown = {"sensors": list(request.replay.sensors), "hide": list(request.replay.hide)}
+        config["replay"] = {"of": source_fingerprint(request.replay), **shown}
+    config |= config.pop("ingredients")  # named by their keys, as in the file
+    config["labels"]["label_parked"] = None  # a key until 2026-11: datasets begun with it keep their fingerprint
+    versions = {name: installed_version(name) for name in _VERSIONS} | {"python": platform.python_version()}
+    return {
+        "dataset": loaded.name,
+        "seed": seed,
+        "fingerprint": fingerprint(config, seed=seed),
+        "version": model.version,
+        "config": config,
+        "versions": versions,
+        "request": request.model_dump(
+            mode="json", include=_ASKED | ({"replay"} if request.replay is not None else set())
+        ),
+    }
+
+
+def installed_version(package: str) -> str:
+    """Return a package's version, or ``not installed``: AirSim's client is optional."""
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return "not installed"
+
+
+def all_scenes(dataset: str) -> tuple[SceneRef, ...]:
+    """Name every scene that a dataset makes when no numbers are asked for; plans nothing."""
+    loaded = Library.of().dataset(dataset)
+    return tuple(
+        SceneRef(f"scene_{number:0{loaded.model.scene_digits}d}", number, town)
+        for town in loaded.model.towns
+        for number in numbering.town_scenes(loaded, town).numbers
+    )

@@ -1,0 +1,87 @@
+"""How a run ended: its scenes, its tables, and what the validator found."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from uavsim.errors import DatasetError, SystemFailure, UavsimError
+from uavsim.run.finish import Finished
+from uavsim.run.stages import SceneOutcome
+
+__all__ = ["Result", "Summary"]
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """How the scenes that were asked for stand, and what followed them."""
+
+    outcomes: tuple[SceneOutcome, ...]
+    finished: Finished
+
+    def named(self, *states: str) -> tuple[str, ...]:
+        """Return the scenes in some states, state by state."""
+        return tuple(outcome.scene for state in states for outcome in self.outcomes if outcome.state == state)
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """How a run ended.
+
+    Attributes:
+        address: of the dataset.
+        committed: scenes of the request that are in it.
+        quarantined: given up, by name.
+        unfinished: neither, by name.
+        images: of the committed scenes.
+        seconds: of the whole run.
+        valid: what the validator said; None when it was not asked.
+        contact_sheet: the page, if one was drawn.
+        findings: the validator's first findings.
+        simulator_s: in which simulators were kept for the run, all together.
+        size_bytes: of the files of the scenes that were asked for; tables and logs are not counted.
+    """
+
+    address: str
+    committed: tuple[str, ...]
+    quarantined: tuple[str, ...]
+    unfinished: tuple[str, ...]
+    images: int
+    seconds: float
+    valid: bool | None = None
+    contact_sheet: Path | None = None
+    findings: tuple[str, ...] = field(default=())
+    simulator_s: float = 0.0
+    size_bytes: int = 0
+
+    @classmethod
+    def of(cls, summary: Summary, *, address: str, seconds: float, simulator_s: float, size_bytes: int) -> Result:
+        """Make the result of a run from how its scenes stand."""
+        validation = summary.finished.validation
+        return cls(
+            address=address,
+            committed=summary.named("committed"),
+            quarantined=summary.named("quarantined"),
+            unfinished=summary.named("failed", "elsewhere", "skipped"),
+            images=sum(outcome.facts.images for outcome in summary.outcomes if outcome.facts is not None),
+            seconds=seconds,
+            valid=validation.ok if validation is not None else None,
+            contact_sheet=summary.finished.contact_sheet,
+            findings=validation.lines if validation is not None else (),
+            simulator_s=simulator_s,
+            size_bytes=size_bytes,
+        )
+
+    @property
+    def error(self) -> UavsimError | None:
+        """What the exit code is to say."""
+        if self.quarantined or self.unfinished:
+            parts = [
+                f"{len(names)} {what}: {', '.join(names[:10])}{' ...' if len(names) > 10 else ''}"
+                for what, names in (("quarantined", self.quarantined), ("unfinished", self.unfinished))
+                if names
+            ]
+            return SystemFailure(f"{'; '.join(parts)} (uavsim status {self.address} says why)")
+        if self.valid is False:
+            return DatasetError(f"{self.address} is not valid: {self.findings[0] if self.findings else ''}")
+        return None

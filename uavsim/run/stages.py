@@ -1,0 +1,378 @@
+"""The stages of one scene as ordinary functions: fly, label, commit; nothing here knows Prefect.
+
+A scene's failure is counted in the ledger and becomes quarantine after ``attempts``; a simulator that cannot be brought up
+is the simulator slot's failure, not the scene's; storage that cannot be written ends the run, and the next one continues.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+import time
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Final
+
+from rich.text import Text
+
+from uavsim.annotate.lidar_files import write_lidar_files
+from uavsim.annotate.scene import annotate
+from uavsim.capture.client_events import ClientEvent, Progress, SceneFlown, UnknownEvent, fields_of
+from uavsim.capture.recording_reader import LOG_NAME, read_recording
+from uavsim.config.run import RunConfig
+from uavsim.dataset.fragment import pack_fragment
+from uavsim.dataset.generations import in_generation
+from uavsim.dataset.layout import final_paths
+from uavsim.dataset.strict import scene_fragment
+from uavsim.errors import InputError, MapMissing, StorageError, SystemFailure, UavsimError
+from uavsim.files.names import generation_name
+from uavsim.files.whole import storage_errors, to_json_bytes
+from uavsim.records.codec import pack_plan
+from uavsim.records.plan import ScenePlan
+from uavsim.run.blank_images import refuse_blank_images
+from uavsim.run.finish import keep_map_mask
+from uavsim.run.job import Job
+from uavsim.run.progress import RunProgress
+from uavsim.run.request import Request
+from uavsim.store.commit import choose_generation, commit_scene
+from uavsim.store.evidence import drop_evidence, keep_evidence
+from uavsim.store.identity import refuse_removed
+from uavsim.store.journal import Journal
+from uavsim.store.layout import OutLayout
+from uavsim.store.ledger import LedgerEntry, Replacement, SceneFacts, read_entry, write_entry
+from uavsim.store.output import Output
+from uavsim.supervise.simulator_slot import NoSlotLeft, SimulatorSlot, SlotPool
+from uavsim.terminal import line
+
+__all__ = [
+    "RUN_ENDS",
+    "Gate",
+    "RunContext",
+    "SceneOutcome",
+    "SceneQuarantined",
+    "fly_scene",
+    "outcome_of",
+]
+
+RUN_ENDS: Final = (StorageError, InputError, MapMissing, NoSlotLeft)
+"""What is not the scene's failure, and ends the run."""
+
+
+class SceneQuarantined(SystemFailure):
+    """A scene failed as often as it may; the message is its last reason."""
+
+
+@dataclass(frozen=True, slots=True)
+class SceneOutcome:
+    """How a scene stands when its task ends.
+
+    Attributes:
+        scene: its name.
+        state: committed now or before; quarantined; elsewhere: another process has it; skipped: the run is ending.
+        attempts: failed ones, in all runs.
+        facts: how it was flown; None when it is not committed.
+        reason: the last failure, if any.
+    """
+
+    scene: str
+    state: str
+    town: str = ""
+    attempts: int = 0
+    facts: SceneFacts | None = None
+    reason: str = ""
+
+
+Gate = Callable[[SimulatorSlot], AbstractContextManager[None]]
+
+
+def _no_gate(slot: SimulatorSlot) -> AbstractContextManager[None]:
+    del slot
+    return nullcontext()
+
+
+@dataclass(eq=False)
+class RunContext:
+    """What the scenes of one run share; lives in the flow's process only.
+
+    Attributes:
+        request: what was asked for.
+        job: what follows from it.
+        output: where committed scenes go.
+        run: attempts and deadlines.
+        pool: the simulators.
+        progress: shows people how it goes.
+        gate: held while a scene flies on a simulator slot that other runs may use too.
+        there: entries of the scenes that were committed before, with the plan that they have now.
+    """
+
+    request: Request
+    job: Job
+    output: Output
+    run: RunConfig
+    pool: SlotPool
+    progress: RunProgress
+    gate: Gate = _no_gate
+    there: Mapping[str, LedgerEntry] = field(default_factory=dict)
+    _stop: threading.Event = field(default_factory=threading.Event)
+    _failure: UavsimError | None = None
+    _begun: set[str] = field(default_factory=set)
+    _settled: set[str] = field(default_factory=set)
+
+    @property
+    def layout(self) -> OutLayout:
+        """Of the run's own files on this machine."""
+        return OutLayout(self.output.root)
+
+    @property
+    def workers(self) -> int:
+        """Threads that scenes need: on every simulator one flies while others are labelled."""
+        return max(len(self.pool.slots), 1) * (1 + self.run.label_threads)
+
+    @property
+    def stopped(self) -> bool:
+        """Whether no further scene is to start."""
+        return self._stop.is_set()
+
+    @property
+    def failure(self) -> UavsimError | None:
+        """What ended the run early."""
+        return self._failure
+
+    def is_forced(self, scene: str) -> bool:
+        """Whether a scene is to be flown in this run although it is committed; not once it has been."""
+        return self.request.force and scene not in self._settled
+
+    def begin(self, scene: str) -> bool:
+        """Note that the run is at a scene; True the first time."""
+        first = scene not in self._begun
+        self._begun.add(scene)
+        return first
+
+    def settle(self, scene: str) -> None:
+        """Note that the run is done with a scene: it is committed, or given up."""
+        self._settled.add(scene)
+
+    def wait_for_end(self, seconds: float) -> None:
+        """Wait, but no longer than until the run is ending."""
+        self._stop.wait(seconds)
+
+    def abort(self, error: UavsimError | None) -> None:
+        """End the run after the scenes in flight; the first reason is kept."""
+        self._failure = self._failure or error
+        self._stop.set()
+
+
+def fly_scene(context: RunContext, scene: str) -> SceneOutcome:
+    """Bring one scene into the dataset, unless it is there already or another process has it.
+
+    Raises:
+        SceneQuarantined: it failed for the last time.
+        UavsimError: it failed and may be tried once more; or the storage failed, and the context is aborted.
+    """
+    if context.stopped:
+        return SceneOutcome(scene, "skipped")
+    try:
+        with context.output.lock(scene) as ours:
+            if not ours:
+                return SceneOutcome(scene, "elsewhere")
+            return _fly_locked(context, scene)
+    except UavsimError as error:
+        found = _whose_failure(context, error)
+        if isinstance(found, RUN_ENDS):
+            context.abort(found)
+        if found is error:
+            raise
+        raise found from error
+
+
+def _whose_failure(context: RunContext, error: UavsimError) -> UavsimError:
+    """Return the error, or that somebody removed the dataset meanwhile, which explains any."""
+    try:
+        refuse_removed(context.output)
+    except StorageError as removed:
+        return removed
+    return error
+
+
+def _fly_locked(context: RunContext, scene: str) -> SceneOutcome:
+    plan = context.job.plan_of(scene)
+    packed = pack_plan(plan)
+    sha = hashlib.sha256(packed).hexdigest()
+    entry = read_entry(context.output, scene)
+    forced = context.is_forced(scene)
+    if entry is not None and not forced and (settled := _settled_outcome(entry, sha=sha)) is not None:
+        return settled
+    if entry is not None and entry.state == "committed" and entry.replacing is None and not forced:
+        said = " is flown anew: this version of uavsim, or your YAML, plans it otherwise than when it was committed"
+        context.progress.say(line(("yellow", scene), said))
+    anew = context.begin(scene) and forced
+    entry = _entry_to_fly(entry, plan=plan, sha=sha, anew=anew)
+    write_entry(context.output, entry)
+    return _attempt(context, entry, plan=plan, packed=packed)
+
+
+def _settled_outcome(entry: LedgerEntry, *, sha: str) -> SceneOutcome | None:
+    """Return how a scene stands that need not be flown: committed or given up with this very plan."""
+    if entry.plan_sha256 == sha and entry.state != "flying":
+        return outcome_of(entry)
+    again = entry.replacing
+    if again is not None and again.given_up and again.plan_sha256 == sha:
+        return replace(outcome_of(entry), state="quarantined")
+    return None
+
+
+def _entry_to_fly(entry: LedgerEntry | None, *, plan: ScenePlan, sha: str, anew: bool) -> LedgerEntry:
+    """Return the entry under which a scene flies; a committed one stays committed until the new one is.
+
+    Args:
+        entry: what the ledger holds.
+        plan: of the scene.
+        sha: of the packed plan.
+        anew: count the attempts from none.
+    """
+    if entry is not None and entry.state == "committed":
+        again = entry.replacing
+        if again is None or anew or again.given_up or again.plan_sha256 != sha:
+            again = Replacement(sha)
+        return replace(entry, replacing=again)
+    if entry is not None and not anew and entry.plan_sha256 == sha:
+        return entry
+    retired = entry.retired if entry is not None else ()
+    return LedgerEntry(
+        plan.scene_name, "flying", index=plan.scene_index, town=plan.town.name, plan_sha256=sha, retired=retired
+    )
+
+
+def _attempt(context: RunContext, entry: LedgerEntry, *, plan: ScenePlan, packed: bytes) -> SceneOutcome:
+    journal = Journal(context.layout.scene_log(entry.scene))
+    journal.add(
+        "start",
+        scene=entry.scene,
+        attempt=len(entry.failures) + 1,
+        town=plan.town.name,
+        plan_sha256=hashlib.sha256(packed).hexdigest(),
+    )
+    folder = context.output.stage(entry.scene)
+    try:
+        with storage_errors(f"stage scene {entry.scene}"):
+            (folder / "plan.msgpack").write_bytes(packed)
+        committed = _fly_label_commit(context, entry, plan=plan, folder=folder, journal=journal)
+    except RUN_ENDS as error:
+        journal.add("stopped", kind=type(error).__name__, reason=str(error))
+        raise
+    except UavsimError as error:
+        if context.stopped:
+            journal.add("stopped", kind=type(error).__name__, reason=str(error))
+            return SceneOutcome(entry.scene, "skipped", reason=str(error))
+        raise _failed(context, entry, error=error, folder=folder, journal=journal) from error
+    finally:
+        context.output.drop_staged(folder)
+    context.settle(entry.scene)
+    drop_evidence(context.output.root, entry.scene)  # of an earlier run that gave it up
+    context.progress.finished(entry.scene, line=_done_line(committed))
+    return outcome_of(committed)
+
+
+def _fly_label_commit(
+    context: RunContext, entry: LedgerEntry, *, plan: ScenePlan, folder: Path, journal: Journal
+) -> LedgerEntry:
+    flown, slot, fly_s = _fly(context, entry.scene, plan=plan, folder=folder, journal=journal)
+    began = time.monotonic()
+    recording = read_recording(Path(flown.recording))
+    refuse_blank_images(recording)
+    keep_map_mask(context.output, recording)
+    rows = scene_fragment(annotate(recording))
+    moves = final_paths(recording) | write_lidar_files(recording)
+    generation = choose_generation(context.output, entry.scene, folder=recording.folder, moves=moves)
+    fragment = pack_fragment(in_generation(rows, generation))
+    moves = {source: generation_name(key, generation) for source, key in moves.items()}
+    label_s = time.monotonic() - began
+    facts = SceneFacts(
+        vehicles=recording.facts.vehicles_spawned,
+        vehicles_asked=recording.facts.vehicles_asked,
+        walkers=recording.facts.walkers_spawned,
+        samples=plan.samples,
+        images=flown.images,
+        images_per_s=round(flown.images / max(fly_s, 1e-9), 2),
+        fly_s=round(fly_s, 2),
+        label_s=round(label_s, 2),
+        slot=slot,
+    )
+    done = LedgerEntry(
+        entry.scene,
+        "committed",
+        index=plan.scene_index,
+        town=plan.town.name,
+        plan_sha256=entry.replacing.plan_sha256 if entry.replacing is not None else entry.plan_sha256,
+        attempts=len(entry.failures),
+        reasons=entry.failures,
+        facts=facts,
+        generation=generation,
+    )
+    committed = commit_scene(
+        context.output, done, folder=recording.folder, moves=moves, log=LOG_NAME, fragment=fragment
+    )
+    journal.add("committed", commit_s=round(time.monotonic() - began - label_s, 2), **asdict(facts))
+    return committed
+
+
+def _fly(
+    context: RunContext, scene: str, *, plan: ScenePlan, folder: Path, journal: Journal
+) -> tuple[SceneFlown, str, float]:
+    """Fly on the next free simulator slot; returns what was flown, the slot's name, and the seconds without the waiting."""
+
+    def on_event(event: ClientEvent) -> None:
+        context.progress.on_event(scene, event)
+        if isinstance(event, UnknownEvent):
+            journal.add("unknown event", kind=event.event, fields=event.fields)
+        elif not isinstance(event, Progress):
+            journal.add(event.event, **fields_of(event))
+
+    with context.pool.borrow_ready(town=plan.town.name, journal=journal.add) as slot, context.gate(slot):
+        began = time.monotonic()
+        journal.add("flying", slot=slot.name, **(fields_of(slot.client_facts) if slot.client_facts else {}))
+        flown = slot.fly(folder / "plan.msgpack", out=folder / "recording", town=plan.town.name, on_event=on_event)
+        fly_s = time.monotonic() - began
+        slot.pace.note(flown.images / max(fly_s, 1e-9))
+    return flown, slot.name, fly_s
+
+
+def _failed(
+    context: RunContext, entry: LedgerEntry, *, error: UavsimError, folder: Path, journal: Journal
+) -> UavsimError:
+    """Count the failure, keep its evidence, and return the error that the task ends with."""
+    reason = f"{type(error).__name__}: {error}"
+    failed = entry.failed(reason, most=context.run.attempts)
+    final = failed.given_up
+    count = len(failed.failures)
+    journal.add("failed", attempt=count, kind=type(error).__name__, reason=str(error), final=final)
+    write_entry(context.output, failed)
+    if final:
+        context.settle(entry.scene)
+        files = {
+            "reasons.json": to_json_bytes({"scene": entry.scene, "reasons": failed.failures}),
+            "plan.msgpack": (folder / "plan.msgpack").read_bytes(),
+            **{f"{slot.name}-client.log": slot.client_log_tail().encode() for slot in context.pool.slots},
+        }
+        keep_evidence(context.output.root, entry.scene, files=files)
+    what = "quarantined" if final else f"attempt {count} of {context.run.attempts} failed"
+    context.progress.failed(entry.scene, line=line(("yellow", entry.scene), f" {what}: {error}"))
+    return SceneQuarantined(f"{entry.scene}: {reason}") if final else error
+
+
+def _done_line(entry: LedgerEntry) -> Text:
+    facts = entry.facts or SceneFacts()
+    retries = f", {entry.attempts} failed before" if entry.attempts else ""
+    return line(
+        ("green", entry.scene),
+        f" {facts.samples} samples, {facts.images} images, {facts.vehicles} of {facts.vehicles_asked} vehicles, "
+        f"{facts.images_per_s} images/s{retries}",
+    )
+
+
+def outcome_of(entry: LedgerEntry) -> SceneOutcome:
+    """Return how a scene stands by its entry."""
+    reason = entry.failures[-1] if entry.failures else ""
+    return SceneOutcome(entry.scene, entry.state, entry.town, len(entry.failures), entry.facts, reason)

@@ -1,0 +1,49 @@
+"""What a worker does with a flow's parameters: anybody who reaches a shared server may have written them.
+
+They name things that the worker knows: datasets of its library, simulators of its own configuration. Commands, images and
+paths of programs come from a run's YAML on the worker's machine alone, which ``UAVSIM_WORKER_RUN`` names.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Final, TypeVar
+
+from uavsim.config.library import Library
+from uavsim.config.run import RunConfig, SimulatorConfig
+from uavsim.errors import InputError
+from uavsim.registry import pick
+from uavsim.run.request import OutputRequest, Request
+
+__all__ = ["WORKER_RUN", "of_worker"]
+
+WORKER_RUN: Final = "UAVSIM_WORKER_RUN"
+R = TypeVar("R", bound=OutputRequest)
+_NAMES: Final = ("dataset", "formation", "rig", "weather")
+
+
+def of_worker(request: R) -> R:
+    """Return the request with the worker's own configuration of the simulators that it names.
+
+    Raises:
+        InputError: it carries a configuration of its own, a path, or a simulator that the worker does not know.
+    """
+    if request.run is not None:
+        raise InputError(
+            "run: a flow's parameters may not carry a run's configuration (it holds commands and images); put it into a "
+            f"YAML file on the worker's machine and name that in its environment as {WORKER_RUN}"
+        )
+    for key in _NAMES:
+        value = getattr(request, key, None)
+        if isinstance(value, str) and ("/" in value or value.endswith((".yaml", ".yml"))):
+            raise InputError(f"{key} {value!a}: a flow's parameters name what the worker's library holds, not files")
+    named = os.environ.get(WORKER_RUN)
+    own = Library.of().run(named).model if named else RunConfig()
+    if isinstance(request, Request) and request.simulators:
+        known = {"mock": SimulatorConfig()} | {s.name: s for s in own.simulators if s.name}
+        chosen = tuple(
+            pick(known, name, what=f"simulator of this worker ({WORKER_RUN})") for name in request.simulators
+        )
+        own = own.model_copy(update={"simulators": chosen})
+        return request.model_copy(update={"run": own, "simulators": ()})
+    return request.model_copy(update={"run": own})
