@@ -48,7 +48,11 @@ ALLOWED: Final = (
         r"--simulator|mock-?sim|mock\d|[\"'`]mock|kind|mock \(default|HOST|attach"
         r"|mock 0\.9|mock\.log|mock, command|^mock sim$",
     ),
-    ("a module of Python's library", r"\bmock\b", r"unittest|mock\.(MagicMock|patch)|^mock$|^judge/|trials/questions"),
+    (
+        "a module of Python's library",
+        r"\bmock\b",
+        r"unittest|mock\.(MagicMock|patch)|^mock$|^packages/benchmarks/reference/|trials/questions",
+    ),
     (
         "surveying's and OpenDRIVE's word for a place along a line",
         r"\bstations?\b",

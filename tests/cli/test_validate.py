@@ -125,7 +125,6 @@ def test_a_judge_that_crashes_is_the_systems_failure(
     from uavsim.validate.devkit_process import run_judge
 
     (tmp_path / "crash.py").write_text("import sys; sys.exit('out of memory')")
-    monkeypatch.setenv("UAVSIM_JUDGE_FOLDER", str(tmp_path))
     monkeypatch.setenv("UAVSIM_JUDGE_PYTHON", sys.executable)
     with pytest.raises(SystemFailure, match="out of memory"):
-        run_judge("crash")
+        run_judge("crash", folder=tmp_path)

@@ -14,7 +14,6 @@ from uavsim.dataset.convert import convert
 from uavsim.dataset.reader import open_dataset
 from uavsim.dataset.schema import LIDARSEG, SAMPLE_ANNOTATION
 from uavsim.dataset.tables import read_rows
-from uavsim.validate.devkit_process import run_judge
 from uavsim.export.request import bev_of, lidar_of
 from uavsim.geometry.se3 import SE3
 from uavsim.images import points

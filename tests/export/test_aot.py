@@ -16,6 +16,8 @@ from uavsim.export import EXPORTERS, ExportRequest
 from uavsim.export.aot_encounters import Row, valid_encounters
 from uavsim.images import codec
 from uavsim.ingredients.intruders.rows import aot_box
+from uavsim_benchmarks.evaluate.aot.encounters import find_encounters
+from uavsim_benchmarks.evaluate.aot.files import read_aot_truth
 
 
 @pytest.fixture(scope="module")

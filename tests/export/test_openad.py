@@ -13,9 +13,9 @@ from uavsim.errors import InputError
 from uavsim.export import ExportRequest
 from uavsim.export.openad import SOURCES, export_openad
 from uavsim.typing import JsonDict
+from uavsim_benchmarks.evaluate.openad.files import read_openad_truth
 from uavsim_benchmarks.evaluate.openad.run import evaluate_openad
 from uavsim_benchmarks.evaluate.outcome import EvaluationRequest
-from uavsim_benchmarks.evaluate.readers.openad_files import read_openad_truth
 
 
 @pytest.fixture(scope="module")

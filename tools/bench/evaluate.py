@@ -73,7 +73,7 @@ def _devkit_cpu_s(folder: Path, task: str) -> float:
         ROOT / ".venv-judge/bin/python",
         "-W",
         "ignore",
-        ROOT / "judge/reference_scores.py",
+        ROOT / "packages/benchmarks/reference/reference_scores.py",
         folder,
         VERSION,
         cases,

@@ -12,10 +12,10 @@ import pytest
 from evaluate.aot_cases import make_case
 from uavsim.errors import InputError
 from uavsim_benchmarks.evaluate.aot.encounters import detected_in_time, find_encounters, horizon_of, tracked_windows
+from uavsim_benchmarks.evaluate.aot.files import read_aot_results, read_aot_truth
 from uavsim_benchmarks.evaluate.aot.run import evaluate_aot
 from uavsim_benchmarks.evaluate.aot.scores import AotResults, extended_iou, keep_results, score_aot
 from uavsim_benchmarks.evaluate.outcome import EvaluationRequest
-from uavsim_benchmarks.evaluate.readers.aot_files import read_aot_results, read_aot_truth
 
 
 def test_a_small_box_and_a_small_detection_on_it_are_enlarged() -> None:

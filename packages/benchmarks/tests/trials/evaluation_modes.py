@@ -1,6 +1,6 @@
 """Measure what every official/corrected difference of ``uavsim evaluate`` amounts to, on a dataset and on made-up results.
 
-    scripts/trial evaluation-modes DATA_SET [--version VERSION]
+    scripts/trial evaluation-modes DATASET [--version VERSION]
 
 The detector finds three quarters of the boxes that a drone sees and adds six false positives a sample; its tracker keeps their
 names. AOT, OpenAD and AirCopBench are scored on made-up cases in their own formats. docs/evaluation*.md hold the figures of
@@ -25,9 +25,9 @@ from uavsim.dataset.tables import read_rows
 from uavsim.errors import InputError
 from uavsim.records.classes import detection_class
 from uavsim_benchmarks.evaluate.metrics import evaluate
+from uavsim_benchmarks.evaluate.nuscenes.result_input import only_version
 from uavsim_benchmarks.evaluate.nuscenes.tracking import CLASSES as TRACKED
 from uavsim_benchmarks.evaluate.outcome import EvaluationRequest
-from uavsim_benchmarks.evaluate.result_input import only_version
 
 FOREIGN = 6
 

@@ -1,10 +1,10 @@
 """Let UAV3D's own, unmodified code judge a dataset of either dialect, or three made-up ones.
 
-    scripts/trial judge-uav3d CHECKOUT [DATA_SET [VERSION]] [--images FOLDER]
+    scripts/trial judge-uav3d CHECKOUT [DATASET [VERSION]] [--images FOLDER]
 
-CHECKOUT is a folder of https://github.com/huiyegit/UAV3D. A strict dataset is converted first. Without DATA_SET, a made-up one of
-each version is judged: every info file must be written, and the truth must score a car AP of 1. Prints JSON; ends with 4 where a
-check fails.
+CHECKOUT is a folder of https://github.com/huiyegit/UAV3D. A strict dataset is converted first. Without DATASET, a made-up one
+of each version is judged: every info file must be written, and the truth must score a car AP of 1. Prints JSON; ends with 4
+where a check fails.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def main() -> int:
     parser.add_argument("checkout", type=Path)
     parser.add_argument("dataset", type=Path, nargs="?")
     parser.add_argument("version", nargs="?", default="v1.0-mini")
-    parser.add_argument("--images", type=Path, help="keep UAV3D's drawings of DATA_SET here")
+    parser.add_argument("--images", type=Path, help="keep UAV3D's drawings of DATASET here")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         work = Path(folder)

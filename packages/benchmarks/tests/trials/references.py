@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 from evaluate import aot_cases, openad_cases, overlap_cases
-from uavsim.validate.devkit_process import judge_python, judge_script
+from tools.common import ROOT
+from uavsim.validate.devkit_process import judge_python
 from uavsim_benchmarks.evaluate.aircopbench.scores import parse_official, score_answers
 from uavsim_benchmarks.evaluate.aot.run import evaluate_aot
 from uavsim_benchmarks.evaluate.coperception import communication_rate, match_by_overlap, voc_ap
@@ -35,7 +36,14 @@ def checkout(name: str) -> str:
 def answers(script: str, folder: str, cases: Any, work: Path, python: str | None = None) -> Any:
     file = work / "cases.json"
     file.write_text(json.dumps(cases))
-    command = [python or str(judge_python()), "-W", "ignore", str(judge_script(script)), folder, str(file)]
+    command = [
+        python or str(judge_python()),
+        "-W",
+        "ignore",
+        str(ROOT / f"packages/benchmarks/reference/{script}.py"),
+        folder,
+        str(file),
+    ]
     return json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
 
 

@@ -17,9 +17,9 @@ from scipy.ndimage import correlate
 from uavsim.typing import AnyArray, BoolArray, FloatArray, IntArray
 from uavsim_benchmarks.evaluate.bev_iou import corners_of, turned_iou
 from uavsim_benchmarks.evaluate.boxes import Boxes
+from uavsim_benchmarks.evaluate.nuscenes.result_input import DetectionInput
 from uavsim_benchmarks.evaluate.outcome import Curve, EvaluationRequest, Outcome, thinned
 from uavsim_benchmarks.evaluate.readers.confidence_maps import read_confidence_maps
-from uavsim_benchmarks.evaluate.result_input import DetectionInput
 
 __all__ = [
     "IOU_THRESHOLDS",

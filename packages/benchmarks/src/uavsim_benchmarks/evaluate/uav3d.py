@@ -21,11 +21,11 @@ from uavsim_benchmarks.evaluate.boxes import Boxes
 from uavsim_benchmarks.evaluate.frame_check import FrameCheck
 from uavsim_benchmarks.evaluate.nuscenes import detection
 from uavsim_benchmarks.evaluate.nuscenes.detection_run import detection_outcome
+from uavsim_benchmarks.evaluate.nuscenes.result_input import only_version, scored_samples
 from uavsim_benchmarks.evaluate.outcome import Curve, EvaluationRequest, Outcome, thinned
 from uavsim_benchmarks.evaluate.ranges import range_on_ground
 from uavsim_benchmarks.evaluate.readers.nuscenes_results import ResultReader
 from uavsim_benchmarks.evaluate.readers.nuscenes_truth import Truth, read_truth
-from uavsim_benchmarks.evaluate.result_input import only_version, scored_samples
 
 __all__ = [
     "IOU_THRESHOLDS",

@@ -6,6 +6,7 @@ import numpy as np
 
 from uavsim.errors import InputError
 from uavsim.typing import JsonDict
+from uavsim_benchmarks.evaluate.aot.files import read_aot_results, read_aot_truth
 from uavsim_benchmarks.evaluate.aot.scores import (
     AotResults,
     AotScores,
@@ -16,7 +17,6 @@ from uavsim_benchmarks.evaluate.aot.scores import (
     search_score,
 )
 from uavsim_benchmarks.evaluate.outcome import Curve, EvaluationRequest, Outcome, Table, histogram
-from uavsim_benchmarks.evaluate.readers.aot_files import read_aot_results, read_aot_truth
 
 __all__ = ["evaluate_aot"]
 

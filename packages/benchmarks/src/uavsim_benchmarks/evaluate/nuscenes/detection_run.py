@@ -11,8 +11,8 @@ from uavsim_benchmarks.evaluate.boxes import Boxes
 from uavsim_benchmarks.evaluate.frame_check import FrameCheck
 from uavsim_benchmarks.evaluate.nuscenes import detection
 from uavsim_benchmarks.evaluate.nuscenes.input import evaluated, open_result, ranges_m
+from uavsim_benchmarks.evaluate.nuscenes.result_input import scored_samples
 from uavsim_benchmarks.evaluate.outcome import Curve, EvaluationRequest, Outcome, Row, Table, histogram
-from uavsim_benchmarks.evaluate.result_input import scored_samples
 
 __all__ = ["detection_outcome", "evaluate_detection"]
 

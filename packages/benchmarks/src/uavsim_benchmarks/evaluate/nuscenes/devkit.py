@@ -7,8 +7,8 @@ from pathlib import Path
 from uavsim.errors import InputError
 from uavsim.typing import JsonDict
 from uavsim.validate.devkit_process import run_judge
+from uavsim_benchmarks.evaluate.nuscenes.result_input import only_version
 from uavsim_benchmarks.evaluate.outcome import EvaluationRequest, Outcome, Row, Table
-from uavsim_benchmarks.evaluate.result_input import only_version
 
 __all__ = ["devkit_scores", "evaluate_with_devkit"]
 

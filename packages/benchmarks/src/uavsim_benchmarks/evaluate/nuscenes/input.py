@@ -7,11 +7,11 @@ import numpy as np
 from uavsim.errors import InputError
 from uavsim.typing import FloatArray
 from uavsim_benchmarks.evaluate.boxes import Boxes
+from uavsim_benchmarks.evaluate.nuscenes.result_input import WIDE_RANGE_M, only_version
 from uavsim_benchmarks.evaluate.outcome import EvaluationRequest
 from uavsim_benchmarks.evaluate.ranges import keep_evaluated
 from uavsim_benchmarks.evaluate.readers.nuscenes_results import ResultReader
 from uavsim_benchmarks.evaluate.readers.nuscenes_truth import Truth, read_truth
-from uavsim_benchmarks.evaluate.result_input import WIDE_RANGE_M, only_version
 
 __all__ = ["evaluated", "open_result", "ranges_m"]
 

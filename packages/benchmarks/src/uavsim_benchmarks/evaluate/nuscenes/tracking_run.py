@@ -12,10 +12,10 @@ from uavsim_benchmarks.evaluate.boxes import Boxes
 from uavsim_benchmarks.evaluate.frame_check import FrameCheck
 from uavsim_benchmarks.evaluate.nuscenes import tracking
 from uavsim_benchmarks.evaluate.nuscenes.input import evaluated, open_result, ranges_m
+from uavsim_benchmarks.evaluate.nuscenes.result_input import scored_samples
 from uavsim_benchmarks.evaluate.nuscenes.tracks import fill_tracks
 from uavsim_benchmarks.evaluate.outcome import Curve, EvaluationRequest, Outcome, Row, Table
 from uavsim_benchmarks.evaluate.readers.nuscenes_truth import Truth
-from uavsim_benchmarks.evaluate.result_input import scored_samples
 from uavsim_benchmarks.evaluate.scenes import found_by_scene, rows_by_scene
 
 __all__ = ["evaluate_tracking"]

@@ -6,9 +6,9 @@ import numpy as np
 
 from uavsim.errors import InputError
 from uavsim.typing import FloatArray, JsonDict
+from uavsim_benchmarks.evaluate.openad.files import read_openad_scenes, read_openad_truth, read_similarity_table
 from uavsim_benchmarks.evaluate.openad.scores import SIMILARITIES, OpenAdScores, score_openad
 from uavsim_benchmarks.evaluate.outcome import Curve, EvaluationRequest, Outcome, Row, Table
-from uavsim_benchmarks.evaluate.readers.openad_files import read_openad_scenes, read_openad_truth, read_similarity_table
 
 __all__ = ["evaluate_openad"]
 

@@ -16,11 +16,11 @@ from uavsim_benchmarks.evaluate.bootstrap import interval_of, jackknife, scene_d
 from uavsim_benchmarks.evaluate.boxes import Boxes
 from uavsim_benchmarks.evaluate.frame_check import FrameCheck
 from uavsim_benchmarks.evaluate.nuscenes.detection import CLASSES
+from uavsim_benchmarks.evaluate.nuscenes.result_input import WIDE_RANGE_M, only_version, scored_samples
 from uavsim_benchmarks.evaluate.outcome import Curve, EvaluationRequest, Outcome, Row, Table
 from uavsim_benchmarks.evaluate.ranges import range_on_ground
 from uavsim_benchmarks.evaluate.readers.nuscenes_results import ResultReader
 from uavsim_benchmarks.evaluate.readers.nuscenes_truth import Truth, read_truth
-from uavsim_benchmarks.evaluate.result_input import WIDE_RANGE_M, only_version, scored_samples
 from uavsim_benchmarks.evaluate.swarm.scores import (
     FOUND_WITHIN_M,
     Matched,
