@@ -62,11 +62,11 @@ def generate(request: Request, *, console: Screen) -> Result:
     with ExitStack() as stack:
         stack.enter_context(_sigterm_as_interrupt())
         refuse_foreign_servers(ready)
-        if named is not None:
+        if named is not None and ready.to_fly:
             client.check_api(named)
         opening = time.monotonic()
         kept = account_address() if named is None and ready.to_fly else None
-        if named is None and kept is None and is_short(request.run_config(), len(ready.to_fly)):
+        if not ready.to_fly or (named is None and kept is None and is_short(request.run_config(), len(ready.to_fly))):
             begin_import("uavsim.validate.image_measurements")  # half a second: the simulators start meanwhile
             context = stack.enter_context(opened(ready, console=console))
             summary = execute(context, Threads(context))
