@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import pickle
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +52,115 @@ def test_plain_pickles_are_read(protocol: int, tmp_path: Path) -> None:
     file.write_bytes(file.read_bytes()[:-9])
     with pytest.raises(InputError, match=r"cut off|refused"):
         read_pickle(file)
+
+
+def types(state: Any, code: str = "f8") -> bytes:
+    """A pickle of one array whose type has a state of the writer's choice, as ``numpy`` would reconstruct it."""
+    head = b"\x80\x02cnumpy.core.multiarray\n_reconstruct\ncnumpy\nndarray\nK\x00\x85C\x01b\x87R(K\x01K\x01\x85cnumpy\ndtype\n"
+    own = pickle.dumps(state, 2)[2:-1]
+    return (
+        head
+        + b"U"
+        + bytes([len(code)])
+        + code.encode()
+        + b"K\x00K\x01\x87R"
+        + own
+        + b"b\x89C\x08"
+        + b"\x41" * 8
+        + b"tb."
+    )
+
+
+def nested(n: int) -> bytes:
+    """A list of twenty times the list before."""
+    return b"](" + b"h%c" % n * 20 + b"eq%c" % (n + 1)
+
+
+F8 = (3, "<", None, None, None, -1, -1, 0)
+FIELD = {"a": (1, 8)}
+ODD: dict[str, bytes] = {
+    "an object's flag on numbers": types((3, "|", None, None, None, -1, -1, 63)).replace(b"f8", b"O8"),
+    "objects without list": types(F8, "O8"),
+    "fields": types((3, "|", None, ("a",), FIELD, 8, 1, 0), "V8"),
+    "a field beyond the item": types((3, "|", None, ("a",), {"a": (1, 1 << 40)}, 8, 1, 0), "V8"),
+    "a part of another type": types((3, "|", (1, (1 << 30,)), None, None, 8, 1, 0), "V8"),
+    "fields of numbers": types((3, "<", None, ("a",), FIELD, -1, -1, 0)),
+    "an odd order": types((3, "x", None, None, None, -1, -1, 0)),
+    "no state": types(()),
+    "a state that is a number": types(7),
+    "a name of a type without end": types(F8, "U999999999"),
+    "times": types(F8, "M8"),
+    "nothing's size": types(F8, "V0"),
+    "less data than it says": types(F8).replace(b"K\x01\x85cnumpy\ndtype", b"K\x09\x85cnumpy\ndtype"),
+    "a shape beyond memory": types(F8).replace(b"K\x01\x85cnumpy\ndtype", b"J\xff\xff\xff\x7f\x85cnumpy\ndtype"),
+    "a shape below zero": types(F8).replace(b"K\x01\x85cnumpy\ndtype", b"J\xff\xff\xff\xff\x85cnumpy\ndtype"),
+    "an array without state": b"\x80\x02cnumpy.core.multiarray\n_reconstruct\ncnumpy\nndarray\nK\x00\x85C\x01b\x87R.",
+    "a state twice": types(F8)[:-1] + b"(K\x01K\x01\x85tb.",
+    "bytes of a length": b"\x80\x02cbuiltins\nbytearray\nJ\x00\x00\x00\x40\x85R.",
+    "a scalar of objects": b"\x80\x02cnumpy.core.multiarray\nscalar\ncnumpy\ndtype\nU\x02O8K\x00K\x01\x87RC\x08AAAAAAAA\x86R.",
+    "bytes beyond the file": b"\x80\x05\x96" + (3 << 30).to_bytes(8, "little") + b".",
+    "text beyond the file": b"\x80\x04\x8d" + (1 << 62).to_bytes(8, "little") + b".",
+    "a memory of its own": b"\x80\x02Nr\xff\xff\xff\xffj\xff\xff\xff\xfe.",
+    "lists of lists of lists": b"\x80\x02]q\x00"
+    + b"".join(b"](" + b"h%c" % n * 20 + b"eq%c" % (n + 1) for n in range(60))
+    + b".",
+    "itself": b"\x80\x02]q\x00(h\x00h\x00e.",
+    "copies of copies": b"\x80\x02]" + b"2\x86" * 64 + b".",
+    "an instruction for code": b"\x80\x02(Vx\nios\nsystem\n.",
+    "a persistent id": b"\x80\x02U\x01aQ.",
+    "an extension": b"\x80\x02\x82\x01.",
+    "an integer without end": b"\x80\x02\x8b" + (1 << 20).to_bytes(4, "little") + b"\x7f" * (1 << 20) + b".",
+    "marks": b"\x80\x02" + b"(" * 5000 + b".",
+    "two values": b"\x80\x02NN.",
+    "none": b"\x80\x02.",
+    "nothing": b"",
+}
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_what_lies_about_itself_is_refused_and_takes_no_memory(name: str, tmp_path: Path) -> None:
+    """Numpy's own reconstruction ended the process with signal 11 for most of these, or took what they say."""
+    file = tmp_path / "x.pkl"
+    file.write_bytes(ODD[name])
+    tracemalloc.start()
+    try:
+        with pytest.raises(InputError, match=r"refused|no pickle"):
+            read_pickle(file)
+        assert tracemalloc.get_traced_memory()[1] < 20e6
+    finally:
+        tracemalloc.stop()
+
+
+def test_what_is_empty_in_a_few_bytes_is_bounded_by_the_file(tmp_path: Path) -> None:
+    file = tmp_path / "x.pkl"
+    file.write_bytes(b"\x80\x04(" + b"\x8f" * 3_000_000 + b"l.")
+    with pytest.raises(InputError, match="empty lists"):
+        read_pickle(file)
+
+
+ARRAYS = [
+    np.zeros((0, 3)), np.arange(12, dtype=">i4").reshape(3, 4), np.array(["a", "long"]), np.array([b"x"]), np.float32(1.5),
+    np.asfortranarray(np.arange(6.0).reshape(2, 3)), np.array([True, False]), np.array([1 + 2j]),
+    np.array([[1, None], ["x", [2]]], object),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
+@pytest.mark.parametrize("value", ARRAYS, ids=lambda value: f"{value.dtype}{value.shape}")
+def test_arrays_come_as_they_were(value: Any, protocol: int, tmp_path: Path) -> None:
+    file = tmp_path / "x.pkl"
+    file.write_bytes(pickle.dumps({"a": value, "again": [value, value]}, protocol=protocol))
+    reported = read_pickle(file)
+    for found in (reported["a"], *reported["again"]):
+        assert (found.shape, found.dtype) == (value.shape, value.dtype.newbyteorder("="))
+        np.testing.assert_array_equal(found, value)
+
+
+def test_what_stands_in_several_places_is_read(tmp_path: Path) -> None:
+    shared, file = [1, [2]], tmp_path / "x.pkl"
+    content = {"a": shared, "b": shared, "c": [shared, (shared, 1, 2, 3)]}
+    file.write_bytes(pickle.dumps(content))
+    assert read_pickle(file) == content
 
 
 def test_results_in_a_plain_pickle_count_and_mmdet3ds_own_are_refused_with_a_way_out(tmp_path: Path) -> None:

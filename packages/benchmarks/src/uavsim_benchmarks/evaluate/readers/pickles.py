@@ -1,58 +1,33 @@
-"""Read pickles of plain data and numpy arrays without running what is in them.
+"""Read pickles of plain data and numpy arrays; nothing of them is run, and neither ``pickle`` nor numpy interprets them.
 
-A pickle is a program. This unpickler knows the few names that a list of numbers, strings and arrays needs, and refuses a file
-that asks for any other: no code of the file's author is ever called. Tensors of torch are such a name; save arrays.
+A pickle is a program for a machine with a stack. This is that machine without what plain data does not need: it knows the
+names of ``pickle_values`` and no other, every length is held against the file before anything is made of it, and what a
+reference shows once more counts as often as it is shown. Tensors of torch are no plain data; save arrays.
 """
 
 from __future__ import annotations
 
-import io
-import pickle
+import codecs
+import struct
+from collections.abc import Callable
 from pathlib import Path
+from pickletools import opcodes
 from typing import Any, Final
-
-import numpy as np
 
 from uavsim.errors import InputError
 from uavsim_benchmarks.evaluate.readers.json_stream import MAX_FILE_BYTES
+from uavsim_benchmarks.evaluate.readers.pickle_values import NAMES, Array, Name, NotPlain, built, called
 
 __all__ = ["read_pickle"]
 
-_RECONSTRUCT, _SCALAR, _FROM_BUFFER = (
-    value.__reduce_ex__(protocol)[0] for value, protocol in ((np.zeros(1), 2), (np.float64(0), 2), (np.zeros(1), 5))
-)
-"""The functions that numpy's own pickles name."""
-
-
-def _latin1(text: str, encoding: str) -> bytes:
-    """Return bytes as the oldest protocols write them; other encodings are not asked for by plain data."""
-    if encoding != "latin1":
-        raise pickle.UnpicklingError(f"it asks for the encoding {encoding!r}")
-    return text.encode("latin1")
-
-
-_KNOWN: Final[dict[tuple[str, str], Any]] = {
-    ("numpy", "ndarray"): np.ndarray,
-    ("numpy", "dtype"): np.dtype,
-    **{(f"numpy.{core}.multiarray", "_reconstruct"): _RECONSTRUCT for core in ("core", "_core")},
-    **{(f"numpy.{core}.multiarray", "scalar"): _SCALAR for core in ("core", "_core")},
-    **{(f"numpy.{core}.numeric", "_frombuffer"): _FROM_BUFFER for core in ("core", "_core")},
-    ("collections", "OrderedDict"): dict,
-    ("_codecs", "encode"): _latin1,
-    ("__builtin__", "set"): set,
-    ("builtins", "set"): set,
-    ("builtins", "frozenset"): frozenset,
-    ("builtins", "complex"): complex,
-    ("builtins", "bytearray"): bytearray,
-}
-
-
-class _Plain(pickle.Unpickler):
-    def find_class(self, module: str, name: str) -> Any:
-        try:
-            return _KNOWN[module, name]
-        except KeyError:
-            raise pickle.UnpicklingError(f"it asks for {module}.{name}") from None
+_CODE: Final = {op.name: ord(op.code) for op in opcodes}
+_SHOWN_AGAIN: Final = 10_000_000
+"""Elements that references may show once more: a few bytes can refer to a list of lists of lists without end."""
+_FREE: Final = 1_000_000
+_BYTES_EACH: Final = 4
+"""Of the file, for each container and each remembered value beyond so many: they take 20 to 200 bytes of memory."""
+_MOST_MARKS: Final = 1000
+_LONGEST_INTEGER: Final = 16  # bytes
 
 
 def read_pickle(path: Path, *, max_bytes: int = MAX_FILE_BYTES) -> Any:
@@ -68,10 +43,274 @@ def read_pickle(path: Path, *, max_bytes: int = MAX_FILE_BYTES) -> Any:
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror}") from error
     try:
-        return _Plain(io.BytesIO(data)).load()
-    except pickle.UnpicklingError as error:
+        return _Machine(data).result()
+    except NotPlain as error:
         raise InputError(
             f"{path}: refused, nothing of it was run: {error}; save plain lists and numpy arrays"
         ) from error
-    except (EOFError, ValueError, TypeError, IndexError, KeyError, AttributeError, MemoryError, OverflowError) as error:
+    except (IndexError, KeyError, ValueError, TypeError, struct.error, RecursionError) as error:
         raise InputError(f"{path}: no pickle, or cut off: {type(error).__name__}") from error
+
+
+class _Machine:
+    """The stack, what is kept by number, and one method for each kind of instruction."""
+
+    def __init__(self, data: bytes) -> None:
+        self._data, self._at = data, 0
+        self._stack: list[Any] = []
+        self._below: list[list[Any]] = []  # stacks under the marks
+        self._memo: dict[int, Any] = {}
+        self._shown_again = self._made = 0
+        self._shares = False  # whether something that holds others was shown again
+
+    def result(self) -> Any:
+        """Work through the instructions up to the last, STOP."""
+        data, steps, stop = self._data, _STEPS, _CODE["STOP"]
+        while (code := data[self._at]) != stop:
+            self._at += 1
+            step = steps[code]
+            if step is None:
+                raise NotPlain(f"it has the instruction {chr(code)!r}")
+            step(self)
+        (found,) = self._stack
+        if self._below or isinstance(found, (Array, Name)):
+            raise ValueError("something is left over")
+        if self._shares:
+            _refuse_circles(found)
+        return found
+
+    def take(self, count: int) -> bytes:
+        """Return the next bytes of the file, which has to have them."""
+        end = self._at + count
+        if count < 0 or end > len(self._data):
+            raise ValueError("cut off")
+        taken = self._data[self._at : end]
+        self._at = end
+        return taken
+
+    def number(self, form: str) -> Any:
+        """Return the next number of the file."""
+        (value,) = struct.unpack(form, self.take(struct.calcsize(form)))
+        return value
+
+    def line(self) -> bytes:
+        """Return what is there up to the end of the line."""
+        end = self._data.index(b"\n", self._at)
+        taken = self.take(end - self._at)
+        self._at = end + 1
+        return taken
+
+    def integer(self, size: int) -> int:
+        """Return the next integer of so many bytes."""
+        if size > _LONGEST_INTEGER:
+            raise NotPlain("an integer beyond all measure")
+        return int.from_bytes(self.take(size), "little", signed=True)
+
+    def make(self, container: Any) -> None:
+        """Push a new container; a file of nothing but empty ones is refused."""
+        self._made += 1
+        if (self._made - _FREE) * _BYTES_EACH > len(self._data):
+            raise NotPlain("it is made of empty lists")
+        self._stack.append(container)
+
+    def push(self, value: Any) -> None:
+        """Put a value on the stack."""
+        self._stack.append(value)
+
+    def pop(self) -> Any:
+        """Take the last value."""
+        return self._stack.pop()
+
+    def since_mark(self) -> list[Any]:
+        """Return what was pushed since the last mark, and take it away."""
+        items, self._stack = self._stack, self._below.pop()
+        return items
+
+    def mark(self) -> None:
+        """Begin a stack above this one."""
+        if len(self._below) > _MOST_MARKS:
+            raise NotPlain("lists in lists beyond all measure")
+        self._below.append(self._stack)
+        self._stack = []
+
+    def keep(self, number: int) -> None:
+        """Remember the last value."""
+        self._memo[number] = self._stack[-1]
+        if (len(self._memo) - _FREE) * _BYTES_EACH > len(self._data):
+            raise NotPlain("it remembers more than it holds")
+
+    def keep_next(self) -> None:
+        """Remember the last value by the next number."""
+        self.keep(len(self._memo))
+
+    def show(self, number: int) -> None:
+        """Push a value again; what it holds counts once more."""
+        value = self._memo[number]
+        if isinstance(value, Array):
+            if value.value is None:
+                raise NotPlain("an array that is used before it is there")
+            value = value.value
+        self._count_again(value)
+        self._stack.append(value)
+
+    def _count_again(self, value: Any) -> None:
+        waiting = [value]
+        while waiting:
+            each = waiting.pop()
+            if isinstance(each, dict):
+                waiting += each.values()
+            elif isinstance(each, (list, tuple, set, frozenset)):
+                waiting += each
+            else:
+                continue
+            self._shares = True
+            self._shown_again += len(each)
+            if self._shown_again > _SHOWN_AGAIN:
+                raise NotPlain("it refers to the same lists again and again")
+
+    def named(self, module: Any, name: Any) -> None:
+        """Push a name that is known."""
+        found = Name(*(_utf8(part) if isinstance(part, bytes) else str(part) for part in (module, name)))
+        if found not in NAMES:
+            raise NotPlain(f"it asks for {found.module[:80]}.{found.name[:80]}")
+        self._stack.append(found)
+
+    def name_of_stack(self) -> None:
+        """Push a name whose parts are the last two values."""
+        name, module = self.pop(), self.pop()
+        self.named(module, name)
+
+    def tuple_of(self, count: int) -> None:
+        """Make a tuple of the last values."""
+        if count > len(self._stack):
+            raise IndexError(count)
+        items = tuple(self._stack[len(self._stack) - count :])
+        del self._stack[len(self._stack) - count :]
+        self.make(items)
+
+    def append(self, items: list[Any]) -> None:
+        """Extend the list below."""
+        target = self._stack[-1]
+        if type(target) is not list:
+            raise ValueError("no list")
+        target += items
+
+    def add(self, items: list[Any]) -> None:
+        """Extend the set below."""
+        target = self._stack[-1]
+        if type(target) is not set:
+            raise ValueError("no set")
+        target.update(items)
+
+    def set_items(self, items: list[Any]) -> None:
+        """Extend the dictionary below."""
+        target = self._stack[-1]
+        if type(target) is not dict or len(items) % 2:
+            raise ValueError("no dictionary")
+        target.update(zip(items[::2], items[1::2], strict=True))
+
+    def dict_of(self) -> None:
+        """Make a dictionary of what was pushed since the mark."""
+        items = self.since_mark()
+        self.make({})
+        self.set_items(items)
+
+    def call(self) -> None:
+        """Call one of the known names."""
+        arguments, name = self.pop(), self.pop()
+        self.push(called(name, arguments))
+
+    def build(self) -> None:
+        """Give an array or a type its state."""
+        state, target = self.pop(), self.pop()
+        self.push(built(target, state))
+
+
+def _refuse_circles(found: Any) -> None:
+    """Refuse what holds itself: whoever goes through it would not come to an end."""
+    waiting, above, done = [(found, False)], set[int](), set[int]()
+    while waiting:
+        each, left = waiting.pop()
+        if left:
+            above.remove(id(each))
+            done.add(id(each))
+        elif id(each) in above:
+            raise NotPlain("it has a list that holds itself")
+        elif isinstance(each, (dict, list, tuple)) and id(each) not in done:
+            above.add(id(each))
+            waiting.append((each, True))
+            waiting += [(held, False) for held in (each.values() if isinstance(each, dict) else each)]
+
+
+def _integer(text: bytes) -> int | bool:
+    if len(text) > 2 * _LONGEST_INTEGER:
+        raise NotPlain("an integer beyond all measure")
+    return {b"00": False, b"01": True}[text] if text in {b"00", b"01"} else int(text.rstrip(b"L"))
+
+
+def _quoted(text: bytes) -> str:
+    if len(text) < 2 or text[:1] != text[-1:] or text[:1] not in {b"'", b'"'}:
+        raise ValueError("no string")
+    return codecs.escape_decode(text[1:-1])[0].decode("latin1")
+
+
+def _utf8(data: bytes) -> str:
+    return data.decode("utf-8", "surrogatepass")
+
+
+_DONE: Final[dict[str, Callable[[_Machine], object]]] = {
+    "PROTO": lambda m: m.take(1),
+    "FRAME": lambda m: m.take(8),
+    "MARK": _Machine.mark,
+    "NONE": lambda m: m.push(None),
+    "NEWTRUE": lambda m: m.push(True),
+    "NEWFALSE": lambda m: m.push(False),
+    "INT": lambda m: m.push(_integer(m.line())),
+    "LONG": lambda m: m.push(_integer(m.line())),
+    "BININT": lambda m: m.push(m.number("<i")),
+    "BININT1": lambda m: m.push(m.number("<B")),
+    "BININT2": lambda m: m.push(m.number("<H")),
+    "LONG1": lambda m: m.push(m.integer(m.number("<B"))),
+    "LONG4": lambda m: m.push(m.integer(m.number("<i"))),
+    "FLOAT": lambda m: m.push(float(m.line())),
+    "BINFLOAT": lambda m: m.push(m.number(">d")),
+    "STRING": lambda m: m.push(_quoted(m.line())),
+    "BINSTRING": lambda m: m.push(m.take(m.number("<i")).decode("latin1")),
+    "SHORT_BINSTRING": lambda m: m.push(m.take(m.number("<B")).decode("latin1")),
+    "BINBYTES": lambda m: m.push(m.take(m.number("<I"))),
+    "SHORT_BINBYTES": lambda m: m.push(m.take(m.number("<B"))),
+    "BINBYTES8": lambda m: m.push(m.take(m.number("<Q"))),
+    "BYTEARRAY8": lambda m: m.push(bytearray(m.take(m.number("<Q")))),
+    "UNICODE": lambda m: m.push(m.line().decode("raw-unicode-escape")),
+    "BINUNICODE": lambda m: m.push(_utf8(m.take(m.number("<I")))),
+    "SHORT_BINUNICODE": lambda m: m.push(_utf8(m.take(m.number("<B")))),
+    "BINUNICODE8": lambda m: m.push(_utf8(m.take(m.number("<Q")))),
+    "EMPTY_LIST": lambda m: m.make([]),
+    "EMPTY_TUPLE": lambda m: m.push(()),
+    "EMPTY_DICT": lambda m: m.make({}),
+    "EMPTY_SET": lambda m: m.make(set()),
+    "LIST": lambda m: m.make(m.since_mark()),
+    "TUPLE": lambda m: m.make(tuple(m.since_mark())),
+    "TUPLE1": lambda m: m.tuple_of(1),
+    "TUPLE2": lambda m: m.tuple_of(2),
+    "TUPLE3": lambda m: m.tuple_of(3),
+    "DICT": _Machine.dict_of,
+    "FROZENSET": lambda m: m.make(frozenset(m.since_mark())),
+    "APPEND": lambda m: m.append([m.pop()]),
+    "APPENDS": lambda m: m.append(m.since_mark()),
+    "ADDITEMS": lambda m: m.add(m.since_mark()),
+    "SETITEM": lambda m: m.set_items([m._stack.pop(-2), m.pop()]),
+    "SETITEMS": lambda m: m.set_items(m.since_mark()),
+    "PUT": lambda m: m.keep(int(m.line())),
+    "BINPUT": lambda m: m.keep(m.number("<B")),
+    "LONG_BINPUT": lambda m: m.keep(m.number("<I")),
+    "MEMOIZE": _Machine.keep_next,
+    "GET": lambda m: m.show(int(m.line())),
+    "BINGET": lambda m: m.show(m.number("<B")),
+    "LONG_BINGET": lambda m: m.show(m.number("<I")),
+    "GLOBAL": lambda m: m.named(m.line(), m.line()),
+    "STACK_GLOBAL": _Machine.name_of_stack,
+    "REDUCE": _Machine.call,
+    "BUILD": _Machine.build,
+}
+_STEPS: Final = [next((step for name, step in _DONE.items() if _CODE[name] == code), None) for code in range(256)]

@@ -1,0 +1,196 @@
+"""The objects that a pickle of plain data may name, made here of checked numbers and bytes.
+
+Neither ``pickle`` nor numpy's own reconstruction sees anything of the file: ``numpy.dtype.__setstate__`` believes the flags
+and offsets that it is given, and then follows pointers that a file chose. Arrays are made of bytes that are in the file, of a
+type from a table, so that nothing is allocated beyond what the file holds.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+
+__all__ = ["NAMES", "Array", "Name", "NotPlain", "built", "called"]
+
+_TYPE: Final = re.compile(r"([<>|=]?)(b1|[iu][1248]|f[248]|c8|c16|[SU]\d{1,6})")
+_MOST_DIMENSIONS: Final = 32
+
+
+class NotPlain(Exception):
+    """The file holds what plain data and arrays do not need, or lies about its own sizes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A name that a pickle asks for, and that plain data needs."""
+
+    module: str
+    name: str
+
+
+@dataclass(slots=True)
+class Type:
+    """A numpy type as a pickle begins it; its state adds the order of the bytes. ``O`` holds objects of the file."""
+
+    code: str
+    order: str = "="
+
+    def numpy(self) -> np.dtype[Any]:
+        return np.dtype((self.order if self.order in "<>" else "") + self.code)
+
+
+@dataclass(slots=True)
+class Array:
+    """An array of which the state has not come yet, and then its value."""
+
+    value: Any = None
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, bytes):
+        return value.decode("latin1")
+    if not isinstance(value, str):
+        raise NotPlain("a type without a name")
+    return value
+
+
+def _dtype(code: Any, *_: Any) -> Type:
+    text = _text(code)
+    if text in {"O", "O8", "|O"}:
+        return Type("O")
+    found = _TYPE.fullmatch(text)
+    if found is None:
+        raise NotPlain(f"it asks for arrays of {text[:40]!r}")
+    return Type(found[2], found[1] or "=")
+
+
+def _array(data: Any, kind: Any, shape: Any, *, fortran: bool = False) -> Any:
+    if not isinstance(kind, Type) or not isinstance(shape, tuple) or len(shape) > _MOST_DIMENSIONS:
+        raise NotPlain("an array without type and shape")
+    if not all(type(size) is int and size >= 0 for size in shape):
+        raise NotPlain("an array of an odd shape")
+    count = math.prod(shape)
+    if kind.code == "O":
+        return _of_objects(data, shape, count)
+    dtype = kind.numpy()
+    if not isinstance(data, (bytes, bytearray)) or dtype.itemsize * count != len(data):
+        raise NotPlain("an array that is not as long as it says")
+    if not data:
+        return np.zeros(shape, dtype)
+    flat = np.frombuffer(data, dtype).astype(dtype.newbyteorder("="))
+    return flat.reshape(shape, order="F" if fortran else "C")
+
+
+def _of_objects(data: Any, shape: tuple[int, ...], count: int) -> Any:
+    if not isinstance(data, list) or len(data) != count:
+        raise NotPlain("an array of objects that is not as long as it says")
+    flat = np.empty(count, dtype=object)
+    flat[:] = data
+    return flat.reshape(shape)
+
+
+def _scalar(kind: Any, data: Any = None) -> Any:
+    if isinstance(data, str):
+        data = data.encode("latin1")
+    return _array(data, kind, (1,))[0]
+
+
+def _from_buffer(data: Any, kind: Any, shape: Any, order: Any) -> Any:
+    return _array(data, kind, shape, fortran=order == "F")
+
+
+def _reconstruct(*_: Any) -> Array:
+    return Array()
+
+
+def _encoded(text: Any, encoding: Any) -> bytes:
+    if not isinstance(text, str) or encoding != "latin1":
+        raise NotPlain(f"it asks for the encoding {encoding!r}")
+    return text.encode("latin1")
+
+
+def _bytes_of(*given: Any) -> bytearray:
+    """Never of a length alone: ``bytearray(3 << 30)`` is a few bytes of a file and 3 GB of memory."""
+    if not given:
+        return bytearray()
+    if isinstance(given[0], str) and given[1:] == ("latin-1",):
+        return bytearray(given[0].encode("latin1"))
+    if not isinstance(given[0], (bytes, bytearray)) or given[1:]:
+        raise NotPlain("bytes that are not in the file")
+    return bytearray(given[0])
+
+
+def _set_of(kind: Callable[[list[Any]], Any], *given: Any) -> Any:
+    if len(given) > 1 or (given and not isinstance(given[0], (list, tuple, set, frozenset))):
+        raise NotPlain("a set of what is no list")
+    return kind(list(given[0]) if given else [])
+
+
+def _pairs(*given: Any) -> dict[Any, Any]:
+    if given and given != ([],):
+        raise NotPlain("an ordered dictionary of an old kind")
+    return {}
+
+
+def _complex(real: Any, imaginary: Any) -> complex:
+    if not isinstance(real, (int, float)) or not isinstance(imaginary, (int, float)):
+        raise NotPlain("a complex number of what is no number")
+    return complex(real, imaginary)
+
+
+_NDARRAY: Final = Name("numpy", "ndarray")
+_CALLS: Final[dict[Name, Callable[..., Any]]] = {
+    Name("numpy", "dtype"): _dtype,
+    **{Name(f"numpy.{core}.multiarray", "_reconstruct"): _reconstruct for core in ("core", "_core")},
+    **{Name(f"numpy.{core}.multiarray", "scalar"): _scalar for core in ("core", "_core")},
+    **{Name(f"numpy.{core}.numeric", "_frombuffer"): _from_buffer for core in ("core", "_core")},
+    Name("collections", "OrderedDict"): _pairs,
+    Name("_codecs", "encode"): _encoded,
+    **{Name(module, "set"): lambda *given: _set_of(set, *given) for module in ("__builtin__", "builtins")},
+    Name("builtins", "frozenset"): lambda *given: _set_of(frozenset, *given),
+    Name("builtins", "complex"): _complex,
+    Name("__builtin__", "complex"): _complex,
+    Name("__builtin__", "bytes"): lambda: b"",  # as the oldest protocols write what is empty
+    Name("builtins", "bytearray"): _bytes_of,
+    Name("__builtin__", "bytearray"): _bytes_of,
+}
+NAMES: Final = frozenset({_NDARRAY, *_CALLS})
+
+
+def called(name: Any, arguments: Any) -> Any:
+    """Return what a named function of a pickle makes of its arguments.
+
+    Raises:
+        NotPlain: it makes nothing that plain data needs.
+    """
+    call = _CALLS.get(name) if isinstance(name, Name) else None
+    if call is None or not isinstance(arguments, tuple):
+        raise NotPlain("it calls what is no function of plain data")
+    try:
+        return call(*arguments)
+    except (TypeError, ValueError, UnicodeError) as error:
+        raise NotPlain(f"a call with odd arguments ({type(error).__name__})") from error
+
+
+def built(target: Any, state: Any) -> Any:
+    """Return an object whose state has come.
+
+    Raises:
+        NotPlain: it is neither an array nor a type, or its state is none that numpy writes.
+    """
+    if isinstance(target, Type) and isinstance(state, tuple) and len(state) >= 5:
+        order = _text(state[1])
+        if order not in {"<", ">", "|", "="} or any(part is not None for part in state[2:5]):
+            raise NotPlain("a type with fields or parts")
+        target.order = order
+        return target
+    if isinstance(target, Array) and target.value is None and isinstance(state, tuple) and len(state) == 5:
+        data = state[4].encode("latin1") if isinstance(state[4], str) else state[4]
+        target.value = _array(data, state[2], state[1], fortran=bool(state[3]))
+        return target.value
+    raise NotPlain("an object with a state of its own")
