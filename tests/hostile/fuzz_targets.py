@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 import random
 from collections.abc import Callable
 from dataclasses import replace
@@ -93,7 +94,8 @@ def targets(work: Path) -> dict[str, Target]:
         "images": Target([image, codec.encode_jpeg(np.zeros((9, 9, 3), np.uint8))], codec.decode_rgb, turn_bytes),
         "OpenDRIVE": Target([road], roads, turn_bytes),
     }
-    return made | _table_targets(root, work) | _text_targets(root, work) | _log_targets(work) | simulator_targets(work)
+    made |= _table_targets(root, work) | _result_targets(root, work)
+    return made | _text_targets(root, work) | _log_targets(work) | simulator_targets(work)
 
 
 def _text_targets(root: Path, work: Path) -> dict[str, Target]:
@@ -179,6 +181,58 @@ def _table_targets(root: Path, work: Path) -> dict[str, Target]:
         "validator": Target(*one_changed(lambda: validate_version(root, "v1.0-mini", workers=1)), change),
         "exporters": Target(*one_changed(export), change),
         "predictions": Target([predictions], predicted, turn_json),
+    }
+
+
+def _result_targets(root: Path, work: Path) -> dict[str, Target]:
+    """What results are read from beside nuScenes' JSON: pickles, and AOT's, OpenAD's and AirCopBench's files."""
+    from uavsim_benchmarks.evaluate.metrics import evaluate
+    from uavsim_benchmarks.evaluate.outcome import EvaluationRequest
+    from uavsim_benchmarks.evaluate.readers.pickles import read_pickle
+
+    def scored(benchmark: str, truth: Path, suffix: str, **options: str) -> Callable[[bytes], object]:
+        def fed(data: bytes) -> object:
+            path = work / f"{benchmark}{suffix}"
+            path.write_bytes(data)
+            return evaluate(benchmark, EvaluationRequest(truth, path, options=options))
+
+        return fed
+
+    def pickled(data: bytes) -> object:
+        (work / "x.pkl").write_bytes(data)
+        return read_pickle(work / "x.pkl")
+
+    array = np.arange(6.0).reshape(2, 3)
+    values: list[object] = [array, np.float32(2), {"a": [1, "x", None, (array, 2.5)]}, np.array([None, "x"], object)]
+    pickles = [pickle.dumps(value, protocol) for value in values for protocol in range(6)]
+    box = [1.0, 1.0, 9.0, 9.0, 1.5, 2.0, 4.0, 1.0, 2.0, 3.0, 0.5, 1, 0, 1, 0, 0, "car"]
+    (work / "gt.pkl").write_bytes(pickle.dumps([[[list(box)], []], ["car"], np.ones((1, 4))]))
+    found = [[[[1.5, 2.0, 4.0, 1.1, 2.0, 3.0, 0.5, "car"]], []], ["car"], np.ones((1, 4)), {"av2": True}]
+    seen = {"time": 1, "frame": 1, "blob": {"range_distance_m": 300.0, "frame": 1}, "id": "Airplane1",
+            "bb": [9.0, 9.0, 8.0, 8.0], "labels": {"is_above_horizon": 1}, "flight_id": "f", "img_name": "a.png"}  # fmt: skip
+    (work / "truth.json").write_text(json.dumps({"samples": {"f": {"metadata": {}, "entities": [seen]}}}))
+    aot = [{"img_name": "a.png", "detections": [{"x": 9.0, "y": 9.0, "w": 8.0, "h": 8.0, "s": 0.9, "track_id": 1}]}]
+    said = [
+        {
+            "correct_answer": "A",
+            "predicted_answer": "B",
+            "question_type": "2.2 Object Counting (UAV1)",
+            "dataset": "Sim3",
+        }
+    ]
+    sample = json.loads((root / "v1.0-mini/sample.json").read_bytes())[0]["token"]
+    own = {"sample_token": sample, "translation": [0.0, 0, 0], "size": [1.0, 1, 1], "rotation": [1.0, 0, 0, 0],
+           "velocity": [0.0, 0], "detection_name": "car", "detection_score": 0.5, "attribute_name": ""}  # fmt: skip
+    return {
+        "pickles": Target(pickles, pickled, turn_bytes),
+        "pickled-predictions": Target(
+            [pickle.dumps({"meta": {}, "results": {sample: [own]}}, protocol) for protocol in (2, 4)],
+            scored("nuscenes-detection", root, ".pkl"),
+            turn_bytes,
+        ),
+        "openad-results": Target([pickle.dumps(found)], scored("openad", work / "gt.pkl", ".pkl"), turn_bytes),
+        "aot-results": Target([json.dumps(aot).encode()], scored("aot", work / "truth.json", ".json"), turn_json),
+        "aircopbench-results": Target([json.dumps(said).encode()], scored("aircopbench", root, ".json"), turn_json),
     }
 
 

@@ -15,6 +15,7 @@ from pickletools import opcodes
 from typing import Any, Final
 
 from uavsim.errors import InputError
+from uavsim.escape import visible
 from uavsim_benchmarks.evaluate.readers.json_stream import MAX_FILE_BYTES
 from uavsim_benchmarks.evaluate.readers.pickle_values import NAMES, Array, Name, NotPlain, built, called
 
@@ -172,7 +173,7 @@ class _Machine:
         """Push a name that is known."""
         found = Name(*(_utf8(part) if isinstance(part, bytes) else str(part) for part in (module, name)))
         if found not in NAMES:
-            raise NotPlain(f"it asks for {found.module[:80]}.{found.name[:80]}")
+            raise NotPlain(f"it asks for {visible(found.module[:80])}.{visible(found.name[:80])}")
         self._stack.append(found)
 
     def name_of_stack(self) -> None:
