@@ -14,6 +14,7 @@ from uavsim.annotate.scene import visibility_levels
 from uavsim.dataset import scene_fragment
 from uavsim.errors import DatasetError, InputError
 from uavsim.geometry.se3 import SE3
+from uavsim.images import codec
 from uavsim.records.labels import SceneLabels
 from uavsim.records.plan import LabelPlan
 from uavsim.records.recording import Recording
@@ -71,9 +72,29 @@ def test_parked_scenery_by_choice(tmp_path: Path) -> None:
     with_it = annotate(recording, options=AnnotateOptions(label_parked=True))
     assert scene_fragment(with_it).rows["instance"][0]["uav_kind"] == "environment"
     assert with_it.boxes.attribute.tolist() == [2, 2]  # vehicle.parked
+    assert len(with_it.ignored) == 0
     without = annotate(recording, options=AnnotateOptions(label_parked=False))
     assert len(without.boxes) == 0
     assert "left out" in without.notes[1]
+
+
+def test_an_image_names_the_road_users_that_have_no_box(tmp_path: Path) -> None:
+    car = Mover("vehicle.nissan.micra", "car", 14, (1.8, 0.85, 0.75), (0, 0, 0.7), (2, 2, 0), (0, 0, 40))
+    recording = make_recording(tmp_path, movers=[car], samples=1, **SMALL)
+    rows = scene_fragment(annotate(recording, options=AnnotateOptions(classes=("bus",)))).rows
+    shown = {
+        reading.channel: tags == 14
+        for reading in recording.frames[0].cameras
+        for _, tags in [codec.mask_ids_and_tags(recording.folder / reading.files["instance"])]
+    }
+    assert any(pixels.any() for pixels in shown.values())
+    channel_of = {row["token"]: row["filename"].split("/")[1] for row in rows["sample_data"]}
+    for row in rows["ignore_region"]:
+        x0, y0, x1, y1 = row["box"]
+        pixels = shown[channel_of[row["sample_data_token"]]]
+        assert pixels[y0:y1, x0:x1].sum() == row["pixels"]
+        pixels[y0:y1, x0:x1] = False
+    assert not any(pixels.any() for pixels in shown.values())
 
 
 def test_a_scene_with_nobody_in_it(tmp_path: Path) -> None:

@@ -1,4 +1,5 @@
 import json
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -35,6 +36,27 @@ def test_boxes_and_masks_are_those_of_the_instance_images(strict: Path, tmp_path
         assert (x, y, x + w, y + h) == (columns.min(), lines.min(), columns.max() + 1, lines.max() + 1)
         assert annotation["area"] == mask.sum()
     assert not [p for p in tmp_path.iterdir() if p != path]
+
+
+def test_regions_without_a_box_are_crowds(strict: Path, tmp_path: Path) -> None:
+    shutil.copytree(strict, root := tmp_path / "set")
+    version = next(root.glob("v1.0-*"))
+    rows = json.loads((version / "sample_data.json").read_text())
+    image = next(row for row in rows if row["is_key_frame"] and row["fileformat"] == "png")
+    mask = root / image["filename"].replace("samples/", "masks/")
+    ids, tags = codec.mask_ids_and_tags(mask)
+    ids[2:5, 3:9], tags[2:5, 3:9] = 0, 14
+    mask.unlink()
+    mask.write_bytes(codec.encode_mask_ids(ids, tags))
+    region = {"token": "r", "sample_data_token": image["token"], "semantic_tag": 14, "box": [3, 2, 9, 5], "pixels": 18}
+    (version / "ignore_region.json").write_text(json.dumps([region]))
+
+    (path,) = export_coco(ExportRequest(root, tmp_path / "coco"))
+
+    crowds = [a for a in json.loads(path.read_text())["annotations"] if a["iscrowd"]]
+    assert {a["category_id"] for a in crowds} > {17}  # of cars
+    assert {(*a["bbox"], a["area"]) for a in crowds} == {(3, 2, 6, 3, 18)}
+    assert all(decode_rle(a["segmentation"])[2:5, 3:9].all() for a in crowds)
 
 
 def test_cocos_own_tools_read_it(strict: Path, tmp_path: Path) -> None:

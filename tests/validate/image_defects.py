@@ -96,6 +96,13 @@ def format_reported_wrongly(disk: Disk) -> None:
         next(i for i in images if i["token"] == token)["fileformat"] = "jpg"
 
 
+@defect("pixels.unlabelled", channel=FRONT)
+def car_of_nobody(disk: Disk) -> None:
+    ids, tags = codec.mask_ids_and_tags(disk.mask(FRONT))
+    ids[:4, :4], tags[:4, :4] = 0, 14
+    disk.replace(disk.mask(FRONT), codec.encode_mask_ids(ids, tags))
+
+
 @defect("pixels.view", channel=FRONT)
 def mask_of_another_camera(disk: Disk) -> None:
     disk.replace(disk.mask(FRONT), disk.mask(BOTTOM).read_bytes())

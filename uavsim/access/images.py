@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -16,9 +16,11 @@ from uavsim.images import codec, points
 from uavsim.images.codec import Float32Image
 from uavsim.images.points import PointArray
 from uavsim.records.channels import split_channel
-from uavsim.typing import FloatArray, UInt8Array, UInt16Array
+from uavsim.typing import FloatArray, IntArray, UInt8Array, UInt16Array
 
-__all__ = ["Image", "LidarScan"]
+__all__ = ["NOTHING_IGNORED", "Image", "LidarScan"]
+
+NOTHING_IGNORED: Final = np.zeros((0, 4), np.int64)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -36,6 +38,7 @@ class Image:
         drone_velocity_map_mps: (3,) NaN where the dataset does not say.
         filename: in the dataset's folder.
         layers: kind (``instance``, ``depth``, ...) -> file name of what was taken at the same pose and tick.
+        ignored_px: (K, 4) regions that show a road user without a box: x_min, y_min, x_max, y_max in pixel edges.
         reported: the image's row of ``agent_view``: what its drone would report; {} where nothing is degraded on purpose.
     """
 
@@ -50,6 +53,7 @@ class Image:
     filename: str
     files: DataFolder = field(repr=False)
     layers: Mapping[str, str] = field(default_factory=dict)
+    ignored_px: IntArray = field(default_factory=lambda: NOTHING_IGNORED)
     reported: Mapping[str, Any] = field(default_factory=dict)
 
     @property

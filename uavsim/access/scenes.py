@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from uavsim.access.boxes import UNKNOWN, Boxes, Track, boxes_of
-from uavsim.access.images import Image, LidarScan
+from uavsim.access.images import NOTHING_IGNORED, Image, LidarScan
 from uavsim.dataset.reader import SceneRows
 from uavsim.dataset.schema import Table, Tables
 from uavsim.files.names import DataFolder
@@ -170,6 +170,13 @@ class _SceneTables:
             layers.setdefault(row["sample_data_token"], {})[row["kind"]] = self._on_disk(row["filename"])
         return layers
 
+    @cached_property
+    def _ignored_px(self) -> dict[str, IntArray]:
+        boxes: dict[str, list[list[int]]] = {}
+        for row in self._rows.get("ignore_region", ()):
+            boxes.setdefault(row["sample_data_token"], []).append(row["box"])
+        return {token: np.array(found, dtype=np.int64).reshape(-1, 4) for token, found in boxes.items()}
+
     def _on_disk(self, name: str) -> str:
         return self._stored.get(name, name)
 
@@ -201,6 +208,7 @@ class _SceneTables:
             filename=self._on_disk(row["filename"]),
             files=self._shared.files,
             layers=self._layers.get(row["token"], {}),
+            ignored_px=self._ignored_px.get(row["token"], NOTHING_IGNORED),
             reported=self._index["agent_view"].get(row["token"], {}),
         )
 

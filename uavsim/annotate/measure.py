@@ -25,7 +25,7 @@ from uavsim.typing import AnyArray, IntArray, UInt8Array, UInt16Array
 
 __all__ = ["SceneMeasurement", "measured_hash"]
 
-_METHOD: Final = b"1"  # counted otherwise, by a later version, it has another number
+_METHOD: Final = b"2"  # counted otherwise, by a later version, it has another number
 
 
 def measured_hash(solids: Solids, instance_id: IntArray, cameras: Sequence[Camera]) -> str:
@@ -101,6 +101,7 @@ class KeyframeMeasurement:
         return MeasuredBoxes(
             of_what=measured_hash(self._solids, self._instance_id, [self._cameras[channel] for channel in channels]),
             views=np.array([len(c["row"]) for c in columns], dtype=np.int64),
+            ignored_views=np.array([len(c["ignored"]) for c in columns], dtype=np.int64),
             **merged,
         )
 

@@ -41,7 +41,7 @@ def annotate(recording: Recording, *, options: AnnotateOptions | None = None) ->
         raise DatasetError(f"{recording.folder}: the recording has no keyframe")
     actors = labelled_actors(recording, chosen)
     boxes = boxes_of_scene(recording, actors, chosen)
-    views = views_of_scene(recording, actors, boxes)
+    views, ignored = views_of_scene(recording, actors, boxes)
     return SceneLabels(
         plan=recording.plan,
         facts=recording.facts,
@@ -49,6 +49,7 @@ def annotate(recording: Recording, *, options: AnnotateOptions | None = None) ->
         frames=recording.frames,
         boxes=replace(_with_visibility(boxes, views), points=points_on_boxes(recording, boxes)),
         views=views,
+        ignored=ignored,
         notes=_notes(recording, actors_count=len(actors), options=chosen),
         columns=chosen.columns,
         ingredients={

@@ -60,6 +60,7 @@ class SeenInView:
     Attributes:
         silhouette_px: (M,) pixels of the image whose rays meet the box: never below the object's own.
         blockers_px: (M,) of them, those that show something nearer.
+        ignored: (K, 6) regions of road users without a box, see ``images.regions``.
     """
 
     row: IntArray
@@ -69,3 +70,4 @@ class SeenInView:
     truncation: FloatArray
     visible_box_px: IntArray
     amodal_box_px: FloatArray
+    ignored: IntArray

@@ -12,7 +12,7 @@ from uavsim.annotate.measure import measured_hash
 from uavsim.annotate.solids import Camera, Images, SeenInView, Solids
 from uavsim.errors import DatasetError
 from uavsim.images import codec
-from uavsim.records.labels import BoxLabels, LabelledActor, ViewLabels
+from uavsim.records.labels import BoxLabels, IgnoredLabels, LabelledActor, ViewLabels
 from uavsim.records.modalities import DEPTH, INSTANCE
 from uavsim.records.recording import MeasuredBoxes, RecordedFrame, Recording, SensorReading
 from uavsim.typing import AnyArray, FloatArray, IntArray
@@ -20,8 +20,10 @@ from uavsim.typing import AnyArray, FloatArray, IntArray
 __all__ = ["views_of_scene"]
 
 
-def views_of_scene(recording: Recording, actors: Sequence[LabelledActor], boxes: BoxLabels) -> ViewLabels:
-    """Return what all cameras see of all boxes, rows by (box, channel).
+def views_of_scene(
+    recording: Recording, actors: Sequence[LabelledActor], boxes: BoxLabels
+) -> tuple[ViewLabels, IgnoredLabels]:
+    """Return what all cameras see of all boxes, rows by (box, channel), and of road users without a box.
 
     Raises:
         DatasetError: a keyframe has no mask, or a mask of another size than its camera.
@@ -32,6 +34,7 @@ def views_of_scene(recording: Recording, actors: Sequence[LabelledActor], boxes:
     seen: list[SeenInView] = []
     place: list[AnyArray] = []  # rows of box number, channel number
     camera_m: list[FloatArray] = []
+    ignored: list[IntArray] = []  # rows of sample, channel number, region
     for frame in recording.frames:
         if frame.sample_index is None:
             continue
@@ -39,9 +42,12 @@ def views_of_scene(recording: Recording, actors: Sequence[LabelledActor], boxes:
         views = _seen_in_frame(recording, frame, solids.take(rows), boxes.instance_id[rows])
         for reading, view in zip(frame.cameras, views, strict=True):
             seen.append(view)
+            at = np.tile([frame.sample_index, channel_of[reading.channel]], (len(view.ignored), 1))
+            ignored.append(np.concatenate([at, view.ignored], axis=1))
             place.append(np.stack([rows[view.row], np.full(len(view.row), channel_of[reading.channel])], axis=1))
             camera_m.append(np.broadcast_to(reading.map_SE3_sensor.translation_m, (len(view.row), 3)))
-    return _assemble(actors, boxes, seen, place=np.concatenate(place), camera_m=np.concatenate(camera_m))
+    shown = _assemble(actors, boxes, seen, place=np.concatenate(place), camera_m=np.concatenate(camera_m))
+    return shown, _ignored(np.concatenate(ignored))
 
 
 def _seen_in_frame(
@@ -63,12 +69,22 @@ def _seen_in_frame(
 
 
 def _as_measured(measured: MeasuredBoxes) -> list[SeenInView]:
-    ends = np.cumsum(measured.views)
     columns = {name: getattr(measured, name) for name in SeenInView.__dataclass_fields__}
-    return [
-        SeenInView(**{name: column[end - count : end] for name, column in columns.items()})
-        for count, end in zip(measured.views.tolist(), ends.tolist(), strict=True)
-    ]
+    splits = {
+        name: np.split(column, np.cumsum(measured.ignored_views if name == "ignored" else measured.views)[:-1])
+        for name, column in columns.items()
+    }
+    return [SeenInView(**{name: parts[at] for name, parts in splits.items()}) for at in range(len(measured.views))]
+
+
+def _ignored(rows: IntArray) -> IgnoredLabels:
+    return IgnoredLabels(
+        sample_index=rows[:, 0],
+        channel_index=rows[:, 1],
+        box_px=rows[:, 2:6],
+        pixels=rows[:, 6],
+        semantic_tag=rows[:, 7],
+    )
 
 
 def _assemble(

@@ -17,6 +17,7 @@ from uavsim.annotate.reach import Reach, reach_of_rows, reaches
 from uavsim.annotate.solids import Camera, Images, SeenInView, Solids
 from uavsim.images import mask_pixels
 from uavsim.images.mask_pixels import Int32Array
+from uavsim.images.regions import unlabelled_regions
 from uavsim.typing import FloatArray, IntArray
 
 __all__ = ["rows_of_ids", "see"]
@@ -94,6 +95,7 @@ def see(
         truncation=_truncation(reach.rays[kept], bounds, camera),
         visible_box_px=measured[row, 1:],
         amodal_box_px=_clipped(bounds, camera),
+        ignored=unlabelled_regions(images.ids, images.tags, row_of_id),
     )
 
 

@@ -280,6 +280,16 @@ class VisibilityDetailRow(TypedDict):
     views: list[ViewEntry]
 
 
+class IgnoreRegionRow(TypedDict):
+    """A region of an image that shows a road user without a box."""
+
+    token: str
+    sample_data_token: str
+    semantic_tag: int
+    box: list[int]
+    pixels: int
+
+
 class AgentViewRow(TypedDict):
     """What an image's drone would report where the dataset degrades that on purpose."""
 

@@ -115,6 +115,13 @@ VISIBILITY_DETAIL: Final = Table(
     Owner.by("sample_annotation_token", "sample_annotation.token"),
     required=False,
 )
+IGNORE_REGION: Final = Table(
+    "ignore_region",
+    rows.IgnoreRegionRow,
+    Owner.by("sample_data_token", "sample_data.token"),
+    required=False,
+    where_empty=False,
+)
 AGENT_VIEW: Final = Table(
     "agent_view", rows.AgentViewRow, Owner.by("sample_data_token", "sample_data.token"), required=False
 )
@@ -145,6 +152,7 @@ TABLES: Final[tuple[Table[Any], ...]] = (
     LAYER,
     VISIBILITY_DETAIL,
     AGENT_VIEW,
+    IGNORE_REGION,
     LIDARSEG,
 )
 """Every table that all dialects have, in the order in which scenes are read: what names an owner stands before it."""

@@ -1,7 +1,7 @@
 """The strict dialect: labels of one scene -> rows of the nuScenes tables, as the unmodified devkit reads them.
 
-Fields that the devkit does not know start with ``uav_``; tables that it does not know are ``camera_pose``, ``layer`` and
-``visibility_detail``. It ignores both. docs/formats-tables.md describes every field.
+Fields that the devkit does not know start with ``uav_``; tables that it does not know are ``camera_pose``, ``layer``,
+``visibility_detail`` and ``ignore_region``. It ignores both. docs/formats-tables.md describes every field.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from uavsim.dataset.rows import (
     SceneRow,
 )
 from uavsim.dataset.schema import LIDARSEG, Tables
-from uavsim.dataset.strict_boxes import box_rows, detail_rows, instance_rows
+from uavsim.dataset.strict_boxes import box_rows, detail_rows, ignore_rows, instance_rows
 from uavsim.dataset.tokens import token
 from uavsim.errors import DatasetError
 from uavsim.geometry import quaternion
@@ -59,6 +59,7 @@ def scene_fragment(labels: SceneLabels) -> Fragment:
     tables.rows["sample_annotation"] = box_rows(labels, sample_tokens)
     tables.rows["instance"] = instance_rows(labels, tables.rows["sample_annotation"])
     tables.rows["visibility_detail"] = detail_rows(labels, tables.rows["sample_annotation"])
+    tables.rows["ignore_region"] = ignore_rows(labels)
     for used in ingredients_of(plan.ingredients):
         if used.ingredient.rows is not None:
             tables.rows |= used.ingredient.rows.load()(labels, used.record, tables.rows)

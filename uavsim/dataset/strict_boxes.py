@@ -6,7 +6,7 @@ from typing import cast
 
 import numpy as np
 
-from uavsim.dataset.rows import InstanceRow, SampleAnnotationRow, ViewEntry, VisibilityDetailRow
+from uavsim.dataset.rows import IgnoreRegionRow, InstanceRow, SampleAnnotationRow, ViewEntry, VisibilityDetailRow
 from uavsim.dataset.tokens import token
 from uavsim.dataset.vocabulary import ATTRIBUTES, attribute_token, category_token
 from uavsim.errors import DatasetError
@@ -15,7 +15,7 @@ from uavsim.records.label_columns import COLUMNS
 from uavsim.records.labels import LabelledActor, SceneLabels
 from uavsim.typing import IntArray, JsonDict
 
-__all__ = ["box_rows", "detail_rows", "instance_rows"]
+__all__ = ["box_rows", "detail_rows", "ignore_rows", "instance_rows"]
 
 
 def box_rows(labels: SceneLabels, sample_tokens: list[str]) -> list[SampleAnnotationRow]:
@@ -108,10 +108,8 @@ def instance_rows(labels: SceneLabels, annotations: list[SampleAnnotationRow]) -
 def detail_rows(labels: SceneLabels, annotations: list[SampleAnnotationRow]) -> list[VisibilityDetailRow]:
     """Return the table ``visibility_detail``: one row a box, one entry a camera image that the box reaches into."""
     views, plan = labels.views, labels.plan
-    keyframes = [f.timestamp_us for f in labels.frames if f.sample_index is not None]
-    channels = plan.channels
+    channels, sample_data = plan.channels, _image_tokens(labels)
     sample_of_view = labels.boxes.sample_index[views.box_row] if len(views) else np.zeros(0, np.int64)
-    sample_data = [[token(plan.dataset, plan.scene_name, "sample_data", c, t) for c in channels] for t in keyframes]
     entries: list[list[ViewEntry]] = [[] for _ in annotations]
     columns = zip(
         views.box_row.tolist(),
@@ -147,6 +145,35 @@ def detail_rows(labels: SceneLabels, annotations: list[SampleAnnotationRow]) -> 
         }
         for annotation, seen in zip(annotations, entries, strict=True)
     ]
+
+
+def ignore_rows(labels: SceneLabels) -> list[IgnoreRegionRow]:
+    """Return the table ``ignore_region``: one row a region of a keyframe's image."""
+    ignored, sample_data = labels.ignored, _image_tokens(labels)
+    columns = zip(
+        ignored.sample_index.tolist(),
+        ignored.channel_index.tolist(),
+        ignored.semantic_tag.tolist(),
+        ignored.box_px.tolist(),
+        ignored.pixels.tolist(),
+        strict=True,
+    )
+    return [
+        {
+            "token": token(sample_data[k][channel], "ignore_region", *box, tag),
+            "sample_data_token": sample_data[k][channel],
+            "semantic_tag": tag,
+            "box": box,
+            "pixels": pixels,
+        }
+        for k, channel, tag, box, pixels in columns
+    ]
+
+
+def _image_tokens(labels: SceneLabels) -> list[list[str]]:
+    """Return the tokens of all keyframes' images, by sample and channel."""
+    plan, keyframes = labels.plan, [f.timestamp_us for f in labels.frames if f.sample_index is not None]
+    return [[token(plan.dataset, plan.scene_name, "sample_data", c, t) for c in plan.channels] for t in keyframes]
 
 
 def _size_wlh(actor: LabelledActor) -> list[float]:

@@ -20,6 +20,7 @@ from uavsim.export.text import write_text
 from uavsim.files.parse import reading
 from uavsim.files.results import ResultPath
 from uavsim.files.whole import whole_file
+from uavsim.images.regions import ROAD_USER_TAGS
 from uavsim.images.rle import encode_rle
 from uavsim.typing import JsonDict
 
@@ -45,7 +46,7 @@ def _export_coco(request: ExportRequest) -> list[Path]:
             for image in sample.images:
                 image_id = image_rows.row_count + 1
                 image_rows.add(_image(sample, image, image_id))
-                for row in _annotations(sample, image, data.category_index):
+                for row in (*_annotations(sample, image, data.category_index), *_ignored(image, data.category_index)):
                     annotation_rows.add({"id": annotation_rows.row_count + 1, "image_id": image_id, **row})
         image_rows.keep()
         annotation_rows.keep()
@@ -95,6 +96,26 @@ def _annotations(sample: Sample, image: Image, category_id: dict[str, int]) -> I
                 "instance_id": instance_id,
                 "sample_annotation_token": token,
             }
+
+
+def _ignored(image: Image, category_id: dict[str, int]) -> Iterator[JsonDict]:
+    """Make a crowd of each region of road users without a box, for every category of them: no detection in it counts."""
+    if not len(image.ignored_px):
+        return
+    ids, tags = image.mask()
+    for x0, y0, x1, y1 in image.ignored_px.tolist():
+        inside = np.isin(tags[y0:y1, x0:x1], ROAD_USER_TAGS) & (ids[y0:y1, x0:x1] == 0)
+        row = {
+            "bbox": [x0, y0, x1 - x0, y1 - y0],
+            "area": int(inside.sum()),
+            "iscrowd": 1,
+            "segmentation": encode_rle(inside, at_px=(x0, y0), size_px=image.size_px),
+        }
+        yield from (
+            {"category_id": index, **row}
+            for name, index in category_id.items()
+            if name.startswith(("human.", "vehicle."))
+        )
 
 
 def _join(target: ResultPath, images: ResultPath, annotations: ResultPath, categories: list[JsonDict]) -> None:

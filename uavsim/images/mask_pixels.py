@@ -13,7 +13,7 @@ from uavsim.images.compiled import kernel
 from uavsim.images.png import FILTER_TYPE, encode_filtered, filtered_rows
 from uavsim.typing import BoolArray, IntArray, UInt8Array, UInt16Array
 
-__all__ = ["Int32Array", "decode", "encode", "extents_by_row", "moments", "split", "translated"]
+__all__ = ["Int32Array", "decode", "encode", "extents_by_row", "moments", "runs_without_row", "split", "translated"]
 
 Int32Array: TypeAlias = npt.NDArray[np.int32]
 UInt32Array: TypeAlias = npt.NDArray[np.uint32]
@@ -105,6 +105,22 @@ def extents_by_row(ids: UInt16Array, row_of_id: Int32Array, rows: int) -> IntArr
         (rows, 5) how many, first column, first line, one past the last column, one past the last line; 0 where none is.
     """
     return _extents(ids, _words(ids), row_of_id, rows)
+
+
+def runs_without_row(ids: UInt16Array, tags: UInt8Array, row_of_id: Int32Array, counted: BoolArray) -> IntArray:
+    """Find the pixels whose tag counts and whose id has no row.
+
+    Args:
+        ids: (H, W).
+        tags: (H, W).
+        row_of_id: (65536,), -1 where an id has none.
+        counted: (256,) tags of the pixels that count.
+
+    Returns:
+        (R, 4) runs: line, first column, one past the last column, tag.
+    """
+    runs: IntArray = _runs_without_row(ids, tags, _words(tags), _words(ids), row_of_id, counted)
+    return runs
 
 
 @kernel
@@ -267,6 +283,26 @@ def _moments(ids: UInt16Array, tags: UInt8Array, words: Any, id_words: Any, coun
             sums[row, 5] += tag * pixels
             start = _next_counted(tags[line], words[line], stop, counted)
     return found[:count].copy(), sums[:count].copy()
+
+
+@kernel
+def _runs_without_row(  # noqa: PLR0917 (kernels take their arrays by place)
+    ids: UInt16Array, tags: UInt8Array, words: Any, id_words: Any, row_of_id: Int32Array, counted: BoolArray
+) -> Any:
+    runs, count = np.zeros((256, 4), np.int64), 0
+    for line in range(ids.shape[0]):
+        start = _next_counted(tags[line], words[line], 0, counted)
+        while start < ids.shape[1]:  # what has one tag and one id
+            stop = _end_of_run(tags[line], words[line], start, 8, _EIGHT_TAGS)
+            stop = min(_end_of_run(ids[line], id_words[line], start, 4, _FOUR_IDS), stop)
+            if row_of_id[ids[line, start]] < 0:
+                if count == len(runs):
+                    runs = np.concatenate((runs, np.zeros_like(runs)))
+                runs[count, 0], runs[count, 1], runs[count, 2] = line, start, stop
+                runs[count, 3] = tags[line, start]
+                count += 1
+            start = _next_counted(tags[line], words[line], stop, counted)
+    return runs[:count].copy()
 
 
 @kernel

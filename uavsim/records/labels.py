@@ -16,7 +16,7 @@ from uavsim.records.plan import ScenePlan
 from uavsim.records.recording import ActorInfo, RecordedFrame, SessionFacts
 from uavsim.typing import FloatArray, IntArray
 
-__all__ = ["BoxLabels", "LabelledActor", "SceneLabels", "SizeSource", "ViewLabels"]
+__all__ = ["BoxLabels", "IgnoredLabels", "LabelledActor", "SceneLabels", "SizeSource", "ViewLabels"]
 
 SizeSource = Literal["simulator", "table"]
 
@@ -118,6 +118,28 @@ class ViewLabels:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class IgnoredLabels:
+    """Regions of keyframes' images that show a road user without a box: no table knows it, so no score may count it.
+
+    Attributes:
+        sample_index: (K,) keyframe number.
+        channel_index: (K,) index into ``plan.channels``.
+        box_px: (K, 4) x_min, y_min, x_max, y_max in pixel edges.
+        pixels: (K,) of the road user in it.
+        semantic_tag: (K,) theirs.
+    """
+
+    sample_index: IntArray
+    channel_index: IntArray
+    box_px: IntArray
+    pixels: IntArray
+    semantic_tag: IntArray
+
+    def __len__(self) -> int:
+        return len(self.pixels)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class SceneLabels:
     """One scene's labels with what the tables also need of the recording.
 
@@ -128,6 +150,7 @@ class SceneLabels:
         frames: as recorded, keyframes and sweeps, without the images.
         boxes: rows of all keyframes.
         views: rows of all boxes in all images.
+        ignored: regions of images that show a road user without a box.
         notes: what a reader of the dataset should know about this scene.
         ingredients: what an ingredient labels beyond boxes, by its name.
         columns: of ``label_columns.COLUMNS``, written beside the built-in ones.
@@ -139,6 +162,7 @@ class SceneLabels:
     frames: tuple[RecordedFrame, ...]
     boxes: BoxLabels
     views: ViewLabels
+    ignored: IgnoredLabels
     notes: tuple[str, ...] = ()
     columns: tuple[str, ...] = ()
     ingredients: dict[str, Any] = field(default_factory=dict)

@@ -82,6 +82,8 @@ class MeasuredBoxes:
         truncation: (M,) share of the silhouette outside of the image.
         visible_box_px: (M, 4) bounds of the visible pixels.
         amodal_box_px: (M, 4) bounds of the projected box, clipped to the image.
+        ignored: (K, 6) regions of road users without a box, camera by camera: x_min, y_min, x_max, y_max, pixels, tag.
+        ignored_views: (cameras,) how many regions each camera has.
     """
 
     of_what: str
@@ -93,6 +95,8 @@ class MeasuredBoxes:
     truncation: FloatArray
     visible_box_px: IntArray
     amodal_box_px: FloatArray
+    ignored: IntArray
+    ignored_views: IntArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)

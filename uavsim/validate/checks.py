@@ -154,6 +154,7 @@ CHECKS: Final[tuple[Check, ...]] = (
     _of("pixels.outlines", pixels.boxes_fill_silhouettes, "pixels.outline", needs="masks"),
     _of("pixels.counts", pixels.counts_are_the_masks, "pixels.count", needs="masks"),
     _of("pixels.no_box", pixels.masks_without_box, "pixels.no_box", needs="masks"),
+    _of("pixels.unlabelled", pixels.road_users_are_labelled, "pixels.unlabelled", needs="masks", only="strict"),
     _of("pixels.tags", pixels.tags_fit_categories, "pixels.tag", needs="masks", only="strict"),
 )
 """In the order in which a report reports them."""

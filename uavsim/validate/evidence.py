@@ -19,6 +19,7 @@ from uavsim.validate.temporal import time_unit_us
 
 __all__ = ["Evidence", "Pairs", "gather"]
 
+_NO_REGION: Final = np.zeros((0, 4), np.int64)
 _POOL_FROM_IMAGES: Final = 400  # below, starting processes costs more than it saves
 
 
@@ -121,6 +122,7 @@ def _tasks(
     usable = usable[np.argsort(table["sample_token"][usable], kind="stable")]
     sample_of_box = table["sample_token"][usable]
     nothing = np.zeros(0, np.int64)
+    ignored = _ignored_px(data)
     for views in np.split(np.arange(len(track)), np.flatnonzero(np.diff(track)) + 1) if len(track) else []:
         frames = []
         for view in views.tolist():
@@ -141,9 +143,20 @@ def _tasks(
                     position_m=cameras.position_m[view],
                     camera_rotation=cameras.rotation[view],
                     intrinsic=cameras.intrinsic[view],
+                    ignored_px=ignored.get(row, _NO_REGION) if is_measured else None,
                 )
             )
         yield TrackTask(data.files, tuple(frames), pixels=pixels)
+
+
+def _ignored_px(data: DataSet) -> dict[int, IntArray]:
+    """Return the regions that readers are asked to ignore, by row of sample_data."""
+    if "ignore_region" not in data.tables:
+        return {}
+    table = data["ignore_region"]
+    usable = np.isfinite(table["box"]).all(axis=1)
+    boxes, owner = np.nan_to_num(table["box"]).astype(np.int64), table["sample_data_token"]
+    return {row: boxes[usable & (owner == row)] for row in np.unique(owner[owner >= 0]).tolist()}
 
 
 def _run(tasks: Iterator[TrackTask], workers: int) -> Iterator[list[FrameLook]]:

@@ -9,7 +9,15 @@ import numba
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["border_pairs", "border_steps", "count_instances", "green_of_rows", "ids_of_mask", "ids_of_rows"]
+__all__ = [
+    "border_pairs",
+    "border_steps",
+    "count_instances",
+    "count_unlabelled",
+    "green_of_rows",
+    "ids_of_mask",
+    "ids_of_rows",
+]
 
 Array: TypeAlias = npt.NDArray[Any]
 
@@ -107,6 +115,29 @@ def count_instances(
             ray[0] = (x + 0.5 - intrinsic[0, 2]) / intrinsic[0, 0]
             row[1] += _meets(box_R_optical[box], eye[box], half[box], ray)
     return boxes, strays
+
+
+@_compiled  # type: ignore[untyped-decorator]
+def count_unlabelled(ids: Array, tags: Array, box_of_id: Array, counted: Array, ignored_px: Array) -> int:
+    """Count the pixels whose tag counts, whose id no box has, and that lie in no region.
+
+    Args:
+        ids: (H, W) of the mask.
+        tags: (H, W) of the mask.
+        box_of_id: (65536,), -1 where no box has an id.
+        counted: (256,) tags that count.
+        ignored_px: (K, 4) regions, x_min, y_min, x_max, y_max in pixel edges.
+    """
+    found = 0
+    for y in range(ids.shape[0]):
+        for x in range(ids.shape[1]):
+            if not counted[tags[y, x]] or box_of_id[ids[y, x]] >= 0:
+                continue
+            lies_in = False
+            for region in ignored_px:
+                lies_in |= region[0] <= x < region[2] and region[1] <= y < region[3]
+            found += not lies_in
+    return found
 
 
 @_compiled  # type: ignore[untyped-decorator]

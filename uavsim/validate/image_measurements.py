@@ -21,6 +21,7 @@ from uavsim.validate.image_kernels import (
     border_pairs,
     border_steps,
     count_instances,
+    count_unlabelled,
     green_of_rows,
     ids_of_mask,
     ids_of_rows,
@@ -35,6 +36,7 @@ _CUT_PX: Final = 0.5
 _BESIDE_PX: Final = 4  # wider than an edge, narrower than a car seen from 60 m
 _SUB, _UP = 1, 2  # numbers of PNG's filters: what our own images and masks have
 _SIGNS: Final = np.array([[x, y, z] for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (-1.0, 1.0)])
+_IS_ROAD_USER: Final = np.isin(np.arange(256), (12, 13, 14, 15, 16, 18, 19))  # CARLA's tags, trains left out
 _ENDS: Final = {b"\x89PNG": (b"IEND\xaeB`\x82", 12), b"\xff\xd8": (b"\xff\xd9", 64)}
 
 
@@ -165,6 +167,8 @@ def _measure_instances(look: FrameLook, frame: FrameTask, ids: UInt16Array, tags
     box_of_id[frame.instance_id[known]] = np.flatnonzero(known)
     boxes, strays = count_instances(ids, box_of_id, *_boxes_of(frame), frame.intrinsic)
     look.stray_ids = {int(i): int(strays[i]) for i in np.flatnonzero(strays)}
+    if frame.ignored_px is not None:
+        look.unlabelled_px = int(count_unlabelled(ids, tags, box_of_id, _IS_ROAD_USER, frame.ignored_px))
     seen = np.flatnonzero(boxes[:, 0])
     if not len(seen):
         return

@@ -27,6 +27,7 @@ class FrameTask:
         instance_id: (B,) their ids in the mask, 1..65535; other values where unknown.
         centre_m, rotation, half_lwh_m: (B, 3), (B, 3, 3), (B, 3) boxes in the map.
         position_m, camera_rotation, intrinsic: of the camera; map <- optical.
+        ignored_px: (K, 4) regions that its sample's tables ask readers to ignore; None where no box is known at all.
     """
 
     row: int
@@ -40,6 +41,7 @@ class FrameTask:
     position_m: FloatArray
     camera_rotation: FloatArray
     intrinsic: FloatArray
+    ignored_px: IntArray | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -69,6 +71,7 @@ class FrameLook:
         box_px: (P, 4) the same of the projected corners, clipped to the image; nan where a corner is behind the camera.
         cut: (P,) the projected box reaches out of the image.
         tag: (P,) semantic tag at the instance's first pixel.
+        unlabelled_px: pixels of road users that are of no box and in no region to ignore.
         stray_ids: ids in the mask that no box of the sample has, with their pixels.
     """
 
@@ -90,4 +93,5 @@ class FrameLook:
     box_px: FloatArray = field(default_factory=lambda: np.zeros((0, 4)))
     cut: BoolArray = field(default_factory=lambda: np.zeros(0, bool))
     tag: IntArray = field(default_factory=lambda: np.zeros(0, np.int64))
+    unlabelled_px: int = 0
     stray_ids: dict[int, int] = field(default_factory=dict)

@@ -186,6 +186,15 @@ def masks_without_box(evidence: Evidence) -> Iterator[Finding]:
         yield Finding("pixels.no_box", message, numbers=numbers, **evidence.data.data_place(look.row))
 
 
+def road_users_are_labelled(evidence: Evidence) -> Iterator[Finding]:
+    """A pixel with a road user's tag is of a box, or in a region that readers are asked to ignore."""
+    for look in evidence.looks:
+        if look.unlabelled_px:
+            message = f"{look.unlabelled_px} pixels show road users that no box and no ignore_region covers"
+            numbers = {"pixels": look.unlabelled_px}
+            yield Finding("pixels.unlabelled", message, numbers=numbers, **evidence.data.data_place(look.row))
+
+
 def tags_fit_categories(evidence: Evidence) -> Iterator[Finding]:
     """The semantic tag under a box is one that its category can have."""
     data, pairs = evidence.data, evidence.pairs

@@ -125,6 +125,13 @@ TABLES: Final[dict[str, tuple[Field, ...]]] = {
 
 EXTRA: Final[dict[str, tuple[Field, ...]]] = {
     "layer": (_TOKEN, Field("sample_data_token", "ref", table="sample_data"), *_text("kind", "filename")),
+    "ignore_region": (
+        _TOKEN,
+        Field("sample_data_token", "ref", table="sample_data"),
+        Field("semantic_tag", "int"),
+        Field("box", "vector", length=4),
+        Field("pixels", "int"),
+    ),
     "corner_case": (
         _TOKEN,
         Field("scene_token", "ref", table="scene"),

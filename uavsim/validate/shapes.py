@@ -173,8 +173,15 @@ def _blueprint_numbers(data: DataSet) -> IntArray:
     table = data["sample_annotation"]
     if "uav_blueprint" not in table:
         return _category_names(data) if data.dialect == "uav3d" else np.full(len(table), -1)
-    names = {name: i for i, name in enumerate(sorted(set(table["uav_blueprint"])))}
-    return np.array([names[name] if name else -1 for name in table["uav_blueprint"]], np.int64)
+    scene, log = data.scene_of_annotation, data["scene"]["log_token"]
+    log_of_box = np.where(scene >= 0, log[np.maximum(scene, 0)], -1) if len(log) else scene
+    towns = [data["log"]["location"][row] if row >= 0 else "" for row in log_of_box.tolist()]
+    known = [  # a part of a town has its own name there, and another town may call something else so
+        (town if name.startswith("environment.") else "", name)
+        for town, name in zip(towns, table["uav_blueprint"], strict=True)
+    ]
+    names = {name: i for i, name in enumerate(sorted(set(known)))}
+    return np.array([names[name] if name[1] else -1 for name in known], np.int64)
 
 
 def _medians(group: IntArray, values: FloatArray, groups: int) -> FloatArray:

@@ -24,5 +24,11 @@ STRICT = Dialect(
     name="strict",
     detect=_is_what_no_other_claims,
     frames=Frames(_same, _same, _same, _same, size_columns=(0, 1, 2)),
-    checks=("referential.lidar_top", "referential.attributes", "temporal.devkit_gap", "pixels.tags"),
+    checks=(
+        "referential.lidar_top",
+        "referential.attributes",
+        "temporal.devkit_gap",
+        "pixels.unlabelled",
+        "pixels.tags",
+    ),
 )

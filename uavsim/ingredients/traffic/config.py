@@ -41,5 +41,5 @@ class Traffic(Model):
     following_distance_m: Annotated[float, Field(ge=0, le=100)] = 2.5
     spawn_on_waypoints: bool = True
     """Fill up on lanes when the map has too few spawn points."""
-    label_parked: bool = False
+    label_parked: bool = True
     """Also parked vehicles that are parts of the town: they are read at the scene's start and get boxes."""

@@ -73,6 +73,7 @@ class ImageJob:
         mask: None where the dataset has none.
         lost: the image never arrived.
         twins: (name, file) of the same image in another weather.
+        ignored_px: (K, 4) regions that show a road user without a box.
     """
 
     token: str
@@ -88,6 +89,7 @@ class ImageJob:
     mask: Path | None
     lost: bool
     twins: tuple[tuple[str, Path], ...] = ()
+    ignored_px: IntArray = field(default_factory=lambda: np.zeros((0, 4), np.int64))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -211,6 +213,7 @@ def _image(image: Image, map_SE3_optical: SE3, twins: TwinTables | None, *, pixe
         mask=found(mask) if pixels else None,
         lost=bool(image.reported.get("dropped", False)),
         twins=() if twins is None else twins.images_of(image.token),
+        ignored_px=image.ignored_px,
     )
 
 

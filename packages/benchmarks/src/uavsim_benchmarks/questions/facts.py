@@ -12,7 +12,7 @@ from uavsim.config.events import EventThresholds
 from uavsim.geometry.se3 import SE3
 from uavsim.typing import FloatArray, IntArray
 from uavsim_benchmarks.labels.causes import CAUSES, primary
-from uavsim_benchmarks.labels.jobs import SampleJob
+from uavsim_benchmarks.labels.jobs import ImageJob, SampleJob
 from uavsim_benchmarks.labels.rows import LabelledSample, label_sample
 
 __all__ = ["Group", "ObjectSeen", "View", "groups_of"]
@@ -27,6 +27,7 @@ _SURFACES: Final = {
     "sky": (11,),
 }
 """Semantic tags of CARLA that make up most of an image."""
+_SEEN_PX: Final = 100  # a smaller region is not noticed
 _WHOLE: Final = 0.1  # of an object hidden or cut off, at most, where it is asked for by its place
 
 
@@ -107,9 +108,15 @@ def groups_of(job: SampleJob, thresholds: EventThresholds) -> list[Group]:
     labelled = label_sample(job, thresholds, tags=True)
     by_camera: dict[str, list[View]] = {}
     for number, image in enumerate(job.images):
-        if labelled.images[number].there:
+        if labelled.images[number].there and not _shows_unlabelled(image):
             by_camera.setdefault(image.camera, []).append(_view(labelled, number, thresholds))
     return [Group(job.scene, job.number, camera, tuple(views)) for camera, views in by_camera.items()]
+
+
+def _shows_unlabelled(image: ImageJob) -> bool:
+    """Return whether people see a road user that no table knows: no question about such an image has a sure key."""
+    sides_px = image.ignored_px[:, 2:] - image.ignored_px[:, :2]
+    return bool((sides_px.prod(axis=1) >= _SEEN_PX).any())
 
 
 def _view(labelled: LabelledSample, number: int, thresholds: EventThresholds) -> View:

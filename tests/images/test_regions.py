@@ -1,0 +1,34 @@
+"""Regions of road users without a box, drawn on paper."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from uavsim.images.regions import unlabelled_regions
+
+CAR, TRUCK, ROAD, TRAIN = 14, 15, 1, 17
+
+
+@pytest.mark.parametrize("width", [16, 19])  # words of eight tags fit, or not
+def test_regions_of_unlabelled_road_users(width: int):
+    ids, tags = np.zeros((12, width), np.uint16), np.full((12, width), ROAD, np.uint8)
+    row_of_id = np.full(65536, -1, np.int32)
+    row_of_id[7] = 0
+    tags[1:3, 2:6] = CAR  # of nobody
+    tags[3, 6] = CAR  # touches its corner
+    tags[5:9, 10:14], ids[5:9, 10:14] = CAR, 7  # has a box
+    tags[5:9, 14:16], ids[5:9, 14:16] = CAR, 8  # another number, without a box
+    tags[10:12, 0:3] = TRUCK
+    tags[10:12, 5:9] = TRAIN  # no class of ours
+
+    found = unlabelled_regions(ids, tags, row_of_id)
+
+    np.testing.assert_array_equal(found, [[2, 1, 7, 4, 9, CAR], [14, 5, 16, 9, 8, CAR], [0, 10, 3, 12, 6, TRUCK]])
+
+
+def test_nothing_where_all_have_boxes():
+    tags = np.full((4, 8), CAR, np.uint8)
+    row_of_id = np.full(65536, -1, np.int32)
+    row_of_id[3] = 0
+    assert unlabelled_regions(np.full((4, 8), 3, np.uint16), tags, row_of_id).shape == (0, 6)

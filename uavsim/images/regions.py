@@ -1,0 +1,45 @@
+"""Regions of an image that show a road user without a box: a car of a town's mesh, of which the simulator has none."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import cv2
+import numpy as np
+
+from uavsim.images import mask_pixels
+from uavsim.images.mask_pixels import Int32Array
+from uavsim.typing import IntArray, UInt8Array, UInt16Array
+
+__all__ = ["ROAD_USER_TAGS", "unlabelled_regions"]
+
+ROAD_USER_TAGS: Final = (12, 13, 14, 15, 16, 18, 19)  # pedestrian, rider, car, truck, bus, motorcycle, bicycle
+_IS_ROAD_USER: Final = np.isin(np.arange(256), ROAD_USER_TAGS)
+
+
+def unlabelled_regions(ids: UInt16Array, tags: UInt8Array, row_of_id: Int32Array) -> IntArray:
+    """Bound the connected pixels of one road user's tag whose id has no box.
+
+    Args:
+        ids: (H, W) instance ids.
+        tags: (H, W) semantic tags.
+        row_of_id: (65536,) the box of every id, -1 where it has none.
+
+    Returns:
+        (K, 6) x_min, y_min, x_max, y_max in pixel edges, pixels, semantic tag; by tag, then from the top.
+    """
+    runs = mask_pixels.runs_without_row(ids, tags, row_of_id, _IS_ROAD_USER)
+    found = [_components(runs[runs[:, 3] == tag]) for tag in np.unique(runs[:, 3]).tolist()]
+    return np.concatenate([np.zeros((0, 6), np.int64), *found])
+
+
+def _components(runs: IntArray) -> IntArray:
+    """Return the regions of runs of one tag."""
+    (top, left), (bottom, right) = runs[:, [0, 1]].min(axis=0), runs[:, [0, 2]].max(axis=0)
+    inside = np.zeros((bottom - top + 1, right - left), np.uint8)
+    for line, start, stop in (runs[:, :3] - [top, left, left]).tolist():
+        inside[line, start:stop] = 1
+    count, _, stats, _ = cv2.connectedComponentsWithStats(inside, connectivity=8)
+    x, y, width, height, pixels = stats[1:].astype(np.int64).T
+    tag = np.full(count - 1, runs[0, 3])
+    return np.stack([left + x, top + y, left + x + width, top + y + height, pixels, tag], axis=1)
