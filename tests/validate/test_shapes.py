@@ -2,7 +2,7 @@
 
 from pathlib import Path
 from types import SimpleNamespace
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ from scipy.spatial.transform import Rotation
 
 from tests.validate.planted import assert_named, planted
 from uavsim.validate import shapes
-from uavsim.validate.dataset import Place
+from uavsim.validate.dataset import DataSet, Place
 from uavsim.validate.evidence import Evidence
 
 
@@ -33,12 +33,33 @@ def test_a_car_on_a_hill_stands_on_the_ground_of_those_above_it(leans_deg: float
     assert [f.numbers["token"] for f in findings] == ["box 0"] * found
 
 
+@pytest.mark.parametrize(("towns", "found"), [(["A", "A", "A"], 1), (["A", "B", "C"], 0)])
+def test_a_part_of_a_town_has_the_size_of_that_towns_part_of_this_name(towns: list[str], found: int) -> None:
+    rows = np.arange(3)
+    annotations = {"uav_blueprint": ["environment.ParkedVehicle_0001"] * 3}
+    tables = {
+        "sample_annotation": annotations,
+        "scene": {"log_token": rows},
+        "log": {"location": towns},
+        "instance": Columns(["one", "two", "three"]),
+    }
+    data = cast(DataSet, Places(tables))
+    size = np.array([[4.0, 2.0, 1.5], [4.0, 2.0, 1.5], [4.5, 2.0, 1.5]])
+    findings = list(shapes._against_blueprint(data, shapes._blueprint_numbers(data), size))
+    assert len(findings) == found
+
+
 class Columns(dict[str, np.ndarray]):
     def __init__(self, tokens: list[str]) -> None:
         super().__init__(instance_token=np.arange(len(tokens)))
         self.tokens = tokens
 
 
-class Places(dict[str, Columns]):
+class Places(dict[str, Any]):
+    scene_of_annotation = np.arange(3)
+
+    def place(self, table: str, row: int) -> Place:
+        return {"scene": f"scene of {table} {row}"}
+
     def annotation_place(self, row: int) -> Place:
         return {"scene": f"scene of box {row}"}

@@ -173,15 +173,19 @@ def _blueprint_numbers(data: DataSet) -> IntArray:
     table = data["sample_annotation"]
     if "uav_blueprint" not in table:
         return _category_names(data) if data.dialect == "uav3d" else np.full(len(table), -1)
-    scene, log = data.scene_of_annotation, data["scene"]["log_token"]
-    log_of_box = np.where(scene >= 0, log[np.maximum(scene, 0)], -1) if len(log) else scene
-    towns = [data["log"]["location"][row] if row >= 0 else "" for row in log_of_box.tolist()]
     known = [  # a part of a town has its own name there, and another town may call something else so
         (town if name.startswith("environment.") else "", name)
-        for town, name in zip(towns, table["uav_blueprint"], strict=True)
+        for town, name in zip(_towns(data), table["uav_blueprint"], strict=True)
     ]
     names = {name: i for i, name in enumerate(sorted(set(known)))}
     return np.array([names[name] if name[1] else -1 for name in known], np.int64)
+
+
+def _towns(data: DataSet) -> list[str]:
+    """Return the town of every annotation, "" where the chain of references is broken."""
+    location = data["log"]["location"]
+    of_scene = [location[log] if log >= 0 else "" for log in data["scene"]["log_token"].tolist()]
+    return [of_scene[scene] if scene >= 0 else "" for scene in data.scene_of_annotation.tolist()]
 
 
 def _medians(group: IntArray, values: FloatArray, groups: int) -> FloatArray:
@@ -267,10 +271,7 @@ def boxes_upright(evidence: Evidence) -> Iterator[Finding]:
 def boxes_on_ground(evidence: Evidence) -> Iterator[Finding]:
     """Lower faces lie at the height of some other thing's nearby, the ground that all share; corner cases apart."""
     data, boxes = evidence.data, evidence.boxes
-    scene = data.scene_of_annotation
-    location = data["log"]["location"]
-    town_of_scene = [location[log] if log >= 0 else "" for log in data["scene"]["log_token"].tolist()]
-    towns = np.array([town_of_scene[s] if s >= 0 else "" for s in scene.tolist()], object)
+    towns = np.array(_towns(data), object)
     for town in sorted(set(towns.tolist())):
         rows = np.flatnonzero(boxes.usable & ~data.placed & (towns == town))
         yield from _ground_of_town(evidence, rows)
