@@ -31,9 +31,9 @@ def main() -> int:
 
     answers = []
     for case in json.loads(Path(sys.argv[2]).read_text()):
-        found = [[_corners(sample["found"])] for sample in case["samples"]]
+        found = [[_corners(sample["found"], 5)] for sample in case["samples"]]
         truth = [
-            {"bboxes": _corners(sample["truth"]), "labels": np.zeros(len(sample["truth"]), int)}
+            {"bboxes": _corners(sample["truth"], 4), "labels": np.zeros(len(sample["truth"]), int)}
             for sample in case["samples"]
         ]
         answers.append(mean_ap.eval_map(found, truth, iou_thr=case["iou"], logger="silent", nproc=1)[0])
@@ -41,8 +41,8 @@ def main() -> int:
     return 0
 
 
-def _corners(rows: list[list[float]]) -> Any:
-    boxes = np.array(rows, dtype=np.float64).reshape(len(rows), -1)
+def _corners(rows: list[list[float]], columns: int) -> Any:
+    boxes = np.array(rows, dtype=np.float64).reshape(-1, columns)
     x0, x1 = boxes[:, 0] - boxes[:, 2] / 2, boxes[:, 0] + boxes[:, 2] / 2
     y0, y1 = boxes[:, 1] - boxes[:, 3] / 2, boxes[:, 1] + boxes[:, 3] / 2
     return np.stack([x0, y0, x0, y1, x1, y1, x1, y0, *boxes[:, 4:].T], axis=1)

@@ -29,6 +29,24 @@ def cases(count: int, *, seed: int = 0) -> list[Case]:
     return reported
 
 
+def tied_cases(count: int, *, seed: int = 1) -> list[Case]:
+    """Return cases whose detections share a few scores, up to 400 in a sample; some samples have none."""
+    rng = np.random.default_rng(seed)
+    reported: list[Case] = []
+    for number in range(count):
+        samples = []
+        for place in range(int(rng.integers(1, 5))):
+            truth = _boxes(rng, int(rng.integers(1, 40)))
+            detections = 0 if place and rng.random() < 0.3 else int(rng.choice([10, 40, 400]))
+            found = truth[rng.integers(0, len(truth), detections)]
+            found = found + rng.normal(0, rng.choice([0.2, 0.6, 1.5]), found.shape)
+            found[:, 2:] = np.abs(found[:, 2:]) + 0.1
+            score = rng.integers(0, 1 + number % 5, len(found)) / 10
+            samples.append({"truth": truth.tolist(), "found": np.column_stack([found, score]).tolist()})
+        reported.append({"iou": float(rng.choice([0.5, 0.7])), "samples": samples})
+    return reported
+
+
 def _boxes(rng: np.random.Generator, count: int) -> Any:
     return np.column_stack([rng.uniform(-15, 15, (count, 2)) + 200, rng.uniform(1, 5, (count, 2))])
 
@@ -38,7 +56,7 @@ def as_boxes(case: Case) -> tuple[Boxes, Boxes]:
     reported = []
     for key in ("truth", "found"):
         sample = np.concatenate([np.full(len(s[key]), n) for n, s in enumerate(case["samples"])])
-        rows = np.concatenate([np.array(s[key]) for s in case["samples"]])
+        rows = np.concatenate([np.array(s[key]).reshape(-1, 4 + (key == "found")) for s in case["samples"]])
         columns = {"size_m": np.column_stack([rows[:, 2:4], np.ones(len(rows))])}
         columns |= {"score": rows[:, 4]} if key == "found" else {}
         reported.append(

@@ -22,6 +22,7 @@ from uavsim_benchmarks.evaluate.frame_check import FrameCheck
 from uavsim_benchmarks.evaluate.nuscenes import detection
 from uavsim_benchmarks.evaluate.nuscenes.detection_run import detection_outcome
 from uavsim_benchmarks.evaluate.nuscenes.result_input import only_version, scored_samples
+from uavsim_benchmarks.evaluate.numpy_order import argsort_as_pinned
 from uavsim_benchmarks.evaluate.outcome import Curve, EvaluationRequest, Outcome, thinned
 from uavsim_benchmarks.evaluate.ranges import range_on_ground
 from uavsim_benchmarks.evaluate.readers.nuscenes_results import ResultReader
@@ -188,8 +189,8 @@ class IouCounter:
 
 
 def _by_score(score: FloatArray, mode: str) -> IntArray:
-    """Return rows by descending score; UAV3D sorts with numpy's default, which leaves the order of ties to the machine."""
-    return np.argsort(-score) if mode == "official" else np.argsort(-score, kind="stable")
+    """Return rows by descending score; ties as the numpy leaves them that UAV3D pins, or in the order of the file."""
+    return argsort_as_pinned(-score) if mode == "official" else np.argsort(-score, kind="stable")
 
 
 def evaluate_uav3d(request: EvaluationRequest) -> Outcome:
