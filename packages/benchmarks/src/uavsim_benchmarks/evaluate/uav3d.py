@@ -19,10 +19,10 @@ from uavsim.typing import BoolArray, FloatArray, IntArray
 from uavsim_benchmarks.evaluate.bev_iou import aligned_iou, axis_bounds, corners_of, turned_iou
 from uavsim_benchmarks.evaluate.boxes import Boxes
 from uavsim_benchmarks.evaluate.frame_check import FrameCheck
+from uavsim_benchmarks.evaluate.numpy_order import argsort_as_pinned
 from uavsim_benchmarks.evaluate.nuscenes import detection
 from uavsim_benchmarks.evaluate.nuscenes.detection_run import detection_outcome
 from uavsim_benchmarks.evaluate.nuscenes.result_input import only_version, scored_samples
-from uavsim_benchmarks.evaluate.numpy_order import argsort_as_pinned
 from uavsim_benchmarks.evaluate.outcome import Curve, EvaluationRequest, Outcome, thinned
 from uavsim_benchmarks.evaluate.ranges import range_on_ground
 from uavsim_benchmarks.evaluate.readers.nuscenes_results import ResultReader
