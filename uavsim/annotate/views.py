@@ -15,7 +15,8 @@ from uavsim.images import codec
 from uavsim.records.labels import BoxLabels, LabelledActor, ViewLabels
 from uavsim.records.modalities import DEPTH, INSTANCE
 from uavsim.records.recording import MeasuredBoxes, RecordedFrame, Recording, SensorReading
-from uavsim.typing import AnyArray, FloatArray, IntArray
+from uavsim.records.sensors import Agent
+from uavsim.typing import AnyArray, BoolArray, FloatArray, IntArray
 
 __all__ = ["views_of_scene"]
 
@@ -37,11 +38,24 @@ def views_of_scene(recording: Recording, actors: Sequence[LabelledActor], boxes:
             continue
         rows = np.flatnonzero(boxes.sample_index == frame.sample_index)
         views = _seen_in_frame(recording, frame, solids.take(rows), boxes.instance_id[rows])
+        own = _own_instances(recording, frame)
         for reading, view in zip(frame.cameras, views, strict=True):
+            if (instance := own.get(reading.sensor.agent)) is not None:
+                view = _taken(view, boxes.instance_id[rows[view.row]] != instance)
             seen.append(view)
             place.append(np.stack([rows[view.row], np.full(len(view.row), channel_of[reading.channel])], axis=1))
             camera_m.append(np.broadcast_to(reading.map_SE3_sensor.translation_m, (len(view.row), 3)))
     return _assemble(actors, boxes, seen, place=np.concatenate(place), camera_m=np.concatenate(camera_m))
+
+
+def _own_instances(recording: Recording, frame: RecordedFrame) -> dict[Agent, int]:
+    """Return the instance of each agent that has a box and none in its own images."""
+    silent = {a for group in recording.plan.ground if not group.labels_itself for a in group.agents}
+    return {state.agent: state.instance_id for state in frame.others if state.instance_id and state.agent in silent}
+
+
+def _taken(view: SeenInView, rows: BoolArray) -> SeenInView:
+    return SeenInView(**{name: getattr(view, name)[rows] for name in SeenInView.__dataclass_fields__})
 
 
 def _seen_in_frame(

@@ -34,7 +34,7 @@ class World:
         self.sensors: list[tuple[Any, Any, Any]] = []
         self.places: dict[int, tuple[np.ndarray, np.ndarray]] = {}
 
-    def spawn_sensor(self, blueprint, attributes, *, optional, on_measurement):
+    def spawn_sensor(self, blueprint, attributes, *, optional, on_measurement, carried=None):
         self.sensors.append((blueprint, attributes, on_measurement))
         return SimpleNamespace(id=len(self.sensors) - 1)
 
