@@ -151,7 +151,7 @@ INGREDIENTS: Final[Registry[Ingredient]] = Registry(
     "ingredients",
     {
         name: Named(f"uavsim.ingredients.{name}:INGREDIENT")
-        for name in ("traffic", "walkers", "corner_cases", "intruders", "parked", "vehicles", "replay")
+        for name in ("traffic", "walkers", "corner_cases", "intruders", "parked", "vehicles", "roadside", "replay")
     },
     expects=Ingredient,
 )
