@@ -61,7 +61,8 @@ def scene_fragment(labels: SceneLabels) -> Fragment:
     tables.rows["instance"] = instance_rows(labels, tables.rows["sample_annotation"])
     tables.rows["visibility_detail"] = detail_rows(labels, tables.rows["sample_annotation"])
     if plan.ground:
-        tables.rows[AGENT.name] = [_agent_row(labels, state) for state in labels.frames[0].states]
+        states = {state.agent: state for state in labels.frames[0].states}
+        tables.rows[AGENT.name] = [_agent_row(labels, states[agent]) for agent in plan.agents]
     for used in ingredients_of(plan.ingredients):
         if used.ingredient.rows is not None:
             tables.rows |= used.ingredient.rows.load()(labels, used.record, tables.rows)
