@@ -169,7 +169,7 @@ class _SceneTables:
         filename = layout.lidar_path(self._plan, frame)
         row = self._sample_data(frame, layout.BEV_CHANNEL, filename, "pcd", sample_token=sample_token, size_px=(0, 0))
         self._bev_rows.append(row)
-        if any(scan.sensor.agent == drone.agent for scan in frame.with_modality(LIDAR_INSTANCE)):
+        if frame.with_modality(LIDAR_INSTANCE):
             self._add_lidarseg(frame, layout.BEV_CHANNEL, row["token"])
         pose = map_SE3_bev(drone)
         self._bev_poses.append(
