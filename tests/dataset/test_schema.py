@@ -19,7 +19,8 @@ UAV3D_ROWS = {
 }
 LACKED = {
     "sample_annotation": {"uav_visible_px"},  # only where there is a lidar
-    "ego_pose": {"uav_velocity", "uav_planned_translation", "uav_planned_rotation"},  # LIDAR_TOP flies no plan
+    # LIDAR_TOP flies no plan; drones need no word for themselves
+    "ego_pose": {"uav_velocity", "uav_planned_translation", "uav_planned_rotation", "uav_agent"},
 }
 
 

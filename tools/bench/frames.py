@@ -75,7 +75,8 @@ def keep(port: int, count: int) -> Kept:
     lockstep, traffic = session.begin_scene(plan, heartbeat=quiet)
     frames = []
     for step in plan.capture_steps:
-        drones, _, state, pending = lockstep.capture(step, poses_of=lambda places: sensor_poses(plan, places))
+        agents, _, state, pending = lockstep.capture(step, poses_of=lambda places: sensor_poses(plan, places))
+        drones = tuple(agent for agent in agents if isinstance(agent, DroneState))
         frames.append(Frame(drones, _reported(state), pending.wait()))
     return Kept(tuple(frames), traffic, session.world.drivable())
 

@@ -10,7 +10,7 @@ from uavsim.records.classes import class_of
 from uavsim.records.labels import BoxLabels
 from uavsim.records.modalities import LIDAR_INSTANCE, modalities
 from uavsim.records.recording import Recording, SensorReading
-from uavsim.typing import IntArray, UInt8Array
+from uavsim.typing import AnyArray, IntArray, UInt8Array
 
 __all__ = ["PointLabels", "points_on_boxes"]
 
@@ -58,4 +58,8 @@ class PointLabels:
         """
         owners = points.decode_owners(self._folder / scan.files[LIDAR_INSTANCE])
         by_instance = self._of_instance[owners[:, 0]]
-        return np.where(by_instance > 0, by_instance, self._of_tag[np.minimum(owners[:, 1], 255)]).astype(np.uint8)
+        return np.where(by_instance > 0, by_instance, self.of_tags(owners[:, 1])).astype(np.uint8)
+
+    def of_tags(self, tags: AnyArray) -> UInt8Array:
+        """Return (N,) labels of points of which the semantic tags are known alone."""
+        return self._of_tag[np.minimum(tags, 255)].astype(np.uint8)

@@ -2,8 +2,8 @@
 
 LIDAR_TOP lies on the ground under drone 0 and turns with its heading: the evaluations' range centre, and the one channel that
 the devkit insists on. Its points are those of drone 0's lidar; where the rig has no lidar they are what its depth cameras see
-(intensity is the semantic tag then, ring the camera's number); where no depth was recorded the file is empty, which the devkit
-and its evaluations accept.
+(intensity is the semantic tag then, ring the camera's number); where no depth was recorded either, those of the first lidar on
+the ground; without any the file is empty, which the devkit and its evaluations accept as long as no points have labels.
 """
 
 from __future__ import annotations
@@ -48,22 +48,24 @@ def write_lidar_files(recording: Recording) -> dict[str, str]:
             continue
         final = layout.lidar_path(plan, frame)
         relative = f"lidar_top/{Path(final).name}"
-        _write(recording.folder / relative, points.encode_points(lidar_top_points(recording, frame)))
+        top = lidar_top_points(recording, frame)
+        _write(recording.folder / relative, points.encode_points(top))
         moves[relative] = final
-        for scan in frame.with_modality(LIDAR_INSTANCE):
-            data = labels.of_scan(scan).tobytes()
-            own = (scan.channel, layout.BEV_CHANNEL) if scan is _ego_scan(frame) else (scan.channel,)
-            for channel in own:
-                for version in versions_of(plan):
-                    path = layout.lidarseg_path(plan, frame, channel=channel, version=version)
-                    _write(recording.folder / path, data)
-                    moves[path] = path
+        scans, own = frame.with_modality(LIDAR_INSTANCE), _top_scan(frame)
+        of_channel = {scan.channel: labels.of_scan(scan) for scan in scans}
+        if scans:  # of depth cameras' points the tags are known
+            of_channel[layout.BEV_CHANNEL] = of_channel[own.channel] if own else labels.of_tags(top[:, 3].astype(int))
+        for channel, data in of_channel.items():
+            for version in versions_of(plan):
+                path = layout.lidarseg_path(plan, frame, channel=channel, version=version)
+                _write(recording.folder / path, data.tobytes())
+                moves[path] = path
     return moves
 
 
 def lidar_top_points(recording: Recording, frame: RecordedFrame) -> PointArray:
     """Return (N, 5) points of one keyframe in the frame of LIDAR_TOP."""
-    ego, scan = frame.drones[0], _ego_scan(frame)
+    ego, scan = frame.drones[0], _top_scan(frame)
     if scan is not None:
         cloud = points.decode_points(recording.folder / scan.files[LIDAR])
         bev_m = map_SE3_bev(ego).apply_inverse(scan.map_SE3_sensor.apply(cloud[:, :3].astype(np.float64)))
@@ -75,8 +77,13 @@ def lidar_top_points(recording: Recording, frame: RecordedFrame) -> PointArray:
     return np.concatenate([np.zeros((0, 5), dtype=np.float32), *clouds])
 
 
-def _ego_scan(frame: RecordedFrame) -> SensorReading | None:
-    return next((scan for scan in frame.with_modality(LIDAR) if _is_egos(frame, scan)), None)
+def _top_scan(frame: RecordedFrame) -> SensorReading | None:
+    """Return the turn whose points are those of LIDAR_TOP; None where depth cameras give them, or nothing does."""
+    scans = frame.with_modality(LIDAR)
+    own = next((scan for scan in scans if _is_egos(frame, scan)), None)
+    if own is not None or any(_is_egos(frame, shot) and DEPTH in shot.files for shot in frame.cameras):
+        return own
+    return next(iter(scans), None)
 
 
 def _is_egos(frame: RecordedFrame, reading: SensorReading) -> bool:

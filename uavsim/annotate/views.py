@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -15,7 +16,8 @@ from uavsim.images import codec
 from uavsim.records.labels import BoxLabels, IgnoredLabels, LabelledActor, ViewLabels
 from uavsim.records.modalities import DEPTH, INSTANCE
 from uavsim.records.recording import MeasuredBoxes, RecordedFrame, Recording, SensorReading
-from uavsim.typing import AnyArray, FloatArray, IntArray
+from uavsim.records.sensors import Agent
+from uavsim.typing import AnyArray, BoolArray, FloatArray, IntArray
 
 __all__ = ["views_of_scene"]
 
@@ -40,7 +42,10 @@ def views_of_scene(
             continue
         rows = np.flatnonzero(boxes.sample_index == frame.sample_index)
         views = _seen_in_frame(recording, frame, solids.take(rows), boxes.instance_id[rows])
+        own = _own_instances(recording, frame)
         for reading, view in zip(frame.cameras, views, strict=True):
+            if (instance := own.get(reading.sensor.agent)) is not None:
+                view = _taken(view, boxes.instance_id[rows[view.row]] != instance)
             seen.append(view)
             at = np.tile([frame.sample_index, channel_of[reading.channel]], (len(view.ignored), 1))
             ignored.append(np.concatenate([at, view.ignored], axis=1))
@@ -48,6 +53,18 @@ def views_of_scene(
             camera_m.append(np.broadcast_to(reading.map_SE3_sensor.translation_m, (len(view.row), 3)))
     shown = _assemble(actors, boxes, seen, place=np.concatenate(place), camera_m=np.concatenate(camera_m))
     return shown, _ignored(np.concatenate(ignored))
+
+
+def _own_instances(recording: Recording, frame: RecordedFrame) -> dict[Agent, int]:
+    """Return the instance of each agent that has a box and none in its own images."""
+    silent = {a for group in recording.plan.ground if not group.labels_itself for a in group.agents}
+    return {state.agent: state.instance_id for state in frame.others if state.instance_id and state.agent in silent}
+
+
+def _taken(view: SeenInView, rows: BoolArray) -> SeenInView:
+    """Return some rows of a view; regions without a box are the whole image's."""
+    columns = {name: getattr(view, name) for name in SeenInView.__dataclass_fields__ if name != "ignored"}
+    return replace(view, **{name: column[rows] for name, column in columns.items()})
 
 
 def _seen_in_frame(

@@ -18,7 +18,7 @@ from uavsim.capture.recording_writer import RecordingWriter, yield_to_client
 from uavsim.capture.rig import sensor_poses
 from uavsim.records.modalities import RGB
 from uavsim.records.plan import ScenePlan
-from uavsim.records.recording import DroneState, RecordedFrame, SessionFacts
+from uavsim.records.recording import AgentState, DroneState, RecordedFrame, SessionFacts
 from uavsim.simulate.ports import Heartbeat, PendingReadings, SceneTraffic, SensorPose, TickState
 from uavsim.simulate.session import Session
 
@@ -55,7 +55,7 @@ def record_scene(
     lockstep, traffic = session.begin_scene(plan, heartbeat=heartbeat)
     with RecordingWriter(folder, plan) as writer, _Behind(plan, traffic, writer, measure) as behind:
 
-        def poses_of(places: Sequence[DroneState]) -> list[SensorPose]:
+        def poses_of(places: Sequence[DroneState | AgentState]) -> list[SensorPose]:
             behind.wait_for_room()  # now that the next images come: with them, two captures are in memory at most
             return sensor_poses(plan, places)
 
@@ -78,11 +78,15 @@ class _Taken:
     """What one capture brought."""
 
     step: int
-    drones: tuple[DroneState, ...]
+    agents: tuple[DroneState | AgentState, ...]
     poses: Sequence[SensorPose]
     state: TickState
     pending: PendingReadings
     weather: tuple[float, ...]
+
+    @property
+    def drones(self) -> tuple[DroneState, ...]:
+        return tuple(agent for agent in self.agents if isinstance(agent, DroneState))
 
 
 class _Behind:
@@ -163,6 +167,7 @@ class _Behind:
             readings=recorded,
             actors=state.actors,
             weather=taken.weather,
+            others=tuple(agent for agent in taken.agents if isinstance(agent, AgentState)),
         )
         self._writer.add(frame, measure=measure)
         self.samples += self._is_keyframe(taken)

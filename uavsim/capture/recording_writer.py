@@ -98,9 +98,9 @@ class RecordingWriter:
         """
         self.make_room()
         readings, jobs = [], []
-        by_id = {drone.drone_id: drone for drone in drones}
+        by_agent = {drone.agent: drone for drone in drones}
         for capture in captures:
-            reading, paths = self._reading(capture, step=step, drone=by_id.get(capture.pose.sensor.agent.number))
+            reading, paths = self._reading(capture, step=step, drone=by_agent.get(capture.pose.sensor.agent))
             readings.append(reading)
             jobs.append(self._pool.submit(_write_capture, capture, paths, self._plan.images, measure))
             if "degraded" in paths:

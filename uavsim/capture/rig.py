@@ -14,36 +14,31 @@ import numpy as np
 from uavsim.geometry import unreal
 from uavsim.geometry.se3 import SE3
 from uavsim.records.plan import ScenePlan
-from uavsim.records.recording import DroneState
-from uavsim.records.sensors import Agent, Sensor
+from uavsim.records.recording import AgentState, DroneState
+from uavsim.records.sensors import Sensor
 from uavsim.simulate.ports import SensorPose
 from uavsim.typing import FloatArray
 
-__all__ = ["agent_motion", "sensor_poses"]
+__all__ = ["sensor_poses"]
 
 _GRID = 1024.0
 _NEAR_GRID_DEG = 1e-5  # decoding Euler angles costs about 1e-6 degree near pitch -90; planned angles are on the grid
 
 
-def agent_motion(drones: Sequence[DroneState]) -> dict[Agent, tuple[SE3, FloatArray]]:
-    """Return ``map_SE3_flu`` and the (3,) velocity in the map frame of every agent."""
-    return {Agent(drone.drone_id): (drone.map_SE3_flu, drone.velocity_map_mps) for drone in drones}
-
-
-def sensor_poses(plan: ScenePlan, drones: Sequence[DroneState]) -> list[SensorPose]:
-    """Return the poses of all sensors, in the order of ``plan.sensors``.
+def sensor_poses(plan: ScenePlan, states: Sequence[DroneState | AgentState]) -> list[SensorPose]:
+    """Return the poses of the sensors of some agents, in the order of ``plan.sensors``.
 
     Args:
         plan: its rigs say how sensors sit on an agent.
-        drones: where the drones are.
+        states: where these agents are.
     """
-    motion = agent_motion(drones)
+    state_of = {state.agent: state for state in states}
     poses: list[SensorPose] = []
     for agent, carried in groupby(plan.sensors, key=lambda sensor: sensor.agent):
-        sensors = list(carried)
-        flu_SE3_mount = SE3.stack([sensor.spec.flu_SE3_mount for sensor in sensors])
-        map_SE3_flu, velocity_map_mps = motion[agent]
-        poses += _mounted(map_SE3_flu @ flu_SE3_mount, sensors, velocity_map_mps)
+        if (state := state_of.get(agent)) is not None:
+            sensors = list(carried)
+            flu_SE3_mount = SE3.stack([sensor.spec.flu_SE3_mount for sensor in sensors])
+            poses += _mounted(state.map_SE3_flu @ flu_SE3_mount, sensors, state.velocity_map_mps)
     return poses
 
 

@@ -6,17 +6,18 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final, TypeAlias, get_args
 
 from pydantic import ValidationError
-from pydantic_core import ErrorDetails
+from pydantic_core import ErrorDetails, PydanticCustomError
 
 from uavsim.config.base import PATTERNS, Model
 from uavsim.registry import nearest
 
-__all__ = ["INGREDIENT_KEYS", "Place", "a_kind", "first", "key", "quoted"]
+__all__ = ["INGREDIENT_KEYS", "Place", "a_kind", "first", "key", "quoted", "wrong_key"]
 
 Place: TypeAlias = tuple[str | int, ...]
 INGREDIENT_KEYS: Final = "[ingredients]"
 """Step of a place that stands in no file: the keys of ingredients are beside all others there."""
 _LONGEST: Final = 60
+_WRONG_KEY: Final = "wrong_key"
 _NUMBER: Final = "must be a number"
 _SAID: Final = {
     "float_type": _NUMBER,
@@ -88,9 +89,15 @@ def _is_long_enough(detail: ErrorDetails) -> bool:
     return len(detail["input"]) >= int(detail["ctx"]["min_length"])
 
 
+def wrong_key(name: str, what: str) -> PydanticCustomError:
+    """Return the error of a model's validator that one of the model's own keys is wrong."""
+    return PydanticCustomError(_WRONG_KEY, "{error}", {"error": what, "key": name})
+
+
 def _place(detail: ErrorDetails) -> Place:
     """Drop what no file has: pydantic's mark of a key, and the block around the ingredients' keys."""
-    return tuple(step for step in detail["loc"] if step not in ("[key]", INGREDIENT_KEYS))
+    place = tuple(step for step in detail["loc"] if step not in ("[key]", INGREDIENT_KEYS))
+    return (*place, detail["ctx"]["key"]) if detail["type"] == _WRONG_KEY else place
 
 
 def _say(detail: ErrorDetails, model: type[Model]) -> str:
@@ -103,7 +110,7 @@ def _say(detail: ErrorDetails, model: type[Model]) -> str:
     if kind == "literal_error":
         choices = [c.strip("'") for c in str(context.get("expected", "")).replace(" or ", ", ").split(", ")]
         return f"unknown value {quoted(value)}" + _guess(str(value), choices)
-    if kind == "value_error":
+    if kind in ("value_error", _WRONG_KEY):
         return " ".join(str(context.get("error", detail["msg"])).split())
     if kind == "string_pattern_mismatch":
         return f"{quoted(value)} is not {PATTERNS.get(str(context.get('pattern')), 'of the form that is needed here')}"

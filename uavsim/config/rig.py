@@ -7,6 +7,7 @@ from typing import Annotated, Any, Self
 from pydantic import AfterValidator, ConfigDict, Field, ValidationError, WithJsonSchema, model_validator
 
 from uavsim.config.base import CameraName, Metres3, Model, Text
+from uavsim.config.explain import wrong_key
 from uavsim.errors import UnknownNameError
 from uavsim.records.modalities import CAMERA_SENSORS, INSTANCE, LIDAR, RGB, camera_sensors, modalities
 from uavsim.records.sensors import LidarParams, SensorParams
@@ -140,7 +141,7 @@ class Mounted(Model):
                 block: type[Block] = Named(pick(blocks, name, what="sensor")).load()
                 extra[name] = block.model_validate(given)
             except UnknownNameError as error:
-                raise ValueError(str(error)) from error
+                raise wrong_key(name, str(error)) from error
             except ValidationError as error:
                 first = error.errors()[0]
                 raise ValueError(f"{name}.{'.'.join(map(str, first['loc']))}: {first['msg']}") from error

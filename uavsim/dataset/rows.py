@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import NotRequired, TypeAlias, TypedDict
 
 __all__ = [
+    "AgentRow",
     "AgentViewRow",
     "AttributeRow",
     "CalibratedSensorRow",
@@ -208,8 +209,20 @@ class InstanceRow(TypedDict):
     uav_removed_at_sample: NotRequired[int | None]
 
 
+class AgentRow(TypedDict):
+    """Who senses in a scene; ``size`` and ``instance_token`` are those of a sensing vehicle's own box."""
+
+    token: str
+    scene_token: str
+    id: str
+    kind: str
+    rig: str
+    size: Vector | None
+    instance_token: str
+
+
 class EgoPoseRow(TypedDict):
-    """Where the drone of an image was; LIDAR_TOP's rows have no velocity and no plan."""
+    """Where the agent of an image was; only drones have a plan, LIDAR_TOP's rows have no velocity either."""
 
     token: str
     timestamp: int
@@ -219,6 +232,7 @@ class EgoPoseRow(TypedDict):
     uav_velocity: NotRequired[Vector]
     uav_planned_translation: NotRequired[Vector]
     uav_planned_rotation: NotRequired[Vector]
+    uav_agent: NotRequired[str]
 
 
 class CalibratedSensorRow(TypedDict):

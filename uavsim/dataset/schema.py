@@ -132,6 +132,7 @@ LIDARSEG: Final = Table(
     required=False,
     where_empty=False,  # where it is, the devkit looks for labels
 )
+AGENT: Final = Table("agent", rows.AgentRow, Owner.by("scene_token", "scene.token"), required=False, where_empty=False)
 
 TABLES: Final[tuple[Table[Any], ...]] = (
     CATEGORY,
@@ -154,6 +155,7 @@ TABLES: Final[tuple[Table[Any], ...]] = (
     AGENT_VIEW,
     IGNORE_REGION,
     LIDARSEG,
+    AGENT,
 )
 """Every table that all dialects have, in the order in which scenes are read: what names an owner stands before it."""
 

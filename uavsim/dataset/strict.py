@@ -14,6 +14,7 @@ import numpy as np
 from uavsim.dataset import layout
 from uavsim.dataset.fragment import Fragment, FragmentHead
 from uavsim.dataset.rows import (
+    AgentRow,
     CalibratedSensorRow,
     CameraPoseRow,
     EgoPoseRow,
@@ -24,8 +25,8 @@ from uavsim.dataset.rows import (
     SampleRow,
     SceneRow,
 )
-from uavsim.dataset.schema import LIDARSEG, Tables
-from uavsim.dataset.strict_boxes import box_rows, detail_rows, ignore_rows, instance_rows
+from uavsim.dataset.schema import AGENT, LIDARSEG, Tables
+from uavsim.dataset.strict_boxes import box_rows, detail_rows, ignore_rows, instance_rows, size_wlh
 from uavsim.dataset.tokens import token
 from uavsim.errors import DatasetError
 from uavsim.geometry import quaternion
@@ -34,8 +35,8 @@ from uavsim.records.ingredients import has_props, ingredients_of
 from uavsim.records.labels import SceneLabels
 from uavsim.records.modalities import LIDAR, LIDAR_INSTANCE, modality
 from uavsim.records.plan import ScenePlan
-from uavsim.records.recording import DroneState, RecordedFrame, SensorReading
-from uavsim.records.sensors import CameraParams
+from uavsim.records.recording import AgentState, DroneState, RecordedFrame, SensorReading
+from uavsim.records.sensors import Agent, CameraParams
 from uavsim.records.vocabulary import WEATHER_PARAMETERS
 
 __all__ = ["map_SE3_bev", "scene_fragment"]
@@ -60,6 +61,9 @@ def scene_fragment(labels: SceneLabels) -> Fragment:
     tables.rows["instance"] = instance_rows(labels, tables.rows["sample_annotation"])
     tables.rows["visibility_detail"] = detail_rows(labels, tables.rows["sample_annotation"])
     tables.rows["ignore_region"] = ignore_rows(labels)
+    if plan.ground:
+        states = {state.agent: state for state in labels.frames[0].states}
+        tables.rows[AGENT.name] = [_agent_row(labels, states[agent]) for agent in plan.agents]
     for used in ingredients_of(plan.ingredients):
         if used.ingredient.rows is not None:
             tables.rows |= used.ingredient.rows.load()(labels, used.record, tables.rows)
@@ -80,7 +84,7 @@ class _SceneTables:
         self._base = (plan.dataset, plan.scene_name)
         self._last: dict[str, SampleDataRow] = {}
         self._sensors = plan.sensors
-        self._mounts = {spec: spec.flu_SE3_sensor for spec in plan.rig}
+        self._mounts = {spec: spec.flu_SE3_sensor for spec in {sensor.spec: None for sensor in plan.sensors}}
         self._bev_rows: list[SampleDataRow] = []
         self._bev_poses: list[EgoPoseRow] = []
         names = ("calibrated_sensor", "ego_pose", "sample_data", "camera_pose", "layer", "agent_view", LIDARSEG.name)
@@ -91,14 +95,15 @@ class _SceneTables:
         if len(frame.readings) != len(self._sensors):
             found = f"{len(frame.readings)} of {len(self._sensors)} sensors"
             raise DatasetError(f"{self._plan.scene_name}: {found} have a reading at step {frame.step}")
-        drones = {drone.drone_id: drone for drone in frame.drones}
+        states = {state.agent: state for state in frame.states}
         map_SE3_sensor = SE3.stack([reading.map_SE3_sensor for reading in frame.readings])
         map_SE3_flu = map_SE3_sensor.right_divide(SE3.stack([self._mounts[r.sensor.spec] for r in frame.readings]))
         for reading, pose in zip(frame.readings, map_SE3_flu, strict=True):
-            drone = drones[reading.sensor.agent.number]
-            self._add_reading(frame, reading, drone, sample_token=sample_token, map_SE3_flu=pose)
+            state = states[reading.sensor.agent]
+            self._add_reading(frame, reading, state, sample_token=sample_token, map_SE3_flu=pose)
         if frame.sample_index is not None:
-            self._add_bev(frame, drones[self._plan.swarm.drone_ids[0]], sample_token=sample_token)
+            drone = next(d for d in frame.drones if d.drone_id == self._plan.swarm.drone_ids[0])
+            self._add_bev(frame, drone, sample_token=sample_token)
 
     def finish(self) -> None:
         """Put what is the same in all frames in place; cameras' rows come first, LIDAR_TOP's last."""
@@ -123,7 +128,13 @@ class _SceneTables:
         self.rows["calibrated_sensor"].append(row)
 
     def _add_reading(
-        self, frame: RecordedFrame, reading: SensorReading, drone: DroneState, *, sample_token: str, map_SE3_flu: SE3
+        self,
+        frame: RecordedFrame,
+        reading: SensorReading,
+        state: DroneState | AgentState,
+        *,
+        sample_token: str,
+        map_SE3_flu: SE3,
     ) -> None:
         params, own = reading.sensor.spec.params, modality(reading.sensor.spec.modalities[0])
         size_px = (params.width_px, params.height_px) if isinstance(params, CameraParams) else None
@@ -137,7 +148,7 @@ class _SceneTables:
         )
         into = self.rows if size_px else self._later
         into["sample_data"].append(row)
-        into["ego_pose"].append(_ego_pose(frame, drone, row["ego_pose_token"], map_SE3_flu=map_SE3_flu))
+        into["ego_pose"].append(_ego_pose(frame, state, row["ego_pose_token"], map_SE3_flu=map_SE3_flu))
         into["layer"] += [
             _layer_row(row["token"], kind=kind, filename=path)
             for kind, path in layout.layers(self._plan, frame, reading)
@@ -205,28 +216,54 @@ class _SceneTables:
         return row
 
 
-def _ego_pose(frame: RecordedFrame, drone: DroneState, ego_token: str, *, map_SE3_flu: SE3) -> EgoPoseRow:
-    """Place the drone so that a mounted sensor is exactly where it measured.
+def _ego_pose(frame: RecordedFrame, state: DroneState | AgentState, ego_token: str, *, map_SE3_flu: SE3) -> EgoPoseRow:
+    """Place the agent so that a mounted sensor is exactly where it measured.
 
-    Simulators take poses as float32. Each measurement has its own ego pose, as in nuScenes; those of one drone and tick agree
+    Simulators take poses as float32. Each measurement has its own ego pose, as in nuScenes; those of one agent and tick agree
     to that rounding (1e-5 m, 1e-7 rad), and the calibration stays one constant a channel.
 
     Args:
         frame: of the tick.
-        drone: that carries the sensor.
+        state: of the agent that carries the sensor.
         ego_token: of the row.
-        map_SE3_flu: the drone, from the sensor's pose and mount.
+        map_SE3_flu: the agent, from the sensor's pose and mount.
     """
-    return {
+    row: EgoPoseRow = {
         "token": ego_token,
         "timestamp": frame.timestamp_us,
         "rotation": map_SE3_flu.quat_wxyz.tolist(),
         "translation": map_SE3_flu.translation_m.tolist(),
-        "uav_drone_id": drone.drone_id,
-        "uav_velocity": drone.velocity_map_mps.tolist(),
-        "uav_planned_translation": drone.planned_map_SE3_flu.translation_m.tolist(),
-        "uav_planned_rotation": drone.planned_map_SE3_flu.quat_wxyz.tolist(),
     }
+    velocity = state.velocity_map_mps.tolist()
+    if isinstance(state, AgentState):
+        return {**row, "uav_velocity": velocity, "uav_agent": state.agent.id}
+    return {
+        **row,
+        "uav_drone_id": state.drone_id,
+        "uav_velocity": velocity,
+        "uav_planned_translation": state.planned_map_SE3_flu.translation_m.tolist(),
+        "uav_planned_rotation": state.planned_map_SE3_flu.quat_wxyz.tolist(),
+    }
+
+
+def _agent_row(labels: SceneLabels, state: DroneState | AgentState) -> AgentRow:
+    """Describe who senses; of an agent that an actor carries, its body as the simulator has it and its box."""
+    base, agent = (labels.plan.dataset, labels.plan.scene_name), state.agent
+    instance = state.instance_id if isinstance(state, AgentState) else 0
+    actor = next((one for one in labels.actors if instance and one.info.instance_id == instance), None)
+    return {
+        "token": token(*base, "agent", agent.id),
+        "scene_token": token(*base, "scene"),
+        "id": agent.id,
+        "kind": agent.kind,
+        "rig": _rig_name(labels.plan, agent),
+        "size": size_wlh(actor) if actor else None,
+        "instance_token": token(*base, "instance", instance) if actor else "",
+    }
+
+
+def _rig_name(plan: ScenePlan, agent: Agent) -> str:
+    return next((group.rig_name for group in plan.ground if agent in group.agents), plan.rig_name)
 
 
 def _camera_pose(owner: str, reading: SensorReading) -> CameraPoseRow:
@@ -317,7 +354,13 @@ def _log_row(labels: SceneLabels) -> LogRow:
     return {
         "token": token(plan.dataset, plan.scene_name, "log"),
         "logfile": f"{plan.town.name.lower()}_{plan.route_name}",
-        "vehicle": f"{len(plan.swarm.drone_ids)} drones, {plan.formation_name}",
+        "vehicle": ", ".join(
+            (
+                f"{len(plan.swarm.drone_ids)} drones",
+                *(f"{len(group.agents)} {group.agents[0].kind}" for group in plan.ground),
+                plan.formation_name,
+            )
+        ),
         "date_captured": day.isoformat(),
         "location": plan.town.name,
         "uav_scene_index": plan.scene_index,

@@ -15,7 +15,7 @@ from uavsim.records.label_columns import COLUMNS
 from uavsim.records.labels import LabelledActor, SceneLabels
 from uavsim.typing import IntArray, JsonDict
 
-__all__ = ["box_rows", "detail_rows", "ignore_rows", "instance_rows"]
+__all__ = ["box_rows", "detail_rows", "ignore_rows", "instance_rows", "size_wlh"]
 
 
 def box_rows(labels: SceneLabels, sample_tokens: list[str]) -> list[SampleAnnotationRow]:
@@ -25,7 +25,7 @@ def box_rows(labels: SceneLabels, sample_tokens: list[str]) -> list[SampleAnnota
     own = [token(*base, "annotation", k, i) for k, i in zip(boxes.sample_index.tolist(), instance_ids, strict=True)]
     before, after = _neighbours(boxes.instance_id)
     instances = [token(*base, "instance", actor.info.instance_id) for actor in labels.actors]
-    sizes = [_size_wlh(actor) for actor in labels.actors]
+    sizes = [size_wlh(actor) for actor in labels.actors]
     attributes = [[attribute_token(name)] for name, _ in ATTRIBUTES] + [[]]  # [-1] is "none"
     columns = zip(
         own,
@@ -176,7 +176,8 @@ def _image_tokens(labels: SceneLabels) -> list[list[str]]:
     return [[token(plan.dataset, plan.scene_name, "sample_data", c, t) for c in plan.channels] for t in keyframes]
 
 
-def _size_wlh(actor: LabelledActor) -> list[float]:
+def size_wlh(actor: LabelledActor) -> list[float]:
+    """Return width, length, height of an actor's box."""
     half_length, half_width, half_height = actor.half_extent_m
     return [2 * half_width, 2 * half_length, 2 * half_height]
 

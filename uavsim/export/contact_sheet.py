@@ -5,6 +5,7 @@ Read back from the written tables, so that what people look at is what users of 
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -48,7 +49,7 @@ def write_contact_sheet(
 
 
 def draw_contact_sheet(scene: Scene, *, sample: int | None = None) -> UInt8Array:
-    """Return the page: a row per drone, a column per camera."""
+    """Return the page: a row per drone, a column per camera; where agents have different rigs, as wide as the largest."""
     number = len(scene) // 2 if sample is None else sample
     if not 0 <= number < len(scene):
         raise DatasetError(f"scene {scene.name} has samples 0-{len(scene) - 1}, no {number}")
@@ -58,7 +59,7 @@ def draw_contact_sheet(scene: Scene, *, sample: int | None = None) -> UInt8Array
     instances = [row["token"] for row in scene.rows(INSTANCE)]
     colours = dict(zip(instances, draw.palette(len(instances)), strict=True))
     tiles = [_with_boxes(chosen, image, colours) for image in chosen.images]
-    columns = max(len(tiles) // max(len(chosen.drone_ids()), 1), 1)
+    columns = max(Counter(image.drone_id for image in chosen.images).values())
     captions = [image.channel for image in chosen.images]
     return draw.contact_sheet(tiles, columns=columns, tile_width_px=_TILE_WIDTH_PX, captions=captions)
 

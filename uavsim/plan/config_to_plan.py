@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from uavsim.config.dataset import Degradations, Images, Labels
+from uavsim.config.backends import backend_of
+from uavsim.config.dataset import DatasetConfig, Degradations, Images, Labels
 from uavsim.config.load import Loaded
 from uavsim.config.rig import Block, Rig
 from uavsim.config.town import TownConfig
-from uavsim.records.modalities import LIDAR, ordered
+from uavsim.records.modalities import LIDAR, camera_sensors, modality, ordered
 from uavsim.records.plan import (
     DegradationPlan,
     ImageFormat,
@@ -18,7 +19,16 @@ from uavsim.records.plan import (
 )
 from uavsim.records.sensors import CameraParams, SensorSpec
 
-__all__ = ["block_sensor", "degradation_plan", "describe", "image_format", "label_plan", "sensors", "town_site"]
+__all__ = [
+    "block_sensor",
+    "degradation_plan",
+    "describe",
+    "given_by",
+    "image_format",
+    "label_plan",
+    "sensors",
+    "town_site",
+]
 
 _MAP_BORDER_M = 20.0
 
@@ -53,6 +63,28 @@ def sensors(rig: Loaded[Rig], *, step_us: int) -> tuple[SensorSpec, ...]:
             raise rig.error((*place, fault[0]), fault[1])
     others = (block_sensor(block, name=name, modality=m, step_us=step_us) for _, name, m, block in blocks)
     return (*cameras, *others)
+
+
+def given_by(dataset: Loaded[DatasetConfig], rig: Loaded[Rig]) -> tuple[SensorSpec, ...]:
+    """Return the rig's sensors.
+
+    Raises:
+        ConfigError: the dataset's topology cannot give one of them, or it cannot work at the dataset's step.
+    """
+    topology = dataset.model.topology
+    server = backend_of(topology).sensors_from
+    specs = sensors(rig, step_us=round(dataset.model.step_s * 1e6))
+    for spec in specs:
+        for name in spec.modalities:
+            if not modality(name).given_by(server):
+                given = ", ".join(n for n, sensor in camera_sensors().items() if sensor.given_by(server))
+                if not spec.params.is_optical:
+                    raise rig.error(("mounted", spec.name), f"topology {topology} cannot give {name!r}")
+                here = ("cameras", spec.name, "sensors") if rig.model.cameras[spec.name].sensors else ("sensors",)
+                raise rig.error(
+                    here, f"topology {topology} cannot give {name!r}; its cameras give {given} (camera {spec.name})"
+                )
+    return specs
 
 
 def block_sensor(block: Block, *, name: str, modality: str, step_us: int) -> SensorSpec:

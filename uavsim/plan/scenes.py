@@ -15,7 +15,6 @@ from uavsim.config.formation import Formation
 from uavsim.config.library import Library
 from uavsim.config.load import Loaded
 from uavsim.config.overrides import AS_CONFIGURED, Overrides
-from uavsim.config.rig import Rig
 from uavsim.config.routes import RoutesConfig
 from uavsim.config.town import TownConfig
 from uavsim.errors import InputError, UnknownNameError
@@ -23,9 +22,9 @@ from uavsim.plan import checks, numbering
 from uavsim.plan.config_to_plan import (
     degradation_plan,
     describe,
+    given_by,
     image_format,
     label_plan,
-    sensors,
     town_site,
 )
 from uavsim.plan.ingredients import ScenePlanner, SceneToFill, planners
@@ -33,7 +32,6 @@ from uavsim.plan.path import FlightPath, fly_route
 from uavsim.plan.swarm import fly_swarm, formation_altitude
 from uavsim.plan.weather import PRESETS, preset_track, weather_track
 from uavsim.records.ingredients import INGREDIENTS
-from uavsim.records.modalities import camera_sensors, modality
 from uavsim.records.plan import PlanNotes, ScenePlan, SwarmTrajectory, WeatherTrack
 from uavsim.records.sensors import SensorSpec
 from uavsim.registry import pick
@@ -148,7 +146,7 @@ class _TownPlanner:
         site = _located(dataset, ("towns", own.town), lambda: library.town(own.town))
         routes = library.routes(site.model.name)
         rig = _located(dataset, ("rig",), lambda: library.rig(model.rig, named_in=dataset.source.path))
-        specs = _given_by(dataset, rig)
+        specs = given_by(dataset, rig)
         cameras = tuple(spec for spec in specs if spec.params.is_optical)
         fill = planners(dataset, library, share=model.towns[own.town], town=site.model, rig=cameras)
         whole = any(INGREDIENTS.pick(name).whole_scenes for name in fill)
@@ -323,28 +321,6 @@ def _located(dataset: Loaded[DatasetConfig], place: tuple[str | int, ...], look_
         return look_up()
     except UnknownNameError as error:
         raise dataset.error(place, str(error)) from error
-
-
-def _given_by(dataset: Loaded[DatasetConfig], rig: Loaded[Rig]) -> tuple[SensorSpec, ...]:
-    """Return the rig's sensors.
-
-    Raises:
-        ConfigError: the dataset's topology cannot give one of them, or it cannot work at the dataset's step.
-    """
-    topology = dataset.model.topology
-    server = backend_of(topology).sensors_from
-    specs = sensors(rig, step_us=round(dataset.model.step_s * 1e6))
-    for spec in specs:
-        for name in spec.modalities:
-            if not modality(name).given_by(server):
-                given = ", ".join(n for n, sensor in camera_sensors().items() if sensor.given_by(server))
-                if not spec.params.is_optical:
-                    raise rig.error(("mounted", spec.name), f"topology {topology} cannot give {name!r}")
-                here = ("cameras", spec.name, "sensors") if rig.model.cameras[spec.name].sensors else ("sensors",)
-                raise rig.error(
-                    here, f"topology {topology} cannot give {name!r}; its cameras give {given} (camera {spec.name})"
-                )
-    return specs
 
 
 def _place_of(key: str, schedule: NameSchedule, name: str) -> tuple[str | int, ...]:

@@ -1,4 +1,4 @@
-"""What may be in a scene: traffic, walkers, parked vehicles, a replayed recording, corner cases, intruders, and plug-ins.
+"""What may be in a scene: traffic, walkers, parked vehicles, corner cases, intruders, ground agents, a replay, and plug-ins.
 
 An ``Ingredient`` says everything about one of them by data and by dotted names; its parts live in one package of
 ``uavsim/ingredients``, or of an installed package that names its object by an entry point of ``uavsim.ingredients``. The rooms
@@ -151,7 +151,7 @@ INGREDIENTS: Final[Registry[Ingredient]] = Registry(
     "ingredients",
     {
         name: Named(f"uavsim.ingredients.{name}:INGREDIENT")
-        for name in ("traffic", "walkers", "corner_cases", "intruders", "parked", "replay")
+        for name in ("traffic", "walkers", "corner_cases", "intruders", "parked", "vehicles", "roadside", "replay")
     },
     expects=Ingredient,
 )

@@ -28,8 +28,9 @@ def drones_that_see(labels: SceneLabels) -> list[list[int]]:
     drones = labels.plan.swarm.drone_ids
     cameras = max(len(labels.plan.cameras), 1)
     seen: AnyArray = np.zeros((len(labels.boxes), len(drones)), dtype=bool)
-    visible = labels.views.visible_px > 0
-    seen[labels.views.box_row[visible], labels.views.channel_index[visible] // cameras] = True
+    drone = labels.views.channel_index // cameras  # the channels of other agents come after theirs
+    visible = (labels.views.visible_px > 0) & (drone < len(drones))
+    seen[labels.views.box_row[visible], drone[visible]] = True
     lists: list[list[int]] = [[] for _ in range(len(labels.boxes))]
     for row, column in zip(*(axis.tolist() for axis in np.nonzero(seen)), strict=True):
         lists[row].append(drones[column])

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Literal, TypeVar
 
 from uavsim.geometry.se3 import SE3
-from uavsim.records.sensors import Agent, Sensor, SensorSpec
+from uavsim.records.sensors import Agent, AgentsPlan, Sensor, SensorSpec
 from uavsim.typing import FloatArray
 
 __all__ = [
@@ -201,14 +201,19 @@ class ScenePlan:
         return range(0, (self.samples - 1) * self.keyframe_every_steps + 1, self.image_every_steps)
 
     @property
+    def ground(self) -> tuple[AgentsPlan, ...]:
+        """Who senses beside the drones, one record a kind."""
+        return tuple(plan for plan in self.ingredients.values() if isinstance(plan, AgentsPlan))
+
+    @property
     def agents(self) -> tuple[Agent, ...]:
-        """Everybody who carries sensors."""
-        return tuple(Agent(drone_id) for drone_id in self.swarm.drone_ids)
+        """Everybody who carries sensors, the drones first."""
+        others = (agent for group in self.ground for agent in group.agents)
+        return (*(Agent(drone_id) for drone_id in self.swarm.drone_ids), *others)
 
     def rig_of(self, agent: Agent) -> tuple[SensorSpec, ...]:
         """Return the sensors that an agent carries."""
-        assert agent.kind == "drone", "only drones have rigs yet"
-        return self.rig
+        return next((group.rig for group in self.ground if agent in group.agents), self.rig)
 
     @property
     def sensors(self) -> tuple[Sensor, ...]:
@@ -219,7 +224,7 @@ class ScenePlan:
 
     @property
     def cameras(self) -> tuple[SensorSpec, ...]:
-        """The rig's cameras."""
+        """The cameras of the drones' rig."""
         return tuple(spec for spec in self.rig if spec.params.is_optical)
 
     def channel(self, *, camera: str, drone_id: int) -> str:

@@ -15,12 +15,13 @@ from uavsim.geometry.se3 import SE3
 from uavsim.records.actors import ActorInfo, ActorStates
 from uavsim.records.motion import MotionLog
 from uavsim.records.plan import ScenePlan
-from uavsim.records.sensors import CameraParams, Sensor
+from uavsim.records.sensors import Agent, CameraParams, Sensor
 from uavsim.typing import FloatArray, IntArray
 
 __all__ = [
     "ActorInfo",
     "ActorStates",
+    "AgentState",
     "DroneState",
     "MeasuredBoxes",
     "RecordedFrame",
@@ -31,6 +32,20 @@ __all__ = [
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class AgentState:
+    """One agent at one tick that follows no plan: it stands, or an actor of the scene carries it.
+
+    Attributes:
+        instance_id: of that actor; 0 where there is none.
+    """
+
+    agent: Agent
+    map_SE3_flu: SE3
+    velocity_map_mps: FloatArray  # (3,)
+    instance_id: int = 0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class DroneState:
     """One drone at one tick; ``planned_map_SE3_flu`` is where the plan wanted it (the same in topology ``carla``)."""
 
@@ -38,6 +53,11 @@ class DroneState:
     map_SE3_flu: SE3
     velocity_map_mps: FloatArray  # (3,)
     planned_map_SE3_flu: SE3
+
+    @property
+    def agent(self) -> Agent:
+        """Who it is."""
+        return Agent(self.drone_id)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -110,6 +130,7 @@ class RecordedFrame:
         sample_index: keyframe number 0.., or None for a sweep.
         readings: of every sensor, in the order of ``ScenePlan.sensors``.
         measured: of a keyframe with masks; None of others.
+        others: the agents beside the drones.
     """
 
     step: int
@@ -121,6 +142,12 @@ class RecordedFrame:
     actors: ActorStates
     weather: tuple[float, ...]
     measured: MeasuredBoxes | None = None
+    others: tuple[AgentState, ...] = field(default=(), metadata={"left_out_as_default": True})
+
+    @property
+    def states(self) -> tuple[DroneState | AgentState, ...]:
+        """Every agent."""
+        return self.drones + self.others
 
     @property
     def cameras(self) -> tuple[SensorReading, ...]:

@@ -17,10 +17,11 @@ from uavsim.geometry.frames import FLU_SE3_OPTICAL
 from uavsim.geometry.se3 import SE3
 from uavsim.typing import FloatArray
 
-__all__ = ["Agent", "AgentKind", "CameraParams", "LidarParams", "Sensor", "SensorParams", "SensorSpec"]
+__all__ = ["Agent", "AgentKind", "AgentsPlan", "CameraParams", "LidarParams", "Sensor", "SensorParams", "SensorSpec"]
 
 AgentKind = Literal["drone", "vehicle", "roadside"]
 _LETTER: Final[dict[str, str]] = {"drone": "", "vehicle": "v", "roadside": "r"}
+_ON_THE_GROUND: Final = {"CAMERA": "CAM"}  # nuScenes' own word; drones have UAV3D's
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,8 +140,27 @@ class SensorSpec:
         return self.params
 
     def channel_of(self, agent: Agent) -> str:
-        """Name the channel as UAV3D does: ``CAMERA_FRONT_id_0``, ``LIDAR_id_0``."""
-        return "_".join(part for part in (self.params.prefix, self.name, "id", agent.id) if part)
+        """Name the channel as UAV3D does: ``CAMERA_FRONT_id_0``, ``LIDAR_id_0``; on the ground ``CAM_FRONT_id_v0``."""
+        prefix = self.params.prefix
+        prefix = prefix if agent.kind == "drone" else _ON_THE_GROUND.get(prefix, prefix)
+        return "_".join(part for part in (prefix, self.name, "id", agent.id) if part)
+
+
+@dataclass(frozen=True, slots=True)
+class AgentsPlan:
+    """Agents beside the drones: the base of the plan's record of an ingredient that brings some.
+
+    Attributes:
+        agents: of one kind.
+        rig: of each of them.
+        rig_name: of its file.
+        labels_itself: who is carried by an actor has that actor's box in its own images, too.
+    """
+
+    agents: tuple[Agent, ...]
+    rig: tuple[SensorSpec, ...]
+    rig_name: str
+    labels_itself: bool
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,18 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from uavsim.errors import MissedTick
 from uavsim.records.motion import Motion
 from uavsim.records.plan import ScenePlan, WeatherTrack
-from uavsim.records.recording import DroneState
+from uavsim.records.recording import AgentState, DroneState
+from uavsim.simulate.ground import GroundAgents
 from uavsim.simulate.motion_recorder import MotionRecorder
-from uavsim.simulate.ports import Heartbeat, PendingReadings, SensorPort, SensorPose, SwarmPort, TickState, WorldPort
+from uavsim.simulate.ports import (
+    Heartbeat,
+    PendingReadings,
+    SceneTraffic,
+    SensorPort,
+    SensorPose,
+    SwarmPort,
+    TickState,
+    WorldPort,
+)
 
 __all__ = ["Lockstep", "weather_at"]
 
+_NOTHING = SceneTraffic()
 _CLOCK_TOLERANCE_S = 1e-4  # the simulator adds float steps; a lost tick is 0.05 s
 
 
@@ -27,15 +39,24 @@ class Lockstep:
     """Drives world, swarm and sensors through one scene; a capture is one tick of all three."""
 
     def __init__(
-        self, plan: ScenePlan, *, world: WorldPort, swarm: SwarmPort, sensors: SensorPort, heartbeat: Heartbeat
+        self,
+        plan: ScenePlan,
+        *,
+        world: WorldPort,
+        swarm: SwarmPort,
+        sensors: SensorPort,
+        heartbeat: Heartbeat,
+        traffic: SceneTraffic = _NOTHING,
     ) -> None:
-        """Take the three ports of a backend that is prepared for ``plan``."""
+        """Take the three ports of a backend that is prepared for ``plan``, and what spawned."""
         self._plan, self._heartbeat = plan, heartbeat
         self._world, self._swarm, self._sensors = world, swarm, sensors
         self._next = 0
         self._zero_s = 0.0
         self._weather: tuple[float, ...] = ()
         self._recorder = MotionRecorder(plan)
+        self._ground = GroundAgents(traffic)
+        self._order = {sensor: number for number, sensor in enumerate(plan.sensors)}
 
     def warm_up(self) -> None:
         """Let the traffic come to speed, images off; the weather is that of step 0, and so is all that is placed."""
@@ -46,21 +67,28 @@ class Lockstep:
             self._heartbeat("warmup", tick)
 
     def capture(
-        self, step: int, *, poses_of: Callable[[Sequence[DroneState]], list[SensorPose]]
-    ) -> tuple[tuple[DroneState, ...], list[SensorPose], TickState, PendingReadings]:
+        self, step: int, *, poses_of: Callable[[Sequence[DroneState | AgentState]], list[SensorPose]]
+    ) -> tuple[tuple[DroneState | AgentState, ...], list[SensorPose], TickState, PendingReadings]:
         """Advance to ``step`` and take all images in its very tick; they may come while the next steps are simulated.
 
         Args:
             step: a plan step after the last one captured.
-            poses_of: says where the sensors must be for the drones' places; by its end the images before are here.
+            poses_of: says where the sensors of agents are, in the plan's order; by its end the images before are here.
+
+        Raises:
+            MissedTick: the actor that carries an agent is gone.
         """
         while self._next < step:
             self._advance_world(self._swarm.advance(self._next), render=False)
         drones = self._swarm.advance(step)
-        poses = poses_of(drones)
+        placed: tuple[DroneState | AgentState, ...] = (*drones, *self._ground.standing)
+        poses = poses_of(placed)
         self._sensors.place(poses)
         state = self._advance_world(drones, render=True)
-        return drones, poses, state, self._sensors.collect(state)
+        if carried := self._ground.carried(state):
+            state = replace(state, carried=tuple(poses_of(carried)))
+            poses = sorted([*poses, *state.carried], key=lambda pose: self._order[pose.sensor])
+        return placed + carried, poses, state, self._sensors.collect(state)
 
     def weather_now(self) -> tuple[float, ...]:
         """Return the 14 parameters that were set last."""

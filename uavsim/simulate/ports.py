@@ -18,7 +18,7 @@ from uavsim.geometry.se3 import SE3
 from uavsim.records.motion import TickMotion
 from uavsim.records.plan import ScenePlan
 from uavsim.records.recording import ActorInfo, ActorStates, DroneState
-from uavsim.records.sensors import Sensor
+from uavsim.records.sensors import Agent, Sensor
 from uavsim.typing import AnyArray, FloatArray
 
 __all__ = [
@@ -142,12 +142,14 @@ class TickState:
         elapsed_s: the simulator's clock.
         seen: gives ``actors``; evaluated lazily, for most ticks need none.
         motion: what is recorded of them; None where a backend reports none, and its scenes cannot be replayed.
+        carried: where sensors that actors carry were in this tick, by their actors.
     """
 
     frame: int
     elapsed_s: float
     seen: Callable[[], ActorStates]
     motion: TickMotion | None = None
+    carried: tuple[SensorPose, ...] = ()
 
     @property
     def actors(self) -> ActorStates:
@@ -162,10 +164,12 @@ class SceneTraffic:
     Attributes:
         actors: everything that is labelled, or may be.
         counts: (asked for, spawned) by ``vehicles`` or ``walkers``; (0, 0) of what is not there.
+        agents: where the agents beside the drones are: the actor that carries one, or where it stands.
     """
 
     actors: tuple[ActorInfo, ...] = ()
     counts: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    agents: Mapping[Agent, ActorInfo | SE3] = field(default_factory=dict)
 
 
 class WorldPort(Protocol):
@@ -231,7 +235,7 @@ class SensorPort(Protocol):
         """Have every sensor of the plan ready; those that are there from the last scene are kept."""
 
     def place(self, poses: Sequence[SensorPose]) -> None:
-        """Move the sensors; takes effect in the next tick."""
+        """Move the sensors that no actor carries; takes effect in the next tick."""
 
     def collect(self, state: TickState) -> PendingReadings:
         """Return what is read in that tick, or will be: the world may go on before everything is here.

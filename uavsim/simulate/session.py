@@ -30,7 +30,9 @@ class Session:
         traffic = self.world.populate(plan, heartbeat=heartbeat)
         self.sensors.begin(plan, traffic=traffic)
         self.swarm.begin(plan, heartbeat=heartbeat)
-        lockstep = Lockstep(plan, world=self.world, swarm=self.swarm, sensors=self.sensors, heartbeat=heartbeat)
+        lockstep = Lockstep(
+            plan, world=self.world, swarm=self.swarm, sensors=self.sensors, heartbeat=heartbeat, traffic=traffic
+        )
         lockstep.warm_up()
         return lockstep, traffic
 

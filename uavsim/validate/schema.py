@@ -124,6 +124,12 @@ TABLES: Final[dict[str, tuple[Field, ...]]] = {
 """The 13 tables that the devkit opens; ``uav_*`` are extra."""
 
 EXTRA: Final[dict[str, tuple[Field, ...]]] = {
+    "agent": (
+        _TOKEN,
+        Field("scene_token", "ref", table="scene"),
+        *_text("id", "kind", "rig"),
+        Field("instance_token", "ref", table="instance", empty=True),
+    ),
     "layer": (_TOKEN, Field("sample_data_token", "ref", table="sample_data"), *_text("kind", "filename")),
     "ignore_region": (
         _TOKEN,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import queue
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -13,9 +13,13 @@ import pytest
 from tools.common.plans import rig, scene_plan
 from uavsim.capture.rig import sensor_poses
 from uavsim.errors import MissedTick
-from uavsim.records.sensors import LidarParams, SensorSpec
+from uavsim.geometry import quaternion
+from uavsim.geometry.se3 import SE3
+from uavsim.ingredients.vehicles.records import VehiclesPlan
+from uavsim.records.recording import ActorInfo, AgentState
+from uavsim.records.sensors import Agent, CameraParams, LidarParams, SensorSpec
 from uavsim.simulate.carla.sensors import CarlaSensors
-from uavsim.simulate.ports import SceneTraffic, TickState
+from uavsim.simulate.ports import SceneTraffic, SensorPose, TickState
 from uavsim.simulate.swarm import PlannedSwarm
 
 BEAMS = LidarParams(2, 100.0, 8000, 20.0, -10.0, -90.0)
@@ -33,9 +37,11 @@ class World:
     def __init__(self) -> None:
         self.sensors: list[tuple[Any, Any, Any]] = []
         self.places: dict[int, tuple[np.ndarray, np.ndarray]] = {}
+        self.carried: list[Any] = []
 
-    def spawn_sensor(self, blueprint, attributes, *, optional, on_measurement):
+    def spawn_sensor(self, blueprint, attributes, *, optional, on_measurement, carried=None):
         self.sensors.append((blueprint, attributes, on_measurement))
+        self.carried.append(carried)
         return SimpleNamespace(id=len(self.sensors) - 1)
 
     def move(self, ids, location, euler):
@@ -175,3 +181,42 @@ def test_a_head_that_turned_farther_is_reported(world: World, cameras: CarlaSens
     world.measure(angle=0.3 + np.radians(36))
     with pytest.raises(MissedTick, match=r"no whole turns since its first: it is 36.0 degrees farther"):
         cameras.collect(STATE).wait()
+
+
+def _ridden(world: World) -> tuple[CarlaSensors, list[SensorPose]]:
+    """Return sensors of which an actor carries those of one agent, and where they are in a tick."""
+    agent = Agent(0, "vehicle")
+    spec = SensorSpec("FRONT", (1.0, 0.5, 2.0), (0.0, -10.0, 90.0), CameraParams(32, 18, 90.0), ("rgb", "instance"))
+    plan = replace(PLAN, ingredients={"vehicles": VehiclesPlan((agent,), (spec,), "own", labels_itself=False)})
+    car = ActorInfo(3, 71, "vehicle", "vehicle.audi.a2", "car", (2, 1, 1), SE3.identity(()), 14, {})
+    sensors = CarlaSensors(world, deadline_s=0.2)  # type: ignore[arg-type]
+    sensors.begin(plan, traffic=SceneTraffic((car,), {}, {agent: car}))
+    swarm = PlannedSwarm()
+    swarm.begin(plan, heartbeat=lambda _phase, _tick: None)
+    sensors.place(sensor_poses(plan, swarm.advance(0)))
+    state = AgentState(agent, SE3(quaternion.from_yaw(0.4), np.array([5.0, 6.0, 0.1])), np.zeros(3), 3)
+    return sensors, sensor_poses(plan, [state])
+
+
+def test_what_an_actor_carries_is_attached_and_never_moved(world: World) -> None:
+    _ridden(world)
+    carried = [number for number, mount in enumerate(world.carried) if mount]
+    assert [world.carried[n][0] for n in carried] == [71, 71]
+    mount = world.carried[carried[0]][1]
+    assert (mount.location.x, mount.location.y, mount.location.z) == (1.0, -0.5, 2.0)  # CARLA's y is to the right
+    assert (mount.rotation.pitch, mount.rotation.yaw) == (-10.0, 90.0)
+    assert not set(carried) & set(world.places)
+
+
+@pytest.mark.parametrize("off_m", [0.0, 0.01])
+def test_what_is_carried_is_held_against_its_actors_pose(world: World, off_m: float) -> None:
+    sensors, (pose,) = _ridden(world)
+    for number in (n for n, mount in enumerate(world.carried) if mount):
+        world.places[number] = (pose.ue_location_m + (off_m, 0, 0), np.array(pose.ue_euler_deg))
+    world.measure()
+    pending = sensors.collect(replace(STATE, carried=(pose,)))
+    if not off_m:
+        assert "CAM_FRONT_id_v0" in {reading.channel for reading in pending.wait()}
+        return
+    with pytest.raises(MissedTick, match=r"CAM_FRONT_id_v0 rgb was taken 0\.010 m and"):
+        pending.wait()

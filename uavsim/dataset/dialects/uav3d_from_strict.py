@@ -27,6 +27,7 @@ from uavsim.dataset.rows import (
     SampleRow,
 )
 from uavsim.dataset.schema import (
+    AGENT,
     CALIBRATED_SENSOR,
     CAMERA_POSE,
     EGO_POSE,
@@ -60,13 +61,18 @@ def uav3d_scene(scene: SceneRows, *, channel_of_sensor: dict[str, str], options:
 
     Raises:
         DatasetError: a row that the scene needs is missing.
-        InputError: the scene has corner cases.
+        InputError: the scene has corner cases, or agents on the ground.
     """
     rows = scene.rows
     if any(rows.get(name) for name in other_objects()):
         raise InputError(
             f"{scene.scene['name']} has corner cases or other objects beside traffic, and UAV3D's tools count every box as a "
             "car: the uav3d dialect has no place for them; uavsim export writes formats that do"
+        )
+    if AGENT.of(rows):
+        raise InputError(
+            f"{scene.scene['name']} has agents on the ground, and UAV3D's tools know drones alone: the uav3d dialect has no "
+            "place for them"
         )
     calibrated = {row["token"]: row for row in CALIBRATED_SENSOR.of(rows)}
     cameras, others = _cameras_and_others(SAMPLE_DATA.of(rows), calibrated, channel_of_sensor)

@@ -92,6 +92,10 @@ class RecordedTraffic(Spawned):
         for actor in self._world.get_actors(self.actor_ids):
             actor.set_collisions(False)
         self.instance_of = {actor_id: instance_id for instance_id, actor_id in self._actor_of.items()}
+        self.agents = {
+            one.agent: self._actor_of[one.instance_id] if one.instance_id else one.map_SE3_flu
+            for one in self._replay.agents
+        }
 
     def kind_of(self, actor: carla.Actor) -> str:
         """See ``Spawned``."""

@@ -86,6 +86,9 @@ def replay_plan(
     states = {frame.step: frame.actors for frame in recording.frames}
     if missing := [step for step in before.capture_steps if step not in states]:
         raise InputError(f"{folder}: the recording of {planned.scene_name} lacks step {missing[0]}; it is damaged")
+    agents = recording.frames[0].others
+    if gone := [one.agent.id for one in agents if one.instance_id in hidden]:
+        raise InputError(f"{where}: the vehicle of agent {gone[0]} cannot be hidden: it carries sensors")
     facts = recording.facts
     replay = ReplayPlan(
         motion=recording.motion,
@@ -97,6 +100,7 @@ def replay_plan(
             "vehicles": (facts.vehicles_asked, facts.vehicles_spawned),
             "walkers": (facts.walkers_asked, facts.walkers_spawned),
         },
+        agents=agents,
     )
     kept = dict(before.ingredients)
     for used in ingredients_of(kept):

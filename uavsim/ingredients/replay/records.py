@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from uavsim.records.actors import ActorInfo, ActorStates
 from uavsim.records.motion import MotionLog
+from uavsim.records.recording import AgentState
 
 __all__ = ["ReplayPlan"]
 
@@ -21,6 +22,7 @@ class ReplayPlan:
         hidden: instance ids that are not shown.
         drones: the drones are where they were; else they fly this plan.
         counts: of the recorded scene: (asked for, spawned) by ``vehicles`` and ``walkers``.
+        agents: beside the drones, at the first capture of the recorded scene.
     """
 
     motion: MotionLog
@@ -29,3 +31,4 @@ class ReplayPlan:
     hidden: tuple[int, ...] = ()
     drones: bool = True
     counts: dict[str, tuple[int, int]] = field(default_factory=dict)
+    agents: tuple[AgentState, ...] = field(default=(), metadata={"left_out_as_default": True})

@@ -26,6 +26,7 @@ __all__ = [
     "lane_quads",
     "pose_rows",
     "rows_of",
+    "set_up",
     "snapshot_rows",
     "states_from_table",
     "states_when_asked",
@@ -112,6 +113,18 @@ def states_when_asked(
     if proven is not None:
         seen()
     return seen
+
+
+def set_up(
+    blueprint: carla.ActorBlueprint, attributes: Mapping[str, float], optional: Mapping[str, str]
+) -> carla.ActorBlueprint:
+    """Set a blueprint's attributes, of the optional ones those that it has."""
+    for name, value in attributes.items():
+        blueprint.set_attribute(name, str(value))
+    for name, text in optional.items():
+        if blueprint.has_attribute(name):
+            blueprint.set_attribute(name, text)
+    return blueprint
 
 
 def actor_info(actor: carla.Actor, instance_id: int, *, kind: str) -> ActorInfo:

@@ -1,7 +1,8 @@
 """The sensors of all agents in CARLA, spawned once and moved (a ``SensorPort``).
 
-Creating and destroying thousands of cameras crashes CARLA servers, so a rig's sensors live as long as the town. Each
-measurement is held against the tick and the pose that were asked for before anybody sees what is in it.
+Creating and destroying thousands of cameras crashes CARLA servers, so a rig's sensors live as long as the town; those that an
+actor carries live as long as it. Each measurement is held against the tick and the pose that were asked for before anybody
+sees what is in it; of what is carried, against its actor's pose in that tick's snapshot.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ from uavsim.errors import MissedTick, SimulatorError
 from uavsim.geometry import unreal
 from uavsim.records.modalities import Modality, ordered
 from uavsim.records.plan import ScenePlan
-from uavsim.records.sensors import Sensor
+from uavsim.records.recording import ActorInfo
+from uavsim.records.sensors import Agent, Sensor, SensorSpec
 from uavsim.registry import Named
 from uavsim.simulate.carla.inbox import Inbox, SensorsPending
 from uavsim.simulate.carla.readers import CarlaReader, Memory
@@ -40,6 +42,7 @@ class _Spawned:
     modality: Modality
     reader: CarlaReader
     actor: carla.Sensor
+    is_carried: bool = False
     memory: Memory = field(default_factory=dict)
 
     @property
@@ -59,23 +62,25 @@ class CarlaSensors:
         self._silent: set[int] = set()  # sensors that send nothing for the next image
         self._inbox = Inbox()  # of the tick that is captured next, or was last
         self._inbox.close()  # lidars measure at every tick, also at those that nobody reads
-        self._poses: list[SensorPose] = []
+        self._pose_of: dict[Sensor, SensorPose] = {}
+        self._carriers: dict[Agent, int] = {}  # actor ids
 
     def begin(self, plan: ScenePlan, *, traffic: SceneTraffic) -> None:
         """See ``SensorPort``."""
-        del traffic
+        self._carriers = {a: i.simulator_actor_id for a, i in traffic.agents.items() if isinstance(i, ActorInfo)}
         wanted = (self._world.generation, plan.sensors)
         if wanted == self._built_for:
             self._renew()
             return
         if self._spawned and self._built_for is not None and self._built_for[0] == self._world.generation:
-            self._world.destroy([spawned.actor for spawned in self._spawned])
+            self._world.destroy([spawned.actor for spawned in self._moved()])
         self._spawned, self._silent = [], set()
         for sensor in plan.sensors:
             for modality in ordered(sensor.spec.modalities):
                 reader = _reader_of(modality)
                 actor = self._spawn(len(self._spawned), sensor, modality, reader)
-                self._spawned.append(_Spawned(sensor, modality, reader, actor))
+                carried = sensor.agent in self._carriers
+                self._spawned.append(_Spawned(sensor, modality, reader, actor, carried))
         self._park()
         self._built_for = wanted
 
@@ -86,32 +91,44 @@ class CarlaSensors:
         if modality.remembers and modality.unknown is not None:
             self._silent.add(index)
         attributes = reader.attributes(sensor.spec.params)
+        carrier = self._carriers.get(sensor.agent)
         return self._world.spawn_sensor(
-            reader.blueprint, attributes, optional=reader.optional, on_measurement=on_measurement
+            reader.blueprint,
+            attributes,
+            optional=reader.optional,
+            on_measurement=on_measurement,
+            carried=None if carrier is None else (carrier, _mount(sensor.spec)),
         )
 
     def _renew(self) -> None:
-        """Spawn sensors anew whose measurements depend on what they saw in the scene before."""
+        """Spawn sensors anew whose measurements depend on what they saw in the scene before, or whose actor is another."""
         for index, spawned in enumerate(self._spawned):
-            if spawned.modality.remembers:
-                self._world.destroy([spawned.actor])
+            if spawned.modality.remembers or spawned.is_carried:
+                if not spawned.is_carried:
+                    self._world.destroy([spawned.actor])
                 spawned.memory.clear()
                 spawned.actor = self._spawn(index, spawned.sensor, spawned.modality, spawned.reader)
 
     def place(self, poses: Sequence[SensorPose]) -> None:
         """See ``SensorPort``."""
         self._inbox = Inbox()
-        by_sensor = {pose.sensor: pose for pose in poses}
-        self._poses = [by_sensor[spawned.sensor] for spawned in self._spawned]
+        self._pose_of = {pose.sensor: pose for pose in poses}
+        moved = self._moved()
+        placed = [self._pose_of[spawned.sensor] for spawned in moved]
         self._world.move(
-            [spawned.actor.id for spawned in self._spawned],
-            np.stack([pose.ue_location_m for pose in self._poses]),
-            np.array([pose.ue_euler_deg for pose in self._poses]),
+            [spawned.actor.id for spawned in moved],
+            np.stack([pose.ue_location_m for pose in placed]),
+            np.array([pose.ue_euler_deg for pose in placed]),
         )
+
+    def _moved(self) -> list[_Spawned]:
+        """Return those that no actor carries."""
+        return [spawned for spawned in self._spawned if not spawned.is_carried]
 
     def collect(self, state: TickState) -> SensorsPending:
         """See ``SensorPort``."""
         silent, self._silent = self._silent, set()
+        self._pose_of |= {pose.sensor: pose for pose in state.carried}
         pending = SensorsPending(
             self._inbox,
             frame=state.frame,
@@ -129,7 +146,7 @@ class CarlaSensors:
 
     def _park(self) -> None:
         """Send away what measures at every tick: rays that hit something are expensive."""
-        ids = [spawned.actor.id for spawned in self._spawned if spawned.reader.every_tick]
+        ids = [spawned.actor.id for spawned in self._moved() if spawned.reader.every_tick]
         if ids:
             self._world.move(ids, np.tile(_PARKED_UE_M, (len(ids), 1)), np.zeros((len(ids), 3)))
 
@@ -139,7 +156,7 @@ class CarlaSensors:
         Angles are compared as rotations: at pitch -90 yaw and roll are one angle written in two ways.
         """
         taken = [index for index, measurement in enumerate(measurements) if measurement is not None]
-        poses = [self._poses[index] for index in taken]
+        poses = [self._pose_of[self._spawned[index].sensor] for index in taken]
         got = np.array([_pose_row(measurements[index]) for index in taken])
         wanted_m = np.stack([pose.ue_location_m for pose in poses])
         wanted_q = np.stack([pose.map_SE3_optical.quat_wxyz for pose in poses])
@@ -165,9 +182,15 @@ class CarlaSensors:
 
     def close(self) -> None:
         """See ``SensorPort``."""
-        if self._spawned:
-            self._world.destroy([spawned.actor for spawned in self._spawned])
+        if moved := self._moved():
+            self._world.destroy([spawned.actor for spawned in moved])
         self._spawned, self._built_for = [], None
+
+
+def _mount(spec: SensorSpec) -> carla.Transform:
+    """Return where a sensor is on its actor, as CARLA has it."""
+    (x, y, z), (roll, pitch, yaw) = spec.mount_t_m, spec.mount_rpy_deg
+    return carla.Transform(carla.Location(x, -y, z), carla.Rotation(pitch=pitch, yaw=yaw, roll=roll))
 
 
 def _reader_of(modality: Modality) -> CarlaReader:

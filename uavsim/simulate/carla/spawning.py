@@ -9,9 +9,11 @@ from typing import ClassVar
 import carla
 import numpy as np
 
+from uavsim.geometry.se3 import SE3
 from uavsim.records.motion import TickMotion
 from uavsim.records.plan import ScenePlan
 from uavsim.records.recording import ActorInfo, ActorStates
+from uavsim.records.sensors import Agent
 from uavsim.simulate.carla.read import NOTHING_PARKED, Parked
 
 __all__ = ["SpawnContext", "Spawned"]
@@ -55,6 +57,7 @@ class Spawned:
         helpers: further actors that get no labels, as walkers' controllers.
         counts: what is reported of the scene: (asked for, spawned) by ``vehicles`` or ``walkers``.
         instance_of: actor id -> instance id where they are given; else they are numbered.
+        agents: who senses there: the id of the actor that carries the agent, any ingredient's, or where it stands.
     """
 
     proves: ClassVar[bool] = False
@@ -65,6 +68,11 @@ class Spawned:
     helpers: Sequence[int] = ()
     counts: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     instance_of: Mapping[int, int] | None = None
+    agents: Mapping[Agent, int | SE3] = field(default_factory=dict)
+
+    def agents_in(self, infos: Mapping[int, ActorInfo]) -> list[tuple[Agent, ActorInfo | SE3]]:
+        """Return ``agents`` with the description of the actors that carry them, which is given by actor id."""
+        return [(a, infos[where] if isinstance(where, int) else where) for a, where in self.agents.items()]
 
     def kind_of(self, actor: carla.Actor) -> str:
         """Return the kind of one of its actors."""

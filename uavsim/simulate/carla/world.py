@@ -67,6 +67,7 @@ class CarlaWorld:
         self._instance_of: dict[int, int] = {}
         self._parked = carla_read.NOTHING_PARKED
         self._reader: MotionReader | None = None
+        self._carried: list[carla.Sensor] = []  # sensors that go with the scene's actors
         self._was = self._world.get_settings()
         self._swept = False
 
@@ -123,7 +124,7 @@ class CarlaWorld:
             self._world = self._client.load_world(wanted)
         self._client.set_timeout(_CALL_TIMEOUT_S)
         self.generation += 1
-        self._spawned, self._reader = {}, None
+        self._spawned, self._reader, self._carried = {}, None, []
         self._leave_traffic_manager()
         if self.map_name != wanted:
             raise SimulatorError(f"asked the server at {self._where} for {wanted}, it loaded {self.map_name}")
@@ -227,7 +228,9 @@ class CarlaWorld:
                 self._parked = carla_read.joined(self._parked, spawned.scenery(len(actors) + 1))
         heartbeat("spawn", 2)
         counts = {what: count for spawned in self._spawned.values() for what, count in spawned.counts.items()}
-        return SceneTraffic(actors + self._parked.infos, counts)
+        info_of = {info.simulator_actor_id: info for info in actors}
+        agents = {agent: where for spawned in self._spawned.values() for agent, where in spawned.agents_in(info_of)}
+        return SceneTraffic(actors + self._parked.infos, counts, agents)
 
     def show(self, step: int) -> None:
         """See ``WorldPort``."""
@@ -299,6 +302,9 @@ class CarlaWorld:
     def _clear(self) -> None:
         self._reader = None
         with translated("clearing the last scene"):
+            if self._carried:  # before their actors
+                self.destroy(self._carried)
+            self._carried = []
             for spawned in self._spawned.values():
                 spawned.clear()
             doomed = [i for one in reversed(self._spawned.values()) for i in (*one.helpers, *one.actor_ids)]
@@ -314,24 +320,23 @@ class CarlaWorld:
         *,
         optional: Mapping[str, str],
         on_measurement: Callable[[Any], None],
+        carried: tuple[int, carla.Transform] | None = None,
     ) -> carla.Sensor:
-        """Spawn one unattached sensor and listen to it; returns the actor.
+        """Spawn one sensor and listen to it; returns the actor.
 
         Args:
             blueprint_id: of the sensor.
             attributes: of the blueprint.
             optional: those that come and go between versions, set where they are there.
             on_measurement: called in a thread of libcarla's.
+            carried: actor that carries it, and the mount on that; it goes before its actor does.
         """
         with translated(f"spawning a {blueprint_id}"):
-            blueprint = self._world.get_blueprint_library().find(blueprint_id)
-            for name, value in attributes.items():
-                blueprint.set_attribute(name, str(value))
-            for name, text in optional.items():
-                if blueprint.has_attribute(name):
-                    blueprint.set_attribute(name, text)
-            sensor = self._world.spawn_actor(blueprint, carla.Transform(carla.Location(z=500.0)))
+            blueprint = carla_read.set_up(self._world.get_blueprint_library().find(blueprint_id), attributes, optional)
+            carrier, place = carried or (0, carla.Transform(carla.Location(z=500.0)))
+            sensor = self._world.spawn_actor(blueprint, place, self._world.get_actor(carrier) if carrier else None)
             assert isinstance(sensor, carla.Sensor)
+            self._carried += [sensor] if carried else []
             sensor.listen(on_measurement)
             return sensor
 

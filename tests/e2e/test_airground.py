@@ -1,0 +1,171 @@
+"""Drones, a car of the traffic and a pole sense in one tick: from YAML to a dataset that validator and devkit accept."""
+
+from __future__ import annotations
+
+import hashlib
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from headless_simulator.testing import running_simulator
+
+from tests.e2e.command import uavsim
+from uavsim.access import Scene, open_folder
+from uavsim.config.overrides import Overrides
+from uavsim.dataset.schema import AGENT, EGO_POSE, INSTANCE, SAMPLE_DATA, VISIBILITY_DETAIL
+from uavsim.geometry import quaternion
+from uavsim.plan.scenes import plan_scenes
+from uavsim.records.codec import pack_plan
+from uavsim.validate.devkit_process import run_judge
+from uavsim.validate.validator import validate_version
+
+DATASET = """\
+towns: {Town10HD: {scenes: 1, routes: [town10_row3_col3]}}
+formation: cross
+rig: nadir_small
+samples: 2
+warmup_s: 1
+seed: 7
+traffic: {vehicles: 40}
+vehicles: {count: 1, image_px: [160, 90]}
+roadside: {count: 1, image_px: [160, 90]}
+"""
+CAMERAS = ["FRONT", "FRONT_RIGHT", "BACK_RIGHT", "BACK", "BACK_LEFT", "FRONT_LEFT"]
+
+
+@pytest.fixture(scope="module")
+def yaml(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("airground") / "airground.yaml"
+    path.write_text(DATASET)
+    return path
+
+
+@pytest.fixture(scope="module")
+def out(yaml: Path) -> Path:
+    return generated(yaml, yaml.parent / "out")
+
+
+@pytest.fixture(scope="module")
+def scene(out: Path) -> Scene:
+    return open_folder(out, "v1.0-mini").scene("scene_0000")
+
+
+def generated(yaml: Path, out: Path) -> Path:
+    done = uavsim("generate", "--dataset", yaml, "--out", out)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return out
+
+
+def test_validator_and_devkit_accept_it(out: Path) -> None:
+    assert validate_version(out, "v1.0-mini", workers=1).findings == ()
+    report = run_judge("devkit_check", str(out), "v1.0-mini", "--only=tables", "--only=lidar")
+    assert report["ok"], report
+
+
+def test_channels_and_tables_name_the_agents(scene: Scene) -> None:
+    assert [row["id"] for row in scene.rows(AGENT)] == ["0", "1", "2", "3", "4", "v0", "r0"]
+    sample = scene.samples[1]
+    drones = [f"CAMERA_BOTTOM_id_{n}" for n in range(5)]
+    ground = [*(f"CAM_{name}_id_v0" for name in CAMERAS), "CAM_LEFT_id_r0", "CAM_RIGHT_id_r0"]
+    assert [image.channel for image in sample.images] == [*drones, *ground]
+    assert {scan.channel for scan in sample.lidars} == {"LIDAR_TOP", "LIDAR_TOP_id_v0", "LIDAR_TOP_id_r0"}
+    assert len({image.timestamp_us for image in sample.images}) == 1
+    assert (sample.boxes.lidar_points > 0).any()
+
+
+def test_the_cars_pose_is_its_own_boxs_at_the_tick(scene: Scene) -> None:
+    car = next(row for row in scene.rows(AGENT) if row["id"] == "v0")
+    assert car["instance_token"] in {row["token"] for row in scene.rows(INSTANCE)}
+    for sample in scene.samples:
+        (row,) = np.flatnonzero(np.array(sample.boxes.instance_tokens) == car["instance_token"])
+        box = sample.boxes.map_SE3_box[int(row)]
+        for image in (image for image in sample.images if image.channel.endswith("_v0")):
+            origin_m = box.apply_inverse(image.map_SE3_flu.translation_m)
+            assert np.abs(origin_m[:2]).max() < 0.3
+            turn = quaternion.angle_between(box.quat_wxyz, image.map_SE3_flu.quat_wxyz)
+            assert turn < np.radians(0.01)
+    assert car["size"] == pytest.approx(sample.boxes.size_lwh_m[int(row)][[1, 0, 2]].tolist())
+
+
+def test_a_car_has_a_box_for_all_others_and_none_in_its_own_images(scene: Scene) -> None:
+    car = next(row for row in scene.rows(AGENT) if row["id"] == "v0")
+    own = [scene.tracks[i] for i in range(len(scene.tracks)) if scene.tracks[i].instance_token == car["instance_token"]]
+    assert len(own[0].sample_numbers) == len(scene)
+    boxes = {
+        sample.boxes.tokens[row]
+        for sample in scene.samples
+        for row in np.flatnonzero(np.array(sample.boxes.instance_tokens) == car["instance_token"])
+    }
+    views = [view for row in scene.rows(VISIBILITY_DETAIL) if row["token"] in boxes for view in row["views"]]
+    assert any(view["channel"].startswith("CAMERA_") for view in views)
+    assert not any(view["channel"].endswith("_v0") for view in views)
+
+
+def test_the_pole_stands(scene: Scene) -> None:
+    poses = {row["token"]: row for row in scene.rows(EGO_POSE)}
+    of_pole = [poses[row["ego_pose_token"]] for row in scene.rows(SAMPLE_DATA) if "_r0/" in row["filename"]]
+    assert len(of_pole) == 6
+    assert {row["uav_agent"] for row in of_pole} == {"r0"}
+    places = np.array([row["translation"] for row in of_pole])
+    assert np.ptp(places, axis=0).max() < 1e-4
+    assert 4 < places[0, 2] < 7
+
+
+def test_the_same_seed_gives_the_same_bytes_and_a_replay_the_same_images(yaml: Path, out: Path) -> None:
+    again = generated(yaml, yaml.parent / "again")
+    done = uavsim("replay", out, "--out", yaml.parent / "replay", "--sensors", "+depth")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert _files(again, "**/*") == _files(out, "**/*")
+    assert _files(yaml.parent / "replay", "samples/**/*.png") == _files(out, "samples/**/*.png")
+
+
+def test_the_uav3d_dialect_refuses_it_in_one_line(out: Path) -> None:
+    done = uavsim("convert", out, out.parent / "uav3d", "--dialect", "uav3d")
+    assert done.returncode == 2
+    assert "scene_0000 has agents on the ground" in done.stderr
+
+
+VANISHING = """
+import sys
+from pathlib import Path
+import carla
+from uavsim.capture.record import record_scene
+from uavsim.errors import MissedTick
+from uavsim.records.codec import unpack_plan
+from uavsim.simulate.ports import Endpoint
+from uavsim.simulate.session import open_session
+
+session = open_session("carla", {"carla": Endpoint.parse(sys.argv[1], what="carla")})
+def gone(samples, images):
+    world = session.world._client.get_world()
+    for sensor in world.get_actors().filter("sensor.camera.rgb"):
+        if sensor.parent is not None:
+            world.get_actor(sensor.parent.id).destroy()
+            return
+try:
+    record_scene(session, unpack_plan(Path(sys.argv[2]).read_bytes()), Path(sys.argv[3]),
+                 heartbeat=lambda phase, tick: None, sample_taken=gone)
+except MissedTick as error:
+    print(error)
+session.close()
+"""
+
+
+def test_a_car_that_vanishes_voids_the_scene_in_one_line(yaml: Path, tmp_path: Path) -> None:
+    (plan,) = plan_scenes(str(yaml), overrides=Overrides(samples=4))
+    (tmp_path / "plan").write_bytes(pack_plan(plan))
+    with running_simulator("--town", "Town10HD") as simulator:
+        words = [simulator.carla, str(tmp_path / "plan"), str(tmp_path / "rec")]
+        done = subprocess.run(
+            [sys.executable, "-c", VANISHING, *words], capture_output=True, text=True, timeout=200, check=False
+        )
+    assert "the vehicle of agent v0" in done.stdout, done.stdout + done.stderr
+    assert done.stdout.count("\n") == 1
+    assert done.returncode == 0
+
+
+def _files(root: Path, pattern: str) -> dict[str, str]:
+    found = (path for path in root.glob(pattern) if path.is_file() and ".uavsim" not in path.parts)
+    return {str(p.relative_to(root)): hashlib.sha256(p.read_bytes()).hexdigest() for p in found}

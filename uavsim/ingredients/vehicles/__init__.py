@@ -1,0 +1,22 @@
+"""Vehicles of the traffic that carry sensors."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from uavsim.records.ingredients import Ingredient
+from uavsim.registry import Named
+
+__all__ = ["INGREDIENT"]
+
+_HERE: Final = "uavsim.ingredients.vehicles"
+INGREDIENT: Final = Ingredient(
+    key="vehicles",
+    block=Named(f"{_HERE}.config:Vehicles"),
+    about="Cars of the traffic that carry sensors: those nearest to where the swarm starts.",
+    records=f"{_HERE}.records",
+    planner=Named(f"{_HERE}.plan:planner"),
+    summary=Named(f"{_HERE}.plan:summary"),
+    spawn=Named(f"{_HERE}.carla:spawn"),
+    spawn_order=6,  # traffic is there
+)

@@ -1,0 +1,48 @@
+"""Choose the vehicles of the traffic that carry sensors. Imports ``carla``."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import carla
+import numpy as np
+
+from uavsim.errors import SceneVoid
+from uavsim.geometry import unreal
+from uavsim.ingredients.vehicles.records import VehiclesPlan
+from uavsim.simulate.carla.spawning import SpawnContext, Spawned
+
+__all__ = ["spawn"]
+
+_ROLE: Final = "autopilot"  # of the traffic; what stands has others
+
+
+def spawn(context: SpawnContext, record: VehiclesPlan) -> Spawned:
+    """Spawn nothing: choose, of the traffic, who is nearest to where the swarm starts; ties go by the actor's id.
+
+    Raises:
+        SceneVoid: too few of the vehicles are cars on which the rig fits.
+    """
+    start = unreal.ue_vector_from_map(context.plan.swarm.map_SE3_flu.translation_m[0, 0])
+    fit = [v for v in context.world.get_actors().filter("vehicle.*") if _is_driven(v) and _fits(v, record)]
+    if len(fit) < len(record.agents):
+        raise SceneVoid(
+            f"{len(record.agents)} vehicles are to carry the rig {record.rig_name}, and it fits on {len(fit)} of the traffic: "
+            "on cars in whose body none of its sensors is"
+        )
+    fit.sort(key=lambda v: (float(np.hypot(v.get_location().x - start[0], v.get_location().y - start[1])), v.id))
+    return Spawned(agents={agent: int(v.id) for agent, v in zip(record.agents, fit, strict=False)})
+
+
+def _is_driven(vehicle: carla.Actor) -> bool:
+    wheels, kind = vehicle.attributes.get("number_of_wheels"), vehicle.attributes.get("base_type", "")
+    return vehicle.attributes.get("role_name") == _ROLE and wheels == "4" and kind in ("", "car")
+
+
+def _fits(vehicle: carla.Actor, record: VehiclesPlan) -> bool:
+    """Return whether all sensors are outside of a vehicle's box: from the inside they would see nothing else."""
+    box = vehicle.bounding_box
+    mounts_m = np.array([spec.mount_t_m for spec in record.rig]) * (1.0, -1.0, 1.0)
+    off_m = np.abs(mounts_m - (box.location.x, box.location.y, box.location.z))
+    inside = (off_m < (box.extent.x, box.extent.y, box.extent.z)).all(axis=1)
+    return not bool(inside.any())

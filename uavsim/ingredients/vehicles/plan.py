@@ -1,0 +1,35 @@
+"""The vehicles that carry sensors: the same number in each scene."""
+
+from __future__ import annotations
+
+from uavsim.ingredients.vehicles.config import Vehicles
+from uavsim.ingredients.vehicles.records import VehiclesPlan
+from uavsim.plan.ground import rig_on_ground
+from uavsim.plan.ingredients import ScenePlanner, TownPlan
+from uavsim.records.sensors import Agent
+from uavsim.typing import JsonDict
+
+__all__ = ["planner", "summary"]
+
+
+def planner(town: TownPlan) -> ScenePlanner:
+    """Return the same for each scene.
+
+    Raises:
+        ConfigError: there is less traffic than that, or the rig is not possible.
+    """
+    block: Vehicles = town.block
+    rig_name, rig = rig_on_ground(town)
+    traffic = town.dataset.model.ingredients.block("traffic").vehicles
+    there = traffic if town.share.vehicles is None else town.share.vehicles
+    if block.count > there:
+        what = f"{block.count} vehicles of the traffic cannot carry sensors, {town.town.name} has {there} (traffic.vehicles)"
+        raise town.dataset.error(("vehicles", "count"), what)
+    agents = tuple(Agent(number, "vehicle") for number in range(block.count))
+    planned = VehiclesPlan(agents, rig, rig_name, block.labels_itself)
+    return lambda _: planned
+
+
+def summary(planned: VehiclesPlan) -> JsonDict:
+    """Return what ``uavsim plan`` shows."""
+    return {"sensing cars": f"{len(planned.agents)} {planned.rig_name}"}

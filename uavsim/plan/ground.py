@@ -1,0 +1,40 @@
+"""The rig that agents on the ground carry."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from uavsim.config.ground import OnGround
+from uavsim.errors import UnknownNameError
+from uavsim.plan.config_to_plan import given_by
+from uavsim.plan.ingredients import TownPlan
+from uavsim.records.sensors import CameraParams, SensorSpec
+
+__all__ = ["rig_on_ground"]
+
+_TOPOLOGY = "carla"
+
+
+def rig_on_ground(town: TownPlan) -> tuple[str, tuple[SensorSpec, ...]]:
+    """Load the rig that a dataset's block of agents names; return its name and its sensors.
+
+    Raises:
+        ConfigError: no such rig, one with a sensor that is not possible, or another topology.
+    """
+    dataset, block = town.dataset, town.block
+    assert isinstance(block, OnGround)
+    if dataset.model.topology != _TOPOLOGY:
+        what = f"topology {dataset.model.topology} has sensors on drones alone; {block.key} need topology {_TOPOLOGY}"
+        raise dataset.error((block.key,), what)
+    try:
+        rig = town.library.rig(block.rig, named_in=dataset.source.path)
+    except UnknownNameError as error:
+        raise dataset.error((block.key, "rig"), str(error)) from error
+    return rig.name, tuple(_sized(spec, block.image_px) for spec in given_by(dataset, rig))
+
+
+def _sized(spec: SensorSpec, image_px: tuple[int, int] | None) -> SensorSpec:
+    if image_px is None or not isinstance(spec.params, CameraParams):
+        return spec
+    width_px, height_px = image_px
+    return replace(spec, params=replace(spec.params, width_px=width_px, height_px=height_px))
