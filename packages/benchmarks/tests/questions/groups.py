@@ -25,6 +25,7 @@ def make_view(sample: int, drone: int, drones: int) -> View:
         filename=f"samples/{sample}_{drone}.png",
         surface=("road", "green", "built-up")[step % 3],
         counts={"car": step % 17, "pedestrian": step % 5},
+        doubtful=frozenset(),
         seen=frozenset({f"shared{sample}"} if drone < 2 else {f"own{drone}"}),
         objects=(
             ObjectSeen(f"shared{sample}" if drone < 2 else f"own{drone}", kind, step * 7 % 100, step * 13 % 100, 90),

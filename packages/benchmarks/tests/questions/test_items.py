@@ -53,7 +53,24 @@ def test_comparison_counting_and_description_by_hand() -> None:
     group = replace(make_group(), views=views)
     assert answers("SC", group) == {(0, 1): "5 fewer", (1, 0): "5 more"}
     assert [item.answer for item in BY_PREFIX["OC"].items(0, group)] == ["3", "4", "8", "4"]
-    assert answers("SD", group)[(0,)] == "road, light traffic, walkers"
+    assert answers("SD", group)[(0,)] == "mostly road, light traffic (3 to 6 vehicles), people on foot"
+
+
+def test_what_people_count_differently_is_not_asked_for() -> None:
+    walker, bus = (replace(make_view(0, 0, 2), doubtful=frozenset({kind})) for kind in ("pedestrian", "bus"))
+    clear = make_view(0, 1, 2)
+    for view, left in ((walker, {"vehicles"}), (bus, {"pedestrians"})):
+        group = replace(make_group(), views=(view, clear))
+        assert {item.kind[1] for item in BY_PREFIX["OC"].items(0, group) if item.subjects == (0,)} == left
+        assert (0,) not in answers("SD", group)
+        assert bool(answers("SC", group)) == (view is walker)
+
+
+@pytest.mark.parametrize(("perceived", "asked"), [(0, True), (11, False), (20, True), (37, False), (100, True)])
+def test_shares_near_a_border_are_not_asked_for(perceived: int, asked: bool) -> None:
+    view = replace(make_view(0, 0, 2), in_view=100, perceived=perceived, concerned=100, gained=perceived)
+    group = replace(make_group(), views=(view,))
+    assert bool(answers("UA", group)) is asked
 
 
 def test_causes_that_are_as_frequent_are_not_asked_for() -> None:

@@ -188,10 +188,11 @@ def _show_worth(screen: Screen, found: JsonDict) -> None:
 
 def _show_questions(screen: Screen, out: Path, found: JsonDict) -> None:
     table = Table("task", "questions", "text model", "majority answer", "note", box=None, pad_edge=False)
+    without = {name: f"needs {what}" for name, what in found["tasks_without_questions"].items()}
     for name, task in found["tasks"].items():
         blind = task.get("blind", {})
         figures = (f"{blind[model]:.3f}" if blind else "-" for model in ("text model", "majority answer"))
-        table.add_row(name, str(task["questions"]), *figures, task["prior"])
+        table.add_row(name, str(task["questions"]), *figures, without.get(name, task["prior"]))
     screen.print(table)
     counts = found["positions"]["counts"]
     places = ", ".join(f"{letter} {count}" for letter, count in counts.items())

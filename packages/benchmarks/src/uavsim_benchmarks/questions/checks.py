@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 import numpy as np
@@ -40,12 +40,12 @@ def faults_of(question: JsonDict) -> list[str]:
     return found
 
 
-def check_questions(questions: Sequence[JsonDict], tasks: Sequence[str]) -> JsonDict:
+def check_questions(questions: Sequence[JsonDict], tasks: Mapping[str, str]) -> JsonDict:
     """Return the report: counts, faults, positions and blind scores of every task.
 
     Args:
         questions: in AirCopBench's form.
-        tasks: names, ``2.2 Object Counting``; those without questions are reported, too.
+        tasks: name, ``2.2 Object Counting``, and what a dataset needs for it; those without questions are reported, too.
     """
     of_task: dict[str, list[JsonDict]] = {name: [] for name in tasks}
     for question in questions:
@@ -59,7 +59,7 @@ def check_questions(questions: Sequence[JsonDict], tasks: Sequence[str]) -> Json
         "duplicates": _duplicates(questions),
         "positions": _positions(questions),
         "tasks": found,
-        "tasks_without_questions": [name for name, members in of_task.items() if not members],
+        "tasks_without_questions": {name: tasks[name] for name, members in of_task.items() if not members},
         "priors": priors,
     }
 

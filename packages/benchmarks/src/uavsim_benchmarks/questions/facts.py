@@ -15,7 +15,13 @@ from uavsim_benchmarks.labels.causes import CAUSES, primary
 from uavsim_benchmarks.labels.jobs import ImageJob, SampleJob
 from uavsim_benchmarks.labels.rows import LabelledSample, label_sample
 
-__all__ = ["Group", "ObjectSeen", "View", "groups_of"]
+__all__ = ["COUNTED_PX", "Group", "ObjectSeen", "View", "groups_of"]
+
+COUNTED_PX: Final = 64
+"""Visible pixels from which on an object counts; questions say so."""
+_DOUBTFUL_PX: Final = (32, 96)
+"""With an object of a kind between these, people count that kind differently, and no question counts it."""
+_SURFACE_MARGIN: Final = 1.3  # between the largest surface of an image and the next
 
 _SURFACES: Final = {
     "road": (1, 24),
@@ -27,7 +33,6 @@ _SURFACES: Final = {
     "sky": (11,),
 }
 """Semantic tags of CARLA that make up most of an image."""
-_SEEN_PX: Final = 100  # a smaller region is not noticed
 _WHOLE: Final = 0.1  # of an object hidden or cut off, at most, where it is asked for by its place
 
 
@@ -49,8 +54,9 @@ class View:
     Attributes:
         drone: its number.
         filename: of the image.
-        surface: what most of it shows; "" where there is no mask.
-        counts: objects by class.
+        surface: what most of it shows; "" where there is no mask, or two are near each other.
+        counts: objects by class that nobody overlooks.
+        doubtful: classes with an object that some count and some do not.
         seen: instances that it shows.
         objects: those that it shows nearly whole.
         quality: 1 to 5.
@@ -71,6 +77,7 @@ class View:
     filename: str
     surface: str
     counts: dict[str, int]
+    doubtful: frozenset[str]
     seen: frozenset[str]
     objects: tuple[ObjectSeen, ...]
     quality: int
@@ -116,13 +123,14 @@ def groups_of(job: SampleJob, thresholds: EventThresholds) -> list[Group]:
 def _shows_unlabelled(image: ImageJob) -> bool:
     """Return whether people see a road user that no table knows: no question about such an image has a sure key."""
     sides_px = image.ignored_px[:, 2:] - image.ignored_px[:, :2]
-    return bool((sides_px.prod(axis=1) >= _SEEN_PX).any())
+    return bool((sides_px.prod(axis=1) >= _DOUBTFUL_PX[0]).any())
 
 
 def _view(labelled: LabelledSample, number: int, thresholds: EventThresholds) -> View:
     job, views, found = labelled.job, labelled.job.views, labelled.images[number]
     image, help_ = job.images[number], labelled.helps[number]
-    seen = views.visible_px[number] >= thresholds.objects.seen_px
+    shown_px = views.visible_px[number]
+    seen = shown_px >= thresholds.objects.seen_px
     known = (views.visible_px >= thresholds.objects.seen_px).any(axis=0)
     counts = labelled.causes[number][help_.concerned].sum(axis=0)
     gains = {
@@ -132,7 +140,10 @@ def _view(labelled: LabelledSample, number: int, thresholds: EventThresholds) ->
         drone=image.drone,
         filename=image.name,
         surface=_surface(found.tag_share),
-        counts=dict(Counter(job.classes[n] for n in np.flatnonzero(seen))),
+        counts=dict(Counter(job.classes[n] for n in np.flatnonzero(shown_px >= COUNTED_PX))),
+        doubtful=frozenset(
+            job.classes[n] for n in np.flatnonzero((shown_px >= _DOUBTFUL_PX[0]) & (shown_px < _DOUBTFUL_PX[1]))
+        ),
         seen=frozenset(job.instances[n] for n in np.flatnonzero(seen)),
         objects=_whole_objects(labelled, number, thresholds),
         quality=found.quality.level,
@@ -155,7 +166,7 @@ def _whole_objects(labelled: LabelledSample, number: int, thresholds: EventThres
     job, views = labelled.job, labelled.job.views
     width, height = job.images[number].size_px
     whole = (views.occlusion[number] <= _WHOLE) & (views.truncation[number] <= _WHOLE)
-    whole &= views.visible_px[number] >= thresholds.objects.least_amodal_px
+    whole &= views.visible_px[number] >= max(thresholds.objects.least_amodal_px, COUNTED_PX)
     found = []
     for n in np.flatnonzero(whole):
         x0, y0, x1, y1 = views.amodal_box_px[number, n]
@@ -166,8 +177,8 @@ def _whole_objects(labelled: LabelledSample, number: int, thresholds: EventThres
 
 def _surface(tag_share: FloatArray) -> str:
     shares = {name: float(tag_share[list(tags)].sum()) for name, tags in _SURFACES.items()}
-    name = max(shares, key=lambda surface: shares[surface])
-    return name if shares[name] > 0 else ""
+    (name, most), (_, second) = sorted(shares.items(), key=lambda pair: -pair[1])[:2]
+    return name if most > _SURFACE_MARGIN * second else ""
 
 
 def _reasons(labelled: LabelledSample, number: int, rows: IntArray) -> tuple[tuple[str, int], ...]:

@@ -14,11 +14,12 @@ from typing import Final
 import numpy as np
 
 from uavsim_benchmarks.labels.quality import NAMES
-from uavsim_benchmarks.questions.facts import Group, ObjectSeen, View
+from uavsim_benchmarks.questions.facts import COUNTED_PX, Group, ObjectSeen, View
 
 __all__ = ["TASKS", "Item", "Task"]
 
 _SCORE_MARGIN: Final = 0.1  # in quality between the best image and the next
+_SHARE_MARGIN: Final = 0.03  # of a share to the border between two answers
 _PX_MARGIN: Final = 1.3  # between the largest object of an image and the next
 _WORDS: Final = {
     "image_loss": "lost images",
@@ -81,34 +82,48 @@ class Task:
     items: Callable[[int, Group], Iterator[Item]] = field(repr=False)
     near: bool = False
     """Draw wrong answers from those next to the right one: numbers."""
+    needs: str = "four answers that differ, and images of two drones"
+    """Without this a dataset has no question of it."""
 
 
 def _description(number: int, group: Group) -> Iterator[Item]:
     for view in group.views:
-        count = _vehicles(view)
-        traffic = next(text for most, text in _TRAFFIC if count <= most)
-        walkers = "walkers" if view.counts.get("pedestrian", 0) else "nobody on foot"
-        text = ", ".join(part for part in (view.surface, traffic, walkers) if part)
-        yield Item((group.scene,), "Which description fits the image of {0}?", (text,), text, number, (view.drone,))
+        if view.doubtful or not view.surface:
+            continue
+        traffic = next(text for most, text in _TRAFFIC if _vehicles(view) <= most)
+        walkers = "people on foot" if view.counts.get("pedestrian", 0) else "nobody on foot"
+        text = f"mostly {_SURFACES[view.surface]}, {traffic}, {walkers}"
+        question = f"Which description fits the image of {{0}}? {_WHAT_COUNTS}"
+        yield Item(("description",), question, (text,), text, number, (view.drone,))
 
 
+_WHAT_COUNTS: Final = f"Only what shows at least {COUNTED_PX} pixels counts."
+_SURFACES: Final = {
+    "road": "road",
+    "pavement": "pavement",
+    "built-up": "buildings and walls",
+    "green": "plants",
+    "bare ground": "bare ground",
+    "water": "water",
+    "sky": "sky",
+}
 _TRAFFIC: Final = (
     (0, "no vehicle"),
-    (2, "a vehicle or two"),
-    (6, "light traffic"),
-    (12, "busy"),
-    (10**9, "crowded"),
+    (2, "one or two vehicles"),
+    (6, "light traffic (3 to 6 vehicles)"),
+    (12, "busy (7 to 12)"),
+    (10**9, "crowded (13 or more)"),
 )
 
 
 def _comparison(number: int, group: Group) -> Iterator[Item]:
     for one in group.views:
         for other in group.views:
-            if one.drone == other.drone:
+            if one.drone == other.drone or _vehicles_doubtful(one) or _vehicles_doubtful(other):
                 continue
             more = _vehicles(one) - _vehicles(other)
             text = "as many" if more == 0 else f"{abs(more)} {'more' if more > 0 else 'fewer'}"
-            question = "How many vehicles does the image of {0} show compared with that of {1}?"
+            question = f"How many vehicles does the image of {{0}} show compared with that of {{1}}? {_WHAT_COUNTS}"
             yield Item((group.scene,), question, (more,), text, number, (one.drone, other.drone))
 
 
@@ -126,7 +141,7 @@ def _posture(number: int, group: Group) -> Iterator[Item]:
                 continue
             sector, metres = round(turn / 45.0) % 8, max(5 * round(away_m / 5.0), 1)
             text = f"{metres} m {_SECTORS[sector]}"
-            question = "Seen from {1} along its image's upward direction, where does {0} observe from?"
+            question = "Seen from {1}, where is {0}? Ahead means toward the top of the image of {1}."
             yield Item((group.scene,), question, (sector, metres), text, number, (one.drone, other.drone))
 
 
@@ -134,13 +149,19 @@ def _recognition(number: int, group: Group) -> Iterator[Item]:
     for view in group.views:
         for seen in view.objects:
             question = f"What is {_at(seen)} of the image of {{0}}?"
-            yield Item((group.scene,), question, (seen.kind,), _a(seen.kind), number, (view.drone,))
+            yield Item(("class",), question, (seen.kind,), _a(seen.kind), number, (view.drone,))
 
 
 def _counting(number: int, group: Group) -> Iterator[Item]:
     for view in group.views:
-        for what, count in (("vehicles", _vehicles(view)), ("pedestrians", view.counts.get("pedestrian", 0))):
-            question = f"How many {what} does the image of {{0}} show?"
+        walkers = view.counts.get("pedestrian", 0)
+        for what, count, doubtful in (
+            ("vehicles", _vehicles(view), _vehicles_doubtful(view)),
+            ("pedestrians", walkers, "pedestrian" in view.doubtful),
+        ):
+            if doubtful:
+                continue
+            question = f"How many {what} does the image of {{0}} show? {_WHAT_COUNTS}"
             yield Item((group.scene, what), question, (count,), str(count), number, (view.drone,))
 
 
@@ -187,6 +208,8 @@ def _usability(number: int, group: Group) -> Iterator[Item]:
     for view in group.views:
         if view.in_view:
             place = _bin(view.perceived / view.in_view, _USABLE)
+            if place < 0:
+                continue
             question = "Is the image of {0} usable for perceiving the objects in it?"
             yield Item((), question, (place,), _USABLE[place][1], number, (view.drone,))
 
@@ -203,6 +226,8 @@ def _when(number: int, group: Group) -> Iterator[Item]:
     for view in group.views:
         if view.concerned:
             place = _bin(view.gained / view.concerned, _NEEDS)
+            if place < 0:
+                continue
             question = "Does {0} need another UAV now to perceive the objects around it?"
             yield Item((), question, (place,), _NEEDS[place][1], number, (view.drone,))
 
@@ -232,26 +257,32 @@ def _why(number: int, group: Group) -> Iterator[Item]:
                 yield Item((), question, (text,), text, number, (view.drone, partner))
 
 
+_UNEVEN: Final = "images of different quality: several weathers, as the dataset all-weather has"
+
 TASKS: Final = (
     Task("1.1 Scene Description", "SD", _description),
     Task("1.2 Scene Comparison", "SC", _comparison, near=True),
     Task("1.3 Observing Posture", "OP", _posture),
-    Task("2.1 Object Recognition", "OR", _recognition),
+    Task("2.1 Object Recognition", "OR", _recognition, needs="four classes: traffic: {blueprints: all, walkers: 30}"),
     Task("2.2 Object Counting", "OC", _counting, near=True),
     Task("2.3 Object Grounding", "OG", _grounding),
-    Task("2.4 Object Matching", "OM", _matching),
-    Task("3.1 Quality Assessment", "QA", _quality),
+    Task("2.4 Object Matching", "OM", _matching, needs="five drones"),
+    Task("3.1 Quality Assessment", "QA", _quality, needs=_UNEVEN),
     Task("3.2 Usability Assessment", "UA", _usability),
     Task("3.3 Causal Assessment", "CA", _causal),
     Task("4.1 When to Collaborate", "when2col", _when),
     Task("4.2 What to Collaborate", "what2col", _what),
-    Task("4.3 Who to Collaborate", "who2col", _who),
+    Task("4.3 Who to Collaborate", "who2col", _who, needs="five drones"),
     Task("4.4 Why to Collaborate", "why2col", _why),
 )
 
 
 def _vehicles(view: View) -> int:
     return sum(count for kind, count in view.counts.items() if kind != "pedestrian")
+
+
+def _vehicles_doubtful(view: View) -> bool:
+    return bool(view.doubtful - {"pedestrian"})
 
 
 def _at(seen: ObjectSeen) -> str:
@@ -275,6 +306,9 @@ def _causes(ranked: Sequence[tuple[str, int]]) -> str:
 
 
 def _bin(share: float, bins: Sequence[tuple[float, str]]) -> int:
+    """Return which answer a share belongs to, -1 where it is near the border of two; none and all are exact."""
+    if 0.0 < share < 1.0 and any(abs(share - below) < _SHARE_MARGIN for below, _ in bins):
+        return -1
     return next(place for place, (below, _) in enumerate(bins) if share < below)
 
 
