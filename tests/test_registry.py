@@ -57,6 +57,13 @@ def test_a_package_that_breaks_at_import_is_named_in_one_line_and_breaks_nothing
     assert shapes.pick("line") is len
 
 
+def test_a_package_that_ends_python_at_import_ends_nothing(install: Callable[..., None]) -> None:
+    install("leaving", adds={"arc": "leaving:arc"}, source="import sys; sys.exit(0)\n")
+
+    with pytest.raises(InputError, match=r"package leaving 1\.2 does not load: SystemExit: 0$"):
+        _shapes().pick("arc")
+
+
 def test_an_entry_point_without_its_object_is_named(install: Callable[..., None]) -> None:
     install("hollow", adds={"arc": "hollow:arc"}, source="")
 

@@ -38,7 +38,7 @@ class Named(Generic[T]):
         module, _, attribute = self.name.partition(":")
         try:
             found: T = getattr(importlib.import_module(module), attribute)
-        except (ImportError, AttributeError) as error:
+        except (ImportError, AttributeError, SystemExit) as error:
             raise InputError(f"{self.name} cannot be imported: {error}") from error
         return found
 
@@ -98,7 +98,9 @@ class Registry(Generic[T]):
         place = f"{self._what} {entry.name!r} of the package {_package(entry)}"
         try:
             plugin: T = entry.load()
-        except Exception as error:
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # sys.exit() at import, too, would else end the command as if all were well
             reason = str(error).partition("\n")[0]
             raise InputError(f"{place} does not load: {type(error).__name__}: {reason}") from error
         if self._expects is not None and not isinstance(plugin, self._expects):

@@ -152,12 +152,9 @@ class ValueFile:
 
     def finish(self) -> JsonDict:
         """Write the summary, and return it."""
-        summary = self._total.summary() | {
-            "seconds": round(time.monotonic() - self._began, 2),
-            "seen_px": self._seen_px,
-        }
+        summary = self._total.summary() | {"seen_px": self._seen_px}
         write_whole(self._out / VALUES_SUMMARY_FILE, to_json_bytes(summary))
-        return summary
+        return summary | {"seconds": round(time.monotonic() - self._began, 2)}
 
 
 def write_values(data: Dataset, out: Path, thresholds: EventThresholds) -> JsonDict:

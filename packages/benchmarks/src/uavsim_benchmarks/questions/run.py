@@ -73,7 +73,7 @@ def write_questions(
             f"{data.root}: no question can be made of it: each needs four answers that differ, and images of two drones"
         )
     report = check_questions(questions, {task.name: task.needs for task in TASKS})
-    report |= {"dataset": name, "seed": seed, "images": images, "seconds": round(time.monotonic() - began, 2)}
+    report |= {"dataset": name, "seed": seed, "images": images}
     write_whole(out / QUESTION_FILE, to_json_bytes({"dataset": name, "results": questions}))
     write_whole(out / REPORT_FILE, to_json_bytes(report))
-    return report
+    return report | {"seconds": round(time.monotonic() - began, 2)}
