@@ -45,7 +45,7 @@ def main() -> int:
         *_quality_faults(options.checkout, questions),
         *_scorer_faults(_module(scorer), content["dataset"], questions),
     ]
-    report = check_questions(questions, [task.name for task in TASKS])
+    report = check_questions(questions, {task.name: task.needs for task in TASKS})
     for name, task in report["tasks"].items():
         print(f"{name}: {task['questions']} questions, {task.get('blind', {})}")
     print(f"right answers {report['positions']}; our own checks: {len(report['faults'])} faults")
