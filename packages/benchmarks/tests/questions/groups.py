@@ -25,6 +25,7 @@ def make_view(sample: int, drone: int, drones: int) -> View:
         filename=f"samples/{sample}_{drone}.png",
         surface=("road", "green", "built-up")[step % 3],
         counts={"car": step % 17, "pedestrian": step % 5},
+        sizes_px={kind: [90]},
         doubtful=frozenset(),
         seen=frozenset({f"shared{sample}"} if drone < 2 else {f"own{drone}"}),
         objects=(

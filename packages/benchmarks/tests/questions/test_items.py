@@ -9,6 +9,7 @@ from questions.groups import make_group, make_view
 from uavsim_benchmarks.evaluate.aircopbench.scores import CATEGORIES, task_of
 from uavsim_benchmarks.questions.checks import faults_of
 from uavsim_benchmarks.questions.draw import draw_task
+from uavsim_benchmarks.questions.facts import ObjectSeen
 from uavsim_benchmarks.questions.items import TASKS
 
 GROUPS = [make_group(sample=n) for n in range(120)]
@@ -64,6 +65,16 @@ def test_what_people_count_differently_is_not_asked_for() -> None:
         assert {item.kind[1] for item in BY_PREFIX["OC"].items(0, group) if item.subjects == (0,)} == left
         assert (0,) not in answers("SD", group)
         assert bool(answers("SC", group)) == (view is walker)
+
+
+@pytest.mark.parametrize(("sizes", "asked"), [([90], True), ([90, 60], True), ([90, 80], False), ([300, 90], False)])
+def test_the_largest_is_asked_for_where_all_see_which_it_is(sizes: list[int], asked: bool) -> None:
+    """A larger one that the image's border cuts off is no object to ask for, but people see it."""
+    car = ObjectSeen("a", "car", 20, 80, 90)
+    view = replace(make_view(0, 0, 2), objects=(car,), sizes_px={"car": sizes})
+    assert answers("OG", replace(make_group(), views=(view,))) == ({(0,): "lower left"} if asked else {})
+    on_border = replace(view, objects=(replace(car, x_percent=34),))
+    assert answers("OG", replace(make_group(), views=(on_border,))) == {}
 
 
 @pytest.mark.parametrize(("perceived", "asked"), [(0, True), (11, False), (20, True), (37, False), (100, True)])

@@ -56,6 +56,7 @@ class View:
         filename: of the image.
         surface: what most of it shows; "" where there is no mask, or two are near each other.
         counts: objects by class that nobody overlooks.
+        sizes_px: visible pixels of all objects of a class, cut off and half hidden ones too, the largest first.
         doubtful: classes with an object that some count and some do not.
         seen: instances that it shows.
         objects: those that it shows nearly whole.
@@ -77,6 +78,7 @@ class View:
     filename: str
     surface: str
     counts: dict[str, int]
+    sizes_px: dict[str, list[int]]
     doubtful: frozenset[str]
     seen: frozenset[str]
     objects: tuple[ObjectSeen, ...]
@@ -141,6 +143,7 @@ def _view(labelled: LabelledSample, number: int, thresholds: EventThresholds) ->
         filename=image.name,
         surface=_surface(found.tag_share),
         counts=dict(Counter(job.classes[n] for n in np.flatnonzero(shown_px >= COUNTED_PX))),
+        sizes_px=_sizes(job.classes, shown_px),
         doubtful=frozenset(
             job.classes[n] for n in np.flatnonzero((shown_px >= _DOUBTFUL_PX[0]) & (shown_px < _DOUBTFUL_PX[1]))
         ),
@@ -160,6 +163,14 @@ def _view(labelled: LabelledSample, number: int, thresholds: EventThresholds) ->
         place_m=image.map_SE3_optical.translation_m,
         heading=_heading(image.map_SE3_optical),
     )
+
+
+def _sizes(classes: tuple[str, ...], shown_px: IntArray) -> dict[str, list[int]]:
+    sizes: dict[str, list[int]] = {}
+    for n in np.argsort(-shown_px, kind="stable").tolist():
+        if shown_px[n]:
+            sizes.setdefault(classes[n], []).append(int(shown_px[n]))
+    return sizes
 
 
 def _whole_objects(labelled: LabelledSample, number: int, thresholds: EventThresholds) -> tuple[ObjectSeen, ...]:

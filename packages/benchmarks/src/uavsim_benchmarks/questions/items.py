@@ -20,6 +20,7 @@ __all__ = ["TASKS", "Item", "Task"]
 
 _SCORE_MARGIN: Final = 0.1  # in quality between the best image and the next
 _SHARE_MARGIN: Final = 0.03  # of a share to the border between two answers
+_PERCENT_MARGIN: Final = 3.0  # of an object's middle to the border of two parts of an image
 _PX_MARGIN: Final = 1.3  # between the largest object of an image and the next
 _WORDS: Final = {
     "image_loss": "lost images",
@@ -167,14 +168,11 @@ def _counting(number: int, group: Group) -> Iterator[Item]:
 
 def _grounding(number: int, group: Group) -> Iterator[Item]:
     for view in group.views:
-        of_kind: dict[str, list[ObjectSeen]] = {}
         for seen in view.objects:
-            of_kind.setdefault(seen.kind, []).append(seen)
-        for kind, members in of_kind.items():
-            members.sort(key=lambda seen: -seen.visible_px)
-            if len(members) > 1 and members[0].visible_px < _PX_MARGIN * members[1].visible_px:
+            kind, (largest, second, *_) = seen.kind, (*view.sizes_px[seen.kind], 0)
+            if seen.visible_px < largest or largest < _PX_MARGIN * second or _near_a_third(seen):
                 continue
-            place = (min(members[0].y_percent * 3 // 100, 2), min(members[0].x_percent * 3 // 100, 2))
+            place = (min(seen.y_percent * 3 // 100, 2), min(seen.x_percent * 3 // 100, 2))
             question = f"In which part of the image of {{0}} is the {kind} that takes most of it?"
             text = f"{_LINES[place[0]]} {_COLUMNS[place[1]]}"
             yield Item((group.scene, kind), question, place, text, number, (view.drone,))
@@ -283,6 +281,12 @@ def _vehicles(view: View) -> int:
 
 def _vehicles_doubtful(view: View) -> bool:
     return bool(view.doubtful - {"pedestrian"})
+
+
+def _near_a_third(seen: ObjectSeen) -> bool:
+    """Return whether an object lies on the border of two of an image's nine parts."""
+    away = (abs(at - border) for at in (seen.x_percent, seen.y_percent) for border in (33.3, 66.7))
+    return any(percent < _PERCENT_MARGIN for percent in away)
 
 
 def _at(seen: ObjectSeen) -> str:
