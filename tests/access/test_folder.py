@@ -10,7 +10,7 @@ import pytest
 import uavsim
 from uavsim.dataset.convert import convert
 from uavsim.dataset.reader import open_dataset
-from uavsim.errors import DatasetError, UnknownNameError
+from uavsim.errors import DatasetError, InputError, UnknownNameError
 from uavsim.validate import validate_dataset
 
 
@@ -117,7 +117,7 @@ def test_what_is_missing_is_named_and_the_rest_works(foreign: Path, tmp_path: Pa
 
 
 def test_folders_that_are_no_dataset(tmp_path: Path) -> None:
-    with pytest.raises(DatasetError, match="no such folder"):
+    with pytest.raises(InputError, match="no such folder"):
         uavsim.open(tmp_path / "nowhere")
     with pytest.raises(DatasetError, match="no dataset"):
         uavsim.open(tmp_path)

@@ -70,6 +70,32 @@ def test_bad_input_gets_one_line(
     assert "\n" not in str(error)
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["report"],
+        ["view", "--save", "x.rrd"],
+        ["publish", "--out", "x"],
+        ["events", "--out", "x"],
+        ["collaboration", "--out", "x"],
+        ["questions", "--out", "x"],
+        ["export", "--format", "coco"],
+        ["twins", "--weather", "hard_rain"],
+        ["status"],
+        ["annotate"],
+    ],
+    ids=lambda command: command[0],
+)
+def test_a_missing_folder_is_bad_input_in_every_command(
+    command: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    _, error = run(command[0], str(tmp_path / "nowhere"), *command[1:])
+    code = error.exit_code if isinstance(error, UavsimError) else getattr(error, "code", None)
+    assert code == 2, error
+    assert not list(tmp_path.iterdir())
+
+
 def test_without_pixels_what_was_not_looked_at_is_said(clean: Path) -> None:
     output, error = run("validate", str(clean), "--no-pixels")
     assert error is None

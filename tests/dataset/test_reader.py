@@ -5,7 +5,7 @@ import pytest
 from tests.dataset_factory import make_dataset
 from uavsim.dataset.reader import open_dataset
 from uavsim.dataset.tables import read_rows, write_rows
-from uavsim.errors import DatasetError, UnknownNameError
+from uavsim.errors import DatasetError, InputError, UnknownNameError
 
 
 def test_scenes_stream_with_all_their_rows(strict: Path) -> None:
@@ -29,7 +29,7 @@ def test_a_stray_row_is_reported(tmp_path: Path) -> None:
 def test_names_that_are_not_there(strict: Path, tmp_path: Path) -> None:
     with pytest.raises(UnknownNameError, match=r"v1\.0-mini"):
         open_dataset(strict, "v1.0-mimi")
-    with pytest.raises(DatasetError, match="no such folder"):
+    with pytest.raises(InputError, match="no such folder"):
         open_dataset(tmp_path / "nowhere")
     with pytest.raises(DatasetError, match="no dataset"):
         open_dataset(tmp_path)

@@ -16,7 +16,7 @@ from uavsim.dataset.named import check_scene_names, check_shared_names, check_sp
 from uavsim.dataset.rows import DatasetInfo, SceneRow
 from uavsim.dataset.schema import DATASET_INFO, REQUIRED, SPLITS, Owner, Table, Tables, all_tables, scene_tables
 from uavsim.dataset.tables import iter_rows, read_rows
-from uavsim.errors import DatasetError, UnknownNameError
+from uavsim.errors import DatasetError, InputError, UnknownNameError
 from uavsim.files.names import DataFolder, check_part
 from uavsim.files.parse import parse_json, read_regular
 from uavsim.files.unfinished import refuse_without_tables
@@ -152,11 +152,12 @@ def open_dataset(root: Path, version: str | None = None, *, required: Iterable[s
         required: names of the tables that must be there.
 
     Raises:
-        DatasetError: no such folder or no tables in it.
+        InputError: no such folder.
+        DatasetError: no tables in it.
         UnknownNameError: no such version, or several and none was named.
     """
     if not root.is_dir():
-        raise DatasetError(f"{root}: no such folder")
+        raise InputError(f"{root}: no such folder")
     found = sorted(path.parent.name for path in root.glob("v*/sample.json"))
     if not found and (root / "sample.json").is_file():
         raise DatasetError(f"{root}: holds the tables alone; name the folder above it")
