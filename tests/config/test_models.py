@@ -76,6 +76,7 @@ TOWN = "name: T\ncarla_map: T\nshort_name: t\n"
         ("weather", "from_: {}\nto: {}\n", ":1: from_: unknown key; did you mean 'from'?"),
         ("weather", "clouds: 3\n", ":1: clouds: unknown key; did you mean 'cloudiness'?"),
         ("dataset", DATASET + "keyframe_s: 0.52\n", "keyframe_s=0.52 is not a multiple of step_s=0.05"),
+        ("dataset", DATASET + "keyframe_s: 1e-300\n", "keyframe_s=1e-300 is not a multiple of step_s=0.05"),
         ("dataset", DATASET + "sweeps_per_keyframe: 2\n", "does not divide the 10 steps of a keyframe evenly"),
         ("dataset", DATASET + "step_s: 0.0123456\nkeyframe_s: 0.0123456\n", "is not a whole number of microseconds"),
         ("dataset", DATASET + "splits: {rest: val}\n", "keeps the split name 'val' for itself; call it uav_val"),

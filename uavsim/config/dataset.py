@@ -294,7 +294,7 @@ class DatasetConfig(Model):
     @model_validator(mode="after")
     def _time_divides(self) -> Self:
         steps = self.keyframe_s / self.step_s
-        if abs(steps - round(steps)) > 1e-6:
+        if round(steps) < 1 or abs(steps - round(steps)) > 1e-6:
             raise ValueError(f"keyframe_s={self.keyframe_s:g} is not a multiple of step_s={self.step_s:g}")
         if round(steps) % (self.sweeps_per_keyframe + 1):
             raise ValueError(
