@@ -68,7 +68,9 @@ class ResultReader:
                     yield from self._blocks((token, stream.value()) for token in stream.members("'results'"))
                 elif key == "meta":
                     meta = stream.value()
-                    self.meta = meta if isinstance(meta, dict) else {}
+                    if not isinstance(meta, dict):
+                        raise InputError(f"{self.path}: 'meta' is no JSON object")
+                    self.meta = meta
                 else:
                     stream.value()
             stream.end()
@@ -156,6 +158,9 @@ def boxes_of_rows(
     """
     columns = {key: _vectors(rows, key, length) for key, length in _VECTORS.items()}
     names, scores = _values(rows, f"{task}_name"), _numbers(rows, f"{task}_score")
+    foreign = next((row["sample_token"] for row in rows if not isinstance(row.get("sample_token", ""), str)), None)
+    if foreign is not None:
+        raise InputError(f"a box's sample_token is {foreign!r}, not a text")
     codes = {name: number for number, name in enumerate(labels)}
     unknown = next((name for name in names if not isinstance(name, str) or name not in codes), None)
     if unknown is not None:
