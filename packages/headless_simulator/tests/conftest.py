@@ -10,9 +10,10 @@ import pytest
 from headless_simulator.testing import RunningSimulator
 from hypothesis import settings
 
-settings.register_profile("no clock", deadline=None)  # a busy machine is no failure, and numba compiles on first use
-settings.register_profile("repeatable", deadline=None, derandomize=True)  # .ci/run: what fails there fails again
-settings.load_profile(os.environ.get("UAVSIM_TEST_EXAMPLES", "no clock"))
+# The same sources draw the same examples; a busy machine is no failure, and numba compiles on first use.
+settings.register_profile("repeatable", deadline=None, derandomize=True)
+settings.register_profile("new", deadline=None)  # scripts/test --new-examples
+settings.load_profile(os.environ.get("UAVSIM_TEST_EXAMPLES", "repeatable"))
 
 
 @pytest.fixture(scope="session", autouse=True)
