@@ -1,5 +1,6 @@
 import html.parser
 import itertools
+import json
 import re
 import shutil
 from pathlib import Path
@@ -7,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import uavsim
+from uavsim.access.origin import HEADLESS_LIMIT
 from uavsim.report import ReportRequest, write_report
 
 
@@ -82,3 +84,17 @@ def test_other_dialects_and_datasets_of_others(uav3d: Path, foreign: Path, tmp_p
     text = (tmp_path / "report.html").read_text("utf-8")
     assert "does not say where its map mask lies" in text
     assert "occlusion in one image" not in text
+
+
+def test_the_page_opens_with_what_drew_the_images(strict: Path, foreign: Path, tmp_path: Path) -> None:
+    shutil.copytree(strict, tmp_path / "copy")
+    path = tmp_path / "copy/v1.0-mini/log.json"
+    rows = [row | {"uav_simulator": "headless"} for row in json.loads(path.read_text())]
+    path.write_text(json.dumps(rows))
+    out = tmp_path / "report.html"
+    write_report(uavsim.open(tmp_path / "copy"), out, ReportRequest(check=False))
+    header = out.read_text("utf-8").partition("</header>")[0]
+    assert header.index(HEADLESS_LIMIT) < header.index("dialect strict")
+    assert "carla" not in header.partition("</h1>")[2]
+    write_report(uavsim.open(foreign), out, ReportRequest(check=False))
+    assert 'class="origin"' not in out.read_text("utf-8")

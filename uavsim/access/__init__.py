@@ -3,7 +3,21 @@
 from uavsim.access.boxes import Boxes, Track
 from uavsim.access.folder import Dataset, open_folder
 from uavsim.access.images import Image, LidarScan
+from uavsim.access.origin import HEADLESS, origin_of_scenes, simulator_of
 from uavsim.access.scenes import Sample, Scene
 from uavsim.access.towns import TownMap
 
-__all__ = ["Boxes", "Dataset", "Image", "LidarScan", "Sample", "Scene", "TownMap", "Track", "open_folder"]
+__all__ = [
+    "HEADLESS",
+    "Boxes",
+    "Dataset",
+    "Image",
+    "LidarScan",
+    "Sample",
+    "Scene",
+    "TownMap",
+    "Track",
+    "open_folder",
+    "origin_of_scenes",
+    "simulator_of",
+]

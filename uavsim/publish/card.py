@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 
+from uavsim.access import HEADLESS
 from uavsim.escape import markdown_text
 from uavsim.publish.certificate import block
 from uavsim.publish.croissant import PackedFile
@@ -32,7 +33,8 @@ def card(
             *_header(facts, licence=licence, splits=splits),
             f"# {markdown_text(facts.name)}",
             "",
-            markdown_text(said.description),
+            *([f"> **{markdown_text(facts.origin)}**", ""] if facts.origin else []),
+            markdown_text(said.description.removeprefix(facts.origin).strip()),
             "",
             *_use(facts, list(splits), shards=shards, contents=contents),
             *_columns(),
@@ -66,7 +68,9 @@ def _header(facts: Facts, *, licence: str, splits: Mapping[str, Sequence[PackedF
     ]
     lines += ["- image-segmentation"] if facts.masks else []
     lines += ["tags:", "- nuscenes-format"]
-    lines += ["- synthetic", "- uav", "- multi-agent", "- carla"] if facts.simulated else []
+    lines += ["- synthetic", "- uav", "- multi-agent"] if facts.simulated else []
+    lines += [f"- {HEADLESS.replace(' ', '-')}", "- test-data"] if facts.headless else []
+    lines += ["- carla"] if any(name.startswith("CARLA") for name in facts.simulators) else []
     lines += ["size_categories:", f"- {size}", "configs:", "- config_name: default", "  data_files:"]
     for split in splits:
         lines += [f"  - split: {split}", f"    path: data/{split}-*.parquet"]

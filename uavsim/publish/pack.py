@@ -12,7 +12,7 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Final
 
-from uavsim.access import Dataset, Scene
+from uavsim.access import Dataset, Scene, simulator_of
 from uavsim.dataset.dialects import dialect_of
 from uavsim.dataset.reader import DatasetReader, open_dataset
 from uavsim.errors import DatasetError, InputError
@@ -198,7 +198,8 @@ def _count(facts: Facts, scene: Scene) -> None:
     facts.vehicles_spawned += int(scene.log.get("uav_vehicles_spawned", 0))
     facts.towns[scene.town] += 1
     facts.weather[str(scene.log.get("uav_weather", ""))] += 1
-    facts.simulators[f"{scene.log.get('uav_simulator', '')} {scene.log.get('uav_server_version', '')}".strip()] += 1
+    facts.simulators[simulator_of(scene.log)] += 1
+    facts.topologies[str(scene.log.get("uav_topology", ""))] += 1
     for sample in scene:
         facts.masks += sum("instance" in image.layers for image in sample.images)
         facts.degraded += sum("degraded" in image.layers for image in sample.images)

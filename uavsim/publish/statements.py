@@ -7,11 +7,21 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from uavsim.access import HEADLESS, origin_of_scenes
 from uavsim.typing import JsonDict
 
 __all__ = ["Facts", "Statements", "statements"]
 
 _NOT_SAID: Final = "not said"
+_USES: Final = (
+    "Meant for: detection, tracking, segmentation and prediction of road users from several drones, collaborative "
+    "perception, studies of occlusion and viewpoint."
+)
+_USES_HEADLESS: Final = (
+    "Meant for: writing and testing code that reads, trains and scores, checks of labels, masks and geometry. Not meant for: "
+    "training a detector of anything but this simulator's images."
+)
+_NO_USES: Final = "Not meant for: safety cases of real vehicles or drones, identification of people, surveillance"
 
 
 @dataclass(slots=True)
@@ -32,11 +42,22 @@ class Facts:
     weather: Counter[str] = field(default_factory=Counter)
     classes: Counter[str] = field(default_factory=Counter)
     simulators: Counter[str] = field(default_factory=Counter)
+    topologies: Counter[str] = field(default_factory=Counter)
 
     @property
     def simulated(self) -> bool:
         """Whether every scene says which simulator made it."""
         return bool(self.simulators) and "" not in self.simulators
+
+    @property
+    def headless(self) -> bool:
+        """Whether the headless simulator made some of it."""
+        return HEADLESS in self.simulators
+
+    @property
+    def origin(self) -> str:
+        """What drew the images, and what they are no good for; "" when that is not known."""
+        return origin_of_scenes(self.simulators)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,25 +78,26 @@ class Statements:
 def statements(facts: Facts, certificate: JsonDict | None) -> Statements:
     """Return the fields of a dataset."""
     towns, weather = _reported(facts.towns), _reported(facts.weather)
-    simulators = _reported(facts.simulators) if facts.simulated else _NOT_SAID
+    drawn_by = (f"{name} ({count:,} scenes)" for name, count in facts.simulators.most_common())
+    simulators = ", ".join(drawn_by) if facts.simulated else _NOT_SAID
     spawned = (
         f" Of {facts.vehicles_asked:,} vehicles asked for, {facts.vehicles_spawned:,} found a place to spawn."
         if facts.vehicles_asked
         else ""
     )
-    made = _made_by(certificate, simulators)
+    made = _made_by(certificate, simulators, airsim=set(facts.topologies) != {"carla"})
     if not facts.simulated:
         return _of_unknown_origin(facts, made)
     return Statements(
         synthetic=True,
         description=(
-            f"{facts.name}: simulated images of road traffic from a swarm of drones, in the nuScenes format: "
+            f"{facts.origin} {facts.name}: simulated images of road traffic from a swarm of drones, in the nuScenes format: "
             f"{facts.scenes:,} scenes, {facts.samples:,} samples, {facts.images:,} camera images, "
             f"{facts.boxes:,} 3D boxes with tracks{_with_masks(facts)}; towns: {towns or 'not said'}."
         ),
         limitations=(
             "All images are rendered; motion blur, rolling shutter and lens distortion of real cameras are not there. "
-            f"{_degraded(facts)} Simulator: {simulators}. A model trained on this alone is not shown "
+            f"{_degraded(facts)} {facts.origin} A model trained on this alone is not shown "
             f"to work on real images. Towns: {towns or 'not said'}; weather of scenes: {weather or 'not said'}.{spawned}"
         ),
         biases=(
@@ -86,11 +108,7 @@ def statements(facts: Facts, certificate: JsonDict | None) -> Statements:
         personal_information=(
             "None. Every person, face, number plate and place is made by a simulator; no data of people was collected."
         ),
-        uses=(
-            "Meant for: detection, tracking, segmentation and prediction of road users from several drones, collaborative "
-            "perception, studies of occlusion and viewpoint, pre-training. Not meant for: safety cases of real vehicles or "
-            "drones, identification of people, surveillance."
-        ),
+        uses=f"{_USES_HEADLESS if facts.headless else _USES} {_NO_USES}.",
         social_impact=(
             "Helps research on traffic monitoring, search and rescue and drone safety without flying over people. Perception "
             "from drones can also serve surveillance and weapons; the data shows no real people or places."
@@ -129,12 +147,15 @@ def _of_unknown_origin(facts: Facts, made: tuple[tuple[str, str], ...]) -> State
     )
 
 
-def _made_by(certificate: JsonDict | None, simulators: str) -> tuple[tuple[str, str], ...]:
+def _made_by(certificate: JsonDict | None, simulators: str, *, airsim: bool) -> tuple[tuple[str, str], ...]:
+    """Name the run and who labelled; ``airsim`` says whether AirSim's client may have had a part in it."""
     if certificate is None and simulators == _NOT_SAID:
         return (("collection", "Not known: the dataset does not say how it was made."),)
     if certificate is None:
         return (("simulation", f"Rendered and labelled by a simulator ({simulators}); the run's ledger is not there."),)
-    versions = ", ".join(f"{name} {version}" for name, version in certificate["versions"].items())
+    names = {"carla": "client carla", "airsim": "client airsim"}
+    used = {name: version for name, version in certificate["versions"].items() if airsim or name != "airsim"}
+    versions = ", ".join(f"{names.get(name, name)} {version}" for name, version in used.items())
     run = (
         f"uavsim generate, dataset {certificate['dataset']}, seed {certificate['seed']}, configuration "
         f"{certificate['fingerprint']}; {versions}. Simulator: {simulators}."

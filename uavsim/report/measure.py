@@ -8,7 +8,7 @@ from typing import Final
 
 import numpy as np
 
-from uavsim.access import Boxes, Dataset, Sample, Scene
+from uavsim.access import Boxes, Dataset, Sample, Scene, simulator_of
 from uavsim.typing import AnyArray, FloatArray
 
 __all__ = ["Histogram", "Measures", "SceneFigures", "TownFigures", "measure"]
@@ -89,6 +89,7 @@ class Measures:
     classes: Counter[str] = field(default_factory=Counter)
     visibility: Counter[int] = field(default_factory=Counter)
     weather: Counter[str] = field(default_factory=Counter)
+    simulators: Counter[str] = field(default_factory=Counter)
     histograms: dict[str, Histogram] = field(default_factory=_histograms)
     image_sizes: Counter[tuple[int, int]] = field(default_factory=Counter)
     channels: set[str] = field(default_factory=set)
@@ -146,6 +147,7 @@ def _add_scene(found: Measures, scene: Scene) -> None:
     stamps = [sample.timestamp_us for sample in scene]
     if len(stamps) > 1:
         found.keyframe_step_s.append((stamps[-1] - stamps[0]) / 1e6 / (len(stamps) - 1))
+    found.simulators[simulator_of(scene.log)] += 1
     found.weather[str(scene.log.get("uav_weather") or "not said")] += 1
     found.scenes.append(row)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from uavsim.access import Dataset
+from uavsim.access import Dataset, origin_of_scenes
 from uavsim.errors import StorageError, UavsimError
 from uavsim.escape import visible
 from uavsim.files.whole import write_whole
@@ -73,6 +73,7 @@ def write_report(data: Dataset, path: Path, request: ReportRequest) -> int:
     html = render(
         title=str(data.info.get("dataset") or data.root.resolve().name),
         subtitle=_subtitle(data),
+        origin=visible(origin_of_scenes(found.simulators)),
         parts=parts,
         facts=_facts(data, found),
         notes=notes,
@@ -115,9 +116,7 @@ def _subtitle(data: Dataset) -> str:
     reported = [f"version {data.version}", f"dialect {data.dialect_name}"]
     if "seed" in info:
         reported.append(f"seed {info['seed']}")
-    reported += [
-        f"{name} {version}" for name, version in info.get("versions", {}).items() if name in {"uavsim", "carla"}
-    ]
+    reported += [f"uavsim {version}" for name, version in info.get("versions", {}).items() if name == "uavsim"]
     return ", ".join(reported)
 
 

@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 import rerun as rr
 
-from uavsim.access import Dataset, Scene
+from uavsim.access import Dataset, Scene, origin_of_scenes, simulator_of
 from uavsim.errors import DatasetError, InputError
 from uavsim.escape import markdown_text
 from uavsim.files.parse import reading
@@ -177,7 +177,9 @@ def _about(scene: Scene) -> str:
         "walkers": scene.log.get("uav_walkers_spawned"),
         "samples": len(scene),
     }
+    origin = origin_of_scenes({simulator_of(scene.log): 1})
     reported: Sequence[str] = [
         f"{name}: {markdown_text(value)}" for name, value in facts.items() if value not in {None, ""}
     ]
-    return f"**{markdown_text(scene.name)}**  \n" + " · ".join(reported)
+    first = f"**{markdown_text(origin)}**\n\n" if origin else ""
+    return f"{first}**{markdown_text(scene.name)}**  \n" + " · ".join(reported)

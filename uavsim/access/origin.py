@@ -1,0 +1,40 @@
+"""Which simulator drew a dataset's images, in the words that its report, card and recording open with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from uavsim.typing import JsonDict
+
+__all__ = ["HEADLESS", "HEADLESS_LIMIT", "origin_of_scenes", "simulator_of"]
+
+HEADLESS: Final = "headless simulator"
+HEADLESS_LIMIT: Final = (
+    "The headless simulator draws boxes, prisms and simple meshes in procedural towns. Its images teach a detector nothing "
+    "about real streets. It is for code, tests, labels and geometry."
+)
+"""As docs/limits.md has it."""
+
+
+def simulator_of(log: JsonDict) -> str:
+    """Name what drew a scene, by its row of ``log``: the headless simulator, or CARLA with its version; "" if unsaid."""
+    kind, version = str(log.get("uav_simulator") or ""), str(log.get("uav_server_version") or "")
+    if kind == "headless":
+        return HEADLESS
+    return f"{'CARLA' if kind == 'unreal' else kind} {version}".strip() if kind else ""
+
+
+def origin_of_scenes(scenes: Mapping[str, int]) -> str:
+    """Say what drew the images; "" where a scene does not say.
+
+    Args:
+        scenes: how many, by ``simulator_of``.
+    """
+    if not scenes or "" in scenes:
+        return ""
+    if HEADLESS not in scenes:
+        return f"Images by {', '.join(sorted(scenes))}."
+    others = sorted(set(scenes) - {HEADLESS})
+    which = f"{scenes[HEADLESS]:,} of {sum(scenes.values()):,} scenes are by it; the others by {', '.join(others)}."
+    return f"{HEADLESS_LIMIT} {which}" if others else HEADLESS_LIMIT
