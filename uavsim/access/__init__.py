@@ -2,7 +2,7 @@
 
 from uavsim.access.boxes import Boxes, Track
 from uavsim.access.folder import Dataset, open_folder
-from uavsim.access.images import Image, LidarScan
+from uavsim.access.images import Image, LidarScan, RadarScan
 from uavsim.access.origin import HEADLESS, origin_of_scenes, simulator_of
 from uavsim.access.scenes import Sample, Scene
 from uavsim.access.towns import TownMap
@@ -13,6 +13,7 @@ __all__ = [
     "Dataset",
     "Image",
     "LidarScan",
+    "RadarScan",
     "Sample",
     "Scene",
     "TownMap",

@@ -1,4 +1,4 @@
-"""One camera image, one lidar scan: where they were taken, and their pixels and points when asked for."""
+"""One camera image, one lidar or radar scan: where they were taken, and their pixels and points when asked for."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from uavsim.errors import DatasetError
 from uavsim.files.names import DataFolder
 from uavsim.geometry import pinhole
 from uavsim.geometry.se3 import SE3
-from uavsim.images import codec, points
+from uavsim.images import codec, points, radar
 from uavsim.images.codec import Float32Image
 from uavsim.images.points import PointArray
 from uavsim.records.channels import split_channel
 from uavsim.typing import FloatArray, IntArray, UInt8Array, UInt16Array
 
-__all__ = ["NOTHING_IGNORED", "Image", "LidarScan"]
+__all__ = ["NOTHING_IGNORED", "Image", "LidarScan", "RadarScan"]
 
 NOTHING_IGNORED: Final = np.zeros((0, 4), np.int64)
 
@@ -84,6 +84,14 @@ class Image:
         """
         return codec.decode_rgb(self.files.read(self.filename))
 
+    def layer_bytes(self, kind: str) -> bytes:
+        """Read the file of a layer as it is.
+
+        Raises:
+            DatasetError: the dataset has no such layer of this image.
+        """
+        return self.files.read(self._layer(kind))
+
     def bytes(self) -> bytes:
         """Read the file as it is."""
         return self.files.read(self.filename)
@@ -94,7 +102,7 @@ class Image:
         Raises:
             DatasetError: the dataset has no mask of this image.
         """
-        return codec.mask_ids_and_tags(self.files.read(self._layer("instance")))
+        return codec.mask_ids_and_tags(self.layer_bytes("instance"))
 
     def depth_m(self) -> Float32Image:
         """Read the depth: (H, W) metres along the optical axis, infinite where nothing was hit.
@@ -102,7 +110,7 @@ class Image:
         Raises:
             DatasetError: the dataset has no depth of this image.
         """
-        return codec.decode_depth(self.files.read(self._layer("depth")))
+        return codec.decode_depth(self.layer_bytes("depth"))
 
     def project(self, points_map_m: FloatArray) -> FloatArray:
         """Project (..., 3) map points to (..., 2) pixels; NaN for points that are not in front of the camera."""
@@ -175,3 +183,22 @@ class LidarScan:
     def points_map_m(self) -> FloatArray:
         """Read (N, 3) points in the map frame."""
         return self.map_SE3_sensor.apply(self.points()[:, :3].astype(np.float64))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RadarScan(LidarScan):
+    """One measurement of a radar; its points are its detections."""
+
+    def detections(self) -> radar.Detections:
+        """Read (N,) rows of ``images.radar.DETECTION``: place, RCS and speeds along the ray, in the sensor's frame.
+
+        Raises:
+            DatasetError: the file is missing or damaged.
+        """
+        return radar.decode_radar(self.files.read(self.filename))
+
+    def points(self) -> PointArray:
+        """Read (N, 5) float32 rows: x, y, z, RCS in dBsm, 0."""
+        found = self.detections()
+        columns = [found["x"], found["y"], found["z"], found["rcs"], np.zeros(len(found))]
+        return np.stack(columns, axis=1).astype(np.float32)

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from uavsim.access.boxes import UNKNOWN, Boxes, Track, boxes_of
-from uavsim.access.images import NOTHING_IGNORED, Image, LidarScan
+from uavsim.access.images import NOTHING_IGNORED, Image, LidarScan, RadarScan
 from uavsim.dataset.reader import SceneRows
 from uavsim.dataset.schema import Table, Tables
 from uavsim.files.names import DataFolder
@@ -21,6 +21,7 @@ from uavsim.typing import IntArray, JsonDict
 __all__ = ["Sample", "Scene", "SharedRows"]
 
 Row = TypeVar("Row", bound=Mapping[str, object])
+Scan = TypeVar("Scan", bound=LidarScan)
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,10 +213,10 @@ class _SceneTables:
             reported=self._index["agent_view"].get(row["token"], {}),
         )
 
-    def scan_of(self, row: JsonDict) -> LidarScan:
-        """Make the lidar scan of a row of ``sample_data``."""
+    def scan_of(self, row: JsonDict, kind: type[Scan]) -> Scan:
+        """Make the scan of a row of ``sample_data``."""
         calibration, sensor = self._sensor(row)
-        return LidarScan(
+        return kind(
             token=row["token"],
             channel=sensor["channel"],
             timestamp_us=row["timestamp"],
@@ -274,7 +275,13 @@ class Sample:
     def lidars(self) -> tuple[LidarScan, ...]:
         """The lidar scans, LIDAR_TOP among them."""
         with reading(f"scene {self.scene_name}, sample {self.number}"):
-            return tuple(map(self._tables.scan_of, self._of("lidar")))
+            return tuple(self._tables.scan_of(row, LidarScan) for row in self._of("lidar"))
+
+    @cached_property
+    def radars(self) -> tuple[RadarScan, ...]:
+        """The radars' measurements."""
+        with reading(f"scene {self.scene_name}, sample {self.number}"):
+            return tuple(self._tables.scan_of(row, RadarScan) for row in self._of("radar"))
 
     @cached_property
     def boxes(self) -> Boxes:

@@ -149,15 +149,16 @@ def export_format(
     kind: Annotated[str, typer.Option("--format", help=f"{', '.join(EXPORTERS.builtin)}, or one that a package adds.")],
     version: Annotated[str | None, typer.Option(help="Version folder; default: the only one.")] = None,
     split: Annotated[str | None, typer.Option(help="uav_train, uav_val, ...; default: every scene.")] = None,
+    topics: Annotated[str, typer.Option(help="Names of rosbag2's topics: airsim, carla, nuscenes2mcap.")] = "airsim",
     dry_run: DryRun = False,
 ) -> None:
-    """Write a dataset in another format: COCO, KITTI, MCAP, MMDetection3D infos, nerfstudio, OPV2V."""
+    """Write a dataset in another format: COCO, KITTI, MCAP, MMDetection3D infos, nerfstudio, OPV2V, ROS 2 bags."""
     _refuse_the_same(folder, out)
     exporter = EXPORTERS.pick(kind)
     if dry_run:
         _say_intent(folder, out, version, f"format {kind}")
         return
-    for path in exporter(ExportRequest(folder, out, version, split)):
+    for path in exporter(ExportRequest(folder, out, version, split, topics)):
         Screen().print(f"wrote {path}")
 
 

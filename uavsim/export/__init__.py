@@ -13,6 +13,7 @@ from uavsim.export.nerfstudio import export_nerfstudio
 from uavsim.export.openad import export_openad
 from uavsim.export.opv2v import export_opv2v
 from uavsim.export.request import ExportRequest
+from uavsim.export.rosbag2 import export_rosbag2
 from uavsim.export.uav3d_infos import InfoOptions, check_centre_camera, write_uav3d_infos
 from uavsim.registry import Registry
 
@@ -32,6 +33,7 @@ EXPORTERS: Final[Registry[Exporter]] = Registry(
         "nerfstudio": export_nerfstudio,
         "openad": export_openad,
         "opv2v": export_opv2v,
+        "rosbag2": export_rosbag2,
     },
     what="format",
     expects=Callable,

@@ -25,12 +25,14 @@ class ExportRequest:
         out: folder of the result; made if missing.
         version: version folder; by default the only one.
         split: name in ``splits.json``; by default every scene.
+        topics: how ``rosbag2`` names its topics.
     """
 
     root: Path
     out: Path
     version: str | None = None
     split: str | None = None
+    topics: str = "airsim"
 
     @property
     def split_name(self) -> str:

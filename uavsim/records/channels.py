@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-__all__ = ["channel_without_kind", "split_channel"]
+__all__ = ["agent_of", "channel_without_kind", "split_channel"]
 
 _FIRST_VEHICLE: Final = 1000
+_KINDS: Final = {"v": "vehicle", "r": "roadside"}
 
 
 def channel_without_kind(channel: str) -> str:
@@ -14,13 +15,22 @@ def channel_without_kind(channel: str) -> str:
     return channel.removeprefix("CAMERA_").removeprefix("CAM_")
 
 
+def agent_of(channel: str) -> tuple[str, int]:
+    """Return drone and 3 of ``CAMERA_FRONT_id_3``, vehicle and 1 of ``CAM_FRONT_id_v1``; drone and 0 where none is named."""
+    return _split(channel)[1:]
+
+
 def split_channel(channel: str) -> tuple[str, int]:
     """Return FRONT and 3 of ``CAMERA_FRONT_id_3``; of a channel that names no agent its whole name and 0.
 
     Numbers of agents on the ground are apart from all drones': vehicle ``v1`` is 1001, roadside unit ``r1`` is -2.
     """
+    name, kind, number = _split(channel)
+    return name, _FIRST_VEHICLE + number if kind == "vehicle" else -1 - number if kind == "roadside" else number
+
+
+def _split(channel: str) -> tuple[str, str, int]:
     name, _, agent = channel_without_kind(channel).rpartition("_id_")
-    kind, number = (agent[:1], agent[1:]) if agent[:1] in ("v", "r") else ("", agent)
-    if not (name and number.isdecimal()):
-        return channel, 0
-    return name, _FIRST_VEHICLE + int(number) if kind == "v" else -1 - int(number) if kind else int(number)
+    kind = _KINDS.get(agent[:1], "drone")
+    number = agent if kind == "drone" else agent[1:]
+    return (name, kind, int(number)) if name and number.isdecimal() else (channel, "drone", 0)

@@ -1,0 +1,129 @@
+"""ROS 2 bags are read by rosbags and by MCAP's own decoder of ROS 2 messages, in an environment of their own."""
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import uavsim
+from uavsim.access import Image
+from uavsim.errors import UnknownNameError
+from uavsim.export import ExportRequest
+from uavsim.export.rosbag2 import export_rosbag2
+from uavsim.export.rosbag2.topics import names_of
+
+READERS = Path(__file__).parents[2] / ".venv-readers/bin"
+READ = """
+import json, sys
+from pathlib import Path
+from mcap.reader import make_reader
+from mcap_ros2.decoder import DecoderFactory
+from rosbags.highlevel import AnyReader
+
+bag = Path(sys.argv[1])
+found = {}
+with AnyReader([bag]) as reader:
+    for connection, time_ns, data in reader.messages():
+        message = reader.deserialize(data, connection.msgtype)
+        one = found.setdefault(connection.topic, {"type": connection.msgtype, "times_ns": [], "stamps_ns": []})
+        one["times_ns"].append(time_ns)
+        if hasattr(message, "header"):
+            one["stamps_ns"].append(message.header.stamp.sec * 10**9 + message.header.stamp.nanosec)
+            one["frame"] = message.header.frame_id
+        if hasattr(message, "twist"):
+            linear, pose = message.twist.twist.linear, message.pose.pose.position
+            one["velocity"], one["place"] = [linear.x, linear.y, linear.z], [pose.x, pose.y, pose.z]
+        if hasattr(message, "k"):
+            one["k"] = message.k.tolist()
+        if hasattr(message, "encoding"):
+            one["middle"] = float(message.data.view("<f4").reshape(message.height, message.width)[45, 80])
+        if hasattr(message, "detections"):
+            one["boxes"] = [[d.id, d.results[0].hypothesis.class_id, d.bbox.size.x] for d in message.detections]
+        if hasattr(message, "transforms"):
+            one.setdefault("frames", []).extend([t.header.frame_id, t.child_frame_id] for t in message.transforms)
+count = 0
+with open(next(bag.glob("*.mcap")), "rb") as file:
+    for _ in make_reader(file, decoder_factories=[DecoderFactory()], validate_crcs=True).iter_decoded_messages():
+        count += 1
+print(json.dumps({"found": found, "count": count}))
+"""
+
+
+@pytest.fixture(scope="module")
+def bag(strict: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return export_rosbag2(ExportRequest(strict, tmp_path_factory.mktemp("bags"), split="uav_val"))[0]
+
+
+@pytest.fixture(scope="module")
+def read(bag: Path) -> dict[str, Any]:
+    if not READERS.exists():
+        pytest.skip("no .venv-readers here; scripts/setup --readers makes it")
+    run = subprocess.run([READERS / "python", "-c", READ, bag], capture_output=True, text=True, check=True)
+    found: dict[str, Any] = json.loads(run.stdout)
+    return found
+
+
+def test_robots_readers_find_every_message_at_its_samples_time(strict: Path, read: dict[str, Any]) -> None:
+    scene, found = uavsim.open(strict).scene("scene_01"), read["found"]
+    times_ns = [sample.timestamp_us * 1000 for sample in scene]
+    assert read["count"] == sum(len(one["times_ns"]) for one in found.values())
+    for image in scene.samples[0].images:
+        names = names_of(image.channel, style="airsim", is_optical=True)
+        for what in ("rgb", "camera_info", "instance", "depth"):
+            one = found[names.topics[what]]
+            assert one["times_ns"] == one["stamps_ns"] == times_ns
+            assert one["frame"] == names.frame
+    assert found["/clock"]["times_ns"] == found["/boxes"]["times_ns"] == times_ns
+    assert len(found["/tf_static"]["frames"]) == 10
+    assert ["drone_1", "drone_1/back_optical"] in found["/tf_static"]["frames"]
+    assert found["/tf"]["frames"] == [["map", "drone_0"], ["map", "drone_1"]] * 2
+
+
+def test_values_are_the_datasets(strict: Path, read: dict[str, Any]) -> None:
+    last, found = uavsim.open(strict).scene("scene_01").samples[-1], read["found"]
+    image = next(one for one in last.images if one.channel == "CAMERA_BOTTOM_id_1")
+    assert found["/airsim_node/drone_1/bottom/Scene/camera_info"]["k"] == image.intrinsic.ravel().tolist()
+    assert found["/airsim_node/drone_1/bottom/DepthPlanar"]["middle"] == image.depth_m()[45, 80]
+    boxes = last.boxes
+    expected = zip(boxes.instance_tokens, boxes.categories, boxes.size_lwh_m[:, 0].tolist(), strict=True)
+    assert found["/boxes"]["boxes"] == list(map(list, expected))
+    odometry = found["/airsim_node/drone_1/odom_local_enu"]
+    assert odometry["place"] == image.map_SE3_flu.translation_m.tolist()
+    np.testing.assert_allclose(_turned(image, odometry["velocity"]), image.drone_velocity_map_mps, atol=1e-9)
+
+
+def _turned(image: Image, velocity_flu_mps: list[float]) -> Any:
+    return image.map_SE3_flu.rotation @ np.array(velocity_flu_mps)
+
+
+def test_ros_1_takes_it(bag: Path, tmp_path: Path, read: dict[str, Any]) -> None:
+    made = tmp_path / "one.bag"
+    subprocess.run([READERS / "rosbags-convert", "--src", bag, "--dst", made], check=True)
+    assert made.read_bytes().startswith(b"#ROSBAG V2.0")
+
+
+def test_the_same_dataset_gives_the_same_bytes(strict: Path, bag: Path, tmp_path: Path) -> None:
+    (again,) = export_rosbag2(ExportRequest(strict, tmp_path, split="uav_val"))
+    names = sorted(path.name for path in bag.iterdir())
+    assert names == ["metadata.yaml", "scene_01_0.mcap"]
+    assert [(again / name).read_bytes() for name in names] == [(bag / name).read_bytes() for name in names]
+
+
+def test_topics_have_the_names_that_others_know() -> None:
+    name = "CAM_FRONT_id_v1"
+    assert names_of(name, style="carla", is_optical=True).topics["camera_info"] == "/carla/vehicle_1/front/camera_info"
+    nuscenes = names_of(name, style="nuscenes2mcap", is_optical=True)
+    assert nuscenes.topics["rgb"] == "/CAM_FRONT_id_v1/image_rect_compressed"
+    assert nuscenes.frame == "vehicle_1/front_optical"
+    assert names_of("LIDAR_TOP_id_r0", style="airsim", is_optical=False).topics["lidar"] == (
+        "/airsim_node/roadside_0/lidar/lidar_top"
+    )
+
+
+def test_an_unknown_style_is_refused_before_anything_is_written(strict: Path, tmp_path: Path) -> None:
+    with pytest.raises(UnknownNameError, match="did you mean 'airsim'"):
+        export_rosbag2(ExportRequest(strict, tmp_path / "out", topics="airsin"))
+    assert not (tmp_path / "out").exists()

@@ -1,0 +1,155 @@
+"""What a dataset says, as ROS 2 messages: REP 103's axes and units, stamps of the samples to the nanosecond."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+
+from uavsim.access import Boxes, Image, LidarScan, RadarScan
+from uavsim.geometry.se3 import SE3
+from uavsim.typing import AnyArray, FloatArray
+
+__all__ = ["VISION_MESSAGES", "Message", "Messages"]
+
+Message: TypeAlias = tuple[str, Any]
+"""Type and content."""
+
+VISION_MESSAGES: Final = {
+    "vision_msgs/msg/ObjectHypothesis": "string class_id\nfloat64 score",
+    "vision_msgs/msg/ObjectHypothesisWithPose": "ObjectHypothesis hypothesis\ngeometry_msgs/PoseWithCovariance pose",
+    "vision_msgs/msg/BoundingBox3D": "geometry_msgs/Pose center\ngeometry_msgs/Vector3 size",
+    "vision_msgs/msg/Detection3D": (
+        "std_msgs/Header header\nObjectHypothesisWithPose[] results\nBoundingBox3D bbox\nstring id"
+    ),
+    "vision_msgs/msg/Detection3DArray": "std_msgs/Header header\nDetection3D[] detections",
+}
+"""Definitions that no ROS distribution's core has. Source: ros-perception/vision_msgs 4, the files' fields."""
+
+_UNKNOWN: Final = 1e6  # variance of what the dataset does not say
+_POINT: Final = np.dtype([("x", "<f4"), ("y", "<f4"), ("z", "<f4"), ("intensity", "<f4"), ("ring", "<u2")])
+_RADAR: Final = ("x", "y", "z", "rcs", "vx", "vy", "vx_comp", "vy_comp")
+_DATATYPE: Final = {"<u2": 4, "<f4": 7}  # PointField's constants
+
+
+class Messages:
+    """Makes messages of the types of one store of rosbags."""
+
+    def __init__(self, types: Mapping[str, Any]) -> None:
+        """Take the classes by name."""
+        self._types = types
+
+    def clock(self, time_us: int) -> Message:
+        """The simulated time."""
+        return self._message("rosgraph_msgs/msg/Clock", self._time(time_us))
+
+    def transforms(self, time_us: int, frames: Sequence[tuple[str, str, SE3]]) -> Message:
+        """Parent, child and ``parent_SE3_child`` of each frame."""
+        stamped = [
+            self._new(
+                "geometry_msgs/msg/TransformStamped",
+                self._header(time_us, parent),
+                child,
+                self._new("geometry_msgs/msg/Transform", self._vector(pose.translation_m), self._turn(pose)),
+            )
+            for parent, child, pose in frames
+        ]
+        return self._message("tf2_msgs/msg/TFMessage", stamped)
+
+    def odometry(self, image: Image | LidarScan, *, agent: str, velocity_map_mps: FloatArray) -> Message:
+        """Pose in ``map`` and velocity in the agent's own frame, without noise (REP 105); no turning rates are known."""
+        pose = self._new("geometry_msgs/msg/PoseWithCovariance", self._pose(image.map_SE3_flu), np.zeros(36))
+        known = bool(np.isfinite(velocity_map_mps).all())
+        velocity = image.map_SE3_flu.inverse().rotate(velocity_map_mps) if known else np.zeros(3)
+        variance = np.diag([0.0 if known else _UNKNOWN] * 3 + [_UNKNOWN] * 3).ravel()
+        twist = self._new("geometry_msgs/msg/Twist", self._vector(velocity), self._vector(np.zeros(3)))
+        with_variance = self._new("geometry_msgs/msg/TwistWithCovariance", twist, variance)
+        return self._message(
+            "nav_msgs/msg/Odometry", self._header(image.timestamp_us, "map"), agent, pose, with_variance
+        )
+
+    def compressed(self, image: Image, frame: str, data: bytes) -> Message:
+        """A file of the dataset as it is."""
+        kind = "png" if data.startswith(b"\x89PNG") else "jpeg"
+        pixels = np.frombuffer(data, np.uint8)
+        return self._message("sensor_msgs/msg/CompressedImage", self._header(image.timestamp_us, frame), kind, pixels)
+
+    def depth(self, image: Image, frame: str) -> Message:
+        """Metres along the optical axis, float32, infinite where nothing is (REP 118)."""
+        depth_m = np.ascontiguousarray(image.depth_m(), "<f4")
+        height, width = depth_m.shape
+        header, data = self._header(image.timestamp_us, frame), depth_m.reshape(-1).view(np.uint8)
+        return self._message("sensor_msgs/msg/Image", header, height, width, "32FC1", 0, 4 * width, data)
+
+    def camera_info(self, image: Image, frame: str) -> Message:
+        """The pinhole."""
+        k, (width, height) = image.intrinsic, image.size_px
+        region = self._new("sensor_msgs/msg/RegionOfInterest", 0, 0, 0, 0, False)
+        p = np.hstack([k, np.zeros((3, 1))]).ravel()
+        header, r = self._header(image.timestamp_us, frame), np.eye(3).ravel()
+        return self._message(
+            "sensor_msgs/msg/CameraInfo", header, height, width, "plumb_bob", np.zeros(5), k.ravel(), r, p, 0, 0, region
+        )
+
+    def lidar(self, scan: LidarScan, frame: str) -> Message:
+        """Points in the sensor's frame with intensity and ring."""
+        rows = scan.points()
+        points = np.empty(len(rows), _POINT)
+        for n, name in enumerate(_POINT.names or ()):
+            points[name] = rows[:, n]
+        return self._cloud(scan.timestamp_us, frame, points)
+
+    def radar(self, scan: RadarScan, frame: str) -> Message:
+        """Detections in the sensor's frame: RCS, and the speed along the ray as measured and without the sensor's own."""
+        detections = scan.detections()
+        points = np.empty(len(detections), [(name, "<f4") for name in _RADAR])
+        for name in _RADAR:
+            points[name] = detections[name]
+        return self._cloud(scan.timestamp_us, frame, points)
+
+    def boxes(self, time_us: int, boxes: Boxes) -> Message:
+        """The labels in ``map``; a box's size is along its own x, y and z: length, width, height."""
+        header, found = self._header(time_us, "map"), []
+        for n, token in enumerate(boxes.instance_tokens):
+            pose = self._pose(boxes.map_SE3_box[n])
+            box = self._new("vision_msgs/msg/BoundingBox3D", pose, self._vector(boxes.size_lwh_m[n]))
+            hypothesis = self._new("vision_msgs/msg/ObjectHypothesis", boxes.categories[n], 1.0)
+            placed = self._new("geometry_msgs/msg/PoseWithCovariance", pose, np.zeros(36))
+            result = self._new("vision_msgs/msg/ObjectHypothesisWithPose", hypothesis, placed)
+            found.append(self._new("vision_msgs/msg/Detection3D", header, [result], box, token))
+        return self._message("vision_msgs/msg/Detection3DArray", header, found)
+
+    def _cloud(self, time_us: int, frame: str, points: AnyArray) -> Message:
+        fields = [
+            self._new("sensor_msgs/msg/PointField", name, offset, _DATATYPE[kind.str], 1)
+            for name, (kind, offset, *_) in (points.dtype.fields or {}).items()
+        ]
+        data = np.frombuffer(points.tobytes(), np.uint8)
+        step, size, header = points.dtype.itemsize, len(points), self._header(time_us, frame)
+        return self._message(
+            "sensor_msgs/msg/PointCloud2", header, 1, size, fields, False, step, step * size, data, True
+        )
+
+    def _message(self, name: str, *values: Any) -> Message:
+        return name, self._new(name, *values)
+
+    def _new(self, name: str, *values: Any) -> Any:
+        return self._types[name](*values)
+
+    def _time(self, time_us: int) -> Any:
+        return self._new("builtin_interfaces/msg/Time", time_us // 1_000_000, time_us % 1_000_000 * 1000)
+
+    def _header(self, time_us: int, frame: str) -> Any:
+        return self._new("std_msgs/msg/Header", self._time(time_us), frame)
+
+    def _vector(self, xyz: FloatArray) -> Any:
+        return self._new("geometry_msgs/msg/Vector3", *xyz.tolist())
+
+    def _turn(self, pose: SE3) -> Any:
+        w, x, y, z = pose.quat_wxyz.tolist()
+        return self._new("geometry_msgs/msg/Quaternion", x, y, z, w)
+
+    def _pose(self, pose: SE3) -> Any:
+        place = self._new("geometry_msgs/msg/Point", *pose.translation_m.tolist())
+        return self._new("geometry_msgs/msg/Pose", place, self._turn(pose))

@@ -1,0 +1,78 @@
+"""What topics and frames are called, in the ways that robots' software knows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from uavsim.records.channels import agent_of, split_channel
+from uavsim.registry import pick
+
+__all__ = ["STYLES", "Names", "names_of"]
+
+_AIRSIM: Final = {
+    "odometry": "/airsim_node/{agent}/odom_local_enu",
+    "rgb": "/airsim_node/{agent}/{sensor}/Scene/compressed",
+    "camera_info": "/airsim_node/{agent}/{sensor}/Scene/camera_info",
+    "instance": "/airsim_node/{agent}/{sensor}/Segmentation/compressed",
+    "depth": "/airsim_node/{agent}/{sensor}/DepthPlanar",
+    "lidar": "/airsim_node/{agent}/lidar/{sensor}",
+    "radar": "/airsim_node/{agent}/radar/{sensor}",
+    "boxes": "/boxes",
+}
+_CARLA: Final = {
+    "odometry": "/carla/{agent}/odometry",
+    "rgb": "/carla/{agent}/{sensor}/image/compressed",
+    "camera_info": "/carla/{agent}/{sensor}/camera_info",
+    "instance": "/carla/{agent}/{sensor}/instance_segmentation/compressed",
+    "depth": "/carla/{agent}/{sensor}/depth",
+    "lidar": "/carla/{agent}/{sensor}",
+    "radar": "/carla/{agent}/{sensor}",
+    "boxes": "/carla/objects",
+}
+_NUSCENES2MCAP: Final = {
+    "odometry": "/odom/{agent}",
+    "rgb": "/{channel}/image_rect_compressed",
+    "camera_info": "/{channel}/camera_info",
+    "instance": "/{channel}/instance",
+    "depth": "/{channel}/depth",
+    "lidar": "/{channel}",
+    "radar": "/{channel}",
+    "boxes": "/markers/annotations",
+}
+STYLES: Final[Mapping[str, Mapping[str, str]]] = {
+    "airsim": _AIRSIM,
+    "carla": _CARLA,
+    "nuscenes2mcap": _NUSCENES2MCAP,
+}
+"""Names of topics by what they carry: those of AirSim's ROS wrapper (its east-north-up form), CARLA's ROS bridge, and
+foxglove's nuscenes2mcap."""
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """The names of what belongs to one channel.
+
+    Attributes:
+        agent: ``drone_0``, ``vehicle_1``, ``roadside_0``; also its frame, whose axes are flu (REP 103).
+        frame: of the sensor's data; a camera's ends in ``_optical`` (REP 103).
+        topics: by what they carry.
+    """
+
+    agent: str
+    frame: str
+    topics: Mapping[str, str]
+
+
+def names_of(channel: str, *, style: str, is_optical: bool) -> Names:
+    """Name what belongs to a channel.
+
+    Raises:
+        UnknownNameError: no such style.
+    """
+    kind, number = agent_of(channel)
+    agent, sensor = f"{kind}_{number}", split_channel(channel)[0].lower()
+    frame = f"{agent}/{sensor}" + ("_optical" if is_optical else "")
+    styled = pick(STYLES, style, what="style of topics")
+    return Names(agent, frame, {k: t.format(agent=agent, sensor=sensor, channel=channel) for k, t in styled.items()})
